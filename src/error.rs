@@ -1,0 +1,105 @@
+//! What went wrong, in the user's words: kind, message, hints, exit code.
+
+use std::fmt;
+use std::path::Path;
+
+/// Says who has to act on an error; decides the exit code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// `evolve` or the machine failed (1).
+    Internal,
+    /// The command line or a configuration file is wrong (2).
+    Usage,
+    /// The repository is in no state to be worked on (3).
+    Unsafe,
+    /// The agent program cannot run (4).
+    Agent,
+    /// Another living `evolve` holds the lock (5).
+    Locked,
+    /// Looked, and found failing (10).
+    Failing,
+    /// A person has to decide (11).
+    Human,
+    /// A signal with this number ended it (128 + number).
+    Signal(i32),
+}
+
+impl Kind {
+    /// Returns the process exit code, as the README lists it.
+    pub fn exit_code(self) -> u8 {
+        match self {
+            Kind::Internal => 1,
+            Kind::Usage => 2,
+            Kind::Unsafe => 3,
+            Kind::Agent => 4,
+            Kind::Locked => 5,
+            Kind::Failing => 10,
+            Kind::Human => 11,
+            Kind::Signal(number) => u8::try_from(128 + number).unwrap_or(1),
+        }
+    }
+}
+
+/// One error: what happened to which thing, then what to do.
+#[derive(Clone, Debug)]
+pub struct Error {
+    /// Who has to act.
+    pub kind: Kind,
+    /// What happened, to which thing.
+    pub message: String,
+    /// What to do about it, a line each.
+    pub hints: Vec<String>,
+}
+
+/// The result type of everything that can fail for a reason the user should read.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+impl Error {
+    /// Makes an error of `kind` without a hint.
+    pub fn new(kind: Kind, message: impl Into<String>) -> Error {
+        Error {
+            kind,
+            message: message.into(),
+            hints: Vec::new(),
+        }
+    }
+
+    /// Makes an internal or I/O error (exit code 1).
+    pub fn internal(message: impl Into<String>) -> Error {
+        Error::new(Kind::Internal, message)
+    }
+
+    /// Makes a usage or configuration error (exit code 2).
+    pub fn usage(message: impl Into<String>) -> Error {
+        Error::new(Kind::Usage, message)
+    }
+
+    /// Makes an error about the state of the repository (exit code 3).
+    pub fn unsafe_repo(message: impl Into<String>) -> Error {
+        Error::new(Kind::Unsafe, message)
+    }
+
+    /// Makes an I/O error that names what was tried and on which path.
+    pub fn io(what: &str, path: &Path, cause: impl fmt::Display) -> Error {
+        Error::internal(format!("cannot {what} {}: {cause}", path.display()))
+    }
+
+    /// Adds a line that says what to do.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Error {
+        self.hints.push(hint.into());
+        self
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.message)?;
+        for hint in &self.hints {
+            write!(f, "\nhint: {hint}")?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Error {}

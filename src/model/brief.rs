@@ -1,0 +1,122 @@
+//! The text handed to the agent (rule 14). Pure.
+
+use minijinja::{Environment, UndefinedBehavior, context};
+
+use crate::model::goals::{Goal, Goals};
+use crate::model::lesson::{self, Lesson};
+use crate::model::mask;
+use crate::model::record::Record;
+use crate::model::select::Task;
+use crate::model::snapshot::Snapshot;
+
+/// How many earlier attempts a brief lists.
+const ATTEMPTS_LISTED: usize = 5;
+
+/// What a brief is made of.
+#[derive(Clone, Copy, Debug)]
+pub struct Material<'a> {
+    /// What is to be done.
+    pub task: &'a Task,
+    /// The goals.
+    pub goals: &'a Goals,
+    /// The name of the goals file.
+    pub goals_file: &'a str,
+    /// The snapshot before the agent.
+    pub before: &'a Snapshot,
+    /// The history.
+    pub records: &'a [Record],
+    /// What agents learned.
+    pub lessons: &'a [Lesson],
+    /// Files that checks run.
+    pub frozen: &'a [String],
+    /// Ask for a failing test first.
+    pub test_first: bool,
+    /// More context from a tool of the user's, or nothing.
+    pub context: &'a str,
+}
+
+/// Where the agent may leave something, as paths.
+#[derive(Clone, Copy, Debug)]
+pub struct Outbox<'a> {
+    /// Why it gave up.
+    pub give_up: &'a str,
+    /// Work that it found.
+    pub next_work: &'a str,
+    /// What it learned.
+    pub lessons: &'a str,
+}
+
+/// Writes the brief; whatever looks like a secret is masked.
+pub fn write(material: &Material<'_>, outbox: &Outbox<'_>) -> String {
+    let mut environment = Environment::new();
+    environment.set_undefined_behavior(UndefinedBehavior::Strict);
+    let id = material.task.goal_id();
+    let attempts: Vec<_> = material
+        .records
+        .iter()
+        .rev()
+        .filter(|record| record.goal_id.as_deref() == Some(&id))
+        .take(ATTEMPTS_LISTED)
+        .map(|record| context! { cycle => record.cycle, result => record.result.word(), reason => record.reason.clone() })
+        .collect();
+    let lessons: Vec<_> = lesson::relevant(material.lessons, &id)
+        .iter()
+        .map(|lesson| lesson.text.clone())
+        .collect();
+    let values = context! {
+        mission => material.goals.mission.as_deref().map(|mission| mission.trim_end_matches('.')),
+        goal => goal_values(material),
+        item => item_values(material.task),
+        test_first => material.test_first,
+        attempts => attempts,
+        lessons => lessons,
+        context => material.context,
+        goals_file => material.goals_file,
+        frozen => material.frozen.to_vec(),
+        protect => material.goals.settings.protect.clone(),
+        give_up => outbox.give_up,
+        next_work => outbox.next_work,
+        lessons_file => outbox.lessons,
+    };
+    let text = environment
+        .render_str(include_str!("brief.md.j2"), values)
+        .expect("BUG: the brief's template does not fit its values");
+    mask::secrets(&text)
+}
+
+fn goal_values(material: &Material<'_>) -> Option<minijinja::Value> {
+    let Task::Goal(id) = material.task else {
+        return None;
+    };
+    let goal = material.goals.find(id)?;
+    let measured = material.before.find(id);
+    Some(context! {
+        id => goal.id.clone(),
+        description => goal.description.clone(),
+        check => goal.check.trim_end(),
+        wanted => wanted(goal),
+        reason => measured.and_then(|measured| measured.reason.clone()),
+        output => measured.and_then(|measured| measured.output_tail.clone()),
+    })
+}
+
+fn wanted(goal: &Goal) -> Option<String> {
+    let continuous = goal.continuous.as_ref()?;
+    let direction = continuous.direction?.word().replace('-', " ");
+    let metric = continuous.metric.as_deref().unwrap_or("its value");
+    Some(format!("{metric} is {direction} {}", continuous.threshold?))
+}
+
+fn item_values(task: &Task) -> Option<minijinja::Value> {
+    let Task::Item(item) = task else {
+        return None;
+    };
+    Some(context! {
+        title => item.title.clone(),
+        description => item.description.clone(),
+        evidence => item.evidence.clone(),
+        severity => item.severity.word(),
+        kind => item.kind.clone(),
+        source => item.source.clone(),
+    })
+}

@@ -1,0 +1,638 @@
+//! Which files of the repository a check runs, and which steer what it runs. Pure.
+//!
+//! Running is being the command, or the script handed to an interpreter. A file that is merely read is what a goal is about, and is
+//! not named here. Only what stands literally in the text is found: `sh "$script"` names nothing.
+
+mod programs;
+mod shell;
+
+use programs::{Arguments, interpreter, is_shell, scan, script_by_option, steering, wrapper};
+use shell::{Command, Item};
+
+/// How often code inside code (`sh -c "sh -c …"`) is looked into.
+const MAX_NESTING: usize = 8;
+
+/// Returns the files of the repository that `check` runs, relative to its root, in the order of the text. `is_file` says whether
+/// such a path is a file of the repository.
+pub fn runs(check: &str, is_file: &dyn Fn(&str) -> bool) -> Vec<String> {
+    let mut paths = Vec::new();
+    for call in calls(check) {
+        for word in call.scripts() {
+            add(&mut paths, call.path(&word), is_file);
+        }
+    }
+    paths
+}
+
+/// Returns the files of the repository that steer what `check` runs and that it does not run itself: a Makefile's recipes, the
+/// scripts of package.json, a linter's configuration. Only `protect` can freeze them.
+pub fn leans_on(check: &str, is_file: &dyn Fn(&str) -> bool) -> Vec<String> {
+    let mut paths = Vec::new();
+    for call in calls(check) {
+        let (name, subcommand) = call.steered();
+        if matches!(name.as_str(), "make" | "gmake") && !call.scripts().is_empty() {
+            continue;
+        }
+        for group in steering(&name, subcommand.as_deref()) {
+            let there = |name: &&str| call.path(name).filter(|path| is_file(path));
+            // Most tools look upwards from where they are started.
+            let above = |name: &&str| Some(name.to_string()).filter(|path| is_file(path));
+            let path = group.iter().find_map(there);
+            add(
+                &mut paths,
+                path.or_else(|| group.iter().find_map(above)),
+                is_file,
+            );
+        }
+    }
+    let run = runs(check, is_file);
+    paths.retain(|path| !run.contains(path));
+    paths
+}
+
+fn add(paths: &mut Vec<String>, path: Option<String>, is_file: &dyn Fn(&str) -> bool) {
+    if let Some(path) = path
+        && !paths.contains(&path)
+        && is_file(&path)
+    {
+        paths.push(path);
+    }
+}
+
+/// One program that is called, and from where.
+struct Call {
+    /// Directory below the root, empty for the root; `None` if it lies outside.
+    dir: Option<String>,
+    /// Program and arguments; never empty.
+    words: Vec<String>,
+    stdin: Option<String>,
+}
+
+impl Call {
+    /// Returns `word` as a path below the root.
+    fn path(&self, word: &str) -> Option<String> {
+        join(self.dir.as_deref()?, word).filter(|path| !path.is_empty())
+    }
+
+    /// Returns the words that name a file which is run.
+    fn scripts(&self) -> Vec<String> {
+        let mut scripts = Vec::new();
+        let command = self.words[0].as_str();
+        // A command without a slash is looked for in PATH, not in the directory.
+        if command.contains('/') {
+            scripts.push(command.to_string());
+        }
+        let name = stem(command);
+        let words = arguments_of(&name, &self.words);
+        if matches!(name.as_str(), "." | "source") {
+            scripts.extend(self.words.get(1).cloned());
+        } else if let Some(options) = script_by_option(&name) {
+            scripts.extend(scan(words, &options).files);
+        } else if let Some(options) = interpreter(&name) {
+            let found = scan(words, &options);
+            let Arguments {
+                operand,
+                code,
+                files,
+            } = found;
+            scripts.extend(files);
+            let script = operand
+                .map(|at| words[at].clone())
+                .filter(|word| word != "-");
+            if code.is_none() {
+                scripts.extend(script.or_else(|| self.stdin.clone()));
+            }
+        }
+        scripts
+    }
+
+    /// Returns the tool whose configuration counts, with its first operand; of `python -m tool` that is the tool.
+    fn steered(&self) -> (String, Option<String>) {
+        let name = stem(&self.words[0]);
+        let operand = |words: &[String]| {
+            let is_plain = |word: &&String| !word.starts_with(['-', '+']);
+            words.iter().skip(1).find(is_plain).cloned()
+        };
+        match interpreter(&name).map(|options| scan(&self.words, &options).code) {
+            Some(Some(('m', module))) => (module, None),
+            Some(_) | None => (name, operand(&self.words)),
+        }
+    }
+}
+
+/// Returns the arguments to look at for a script: `deno run FILE` and `bun run FILE` have a word in between.
+fn arguments_of<'w>(name: &str, words: &'w [String]) -> &'w [String] {
+    match (name, words.get(1).map(String::as_str)) {
+        ("deno" | "bun", Some("run" | "test")) => &words[1..],
+        _ => words,
+    }
+}
+
+/// Returns the program's name: the last part of its path, without a version at its end.
+fn stem(command: &str) -> String {
+    let name = command.rsplit('/').next().unwrap_or(command);
+    match name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.') {
+        "" => name.to_string(),
+        stem => stem.to_string(),
+    }
+}
+
+/// Returns `path`, seen from `dir`, without `.` and `..`; `None` if it lies outside the repository.
+fn join(dir: &str, path: &str) -> Option<String> {
+    if path.starts_with('/') || path.contains('\0') {
+        return None;
+    }
+    let mut parts: Vec<&str> = dir.split('/').filter(|part| !part.is_empty()).collect();
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => {
+                parts.pop()?;
+            }
+            part => parts.push(part),
+        }
+    }
+    Some(parts.join("/"))
+}
+
+fn calls(check: &str) -> Vec<Call> {
+    let mut walk = Walk {
+        calls: Vec::new(),
+        dirs: vec![Some(String::new())],
+        nesting: 0,
+    };
+    walk.text(check);
+    walk.calls
+}
+
+/// Goes through shell text, following `cd`.
+struct Walk {
+    calls: Vec<Call>,
+    /// The directory of each open subshell, the innermost last; never empty.
+    dirs: Vec<Option<String>>,
+    nesting: usize,
+}
+
+impl Walk {
+    fn text(&mut self, text: &str) {
+        if self.nesting >= MAX_NESTING {
+            return;
+        }
+        self.nesting += 1;
+        let open = self.dirs.len();
+        for item in shell::items(text) {
+            match item {
+                Item::Open => self.dirs.push(self.dir()),
+                Item::Close if self.dirs.len() > open => {
+                    self.dirs.pop();
+                }
+                Item::Close => {}
+                Item::Command(command) => self.command(command),
+            }
+        }
+        self.dirs.truncate(open);
+        self.nesting -= 1;
+    }
+
+    /// Reads code that runs in a shell of its own.
+    fn inner_text(&mut self, text: &str) {
+        self.dirs.push(self.dir());
+        self.text(text);
+        self.dirs.pop();
+    }
+
+    fn dir(&self) -> Option<String> {
+        self.dirs.last().cloned().flatten()
+    }
+
+    fn command(&mut self, command: Command) {
+        let words = unwrap(command.words);
+        let Some(name) = words.first().map(|word| stem(word)) else {
+            return;
+        };
+        match name.as_str() {
+            "cd" => self.change_dir(&words),
+            "eval" => self.text(&words[1..].join(" ")),
+            "trap" => {
+                if let Some(code) = words.get(1) {
+                    self.inner_text(code);
+                }
+            }
+            "find" => self.found(&words),
+            "make" | "gmake" => self.made(words),
+            name if is_shell(name) => match shell_code(&words) {
+                Some(code) => self.inner_text(&code),
+                None => self.call(words, command.stdin),
+            },
+            _ => self.call(words, command.stdin),
+        }
+    }
+
+    fn call(&mut self, words: Vec<String>, stdin: Option<String>) {
+        let dir = self.dir();
+        self.calls.push(Call { dir, words, stdin });
+    }
+
+    fn change_dir(&mut self, words: &[String]) {
+        let target = words[1..]
+            .iter()
+            .find(|word| !matches!(word.as_str(), "-P" | "-L" | "--" | "-e"));
+        let dir = match (self.dir(), target) {
+            (Some(dir), Some(target)) => join(&dir, target),
+            // Home, or somewhere below a directory that is not known.
+            (Some(_) | None, _) => None,
+        };
+        if let Some(last) = self.dirs.last_mut() {
+            *last = dir;
+        }
+    }
+
+    /// Takes the commands that `find` is told to run.
+    fn found(&mut self, words: &[String]) {
+        let mut rest = words;
+        while let Some(at) = rest
+            .iter()
+            .position(|word| matches!(word.as_str(), "-exec" | "-execdir" | "-ok" | "-okdir"))
+        {
+            rest = &rest[at + 1..];
+            let end = rest
+                .iter()
+                .position(|word| matches!(word.as_str(), ";" | "+"));
+            let (command, after) = rest.split_at(end.unwrap_or(rest.len()));
+            self.nested(command.to_vec());
+            rest = after;
+        }
+    }
+
+    fn nested(&mut self, words: Vec<String>) {
+        if self.nesting < MAX_NESTING {
+            self.nesting += 1;
+            self.command(Command { words, stdin: None });
+            self.nesting -= 1;
+        }
+    }
+
+    /// `make -C DIR` works in another directory.
+    fn made(&mut self, words: Vec<String>) {
+        let dir = words
+            .iter()
+            .enumerate()
+            .find_map(|(at, word)| match word.as_str() {
+                "-C" | "--directory" => words.get(at + 1).map(String::as_str),
+                word => word
+                    .strip_prefix("--directory=")
+                    .or_else(|| word.strip_prefix("-C")),
+            });
+        let dir = match dir {
+            Some(target) => self.dir().and_then(|dir| join(&dir, target)),
+            None => self.dir(),
+        };
+        self.calls.push(Call {
+            dir,
+            words,
+            stdin: None,
+        });
+    }
+}
+
+/// Returns the code of `sh -c CODE`: the first operand, wherever the `c` stands among the options.
+fn shell_code(words: &[String]) -> Option<String> {
+    let operand = scan(words, &programs::SHELL).operand?;
+    let has_code = words[1..operand]
+        .iter()
+        .any(|word| word.starts_with('-') && !word.starts_with("--") && word.contains('c'));
+    has_code.then(|| words[operand].clone())
+}
+
+/// Takes away what stands before the command itself: reserved words, assignments, and programs that run another one.
+fn unwrap(mut words: Vec<String>) -> Vec<String> {
+    loop {
+        let Some(first) = words.first() else {
+            return words;
+        };
+        let skip = match first.as_str() {
+            "!" | "{" | "if" | "then" | "elif" | "else" | "while" | "until" | "do" => 1,
+            // The words of a loop or a choice are no command; what it does comes as commands of its own.
+            "for" | "case" | "select" | "function" => words.len(),
+            "command" => match words.get(1).map(String::as_str) {
+                Some("-v" | "-V") => words.len(),
+                Some("-p" | "--") => 2,
+                _ => 1,
+            },
+            "uv" | "poetry" | "pipenv" | "bundle" | "hatch" | "pdm" | "rye" => {
+                let Some(skip) = runner(&words) else {
+                    return words;
+                };
+                // A script needs no path here, unlike a command of the shell.
+                if words[skip].ends_with(".py") && !words[skip].contains('/') {
+                    words[skip].insert_str(0, "./");
+                }
+                skip
+            }
+            word if is_assignment(word) => 1,
+            word => match wrapper(word) {
+                None => return words,
+                Some((options, operands)) => match scan(&words, &options).operand {
+                    Some(operand) => operand + operands,
+                    None => words.len(),
+                },
+            },
+        };
+        words.drain(..skip.min(words.len()));
+    }
+}
+
+/// Returns how many words stand before the command of `uv run …` and its like.
+fn runner(words: &[String]) -> Option<usize> {
+    let verb = words.get(1)?;
+    if !matches!(verb.as_str(), "run" | "exec") {
+        return None;
+    }
+    let options = programs::Options {
+        takes: "pm",
+        long_takes: &[
+            "with",
+            "python",
+            "extra",
+            "group",
+            "env-file",
+            "directory",
+            "project",
+        ],
+        ..programs::Options::default()
+    };
+    Some(scan(&words[1..], &options).operand? + 1)
+}
+
+fn is_assignment(word: &str) -> bool {
+    let Some((name, _)) = word.split_once('=') else {
+        return false;
+    };
+    let name = name.strip_suffix('+').unwrap_or(name);
+    !name.is_empty()
+        && !name.starts_with(|c: char| c.is_ascii_digit())
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const FILES: &[&str] = &[
+        "scripts/check.sh",
+        "scripts/check.py",
+        "tools/a.sh",
+        "tools/sub/b.sh",
+        "check.sh",
+        "Makefile",
+        "build.mk",
+        "tools/Makefile",
+        "package.json",
+        "README.md",
+        "pyproject.toml",
+        "tests/conftest.py",
+        ".cargo/config.toml",
+        "clippy.toml",
+        "with space.sh",
+        "x.js",
+        "hook.js",
+        "p.awk",
+        "cargo",
+    ];
+
+    fn is_file(path: &str) -> bool {
+        FILES.contains(&path)
+    }
+
+    fn check_runs(cases: &[(&str, &str)]) {
+        for (check, expected) in cases {
+            let found = runs(check, &is_file).join(" ");
+            assert_eq!(found, *expected, "{check}");
+        }
+    }
+
+    #[test]
+    fn the_command_word_is_run() {
+        check_runs(&[
+            ("./check.sh", "check.sh"),
+            ("scripts/check.sh --fast README.md", "scripts/check.sh"),
+            ("scripts/../tools/./a.sh", "tools/a.sh"),
+            ("\"./with space.sh\"", "with space.sh"),
+            ("./with\\ space.sh", "with space.sh"),
+            ("! ./check.sh", "check.sh"),
+            ("A=1 B='x y' ./check.sh", "check.sh"),
+            (
+                "true && ./check.sh || tools/a.sh; scripts/check.sh | cat",
+                "check.sh tools/a.sh scripts/check.sh",
+            ),
+            (
+                "if ./check.sh; then tools/a.sh; else scripts/check.sh; fi",
+                "check.sh tools/a.sh scripts/check.sh",
+            ),
+            ("for f in a b; do ./check.sh $f; done", "check.sh"),
+            (
+                "while ./check.sh; do tools/a.sh; done",
+                "check.sh tools/a.sh",
+            ),
+            ("{ ./check.sh; }", "check.sh"),
+            ("(./check.sh)", "check.sh"),
+            ("test -z \"$(./check.sh)\"", "check.sh"),
+            ("test `./check.sh` = 1", "check.sh"),
+            ("x=$(./check.sh) && echo $x", "check.sh"),
+            ("\"$PWD/check.sh\"", "check.sh"),
+            ("$(git rev-parse --show-toplevel)/check.sh", "check.sh"),
+            ("case $x in a) ./check.sh;; esac", "check.sh"),
+            ("./check.sh >README.md 2>&1 <README.md", "check.sh"),
+        ]);
+    }
+
+    #[test]
+    fn what_is_merely_read_or_lies_outside_is_not_run() {
+        check_runs(&[
+            ("grep -q X README.md", ""),
+            ("cargo test", ""),
+            ("check.sh", ""),
+            ("cat scripts/check.sh", ""),
+            ("/repo/check.sh", ""),
+            ("../check.sh", ""),
+            ("sh ../check.sh", ""),
+            ("echo x # ./check.sh", ""),
+            ("echo './check.sh'", ""),
+            ("echo \"; ./check.sh\"", ""),
+            ("shellcheck scripts/check.sh", ""),
+            ("test -x ./check.sh", ""),
+            ("command -v ./check.sh", ""),
+            ("./no-such-file.sh", ""),
+            ("sh \"$script\"", ""),
+            ("cat <<E\n./check.sh\nE", ""),
+            ("make", ""),
+            ("awk '{print}' p.awk", ""),
+            ("", ""),
+        ]);
+    }
+
+    #[test]
+    fn the_script_of_an_interpreter_is_run() {
+        check_runs(&[
+            ("sh check.sh README.md", "check.sh"),
+            ("bash -euo pipefail scripts/check.sh", "scripts/check.sh"),
+            ("bash -o pipefail ./check.sh", "check.sh"),
+            ("bash --norc -- check.sh", "check.sh"),
+            ("/bin/sh check.sh", "check.sh"),
+            ("sh < check.sh", "check.sh"),
+            ("python3 scripts/check.py", "scripts/check.py"),
+            ("python3.12 -W error scripts/check.py", "scripts/check.py"),
+            (
+                ".venv/bin/python -X dev scripts/check.py",
+                "scripts/check.py",
+            ),
+            ("python3 -c 'import x' scripts/check.py", ""),
+            ("python3 -m pytest scripts/check.py", ""),
+            ("node x.js", "x.js"),
+            ("node -r ./hook.js x.js", "hook.js x.js"),
+            ("node --require=./hook.js --test x.js", "hook.js x.js"),
+            ("node -e 'code' x.js", ""),
+            ("deno run -A x.js", "x.js"),
+            ("bun run x.js", "x.js"),
+            ("bun x.js", "x.js"),
+            ("perl -w scripts/check.py", "scripts/check.py"),
+            ("perl -ne 'print' scripts/check.py", ""),
+            ("perl -Mstrict -I lib scripts/check.py", "scripts/check.py"),
+            ("ruby -Ilib scripts/check.py", "scripts/check.py"),
+            ("php -d a=b -f scripts/check.py", "scripts/check.py"),
+            ("Rscript --vanilla scripts/check.py", "scripts/check.py"),
+            ("make -f build.mk test", "build.mk"),
+            ("make test -fbuild.mk", "build.mk"),
+            ("make --file=build.mk", "build.mk"),
+            ("make -C tools -f sub/b.sh", "tools/sub/b.sh"),
+            (". ./check.sh", "check.sh"),
+            ("source scripts/check.sh", "scripts/check.sh"),
+            ("awk -F: -f p.awk README.md", "p.awk"),
+            ("sed -n -f p.awk README.md", "p.awk"),
+        ]);
+    }
+
+    #[test]
+    fn programs_that_run_another_one_are_looked_through() {
+        check_runs(&[
+            ("exec ./check.sh", "check.sh"),
+            ("time -p ./check.sh", "check.sh"),
+            ("nice -n 10 ./check.sh", "check.sh"),
+            ("nohup sh check.sh", "check.sh"),
+            ("command ./check.sh", "check.sh"),
+            ("env -i A=1 PATH=/bin ./check.sh", "check.sh"),
+            ("env -u A python3 scripts/check.py", "scripts/check.py"),
+            ("timeout 10 ./check.sh", "check.sh"),
+            ("timeout -k 5 --signal=KILL 10s bash check.sh", "check.sh"),
+            ("timeout --signal KILL 10 ./check.sh", "check.sh"),
+            ("git ls-files | xargs -n 1 -P4 ./check.sh", "check.sh"),
+            (
+                "git ls-files | xargs -I{} sh -c './check.sh {}'",
+                "check.sh",
+            ),
+            ("sh -c 'cd tools && ./a.sh'", "tools/a.sh"),
+            ("bash -euxc \"./check.sh $x\"", "check.sh"),
+            ("bash -c 'bash -c \"./check.sh\"'", "check.sh"),
+            ("eval './check.sh' --x", "check.sh"),
+            ("trap ./check.sh EXIT", "check.sh"),
+            (
+                "find . -name x -exec ./check.sh {} \\; -exec tools/a.sh {} +",
+                "check.sh tools/a.sh",
+            ),
+            (
+                "uv run --with x python scripts/check.py",
+                "scripts/check.py",
+            ),
+            ("uv run scripts/check.py", "scripts/check.py"),
+            ("cd scripts && uv run check.py", "scripts/check.py"),
+            ("poetry run ./check.sh", "check.sh"),
+        ]);
+    }
+
+    #[test]
+    fn a_change_of_directory_is_followed_and_ends_with_its_subshell() {
+        check_runs(&[
+            ("cd tools && ./a.sh", "tools/a.sh"),
+            (
+                "cd tools/sub; sh b.sh; cd .. && sh ./a.sh",
+                "tools/sub/b.sh tools/a.sh",
+            ),
+            ("(cd tools && ./a.sh) && ./check.sh", "tools/a.sh check.sh"),
+            ("x=$(cd tools && ./a.sh); ./check.sh", "tools/a.sh check.sh"),
+            ("cd tools && ../check.sh", "check.sh"),
+            ("cd .. && ./check.sh", ""),
+            ("cd \"$x\" && ./check.sh", ""),
+            ("cd && ./check.sh", ""),
+            ("cd -- tools && ./a.sh", "tools/a.sh"),
+        ]);
+    }
+
+    #[test]
+    fn what_steers_a_check_is_named_if_it_is_there() {
+        for (check, expected) in [
+            ("make test", "Makefile"),
+            ("make -C tools", "tools/Makefile"),
+            ("make -f build.mk", ""),
+            ("make -f Makefile", ""),
+            ("npm run test", "package.json"),
+            ("bun test", "package.json"),
+            ("pytest -q", "tests/conftest.py pyproject.toml"),
+            ("python3 -m pytest", "tests/conftest.py pyproject.toml"),
+            ("uv run pytest", "tests/conftest.py pyproject.toml"),
+            ("cargo test", ".cargo/config.toml"),
+            ("cargo clippy --all", ".cargo/config.toml clippy.toml"),
+            ("cd tools && ruff check", "pyproject.toml"),
+            ("npx eslint .", ""),
+            ("go test ./...", ""),
+            ("./check.sh && make", "Makefile"),
+            ("cat Makefile", ""),
+        ] {
+            assert_eq!(leans_on(check, &is_file).join(" "), expected, "{check}");
+        }
+    }
+
+    #[test]
+    fn hostile_text_takes_no_time() {
+        let start = std::time::Instant::now();
+        for unit in [
+            "$(",
+            "(",
+            "`",
+            "\"$(",
+            "<(",
+            "<<E\n",
+            "'",
+            "\\",
+            "a ",
+            "sh -c '",
+            "${",
+            "eval eval ",
+            ";",
+            "find -exec ",
+        ] {
+            let text = unit.repeat(20_000);
+            runs(&text, &is_file);
+            leans_on(&text, &is_file);
+        }
+        assert!(start.elapsed().as_secs() < 10, "{:?}", start.elapsed());
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_makes_it_panic(text in "\\PC{0,60}") {
+            runs(&text, &|_| true);
+            leans_on(&text, &|_| true);
+        }
+
+        #[test]
+        fn no_shell_like_text_makes_it_panic(
+            text in "([ \n;&|(){}<>$`'\"\\\\!#=./-]|sh|-c|cd|make|-C|-f|env|timeout|find|-exec|E){0,40}"
+        ) {
+            for path in runs(&text, &|_| true) {
+                prop_assert!(!path.starts_with('/') && !path.split('/').any(|part| part == ".."));
+            }
+            leans_on(&text, &|_| true);
+        }
+    }
+}

@@ -1,0 +1,333 @@
+//! What is known of programs: their options, so that the script among the arguments is found, and the files that steer them. Pure.
+
+/// The options of a program, as far as they decide which of its arguments is what.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Options {
+    /// Letters that take an argument: the rest of the word, or the next one.
+    pub takes: &'static str,
+    /// Letters that have the rest of their word as argument, and never the next one.
+    pub eats: &'static str,
+    /// Letters whose argument is code or a module, so that no script follows.
+    pub code: &'static str,
+    /// Letters whose argument is a file that is run.
+    pub files: &'static str,
+    /// Long names of options like `takes`, `code`, `files`.
+    pub long_takes: &'static [&'static str],
+    /// See above.
+    pub long_code: &'static [&'static str],
+    /// See above.
+    pub long_files: &'static [&'static str],
+    /// Options may follow operands, which are no scripts: `make test -f FILE`.
+    pub is_mixed: bool,
+}
+
+/// What `scan` found among the arguments.
+#[derive(Debug, Default)]
+pub struct Arguments {
+    /// Index of the first operand.
+    pub operand: Option<usize>,
+    /// Code or module name given by an option, with the option's letter.
+    pub code: Option<(char, String)>,
+    /// Files given by options.
+    pub files: Vec<String>,
+}
+
+/// Reads the arguments of a program, its name being the first of `words`.
+pub fn scan(words: &[String], options: &Options) -> Arguments {
+    let mut found = Arguments::default();
+    let mut at = 1;
+    while let Some(word) = words.get(at) {
+        if word == "--" {
+            found.operand = found
+                .operand
+                .or(Some(at + 1).filter(|_| words.len() > at + 1));
+            return found;
+        }
+        let is_option = word.len() > 1 && word.starts_with(['-', '+']);
+        if !is_option {
+            found.operand = found.operand.or(Some(at));
+            if !options.is_mixed {
+                return found;
+            }
+            at += 1;
+            continue;
+        }
+        let next = words.get(at + 1).map(String::as_str);
+        let took_next = match word.strip_prefix("--") {
+            Some(long) => scan_long(long, next, options, &mut found),
+            None => scan_letters(&word[1..], next, options, &mut found),
+        };
+        at += 1 + usize::from(took_next);
+        if found.code.is_some() {
+            return found;
+        }
+    }
+    found
+}
+
+fn scan_long(long: &str, next: Option<&str>, options: &Options, found: &mut Arguments) -> bool {
+    let (name, value) = match long.split_once('=') {
+        Some((name, value)) => (name, Some(value)),
+        None => (long, None),
+    };
+    let argument = value.or(next).unwrap_or("").to_string();
+    if options.long_files.contains(&name) {
+        found.files.push(argument);
+    } else if options.long_code.contains(&name) {
+        found.code = Some(('-', argument));
+    } else if !options.long_takes.contains(&name) {
+        return false;
+    }
+    value.is_none()
+}
+
+fn scan_letters(
+    letters: &str,
+    next: Option<&str>,
+    options: &Options,
+    found: &mut Arguments,
+) -> bool {
+    for (index, letter) in letters.char_indices() {
+        let rest = &letters[index + letter.len_utf8()..];
+        let argument = || match rest {
+            "" => next.unwrap_or("").to_string(),
+            rest => rest.to_string(),
+        };
+        if options.code.contains(letter) {
+            found.code = Some((letter, argument()));
+        } else if options.files.contains(letter) {
+            found.files.push(argument());
+        } else if options.eats.contains(letter) {
+            return false;
+        } else if !options.takes.contains(letter) {
+            continue;
+        }
+        return rest.is_empty();
+    }
+    false
+}
+
+const NONE: Options = Options {
+    takes: "",
+    eats: "",
+    code: "",
+    files: "",
+    long_takes: &[],
+    long_code: &[],
+    long_files: &[],
+    is_mixed: false,
+};
+
+/// The options of a shell; its `-c` is found by `shell_code`, as the code is an operand there.
+pub const SHELL: Options = Options {
+    takes: "oO",
+    long_takes: &["rcfile", "init-file"],
+    ..NONE
+};
+
+/// Says whether `name` is a shell.
+pub fn is_shell(name: &str) -> bool {
+    matches!(
+        name,
+        "sh" | "bash" | "dash" | "zsh" | "ksh" | "mksh" | "ash"
+    )
+}
+
+/// Returns how the interpreter `name` takes its script.
+pub fn interpreter(name: &str) -> Option<Options> {
+    let options = match name {
+        name if is_shell(name) => SHELL,
+        "python" | "pypy" => Options {
+            takes: "WXQ",
+            code: "cm",
+            ..NONE
+        },
+        "node" | "nodejs" | "tsx" | "ts-node" => Options {
+            takes: "C",
+            code: "ep",
+            files: "r",
+            long_takes: &["conditions", "test-name-pattern", "test-reporter"],
+            long_code: &["eval", "print"],
+            long_files: &["require", "import", "loader", "experimental-loader"],
+            ..NONE
+        },
+        "deno" | "bun" => Options {
+            takes: "c",
+            code: "e",
+            long_takes: &["config", "cwd"],
+            long_code: &["eval"],
+            ..NONE
+        },
+        "perl" => Options {
+            takes: "I",
+            eats: "MmixFDC",
+            code: "eE",
+            ..NONE
+        },
+        "ruby" => Options {
+            takes: "rIC",
+            eats: "iFKWxT",
+            code: "e",
+            ..NONE
+        },
+        "php" => Options {
+            takes: "dctSz",
+            code: "rBRE",
+            files: "f",
+            ..NONE
+        },
+        "Rscript" | "lua" => Options {
+            takes: "l",
+            code: "e",
+            ..NONE
+        },
+        _ => return None,
+    };
+    Some(options)
+}
+
+/// Returns how `name` takes a script by an option alone; its operands are none.
+pub fn script_by_option(name: &str) -> Option<Options> {
+    let options = match name {
+        "make" | "gmake" => Options {
+            takes: "CIoW",
+            files: "f",
+            long_takes: &["directory", "include-dir", "old-file", "what-if"],
+            long_files: &["file", "makefile"],
+            is_mixed: true,
+            ..NONE
+        },
+        "awk" | "gawk" | "mawk" | "nawk" => Options {
+            takes: "Fv",
+            files: "f",
+            long_files: &["file"],
+            ..NONE
+        },
+        "sed" | "gsed" => Options {
+            takes: "el",
+            eats: "i",
+            files: "f",
+            long_takes: &["expression", "line-length"],
+            long_files: &["file"],
+            is_mixed: true,
+            ..NONE
+        },
+        _ => return None,
+    };
+    Some(options)
+}
+
+/// Returns how `name` hands on to another command: its options, and how many operands stand before that command.
+pub fn wrapper(name: &str) -> Option<(Options, usize)> {
+    let (takes, operands) = match name {
+        "exec" => ("a", 0),
+        "builtin" | "nohup" | "setsid" => ("", 0),
+        "time" => ("fo", 0),
+        "nice" | "npx" | "bunx" | "uvx" => ("npc", 0),
+        "ionice" => ("cnp", 0),
+        "env" => ("uCS", 0),
+        "stdbuf" => ("ioe", 0),
+        "sudo" => ("ugCDhpRTU", 0),
+        "timeout" | "gtimeout" => ("ks", 1),
+        "flock" => ("wE", 1),
+        "xargs" => ("adEIILnPs", 0),
+        _ => return None,
+    };
+    let long_takes: &[&str] = match name {
+        "timeout" | "gtimeout" => &["signal", "kill-after"],
+        "env" => &["unset", "chdir"],
+        "nice" => &["adjustment"],
+        "xargs" => &[
+            "arg-file",
+            "delimiter",
+            "max-args",
+            "max-procs",
+            "max-lines",
+            "replace",
+        ],
+        _ => &[],
+    };
+    let options = Options {
+        takes,
+        long_takes,
+        ..NONE
+    };
+    Some((options, operands))
+}
+
+/// Returns the files that steer `name`, called with `subcommand`: in each group the first that exists counts.
+pub fn steering(name: &str, subcommand: Option<&str>) -> &'static [&'static [&'static str]] {
+    match (name, subcommand) {
+        ("make" | "gmake", _) => &[&["GNUmakefile", "makefile", "Makefile"]],
+        ("npm" | "pnpm" | "yarn" | "bun", _) => &[&["package.json"]],
+        ("deno", _) => &[&["deno.json", "deno.jsonc"]],
+        ("just", _) => &[&["justfile", "Justfile", ".justfile"]],
+        ("task", _) => &[&["Taskfile.yml", "Taskfile.yaml"]],
+        ("rake", _) => &[&["Rakefile", "rakefile"]],
+        ("pytest" | "py.test", _) => &[
+            &["conftest.py"],
+            &["tests/conftest.py"],
+            &["pytest.ini"],
+            &["tox.ini"],
+            &["setup.cfg"],
+            &["pyproject.toml"],
+        ],
+        ("tox", _) => &[&["tox.ini"], &["setup.cfg"], &["pyproject.toml"]],
+        ("nox", _) => &[&["noxfile.py"]],
+        ("coverage", _) => &[&[".coveragerc"], &["setup.cfg"], &["pyproject.toml"]],
+        ("cargo", Some("clippy")) => &[&[".cargo/config.toml"], &["clippy.toml", ".clippy.toml"]],
+        ("cargo", Some("fmt")) => &[&[".cargo/config.toml"], &["rustfmt.toml", ".rustfmt.toml"]],
+        ("cargo", Some("deny")) => &[&[".cargo/config.toml"], &["deny.toml"]],
+        ("cargo", Some("nextest")) => &[&[".cargo/config.toml"], &[".config/nextest.toml"]],
+        ("cargo", _) => &[&[".cargo/config.toml"]],
+        ("rustfmt", _) => &[&["rustfmt.toml", ".rustfmt.toml"]],
+        ("pre-commit", _) => &[&[".pre-commit-config.yaml"]],
+        ("eslint", _) => &[
+            &[
+                "eslint.config.js",
+                "eslint.config.mjs",
+                "eslint.config.cjs",
+                "eslint.config.ts",
+            ],
+            &[
+                ".eslintrc.js",
+                ".eslintrc.cjs",
+                ".eslintrc.yaml",
+                ".eslintrc.yml",
+                ".eslintrc.json",
+                ".eslintrc",
+            ],
+        ],
+        ("prettier", _) => &[
+            &[".prettierrc", ".prettierrc.json", "prettier.config.js"],
+            &[".prettierignore"],
+        ],
+        ("biome", _) => &[&["biome.json", "biome.jsonc"]],
+        ("tsc", _) => &[&["tsconfig.json"]],
+        ("jest", _) => &[&["jest.config.js", "jest.config.ts"], &["package.json"]],
+        ("vitest", _) => &[&[
+            "vitest.config.ts",
+            "vitest.config.js",
+            "vite.config.ts",
+            "vite.config.js",
+        ]],
+        ("ruff", _) => &[&[".ruff.toml", "ruff.toml", "pyproject.toml"]],
+        ("black" | "isort", _) => &[&["pyproject.toml"]],
+        ("mypy", _) => &[&["mypy.ini", ".mypy.ini", "pyproject.toml", "setup.cfg"]],
+        ("pyright", _) => &[&["pyrightconfig.json", "pyproject.toml"]],
+        ("flake8", _) => &[&[".flake8", "setup.cfg", "tox.ini"]],
+        ("pylint", _) => &[&[".pylintrc", "pylintrc", "pyproject.toml"]],
+        ("shellcheck", _) => &[&[".shellcheckrc", "shellcheckrc"]],
+        ("yamllint", _) => &[&[".yamllint", ".yamllint.yaml", ".yamllint.yml"]],
+        ("markdownlint" | "markdownlint-cli", _) => {
+            &[&[".markdownlint.json", ".markdownlint.yaml"]]
+        }
+        ("hadolint", _) => &[&[".hadolint.yaml", ".hadolint.yml"]],
+        ("rubocop", _) => &[&[".rubocop.yml"]],
+        ("golangci-lint", _) => &[&[".golangci.yml", ".golangci.yaml", ".golangci.toml"]],
+        ("phpunit", _) => &[&["phpunit.xml", "phpunit.xml.dist"]],
+        ("gradle" | "gradlew", _) => &[&["build.gradle", "build.gradle.kts"]],
+        ("mvn" | "mvnw", _) => &[&["pom.xml"]],
+        _ => &[],
+    }
+}

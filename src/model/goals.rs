@@ -1,0 +1,249 @@
+//! The user's GOALS.yaml as typed values. Reading it, with a place for each problem, is `read`'s job. Pure.
+
+mod fields;
+mod goal;
+mod read;
+mod report;
+mod settings;
+mod tree;
+mod values;
+mod yaml;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde::Serialize;
+
+use crate::model::digest;
+
+pub use read::{read_config, read_goals};
+pub use report::{Problem, to_error};
+
+/// The largest goals file that is read, in bytes: the YAML parser is quadratic on hostile input.
+pub const MAX_BYTES: usize = 256 * 1024;
+/// The deepest nesting that is read.
+pub const MAX_DEPTH: usize = 64;
+/// How long a check may run unless the goal or the file says otherwise.
+pub const DEFAULT_CHECK_TIMEOUT: Duration = Duration::from_secs(600);
+/// How long an agent may run unless configured.
+pub const DEFAULT_AGENT_TIMEOUT: Duration = Duration::from_secs(3600);
+/// How often a newly failing goal is measured again unless the goal says otherwise.
+pub const DEFAULT_RETRIES: u32 = 2;
+
+/// A whole goals file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Goals {
+    /// What the repository is for, in the user's words.
+    pub mission: Option<String>,
+    /// The `evolve:` block.
+    pub settings: Settings,
+    /// The goals in file order.
+    pub goals: Vec<Goal>,
+    /// SHA-256 of the file's bytes, in hex.
+    pub digest: String,
+}
+
+impl Goals {
+    /// Returns the goal called `id`.
+    pub fn find(&self, id: &str) -> Option<&Goal> {
+        self.goals.iter().find(|goal| goal.id == id)
+    }
+}
+
+/// How the loop runs here: the `evolve:` block of GOALS.yaml, or the user's `config.yaml`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Settings {
+    /// The agent to hand fixes to.
+    pub agent: Option<AgentSpec>,
+    /// How many checks run at once.
+    pub jobs: Option<usize>,
+    /// How long a check may run.
+    pub timeout: Option<Duration>,
+    /// Globs of files that no cycle may change or add to.
+    pub protect: Vec<String>,
+    /// Where a session ends by itself.
+    pub limits: Limits,
+}
+
+/// Where a session ends by itself; nothing is limited unless set.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Limits {
+    /// Longest duration of a session.
+    pub max_time: Option<Duration>,
+    /// Most cycles of a session.
+    pub max_cycles: Option<u64>,
+}
+
+/// Which agent is called and how.
+#[derive(Clone, Debug, PartialEq)]
+pub enum AgentSpec {
+    /// A command line for `sh -c`, the brief on stdin.
+    Line(String),
+    /// A program with its arguments, spelled out.
+    Command(AgentCommand),
+}
+
+/// A program with its arguments and how the brief reaches it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AgentCommand {
+    /// Program and arguments; never empty.
+    pub command: Vec<String>,
+    /// How the brief goes in.
+    pub prompt: Prompt,
+    /// How long it may run.
+    pub timeout: Option<Duration>,
+    /// How long it may be silent (no output at all) before it counts as stuck.
+    pub idle_timeout: Option<Duration>,
+}
+
+/// How the brief reaches the agent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Prompt {
+    /// Written to its standard input.
+    #[default]
+    Stdin,
+    /// As one argument: in place of `{brief}`, else the last.
+    Arg,
+    /// As the path of a file: in place of `{brief_file}`, else the last argument.
+    File,
+}
+
+/// One thing that should hold, and the command that tells.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Goal {
+    /// Unique, kebab-case.
+    pub id: String,
+    /// What should hold, for people and agents.
+    pub description: String,
+    /// Shell command; exit 0 passes.
+    pub check: String,
+    /// 1 to 10; higher is fixed first.
+    pub weight: u8,
+    /// What sort of goal it is.
+    pub kind: GoalKind,
+    /// Free text.
+    pub pillar: Option<String>,
+    /// Free words.
+    pub tags: Vec<String>,
+    /// How long the check may run; the file's default if absent.
+    pub timeout: Option<Duration>,
+    /// Never beside another check.
+    pub alone: bool,
+    /// How often it is measured again before a new failure counts.
+    pub retries: u32,
+    /// The measured value, if the goal has one.
+    pub continuous: Option<Continuous>,
+    /// 1-based line of the goal in its file.
+    pub line: usize,
+}
+
+/// The sort of a goal (`type` in the file).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum GoalKind {
+    /// The code works.
+    #[default]
+    Health,
+    /// The code is shaped well.
+    Architecture,
+    /// The code is good.
+    Quality,
+    /// The goals themselves are kept honest.
+    Meta,
+}
+
+/// How a number is read from a check and what it is held against.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Continuous {
+    /// What the number is, for people.
+    pub metric: Option<String>,
+    /// What the number is held against.
+    pub threshold: Option<f64>,
+    /// Which side of the threshold is good; absent, the exit code alone decides.
+    pub direction: Option<Direction>,
+    /// Where the number stands.
+    pub read: Reading,
+    /// How far on the wrong side of the threshold a goal that passed before is left alone.
+    pub tolerance: f64,
+}
+
+/// Which side of a threshold is good.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Direction {
+    /// The value must be the threshold or more.
+    AtLeast,
+    /// The value must be the threshold or less.
+    AtMost,
+}
+
+impl Direction {
+    /// Returns the word used in files and messages.
+    pub fn word(self) -> &'static str {
+        match self {
+            Direction::AtLeast => "at-least",
+            Direction::AtMost => "at-most",
+        }
+    }
+}
+
+/// Where the value of a check stands.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Reading {
+    /// The last number on stdout.
+    #[default]
+    LastNumber,
+    /// The last match of a pattern in stdout and stderr; group 1 if it has one.
+    Regex(String),
+    /// A JSON Pointer (RFC 6901) into a file below the repository root, or into stdout.
+    Json {
+        /// Path below the repository root; `None` is stdout.
+        file: Option<PathBuf>,
+        /// The pointer, with its leading `/`; empty for the whole document.
+        pointer: String,
+    },
+}
+
+impl Continuous {
+    /// Says whether `value` meets the threshold. True without a direction or threshold: the exit code alone decides then.
+    pub fn is_met_by(&self, value: f64) -> bool {
+        match (self.direction, self.threshold) {
+            (Some(Direction::AtLeast), Some(threshold)) => value >= threshold,
+            (Some(Direction::AtMost), Some(threshold)) => value <= threshold,
+            (None, _) | (_, None) => true,
+        }
+    }
+
+    /// Says whether `value` misses the threshold by no more than the tolerance.
+    pub fn is_within_tolerance(&self, value: f64) -> bool {
+        match (self.direction, self.threshold) {
+            (Some(Direction::AtLeast), Some(threshold)) => {
+                value < threshold && value >= threshold - self.tolerance
+            }
+            (Some(Direction::AtMost), Some(threshold)) => {
+                value > threshold && value <= threshold + self.tolerance
+            }
+            (None, _) | (_, None) => false,
+        }
+    }
+}
+
+impl Goal {
+    /// Returns the digest of what decides whether the goal passes: check, threshold, direction.
+    pub fn definition(&self) -> String {
+        let (threshold, direction) = match &self.continuous {
+            Some(continuous) => (continuous.threshold, continuous.direction),
+            None => (None, None),
+        };
+        let threshold = threshold.map_or(String::new(), |value| value.to_string());
+        let direction = direction.map_or("", Direction::word);
+        digest::short(&[&self.check, &threshold, direction])
+    }
+
+    /// Returns the threshold, if the goal has one.
+    pub fn threshold(&self) -> Option<f64> {
+        self.continuous
+            .as_ref()
+            .and_then(|continuous| continuous.threshold)
+    }
+}

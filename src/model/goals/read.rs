@@ -1,0 +1,175 @@
+//! GOALS.yaml and the user's config.yaml as a whole: all problems of a file at once, each with its place. The rules of one goal are
+//! in `goal`, those of the loop's settings in `settings`, how problems look in `report`. Pure.
+
+use std::collections::HashMap;
+
+use super::fields::{self, Fields, Found, Keys};
+use super::goal::read_goal;
+use super::report::place_problems;
+use super::settings::{CONFIG, EVOLVE, read_settings};
+use super::yaml::{self, Complaint, Node, Place, Shape};
+use super::{Goal, Goals, Problem, Settings};
+use crate::model::digest;
+
+/// What is said of a file without a goal.
+const NO_GOALS: &str = "No goals to measure";
+
+/// Keys that existing files have, at the top and in goals, and that mean nothing here.
+pub const FREE: &[&str] = &["vision", "tagline", "pillars", "added", "affects_files"];
+
+const START: Place = Place { line: 1, column: 1 };
+
+const FILE: Keys = Keys {
+    owner: "the file",
+    known: &["version", "mission", "evolve", "goals"],
+    free: FREE,
+    elsewhere: &[
+        ("agent", "under evolve:"),
+        ("jobs", "under evolve:"),
+        ("timeout", "under evolve:"),
+        ("protect", "under evolve:"),
+        ("limits", "under evolve:"),
+    ],
+};
+
+/// Reads a goals file. The warnings are problems that change nothing.
+pub fn read_goals(file_name: &str, bytes: &[u8]) -> Result<(Goals, Vec<Problem>), Vec<Problem>> {
+    let root = yaml::parse(bytes).map_err(|complaint| place_problems(bytes, complaint.into()))?;
+    let mut found = Found::default();
+    let mut warnings = Found::default();
+    let goals = match &root {
+        Some(root) if !matches!(root.shape, Shape::Nothing) => {
+            read_file(file_name, root, &mut found, &mut warnings)
+        }
+        _ => {
+            found.report(no_goals(file_name, START));
+            None
+        }
+    };
+    match (goals, found.complaints.is_empty()) {
+        (Some(goals), true) => {
+            let digest = digest::full(bytes);
+            Ok((Goals { digest, ..goals }, place_problems(bytes, warnings)))
+        }
+        (Some(_) | None, _) => Err(place_problems(bytes, found)),
+    }
+}
+
+/// Reads the user's configuration: the keys of the `evolve:` block, but `protect`. Without any it is all defaults.
+pub fn read_config(_file_name: &str, bytes: &[u8]) -> Result<Settings, Vec<Problem>> {
+    let root = yaml::parse(bytes).map_err(|complaint| place_problems(bytes, complaint.into()))?;
+    let mut found = Found::default();
+    let settings = match &root {
+        Some(root) if !matches!(root.shape, Shape::Nothing) => {
+            read_settings(root, &CONFIG, &mut found)
+        }
+        _ => Settings::default(),
+    };
+    match found.complaints.is_empty() {
+        true => Ok(settings),
+        false => Err(place_problems(bytes, found)),
+    }
+}
+
+fn read_file(
+    file_name: &str,
+    root: &Node,
+    found: &mut Found,
+    warnings: &mut Found,
+) -> Option<Goals> {
+    let fields = Fields::of(root, &FILE, found)?;
+    fields.optional("version", &version, found);
+    let mission = fields.optional("mission", &fields::text, found);
+    let settings = match fields.node("evolve") {
+        // A block of which everything is commented out is no mistake.
+        None => Settings::default(),
+        Some(node) if matches!(node.shape, Shape::Nothing) => Settings::default(),
+        Some(node) => read_settings(node, &EVOLVE, found),
+    };
+    let goals = read_list(file_name, fields.node("goals"), found, warnings);
+    Some(Goals {
+        mission,
+        settings,
+        goals,
+        digest: String::new(),
+    })
+}
+
+fn version(node: &Node) -> Result<u64, Complaint> {
+    fields::whole(node, 1..=3)
+}
+
+fn read_list(
+    file_name: &str,
+    node: Option<&Node>,
+    found: &mut Found,
+    warnings: &mut Found,
+) -> Vec<Goal> {
+    let place = node.map_or(START, |node| node.place);
+    let items = match node.map(|node| (node, &node.shape)) {
+        Some((_, Shape::List(items))) if !items.is_empty() => items,
+        None | Some((_, Shape::List(_) | Shape::Nothing)) => {
+            found.report(no_goals(file_name, place));
+            return Vec::new();
+        }
+        Some((
+            node,
+            Shape::Flag(_) | Shape::Whole(_) | Shape::Fraction(_) | Shape::Text(_) | Shape::Map(_),
+        )) => {
+            let message = format!("goals has to be a list, not {}", fields::describe(node));
+            found.report(Complaint::new(place, message).hint("start each goal with - id: …"));
+            return Vec::new();
+        }
+    };
+    report_repeated_ids(items, found);
+    items
+        .iter()
+        .enumerate()
+        .filter_map(|(index, item)| read_goal(item, index + 1, found, warnings))
+        .collect()
+}
+
+fn report_repeated_ids(items: &[Node], found: &mut Found) {
+    let mut first_lines = HashMap::new();
+    for item in items {
+        let Some(id) = id_of(item) else { continue };
+        let Shape::Text(name) = &id.shape else {
+            continue;
+        };
+        let Some(first) = first_lines.insert(name, id.place.line) else {
+            continue;
+        };
+        first_lines.insert(name, first);
+        let message = format!(
+            "the id {} is taken, by the goal on line {first}",
+            fields::quote(name)
+        );
+        found.report(Complaint::new(id.place, message).hint("give each goal an id of its own"));
+    }
+}
+
+/// Returns the id of a goal that may have any other mistake.
+fn id_of(item: &Node) -> Option<&Node> {
+    match &item.shape {
+        Shape::Map(entries) => entries
+            .iter()
+            .find(|entry| entry.key == "id")
+            .map(|entry| &entry.value),
+        Shape::Nothing
+        | Shape::Flag(_)
+        | Shape::Whole(_)
+        | Shape::Fraction(_)
+        | Shape::Text(_)
+        | Shape::List(_) => None,
+    }
+}
+
+fn no_goals(file_name: &str, place: Place) -> Complaint {
+    Complaint::new(place, NO_GOALS).hint(format!(
+        "write one into {file_name}, as in\n    goals:\n      - {{id: no-conflict-markers, description: No merge \
+         conflict is left over, weight: 9, check: \"! git grep -nE '^<<<<<<< '\"}}"
+    ))
+}
+
+#[cfg(test)]
+mod tests;

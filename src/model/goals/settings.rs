@@ -1,0 +1,196 @@
+//! The loop's settings: the `evolve:` block of GOALS.yaml, and config.yaml, which has the same keys but `protect`. Pure.
+
+use globset::Glob;
+
+use super::fields::{self, Fields, Found, Keys};
+use super::yaml::{Complaint, Node, Shape};
+use super::{AgentCommand, AgentSpec, Limits, Prompt, Settings};
+
+/// The keys of the `evolve:` block.
+pub const EVOLVE: Keys = Keys {
+    owner: "evolve",
+    known: &["agent", "jobs", "timeout", "protect", "limits"],
+    free: &[],
+    elsewhere: ELSEWHERE,
+};
+
+/// The keys of config.yaml.
+pub const CONFIG: Keys = Keys {
+    owner: "the file",
+    known: &["agent", "jobs", "timeout", "limits"],
+    free: &[],
+    elsewhere: &[
+        ("protect", "under evolve: in GOALS.yaml"),
+        ("evolve", "in GOALS.yaml; here its keys stand at the top"),
+        ("goals", "in GOALS.yaml"),
+        ("max_time", "under limits:"),
+        ("max_cycles", "under limits:"),
+        ("idle_timeout", "under agent:, beside command"),
+        ("prompt", "under agent:, beside command"),
+        ("command", "under agent:"),
+    ],
+};
+
+const ELSEWHERE: &[(&str, &str)] = &[
+    ("max_time", "under limits:"),
+    ("max_cycles", "under limits:"),
+    ("idle_timeout", "under agent:, beside command"),
+    ("prompt", "under agent:, beside command"),
+    ("command", "under agent:"),
+];
+
+const AGENT: Keys = Keys {
+    owner: "agent",
+    known: &["command", "prompt", "timeout", "idle_timeout"],
+    free: &[],
+    elsewhere: &[],
+};
+
+const LIMITS: Keys = Keys {
+    owner: "limits",
+    known: &["max_time", "max_cycles"],
+    free: &[],
+    elsewhere: &[],
+};
+
+const PROMPTS: &[(&str, Prompt)] = &[
+    ("stdin", Prompt::Stdin),
+    ("file", Prompt::File),
+    ("arg", Prompt::Arg),
+];
+
+/// Reads the mapping `node`; what is wrong in it is reported, and left out of the settings.
+pub fn read_settings(node: &Node, keys: &Keys, found: &mut Found) -> Settings {
+    let Some(fields) = Fields::of(node, keys, found) else {
+        return Settings::default();
+    };
+    let jobs = fields.optional("jobs", &|node| fields::whole(node, 1..=u64::MAX), found);
+    Settings {
+        agent: fields
+            .node("agent")
+            .and_then(|node| read_agent(&fields, node, found)),
+        jobs: jobs.map(|jobs| usize::try_from(jobs).unwrap_or(usize::MAX)),
+        timeout: fields.optional("timeout", &fields::time, found),
+        protect: match keys.known.contains(&"protect") {
+            true => read_protect(&fields, found),
+            false => Vec::new(),
+        },
+        limits: read_limits(fields.node("limits"), found),
+    }
+}
+
+fn read_agent(fields: &Fields<'_>, node: &Node, found: &mut Found) -> Option<AgentSpec> {
+    match node.shape {
+        Shape::Map(_) => read_command(node, found).map(AgentSpec::Command),
+        Shape::List(_) => {
+            let complaint = fields::expected(node, "a command line or a mapping");
+            found.report(Complaint {
+                message: format!("agent: {}", complaint.message),
+                ..complaint.hint("write {command: [program, argument]}")
+            });
+            None
+        }
+        Shape::Nothing | Shape::Flag(_) | Shape::Whole(_) | Shape::Fraction(_) | Shape::Text(_) => {
+            fields
+                .optional("agent", &fields::text, found)
+                .map(AgentSpec::Line)
+        }
+    }
+}
+
+fn read_command(node: &Node, found: &mut Found) -> Option<AgentCommand> {
+    let fields = Fields::of(node, &AGENT, found)?;
+    let command = read_words(&fields, node, found);
+    Some(AgentCommand {
+        prompt: fields
+            .optional("prompt", &|node| fields::word(node, PROMPTS), found)
+            .unwrap_or_default(),
+        timeout: fields.optional("timeout", &fields::time, found),
+        idle_timeout: fields.optional("idle_timeout", &fields::time, found),
+        command: command?,
+    })
+}
+
+/// Reads the program and its arguments; an argument may be empty, the program not.
+fn read_words(fields: &Fields<'_>, owner: &Node, found: &mut Found) -> Option<Vec<String>> {
+    let items = fields.required("command", &words, ("agent", owner.place), found)?;
+    let mut command = Vec::new();
+    for (index, item) in items.iter().enumerate() {
+        let word = match (&item.shape, index) {
+            (Shape::Text(text), 1..) if text.is_empty() => Ok(String::new()),
+            _ => fields::text(item),
+        };
+        let word = word.map_err(|complaint| Complaint {
+            message: format!("command[{index}]: {}", complaint.message),
+            ..complaint
+        });
+        command.push(found.take(word));
+    }
+    command.into_iter().collect()
+}
+
+fn words(node: &Node) -> Result<Vec<Node>, Complaint> {
+    match &node.shape {
+        Shape::List(items) if items.is_empty() => {
+            Err(Complaint::new(node.place, "the list is empty").hint("name the program"))
+        }
+        Shape::List(items) => Ok(items.clone()),
+        Shape::Text(text) => {
+            let split: Vec<&str> = text.split_whitespace().take(8).collect();
+            Err(fields::expected(node, "a list of words").hint(format!(
+                "write [{}], or agent: {} for a command line",
+                split.join(", "),
+                fields::quote(text)
+            )))
+        }
+        Shape::Nothing | Shape::Flag(_) | Shape::Whole(_) | Shape::Fraction(_) | Shape::Map(_) => {
+            Err(fields::expected(node, "a list of words").hint("write [program, argument]"))
+        }
+    }
+}
+
+fn read_protect(fields: &Fields<'_>, found: &mut Found) -> Vec<String> {
+    let mut globs = Vec::new();
+    for (place, glob) in fields::texts(fields, "protect", found) {
+        let complaint = match Glob::new(&glob) {
+            Err(cause) => Complaint::new(place, format!("protect: {}", cause.kind())),
+            Ok(_) if glob.starts_with('/') => Complaint::new(
+                place,
+                "protect: a pattern is relative to the repository's root",
+            )
+            .hint(format!(
+                "write {}",
+                fields::quote(glob.trim_start_matches('/'))
+            )),
+            Ok(_) if glob.starts_with('!') => {
+                Complaint::new(place, "protect: a pattern cannot be turned round with !")
+                    .hint("list what is protected")
+            }
+            Ok(_) if glob.split('/').any(|part| part == "..") => Complaint::new(
+                place,
+                "protect: a pattern stays below the repository's root",
+            )
+            .hint("write it without .."),
+            Ok(_) => {
+                globs.push(glob);
+                continue;
+            }
+        };
+        found.report(complaint);
+    }
+    globs
+}
+
+fn read_limits(node: Option<&Node>, found: &mut Found) -> Limits {
+    let Some(node) = node.filter(|node| !matches!(node.shape, Shape::Nothing)) else {
+        return Limits::default();
+    };
+    let Some(fields) = Fields::of(node, &LIMITS, found) else {
+        return Limits::default();
+    };
+    let cycles = |node: &Node| fields::whole(node, 1..=u64::MAX);
+    Limits {
+        max_time: fields.optional("max_time", &fields::time, found),
+        max_cycles: fields.optional("max_cycles", &cycles, found),
+    }
+}

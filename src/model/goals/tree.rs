@@ -1,0 +1,284 @@
+//! The skeleton of a YAML document: what stands where, from the parser that has places. Refuses what is nested too deep, grows by
+//! aliases, or is more than one document, before any value is read. Pure.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use saphyr_parser::{Event, Marker, Parser, ScalarStyle, Span};
+
+use super::MAX_DEPTH;
+use super::yaml::{Complaint, Place};
+
+/// How many values aliases may add to a file, so that a few lines cannot grow into gigabytes.
+const MAX_ALIASED: usize = 10_000;
+
+/// Builds the skeleton of `text`; `None` if it holds no value at all.
+pub fn build(text: &str) -> Result<Option<Tree>, Complaint> {
+    Builder::default().build(text)
+}
+
+/// The skeleton of a document: what stands where. Its height is the number of collections on the deepest way down.
+#[derive(Clone, Debug)]
+pub struct Tree {
+    /// Where it begins.
+    pub place: Place,
+    height: usize,
+    size: usize,
+    /// Shared, because an anchor keeps what it names and each alias repeats it.
+    pub branch: Rc<Branch>,
+}
+
+/// What a tree consists of.
+#[derive(Clone, Debug)]
+pub enum Branch {
+    /// A scalar as written, without quotes.
+    Scalar(String),
+    /// The items of a list.
+    List(Vec<Tree>),
+    /// Keys and values of a mapping.
+    Map(Vec<(Tree, Tree)>),
+}
+
+/// A collection that is still open.
+struct Open {
+    place: Place,
+    anchor: usize,
+    is_map: bool,
+    items: Vec<Tree>,
+}
+
+#[derive(Default)]
+struct Builder {
+    open: Vec<Open>,
+    root: Option<Tree>,
+    /// Finished values by anchor; 0 is "no anchor".
+    anchored: HashMap<usize, Tree>,
+    aliased: usize,
+    documents: usize,
+}
+
+impl Builder {
+    fn build(mut self, text: &str) -> Result<Option<Tree>, Complaint> {
+        let mut parser = Parser::new_from_str(text);
+        loop {
+            match parser.next_event() {
+                None | Some(Ok((Event::StreamEnd, _))) => return Ok(self.root),
+                Some(Err(cause)) => {
+                    return Err(Self::syntax_error(
+                        text,
+                        place(*cause.marker()),
+                        cause.info(),
+                    ));
+                }
+                Some(Ok((event, span))) => self.take(event, span)?,
+            }
+        }
+    }
+
+    fn take(&mut self, event: Event<'_>, span: Span) -> Result<(), Complaint> {
+        let place = place(span.start);
+        match event {
+            Event::DocumentStart(_) => self.start_document(place)?,
+            Event::Alias(anchor) => self.repeat(place, anchor)?,
+            Event::Scalar(text, style, anchor, tag) => {
+                refuse_tag(tag.as_deref(), place)?;
+                // A value that is not there is marked where the next thing stands; its key's place says more.
+                let place = match (text.is_empty(), style, self.key_place()) {
+                    (true, ScalarStyle::Plain, Some(key)) => key,
+                    _ => place,
+                };
+                let branch = Branch::Scalar(text.into_owned());
+                self.add(anchor, Tree::new(place, branch));
+            }
+            Event::SequenceStart(anchor, tag) => {
+                refuse_tag(tag.as_deref(), place)?;
+                self.enter(place, anchor, false)?;
+            }
+            Event::MappingStart(anchor, tag) => {
+                refuse_tag(tag.as_deref(), place)?;
+                self.enter(place, anchor, true)?;
+            }
+            Event::SequenceEnd | Event::MappingEnd => self.leave(),
+            Event::Nothing | Event::StreamStart | Event::StreamEnd | Event::DocumentEnd => {}
+        }
+        Ok(())
+    }
+
+    fn start_document(&mut self, place: Place) -> Result<(), Complaint> {
+        self.documents += 1;
+        match self.documents {
+            1 => Ok(()),
+            _ => Err(Complaint::new(place, "a second document starts here")
+                .hint("keep one document in the file, and remove the line ---")),
+        }
+    }
+
+    /// Returns the place of the key whose value comes next.
+    fn key_place(&self) -> Option<Place> {
+        let open = self.open.last()?;
+        match open.is_map && open.items.len() % 2 == 1 {
+            true => open.items.last().map(|key| key.place),
+            false => None,
+        }
+    }
+
+    fn enter(&mut self, place: Place, anchor: usize, is_map: bool) -> Result<(), Complaint> {
+        if self.open.len() >= MAX_DEPTH {
+            return Err(too_deep(place));
+        }
+        self.open.push(Open {
+            place,
+            anchor,
+            is_map,
+            items: Vec::new(),
+        });
+        Ok(())
+    }
+
+    fn leave(&mut self) {
+        let open = self.open.pop().expect("BUG: an end without its start");
+        let branch = match open.is_map {
+            true => Branch::Map(pairs(open.items)),
+            false => Branch::List(open.items),
+        };
+        self.add(open.anchor, Tree::new(open.place, branch));
+    }
+
+    fn add(&mut self, anchor: usize, tree: Tree) {
+        if anchor != 0 {
+            self.anchored.insert(anchor, tree.clone());
+        }
+        match self.open.last_mut() {
+            Some(open) => open.items.push(tree),
+            None => self.root = Some(tree),
+        }
+    }
+
+    fn repeat(&mut self, place: Place, anchor: usize) -> Result<(), Complaint> {
+        if self.open.iter().any(|open| open.anchor == anchor) {
+            return Err(
+                Complaint::new(place, "this alias stands inside its own anchor")
+                    .hint("write the value out"),
+            );
+        }
+        let mut tree = self
+            .anchored
+            .get(&anchor)
+            .expect("BUG: an alias without its anchor")
+            .clone();
+        self.aliased += tree.size;
+        if self.aliased > MAX_ALIASED {
+            return Err(
+                Complaint::new(place, "the aliases up to here repeat too much")
+                    .hint("write the values out, or repeat smaller ones"),
+            );
+        }
+        if self.open.len() + tree.height > MAX_DEPTH {
+            return Err(too_deep(place));
+        }
+        tree.place = place;
+        self.add(0, tree);
+        Ok(())
+    }
+
+    /// Says what the parser could not read, in words for the mistakes that people make.
+    fn syntax_error(text: &str, place: Place, info: &str) -> Complaint {
+        if info.contains("recursion limit") {
+            return too_deep(place);
+        }
+        let line = text.lines().nth(place.line - 1).unwrap_or("");
+        let indent: String = line.chars().take_while(|c| c.is_whitespace()).collect();
+        if let Some(before) = indent.find('\t') {
+            let place = Place {
+                line: place.line,
+                column: before + 1,
+            };
+            return Complaint::new(place, "a tab cannot indent YAML").hint("indent with spaces");
+        }
+        Complaint::new(place, format!("not valid YAML: {info}")).hint(remedy(info))
+    }
+}
+
+/// Returns what to do about a syntax error, by the parser's words for it.
+fn remedy(info: &str) -> &'static str {
+    let in_quotes = "put the text in quotes, or after | on lines of its own";
+    let remedies = [
+        ("mapping values are not allowed", in_quotes),
+        ("expected ',' or", in_quotes),
+        ("unexpected character", in_quotes),
+        ("unknown anchor", in_quotes),
+        ("block sequence entries", in_quotes),
+        ("end of stream", "close what is opened here"),
+        (
+            "trailing content after",
+            "inside '…' write a quote twice, inside \"…\" write a backslash before it",
+        ),
+        (
+            "unknown escape",
+            "use single quotes, in which a backslash stays one",
+        ),
+        ("block collection", "indent this like the lines above it"),
+    ];
+    remedies
+        .iter()
+        .find(|(words, _)| info.contains(words))
+        .map_or(
+            "look at indentation, quotes and brackets up to here",
+            |(_, remedy)| remedy,
+        )
+}
+
+impl Tree {
+    fn new(place: Place, branch: Branch) -> Tree {
+        let (height, size) = match &branch {
+            Branch::Scalar(_) => (0, 0),
+            Branch::List(items) => items.iter().fold((1, 0), Tree::joined),
+            Branch::Map(entries) => entries
+                .iter()
+                .flat_map(|(key, value)| [key, value])
+                .fold((1, 0), Tree::joined),
+        };
+        Tree {
+            place,
+            height,
+            size: size + 1,
+            branch: Rc::new(branch),
+        }
+    }
+
+    fn joined((height, size): (usize, usize), child: &Tree) -> (usize, usize) {
+        (height.max(child.height + 1), size + child.size)
+    }
+}
+
+fn pairs(items: Vec<Tree>) -> Vec<(Tree, Tree)> {
+    let mut items = items.into_iter();
+    let mut pairs = Vec::with_capacity(items.len() / 2);
+    while let (Some(key), Some(value)) = (items.next(), items.next()) {
+        pairs.push((key, value));
+    }
+    pairs
+}
+
+fn place(marker: Marker) -> Place {
+    Place {
+        line: marker.line().max(1),
+        column: marker.col() + 1,
+    }
+}
+
+fn too_deep(place: Place) -> Complaint {
+    Complaint::new(place, format!("nested deeper than {MAX_DEPTH} levels"))
+        .hint("look for a [ or { that is never closed")
+}
+
+fn refuse_tag(tag: Option<&saphyr_parser::Tag>, place: Place) -> Result<(), Complaint> {
+    match tag {
+        None => Ok(()),
+        Some(tag) if tag.is_yaml_core_schema() => Ok(()),
+        Some(_) => Err(
+            Complaint::new(place, "what starts with ! is a tag in YAML, not text")
+                .hint("put it in quotes, or after | on lines of its own"),
+        ),
+    }
+}

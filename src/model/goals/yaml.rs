@@ -1,0 +1,198 @@
+//! YAML bytes as one tree of values, each with its place. Structure and places come from one parser (`tree`), values from
+//! the other (`values`), and where the two disagree the file is refused. Pure.
+//!
+//! Refused before any value is read: what is too large, nested too deep, not UTF-8, several documents, or grows by aliases.
+
+use super::MAX_BYTES;
+use super::tree::{self, Branch, Tree};
+use super::values::Value;
+
+/// Where something stands: line and column, both from 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place {
+    /// 1-based.
+    pub line: usize,
+    /// 1-based, in characters.
+    pub column: usize,
+}
+
+/// Something wrong at a place.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Complaint {
+    /// Where.
+    pub place: Place,
+    /// What is wrong.
+    pub message: String,
+    /// What to do.
+    pub hint: Option<String>,
+}
+
+impl Complaint {
+    /// Makes a complaint without a hint.
+    pub fn new(place: Place, message: impl Into<String>) -> Complaint {
+        Complaint {
+            place,
+            message: message.into(),
+            hint: None,
+        }
+    }
+
+    /// Adds what to do.
+    pub fn hint(mut self, hint: impl Into<String>) -> Complaint {
+        self.hint = Some(hint.into());
+        self
+    }
+}
+
+/// One value and where it stands.
+#[derive(Clone, Debug)]
+pub struct Node {
+    /// Where it begins.
+    pub place: Place,
+    /// The scalar as written, without quotes; empty for lists and mappings.
+    pub raw: String,
+    /// Its value.
+    pub shape: Shape,
+}
+
+/// The value of a node.
+#[derive(Clone, Debug)]
+pub enum Shape {
+    /// No value, `~` or `null`.
+    Nothing,
+    /// `true` or `false`.
+    Flag(bool),
+    /// Any number without a fraction.
+    Whole(i128),
+    /// Any other number, `.nan` and `.inf` included.
+    Fraction(f64),
+    /// Text, quoted or not.
+    Text(String),
+    /// A sequence.
+    List(Vec<Node>),
+    /// A mapping, in file order, duplicate keys included.
+    Map(Vec<Entry>),
+}
+
+/// One key of a mapping with its value.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// The key as written, without quotes.
+    pub key: String,
+    /// Where the key begins.
+    pub place: Place,
+    /// The value.
+    pub value: Node,
+}
+
+/// Reads `bytes` as one YAML document. `None` is a document without any value.
+pub fn parse(bytes: &[u8]) -> Result<Option<Node>, Complaint> {
+    let text = text_of(bytes)?;
+    let Some(tree) = tree::build(text)? else {
+        return Ok(None);
+    };
+    let value: Value = serde_yaml::from_str(text).map_err(|cause| refused(&cause))?;
+    zip(&tree, value).map(Some)
+}
+
+/// Returns the text that is parsed: without a byte order mark, and only if it can be YAML at all.
+fn text_of(bytes: &[u8]) -> Result<&str, Complaint> {
+    let start = Place { line: 1, column: 1 };
+    if bytes.len() > MAX_BYTES {
+        let message = format!(
+            "the file has {} KiB, more than the {} KiB that are read",
+            bytes.len().div_ceil(1024),
+            MAX_BYTES / 1024
+        );
+        return Err(Complaint::new(start, message).hint("move long checks into scripts"));
+    }
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    let text = std::str::from_utf8(bytes).map_err(|cause| {
+        let valid = &bytes[..cause.valid_up_to()];
+        let message = format!("byte 0x{:02x} is not UTF-8", bytes[valid.len()]);
+        Complaint::new(place_after(&String::from_utf8_lossy(valid)), message)
+            .hint("save the file as UTF-8")
+    })?;
+    match text.char_indices().find(|(_, c)| is_forbidden(*c)) {
+        None => Ok(text),
+        Some((index, found)) => Err(Complaint::new(
+            place_after(&text[..index]),
+            format!(
+                "the control character U+{:04X} cannot stand in YAML",
+                found as u32
+            ),
+        )
+        .hint("delete it")),
+    }
+}
+
+fn is_forbidden(c: char) -> bool {
+    c.is_control() && !matches!(c, '\t' | '\n' | '\r' | '\u{85}')
+}
+
+/// Returns the place of whatever follows `text`.
+fn place_after(text: &str) -> Place {
+    let unified = text.replace("\r\n", "\n").replace('\r', "\n");
+    let last = unified.rsplit('\n').next().unwrap_or("");
+    Place {
+        line: unified.matches('\n').count() + 1,
+        column: last.chars().count() + 1,
+    }
+}
+
+/// Turns an error of the parser of values into a complaint. It reads YAML 1.1, so it can refuse what the other one takes.
+fn refused(cause: &serde_yaml::Error) -> Complaint {
+    let place = cause
+        .location()
+        .map_or(Place { line: 1, column: 1 }, |at| Place {
+            line: at.line().max(1),
+            column: at.column().max(1),
+        });
+    let text = cause.to_string();
+    let message = text.split(" at line ").next().unwrap_or(&text);
+    Complaint::new(place, format!("not valid YAML: {message}"))
+        .hint("put the text in quotes, or after | on lines of its own")
+}
+
+/// Puts the values into the skeleton.
+fn zip(tree: &Tree, value: Value) -> Result<Node, Complaint> {
+    let place = tree.place;
+    let mut raw = String::new();
+    let shape = match (tree.branch.as_ref(), value) {
+        (Branch::List(trees), Value::List(values)) if trees.len() == values.len() => {
+            let nodes = trees.iter().zip(values).map(|(t, v)| zip(t, v));
+            Shape::List(nodes.collect::<Result<_, _>>()?)
+        }
+        (Branch::Map(trees), Value::Map(values)) if trees.len() == values.len() => {
+            let entries = trees.iter().zip(values).map(|(t, (_, v))| entry(t, v));
+            Shape::Map(entries.collect::<Result<_, _>>()?)
+        }
+        (Branch::Scalar(text), Value::Scalar(shape)) => {
+            raw.clone_from(text);
+            shape
+        }
+        (Branch::List(_) | Branch::Map(_) | Branch::Scalar(_), _) => {
+            return Err(Complaint::new(place, "this can be read in two ways")
+                .hint("put the text in quotes"));
+        }
+    };
+    Ok(Node { place, raw, shape })
+}
+
+fn entry((key, tree): &(Tree, Tree), value: Value) -> Result<Entry, Complaint> {
+    match key.branch.as_ref() {
+        Branch::Scalar(name) if name != "<<" => Ok(Entry {
+            key: name.clone(),
+            place: key.place,
+            value: zip(tree, value)?,
+        }),
+        Branch::Scalar(_) => {
+            Err(Complaint::new(key.place, "a merge key (<<) is not read")
+                .hint("write the keys out"))
+        }
+        Branch::List(_) | Branch::Map(_) => {
+            Err(Complaint::new(key.place, "a key has to be a word")
+                .hint("put text that starts with { or [ in quotes"))
+        }
+    }
+}

@@ -1,0 +1,288 @@
+//! The JSON Schemas of everything that is written or printed, embedded, and the check against them. Pure.
+
+use std::sync::OnceLock;
+
+use jsonschema::Validator;
+use serde_json::Value;
+
+/// Name and text of each schema, in alphabetical order.
+const SCHEMAS: [(&str, &str); 12] = [
+    ("config", include_str!("../../schemas/config.schema.json")),
+    ("event", include_str!("../../schemas/event.schema.json")),
+    ("goals", include_str!("../../schemas/goals.schema.json")),
+    ("history", include_str!("../../schemas/history.schema.json")),
+    ("journal", include_str!("../../schemas/journal.schema.json")),
+    ("killed", include_str!("../../schemas/killed.schema.json")),
+    ("lesson", include_str!("../../schemas/lesson.schema.json")),
+    ("record", include_str!("../../schemas/record.schema.json")),
+    ("retry", include_str!("../../schemas/retry.schema.json")),
+    (
+        "snapshot",
+        include_str!("../../schemas/snapshot.schema.json"),
+    ),
+    ("status", include_str!("../../schemas/status.schema.json")),
+    ("work", include_str!("../../schemas/work.schema.json")),
+];
+
+static VALIDATORS: [OnceLock<Validator>; SCHEMAS.len()] =
+    [const { OnceLock::new() }; SCHEMAS.len()];
+
+/// Returns the names of all schemas, in alphabetical order.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    SCHEMAS.iter().map(|(name, _)| *name)
+}
+
+/// Returns the text of the schema called `name`.
+pub fn text(name: &str) -> Option<&'static str> {
+    index(name).map(|index| SCHEMAS[index].1)
+}
+
+/// Holds `value` against the schema called `name`; the error lists everything that is wrong, each with its place.
+pub fn check(name: &str, value: &Value) -> Result<(), String> {
+    let index = index(name).ok_or_else(|| {
+        let known: Vec<&str> = names().collect();
+        format!("there is no schema {name}; known are {}", known.join(", "))
+    })?;
+    let validator = VALIDATORS[index].get_or_init(|| build(SCHEMAS[index].1));
+    let problems: Vec<String> = validator
+        .iter_errors(value)
+        .map(|error| {
+            let place = error.instance_path().to_string();
+            let place = if place.is_empty() { "/" } else { &place };
+            format!("{place}: {error}")
+        })
+        .collect();
+    if problems.is_empty() {
+        return Ok(());
+    }
+    Err(format!("not a valid {name}: {}", problems.join("; ")))
+}
+
+fn index(name: &str) -> Option<usize> {
+    SCHEMAS.iter().position(|(known, _)| *known == name)
+}
+
+fn build(text: &str) -> Validator {
+    let schema = serde_json::from_str(text).expect("BUG: an embedded schema is JSON");
+    jsonschema::validator_for(&schema).expect("BUG: an embedded schema is a valid schema")
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::model::record::{AgentReport, CycleResult, Record};
+    use crate::model::snapshot::{CheckResult, FORMAT, Measurement, Snapshot};
+    use crate::model::work::{NewItem, Queue};
+
+    fn parsed(name: &str) -> Value {
+        serde_json::from_str(text(name).expect("a schema")).expect("JSON")
+    }
+
+    fn accepts(name: &str, value: impl serde::Serialize) {
+        let value = serde_json::to_value(value).expect("JSON");
+        assert_eq!(check(name, &value), Ok(()), "{value}");
+    }
+
+    fn measurement() -> Measurement {
+        Measurement {
+            id: "tests-pass".to_owned(),
+            result: CheckResult::Fail,
+            weight: 9,
+            value: Some(1.5),
+            threshold: None,
+            duration_s: 0.25,
+            reason: Some("exit 1".to_owned()),
+            exit: Some(1),
+            attempts: 2,
+            flaky: true,
+            tolerated: true,
+            output_tail: Some("boom".to_owned()),
+        }
+    }
+
+    fn snapshot() -> Snapshot {
+        let time = "2026-02-11T21:00:00Z".to_owned();
+        let mut snapshot = Snapshot::new(None, time, None, "d".to_owned(), vec![measurement()]);
+        snapshot.taken_from = Some("fitness-1-post.json".to_owned());
+        snapshot
+    }
+
+    fn record() -> Record {
+        Record {
+            format: FORMAT,
+            cycle: 3,
+            goal_id: Some("tests-pass".to_owned()),
+            result: CycleResult::Regressed,
+            commit_sha: "a".repeat(40),
+            reverted_to: Some("b".repeat(64)),
+            goals_passing: 1,
+            goals_total: 2,
+            goals_added: 0,
+            timestamp: "2026-02-11T21:00:00.25Z".to_owned(),
+            score_before: Some(61.5),
+            score_after: None,
+            newly_failing: vec!["a".to_owned()],
+            newly_passing: vec![],
+            reason: Some("a fails".to_owned()),
+            definition: None,
+            content: None,
+            session: Some("s".to_owned()),
+            agent: Some(AgentReport {
+                name: "claude".to_owned(),
+                status: "done".to_owned(),
+                exit: None,
+                duration_s: 12.0,
+                tokens: Some(5),
+                cost_usd: None,
+            }),
+            notes: vec!["Makefile changed".to_owned()],
+        }
+    }
+
+    #[test]
+    fn every_schema_is_valid_draft_7_with_a_title() {
+        for (index, name) in names().enumerate() {
+            let schema = parsed(name);
+            assert!(jsonschema::meta::is_valid(&schema), "{name}");
+            assert_eq!(
+                schema["$schema"], "http://json-schema.org/draft-07/schema#",
+                "{name}"
+            );
+            assert!(schema["title"].is_string(), "{name}");
+            build(SCHEMAS[index].1);
+        }
+        assert!(names().is_sorted());
+        assert!(check("nothing", &json!({})).is_err_and(|message| message.contains("snapshot")));
+    }
+
+    #[test]
+    fn every_property_is_described() {
+        fn walk(value: &Value, place: &str) {
+            if let Some(properties) = value.get("properties").and_then(Value::as_object) {
+                for (name, property) in properties {
+                    let is_described =
+                        property["description"].is_string() || property.get("$ref").is_some();
+                    assert!(is_described, "{place}/{name} has no description");
+                }
+            }
+            match value {
+                Value::Object(map) => map
+                    .iter()
+                    .for_each(|(key, inner)| walk(inner, &format!("{place}/{key}"))),
+                Value::Array(list) => list.iter().for_each(|inner| walk(inner, place)),
+                Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+            }
+        }
+        for name in names() {
+            walk(&parsed(name), name);
+        }
+    }
+
+    #[test]
+    fn what_a_schema_borrows_is_the_same_everywhere() {
+        for name in ["event", "history", "status"] {
+            let mut original = parsed("record");
+            let map = original.as_object_mut().expect("an object");
+            map.shift_remove("$schema");
+            assert_eq!(parsed(name)["definitions"]["record"], original, "{name}");
+        }
+        let measurement = &parsed("snapshot")["definitions"]["measurement"];
+        assert_eq!(&parsed("event")["definitions"]["measurement"], measurement);
+    }
+
+    #[test]
+    fn what_the_program_writes_is_valid() {
+        accepts("snapshot", snapshot());
+        accepts("record", record());
+        let idle = Record {
+            goal_id: None,
+            result: CycleResult::Idle,
+            reverted_to: None,
+            agent: None,
+            notes: vec![],
+            ..record()
+        };
+        accepts("record", &idle);
+        accepts(
+            "history",
+            json!({"format": FORMAT, "records": [record(), idle]}),
+        );
+        let mut queue = Queue::default();
+        queue.add(
+            NewItem {
+                title: "a".to_owned(),
+                target_repo: Some("*".to_owned()),
+                ..NewItem::default()
+            },
+            "2026-02-11T21:00:00Z",
+        );
+        let key = queue.items()[0].key;
+        for step in 0..4 {
+            let line: Value = serde_json::from_str(&queue.to_text()).expect("JSON");
+            accepts("work", &line);
+            accepts(
+                "work",
+                json!({"source_epic": "e", "items": [line], "consumed": false}),
+            );
+            match step {
+                0 => queue.claim(key, "s", "2026-02-11T21:00:00Z"),
+                1 => queue.fail(key, "2026-02-11T21:00:00Z"),
+                _ => queue.consume(key, "s", "2026-02-11T21:00:00Z"),
+            }
+        }
+    }
+
+    #[test]
+    fn the_small_documents_are_described_as_they_are_written() {
+        let time = "2026-02-11T21:00:00Z";
+        accepts(
+            "lesson",
+            json!({"format": 1, "goal_id": "a", "cycle": 1, "timestamp": time, "text": "x"}),
+        );
+        accepts(
+            "retry",
+            json!({"format": 1, "goal_id": "a", "after_cycle": 0, "at": time}),
+        );
+        accepts(
+            "killed",
+            json!({"format": 1, "killed_at": time, "cycle": 0, "reason": "enough"}),
+        );
+        accepts(
+            "journal",
+            json!({"format": 1, "session": "s", "cycle": 1, "phase": "agent", "start": "x"}),
+        );
+        accepts(
+            "status",
+            json!({
+                "format": 1, "repository": "r", "branch": "main", "head": null, "goals_total": 2,
+                "session": {"pid": 7, "started_at": time}, "kill": null, "stop": "done for today",
+                "interrupted_cycle": null, "cycles": 1, "newest": record(), "score": 50.0, "baseline_score": null,
+                "struck": ["a"], "declined": [], "queue": {"open": 1, "set_aside": 0, "consumed": 2}, "problems": []
+            }),
+        );
+    }
+
+    #[test]
+    fn unknown_fields_are_free_and_mistakes_are_all_named() {
+        let mut value = serde_json::to_value(snapshot()).expect("JSON");
+        value["later"] = json!(1);
+        assert_eq!(check("snapshot", &value), Ok(()));
+        value["goals"][0]["weight"] = json!(11);
+        value["timestamp"] = json!("yesterday");
+        value["score"] = Value::Null;
+        let message = check("snapshot", &value).expect_err("three mistakes");
+        for place in ["/goals/0/weight: ", "/timestamp: ", "/score: "] {
+            assert!(message.contains(place), "{place} is not in {message}");
+        }
+        for line in [
+            json!({"title": 1}),
+            json!({"items": 1, "title": "a"}),
+            json!({}),
+            json!([]),
+        ] {
+            assert!(check("work", &line).is_err(), "{line}");
+        }
+    }
+}

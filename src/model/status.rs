@@ -1,0 +1,64 @@
+//! Where a repository stands, as one document. Pure.
+
+use serde::Serialize;
+
+use crate::model::record::Record;
+
+/// All that `evolve status` tells.
+#[derive(Clone, Debug, Serialize)]
+pub struct Status {
+    /// Version of the format.
+    pub format: u32,
+    /// The root of the repository.
+    pub repository: String,
+    /// The branch; none when HEAD is detached.
+    pub branch: Option<String>,
+    /// The commit; none before the first.
+    pub head: Option<String>,
+    /// How many goals there are; none if the goals file cannot be read.
+    pub goals_total: Option<usize>,
+    /// The session at work.
+    pub session: Option<Running>,
+    /// The KILL file that is there.
+    pub kill: Option<String>,
+    /// What the STOP file says, if it is there.
+    pub stop: Option<String>,
+    /// The cycle that a dead session left unsettled.
+    pub interrupted_cycle: Option<u64>,
+    /// How many cycles the active history holds.
+    pub cycles: usize,
+    /// The newest record.
+    pub newest: Option<Record>,
+    /// The newest score of what is in the repository.
+    pub score: Option<f64>,
+    /// The score of the baseline.
+    pub baseline_score: Option<f64>,
+    /// Goals that were struck.
+    pub struck: Vec<String>,
+    /// Goals whose agent gave up.
+    pub declined: Vec<String>,
+    /// How much work is queued.
+    pub queue: QueueCounts,
+    /// What is wrong with the ledger's files.
+    pub problems: Vec<String>,
+}
+
+/// A session at work.
+#[derive(Clone, Debug, Serialize)]
+pub struct Running {
+    /// Its process.
+    pub pid: u32,
+    /// When it started, RFC 3339.
+    pub started_at: String,
+}
+
+/// How much work is queued for this repository.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct QueueCounts {
+    /// Items that would be worked on.
+    pub open: usize,
+    /// Items that failed too often.
+    pub set_aside: usize,
+    /// Items that are done.
+    pub consumed: usize,
+}

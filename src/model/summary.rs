@@ -1,0 +1,266 @@
+//! What a session leaves for people to read: `session-summary.md`, and the `cycle-0-report.md` of the baseline. Pure.
+
+use crate::model::record::Record;
+use crate::model::select::Stuck;
+use crate::model::snapshot::{CheckResult, Measurement, Snapshot};
+use crate::model::text::{self, markdown};
+use crate::model::trajectory::tally;
+use crate::model::work::Counts;
+
+/// Everything that `session-summary.md` tells.
+#[derive(Clone, Copy, Debug)]
+pub struct Summary<'a> {
+    /// The session's id.
+    pub session: &'a str,
+    /// When it started, RFC 3339 in UTC.
+    pub started: &'a str,
+    /// Why it ended; none while it runs.
+    pub ended: Option<&'a str>,
+    /// The way from the baseline to now, in one line.
+    pub trajectory: &'a str,
+    /// The session's records, oldest first.
+    pub records: &'a [Record],
+    /// The goals that wait for a person.
+    pub stuck: &'a [Stuck],
+    /// How much work is queued for this repository.
+    pub queue: Counts,
+}
+
+impl Summary<'_> {
+    /// Returns the text of `session-summary.md`.
+    pub fn to_markdown(&self) -> String {
+        let mut page = format!(
+            "# Session summary\n\n- session: {}\n- started: {}\n- ended: {}\n- {}\n- queue: {}\n",
+            markdown(self.session),
+            markdown(self.started),
+            self.ended.map_or("running".to_owned(), markdown),
+            markdown(self.trajectory),
+            queue(&self.queue),
+        );
+        page.push_str(&self.cycles());
+        page.push_str(&self.stuck());
+        page.push_str(&self.notes());
+        page
+    }
+
+    fn cycles(&self) -> String {
+        if self.records.is_empty() {
+            return "\n## Cycles\n\nNone yet.\n".to_owned();
+        }
+        let mut part = format!("\n## Cycles\n\n{}\n\n", tally(self.records));
+        part.push_str(
+            "| cycle | goal | result | score | reason |\n| ---: | --- | --- | --- | --- |\n",
+        );
+        for record in self.records {
+            part.push_str(&format!(
+                "| {} | {} | {} | {} | {} |\n",
+                record.cycle,
+                record.goal_id.as_deref().map_or("–".to_owned(), markdown),
+                record.result.word(),
+                score(record),
+                record.reason.as_deref().map_or(String::new(), markdown),
+            ));
+        }
+        part
+    }
+
+    fn stuck(&self) -> String {
+        if self.stuck.is_empty() {
+            return String::new();
+        }
+        let mut part = "\n## A human is needed\n\n".to_owned();
+        for goal in self.stuck {
+            let reason = &goal.reason;
+            part.push_str(&format!(
+                "- {} ({}): {}\n",
+                markdown(&goal.goal_id),
+                goal.standing,
+                markdown(reason)
+            ));
+        }
+        part
+    }
+
+    fn notes(&self) -> String {
+        let mut lines = String::new();
+        for record in self.records {
+            for note in &record.notes {
+                lines.push_str(&format!("- cycle {}: {}\n", record.cycle, markdown(note)));
+            }
+        }
+        if lines.is_empty() {
+            return lines;
+        }
+        format!("\n## Notes\n\n{lines}")
+    }
+}
+
+/// Returns the text of `cycle-0-report.md`.
+pub fn baseline_report(baseline: &Snapshot) -> String {
+    let mut listed: Vec<&Measurement> = baseline
+        .goals
+        .iter()
+        .filter(|goal| goal.result != CheckResult::Pass)
+        .collect();
+    listed.sort_by_key(|goal| std::cmp::Reverse(goal.weight));
+    let mut page = format!(
+        "# Cycle-0 Baseline\n\n**Total goals:** {}\n**Passing:** {}\n**Failing:** {}\n",
+        baseline.goals_total,
+        baseline.goals_passing,
+        baseline.with(CheckResult::Fail).count(),
+    );
+    let skipped = baseline.with(CheckResult::Skip).count();
+    if skipped > 0 {
+        page.push_str(&format!("**Skipped:** {skipped}\n"));
+    }
+    if !listed.is_empty() {
+        page.push('\n');
+    }
+    for goal in listed {
+        page.push_str(&format!(
+            "- [weight {}] {}: {}\n",
+            goal.weight,
+            text::clean_line(&goal.id),
+            goal.result.word()
+        ));
+    }
+    page
+}
+
+fn queue(counts: &Counts) -> String {
+    format!(
+        "{} open, {} set aside, {} consumed",
+        counts.open, counts.set_aside, counts.consumed
+    )
+}
+
+/// Returns the scores before and after a cycle, as far as they are known.
+fn score(record: &Record) -> String {
+    match (record.score_before, record.score_after) {
+        (Some(before), Some(after)) => {
+            format!("{} → {}", text::number(before), text::number(after))
+        }
+        (Some(only), None) | (None, Some(only)) => text::number(only),
+        (None, None) => "–".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::record::CycleResult;
+    use crate::model::snapshot::FORMAT;
+
+    fn record(cycle: u64, goal_id: &str, reason: &str) -> Record {
+        Record {
+            format: FORMAT,
+            cycle,
+            goal_id: Some(goal_id.to_owned()),
+            result: CycleResult::Regressed,
+            commit_sha: "a".repeat(40),
+            reverted_to: Some("b".repeat(40)),
+            goals_passing: 1,
+            goals_total: 2,
+            goals_added: 0,
+            timestamp: "2026-02-11T21:00:00Z".to_owned(),
+            score_before: Some(50.0),
+            score_after: Some(33.3),
+            newly_failing: vec!["b".to_owned()],
+            newly_passing: vec![],
+            reason: Some(reason.to_owned()),
+            definition: None,
+            content: None,
+            session: Some("s-1".to_owned()),
+            agent: None,
+            notes: vec!["Makefile changed".to_owned()],
+        }
+    }
+
+    #[test]
+    fn the_summary_names_cycles_goals_that_wait_and_notes() {
+        let records = [
+            record(1, "tests-pass", "older"),
+            record(2, "next-work:fix | all\nof it", "b fails\u{7}"),
+            record(3, "tests-pass", "newest"),
+        ];
+        let stuck = [Stuck {
+            goal_id: "tests-pass".into(),
+            standing: "struck",
+            reason: "lint-clean broke".into(),
+        }];
+        let summary = Summary {
+            session: "s-1",
+            started: "2026-02-11T21:00:00Z",
+            ended: None,
+            trajectory: "score 50 → 33.3",
+            records: &records,
+            stuck: &stuck,
+            queue: Counts {
+                open: 2,
+                set_aside: 1,
+                consumed: 0,
+            },
+        };
+        let page = summary.to_markdown();
+        for line in [
+            "- ended: running",
+            "- queue: 2 open, 1 set aside, 0 consumed",
+            "3 cycles: 3 regressed",
+            "| 2 | next-work:fix \\| all of it | regressed | 50 → 33.3 | b fails |",
+            "- tests-pass (struck): lint-clean broke",
+            "- cycle 3: Makefile changed",
+        ] {
+            assert!(
+                page.lines().any(|found| found == line),
+                "{line} is not in\n{page}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_session_without_cycles_has_a_short_summary() {
+        let summary = Summary {
+            session: "s-1",
+            started: "t",
+            ended: Some("dormant"),
+            trajectory: "score 100",
+            records: &[],
+            stuck: &[],
+            queue: Counts::default(),
+        };
+        let page = summary.to_markdown();
+        assert!(
+            page.contains("- ended: dormant\n") && page.ends_with("None yet.\n"),
+            "{page}"
+        );
+        assert!(!page.contains("human"));
+    }
+
+    #[test]
+    fn the_baseline_report_lists_what_does_not_pass_by_weight() {
+        let goal = |id: &str, result, weight| Measurement {
+            id: id.to_owned(),
+            result,
+            weight,
+            value: None,
+            threshold: None,
+            duration_s: 0.0,
+            reason: None,
+            exit: None,
+            attempts: 1,
+            flaky: false,
+            tolerated: false,
+            output_tail: None,
+        };
+        let goals = vec![
+            goal("light", CheckResult::Fail, 2),
+            goal("fine", CheckResult::Pass, 10),
+            goal("absent", CheckResult::Skip, 4),
+            goal("heavy", CheckResult::Fail, 9),
+        ];
+        let baseline = Snapshot::new(Some(0), "t".into(), None, "d".into(), goals);
+        let expected = "# Cycle-0 Baseline\n\n**Total goals:** 4\n**Passing:** 1\n**Failing:** 2\n**Skipped:** 1\n\n\
+                        - [weight 9] heavy: fail\n- [weight 4] absent: skip\n- [weight 2] light: fail\n";
+        assert_eq!(baseline_report(&baseline), expected);
+    }
+}

@@ -1,0 +1,288 @@
+//! The way from the baseline to now: one line for the eye, one table for `session-fitness-delta.md`. Pure.
+
+use crate::model::record::{CycleResult, Record};
+use crate::model::snapshot::{Measurement, Snapshot};
+use crate::model::text;
+
+/// The results in the order in which they are counted.
+const RESULTS: [CycleResult; 7] = [
+    CycleResult::Improved,
+    CycleResult::Harvested,
+    CycleResult::Unchanged,
+    CycleResult::Regressed,
+    CycleResult::Failed,
+    CycleResult::Interrupted,
+    CycleResult::Idle,
+];
+
+/// Where the repository started, where this session started, where it is now, and what the session's cycles came to.
+#[derive(Clone, Copy, Debug)]
+pub struct Trajectory<'a> {
+    /// The baseline of the first run.
+    pub baseline: Option<&'a Snapshot>,
+    /// The first snapshot of the session.
+    pub start: Option<&'a Snapshot>,
+    /// The newest snapshot of what is in the repository: not one whose change was undone.
+    pub now: Option<&'a Snapshot>,
+    /// The session's records.
+    pub records: &'a [Record],
+}
+
+impl Trajectory<'_> {
+    /// Returns the way in one line:
+    /// `score 61.5 → 92.3, goals passing 8 → 12 of 13, 5 cycles: 3 improved, 1 regressed, 1 idle`.
+    pub fn one_line(&self) -> String {
+        let from = self.baseline.or(self.start);
+        let way = match (from, self.now) {
+            (Some(from), Some(now)) => Some(way(from, now)),
+            (Some(only), None) | (None, Some(only)) => Some(format!(
+                "score {}, goals passing {} of {}",
+                text::number(only.score),
+                only.goals_passing,
+                only.goals_total
+            )),
+            (None, None) => None,
+        };
+        way.into_iter()
+            .chain([tally(self.records)])
+            .collect::<Vec<_>>()
+            .join(", ")
+    }
+
+    /// Returns the text of `session-fitness-delta.md`.
+    pub fn to_markdown(&self) -> String {
+        let mut page = format!("# Session fitness delta\n\n{}\n\n", self.one_line());
+        page.push_str("| goal | weight | baseline | session start | now | change |\n");
+        page.push_str("| --- | ---: | --- | --- | --- | ---: |\n");
+        for goal in self.goals() {
+            let at = |snapshot: Option<&'_ Snapshot>| {
+                snapshot.and_then(|snapshot| snapshot.find(&goal.id).cloned())
+            };
+            let (baseline, start, now) = (at(self.baseline), at(self.start), at(self.now));
+            let first = baseline.as_ref().or(start.as_ref());
+            page.push_str(&format!(
+                "| {} | {} | {} | {} | {} | {} |\n",
+                text::markdown(&goal.id),
+                goal.weight,
+                cell(baseline.as_ref()),
+                cell(start.as_ref()),
+                cell(now.as_ref()),
+                change(first, now.as_ref()),
+            ));
+        }
+        let score = |snapshot: Option<&Snapshot>| {
+            snapshot.map_or("–".to_owned(), |snapshot| text::number(snapshot.score))
+        };
+        let scores = self.baseline.or(self.start).zip(self.now);
+        page.push_str(&format!(
+            "| **score** |  | {} | {} | {} | {} |\n",
+            score(self.baseline),
+            score(self.start),
+            score(self.now),
+            scores.map_or(String::new(), |(from, now)| signed(now.score - from.score)),
+        ));
+        page
+    }
+
+    /// Returns the goals as they are now, in the file's order, then those that are gone.
+    fn goals(&self) -> Vec<&Measurement> {
+        let mut goals: Vec<&Measurement> = Vec::new();
+        for snapshot in [self.now, self.start, self.baseline].into_iter().flatten() {
+            for goal in &snapshot.goals {
+                if goals.iter().all(|known| known.id != goal.id) {
+                    goals.push(goal);
+                }
+            }
+        }
+        goals
+    }
+}
+
+/// Returns how many cycles there were and what they came to: `5 cycles: 3 improved, 1 regressed, 1 idle`.
+pub fn tally(records: &[Record]) -> String {
+    let cycles = text::count(records.len(), "cycle");
+    let counts: Vec<String> = RESULTS
+        .iter()
+        .map(|result| {
+            let count = records
+                .iter()
+                .filter(|record| record.result == *result)
+                .count();
+            (count, result.word())
+        })
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, word)| format!("{count} {word}"))
+        .collect();
+    if counts.is_empty() {
+        return cycles;
+    }
+    format!("{cycles}: {}", counts.join(", "))
+}
+
+fn way(from: &Snapshot, now: &Snapshot) -> String {
+    let first = if from.goals_total == now.goals_total {
+        from.goals_passing.to_string()
+    } else {
+        format!("{} of {}", from.goals_passing, from.goals_total)
+    };
+    format!(
+        "score {} → {}, goals passing {first} → {} of {}",
+        text::number(from.score),
+        text::number(now.score),
+        now.goals_passing,
+        now.goals_total
+    )
+}
+
+fn cell(goal: Option<&Measurement>) -> String {
+    let Some(goal) = goal else {
+        return "–".to_owned();
+    };
+    match goal.value {
+        Some(value) => format!("{} ({})", goal.result.word(), text::number(value)),
+        None => goal.result.word().to_owned(),
+    }
+}
+
+fn change(first: Option<&Measurement>, now: Option<&Measurement>) -> String {
+    let values = |goal: Option<&Measurement>| goal.and_then(|goal| goal.value);
+    match (values(first), values(now)) {
+        (Some(first), Some(now)) => signed(now - first),
+        (Some(_), None) | (None, Some(_)) | (None, None) => String::new(),
+    }
+}
+
+fn signed(difference: f64) -> String {
+    let short = text::number(difference);
+    if difference > 0.0 && short != "0" {
+        format!("+{short}")
+    } else {
+        short
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::snapshot::{CheckResult, FORMAT};
+
+    fn goal(id: &str, result: CheckResult, value: Option<f64>) -> Measurement {
+        Measurement {
+            id: id.to_owned(),
+            result,
+            weight: 5,
+            value,
+            threshold: None,
+            duration_s: 0.1,
+            reason: None,
+            exit: Some(0),
+            attempts: 1,
+            flaky: false,
+            tolerated: false,
+            output_tail: None,
+        }
+    }
+
+    fn snapshot(goals: Vec<Measurement>) -> Snapshot {
+        Snapshot::new(
+            Some(0),
+            "2026-02-11T21:00:00Z".into(),
+            None,
+            "d".into(),
+            goals,
+        )
+    }
+
+    fn record(result: CycleResult) -> Record {
+        Record {
+            format: FORMAT,
+            cycle: 1,
+            goal_id: None,
+            result,
+            commit_sha: String::new(),
+            reverted_to: None,
+            goals_passing: 0,
+            goals_total: 0,
+            goals_added: 0,
+            timestamp: String::new(),
+            score_before: None,
+            score_after: None,
+            newly_failing: vec![],
+            newly_passing: vec![],
+            reason: None,
+            definition: None,
+            content: None,
+            session: None,
+            agent: None,
+            notes: vec![],
+        }
+    }
+
+    #[test]
+    fn one_line_tells_the_way_and_the_cycles() {
+        let before = snapshot(vec![
+            goal("a", CheckResult::Pass, None),
+            goal("b", CheckResult::Fail, Some(79.5)),
+        ]);
+        let after = snapshot(vec![
+            goal("a", CheckResult::Pass, None),
+            goal("b", CheckResult::Pass, Some(81.0)),
+        ]);
+        let records = [
+            record(CycleResult::Idle),
+            record(CycleResult::Improved),
+            record(CycleResult::Improved),
+        ];
+        let trajectory = Trajectory {
+            baseline: Some(&before),
+            start: Some(&before),
+            now: Some(&after),
+            records: &records,
+        };
+        let line = "score 50 → 100, goals passing 1 → 2 of 2, 3 cycles: 2 improved, 1 idle";
+        assert_eq!(trajectory.one_line(), line);
+        let page = trajectory.to_markdown();
+        assert!(
+            page.contains("| b | 5 | fail (79.5) | fail (79.5) | pass (81) | +1.5 |\n"),
+            "{page}"
+        );
+        assert!(
+            page.contains("| **score** |  | 50 | 50 | 100 | +50 |\n"),
+            "{page}"
+        );
+    }
+
+    #[test]
+    fn goals_that_came_and_went_are_told_apart() {
+        let before = snapshot(vec![goal("gone", CheckResult::Pass, None)]);
+        let after = snapshot(vec![
+            goal("new|er", CheckResult::Skip, None),
+            goal("other", CheckResult::Pass, None),
+        ]);
+        let trajectory = Trajectory {
+            baseline: Some(&before),
+            start: None,
+            now: Some(&after),
+            records: &[],
+        };
+        let line = "score 100 → 50, goals passing 1 of 1 → 1 of 2, 0 cycles";
+        assert_eq!(trajectory.one_line(), line);
+        let page = trajectory.to_markdown();
+        assert!(
+            page.contains("| new\\|er | 5 | – | – | skip |  |\n"),
+            "{page}"
+        );
+        assert!(page.contains("| gone | 5 | pass | – | – |  |\n"), "{page}");
+    }
+
+    #[test]
+    fn without_a_snapshot_only_the_cycles_are_told() {
+        let trajectory = Trajectory {
+            baseline: None,
+            start: None,
+            now: None,
+            records: &[record(CycleResult::Failed)],
+        };
+        assert_eq!(trajectory.one_line(), "1 cycle: 1 failed");
+    }
+}

@@ -1,0 +1,228 @@
+//! The queue of harvested work, `next-work.jsonl`: what is open, what is next, and what became of an item. Pure.
+//!
+//! The file belongs to several programs. Whatever this one does not understand stays where it is, a line that was not
+//! changed is written back byte for byte, and lines are only ever appended, so that a `Key` stays true.
+
+mod found;
+mod item;
+mod line;
+
+use std::collections::HashSet;
+
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+pub use item::{Key, NewItem, Severity, State, WorkItem};
+use line::{Content, Line};
+
+/// After so many failures an item is set aside.
+pub const MOST_FAILURES: u64 = 3;
+
+/// The lines of `next-work.jsonl`.
+#[derive(Clone, Debug, Default)]
+pub struct Queue {
+    lines: Vec<Line>,
+    /// The lines as they were read, to tell later what somebody else added.
+    read: HashSet<String>,
+}
+
+/// How many items of the queue are in which state, for one repository.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Counts {
+    /// Items that can be worked on.
+    pub open: usize,
+    /// Items that failed too often.
+    pub set_aside: usize,
+    /// Items that are done.
+    pub consumed: usize,
+}
+
+impl Queue {
+    /// Reads the file's text; no line is ever refused or lost.
+    pub fn parse(text: &str) -> Queue {
+        let lines: Vec<Line> = text.split_inclusive('\n').map(Line::parse).collect();
+        let read = lines.iter().map(|line| line.body.clone()).collect();
+        Queue { lines, read }
+    }
+
+    /// Returns the file's text.
+    pub fn to_text(&self) -> String {
+        self.lines.iter().map(Line::to_text).collect()
+    }
+
+    /// Returns what could not be understood, each with its line number.
+    pub fn problems(&self) -> Vec<String> {
+        let number = |index: usize| index + 1;
+        self.lines
+            .iter()
+            .enumerate()
+            .flat_map(|(index, line)| {
+                line.problems()
+                    .into_iter()
+                    .map(move |problem| format!("line {}{problem}", number(index)))
+            })
+            .collect()
+    }
+
+    /// Returns all items of all lines, in the file's order.
+    pub fn items(&self) -> Vec<WorkItem> {
+        self.lines
+            .iter()
+            .enumerate()
+            .flat_map(|(index, line)| line.items(index))
+            .collect()
+    }
+
+    /// Returns the item to work on next.
+    pub fn next(&self, repo_name: &str) -> Option<WorkItem> {
+        self.open(repo_name).into_iter().next()
+    }
+
+    /// Returns the items that can be worked on in this repository: what never failed first, then by severity, then in the
+    /// file's order.
+    ///
+    /// An item that a dead session left `in_progress` is among them: items are chosen under the lock, so no living
+    /// session can hold one.
+    pub fn open(&self, repo_name: &str) -> Vec<WorkItem> {
+        let mut open = self.select(repo_name, |item| {
+            !item.is_consumed() && !item.is_set_aside()
+        });
+        open.sort_by_key(|item| (item.has_failed(), item.severity));
+        open
+    }
+
+    /// Returns the items of this repository that failed too often to be tried again.
+    pub fn set_aside(&self, repo_name: &str) -> Vec<WorkItem> {
+        self.select(repo_name, |item| !item.is_consumed() && item.is_set_aside())
+    }
+
+    /// Counts the items of this repository.
+    pub fn counts(&self, repo_name: &str) -> Counts {
+        Counts {
+            open: self.open(repo_name).len(),
+            set_aside: self.set_aside(repo_name).len(),
+            consumed: self.select(repo_name, WorkItem::is_consumed).len(),
+        }
+    }
+
+    fn select(&self, repo_name: &str, wanted: impl Fn(&WorkItem) -> bool) -> Vec<WorkItem> {
+        self.items()
+            .into_iter()
+            .filter(|item| item.is_for(repo_name) && wanted(item))
+            .collect()
+    }
+
+    /// Marks an item as being worked on by the session `by`.
+    pub fn claim(&mut self, key: Key, by: &str, at: &str) {
+        self.edit(key, |item| {
+            item.insert("state".into(), json!(State::InProgress.word()));
+            item.insert("claimed_by".into(), json!(by));
+            item.insert("claimed_at".into(), json!(at));
+        });
+    }
+
+    /// Gives an item back as if it had not been claimed.
+    pub fn release(&mut self, key: Key) {
+        self.edit(key, |item| {
+            item.insert("state".into(), json!(State::Available.word()));
+            remove_claim(item);
+        });
+    }
+
+    /// Gives an item back and counts the failure.
+    pub fn fail(&mut self, key: Key, at: &str) {
+        self.edit(key, |item| {
+            let failures = item::failures(item).saturating_add(1);
+            item.insert("state".into(), json!(State::Available.word()));
+            item.insert("failed_at".into(), json!(at));
+            item.insert("failures".into(), json!(failures));
+            remove_claim(item);
+        });
+    }
+
+    /// Marks an item as done; with its last item an entry is done too.
+    pub fn consume(&mut self, key: Key, by: &str, at: &str) {
+        self.edit(key, |item| {
+            item.insert("state".into(), json!(State::Consumed.word()));
+            remove_claim(item);
+            if key.item.is_none() {
+                item.insert("consumed".into(), json!(true));
+            }
+            item.insert("consumed_by".into(), json!(by));
+            item.insert("consumed_at".into(), json!(at));
+        });
+        let Some(line) = self.lines.get_mut(key.line) else {
+            return;
+        };
+        let is_done = line.items(key.line).iter().all(WorkItem::is_consumed);
+        if let (true, Content::Entry(entry)) = (is_done, &mut line.content) {
+            entry.insert("consumed".into(), json!(true));
+            entry.insert("consumed_by".into(), json!(by));
+            entry.insert("consumed_at".into(), json!(at));
+            line.rewrite();
+        }
+    }
+
+    /// Appends an item unless the queue has, or had, one with the same title and target. Says whether it was appended.
+    pub fn add(&mut self, item: NewItem, timestamp: &str) -> bool {
+        self.append(item.into_map(timestamp))
+    }
+
+    fn append(&mut self, item: Map<String, Value>) -> bool {
+        let identity = item::identity(&item, None);
+        if identity.is_none_or(|identity| self.identities().contains(&identity)) {
+            return false;
+        }
+        self.push(Line::from_map(Content::Item(item)));
+        true
+    }
+
+    /// Takes over lines that somebody else added to the file, given its present text; returns how many.
+    ///
+    /// Where both sides changed a line this side wins: a line whose items are all known already is no new line.
+    pub fn merge_from(&mut self, now: &str) -> usize {
+        let mut known = self.identities();
+        let before = self.lines.len();
+        for line in now.split_inclusive('\n').map(Line::parse) {
+            if self.read.contains(&line.body) {
+                continue;
+            }
+            if let Some(line) = line.without(&known) {
+                known.extend(line.identities());
+                self.read.insert(line.body.clone());
+                self.push(line);
+            }
+        }
+        self.lines.len() - before
+    }
+
+    fn identities(&self) -> HashSet<item::Identity> {
+        self.lines.iter().flat_map(Line::identities).collect()
+    }
+
+    fn push(&mut self, mut line: Line) {
+        if let Some(last) = self.lines.last_mut() {
+            last.end_line();
+        }
+        line.end_line();
+        self.lines.push(line);
+    }
+
+    fn edit(&mut self, key: Key, change: impl FnOnce(&mut Map<String, Value>)) {
+        if let Some(line) = self.lines.get_mut(key.line)
+            && let Some(item) = line.item_mut(key.item)
+        {
+            change(item);
+            line.rewrite();
+        }
+    }
+}
+
+/// Removes without disturbing the order of the other keys, which `Map::remove` would.
+fn remove_claim(item: &mut Map<String, Value>) {
+    item.shift_remove("claimed_by");
+    item.shift_remove("claimed_at");
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,263 @@
+//! One work item: how it is read from JSON that several programs write, and how a new one is written. Pure.
+
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use super::MOST_FAILURES;
+use crate::model::text;
+
+/// How bad it is. Ordered, the worst first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// Work that cannot wait.
+    Critical,
+    /// Work that should not wait.
+    High,
+    /// Ordinary work; `moderate` means the same.
+    Medium,
+    /// Work for a quiet day.
+    Low,
+    /// Nobody said.
+    #[default]
+    Unknown,
+}
+
+impl Severity {
+    /// Reads a word; whatever is not known is `Unknown`.
+    pub fn parse(word: &str) -> Severity {
+        match word.trim().to_lowercase().as_str() {
+            "critical" => Severity::Critical,
+            "high" => Severity::High,
+            "medium" | "moderate" => Severity::Medium,
+            "low" => Severity::Low,
+            _ => Severity::Unknown,
+        }
+    }
+
+    /// Returns the word used in files and messages.
+    pub fn word(self) -> &'static str {
+        match self {
+            Severity::Critical => "critical",
+            Severity::High => "high",
+            Severity::Medium => "medium",
+            Severity::Low => "low",
+            Severity::Unknown => "unknown",
+        }
+    }
+}
+
+/// What became of an item so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum State {
+    /// It can be worked on.
+    #[default]
+    Available,
+    /// A session works on it, or died while it did.
+    InProgress,
+    /// It is done.
+    Consumed,
+}
+
+impl State {
+    /// Reads a word; none if it is not known.
+    pub fn parse(word: &str) -> Option<State> {
+        match word {
+            "available" => Some(State::Available),
+            "in_progress" => Some(State::InProgress),
+            "consumed" => Some(State::Consumed),
+            _ => None,
+        }
+    }
+
+    /// Returns the word used in files and messages.
+    pub fn word(self) -> &'static str {
+        match self {
+            State::Available => "available",
+            State::InProgress => "in_progress",
+            State::Consumed => "consumed",
+        }
+    }
+}
+
+/// Where an item stands in its queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+pub struct Key {
+    /// Index of the line, from 0.
+    pub line: usize,
+    /// Index in the line's `items`, from 0; none for a line that is an item itself.
+    pub item: Option<usize>,
+}
+
+/// One item of the queue, as far as this program understands it. Text is clean enough to be shown.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct WorkItem {
+    /// Where it stands.
+    pub key: Key,
+    /// What is to be done, in one line.
+    pub title: String,
+    /// What sort of work it is (`type` in the file).
+    #[serde(rename = "type")]
+    pub kind: Option<String>,
+    /// How bad it is.
+    pub severity: Severity,
+    /// Who found it.
+    pub source: Option<String>,
+    /// What is to be done, at length.
+    pub description: Option<String>,
+    /// What shows that it is needed.
+    pub evidence: Option<String>,
+    /// The repository it is for: the item's own, else its entry's.
+    pub target_repo: Option<String>,
+    /// What became of it so far.
+    pub state: State,
+    /// How many cycles tried it in vain.
+    pub failures: u64,
+    /// When the last of them ended.
+    pub failed_at: Option<String>,
+    /// The session that works on it.
+    pub claimed_by: Option<String>,
+}
+
+impl WorkItem {
+    /// Says whether the item is meant for the repository called `repo_name`.
+    pub fn is_for(&self, repo_name: &str) -> bool {
+        match self.target_repo.as_deref() {
+            Some(target) => target == "*" || target == repo_name,
+            None => true,
+        }
+    }
+
+    /// Says whether it failed too often to be tried again.
+    pub fn is_set_aside(&self) -> bool {
+        self.failures >= MOST_FAILURES
+    }
+
+    /// Says whether it is done.
+    pub fn is_consumed(&self) -> bool {
+        self.state == State::Consumed
+    }
+
+    /// Says whether a cycle tried it in vain.
+    pub fn has_failed(&self) -> bool {
+        self.failures > 0 || self.failed_at.is_some()
+    }
+
+    /// Reads an item; `entry` is the entry it stands in. None without a title.
+    pub(super) fn read(
+        key: Key,
+        item: &Map<String, Value>,
+        entry: Option<&Map<String, Value>>,
+    ) -> Option<WorkItem> {
+        let is_consumed = says_consumed(item) || entry.is_some_and(says_consumed);
+        let state = item.get("state").and_then(Value::as_str);
+        Some(WorkItem {
+            key,
+            title: title(item)?,
+            kind: line_of(item, "type"),
+            severity: line_of(item, "severity")
+                .map_or(Severity::Unknown, |word| Severity::parse(&word)),
+            source: line_of(item, "source"),
+            description: text_of(item, "description"),
+            evidence: text_of(item, "evidence"),
+            target_repo: target(item, entry),
+            state: if is_consumed {
+                State::Consumed
+            } else {
+                state.and_then(State::parse).unwrap_or_default()
+            },
+            failures: failures(item),
+            failed_at: line_of(item, "failed_at"),
+            claimed_by: line_of(item, "claimed_by"),
+        })
+    }
+}
+
+/// Work that this program found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NewItem {
+    /// What is to be done, in one line.
+    pub title: String,
+    /// What sort of work it is, such as `bug` or `tech-debt`.
+    pub kind: String,
+    /// How bad it is.
+    pub severity: Severity,
+    /// Who found it.
+    pub source: String,
+    /// What is to be done, at length.
+    pub description: String,
+    /// The repository it is for; none for any.
+    pub target_repo: Option<String>,
+}
+
+impl NewItem {
+    /// Returns the item as it stands in the file.
+    pub(super) fn into_map(self, timestamp: &str) -> Map<String, Value> {
+        let mut map = Map::new();
+        map.insert("title".into(), json!(text::clean_line(&self.title)));
+        map.insert("type".into(), json!(text::clean_line(&self.kind)));
+        map.insert("severity".into(), json!(self.severity.word()));
+        map.insert("source".into(), json!(text::clean_line(&self.source)));
+        map.insert("description".into(), json!(text::clean(&self.description)));
+        if let Some(target) = &self.target_repo {
+            map.insert("target_repo".into(), json!(text::clean_line(target)));
+        }
+        map.insert("timestamp".into(), json!(timestamp));
+        map.insert("state".into(), json!(State::Available.word()));
+        map.insert("consumed".into(), json!(false));
+        map
+    }
+}
+
+/// What makes two items the same: the title in lower case with its blanks folded, and the target.
+pub(super) type Identity = (String, String);
+
+/// Returns what makes the item the same as another; none without a title.
+pub(super) fn identity(
+    item: &Map<String, Value>,
+    entry: Option<&Map<String, Value>>,
+) -> Option<Identity> {
+    let target = target(item, entry).unwrap_or_else(|| "*".to_owned());
+    Some((title(item)?.to_lowercase(), target))
+}
+
+/// Returns how often the item failed.
+pub(super) fn failures(item: &Map<String, Value>) -> u64 {
+    item.get("failures").and_then(Value::as_u64).unwrap_or(0)
+}
+
+/// Returns the title in one clean line; none if it is missing, empty or no text.
+pub(super) fn title(item: &Map<String, Value>) -> Option<String> {
+    line_of(item, "title")
+}
+
+/// Returns a text of the item, cleaned; none if it is missing, empty or no text.
+pub(super) fn text_of(item: &Map<String, Value>, name: &str) -> Option<String> {
+    let text = text::clean(item.get(name)?.as_str()?);
+    (!text.trim().is_empty()).then_some(text)
+}
+
+/// Returns a text of the item in one clean line; none if it is missing, empty or no text.
+pub(super) fn line_of(item: &Map<String, Value>, name: &str) -> Option<String> {
+    let text = text::clean_line(item.get(name)?.as_str()?);
+    (!text.is_empty()).then_some(text)
+}
+
+/// Returns the repository the item is for: its own, else its entry's.
+pub(super) fn target(
+    item: &Map<String, Value>,
+    entry: Option<&Map<String, Value>>,
+) -> Option<String> {
+    line_of(item, "target_repo").or_else(|| line_of(entry?, "target_repo"))
+}
+
+/// The older way of marking is understood on the item too, and so is the word instead of the value: doing work twice
+/// costs more than leaving it.
+fn says_consumed(map: &Map<String, Value>) -> bool {
+    match map.get("consumed") {
+        Some(Value::Bool(consumed)) => *consumed,
+        Some(Value::String(word)) => word.eq_ignore_ascii_case("true"),
+        Some(Value::Null | Value::Number(_) | Value::Array(_) | Value::Object(_)) | None => false,
+    }
+}

@@ -1,0 +1,136 @@
+//! What may not move while a cycle runs: the goals as loaded, the files that their checks run, and what is protected.
+//! Says what a change did to them (rule 9). Pure.
+
+use globset::{Glob, GlobSet, GlobSetBuilder};
+
+use crate::model::check;
+use crate::model::goals::{Goal, Goals};
+
+/// The frozen part of a repository.
+#[derive(Clone, Debug)]
+pub struct Yardstick {
+    /// Files that checks run.
+    pub frozen: Vec<String>,
+    /// Files that checks lean on without running them; only `protect` could freeze them.
+    pub leaned_on: Vec<String>,
+    protected: GlobSet,
+}
+
+impl Yardstick {
+    /// Finds what the checks of `goals` run and lean on; `is_file` tells whether the repository has a file.
+    pub fn of(goals: &Goals, is_file: &dyn Fn(&str) -> bool) -> Yardstick {
+        let mut frozen = Vec::new();
+        let mut leaned_on = Vec::new();
+        for goal in &goals.goals {
+            frozen.extend(check::runs(&goal.check, is_file));
+            leaned_on.extend(check::leans_on(&goal.check, is_file));
+        }
+        frozen.sort();
+        frozen.dedup();
+        let protected = glob_set(&goals.settings.protect);
+        leaned_on.retain(|path| !frozen.contains(path) && !protected.is_match(path));
+        leaned_on.sort();
+        leaned_on.dedup();
+        Yardstick {
+            frozen,
+            leaned_on,
+            protected,
+        }
+    }
+
+    /// Says whether a changed or new path moves the goalposts.
+    pub fn is_frozen(&self, path: &str) -> bool {
+        self.frozen.iter().any(|frozen| frozen == path) || self.protected.is_match(path)
+    }
+}
+
+/// Builds the set of patterns; `*` stops at a slash, as in .gitignore. Patterns were validated when they were read.
+fn glob_set(patterns: &[String]) -> GlobSet {
+    let mut set = GlobSetBuilder::new();
+    for pattern in patterns {
+        if let Ok(glob) = globset::GlobBuilder::new(pattern)
+            .literal_separator(true)
+            .build()
+        {
+            set.add(glob);
+        }
+        // A folder's name protects what is below it.
+        if let Ok(glob) = Glob::new(&format!("{}/**", pattern.trim_end_matches('/'))) {
+            set.add(glob);
+        }
+    }
+    set.build().unwrap_or_else(|_| GlobSet::empty())
+}
+
+/// What an edit of the goals file amounts to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct GoalsEdit {
+    /// What moved the goalposts, in words; empty if the edit is allowed.
+    pub moved: Vec<String>,
+    /// How many goals were added.
+    pub added: usize,
+}
+
+/// Compares the goals as loaded with an edited file. Allowed are new goals, a higher weight, a stricter threshold in the
+/// same direction, and another description, pillar or tags.
+pub fn compare_goals(loaded: &Goals, edited: &Goals) -> GoalsEdit {
+    let mut edit = GoalsEdit::default();
+    if loaded.settings != edited.settings {
+        edit.moved.push("the `evolve:` block changed".to_owned());
+    }
+    for goal in &loaded.goals {
+        match edited.find(&goal.id) {
+            None => edit.moved.push(format!("goal {} is gone", goal.id)),
+            Some(later) => edit.moved.extend(loosened(goal, later)),
+        }
+    }
+    edit.added = edited
+        .goals
+        .iter()
+        .filter(|goal| loaded.find(&goal.id).is_none())
+        .count();
+    edit
+}
+
+/// Says what of a goal became easier or simply other.
+fn loosened(goal: &Goal, later: &Goal) -> Vec<String> {
+    let mut what = Vec::new();
+    if goal.check != later.check {
+        what.push("check changed");
+    }
+    if later.weight < goal.weight {
+        what.push("weight lowered");
+    }
+    if (goal.kind, goal.alone) != (later.kind, later.alone)
+        || (goal.timeout, goal.retries) != (later.timeout, later.retries)
+    {
+        what.push("the way it is measured changed");
+    }
+    match (&goal.continuous, &later.continuous) {
+        (None, None) => {}
+        (Some(old), Some(new)) => {
+            let is_threshold_kept_or_stricter = match (old.threshold, new.threshold) {
+                (None, None) => true,
+                (Some(old_threshold), Some(new_threshold)) => {
+                    // The old threshold must be met by whatever just meets the new one.
+                    old_threshold == new_threshold
+                        || (old.direction.is_some() && old.is_met_by(new_threshold))
+                }
+                (None, Some(_)) | (Some(_), None) => false,
+            };
+            if !is_threshold_kept_or_stricter {
+                what.push("threshold loosened");
+            }
+            if old.direction != new.direction
+                || old.read != new.read
+                || new.tolerance > old.tolerance
+            {
+                what.push("the way its value is judged changed");
+            }
+        }
+        (None, Some(_)) | (Some(_), None) => what.push("the way its value is judged changed"),
+    }
+    what.into_iter()
+        .map(|words| format!("goal {}: {words}", goal.id))
+        .collect()
+}
