@@ -1,9 +1,11 @@
-//! `evolve` keeps a git repository healthy while nobody is watching. So far: its decisions and formats.
+//! `evolve` keeps a git repository healthy while nobody is watching. So far: its decisions and formats, and everything that
+//! touches the outside.
 
 #![deny(unsafe_code)]
 #![warn(missing_docs)]
 
 pub mod error;
+pub mod event;
 
 /// Decisions and formats. Pure: nothing here reads a file, starts a program or asks for the time.
 pub mod model {
@@ -29,4 +31,25 @@ pub mod model {
     pub mod trajectory;
     pub mod work;
     pub mod yardstick;
+}
+
+/// Everything that touches the outside: processes, git, files, signals, the clock.
+pub mod effects {
+    pub mod agent;
+    pub mod clock;
+    pub mod context;
+    pub mod excludes;
+    pub mod files;
+    pub mod git;
+    pub mod journal;
+    pub mod keep;
+    pub mod ledger;
+    pub mod lock;
+    pub mod measure;
+    pub mod proc_table;
+    pub mod process;
+    pub mod quarantine;
+    pub mod repo;
+    pub mod stop;
+    pub mod workspace;
 }

@@ -1,0 +1,37 @@
+//! The only place that asks what time it is.
+
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use chrono::{DateTime, SecondsFormat, TimeDelta, Utc};
+
+/// Set by tests to an RFC 3339 time: the clock then starts there and goes on by one second each time it is asked.
+const STEPPING: &str = "EVOLVE_CLOCK";
+
+static STEPS: AtomicI64 = AtomicI64::new(0);
+
+/// Returns the present moment.
+pub fn now() -> DateTime<Utc> {
+    match std::env::var(STEPPING)
+        .ok()
+        .and_then(|start| DateTime::parse_from_rfc3339(&start).ok())
+    {
+        Some(start) => {
+            start.with_timezone(&Utc) + TimeDelta::seconds(STEPS.fetch_add(1, Ordering::Relaxed))
+        }
+        None => Utc::now(),
+    }
+}
+
+/// Returns the present moment as it stands in files: RFC 3339, UTC, whole seconds.
+pub fn timestamp() -> String {
+    now().to_rfc3339_opts(SecondsFormat::Secs, true)
+}
+
+/// Returns a name for a session that begins now; names sort by time, and the process makes them unique.
+pub fn session_id() -> String {
+    format!(
+        "{}-{:x}",
+        now().format("%Y%m%dT%H%M%SZ"),
+        std::process::id()
+    )
+}

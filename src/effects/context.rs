@@ -1,0 +1,47 @@
+//! More context for a brief, from a tool of the user's: `ao inject`, if `ao` is installed.
+
+use std::path::Path;
+use std::time::Duration;
+
+use crate::effects::process::{Ending, Job, Supervisor, TAIL_BYTES};
+use crate::model::text;
+
+/// How long the tool may take.
+const TIMEOUT: Duration = Duration::from_secs(30);
+/// The most characters that are taken over.
+const MOST: usize = 8_000;
+
+/// Returns what `ao inject` prints; empty if there is no `ao`, or it fails.
+pub async fn from_ao(supervisor: &Supervisor, root: &Path, logs: &Path) -> String {
+    if which::which("ao").is_err() {
+        return String::new();
+    }
+    let ran = supervisor
+        .run(Job {
+            argv: ["ao", "inject"].map(Into::into).to_vec(),
+            dir: root.to_owned(),
+            env: Vec::new(),
+            stdin: None,
+            log: Some(logs.join("ao-inject.log")),
+            log_limit: 1 << 20,
+            timeout: TIMEOUT,
+            idle_timeout: None,
+            tail_limit: TAIL_BYTES,
+            stdout_limit: 1 << 20,
+            mark: "ao-inject".to_owned(),
+        })
+        .await;
+    match ran.ending {
+        Ending::Exited(0) => text::clean(&String::from_utf8_lossy(&ran.stdout))
+            .trim()
+            .chars()
+            .take(MOST)
+            .collect(),
+        Ending::Exited(_)
+        | Ending::Signalled(_)
+        | Ending::TimedOut
+        | Ending::Idle
+        | Ending::Stopped
+        | Ending::NotStarted(_) => String::new(),
+    }
+}

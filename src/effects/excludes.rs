@@ -1,0 +1,75 @@
+//! The private excludes file that the agent's git is given: the user's own excludes, the untracked files that were there
+//! before, and the ledger, so that its `git add -A` passes them by.
+
+use std::path::PathBuf;
+
+use crate::effects::files;
+use crate::effects::keep::Kept;
+use crate::effects::repo::Repo;
+use crate::error::Result;
+use crate::model::ledger;
+
+/// The most bytes of the user's excludes that are read.
+const READ_LIMIT: u64 = 16 << 20;
+
+/// Writes the excludes for one run of an agent and returns the file.
+pub fn write(repo: &Repo, kept: &Kept) -> Result<PathBuf> {
+    let mut lines = users_own(repo).into_bytes();
+    if !lines.is_empty() && !lines.ends_with(b"\n") {
+        lines.push(b'\n');
+    }
+    lines.extend_from_slice(format!("/{}/\n/{}\n", ledger::FOLDER, ledger::QUEUE).as_bytes());
+    for path in kept.untracked_paths() {
+        // A pattern cannot hold a line break; such a file is still found in the change, and the cycle undone.
+        if !path.contains(&b'\n') {
+            lines.push(b'/');
+            lines.extend(escaped(&path));
+            lines.push(b'\n');
+        }
+    }
+    let path = repo.private.join("excludes");
+    files::replace(&path, &lines)?;
+    Ok(path)
+}
+
+/// Returns what the user's own `core.excludesFile` says, or git's default for it.
+fn users_own(repo: &Repo) -> String {
+    let configured = repo
+        .git
+        .run(&["config", "--type=path", "--get", "core.excludesFile"])
+        .ok();
+    let configured =
+        configured.map(|path| PathBuf::from(String::from_utf8_lossy(&path).trim().to_owned()));
+    let default = || {
+        let folder = std::env::var_os("XDG_CONFIG_HOME")
+            .map(PathBuf::from)
+            .filter(|folder| folder.is_absolute());
+        let folder = folder.or_else(|| std::env::home_dir().map(|home| home.join(".config")));
+        folder.map(|folder| folder.join("git/ignore"))
+    };
+    let file = configured.or_else(default);
+    file.and_then(|file| files::read_text(&file, READ_LIMIT).ok())
+        .unwrap_or_default()
+}
+
+/// Escapes what means something in a pattern.
+fn escaped(path: &[u8]) -> Vec<u8> {
+    let mut pattern = Vec::new();
+    for byte in path {
+        if matches!(byte, b'\\' | b'*' | b'?' | b'[' | b']' | b' ' | b'#' | b'!') {
+            pattern.push(b'\\');
+        }
+        pattern.push(*byte);
+    }
+    pattern
+}
+
+#[cfg(test)]
+mod tests {
+    use super::escaped;
+
+    #[test]
+    fn a_path_is_escaped_so_that_it_means_only_itself() {
+        assert_eq!(escaped(b"a b*[x].txt"), b"a\\ b\\*\\[x\\].txt");
+    }
+}

@@ -1,0 +1,108 @@
+//! Writes files so that a crash leaves either the old or the new content, and reads them within bounds.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{ErrorKind, Read, Write};
+use std::path::Path;
+
+use crate::error::{Error, Result};
+
+/// Replaces a file in one step: a temporary file in the same folder, synced, renamed over it, and the folder synced.
+pub fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    fs::create_dir_all(folder).map_err(|cause| Error::io("create", folder, cause))?;
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let temporary = folder.join(format!(".{name}.{:x}.tmp", std::process::id()));
+    let write = || {
+        // What a crashed run left under this name is not ours to append to.
+        let _ = fs::remove_file(&temporary);
+        let mut file = OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .open(&temporary)?;
+        file.write_all(bytes)?;
+        file.sync_all()?;
+        fs::rename(&temporary, path)?;
+        File::open(folder)?.sync_all()
+    };
+    write().map_err(|cause| {
+        let _ = fs::remove_file(&temporary);
+        Error::io("write", path, cause)
+    })
+}
+
+/// Adds whole lines to the end of a file in one write, and syncs it. A last line without an end gets one first.
+pub fn append(path: &Path, lines: &str) -> Result<()> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    fs::create_dir_all(folder).map_err(|cause| Error::io("create", folder, cause))?;
+    let write = || {
+        let mut file = OpenOptions::new()
+            .read(true)
+            .append(true)
+            .create(true)
+            .open(path)?;
+        let text = match ends_a_line(&mut file)? {
+            true => lines.to_owned(),
+            false => format!("\n{lines}"),
+        };
+        file.write_all(text.as_bytes())?;
+        file.sync_all()
+    };
+    write().map_err(|cause: std::io::Error| Error::io("append to", path, cause))
+}
+
+fn ends_a_line(file: &mut File) -> std::io::Result<bool> {
+    use std::io::{Seek, SeekFrom};
+    if file.seek(SeekFrom::End(0))? == 0 {
+        return Ok(true);
+    }
+    file.seek(SeekFrom::End(-1))?;
+    let mut last = [0];
+    file.read_exact(&mut last)?;
+    Ok(last[0] == b'\n')
+}
+
+/// Reads a plain file of at most `limit` bytes without following a link; none if there is no such file.
+pub fn read_bounded(path: &Path, limit: u64) -> Result<Option<Vec<u8>>> {
+    let meta = match fs::symlink_metadata(path) {
+        Ok(meta) => meta,
+        Err(cause) if cause.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(cause) => return Err(Error::io("read", path, cause)),
+    };
+    if !meta.is_file() {
+        return Err(
+            Error::internal(format!("{} is no plain file", path.display()))
+                .hint("move it away; evolve follows no links there"),
+        );
+    }
+    if meta.len() > limit {
+        return Err(Error::internal(format!(
+            "{} has {} bytes, more than the {limit} that are read",
+            path.display(),
+            meta.len()
+        )));
+    }
+    let read = || {
+        let mut bytes = Vec::new();
+        File::open(path)?.take(limit + 1).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    };
+    read()
+        .map(Some)
+        .map_err(|cause: std::io::Error| Error::io("read", path, cause))
+}
+
+/// Reads a text file of at most `limit` bytes; empty if there is none. Bytes that are no UTF-8 are replaced.
+pub fn read_text(path: &Path, limit: u64) -> Result<String> {
+    let bytes = read_bounded(path, limit)?.unwrap_or_default();
+    Ok(String::from_utf8(bytes)
+        .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
+}
+
+/// Removes a file; one that is not there is fine.
+pub fn remove(path: &Path) -> Result<()> {
+    match fs::remove_file(path) {
+        Ok(()) => Ok(()),
+        Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(()),
+        Err(cause) => Err(Error::io("remove", path, cause)),
+    }
+}

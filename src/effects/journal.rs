@@ -1,0 +1,87 @@
+//! What is going on right now, written down before it begins, so that the next start can settle what a crash left.
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::effects::files;
+use crate::effects::workspace::{Plan, Start};
+use crate::error::{Error, Result};
+use crate::model::record::Record;
+use crate::model::snapshot::FORMAT;
+
+/// How far a cycle had come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Phase {
+    /// Checks run; nothing was changed yet.
+    Measuring,
+    /// The agent runs, or its change is being measured.
+    Agent,
+    /// The change is being taken back.
+    Undoing,
+    /// The cycle is settled, and its record is being written.
+    Recording,
+}
+
+/// The cycle in progress.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Journal {
+    /// Version of the format.
+    pub format: u32,
+    /// The session.
+    pub session: String,
+    /// The cycle's number.
+    pub cycle: u64,
+    /// How far it had come.
+    pub phase: Phase,
+    /// Where it started; absent while measuring.
+    pub start: Option<Start>,
+    /// What will be recorded if the cycle is cut short here, or is being recorded.
+    pub record: Option<Record>,
+    /// The undo that is being carried out.
+    pub plan: Option<Plan>,
+}
+
+impl Journal {
+    /// A cycle that is being measured.
+    pub fn measuring(session: &str, cycle: u64) -> Journal {
+        Journal {
+            format: FORMAT,
+            session: session.to_owned(),
+            cycle,
+            phase: Phase::Measuring,
+            start: None,
+            record: None,
+            plan: None,
+        }
+    }
+
+    /// Writes the journal in one step.
+    pub fn write(&self, private: &Path) -> Result<()> {
+        let text = serde_json::to_string(self)
+            .map_err(|cause| Error::internal(format!("BUG: {cause}")))?;
+        files::replace(&path(private), text.as_bytes())
+    }
+
+    /// Reads the journal that a dead session left; none if it ended in order.
+    pub fn read(private: &Path) -> Result<Option<Journal>> {
+        let path = path(private);
+        let Some(bytes) = files::read_bounded(&path, 1 << 30)? else {
+            return Ok(None);
+        };
+        serde_json::from_slice(&bytes).map(Some).map_err(|cause| {
+            Error::unsafe_repo(format!("{} cannot be understood: {cause}", path.display()))
+                .hint("a session was cut short and cannot be settled by itself: look at `git log` and `git status`, put the tree in order, then remove that file")
+        })
+    }
+
+    /// Removes the journal: nothing is in progress.
+    pub fn clear(private: &Path) -> Result<()> {
+        files::remove(&path(private))
+    }
+}
+
+fn path(private: &Path) -> PathBuf {
+    private.join("journal.json")
+}

@@ -1,0 +1,274 @@
+//! Copies of the user's untracked files, made before an agent runs, and what is missing or changed afterwards put back
+//! (rule 11). Ignored files are only listed: they are build outputs for the most part.
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::fs::{self, Metadata};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::effects::quarantine::Quarantine;
+use crate::error::{Error, Result};
+
+/// The largest file that is copied, in bytes.
+const FILE_LIMIT: u64 = 10 << 20;
+/// How many bytes are copied in all.
+const TOTAL_LIMIT: u64 = 1 << 30;
+
+/// The user's files that git does not track, as they were before the agent.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Kept {
+    /// Untracked files that are not ignored, by their path in hex (a path need not be UTF-8).
+    pub untracked: BTreeMap<String, Copy>,
+    /// Ignored files, and folders that are ignored as a whole (with a slash at the end), in hex.
+    pub ignored: Vec<String>,
+    /// Untracked files that are too large to copy, for people.
+    pub too_large: Vec<String>,
+}
+
+/// What is known of one untracked file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Copy {
+    /// What told it from another version when it was copied: size, mode, modification and change time, inode.
+    pub stamp: String,
+    /// The name of the copy; none for a link, a folder with a repository of its own, and what is too large.
+    pub copy: Option<String>,
+    /// Where a symbolic link points, in hex.
+    pub link: Option<String>,
+}
+
+impl Kept {
+    /// Copies the untracked files; a copy that `last` made of the very same version is used again.
+    pub fn make(
+        root: &Path,
+        folder: &Path,
+        files: (Vec<Vec<u8>>, Vec<Vec<u8>>),
+        last: Option<&Kept>,
+    ) -> Result<Kept> {
+        let (untracked, ignored) = files;
+        let mut kept = Kept {
+            ignored: ignored.iter().map(|path| to_hex(path)).collect(),
+            ..Kept::default()
+        };
+        let mut room = TOTAL_LIMIT;
+        for path in untracked {
+            let name = to_hex(&path);
+            let file = root.join(OsStr::from_bytes(&path));
+            let Ok(meta) = fs::symlink_metadata(&file) else {
+                continue;
+            };
+            let stamp = stamp(&meta);
+            let earlier = last.and_then(|last| last.untracked.get(&name));
+            if let Some(earlier) =
+                earlier.filter(|earlier| earlier.stamp == stamp && earlier.copy.is_some())
+            {
+                room = room.saturating_sub(meta.len());
+                kept.untracked.insert(name, earlier.clone());
+                continue;
+            }
+            let mut entry = Copy {
+                stamp,
+                copy: None,
+                link: None,
+            };
+            if meta.is_symlink() {
+                let target =
+                    fs::read_link(&file).map_err(|cause| Error::io("read", &file, cause))?;
+                entry.link = Some(to_hex(target.as_os_str().as_bytes()));
+            } else if meta.is_file() && meta.len() <= FILE_LIMIT.min(room) {
+                room -= meta.len();
+                entry.copy = Some(copy_into(folder, &file, kept.untracked.len())?);
+            } else {
+                kept.too_large
+                    .push(String::from_utf8_lossy(&path).into_owned());
+            }
+            kept.untracked.insert(name, entry);
+        }
+        Ok(kept)
+    }
+
+    /// Returns the paths of the untracked files.
+    pub fn untracked_paths(&self) -> impl Iterator<Item = Vec<u8>> + '_ {
+        self.untracked.keys().map(|name| from_hex(name))
+    }
+
+    /// Says whether a path was there, untracked or ignored, before the agent ran.
+    pub fn was_there(&self, path: &[u8]) -> bool {
+        self.untracked.contains_key(&to_hex(path)) || self.was_ignored(path)
+    }
+
+    /// Says whether a path was there as an ignored file, or lies in a folder that is ignored as a whole.
+    pub fn was_ignored(&self, path: &[u8]) -> bool {
+        self.ignored
+            .iter()
+            .map(|name| from_hex(name))
+            .any(|ignored| match ignored.last() {
+                Some(b'/') => path.starts_with(&ignored),
+                Some(_) | None => path == ignored,
+            })
+    }
+
+    /// Puts back what was deleted or changed; a changed version goes to the quarantine first. Returns what was put back.
+    pub fn put_back(
+        &self,
+        root: &Path,
+        folder: &Path,
+        quarantine: &mut Quarantine,
+    ) -> Result<Vec<String>> {
+        let mut put_back = Vec::new();
+        for (name, entry) in &self.untracked {
+            let path = from_hex(name);
+            if entry.copy.is_none() && entry.link.is_none()
+                || is_unchanged(root, folder, &path, entry)
+            {
+                continue;
+            }
+            let target = root.join(OsStr::from_bytes(&path));
+            if fs::symlink_metadata(&target).is_ok() {
+                quarantine.take(root, &path)?;
+            }
+            clear_way(root, &path, quarantine)?;
+            if let Some(parent) = target.parent() {
+                fs::create_dir_all(parent).map_err(|cause| Error::io("create", parent, cause))?;
+            }
+            write(folder, entry, &target)?;
+            put_back.push(String::from_utf8_lossy(&path).into_owned());
+        }
+        Ok(put_back)
+    }
+
+    /// Returns the ignored files and folders that are gone.
+    pub fn gone(&self, root: &Path) -> Vec<String> {
+        let is_gone =
+            |path: &Vec<u8>| fs::symlink_metadata(root.join(OsStr::from_bytes(path))).is_err();
+        let paths = self.ignored.iter().map(|name| from_hex(name));
+        paths
+            .filter(is_gone)
+            .map(|path| String::from_utf8_lossy(&path).into_owned())
+            .collect()
+    }
+}
+
+/// Moves away a file or link that stands where a parent folder of `path` has to be.
+pub fn clear_way(root: &Path, path: &[u8], quarantine: &mut Quarantine) -> Result<()> {
+    for (index, _) in path.iter().enumerate().filter(|(_, byte)| **byte == b'/') {
+        let parent = &path[..index];
+        match fs::symlink_metadata(root.join(OsStr::from_bytes(parent))) {
+            Ok(meta) if !meta.is_dir() => return quarantine.take(root, parent),
+            Ok(_) => {}
+            Err(_) => return Ok(()),
+        }
+    }
+    Ok(())
+}
+
+/// Says whether all folders above a path are real folders, so that the path leads to nowhere else.
+pub fn is_beneath(root: &Path, path: &[u8]) -> bool {
+    path.iter()
+        .enumerate()
+        .filter(|(_, byte)| **byte == b'/')
+        .all(|(index, _)| {
+            let parent = root.join(OsStr::from_bytes(&path[..index]));
+            fs::symlink_metadata(parent).is_ok_and(|meta| meta.is_dir())
+        })
+}
+
+fn is_unchanged(root: &Path, folder: &Path, path: &[u8], entry: &Copy) -> bool {
+    let file = root.join(OsStr::from_bytes(path));
+    let Ok(meta) = fs::symlink_metadata(&file) else {
+        return false;
+    };
+    if !is_beneath(root, path) {
+        return false;
+    }
+    if stamp(&meta) == entry.stamp {
+        return true;
+    }
+    match (&entry.link, &entry.copy) {
+        (Some(link), _) => {
+            fs::read_link(&file).is_ok_and(|target| to_hex(target.as_os_str().as_bytes()) == *link)
+        }
+        (None, Some(copy)) => meta.is_file() && is_same_file(&file, &folder.join(copy)),
+        (None, None) => true,
+    }
+}
+
+fn is_same_file(one: &Path, other: &Path) -> bool {
+    match (fs::metadata(one), fs::metadata(other)) {
+        (Ok(a), Ok(b)) if a.len() == b.len() && a.mode() == b.mode() => fs::read(one)
+            .ok()
+            .is_some_and(|bytes| fs::read(other).is_ok_and(|kept| kept == bytes)),
+        _ => false,
+    }
+}
+
+fn copy_into(folder: &Path, file: &Path, number: usize) -> Result<String> {
+    fs::create_dir_all(folder).map_err(|cause| Error::io("create", folder, cause))?;
+    let mut name = number.to_string();
+    let mut again = 0;
+    while folder.join(&name).exists() {
+        again += 1;
+        name = format!("{number}-{again}");
+    }
+    fs::copy(file, folder.join(&name)).map_err(|cause| Error::io("copy", file, cause))?;
+    Ok(name)
+}
+
+fn write(folder: &Path, entry: &Copy, target: &Path) -> Result<()> {
+    let done = match (&entry.link, &entry.copy) {
+        (Some(link), _) => std::os::unix::fs::symlink(OsStr::from_bytes(&from_hex(link)), target),
+        (None, Some(copy)) => fs::copy(folder.join(copy), target).map(|_| ()),
+        (None, None) => Ok(()),
+    };
+    done.map_err(|cause| Error::io("put back", target, cause))
+}
+
+fn stamp(meta: &Metadata) -> String {
+    format!(
+        "{} {:o} {}.{} {}.{} {}",
+        meta.len(),
+        meta.mode(),
+        meta.mtime(),
+        meta.mtime_nsec(),
+        meta.ctime(),
+        meta.ctime_nsec(),
+        meta.ino()
+    )
+}
+
+/// Returns bytes as hex, so that any path fits into JSON.
+pub fn to_hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Returns the bytes of a hex text; what is no hex is left out.
+pub fn from_hex(text: &str) -> Vec<u8> {
+    let digits: Vec<u8> = text
+        .chars()
+        .filter_map(|digit| digit.to_digit(16))
+        .map(|digit| digit as u8)
+        .collect();
+    digits
+        .chunks_exact(2)
+        .map(|pair| pair[0] << 4 | pair[1])
+        .collect()
+}
+
+/// Returns the folder of the copies below the private directory.
+pub fn folder(private: &Path) -> PathBuf {
+    private.join("keep")
+}
+
+impl Copy {
+    /// An entry for a file that has not been looked at yet.
+    pub fn unknown() -> Copy {
+        Copy {
+            stamp: String::new(),
+            copy: None,
+            link: None,
+        }
+    }
+}

@@ -1,0 +1,386 @@
+//! Everything that `evolve` keeps in the repository: reads it once, holds it in memory while agents run, writes it back
+//! and commits it. What is in memory wins over what an agent did to the files meanwhile.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+use serde_json::json;
+
+use crate::effects::files;
+use crate::effects::repo::{Entry, Repo};
+use crate::effects::workspace::Workspace;
+use crate::error::{Error, Result};
+use crate::model::ledger as names;
+use crate::model::lesson::{self, Lesson};
+use crate::model::record::{History, Record};
+use crate::model::schema;
+use crate::model::snapshot::{FORMAT, Snapshot};
+use crate::model::strikes::Retry;
+use crate::model::work::Queue;
+
+/// The most bytes of a ledger file that are read.
+const READ_LIMIT: u64 = 64 << 20;
+/// How often a ledger commit is built again because somebody else committed in between.
+const COMMIT_TRIES: usize = 20;
+/// What stands in `info/exclude`, because it is never committed.
+const EXCLUDED: [&str; 3] = [
+    "/.agents/evolve/STOP",
+    "/.agents/evolve/KILLED.json",
+    "/.agents/evolve/outbox/",
+];
+/// Files that are committed whenever they are there, whoever wrote them last.
+const STANDING: [&str; 8] = [
+    names::HISTORY,
+    names::BASELINE,
+    names::BASELINE_REPORT,
+    names::LESSONS,
+    names::RETRIES,
+    names::QUEUE,
+    names::SUMMARY,
+    names::DELTA,
+];
+
+/// The ledger of a repository, in memory.
+#[derive(Debug)]
+pub struct Ledger {
+    root: PathBuf,
+    /// The records.
+    pub history: History,
+    history_text: String,
+    /// The queue of harvested work.
+    pub queue: Queue,
+    /// Goals asked for again.
+    pub retries: Vec<Retry>,
+    /// What agents learned.
+    pub lessons: Vec<Lesson>,
+    /// Files written since the last commit; none stands for a removed one.
+    pending: BTreeMap<String, Option<Vec<u8>>>,
+}
+
+impl Ledger {
+    /// Reads the ledger below `root`. Refuses one that a newer program wrote, and folders that lead elsewhere.
+    pub fn load(root: &Path) -> Result<Ledger> {
+        refuse_links(root)?;
+        let read = |name: &str| files::read_text(&root.join(name), READ_LIMIT);
+        let history_text = read(names::HISTORY)?;
+        let history = History::parse(&history_text);
+        if let Some(newer) = history.records.iter().find(|record| record.format > FORMAT) {
+            return Err(Error::unsafe_repo(format!(
+                "{} was written by a newer evolve (format {}, this one writes {FORMAT})",
+                names::HISTORY,
+                newer.format
+            ))
+            .hint("update evolve; an older one would spoil what the newer one wrote"));
+        }
+        let retries = read(names::RETRIES)?;
+        let mut ledger = Ledger {
+            root: root.to_owned(),
+            history,
+            history_text,
+            queue: Queue::parse(&read(names::QUEUE)?),
+            retries: retries
+                .lines()
+                .filter_map(|line| serde_json::from_str(line).ok())
+                .collect(),
+            lessons: lesson::parse(&read(names::LESSONS)?),
+            pending: BTreeMap::new(),
+        };
+        for name in STANDING {
+            if let Some(bytes) = files::read_bounded(&root.join(name), READ_LIMIT)? {
+                ledger.pending.insert(name.to_owned(), Some(bytes));
+            }
+        }
+        Ok(ledger)
+    }
+
+    /// Writes a file of the ledger; it becomes part of the next commit.
+    pub fn write(&mut self, name: &str, bytes: &[u8]) -> Result<()> {
+        files::replace(&self.root.join(name), bytes)?;
+        self.pending.insert(name.to_owned(), Some(bytes.to_vec()));
+        Ok(())
+    }
+
+    /// Writes a snapshot, checked against its schema before anything else happens.
+    pub fn write_snapshot(&mut self, name: &str, snapshot: &Snapshot) -> Result<()> {
+        let text = checked("snapshot", snapshot)?;
+        self.write(name, text.as_bytes())
+    }
+
+    /// Takes back a file that was written since the last commit.
+    pub fn unwrite(&mut self, name: &str) -> Result<()> {
+        self.pending.remove(name);
+        files::remove(&self.root.join(name))
+    }
+
+    /// Makes a file that is there, left by a dead session, part of the next commit.
+    pub fn take_up(&mut self, name: &str) -> Result<()> {
+        if let Some(bytes) = files::read_bounded(&self.root.join(name), READ_LIMIT)? {
+            self.pending.insert(name.to_owned(), Some(bytes));
+        }
+        Ok(())
+    }
+
+    /// Reads a snapshot of an earlier cycle; none if it is not there or not to be understood.
+    pub fn snapshot(&self, name: &str) -> Option<Snapshot> {
+        let text = files::read_text(&self.root.join(name), READ_LIMIT).ok()?;
+        serde_json::from_str(&text).ok()
+    }
+
+    /// Says whether a file of the ledger is there.
+    pub fn has(&self, name: &str) -> bool {
+        fs::symlink_metadata(self.root.join(name)).is_ok()
+    }
+
+    /// Appends a record to the history, and moves its oldest lines to a segment when there are too many. A cycle of this
+    /// session that is already recorded is not recorded again.
+    pub fn record(&mut self, record: &Record) -> Result<()> {
+        let value = serde_json::to_value(record)
+            .map_err(|cause| Error::internal(format!("BUG: {cause}")))?;
+        schema::check("record", &value)
+            .map_err(|why| Error::internal(format!("BUG: the record is invalid: {why}")))?;
+        let is_there =
+            |known: &Record| known.cycle == record.cycle && known.session == record.session;
+        if !self.history.records.iter().any(is_there) {
+            if !self.history_text.is_empty() && !self.history_text.ends_with('\n') {
+                self.history_text.push('\n');
+            }
+            self.history_text.push_str(&format!("{value}\n"));
+            self.history.records.push(record.clone());
+        }
+        self.rotate()?;
+        let text = self.history_text.clone();
+        self.write(names::HISTORY, text.as_bytes())?;
+        self.prune_snapshots(record.cycle)
+    }
+
+    fn rotate(&mut self) -> Result<()> {
+        if self.history_text.lines().count() <= names::HISTORY_LINES {
+            return Ok(());
+        }
+        let number = (1..)
+            .find(|number| !self.has(&names::segment(*number)))
+            .unwrap_or(1);
+        let cut: usize = self
+            .history_text
+            .split_inclusive('\n')
+            .take(names::SEGMENT_LINES)
+            .map(str::len)
+            .sum();
+        let rest = self.history_text.split_off(cut);
+        let oldest = std::mem::replace(&mut self.history_text, rest);
+        self.write(&names::segment(number), oldest.as_bytes())?;
+        let problems = std::mem::take(&mut self.history.problems);
+        self.history = History::parse(&self.history_text);
+        self.history.problems = problems;
+        Ok(())
+    }
+
+    fn prune_snapshots(&mut self, cycle: u64) -> Result<()> {
+        let Some(oldest) = cycle.checked_sub(names::SNAPSHOTS_KEPT) else {
+            return Ok(());
+        };
+        for name in [names::snapshot(oldest), names::post_snapshot(oldest)] {
+            if oldest > 0 && self.has(&name) {
+                files::remove(&self.root.join(&name))?;
+                self.pending.insert(name, None);
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes in lessons.
+    pub fn learn(&mut self, lessons: Vec<Lesson>) -> Result<()> {
+        if lessons.is_empty() {
+            return Ok(());
+        }
+        self.lessons.extend(lessons);
+        let mut text = String::new();
+        for lesson in &self.lessons {
+            text.push_str(&line("lesson", lesson)?);
+        }
+        self.write(names::LESSONS, text.as_bytes())
+    }
+
+    /// Lets goals be worked on again.
+    pub fn allow_again(&mut self, retries: Vec<Retry>) -> Result<()> {
+        if retries.is_empty() {
+            return Ok(());
+        }
+        let mut text = files::read_text(&self.root.join(names::RETRIES), READ_LIMIT)?;
+        if !text.is_empty() && !text.ends_with('\n') {
+            text.push('\n');
+        }
+        for retry in &retries {
+            text.push_str(&line("retry", retry)?);
+        }
+        self.retries.extend(retries);
+        self.write(names::RETRIES, text.as_bytes())
+    }
+
+    /// Reads the retries again: `evolve retry` may have been run meanwhile.
+    pub fn refresh_retries(&mut self) -> Result<()> {
+        let text = files::read_text(&self.root.join(names::RETRIES), READ_LIMIT)?;
+        self.retries = text
+            .lines()
+            .filter_map(|line| serde_json::from_str(line).ok())
+            .collect();
+        if !text.is_empty() {
+            self.pending
+                .insert(names::RETRIES.to_owned(), Some(text.into_bytes()));
+        }
+        Ok(())
+    }
+
+    /// Takes in items that were added to the queue's file meanwhile.
+    pub fn refresh_queue(&mut self) -> Result<()> {
+        let text = files::read_text(&self.root.join(names::QUEUE), READ_LIMIT)?;
+        self.queue.merge_from(&text);
+        Ok(())
+    }
+
+    /// Writes the queue, if there is one.
+    pub fn write_queue(&mut self) -> Result<()> {
+        let text = self.queue.to_text();
+        if text.is_empty() && !self.has(names::QUEUE) {
+            return Ok(());
+        }
+        self.write(names::QUEUE, text.as_bytes())
+    }
+
+    /// Commits the ledger on top of whatever HEAD's branch is at: that content, the ledger of `base` (the last commit
+    /// whose ledger is `evolve`'s own), and what was written since. Returns the commit.
+    pub fn commit(
+        &mut self,
+        workspace: &Workspace<'_>,
+        base: &str,
+        message: &str,
+    ) -> Result<String> {
+        let repo = workspace.repo;
+        let branch = branch_of(repo)?;
+        let mut files: BTreeMap<String, Entry> = repo
+            .ledger_files(&repo.tree_of(base)?)?
+            .into_iter()
+            .collect();
+        for (name, bytes) in &self.pending {
+            match bytes {
+                Some(bytes) => {
+                    let entry = Entry {
+                        id: repo.store(bytes)?,
+                        mode: 0o100_644,
+                    };
+                    files.insert(name.clone(), entry);
+                }
+                None => {
+                    files.remove(name);
+                }
+            }
+        }
+        files.retain(|name, _| !names::is_private(name));
+        let files: Vec<_> = files.into_iter().collect();
+        for _ in 0..COMMIT_TRIES {
+            let head = repo
+                .resolve(&branch)?
+                .ok_or_else(|| Error::unsafe_repo(format!("{branch} is gone")))?;
+            let head_tree = repo.tree_of(&head)?;
+            let tree = repo.with_ledger(&head_tree, &files)?;
+            if tree == head_tree {
+                workspace.sync_ledger_index(&files)?;
+                self.pending.clear();
+                return Ok(head);
+            }
+            let commit = repo.store_commit(&tree, &head, message)?;
+            let note = message.lines().next().unwrap_or_default();
+            if repo.move_ref(&branch, &head, &commit, note)? {
+                workspace.sync_ledger_index(&files)?;
+                self.pending.clear();
+                return Ok(commit);
+            }
+        }
+        Err(Error::internal(format!(
+            "{branch} kept moving while the ledger was committed"
+        )))
+    }
+
+    /// Acknowledges a kill, beside the ledger.
+    pub fn acknowledge_kill(root: &Path, cycle: u64, reason: &str, at: &str) -> Result<()> {
+        let killed = json!({"format": FORMAT, "killed_at": at, "cycle": cycle, "reason": reason});
+        files::replace(&root.join(names::KILLED), format!("{killed}\n").as_bytes())
+    }
+
+    /// Tells git to leave alone what is never committed.
+    pub fn exclude_private_files(repo: &Repo) -> Result<()> {
+        let path = repo.common_path("info/exclude");
+        let text = files::read_text(&path, READ_LIMIT)?;
+        let missing: Vec<_> = EXCLUDED
+            .iter()
+            .filter(|line| !text.lines().any(|known| known == **line))
+            .collect();
+        if missing.is_empty() {
+            return Ok(());
+        }
+        let lines: String = missing.iter().map(|line| format!("{line}\n")).collect();
+        files::append(&path, &lines)
+    }
+}
+
+fn branch_of(repo: &Repo) -> Result<String> {
+    match repo.head()? {
+        crate::effects::repo::Head {
+            branch: Some(branch),
+            commit: Some(_),
+        } => Ok(branch),
+        _ => Err(Error::unsafe_repo(
+            "HEAD no longer names a branch, so the ledger cannot be committed",
+        )),
+    }
+}
+
+/// Refuses folders of the ledger that are links: writing through them would write elsewhere.
+fn refuse_links(root: &Path) -> Result<()> {
+    for folder in [".agents", names::FOLDER, ".agents/rpi"] {
+        match fs::symlink_metadata(root.join(folder)) {
+            Ok(meta) if !meta.is_dir() => {
+                return Err(
+                    Error::unsafe_repo(format!("{folder} is not a plain folder"))
+                        .hint("evolve writes its files there and follows no links; move it away"),
+                );
+            }
+            Ok(_) | Err(_) => {}
+        }
+    }
+    Ok(())
+}
+
+/// Returns the text of the whole history: its segments, oldest first, and the active file.
+pub fn whole_history(root: &Path) -> Result<String> {
+    let mut text = String::new();
+    for number in 1.. {
+        let path = root.join(names::segment(number));
+        if fs::symlink_metadata(&path).is_err() {
+            break;
+        }
+        text.push_str(&files::read_text(&path, READ_LIMIT)?);
+    }
+    text.push_str(&files::read_text(&root.join(names::HISTORY), READ_LIMIT)?);
+    Ok(text)
+}
+
+/// Returns a document as indented JSON, after checking it against its schema.
+pub fn checked<T: Serialize>(name: &str, document: &T) -> Result<String> {
+    let value =
+        serde_json::to_value(document).map_err(|cause| Error::internal(format!("BUG: {cause}")))?;
+    schema::check(name, &value)
+        .map_err(|why| Error::internal(format!("the {name} is invalid: {why}")))?;
+    Ok(format!("{value:#}\n"))
+}
+
+/// Returns a document as one line of JSON, after checking it against its schema.
+pub fn line<T: Serialize>(name: &str, document: &T) -> Result<String> {
+    let value =
+        serde_json::to_value(document).map_err(|cause| Error::internal(format!("BUG: {cause}")))?;
+    schema::check(name, &value)
+        .map_err(|why| Error::internal(format!("the {name} is invalid: {why}")))?;
+    Ok(format!("{value}\n"))
+}

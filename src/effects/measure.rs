@@ -1,0 +1,211 @@
+//! Runs the checks of goals, several at once, and turns how each ended into a measurement.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::time::Duration;
+
+use tokio::sync::Semaphore;
+use tokio::task::LocalSet;
+
+use crate::effects::files;
+use crate::effects::process::{Ending, Job, Ran, Supervisor, TAIL_BYTES};
+use crate::effects::stop::{Halt, Stop};
+use crate::event::{Event, Events};
+use crate::model::goals::{DEFAULT_CHECK_TIMEOUT, Goal, Goals, Reading};
+use crate::model::measuring::{self, Outcome};
+use crate::model::snapshot::Measurement;
+
+/// The most bytes of a check's log.
+const LOG_LIMIT: u64 = 16 << 20;
+/// The largest report that a value is read from, and the most of stdout that is kept for one.
+const REPORT_LIMIT: u64 = 16 << 20;
+
+/// What measuring needs, beside the goals.
+#[derive(Clone, Debug)]
+pub struct Measurer {
+    /// Starts and ends the checks.
+    pub supervisor: Supervisor,
+    /// Ends them all.
+    pub stop: Stop,
+    /// Who is told.
+    pub events: Events,
+    /// Where the checks run: the root of the repository.
+    pub root: PathBuf,
+    /// How many run at once.
+    pub jobs: usize,
+    /// The session, which marks their processes.
+    pub session: String,
+}
+
+impl Measurer {
+    /// Measures `chosen` goals and returns one measurement each, in the order given. Those that are expected to take the
+    /// longest start first; those that must be alone run after all others.
+    pub async fn measure(
+        &self,
+        goals: &Goals,
+        chosen: &[&Goal],
+        expected: &HashMap<String, f64>,
+        logs: Option<&Path>,
+    ) -> Result<Vec<Measurement>, Halt> {
+        let order = measuring::order(chosen, expected);
+        let slots = Rc::new(Semaphore::new(self.jobs.max(1)));
+        let tasks = LocalSet::new();
+        let mut running = Vec::new();
+        for index in order.together {
+            let slot = Rc::clone(&slots);
+            let one = self.clone();
+            let (goal, timeout, logs) = (
+                chosen[index].clone(),
+                timeout(goals, chosen[index]),
+                logs.map(Path::to_owned),
+            );
+            running.push((
+                index,
+                tasks.spawn_local(async move {
+                    let _slot = slot
+                        .acquire()
+                        .await
+                        .expect("BUG: the semaphore is never closed");
+                    one.check(&goal, timeout, logs.as_deref()).await
+                }),
+            ));
+        }
+        let mut results: Vec<Option<Measurement>> = vec![None; chosen.len()];
+        tasks
+            .run_until(async {
+                for (index, task) in running {
+                    results[index] = task.await.expect("BUG: a check's task panicked");
+                }
+            })
+            .await;
+        for index in order.alone {
+            results[index] = self
+                .check(chosen[index], timeout(goals, chosen[index]), logs)
+                .await;
+        }
+        let strays = self.supervisor.sweep_strays().await;
+        if !strays.is_empty() {
+            self.events
+                .warn(format!("processes that could not be ended: {strays:?}"));
+        }
+        match self.stop.halt() {
+            Some(halt) => Err(halt),
+            None => Ok(results.into_iter().flatten().collect()),
+        }
+    }
+
+    /// Runs one check; none if everything was ended before it could be.
+    async fn check(
+        &self,
+        goal: &Goal,
+        timeout: Duration,
+        logs: Option<&Path>,
+    ) -> Option<Measurement> {
+        if self.stop.halt().is_some() {
+            return None;
+        }
+        self.events.send(Event::CheckStarted {
+            goal_id: goal.id.clone(),
+        });
+        let ran = self.supervisor.run(self.job(goal, timeout, logs)).await;
+        if ran.ending == Ending::Stopped {
+            return None;
+        }
+        if !ran.unkillable.is_empty() {
+            let pids = &ran.unkillable;
+            self.events.warn(format!(
+                "the check of {} left processes that could not be ended: {pids:?}",
+                goal.id
+            ));
+        }
+        let measurement = self.read_off(goal, &ran, timeout);
+        self.events.send(Event::CheckFinished {
+            measurement: measurement.clone(),
+        });
+        Some(measurement)
+    }
+
+    fn job(&self, goal: &Goal, timeout: Duration, logs: Option<&Path>) -> Job {
+        let reads_stdout = matches!(
+            goal.continuous.as_ref().map(|continuous| &continuous.read),
+            Some(Reading::Json { file: None, .. })
+        );
+        let searches_output = matches!(
+            goal.continuous.as_ref().map(|continuous| &continuous.read),
+            Some(Reading::Regex(_))
+        );
+        Job {
+            argv: ["sh", "-c", &goal.check].map(Into::into).to_vec(),
+            dir: self.root.clone(),
+            env: Vec::new(),
+            stdin: None,
+            log: logs.map(|logs| logs.join(format!("{}.log", goal.id))),
+            log_limit: LOG_LIMIT,
+            timeout,
+            idle_timeout: None,
+            tail_limit: if searches_output {
+                REPORT_LIMIT as usize
+            } else {
+                TAIL_BYTES
+            },
+            stdout_limit: if reads_stdout {
+                REPORT_LIMIT as usize
+            } else {
+                0
+            },
+            mark: format!("{}/{}", self.session, goal.id),
+        }
+    }
+
+    fn read_off(&self, goal: &Goal, ran: &Ran, timeout: Duration) -> Measurement {
+        let file = match goal.continuous.as_ref().map(|continuous| &continuous.read) {
+            Some(Reading::Json {
+                file: Some(path), ..
+            }) => files::read_bounded(&self.root.join(path), REPORT_LIMIT)
+                .ok()
+                .flatten(),
+            Some(Reading::LastNumber | Reading::Regex(_) | Reading::Json { file: None, .. })
+            | None => None,
+        };
+        let file = file.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+        measuring::measurement(
+            goal,
+            &Outcome {
+                exit: match ran.ending {
+                    Ending::Exited(code) => Some(code),
+                    Ending::Signalled(_)
+                    | Ending::TimedOut
+                    | Ending::Idle
+                    | Ending::Stopped
+                    | Ending::NotStarted(_) => None,
+                },
+                fault: fault(&ran.ending, timeout).as_deref(),
+                duration: ran.duration,
+                stdout: &String::from_utf8_lossy(&ran.stdout),
+                combined: &String::from_utf8_lossy(&ran.tail),
+                file: file.as_deref(),
+            },
+        )
+    }
+}
+
+fn timeout(goals: &Goals, goal: &Goal) -> Duration {
+    goal.timeout
+        .or(goals.settings.timeout)
+        .unwrap_or(DEFAULT_CHECK_TIMEOUT)
+}
+
+/// Says why a check has no exit code.
+fn fault(ending: &Ending, timeout: Duration) -> Option<String> {
+    match ending {
+        Ending::Exited(_) => None,
+        Ending::Signalled(number) => Some(format!("ended by signal {number}")),
+        Ending::TimedOut | Ending::Idle => Some(format!(
+            "timed out after {}",
+            humantime::format_duration(timeout)
+        )),
+        Ending::Stopped => Some("stopped".to_owned()),
+        Ending::NotStarted(why) => Some(format!("could not be started: {why}")),
+    }
+}

@@ -1,0 +1,84 @@
+//! Reads the kernel's table of processes (`/proc`). Where there is none, nothing is found and only process groups are
+//! ended.
+
+use std::fs;
+
+/// Returns the children of this process.
+pub fn children() -> Vec<u32> {
+    let mut found = Vec::new();
+    let Ok(threads) = fs::read_dir("/proc/self/task") else {
+        return found;
+    };
+    for thread in threads.flatten() {
+        if let Ok(text) = fs::read_to_string(thread.path().join("children")) {
+            found.extend(
+                text.split_ascii_whitespace()
+                    .filter_map(|pid| pid.parse::<u32>().ok()),
+            );
+        }
+    }
+    found
+}
+
+/// Returns the session that a process belongs to.
+pub fn session(pid: u32) -> Option<u32> {
+    field(pid, 3)
+}
+
+/// Returns the moment a process was started, in clock ticks since boot: with the pid it names one process for ever.
+pub fn start_time(pid: u32) -> Option<u64> {
+    field(pid, 19)
+}
+
+/// Says whether a process has `NAME=value` in its environment.
+pub fn has_variable(pid: u32, variable: &str) -> bool {
+    fs::read(format!("/proc/{pid}/environ")).is_ok_and(|environ| {
+        environ
+            .split(|byte| *byte == 0)
+            .any(|entry| entry == variable.as_bytes())
+    })
+}
+
+/// Says whether a process has a variable in its environment that starts with `NAME=value…`.
+pub fn has_variable_prefix(pid: u32, start: &str) -> bool {
+    fs::read(format!("/proc/{pid}/environ")).is_ok_and(|environ| {
+        environ
+            .split(|byte| *byte == 0)
+            .any(|entry| entry.starts_with(start.as_bytes()))
+    })
+}
+
+/// Returns every process on the machine.
+pub fn all() -> Vec<u32> {
+    let Ok(entries) = fs::read_dir("/proc") else {
+        return Vec::new();
+    };
+    let pid = |entry: fs::DirEntry| entry.file_name().to_str()?.parse().ok();
+    entries.flatten().filter_map(pid).collect()
+}
+
+/// Returns an id of the running kernel, so that a pid from before a reboot is not taken for a living process.
+pub fn boot_id() -> String {
+    fs::read_to_string("/proc/sys/kernel/random/boot_id")
+        .map(|id| id.trim().to_owned())
+        .unwrap_or_default()
+}
+
+/// Says whether the process `pid` that was started at `started` still lives (a zombie does not).
+pub fn is_alive(pid: u32, started: Option<u64>) -> bool {
+    let Some(stat) = stat(pid) else {
+        return false;
+    };
+    !stat.starts_with('Z') && (started.is_none() || start_time(pid) == started)
+}
+
+/// Returns field number `index` of `/proc/<pid>/stat`, counted from 0 at the state, which follows the name in brackets.
+fn field<T: std::str::FromStr>(pid: u32, index: usize) -> Option<T> {
+    stat(pid)?.split_ascii_whitespace().nth(index)?.parse().ok()
+}
+
+fn stat(pid: u32) -> Option<String> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The name may itself hold brackets and blanks, so the last bracket counts.
+    Some(stat.rsplit_once(')')?.1.trim_start().to_owned())
+}

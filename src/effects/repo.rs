@@ -1,0 +1,587 @@
+//! The repository as objects and refs: reading, building trees and commits, moving refs by compare-and-swap. The only
+//! place that knows git2. The working tree and the user's index are `workspace`'s business.
+
+use std::path::{Path, PathBuf};
+
+use git2::{ErrorCode, FileMode, ObjectType, Oid, Repository, RepositoryState, Signature, Sort};
+
+use crate::effects::git::Git;
+use crate::error::{Error, Kind, Result};
+use crate::model::ledger;
+
+/// A git repository with a working tree.
+pub struct Repo {
+    inner: Repository,
+    /// The root of the working tree.
+    pub root: PathBuf,
+    /// `evolve`'s private directory, below the git directory of this working tree.
+    pub private: PathBuf,
+    /// The git program, at work in the same tree.
+    pub git: Git,
+}
+
+/// Where HEAD is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Head {
+    /// The branch (`refs/heads/…`); none when HEAD is detached.
+    pub branch: Option<String>,
+    /// The commit; none on a branch without one.
+    pub commit: Option<String>,
+}
+
+/// One path that differs between two trees.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Difference {
+    /// The path below the root, as git stores it.
+    pub path: Vec<u8>,
+    /// The entry in the old tree.
+    pub old: Option<Entry>,
+    /// The entry in the new tree.
+    pub new: Option<Entry>,
+}
+
+/// A file as a tree holds it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// The object's id.
+    pub id: String,
+    /// The file mode: 0o100644, 0o100755, 0o120000 (link) or 0o160000 (submodule).
+    pub mode: u32,
+}
+
+/// A commit in a range.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Commit {
+    /// Its full id.
+    pub id: String,
+    /// The first line of its message.
+    pub subject: String,
+}
+
+/// One movement of a ref, from its reflog.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Movement {
+    /// Where it was.
+    pub old: String,
+    /// Where it went.
+    pub new: String,
+    /// What was noted.
+    pub message: String,
+}
+
+impl std::fmt::Debug for Repo {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Repo")
+            .field("root", &self.root)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Repo {
+    /// Opens the repository whose working tree holds `dir`.
+    pub fn discover(dir: &Path) -> Result<Repo> {
+        let inner = Repository::discover(dir).map_err(|cause| cannot_open(dir, &cause))?;
+        let Some(root) = inner.workdir().map(Path::to_owned) else {
+            return Err(Error::unsafe_repo(format!(
+                "{} is a bare repository: there are no files to work on",
+                inner.path().display()
+            ))
+            .hint("run evolve in a clone of it"));
+        };
+        // A path with a link in it would not be found again as the prefix of another.
+        let root = root
+            .canonicalize()
+            .map_err(|cause| Error::io("open", &root, cause))?;
+        let private = inner.path().join("evolve");
+        let git = Git::at(&root);
+        Ok(Repo {
+            inner,
+            root,
+            private,
+            git,
+        })
+    }
+
+    /// Opens the same repository again: what another process did is then seen for certain.
+    pub fn reopened(&self) -> Result<Repo> {
+        Repo::discover(&self.root)
+    }
+
+    /// Returns a path below the git directory shared by all working trees, such as `info/exclude`.
+    pub fn common_path(&self, name: &str) -> PathBuf {
+        self.inner.commondir().join(name)
+    }
+
+    /// Returns where HEAD is.
+    pub fn head(&self) -> Result<Head> {
+        let head = self
+            .inner
+            .find_reference("HEAD")
+            .map_err(broken("read HEAD"))?;
+        let branch = head.symbolic_target().ok().flatten().map(str::to_owned);
+        let commit = match self.inner.head() {
+            Ok(reference) => Some(
+                reference
+                    .peel_to_commit()
+                    .map_err(broken("read HEAD"))?
+                    .id()
+                    .to_string(),
+            ),
+            Err(cause) if cause.code() == ErrorCode::UnbornBranch => None,
+            Err(cause) => return Err(broken("read HEAD")(cause)),
+        };
+        Ok(Head { branch, commit })
+    }
+
+    /// Returns branch and commit of a HEAD that the loop can work on; else says why not and the way out (exit 3).
+    pub fn ready_head(&self) -> Result<(String, String)> {
+        if let Some((what, way_out)) = in_progress(self.inner.state()) {
+            return Err(Error::unsafe_repo(format!("{what} is in progress here")).hint(way_out));
+        }
+        match self.head()? {
+            Head {
+                branch: Some(branch),
+                commit: Some(commit),
+            } => Ok((branch, commit)),
+            Head { branch: None, .. } => Err(Error::unsafe_repo(
+                "HEAD is detached: there is no branch to commit to",
+            )
+            .hint("check out a branch, as in `git switch main` or `git switch -c maintenance`")),
+            Head { commit: None, .. } => {
+                Err(Error::unsafe_repo("this repository has no commit yet")
+                    .hint("make the first one: `git add -A && git commit -m 'first commit'`"))
+            }
+        }
+    }
+
+    /// Ends a merge, rebase, cherry-pick or bisect that was left in progress; says which it was.
+    pub fn end_operation(&self) -> Result<Option<&'static str>> {
+        let found = in_progress(self.inner.state());
+        if found.is_some() {
+            self.inner
+                .cleanup_state()
+                .map_err(broken("end an operation in progress"))?;
+        }
+        Ok(found.map(|(what, _)| what))
+    }
+
+    /// Returns the commit a ref points to; none if there is no such ref.
+    pub fn resolve(&self, name: &str) -> Result<Option<String>> {
+        match self.inner.find_reference(name) {
+            Ok(reference) => {
+                let commit = reference.peel_to_commit().map_err(broken("read a ref"))?;
+                Ok(Some(commit.id().to_string()))
+            }
+            Err(cause) if cause.code() == ErrorCode::NotFound => Ok(None),
+            Err(cause) => Err(broken("read a ref")(cause)),
+        }
+    }
+
+    /// Returns the id of a commit's tree.
+    pub fn tree_of(&self, commit: &str) -> Result<String> {
+        Ok(self.commit(commit)?.tree_id().to_string())
+    }
+
+    fn commit(&self, id: &str) -> Result<git2::Commit<'_>> {
+        self.inner
+            .find_commit(oid(id)?)
+            .map_err(broken("read a commit"))
+    }
+
+    fn tree(&self, id: &str) -> Result<git2::Tree<'_>> {
+        self.inner
+            .find_tree(oid(id)?)
+            .map_err(broken("read a tree"))
+    }
+
+    /// Says whether `ancestor` is `commit` or an ancestor of it.
+    pub fn descends(&self, commit: &str, ancestor: &str) -> Result<bool> {
+        let (commit, ancestor) = (oid(commit)?, oid(ancestor)?);
+        let descends = || self.inner.graph_descendant_of(commit, ancestor);
+        Ok(commit == ancestor || descends().map_err(broken("compare commits"))?)
+    }
+
+    /// Returns the commits of `tip` that `start` does not have, newest first, and at most `limit` of them.
+    pub fn commits_since(&self, start: &str, tip: &str, limit: usize) -> Result<Vec<Commit>> {
+        let what = "list commits";
+        let mut walk = self.inner.revwalk().map_err(broken(what))?;
+        walk.set_sorting(Sort::TOPOLOGICAL).map_err(broken(what))?;
+        walk.push(oid(tip)?).map_err(broken(what))?;
+        walk.hide(oid(start)?).map_err(broken(what))?;
+        let mut commits = Vec::new();
+        for id in walk.take(limit) {
+            let commit = self
+                .inner
+                .find_commit(id.map_err(broken(what))?)
+                .map_err(broken(what))?;
+            let subject = commit.summary_bytes().unwrap_or_default();
+            commits.push(Commit {
+                id: commit.id().to_string(),
+                subject: String::from_utf8_lossy(subject).into_owned(),
+            });
+        }
+        Ok(commits)
+    }
+
+    /// Returns the paths in which two trees differ, submodules included.
+    pub fn differences(&self, old: &str, new: &str) -> Result<Vec<Difference>> {
+        if old == new {
+            return Ok(Vec::new());
+        }
+        let (old, new) = (self.tree(old)?, self.tree(new)?);
+        let diff = self
+            .inner
+            .diff_tree_to_tree(Some(&old), Some(&new), None)
+            .map_err(broken("compare trees"))?;
+        let entry = |file: git2::DiffFile<'_>| {
+            file.exists().then(|| Entry {
+                id: file.id().to_string(),
+                mode: u32::from(file.mode()),
+            })
+        };
+        Ok(diff
+            .deltas()
+            .map(|delta| Difference {
+                path: delta
+                    .new_file()
+                    .path_bytes()
+                    .or(delta.old_file().path_bytes())
+                    .unwrap_or_default()
+                    .to_vec(),
+                old: entry(delta.old_file()),
+                new: entry(delta.new_file()),
+            })
+            .collect())
+    }
+
+    /// Returns the digest of a tree's content: the tree without the ledger paths. Writes nothing.
+    pub fn content(&self, tree: &str) -> Result<String> {
+        let mut entries = self.entries(&self.tree(tree)?);
+        self.replace_child(&mut entries, ".agents", |repo, agents| {
+            agents.retain(|entry| entry.name != b"evolve");
+            repo.replace_child(agents, "rpi", |_, rpi| {
+                rpi.retain(|entry| entry.name != b"next-work.jsonl");
+                Ok(())
+            })
+        })?;
+        hash_tree(&entries).map(|id| id.to_string())
+    }
+
+    fn entries(&self, tree: &git2::Tree<'_>) -> Vec<TreeEntry> {
+        tree.iter()
+            .map(|entry| TreeEntry {
+                mode: entry.filemode_raw(),
+                name: entry.name_bytes().to_vec(),
+                id: entry.id(),
+            })
+            .collect()
+    }
+
+    /// Changes the subtree called `name` with `change`; drops it if nothing is left in it.
+    fn replace_child(
+        &self,
+        entries: &mut Vec<TreeEntry>,
+        name: &str,
+        change: impl FnOnce(&Repo, &mut Vec<TreeEntry>) -> Result<()>,
+    ) -> Result<()> {
+        let Some(index) = entries
+            .iter()
+            .position(|entry| entry.name == name.as_bytes())
+        else {
+            return Ok(());
+        };
+        let Ok(child) = self.inner.find_tree(entries[index].id) else {
+            return Ok(());
+        };
+        let mut children = self.entries(&child);
+        change(self, &mut children)?;
+        if children.is_empty() {
+            entries.remove(index);
+        } else {
+            entries[index].id = hash_tree(&children)?;
+        }
+        Ok(())
+    }
+
+    /// Returns the bytes of a file in a tree; none if it is not there or no file.
+    pub fn file(&self, tree: &str, path: &str) -> Result<Option<Vec<u8>>> {
+        match self.tree(tree)?.get_path(Path::new(path)) {
+            Ok(entry) => Ok(self
+                .inner
+                .find_blob(entry.id())
+                .ok()
+                .map(|blob| blob.content().to_vec())),
+            Err(cause) if cause.code() == ErrorCode::NotFound => Ok(None),
+            Err(cause) => Err(broken("read a tree")(cause)),
+        }
+    }
+
+    /// Says whether a tree holds a file at `path`.
+    pub fn has_file(&self, tree: &str, path: &str) -> bool {
+        self.tree(tree).is_ok_and(|tree| {
+            tree.get_path(Path::new(path))
+                .is_ok_and(|entry| entry.kind() == Some(ObjectType::Blob))
+        })
+    }
+
+    /// Returns the files of a tree below the ledger paths, with their ids.
+    pub fn ledger_files(&self, tree: &str) -> Result<Vec<(String, Entry)>> {
+        let tree = self.tree(tree)?;
+        let mut found = Vec::new();
+        if let Ok(queue) = tree.get_path(Path::new(ledger::QUEUE)) {
+            let mode = u32::try_from(queue.filemode()).unwrap_or(0o100_644);
+            found.push((
+                ledger::QUEUE.to_owned(),
+                Entry {
+                    id: queue.id().to_string(),
+                    mode,
+                },
+            ));
+        }
+        let Some(folder) = tree
+            .get_path(Path::new(ledger::FOLDER))
+            .ok()
+            .and_then(|entry| self.inner.find_tree(entry.id()).ok())
+        else {
+            return Ok(found);
+        };
+        folder
+            .walk(git2::TreeWalkMode::PreOrder, |parent, entry| {
+                if entry.kind() != Some(ObjectType::Tree)
+                    && let Ok(name) = entry.name()
+                {
+                    let mode = u32::try_from(entry.filemode()).unwrap_or(0o100_644);
+                    let path = format!("{}/{parent}{name}", ledger::FOLDER);
+                    found.push((
+                        path,
+                        Entry {
+                            id: entry.id().to_string(),
+                            mode,
+                        },
+                    ));
+                }
+                git2::TreeWalkResult::Ok
+            })
+            .map_err(broken("read a tree"))?;
+        Ok(found)
+    }
+
+    /// Stores bytes as a blob.
+    pub fn store(&self, bytes: &[u8]) -> Result<String> {
+        self.inner
+            .blob(bytes)
+            .map(|id| id.to_string())
+            .map_err(broken("store a file"))
+    }
+
+    /// Builds a tree that has the content of `content`, and of the ledger paths exactly `files`.
+    pub fn with_ledger(&self, content: &str, files: &[(String, Entry)]) -> Result<String> {
+        let mut update = git2::build::TreeUpdateBuilder::new();
+        for (path, _) in self.ledger_files(content)? {
+            if !files.iter().any(|(kept, _)| *kept == path) {
+                update.remove(path);
+            }
+        }
+        for (path, entry) in files {
+            update.upsert(path.as_str(), oid(&entry.id)?, file_mode(entry.mode));
+        }
+        let base = self.tree(content)?;
+        update
+            .create_updated(&self.inner, &base)
+            .map(|id| id.to_string())
+            .map_err(broken("build a tree"))
+    }
+
+    /// Stores a commit without moving any ref.
+    pub fn store_commit(&self, tree: &str, parent: &str, message: &str) -> Result<String> {
+        let signature = self.signature()?;
+        let tree = self.tree(tree)?;
+        let parent = self.commit(parent)?;
+        self.inner
+            .commit(None, &signature, &signature, message, &tree, &[&parent])
+            .map(|id| id.to_string())
+            .map_err(broken("store a commit"))
+    }
+
+    fn signature(&self) -> Result<Signature<'static>> {
+        let now = crate::effects::clock::now();
+        let time = git2::Time::new(now.timestamp(), 0);
+        let configured = self.inner.signature().ok();
+        let (name, email) = match &configured {
+            Some(found) => (found.name().ok(), found.email().ok()),
+            None => (None, None),
+        };
+        Signature::new(
+            name.unwrap_or("evolve"),
+            email.unwrap_or("evolve@localhost"),
+            &time,
+        )
+        .map_err(broken("sign a commit"))
+    }
+
+    /// Moves a ref from `old` to `new`; false if it no longer was at `old`.
+    pub fn move_ref(&self, name: &str, old: &str, new: &str, note: &str) -> Result<bool> {
+        match self
+            .inner
+            .reference_matching(name, oid(new)?, true, oid(old)?, note)
+        {
+            Ok(_) => Ok(true),
+            Err(cause) if cause.code() == ErrorCode::Modified => Ok(false),
+            Err(cause) => Err(broken("move a ref")(cause)),
+        }
+    }
+
+    /// Sets a ref, wherever it was.
+    pub fn set_ref(&self, name: &str, target: &str, note: &str) -> Result<()> {
+        self.inner
+            .reference(name, oid(target)?, true, note)
+            .map(|_| ())
+            .map_err(broken("write a ref"))
+    }
+
+    /// Makes HEAD name a branch; neither index nor working tree change.
+    pub fn attach_head(&self, branch: &str, note: &str) -> Result<()> {
+        self.inner
+            .reference_symbolic("HEAD", branch, true, note)
+            .map(|_| ())
+            .map_err(broken("write HEAD"))
+    }
+
+    /// Returns the movements of a ref, newest first; empty where none are kept.
+    pub fn movements(&self, name: &str) -> Vec<Movement> {
+        let Ok(log) = self.inner.reflog(name) else {
+            return Vec::new();
+        };
+        log.iter()
+            .map(|entry| Movement {
+                old: entry.id_old().to_string(),
+                new: entry.id_new().to_string(),
+                message: String::from_utf8_lossy(entry.message_bytes().unwrap_or_default())
+                    .into_owned(),
+            })
+            .collect()
+    }
+
+    /// Returns the repository's name: the last part of `origin`'s URL without `.git`, else of the root folder.
+    pub fn name(&self) -> String {
+        let origin = self.inner.find_remote("origin").ok();
+        let url = origin
+            .as_ref()
+            .and_then(|remote| remote.url().ok())
+            .unwrap_or_default();
+        let last = url
+            .trim_end_matches('/')
+            .rsplit(['/', ':'])
+            .next()
+            .unwrap_or_default();
+        let name = last.strip_suffix(".git").unwrap_or(last);
+        if !name.is_empty() {
+            return name.to_owned();
+        }
+        self.root
+            .file_name()
+            .map(|name| name.to_string_lossy().into_owned())
+            .unwrap_or_default()
+    }
+
+    /// Says whether git would ignore a path.
+    pub fn is_ignored(&self, path: &str) -> bool {
+        self.inner.is_path_ignored(path).unwrap_or(false)
+    }
+}
+
+/// An entry of a tree object.
+struct TreeEntry {
+    mode: i32,
+    name: Vec<u8>,
+    id: Oid,
+}
+
+/// Returns the id that a tree of these entries has, without storing it.
+fn hash_tree(entries: &[TreeEntry]) -> Result<Oid> {
+    let mut bytes = Vec::new();
+    for entry in entries {
+        bytes.extend_from_slice(format!("{:o} ", entry.mode).as_bytes());
+        bytes.extend_from_slice(&entry.name);
+        bytes.push(0);
+        bytes.extend_from_slice(entry.id.as_bytes());
+    }
+    Oid::hash_object(ObjectType::Tree, &bytes).map_err(broken("hash a tree"))
+}
+
+/// Returns the id that a blob of these bytes has, without storing it.
+pub fn hash_blob(bytes: &[u8]) -> String {
+    Oid::hash_object(ObjectType::Blob, bytes)
+        .map(|id| id.to_string())
+        .unwrap_or_default()
+}
+
+fn file_mode(mode: u32) -> FileMode {
+    match mode {
+        0o100_755 => FileMode::BlobExecutable,
+        0o120_000 => FileMode::Link,
+        _ => FileMode::Blob,
+    }
+}
+
+fn oid(id: &str) -> Result<Oid> {
+    Oid::from_str(id).map_err(broken("read an object id"))
+}
+
+/// Turns a failure of libgit2 into an error that says what was tried.
+fn broken(what: &'static str) -> impl Fn(git2::Error) -> Error {
+    move |cause| {
+        let error = Error::internal(format!("cannot {what}: {}", cause.message()));
+        match cause.code() {
+            ErrorCode::Locked => {
+                error.hint("another git is at work here; if none is, remove the lock file it names")
+            }
+            _ => error,
+        }
+    }
+}
+
+fn cannot_open(dir: &Path, cause: &git2::Error) -> Error {
+    let dir = dir.display();
+    match cause.code() {
+        ErrorCode::NotFound => Error::unsafe_repo(format!("{dir} is not in a git repository"))
+            .hint("run evolve in one, name it with `-C DIR`, or make one with `git init`"),
+        ErrorCode::Owner => Error::unsafe_repo(format!("{dir} belongs to another user"))
+            .hint(format!("if you trust it: `git config --global --add safe.directory {dir}`")),
+        _ => Error::new(
+            Kind::Unsafe,
+            format!("cannot open the repository of {dir}: {}", cause.message()),
+        )
+        .hint("evolve needs a repository that libgit2 reads: SHA-1, files as ref storage, no partial clone"),
+    }
+}
+
+/// Names an operation in progress, with the way out of it.
+fn in_progress(state: RepositoryState) -> Option<(&'static str, &'static str)> {
+    match state {
+        RepositoryState::Clean => None,
+        RepositoryState::Merge => Some((
+            "a merge",
+            "finish it with `git commit`, or end it with `git merge --abort`",
+        )),
+        RepositoryState::Revert | RepositoryState::RevertSequence => Some((
+            "a revert",
+            "finish it with `git revert --continue`, or end it with `git revert --abort`",
+        )),
+        RepositoryState::CherryPick | RepositoryState::CherryPickSequence => Some((
+            "a cherry-pick",
+            "finish it with `git cherry-pick --continue`, or end it with `git cherry-pick --abort`",
+        )),
+        RepositoryState::Bisect => Some(("a bisect", "end it with `git bisect reset`")),
+        RepositoryState::Rebase
+        | RepositoryState::RebaseInteractive
+        | RepositoryState::RebaseMerge => Some((
+            "a rebase",
+            "finish it with `git rebase --continue`, or end it with `git rebase --abort`",
+        )),
+        RepositoryState::ApplyMailbox | RepositoryState::ApplyMailboxOrRebase => Some((
+            "an `git am`",
+            "finish it with `git am --continue`, or end it with `git am --abort`",
+        )),
+    }
+}

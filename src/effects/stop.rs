@@ -1,0 +1,228 @@
+//! What ends a session from outside: the KILL and STOP files, signals, and the session's own time.
+//!
+//! KILL, signals and time end whatever runs (`halted`); STOP is looked at between cycles only. Once seen, a KILL stays
+//! seen: removing the file afterwards changes nothing.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::watch;
+
+use crate::error::{Error, Result};
+use crate::model::text;
+
+/// How often the kill files are looked at.
+const POLL: Duration = Duration::from_millis(200);
+/// The most bytes of a stop file that are shown.
+const REASON_BYTES: u64 = 400;
+
+/// What ended everything that runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Halt {
+    /// A KILL file, with its path and what is written in it.
+    Kill(PathBuf, String),
+    /// A signal: 2 (INT), 15 (TERM) or 1 (HUP).
+    Signal(i32),
+    /// The session's time is over.
+    MaxTime(Duration),
+}
+
+impl Halt {
+    /// Says why, for records and messages.
+    pub fn reason(&self) -> String {
+        match self {
+            Halt::Kill(path, text) if text.is_empty() => format!("KILL file {}", path.display()),
+            Halt::Kill(path, text) => format!("KILL file {}: {text}", path.display()),
+            Halt::Signal(2) => "interrupted (SIGINT)".to_owned(),
+            Halt::Signal(15) => "terminated (SIGTERM)".to_owned(),
+            Halt::Signal(1) => "the terminal was closed (SIGHUP)".to_owned(),
+            Halt::Signal(number) => format!("signal {number}"),
+            Halt::MaxTime(limit) => format!(
+                "time limit reached (--max-time {})",
+                humantime::format_duration(*limit)
+            ),
+        }
+    }
+}
+
+/// Watches for reasons to stop. Cheap to clone.
+#[derive(Clone)]
+pub struct Stop {
+    halt: watch::Sender<Option<Halt>>,
+    kill_files: Arc<Vec<PathBuf>>,
+    last_words: LastWords,
+}
+
+type LastWords = Arc<Mutex<Option<Box<dyn Fn() + Send>>>>;
+
+impl std::fmt::Debug for Stop {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Stop")
+            .field("halt", &*self.halt.borrow())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Stop {
+    /// Starts to watch signals and the given kill files.
+    pub fn watch(kill_files: Vec<PathBuf>) -> Result<Stop> {
+        let stop = Stop {
+            halt: watch::Sender::new(None),
+            kill_files: Arc::new(kill_files),
+            last_words: LastWords::default(),
+        };
+        stop.watch_signals()?;
+        let watcher = stop.clone();
+        tokio::spawn(async move {
+            while watcher.look_for_kill().is_none() {
+                tokio::time::sleep(POLL).await;
+            }
+        });
+        Ok(stop)
+    }
+
+    fn watch_signals(&self) -> Result<()> {
+        let mut wanted = vec![(SignalKind::interrupt(), 2), (SignalKind::terminate(), 15)];
+        if !is_hangup_ignored() {
+            wanted.push((SignalKind::hangup(), 1));
+        }
+        for (kind, number) in wanted {
+            let mut stream = signal(kind).map_err(|cause| {
+                Error::internal(format!("cannot watch for signal {number}: {cause}"))
+            })?;
+            let stop = self.clone();
+            tokio::spawn(async move {
+                let mut already = false;
+                while stream.recv().await.is_some() {
+                    if already || matches!(*stop.halt.borrow(), Some(Halt::Signal(_))) {
+                        stop.leave_at_once(number);
+                    }
+                    already = true;
+                    stop.set(Halt::Signal(number));
+                }
+            });
+        }
+        Ok(())
+    }
+
+    /// Ends the session when `limit` has passed.
+    pub fn after(&self, limit: Duration) {
+        let stop = self.clone();
+        tokio::spawn(async move {
+            tokio::time::sleep(limit).await;
+            stop.set(Halt::MaxTime(limit));
+        });
+    }
+
+    /// Names what has to be done before a second signal ends the program at once. The journal stays, so that the next
+    /// start settles what was left.
+    pub fn on_second_signal(&self, action: impl Fn() + Send + 'static) {
+        *self
+            .last_words
+            .lock()
+            .expect("BUG: a holder of the lock panicked") = Some(Box::new(action));
+    }
+
+    fn leave_at_once(&self, number: i32) {
+        if let Some(action) = &*self
+            .last_words
+            .lock()
+            .expect("BUG: a holder of the lock panicked")
+        {
+            action();
+        }
+        std::process::exit(128 + number);
+    }
+
+    /// Looks at the kill files now; what was seen once stays.
+    pub fn look_for_kill(&self) -> Option<Halt> {
+        if let Some((path, text)) = self.kill_files.iter().find_map(|path| kill_file(path)) {
+            self.set(Halt::Kill(path, text));
+        }
+        self.halt()
+    }
+
+    fn set(&self, halt: Halt) {
+        self.halt.send_if_modified(|seen| {
+            let is_first = seen.is_none();
+            if is_first {
+                *seen = Some(halt);
+            }
+            is_first
+        });
+    }
+
+    /// Returns what ended everything, if something did.
+    pub fn halt(&self) -> Option<Halt> {
+        self.halt.borrow().clone()
+    }
+
+    /// Waits until something ends everything.
+    pub async fn halted(&self) {
+        let mut receiver = self.halt.subscribe();
+        // The sender lives in self, so the channel cannot close.
+        let _ = receiver.wait_for(Option::is_some).await;
+    }
+}
+
+/// Returns the permanent kill files of this user: below the home directory, and below `$XDG_CONFIG_HOME` if set.
+pub fn kill_files() -> Result<Vec<PathBuf>> {
+    let home = std::env::home_dir()
+        .filter(|home| home.is_absolute())
+        .ok_or_else(|| {
+            Error::internal(
+                "cannot tell where the KILL file would be: this user has no home directory",
+            )
+            .hint("set HOME; evolve does not run where it could not be stopped")
+        })?;
+    let mut files = vec![home.join(".config/evolve/KILL")];
+    if let Some(folder) = std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from)
+        && folder.is_absolute()
+    {
+        let file = folder.join("evolve/KILL");
+        if !files.contains(&file) {
+            files.push(file);
+        }
+    }
+    Ok(files)
+}
+
+/// Returns a kill file that is there, or whose absence cannot be told: whatever is undecidable means stop.
+fn kill_file(path: &Path) -> Option<(PathBuf, String)> {
+    match fs::symlink_metadata(path) {
+        Ok(_) => Some((path.to_owned(), words(path))),
+        Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => None,
+        Err(cause) => Some((path.to_owned(), format!("cannot be looked at: {cause}"))),
+    }
+}
+
+/// Returns what a stop file says, if it is there.
+pub fn stop_file(path: &Path) -> Option<String> {
+    kill_file(path).map(|(_, words)| words)
+}
+
+/// Returns the start of a file's text, made harmless for a terminal; empty if it is no plain file.
+fn words(path: &Path) -> String {
+    use std::io::Read;
+    if !fs::symlink_metadata(path).is_ok_and(|meta| meta.is_file()) {
+        return String::new();
+    }
+    let mut bytes = Vec::new();
+    if let Ok(file) = fs::File::open(path) {
+        let _ = file.take(REASON_BYTES).read_to_end(&mut bytes);
+    }
+    text::clean_line(String::from_utf8_lossy(&bytes).trim())
+}
+
+/// Says whether this process was started with SIGHUP ignored, as under nohup.
+fn is_hangup_ignored() -> bool {
+    let Ok(status) = fs::read_to_string("/proc/self/status") else {
+        return false;
+    };
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    mask.is_some_and(|mask| mask & 1 == 1)
+}

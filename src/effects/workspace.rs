@@ -1,0 +1,224 @@
+//! The user's working tree around one cycle: looks at it before the agent, takes stock of what the agent did, and settles
+//! it: keeps the change, or undoes it exactly (rules 10 and 11).
+//!
+//! Order of an undo: the branch is moved first, by compare-and-swap, so that a commit somebody else made in the meantime
+//! leaves everything untouched; then the files follow. Every step can be done again after a crash.
+
+mod restore;
+mod status;
+mod stock;
+
+use serde::{Deserialize, Serialize};
+
+use crate::effects::keep::{self, Kept};
+use crate::effects::quarantine::Quarantine;
+use crate::effects::repo::{Commit, Repo};
+use crate::error::{Error, Result};
+use crate::model::gate::{Change, Fate};
+
+pub use restore::Plan;
+
+/// The state that a cycle starts from and that an undo goes back to.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Start {
+    /// The session.
+    pub session: String,
+    /// The cycle's number.
+    pub cycle: u64,
+    /// The branch that is worked on (`refs/heads/…`).
+    pub branch: String,
+    /// The commit that it was on.
+    pub commit: String,
+    /// That commit's tree.
+    pub tree: String,
+    /// The digest of that tree's content.
+    pub content: String,
+    /// How many movements HEAD had made.
+    pub head_movements: usize,
+    /// How many movements the branch had made.
+    pub branch_movements: usize,
+    /// The user's files that git does not track.
+    pub kept: Kept,
+    /// When the cycle started, in seconds since 1970; a lock file older than that is not the agent's.
+    pub since: i64,
+}
+
+impl Start {
+    /// Returns the value of `GIT_REFLOG_ACTION` that marks the agent's movements of refs.
+    pub fn mark(&self) -> String {
+        format!("evolve-{}-{}", self.session, self.cycle)
+    }
+
+    /// Returns the ref under which the agent's work stays reachable.
+    pub fn work_ref(&self) -> String {
+        format!("refs/evolve/{}/{}", self.session, self.cycle)
+    }
+}
+
+/// What the agent left, taken stock of.
+#[derive(Clone, Debug)]
+pub struct Stock {
+    /// What the verdict looks at.
+    pub change: Change,
+    /// The newest commit with all of the agent's work, leftovers included.
+    pub tip: String,
+    /// The commits between start and tip, newest first, at most a hundred.
+    pub commits: Vec<Commit>,
+    /// The changed paths outside the ledger, for people.
+    pub files: Vec<String>,
+    /// What a reader of the record should know.
+    pub notes: Vec<String>,
+}
+
+/// What settling came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settled {
+    /// HEAD afterwards.
+    pub commit: String,
+    /// Somebody else moved the branch in the meantime, so that nothing was undone.
+    pub was_outrun: bool,
+    /// What a reader of the record should know: what was put back or moved to the quarantine.
+    pub notes: Vec<String>,
+}
+
+/// The working tree of a repository.
+pub struct Workspace<'a> {
+    /// The repository.
+    pub repo: &'a Repo,
+}
+
+impl Workspace<'_> {
+    /// Looks at the tree before a cycle. Refuses one that has tracked changes, naming them (exit 3).
+    pub fn begin(&self, session: &str, cycle: u64) -> Result<Start> {
+        let (branch, commit) = self.repo.ready_head()?;
+        let status = status::read(&self.repo.git, true)?;
+        status.refuse_dirty()?;
+        let tree = self.repo.tree_of(&commit)?;
+        Ok(Start {
+            session: session.to_owned(),
+            cycle,
+            content: self.repo.content(&tree)?,
+            tree,
+            head_movements: self.repo.movements("HEAD").len(),
+            branch_movements: self.repo.movements(&branch).len(),
+            branch,
+            commit,
+            kept: Kept {
+                ignored: status
+                    .ignored
+                    .iter()
+                    .map(|path| keep::to_hex(path))
+                    .collect(),
+                untracked: status
+                    .untracked
+                    .iter()
+                    .map(|path| (keep::to_hex(path), keep::Copy::unknown()))
+                    .collect(),
+                too_large: Vec::new(),
+            },
+            since: crate::effects::clock::now().timestamp(),
+        })
+    }
+
+    /// Copies the user's untracked files, right before an agent runs.
+    pub fn keep_untracked(&self, start: &mut Start, last: Option<&Kept>) -> Result<()> {
+        let folder = keep::folder(&self.repo.private);
+        let untracked: Vec<_> = start.kept.untracked_paths().collect();
+        let ignored = start
+            .kept
+            .ignored
+            .iter()
+            .map(|name| keep::from_hex(name))
+            .collect();
+        start.kept = Kept::make(&self.repo.root, &folder, (untracked, ignored), last)?;
+        Ok(())
+    }
+
+    /// Returns what is dirty in the tree, for people; used where a dirty tree is no reason to refuse.
+    pub fn dirty_files(&self) -> Result<Vec<String>> {
+        Ok(status::read(&self.repo.git, false)?.dirty_files())
+    }
+
+    /// Settles a cycle according to its verdict.
+    pub fn settle(
+        &self,
+        start: &Start,
+        stock: &Stock,
+        fate: Fate,
+        plan: Option<&Plan>,
+    ) -> Result<Settled> {
+        let mut quarantine = Quarantine::of(&self.repo.private, &start.session, start.cycle);
+        let folder = keep::folder(&self.repo.private);
+        let mut settled = Settled {
+            commit: stock.tip.clone(),
+            was_outrun: false,
+            notes: Vec::new(),
+        };
+        match fate {
+            Fate::Leave => {}
+            Fate::Keep => {}
+            Fate::Undo => match plan {
+                None => {}
+                Some(plan) => match self.carry_out(start, plan, &mut quarantine)? {
+                    true => settled.commit.clone_from(&plan.undo),
+                    false => settled.was_outrun = true,
+                },
+            },
+        }
+        if fate != Fate::Leave && !settled.was_outrun {
+            let put_back = start
+                .kept
+                .put_back(&self.repo.root, &folder, &mut quarantine)?;
+            if !put_back.is_empty() {
+                settled
+                    .notes
+                    .push(format!("untracked files put back: {}", put_back.join(", ")));
+            }
+        }
+        let gone = start.kept.gone(&self.repo.root);
+        if !gone.is_empty() {
+            settled
+                .notes
+                .push(format!("ignored files that are gone: {}", some_of(&gone)));
+        }
+        let moved = quarantine.moved;
+        settled.notes.extend(
+            moved
+                .iter()
+                .map(|what| format!("moved out of the way: {what}")),
+        );
+        if fate == Fate::Leave || settled.was_outrun {
+            settled.commit = self
+                .repo
+                .head()?
+                .commit
+                .unwrap_or_else(|| stock.tip.clone());
+        }
+        Ok(settled)
+    }
+
+    /// Checks that an undo restored the start exactly: the content of HEAD, and a tree without tracked changes.
+    pub fn verify_undone(&self, start: &Start) -> Result<Vec<String>> {
+        let (branch, commit) = self.repo.ready_head()?;
+        let content = self.repo.content(&self.repo.tree_of(&commit)?)?;
+        if branch != start.branch || content != start.content {
+            return Err(
+                Error::internal("BUG: the undo did not restore the start's content").hint(format!(
+                    "the agent's work is in {}, the start is {}",
+                    start.work_ref(),
+                    start.commit
+                )),
+            );
+        }
+        self.dirty_files()
+    }
+}
+
+/// Joins a list for people, cut where it gets long.
+pub fn some_of(list: &[String]) -> String {
+    const SHOWN: usize = 10;
+    match list.len() {
+        0..=SHOWN => list.join(", "),
+        more => format!("{} and {} more", list[..SHOWN].join(", "), more - SHOWN),
+    }
+}

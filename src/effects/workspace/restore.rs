@@ -1,0 +1,354 @@
+//! The undo: one commit whose content is the start's, and a working tree that follows it. Whatever stands in the way and
+//! is neither the agent's nor the start's version goes to the quarantine.
+
+use std::collections::HashSet;
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Start, Stock, Workspace};
+use crate::effects::keep::{clear_way, is_beneath};
+use crate::effects::quarantine::Quarantine;
+use crate::effects::repo::{Difference, Entry};
+use crate::error::{Error, Result};
+use crate::model::ledger::is_ledger_path;
+
+/// An undo that has been decided and is carried out step by step; in the journal before the first step.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Plan {
+    /// The commit with the agent's work, whose files are in the tree now.
+    pub tip: String,
+    /// Where the branch is before the undo; none if the agent deleted it.
+    pub branch_was: Option<String>,
+    /// The undo commit.
+    pub undo: String,
+}
+
+const SUBMODULE: u32 = 0o160_000;
+
+impl Workspace<'_> {
+    /// Prepares the undo of what was taken stock of: keeps the agent's work reachable and stores the undo commit. None if
+    /// there is nothing to undo.
+    pub fn plan_undo(
+        &self,
+        start: &Start,
+        stock: &Stock,
+        subject: &str,
+        reason: &str,
+    ) -> Result<Option<Plan>> {
+        let branch_was = self.repo.resolve(&start.branch)?;
+        let is_on_branch = self.repo.head()?.branch.as_ref() == Some(&start.branch);
+        if is_on_branch && branch_was.as_ref() == Some(&start.commit) && stock.tip == start.commit {
+            return Ok(None);
+        }
+        self.repo.set_ref(
+            &start.work_ref(),
+            &stock.tip,
+            "evolve: the work of an undone cycle",
+        )?;
+        let parent = match stock.change.rewritten {
+            // Where the start is no ancestor any more, the branch is put back on it.
+            Some(_) => &start.commit,
+            None => &stock.tip,
+        };
+        let undone: String = stock
+            .commits
+            .iter()
+            .map(|commit| format!("Undoes {} {}\n", commit.id, commit.subject))
+            .collect();
+        let message = format!(
+            "{subject}\n\n{reason}\n\nThe content is again that of {}.\n{undone}The work stays under {}.\n\nEvolve-Cycle: {}\n",
+            start.commit,
+            start.work_ref(),
+            start.cycle
+        );
+        let undo = self.repo.store_commit(&start.tree, parent, &message)?;
+        Ok(Some(Plan {
+            tip: stock.tip.clone(),
+            branch_was,
+            undo,
+        }))
+    }
+
+    /// Carries out an undo, wherever a crash left it. False if somebody else moved the branch: then nothing was touched.
+    pub fn carry_out(
+        &self,
+        start: &Start,
+        plan: &Plan,
+        quarantine: &mut Quarantine,
+    ) -> Result<bool> {
+        if !self.move_branch(start, plan)? {
+            return Ok(false);
+        }
+        self.repo.attach_head(&start.branch, &start.mark())?;
+        let from = self.repo.tree_of(&plan.tip)?;
+        let to = self.repo.tree_of(&plan.undo)?;
+        let (ledger, content): (Vec<_>, Vec<_>) = self
+            .repo
+            .differences(&from, &to)?
+            .into_iter()
+            .partition(|one| is_ledger_path(&one.path));
+        self.clear_files(start, &content, quarantine)?;
+        self.write_files(&plan.undo, &content)?;
+        self.reset_index(&ledger)?;
+        Ok(true)
+    }
+
+    fn move_branch(&self, start: &Start, plan: &Plan) -> Result<bool> {
+        let now = self.repo.resolve(&start.branch)?;
+        if now.as_ref() == Some(&plan.undo) {
+            return Ok(true);
+        }
+        match (&now, &plan.branch_was) {
+            (Some(now), Some(was)) if now == was => {
+                self.repo
+                    .move_ref(&start.branch, was, &plan.undo, &start.mark())
+            }
+            (None, None) => self
+                .repo
+                .set_ref(&start.branch, &plan.undo, &start.mark())
+                .map(|()| true),
+            (Some(_) | None, _) => Ok(false),
+        }
+    }
+
+    /// Removes the agent's new files, and moves to the quarantine what is in the way and nobody's known version.
+    fn clear_files(
+        &self,
+        start: &Start,
+        content: &[Difference],
+        quarantine: &mut Quarantine,
+    ) -> Result<()> {
+        let edited = self.edited_since_stock()?;
+        let root = &self.repo.root;
+        for one in content.iter().filter(|one| one.new.is_none()) {
+            // The user's own file, which the agent had taken into a commit, stays where it is.
+            if start.kept.was_there(&one.path) || !is_beneath(root, &one.path) {
+                continue;
+            }
+            let file = root.join(OsStr::from_bytes(&one.path));
+            match fs::symlink_metadata(&file) {
+                Err(_) => continue,
+                Ok(meta) if meta.is_dir() => {
+                    if one.old.as_ref().is_some_and(|old| old.mode != SUBMODULE) {
+                        quarantine.take(root, &one.path)?;
+                    }
+                }
+                Ok(_) if edited.contains(&one.path) => quarantine.take(root, &one.path)?,
+                Ok(_) => {
+                    fs::remove_file(&file).map_err(|cause| Error::io("remove", &file, cause))?
+                }
+            }
+            self.remove_empty_folders(&one.path);
+        }
+        for one in content {
+            let Some(wanted) = &one.new else {
+                continue;
+            };
+            clear_way(root, &one.path, quarantine)?;
+            if wanted.mode != SUBMODULE && self.is_in_the_way(one, wanted, &edited)? {
+                quarantine.take(root, &one.path)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Says whether a file that is to be written over is neither the agent's committed nor the start's version.
+    fn is_in_the_way(
+        &self,
+        one: &Difference,
+        wanted: &Entry,
+        edited: &HashSet<Vec<u8>>,
+    ) -> Result<bool> {
+        let file = self.repo.root.join(OsStr::from_bytes(&one.path));
+        let Ok(meta) = fs::symlink_metadata(&file) else {
+            return Ok(false);
+        };
+        if meta.is_dir() {
+            return Ok(true);
+        }
+        if one.old.is_some() && !edited.contains(&one.path) {
+            return Ok(false);
+        }
+        Ok(self.hash_of_file(&one.path, meta.is_symlink())? != wanted.id)
+    }
+
+    /// Returns the id that a file of the working tree would have as a blob, filters applied.
+    fn hash_of_file(&self, path: &[u8], is_link: bool) -> Result<String> {
+        let file = self.repo.root.join(OsStr::from_bytes(path));
+        if is_link {
+            let target = fs::read_link(&file).map_err(|cause| Error::io("read", &file, cause))?;
+            return Ok(crate::effects::repo::hash_blob(
+                target.as_os_str().as_bytes(),
+            ));
+        }
+        let arguments = [
+            OsStr::new("hash-object"),
+            OsStr::new("--"),
+            OsStr::from_bytes(path),
+        ];
+        let id = self.repo.git.run(&arguments)?;
+        Ok(String::from_utf8_lossy(&id).trim().to_owned())
+    }
+
+    /// Returns the tracked files that were edited after stock was taken: by a check, or by somebody else.
+    fn edited_since_stock(&self) -> Result<HashSet<Vec<u8>>> {
+        let arguments = [
+            "diff",
+            "--name-only",
+            "-z",
+            "--no-ext-diff",
+            "--no-textconv",
+            "--no-renames",
+            "--ignore-submodules",
+        ];
+        let output = self.repo.git.run(&arguments)?;
+        Ok(output
+            .split(|byte| *byte == 0)
+            .filter(|path| !path.is_empty())
+            .map(<[u8]>::to_vec)
+            .collect())
+    }
+
+    fn write_files(&self, undo: &str, content: &[Difference]) -> Result<()> {
+        let git = &self.repo.git;
+        let path = |one: &Difference| one.path.clone();
+        let gone: Vec<_> = content
+            .iter()
+            .filter(|one| one.new.is_none())
+            .map(path)
+            .collect();
+        if !gone.is_empty() {
+            git.run_with(
+                &["update-index", "--force-remove", "-z", "--stdin"],
+                &ended(&gone),
+            )?;
+        }
+        let wanted: Vec<_> = content
+            .iter()
+            .filter(|one| one.new.is_some())
+            .map(path)
+            .collect();
+        if !wanted.is_empty() {
+            let source = format!("--source={undo}");
+            let from_stdin = ["--pathspec-from-file=-", "--pathspec-file-nul"];
+            let arguments = [
+                "restore",
+                &source,
+                "--staged",
+                "--worktree",
+                from_stdin[0],
+                from_stdin[1],
+            ];
+            git.run_with(&arguments, &ended(&wanted))?;
+        }
+        let is_submodule =
+            |one: &&Difference| one.new.as_ref().is_some_and(|new| new.mode == SUBMODULE);
+        for one in content.iter().filter(is_submodule) {
+            let arguments = [
+                "submodule",
+                "update",
+                "--init",
+                "--no-fetch",
+                "--force",
+                "--",
+            ]
+            .map(OsStr::new);
+            let arguments: Vec<_> = arguments
+                .into_iter()
+                .chain([OsStr::from_bytes(&one.path)])
+                .collect();
+            // A submodule whose commit is not here stays for the user to update; the index is right.
+            if let Err(cause) = git.run(&arguments) {
+                tracing::warn!("{cause}");
+            }
+        }
+        Ok(())
+    }
+
+    /// Sets the index entries of these paths to what the new tree has, without touching the files.
+    fn reset_index(&self, differences: &[Difference]) -> Result<()> {
+        let mut input = Vec::new();
+        for one in differences {
+            let line = match &one.new {
+                Some(entry) => format!("{:o} {}\t", entry.mode, entry.id),
+                None => format!("0 {}\t", "0".repeat(40)),
+            };
+            input.extend_from_slice(line.as_bytes());
+            input.extend_from_slice(&one.path);
+            input.push(0);
+        }
+        if input.is_empty() {
+            return Ok(());
+        }
+        self.repo
+            .git
+            .run_with(&["update-index", "-z", "--index-info"], &input)
+            .map(|_| ())
+    }
+
+    /// Removes the folders above a removed file, as far up as they are empty.
+    fn remove_empty_folders(&self, path: &[u8]) {
+        let mut folder = OsStr::from_bytes(path).as_ref() as &std::path::Path;
+        while let Some(parent) = folder
+            .parent()
+            .filter(|parent| !parent.as_os_str().is_empty())
+        {
+            if fs::remove_dir(self.repo.root.join(parent)).is_err() {
+                return;
+            }
+            folder = parent;
+        }
+    }
+
+    /// Makes the index entries of the ledger paths what HEAD has, so that `git status` is clean and the user's next
+    /// commit takes nothing away.
+    pub fn sync_ledger_index(&self, files: &[(String, Entry)]) -> Result<()> {
+        let git = &self.repo.git;
+        let places = [crate::model::ledger::FOLDER, crate::model::ledger::QUEUE];
+        let listed = git.run(&["ls-files", "--stage", "-z", "--", places[0], places[1]])?;
+        let mut indexed = std::collections::HashMap::new();
+        for line in listed.split(|byte| *byte == 0) {
+            let Some(tab) = line.iter().position(|byte| *byte == b'\t') else {
+                continue;
+            };
+            let words = String::from_utf8_lossy(&line[..tab]).into_owned();
+            let id = words.split(' ').nth(1).unwrap_or_default().to_owned();
+            indexed.insert(line[tab + 1..].to_vec(), id);
+        }
+        let is_wanted = |path: &[u8]| files.iter().any(|(name, _)| name.as_bytes() == path);
+        let extra: Vec<_> = indexed
+            .keys()
+            .filter(|path| !is_wanted(path))
+            .cloned()
+            .collect();
+        if !extra.is_empty() {
+            git.run_with(
+                &["update-index", "--force-remove", "-z", "--stdin"],
+                &ended(&extra),
+            )?;
+        }
+        let stale: Vec<_> = files
+            .iter()
+            .filter(|(path, entry)| indexed.get(path.as_bytes()) != Some(&entry.id))
+            .map(|(path, _)| path.as_bytes().to_vec())
+            .collect();
+        if !stale.is_empty() {
+            git.run_with(
+                &["update-index", "--add", "--remove", "-z", "--stdin"],
+                &ended(&stale),
+            )?;
+        }
+        Ok(())
+    }
+}
+
+/// Joins paths, each ended by a NUL.
+fn ended(paths: &[Vec<u8>]) -> Vec<u8> {
+    paths
+        .iter()
+        .flat_map(|path| path.iter().copied().chain([0]))
+        .collect()
+}

@@ -1,0 +1,99 @@
+//! What git says of the working tree, sorted into what the loop asks about.
+
+use crate::effects::git::Git;
+use crate::error::{Error, Result};
+use crate::model::ledger::is_ledger_path;
+
+/// The working tree's state, paths as git stores them. Ledger paths are in none of the lists.
+#[derive(Debug, Default)]
+pub struct Status {
+    /// Tracked paths that differ from HEAD, in the index or on disk.
+    pub dirty: Vec<Vec<u8>>,
+    /// Of these, the ones whose file differs from the index.
+    pub unstaged: Vec<Vec<u8>>,
+    /// Untracked files that are not ignored. A folder with a repository of its own ends with a slash.
+    pub untracked: Vec<Vec<u8>>,
+    /// Ignored files and folders, the latter with a slash at the end.
+    pub ignored: Vec<Vec<u8>>,
+}
+
+/// Reads the state of the tree; ignored files only if asked for.
+pub fn read(git: &Git, with_ignored: bool) -> Result<Status> {
+    let mut arguments = vec![
+        "status",
+        "--porcelain=v1",
+        "-z",
+        "--untracked-files=all",
+        "--no-renames",
+    ];
+    arguments.push("--ignore-submodules=none");
+    if with_ignored {
+        arguments.push("--ignored=matching");
+    }
+    Ok(parse(&git.run(&arguments)?))
+}
+
+fn parse(output: &[u8]) -> Status {
+    let mut status = Status::default();
+    for entry in output
+        .split(|byte| *byte == 0)
+        .filter(|entry| entry.len() > 3)
+    {
+        let (code, path) = (&entry[..2], entry[3..].to_vec());
+        if is_ledger_path(&path) || is_ledger_folder(&path) {
+            continue;
+        }
+        match code {
+            b"??" => status.untracked.push(path),
+            b"!!" => status.ignored.push(path),
+            _ => {
+                if code[1] != b' ' {
+                    status.unstaged.push(path.clone());
+                }
+                status.dirty.push(path);
+            }
+        }
+    }
+    status
+}
+
+/// Says whether an untracked folder that git shows as one path is the ledger's.
+fn is_ledger_folder(path: &[u8]) -> bool {
+    path == b".agents/evolve/"
+}
+
+impl Status {
+    /// Refuses a tree with tracked changes, listing them.
+    pub fn refuse_dirty(&self) -> Result<()> {
+        if self.dirty.is_empty() {
+            return Ok(());
+        }
+        let files = self.dirty_files();
+        let (noun, verb) = match files.len() {
+            1 => ("file", "has"),
+            _ => ("files", "have"),
+        };
+        let list: String = files
+            .iter()
+            .take(20)
+            .map(|file| format!("\n  {file}"))
+            .collect();
+        let more = match files.len() {
+            0..=20 => String::new(),
+            more => format!("\n  … and {} more", more - 20),
+        };
+        Err(Error::unsafe_repo(format!(
+            "{} tracked {noun} {verb} uncommitted changes, which an undo could not tell from the agent's:{list}{more}",
+            files.len()
+        ))
+        .hint("commit or stash them first; if a check writes tracked files, commit what it writes or stop it from doing so"))
+    }
+
+    /// Returns the dirty paths for people.
+    pub fn dirty_files(&self) -> Vec<String> {
+        self.dirty
+            .iter()
+            .map(|path| String::from_utf8_lossy(path).into_owned())
+            .collect()
+    }
+}

@@ -1,0 +1,326 @@
+//! Takes stock of what an agent left: whose commits they are, what it left uncommitted, where its work is, what it
+//! changed.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use super::{Start, Stock, Workspace, some_of, status};
+use crate::effects::repo::{Entry, Head, Movement};
+use crate::error::{Error, Result};
+use crate::model::gate::Change;
+use crate::model::ledger::is_ledger_path;
+
+/// The most commits of a cycle that are listed.
+const COMMITS_LISTED: usize = 100;
+/// How long a lock file of git is waited for before it counts as left behind.
+const LOCK_PATIENCE: Duration = Duration::from_secs(3);
+
+/// Where the agent's newest commit is.
+struct Found {
+    /// The commit; the start's if the branch it is on has none.
+    commit: String,
+    /// How history was rewritten, in words.
+    rewritten: Option<String>,
+    notes: Vec<String>,
+}
+
+impl Workspace<'_> {
+    /// Takes stock: commits what was left uncommitted, follows the work to another branch, lists what changed.
+    pub fn take_stock(&self, start: &Start) -> Result<Stock> {
+        let by_others = self.movements_by_others(start);
+        if !by_others.is_empty() {
+            return Ok(Stock {
+                change: Change {
+                    by_others,
+                    ..Change::default()
+                },
+                tip: self
+                    .repo
+                    .head()?
+                    .commit
+                    .unwrap_or_else(|| start.commit.clone()),
+                commits: Vec::new(),
+                files: Vec::new(),
+                notes: Vec::new(),
+            });
+        }
+        let mut notes = self.clear_locks(start)?;
+        if let Some(what) = self.repo.end_operation()? {
+            notes.push(format!("the agent left {what} in progress; it was ended"));
+        }
+        let found = self.follow(start)?;
+        notes.extend(found.notes);
+        let tip =
+            self.commit_leftovers(start, &found.commit, found.rewritten.is_none(), &mut notes)?;
+        let mut change = Change {
+            rewritten: found.rewritten,
+            ..Change::default()
+        };
+        let tip_tree = self.repo.tree_of(&tip)?;
+        let mut files = Vec::new();
+        for difference in self.repo.differences(&start.tree, &tip_tree)? {
+            if is_ledger_path(&difference.path) {
+                continue;
+            }
+            let path = String::from_utf8_lossy(&difference.path).into_owned();
+            if difference.old.is_none() && start.kept.was_there(&difference.path) {
+                change.taken.push(path.clone());
+            }
+            files.push(path);
+        }
+        change.is_made = !files.is_empty();
+        let commits = match self.repo.descends(&tip, &start.commit)? {
+            true => self
+                .repo
+                .commits_since(&start.commit, &tip, COMMITS_LISTED)?,
+            false => Vec::new(),
+        };
+        Ok(Stock {
+            change,
+            tip,
+            commits,
+            files,
+            notes,
+        })
+    }
+
+    /// Returns what somebody else did to the branch while the agent ran. The agent's own movements carry its mark; where
+    /// none does, the agent scrubbed its environment and all are its own.
+    fn movements_by_others(&self, start: &Start) -> Vec<String> {
+        let head = new_movements(self.repo.movements("HEAD"), start.head_movements);
+        let branch_log = self.repo.movements(&start.branch);
+        let newest = branch_log.first().map(|movement| movement.new.clone());
+        let branch = new_movements(branch_log, start.branch_movements);
+        let mark = start.mark();
+        let is_marked = |movement: &Movement| movement.message.starts_with(&mark);
+        let mut others = Vec::new();
+        if head.iter().chain(&branch).any(is_marked) {
+            for movement in branch
+                .iter()
+                .chain(&head)
+                .filter(|movement| !is_marked(movement))
+            {
+                let words = format!(
+                    "{} {}",
+                    movement.new.get(..10).unwrap_or_default(),
+                    movement.message
+                );
+                if !others.contains(&words) {
+                    others.push(words);
+                }
+            }
+        }
+        let now = self.repo.resolve(&start.branch).ok().flatten();
+        if let (Some(newest), Some(now)) = (newest, now)
+            && newest != now
+        {
+            others.push(format!("{} moved without a note", start.branch));
+        }
+        others
+    }
+
+    /// Removes lock files that dead processes of the cycle left; one that is older than the cycle is not ours.
+    pub fn clear_locks(&self, start: &Start) -> Result<Vec<String>> {
+        let mut removed = Vec::new();
+        let git_dir = self
+            .repo
+            .private
+            .parent()
+            .unwrap_or(&self.repo.private)
+            .to_owned();
+        let branch = self.repo.common_path(&format!("{}.lock", start.branch));
+        for lock in [
+            git_dir.join("index.lock"),
+            git_dir.join("HEAD.lock"),
+            branch,
+        ] {
+            let began = Instant::now();
+            while fs::symlink_metadata(&lock).is_ok() && began.elapsed() < LOCK_PATIENCE {
+                std::thread::sleep(Duration::from_millis(50));
+            }
+            let Ok(meta) = fs::symlink_metadata(&lock) else {
+                continue;
+            };
+            let modified = meta.modified().unwrap_or(SystemTime::now());
+            let seconds = modified
+                .duration_since(UNIX_EPOCH)
+                .map_or(0, |age| age.as_secs());
+            if i64::try_from(seconds).unwrap_or(0) + 1 < start.since {
+                return Err(Error::internal(format!("{} is in the way", lock.display()))
+                    .hint("another git is at work here; if none is, remove that file"));
+            }
+            crate::effects::files::remove(&lock)?;
+            removed.push(format!(
+                "removed a lock that was left behind: {}",
+                lock.display()
+            ));
+        }
+        Ok(removed)
+    }
+
+    /// Finds the agent's newest commit. Work on another branch that descends from start and branch is taken over: the
+    /// branch is fast-forwarded to it and checked out.
+    fn follow(&self, start: &Start) -> Result<Found> {
+        let Head { branch, commit } = self.repo.head()?;
+        let Some(tip) = commit else {
+            return Ok(Found {
+                commit: start.commit.clone(),
+                rewritten: Some("HEAD is on a branch without a commit".to_owned()),
+                notes: Vec::new(),
+            });
+        };
+        let descends = self.repo.descends(&tip, &start.commit)?;
+        if branch.as_ref() == Some(&start.branch) {
+            let rewritten = (!descends)
+                .then(|| "the branch no longer holds the commit it started from".to_owned());
+            return Ok(Found {
+                commit: tip,
+                rewritten,
+                notes: Vec::new(),
+            });
+        }
+        let place = branch.as_deref().map_or("a detached HEAD", short);
+        let is_ahead = match self.repo.resolve(&start.branch)? {
+            Some(now) => {
+                descends
+                    && self.repo.descends(&tip, &now)?
+                    && self
+                        .repo
+                        .move_ref(&start.branch, &now, &tip, &start.mark())?
+            }
+            None => false,
+        };
+        if !is_ahead {
+            let rewritten = Some(format!(
+                "HEAD was left on {place}, which does not continue {}",
+                short(&start.branch)
+            ));
+            return Ok(Found {
+                commit: tip,
+                rewritten,
+                notes: Vec::new(),
+            });
+        }
+        self.repo.attach_head(&start.branch, &start.mark())?;
+        let note = format!(
+            "the work was on {place}; {} was fast-forwarded to it",
+            short(&start.branch)
+        );
+        Ok(Found {
+            commit: tip,
+            rewritten: None,
+            notes: vec![note],
+        })
+    }
+
+    /// Makes a commit of what the agent left uncommitted. Only if `is_on_branch` the branch moves to it; otherwise the
+    /// commit merely keeps the work reachable.
+    fn commit_leftovers(
+        &self,
+        start: &Start,
+        tip: &str,
+        is_on_branch: bool,
+        notes: &mut Vec<String>,
+    ) -> Result<String> {
+        let git = &self.repo.git;
+        let status = status::read(git, false)?;
+        let mut wanted = status.unstaged;
+        let mut is_staged = !status.dirty.is_empty();
+        for path in status.untracked {
+            if start.kept.was_there(&path) {
+                continue;
+            }
+            if path.ends_with(b"/") {
+                let path = String::from_utf8_lossy(&path).into_owned();
+                notes.push(format!(
+                    "{path} has a repository of its own and was left uncommitted"
+                ));
+                continue;
+            }
+            wanted.push(path);
+        }
+        if !wanted.is_empty() {
+            let list = wanted.join(&0);
+            git.run_with(
+                &[
+                    "add",
+                    "--all",
+                    "--ignore-errors",
+                    "--pathspec-from-file=-",
+                    "--pathspec-file-nul",
+                ],
+                &list,
+            )?;
+            is_staged = true;
+        }
+        if !is_staged {
+            return Ok(tip.to_owned());
+        }
+        let written = git.run(&["write-tree"])?;
+        let written = String::from_utf8_lossy(&written).trim().to_owned();
+        let tip_tree = self.repo.tree_of(tip)?;
+        // The ledger's files are never the agent's to commit.
+        let ledger: Vec<(String, Entry)> = self.repo.ledger_files(&tip_tree)?;
+        let tree = self.repo.with_ledger(&written, &ledger)?;
+        if tree == tip_tree {
+            return Ok(tip.to_owned());
+        }
+        let message = format!(
+            "evolve: cycle {}, what the agent left uncommitted\n\nEvolve-Cycle: {}\n",
+            start.cycle, start.cycle
+        );
+        let commit = self.repo.store_commit(&tree, tip, &message)?;
+        if is_on_branch
+            && !self
+                .repo
+                .move_ref(&start.branch, tip, &commit, &start.mark())?
+        {
+            return Err(Error::internal(
+                "the branch moved while the agent's leftovers were committed",
+            ));
+        }
+        Ok(commit)
+    }
+
+    /// Returns the digest of a file's bytes as they are on disk; none if it cannot be read.
+    pub fn fingerprint(&self, file: &str) -> Option<String> {
+        fs::read(self.repo.root.join(file))
+            .ok()
+            .map(|bytes| crate::model::digest::full(&bytes))
+    }
+
+    /// Says whether a path of the working tree is a plain file.
+    pub fn has_file_on_disk(&self, path: &[u8]) -> bool {
+        fs::symlink_metadata(self.repo.root.join(OsStr::from_bytes(path)))
+            .is_ok_and(|meta| meta.is_file())
+    }
+
+    /// Names what of a change a check leans on without freezing it.
+    pub fn note_leaned_on(stock: &mut Stock, leaned_on: &[String]) {
+        let changed: Vec<_> = stock
+            .files
+            .iter()
+            .filter(|file| leaned_on.contains(file))
+            .cloned()
+            .collect();
+        if !changed.is_empty() {
+            stock.notes.push(format!(
+                "changed what a check leans on and only `protect` would freeze: {}",
+                some_of(&changed)
+            ));
+        }
+    }
+}
+
+/// Returns the movements that were made since there were `before` of them.
+fn new_movements(mut movements: Vec<Movement>, before: usize) -> Vec<Movement> {
+    movements.truncate(movements.len().saturating_sub(before));
+    movements
+}
+
+/// Returns a branch's name without `refs/heads/`.
+pub fn short(branch: &str) -> &str {
+    branch.strip_prefix("refs/heads/").unwrap_or(branch)
+}

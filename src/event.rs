@@ -1,0 +1,158 @@
+//! What happened, for whoever is watching. One way: nobody who listens can change a run.
+
+use std::sync::mpsc::Sender;
+
+use serde::Serialize;
+
+use crate::model::record::Record;
+use crate::model::snapshot::Measurement;
+
+/// One thing that happened in a session.
+#[derive(Clone, Debug, Serialize)]
+#[serde(tag = "event", rename_all = "kebab-case")]
+pub enum Event {
+    /// A session begins.
+    SessionStarted {
+        /// The session's id.
+        session: String,
+        /// The version of the program.
+        version: String,
+        /// How many goals there are.
+        goals: usize,
+        /// The agent as the user named it; none where no agent is needed.
+        agent: Option<String>,
+        /// How many checks run at once.
+        jobs: usize,
+    },
+    /// Something the user should know, that stops nothing.
+    Warning {
+        /// What it is.
+        message: String,
+    },
+    /// Something worth a line, that is no problem.
+    Note {
+        /// What it is.
+        message: String,
+    },
+    /// A cycle begins.
+    CycleStarted {
+        /// Its number.
+        cycle: u64,
+        /// The commit it starts from.
+        start: String,
+    },
+    /// Checks are about to run.
+    MeasureStarted {
+        /// How many.
+        checks: usize,
+        /// What for: `baseline`, `before`, `after`, `confirm`, `recheck` or `measure`.
+        purpose: &'static str,
+    },
+    /// A check was started.
+    CheckStarted {
+        /// The goal's id.
+        goal_id: String,
+    },
+    /// A check ended.
+    CheckFinished {
+        /// How it ended.
+        measurement: Measurement,
+    },
+    /// All checks have ended.
+    MeasureFinished {
+        /// The weighted score.
+        score: f64,
+        /// How many goals pass.
+        goals_passing: usize,
+        /// How many there are.
+        goals_total: usize,
+        /// The goals that fail.
+        failing: Vec<String>,
+        /// The goals that could not be measured.
+        skipped: Vec<String>,
+        /// What it was for, as in `measure-started`.
+        purpose: &'static str,
+    },
+    /// What will be worked on, and why.
+    Selected {
+        /// The goal, or `next-work:<title>`.
+        goal_id: String,
+        /// Why this one.
+        reason: String,
+    },
+    /// The agent was started.
+    AgentStarted {
+        /// As the user named it.
+        name: String,
+        /// The complete log of its output.
+        log: String,
+    },
+    /// The agent ended.
+    AgentFinished {
+        /// `done`, `failed`, `timed out`, `idle` or `stopped`.
+        status: String,
+        /// Wall time in seconds.
+        duration_s: f64,
+        /// How many commits the change has.
+        commits: usize,
+        /// How many files the change touches.
+        files: usize,
+    },
+    /// A cycle was settled, recorded and committed.
+    CycleFinished {
+        /// The record.
+        record: Box<Record>,
+    },
+    /// A wait begins.
+    Waiting {
+        /// For how many seconds.
+        seconds: f64,
+        /// Why, and what ends it.
+        reason: String,
+    },
+    /// The session ended.
+    SessionEnded {
+        /// Why.
+        reason: String,
+        /// The ending in one word, such as `dormant`.
+        ending: &'static str,
+        /// How many cycles this session recorded.
+        cycles: u64,
+        /// The exit code that follows.
+        exit_code: u8,
+        /// The trajectory from baseline to now, in words.
+        trajectory: Option<String>,
+    },
+}
+
+/// Where events go. Cheap to clone; sending never fails and never waits.
+#[derive(Clone, Debug, Default)]
+pub struct Events(Option<Sender<Event>>);
+
+impl Events {
+    /// Sends events to `sender`.
+    pub fn to(sender: Sender<Event>) -> Events {
+        Events(Some(sender))
+    }
+
+    /// Tells whoever listens; a listener that is gone is ignored.
+    pub fn send(&self, event: Event) {
+        if let Some(sender) = &self.0 {
+            let _ = sender.send(event);
+        }
+    }
+
+    /// Sends a warning.
+    pub fn warn(&self, message: impl Into<String>) {
+        self.send(Event::Warning {
+            message: message.into(),
+        });
+    }
+
+    /// Sends a note.
+    pub fn note(&self, message: impl Into<String>) {
+        self.send(Event::Note {
+            message: message.into(),
+        });
+    }
+}
