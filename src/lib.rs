@@ -1,11 +1,35 @@
-//! `evolve` keeps a git repository healthy while nobody is watching. So far: its decisions and formats, and everything that
-//! touches the outside.
+//! `evolve` keeps a git repository healthy while nobody is watching: it measures every goal of `GOALS.yaml`, lets an
+//! external agent fix the worst failing one, measures everything again, and keeps the change only if nothing got worse.
+//!
+//! How a cycle flows, each step one function that calls no earlier step:
+//!
+//! ```text
+//! start    workspace.begin          the commit and the content an undo goes back to
+//! before   choose::measure_first    fitness-N.json
+//! choice   select                   the heaviest failing goal, or a work item, and why          (pure)
+//! brief    brief::write             what the agent is told                                      (pure)
+//! run      agent.work               supervised, bounded, logged
+//! stock    workspace.take_stock     leftovers committed, the change listed, the yardstick held against it
+//! after    attempt.measure_second   fitness-N-post.json; what newly fails is measured again, alone
+//! verdict  gate::judge              keep or undo, and why                                       (pure)
+//! settled  settle::settle           nothing, or one undo commit with the start's content
+//! record   settle::record           one line of cycle-history.jsonl, committed
+//! ```
+//!
+//! Folders are layers, and a test reads the sources to see that the arrows hold: all may use `error` and `model`; `model`
+//! uses only `model`; `event` uses `model`; `effects` uses `model` and `event`; `view` uses `model` and `event`; `session`
+//! uses `model`, `effects` and `event`, and is used by `cycle`, `engine` and `cli`; these use everything but `view`, which
+//! only `cli` uses.
 
 #![deny(unsafe_code)]
 #![warn(missing_docs)]
 
+pub mod cli;
+pub mod cycle;
+pub mod engine;
 pub mod error;
 pub mod event;
+pub mod session;
 
 /// Decisions and formats. Pure: nothing here reads a file, starts a program or asks for the time.
 pub mod model {
@@ -52,4 +76,16 @@ pub mod effects {
     pub mod repo;
     pub mod stop;
     pub mod workspace;
+}
+
+/// Listens and draws; a run does not know whether anybody does.
+pub mod view {
+    pub mod json;
+    pub mod plain;
+    pub mod status;
+    pub mod style;
+    pub mod tables;
+
+    #[cfg(test)]
+    mod samples;
 }

@@ -1,0 +1,233 @@
+//! The command line: what can be asked for, and one short function for each command.
+
+mod demo;
+mod inspect;
+mod start;
+mod steer;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, Parser, Subcommand};
+
+use crate::error::{Error, Result};
+use crate::model::text;
+use crate::view::style::{BAD, GOOD, paint};
+
+const EXAMPLES: &str = "\
+Examples:
+  evolve --dry-run            measure, and say what would be worked on and why; changes nothing
+  evolve --max-cycles=5       at most five cycles
+  evolve                      run until dormant, stopped or out of budget
+  evolve --agent './fix.sh'   hand fixes to this command; the brief is on its stdin
+  evolve measure              every check once; needs no agent
+  evolve demo                 the loop at work on a small repository of its own
+";
+
+/// Keeps a git repository healthy while nobody is watching.
+///
+/// Measures every goal of GOALS.yaml, lets an agent fix the worst failing one, measures everything again, and keeps the
+/// change only if nothing got worse. When nothing is wrong it stops.
+#[derive(Debug, Parser)]
+#[command(name = "evolve", version, before_help = EXAMPLES, args_conflicts_with_subcommands = true, max_term_width = 110)]
+pub struct Arguments {
+    #[command(subcommand)]
+    command: Option<Command>,
+    #[command(flatten)]
+    global: Global,
+    #[command(flatten)]
+    run: RunOptions,
+}
+
+/// Options of every command.
+#[derive(Clone, Debug, Args)]
+struct Global {
+    /// The goals file [default: GOALS.yaml in the repository's root]
+    #[arg(long, value_name = "FILE", global = true)]
+    goals: Option<PathBuf>,
+    /// Run as if started in DIR
+    #[arg(short = 'C', value_name = "DIR", global = true)]
+    dir: Option<PathBuf>,
+    /// Errors only
+    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    quiet: bool,
+    /// Each check as well; twice: also what git is asked to do
+    #[arg(short, long, action = clap::ArgAction::Count, global = true)]
+    verbose: u8,
+}
+
+/// Options of the loop.
+#[derive(Clone, Debug, Args)]
+struct RunOptions {
+    /// Stop after N cycles of this session
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    max_cycles: Option<u64>,
+    /// Measure, say what would be worked on and why, change nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Take no baseline before the first cycle
+    #[arg(long)]
+    skip_baseline: bool,
+    /// Ask the agent for a failing test first
+    #[arg(long)]
+    test_first: bool,
+    /// The agent: a command line, the brief on its stdin
+    #[arg(
+        long,
+        value_name = "COMMAND",
+        env = "EVOLVE_AGENT",
+        hide_env_values = true
+    )]
+    agent: Option<String>,
+    /// How many checks run at once [default: the number of cores]
+    #[arg(long, value_name = "N", env = "EVOLVE_JOBS", value_parser = jobs, global = true)]
+    jobs: Option<usize>,
+    /// End the session after this time, as in 90s, 30m, 2h
+    #[arg(long, value_name = "TIME", value_parser = crate::model::duration::parse)]
+    max_time: Option<Duration>,
+    /// Rest this long between idle cycles [default: 0]
+    #[arg(long, value_name = "TIME", value_parser = rest)]
+    idle_wait: Option<Duration>,
+    /// One event a line on stdout, as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+fn jobs(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(number) if number >= 1 => Ok(number),
+        Ok(_) | Err(_) => Err("write a whole number of at least 1".to_owned()),
+    }
+}
+
+fn rest(text: &str) -> Result<Duration, String> {
+    if text.trim() == "0" {
+        Ok(Duration::ZERO)
+    } else {
+        crate::model::duration::parse(text)
+    }
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Run every check, or the named ones, once; needs no agent and changes nothing
+    Measure {
+        /// Goals to measure [default: all]
+        ids: Vec<String>,
+        /// Print the snapshot as JSON
+        #[arg(long)]
+        json: bool,
+        /// Exit with 10 unless every goal passes
+        #[arg(long)]
+        gate: bool,
+    },
+    /// Check GOALS.yaml; every problem with its place and a hint
+    Validate,
+    /// Where things stand: score, newest cycle, queue, who is at work, what would stop it
+    Status {
+        /// Print one JSON document
+        #[arg(long)]
+        json: bool,
+    },
+    /// Every cycle so far
+    History {
+        /// Print one JSON document
+        #[arg(long)]
+        json: bool,
+    },
+    /// One cycle: what was tried, what became of it, both snapshots
+    Show {
+        /// The cycle's number
+        cycle: u64,
+    },
+    /// The queue of harvested work
+    Work {
+        #[command(subcommand)]
+        action: WorkAction,
+    },
+    /// Stop the loop after its running cycle; `--now` ends the running cycle too
+    Stop(steer::StopOptions),
+    /// Let a goal that was struck or declined be worked on again
+    Retry {
+        /// The goal
+        id: String,
+    },
+    /// Print a JSON Schema: of GOALS.yaml, or of a file or stream that evolve writes
+    Schema {
+        /// Which [omit to list them]
+        name: Option<String>,
+    },
+    /// See the loop at work on a small repository made for it
+    Demo {
+        /// Where to make the repository [default: a new temporary folder]
+        #[arg(long, value_name = "DIR")]
+        keep_in: Option<PathBuf>,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+enum WorkAction {
+    /// What is queued for this repository
+    List,
+    /// Queue a piece of work
+    Add(steer::NewWork),
+}
+
+/// Does what was asked for; returns the exit code.
+pub fn run(arguments: Arguments) -> Result<u8> {
+    let Arguments {
+        command,
+        global,
+        run,
+    } = arguments;
+    if global.verbose > 1 {
+        trace();
+    }
+    if let Some(dir) = &global.dir {
+        std::env::set_current_dir(dir)
+            .map_err(|cause| Error::usage(format!("cannot go to {}: {cause}", dir.display())))?;
+    }
+    match command {
+        None if run.dry_run => inspect::dry_run(&global, &run),
+        None => start::run_loop(&global, &run),
+        Some(Command::Measure { ids, json, gate }) => {
+            inspect::measure(&global, &run, &ids, (json, gate))
+        }
+        Some(Command::Validate) => inspect::validate(&global),
+        Some(Command::Status { json }) => inspect::status(&global, json),
+        Some(Command::History { json }) => inspect::history(json),
+        Some(Command::Show { cycle }) => inspect::show(cycle),
+        Some(Command::Work {
+            action: WorkAction::List,
+        }) => inspect::work_list(),
+        Some(Command::Work {
+            action: WorkAction::Add(item),
+        }) => steer::work_add(&item),
+        Some(Command::Stop(options)) => steer::stop(&options),
+        Some(Command::Retry { id }) => steer::retry(&global, &id),
+        Some(Command::Schema { name }) => inspect::schema(name.as_deref()),
+        Some(Command::Demo { keep_in }) => demo::demo(&global, keep_in.as_deref()),
+    }
+}
+
+/// Returns an error as it is printed: what happened, then what to do.
+pub fn shown(error: &Error) -> String {
+    let mut shown = format!("{} {}", paint(BAD, "error:"), text::clean(&error.message));
+    for hint in &error.hints {
+        shown.push_str(&format!("\n{} {}", paint(GOOD, "hint:"), text::clean(hint)));
+    }
+    shown
+}
+
+/// Prints text to stdout; a reader that went away is no error.
+fn print(text: &str) {
+    use std::io::Write;
+    let _ = write!(anstream::stdout(), "{text}");
+}
+
+fn trace() {
+    tracing_subscriber::fmt()
+        .with_writer(std::io::stderr)
+        .with_max_level(tracing::Level::DEBUG)
+        .init();
+}

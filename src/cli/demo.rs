@@ -1,0 +1,89 @@
+//! `evolve demo`: the real loop on a small repository made for it, with a scripted agent. Needs nothing but git and sh.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::cli::start::run_loop;
+use crate::cli::{Global, RunOptions, print};
+use crate::effects::git::Git;
+use crate::error::{Error, Result};
+
+const README: &str = "# calc\n\nA calculator in shell.\n";
+const CALC: &str = "add() { echo $(($1 + $2)); }\n# TODO: sub gives the right answer only for small numbers\nsub() { expr \"$1\" - \"$2\"; }\n";
+const TESTS: &str = "set -eu\n. ./calc.sh\n[ \"$(add 1 2)\" = 3 ]\n[ \"$(sub 5 3)\" = 2 ]\necho 'all tests passed'\n";
+const QUEUE: &str = "{\"title\":\"Teach calc to multiply\",\"severity\":\"medium\",\"type\":\"feature\",\"description\":\"mul 2 3 prints 6\"}\n";
+
+/// Makes the repository, runs the loop in it until it is dormant, and says where to look.
+pub fn demo(global: &Global, keep_in: Option<&Path>) -> Result<u8> {
+    let folder = match keep_in {
+        Some(folder) => folder.to_owned(),
+        None => std::env::temp_dir().join(format!("evolve-demo-{}", std::process::id())),
+    };
+    let (root, agent) = make(&folder)?;
+    std::env::set_current_dir(&root).map_err(|cause| Error::io("enter", &root, cause))?;
+    print(&format!(
+        "A small repository in {}, with three goals and one item of work.\n\n",
+        root.display()
+    ));
+    let run = RunOptions {
+        max_cycles: None,
+        dry_run: false,
+        skip_baseline: false,
+        test_first: false,
+        agent: Some(format!("sh {}", quoted(&agent))),
+        jobs: None,
+        max_time: None,
+        idle_wait: None,
+        json: false,
+    };
+    let global = Global {
+        goals: None,
+        dir: None,
+        ..global.clone()
+    };
+    let code = run_loop(&global, &run)?;
+    print(&format!(
+        "\nWhere to look:\n  cd {}\n  git log --stat          every step, the undo included\n  evolve history          what became of each cycle\n  evolve show 2           the cycle that was undone\n  cat .agents/evolve/session-summary.md\n",
+        root.display()
+    ));
+    Ok(code)
+}
+
+/// Makes a repository in a folder that must not be there yet; returns its root and the agent's script beside it.
+fn make(folder: &Path) -> Result<(PathBuf, PathBuf)> {
+    let root = folder.join("calc");
+    if root.exists() {
+        return Err(Error::usage(format!("{} is there already", root.display()))
+            .hint("name another folder with --keep-in"));
+    }
+    let write = |path: PathBuf, text: &str| -> Result<()> {
+        let parent = path.parent().unwrap_or(folder);
+        fs::create_dir_all(parent).map_err(|cause| Error::io("create", parent, cause))?;
+        fs::write(&path, text).map_err(|cause| Error::io("write", &path, cause))
+    };
+    write(root.join("README.md"), README)?;
+    write(root.join("calc.sh"), CALC)?;
+    write(root.join("tests/run.sh"), TESTS)?;
+    write(root.join("GOALS.yaml"), include_str!("demo/GOALS.yaml"))?;
+    write(root.join(crate::model::ledger::QUEUE), QUEUE)?;
+    let agent = folder.join("agent.sh");
+    write(agent.clone(), include_str!("demo/agent.sh"))?;
+    let git = Git::at(&root);
+    git.run(&["init", "--quiet", "--initial-branch=main"])?;
+    git.run(&["config", "user.name", "Demo"])?;
+    git.run(&["config", "user.email", "demo@example.invalid"])?;
+    git.run(&["add", "--all"])?;
+    git.run(&["commit", "--quiet", "--message", "calc: first version"])?;
+    let root = root
+        .canonicalize()
+        .map_err(|cause| Error::io("open", &root, cause))?;
+    let agent = agent
+        .canonicalize()
+        .map_err(|cause| Error::io("open", &agent, cause))?;
+    Ok((root, agent))
+}
+
+/// Quotes a path for the shell.
+fn quoted(path: &Path) -> String {
+    format!("'{}'", path.to_string_lossy().replace('\'', r"'\''"))
+}

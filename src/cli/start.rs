@@ -1,0 +1,267 @@
+//! Starting the loop: everything that is looked at, in order, before the first check runs.
+
+use std::path::Path;
+use std::sync::mpsc;
+use std::thread::JoinHandle;
+
+use crate::cli::{Global, RunOptions};
+use crate::effects::agent::Agent;
+use crate::effects::ledger::Ledger;
+use crate::effects::measure::Measurer;
+use crate::effects::process::Supervisor;
+use crate::effects::repo::Repo;
+use crate::effects::stop::{self, Halt, Stop};
+use crate::effects::{clock, files, lock};
+use crate::engine;
+use crate::error::{Error, Kind, Result};
+use crate::event::{Event, Events};
+use crate::model::goals::{self, AgentSpec, Goals, Settings};
+use crate::model::ledger as names;
+use crate::session::{Ending, GoalsFile, Options, Progress, Session};
+use crate::view::{json, plain};
+
+/// How many sessions' logs are kept.
+const SESSIONS_KEPT: usize = 50;
+/// The most bytes of the user's configuration that are read.
+const CONFIG_LIMIT: u64 = 256 * 1024;
+
+/// Runs the loop in the repository of the working directory.
+pub fn run_loop(global: &Global, run: &RunOptions) -> Result<u8> {
+    let (events, listener) = listen(global, run.json);
+    let ended = block_on(async {
+        let cwd = current_dir()?;
+        let repo = Repo::discover(&cwd)?;
+        let ending = start(global, run, repo, &events).await?;
+        Ok(ending.exit_code)
+    });
+    drop(events);
+    let _ = listener.join();
+    ended
+}
+
+/// Looks at everything in order, KILL first, and runs the session.
+async fn start(global: &Global, run: &RunOptions, repo: Repo, events: &Events) -> Result<Ending> {
+    let stop = Stop::watch(stop::kill_files()?)?;
+    let id = clock::session_id();
+    let started = clock::timestamp();
+    if let Some(halt) = stop.look_for_kill() {
+        return acknowledge(&repo, events, &halt);
+    }
+    std::fs::create_dir_all(&repo.private)
+        .map_err(|cause| Error::io("create", &repo.private, cause))?;
+    let lock = lock::take(&repo.private.join("lock"), &started).await?;
+    engine::recover(&repo, events)?;
+    if let Some(words) = stop::stop_file(&repo.root.join(names::STOP)) {
+        return Ok(tell(events, engine::stopped(&words)));
+    }
+    repo.ready_head()?;
+    let goals_file = goals_file(global, &repo)?;
+    let (goals, warnings) = goals_file.load()?;
+    for warning in warnings {
+        events.warn(warning);
+    }
+    let settings = settings(&goals, run)?;
+    let agent = Agent::resolve(&settings.agent, &repo.root)?;
+    if let Some(limit) = settings.max_time {
+        stop.after(limit);
+    }
+    drop_old_logs(&repo.private);
+    let ledger = Ledger::load(&repo.root)?;
+    events.send(Event::SessionStarted {
+        session: id.clone(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        goals: goals.goals.len(),
+        agent: Some(agent.name.clone()),
+        jobs: settings.jobs,
+    });
+    let measurer = Measurer {
+        supervisor: Supervisor::new(stop.clone()),
+        stop: stop.clone(),
+        events: events.clone(),
+        root: repo.root.clone(),
+        jobs: settings.jobs,
+        session: id.clone(),
+    };
+    let options = Options {
+        max_cycles: settings.max_cycles,
+        idle_wait: run.idle_wait.unwrap_or_default(),
+        skip_baseline: run.skip_baseline,
+        test_first: run.test_first,
+    };
+    let events = events.clone();
+    let session = Session {
+        id,
+        started,
+        repo,
+        goals_file,
+        agent,
+        measurer,
+        stop,
+        events,
+        options,
+        lock,
+    };
+    engine::run(&session, &mut Progress::new(ledger)).await
+}
+
+/// What was settled of how this session runs: flag beats file, GOALS.yaml beats the user's configuration.
+struct Settled {
+    agent: AgentSpec,
+    jobs: usize,
+    max_time: Option<std::time::Duration>,
+    max_cycles: Option<u64>,
+}
+
+fn settings(goals: &Goals, run: &RunOptions) -> Result<Settled> {
+    let file = &goals.settings;
+    let user = user_config()?;
+    let agent = run
+        .agent
+        .clone()
+        .map(AgentSpec::Line)
+        .or_else(|| file.agent.clone())
+        .or_else(|| user.agent.clone())
+        .ok_or_else(|| {
+            Error::new(Kind::Agent, "no agent is configured, so nothing could be fixed")
+                .hint("name one: `evolve --agent 'my-agent --flag'`, or `evolve: {agent: …}` in GOALS.yaml or in ~/.config/evolve/config.yaml")
+                .hint("`evolve measure` and `evolve --dry-run` need no agent")
+        })?;
+    Ok(Settled {
+        agent,
+        jobs: effective_jobs(run, file, &user),
+        max_time: run
+            .max_time
+            .or(file.limits.max_time)
+            .or(user.limits.max_time),
+        max_cycles: run
+            .max_cycles
+            .or(file.limits.max_cycles)
+            .or(user.limits.max_cycles),
+    })
+}
+
+/// Returns how many checks run at once.
+pub fn effective_jobs(run: &RunOptions, file: &Settings, user: &Settings) -> usize {
+    let cores = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    run.jobs.or(file.jobs).or(user.jobs).unwrap_or_else(cores)
+}
+
+/// Reads the user's `config.yaml`; what does not exist says nothing.
+pub fn user_config() -> Result<Settings> {
+    let folder = std::env::var_os("XDG_CONFIG_HOME")
+        .map(std::path::PathBuf::from)
+        .filter(|folder| folder.is_absolute());
+    let Some(folder) = folder.or_else(|| std::env::home_dir().map(|home| home.join(".config")))
+    else {
+        return Ok(Settings::default());
+    };
+    let path = folder.join("evolve/config.yaml");
+    let shown = path.display().to_string();
+    match files::read_bounded(&path, CONFIG_LIMIT)? {
+        None => Ok(Settings::default()),
+        Some(bytes) => goals::read_config(&shown, &bytes)
+            .map_err(|problems| goals::to_error(&shown, &problems)),
+    }
+}
+
+/// Says where the goals are: `--goals`, relative to the caller, or GOALS.yaml in the root.
+pub fn goals_file(global: &Global, repo: &Repo) -> Result<GoalsFile> {
+    let Some(path) = &global.goals else {
+        let path = repo.root.join("GOALS.yaml");
+        return Ok(GoalsFile {
+            path,
+            in_repo: Some("GOALS.yaml".to_owned()),
+            shown: "GOALS.yaml".to_owned(),
+        });
+    };
+    let absolute = current_dir()?.join(path);
+    let folder = absolute
+        .parent()
+        .and_then(|folder| folder.canonicalize().ok());
+    let real = match (folder, absolute.file_name()) {
+        (Some(folder), Some(name)) => folder.join(name),
+        (None, _) | (_, None) => absolute.clone(),
+    };
+    let in_repo = real
+        .strip_prefix(&repo.root)
+        .ok()
+        .map(|below| below.to_string_lossy().into_owned());
+    Ok(GoalsFile {
+        path: real,
+        in_repo,
+        shown: path.display().to_string(),
+    })
+}
+
+/// Starts whoever watches: people or programs.
+pub fn listen(global: &Global, as_json: bool) -> (Events, JoinHandle<()>) {
+    let (sender, receiver) = mpsc::channel::<Event>();
+    let detail = match (global.quiet, global.verbose) {
+        (true, _) => plain::Detail::Quiet,
+        (false, 0) => plain::Detail::Normal,
+        (false, _) => plain::Detail::Verbose,
+    };
+    let listener = std::thread::spawn(move || {
+        let (mut out, mut err) = (anstream::stdout(), anstream::stderr());
+        if as_json {
+            for event in receiver {
+                // A reader that went away does not end the run.
+                let _ = json::print(&mut std::io::stdout(), &event, &clock::timestamp());
+            }
+        } else {
+            let mut printer = plain::Printer::new(detail, &mut out, &mut err);
+            for event in receiver {
+                let _ = printer.show(&event);
+            }
+        }
+    });
+    (Events::to(sender), listener)
+}
+
+/// Runs a future on a runtime of this thread.
+pub fn block_on<T>(future: impl Future<Output = Result<T>>) -> Result<T> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|cause| Error::internal(format!("cannot start the runtime: {cause}")))?;
+    runtime.block_on(future)
+}
+
+/// Returns the working directory.
+pub fn current_dir() -> Result<std::path::PathBuf> {
+    std::env::current_dir()
+        .map_err(|cause| Error::internal(format!("cannot tell the working directory: {cause}")))
+}
+
+/// Ends before anything was looked at, because of a KILL file.
+fn acknowledge(repo: &Repo, events: &Events, halt: &Halt) -> Result<Ending> {
+    let cycle = Ledger::load(&repo.root).map_or(0, |ledger| ledger.history.next_cycle() - 1);
+    Ledger::exclude_private_files(repo)?;
+    Ledger::acknowledge_kill(&repo.root, cycle, &halt.reason(), &clock::timestamp())?;
+    Ok(tell(events, Ending::of_halt(halt)))
+}
+
+/// Tells why a session that never began has ended.
+fn tell(events: &Events, ending: Ending) -> Ending {
+    events.send(Event::SessionEnded {
+        reason: ending.reason.clone(),
+        ending: ending.word,
+        cycles: 0,
+        exit_code: ending.exit_code,
+        trajectory: None,
+    });
+    ending
+}
+
+/// Removes the logs of all but the newest sessions; their names sort by time.
+fn drop_old_logs(private: &Path) {
+    let folder = private.join("logs");
+    let Ok(entries) = std::fs::read_dir(&folder) else {
+        return;
+    };
+    let mut sessions: Vec<_> = entries.flatten().map(|entry| entry.path()).collect();
+    sessions.sort();
+    for old in sessions.iter().rev().skip(SESSIONS_KEPT) {
+        let _ = std::fs::remove_dir_all(old);
+    }
+}

@@ -1,0 +1,195 @@
+//! Commands that steer the loop through its files: stop, retry, work add. They work beside a running loop too.
+
+use clap::{Args, ValueEnum};
+
+use crate::cli::Global;
+use crate::cli::inspect::find_goal;
+use crate::cli::print;
+use crate::cli::start::{current_dir, goals_file};
+use crate::effects::ledger::{self, Ledger};
+use crate::effects::repo::Repo;
+use crate::effects::{clock, files, lock, stop};
+use crate::error::{Error, Result};
+use crate::model::ledger as names;
+use crate::model::snapshot::FORMAT;
+use crate::model::strikes::Retry;
+use crate::model::work::{NewItem, Queue, Severity};
+
+/// Options of `evolve stop`.
+#[derive(Clone, Debug, Args)]
+pub struct StopOptions {
+    /// Why; shown when the loop stops
+    reason: Vec<String>,
+    /// End the running session at once, as Ctrl-C would; leaves no file
+    #[arg(long, conflicts_with_all = ["kill", "off"])]
+    now: bool,
+    /// Stop every evolve of this user within a second, for good
+    #[arg(long)]
+    kill: bool,
+    /// Take the stop file away (with --kill: the kill file)
+    #[arg(long, conflicts_with = "reason")]
+    off: bool,
+}
+
+/// Options of `evolve work add`.
+#[derive(Clone, Debug, Args)]
+pub struct NewWork {
+    /// What is to be done, in one line
+    title: String,
+    /// More about it
+    #[arg(long, default_value = "")]
+    description: String,
+    /// How much it matters
+    #[arg(long, value_enum, default_value = "medium")]
+    severity: Level,
+    /// What sort of work it is, as in bug or tech-debt
+    #[arg(long = "type", default_value = "task")]
+    kind: String,
+    /// The repository it is for [default: this one]
+    #[arg(long)]
+    target_repo: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Level {
+    Critical,
+    High,
+    Medium,
+    Low,
+}
+
+/// Stops the loop, or lets it run again.
+pub fn stop(options: &StopOptions) -> Result<u8> {
+    let words = options.reason.join(" ");
+    match (options.kill, options.off) {
+        (true, true) => {
+            for path in stop::kill_files()? {
+                take_away(&path)?;
+            }
+        }
+        (true, false) => {
+            let path = stop::kill_files()?
+                .into_iter()
+                .next()
+                .ok_or_else(|| Error::internal("BUG: no kill file"))?;
+            files::replace(&path, format!("{words}\n").as_bytes())?;
+            print(&format!(
+                "every evolve of this user stops within a second: {}\n",
+                path.display()
+            ));
+            print("`evolve stop --off --kill` takes it away\n");
+        }
+        (false, off) => {
+            let repo = Repo::discover(&current_dir()?)?;
+            let path = repo.root.join(names::STOP);
+            match (off, options.now) {
+                (true, _) => take_away(&path)?,
+                (false, true) => end_now(&repo)?,
+                (false, false) => {
+                    Ledger::exclude_private_files(&repo)?;
+                    files::replace(&path, format!("{words}\n").as_bytes())?;
+                    print(&format!(
+                        "the loop stops after its running cycle: {}\n",
+                        names::STOP
+                    ));
+                    print("`evolve stop --off` takes it away\n");
+                }
+            }
+        }
+    }
+    Ok(0)
+}
+
+fn take_away(path: &std::path::Path) -> Result<()> {
+    let was_there = std::fs::symlink_metadata(path).is_ok();
+    files::remove(path)?;
+    let words = if was_there {
+        "removed"
+    } else {
+        "was not there:"
+    };
+    print(&format!("{words} {}\n", path.display()));
+    Ok(())
+}
+
+/// Ends the session at work as SIGINT would.
+fn end_now(repo: &Repo) -> Result<()> {
+    let Some(holder) = lock::holder(&repo.private.join("lock")) else {
+        print("no evolve is at work here\n");
+        return Ok(());
+    };
+    let pid = i32::try_from(holder.pid)
+        .ok()
+        .and_then(rustix::process::Pid::from_raw);
+    let pid = pid.ok_or_else(|| Error::internal("the lock names no process"))?;
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).map_err(|cause| {
+        Error::internal(format!("cannot signal process {}: {cause}", holder.pid))
+    })?;
+    print(&format!(
+        "process {} undoes its cycle and ends\n",
+        holder.pid
+    ));
+    Ok(())
+}
+
+/// Lets a goal be worked on again.
+pub fn retry(global: &Global, id: &str) -> Result<u8> {
+    let repo = Repo::discover(&current_dir()?)?;
+    let (goals, _) = goals_file(global, &repo)?.load()?;
+    find_goal(&goals, id)?;
+    let ledger = Ledger::load(&repo.root)?;
+    let retry = Retry {
+        format: FORMAT,
+        goal_id: id.to_owned(),
+        after_cycle: ledger.history.next_cycle() - 1,
+        at: clock::timestamp(),
+        reason: None,
+    };
+    files::append(
+        &repo.root.join(names::RETRIES),
+        &ledger::line("retry", &retry)?,
+    )?;
+    print(&format!(
+        "{id} may be worked on again; its earlier attempts no longer count\n"
+    ));
+    Ok(0)
+}
+
+/// Queues a piece of work.
+pub fn work_add(item: &NewWork) -> Result<u8> {
+    let repo = Repo::discover(&current_dir()?)?;
+    let path = repo.root.join(names::QUEUE);
+    let ledger = Ledger::load(&repo.root)?;
+    let known = ledger.queue.to_text();
+    let mut queue = Queue::parse(&known);
+    let added = queue.add(
+        NewItem {
+            title: item.title.clone(),
+            kind: item.kind.clone(),
+            severity: match item.severity {
+                Level::Critical => Severity::Critical,
+                Level::High => Severity::High,
+                Level::Medium => Severity::Medium,
+                Level::Low => Severity::Low,
+            },
+            source: "evolve work add".to_owned(),
+            description: item.description.clone(),
+            target_repo: item.target_repo.clone(),
+        },
+        &clock::timestamp(),
+    );
+    if !added {
+        print("already in the queue, open or done\n");
+        return Ok(0);
+    }
+    // Only the new line is appended, so that a running loop and this command never write over each other.
+    let line = queue.to_text()[known.len()..]
+        .trim_start_matches('\n')
+        .to_owned();
+    files::append(&path, &line)?;
+    print(&format!(
+        "queued: {}\n",
+        crate::model::text::clean_line(&item.title)
+    ));
+    Ok(0)
+}

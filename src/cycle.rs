@@ -1,0 +1,78 @@
+//! One cycle, told in order: measure, select, brief, agent, measure, judge, settle, record.
+
+mod attempt;
+mod choose;
+mod settle;
+pub mod summary;
+
+use crate::effects::journal::Journal;
+use crate::error::{Error, Kind};
+use crate::model::gate::{self, Fate};
+use crate::model::select::Choice;
+use crate::session::{Cut, Ending, Progress, Session};
+
+use attempt::Attempt;
+
+pub use attempt::drop_copies;
+pub use choose::{load_goals, measure_all, refuse_unmeasurable};
+pub use settle::record_message;
+
+/// What follows a cycle.
+#[derive(Debug)]
+pub enum Step {
+    /// Another cycle, if nothing speaks against it.
+    Next,
+    /// Another one after a rest: there was nothing to do.
+    Idle,
+    /// The end of the session.
+    End(Ending),
+}
+
+/// Runs one cycle and settles whatever comes of it.
+pub async fn cycle(session: &Session, progress: &mut Progress) -> Result<Step, Cut> {
+    let number = progress.ledger.history.next_cycle();
+    let mut start = session.workspace().begin(&session.id, number)?;
+    let goals = choose::load_goals(session, &start)?;
+    Journal::measuring(&session.id, number).write(&session.repo.private)?;
+    let before = choose::measure_first(session, progress, &start, &goals).await?;
+    let (choice, before) = choose::choose(session, progress, (&start, &goals), before).await?;
+    let selection = match choice {
+        Choice::Work(selection) => selection,
+        Choice::Nothing => return settle::idle(session, progress, &start, &before),
+        Choice::HumanNeeded(stuck) => {
+            return settle::leave_to_a_person(session, progress, number, stuck);
+        }
+    };
+    let mut attempt = Attempt::new(&goals, &before, &selection.task);
+    attempt.prepare(session, progress, &mut start).await?;
+    attempt.carry_out(session, progress, &start).await;
+    let stock = attempt.take_stock(session, &start)?;
+    if let (Some(why), false) = (attempt.cannot_run(), stock.change.is_made) {
+        return Err(attempt.give_back(session, progress, (&start, &stock), why));
+    }
+    let verdict = gate::judge(&attempt.evidence(&stock.change));
+    let (verdict, settled) = settle::settle(session, (&start, &stock), verdict)?;
+    let verdict = settle::blame(session, (&start, &attempt), verdict).await;
+    let record = attempt.record(session, (&start, &stock), (&verdict, &settled))?;
+    let record = settle::record(session, progress, (&start, &attempt), record)?;
+    progress.carry(
+        &record,
+        attempt
+            .after
+            .as_ref()
+            .ok()
+            .filter(|_| verdict.fate == Fate::Keep),
+        &before,
+    );
+    match attempt.cut {
+        Some(cut) => Err(cut),
+        None => Ok(settle::step_after(&record, &verdict)),
+    }
+}
+
+/// Makes the error of an agent that cannot run (exit 4).
+fn cannot_run(name: &str, why: &str) -> Error {
+    Error::new(Kind::Agent, format!("the agent cannot run: {why}")).hint(format!(
+        "the agent is `{name}`; try it by hand, or name another with --agent"
+    ))
+}

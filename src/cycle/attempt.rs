@@ -1,0 +1,477 @@
+//! The middle of a cycle: brief, agent, stock, second measurement. Whatever goes wrong here becomes part of the evidence,
+//! so that the cycle is settled on every path.
+
+use std::fs;
+use std::path::PathBuf;
+
+use crate::cycle::{cannot_run, choose};
+use crate::effects::agent::{AgentRun, Call, Outbox};
+use crate::effects::journal::{Journal, Phase};
+use crate::effects::workspace::{Settled, Start, Stock, Workspace};
+use crate::effects::{clock, context, excludes, keep};
+use crate::error::{Error, Result};
+use crate::event::Event;
+use crate::model::brief::{self, Material};
+use crate::model::gate::{AgentEnd, Change, Evidence, Fate, Verdict};
+use crate::model::goals::{self, Goals};
+use crate::model::ledger as names;
+use crate::model::record::{CycleResult, Record};
+use crate::model::select::Task;
+use crate::model::snapshot::{self, CheckResult, FORMAT, Snapshot};
+use crate::model::yardstick::{self, Yardstick};
+use crate::session::{Cut, Progress, Session};
+
+/// One attempt of an agent at a task, and everything that became known of it.
+#[derive(Debug)]
+pub struct Attempt<'a> {
+    goals: &'a Goals,
+    before: &'a Snapshot,
+    /// What is worked on.
+    pub task: &'a Task,
+    yardstick: Option<Yardstick>,
+    fingerprints: Vec<(String, Option<String>)>,
+    brief: String,
+    brief_file: PathBuf,
+    /// How the agent's run ended, if it got that far.
+    pub run: Option<AgentRun>,
+    stock: Option<Stock>,
+    /// The second snapshot, or why there is none.
+    pub after: Result<Snapshot, String>,
+    /// What cut the cycle short.
+    pub cut: Option<Cut>,
+}
+
+impl<'a> Attempt<'a> {
+    /// An attempt that has not begun.
+    pub fn new(goals: &'a Goals, before: &'a Snapshot, task: &'a Task) -> Attempt<'a> {
+        Attempt {
+            goals,
+            before,
+            task,
+            yardstick: None,
+            fingerprints: Vec::new(),
+            brief: String::new(),
+            brief_file: PathBuf::new(),
+            run: None,
+            stock: None,
+            after: Err("not reached".to_owned()),
+            cut: None,
+        }
+    }
+
+    /// Freezes the yardstick, copies the user's untracked files, writes the brief, and opens the journal: from here on the
+    /// cycle is settled, whatever happens.
+    pub async fn prepare(
+        &mut self,
+        session: &Session,
+        progress: &mut Progress,
+        start: &mut Start,
+    ) -> Result<(), Cut> {
+        let is_file = |path: &str| {
+            session.repo.has_file(&start.tree, path)
+                || session.workspace().has_file_on_disk(path.as_bytes())
+        };
+        let yardstick = Yardstick::of(self.goals, &is_file);
+        self.fingerprints = self.untracked_yardstick(session, start, &yardstick);
+        session
+            .workspace()
+            .keep_untracked(start, progress.kept.as_ref())?;
+        for file in &start.kept.too_large {
+            session.events.warn(format!(
+                "{file} is untracked and too large to copy: an agent could lose it"
+            ));
+        }
+        progress.kept = Some(start.kept.clone());
+        if let Task::Item(item) = self.task {
+            progress.ledger.queue.claim(
+                item.key,
+                &format!("evolve cycle {}", start.cycle),
+                &clock::timestamp(),
+            );
+            progress.ledger.write_queue()?;
+        }
+        let context = context::from_ao(
+            &session.measurer.supervisor,
+            &session.repo.root,
+            &session.logs(),
+        )
+        .await;
+        self.brief = self.write_brief(session, progress, &yardstick, &context);
+        let name = format!("logs/{}/{}-brief.md", session.id, start.cycle);
+        self.brief_file = session.write_private(&name, self.brief.as_bytes())?;
+        self.yardstick = Some(yardstick);
+        Journal {
+            phase: Phase::Agent,
+            record: Some(self.interrupted_record(session, start)),
+            start: Some(start.clone()),
+            ..Journal::measuring(&session.id, start.cycle)
+        }
+        .write(&session.repo.private)?;
+        Ok(())
+    }
+
+    /// Returns the bytes' digests of the part of the yardstick that git does not track: no tree tells of a change there.
+    fn untracked_yardstick(
+        &self,
+        session: &Session,
+        start: &Start,
+        yardstick: &Yardstick,
+    ) -> Vec<(String, Option<String>)> {
+        let is_untracked = |file: &&String| !session.repo.has_file(&start.tree, file);
+        let mut files: Vec<String> = yardstick
+            .frozen
+            .iter()
+            .filter(is_untracked)
+            .cloned()
+            .collect();
+        if session.goals_file.in_repo.is_none() {
+            files.push(session.goals_file.path.to_string_lossy().into_owned());
+        }
+        let digest = |file: String| {
+            let digest = session.workspace().fingerprint(&file);
+            (file, digest)
+        };
+        files.into_iter().map(digest).collect()
+    }
+
+    fn write_brief(
+        &self,
+        session: &Session,
+        progress: &Progress,
+        yardstick: &Yardstick,
+        context: &str,
+    ) -> String {
+        let outbox = Outbox::below(&session.repo.root);
+        let (give_up, next_work, lessons) = (
+            outbox.give_up.to_string_lossy(),
+            outbox.next_work.to_string_lossy(),
+            outbox.lessons.to_string_lossy(),
+        );
+        brief::write(
+            &Material {
+                task: self.task,
+                goals: self.goals,
+                goals_file: &session.goals_file.shown,
+                before: self.before,
+                records: &progress.ledger.history.records,
+                lessons: &progress.ledger.lessons,
+                frozen: &yardstick.frozen,
+                test_first: session.options.test_first,
+                context,
+            },
+            &brief::Outbox {
+                give_up: &give_up,
+                next_work: &next_work,
+                lessons: &lessons,
+            },
+        )
+    }
+
+    /// Runs the agent, takes stock and measures again; a failure ends up in the evidence.
+    pub async fn carry_out(&mut self, session: &Session, progress: &mut Progress, start: &Start) {
+        if let Err(cut) = self.try_out(session, progress, start).await {
+            self.cut = Some(cut);
+        }
+    }
+
+    async fn try_out(
+        &mut self,
+        session: &Session,
+        progress: &mut Progress,
+        start: &Start,
+    ) -> Result<(), Cut> {
+        self.run = Some(self.call(session, start).await?);
+        if let Some(halt) = session.stop.look_for_kill() {
+            return Err(halt.into());
+        }
+        let stock = self.stock(session, start)?;
+        self.tell_agent(session, &stock);
+        let needs_no_measuring = !stock.change.by_others.is_empty()
+            || stock.change.is_condemned()
+            || (self.cannot_run().is_some() && !stock.change.is_made);
+        self.stock = Some(stock);
+        if needs_no_measuring {
+            self.after = Err("not measured".to_owned());
+            return Ok(());
+        }
+        let after = self.measure_second(session, progress, start).await?;
+        progress
+            .ledger
+            .write_snapshot(&names::post_snapshot(start.cycle), &after)?;
+        self.after = Ok(after);
+        Ok(())
+    }
+
+    async fn call(&self, session: &Session, start: &Start) -> Result<AgentRun> {
+        let log = session.logs().join(format!("{}-agent.log", start.cycle));
+        let name = session.agent.name.clone();
+        session.events.send(Event::AgentStarted {
+            name,
+            log: log.display().to_string(),
+        });
+        let goal_id = match self.task {
+            Task::Goal(id) => id,
+            Task::Item(_) => "",
+        };
+        let excludes = excludes::write(&session.repo, &start.kept)?;
+        let call = Call {
+            root: &session.repo.root,
+            start,
+            goal_id,
+            brief: &self.brief,
+            brief_file: &self.brief_file,
+            excludes: &excludes,
+            log,
+        };
+        let run = session
+            .agent
+            .work(&session.measurer.supervisor, call)
+            .await?;
+        if !run.unkillable.is_empty() {
+            session.events.warn(format!(
+                "the agent left processes that could not be ended: {:?}",
+                run.unkillable
+            ));
+        }
+        Ok(run)
+    }
+
+    fn tell_agent(&self, session: &Session, stock: &Stock) {
+        if let Some(run) = &self.run {
+            session.events.send(Event::AgentFinished {
+                status: run.report.status.clone(),
+                duration_s: run.report.duration_s,
+                commits: stock.commits.len(),
+                files: stock.files.len(),
+            });
+        }
+    }
+
+    /// Takes stock, and holds the change against the yardstick.
+    fn stock(&self, session: &Session, start: &Start) -> Result<Stock> {
+        let repo = session.repo.reopened()?;
+        let mut stock = Workspace { repo: &repo }.take_stock(start)?;
+        if !stock.change.by_others.is_empty() {
+            return Ok(stock);
+        }
+        if let Some(yardstick) = &self.yardstick {
+            for file in &stock.files {
+                let is_goals = session.goals_file.in_repo.as_ref() == Some(file);
+                if !is_goals && yardstick.is_frozen(file) {
+                    stock.change.goalposts.push(format!("{file} changed"));
+                }
+            }
+            for (file, before) in &self.fingerprints {
+                if session.workspace().fingerprint(file) != *before {
+                    stock.change.goalposts.push(format!("{file} changed"));
+                }
+            }
+            Workspace::note_leaned_on(&mut stock, &yardstick.leaned_on);
+        }
+        let tree = session.repo.tree_of(&stock.tip)?;
+        let is_goals = |file: &String| session.goals_file.in_repo.as_ref() == Some(file);
+        if let Some(path) = stock.files.iter().find(|file| is_goals(file)) {
+            let bytes = session.repo.file(&tree, path)?.unwrap_or_default();
+            match goals::read_goals(path, &bytes) {
+                Ok((edited, _)) => {
+                    let edit = yardstick::compare_goals(self.goals, &edited);
+                    stock.change.goalposts.extend(edit.moved);
+                    stock.change.goals_added = edit.added;
+                }
+                Err(_) => stock
+                    .change
+                    .goalposts
+                    .push(format!("{path} no longer validates")),
+            }
+        }
+        Ok(stock)
+    }
+
+    /// Measures every goal again, and what newly fails once more, one at a time.
+    async fn measure_second(
+        &self,
+        session: &Session,
+        progress: &Progress,
+        start: &Start,
+    ) -> Result<Snapshot, Cut> {
+        let mut after =
+            choose::measure_all(session, progress, (start, self.goals), "after").await?;
+        after.tolerate(self.before, self.goals);
+        session.tell_measured(&after, "after");
+        for id in snapshot::newly_failing(self.before, &after) {
+            self.confirm(session, start, &mut after, &id).await?;
+        }
+        after.tolerate(self.before, self.goals);
+        Ok(after)
+    }
+
+    /// Measures a newly failing goal again, alone, as often as it allows; if it passes it is flaky and no regression.
+    async fn confirm(
+        &self,
+        session: &Session,
+        start: &Start,
+        after: &mut Snapshot,
+        id: &str,
+    ) -> Result<(), Cut> {
+        let Some(goal) = self.goals.find(id) else {
+            return Ok(());
+        };
+        for attempt in 0..goal.retries {
+            let again = session
+                .measure(
+                    self.goals,
+                    &[goal],
+                    &Default::default(),
+                    (start.cycle, "confirm"),
+                )
+                .await?;
+            for mut measurement in again {
+                measurement.attempts = attempt + 2;
+                measurement.flaky = measurement.result == CheckResult::Pass;
+                let is_flaky = measurement.flaky;
+                after.replace(measurement);
+                if is_flaky {
+                    session.events.note(format!(
+                        "{id} is flaky: it failed and passed on the same content"
+                    ));
+                    return Ok(());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the goals as they were loaded before the agent.
+    pub fn goals(&self) -> &'a Goals {
+        self.goals
+    }
+
+    /// Says why the agent cannot run at all.
+    pub fn cannot_run(&self) -> Option<String> {
+        self.run.as_ref().and_then(|run| run.cannot_run.clone())
+    }
+
+    /// Returns what was taken stock of; after a cut it is taken now.
+    pub fn take_stock(&mut self, session: &Session, start: &Start) -> Result<Stock> {
+        match self.stock.take() {
+            Some(stock) => Ok(stock),
+            None => {
+                let repo = session.repo.reopened()?;
+                Workspace { repo: &repo }.take_stock(start)
+            }
+        }
+    }
+
+    /// Puts everything back after an agent that could not run and changed nothing: no record, the number again.
+    pub fn give_back(
+        &self,
+        session: &Session,
+        progress: &mut Progress,
+        (start, stock): (&Start, &Stock),
+        why: String,
+    ) -> Cut {
+        let given_back = || -> Result<()> {
+            session.workspace().settle(start, stock, Fate::Keep, None)?;
+            if let Task::Item(item) = self.task {
+                progress.ledger.queue.release(item.key);
+                progress.ledger.write_queue()?;
+            }
+            progress.ledger.unwrite(&names::snapshot(start.cycle))?;
+            Journal::clear(&session.repo.private)
+        };
+        let mut given_back = given_back;
+        match given_back() {
+            Ok(()) => Cut::Failed(cannot_run(&session.agent.name, &why)),
+            Err(error) => Cut::Failed(error),
+        }
+    }
+
+    /// Puts together what the verdict is made of.
+    pub fn evidence<'e>(&'e self, change: &'e Change) -> Evidence<'e> {
+        const NEVER_RAN: &AgentEnd = &AgentEnd::Done;
+        Evidence {
+            task: self.task,
+            before: self.before,
+            after: self.after.as_ref().map_err(Clone::clone),
+            change,
+            agent: self.run.as_ref().map_or(NEVER_RAN, |run| &run.end),
+            gave_up: self.run.as_ref().and_then(|run| run.gave_up.as_deref()),
+            cut_short: self.cut.as_ref().map(Cut::reason),
+        }
+    }
+
+    /// Returns the record of the settled cycle.
+    pub fn record(
+        &self,
+        session: &Session,
+        (start, stock): (&Start, &Stock),
+        (verdict, settled): (&Verdict, &Settled),
+    ) -> Result<Record> {
+        let last = self.after.as_ref().unwrap_or(self.before);
+        let was_undone = verdict.fate == Fate::Undo && settled.commit != start.commit;
+        let mut notes = stock.notes.clone();
+        notes.extend(settled.notes.iter().cloned());
+        Ok(Record {
+            result: verdict.result,
+            commit_sha: settled.commit.clone(),
+            reverted_to: was_undone.then(|| start.commit.clone()),
+            goals_passing: last.goals_passing,
+            goals_total: last.goals_total,
+            goals_added: match verdict.fate {
+                Fate::Keep => stock.change.goals_added,
+                Fate::Undo | Fate::Leave => 0,
+            },
+            score_after: Some(last.score),
+            newly_failing: verdict.newly_failing.clone(),
+            newly_passing: verdict.newly_passing.clone(),
+            reason: verdict.reason.clone(),
+            content: Some(
+                session
+                    .repo
+                    .content(&session.repo.tree_of(&settled.commit)?)?,
+            ),
+            agent: self.run.as_ref().map(|run| run.report.clone()),
+            notes,
+            ..self.interrupted_record(session, start)
+        })
+    }
+
+    /// Returns the record that a crash would leave: the cycle undone, `interrupted`.
+    fn interrupted_record(&self, session: &Session, start: &Start) -> Record {
+        Record {
+            format: FORMAT,
+            cycle: start.cycle,
+            goal_id: Some(self.task.goal_id()),
+            result: CycleResult::Interrupted,
+            commit_sha: start.commit.clone(),
+            reverted_to: None,
+            goals_passing: self.before.goals_passing,
+            goals_total: self.before.goals_total,
+            goals_added: 0,
+            timestamp: clock::timestamp(),
+            score_before: Some(self.before.score),
+            score_after: Some(self.before.score),
+            newly_failing: Vec::new(),
+            newly_passing: Vec::new(),
+            reason: None,
+            definition: match self.task {
+                Task::Goal(id) => self.goals.find(id).map(goals::Goal::definition),
+                Task::Item(_) => None,
+            },
+            content: Some(start.content.clone()),
+            session: Some(session.id.clone()),
+            agent: None,
+            notes: Vec::new(),
+        }
+    }
+}
+
+/// Removes the copies of the user's files that no cycle needs any more.
+pub fn drop_copies(session: &Session) -> Result<()> {
+    let folder = keep::folder(&session.repo.private);
+    match fs::remove_dir_all(&folder) {
+        Ok(()) => Ok(()),
+        Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => Ok(()),
+        Err(cause) => Err(Error::io("remove", &folder, cause)),
+    }
+}

@@ -1,0 +1,227 @@
+//! The first half of a cycle: load the goals, measure, choose what to work on.
+
+use crate::effects::clock;
+use crate::effects::workspace::Start;
+use crate::error::{Error, Result};
+use crate::event::Event;
+use crate::model::goals::Goals;
+use crate::model::ledger as names;
+use crate::model::select::{self, Choice, Seen, Selection, Task};
+use crate::model::snapshot::{CheckResult, FORMAT, Snapshot};
+use crate::model::strikes::{self, Retry};
+use crate::session::{Carried, Cut, Progress, Session};
+
+/// Loads the goals as they are in the tree; refuses a goals file that git does not track (exit 3).
+pub fn load_goals(session: &Session, start: &Start) -> Result<Goals> {
+    if let Some(path) = &session.goals_file.in_repo
+        && session.goals_file.path.exists()
+        && !session.repo.has_file(&start.tree, path)
+    {
+        let shown = &session.goals_file.shown;
+        return Err(Error::unsafe_repo(format!(
+            "{shown} is not committed, so an undo could not bring it back"
+        ))
+        .hint(format!(
+            "commit it first: `git add {shown} && git commit -m 'goals'`"
+        )));
+    }
+    Ok(session.goals_file.load()?.0)
+}
+
+/// Measures every goal for the cycle's first snapshot, or takes over the one that was just made of the same content.
+pub async fn measure_first(
+    session: &Session,
+    progress: &mut Progress,
+    start: &Start,
+    goals: &Goals,
+) -> Result<Snapshot, Cut> {
+    let cycle = start.cycle;
+    session.events.send(Event::CycleStarted {
+        cycle,
+        start: start.commit.clone(),
+    });
+    let snapshot = match progress
+        .carried
+        .take()
+        .filter(|carried| serves(carried, start, goals))
+    {
+        Some(carried) => Snapshot {
+            cycle: Some(cycle),
+            cycle_start_sha: Some(start.commit.clone()),
+            taken_from: carried.file.rsplit('/').next().map(str::to_owned),
+            ..carried.snapshot
+        },
+        None => {
+            let mut snapshot = measure_all(session, progress, (start, goals), "before").await?;
+            if let Some(earlier) = &progress.newest {
+                snapshot.tolerate(earlier, goals);
+            }
+            session.tell_measured(&snapshot, "before");
+            snapshot
+        }
+    };
+    refuse_unmeasurable(&snapshot, goals)?;
+    progress
+        .ledger
+        .write_snapshot(&names::snapshot(cycle), &snapshot)?;
+    Ok(snapshot)
+}
+
+/// Says whether a snapshot may stand for a measurement: same content, same goals, and something in it to work on.
+fn serves(carried: &Carried, start: &Start, goals: &Goals) -> bool {
+    carried.content == start.content
+        && carried.snapshot.goals_digest == goals.digest
+        && !select::failing_goals(&carried.snapshot).is_empty()
+}
+
+/// Measures every goal.
+pub async fn measure_all(
+    session: &Session,
+    progress: &Progress,
+    (start, goals): (&Start, &Goals),
+    purpose: &'static str,
+) -> Result<Snapshot, Cut> {
+    let all: Vec<_> = goals.goals.iter().collect();
+    let expected = progress.expected_durations();
+    let measurements = session
+        .measure(goals, &all, &expected, (start.cycle, purpose))
+        .await?;
+    Ok(Snapshot::new(
+        Some(start.cycle),
+        clock::timestamp(),
+        Some(start.commit.clone()),
+        goals.digest.clone(),
+        measurements,
+    ))
+}
+
+/// Refuses to go on where no goal could be measured at all: nothing would be known (rule 7).
+pub fn refuse_unmeasurable(snapshot: &Snapshot, goals: &Goals) -> Result<()> {
+    if snapshot
+        .goals
+        .iter()
+        .any(|goal| goal.result != CheckResult::Skip)
+    {
+        return Ok(());
+    }
+    let each: String = snapshot
+        .goals
+        .iter()
+        .map(|goal| {
+            let check = goals
+                .find(&goal.id)
+                .map_or("", |goal| goal.check.lines().next().unwrap_or_default());
+            format!(
+                "\n  {}: {} — {}",
+                goal.id,
+                check,
+                goal.reason.as_deref().unwrap_or("skipped")
+            )
+        })
+        .collect();
+    let path = std::env::var("PATH").unwrap_or_default();
+    Err(
+        Error::usage(format!("no goal can be measured:{each}")).hint(format!(
+            "install what is missing or mend the checks; PATH is {path}"
+        )),
+    )
+}
+
+/// Chooses what to work on. A choice that is in doubt is measured once more, alone, before an agent is paid for it.
+pub async fn choose(
+    session: &Session,
+    progress: &mut Progress,
+    (start, goals): (&Start, &Goals),
+    mut before: Snapshot,
+) -> Result<(Choice, Snapshot), Cut> {
+    progress.ledger.refresh_queue()?;
+    progress.ledger.refresh_retries()?;
+    wake_declined(progress, start, goals)?;
+    let repository = session.repo.name();
+    let mut doubts = 0;
+    let choice = loop {
+        let choice = select::select(&Seen {
+            goals,
+            before: &before,
+            earlier: progress.newest.as_ref(),
+            records: &progress.ledger.history.records,
+            retries: &progress.ledger.retries,
+            queue: &progress.ledger.queue,
+            repository: &repository,
+        });
+        match &choice {
+            Choice::Work(Selection {
+                task: Task::Goal(id),
+                needs_recheck: true,
+                ..
+            }) => {
+                recheck(session, (start, goals), &mut before, id).await?;
+                doubts += 1;
+            }
+            Choice::Work(_) | Choice::Nothing | Choice::HumanNeeded(_) => break choice,
+        }
+    };
+    if doubts > 0 {
+        progress
+            .ledger
+            .write_snapshot(&names::snapshot(start.cycle), &before)?;
+    }
+    progress.note_snapshot(&before);
+    if let Choice::Work(selection) = &choice {
+        session.events.send(Event::Selected {
+            goal_id: selection.task.goal_id(),
+            reason: selection.reason.clone(),
+        });
+    }
+    Ok((choice, before))
+}
+
+/// Measures one goal again, alone; if it passes now it is flaky and no work.
+async fn recheck(
+    session: &Session,
+    (start, goals): (&Start, &Goals),
+    before: &mut Snapshot,
+    id: &str,
+) -> Result<(), Cut> {
+    let goal: Vec<_> = goals.find(id).into_iter().collect();
+    let measured = session
+        .measure(goals, &goal, &Default::default(), (start.cycle, "recheck"))
+        .await?;
+    for mut measurement in measured {
+        measurement.attempts = 2;
+        measurement.flaky = measurement.result == CheckResult::Pass;
+        if measurement.flaky {
+            session.events.note(format!(
+                "{id} is flaky: it failed and passed on the same content"
+            ));
+        }
+        before.replace(measurement);
+    }
+    Ok(())
+}
+
+/// Lets declined goals be worked on again when somebody else changed the content since the newest record (rule 4). It is
+/// written down, because the next record will already have the new content.
+fn wake_declined(progress: &mut Progress, start: &Start, goals: &Goals) -> Result<()> {
+    let history = &progress.ledger.history;
+    let Some(left) = history
+        .newest()
+        .and_then(|newest| newest.content.as_deref())
+    else {
+        return Ok(());
+    };
+    if left == start.content {
+        return Ok(());
+    }
+    let woken = strikes::declined(&goals.goals, &history.records, &progress.ledger.retries)
+        .into_iter()
+        .map(|goal| Retry {
+            format: FORMAT,
+            goal_id: goal.id.clone(),
+            after_cycle: start.cycle - 1,
+            at: clock::timestamp(),
+            reason: Some("somebody else changed the content".to_owned()),
+        })
+        .collect();
+    progress.ledger.allow_again(woken)
+}

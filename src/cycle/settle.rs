@@ -1,0 +1,376 @@
+//! The last part of a cycle: carry out the verdict, find out whose fault a regression was, write the record and commit it.
+
+use crate::cycle::Step;
+use crate::cycle::attempt::Attempt;
+use crate::cycle::summary;
+use crate::effects::clock;
+use crate::effects::journal::{Journal, Phase};
+use crate::effects::workspace::{Settled, Start, Stock};
+use crate::error::Result;
+use crate::event::Event;
+use crate::model::gate::{Fate, Verdict};
+use crate::model::ledger as names;
+use crate::model::lesson;
+use crate::model::record::{CycleResult, ENVIRONMENT_CHANGED, Record};
+use crate::model::select::{Stuck, Task};
+use crate::model::snapshot::{CheckResult, FORMAT, Snapshot};
+use crate::session::{Carried, Cut, Ending, Progress, Session};
+
+/// How many idle cycles in a row on the same content are dormancy.
+const DORMANT_AFTER: usize = 3;
+/// How many findings an agent may leave in one cycle.
+const FINDINGS: usize = 10;
+
+/// Carries out the verdict. If somebody else moved the branch meanwhile nothing is undone, and the verdict says so.
+pub fn settle(
+    session: &Session,
+    (start, stock): (&Start, &Stock),
+    verdict: Verdict,
+) -> Result<(Verdict, Settled)> {
+    let workspace = session.workspace();
+    let plan = match verdict.fate {
+        Fate::Keep | Fate::Leave => None,
+        Fate::Undo => {
+            let subject = undo_subject(start.cycle, &verdict);
+            let plan = workspace.plan_undo(
+                start,
+                stock,
+                &subject,
+                verdict.reason.as_deref().unwrap_or_default(),
+            )?;
+            if let Some(plan) = &plan {
+                let mut journal = Journal::read(&session.repo.private)?
+                    .unwrap_or_else(|| Journal::measuring(&session.id, start.cycle));
+                journal.phase = Phase::Undoing;
+                journal.plan = Some(plan.clone());
+                journal.write(&session.repo.private)?;
+            }
+            plan
+        }
+    };
+    let settled = workspace.settle(start, stock, verdict.fate, plan.as_ref())?;
+    for note in stock.notes.iter().chain(&settled.notes) {
+        session.events.note(note.clone());
+    }
+    if settled.was_outrun {
+        let reason =
+            Some("somebody else committed while the change was about to be undone".to_owned());
+        let verdict = Verdict {
+            fate: Fate::Leave,
+            result: CycleResult::Interrupted,
+            reason,
+            ..verdict
+        };
+        return Ok((verdict, settled));
+    }
+    if verdict.fate == Fate::Undo {
+        let dirty = workspace.verify_undone(start)?;
+        if !dirty.is_empty() {
+            session.events.warn(format!(
+                "tracked files have changes beside the undone cycle's: {}",
+                dirty.join(", ")
+            ));
+        }
+        if plan.is_some() {
+            session
+                .events
+                .note(format!("the undone work stays under {}", start.work_ref()));
+        }
+    }
+    Ok((verdict, settled))
+}
+
+/// Returns the first line of an undo commit.
+pub fn undo_subject(cycle: u64, verdict: &Verdict) -> String {
+    let goals = verdict.newly_failing.join(", ");
+    match (verdict.result, goals.is_empty()) {
+        (CycleResult::Regressed, false) => {
+            format!("revert: evolve cycle {cycle} regression in {goals}")
+        }
+        (CycleResult::Regressed, true) => {
+            let why = verdict.reason.as_deref().unwrap_or_default();
+            format!(
+                "revert: evolve cycle {cycle}, {}",
+                why.split(':').next().unwrap_or_default()
+            )
+        }
+        (CycleResult::Interrupted, _) => format!("revert: evolve cycle {cycle} interrupted"),
+        (CycleResult::Failed, _) => format!("revert: evolve cycle {cycle} declined"),
+        (result, _) => format!("revert: evolve cycle {cycle} {}", result.word()),
+    }
+}
+
+/// Measures the regressed goals again after the undo. If they still fail, the change was not to blame: the environment
+/// changed.
+pub async fn blame(
+    session: &Session,
+    (start, attempt): (&Start, &Attempt<'_>),
+    verdict: Verdict,
+) -> Verdict {
+    let is_regression = verdict.fate == Fate::Undo && verdict.result == CycleResult::Regressed;
+    if !is_regression || verdict.newly_failing.is_empty() {
+        return verdict;
+    }
+    let goals = attempt.goals();
+    let regressed: Vec<_> = verdict
+        .newly_failing
+        .iter()
+        .filter_map(|id| goals.find(id))
+        .collect();
+    let measured = session
+        .measure(
+            goals,
+            &regressed,
+            &Default::default(),
+            (start.cycle, "blame"),
+        )
+        .await;
+    let Ok(measured) = measured else {
+        return verdict;
+    };
+    let still: Vec<_> = measured
+        .iter()
+        .filter(|goal| goal.result != CheckResult::Pass)
+        .map(|goal| goal.id.as_str())
+        .collect();
+    if still.is_empty() {
+        return verdict;
+    }
+    let reason = format!(
+        "{ENVIRONMENT_CHANGED}: also without the change {} no longer passes",
+        still.join(", ")
+    );
+    Verdict {
+        reason: Some(reason),
+        ..verdict
+    }
+}
+
+/// Writes down what the cycle came to, takes in what the agent left, and commits the ledger.
+pub fn record(
+    session: &Session,
+    progress: &mut Progress,
+    (start, attempt): (&Start, &Attempt<'_>),
+    record: Record,
+) -> Result<Record> {
+    let mut record = record;
+    // What passes now and did not at the last record is forgiven its strikes, whoever mended it.
+    if let (Some(earlier), Ok(after)) = (&progress.newest, &attempt.after) {
+        for id in crate::model::snapshot::newly_passing(earlier, after) {
+            if !record.newly_passing.contains(&id) {
+                record.newly_passing.push(id);
+            }
+        }
+    }
+    take_in(session, progress, (start, attempt), &record)?;
+    write_down(session, progress, start, &record)?;
+    Ok(record)
+}
+
+/// Takes in lessons and findings, and lets go of the work item.
+fn take_in(
+    session: &Session,
+    progress: &mut Progress,
+    (start, attempt): (&Start, &Attempt<'_>),
+    record: &Record,
+) -> Result<()> {
+    let now = clock::timestamp();
+    let ledger = &mut progress.ledger;
+    ledger.refresh_queue()?;
+    ledger.refresh_retries()?;
+    if let Task::Item(item) = attempt.task {
+        let by = format!("evolve cycle {}", start.cycle);
+        match record.result {
+            CycleResult::Harvested => ledger.queue.consume(item.key, &by, &now),
+            CycleResult::Interrupted => ledger.queue.release(item.key),
+            CycleResult::Regressed if record.is_environment_change() => {
+                ledger.queue.release(item.key)
+            }
+            CycleResult::Improved
+            | CycleResult::Unchanged
+            | CycleResult::Regressed
+            | CycleResult::Failed
+            | CycleResult::Idle => ledger.queue.fail(item.key, &now),
+        }
+    }
+    if let Some(run) = attempt
+        .run
+        .as_ref()
+        .filter(|_| record.result != CycleResult::Interrupted)
+    {
+        let source = format!("evolve cycle {}", start.cycle);
+        let (added, problems) = ledger.queue.take_found(&run.found, &source, &now, FINDINGS);
+        if added > 0 {
+            session.events.note(format!(
+                "the agent found and left {added} more to do: see `evolve work list`"
+            ));
+        }
+        for problem in problems {
+            session
+                .events
+                .warn(format!("a finding of the agent's is left out: {problem}"));
+        }
+        let goal_id = attempt.task.goal_id();
+        ledger.learn(lesson::taken_in(
+            &run.lessons,
+            &ledger.lessons,
+            &goal_id,
+            start.cycle,
+            &now,
+        ))?;
+    }
+    ledger.write_queue()
+}
+
+/// Appends the record, rewrites the session's summary and commits the ledger.
+fn write_down(
+    session: &Session,
+    progress: &mut Progress,
+    start: &Start,
+    record: &Record,
+) -> Result<()> {
+    let mut journal = Journal::read(&session.repo.private)?
+        .unwrap_or_else(|| Journal::measuring(&session.id, start.cycle));
+    journal.phase = Phase::Recording;
+    journal.start = Some(start.clone());
+    journal.record = Some(record.clone());
+    journal.write(&session.repo.private)?;
+    progress.ledger.record(record)?;
+    progress.records.push(record.clone());
+    summary::write(session, progress, None)?;
+    progress
+        .ledger
+        .commit(&session.workspace(), &start.commit, &record_message(record))?;
+    Journal::clear(&session.repo.private)?;
+    session.events.send(Event::CycleFinished {
+        record: Box::new(record.clone()),
+    });
+    Ok(())
+}
+
+/// Returns the message of a record's commit.
+pub fn record_message(record: &Record) -> String {
+    let goal = record.goal_id.as_deref().unwrap_or("nothing to do");
+    let title: String = goal.chars().take(60).collect();
+    let score = record
+        .score_after
+        .map_or(String::new(), |score| format!("Evolve-Score: {score}\n"));
+    format!(
+        "evolve: cycle {} — {title} {}\n\nEvolve-Cycle: {}\nEvolve-Goal: {goal}\nEvolve-Result: {}\n{score}",
+        record.cycle,
+        record.result.word(),
+        record.cycle,
+        record.result.word(),
+    )
+}
+
+/// Records a cycle with nothing to do; the third in a row on the same content is dormancy. A repository that was already
+/// dormant gets no new record.
+pub fn idle(
+    session: &Session,
+    progress: &mut Progress,
+    start: &Start,
+    before: &Snapshot,
+) -> Result<Step, Cut> {
+    let skipped: Vec<_> = before
+        .with(CheckResult::Skip)
+        .map(|goal| {
+            format!(
+                "{} ({})",
+                goal.id,
+                goal.reason.as_deref().unwrap_or("skipped")
+            )
+        })
+        .collect();
+    let mut reason = "no goal fails and the queue is empty".to_owned();
+    if !skipped.is_empty() {
+        reason.push_str(&format!("; not measured: {}", skipped.join(", ")));
+    }
+    let streak = progress.ledger.history.idle_streak(&start.content);
+    if streak >= DORMANT_AFTER {
+        progress.ledger.unwrite(&names::snapshot(start.cycle))?;
+        Journal::clear(&session.repo.private)?;
+        return Ok(Step::End(Ending::fine(
+            "dormant",
+            format!("still dormant: {reason}"),
+        )));
+    }
+    let newly_passing = match &progress.ledger.history.newest() {
+        Some(_) => before
+            .with(CheckResult::Pass)
+            .map(|goal| goal.id.clone())
+            .collect(),
+        None => Vec::new(),
+    };
+    let record = Record {
+        format: FORMAT,
+        cycle: start.cycle,
+        goal_id: None,
+        result: CycleResult::Idle,
+        commit_sha: start.commit.clone(),
+        reverted_to: None,
+        goals_passing: before.goals_passing,
+        goals_total: before.goals_total,
+        goals_added: 0,
+        timestamp: clock::timestamp(),
+        score_before: Some(before.score),
+        score_after: Some(before.score),
+        newly_failing: Vec::new(),
+        newly_passing,
+        reason: Some(reason.clone()),
+        definition: None,
+        content: Some(start.content.clone()),
+        session: Some(session.id.clone()),
+        agent: None,
+        notes: Vec::new(),
+    };
+    write_down(session, progress, start, &record)?;
+    match streak + 1 >= DORMANT_AFTER {
+        true => Ok(Step::End(Ending::fine("dormant", reason))),
+        false => Ok(Step::Idle),
+    }
+}
+
+/// Ends the session because every failing goal is struck or declined; nothing is recorded.
+pub fn leave_to_a_person(
+    session: &Session,
+    progress: &mut Progress,
+    cycle: u64,
+    stuck: Vec<Stuck>,
+) -> Result<Step, Cut> {
+    progress.ledger.unwrite(&names::snapshot(cycle))?;
+    Journal::clear(&session.repo.private)?;
+    let each: Vec<_> = stuck
+        .iter()
+        .map(|stuck| format!("{} ({}: {})", stuck.goal_id, stuck.standing, stuck.reason))
+        .collect();
+    let reason = format!("a human is needed: {}", each.join("; "));
+    Ok(Step::End(Ending::human_needed(reason, stuck)))
+}
+
+/// Says what follows a recorded cycle.
+pub fn step_after(record: &Record, verdict: &Verdict) -> Step {
+    if verdict.fate == Fate::Leave || record.is_environment_change() {
+        return Step::End(Ending::human_needed(
+            record.reason.clone().unwrap_or_default(),
+            Vec::new(),
+        ));
+    }
+    Step::Next
+}
+
+impl Progress {
+    /// Notes what the cycle left measured: after a kept change its second snapshot, after an undone one its first.
+    pub fn carry(&mut self, record: &Record, kept: Option<&Snapshot>, before: &Snapshot) {
+        let Some(after) = kept else {
+            self.newest = Some(before.clone());
+            return;
+        };
+        self.newest = Some(after.clone());
+        self.carried = record.content.clone().map(|content| Carried {
+            snapshot: after.clone(),
+            file: names::post_snapshot(record.cycle),
+            content,
+        });
+    }
+}

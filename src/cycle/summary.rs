@@ -1,0 +1,37 @@
+//! The two documents that tell people of this session; rewritten with every record.
+
+use crate::error::Result;
+use crate::model::ledger as names;
+use crate::model::snapshot::Snapshot;
+use crate::model::summary::Summary;
+use crate::model::trajectory::Trajectory;
+use crate::session::{Ending, Progress, Session};
+
+/// Rewrites both documents; they become part of the next commit.
+pub fn write(session: &Session, progress: &mut Progress, ending: Option<&Ending>) -> Result<()> {
+    let baseline = progress.ledger.snapshot(names::BASELINE);
+    let trajectory = trajectory(progress, &baseline);
+    let delta = trajectory.to_markdown();
+    let summary = Summary {
+        session: &session.id,
+        started: &session.started,
+        ended: ending.map(|ending| ending.reason.as_str()),
+        trajectory: &trajectory.one_line(),
+        records: &progress.records,
+        stuck: ending.map_or(&[], |ending| &ending.stuck),
+        queue: progress.ledger.queue.counts(&session.repo.name()),
+    }
+    .to_markdown();
+    progress.ledger.write(names::SUMMARY, summary.as_bytes())?;
+    progress.ledger.write(names::DELTA, delta.as_bytes())
+}
+
+/// Returns the way from the baseline to now.
+pub fn trajectory<'a>(progress: &'a Progress, baseline: &'a Option<Snapshot>) -> Trajectory<'a> {
+    Trajectory {
+        baseline: baseline.as_ref(),
+        start: progress.first.as_ref(),
+        now: progress.newest.as_ref(),
+        records: &progress.records,
+    }
+}

@@ -1,0 +1,179 @@
+//! A whole session: recover what a dead one left, then cycle after cycle while there is reason to go on, then the ending.
+
+mod open;
+mod recover;
+
+use std::time::Duration;
+
+use crate::cycle::{Step, cycle, summary};
+use crate::effects::journal::{Journal, Phase};
+use crate::effects::stop;
+use crate::error::{Error, Result};
+use crate::event::Event;
+use crate::model::ledger as names;
+use crate::session::{Cut, Ending, Progress, Session};
+
+pub use recover::recover;
+
+/// How often a wait looks for a STOP file.
+const POLL: Duration = Duration::from_millis(100);
+
+/// Runs cycles until there is a reason to end, and ends in order. Returns the ending; an error that ended the session is
+/// returned after everything that could be settled was settled.
+pub async fn run(session: &Session, progress: &mut Progress) -> Result<Ending> {
+    let ran = match open::open(session, progress).await {
+        Ok(()) => cycles(session, progress).await,
+        Err(cut) => Err(cut),
+    };
+    let (ending, error) = match ran {
+        Ok(ending) => (ending, None),
+        Err(Cut::Halt(halt)) => (Ending::of_halt(&halt), None),
+        Err(Cut::Failed(error)) => (of_error(&error), Some(error)),
+    };
+    close(session, progress, &ending)?;
+    match error {
+        Some(error) => Err(error),
+        None => Ok(ending),
+    }
+}
+
+async fn cycles(session: &Session, progress: &mut Progress) -> Result<Ending, Cut> {
+    loop {
+        if let Some(ending) = reason_to_end(session, progress)? {
+            return Ok(ending);
+        }
+        match cycle(session, progress).await? {
+            Step::Next => {}
+            Step::Idle => wait(session).await?,
+            Step::End(ending) => return Ok(ending),
+        }
+    }
+}
+
+/// Looks for a reason to end before a cycle begins.
+fn reason_to_end(session: &Session, progress: &Progress) -> Result<Option<Ending>, Cut> {
+    if let Some(halt) = session.stop.look_for_kill() {
+        return Err(halt.into());
+    }
+    if let Some(words) = stop::stop_file(&session.repo.root.join(names::STOP)) {
+        return Ok(Some(stopped(&words)));
+    }
+    let done = progress.records.len() as u64;
+    Ok(session
+        .options
+        .max_cycles
+        .filter(|most| done >= *most)
+        .map(|most| {
+            let cycles =
+                crate::model::text::count(usize::try_from(most).unwrap_or(usize::MAX), "cycle");
+            Ending::fine("limit", format!("limit of {cycles} reached (--max-cycles)"))
+        }))
+}
+
+/// The ending that a STOP file asks for.
+pub fn stopped(words: &str) -> Ending {
+    let said = if words.is_empty() {
+        String::new()
+    } else {
+        format!(": {words}")
+    };
+    Ending::fine(
+        "stopped",
+        format!(
+            "STOP file {}{said} — `evolve stop --off` takes it away",
+            names::STOP
+        ),
+    )
+}
+
+/// Rests between idle cycles; STOP ends the rest at once.
+async fn wait(session: &Session) -> Result<(), Cut> {
+    let rest = session.options.idle_wait;
+    if rest.is_zero() {
+        return Ok(());
+    }
+    session.events.send(Event::Waiting {
+        seconds: rest.as_secs_f64(),
+        reason: "nothing to do; STOP or KILL ends the wait".to_owned(),
+    });
+    let until = tokio::time::Instant::now() + rest;
+    while tokio::time::Instant::now() < until {
+        if stop::stop_file(&session.repo.root.join(names::STOP)).is_some() {
+            return Ok(());
+        }
+        let next = until.min(tokio::time::Instant::now() + POLL);
+        tokio::select! {
+            () = tokio::time::sleep_until(next) => {},
+            () = session.stop.halted() => {},
+        }
+        if let Some(halt) = session.stop.halt() {
+            return Err(halt.into());
+        }
+    }
+    Ok(())
+}
+
+fn of_error(error: &Error) -> Ending {
+    Ending {
+        exit_code: error.kind.exit_code(),
+        ..Ending::fine("failed", error.message.lines().next().unwrap_or_default())
+    }
+}
+
+/// Ends the session: acknowledges a kill, completes the summary with one more commit if anything was recorded, and says
+/// why it ended.
+fn close(session: &Session, progress: &mut Progress, ending: &Ending) -> Result<()> {
+    let last = progress.ledger.history.next_cycle() - 1;
+    if ending.word == "killed" {
+        let at = crate::effects::clock::timestamp();
+        crate::effects::ledger::Ledger::acknowledge_kill(
+            &session.repo.root,
+            last,
+            &ending.reason,
+            &at,
+        )?;
+    }
+    let is_settled = drop_unrecorded(session, progress)?;
+    let mut told = None;
+    if is_settled && !progress.records.is_empty() {
+        summary::write(session, progress, Some(ending))?;
+        let head = session.repo.head()?;
+        if let Some(commit) = head.commit.filter(|_| head.branch.is_some()) {
+            let message = format!(
+                "evolve: session {} ended — {}\n\n{}\n",
+                session.id, ending.word, ending.reason
+            );
+            progress
+                .ledger
+                .commit(&session.workspace(), &commit, &message)?;
+        }
+    }
+    if progress.newest.is_some() {
+        told = Some(
+            summary::trajectory(progress, &progress.ledger.snapshot(names::BASELINE)).one_line(),
+        );
+    }
+    if is_settled {
+        crate::cycle::drop_copies(session)?;
+    }
+    session.events.send(Event::SessionEnded {
+        reason: ending.reason.clone(),
+        ending: ending.word,
+        cycles: progress.records.len() as u64,
+        exit_code: ending.exit_code,
+        trajectory: told,
+    });
+    Ok(())
+}
+
+/// Drops what a cycle that was cut short before its agent had written; says whether nothing is left in progress.
+fn drop_unrecorded(session: &Session, progress: &mut Progress) -> Result<bool> {
+    match Journal::read(&session.repo.private)?.map(|journal| journal.phase) {
+        Some(Phase::Agent | Phase::Undoing | Phase::Recording) => return Ok(false),
+        Some(Phase::Measuring) => Journal::clear(&session.repo.private)?,
+        None => {}
+    }
+    let next = progress.ledger.history.next_cycle();
+    progress.ledger.unwrite(&names::snapshot(next))?;
+    Ok(true)
+}

@@ -1,0 +1,109 @@
+//! What happens once before the first cycle: the baseline of a first run, and the check that every check script is wired.
+
+use std::fs;
+
+use crate::cycle::{load_goals, measure_all, refuse_unmeasurable};
+use crate::effects::clock;
+use crate::effects::ledger::Ledger;
+use crate::effects::stop;
+use crate::error::Result;
+use crate::model::goals::Goals;
+use crate::model::ledger as names;
+use crate::model::summary;
+use crate::model::work::{NewItem, Severity};
+use crate::session::{Carried, Cut, Progress, Session};
+
+/// Prepares a session's first cycle.
+pub async fn open(session: &Session, progress: &mut Progress) -> Result<(), Cut> {
+    if let Some(halt) = session.stop.look_for_kill() {
+        return Err(halt.into());
+    }
+    Ledger::exclude_private_files(&session.repo)?;
+    for problem in progress
+        .ledger
+        .history
+        .problems
+        .iter()
+        .chain(&progress.ledger.queue.problems())
+    {
+        session.events.warn(problem.clone());
+    }
+    if stop::stop_file(&session.repo.root.join(names::STOP)).is_some() {
+        return Ok(());
+    }
+    let start = session.workspace().begin(&session.id, 0)?;
+    let goals = load_goals(session, &start)?;
+    if progress.ledger.history.records.is_empty() && session.repo.is_ignored(names::HISTORY) {
+        session
+            .events
+            .note("evolve's files in .agents are committed although git ignores that folder");
+    }
+    queue_unwired_scripts(session, progress, &goals)?;
+    let is_first_run =
+        progress.ledger.history.records.is_empty() && !progress.ledger.has(names::BASELINE);
+    if !is_first_run || session.options.skip_baseline {
+        return Ok(());
+    }
+    let mut baseline = measure_all(session, progress, (&start, &goals), "baseline").await?;
+    session.tell_measured(&baseline, "baseline");
+    refuse_unmeasurable(&baseline, &goals)?;
+    baseline.cycle = Some(0);
+    progress.ledger.write_snapshot(names::BASELINE, &baseline)?;
+    progress.ledger.write(
+        names::BASELINE_REPORT,
+        summary::baseline_report(&baseline).as_bytes(),
+    )?;
+    progress.note_snapshot(&baseline);
+    progress.carried = Some(Carried {
+        snapshot: baseline,
+        file: names::BASELINE.to_owned(),
+        content: start.content,
+    });
+    Ok(())
+}
+
+/// Queues each `scripts/check-*.sh` that is in no check, once.
+fn queue_unwired_scripts(session: &Session, progress: &mut Progress, goals: &Goals) -> Result<()> {
+    let mut added = 0;
+    for script in unwired_scripts(session, goals) {
+        let item = NewItem {
+            title: format!("Unwired script: {script} — wire to GOALS.yaml or delete"),
+            kind: "tech-debt".to_owned(),
+            severity: Severity::High,
+            source: "wiring check".to_owned(),
+            description: "The script is named in no check, so nothing notices when it fails."
+                .to_owned(),
+            ..NewItem::default()
+        };
+        added += usize::from(progress.ledger.queue.add(item, &clock::timestamp()));
+    }
+    if added > 0 {
+        progress.ledger.write_queue()?;
+        session.events.note(format!(
+            "{added} check scripts are in no check: queued, see `evolve work list`"
+        ));
+    }
+    Ok(())
+}
+
+/// Returns the scripts `scripts/check-*.sh` that no check names.
+pub fn unwired_scripts(session: &Session, goals: &Goals) -> Vec<String> {
+    let Ok(folder) = fs::read_dir(session.repo.root.join("scripts")) else {
+        return Vec::new();
+    };
+    let mut scripts: Vec<String> = folder
+        .flatten()
+        .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file()))
+        .filter_map(|entry| entry.file_name().into_string().ok())
+        .filter(|name| name.starts_with("check-") && name.ends_with(".sh"))
+        .map(|name| format!("scripts/{name}"))
+        .filter(|script| {
+            !goals
+                .goals
+                .iter()
+                .any(|goal| goal.check.contains(script.as_str()))
+        })
+        .collect();
+    scripts.sort();
+    scripts
+}

@@ -1,0 +1,195 @@
+//! Settles what a dead session left: ends its processes, undoes its half-done cycle, records it as interrupted.
+
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal};
+
+use crate::effects::journal::{Journal, Phase};
+use crate::effects::ledger::Ledger;
+use crate::effects::process::MARK;
+use crate::effects::quarantine::Quarantine;
+use crate::effects::repo::Repo;
+use crate::effects::workspace::{Plan, Settled, Start, Workspace};
+use crate::effects::{clock, keep, proc_table};
+use crate::error::{Error, Result};
+use crate::event::Events;
+use crate::model::gate::Fate;
+use crate::model::ledger as names;
+use crate::model::record::{CycleResult, Record};
+
+/// How long the processes of a dead session may take to go away.
+const LIMIT: Duration = Duration::from_secs(20);
+
+/// Settles what the journal tells of, if there is one, and says so in one sentence.
+pub fn recover(repo: &Repo, events: &Events) -> Result<()> {
+    let Some(journal) = Journal::read(&repo.private)? else {
+        return Ok(());
+    };
+    end_leftovers(&journal.session)?;
+    let workspace = Workspace { repo };
+    let said = match (journal.phase, &journal.start, &journal.record) {
+        (Phase::Agent | Phase::Undoing, Some(start), Some(record)) => {
+            let record = undo(&workspace, start, record, journal.plan.as_ref())?;
+            write_down(&workspace, start, &record)?;
+            let work = match &record.reverted_to {
+                Some(_) => format!("its change was undone and stays under {}", start.work_ref()),
+                None => record.reason.clone().unwrap_or_default(),
+            };
+            format!(
+                "cycle {} of a session that died was settled as interrupted: {work}",
+                journal.cycle
+            )
+        }
+        (Phase::Recording, Some(start), Some(record)) => {
+            write_down(&workspace, start, record)?;
+            format!(
+                "the record of cycle {}, whose session died, was completed",
+                journal.cycle
+            )
+        }
+        (Phase::Measuring | Phase::Agent | Phase::Undoing | Phase::Recording, _, _) => {
+            format!(
+                "cycle {} of a session that died had changed nothing yet; it is run again",
+                journal.cycle
+            )
+        }
+    };
+    Journal::clear(&repo.private)?;
+    events.note(said);
+    Ok(())
+}
+
+/// Takes back the change of the dead session's cycle; going on with an undo that had begun.
+fn undo(
+    workspace: &Workspace<'_>,
+    start: &Start,
+    record: &Record,
+    plan: Option<&Plan>,
+) -> Result<Record> {
+    let mut record = record.clone();
+    record.timestamp = clock::timestamp();
+    record.result = CycleResult::Interrupted;
+    record.reason = Some("the session died in mid-cycle".to_owned());
+    let settled = match plan {
+        Some(plan) => finish(workspace, start, plan)?,
+        None => {
+            let stock = workspace.take_stock(start)?;
+            if !stock.change.by_others.is_empty() {
+                record.reason = Some(format!(
+                    "somebody else committed: {}",
+                    stock.change.by_others.join(", ")
+                ));
+                workspace.settle(start, &stock, Fate::Leave, None)?
+            } else {
+                let subject = format!("revert: evolve cycle {} interrupted", start.cycle);
+                let plan = workspace.plan_undo(
+                    start,
+                    &stock,
+                    &subject,
+                    "The session died in mid-cycle.",
+                )?;
+                note_plan(workspace, plan.as_ref())?;
+                workspace.settle(start, &stock, Fate::Undo, plan.as_ref())?
+            }
+        }
+    };
+    if settled.was_outrun {
+        record.reason = Some("somebody else committed after the session had died".to_owned());
+    }
+    let content = workspace
+        .repo
+        .content(&workspace.repo.tree_of(&settled.commit)?)?;
+    let was_undone = settled.commit != start.commit && content == start.content;
+    record.reverted_to = was_undone.then(|| start.commit.clone());
+    record.commit_sha = settled.commit;
+    record.content = Some(content);
+    record.notes.extend(settled.notes);
+    Ok(record)
+}
+
+fn note_plan(workspace: &Workspace<'_>, plan: Option<&Plan>) -> Result<()> {
+    let private = &workspace.repo.private;
+    if let (Some(plan), Some(mut journal)) = (plan, Journal::read(private)?) {
+        journal.phase = Phase::Undoing;
+        journal.plan = Some(plan.clone());
+        journal.write(private)?;
+    }
+    Ok(())
+}
+
+fn finish(workspace: &Workspace<'_>, start: &Start, plan: &Plan) -> Result<Settled> {
+    let repo = workspace.repo;
+    workspace.clear_locks(start)?;
+    let mut quarantine = Quarantine::of(&repo.private, &start.session, start.cycle);
+    let was_outrun = !workspace.carry_out(start, plan, &mut quarantine)?;
+    let mut notes = Vec::new();
+    if !was_outrun {
+        let put_back =
+            start
+                .kept
+                .put_back(&repo.root, &keep::folder(&repo.private), &mut quarantine)?;
+        if !put_back.is_empty() {
+            notes.push(format!("untracked files put back: {}", put_back.join(", ")));
+        }
+    }
+    notes.extend(
+        quarantine
+            .moved
+            .iter()
+            .map(|what| format!("moved out of the way: {what}")),
+    );
+    let head = repo.head()?.commit.unwrap_or_else(|| start.commit.clone());
+    Ok(Settled {
+        commit: head,
+        was_outrun,
+        notes,
+    })
+}
+
+/// Appends the record unless it is there, and commits the ledger unless that was done.
+fn write_down(workspace: &Workspace<'_>, start: &Start, record: &Record) -> Result<()> {
+    let mut ledger = Ledger::load(&workspace.repo.root)?;
+    for name in [
+        names::snapshot(record.cycle),
+        names::post_snapshot(record.cycle),
+    ] {
+        ledger.take_up(&name)?;
+    }
+    ledger.record(record)?;
+    ledger.commit(
+        workspace,
+        &start.commit,
+        &crate::cycle::record_message(record),
+    )?;
+    Ok(())
+}
+
+/// Ends what is left of a dead session's checks and agent: they carry its mark.
+fn end_leftovers(session: &str) -> Result<()> {
+    let mark = format!("{MARK}={session}/");
+    let began = Instant::now();
+    loop {
+        let own = std::process::id();
+        let is_left = |pid: &u32| {
+            *pid != own
+                && proc_table::has_variable_prefix(*pid, &mark)
+                && proc_table::is_alive(*pid, None)
+        };
+        let left: Vec<u32> = proc_table::all().into_iter().filter(is_left).collect();
+        if left.is_empty() {
+            return Ok(());
+        }
+        if began.elapsed() > LIMIT {
+            return Err(Error::unsafe_repo(format!(
+                "processes of a dead session cannot be ended: {left:?}"
+            ))
+            .hint("end them by hand, then run evolve again"));
+        }
+        for pid in left {
+            if let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) {
+                let _ = rustix::process::kill_process(pid, Signal::KILL);
+            }
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}

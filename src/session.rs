@@ -1,0 +1,302 @@
+//! What every step of a run may read (`Session`), and what a run has learned so far (`Progress`).
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::effects::agent::Agent;
+use crate::effects::files;
+use crate::effects::keep::Kept;
+use crate::effects::ledger::Ledger;
+use crate::effects::lock::Lock;
+use crate::effects::measure::Measurer;
+use crate::effects::repo::Repo;
+use crate::effects::stop::{Halt, Stop};
+use crate::effects::workspace::Workspace;
+use crate::error::{Error, Result};
+use crate::event::{Event, Events};
+use crate::model::goals::{self, Goal, Goals};
+use crate::model::record::Record;
+use crate::model::select::Stuck;
+use crate::model::snapshot::{CheckResult, Measurement, Snapshot};
+
+/// What every step may read; nothing in here changes while a session runs.
+#[derive(Debug)]
+pub struct Session {
+    /// The session's id.
+    pub id: String,
+    /// When it started, RFC 3339 in UTC.
+    pub started: String,
+    /// The repository.
+    pub repo: Repo,
+    /// The goals file.
+    pub goals_file: GoalsFile,
+    /// The agent.
+    pub agent: Agent,
+    /// Runs checks.
+    pub measurer: Measurer,
+    /// Ends everything.
+    pub stop: Stop,
+    /// Who is told.
+    pub events: Events,
+    /// What the user asked for.
+    pub options: Options,
+    /// Held as long as the session lives.
+    pub lock: Lock,
+}
+
+/// What the user asked for, on the command line or in a file.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Most cycles of this session.
+    pub max_cycles: Option<u64>,
+    /// How long to wait between idle cycles.
+    pub idle_wait: Duration,
+    /// No baseline.
+    pub skip_baseline: bool,
+    /// Ask agents for a failing test first.
+    pub test_first: bool,
+}
+
+/// Where the goals are read from.
+#[derive(Clone, Debug)]
+pub struct GoalsFile {
+    /// The file.
+    pub path: PathBuf,
+    /// Its path below the repository's root; none if it lies elsewhere.
+    pub in_repo: Option<String>,
+    /// Its name in messages, as the user would write it.
+    pub shown: String,
+}
+
+impl GoalsFile {
+    /// Reads the goals; every problem of the file is reported at once. Returns warnings beside them.
+    pub fn load(&self) -> Result<(Goals, Vec<String>)> {
+        let bytes = match std::fs::metadata(&self.path) {
+            Ok(meta) if meta.is_file() && meta.len() > goals::MAX_BYTES as u64 => {
+                return Err(Error::usage(format!(
+                    "{}: {} bytes are more than the {} that are read",
+                    self.shown,
+                    meta.len(),
+                    goals::MAX_BYTES
+                )));
+            }
+            Ok(meta) if meta.is_file() => {
+                std::fs::read(&self.path).map_err(|cause| Error::io("read", &self.path, cause))?
+            }
+            Ok(_) => return Err(Error::usage(format!("{} is no plain file", self.shown))),
+            Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => {
+                return Err(Error::usage(format!("No goals to measure: there is no {}", self.shown))
+                    .hint("write one with a goal or two; GOALS.example.yaml of evolve's sources shows every key, `evolve demo` a run"));
+            }
+            Err(cause) => return Err(Error::io("read", &self.path, cause)),
+        };
+        match goals::read_goals(&self.shown, &bytes) {
+            Ok((goals, warnings)) => {
+                let line = |one: &goals::Problem| {
+                    format!(
+                        "{}:{}:{}: {}",
+                        self.shown, one.line, one.column, one.message
+                    )
+                };
+                Ok((goals, warnings.iter().map(line).collect()))
+            }
+            Err(problems) => Err(goals::to_error(&self.shown, &problems)),
+        }
+    }
+}
+
+/// Why a cycle was cut short.
+#[derive(Clone, Debug)]
+pub enum Cut {
+    /// Something outside ended everything.
+    Halt(Halt),
+    /// `evolve` or the machine failed.
+    Failed(Error),
+}
+
+impl Cut {
+    /// Says why, for the record.
+    pub fn reason(&self) -> String {
+        match self {
+            Cut::Halt(halt) => halt.reason(),
+            Cut::Failed(error) => format!("evolve failed: {}", error.message),
+        }
+    }
+}
+
+impl From<Error> for Cut {
+    fn from(error: Error) -> Cut {
+        Cut::Failed(error)
+    }
+}
+
+impl From<Halt> for Cut {
+    fn from(halt: Halt) -> Cut {
+        Cut::Halt(halt)
+    }
+}
+
+/// Why a session ends.
+#[derive(Clone, Debug)]
+pub struct Ending {
+    /// One word for it.
+    pub word: &'static str,
+    /// In words.
+    pub reason: String,
+    /// The exit code that follows.
+    pub exit_code: u8,
+    /// The goals that wait for a person.
+    pub stuck: Vec<Stuck>,
+}
+
+impl Ending {
+    /// An ending in good order.
+    pub fn fine(word: &'static str, reason: impl Into<String>) -> Ending {
+        Ending {
+            word,
+            reason: reason.into(),
+            exit_code: 0,
+            stuck: Vec::new(),
+        }
+    }
+
+    /// An ending that asks for a person (exit 11).
+    pub fn human_needed(reason: impl Into<String>, stuck: Vec<Stuck>) -> Ending {
+        let exit_code = crate::error::Kind::Human.exit_code();
+        Ending {
+            word: "human-needed",
+            reason: reason.into(),
+            exit_code,
+            stuck,
+        }
+    }
+
+    /// The ending that follows from what ended everything.
+    pub fn of_halt(halt: &Halt) -> Ending {
+        let reason = halt.reason();
+        match halt {
+            Halt::Kill(..) => Ending::fine("killed", reason),
+            Halt::MaxTime(_) => Ending::fine("limit", reason),
+            Halt::Signal(number) => Ending {
+                exit_code: u8::try_from(128 + number).unwrap_or(1),
+                ..Ending::fine("interrupted", reason)
+            },
+        }
+    }
+}
+
+/// A snapshot that may serve as the next cycle's first.
+#[derive(Clone, Debug)]
+pub struct Carried {
+    /// The snapshot.
+    pub snapshot: Snapshot,
+    /// The file that holds it.
+    pub file: String,
+    /// The content it was measured on.
+    pub content: String,
+}
+
+/// What a run has learned so far.
+#[derive(Debug)]
+pub struct Progress {
+    /// The ledger, in memory.
+    pub ledger: Ledger,
+    /// The second snapshot of a cycle that kept its change, or the baseline.
+    pub carried: Option<Carried>,
+    /// The newest snapshot of what is in the repository.
+    pub newest: Option<Snapshot>,
+    /// The first snapshot of this session.
+    pub first: Option<Snapshot>,
+    /// What this session recorded.
+    pub records: Vec<Record>,
+    /// Copies of the user's untracked files, from the last cycle.
+    pub kept: Option<Kept>,
+}
+
+impl Progress {
+    /// Starts from a ledger.
+    pub fn new(ledger: Ledger) -> Progress {
+        let newest = ledger.history.newest().and_then(|record| {
+            let post = crate::model::ledger::post_snapshot(record.cycle);
+            let snapshot = || ledger.snapshot(&crate::model::ledger::snapshot(record.cycle));
+            match record.is_undone() {
+                true => snapshot(),
+                false => ledger.snapshot(&post).or_else(snapshot),
+            }
+        });
+        Progress {
+            ledger,
+            carried: None,
+            newest,
+            first: None,
+            records: Vec::new(),
+            kept: None,
+        }
+    }
+
+    /// Notes the newest snapshot of what is in the repository.
+    pub fn note_snapshot(&mut self, snapshot: &Snapshot) {
+        self.first.get_or_insert_with(|| snapshot.clone());
+        self.newest = Some(snapshot.clone());
+    }
+
+    /// Returns how long each check took last.
+    pub fn expected_durations(&self) -> HashMap<String, f64> {
+        let goals = self.newest.iter().flat_map(|snapshot| &snapshot.goals);
+        goals
+            .map(|goal| (goal.id.clone(), goal.duration_s))
+            .collect()
+    }
+}
+
+impl Session {
+    /// Returns the working tree.
+    pub fn workspace(&self) -> Workspace<'_> {
+        Workspace { repo: &self.repo }
+    }
+
+    /// Returns the folder of this session's logs.
+    pub fn logs(&self) -> PathBuf {
+        self.repo.private.join("logs").join(&self.id)
+    }
+
+    /// Measures goals and tells of it. `purpose` names the logs and the event.
+    pub async fn measure(
+        &self,
+        goals: &Goals,
+        chosen: &[&Goal],
+        expected: &HashMap<String, f64>,
+        (cycle, purpose): (u64, &'static str),
+    ) -> Result<Vec<Measurement>, Cut> {
+        self.events.send(Event::MeasureStarted {
+            checks: chosen.len(),
+            purpose,
+        });
+        let logs = self.logs().join(format!("{cycle}-{purpose}"));
+        Ok(self
+            .measurer
+            .measure(goals, chosen, expected, Some(&logs))
+            .await?)
+    }
+
+    /// Tells of a whole snapshot.
+    pub fn tell_measured(&self, snapshot: &Snapshot, purpose: &'static str) {
+        let ids = |result| snapshot.with(result).map(|goal| goal.id.clone()).collect();
+        self.events.send(Event::MeasureFinished {
+            score: snapshot.score,
+            goals_passing: snapshot.goals_passing,
+            goals_total: snapshot.goals_total,
+            failing: ids(CheckResult::Fail),
+            skipped: ids(CheckResult::Skip),
+            purpose,
+        });
+    }
+
+    /// Writes a file of the private directory.
+    pub fn write_private(&self, name: &str, bytes: &[u8]) -> Result<PathBuf> {
+        let path = self.repo.private.join(name);
+        files::replace(&path, bytes)?;
+        Ok(path)
+    }
+}

@@ -1,0 +1,49 @@
+//! Events for programs: one JSON object a line, as `schemas/event.schema.json` describes.
+
+use std::io::{self, Write};
+
+use serde_json::{Map, Value, json};
+
+use crate::event::Event;
+
+/// Returns the event as one line of JSON without its end; `time` is when it happened, RFC 3339 in UTC.
+pub fn line(event: &Event, time: &str) -> String {
+    let mut line = Map::new();
+    line.insert("time".to_owned(), json!(time));
+    match serde_json::to_value(event).expect("BUG: an event is always JSON") {
+        Value::Object(fields) => line.extend(fields),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
+            unreachable!("BUG: an event is a JSON object")
+        }
+    }
+    Value::Object(line).to_string()
+}
+
+/// Writes the event as one line and hands it on at once, so that a reader can follow.
+pub fn print(out: &mut dyn Write, event: &Event, time: &str) -> io::Result<()> {
+    writeln!(out, "{}", line(event, time))?;
+    out.flush()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::schema;
+    use crate::view::samples;
+
+    #[test]
+    fn every_event_is_one_line_that_its_schema_describes() {
+        for event in samples::events() {
+            let mut out = Vec::new();
+            print(&mut out, &event, "2026-02-11T21:00:00Z").expect("written");
+            let text = String::from_utf8(out).expect("UTF-8");
+            assert_eq!(text.matches('\n').count(), 1, "{text}");
+            assert!(
+                text.starts_with("{\"time\":\"2026-02-11T21:00:00Z\",\"event\":\""),
+                "{text}"
+            );
+            let value = serde_json::from_str(&text).expect("JSON");
+            assert_eq!(schema::check("event", &value), Ok(()), "{text}");
+        }
+    }
+}

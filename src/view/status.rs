@@ -1,0 +1,130 @@
+//! Where a repository stands, as text for people.
+
+use crate::model::status::Status;
+use crate::model::text::{clean_line, count, number};
+use crate::view::style::{BAD, GOOD, ODD, STRONG, paint};
+
+/// Returns the status as a page of `name  value` lines.
+pub fn page(status: &Status) -> String {
+    let mut page = String::new();
+    let mut line = |name: &str, value: String| page.push_str(&format!("{name:<11}{value}\n"));
+    let branch = status.branch.as_deref().map_or("detached HEAD", |branch| {
+        branch.strip_prefix("refs/heads/").unwrap_or(branch)
+    });
+    line(
+        "repository",
+        format!(
+            "{} on {}",
+            clean_line(&status.repository),
+            clean_line(branch)
+        ),
+    );
+    line(
+        "goals",
+        match status.goals_total {
+            Some(total) => total.to_string(),
+            None => paint(BAD, "GOALS.yaml cannot be read; `evolve validate` says why"),
+        },
+    );
+    line(
+        "session",
+        match &status.session {
+            Some(running) => paint(
+                GOOD,
+                &format!(
+                    "at work, process {} since {}",
+                    running.pid,
+                    clean_line(&running.started_at)
+                ),
+            ),
+            None => "none".to_owned(),
+        },
+    );
+    if let Some(path) = &status.kill {
+        line(
+            "KILL",
+            paint(
+                BAD,
+                &format!(
+                    "{} — `evolve stop --off --kill` takes it away",
+                    clean_line(path)
+                ),
+            ),
+        );
+    }
+    if let Some(words) = &status.stop {
+        line(
+            "STOP",
+            paint(
+                ODD,
+                &format!("{} — `evolve stop --off` takes it away", clean_line(words)),
+            ),
+        );
+    }
+    if let Some(cycle) = status.interrupted_cycle {
+        line(
+            "unsettled",
+            paint(
+                ODD,
+                &format!("cycle {cycle} was cut short; the next run settles it first"),
+            ),
+        );
+    }
+    line("score", score(status));
+    line("cycles", status.cycles.to_string());
+    if let Some(newest) = &status.newest {
+        let goal = newest.goal_id.as_deref().unwrap_or("nothing to do");
+        let reason = newest
+            .reason
+            .as_deref()
+            .map_or(String::new(), |reason| format!(" — {}", clean_line(reason)));
+        let words = format!(
+            "cycle {}, {}: {}{reason}",
+            newest.cycle,
+            clean_line(goal),
+            paint(STRONG, newest.result.word())
+        );
+        line("newest", words);
+    }
+    for (name, goals) in [("struck", &status.struck), ("declined", &status.declined)] {
+        if !goals.is_empty() {
+            let ids = clean_line(&goals.join(", "));
+            line(
+                name,
+                paint(
+                    ODD,
+                    &format!("{ids} — `evolve retry ID` allows another attempt"),
+                ),
+            );
+        }
+    }
+    let queue = &status.queue;
+    line(
+        "queue",
+        format!(
+            "{} open, {} set aside, {} done",
+            queue.open, queue.set_aside, queue.consumed
+        ),
+    );
+    for problem in &status.problems {
+        line("problem", paint(ODD, &clean_line(problem)));
+    }
+    page
+}
+
+fn score(status: &Status) -> String {
+    let passing = status.newest.as_ref().map_or(String::new(), |newest| {
+        format!(
+            ", {} of {} pass",
+            newest.goals_passing,
+            count(newest.goals_total, "goal")
+        )
+    });
+    match (status.score, status.baseline_score) {
+        (Some(now), Some(baseline)) => {
+            format!("{} (baseline {}){passing}", number(now), number(baseline))
+        }
+        (Some(now), None) => format!("{}{passing}", number(now)),
+        (None, _) => "not measured yet".to_owned(),
+    }
+}

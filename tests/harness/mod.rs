@@ -1,0 +1,386 @@
+//! A real repository in a sealed environment, a scripted agent, and the real binary.
+//!
+//! The agent is cut into invocations: the first call runs the first script, the second the second, and a call beyond the
+//! last one fails, so that a test says exactly what happens in each cycle. Nothing of the caller's environment but PATH
+//! leaks in; the clock starts at a fixed time in each process and goes on by a second each time it is asked.
+
+#![allow(dead_code, reason = "each theme uses its own part of the harness")]
+
+use std::cell::Cell;
+use std::fmt::Write as _;
+use std::fs;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// How long any run of the program may take; a hang fails the test.
+const OUTER_LIMIT: Duration = Duration::from_secs(120);
+
+/// A git repository with everything around it.
+pub struct TestRepo {
+    folder: TempDir,
+    steps: Cell<usize>,
+    /// Extra environment for the program.
+    pub env: Vec<(String, String)>,
+}
+
+/// What a run of the program came to.
+#[derive(Debug)]
+pub struct Run {
+    pub code: i32,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+impl Run {
+    /// Asserts the exit code, showing everything that was printed if it is another.
+    #[track_caller]
+    pub fn expect(self, code: i32) -> Run {
+        assert_eq!(
+            self.code, code,
+            "\n--- stdout\n{}\n--- stderr\n{}",
+            self.stdout, self.stderr
+        );
+        self
+    }
+}
+
+impl TestRepo {
+    /// A repository with one commit that holds these goals, in YAML below `goals:`.
+    pub fn with_goals(goals: &str) -> TestRepo {
+        let repo = TestRepo::empty();
+        repo.write("GOALS.yaml", &format!("version: 1\ngoals:\n{goals}"));
+        repo.commit_all("first");
+        repo
+    }
+
+    /// A repository whose goals are the files that have to exist, as `(id, weight)`: goal `a` passes if the file `a` is
+    /// there.
+    pub fn with_files_wanted(goals: &[(&str, u8)]) -> TestRepo {
+        let mut yaml = String::new();
+        for (id, weight) in goals {
+            let _ = writeln!(
+                yaml,
+                "  - {{id: {id}, description: file {id} exists, check: test -e {id}, weight: {weight}}}"
+            );
+        }
+        TestRepo::with_goals(&yaml)
+    }
+
+    /// A repository without a commit.
+    pub fn empty() -> TestRepo {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir_all(folder.path().join("home")).unwrap();
+        fs::create_dir_all(folder.path().join("agent")).unwrap();
+        fs::create_dir_all(folder.path().join("repo")).unwrap();
+        let repo = TestRepo {
+            folder,
+            steps: Cell::new(0),
+            env: Vec::new(),
+        };
+        repo.git(&["init", "--quiet", "--initial-branch=main"]);
+        repo.git(&["config", "user.name", "Tester"]);
+        repo.git(&["config", "user.email", "tester@example.invalid"]);
+        repo
+    }
+
+    pub fn root(&self) -> PathBuf {
+        self.folder.path().join("repo")
+    }
+
+    pub fn home(&self) -> PathBuf {
+        self.folder.path().join("home")
+    }
+
+    /// A folder beside the repository, for what must not be in it.
+    pub fn outside(&self) -> PathBuf {
+        self.folder.path().join("agent")
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.root().join(name)
+    }
+
+    pub fn write(&self, name: &str, text: &str) {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    #[track_caller]
+    pub fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.path(name)).unwrap_or_else(|cause| panic!("{name}: {cause}"))
+    }
+
+    pub fn has(&self, name: &str) -> bool {
+        fs::symlink_metadata(self.path(name)).is_ok()
+    }
+
+    pub fn commit_all(&self, message: &str) {
+        self.git(&["add", "--all"]);
+        self.git(&["commit", "--quiet", "--allow-empty", "-m", message]);
+    }
+
+    /// Runs git in the sealed environment and returns its stdout, trimmed.
+    #[track_caller]
+    pub fn git(&self, arguments: &[&str]) -> String {
+        let output = self.command("git").args(arguments).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "git {arguments:?}: {said}");
+        String::from_utf8_lossy(&output.stdout)
+            .trim_end()
+            .to_owned()
+    }
+
+    pub fn head(&self) -> String {
+        self.git(&["rev-parse", "HEAD"])
+    }
+
+    /// The subjects of all commits, newest first.
+    pub fn subjects(&self) -> Vec<String> {
+        self.git(&["log", "--format=%s"])
+            .lines()
+            .map(str::to_owned)
+            .collect()
+    }
+
+    /// Every path outside the ledger with its mode and blob, as the commit has it.
+    pub fn content(&self, commit: &str) -> Vec<String> {
+        let listed = self.git(&["ls-tree", "-r", "-z", commit]);
+        let is_content = |line: &&str| {
+            !line.contains("\t.agents/evolve/") && !line.ends_with("\t.agents/rpi/next-work.jsonl")
+        };
+        listed
+            .split('\0')
+            .filter(|line| !line.is_empty())
+            .filter(is_content)
+            .map(str::to_owned)
+            .collect()
+    }
+
+    /// `git status` in short form, a line each.
+    pub fn status(&self) -> Vec<String> {
+        self.git(&["status", "--porcelain"])
+            .lines()
+            .map(str::to_owned)
+            .collect()
+    }
+
+    /// A command in the repository, in the sealed environment.
+    pub fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
+        let mut command = Command::new(program);
+        command.current_dir(self.root()).env_clear();
+        command.env("PATH", std::env::var_os("PATH").unwrap());
+        command
+            .env("HOME", self.home())
+            .env("LC_ALL", "C")
+            .env("GIT_CONFIG_NOSYSTEM", "1");
+        command
+            .env("GIT_AUTHOR_DATE", "2026-01-01T00:00:00Z")
+            .env("GIT_COMMITTER_DATE", "2026-01-01T00:00:00Z");
+        command
+            .env("EVOLVE_CLOCK", "2026-02-03T04:05:06Z")
+            .env("NO_COLOR", "1");
+        command.envs(self.env.iter().cloned());
+        command.stdin(Stdio::null());
+        command
+    }
+
+    /// Adds scripts for the next calls of the agent, one each.
+    pub fn agent_does(&self, scripts: &[&str]) {
+        let folder = self.outside();
+        for script in scripts {
+            let number = self.steps.get() + 1;
+            self.steps.set(number);
+            fs::write(folder.join(format!("{number}.sh")), script).unwrap();
+        }
+        let agent = format!(
+            "cd '{folder}'\nn=$(($(cat calls 2>/dev/null || echo 0) + 1))\necho $n >calls\ncat >brief-$n\ncd '{root}'\n\
+             [ -e '{folder}'/$n.sh ] || {{ echo \"the agent was called $n times\" >&2; exit 99; }}\n. '{folder}'/$n.sh\n",
+            folder = folder.display(),
+            root = self.root().display()
+        );
+        fs::write(folder.join("agent"), agent).unwrap();
+    }
+
+    /// The command line of the scripted agent.
+    pub fn agent(&self) -> String {
+        format!("sh {}", self.outside().join("agent").display())
+    }
+
+    /// How often the agent was called.
+    pub fn calls(&self) -> usize {
+        fs::read_to_string(self.outside().join("calls"))
+            .map_or(0, |calls| calls.trim().parse().unwrap())
+    }
+
+    /// The brief of the agent's n-th call, from 1.
+    #[track_caller]
+    pub fn brief(&self, call: usize) -> String {
+        fs::read_to_string(self.outside().join(format!("brief-{call}"))).unwrap()
+    }
+
+    /// Runs the loop with the scripted agent and these arguments.
+    pub fn run(&self, arguments: &[&str]) -> Run {
+        let agent = format!("--agent={}", self.agent());
+        let all: Vec<&str> = [agent.as_str()]
+            .into_iter()
+            .chain(arguments.iter().copied())
+            .collect();
+        self.evolve(&all)
+    }
+
+    /// Runs the scripted agent for one cycle with this script.
+    pub fn cycle(&self, script: &str) -> Run {
+        self.agent_does(&[script]);
+        self.run(&["--max-cycles=1"])
+    }
+
+    /// Runs the program with these arguments only.
+    pub fn evolve(&self, arguments: &[&str]) -> Run {
+        finish(self.spawn(arguments))
+    }
+
+    /// Starts the program.
+    pub fn spawn(&self, arguments: &[&str]) -> Child {
+        let mut command = self.command(env!("CARGO_BIN_EXE_evolve"));
+        command
+            .args(arguments)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        command.spawn().unwrap()
+    }
+
+    /// Starts the loop with the scripted agent.
+    pub fn spawn_run(&self, arguments: &[&str]) -> Child {
+        let agent = format!("--agent={}", self.agent());
+        let all: Vec<&str> = [agent.as_str()]
+            .into_iter()
+            .chain(arguments.iter().copied())
+            .collect();
+        self.spawn(&all)
+    }
+
+    /// The records, oldest first.
+    pub fn records(&self) -> Vec<Value> {
+        let path = self.path(".agents/evolve/cycle-history.jsonl");
+        let text = fs::read_to_string(path).unwrap_or_default();
+        text.lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect()
+    }
+
+    /// One field of each record, as text.
+    pub fn each(&self, field: &str) -> Vec<String> {
+        let text = |record: &Value| match &record[field] {
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        };
+        self.records().iter().map(text).collect()
+    }
+
+    /// The newest record.
+    #[track_caller]
+    pub fn newest(&self) -> Value {
+        self.records().pop().expect("there is no record")
+    }
+
+    #[track_caller]
+    pub fn json(&self, name: &str) -> Value {
+        serde_json::from_str(&self.read(name)).unwrap()
+    }
+
+    /// The private directory.
+    pub fn private(&self) -> PathBuf {
+        self.path(".git/evolve")
+    }
+}
+
+/// Waits for a started program; kills it if it takes longer than any test may.
+pub fn finish(mut child: Child) -> Run {
+    let mut stdout = child.stdout.take().unwrap();
+    let mut stderr = child.stderr.take().unwrap();
+    let out = std::thread::spawn(move || read_all(&mut stdout));
+    let err = std::thread::spawn(move || read_all(&mut stderr));
+    let began = Instant::now();
+    let status = loop {
+        if let Some(status) = child.try_wait().unwrap() {
+            break status;
+        }
+        if began.elapsed() > OUTER_LIMIT {
+            child.kill().unwrap();
+            child.wait().unwrap();
+            panic!(
+                "the program hung:\n{}\n{}",
+                out.join().unwrap(),
+                err.join().unwrap()
+            );
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    };
+    use std::os::unix::process::ExitStatusExt;
+    Run {
+        code: status
+            .code()
+            .unwrap_or_else(|| 128 + status.signal().unwrap_or(0)),
+        stdout: out.join().unwrap(),
+        stderr: err.join().unwrap(),
+    }
+}
+
+fn read_all(stream: &mut impl Read) -> String {
+    let mut bytes = Vec::new();
+    let _ = stream.read_to_end(&mut bytes);
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// Waits until something holds; fails the test if it never does.
+#[track_caller]
+pub fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
+    let began = Instant::now();
+    while !holds() {
+        assert!(began.elapsed() < OUTER_LIMIT, "never happened: {what}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// Says whether a process lives (a zombie does not).
+pub fn is_alive(pid: u32) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.rsplit_once(')')
+        .is_some_and(|(_, rest)| !rest.trim_start().starts_with('Z'))
+}
+
+/// Reads a pid that a script wrote to a file.
+#[track_caller]
+pub fn pid_in(path: &Path) -> u32 {
+    wait_until("a script writes its pid", || {
+        fs::read_to_string(path).is_ok_and(|text| text.ends_with('\n'))
+    });
+    fs::read_to_string(path).unwrap().trim().parse().unwrap()
+}
+
+/// Sends a signal by its name, as in `INT`.
+pub fn signal(child: &Child, name: &str) {
+    let status = Command::new("kill")
+        .args([&format!("-{name}"), &child.id().to_string()])
+        .status()
+        .unwrap();
+    assert!(status.success());
+}
+
+/// The output of a command that must succeed.
+#[track_caller]
+pub fn output(command: &mut Command) -> Output {
+    let output = command.output().unwrap();
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    output
+}
