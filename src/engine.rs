@@ -120,19 +120,9 @@ fn of_error(error: &Error) -> Ending {
     }
 }
 
-/// Ends the session: acknowledges a kill, completes the summary with one more commit if anything was recorded, and says
+/// Ends the session: completes the summary with one more commit if anything was recorded, and says
 /// why it ended.
 fn close(session: &Session, progress: &mut Progress, ending: &Ending) -> Result<()> {
-    let last = progress.ledger.history.next_cycle() - 1;
-    if ending.word == "killed" {
-        let at = crate::effects::clock::timestamp();
-        crate::effects::ledger::Ledger::acknowledge_kill(
-            &session.repo.root,
-            last,
-            &ending.reason,
-            &at,
-        )?;
-    }
     let is_settled = drop_unrecorded(session, progress)?;
     let mut told = None;
     if is_settled && !progress.records.is_empty() {

@@ -18,7 +18,7 @@ use crate::event::{Event, Events};
 use crate::model::goals::{self, Goal, Goals};
 use crate::model::record::Record;
 use crate::model::select::Stuck;
-use crate::model::snapshot::{CheckResult, Measurement, Snapshot};
+use crate::model::snapshot::{self, CheckResult, Measurement, Snapshot};
 
 /// What every step may read; nothing in here changes while a session runs.
 #[derive(Debug)]
@@ -206,6 +206,8 @@ pub struct Progress {
     pub carried: Option<Carried>,
     /// The newest snapshot of what is in the repository.
     pub newest: Option<Snapshot>,
+    /// Goals that pass at the start of this cycle and did not when the last one was recorded: somebody else mended them.
+    pub mended: Vec<String>,
     /// The first snapshot of this session.
     pub first: Option<Snapshot>,
     /// What this session recorded.
@@ -229,6 +231,7 @@ impl Progress {
             ledger,
             carried: None,
             newest,
+            mended: Vec::new(),
             first: None,
             records: Vec::new(),
             kept: None,
@@ -238,6 +241,10 @@ impl Progress {
     /// Notes the newest snapshot of what is in the repository.
     pub fn note_snapshot(&mut self, snapshot: &Snapshot) {
         self.first.get_or_insert_with(|| snapshot.clone());
+        self.mended = match &self.newest {
+            Some(newest) => snapshot::newly_passing(newest, snapshot),
+            None => Vec::new(),
+        };
         self.newest = Some(snapshot.clone());
     }
 

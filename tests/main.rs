@@ -2,5 +2,17 @@
 
 mod harness;
 
+mod commands;
 mod cycle;
+mod demo;
+mod formats;
+mod input;
 mod layers;
+mod measuring;
+mod recovery;
+mod selection;
+mod stopping;
+mod undo;
+mod user_files;
+mod verdict;
+mod yardstick;

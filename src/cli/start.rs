@@ -6,11 +6,12 @@ use std::thread::JoinHandle;
 
 use crate::cli::{Global, RunOptions};
 use crate::effects::agent::Agent;
+use crate::effects::journal::Journal;
 use crate::effects::ledger::Ledger;
 use crate::effects::measure::Measurer;
 use crate::effects::process::Supervisor;
 use crate::effects::repo::Repo;
-use crate::effects::stop::{self, Halt, Stop};
+use crate::effects::stop::{self, Stop};
 use crate::effects::{clock, files, lock};
 use crate::engine;
 use crate::error::{Error, Kind, Result};
@@ -44,8 +45,9 @@ async fn start(global: &Global, run: &RunOptions, repo: Repo, events: &Events) -
     let stop = Stop::watch(stop::kill_files()?)?;
     let id = clock::session_id();
     let started = clock::timestamp();
+    acknowledge_kills(&repo, &stop)?;
     if let Some(halt) = stop.look_for_kill() {
-        return acknowledge(&repo, events, &halt);
+        return Ok(tell(events, Ending::of_halt(&halt)));
     }
     std::fs::create_dir_all(&repo.private)
         .map_err(|cause| Error::io("create", &repo.private, cause))?;
@@ -233,12 +235,24 @@ pub fn current_dir() -> Result<std::path::PathBuf> {
         .map_err(|cause| Error::internal(format!("cannot tell the working directory: {cause}")))
 }
 
-/// Ends before anything was looked at, because of a KILL file.
-fn acknowledge(repo: &Repo, events: &Events, halt: &Halt) -> Result<Ending> {
-    let cycle = Ledger::load(&repo.root).map_or(0, |ledger| ledger.history.next_cycle() - 1);
+/// Writes `KILLED.json` the moment a KILL file is seen, with the cycle that runs then or ran last.
+fn acknowledge_kills(repo: &Repo, stop: &Stop) -> Result<()> {
+    let (root, private) = (repo.root.clone(), repo.private.clone());
     Ledger::exclude_private_files(repo)?;
-    Ledger::acknowledge_kill(&repo.root, cycle, &halt.reason(), &clock::timestamp())?;
-    Ok(tell(events, Ending::of_halt(halt)))
+    stop.on_kill(move |halt| {
+        let running = Journal::read(&private)
+            .ok()
+            .flatten()
+            .map(|journal| journal.cycle);
+        let newest = || Ledger::load(&root).map_or(0, |ledger| ledger.history.next_cycle() - 1);
+        let cycle = running.unwrap_or_else(newest);
+        if let Err(error) =
+            Ledger::acknowledge_kill(&root, cycle, &halt.reason(), &clock::timestamp())
+        {
+            tracing::warn!("{error}");
+        }
+    });
+    Ok(())
 }
 
 /// Tells why a session that never began has ended.

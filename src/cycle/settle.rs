@@ -154,12 +154,10 @@ pub fn record(
     record: Record,
 ) -> Result<Record> {
     let mut record = record;
-    // What passes now and did not at the last record is forgiven its strikes, whoever mended it.
-    if let (Some(earlier), Ok(after)) = (&progress.newest, &attempt.after) {
-        for id in crate::model::snapshot::newly_passing(earlier, after) {
-            if !record.newly_passing.contains(&id) {
-                record.newly_passing.push(id);
-            }
+    // What somebody else mended since the last record is forgiven its strikes too.
+    for id in &progress.mended {
+        if !record.newly_passing.contains(id) {
+            record.newly_passing.push(id.clone());
         }
     }
     take_in(session, progress, (start, attempt), &record)?;
@@ -295,13 +293,6 @@ pub fn idle(
             format!("still dormant: {reason}"),
         )));
     }
-    let newly_passing = match &progress.ledger.history.newest() {
-        Some(_) => before
-            .with(CheckResult::Pass)
-            .map(|goal| goal.id.clone())
-            .collect(),
-        None => Vec::new(),
-    };
     let record = Record {
         format: FORMAT,
         cycle: start.cycle,
@@ -316,7 +307,7 @@ pub fn idle(
         score_before: Some(before.score),
         score_after: Some(before.score),
         newly_failing: Vec::new(),
-        newly_passing,
+        newly_passing: progress.mended.clone(),
         reason: Some(reason.clone()),
         definition: None,
         content: Some(start.content.clone()),

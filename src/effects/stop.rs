@@ -53,10 +53,11 @@ impl Halt {
 pub struct Stop {
     halt: watch::Sender<Option<Halt>>,
     kill_files: Arc<Vec<PathBuf>>,
-    last_words: LastWords,
+    last_words: Hook<dyn Fn() + Send>,
+    acknowledge: Hook<dyn Fn(&Halt) + Send>,
 }
 
-type LastWords = Arc<Mutex<Option<Box<dyn Fn() + Send>>>>;
+type Hook<F> = Arc<Mutex<Option<Box<F>>>>;
 
 impl std::fmt::Debug for Stop {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -72,7 +73,8 @@ impl Stop {
         let stop = Stop {
             halt: watch::Sender::new(None),
             kill_files: Arc::new(kill_files),
-            last_words: LastWords::default(),
+            last_words: Hook::default(),
+            acknowledge: Hook::default(),
         };
         stop.watch_signals()?;
         let watcher = stop.clone();
@@ -126,6 +128,14 @@ impl Stop {
             .expect("BUG: a holder of the lock panicked") = Some(Box::new(action));
     }
 
+    /// Names what is done the moment a KILL file is seen, before anything is ended.
+    pub fn on_kill(&self, action: impl Fn(&Halt) + Send + 'static) {
+        *self
+            .acknowledge
+            .lock()
+            .expect("BUG: a holder of the lock panicked") = Some(Box::new(action));
+    }
+
     fn leave_at_once(&self, number: i32) {
         if let Some(action) = &*self
             .last_words
@@ -146,13 +156,17 @@ impl Stop {
     }
 
     fn set(&self, halt: Halt) {
-        self.halt.send_if_modified(|seen| {
-            let is_first = seen.is_none();
-            if is_first {
-                *seen = Some(halt);
-            }
-            is_first
-        });
+        if self.halt().is_some() {
+            return;
+        }
+        let hook = self
+            .acknowledge
+            .lock()
+            .expect("BUG: a holder of the lock panicked");
+        if let (Halt::Kill(..), Some(acknowledge)) = (&halt, &*hook) {
+            acknowledge(&halt);
+        }
+        self.halt.send_replace(Some(halt));
     }
 
     /// Returns what ended everything, if something did.
