@@ -80,7 +80,7 @@ struct RunOptions {
     )]
     agent: Option<String>,
     /// How many checks run at once [default: the number of cores]
-    #[arg(long, value_name = "N", env = "EVOLVE_JOBS", value_parser = jobs, global = true)]
+    #[arg(long, value_name = "N", env = "EVOLVE_JOBS", hide_env_values = true, value_parser = jobs, global = true)]
     jobs: Option<usize>,
     /// End the session after this time, as in 90s, 30m, 2h
     #[arg(long, value_name = "TIME", value_parser = crate::model::duration::parse)]

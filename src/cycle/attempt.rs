@@ -154,6 +154,7 @@ impl<'a> Attempt<'a> {
                 goals_file: &session.goals_file.shown,
                 before: self.before,
                 records: &progress.ledger.history.records,
+                broken: &self.broken_before(progress),
                 lessons: &progress.ledger.lessons,
                 frozen: &yardstick.frozen,
                 test_first: session.options.test_first,
@@ -165,6 +166,24 @@ impl<'a> Attempt<'a> {
                 lessons: &lessons,
             },
         )
+    }
+
+    /// Returns what earlier attempts at the same task broke, as their checks said it.
+    fn broken_before(&self, progress: &Progress) -> Vec<(u64, String)> {
+        let id = self.task.goal_id();
+        let records = progress.ledger.history.records.iter().rev();
+        records
+            .filter(|record| record.goal_id.as_deref() == Some(&id))
+            .take(brief::ATTEMPTS_LISTED)
+            .filter(|record| !record.newly_failing.is_empty())
+            .filter_map(|record| {
+                let after = progress
+                    .ledger
+                    .snapshot(&names::post_snapshot(record.cycle))?;
+                let output = brief::broken_output(record, &after);
+                (!output.is_empty()).then_some((record.cycle, output))
+            })
+            .collect()
     }
 
     /// Runs the agent, takes stock and measures again; a failure ends up in the evidence.

@@ -49,9 +49,6 @@ pub fn settle(
         }
     };
     let settled = workspace.settle(start, stock, verdict.fate, plan.as_ref())?;
-    for note in stock.notes.iter().chain(&settled.notes) {
-        session.events.note(note.clone());
-    }
     if settled.was_outrun {
         let reason =
             Some("somebody else committed while the change was about to be undone".to_owned());

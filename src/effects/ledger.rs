@@ -63,7 +63,36 @@ impl Ledger {
     /// Reads the ledger below `root`. Refuses one that a newer program wrote, and folders that lead elsewhere.
     pub fn load(root: &Path) -> Result<Ledger> {
         refuse_links(root)?;
-        let read = |name: &str| files::read_text(&root.join(name), READ_LIMIT);
+        let mut ledger =
+            Ledger::parse(root, |name| files::read_text(&root.join(name), READ_LIMIT))?;
+        for name in STANDING {
+            ledger.take_up(name)?;
+        }
+        Ok(ledger)
+    }
+
+    /// Reads the ledger as a commit has it: what an agent did to the files of the tree meanwhile does not count. Work that
+    /// was queued and goals that were allowed again in the meantime are taken in, because a person may have done that.
+    pub fn load_at(repo: &Repo, commit: &str) -> Result<Ledger> {
+        let root = &repo.root;
+        refuse_links(root)?;
+        let tree = repo.tree_of(commit)?;
+        let mut ledger = Ledger::parse(root, |name| {
+            let bytes = repo.file(&tree, name)?.unwrap_or_default();
+            Ok(String::from_utf8_lossy(&bytes).into_owned())
+        })?;
+        for name in [names::BASELINE, names::BASELINE_REPORT] {
+            if !repo.has_file(&tree, name) {
+                ledger.take_up(name)?;
+            }
+        }
+        ledger.refresh_queue()?;
+        ledger.write_queue()?;
+        ledger.refresh_retries()?;
+        Ok(ledger)
+    }
+
+    fn parse(root: &Path, read: impl Fn(&str) -> Result<String>) -> Result<Ledger> {
         let history_text = read(names::HISTORY)?;
         let history = History::parse(&history_text);
         if let Some(newer) = history.records.iter().find(|record| record.format > FORMAT) {
@@ -75,7 +104,7 @@ impl Ledger {
             .hint("update evolve; an older one would spoil what the newer one wrote"));
         }
         let retries = read(names::RETRIES)?;
-        let mut ledger = Ledger {
+        Ok(Ledger {
             root: root.to_owned(),
             history,
             history_text,
@@ -86,13 +115,7 @@ impl Ledger {
                 .collect(),
             lessons: lesson::parse(&read(names::LESSONS)?),
             pending: BTreeMap::new(),
-        };
-        for name in STANDING {
-            if let Some(bytes) = files::read_bounded(&root.join(name), READ_LIMIT)? {
-                ledger.pending.insert(name.to_owned(), Some(bytes));
-            }
-        }
-        Ok(ledger)
+        })
     }
 
     /// Writes a file of the ledger; it becomes part of the next commit.
@@ -286,14 +309,14 @@ impl Ledger {
             let head_tree = repo.tree_of(&head)?;
             let tree = repo.with_ledger(&head_tree, &files)?;
             if tree == head_tree {
-                workspace.sync_ledger_index(&files)?;
+                workspace.sync_ledger(&files)?;
                 self.pending.clear();
                 return Ok(head);
             }
             let commit = repo.store_commit(&tree, &head, message)?;
             let note = message.lines().next().unwrap_or_default();
             if repo.move_ref(&branch, &head, &commit, note)? {
-                workspace.sync_ledger_index(&files)?;
+                workspace.sync_ledger(&files)?;
                 self.pending.clear();
                 return Ok(commit);
             }

@@ -148,7 +148,7 @@ fn finish(workspace: &Workspace<'_>, start: &Start, plan: &Plan) -> Result<Settl
 
 /// Appends the record unless it is there, and commits the ledger unless that was done.
 fn write_down(workspace: &Workspace<'_>, start: &Start, record: &Record) -> Result<()> {
-    let mut ledger = Ledger::load(&workspace.repo.root)?;
+    let mut ledger = Ledger::load_at(workspace.repo, &start.commit)?;
     for name in [
         names::snapshot(record.cycle),
         names::post_snapshot(record.cycle),

@@ -10,7 +10,9 @@ use crate::model::select::Task;
 use crate::model::snapshot::Snapshot;
 
 /// How many earlier attempts a brief lists.
-const ATTEMPTS_LISTED: usize = 5;
+pub const ATTEMPTS_LISTED: usize = 5;
+/// How much of the output of a check that an earlier attempt broke goes into a brief, in characters.
+const BROKEN_OUTPUT: usize = 600;
 
 /// What a brief is made of.
 #[derive(Clone, Copy, Debug)]
@@ -25,6 +27,8 @@ pub struct Material<'a> {
     pub before: &'a Snapshot,
     /// The history.
     pub records: &'a [Record],
+    /// What the checks said that an undone cycle broke, by the cycle's number.
+    pub broken: &'a [(u64, String)],
     /// What agents learned.
     pub lessons: &'a [Lesson],
     /// Files that checks run.
@@ -46,6 +50,18 @@ pub struct Outbox<'a> {
     pub lessons: &'a str,
 }
 
+/// Returns what the checks said in an undone cycle's second snapshot that it broke; empty if they said nothing.
+pub fn broken_output(record: &Record, after: &Snapshot) -> String {
+    let said = |id: &String| {
+        let output = after.find(id)?.output_tail.as_deref()?.trim();
+        let skipped = output.chars().count().saturating_sub(BROKEN_OUTPUT);
+        let end: String = output.chars().skip(skipped).collect();
+        Some(format!("{id}:\n{end}"))
+    };
+    let parts: Vec<_> = record.newly_failing.iter().filter_map(said).collect();
+    parts.join("\n\n")
+}
+
 /// Writes the brief; whatever looks like a secret is masked.
 pub fn write(material: &Material<'_>, outbox: &Outbox<'_>) -> String {
     let mut environment = Environment::new();
@@ -57,7 +73,7 @@ pub fn write(material: &Material<'_>, outbox: &Outbox<'_>) -> String {
         .rev()
         .filter(|record| record.goal_id.as_deref() == Some(&id))
         .take(ATTEMPTS_LISTED)
-        .map(|record| context! { cycle => record.cycle, result => record.result.word(), reason => record.reason.clone() })
+        .map(|record| attempt_values(record, material.broken))
         .collect();
     let lessons: Vec<_> = lesson::relevant(material.lessons, &id)
         .iter()
@@ -82,6 +98,16 @@ pub fn write(material: &Material<'_>, outbox: &Outbox<'_>) -> String {
         .render_str(include_str!("brief.md.j2"), values)
         .expect("BUG: the brief's template does not fit its values");
     mask::secrets(&text)
+}
+
+fn attempt_values(record: &Record, broken: &[(u64, String)]) -> minijinja::Value {
+    let said = broken.iter().find(|(cycle, _)| *cycle == record.cycle);
+    context! {
+        cycle => record.cycle,
+        result => record.result.word(),
+        reason => record.reason.clone(),
+        broken => said.map(|(_, output)| output.clone()),
+    }
 }
 
 fn goal_values(material: &Material<'_>) -> Option<minijinja::Value> {

@@ -1,7 +1,7 @@
 //! The undo: one commit whose content is the start's, and a working tree that follows it. Whatever stands in the way and
 //! is neither the agent's nor the start's version goes to the quarantine.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
@@ -13,7 +13,7 @@ use crate::effects::keep::{clear_way, is_beneath};
 use crate::effects::quarantine::Quarantine;
 use crate::effects::repo::{Difference, Entry};
 use crate::error::{Error, Result};
-use crate::model::ledger::is_ledger_path;
+use crate::model::ledger::{self, is_ledger_path};
 
 /// An undo that has been decided and is carried out step by step; in the journal before the first step.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -303,47 +303,125 @@ impl Workspace<'_> {
         }
     }
 
-    /// Makes the index entries of the ledger paths what HEAD has, so that `git status` is clean and the user's next
-    /// commit takes nothing away.
-    pub fn sync_ledger_index(&self, files: &[(String, Entry)]) -> Result<()> {
+    /// Makes index and files of the ledger paths what HEAD has, so that `git status` is clean and the user's next commit
+    /// takes nothing away. The queue's and the retries' files are left alone: a person may have added a line just now.
+    pub fn sync_ledger(&self, files: &[(String, Entry)]) -> Result<()> {
         let git = &self.repo.git;
-        let places = [crate::model::ledger::FOLDER, crate::model::ledger::QUEUE];
-        let listed = git.run(&["ls-files", "--stage", "-z", "--", places[0], places[1]])?;
-        let mut indexed = std::collections::HashMap::new();
-        for line in listed.split(|byte| *byte == 0) {
-            let Some(tab) = line.iter().position(|byte| *byte == b'\t') else {
-                continue;
+        let arguments = [
+            "status",
+            "--porcelain=v1",
+            "-z",
+            "--untracked-files=no",
+            "--no-renames",
+            "--",
+        ];
+        let output = git.run(&[&arguments[..], &[ledger::FOLDER, ledger::QUEUE]].concat())?;
+        let committed: HashSet<&[u8]> = files.iter().map(|(path, _)| path.as_bytes()).collect();
+        let (mut extra, mut stale, mut shared) = (Vec::new(), Vec::new(), Vec::new());
+        for entry in output
+            .split(|byte| *byte == 0)
+            .filter(|entry| entry.len() > 3)
+        {
+            let path = &entry[3..];
+            let list = match path {
+                path if !committed.contains(path) => &mut extra,
+                path if path == ledger::QUEUE.as_bytes() || path == ledger::RETRIES.as_bytes() => {
+                    &mut shared
+                }
+                _ => &mut stale,
             };
-            let words = String::from_utf8_lossy(&line[..tab]).into_owned();
-            let id = words.split(' ').nth(1).unwrap_or_default().to_owned();
-            indexed.insert(line[tab + 1..].to_vec(), id);
+            list.push(path.to_vec());
         }
-        let is_wanted = |path: &[u8]| files.iter().any(|(name, _)| name.as_bytes() == path);
-        let extra: Vec<_> = indexed
-            .keys()
-            .filter(|path| !is_wanted(path))
-            .cloned()
-            .collect();
         if !extra.is_empty() {
             git.run_with(
                 &["update-index", "--force-remove", "-z", "--stdin"],
                 &ended(&extra),
             )?;
         }
-        let stale: Vec<_> = files
-            .iter()
-            .filter(|(path, entry)| indexed.get(path.as_bytes()) != Some(&entry.id))
-            .map(|(path, _)| path.as_bytes().to_vec())
-            .collect();
+        let from_stdin = ["--pathspec-from-file=-", "--pathspec-file-nul"];
         if !stale.is_empty() {
+            let arguments = [
+                "restore",
+                "--source=HEAD",
+                "--staged",
+                "--worktree",
+                from_stdin[0],
+                from_stdin[1],
+            ];
+            git.run_with(&arguments, &ended(&stale))?;
+        }
+        if !shared.is_empty() {
             git.run_with(
-                &["update-index", "--add", "--remove", "-z", "--stdin"],
-                &ended(&stale),
+                &[
+                    "restore",
+                    "--source=HEAD",
+                    "--staged",
+                    from_stdin[0],
+                    from_stdin[1],
+                ],
+                &ended(&shared),
             )?;
         }
         Ok(())
     }
+
+    /// Takes out of the index whatever an agent staged below the ledger paths, conflicts included, and puts these entries
+    /// there instead. No file is touched.
+    pub fn reset_ledger_index(&self, files: &[(String, Entry)]) -> Result<()> {
+        let (extra, stale) = self.ledger_index_differences(files)?;
+        let removed = extra.into_iter().map(|path| Difference {
+            path,
+            old: None,
+            new: None,
+        });
+        let set = stale.into_iter().map(|(path, entry)| Difference {
+            path: path.into_bytes(),
+            old: None,
+            new: Some(entry),
+        });
+        self.reset_index(&removed.chain(set).collect::<Vec<_>>())
+    }
+
+    /// Compares the index with what the ledger should be there: paths that are too many, and entries that are missing,
+    /// different or in conflict.
+    fn ledger_index_differences(&self, files: &[(String, Entry)]) -> Result<LedgerIndex> {
+        let places = [ledger::FOLDER, ledger::QUEUE];
+        let listed = self
+            .repo
+            .git
+            .run(&["ls-files", "--stage", "-z", "--", places[0], places[1]])?;
+        let mut indexed = HashMap::new();
+        for line in listed.split(|byte| *byte == 0) {
+            let Some(tab) = line.iter().position(|byte| *byte == b'\t') else {
+                continue;
+            };
+            // "mode id stage"; a path in conflict has a line for each stage but 0.
+            let words = String::from_utf8_lossy(&line[..tab]).into_owned();
+            let mut words = words.split(' ').skip(1);
+            let id = words.next().unwrap_or_default().to_owned();
+            let is_merged = words.next() == Some("0");
+            indexed.insert(line[tab + 1..].to_vec(), is_merged.then_some(id));
+        }
+        let wanted: HashSet<&[u8]> = files.iter().map(|(path, _)| path.as_bytes()).collect();
+        let extra = indexed
+            .keys()
+            .filter(|path| !wanted.contains(path.as_slice()))
+            .cloned()
+            .collect();
+        let is_there = |(path, entry): &&(String, Entry)| {
+            indexed.get(path.as_bytes()) == Some(&Some(entry.id.clone()))
+        };
+        let stale = files
+            .iter()
+            .filter(|file| !is_there(file))
+            .cloned()
+            .collect();
+        Ok((extra, stale))
+    }
 }
+
+/// Ledger paths that are too many in the index, and entries that should be there.
+type LedgerIndex = (Vec<Vec<u8>>, Vec<(String, Entry)>);
 
 /// Joins paths, each ended by a NUL.
 fn ended(paths: &[Vec<u8>]) -> Vec<u8> {

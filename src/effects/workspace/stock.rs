@@ -7,7 +7,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use super::{Start, Stock, Workspace, some_of, status};
-use crate::effects::repo::{Entry, Head, Movement};
+use crate::effects::repo::{Head, Movement};
 use crate::error::{Error, Result};
 use crate::model::gate::Change;
 use crate::model::ledger::is_ledger_path;
@@ -258,12 +258,11 @@ impl Workspace<'_> {
         if !is_staged {
             return Ok(tip.to_owned());
         }
-        let written = git.run(&["write-tree"])?;
-        let written = String::from_utf8_lossy(&written).trim().to_owned();
-        let tip_tree = self.repo.tree_of(tip)?;
         // The ledger's files are never the agent's to commit.
-        let ledger: Vec<(String, Entry)> = self.repo.ledger_files(&tip_tree)?;
-        let tree = self.repo.with_ledger(&written, &ledger)?;
+        let tip_tree = self.repo.tree_of(tip)?;
+        self.reset_ledger_index(&self.repo.ledger_files(&tip_tree)?)?;
+        let written = git.run(&["write-tree"])?;
+        let tree = String::from_utf8_lossy(&written).trim().to_owned();
         if tree == tip_tree {
             return Ok(tip.to_owned());
         }
