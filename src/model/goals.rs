@@ -2,6 +2,7 @@
 
 mod fields;
 mod goal;
+mod node;
 mod read;
 mod report;
 mod settings;

@@ -3,8 +3,11 @@
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-use super::yaml::{Complaint, Entry, Node, Place, Shape};
+use super::node::{Complaint, Entry, Node, Place, Shape};
 use crate::model::duration;
+
+/// Keys that existing files have, at the top and in goals, and that mean nothing here.
+pub const FREE: &[&str] = &["vision", "tagline", "pillars", "added", "affects_files"];
 
 /// Reads one value, or says what is wrong with it. The complaint leaves out the key: whoever asked knows it.
 pub type Reader<'r, T> = &'r dyn Fn(&Node) -> Result<T, Complaint>;

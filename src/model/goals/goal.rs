@@ -4,9 +4,8 @@ use std::path::{Component, Path};
 
 use regex::Regex;
 
-use super::fields::{self, Fields, Found, Keys};
-use super::read::FREE;
-use super::yaml::{Complaint, Node, Place, Shape};
+use super::fields::{self, FREE, Fields, Found, Keys};
+use super::node::{Complaint, Node, Place, Shape};
 use super::{Continuous, DEFAULT_RETRIES, Direction, Goal, GoalKind, Reading};
 
 /// The longest id, in characters; ids stand in file names and commit subjects.

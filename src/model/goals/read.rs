@@ -3,19 +3,17 @@
 
 use std::collections::HashMap;
 
-use super::fields::{self, Fields, Found, Keys};
+use super::fields::{self, FREE, Fields, Found, Keys};
 use super::goal::read_goal;
+use super::node::{Complaint, Node, Place, Shape};
 use super::report::place_problems;
 use super::settings::{CONFIG, EVOLVE, read_settings};
-use super::yaml::{self, Complaint, Node, Place, Shape};
+use super::yaml;
 use super::{Goal, Goals, Problem, Settings};
 use crate::model::digest;
 
 /// What is said of a file without a goal.
 const NO_GOALS: &str = "No goals to measure";
-
-/// Keys that existing files have, at the top and in goals, and that mean nothing here.
-pub const FREE: &[&str] = &["vision", "tagline", "pillars", "added", "affects_files"];
 
 const START: Place = Place { line: 1, column: 1 };
 

@@ -3,7 +3,7 @@
 use globset::Glob;
 
 use super::fields::{self, Fields, Found, Keys};
-use super::yaml::{Complaint, Node, Shape};
+use super::node::{Complaint, Node, Shape};
 use super::{AgentCommand, AgentSpec, Limits, Prompt, Settings};
 
 /// The keys of the `evolve:` block.

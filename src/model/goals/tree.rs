@@ -7,7 +7,7 @@ use std::rc::Rc;
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle, Span};
 
 use super::MAX_DEPTH;
-use super::yaml::{Complaint, Place};
+use super::node::{Complaint, Place};
 
 /// How many values aliases may add to a file, so that a few lines cannot grow into gigabytes.
 const MAX_ALIASED: usize = 10_000;

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, EnumAccess, MapAccess, SeqAccess, Visitor};
 
-use super::yaml::Shape;
+use super::node::Shape;
 
 /// What the parser of values makes of a document. Unlike its own value type, it keeps duplicate keys.
 pub enum Value {

@@ -4,86 +4,9 @@
 //! Refused before any value is read: what is too large, nested too deep, not UTF-8, several documents, or grows by aliases.
 
 use super::MAX_BYTES;
+use super::node::{Complaint, Entry, Node, Place, Shape};
 use super::tree::{self, Branch, Tree};
 use super::values::Value;
-
-/// Where something stands: line and column, both from 1.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
-    /// 1-based.
-    pub line: usize,
-    /// 1-based, in characters.
-    pub column: usize,
-}
-
-/// Something wrong at a place.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Complaint {
-    /// Where.
-    pub place: Place,
-    /// What is wrong.
-    pub message: String,
-    /// What to do.
-    pub hint: Option<String>,
-}
-
-impl Complaint {
-    /// Makes a complaint without a hint.
-    pub fn new(place: Place, message: impl Into<String>) -> Complaint {
-        Complaint {
-            place,
-            message: message.into(),
-            hint: None,
-        }
-    }
-
-    /// Adds what to do.
-    pub fn hint(mut self, hint: impl Into<String>) -> Complaint {
-        self.hint = Some(hint.into());
-        self
-    }
-}
-
-/// One value and where it stands.
-#[derive(Clone, Debug)]
-pub struct Node {
-    /// Where it begins.
-    pub place: Place,
-    /// The scalar as written, without quotes; empty for lists and mappings.
-    pub raw: String,
-    /// Its value.
-    pub shape: Shape,
-}
-
-/// The value of a node.
-#[derive(Clone, Debug)]
-pub enum Shape {
-    /// No value, `~` or `null`.
-    Nothing,
-    /// `true` or `false`.
-    Flag(bool),
-    /// Any number without a fraction.
-    Whole(i128),
-    /// Any other number, `.nan` and `.inf` included.
-    Fraction(f64),
-    /// Text, quoted or not.
-    Text(String),
-    /// A sequence.
-    List(Vec<Node>),
-    /// A mapping, in file order, duplicate keys included.
-    Map(Vec<Entry>),
-}
-
-/// One key of a mapping with its value.
-#[derive(Clone, Debug)]
-pub struct Entry {
-    /// The key as written, without quotes.
-    pub key: String,
-    /// Where the key begins.
-    pub place: Place,
-    /// The value.
-    pub value: Node,
-}
 
 /// Reads `bytes` as one YAML document. `None` is a document without any value.
 pub fn parse(bytes: &[u8]) -> Result<Option<Node>, Complaint> {

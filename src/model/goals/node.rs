@@ -1,0 +1,79 @@
+//! A YAML document as a tree of values, each with its place, and what is said of a place. Pure.
+
+/// Where something stands: line and column, both from 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place {
+    /// 1-based.
+    pub line: usize,
+    /// 1-based, in characters.
+    pub column: usize,
+}
+
+/// Something wrong at a place.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Complaint {
+    /// Where.
+    pub place: Place,
+    /// What is wrong.
+    pub message: String,
+    /// What to do.
+    pub hint: Option<String>,
+}
+
+impl Complaint {
+    /// Makes a complaint without a hint.
+    pub fn new(place: Place, message: impl Into<String>) -> Complaint {
+        Complaint {
+            place,
+            message: message.into(),
+            hint: None,
+        }
+    }
+
+    /// Adds what to do.
+    pub fn hint(mut self, hint: impl Into<String>) -> Complaint {
+        self.hint = Some(hint.into());
+        self
+    }
+}
+
+/// One value and where it stands.
+#[derive(Clone, Debug)]
+pub struct Node {
+    /// Where it begins.
+    pub place: Place,
+    /// The scalar as written, without quotes; empty for lists and mappings.
+    pub raw: String,
+    /// Its value.
+    pub shape: Shape,
+}
+
+/// The value of a node.
+#[derive(Clone, Debug)]
+pub enum Shape {
+    /// No value, `~` or `null`.
+    Nothing,
+    /// `true` or `false`.
+    Flag(bool),
+    /// Any number without a fraction.
+    Whole(i128),
+    /// Any other number, `.nan` and `.inf` included.
+    Fraction(f64),
+    /// Text, quoted or not.
+    Text(String),
+    /// A sequence.
+    List(Vec<Node>),
+    /// A mapping, in file order, duplicate keys included.
+    Map(Vec<Entry>),
+}
+
+/// One key of a mapping with its value.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// The key as written, without quotes.
+    pub key: String,
+    /// Where the key begins.
+    pub place: Place,
+    /// The value.
+    pub value: Node,
+}
