@@ -9,6 +9,8 @@ use crate::model::{mask, reading, text};
 
 /// How much of the end of a failing check's output a snapshot keeps, in bytes.
 const TAIL_BYTES: usize = 2048;
+/// How much of the end of the output is searched for secrets before that is cut, in bytes.
+const MASKED_BYTES: usize = 64 * 1024;
 /// Exit code of a shell for a command that it found and could not execute.
 const NOT_EXECUTABLE: i32 = 126;
 /// Exit code of a shell for a command that it did not find.
@@ -60,7 +62,7 @@ pub struct Outcome<'a> {
 pub fn measurement(goal: &Goal, outcome: &Outcome<'_>) -> Measurement {
     let (result, value, reason) = judge(goal, outcome);
     let output_tail = (result == CheckResult::Fail && !outcome.combined.trim().is_empty())
-        .then(|| mask::secrets(&text::clean(tail(outcome.combined))));
+        .then(|| output_tail(outcome.combined));
     Measurement {
         id: goal.id.clone(),
         result,
@@ -136,9 +138,15 @@ fn skip_reason(exit: i32, output: &str) -> String {
     }
 }
 
-/// Returns the last bytes of a text, cut at a character.
-fn tail(output: &str) -> &str {
-    let mut from = output.len().saturating_sub(TAIL_BYTES);
+/// Returns the end of an output as a snapshot keeps it. It is masked before it is cut: half a secret would not be told.
+fn output_tail(output: &str) -> String {
+    let masked = mask::secrets(&text::clean(last_bytes(output, MASKED_BYTES)));
+    last_bytes(&masked, TAIL_BYTES).to_owned()
+}
+
+/// Returns the last bytes of a text, at most `most`, cut at a character.
+fn last_bytes(output: &str, most: usize) -> &str {
+    let mut from = output.len().saturating_sub(most);
     while !output.is_char_boundary(from) {
         from += 1;
     }

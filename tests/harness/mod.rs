@@ -384,3 +384,58 @@ pub fn output(command: &mut Command) -> Output {
     );
     output
 }
+
+impl TestRepo {
+    /// Lets scripts name the folder beside the repository as `$OUT`.
+    pub fn with_out(mut self) -> TestRepo {
+        let out = self.outside().display().to_string();
+        self.env.push(("OUT".to_owned(), out));
+        self
+    }
+
+    /// A file in `$OUT`.
+    pub fn out(&self, name: &str) -> PathBuf {
+        self.outside().join(name)
+    }
+
+    /// What a script wrote to a file in `$OUT`.
+    #[track_caller]
+    pub fn said(&self, name: &str) -> String {
+        let path = self.out(name);
+        fs::read_to_string(path).unwrap_or_else(|cause| panic!("{name}: {cause}"))
+    }
+
+    /// Waits until a script has made a file in `$OUT`.
+    #[track_caller]
+    pub fn wait_for(&self, name: &str) {
+        wait_until(name, || self.out(name).exists());
+    }
+
+    /// The user's permanent kill file.
+    pub fn kill_file(&self) -> PathBuf {
+        self.home().join(".config/evolve/KILL")
+    }
+
+    /// Makes the user's permanent kill file.
+    pub fn kill(&self) {
+        fs::create_dir_all(self.kill_file().parent().unwrap()).unwrap();
+        fs::write(self.kill_file(), "enough\n").unwrap();
+    }
+
+    /// Runs the program with these arguments and this extra environment.
+    pub fn evolve_with(&self, env: &[(&str, &str)], arguments: &[&str]) -> Run {
+        let mut command = self.command(env!("CARGO_BIN_EXE_evolve"));
+        command.envs(env.iter().copied()).args(arguments);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        finish(command.spawn().unwrap())
+    }
+}
+
+/// Asserts that the processes whose ids stand in these files are gone.
+#[track_caller]
+pub fn assert_gone(files: &[PathBuf]) {
+    for file in files {
+        let pid = pid_in(file);
+        assert!(!is_alive(pid), "{} lives: {pid}", file.display());
+    }
+}
