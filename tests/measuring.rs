@@ -461,15 +461,25 @@ fn a_background_process_of_an_agent_cannot_flip_a_result_while_checks_run() {
 
 #[test]
 fn a_check_that_is_over_its_time_is_asked_to_end_first() {
-    let repo = repo(&[goal(
-        "tidy",
-        "trap 'touch \"$OUT/tidied\"; exit 0' TERM; sleep 300 & wait",
-        "timeout: 1",
-    )]);
+    let repo = repo(&[
+        goal(
+            "tidy",
+            "trap 'touch \"$OUT/tidied\"; exit 0' TERM; sleep 300 & wait",
+            "timeout: 1",
+        ),
+        // A shell in front of the program does not cut that short when it ends at once.
+        goal(
+            "behind",
+            "sh -c 'trap \"sleep 0.5; touch \\\"$OUT/too\\\"; exit 0\" TERM; sleep 300 & wait'; true",
+            "timeout: 1",
+        ),
+    ]);
     let snapshot = measured(&repo, &[]);
-    assert!(repo.out("tidied").exists());
-    // What it says when asked to end does not count.
-    assert_eq!(of(&snapshot, "tidy")["result"], "fail");
+    // What they say when asked to end does not count.
+    for (id, file) in [("tidy", "tidied"), ("behind", "too")] {
+        assert!(repo.out(file).exists(), "{id}");
+        assert_eq!(of(&snapshot, id)["result"], "fail", "{id}");
+    }
 }
 
 #[test]

@@ -29,6 +29,8 @@ pub const GRACE: Duration = Duration::from_secs(10);
 const DRAIN: Duration = Duration::from_millis(200);
 /// How long killed processes are waited for before they are reported as unkillable (uninterruptible sleep).
 const SWEEP_LIMIT: Duration = Duration::from_secs(20);
+/// How often a group that was asked to end is looked at.
+const GROUP_POLL: Duration = Duration::from_millis(10);
 /// How much of the end of the output is kept in memory where nothing else asks for more.
 pub const TAIL_BYTES: usize = 64 * 1024;
 /// The environment variable that marks a job's processes, so that they are found again after a crash.
@@ -175,8 +177,46 @@ impl Supervisor {
                 () = self.stop.halted() => break Ending::Stopped,
             }
         };
-        end_gently(child, output, pid).await;
+        self.end_gently(child, output, pid).await;
         forced
+    }
+
+    /// Asks the group to end, wakes it if it is stopped, and kills it after the grace period. Everybody in the group has
+    /// that time: a shell in front of the program goes at once, and the program's own end would be cut off with it.
+    async fn end_gently(&self, child: &mut Child, output: &mut Output, pid: u32) {
+        kill_group(pid, Signal::TERM);
+        kill_group(pid, Signal::CONT);
+        if !self.group_ends_within(child, output, (pid, GRACE)).await {
+            kill_group(pid, Signal::KILL);
+            self.group_ends_within(child, output, (pid, SWEEP_LIMIT))
+                .await;
+        }
+    }
+
+    /// Keeps reading until nobody is left in the program's group; says whether that came in time.
+    async fn group_ends_within(
+        &self,
+        child: &mut Child,
+        output: &mut Output,
+        (pid, limit): (u32, Duration),
+    ) -> bool {
+        let over = tokio::time::sleep(limit);
+        tokio::pin!(over);
+        let mut has_ended = false;
+        loop {
+            tokio::select! {
+                () = output.read() => {},
+                _ = child.wait(), if !has_ended => has_ended = true,
+                () = tokio::time::sleep(GROUP_POLL), if has_ended => {},
+                () = &mut over => return false,
+            }
+            if has_ended {
+                self.orphans().into_iter().for_each(take_status);
+                if is_group_empty(pid) {
+                    return true;
+                }
+            }
+        }
     }
 
     /// Ends everything that the job with this session or mark left behind; returns what could not be ended.
@@ -287,29 +327,6 @@ fn feed((mut stdin, input): (tokio::process::ChildStdin, Vec<u8>)) -> tokio::tas
     })
 }
 
-/// Asks the group to end, wakes it if it is stopped, and kills it after the grace period.
-async fn end_gently(child: &mut Child, output: &mut Output, pid: u32) {
-    kill_group(pid, Signal::TERM);
-    kill_group(pid, Signal::CONT);
-    if !ends_within(child, output, GRACE).await {
-        kill_group(pid, Signal::KILL);
-        ends_within(child, output, SWEEP_LIMIT).await;
-    }
-}
-
-/// Keeps reading until the program has ended; says whether it did so in time.
-async fn ends_within(child: &mut Child, output: &mut Output, limit: Duration) -> bool {
-    let over = tokio::time::sleep(limit);
-    tokio::pin!(over);
-    loop {
-        tokio::select! {
-            () = output.read() => {},
-            _ = child.wait() => return true,
-            () = &mut over => return false,
-        }
-    }
-}
-
 fn kill_group(pid: u32, signal: Signal) {
     if let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) {
         // The group is gone: that is what was wanted.
@@ -317,10 +334,23 @@ fn kill_group(pid: u32, signal: Signal) {
     }
 }
 
-/// Kills one orphan and takes its exit status, so that it does not stay as a zombie.
+/// Says whether a process group has no member, not even a dead one whose status nobody took.
+fn is_group_empty(pid: u32) -> bool {
+    let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
+    pid.is_none_or(|pid| rustix::process::test_kill_process_group(pid).is_err())
+}
+
+/// Kills one orphan and takes its exit status.
 fn reap(pid: u32) {
     if let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) {
         let _ = rustix::process::kill_process(pid, Signal::KILL);
+    }
+    take_status(pid);
+}
+
+/// Takes the exit status of an orphan that has ended, so that it does not stay as a zombie.
+fn take_status(pid: u32) {
+    if let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) {
         let _ = rustix::process::waitpid(Some(pid), WaitOptions::NOHANG);
     }
 }
