@@ -21,7 +21,7 @@
 //! uses `model`, `effects` and `event`, and is used by `cycle`, `engine` and `cli`; these use everything but `view`, which
 //! only `cli` uses.
 
-#![deny(unsafe_code)]
+#![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
 pub mod cli;

@@ -109,7 +109,7 @@ async fn measure_now(
 ) -> Result<Snapshot> {
     let stop = Stop::watch(Vec::new())?;
     let measurer = Measurer {
-        supervisor: Supervisor::new(stop.clone()),
+        supervisor: Supervisor::new(stop.clone(), &repo.root)?,
         stop,
         events,
         root: repo.root.clone(),

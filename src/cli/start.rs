@@ -77,7 +77,7 @@ async fn start(global: &Global, run: &RunOptions, repo: Repo, events: &Events) -
         jobs: settings.jobs,
     });
     let measurer = Measurer {
-        supervisor: Supervisor::new(stop.clone()),
+        supervisor: Supervisor::new(stop.clone(), &repo.root)?,
         stop: stop.clone(),
         events: events.clone(),
         root: repo.root.clone(),

@@ -1,12 +1,14 @@
 //! Commands that steer the loop through its files: stop, retry, work add. They work beside a running loop too.
 
 use clap::{Args, ValueEnum};
+use nix::sys::signal::Signal;
 
 use crate::cli::Global;
 use crate::cli::inspect::find_goal;
 use crate::cli::print;
 use crate::cli::start::{current_dir, goals_file};
 use crate::effects::ledger::{self, Ledger};
+use crate::effects::process;
 use crate::effects::repo::Repo;
 use crate::effects::{clock, files, lock, stop};
 use crate::error::{Error, Result};
@@ -118,13 +120,7 @@ fn end_now(repo: &Repo) -> Result<()> {
         print("no evolve is at work here\n");
         return Ok(());
     };
-    let pid = i32::try_from(holder.pid)
-        .ok()
-        .and_then(rustix::process::Pid::from_raw);
-    let pid = pid.ok_or_else(|| Error::internal("the lock names no process"))?;
-    rustix::process::kill_process(pid, rustix::process::Signal::INT).map_err(|cause| {
-        Error::internal(format!("cannot signal process {}: {cause}", holder.pid))
-    })?;
+    process::send(holder.pid, Signal::SIGINT)?;
     print(&format!(
         "process {} undoes its cycle and ends\n",
         holder.pid

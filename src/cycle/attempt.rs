@@ -90,12 +90,7 @@ impl<'a> Attempt<'a> {
             );
             progress.ledger.write_queue()?;
         }
-        let context = context::from_ao(
-            &session.measurer.supervisor,
-            &session.repo.root,
-            &session.logs(),
-        )
-        .await;
+        let context = context::from_ao(&session.measurer.supervisor, &session.logs()).await;
         self.brief = self.write_brief(session, progress, &yardstick, &context);
         let name = format!("logs/{}/{}-brief.md", session.id, start.cycle);
         self.brief_file = session.write_private(&name, self.brief.as_bytes())?;

@@ -122,7 +122,6 @@ impl Agent {
         let timeout = self.command.timeout.unwrap_or(DEFAULT_AGENT_TIMEOUT);
         let job = Job {
             argv: self.argv(&call),
-            dir: call.root.to_owned(),
             env: environment(&call, &outbox),
             stdin: Some(match self.command.prompt {
                 Prompt::Stdin => call.brief.as_bytes().to_vec(),

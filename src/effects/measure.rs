@@ -30,7 +30,7 @@ pub struct Measurer {
     pub stop: Stop,
     /// Who is told.
     pub events: Events,
-    /// Where the checks run: the root of the repository.
+    /// The root of the repository, where the checks run and reports lie.
     pub root: PathBuf,
     /// How many run at once.
     pub jobs: usize,
@@ -137,7 +137,6 @@ impl Measurer {
         );
         Job {
             argv: ["sh", "-c", &goal.check].map(Into::into).to_vec(),
-            dir: self.root.clone(),
             env: Vec::new(),
             stdin: None,
             log: logs.map(|logs| logs.join(format!("{}.log", goal.id))),

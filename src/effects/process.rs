@@ -6,22 +6,28 @@
 //! the job whose session or mark it carries; one that carries neither (`env -i setsid …`) is ended by `sweep_strays` as
 //! soon as no job runs.
 
+mod output;
+mod spawn;
+
 use std::collections::HashSet;
 use std::ffi::OsString;
-use std::fs::File;
-use std::io::Write;
-use std::os::unix::process::ExitStatusExt;
-use std::path::PathBuf;
-use std::process::{ExitStatus, Stdio};
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, WaitOptions};
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
-use tokio::process::{Child, ChildStderr, ChildStdout, Command};
+use nix::sys::resource::{Resource, setrlimit};
+use nix::sys::signal::{Signal, kill, killpg};
+use nix::sys::wait::{WaitPidFlag, waitpid};
+use nix::unistd::Pid;
+use tokio::io::AsyncWriteExt;
+use tokio::net::unix::pipe::Sender;
 
+use crate::effects::proc_table;
 use crate::effects::stop::Stop;
-use crate::effects::{git, proc_table};
+use crate::error::{Error, Result};
+
+use output::Output;
+use spawn::{Child, Environment};
 
 /// How long a program may go on after SIGTERM before it is killed.
 pub const GRACE: Duration = Duration::from_secs(10);
@@ -41,8 +47,6 @@ pub const MARK: &str = "_EVOLVE_RUN";
 pub struct Job {
     /// Program and arguments.
     pub argv: Vec<OsString>,
-    /// Working directory.
-    pub dir: PathBuf,
     /// Variables to set, beside the inherited ones.
     pub env: Vec<(OsString, OsString)>,
     /// What is written to its standard input; empty input otherwise.
@@ -99,18 +103,24 @@ pub struct Ran {
 #[derive(Clone, Debug)]
 pub struct Supervisor {
     own: Arc<Mutex<HashSet<u32>>>,
+    environment: Arc<Environment>,
     stop: Stop,
 }
 
 impl Supervisor {
-    /// Makes this process the reaper of orphaned descendants. Only one supervisor may live in a process.
-    pub fn new(stop: Stop) -> Supervisor {
+    /// Makes this process the reaper of orphaned descendants and `root` its working directory, where every job runs. Only one
+    /// supervisor may live in a process.
+    pub fn new(stop: Stop, root: &Path) -> Result<Supervisor> {
+        std::env::set_current_dir(root).map_err(|cause| Error::io("enter", root, cause))?;
         #[cfg(target_os = "linux")]
-        if let Err(cause) = rustix::process::set_child_subreaper(Some(rustix::process::getpid())) {
+        if let Err(cause) = nix::sys::prctl::set_child_subreaper(true) {
             tracing::warn!("cannot become a subreaper: {cause}");
         }
+        // What crashes here leaves no core file in somebody's repository.
+        let _ = setrlimit(Resource::RLIMIT_CORE, 0, 0);
         let supervisor = Supervisor {
             own: Arc::default(),
+            environment: Arc::new(Environment::inherited()),
             stop,
         };
         let own = Arc::clone(&supervisor.own);
@@ -120,10 +130,10 @@ impl Supervisor {
                 .expect("BUG: a holder of the lock panicked")
                 .iter()
             {
-                kill_group(*pid, Signal::KILL);
+                kill_group(*pid, Signal::SIGKILL);
             }
         });
-        supervisor
+        Ok(supervisor)
     }
 
     /// Runs `job` to its end; when this returns, none of its processes is left.
@@ -133,12 +143,12 @@ impl Supervisor {
             Ok(output) => output,
             Err(cause) => return not_started(format!("its log cannot be written: {cause}")),
         };
-        let mut child = match spawn(&job) {
-            Ok(child) => child,
+        let (mut child, streams) = match spawn::start(&job, &self.environment) {
+            Ok(started) => started,
             Err(cause) => return not_started(cause.to_string()),
         };
-        output.streams = (child.stdout.take(), child.stderr.take());
-        let pid = child.id().expect("BUG: a child just started has a pid");
+        output.listen(streams);
+        let pid = child.pid.as_raw().unsigned_abs();
         self.remember(pid);
         let feeder = child.stdin.take().zip(job.stdin.clone()).map(feed);
         let ending = self.watch(&mut child, &mut output, &job, pid).await;
@@ -148,11 +158,12 @@ impl Supervisor {
         let unkillable = self.sweep(pid, &job.mark).await;
         output.drain(Duration::ZERO).await;
         self.forget(pid);
+        let (tail, stdout) = output.into_bytes();
         Ran {
             ending,
             duration: started.elapsed(),
-            tail: output.tail.into_bytes(),
-            stdout: output.kept.into_bytes(),
+            tail,
+            stdout,
             unkillable,
         }
     }
@@ -168,9 +179,9 @@ impl Supervisor {
                 () = output.read() => if let Some(limit) = job.idle_timeout {
                     idle.as_mut().reset(tokio::time::Instant::now() + limit);
                 },
-                status = child.wait() => {
+                ending = child.wait() => {
                     output.drain(DRAIN).await;
-                    return ending_of(status);
+                    return ending;
                 },
                 () = &mut deadline => break Ending::TimedOut,
                 () = &mut idle, if job.idle_timeout.is_some() => break Ending::Idle,
@@ -184,10 +195,10 @@ impl Supervisor {
     /// Asks the group to end, wakes it if it is stopped, and kills it after the grace period. Everybody in the group has
     /// that time: a shell in front of the program goes at once, and the program's own end would be cut off with it.
     async fn end_gently(&self, child: &mut Child, output: &mut Output, pid: u32) {
-        kill_group(pid, Signal::TERM);
-        kill_group(pid, Signal::CONT);
+        kill_group(pid, Signal::SIGTERM);
+        kill_group(pid, Signal::SIGCONT);
         if !self.group_ends_within(child, output, (pid, GRACE)).await {
-            kill_group(pid, Signal::KILL);
+            kill_group(pid, Signal::SIGKILL);
             self.group_ends_within(child, output, (pid, SWEEP_LIMIT))
                 .await;
         }
@@ -221,7 +232,7 @@ impl Supervisor {
 
     /// Ends everything that the job with this session or mark left behind; returns what could not be ended.
     async fn sweep(&self, session: u32, mark: &str) -> Vec<u32> {
-        kill_group(session, Signal::KILL);
+        kill_group(session, Signal::SIGKILL);
         let marked = format!("{MARK}={mark}");
         self.kill_until_none(|pid| {
             proc_table::session(pid) == Some(session) || proc_table::has_variable(pid, &marked)
@@ -272,54 +283,8 @@ impl Supervisor {
     }
 }
 
-/// Starts the job's program as the leader of a new session, without the variables that would mislead git or a nested run.
-fn spawn(job: &Job) -> std::io::Result<Child> {
-    let (program, arguments) = job.argv.split_first().ok_or_else(|| {
-        std::io::Error::new(std::io::ErrorKind::InvalidInput, "an empty command line")
-    })?;
-    let mut command = Command::new(program);
-    command.args(arguments).current_dir(&job.dir);
-    for name in git::LOCAL_ENV_VARS {
-        command.env_remove(name);
-    }
-    for (name, _) in std::env::vars_os() {
-        if name.to_string_lossy().starts_with("EVOLVE_") {
-            command.env_remove(name);
-        }
-    }
-    command.env(MARK, &job.mark).envs(job.env.iter().cloned());
-    command.stdin(match job.stdin {
-        Some(_) => Stdio::piped(),
-        None => Stdio::null(),
-    });
-    command.stdout(Stdio::piped()).stderr(Stdio::piped());
-    start_session(&mut command);
-    command.spawn()
-}
-
-/// Makes the child a session leader (a terminal prompt then fails at once instead of stopping the child) that leaves no
-/// core file behind.
-#[expect(
-    unsafe_code,
-    reason = "only a hook between fork and exec can call setsid"
-)]
-fn start_session(command: &mut Command) {
-    // SAFETY: setsid and setrlimit are async-signal-safe system calls; nothing is allocated.
-    unsafe {
-        command.pre_exec(|| {
-            rustix::process::setsid()?;
-            let none = rustix::process::Rlimit {
-                current: Some(0),
-                maximum: Some(0),
-            };
-            let _ = rustix::process::setrlimit(rustix::process::Resource::Core, none);
-            Ok(())
-        });
-    }
-}
-
 /// Writes the input in the background, so that a program that never reads does not hold anybody up.
-fn feed((mut stdin, input): (tokio::process::ChildStdin, Vec<u8>)) -> tokio::task::JoinHandle<()> {
+fn feed((mut stdin, input): (Sender, Vec<u8>)) -> tokio::task::JoinHandle<()> {
     tokio::spawn(async move {
         // A program that closes its input early is its own business.
         let _ = stdin.write_all(&input).await;
@@ -328,40 +293,37 @@ fn feed((mut stdin, input): (tokio::process::ChildStdin, Vec<u8>)) -> tokio::tas
 }
 
 fn kill_group(pid: u32, signal: Signal) {
-    if let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) {
-        // The group is gone: that is what was wanted.
-        let _ = rustix::process::kill_process_group(pid, signal);
-    }
+    // The group is gone: that is what was wanted.
+    let _ = killpg(nix_pid(pid), signal);
 }
 
 /// Says whether a process group has no member, not even a dead one whose status nobody took.
 fn is_group_empty(pid: u32) -> bool {
-    let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
-    pid.is_none_or(|pid| rustix::process::test_kill_process_group(pid).is_err())
+    killpg(nix_pid(pid), None).is_err()
 }
 
 /// Kills one orphan and takes its exit status.
 fn reap(pid: u32) {
-    if let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) {
-        let _ = rustix::process::kill_process(pid, Signal::KILL);
-    }
+    let _ = kill(nix_pid(pid), Signal::SIGKILL);
     take_status(pid);
 }
 
 /// Takes the exit status of an orphan that has ended, so that it does not stay as a zombie.
 fn take_status(pid: u32) {
-    if let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) {
-        let _ = rustix::process::waitpid(Some(pid), WaitOptions::NOHANG);
-    }
+    let _ = waitpid(nix_pid(pid), Some(WaitPidFlag::WNOHANG));
 }
 
-fn ending_of(status: std::io::Result<ExitStatus>) -> Ending {
-    match status {
-        Ok(status) => match (status.code(), status.signal()) {
-            (Some(code), _) => Ending::Exited(code),
-            (None, signal) => Ending::Signalled(signal.unwrap_or(0)),
-        },
-        Err(cause) => Ending::NotStarted(cause.to_string()),
+fn nix_pid(pid: u32) -> Pid {
+    Pid::from_raw(i32::try_from(pid).expect("BUG: a pid fits into 31 bits"))
+}
+
+/// Sends a signal to a process that is not ours to wait for; one that is gone is fine.
+pub fn send(pid: u32, signal: Signal) -> Result<()> {
+    match kill(nix_pid(pid), signal) {
+        Ok(()) | Err(nix::errno::Errno::ESRCH) => Ok(()),
+        Err(cause) => Err(Error::internal(format!(
+            "cannot signal process {pid}: {cause}"
+        ))),
     }
 }
 
@@ -372,150 +334,5 @@ fn not_started(why: String) -> Ran {
         tail: Vec::new(),
         stdout: Vec::new(),
         unkillable: Vec::new(),
-    }
-}
-
-/// Reads what is there; none at the end of the stream.
-async fn read_some<R: AsyncRead + Unpin>(
-    stream: &mut Option<R>,
-    buffer: &mut [u8],
-) -> Option<usize> {
-    let count = stream.as_mut()?.read(buffer).await.ok()?;
-    (count > 0).then_some(count)
-}
-
-/// The output of a job and where it goes: a bounded log, a bounded tail, and what a reading needs of stdout.
-struct Output {
-    streams: (Option<ChildStdout>, Option<ChildStderr>),
-    buffers: (Vec<u8>, Vec<u8>),
-    log: Option<File>,
-    room: u64,
-    tail: Tail,
-    kept: Kept,
-}
-
-impl Output {
-    fn open(job: &Job) -> std::io::Result<Output> {
-        if let Some(folder) = job.log.as_ref().and_then(|log| log.parent()) {
-            std::fs::create_dir_all(folder)?;
-        }
-        Ok(Output {
-            streams: (None, None),
-            buffers: (vec![0; 8 * 1024], vec![0; 8 * 1024]),
-            log: job.log.as_ref().map(File::create).transpose()?,
-            room: job.log_limit,
-            tail: Tail::of(job.tail_limit),
-            kept: match job.stdout_limit {
-                0 => Kept::End(Tail::of(TAIL_BYTES)),
-                limit => Kept::Start(Vec::new(), limit),
-            },
-        })
-    }
-
-    fn is_open(&self) -> bool {
-        self.streams.0.is_some() || self.streams.1.is_some()
-    }
-
-    /// Takes in one piece of output; waits for ever once both streams have ended.
-    async fn read(&mut self) {
-        if !self.is_open() {
-            return std::future::pending().await;
-        }
-        let (stdout, stderr) = &mut self.streams;
-        let (read, is_stdout) = tokio::select! {
-            read = read_some(stdout, &mut self.buffers.0), if stdout.is_some() => (read, true),
-            read = read_some(stderr, &mut self.buffers.1), if stderr.is_some() => (read, false),
-        };
-        match (read, is_stdout) {
-            (Some(count), _) => self.take(count, is_stdout),
-            (None, true) => self.streams.0 = None,
-            (None, false) => self.streams.1 = None,
-        }
-    }
-
-    /// Reads until both streams end or `limit` has passed; with a limit of zero only what is already there.
-    async fn drain(&mut self, limit: Duration) {
-        let end = tokio::time::Instant::now() + limit;
-        while self.is_open() && tokio::time::timeout_at(end, self.read()).await.is_ok() {}
-    }
-
-    fn take(&mut self, count: usize, is_stdout: bool) {
-        let bytes = match is_stdout {
-            true => &self.buffers.0[..count],
-            false => &self.buffers.1[..count],
-        };
-        self.tail.push(bytes);
-        if is_stdout {
-            self.kept.push(bytes);
-        }
-        let Some(log) = &mut self.log else {
-            return;
-        };
-        let fitting = usize::try_from(self.room).unwrap_or(usize::MAX).min(count);
-        // A full disk must not end the job; the tail in memory still tells what happened.
-        let _ = log.write_all(&bytes[..fitting]);
-        self.room -= fitting as u64;
-        if fitting > 0 && self.room == 0 {
-            let _ =
-                log.write_all(b"\n[evolve: the log's limit is reached; the rest is left out]\n");
-        }
-    }
-}
-
-/// The last bytes of a stream.
-struct Tail {
-    bytes: Vec<u8>,
-    limit: usize,
-}
-
-impl Tail {
-    fn of(limit: usize) -> Tail {
-        Tail {
-            bytes: Vec::new(),
-            limit,
-        }
-    }
-
-    fn push(&mut self, bytes: &[u8]) {
-        self.bytes.extend_from_slice(bytes);
-        // Cutting only when twice as long keeps the cost per byte constant.
-        if self.bytes.len() > 2 * self.limit {
-            self.cut();
-        }
-    }
-
-    fn cut(&mut self) {
-        let surplus = self.bytes.len().saturating_sub(self.limit);
-        self.bytes.drain(..surplus);
-    }
-
-    fn into_bytes(mut self) -> Vec<u8> {
-        self.cut();
-        self.bytes
-    }
-}
-
-/// What is kept of stdout for reading a value.
-enum Kept {
-    Start(Vec<u8>, usize),
-    End(Tail),
-}
-
-impl Kept {
-    fn push(&mut self, bytes: &[u8]) {
-        match self {
-            Kept::Start(kept, limit) => {
-                let fitting = limit.saturating_sub(kept.len()).min(bytes.len());
-                kept.extend_from_slice(&bytes[..fitting]);
-            }
-            Kept::End(tail) => tail.push(bytes),
-        }
-    }
-
-    fn into_bytes(self) -> Vec<u8> {
-        match self {
-            Kept::Start(kept, _) => kept,
-            Kept::End(tail) => tail.into_bytes(),
-        }
     }
 }

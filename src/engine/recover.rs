@@ -2,11 +2,11 @@
 
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal};
+use nix::sys::signal::Signal;
 
 use crate::effects::journal::{Journal, Phase};
 use crate::effects::ledger::Ledger;
-use crate::effects::process::MARK;
+use crate::effects::process::{self, MARK};
 use crate::effects::quarantine::Quarantine;
 use crate::effects::repo::Repo;
 use crate::effects::workspace::{Plan, Settled, Start, Workspace};
@@ -186,9 +186,7 @@ fn end_leftovers(session: &str) -> Result<()> {
             .hint("end them by hand, then run evolve again"));
         }
         for pid in left {
-            if let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) {
-                let _ = rustix::process::kill_process(pid, Signal::KILL);
-            }
+            process::send(pid, Signal::SIGKILL)?;
         }
         std::thread::sleep(Duration::from_millis(20));
     }

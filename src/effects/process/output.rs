@@ -1,0 +1,167 @@
+//! The output of a job and where it goes: a bounded log, a bounded tail, and what a reading needs of stdout.
+
+use std::fs::File;
+use std::io::Write;
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncReadExt};
+use tokio::net::unix::pipe::Receiver;
+
+use super::spawn::Streams;
+use super::{Job, TAIL_BYTES};
+
+/// Reads what is there; none at the end of the stream.
+async fn read_some<R: AsyncRead + Unpin>(
+    stream: &mut Option<R>,
+    buffer: &mut [u8],
+) -> Option<usize> {
+    let count = stream.as_mut()?.read(buffer).await.ok()?;
+    (count > 0).then_some(count)
+}
+
+/// The output of a job while it runs.
+pub struct Output {
+    streams: (Option<Receiver>, Option<Receiver>),
+    buffers: (Vec<u8>, Vec<u8>),
+    log: Option<File>,
+    room: u64,
+    tail: Tail,
+    kept: Kept,
+}
+
+impl Output {
+    /// Opens the log of a job.
+    pub fn open(job: &Job) -> std::io::Result<Output> {
+        if let Some(folder) = job.log.as_ref().and_then(|log| log.parent()) {
+            std::fs::create_dir_all(folder)?;
+        }
+        Ok(Output {
+            streams: (None, None),
+            buffers: (vec![0; 8 * 1024], vec![0; 8 * 1024]),
+            log: job.log.as_ref().map(File::create).transpose()?,
+            room: job.log_limit,
+            tail: Tail::of(job.tail_limit),
+            kept: match job.stdout_limit {
+                0 => Kept::End(Tail::of(TAIL_BYTES)),
+                limit => Kept::Start(Vec::new(), limit),
+            },
+        })
+    }
+
+    /// Starts to listen to the job's program.
+    pub fn listen(&mut self, streams: Streams) {
+        self.streams = (Some(streams.stdout), Some(streams.stderr));
+    }
+
+    /// Returns the end of everything, and what was kept of stdout.
+    pub fn into_bytes(self) -> (Vec<u8>, Vec<u8>) {
+        (self.tail.into_bytes(), self.kept.into_bytes())
+    }
+
+    fn is_open(&self) -> bool {
+        self.streams.0.is_some() || self.streams.1.is_some()
+    }
+
+    /// Takes in one piece of output; waits for ever once both streams have ended.
+    pub async fn read(&mut self) {
+        if !self.is_open() {
+            return std::future::pending().await;
+        }
+        let (stdout, stderr) = &mut self.streams;
+        let (read, is_stdout) = tokio::select! {
+            read = read_some(stdout, &mut self.buffers.0), if stdout.is_some() => (read, true),
+            read = read_some(stderr, &mut self.buffers.1), if stderr.is_some() => (read, false),
+        };
+        match (read, is_stdout) {
+            (Some(count), _) => self.take(count, is_stdout),
+            (None, true) => self.streams.0 = None,
+            (None, false) => self.streams.1 = None,
+        }
+    }
+
+    /// Reads until both streams end or `limit` has passed; with a limit of zero only what is already there.
+    pub async fn drain(&mut self, limit: Duration) {
+        let end = tokio::time::Instant::now() + limit;
+        while self.is_open() && tokio::time::timeout_at(end, self.read()).await.is_ok() {}
+    }
+
+    fn take(&mut self, count: usize, is_stdout: bool) {
+        let bytes = match is_stdout {
+            true => &self.buffers.0[..count],
+            false => &self.buffers.1[..count],
+        };
+        self.tail.push(bytes);
+        if is_stdout {
+            self.kept.push(bytes);
+        }
+        let Some(log) = &mut self.log else {
+            return;
+        };
+        let fitting = usize::try_from(self.room).unwrap_or(usize::MAX).min(count);
+        // A full disk must not end the job; the tail in memory still tells what happened.
+        let _ = log.write_all(&bytes[..fitting]);
+        self.room -= fitting as u64;
+        if fitting > 0 && self.room == 0 {
+            let _ =
+                log.write_all(b"\n[evolve: the log's limit is reached; the rest is left out]\n");
+        }
+    }
+}
+
+/// The last bytes of a stream.
+struct Tail {
+    bytes: Vec<u8>,
+    limit: usize,
+}
+
+impl Tail {
+    fn of(limit: usize) -> Tail {
+        Tail {
+            bytes: Vec::new(),
+            limit,
+        }
+    }
+
+    fn push(&mut self, bytes: &[u8]) {
+        self.bytes.extend_from_slice(bytes);
+        // Cutting only when twice as long keeps the cost per byte constant.
+        if self.bytes.len() > 2 * self.limit {
+            self.cut();
+        }
+    }
+
+    fn cut(&mut self) {
+        let surplus = self.bytes.len().saturating_sub(self.limit);
+        self.bytes.drain(..surplus);
+    }
+
+    fn into_bytes(mut self) -> Vec<u8> {
+        self.cut();
+        self.bytes
+    }
+}
+
+/// What is kept of stdout for reading a value.
+enum Kept {
+    Start(Vec<u8>, usize),
+    End(Tail),
+}
+
+impl Kept {
+    fn push(&mut self, bytes: &[u8]) {
+        match self {
+            Kept::Start(kept, limit) => {
+                let fitting = limit.saturating_sub(kept.len()).min(bytes.len());
+                kept.extend_from_slice(&bytes[..fitting]);
+            }
+            Kept::End(tail) => tail.push(bytes),
+        }
+    }
+
+    fn into_bytes(self) -> Vec<u8> {
+        match self {
+            Kept::Start(kept, _) => kept,
+            Kept::End(tail) => tail.into_bytes(),
+        }
+    }
+}
