@@ -84,7 +84,7 @@ pub enum Event {
     AgentStarted {
         /// As the user named it.
         name: String,
-        /// The complete log of its output.
+        /// The complete log of its output, relative to the repository's root if it lies below it.
         log: String,
     },
     /// The agent ended.

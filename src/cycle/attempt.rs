@@ -219,9 +219,10 @@ impl<'a> Attempt<'a> {
     async fn call(&self, session: &Session, start: &Start) -> Result<AgentRun> {
         let log = session.logs().join(format!("{}-agent.log", start.cycle));
         let name = session.agent.name.clone();
+        let shown = log.strip_prefix(&session.repo.root).unwrap_or(&log);
         session.events.send(Event::AgentStarted {
             name,
-            log: log.display().to_string(),
+            log: shown.display().to_string(),
         });
         let goal_id = match self.task {
             Task::Goal(id) => id,

@@ -287,7 +287,7 @@ pub fn idle(
         Journal::clear(&session.repo.private)?;
         return Ok(Step::End(Ending::fine(
             "dormant",
-            format!("still dormant: {reason}"),
+            format!("still nothing to do: {reason}"),
         )));
     }
     let record = Record {

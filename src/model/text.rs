@@ -75,10 +75,13 @@ pub fn against(value: f64, threshold: f64) -> String {
     format!("{short} vs {held}")
 }
 
-/// Returns seconds as people say them: `0.3 s`, `42 s`, `3m 07s`, `1h 02m`.
+/// Returns seconds as people say them: `<0.1 s`, `0.3 s`, `42 s`, `3m 07s`, `1h 02m`.
 pub fn duration(seconds: f64) -> String {
     if !seconds.is_finite() || seconds < 0.0 {
         return "0 s".to_owned();
+    }
+    if seconds < 0.1 {
+        return "<0.1 s".to_owned();
     }
     if seconds < 9.95 {
         return format!("{seconds:.1} s");
@@ -89,6 +92,15 @@ pub fn duration(seconds: f64) -> String {
         0..60 => format!("{whole} s"),
         60..3600 => format!("{}m {:02}s", whole / 60, whole % 60),
         _ => format!("{}h {:02}m", whole / 3600, whole % 3600 / 60),
+    }
+}
+
+/// Returns what is wrong with a line of JSON, without the place: that is a line of its own to the parser.
+pub fn json_problem(cause: &serde_json::Error) -> String {
+    let said = cause.to_string();
+    match said.rfind(" at line ") {
+        Some(end) => said[..end].to_owned(),
+        None => said,
     }
 }
 
@@ -143,6 +155,9 @@ mod tests {
     #[test]
     fn durations_are_read_at_a_glance() {
         let cases = [
+            (0.0, "<0.1 s"),
+            (0.099, "<0.1 s"),
+            (0.1, "0.1 s"),
             (0.26, "0.3 s"),
             (9.99, "10 s"),
             (187.0, "3m 07s"),

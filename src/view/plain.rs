@@ -3,10 +3,14 @@
 use std::io::{self, Write};
 
 use crate::event::Event;
-use crate::model::record::Record;
+use crate::model::mask;
+use crate::model::record::{CycleResult, Record};
 use crate::model::snapshot::Measurement;
 use crate::model::text::{self, clean_line, count, duration, number};
 use crate::view::style::{self, BAD, FAINT, GOOD, ODD, STRONG, paint};
+
+/// The ending of a session that an error ended.
+const FAILED: &str = "failed";
 
 /// How much is told.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -30,12 +34,27 @@ pub enum Line {
 }
 
 /// The story so far, as much of it as the next line needs. Pure: events in, lines out.
+///
+/// What belongs to a cycle stands indented under its heading. The heading tells what is worked on, so what is told before
+/// that is known is held back until then.
 #[derive(Clone, Debug, Default)]
 pub struct Story {
     detail: Detail,
-    cycle: Option<u64>,
+    chapter: Chapter,
     /// How many goals passed before the cycle, as far as it was told.
     passing: Option<usize>,
+}
+
+/// Where in a session the story is.
+#[derive(Clone, Debug, Default)]
+enum Chapter {
+    /// Before, between or after cycles.
+    #[default]
+    Between,
+    /// In a cycle whose heading is still to come, with what it holds back.
+    Opening(u64, Vec<String>),
+    /// Below a cycle's heading.
+    Cycle,
 }
 
 impl Story {
@@ -51,7 +70,7 @@ impl Story {
     pub fn lines(&mut self, event: &Event) -> Vec<Line> {
         let lines = self.tell(event);
         match self.detail {
-            Detail::Quiet => Vec::new(),
+            Detail::Quiet => quietly(event),
             Detail::Normal | Detail::Verbose => lines,
         }
     }
@@ -73,9 +92,9 @@ impl Story {
                 let warning = paint(ODD, "warning:");
                 return vec![Line::Err(format!("{warning} {}", clean_line(message)))];
             }
-            Event::Note { message } => vec![clean_line(message)],
+            Event::Note { message } => self.in_its_place(clean_line(message)),
             Event::CycleStarted { cycle, .. } => {
-                self.cycle = Some(*cycle);
+                self.chapter = Chapter::Opening(*cycle, Vec::new());
                 Vec::new()
             }
             Event::MeasureStarted { checks, purpose } => self.verbose(|| {
@@ -88,36 +107,86 @@ impl Story {
             }),
             Event::CheckFinished { measurement } => self.verbose(|| check_line(measurement)),
             Event::MeasureFinished { .. } => self.measured(event),
-            Event::Selected { goal_id, reason } => vec![self.selected(goal_id, reason)],
-            Event::AgentStarted { name, log } => {
-                let (name, log) = (clean_line(name), clean_line(log));
-                vec![format!("agent {name} is at work, log in {log}")]
+            Event::Selected { goal_id, reason } => {
+                self.open(&clean_line(goal_id), Some(&clean_line(reason)))
+            }
+            Event::AgentStarted { log, .. } => {
+                self.in_its_place(format!("agent at work, log {}", clean_line(log)))
             }
             Event::AgentFinished {
                 status,
                 duration_s,
                 commits,
                 files,
-            } => vec![format!(
+            } => self.in_its_place(format!(
                 "agent {} after {}: {}, {}",
                 clean_line(status),
                 duration(*duration_s),
                 count(*commits, "commit"),
                 count(*files, "file")
-            )],
+            )),
             Event::CycleFinished { record } => self.finished(record),
             Event::Waiting { seconds, reason } => {
                 let wait = duration(*seconds);
-                vec![format!("waiting {wait}: {}", clean_line(reason))]
+                self.in_its_place(format!("waiting {wait}: {}", clean_line(reason)))
             }
-            Event::SessionEnded { .. } => ended(event),
+            Event::SessionEnded { .. } => {
+                let mut lines = self.leave();
+                lines.extend(ended(event));
+                lines
+            }
         };
         lines.into_iter().map(Line::Out).collect()
     }
 
+    /// Returns a line as it stands where the story is: under a heading, or for itself; none if it is held back.
+    fn in_its_place(&mut self, line: String) -> Vec<String> {
+        match &mut self.chapter {
+            Chapter::Between => vec![line],
+            Chapter::Opening(_, held) => {
+                held.push(line);
+                Vec::new()
+            }
+            Chapter::Cycle => vec![format!("  {line}")],
+        }
+    }
+
+    /// Begins a cycle's lines with its heading, and goes on with what was held back.
+    fn open(&mut self, what: &str, why: Option<&str>) -> Vec<String> {
+        let mut heading = paint(STRONG, what);
+        if let Some(why) = why {
+            heading.push_str(&format!(": {why}"));
+        }
+        match std::mem::take(&mut self.chapter) {
+            Chapter::Opening(cycle, held) => {
+                self.chapter = Chapter::Cycle;
+                let mut lines = vec![format!("cycle {cycle} · {heading}")];
+                lines.extend(held.into_iter().map(|line| format!("  {line}")));
+                lines
+            }
+            chapter @ (Chapter::Between | Chapter::Cycle) => {
+                self.chapter = chapter;
+                vec![heading]
+            }
+        }
+    }
+
+    /// Leaves the cycle; what was held back for a heading that never came stands for itself.
+    fn leave(&mut self) -> Vec<String> {
+        match std::mem::take(&mut self.chapter) {
+            Chapter::Opening(_, held) => held,
+            Chapter::Between | Chapter::Cycle => Vec::new(),
+        }
+    }
+
+    /// Returns a line that only some want to read, and these at once, heading or not.
     fn verbose(&self, line: impl FnOnce() -> String) -> Vec<String> {
+        let indent = match self.chapter {
+            Chapter::Between => "",
+            Chapter::Opening(..) | Chapter::Cycle => "  ",
+        };
         match self.detail {
-            Detail::Verbose => vec![line()],
+            Detail::Verbose => vec![format!("{indent}{}", line())],
             Detail::Quiet | Detail::Normal => Vec::new(),
         }
     }
@@ -153,18 +222,10 @@ impl Story {
         match *purpose {
             "baseline" | "before" => {
                 self.passing = Some(*goals_passing);
-                vec![line]
+                self.in_its_place(line)
             }
             "measure" => vec![line],
             _ => self.verbose(|| format!("{line} ({purpose})")),
-        }
-    }
-
-    fn selected(&self, goal_id: &str, reason: &str) -> String {
-        let (goal, reason) = (paint(STRONG, &clean_line(goal_id)), clean_line(reason));
-        match self.cycle {
-            Some(cycle) => format!("cycle {cycle} · {goal}: {reason}"),
-            None => format!("{goal}: {reason}"),
         }
     }
 
@@ -173,24 +234,42 @@ impl Story {
         if !record.is_undone() {
             self.passing = Some(record.goals_passing);
         }
+        let mut lines = match (&self.chapter, &record.goal_id) {
+            (Chapter::Opening(..), None) => self.open("nothing to do", None),
+            (Chapter::Opening(..), Some(goal)) => self.open(&clean_line(goal), None),
+            (Chapter::Between | Chapter::Cycle, _) => Vec::new(),
+        };
         let verdict = paint(style::of_cycle(record.result), record.result.word());
-        let mut parts = vec![verdict];
-        parts.extend(record.goal_id.as_deref().map(clean_line));
-        parts.push(outcome(record, before));
-        let mut lines = vec![parts.join(" · ")];
-        let undone = if record.is_undone() { "undone: " } else { "" };
-        match &record.reason {
-            Some(reason) => lines.push(format!("  {undone}{}", clean_line(reason))),
-            None if record.is_undone() => lines.push("  undone".to_owned()),
-            None => {}
+        let reason = record.reason.as_deref().map(clean_line);
+        if record.result == CycleResult::Idle {
+            let reason = reason.map_or(String::new(), |reason| format!(": {reason}"));
+            lines.push(format!("  {verdict}{reason}"));
+        } else {
+            lines.push(format!("  {verdict} · {}", outcome(record, before)));
+            match (record.is_undone(), reason) {
+                (true, Some(reason)) => lines.push(format!("  undone: {reason}")),
+                (true, None) => lines.push("  undone".to_owned()),
+                (false, Some(reason)) => lines.push(format!("  {reason}")),
+                (false, None) => {}
+            }
         }
-        lines.extend(
-            record
-                .notes
-                .iter()
-                .map(|note| format!("  {}", clean_line(note))),
-        );
+        lines.extend(self.leave());
         lines
+    }
+}
+
+/// Errors only: an ending that asks for somebody is one. What ended in an error is printed by whoever ends the program.
+fn quietly(event: &Event) -> Vec<Line> {
+    match event {
+        Event::SessionEnded {
+            reason,
+            ending: "human-needed",
+            ..
+        } => {
+            let reason = text::clean(reason).trim().to_owned();
+            vec![Line::Err(format!("{} {reason}", paint(BAD, "error:")))]
+        }
+        _ => Vec::new(),
     }
 }
 
@@ -212,8 +291,8 @@ impl<'a> Printer<'a> {
     pub fn show(&mut self, event: &Event) -> io::Result<()> {
         for line in self.story.lines(event) {
             match line {
-                Line::Out(text) => writeln!(self.out, "{text}")?,
-                Line::Err(text) => writeln!(self.err, "{text}")?,
+                Line::Out(text) => writeln!(self.out, "{}", mask::secrets(&text))?,
+                Line::Err(text) => writeln!(self.err, "{}", mask::secrets(&text))?,
             }
         }
         self.out.flush()
@@ -248,7 +327,7 @@ fn check_line(measurement: &Measurement) -> String {
     line
 }
 
-/// Returns the scores and counts of a cycle: `score 61.5 → 92.3 (8 → 12 of 13)`.
+/// Returns the scores and counts of a cycle: `score 61.5 → 92.3 (8 → 12 of 13 goals)`.
 fn outcome(record: &Record, before: Option<usize>) -> String {
     let score = match (record.score_before, record.score_after) {
         (Some(before), Some(after)) if before.to_bits() != after.to_bits() => {
@@ -263,9 +342,10 @@ fn outcome(record: &Record, before: Option<usize>) -> String {
         }
         Some(_) | None => record.goals_passing.to_string(),
     };
-    format!("{score} ({passing} of {})", record.goals_total)
+    format!("{score} ({passing} of {} goals)", record.goals_total)
 }
 
+/// An ending in an error is only counted: the error itself is printed once, by whoever ends the program.
 fn ended(event: &Event) -> Vec<String> {
     let Event::SessionEnded {
         reason,
@@ -278,9 +358,17 @@ fn ended(event: &Event) -> Vec<String> {
         return Vec::new();
     };
     let style = if *exit_code == 0 { GOOD } else { BAD };
-    let cycles = count(usize::try_from(*cycles).unwrap_or(usize::MAX), "cycle");
-    let reason = text::clean(reason).trim().replace('\n', "\n  ");
-    let mut lines = vec![format!("{} after {cycles}: {reason}", paint(style, ending))];
+    let mut line = paint(style, ending);
+    match usize::try_from(*cycles).unwrap_or(usize::MAX) {
+        0 if *ending == FAILED => return Vec::new(),
+        0 => {}
+        cycles => line.push_str(&format!(" after {}", count(cycles, "cycle"))),
+    }
+    if *ending != FAILED {
+        let reason = text::clean(reason).trim().replace('\n', "\n  ");
+        line.push_str(&format!(": {reason}"));
+    }
+    let mut lines = vec![line];
     lines.extend(trajectory.as_deref().map(clean_line));
     lines
 }
@@ -288,7 +376,6 @@ fn ended(event: &Event) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::record::CycleResult;
     use crate::view::samples::{events, finished, measured, record};
 
     fn told(detail: Detail, events: &[Event]) -> (String, String) {
@@ -310,13 +397,15 @@ mod tests {
         let story = "\
 evolve 0.1.0 · session s-1 · 13 goals · agent claude · 2 checks at once
 2 items harvested
-measured: score 61.5, 8 of 13 goals pass; failing tests-pass, docs; skipped lint
 cycle 3 · tests-pass: heaviest failing goal (weight 9)
-agent claude is at work, log in .git/evolve/logs/3-agent.log
-agent done after 3m 07s: 1 commit, 4 files
-improved · tests-pass · score 61.5 → 92.3 (8 → 12 of 13)
+  measured: score 61.5, 8 of 13 goals pass; failing tests-pass, docs; skipped lint
+  agent at work, log .git/evolve/logs/3-agent.log
+  agent done after 3m 07s: 1 commit, 4 files
+  improved · score 61.5 → 92.3 (8 → 12 of 13 goals)
+cycle 4 · nothing to do
+  idle: no goal fails and the queue is empty
 waiting 5m 00s: rate limit
-dormant after 1 cycle: three idle cycles in a row on the same content
+dormant after 2 cycles: three idle cycles in a row on the same content
 score 61.5 → 92.3
 ";
         assert_eq!(out, story);
@@ -330,8 +419,8 @@ score 61.5 → 92.3
             (String::new(), String::new())
         );
         let (out, _) = told(Detail::Verbose, &events());
-        assert!(out.contains("\nrunning 13 checks (before)\n"), "{out}");
-        assert!(out.contains("\n  FAIL docs 0.3 s\n"), "{out}");
+        assert!(out.contains("\n  running 13 checks (before)\n"), "{out}");
+        assert!(out.contains("\n    FAIL docs 0.3 s\n"), "{out}");
     }
 
     #[test]
@@ -354,9 +443,9 @@ score 61.5 → 92.3
         );
         let story = "\
 baseline: score 61.5, 8 of 13 goals pass; failing tests-pass, docs; skipped lint
-regressed · tests-pass · score 61.5 → 92.3 (8 → 7 of 13)
+  regressed · score 61.5 → 92.3 (8 → 7 of 13 goals)
   undone: docs fails
-improved · tests-pass · score 61.5 → 92.3 (8 → 12 of 13)
+  improved · score 61.5 → 92.3 (8 → 12 of 13 goals)
 ";
         assert_eq!(out, story);
     }
@@ -368,7 +457,6 @@ improved · tests-pass · score 61.5 → 92.3 (8 → 12 of 13)
             CycleResult::Failed,
             CycleResult::Harvested,
             CycleResult::Interrupted,
-            CycleResult::Idle,
         ] {
             let record = Record {
                 result,
@@ -377,7 +465,52 @@ improved · tests-pass · score 61.5 → 92.3 (8 → 12 of 13)
                 ..record()
             };
             let (out, _) = told(Detail::Normal, &[finished(record)]);
-            assert_eq!(out, format!("{} · score 92.3 (12 of 13)\n", result.word()));
+            assert_eq!(
+                out,
+                format!("  {} · score 92.3 (12 of 13 goals)\n", result.word())
+            );
+        }
+    }
+
+    #[test]
+    fn what_no_heading_follows_stands_for_itself() {
+        let started = Event::CycleStarted {
+            cycle: 8,
+            start: "a".repeat(40),
+        };
+        let (out, _) = told(
+            Detail::Normal,
+            &[started, measured("before"), ended_with("dormant", 0, 0)],
+        );
+        assert_eq!(
+            out,
+            "measured: score 61.5, 8 of 13 goals pass; failing tests-pass, docs; skipped lint\ndormant: because\n"
+        );
+    }
+
+    #[test]
+    fn an_error_that_is_printed_anyway_is_not_told_twice() {
+        let (out, err) = told(Detail::Normal, &[ended_with("failed", 0, 1)]);
+        assert_eq!((out.as_str(), err.as_str()), ("", ""));
+        let (out, _) = told(Detail::Normal, &[ended_with("failed", 2, 1)]);
+        assert_eq!(out, "failed after 2 cycles\n");
+    }
+
+    #[test]
+    fn an_ending_that_needs_a_person_is_an_error_even_for_the_quiet() {
+        let (out, err) = told(Detail::Quiet, &[ended_with("human-needed", 1, 11)]);
+        assert_eq!((out.as_str(), err.as_str()), ("", "error: because\n"));
+        let (out, err) = told(Detail::Quiet, &[ended_with("dormant", 1, 0)]);
+        assert_eq!((out.as_str(), err.as_str()), ("", ""));
+    }
+
+    fn ended_with(ending: &'static str, cycles: u64, exit_code: u8) -> Event {
+        Event::SessionEnded {
+            reason: "because".to_owned(),
+            ending,
+            cycles,
+            exit_code,
+            trajectory: None,
         }
     }
 }

@@ -126,6 +126,17 @@ pub fn events() -> Vec<Event> {
             files: 4,
         },
         finished(record()),
+        Event::CycleStarted {
+            cycle: 4,
+            start: "b".repeat(40),
+        },
+        finished(Record {
+            cycle: 4,
+            goal_id: None,
+            result: CycleResult::Idle,
+            reason: Some("no goal fails and the queue is empty".to_owned()),
+            ..record()
+        }),
         Event::Waiting {
             seconds: 300.0,
             reason: "rate limit".to_owned(),
@@ -133,7 +144,7 @@ pub fn events() -> Vec<Event> {
         Event::SessionEnded {
             reason: "three idle cycles in a row on the same content".to_owned(),
             ending: "dormant",
-            cycles: 1,
+            cycles: 2,
             exit_code: 0,
             trajectory: Some("score 61.5 → 92.3".to_owned()),
         },

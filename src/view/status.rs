@@ -53,6 +53,10 @@ pub fn page(status: &Status) -> String {
         );
     }
     if let Some(words) = &status.stop {
+        let words = match words.is_empty() {
+            true => "asked for",
+            false => words,
+        };
         line(
             "STOP",
             paint(

@@ -65,7 +65,7 @@ fn output(goal: &Measurement) -> String {
     if tail.trim().is_empty() {
         return String::new();
     }
-    let mut part = format!("\n{}\n", paint(BAD, &clean_line(&goal.id)));
+    let mut part = format!("\noutput of {}\n", paint(BAD, &clean_line(&goal.id)));
     for line in tail.trim_matches('\n').lines() {
         part.push_str(format!("    {line}").trim_end());
         part.push('\n');
@@ -78,7 +78,13 @@ pub fn history_table(records: &[Record]) -> String {
     if records.is_empty() {
         return "no cycles yet\n".to_owned();
     }
-    let rows: Vec<Vec<Cell>> = records.iter().map(record_row).collect();
+    let names = [
+        "cycle", "result", "goal", "score", "passing", "commit", "recorded", "why",
+    ];
+    let heading = names.map(|name| Cell(FAINT, name.to_owned())).to_vec();
+    let rows: Vec<Vec<Cell>> = std::iter::once(heading)
+        .chain(records.iter().map(record_row))
+        .collect();
     columns(&rows)
 }
 
@@ -108,8 +114,10 @@ fn record_row(record: &Record) -> Vec<Cell> {
 
 fn scores(record: &Record) -> String {
     match (record.score_before, record.score_after) {
-        (Some(before), Some(after)) => format!("{} → {}", number(before), number(after)),
-        (Some(only), None) | (None, Some(only)) => number(only),
+        (Some(before), Some(after)) if before.to_bits() != after.to_bits() => {
+            format!("{} → {}", number(before), number(after))
+        }
+        (Some(only), Some(_) | None) | (None, Some(only)) => number(only),
         (None, None) => "–".to_owned(),
     }
 }
@@ -292,7 +300,7 @@ FAIL  coverage    79.5 vs 80  0.3 s  79.5 is less than 80
 skip  sh                      0.3 s  shellcheck: not found
 score 33.33: 1 of 3 goals pass, 1 skipped
 
-coverage
+output of coverage
     line 1
       line 2
 ";
@@ -310,8 +318,9 @@ coverage
             ..record()
         };
         let expected = "\
-3  improved  tests-pass  61.5 → 92.3  12 of 13  aaaaaaaaaa  2026-02-11T21:00:00Z
-4  idle      –           61.5         12 of 13  aaaaaaaaaa  2026-02-11T21:00:00Z  nothing to do
+cycle  result    goal        score        passing   commit      recorded              why
+3      improved  tests-pass  61.5 → 92.3  12 of 13  aaaaaaaaaa  2026-02-11T21:00:00Z
+4      idle      –           61.5         12 of 13  aaaaaaaaaa  2026-02-11T21:00:00Z  nothing to do
 ";
         assert_eq!(plain(&history_table(&[record(), idle])), expected);
         assert_eq!(history_table(&[]), "no cycles yet\n");
