@@ -580,8 +580,25 @@ fn in_progress(state: RepositoryState) -> Option<(&'static str, &'static str)> {
             "finish it with `git rebase --continue`, or end it with `git rebase --abort`",
         )),
         RepositoryState::ApplyMailbox | RepositoryState::ApplyMailboxOrRebase => Some((
-            "an `git am`",
+            "a `git am`",
             "finish it with `git am --continue`, or end it with `git am --abort`",
         )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_repository_of_another_user_is_refused_with_the_way_to_trust_it() {
+        let owner = git2::Error::new(ErrorCode::Owner, git2::ErrorClass::Config, "not owned");
+        let error = cannot_open(Path::new("/srv/theirs"), &owner);
+        assert_eq!(error.kind, Kind::Unsafe);
+        assert_eq!(
+            error.to_string(),
+            "/srv/theirs belongs to another user\n\
+             hint: if you trust it: `git config --global --add safe.directory /srv/theirs`"
+        );
     }
 }

@@ -132,9 +132,13 @@ fn missed(continuous: &Continuous, number: f64) -> String {
 
 fn skip_reason(exit: i32, output: &str) -> String {
     let last = output.trim_end().lines().next_back().unwrap_or_default();
-    match exit {
-        SKIPPED => format!("skipped by the check itself (exit {SKIPPED}): {last}"),
-        code => format!("cannot be executed (exit {code}): {last}"),
+    let what = match exit {
+        SKIPPED => format!("skipped by the check itself (exit {SKIPPED})"),
+        code => format!("cannot be executed (exit {code})"),
+    };
+    match last.is_empty() {
+        true => what,
+        false => format!("{what}: {last}"),
     }
 }
 

@@ -310,7 +310,9 @@ pub fn number(node: &Node) -> Result<f64, Complaint> {
         | Shape::Whole(_)
         | Shape::Text(_)
         | Shape::List(_)
-        | Shape::Map(_) => return Err(expected(node, "a number")),
+        | Shape::Map(_) => {
+            return Err(expected(node, "a number").hint("write a number, as in 80 or 0.5"));
+        }
     };
     Ok(value)
 }

@@ -8,6 +8,9 @@ const SHOWN: usize = 20;
 /// How much of a source line is shown, in characters.
 const WIDTH: usize = 100;
 
+/// What to do about a problem that says nothing of its own.
+const ANY_HINT: &str = "`evolve schema goals`, or for config.yaml `evolve schema config`, prints everything that may stand there";
+
 /// Something wrong in a file, with its place and the source line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
@@ -67,18 +70,11 @@ fn lines(bytes: &[u8]) -> Vec<&[u8]> {
 /// Makes one usage error of all `problems`.
 pub fn to_error(file_name: &str, problems: &[Problem]) -> Error {
     if let [only] = problems {
-        let error = Error::usage(without_hint(file_name, only));
-        return match &only.hint {
-            Some(hint) => error.hint(harmless(hint)),
-            None => error,
-        };
+        return Error::usage(without_hint(file_name, only)).hint(hint_of(only));
     }
     let shown = problems.iter().take(SHOWN).map(|problem| {
         let text = without_hint(file_name, problem);
-        match &problem.hint {
-            Some(hint) => format!("{text}\nhint: {}", harmless(hint)),
-            None => text,
-        }
+        format!("{text}\nhint: {}", hint_of(problem))
     });
     let mut message = shown.collect::<Vec<_>>().join("\n\n");
     match problems.len().saturating_sub(SHOWN) {
@@ -87,6 +83,10 @@ pub fn to_error(file_name: &str, problems: &[Problem]) -> Error {
         more => message.push_str(&format!("\n\nand {more} more problems")),
     }
     Error::usage(message)
+}
+
+fn hint_of(problem: &Problem) -> String {
+    harmless(problem.hint.as_deref().unwrap_or(ANY_HINT))
 }
 
 fn without_hint(file_name: &str, problem: &Problem) -> String {
@@ -170,7 +170,9 @@ mod tests {
         let problems = [problem(1, "", Some("write 5")), problem(1, "", None)];
         assert_eq!(
             to_error("G", &problems).to_string(),
-            "G:8:1: weight: expected a number\nhint: write 5\n\nG:8:1: weight: expected a number"
+            format!(
+                "G:8:1: weight: expected a number\nhint: write 5\n\nG:8:1: weight: expected a number\nhint: {ANY_HINT}"
+            )
         );
     }
 
