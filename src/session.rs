@@ -72,6 +72,7 @@ pub struct GoalsFile {
 impl GoalsFile {
     /// Reads the goals; every problem of the file is reported at once. Returns warnings beside them.
     pub fn load(&self) -> Result<(Goals, Vec<String>)> {
+        self.refuse_link()?;
         let bytes = match std::fs::metadata(&self.path) {
             Ok(meta) if meta.is_file() && meta.len() > goals::MAX_BYTES as u64 => {
                 return Err(Error::usage(format!(
@@ -79,12 +80,16 @@ impl GoalsFile {
                     self.shown,
                     meta.len(),
                     goals::MAX_BYTES
-                )));
+                ))
+                .hint("keep goals short; a long check can be a script of its own"));
             }
             Ok(meta) if meta.is_file() => {
                 std::fs::read(&self.path).map_err(|cause| Error::io("read", &self.path, cause))?
             }
-            Ok(_) => return Err(Error::usage(format!("{} is no plain file", self.shown))),
+            Ok(_) => {
+                return Err(Error::usage(format!("{} is no plain file", self.shown))
+                    .hint("put the goals into a plain file, or name one with --goals"));
+            }
             Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => {
                 return Err(Error::usage(format!("No goals to measure: there is no {}", self.shown))
                     .hint("write one with a goal or two; GOALS.example.yaml of evolve's sources shows every key, `evolve demo` a run"));
@@ -102,6 +107,18 @@ impl GoalsFile {
                 Ok((goals, warnings.iter().map(line).collect()))
             }
             Err(problems) => Err(goals::to_error(&self.shown, &problems)),
+        }
+    }
+
+    /// Refuses a link in the repository: it would freeze the link, and an agent could move the goalposts behind it.
+    fn refuse_link(&self) -> Result<()> {
+        let is_link = || std::fs::symlink_metadata(&self.path).is_ok_and(|meta| meta.is_symlink());
+        match self.in_repo.is_some() && is_link() {
+            true => Err(
+                Error::usage(format!("{} is a link, no plain file", self.shown))
+                    .hint("put the goals into the file itself, or name the other one with --goals"),
+            ),
+            false => Ok(()),
         }
     }
 }

@@ -184,10 +184,16 @@ pub fn goals_file(global: &Global, repo: &Repo) -> Result<GoalsFile> {
         (Some(folder), Some(name)) => folder.join(name),
         (None, _) | (_, None) => absolute.clone(),
     };
-    let in_repo = real
-        .strip_prefix(&repo.root)
-        .ok()
-        .map(|below| below.to_string_lossy().into_owned());
+    let below_root = |path: &Path| {
+        let below = path.strip_prefix(&repo.root).ok()?;
+        Some(below.to_string_lossy().into_owned())
+    };
+    // A link outside may lead to a file inside, which then counts as one.
+    let real = match below_root(&real) {
+        Some(_) => real,
+        None => real.canonicalize().unwrap_or(real),
+    };
+    let in_repo = below_root(&real);
     Ok(GoalsFile {
         path: real,
         in_repo,
