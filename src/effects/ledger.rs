@@ -200,12 +200,16 @@ impl Ledger {
         Ok(())
     }
 
+    /// Removes the snapshots of all but the newest cycles; older ones live in git.
     fn prune_snapshots(&mut self, cycle: u64) -> Result<()> {
         let Some(oldest) = cycle.checked_sub(names::SNAPSHOTS_KEPT) else {
             return Ok(());
         };
-        for name in [names::snapshot(oldest), names::post_snapshot(oldest)] {
-            if oldest > 0 && self.has(&name) {
+        let folder = self.root.join(names::FOLDER);
+        let entries = fs::read_dir(&folder).map_err(|cause| Error::io("list", &folder, cause))?;
+        for entry in entries.flatten() {
+            let name = format!("{}/{}", names::FOLDER, entry.file_name().to_string_lossy());
+            if names::cycle_of_snapshot(&name).is_some_and(|cycle| 0 < cycle && cycle <= oldest) {
                 files::remove(&self.root.join(&name))?;
                 self.pending.insert(name, None);
             }
