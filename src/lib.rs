@@ -37,6 +37,7 @@ pub mod model {
     pub mod check;
     pub mod digest;
     pub mod duration;
+    pub mod exact;
     pub mod gate;
     pub mod goals;
     pub mod ledger;

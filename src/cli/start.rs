@@ -250,7 +250,7 @@ fn acknowledge_kills(repo: &Repo, stop: &Stop) -> Result<()> {
             .ok()
             .flatten()
             .map(|journal| journal.cycle);
-        let newest = || Ledger::load(&root).map_or(0, |ledger| ledger.history.next_cycle() - 1);
+        let newest = || Ledger::look(&root).map_or(0, |ledger| ledger.history.next_cycle() - 1);
         let cycle = running.unwrap_or_else(newest);
         if let Err(error) =
             Ledger::acknowledge_kill(&root, cycle, &halt.reason(), &clock::timestamp())

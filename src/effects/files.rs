@@ -5,6 +5,7 @@ use std::io::{ErrorKind, Read, Write};
 use std::path::Path;
 
 use crate::error::{Error, Result};
+use crate::model::exact;
 
 /// Replaces a file in one step: a temporary file in the same folder, synced, renamed over it, and the folder synced.
 pub fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
@@ -96,6 +97,13 @@ pub fn read_text(path: &Path, limit: u64) -> Result<String> {
     let bytes = read_bounded(path, limit)?.unwrap_or_default();
     Ok(String::from_utf8(bytes)
         .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
+}
+
+/// Reads a file of at most `limit` bytes as text that stands for its bytes exactly; empty if there is none.
+pub fn read_exactly(path: &Path, limit: u64) -> Result<String> {
+    Ok(exact::decode(
+        &read_bounded(path, limit)?.unwrap_or_default(),
+    ))
 }
 
 /// Removes a file; one that is not there is fine.

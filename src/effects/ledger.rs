@@ -12,6 +12,7 @@ use crate::effects::files;
 use crate::effects::repo::{Entry, Repo};
 use crate::effects::workspace::Workspace;
 use crate::error::{Error, Result};
+use crate::model::exact;
 use crate::model::ledger as names;
 use crate::model::lesson::{self, Lesson};
 use crate::model::record::{History, Record};
@@ -55,16 +56,24 @@ pub struct Ledger {
     pub retries: Vec<Retry>,
     /// What agents learned.
     pub lessons: Vec<Lesson>,
+    lessons_text: String,
     /// Files written since the last commit; none stands for a removed one.
     pending: BTreeMap<String, Option<Vec<u8>>>,
 }
 
 impl Ledger {
-    /// Reads the ledger below `root`. Refuses one that a newer program wrote, and folders that lead elsewhere.
+    /// Reads the ledger below `root`, to write to it. Refuses one that a newer program wrote, and folders that lead
+    /// elsewhere.
     pub fn load(root: &Path) -> Result<Ledger> {
+        refuse_newer(|name| files::read_exactly(&root.join(name), READ_LIMIT))?;
+        Ledger::look(root)
+    }
+
+    /// Reads the ledger below `root`, to show it: as much of it as can be understood.
+    pub fn look(root: &Path) -> Result<Ledger> {
         refuse_links(root)?;
-        let mut ledger =
-            Ledger::parse(root, |name| files::read_text(&root.join(name), READ_LIMIT))?;
+        let read = |name: &str| files::read_exactly(&root.join(name), READ_LIMIT);
+        let mut ledger = Ledger::parse(root, read)?;
         for name in STANDING {
             ledger.take_up(name)?;
         }
@@ -77,10 +86,12 @@ impl Ledger {
         let root = &repo.root;
         refuse_links(root)?;
         let tree = repo.tree_of(commit)?;
-        let mut ledger = Ledger::parse(root, |name| {
+        let read = |name: &str| {
             let bytes = repo.file(&tree, name)?.unwrap_or_default();
-            Ok(String::from_utf8_lossy(&bytes).into_owned())
-        })?;
+            Ok(exact::decode(&bytes))
+        };
+        refuse_newer(read)?;
+        let mut ledger = Ledger::parse(root, read)?;
         for name in [names::BASELINE, names::BASELINE_REPORT] {
             if !repo.has_file(&tree, name) {
                 ledger.take_up(name)?;
@@ -94,28 +105,32 @@ impl Ledger {
 
     fn parse(root: &Path, read: impl Fn(&str) -> Result<String>) -> Result<Ledger> {
         let history_text = read(names::HISTORY)?;
-        let history = History::parse(&history_text);
-        if let Some(newer) = history.records.iter().find(|record| record.format > FORMAT) {
-            return Err(Error::unsafe_repo(format!(
-                "{} was written by a newer evolve (format {}, this one writes {FORMAT})",
-                names::HISTORY,
-                newer.format
-            ))
-            .hint("update evolve; an older one would spoil what the newer one wrote"));
-        }
         let retries = read(names::RETRIES)?;
+        let lessons_text = read(names::LESSONS)?;
         Ok(Ledger {
             root: root.to_owned(),
-            history,
+            history: History::parse(&history_text),
             history_text,
             queue: Queue::parse(&read(names::QUEUE)?),
             retries: retries
                 .lines()
                 .filter_map(|line| serde_json::from_str(line).ok())
                 .collect(),
-            lessons: lesson::parse(&read(names::LESSONS)?),
+            lessons: lesson::parse(&lessons_text),
+            lessons_text,
             pending: BTreeMap::new(),
         })
+    }
+
+    /// Returns what could not be understood of the history and the queue, with file and line.
+    pub fn problems(&self) -> Vec<String> {
+        let of = |name: &str, problems: &[String]| -> Vec<String> {
+            let placed = problems.iter().map(|problem| format!("{name}, {problem}"));
+            placed.collect()
+        };
+        let mut problems = of(names::HISTORY, &self.history.problems);
+        problems.extend(of(names::QUEUE, &self.queue.problems()));
+        problems
     }
 
     /// Writes a file of the ledger; it becomes part of the next commit.
@@ -173,8 +188,8 @@ impl Ledger {
             self.history.records.push(record.clone());
         }
         self.rotate()?;
-        let text = self.history_text.clone();
-        self.write(names::HISTORY, text.as_bytes())?;
+        let bytes = exact::encode(&self.history_text);
+        self.write(names::HISTORY, &bytes)?;
         self.prune_snapshots(record.cycle)
     }
 
@@ -193,7 +208,7 @@ impl Ledger {
             .sum();
         let rest = self.history_text.split_off(cut);
         let oldest = std::mem::replace(&mut self.history_text, rest);
-        self.write(&names::segment(number), oldest.as_bytes())?;
+        self.write(&names::segment(number), &exact::encode(&oldest))?;
         let problems = std::mem::take(&mut self.history.problems);
         self.history = History::parse(&self.history_text);
         self.history.problems = problems;
@@ -222,12 +237,15 @@ impl Ledger {
         if lessons.is_empty() {
             return Ok(());
         }
-        self.lessons.extend(lessons);
-        let mut text = String::new();
-        for lesson in &self.lessons {
-            text.push_str(&line("lesson", lesson)?);
+        if !self.lessons_text.is_empty() && !self.lessons_text.ends_with('\n') {
+            self.lessons_text.push('\n');
         }
-        self.write(names::LESSONS, text.as_bytes())
+        for lesson in &lessons {
+            self.lessons_text.push_str(&line("lesson", lesson)?);
+        }
+        self.lessons.extend(lessons);
+        let bytes = exact::encode(&self.lessons_text);
+        self.write(names::LESSONS, &bytes)
     }
 
     /// Lets goals be worked on again.
@@ -235,7 +253,7 @@ impl Ledger {
         if retries.is_empty() {
             return Ok(());
         }
-        let mut text = files::read_text(&self.root.join(names::RETRIES), READ_LIMIT)?;
+        let mut text = files::read_exactly(&self.root.join(names::RETRIES), READ_LIMIT)?;
         if !text.is_empty() && !text.ends_with('\n') {
             text.push('\n');
         }
@@ -243,26 +261,26 @@ impl Ledger {
             text.push_str(&line("retry", retry)?);
         }
         self.retries.extend(retries);
-        self.write(names::RETRIES, text.as_bytes())
+        self.write(names::RETRIES, &exact::encode(&text))
     }
 
     /// Reads the retries again: `evolve retry` may have been run meanwhile.
     pub fn refresh_retries(&mut self) -> Result<()> {
-        let text = files::read_text(&self.root.join(names::RETRIES), READ_LIMIT)?;
+        let text = files::read_exactly(&self.root.join(names::RETRIES), READ_LIMIT)?;
         self.retries = text
             .lines()
             .filter_map(|line| serde_json::from_str(line).ok())
             .collect();
         if !text.is_empty() {
             self.pending
-                .insert(names::RETRIES.to_owned(), Some(text.into_bytes()));
+                .insert(names::RETRIES.to_owned(), Some(exact::encode(&text)));
         }
         Ok(())
     }
 
     /// Takes in items that were added to the queue's file meanwhile.
     pub fn refresh_queue(&mut self) -> Result<()> {
-        let text = files::read_text(&self.root.join(names::QUEUE), READ_LIMIT)?;
+        let text = files::read_exactly(&self.root.join(names::QUEUE), READ_LIMIT)?;
         self.queue.merge_from(&text);
         Ok(())
     }
@@ -273,7 +291,7 @@ impl Ledger {
         if text.is_empty() && !self.has(names::QUEUE) {
             return Ok(());
         }
-        self.write(names::QUEUE, text.as_bytes())
+        self.write(names::QUEUE, &exact::encode(&text))
     }
 
     /// Commits the ledger on top of whatever HEAD's branch is at: that content, the ledger of `base` (the last commit
@@ -362,6 +380,35 @@ fn branch_of(repo: &Repo) -> Result<String> {
             "HEAD no longer names a branch, so the ledger cannot be committed",
         )),
     }
+}
+
+/// Refuses to write beside what a newer program wrote: a document, or any line of one.
+fn refuse_newer(read: impl Fn(&str) -> Result<String>) -> Result<()> {
+    for name in [
+        names::HISTORY,
+        names::BASELINE,
+        names::RETRIES,
+        names::LESSONS,
+    ] {
+        let newest = newest_format(&read(name)?);
+        if newest > u64::from(FORMAT) {
+            return Err(Error::unsafe_repo(format!(
+                "{name} was written by a newer evolve (format {newest}, this one writes {FORMAT})"
+            ))
+            .hint("update evolve; an older one would spoil what the newer one wrote"));
+        }
+    }
+    Ok(())
+}
+
+/// Returns the highest format of a text that is one document, or one a line.
+fn newest_format(text: &str) -> u64 {
+    let format = |text: &str| {
+        let value: Option<serde_json::Value> = serde_json::from_str(text).ok();
+        value.and_then(|value| value.get("format")?.as_u64())
+    };
+    let each = std::iter::once(text).chain(text.lines());
+    each.filter_map(format).max().unwrap_or_default()
 }
 
 /// Refuses folders of the ledger that are links: writing through them would write elsewhere.

@@ -19,14 +19,8 @@ pub async fn open(session: &Session, progress: &mut Progress) -> Result<(), Cut>
         return Err(halt.into());
     }
     Ledger::exclude_private_files(&session.repo)?;
-    for problem in progress
-        .ledger
-        .history
-        .problems
-        .iter()
-        .chain(&progress.ledger.queue.problems())
-    {
-        session.events.warn(problem.clone());
+    for problem in progress.ledger.problems() {
+        session.events.warn(problem);
     }
     if stop::stop_file(&session.repo.root.join(names::STOP)).is_some() {
         return Ok(());
@@ -39,8 +33,8 @@ pub async fn open(session: &Session, progress: &mut Progress) -> Result<(), Cut>
             .note("evolve's files in .agents are committed although git ignores that folder");
     }
     queue_unwired_scripts(session, progress, &goals)?;
-    let is_first_run =
-        progress.ledger.history.records.is_empty() && !progress.ledger.has(names::BASELINE);
+    let is_first_run = progress.ledger.history.records.is_empty()
+        && progress.ledger.snapshot(names::BASELINE).is_none();
     if !is_first_run || session.options.skip_baseline {
         return Ok(());
     }

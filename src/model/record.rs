@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::model::text::json_problem;
+
 /// What became of a cycle (the verdict table of the README).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -57,7 +59,8 @@ pub struct AgentReport {
 /// What one cycle did, for ever.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Record {
-    /// Version of the format.
+    /// Version of the format; the records of before there was a format are read as the first.
+    #[serde(default = "first_format")]
     pub format: u32,
     /// The cycle's number, from 1.
     pub cycle: u64,
@@ -68,12 +71,14 @@ pub struct Record {
     /// HEAD after settling and before this record's own commit.
     pub commit_sha: String,
     /// The cycle's start if it was undone.
+    #[serde(default)]
     pub reverted_to: Option<String>,
     /// Passing goals in the last snapshot of the cycle, as measured.
     pub goals_passing: usize,
     /// All goals in that snapshot.
     pub goals_total: usize,
     /// Goals that the cycle added to GOALS.yaml.
+    #[serde(default)]
     pub goals_added: usize,
     /// When the record was made, RFC 3339 in UTC.
     pub timestamp: String,
@@ -107,6 +112,10 @@ pub struct Record {
     /// What a reader should know besides: files named by a check that changed, ignored files that are gone.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
+}
+
+fn first_format() -> u32 {
+    1
 }
 
 /// The start of the reason of an undone cycle whose regression outlived the undo.
@@ -182,9 +191,11 @@ impl History {
                     }
                     history.records.push(record);
                 }
-                Err(cause) => history
-                    .problems
-                    .push(format!("line {}: not a record: {cause}", index + 1)),
+                Err(cause) => history.problems.push(format!(
+                    "line {}: not a record: {}",
+                    index + 1,
+                    json_problem(&cause)
+                )),
             }
         }
         history

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use serde_json::{Map, Value};
 
 use super::item::{self, Identity, Key, State, WorkItem};
+use crate::model::text::json_problem;
 
 /// What a line holds.
 #[derive(Clone, Debug)]
@@ -216,7 +217,7 @@ impl Content {
             ) => {
                 return Content::Malformed("not a JSON object".to_owned());
             }
-            Err(cause) => return Content::Malformed(format!("not JSON: {cause}")),
+            Err(cause) => return Content::Malformed(format!("not JSON: {}", json_problem(&cause))),
         };
         match map.get("items") {
             Some(Value::Array(_)) => Content::Entry(map),
