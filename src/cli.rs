@@ -6,13 +6,16 @@ mod start;
 mod steer;
 
 use std::path::PathBuf;
+use std::str::FromStr;
 use std::time::Duration;
 
-use clap::{Args, Parser, Subcommand};
+use clap::error::ErrorKind;
+use clap::parser::ValueSource;
+use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::error::{Error, Result};
-use crate::model::text;
-use crate::view::style::{BAD, GOOD, paint};
+use crate::model::{mask, text};
+use crate::view::style::{BAD, GOOD, ODD, paint};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -29,7 +32,7 @@ Examples:
 /// Measures every goal of GOALS.yaml, lets an agent fix the worst failing one, measures everything again, and keeps the
 /// change only if nothing got worse. When nothing is wrong it stops.
 #[derive(Debug, Parser)]
-#[command(name = "evolve", version, before_help = EXAMPLES, args_conflicts_with_subcommands = true, max_term_width = 110)]
+#[command(name = "evolve", version, before_help = EXAMPLES, max_term_width = 110)]
 pub struct Arguments {
     #[command(subcommand)]
     command: Option<Command>,
@@ -37,6 +40,46 @@ pub struct Arguments {
     global: Global,
     #[command(flatten)]
     run: RunOptions,
+}
+
+/// Options that only the loop itself has; before a command they would say nothing.
+const LOOP_ONLY: [&str; 8] = [
+    "max_cycles",
+    "dry_run",
+    "skip_baseline",
+    "test_first",
+    "agent",
+    "max_time",
+    "idle_wait",
+    "json",
+];
+
+impl Arguments {
+    /// Reads the command line; prints and ends the program where it asks for help or makes no sense.
+    pub fn read() -> Arguments {
+        let matches = Arguments::command().get_matches();
+        if let Some((command, _)) = matches.subcommand()
+            && let Some(option) = LOOP_ONLY
+                .into_iter()
+                .find(|option| is_typed(&matches, option))
+        {
+            let option = format!("--{}", option.replace('_', "-"));
+            let said = match option.as_str() {
+                "--json" => format!("write {option} after `{command}`"),
+                _ => format!(
+                    "{option} is an option of the loop itself; `{command}` has no use for it"
+                ),
+            };
+            Arguments::command()
+                .error(ErrorKind::ArgumentConflict, said)
+                .exit();
+        }
+        Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
+    }
+}
+
+fn is_typed(matches: &ArgMatches, option: &str) -> bool {
+    matches.value_source(option) == Some(ValueSource::CommandLine)
 }
 
 /// Options of every command.
@@ -56,11 +99,31 @@ struct Global {
     verbose: u8,
 }
 
+impl Global {
+    /// Prints an answer for people; nothing if only errors are wanted.
+    fn say(&self, text: &str) {
+        if !self.quiet {
+            print(&mask::secrets(text));
+        }
+    }
+
+    /// Prints a warning to stderr; nothing if only errors are wanted.
+    fn warn(&self, text: &str) {
+        if !self.quiet {
+            print_error(&format!(
+                "{} {}",
+                paint(ODD, "warning:"),
+                text::clean_line(text)
+            ));
+        }
+    }
+}
+
 /// Options of the loop.
 #[derive(Clone, Debug, Args)]
 struct RunOptions {
     /// Stop after N cycles of this session
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", value_parser = at_least_one::<u64>)]
     max_cycles: Option<u64>,
     /// Measure, say what would be worked on and why, change nothing
     #[arg(long)]
@@ -80,7 +143,7 @@ struct RunOptions {
     )]
     agent: Option<String>,
     /// How many checks run at once [default: the number of cores]
-    #[arg(long, value_name = "N", env = "EVOLVE_JOBS", hide_env_values = true, value_parser = jobs, global = true)]
+    #[arg(long, value_name = "N", env = "EVOLVE_JOBS", hide_env_values = true, value_parser = at_least_one::<usize>, global = true)]
     jobs: Option<usize>,
     /// End the session after this time, as in 90s, 30m, 2h
     #[arg(long, value_name = "TIME", value_parser = crate::model::duration::parse)]
@@ -93,9 +156,9 @@ struct RunOptions {
     json: bool,
 }
 
-fn jobs(text: &str) -> Result<usize, String> {
+fn at_least_one<N: FromStr + PartialOrd + From<u8>>(text: &str) -> Result<N, String> {
     match text.parse() {
-        Ok(number) if number >= 1 => Ok(number),
+        Ok(number) if number >= N::from(1) => Ok(number),
         Ok(_) | Err(_) => Err("write a whole number of at least 1".to_owned()),
     }
 }
@@ -195,15 +258,15 @@ pub fn run(arguments: Arguments) -> Result<u8> {
         }
         Some(Command::Validate) => inspect::validate(&global),
         Some(Command::Status { json }) => inspect::status(&global, json),
-        Some(Command::History { json }) => inspect::history(json),
-        Some(Command::Show { cycle }) => inspect::show(cycle),
+        Some(Command::History { json }) => inspect::history(&global, json),
+        Some(Command::Show { cycle }) => inspect::show(&global, cycle),
         Some(Command::Work {
             action: WorkAction::List,
-        }) => inspect::work_list(),
+        }) => inspect::work_list(&global),
         Some(Command::Work {
             action: WorkAction::Add(item),
-        }) => steer::work_add(&item),
-        Some(Command::Stop(options)) => steer::stop(&options),
+        }) => steer::work_add(&global, &item),
+        Some(Command::Stop(options)) => steer::stop(&global, &options),
         Some(Command::Retry { id }) => steer::retry(&global, &id),
         Some(Command::Schema { name }) => inspect::schema(name.as_deref()),
         Some(Command::Demo { keep_in }) => demo::demo(&global, keep_in.as_deref()),
@@ -212,9 +275,10 @@ pub fn run(arguments: Arguments) -> Result<u8> {
 
 /// Returns an error as it is printed: what happened, then what to do.
 pub fn shown(error: &Error) -> String {
-    let mut shown = format!("{} {}", paint(BAD, "error:"), text::clean(&error.message));
+    let safe = |text: &str| mask::secrets(&text::clean(text));
+    let mut shown = format!("{} {}", paint(BAD, "error:"), safe(&error.message));
     for hint in &error.hints {
-        shown.push_str(&format!("\n{} {}", paint(GOOD, "hint:"), text::clean(hint)));
+        shown.push_str(&format!("\n{} {}", paint(GOOD, "hint:"), safe(hint)));
     }
     shown
 }
@@ -223,6 +287,12 @@ pub fn shown(error: &Error) -> String {
 fn print(text: &str) {
     use std::io::Write;
     let _ = write!(anstream::stdout(), "{text}");
+}
+
+/// Prints a line to stderr; a reader that went away is no error.
+pub fn print_error(line: &str) {
+    use std::io::Write;
+    let _ = writeln!(anstream::stderr(), "{line}");
 }
 
 fn trace() {

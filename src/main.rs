@@ -2,14 +2,12 @@
 
 use std::process::ExitCode;
 
-use clap::Parser;
-
 fn main() -> ExitCode {
-    let arguments = evolve::cli::Arguments::parse();
+    let arguments = evolve::cli::Arguments::read();
     match evolve::cli::run(arguments) {
         Ok(code) => ExitCode::from(code),
         Err(error) => {
-            anstream::eprintln!("{}", evolve::cli::shown(&error));
+            evolve::cli::print_error(&evolve::cli::shown(&error));
             ExitCode::from(error.kind.exit_code())
         }
     }

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::cli::start::run_loop;
-use crate::cli::{Global, RunOptions, print};
+use crate::cli::{Global, RunOptions};
 use crate::effects::git::Git;
 use crate::error::{Error, Result};
 
@@ -21,7 +21,7 @@ pub fn demo(global: &Global, keep_in: Option<&Path>) -> Result<u8> {
     };
     let (root, agent) = make(&folder)?;
     std::env::set_current_dir(&root).map_err(|cause| Error::io("enter", &root, cause))?;
-    print(&format!(
+    global.say(&format!(
         "A small repository in {}, with three goals and one item of work.\n\n",
         root.display()
     ));
@@ -42,7 +42,7 @@ pub fn demo(global: &Global, keep_in: Option<&Path>) -> Result<u8> {
         ..global.clone()
     };
     let code = run_loop(&global, &run)?;
-    print(&format!(
+    global.say(&format!(
         "\nWhere to look:\n  cd {}\n  git log --stat          every step, the undo included\n  evolve history          what became of each cycle\n  evolve show 2           the cycle that was undone\n  cat .agents/evolve/session-summary.md\n",
         root.display()
     ));

@@ -2,8 +2,6 @@
 
 use std::collections::HashMap;
 
-use serde_json::json;
-
 use crate::cli::start::{block_on, current_dir, effective_jobs, goals_file, listen, user_config};
 use crate::cli::{Global, RunOptions, print};
 use crate::cycle::refuse_unmeasurable;
@@ -19,7 +17,7 @@ use crate::error::{Error, Kind, Result};
 use crate::event::{Event, Events};
 use crate::model::goals::{Goal, Goals};
 use crate::model::ledger as names;
-use crate::model::record::History;
+use crate::model::record::{History, Record};
 use crate::model::select::{self, Choice, Seen, Task};
 use crate::model::snapshot::{FORMAT, Snapshot};
 use crate::model::status::{QueueCounts, Running, Status};
@@ -27,7 +25,7 @@ use crate::model::strikes::{self, Standing};
 use crate::model::yardstick::Yardstick;
 use crate::model::{schema, text};
 use crate::session::Progress;
-use crate::view::{status, tables};
+use crate::view::{json, status, tables};
 
 /// Runs checks once and prints what they say.
 pub fn measure(
@@ -56,7 +54,7 @@ pub fn measure(
     refuse_unmeasurable(&snapshot, &goals)?;
     match as_json {
         true => print(&ledger::checked("snapshot", &snapshot)?),
-        false => print(&tables::measure_table(&snapshot)),
+        false => global.say(&tables::measure_table(&snapshot)),
     }
     match gate && snapshot.goals_passing < snapshot.goals_total {
         true => Ok(Kind::Failing.exit_code()),
@@ -116,7 +114,7 @@ async fn measure_now(
         jobs: effective_jobs(run, &goals.settings, &user_config()?),
         session: clock::session_id(),
     };
-    let newest = Ledger::load(&repo.root)
+    let newest = Ledger::look(&repo.root)
         .ok()
         .and_then(|ledger| Progress::new(ledger).newest);
     let durations = newest.iter().flat_map(|snapshot| &snapshot.goals);
@@ -147,7 +145,10 @@ fn cut_short(halt: &Halt) -> Error {
 pub fn dry_run(global: &Global, run: &RunOptions) -> Result<u8> {
     let repo = Repo::discover(&current_dir()?)?;
     if let Some(note) = stopping_note(&repo)? {
-        print(&format!("{note}\n"));
+        match run.json {
+            true => print_event(&Event::Note { message: note }),
+            false => global.say(&format!("dry run: nothing would be done: {note}\n")),
+        }
         return Ok(0);
     }
     repo.ready_head()?;
@@ -167,7 +168,7 @@ pub fn dry_run(global: &Global, run: &RunOptions) -> Result<u8> {
     let _ = listener.join();
     let mut snapshot = measured?;
     refuse_unmeasurable(&snapshot, &goals)?;
-    let progress = Progress::new(Ledger::load(&repo.root)?);
+    let progress = Progress::new(Ledger::look(&repo.root)?);
     if let Some(earlier) = &progress.newest {
         snapshot.tolerate(earlier, &goals);
     }
@@ -198,28 +199,31 @@ pub fn dry_run(global: &Global, run: &RunOptions) -> Result<u8> {
                 }
             }
         };
-        print(&crate::view::json::line(&event, &clock::timestamp()));
-        print("\n");
+        print_event(&event);
         return Ok(0);
     }
-    print(&tables::measure_table(&snapshot));
-    print(&format!("\n{}", planned(&choice, &goals)));
+    global.say(&tables::measure_table(&snapshot));
+    global.say(&format!("\n{}", planned(&choice, &goals)));
     if let Some(journal) =
         Journal::read(&repo.private)?.filter(|journal| journal.phase != Phase::Measuring)
     {
-        print(&format!(
+        global.say(&format!(
             "cycle {} of a session that died is unsettled; a run would undo it first\n",
             journal.cycle
         ));
     }
     let (open, set_aside) = (queue.open(&repository), queue.set_aside(&repository));
     if !open.is_empty() || !set_aside.is_empty() {
-        print(&format!(
+        global.say(&format!(
             "\nqueue for {repository}:\n{}",
             tables::work_table(&open, &set_aside)
         ));
     }
     Ok(0)
+}
+
+fn print_event(event: &Event) {
+    print(&format!("{}\n", json::line(event, &clock::timestamp())));
 }
 
 /// Says what keeps a run from starting, if a KILL or STOP file does.
@@ -289,21 +293,21 @@ pub fn validate(global: &Global) -> Result<u8> {
     let file = goals_file(global, &repo)?;
     let (goals, warnings) = file.load()?;
     for warning in &warnings {
-        print(&format!("warning: {}\n", text::clean_line(warning)));
+        global.warn(warning);
     }
     let on_disk =
         |path: &str| std::fs::metadata(repo.root.join(path)).is_ok_and(|meta| meta.is_file());
     let yardstick = Yardstick::of(&goals, &on_disk);
-    print(&format!(
+    global.say(&format!(
         "{}: {}, no problems\n",
         file.shown,
         text::count(goals.goals.len(), "goal")
     ));
     for goal in &goals.goals {
-        print(&format!("  {} (weight {})\n", goal.id, goal.weight));
+        global.say(&format!("  {} (weight {})\n", goal.id, goal.weight));
     }
     if !yardstick.frozen.is_empty() {
-        print(&format!(
+        global.say(&format!(
             "frozen while a cycle runs: {}\n",
             yardstick.frozen.join(", ")
         ));
@@ -314,14 +318,14 @@ pub fn validate(global: &Global) -> Result<u8> {
             .iter()
             .map(|path| format!("\"{path}\""))
             .collect();
-        print(&format!(
+        global.say(&format!(
             "hint: checks lean on {} without running it directly; to freeze it too, add under `evolve:`\n  protect: [{}]\n",
             yardstick.leaned_on.join(", "),
             quoted.join(", ")
         ));
     }
     if !goals.settings.protect.is_empty() {
-        print(&format!(
+        global.say(&format!(
             "protected, new files included: {} — with --test-first an agent can add no test there\n",
             goals.settings.protect.join(", ")
         ));
@@ -336,7 +340,7 @@ pub fn status(global: &Global, as_json: bool) -> Result<u8> {
         .load()
         .ok()
         .map(|(goals, _)| goals);
-    let progress = Progress::new(Ledger::load(&repo.root)?);
+    let progress = Progress::new(Ledger::look(&repo.root)?);
     let ledger = &progress.ledger;
     let head = repo.head()?;
     let standing = |wanted: &str| -> Vec<String> {
@@ -373,8 +377,12 @@ pub fn status(global: &Global, as_json: bool) -> Result<u8> {
             .find(|path| stop::stop_file(path).is_some())
             .map(|path| path.display().to_string()),
         stop: stop::stop_file(&repo.root.join(names::STOP)),
-        cycles: ledger.history.records.len(),
-        newest: ledger.history.newest().cloned(),
+        cycles: whole_history()?.records.len(),
+        newest: ledger
+            .history
+            .newest()
+            .filter(|record| is_valid(record))
+            .cloned(),
         score: progress.newest.as_ref().map(|snapshot| snapshot.score),
         baseline_score: ledger
             .snapshot(names::BASELINE)
@@ -386,35 +394,39 @@ pub fn status(global: &Global, as_json: bool) -> Result<u8> {
             set_aside: counts.set_aside,
             consumed: counts.consumed,
         },
-        problems: ledger
-            .history
-            .problems
-            .iter()
-            .cloned()
-            .chain(ledger.queue.problems())
-            .collect(),
+        problems: ledger.problems(),
     };
     match as_json {
         true => print(&ledger::checked("status", &document)?),
-        false => print(&status::page(&document)),
+        false => global.say(&status::page(&document)),
     }
     Ok(0)
 }
 
 /// Prints every cycle so far, segments included.
-pub fn history(as_json: bool) -> Result<u8> {
+pub fn history(global: &Global, as_json: bool) -> Result<u8> {
     let history = whole_history()?;
     for problem in &history.problems {
-        anstream::eprintln!("warning: {}", text::clean_line(problem));
+        global.warn(&format!("{}, {problem}", names::HISTORY));
     }
     match as_json {
-        true => print(&ledger::checked(
-            "history",
-            &json!({"format": FORMAT, "records": history.records}),
-        )?),
-        false => print(&tables::history_table(&history.records)),
+        true => {
+            let records: Vec<_> = history
+                .records
+                .iter()
+                .filter(|record| is_valid(record))
+                .collect();
+            let document = serde_json::json!({"format": FORMAT, "records": records});
+            print(&ledger::checked("history", &document)?);
+        }
+        false => global.say(&tables::history_table(&history.records)),
     }
     Ok(0)
+}
+
+/// Says whether a record is what this program would write: only such ones go into a document.
+fn is_valid(record: &Record) -> bool {
+    serde_json::to_value(record).is_ok_and(|value| schema::check("record", &value).is_ok())
 }
 
 fn whole_history() -> Result<History> {
@@ -423,7 +435,7 @@ fn whole_history() -> Result<History> {
 }
 
 /// Prints one cycle.
-pub fn show(cycle: u64) -> Result<u8> {
+pub fn show(global: &Global, cycle: u64) -> Result<u8> {
     let history = whole_history()?;
     let Some(record) = history
         .records
@@ -438,12 +450,12 @@ pub fn show(cycle: u64) -> Result<u8> {
         return Err(Error::usage(format!("there is no cycle {cycle}")).hint(known));
     };
     let repo = Repo::discover(&current_dir()?)?;
-    let ledger = Ledger::load(&repo.root)?;
+    let ledger = Ledger::look(&repo.root)?;
     let (before, after) = (
         ledger.snapshot(&names::snapshot(cycle)),
         ledger.snapshot(&names::post_snapshot(cycle)),
     );
-    print(&tables::show_record(
+    global.say(&tables::show_record(
         record,
         before.as_ref(),
         after.as_ref(),
@@ -452,20 +464,20 @@ pub fn show(cycle: u64) -> Result<u8> {
 }
 
 /// Prints the queue.
-pub fn work_list() -> Result<u8> {
+pub fn work_list(global: &Global) -> Result<u8> {
     let repo = Repo::discover(&current_dir()?)?;
-    let ledger = Ledger::load(&repo.root)?;
+    let ledger = Ledger::look(&repo.root)?;
     for problem in ledger.queue.problems() {
-        anstream::eprintln!("warning: {}", text::clean_line(&problem));
+        global.warn(&format!("{}, {problem}", names::QUEUE));
     }
     let name = repo.name();
     let (open, set_aside) = (ledger.queue.open(&name), ledger.queue.set_aside(&name));
     match open.is_empty() && set_aside.is_empty() {
-        true => print(&format!(
+        true => global.say(&format!(
             "nothing is queued for {}\n",
             text::clean_line(&name)
         )),
-        false => print(&tables::work_table(&open, &set_aside)),
+        false => global.say(&tables::work_table(&open, &set_aside)),
     }
     Ok(0)
 }

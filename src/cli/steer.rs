@@ -5,7 +5,6 @@ use nix::sys::signal::Signal;
 
 use crate::cli::Global;
 use crate::cli::inspect::find_goal;
-use crate::cli::print;
 use crate::cli::start::{current_dir, goals_file};
 use crate::effects::ledger::{self, Ledger};
 use crate::effects::process;
@@ -61,12 +60,12 @@ enum Level {
 }
 
 /// Stops the loop, or lets it run again.
-pub fn stop(options: &StopOptions) -> Result<u8> {
+pub fn stop(global: &Global, options: &StopOptions) -> Result<u8> {
     let words = options.reason.join(" ");
     match (options.kill, options.off) {
         (true, true) => {
             for path in stop::kill_files()? {
-                take_away(&path)?;
+                take_away(global, &path)?;
             }
         }
         (true, false) => {
@@ -75,26 +74,26 @@ pub fn stop(options: &StopOptions) -> Result<u8> {
                 .next()
                 .ok_or_else(|| Error::internal("BUG: no kill file"))?;
             files::replace(&path, format!("{words}\n").as_bytes())?;
-            print(&format!(
+            global.say(&format!(
                 "every evolve of this user stops within a second: {}\n",
                 path.display()
             ));
-            print("`evolve stop --off --kill` takes it away\n");
+            global.say("`evolve stop --off --kill` takes it away\n");
         }
         (false, off) => {
             let repo = Repo::discover(&current_dir()?)?;
             let path = repo.root.join(names::STOP);
             match (off, options.now) {
-                (true, _) => take_away(&path)?,
-                (false, true) => end_now(&repo)?,
+                (true, _) => take_away(global, &path)?,
+                (false, true) => end_now(global, &repo)?,
                 (false, false) => {
                     Ledger::exclude_private_files(&repo)?;
                     files::replace(&path, format!("{words}\n").as_bytes())?;
-                    print(&format!(
+                    global.say(&format!(
                         "the loop stops after its running cycle: {}\n",
                         names::STOP
                     ));
-                    print("`evolve stop --off` takes it away\n");
+                    global.say("`evolve stop --off` takes it away\n");
                 }
             }
         }
@@ -102,7 +101,7 @@ pub fn stop(options: &StopOptions) -> Result<u8> {
     Ok(0)
 }
 
-fn take_away(path: &std::path::Path) -> Result<()> {
+fn take_away(global: &Global, path: &std::path::Path) -> Result<()> {
     let was_there = std::fs::symlink_metadata(path).is_ok();
     files::remove(path)?;
     let words = if was_there {
@@ -110,18 +109,18 @@ fn take_away(path: &std::path::Path) -> Result<()> {
     } else {
         "was not there:"
     };
-    print(&format!("{words} {}\n", path.display()));
+    global.say(&format!("{words} {}\n", path.display()));
     Ok(())
 }
 
 /// Ends the session at work as SIGINT would.
-fn end_now(repo: &Repo) -> Result<()> {
+fn end_now(global: &Global, repo: &Repo) -> Result<()> {
     let Some(holder) = lock::holder(&repo.private.join("lock")) else {
-        print("no evolve is at work here\n");
+        global.say("no evolve is at work here\n");
         return Ok(());
     };
     process::send(holder.pid, Signal::SIGINT)?;
-    print(&format!(
+    global.say(&format!(
         "process {} undoes its cycle and ends\n",
         holder.pid
     ));
@@ -145,15 +144,18 @@ pub fn retry(global: &Global, id: &str) -> Result<u8> {
         &repo.root.join(names::RETRIES),
         &ledger::line("retry", &retry)?,
     )?;
-    print(&format!(
+    global.say(&format!(
         "{id} may be worked on again; its earlier attempts no longer count\n"
     ));
     Ok(0)
 }
 
 /// Queues a piece of work.
-pub fn work_add(item: &NewWork) -> Result<u8> {
+pub fn work_add(global: &Global, item: &NewWork) -> Result<u8> {
     let repo = Repo::discover(&current_dir()?)?;
+    if item.title.trim().is_empty() {
+        return Err(Error::usage("the title is empty").hint("say in one line what is to be done"));
+    }
     let path = repo.root.join(names::QUEUE);
     let ledger = Ledger::load(&repo.root)?;
     let known = ledger.queue.to_text();
@@ -175,7 +177,7 @@ pub fn work_add(item: &NewWork) -> Result<u8> {
         &clock::timestamp(),
     );
     if !added {
-        print("already in the queue, open or done\n");
+        global.say("already in the queue, open or done\n");
         return Ok(0);
     }
     // Only the new line is appended, so that a running loop and this command never write over each other.
@@ -183,7 +185,7 @@ pub fn work_add(item: &NewWork) -> Result<u8> {
         .trim_start_matches('\n')
         .to_owned();
     files::append(&path, &line)?;
-    print(&format!(
+    global.say(&format!(
         "queued: {}\n",
         crate::model::text::clean_line(&item.title)
     ));

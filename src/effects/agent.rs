@@ -98,12 +98,12 @@ impl Agent {
                     idle_timeout: None,
                 };
                 Ok(Agent {
-                    name: line.clone(),
+                    name: mask::secrets(line),
                     command,
                 })
             }
             AgentSpec::Command(command) => {
-                let name = command.command.join(" ");
+                let name = mask::secrets(&command.command.join(" "));
                 match command.command.first() {
                     Some(program) if is_runnable(program, root) => Ok(Agent {
                         name,
@@ -212,7 +212,7 @@ impl Agent {
         AgentRun {
             end,
             report: AgentReport {
-                name: mask::secrets(&text::clean_line(&self.name)),
+                name: text::clean_line(&self.name),
                 status: status.to_owned(),
                 exit,
                 duration_s: (ran.duration.as_secs_f64() * 1000.0).round() / 1000.0,

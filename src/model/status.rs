@@ -25,7 +25,7 @@ pub struct Status {
     pub stop: Option<String>,
     /// The cycle that a dead session left unsettled.
     pub interrupted_cycle: Option<u64>,
-    /// How many cycles the active history holds.
+    /// How many cycles the history holds, segments included.
     pub cycles: usize,
     /// The newest record.
     pub newest: Option<Record>,
