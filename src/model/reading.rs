@@ -8,7 +8,7 @@
 
 use std::sync::LazyLock;
 
-use regex::Regex;
+use regex::{Regex, RegexBuilder};
 use serde_json::Value;
 
 use crate::model::goals::Reading;
@@ -124,7 +124,9 @@ fn number(word: &str) -> Option<f64> {
 }
 
 fn last_match(pattern: &str, output: &str) -> Result<f64, String> {
-    let regex = Regex::new(pattern)
+    let regex = RegexBuilder::new(pattern)
+        .multi_line(true)
+        .build()
         .map_err(|cause| format!("no value: the pattern `{pattern}` is not valid: {cause}"))?;
     let clean = text::clean(output);
     let Some(captures) = regex.captures_iter(&clean).last() else {
@@ -311,6 +313,7 @@ mod tests {
         };
         assert_eq!(read(r"(\d+) warnings", "3 warnings\n12 warnings"), Ok(12.0));
         assert_eq!(read(r"\d+", "a1b22"), Ok(22.0));
+        assert_eq!(read(r"^(\d+)$", "1 file\n42\ndone\n"), Ok(42.0));
         assert_eq!(read(r"time (\S+)ms", "time 1,089ms"), Ok(1089.0));
         let nothing = "no value: nothing matches `x(\\d)` in the output, which ends with `hm`";
         assert_eq!(read(r"x(\d)", "hm"), Err(nothing.to_owned()));
