@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::effects::files;
 use crate::effects::workspace::{Plan, Start};
+use crate::effects::{files, ledger};
 use crate::error::{Error, Result};
 use crate::model::record::Record;
 use crate::model::snapshot::FORMAT;
@@ -59,8 +59,7 @@ impl Journal {
 
     /// Writes the journal in one step.
     pub fn write(&self, private: &Path) -> Result<()> {
-        let text = serde_json::to_string(self)
-            .map_err(|cause| Error::internal(format!("BUG: {cause}")))?;
+        let text = ledger::line("journal", self)?;
         files::replace(&path(private), text.as_bytes())
     }
 

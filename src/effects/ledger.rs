@@ -351,7 +351,10 @@ impl Ledger {
     /// Acknowledges a kill, beside the ledger.
     pub fn acknowledge_kill(root: &Path, cycle: u64, reason: &str, at: &str) -> Result<()> {
         let killed = json!({"format": FORMAT, "killed_at": at, "cycle": cycle, "reason": reason});
-        files::replace(&root.join(names::KILLED), format!("{killed}\n").as_bytes())
+        files::replace(
+            &root.join(names::KILLED),
+            line("killed", &killed)?.as_bytes(),
+        )
     }
 
     /// Tells git to leave alone what is never committed.
