@@ -45,7 +45,7 @@ pub enum Event {
     MeasureStarted {
         /// How many.
         checks: usize,
-        /// What for: `baseline`, `before`, `after`, `confirm`, `recheck` or `measure`.
+        /// What for: `baseline`, `before`, `after`, `confirm`, `recheck`, `blame` or `measure`.
         purpose: &'static str,
     },
     /// A check was started.
