@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use crate::cli::start::run_loop;
 use crate::cli::{Global, RunOptions};
@@ -12,6 +13,18 @@ const README: &str = "# calc\n\nA calculator in shell.\n";
 const CALC: &str = "add() { echo $(($1 + $2)); }\n# TODO: sub gives the right answer only for small numbers\nsub() { expr \"$1\" - \"$2\"; }\n";
 const TESTS: &str = "set -eu\n. ./calc.sh\n[ \"$(add 1 2)\" = 3 ]\n[ \"$(sub 5 3)\" = 2 ]\necho 'all tests passed'\n";
 const QUEUE: &str = "{\"title\":\"Teach calc to multiply\",\"severity\":\"medium\",\"type\":\"feature\",\"description\":\"mul 2 3 prints 6\"}\n";
+
+/// Limits that are never reached; without them those of the user's configuration would hold.
+const CYCLES: u64 = 20;
+const TIME: Duration = Duration::from_secs(600);
+/// What the user's own git configuration must not decide here: commits of the scripted agent go through plain git.
+const CONFIGURATION: [[&str; 2]; 5] = [
+    ["user.name", "Demo"],
+    ["user.email", "demo@example.invalid"],
+    ["commit.gpgSign", "false"],
+    ["core.hooksPath", "/dev/null"],
+    ["core.autocrlf", "false"],
+];
 
 /// Makes the repository, runs the loop in it until it is dormant, and says where to look.
 pub fn demo(global: &Global, keep_in: Option<&Path>) -> Result<u8> {
@@ -26,13 +39,13 @@ pub fn demo(global: &Global, keep_in: Option<&Path>) -> Result<u8> {
         root.display()
     ));
     let run = RunOptions {
-        max_cycles: None,
+        max_cycles: Some(CYCLES),
         dry_run: false,
         skip_baseline: false,
         test_first: false,
         agent: Some(format!("sh {}", quoted(&agent))),
         jobs: None,
-        max_time: None,
+        max_time: Some(TIME),
         idle_wait: None,
         json: false,
     };
@@ -44,7 +57,7 @@ pub fn demo(global: &Global, keep_in: Option<&Path>) -> Result<u8> {
     let code = run_loop(&global, &run)?;
     global.say(&format!(
         "\nWhere to look:\n  cd {}\n  git log --stat          every step, the undo included\n  evolve history          what became of each cycle\n  evolve show 2           the cycle that was undone\n  cat .agents/evolve/session-summary.md\n",
-        root.display()
+        shown(&root)
     ));
     Ok(code)
 }
@@ -70,8 +83,9 @@ fn make(folder: &Path) -> Result<(PathBuf, PathBuf)> {
     write(agent.clone(), include_str!("demo/agent.sh"))?;
     let git = Git::at(&root);
     git.run(&["init", "--quiet", "--initial-branch=main"])?;
-    git.run(&["config", "user.name", "Demo"])?;
-    git.run(&["config", "user.email", "demo@example.invalid"])?;
+    for [name, value] in CONFIGURATION {
+        git.run(&["config", name, value])?;
+    }
     git.run(&["add", "--all"])?;
     git.run(&["commit", "--quiet", "--message", "calc: first version"])?;
     let root = root
@@ -81,6 +95,16 @@ fn make(folder: &Path) -> Result<(PathBuf, PathBuf)> {
         .canonicalize()
         .map_err(|cause| Error::io("open", &agent, cause))?;
     Ok((root, agent))
+}
+
+/// Returns a path as it can be typed: quoted only where the shell needs it.
+fn shown(path: &Path) -> String {
+    let text = path.to_string_lossy();
+    let is_plain = |c: char| c.is_alphanumeric() || "/._-+".contains(c);
+    match text.chars().all(is_plain) {
+        true => text.into_owned(),
+        false => quoted(path),
+    }
 }
 
 /// Quotes a path for the shell.
