@@ -65,8 +65,9 @@ impl Ledger {
     /// Reads the ledger below `root`, to write to it. Refuses one that a newer program wrote, and folders that lead
     /// elsewhere.
     pub fn load(root: &Path) -> Result<Ledger> {
+        let ledger = Ledger::look(root)?;
         refuse_newer(|name| files::read_exactly(&root.join(name), READ_LIMIT))?;
-        Ledger::look(root)
+        Ok(ledger)
     }
 
     /// Reads the ledger below `root`, to show it: as much of it as can be understood.

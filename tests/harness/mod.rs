@@ -439,3 +439,88 @@ pub fn assert_gone(files: &[PathBuf]) {
         assert!(!is_alive(pid), "{} lives: {pid}", file.display());
     }
 }
+
+impl TestRepo {
+    /// Text of the program with everything that differs from run to run replaced by a word for it.
+    pub fn redacted(&self, text: &str) -> String {
+        let mut text = text.to_owned();
+        for (folder, word) in [
+            (self.root(), "[root]"),
+            (self.home(), "[home]"),
+            (self.outside(), "[outside]"),
+            (self.folder.path().to_owned(), "[folder]"),
+        ] {
+            text = text.replace(&folder.canonicalize().unwrap().display().to_string(), word);
+            text = text.replace(&folder.display().to_string(), word);
+        }
+        redacted(&text)
+    }
+
+    /// What the program says on stderr, redacted; it has to end with `code`, and to say nothing on stdout.
+    #[track_caller]
+    pub fn error(&self, code: i32, arguments: &[&str]) -> String {
+        let run = self.evolve(arguments).expect(code);
+        assert_eq!(run.stdout, "", "{}", run.stderr);
+        self.redacted(&run.stderr)
+    }
+
+    /// What the program says on stdout, redacted; it has to end with 0, and to say nothing on stderr.
+    #[track_caller]
+    pub fn answer(&self, arguments: &[&str]) -> String {
+        let run = self.evolve(arguments).expect(0);
+        assert_eq!(run.stderr, "", "{}", run.stdout);
+        self.redacted(&run.stdout)
+    }
+}
+
+/// Text with ids, times and durations replaced by a word for each.
+pub fn redacted(text: &str) -> String {
+    let mut text = text.to_owned();
+    for (pattern, word) in [
+        (r"\b\d{8}T\d{6}Z-[0-9a-f]+\b", "[session]"),
+        (r"\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", "[time]"),
+        (r"\b[0-9a-f]{40}\b", "[commit]"),
+        (r"\b[0-9a-f]{10}\b", "[id]"),
+        (r"<0\.1 s|\b\d+\.\d s\b|\b\d+ s\b", "[s]"),
+        (r"\bprocess \d+", "process [pid]"),
+        (r"\b\d+ checks? at once", "[jobs] at once"),
+        (r"PATH is \S+", "PATH is [path]"),
+    ] {
+        let pattern = regex::Regex::new(pattern).unwrap();
+        text = pattern.replace_all(&text, word).into_owned();
+    }
+    text
+}
+
+/// Every path below a folder with its mode and a digest of what it holds: equal before and after what writes nothing.
+pub fn everything_below(folder: &Path) -> std::collections::BTreeMap<PathBuf, (u32, u64)> {
+    use std::hash::{DefaultHasher, Hash, Hasher};
+    use std::os::unix::ffi::OsStrExt;
+    use std::os::unix::fs::MetadataExt;
+    let mut found = std::collections::BTreeMap::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            let meta = fs::symlink_metadata(&path).unwrap();
+            let held = if meta.is_dir() {
+                folders.push(path.clone());
+                Vec::new()
+            } else if meta.is_symlink() {
+                fs::read_link(&path)
+                    .unwrap()
+                    .as_os_str()
+                    .as_bytes()
+                    .to_vec()
+            } else if meta.is_file() {
+                fs::read(&path).unwrap()
+            } else {
+                Vec::new()
+            };
+            let mut digest = DefaultHasher::new();
+            held.hash(&mut digest);
+            found.insert(path, (meta.mode(), digest.finish()));
+        }
+    }
+    found
+}
