@@ -320,7 +320,8 @@ impl<'a> Attempt<'a> {
         Ok(after)
     }
 
-    /// Measures a newly failing goal again, alone, as often as it allows; if it passes it is flaky and no regression.
+    /// Measures a newly failing goal again, alone, as often as it allows or until it is no regression; if it passes it is
+    /// flaky.
     async fn confirm(
         &self,
         session: &Session,
@@ -343,14 +344,15 @@ impl<'a> Attempt<'a> {
             for mut measurement in again {
                 measurement.attempts = attempt + 2;
                 measurement.flaky = measurement.result == CheckResult::Pass;
-                let is_flaky = measurement.flaky;
-                after.replace(measurement);
-                if is_flaky {
+                if measurement.flaky {
                     session.events.note(format!(
                         "{id} is flaky: it failed and passed on the same content"
                     ));
-                    return Ok(());
                 }
+                after.replace(measurement);
+            }
+            if !snapshot::newly_failing(self.before, after).contains(&goal.id) {
+                return Ok(());
             }
         }
         Ok(())
@@ -359,6 +361,11 @@ impl<'a> Attempt<'a> {
     /// Returns the goals as they were loaded before the agent.
     pub fn goals(&self) -> &'a Goals {
         self.goals
+    }
+
+    /// Returns the snapshot before the agent.
+    pub fn before(&self) -> &'a Snapshot {
+        self.before
     }
 
     /// Says why the agent cannot run at all.

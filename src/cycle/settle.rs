@@ -13,7 +13,7 @@ use crate::model::ledger as names;
 use crate::model::lesson;
 use crate::model::record::{CycleResult, ENVIRONMENT_CHANGED, Record};
 use crate::model::select::{Stuck, Task};
-use crate::model::snapshot::{CheckResult, FORMAT, Snapshot};
+use crate::model::snapshot::{self, CheckResult, FORMAT, Snapshot};
 use crate::session::{Carried, Cut, Ending, Progress, Session};
 
 /// How many idle cycles in a row on the same content are dormancy.
@@ -125,16 +125,17 @@ pub async fn blame(
     let Ok(measured) = measured else {
         return verdict;
     };
-    let still: Vec<_> = measured
-        .iter()
-        .filter(|goal| goal.result != CheckResult::Pass)
-        .map(|goal| goal.id.as_str())
-        .collect();
+    let mut now = attempt.before().clone();
+    for measurement in measured {
+        now.replace(measurement);
+    }
+    now.tolerate(attempt.before(), goals);
+    let still = snapshot::newly_failing(attempt.before(), &now);
     if still.is_empty() {
         return verdict;
     }
     let reason = format!(
-        "{ENVIRONMENT_CHANGED}: also without the change {} no longer passes",
+        "{ENVIRONMENT_CHANGED}: also without the change worse than before: {}",
         still.join(", ")
     );
     Verdict {

@@ -76,7 +76,7 @@ pub struct Verdict {
     pub result: CycleResult,
     /// Why.
     pub reason: Option<String>,
-    /// Goals that passed before and no longer do.
+    /// Goals that passed before and no longer do, or that can no longer be measured.
     pub newly_failing: Vec<String>,
     /// Goals that pass now and did not before.
     pub newly_passing: Vec<String>,
@@ -145,8 +145,21 @@ fn regression(evidence: &Evidence<'_>, newly_failing: &[String]) -> Option<Strin
         Some(reason) => format!("{id} ({reason})"),
         None => id.clone(),
     };
-    let goals: Vec<_> = newly_failing.iter().map(with_reason).collect();
-    Some(format!("passed before and no longer: {}", goals.join(", ")))
+    let (passed, failed): (Vec<_>, Vec<_>) = newly_failing
+        .iter()
+        .partition(|id| evidence.before.passes(id));
+    let parts: Vec<_> = [
+        ("passed before and no longer", passed),
+        ("can no longer be measured", failed),
+    ]
+    .into_iter()
+    .filter(|(_, ids)| !ids.is_empty())
+    .map(|(what, ids)| {
+        let goals: Vec<_> = ids.into_iter().map(with_reason).collect();
+        format!("{what}: {}", goals.join(", "))
+    })
+    .collect();
+    Some(parts.join("; "))
 }
 
 /// Names the progress of a cycle in which nothing got worse.

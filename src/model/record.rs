@@ -88,7 +88,7 @@ pub struct Record {
     /// Score of the last snapshot, as measured.
     #[serde(default)]
     pub score_after: Option<f64>,
-    /// Goals that passed before and no longer did.
+    /// Goals that passed before and no longer did, or that could no longer be measured.
     #[serde(default)]
     pub newly_failing: Vec<String>,
     /// Goals that pass now and did not at the last record or before the agent.

@@ -188,15 +188,26 @@ pub fn newly_passing(before: &Snapshot, after: &Snapshot) -> Vec<String> {
         .collect()
 }
 
-/// Returns the ids of goals that passed in `before` and in `after` fail, are skipped or are missing (rule 8).
-/// A goal within its tolerance is not among them.
+/// Returns the ids of goals that got worse (rule 8): that passed in `before` and in `after` fail, are skipped or are
+/// missing, or that failed and can no longer be measured. A goal within its tolerance is not among them.
 pub fn newly_failing(before: &Snapshot, after: &Snapshot) -> Vec<String> {
+    let got_worse = |goal: &&Measurement| {
+        let later = after.find(&goal.id);
+        match (goal.result, later.map(|later| later.result)) {
+            (CheckResult::Pass, Some(CheckResult::Fail)) => {
+                later.is_some_and(|later| !later.tolerated)
+            }
+            (CheckResult::Pass, Some(CheckResult::Skip) | None) => true,
+            (CheckResult::Fail, Some(CheckResult::Skip)) => true,
+            (CheckResult::Pass, Some(CheckResult::Pass))
+            | (CheckResult::Fail, Some(CheckResult::Pass | CheckResult::Fail) | None)
+            | (CheckResult::Skip, _) => false,
+        }
+    };
     before
-        .with(CheckResult::Pass)
-        .filter(|goal| match after.find(&goal.id) {
-            Some(later) => later.result != CheckResult::Pass && !later.tolerated,
-            None => true,
-        })
+        .goals
+        .iter()
+        .filter(got_worse)
         .map(|goal| goal.id.clone())
         .collect()
 }
