@@ -316,7 +316,6 @@ impl<'a> Attempt<'a> {
         for id in snapshot::newly_failing(self.before, &after) {
             self.confirm(session, start, &mut after, &id).await?;
         }
-        after.tolerate(self.before, self.goals);
         Ok(after)
     }
 
@@ -350,6 +349,7 @@ impl<'a> Attempt<'a> {
                     ));
                 }
                 after.replace(measurement);
+                after.tolerate(self.before, self.goals);
             }
             if !snapshot::newly_failing(self.before, after).contains(&goal.id) {
                 return Ok(());

@@ -156,6 +156,9 @@ pub async fn choose(
                 ..
             }) => {
                 recheck(session, (start, goals), &mut before, id).await?;
+                if let Some(earlier) = &progress.newest {
+                    before.tolerate(earlier, goals);
+                }
                 doubts += 1;
             }
             Choice::Work(_) | Choice::Nothing | Choice::HumanNeeded(_) => break choice,
