@@ -78,11 +78,15 @@ fn attempts_that_count<'a>(
         if !record.is_undone() && record.newly_passing.contains(&goal.id) {
             attempts.clear();
         }
-        let is_attempt = record.goal_id.as_deref() == Some(&goal.id)
-            && record.definition.as_deref() == Some(&definition);
-        // An interrupted cycle and a changed environment count neither way.
-        if is_attempt && (record.is_without_progress() || record.is_declined()) {
-            attempts.push(record);
+        if record.goal_id.as_deref() != Some(&goal.id) {
+            continue;
+        }
+        let is_same = record.definition.as_ref().map(|known| *known == definition);
+        match (is_same, record.is_without_progress()) {
+            (Some(true), true) => attempts.push(record),
+            // An interrupted cycle and a changed environment count neither way.
+            (Some(true), false) | (None, _) => {}
+            (Some(false), _) => attempts.clear(),
         }
     }
     attempts
