@@ -7,8 +7,8 @@ use crate::event::Event;
 use crate::model::goals::Goals;
 use crate::model::ledger as names;
 use crate::model::select::{self, Choice, Seen, Selection, Task};
-use crate::model::snapshot::{CheckResult, FORMAT, Snapshot};
-use crate::model::strikes::{self, Retry};
+use crate::model::snapshot::{CheckResult, Snapshot};
+use crate::model::strikes;
 use crate::session::{Carried, Cut, Progress, Session};
 
 /// Loads the goals as they are in the tree; refuses a goals file that git does not track (exit 3).
@@ -206,25 +206,12 @@ async fn recheck(
 /// Lets declined goals be worked on again when somebody else changed the content since the newest record (rule 4). It is
 /// written down, because the next record will already have the new content.
 fn wake_declined(progress: &mut Progress, start: &Start, goals: &Goals) -> Result<()> {
-    let history = &progress.ledger.history;
-    let Some(left) = history
-        .newest()
-        .and_then(|newest| newest.content.as_deref())
-    else {
-        return Ok(());
-    };
-    if left == start.content {
-        return Ok(());
-    }
-    let woken = strikes::declined(&goals.goals, &history.records, &progress.ledger.retries)
-        .into_iter()
-        .map(|goal| Retry {
-            format: FORMAT,
-            goal_id: goal.id.clone(),
-            after_cycle: start.cycle - 1,
-            at: clock::timestamp(),
-            reason: Some("somebody else changed the content".to_owned()),
-        })
-        .collect();
+    let woken = strikes::woken(
+        &goals.goals,
+        &progress.ledger.history,
+        &progress.ledger.retries,
+        &start.content,
+        &clock::timestamp(),
+    );
     progress.ledger.allow_again(woken)
 }

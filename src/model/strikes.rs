@@ -4,12 +4,14 @@
 use serde::{Deserialize, Serialize};
 
 use crate::model::goals::Goal;
-use crate::model::record::Record;
+use crate::model::record::{History, Record};
+use crate::model::snapshot::FORMAT;
 
 /// How many cycles in a row without progress set a goal aside.
 pub const LIMIT: usize = 3;
 
-/// One line of `retries.jsonl`: from here on the earlier attempts at a goal no longer count.
+/// One line of `retries.jsonl`: from here on the earlier attempts at a goal no longer count, or, where `evolve` itself
+/// wrote it, an agent's giving up no longer does.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Retry {
     /// Version of the format.
@@ -20,7 +22,7 @@ pub struct Retry {
     pub after_cycle: u64,
     /// When it was asked for, RFC 3339 in UTC.
     pub at: String,
-    /// Why, where `evolve` itself wrote it.
+    /// Why, where `evolve` itself wrote it: then strikes stay.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
@@ -48,7 +50,10 @@ pub fn standing(goal: &Goal, records: &[Record], retries: &[Retry]) -> Standing 
             .clone()
             .unwrap_or_else(|| newest.result.word().to_owned())
     };
-    if newest.is_declined() {
+    let is_woken = retries
+        .iter()
+        .any(|retry| retry.goal_id == goal.id && retry.after_cycle >= newest.cycle);
+    if newest.is_declined() && !is_woken {
         return Standing::Declined(reason());
     }
     let last = attempts.iter().rev().take(LIMIT);
@@ -69,7 +74,7 @@ fn attempts_that_count<'a>(
     let definition = goal.definition();
     let asked_after = retries
         .iter()
-        .filter(|retry| retry.goal_id == goal.id)
+        .filter(|retry| retry.goal_id == goal.id && retry.reason.is_none())
         .map(|retry| retry.after_cycle)
         .max()
         .unwrap_or(0);
@@ -92,10 +97,34 @@ fn attempts_that_count<'a>(
     attempts
 }
 
-/// Returns the ids of goals that were declined and would be passed over, which a change by somebody else wakes.
-pub fn declined<'a>(goals: &'a [Goal], records: &[Record], retries: &[Retry]) -> Vec<&'a Goal> {
+/// Returns what lets declined goals be worked on again: somebody else changed the content since the newest record, so
+/// that a cycle starts from another than that one left. What a cycle kept wakes nothing.
+pub fn woken(
+    goals: &[Goal],
+    history: &History,
+    retries: &[Retry],
+    content: &str,
+    now: &str,
+) -> Vec<Retry> {
+    let newest = history.newest();
+    let is_changed = newest
+        .and_then(|newest| newest.content.as_deref())
+        .is_some_and(|left| left != content);
+    let is_declined = |goal: &&Goal| {
+        matches!(
+            standing(goal, &history.records, retries),
+            Standing::Declined(_)
+        )
+    };
     goals
         .iter()
-        .filter(|goal| matches!(standing(goal, records, retries), Standing::Declined(_)))
+        .filter(|goal| is_changed && is_declined(goal))
+        .map(|goal| Retry {
+            format: FORMAT,
+            goal_id: goal.id.clone(),
+            after_cycle: history.next_cycle() - 1,
+            at: now.to_owned(),
+            reason: Some("somebody else changed the content".to_owned()),
+        })
         .collect()
 }
