@@ -13,6 +13,7 @@ use crate::event::Event;
 use crate::model::ledger as names;
 use crate::session::{Cut, Ending, Progress, Session};
 
+pub use open::add_unwired;
 pub use recover::recover;
 
 /// How often a wait looks for a STOP file.

@@ -13,6 +13,7 @@ use crate::effects::measure::Measurer;
 use crate::effects::process::Supervisor;
 use crate::effects::repo::Repo;
 use crate::effects::stop::{self, Halt, Stop};
+use crate::engine::add_unwired;
 use crate::error::{Error, Kind, Result};
 use crate::event::{Event, Events};
 use crate::model::goals::{Goal, Goals};
@@ -151,7 +152,7 @@ pub fn dry_run(global: &Global, run: &RunOptions) -> Result<u8> {
         }
         return Ok(0);
     }
-    repo.ready_head()?;
+    let (_, commit) = repo.ready_head()?;
     let (goals, warnings) = goals_file(global, &repo)?.load()?;
     let (events, listener) = listen(global, false);
     for warning in warnings {
@@ -168,10 +169,11 @@ pub fn dry_run(global: &Global, run: &RunOptions) -> Result<u8> {
     let _ = listener.join();
     let mut snapshot = measured?;
     refuse_unmeasurable(&snapshot, &goals)?;
-    let progress = Progress::new(Ledger::look(&repo.root)?);
+    let mut progress = Progress::new(Ledger::look(&repo.root)?);
     if let Some(earlier) = &progress.newest {
         snapshot.tolerate(earlier, &goals);
     }
+    foresee(&repo, &goals, &commit, &mut progress.ledger)?;
     let repository = repo.name();
     let choice = select::select(&Seen {
         goals: &goals,
@@ -224,6 +226,21 @@ pub fn dry_run(global: &Global, run: &RunOptions) -> Result<u8> {
 
 fn print_event(event: &Event) {
     print(&format!("{}\n", json::line(event, &clock::timestamp())));
+}
+
+/// Does in memory what a run would do to its ledger before it selects: queue unwired scripts, wake declined goals.
+fn foresee(repo: &Repo, goals: &Goals, commit: &str, ledger: &mut Ledger) -> Result<()> {
+    add_unwired(&repo.root, goals, &mut ledger.queue);
+    let content = repo.content(&repo.tree_of(commit)?)?;
+    let woken = strikes::woken(
+        &goals.goals,
+        &ledger.history,
+        &ledger.retries,
+        &content,
+        &clock::timestamp(),
+    );
+    ledger.retries.extend(woken);
+    Ok(())
 }
 
 /// Says what keeps a run from starting, if a KILL or STOP file does.

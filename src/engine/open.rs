@@ -1,6 +1,7 @@
 //! What happens once before the first cycle: the baseline of a first run, and the check that every check script is wired.
 
 use std::fs;
+use std::path::Path;
 
 use crate::cycle::{load_goals, measure_all, refuse_unmeasurable};
 use crate::effects::clock;
@@ -10,7 +11,7 @@ use crate::error::Result;
 use crate::model::goals::Goals;
 use crate::model::ledger as names;
 use crate::model::summary;
-use crate::model::work::{NewItem, Severity};
+use crate::model::work::{NewItem, Queue, Severity};
 use crate::session::{Carried, Cut, Progress, Session};
 
 /// Prepares a session's first cycle.
@@ -58,19 +59,7 @@ pub async fn open(session: &Session, progress: &mut Progress) -> Result<(), Cut>
 
 /// Queues each `scripts/check-*.sh` that is in no check, once.
 fn queue_unwired_scripts(session: &Session, progress: &mut Progress, goals: &Goals) -> Result<()> {
-    let mut added = 0;
-    for script in unwired_scripts(session, goals) {
-        let item = NewItem {
-            title: format!("Unwired script: {script} — wire to GOALS.yaml or delete"),
-            kind: "tech-debt".to_owned(),
-            severity: Severity::High,
-            source: "wiring check".to_owned(),
-            description: "The script is named in no check, so nothing notices when it fails."
-                .to_owned(),
-            ..NewItem::default()
-        };
-        added += usize::from(progress.ledger.queue.add(item, &clock::timestamp()));
-    }
+    let added = add_unwired(&session.repo.root, goals, &mut progress.ledger.queue);
     if added > 0 {
         progress.ledger.write_queue()?;
         session.events.note(format!(
@@ -80,9 +69,27 @@ fn queue_unwired_scripts(session: &Session, progress: &mut Progress, goals: &Goa
     Ok(())
 }
 
+/// Adds each `scripts/check-*.sh` below `root` that is in no check, unless the queue has or had it; returns how many.
+pub fn add_unwired(root: &Path, goals: &Goals, queue: &mut Queue) -> usize {
+    let mut added = 0;
+    for script in unwired_scripts(root, goals) {
+        let item = NewItem {
+            title: format!("Unwired script: {script} — wire to GOALS.yaml or delete"),
+            kind: "tech-debt".to_owned(),
+            severity: Severity::High,
+            source: "wiring check".to_owned(),
+            description: "The script is named in no check, so nothing notices when it fails."
+                .to_owned(),
+            ..NewItem::default()
+        };
+        added += usize::from(queue.add(item, &clock::timestamp()));
+    }
+    added
+}
+
 /// Returns the scripts `scripts/check-*.sh` that no check names.
-pub fn unwired_scripts(session: &Session, goals: &Goals) -> Vec<String> {
-    let Ok(folder) = fs::read_dir(session.repo.root.join("scripts")) else {
+fn unwired_scripts(root: &Path, goals: &Goals) -> Vec<String> {
+    let Ok(folder) = fs::read_dir(root.join("scripts")) else {
         return Vec::new();
     };
     let mut scripts: Vec<String> = folder
