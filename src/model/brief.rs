@@ -146,3 +146,121 @@ fn item_values(task: &Task) -> Option<minijinja::Value> {
         source => item.source.clone(),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::goals;
+    use crate::model::record::History;
+    use crate::model::snapshot::{CheckResult, Measurement};
+    use crate::model::work::Queue;
+
+    const OUTBOX: Outbox<'_> = Outbox {
+        give_up: "/out/give-up",
+        next_work: "/out/next-work.jsonl",
+        lessons: "/out/lessons",
+    };
+
+    fn goals() -> Goals {
+        let text = "goals:\n  - id: cov\n    description: enough\n    check: |\n      one\n      two\n    weight: 5\n    \
+                    continuous: {metric: line coverage, threshold: 80, direction: at-least}\n";
+        let read = goals::read_goals("GOALS.yaml", text.as_bytes());
+        read.expect("valid goals").0
+    }
+
+    fn before(output: &str) -> Snapshot {
+        let measured = Measurement {
+            id: "cov".to_owned(),
+            result: CheckResult::Fail,
+            weight: 5,
+            value: Some(79.0),
+            threshold: Some(80.0),
+            duration_s: 0.0,
+            reason: Some("line coverage is 79".to_owned()),
+            exit: Some(0),
+            attempts: 1,
+            flaky: false,
+            tolerated: false,
+            output_tail: Some(output.to_owned()),
+        };
+        Snapshot::new(Some(1), "t".into(), None, "d".into(), vec![measured])
+    }
+
+    fn brief(task: &Task, records: &[Record], output: &str) -> String {
+        let material = Material {
+            task,
+            goals: &goals(),
+            goals_file: "GOALS.yaml",
+            before: &before(output),
+            records,
+            lessons: &[],
+            frozen: &[],
+            test_first: false,
+            context: "",
+        };
+        write(&material, &OUTBOX)
+    }
+
+    fn goal() -> Task {
+        Task::Goal("cov".to_owned())
+    }
+
+    fn attempts(count: usize) -> Vec<Record> {
+        let line = |cycle| {
+            format!(
+                "{{\"format\": 1, \"cycle\": {cycle}, \"goal_id\": \"{}\", \"result\": \"unchanged\", \"commit_sha\": \"c\", \
+                 \"reverted_to\": null, \"goals_passing\": 0, \"goals_total\": 1, \"goals_added\": 0, \"timestamp\": \"t\", \
+                 \"reason\": \"why {cycle}\"}}\n",
+                if cycle % 2 == 0 { "other" } else { "cov" }
+            )
+        };
+        let text: String = (1..=count).map(line).collect();
+        History::parse(&text).records
+    }
+
+    #[test]
+    fn a_check_of_several_lines_is_shown_as_one_block_with_what_it_has_to_reach() {
+        let text = brief(&goal(), &[], "");
+        let said = "ends with exit code 0 and line coverage is at least 80:\n\n    one\n    two\n\n\
+                    It fails now: line coverage is 79.";
+        assert!(text.contains(said), "{text}");
+    }
+
+    #[test]
+    fn the_newest_attempts_at_this_goal_are_listed_first() {
+        let text = brief(&goal(), &attempts(14), "");
+        let listed: Vec<_> = text
+            .lines()
+            .filter(|line| line.starts_with("- cycle "))
+            .collect();
+        let expected: Vec<_> = [13, 11, 9, 7, 5]
+            .map(|cycle| format!("- cycle {cycle}: unchanged — why {cycle}"))
+            .to_vec();
+        assert_eq!(listed, expected);
+    }
+
+    #[test]
+    fn secrets_are_masked_and_templates_in_the_material_mean_nothing() {
+        let text = brief(
+            &goal(),
+            &[],
+            "token ghp_0123456789abcdefghijABCDEFGHIJ012345 {{ goal.id }} {% if %}",
+        );
+        assert!(!text.contains("ghp_0123"), "{text}");
+        assert!(text.contains("{{ goal.id }} {% if %}"), "{text}");
+    }
+
+    #[test]
+    fn a_bare_work_item_leaves_no_gaps() {
+        let item = Queue::parse("{\"title\": \"tidy up\"}\n").next("repo");
+        let text = brief(&Task::Item(Box::new(item.expect("an item"))), &[], "");
+        assert!(
+            text.contains("Do this piece of work: **tidy up**"),
+            "{text}"
+        );
+        assert!(text.contains("Severity unknown.\n"), "{text}");
+        for absent in ["none", "Evidence", "It fails now", "undefined"] {
+            assert!(!text.contains(absent), "{absent} is in\n{text}");
+        }
+    }
+}

@@ -199,3 +199,290 @@ fn progress(evidence: &Evidence<'_>) -> (CycleResult, Option<String>) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::snapshot::{CheckResult, Measurement};
+    use crate::model::work::Queue;
+    use proptest::prelude::*;
+
+    fn measured(id: &str, result: CheckResult) -> Measurement {
+        Measurement {
+            id: id.to_owned(),
+            result,
+            weight: 5,
+            value: None,
+            threshold: None,
+            duration_s: 0.0,
+            reason: (result != CheckResult::Pass).then(|| "exit 1".to_owned()),
+            exit: None,
+            attempts: 1,
+            flaky: false,
+            tolerated: false,
+            output_tail: None,
+        }
+    }
+
+    /// A snapshot of the goals a, b, …, a letter each: p passes, f fails, s is skipped, - is missing.
+    fn snapshot(results: &str) -> Snapshot {
+        let goals = "abcdef".chars().zip(results.chars());
+        let result = |letter| match letter {
+            'p' => Some(CheckResult::Pass),
+            'f' => Some(CheckResult::Fail),
+            's' => Some(CheckResult::Skip),
+            _ => None,
+        };
+        let goals = goals
+            .filter_map(|(id, letter)| Some(measured(&id.to_string(), result(letter)?)))
+            .collect();
+        Snapshot::new(Some(1), "t".into(), None, "d".into(), goals)
+    }
+
+    fn item() -> Task {
+        let item = Queue::parse("{\"title\": \"tidy up\"}\n").next("repo");
+        Task::Item(Box::new(item.expect("an item")))
+    }
+
+    /// What a cycle came to; the goal `a` failed before and `b` passed, unless said otherwise.
+    #[derive(Clone, Debug)]
+    struct Case {
+        task: Task,
+        before: &'static str,
+        after: Option<&'static str>,
+        change: Change,
+        agent: AgentEnd,
+        gave_up: Option<&'static str>,
+        cut_short: Option<&'static str>,
+    }
+
+    impl Case {
+        /// A change after which every goal passes.
+        fn good() -> Case {
+            Case {
+                task: Task::Goal("a".to_owned()),
+                before: "fp",
+                after: Some("pp"),
+                change: Change {
+                    is_made: true,
+                    ..Change::default()
+                },
+                agent: AgentEnd::Done,
+                gave_up: None,
+                cut_short: None,
+            }
+        }
+
+        fn idle() -> Case {
+            Case {
+                after: Some("fp"),
+                change: Change::default(),
+                ..Case::good()
+            }
+        }
+
+        fn judged(&self) -> Verdict {
+            let before = snapshot(self.before);
+            let after = self.after.map(snapshot);
+            judge(&Evidence {
+                task: &self.task,
+                before: &before,
+                after: after.as_ref().ok_or_else(|| "disk full".to_owned()),
+                change: &self.change,
+                agent: &self.agent,
+                gave_up: self.gave_up,
+                cut_short: self.cut_short.map(str::to_owned),
+            })
+        }
+    }
+
+    #[test]
+    fn each_row_of_the_table_gives_its_fate_result_and_reason() {
+        let words = |words: &str| vec![words.to_owned()];
+        let made = |change| Case {
+            change: Change {
+                is_made: true,
+                ..change
+            },
+            ..Case::good()
+        };
+        let badly = AgentEnd::Badly("timed out after 1h".to_owned());
+        use CycleResult::{Failed, Harvested, Improved, Interrupted, Regressed, Unchanged};
+        use Fate::{Keep, Leave, Undo};
+        let rows = [
+            (
+                made(Change {
+                    by_others: words("abc commit: x"),
+                    ..Change::default()
+                }),
+                (Leave, Interrupted, "somebody else committed: abc commit: x"),
+            ),
+            (
+                Case {
+                    cut_short: Some("KILL"),
+                    ..Case::good()
+                },
+                (Undo, Interrupted, "KILL"),
+            ),
+            (
+                Case {
+                    after: Some("pf"),
+                    ..Case::good()
+                },
+                (Undo, Regressed, "passed before and no longer: b (exit 1)"),
+            ),
+            (
+                Case {
+                    before: "fpf",
+                    after: Some("p-s"),
+                    ..Case::good()
+                },
+                (
+                    Undo,
+                    Regressed,
+                    "passed before and no longer: b; can no longer be measured: c (exit 1)",
+                ),
+            ),
+            (
+                made(Change {
+                    goalposts: words("x changed"),
+                    ..Change::default()
+                }),
+                (Undo, Regressed, "goalposts moved: x changed"),
+            ),
+            (
+                made(Change {
+                    rewritten: Some("amended".to_owned()),
+                    ..Change::default()
+                }),
+                (Undo, Regressed, "history rewritten: amended"),
+            ),
+            (
+                made(Change {
+                    taken: words("notes"),
+                    ..Change::default()
+                }),
+                (Undo, Regressed, "took a file of the user's: notes"),
+            ),
+            (
+                Case {
+                    after: None,
+                    ..Case::good()
+                },
+                (Undo, Regressed, "second measurement impossible: disk full"),
+            ),
+            (
+                Case {
+                    gave_up: Some("no way"),
+                    ..Case::good()
+                },
+                (Undo, Failed, "declined: no way"),
+            ),
+            (
+                Case {
+                    agent: badly.clone(),
+                    ..Case::idle()
+                },
+                (Keep, Failed, "no change; the agent timed out after 1h"),
+            ),
+            (Case::idle(), (Keep, Unchanged, "the agent changed nothing")),
+            (
+                Case {
+                    after: Some("pp"),
+                    ..Case::idle()
+                },
+                (Keep, Unchanged, "passes without a change"),
+            ),
+            (
+                Case {
+                    task: item(),
+                    before: "pp",
+                    ..Case::good()
+                },
+                (Keep, Harvested, ""),
+            ),
+            (
+                Case {
+                    task: item(),
+                    before: "pp",
+                    after: Some("pp"),
+                    ..Case::idle()
+                },
+                (Keep, Unchanged, "the agent changed nothing"),
+            ),
+            (Case::good(), (Keep, Improved, "")),
+            (
+                Case {
+                    agent: badly,
+                    ..Case::good()
+                },
+                (Keep, Improved, ""),
+            ),
+            (
+                Case {
+                    after: Some("fp"),
+                    ..Case::good()
+                },
+                (Keep, Unchanged, "it still fails: exit 1"),
+            ),
+        ];
+        for (case, (fate, result, reason)) in rows {
+            let verdict = case.judged();
+            let said = verdict.reason.as_deref().unwrap_or_default();
+            assert_eq!(
+                (verdict.fate, verdict.result, said),
+                (fate, result, reason),
+                "{case:?}"
+            );
+        }
+    }
+
+    fn case() -> impl Strategy<Value = Case> {
+        let results = || prop::sample::select(vec!["fp", "pp", "ff", "ps", "sp", "sf", "p-", "ss"]);
+        let words = || prop::collection::vec("[a-z]{1,3}", 0..2);
+        let change = (any::<bool>(), words(), words(), words(), any::<bool>());
+        let change =
+            change.prop_map(
+                |(is_made, by_others, goalposts, taken, is_rewritten)| Change {
+                    is_made,
+                    by_others,
+                    rewritten: is_rewritten.then(|| "amended".to_owned()),
+                    goalposts,
+                    taken,
+                    goals_added: 0,
+                },
+            );
+        let task = prop::sample::select(vec![Task::Goal("a".to_owned()), item()]);
+        let agent = prop::sample::select(vec![AgentEnd::Done, AgentEnd::Badly("ended".to_owned())]);
+        let maybe = || prop::option::of(Just("words"));
+        let after = prop::option::of(results());
+        (task, results(), after, change, agent, maybe(), maybe()).prop_map(
+            |(task, before, after, change, agent, gave_up, cut_short)| Case {
+                task,
+                before,
+                after,
+                change,
+                agent,
+                gave_up,
+                cut_short,
+            },
+        )
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_is_kept_that_speaks_against_it(case in case()) {
+            let verdict = case.judged();
+            let change = &case.change;
+            let is_sound = change.by_others.is_empty() && !change.is_condemned() && case.after.is_some();
+            let is_wanted = case.gave_up.is_none() && case.cut_short.is_none();
+            let is_kept = is_sound && is_wanted && verdict.newly_failing.is_empty();
+            prop_assert_eq!(verdict.fate == Fate::Keep, is_kept);
+            prop_assert_eq!(verdict.fate == Fate::Leave, !change.by_others.is_empty());
+            let is_progress = matches!(verdict.result, CycleResult::Improved | CycleResult::Harvested);
+            prop_assert!(!is_progress || (is_kept && change.is_made));
+            let is_plain = matches!(verdict.result, CycleResult::Improved | CycleResult::Harvested);
+            prop_assert_eq!(verdict.reason.is_none(), is_plain);
+        }
+    }
+}

@@ -156,3 +156,194 @@ fn last_bytes(output: &str, most: usize) -> &str {
     }
     &output[from..]
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::goals;
+    use proptest::prelude::*;
+
+    /// The goal `a`, with more of its keys in YAML.
+    fn goal(more: &str) -> Goal {
+        let text = format!("goals:\n  - {{id: a, description: d, check: c, weight: 5{more}}}\n");
+        let (goals, _) = goals::read_goals("GOALS.yaml", text.as_bytes()).expect("valid goals");
+        goals.goals[0].clone()
+    }
+
+    fn outcome<'a>(exit: Option<i32>, output: &'a str) -> Outcome<'a> {
+        Outcome {
+            exit,
+            fault: exit.is_none().then_some("timed out after 1s"),
+            duration: Duration::from_micros(1_234_567),
+            stdout: output,
+            combined: output,
+            file: None,
+        }
+    }
+
+    #[test]
+    fn the_way_a_check_ended_and_its_value_decide_the_result() {
+        use CheckResult::{Fail, Pass, Skip};
+        let floor = ", continuous: {metric: coverage, threshold: 80, direction: at-least}";
+        let shown = ", continuous: {threshold: 80}";
+        for (more, exit, output, result, value, reason) in [
+            ("", Some(0), "9", Pass, None, ""),
+            ("", Some(1), "9", Fail, None, "exit 1"),
+            (
+                "",
+                Some(77),
+                "no browser\n",
+                Skip,
+                None,
+                "skipped by the check itself (exit 77): no browser",
+            ),
+            (
+                "",
+                Some(126),
+                "denied",
+                Skip,
+                None,
+                "cannot be executed (exit 126): denied",
+            ),
+            (
+                "",
+                Some(127),
+                "x\nnot found\n",
+                Skip,
+                None,
+                "cannot be executed (exit 127): not found",
+            ),
+            ("", None, "9", Fail, None, "timed out after 1s"),
+            (floor, Some(0), "80", Pass, Some(80.0), ""),
+            (
+                floor,
+                Some(0),
+                "79.5",
+                Fail,
+                Some(79.5),
+                "coverage is 79.5, wanted at least 80",
+            ),
+            (floor, Some(1), "79", Fail, Some(79.0), "exit 1"),
+            (
+                floor,
+                Some(2),
+                "81",
+                Fail,
+                Some(81.0),
+                "exit 2, although 81 meets the threshold: a check has to end with 0 to pass",
+            ),
+            (
+                floor,
+                Some(127),
+                "81",
+                Skip,
+                None,
+                "cannot be executed (exit 127): 81",
+            ),
+            (floor, None, "81", Fail, None, "timed out after 1s"),
+            (shown, Some(0), "1", Pass, Some(1.0), ""),
+            (shown, Some(0), "none", Pass, None, ""),
+            (shown, Some(3), "99", Fail, Some(99.0), "exit 3"),
+        ] {
+            let measured = measurement(&goal(more), &outcome(exit, output));
+            let found = (
+                measured.result,
+                measured.value,
+                measured.reason.unwrap_or_default(),
+            );
+            assert_eq!(
+                found,
+                (result, value, reason.to_owned()),
+                "{more} {exit:?} {output}"
+            );
+            assert_eq!(measured.exit, exit);
+            assert_eq!(
+                measured.output_tail.is_some(),
+                result == Fail,
+                "{more} {exit:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn where_a_direction_is_given_a_value_that_is_missing_or_not_finite_fails() {
+        let floor = ", continuous: {threshold: 80, direction: at-least}";
+        for output in ["", "none", "NaN", "inf"] {
+            let measured = measurement(&goal(floor), &outcome(Some(0), output));
+            let found = (measured.result, measured.value);
+            assert_eq!(found, (CheckResult::Fail, None), "{output}");
+            assert!(
+                measured.reason.is_some_and(|reason| !reason.is_empty()),
+                "{output}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_measurement_says_what_it_was_held_against_and_how_long_it_took() {
+        let measured = measurement(
+            &goal(", continuous: {threshold: 80, direction: at-most}"),
+            &outcome(Some(0), "81"),
+        );
+        let found = (measured.weight, measured.threshold, measured.duration_s);
+        assert_eq!(found, (5, Some(80.0), 1.235));
+        assert_eq!(
+            (measured.attempts, measured.flaky, measured.tolerated),
+            (1, false, false)
+        );
+    }
+
+    #[test]
+    fn goals_never_measured_start_first_then_the_slowest_and_those_alone_come_last() {
+        let named = |id: &str, more: &str| Goal {
+            id: id.to_owned(),
+            ..goal(more)
+        };
+        let goals = [
+            named("quick", ""),
+            named("lonely", ", alone: true"),
+            named("slow", ""),
+            named("new", ""),
+            named("lonely-slow", ", alone: true"),
+        ];
+        let goals: Vec<_> = goals.iter().collect();
+        let expected = [
+            ("quick", 1.0),
+            ("lonely", 2.0),
+            ("slow", 9.0),
+            ("lonely-slow", 5.0),
+        ];
+        let expected = expected
+            .map(|(id, seconds)| (id.to_owned(), seconds))
+            .into();
+        let order = order(&goals, &expected);
+        assert_eq!(order.together, [3, 2, 0]);
+        assert_eq!(order.alone, [4, 1]);
+    }
+
+    proptest! {
+        #[test]
+        fn the_kept_end_of_the_output_is_bounded_and_its_last_part(output in "(\\PC|\n){0,3000}") {
+            let measured = measurement(&goal(""), &outcome(Some(1), &output));
+            let kept = tail(&output);
+            prop_assert!(kept.len() <= TAIL_BYTES && output.ends_with(kept));
+            prop_assert!(kept.len() + 4 > TAIL_BYTES.min(output.len()));
+            prop_assert_eq!(measured.output_tail.is_some(), !output.trim().is_empty());
+        }
+
+        #[test]
+        fn each_goal_is_ordered_once(all in prop::collection::vec((any::<bool>(), prop::option::of(0.0..100.0f64)), 0..8)) {
+            let goals: Vec<_> = all.iter().enumerate().map(|(index, (alone, _))| Goal {
+                id: format!("g{index}"),
+                alone: *alone,
+                ..goal("")
+            }).collect();
+            let expected = all.iter().enumerate().filter_map(|(index, (_, seconds))| Some((format!("g{index}"), (*seconds)?))).collect();
+            let order = order(&goals.iter().collect::<Vec<_>>(), &expected);
+            prop_assert!(order.alone.iter().all(|index| goals[*index].alone));
+            let mut ordered = [order.together, order.alone].concat();
+            ordered.sort();
+            prop_assert_eq!(ordered, (0..all.len()).collect::<Vec<_>>());
+        }
+    }
+}

@@ -227,3 +227,165 @@ impl History {
             .count()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const RESULTS: [CycleResult; 7] = [
+        CycleResult::Improved,
+        CycleResult::Unchanged,
+        CycleResult::Regressed,
+        CycleResult::Failed,
+        CycleResult::Harvested,
+        CycleResult::Interrupted,
+        CycleResult::Idle,
+    ];
+
+    fn record(cycle: u64, result: CycleResult) -> Record {
+        Record {
+            format: 1,
+            cycle,
+            goal_id: None,
+            result,
+            commit_sha: "c".repeat(40),
+            reverted_to: None,
+            goals_passing: 1,
+            goals_total: 2,
+            goals_added: 0,
+            timestamp: "2026-02-11T21:00:00Z".to_owned(),
+            score_before: Some(50.0),
+            score_after: None,
+            newly_failing: vec![],
+            newly_passing: vec!["a".to_owned()],
+            reason: None,
+            definition: None,
+            content: Some("content".to_owned()),
+            session: None,
+            agent: None,
+            notes: vec![],
+        }
+    }
+
+    fn text_of(records: &[Record]) -> String {
+        let line = |record| serde_json::to_string(record).expect("JSON") + "\n";
+        records.iter().map(line).collect()
+    }
+
+    #[test]
+    fn without_progress_are_cycles_that_brought_nothing_by_their_own_fault() {
+        let declined = "declined: no";
+        let environment = "environment changed: b";
+        use CycleResult::{Failed, Harvested, Idle, Improved, Interrupted, Regressed, Unchanged};
+        for (result, reason, is_without_progress, is_declined) in [
+            (Improved, None, false, false),
+            (Harvested, None, false, false),
+            (Unchanged, None, true, false),
+            (Regressed, Some("goalposts moved: x"), true, false),
+            (Regressed, Some(environment), false, false),
+            (Failed, Some("no change"), true, false),
+            (Failed, Some(declined), true, true),
+            (Unchanged, Some(declined), true, false),
+            (Interrupted, None, false, false),
+            (Idle, None, false, false),
+        ] {
+            let record = Record {
+                reason: reason.map(str::to_owned),
+                ..record(1, result)
+            };
+            let found = (record.is_without_progress(), record.is_declined());
+            assert_eq!(
+                found,
+                (is_without_progress, is_declined),
+                "{result:?} {reason:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_history_keeps_what_it_understands_and_reports_the_rest_by_its_line() {
+        let (one, two) = (record(1, CycleResult::Idle), record(2, CycleResult::Idle));
+        let text = format!(
+            "\u{feff}{}\nnot json\n{{\"cycle\": 3}}\n{}{}",
+            text_of(std::slice::from_ref(&one)),
+            text_of(std::slice::from_ref(&two)),
+            text_of(std::slice::from_ref(&one)).trim_end(),
+        );
+        let history = History::parse(&text);
+        assert_eq!(history.records, [one.clone(), two, one]);
+        let starts = [
+            "line 3: not a record: ",
+            "line 4: not a record: ",
+            "line 6: cycle 1 is recorded more than once",
+        ];
+        assert_eq!(
+            history.problems.len(),
+            starts.len(),
+            "{:?}",
+            history.problems
+        );
+        for (problem, start) in history.problems.iter().zip(starts) {
+            assert!(problem.starts_with(start), "{problem}");
+        }
+    }
+
+    #[test]
+    fn the_lines_of_the_document_that_evolve_was_asked_for_are_records() {
+        let line = r#"{"cycle": 2, "goal_id": "doc-coverage", "result": "regressed", "commit_sha": "def5678", "reverted_to": "abc1234", "goals_passing": 17, "goals_total": 23, "goals_added": 0, "timestamp": "2026-02-11T21:30:00Z", "format": 1, "mine": [1]}"#;
+        let history = History::parse(line);
+        assert_eq!(history.problems, Vec::<String>::new());
+        assert!(history.records[0].is_undone());
+        assert_eq!(history.next_cycle(), 3);
+    }
+
+    #[test]
+    fn idle_cycles_count_in_a_row_and_on_the_same_content_only() {
+        let idle = |cycle, content: &str| Record {
+            content: Some(content.to_owned()),
+            ..record(cycle, CycleResult::Idle)
+        };
+        for (records, streak) in [
+            (vec![], 0),
+            (vec![idle(1, "now")], 1),
+            (vec![idle(1, "now"), idle(2, "now"), idle(3, "now")], 3),
+            (vec![idle(1, "old"), idle(2, "now")], 1),
+            (vec![idle(1, "now"), idle(2, "old")], 0),
+            (
+                vec![
+                    idle(1, "now"),
+                    record(2, CycleResult::Harvested),
+                    idle(3, "now"),
+                ],
+                1,
+            ),
+            (vec![idle(1, "now"), idle(2, "old"), idle(3, "now")], 1),
+        ] {
+            let history = History {
+                records,
+                problems: vec![],
+            };
+            assert_eq!(history.idle_streak("now"), streak, "{:?}", history.records);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_history_is_read_as_it_was_written_and_goes_on_after_its_highest_cycle(
+            cycles in prop::collection::vec((1u64..1000, prop::sample::select(RESULTS.to_vec())), 0..8)
+        ) {
+            let records: Vec<_> = cycles.iter().map(|(cycle, result)| record(*cycle, *result)).collect();
+            let history = History::parse(&text_of(&records));
+            let highest = cycles.iter().map(|(cycle, _)| *cycle).max().unwrap_or(0);
+            prop_assert_eq!(history.next_cycle(), highest + 1);
+            prop_assert_eq!(history.newest(), records.last());
+            prop_assert_eq!(history.records, records);
+        }
+
+        #[test]
+        fn no_text_makes_a_history_panic(text in "(\\PC|\n|\\{\"cycle\":1\\}){0,40}") {
+            let history = History::parse(&text);
+            prop_assert!(history.next_cycle() >= 1);
+        }
+    }
+}

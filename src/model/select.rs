@@ -161,3 +161,232 @@ fn item_selection(item: WorkItem) -> Selection {
         needs_recheck: false,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::goals;
+    use crate::model::record::CycleResult;
+    use proptest::prelude::*;
+
+    /// Goals `g0`, `g1`, … of these weights.
+    fn goals_of(weights: &[u8]) -> Goals {
+        let goal = |(index, weight)| {
+            format!("  - {{id: g{index}, description: d, check: 'false', weight: {weight}}}\n")
+        };
+        let list: String = weights.iter().enumerate().map(goal).collect();
+        let read = goals::read_goals("GOALS.yaml", format!("goals:\n{list}").as_bytes());
+        read.expect("valid goals").0
+    }
+
+    /// A snapshot of these goals, a letter each: p passes, f fails, s is skipped, t is tolerated.
+    fn snapshot(goals: &Goals, results: &str) -> Snapshot {
+        let measured = |(goal, letter): (&crate::model::goals::Goal, char)| Measurement {
+            id: goal.id.clone(),
+            result: match letter {
+                'p' => CheckResult::Pass,
+                's' => CheckResult::Skip,
+                _ => CheckResult::Fail,
+            },
+            weight: goal.weight,
+            value: None,
+            threshold: None,
+            duration_s: 0.0,
+            reason: None,
+            exit: None,
+            attempts: 1,
+            flaky: false,
+            tolerated: letter == 't',
+            output_tail: None,
+        };
+        let measured = goals.goals.iter().zip(results.chars()).map(measured);
+        Snapshot::new(Some(1), "t".into(), None, "d".into(), measured.collect())
+    }
+
+    fn declined(goals: &Goals, id: &str) -> Record {
+        Record {
+            format: 1,
+            cycle: 1,
+            goal_id: Some(id.to_owned()),
+            result: CycleResult::Failed,
+            commit_sha: String::new(),
+            reverted_to: None,
+            goals_passing: 0,
+            goals_total: 0,
+            goals_added: 0,
+            timestamp: String::new(),
+            score_before: None,
+            score_after: None,
+            newly_failing: vec![],
+            newly_passing: vec![],
+            reason: Some("declined: no".to_owned()),
+            definition: goals.find(id).map(crate::model::goals::Goal::definition),
+            content: None,
+            session: None,
+            agent: None,
+            notes: vec![],
+        }
+    }
+
+    /// Selects among goals of the weights 3, 7, 7, with these results and one item in the queue.
+    fn selected(results: &str, records: &[&str], earlier: Option<&Snapshot>) -> Choice {
+        let goals = goals_of(&[3, 7, 7]);
+        let records: Vec<_> = records.iter().map(|id| declined(&goals, id)).collect();
+        select(&Seen {
+            goals: &goals,
+            before: &snapshot(&goals, results),
+            earlier,
+            records: &records,
+            retries: &[],
+            queue: &Queue::parse("{\"title\": \"tidy up\", \"severity\": \"low\"}\n"),
+            repository: "repo",
+        })
+    }
+
+    #[test]
+    fn the_choice_and_its_reason_follow_from_results_and_records() {
+        let rows: [(&str, &[&str], &str, &str); 9] = [
+            ("fff", &[], "g1", "heaviest failing goal, weight 7"),
+            ("fpf", &[], "g2", "heaviest failing goal, weight 7"),
+            ("fps", &[], "g0", "the only failing goal, weight 3"),
+            ("fft", &[], "g1", "heaviest failing goal, weight 7"),
+            (
+                "fff",
+                &["g1"],
+                "g2",
+                "heaviest failing goal, weight 7; passed over: g1 (declined)",
+            ),
+            (
+                "fff",
+                &["g1", "g2"],
+                "g0",
+                "heaviest failing goal, weight 3; passed over: g1 (declined), g2 (declined)",
+            ),
+            (
+                "ppp",
+                &[],
+                "next-work:tidy up",
+                "no goal fails; most severe item of the queue (low)",
+            ),
+            (
+                "spt",
+                &[],
+                "next-work:tidy up",
+                "no goal fails; most severe item of the queue (low)",
+            ),
+            // A goal that was given up and passes now keeps nothing from being done.
+            (
+                "ppp",
+                &["g1"],
+                "next-work:tidy up",
+                "no goal fails; most severe item of the queue (low)",
+            ),
+        ];
+        for (results, records, task, reason) in rows {
+            match selected(results, records, None) {
+                Choice::Work(selection) => {
+                    let chosen = (selection.task.goal_id(), selection.reason);
+                    assert_eq!(chosen, (task.to_owned(), reason.to_owned()), "{results}");
+                    assert!(!selection.needs_recheck, "{results}");
+                }
+                other => panic!("{results}: {other:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn goals_that_fail_and_are_all_stuck_need_a_person_though_the_queue_has_work() {
+        let Choice::HumanNeeded(stuck) = selected("pff", &["g1", "g2"], None) else {
+            panic!("not left to a person");
+        };
+        let stuck: Vec<_> = stuck
+            .iter()
+            .map(|one| (one.goal_id.as_str(), one.standing))
+            .collect();
+        assert_eq!(stuck, [("g1", "declined"), ("g2", "declined")]);
+    }
+
+    #[test]
+    fn without_a_failing_goal_and_without_work_there_is_nothing_to_do() {
+        let goals = goals_of(&[3]);
+        let choice = select(&Seen {
+            goals: &goals,
+            before: &snapshot(&goals, "p"),
+            earlier: None,
+            records: &[],
+            retries: &[],
+            queue: &Queue::parse("{\"title\": \"x\", \"target_repo\": \"other\"}\n"),
+            repository: "repo",
+        });
+        assert_eq!(choice, Choice::Nothing);
+    }
+
+    #[test]
+    fn a_goal_is_doubtful_if_it_passed_or_was_flaky_and_was_measured_once_since() {
+        let goals = goals_of(&[3]);
+        for (earlier, is_flaky, attempts, needs_recheck) in [
+            (Some("p"), false, 1, true),
+            (Some("f"), true, 1, true),
+            (Some("f"), false, 1, false),
+            (Some("s"), false, 1, false),
+            (Some("p"), false, 2, false),
+            (None, false, 1, false),
+        ] {
+            let earlier = earlier.map(|results| {
+                let mut earlier = snapshot(&goals, results);
+                earlier.goals[0].flaky = is_flaky;
+                earlier
+            });
+            let mut before = snapshot(&goals, "f");
+            before.goals[0].attempts = attempts;
+            let choice = select(&Seen {
+                goals: &goals,
+                before: &before,
+                earlier: earlier.as_ref(),
+                records: &[],
+                retries: &[],
+                queue: &Queue::default(),
+                repository: "repo",
+            });
+            let Choice::Work(selection) = choice else {
+                panic!("nothing was chosen");
+            };
+            assert_eq!(selection.needs_recheck, needs_recheck, "{earlier:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_failing_goal_is_heavier_than_the_chosen_one_nor_as_heavy_and_before_it(
+            all in prop::collection::vec((1u8..=10, prop::sample::select(vec!['p', 'f', 's', 't'])), 1..8)
+        ) {
+            let weights: Vec<u8> = all.iter().map(|(weight, _)| *weight).collect();
+            let results: String = all.iter().map(|(_, letter)| *letter).collect();
+            let goals = goals_of(&weights);
+            let choice = select(&Seen {
+                goals: &goals,
+                before: &snapshot(&goals, &results),
+                earlier: None,
+                records: &[],
+                retries: &[],
+                queue: &Queue::default(),
+                repository: "repo",
+            });
+            let failing = || all.iter().enumerate().filter(|(_, (_, letter))| *letter == 'f');
+            match choice {
+                Choice::Nothing => prop_assert_eq!(failing().count(), 0),
+                Choice::Work(selection) => {
+                    let id = selection.task.goal_id();
+                    let chosen = goals.goals.iter().position(|goal| goal.id == id);
+                    let chosen = chosen.expect("the chosen goal is one of them");
+                    prop_assert_eq!(all[chosen].1, 'f');
+                    for (index, (weight, _)) in failing() {
+                        let comes_later = *weight < all[chosen].0 || (*weight == all[chosen].0 && index >= chosen);
+                        prop_assert!(comes_later, "g{} was passed over for {}", index, id);
+                    }
+                }
+                Choice::HumanNeeded(stuck) => prop_assert!(false, "{:?}", stuck),
+            }
+        }
+    }
+}

@@ -211,3 +211,202 @@ pub fn newly_failing(before: &Snapshot, after: &Snapshot) -> Vec<String> {
         .map(|goal| goal.id.clone())
         .collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::goals;
+    use proptest::prelude::*;
+
+    fn measured(id: &str, result: CheckResult, weight: u8) -> Measurement {
+        Measurement {
+            id: id.to_owned(),
+            result,
+            weight,
+            value: None,
+            threshold: None,
+            duration_s: 0.0,
+            reason: None,
+            exit: Some(0),
+            attempts: 1,
+            flaky: false,
+            tolerated: false,
+            output_tail: None,
+        }
+    }
+
+    fn snapshot(goals: Vec<Measurement>) -> Snapshot {
+        Snapshot::new(Some(1), "t".into(), None, "d".into(), goals)
+    }
+
+    #[test]
+    fn the_score_is_the_weight_that_passes_and_a_skip_never_raises_it() {
+        use CheckResult::{Fail, Pass, Skip};
+        for (goals, score, passing) in [
+            (vec![(Pass, 5), (Fail, 3)], 62.5, 1),
+            (vec![(Pass, 5), (Skip, 3)], 62.5, 1),
+            (vec![(Pass, 1), (Pass, 10)], 100.0, 2),
+            (vec![(Fail, 1), (Skip, 10)], 0.0, 0),
+            (vec![(Pass, 1), (Fail, 2)], 33.33, 1),
+            (vec![], 0.0, 0),
+        ] {
+            let goals = goals
+                .into_iter()
+                .map(|(result, weight)| measured("a", result, weight));
+            let snapshot = snapshot(goals.collect());
+            assert_eq!((snapshot.score, snapshot.goals_passing), (score, passing));
+        }
+    }
+
+    #[test]
+    fn a_later_measurement_takes_the_place_of_the_first_and_is_counted() {
+        let mut snapshot = snapshot(vec![
+            measured("a", CheckResult::Fail, 5),
+            measured("b", CheckResult::Pass, 5),
+        ]);
+        snapshot.replace(measured("a", CheckResult::Pass, 5));
+        snapshot.replace(measured("unknown", CheckResult::Pass, 5));
+        assert_eq!(
+            (snapshot.score, snapshot.goals_passing, snapshot.goals_total),
+            (100.0, 2, 2)
+        );
+    }
+
+    #[test]
+    fn what_got_worse_and_what_passes_anew_follow_from_both_results() {
+        use CheckResult::{Fail, Pass, Skip};
+        for (before, after, got_worse, passes_anew) in [
+            (Some(Pass), Some(Pass), false, false),
+            (Some(Pass), Some(Fail), true, false),
+            (Some(Pass), Some(Skip), true, false),
+            (Some(Pass), None, true, false),
+            (Some(Fail), Some(Pass), false, true),
+            (Some(Fail), Some(Fail), false, false),
+            (Some(Fail), Some(Skip), true, false),
+            (Some(Fail), None, false, false),
+            (Some(Skip), Some(Pass), false, true),
+            (Some(Skip), Some(Fail), false, false),
+            (Some(Skip), Some(Skip), false, false),
+            (None, Some(Pass), false, true),
+            (None, Some(Fail), false, false),
+        ] {
+            let of = |result: Option<_>| {
+                let goal = result.map(|result| measured("a", result, 5));
+                snapshot(goal.into_iter().collect())
+            };
+            let (one, two) = (of(before), of(after));
+            let is_in = |ids: Vec<String>| ids == ["a"];
+            let found = (
+                is_in(newly_failing(&one, &two)),
+                is_in(newly_passing(&one, &two)),
+            );
+            assert_eq!(found, (got_worse, passes_anew), "{before:?} {after:?}");
+        }
+    }
+
+    /// A goal measured before as `earlier`, now with this value and exit code.
+    struct Near {
+        direction: &'static str,
+        earlier: (CheckResult, bool),
+        value: Option<f64>,
+        exit: i32,
+        is_tolerated: bool,
+    }
+
+    #[test]
+    fn only_a_miss_within_the_tolerance_of_a_goal_that_passed_is_tolerated() {
+        let (passed, tolerated) = ((CheckResult::Pass, false), (CheckResult::Fail, true));
+        let (failed, skipped) = ((CheckResult::Fail, false), (CheckResult::Skip, false));
+        let near = |direction, earlier, value, exit, is_tolerated| Near {
+            direction,
+            earlier,
+            value,
+            exit,
+            is_tolerated,
+        };
+        for near in [
+            near("at-least", passed, Some(79.5), 0, true),
+            near("at-least", passed, Some(79.4), 0, false),
+            near("at-least", tolerated, Some(79.5), 0, true),
+            near("at-least", failed, Some(79.9), 0, false),
+            near("at-least", skipped, Some(79.9), 0, false),
+            near("at-least", passed, Some(79.9), 1, false),
+            near("at-least", passed, None, 0, false),
+            near("at-most", passed, Some(80.5), 0, true),
+            near("at-most", passed, Some(80.6), 0, false),
+        ] {
+            let text = format!(
+                "goals:\n  - {{id: a, description: d, check: c, weight: 5, \
+                 continuous: {{threshold: 80, direction: {}, tolerance: 0.5}}}}\n",
+                near.direction
+            );
+            let read = goals::read_goals("GOALS.yaml", text.as_bytes());
+            let (goals, _) = read.expect("valid goals");
+            let (result, was_tolerated) = near.earlier;
+            let before = snapshot(vec![Measurement {
+                tolerated: was_tolerated,
+                ..measured("a", result, 5)
+            }]);
+            let mut after = snapshot(vec![Measurement {
+                value: near.value,
+                exit: Some(near.exit),
+                ..measured("a", CheckResult::Fail, 5)
+            }]);
+            after.tolerate(&before, &goals);
+            let found = after.goals[0].tolerated;
+            assert_eq!(
+                found, near.is_tolerated,
+                "{} {:?} {:?}",
+                near.direction, near.earlier, near.value
+            );
+            let is_regression = result == CheckResult::Pass && !near.is_tolerated;
+            assert_eq!(!newly_failing(&before, &after).is_empty(), is_regression);
+        }
+    }
+
+    #[test]
+    fn what_is_true_of_no_goal_is_left_out_of_the_file() {
+        let plain = serde_json::to_value(measured("a", CheckResult::Pass, 5)).expect("JSON");
+        for absent in ["reason", "flaky", "tolerated", "output_tail"] {
+            assert!(plain.get(absent).is_none(), "{absent}");
+        }
+        for present in ["value", "threshold"] {
+            assert!(
+                plain[present].is_null() && plain.get(present).is_some(),
+                "{present}"
+            );
+        }
+    }
+
+    fn any_goals() -> impl Strategy<Value = Vec<Measurement>> {
+        let results = vec![CheckResult::Pass, CheckResult::Fail, CheckResult::Skip];
+        let goal = (1u8..=10, prop::sample::select(results));
+        prop::collection::vec(goal, 1..6).prop_map(|goals| {
+            let goals = goals.into_iter().enumerate();
+            goals
+                .map(|(index, (weight, result))| measured(&format!("g{index}"), result, weight))
+                .collect()
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn a_goal_that_is_skipped_instead_never_raises_the_score(goals in any_goals(), index in 0usize..6) {
+            let before = snapshot(goals.clone());
+            let index = index % goals.len();
+            let mut after = before.clone();
+            after.replace(Measurement { result: CheckResult::Skip, ..goals[index].clone() });
+            prop_assert!(after.score <= before.score);
+            prop_assert!((0.0..=100.0).contains(&before.score));
+            prop_assert_eq!(before.score == 100.0, before.goals_passing == before.goals_total);
+        }
+
+        #[test]
+        fn no_goal_gets_worse_and_passes_anew_and_nothing_changes_between_the_same(one in any_goals(), two in any_goals()) {
+            let (one, two) = (snapshot(one), snapshot(two));
+            let (worse, anew) = (newly_failing(&one, &two), newly_passing(&one, &two));
+            prop_assert!(worse.iter().all(|id| !anew.contains(id)));
+            prop_assert!(newly_failing(&one, &one).is_empty() && newly_passing(&one, &one).is_empty());
+        }
+    }
+}

@@ -128,3 +128,217 @@ pub fn woken(
         })
         .collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::goals;
+    use crate::model::record::{CycleResult, ENVIRONMENT_CHANGED};
+
+    fn goal() -> Goal {
+        let text = "goals:\n  - {id: a, description: d, check: 'false', weight: 5}\n";
+        let (goals, _) = goals::read_goals("GOALS.yaml", text.as_bytes()).expect("valid goals");
+        goals.goals[0].clone()
+    }
+
+    fn record(cycle: u64, goal_id: &str, result: CycleResult) -> Record {
+        Record {
+            format: FORMAT,
+            cycle,
+            goal_id: Some(goal_id.to_owned()),
+            result,
+            commit_sha: String::new(),
+            reverted_to: None,
+            goals_passing: 0,
+            goals_total: 1,
+            goals_added: 0,
+            timestamp: String::new(),
+            score_before: None,
+            score_after: None,
+            newly_failing: vec![],
+            newly_passing: vec![],
+            reason: None,
+            definition: Some(goal().definition()),
+            content: Some("left".to_owned()),
+            session: None,
+            agent: None,
+            notes: vec![],
+        }
+    }
+
+    /// A history told in letters, one cycle each, of the goal `a`: u unchanged, r regressed, f failed, d declined,
+    /// i interrupted, e environment changed, o another definition, ? no definition, x another goal's, p that one mends
+    /// `a`, q that one mends `a` and is undone.
+    fn history(told: &str) -> Vec<Record> {
+        let one = |(index, letter)| {
+            let plain = |result| record(index as u64 + 1, "a", result);
+            let other = record(index as u64 + 1, "b", CycleResult::Unchanged);
+            let mended = vec!["a".to_owned()];
+            match letter {
+                'u' => plain(CycleResult::Unchanged),
+                'r' => plain(CycleResult::Regressed),
+                'f' => plain(CycleResult::Failed),
+                'd' => Record {
+                    reason: Some("declined: no".to_owned()),
+                    ..plain(CycleResult::Failed)
+                },
+                'i' => plain(CycleResult::Interrupted),
+                'e' => Record {
+                    reason: Some(format!("{ENVIRONMENT_CHANGED}: b")),
+                    ..plain(CycleResult::Regressed)
+                },
+                'o' => Record {
+                    definition: Some("another".to_owned()),
+                    ..plain(CycleResult::Unchanged)
+                },
+                '?' => Record {
+                    definition: None,
+                    ..plain(CycleResult::Unchanged)
+                },
+                'x' => other,
+                'p' => Record {
+                    newly_passing: mended,
+                    ..other
+                },
+                'q' => Record {
+                    newly_passing: mended,
+                    reverted_to: Some("start".to_owned()),
+                    ..other
+                },
+                letter => panic!("{letter}"),
+            }
+        };
+        told.chars().enumerate().map(one).collect()
+    }
+
+    fn retry(goal_id: &str, after_cycle: u64, reason: Option<&str>) -> Retry {
+        Retry {
+            format: FORMAT,
+            goal_id: goal_id.to_owned(),
+            after_cycle,
+            at: String::new(),
+            reason: reason.map(str::to_owned),
+        }
+    }
+
+    fn word(standing: &Standing) -> &'static str {
+        match standing {
+            Standing::Open => "open",
+            Standing::Struck(_) => "struck",
+            Standing::Declined(_) => "declined",
+        }
+    }
+
+    #[test]
+    fn three_cycles_without_progress_strike_and_what_happened_since_forgives() {
+        for (told, expected) in [
+            ("", "open"),
+            ("u", "open"),
+            ("uu", "open"),
+            ("uuu", "struck"),
+            ("urf", "struck"),
+            ("uuuu", "struck"),
+            // The records of other goals in between count for nothing.
+            ("uxuxxux", "struck"),
+            // Neither way.
+            ("uui", "open"),
+            ("uiueiu", "struck"),
+            ("eee", "open"),
+            ("iii", "open"),
+            // It passed, whoever mended it; if that was undone it did not.
+            ("uuup", "open"),
+            ("uuupuu", "open"),
+            ("uuupuuu", "struck"),
+            ("uuq", "open"),
+            ("uuqu", "struck"),
+            ("uuuq", "struck"),
+            // Another definition forgives, also if it is later the old one again.
+            ("ooo", "open"),
+            ("uuuo", "open"),
+            ("ouuu", "struck"),
+            ("uuuouu", "open"),
+            ("???", "open"),
+            ("uu?u", "struck"),
+            ("d", "declined"),
+            ("uud", "declined"),
+            ("dp", "open"),
+            ("do", "open"),
+            ("di", "declined"),
+            ("dx", "declined"),
+        ] {
+            let standing = standing(&goal(), &history(told), &[]);
+            assert_eq!(word(&standing), expected, "{told}");
+        }
+    }
+
+    #[test]
+    fn a_retry_forgives_everything_up_to_it_and_a_change_by_others_only_that_an_agent_gave_up() {
+        let others = Some("somebody else changed the content");
+        for (told, retries, expected) in [
+            ("uuu", vec![retry("a", 3, None)], "open"),
+            ("uuu", vec![retry("a", 1, None)], "open"),
+            ("uuu", vec![retry("b", 3, None)], "struck"),
+            ("uuuuuu", vec![retry("a", 3, None)], "struck"),
+            (
+                "uuuuu",
+                vec![retry("a", 1, None), retry("a", 3, None)],
+                "open",
+            ),
+            (
+                "uuuuu",
+                vec![retry("a", 3, None), retry("a", 1, None)],
+                "open",
+            ),
+            ("d", vec![retry("a", 1, None)], "open"),
+            ("d", vec![retry("b", 1, None)], "declined"),
+            ("dd", vec![retry("a", 1, None)], "declined"),
+            ("uuu", vec![retry("a", 3, others)], "struck"),
+            ("d", vec![retry("a", 1, others)], "open"),
+            ("dd", vec![retry("a", 1, others)], "declined"),
+            ("uud", vec![retry("a", 3, others)], "struck"),
+            ("uud", vec![retry("a", 3, None)], "open"),
+            ("ddd", vec![retry("a", 3, others)], "struck"),
+        ] {
+            let standing = standing(&goal(), &history(told), &retries);
+            assert_eq!(word(&standing), expected, "{told} {retries:?}");
+        }
+    }
+
+    #[test]
+    fn the_reason_is_that_of_the_newest_attempt() {
+        let mut records = history("uuux");
+        records[1].reason = Some("older".to_owned());
+        records[2].reason = Some("newest".to_owned());
+        let struck = standing(&goal(), &records, &[]);
+        assert_eq!(struck, Standing::Struck("newest".to_owned()));
+        records[2].reason = None;
+        let struck = standing(&goal(), &records, &[]);
+        assert_eq!(struck, Standing::Struck("unchanged".to_owned()));
+    }
+
+    #[test]
+    fn only_what_the_newest_record_did_not_leave_wakes_a_declined_goal() {
+        for (told, content, expected) in [
+            ("d", "left", vec![]),
+            ("d", "other", vec![1]),
+            ("dx", "left", vec![]),
+            ("dxx", "other", vec![3]),
+            ("uuu", "other", vec![]),
+            ("", "other", vec![]),
+        ] {
+            let history = History {
+                records: history(told),
+                problems: vec![],
+            };
+            let woken = woken(&[goal()], &history, &[], content, "now");
+            let after: Vec<_> = woken.iter().map(|retry| retry.after_cycle).collect();
+            assert_eq!(after, expected, "{told} {content}");
+            let standing = standing(&goal(), &history.records, &woken);
+            assert_eq!(
+                word(&standing) == "open",
+                !woken.is_empty() || told.is_empty(),
+                "{told}"
+            );
+        }
+    }
+}
