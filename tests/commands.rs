@@ -374,7 +374,7 @@ fn a_human_who_is_needed_is_told_even_by_the_quiet() {
     repo.agent_does(&["echo 'it is too hard' >\"$EVOLVE_GIVE_UP\""]);
     let run = repo.run(&["-q"]).expect(11);
     assert_eq!(run.stdout, "");
-    assert_snapshot!(run.stderr, @"error: a human is needed: a (declined: declined: it is too hard)");
+    assert_snapshot!(run.stderr, @"error: a human is needed: a (declined: it is too hard)");
 }
 
 #[test]
@@ -929,8 +929,8 @@ fn work_is_queued_and_listed_in_the_order_in_which_it_will_be_done() {
 fn the_screens_of_a_fresh_repository() {
     let repo = small();
     assert_snapshot!(repo.answer(&["measure"]), @r#"
-    FAIL  a       [s]  exit 1
-    pass  readme  [s]
+    FAIL  a [s]  exit 1
+    pass  readme [s]
     score 37.5: 1 of 2 goals pass
     "#);
     assert_snapshot!(repo.answer(&["validate"]), @r#"
@@ -948,8 +948,8 @@ fn the_screens_of_a_fresh_repository() {
     "#);
     assert_snapshot!(repo.answer(&["history"]), @"no cycles yet");
     assert_snapshot!(repo.answer(&["--dry-run"]), @r#"
-    FAIL  a       [s]  exit 1
-    pass  readme  [s]
+    FAIL  a [s]  exit 1
+    pass  readme [s]
     score 37.5: 1 of 2 goals pass
 
     dry run: would work on a
@@ -1025,8 +1025,8 @@ fn the_screens_of_a_repository_that_was_lived_in() {
     session   [session]
     "#);
     assert_snapshot!(repo.answer(&["--dry-run"]), @r#"
-    pass  a       [s]
-    pass  readme  [s]
+    pass  a [s]
+    pass  readme [s]
     score 100: 2 of 2 goals pass
 
     dry run: nothing to do — no goal fails and the queue is empty
@@ -1079,11 +1079,11 @@ fn measure_shows_values_reasons_and_the_last_output_of_what_fails() {
          - {id: quick, description: d, check: sleep 60, weight: 1, timeout: 1}\n",
     );
     assert_snapshot!(repo.answer(&["measure"]), @r#"
-    FAIL  tests-pass              [s]  exit 3
-    FAIL  coverage    79.5 vs 80  [s]  lines covered is 79.5, wanted at least 80
-    pass  warnings    3 vs 5      [s]
-    skip  linted                  [s]  cannot be executed (exit 127): sh: 1: no-such-linter: not found
-    FAIL  quick                   [s]   timed out after 1s
+    FAIL  tests-pass [s]  exit 3
+    FAIL  coverage    79.5 vs 80 [s]  lines covered is 79.5, wanted at least 80
+    pass  warnings    3 vs 5 [s]
+    skip  linted [s]  cannot be executed (exit 127): sh: 1: no-such-linter: not found
+    FAIL  quick [s]  timed out after 1s
     score 23.81: 1 of 5 goals pass, 1 skipped
 
     output of tests-pass
@@ -1129,7 +1129,7 @@ fn the_story_of_a_run_that_needs_a_human_at_the_end() {
       agent done after [s]: 1 commit, 1 file
       unchanged · score 0 (0 of 2 goals)
       it still fails: exit 1
-    human-needed after 4 cycles: a human is needed: a (declined: declined: needs a password); b (struck: it still fails: exit 1)
+    human-needed after 4 cycles: a human is needed: a (declined: needs a password); b (struck: it still fails: exit 1)
     score 0 → 0, goals passing 0 → 0 of 2, 4 cycles: 2 unchanged, 2 failed
     "#);
     assert_eq!(run.stderr, "");

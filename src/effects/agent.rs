@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use crate::effects::files;
-use crate::effects::process::{Ending, Job, Ran, Supervisor, TAIL_BYTES};
+use crate::effects::process::{Ending, Job, Ran, Stdout, Supervisor, TAIL_BYTES};
 use crate::effects::workspace::Start;
 use crate::error::{Error, Kind, Result};
 use crate::model::gate::AgentEnd;
@@ -132,7 +132,7 @@ impl Agent {
             timeout,
             idle_timeout: self.command.idle_timeout,
             tail_limit: TAIL_BYTES,
-            stdout_limit: 0,
+            stdout: Stdout::Merged,
             mark: format!("{}/agent", call.start.session),
         };
         let mut ran = supervisor.run(job).await;

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use crate::effects::process::{Ending, Job, Supervisor, TAIL_BYTES};
+use crate::effects::process::{Ending, Job, Stdout, Supervisor, TAIL_BYTES};
 use crate::model::text;
 
 /// How long the tool may take.
@@ -26,7 +26,7 @@ pub async fn from_ao(supervisor: &Supervisor, logs: &Path) -> String {
             timeout: TIMEOUT,
             idle_timeout: None,
             tail_limit: TAIL_BYTES,
-            stdout_limit: 1 << 20,
+            stdout: Stdout::Start(1 << 20),
             mark: "ao-inject".to_owned(),
         })
         .await;

@@ -9,7 +9,7 @@ use tokio::sync::Semaphore;
 use tokio::task::LocalSet;
 
 use crate::effects::files;
-use crate::effects::process::{Ending, Job, Ran, Supervisor, TAIL_BYTES};
+use crate::effects::process::{Ending, Job, Ran, Stdout, Supervisor, TAIL_BYTES};
 use crate::effects::stop::{Halt, Stop};
 use crate::event::{Event, Events};
 use crate::model::goals::{DEFAULT_CHECK_TIMEOUT, Goal, Goals, Reading};
@@ -19,7 +19,7 @@ use crate::model::snapshot::Measurement;
 /// The most bytes of a check's log.
 const LOG_LIMIT: u64 = 16 << 20;
 /// The largest report that a value is read from, and the most of stdout that is kept for one.
-const REPORT_LIMIT: u64 = 16 << 20;
+const REPORT_BYTES: usize = 16 << 20;
 
 /// What measuring needs, beside the goals.
 #[derive(Clone, Debug)]
@@ -127,14 +127,13 @@ impl Measurer {
     }
 
     fn job(&self, goal: &Goal, timeout: Duration, logs: Option<&Path>) -> Job {
-        let reads_stdout = matches!(
-            goal.continuous.as_ref().map(|continuous| &continuous.read),
-            Some(Reading::Json { file: None, .. })
-        );
-        let searches_output = matches!(
-            goal.continuous.as_ref().map(|continuous| &continuous.read),
-            Some(Reading::Regex(_))
-        );
+        let (tail_limit, stdout) = match goal.continuous.as_ref().map(|continuous| &continuous.read)
+        {
+            None | Some(Reading::Json { file: Some(_), .. }) => (TAIL_BYTES, Stdout::Merged),
+            Some(Reading::LastNumber) => (TAIL_BYTES, Stdout::End),
+            Some(Reading::Json { file: None, .. }) => (TAIL_BYTES, Stdout::Start(REPORT_BYTES)),
+            Some(Reading::Regex(_)) => (REPORT_BYTES, Stdout::Merged),
+        };
         Job {
             argv: ["sh", "-c", &goal.check].map(Into::into).to_vec(),
             env: Vec::new(),
@@ -143,16 +142,8 @@ impl Measurer {
             log_limit: LOG_LIMIT,
             timeout,
             idle_timeout: None,
-            tail_limit: if searches_output {
-                REPORT_LIMIT as usize
-            } else {
-                TAIL_BYTES
-            },
-            stdout_limit: if reads_stdout {
-                REPORT_LIMIT as usize
-            } else {
-                0
-            },
+            tail_limit,
+            stdout,
             mark: format!("{}/{}", self.session, goal.id),
         }
     }
@@ -161,7 +152,7 @@ impl Measurer {
         let file = match goal.continuous.as_ref().map(|continuous| &continuous.read) {
             Some(Reading::Json {
                 file: Some(path), ..
-            }) => files::read_bounded(&self.root.join(path), REPORT_LIMIT)
+            }) => files::read_bounded(&self.root.join(path), REPORT_BYTES as u64)
                 .ok()
                 .flatten(),
             Some(Reading::LastNumber | Reading::Regex(_) | Reading::Json { file: None, .. })

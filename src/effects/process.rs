@@ -61,10 +61,21 @@ pub struct Job {
     pub idle_timeout: Option<Duration>,
     /// How many bytes of the end of its output are kept in memory, stdout and stderr together.
     pub tail_limit: usize,
-    /// How many bytes of the start of stdout are kept in memory; 0 keeps its end instead.
-    pub stdout_limit: usize,
+    /// What is kept of stdout alone.
+    pub stdout: Stdout,
     /// The value of the mark variable; unique for the job.
     pub mark: String,
+}
+
+/// What is kept of a program's stdout, apart from stderr.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stdout {
+    /// Nothing: both are one stream, in the order they were written.
+    Merged,
+    /// Its end.
+    End,
+    /// Its start, up to so many bytes.
+    Start(usize),
 }
 
 /// How a program ended.
@@ -93,7 +104,7 @@ pub struct Ran {
     pub duration: Duration,
     /// The end of stdout and stderr together.
     pub tail: Vec<u8>,
-    /// The start of stdout, up to the job's `stdout_limit`; its end if that is 0.
+    /// What was kept of stdout alone.
     pub stdout: Vec<u8>,
     /// Processes that could not be ended.
     pub unkillable: Vec<u32>,

@@ -193,6 +193,7 @@ mod tests {
             goals_file: "GOALS.yaml",
             before: &before(output),
             records,
+            broken: &[],
             lessons: &[],
             frozen: &[],
             test_first: false,

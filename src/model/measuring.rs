@@ -325,7 +325,7 @@ mod tests {
         #[test]
         fn the_kept_end_of_the_output_is_bounded_and_its_last_part(output in "(\\PC|\n){0,3000}") {
             let measured = measurement(&goal(""), &outcome(Some(1), &output));
-            let kept = tail(&output);
+            let kept = last_bytes(&output, TAIL_BYTES);
             prop_assert!(kept.len() <= TAIL_BYTES && output.ends_with(kept));
             prop_assert!(kept.len() + 4 > TAIL_BYTES.min(output.len()));
             prop_assert_eq!(measured.output_tail.is_some(), !output.trim().is_empty());

@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::model::goals::Goal;
-use crate::model::record::{History, Record};
+use crate::model::record::{DECLINED, History, Record};
 use crate::model::snapshot::FORMAT;
 
 /// How many cycles in a row without progress set a goal aside.
@@ -54,7 +54,9 @@ pub fn standing(goal: &Goal, records: &[Record], retries: &[Retry]) -> Standing 
         .iter()
         .any(|retry| retry.goal_id == goal.id && retry.after_cycle >= newest.cycle);
     if newest.is_declined() && !is_woken {
-        return Standing::Declined(reason());
+        let words = reason();
+        let words = words.strip_prefix(DECLINED).unwrap_or(&words);
+        return Standing::Declined(words.to_owned());
     }
     let last = attempts.iter().rev().take(LIMIT);
     let is_struck =

@@ -481,7 +481,9 @@ pub fn redacted(text: &str) -> String {
         (r"\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", "[time]"),
         (r"\b[0-9a-f]{40}\b", "[commit]"),
         (r"\b[0-9a-f]{10}\b", "[id]"),
-        (r"<0\.1 s|\b\d+\.\d s\b|\b\d+ s\b", "[s]"),
+        // What pads a duration differs with its length.
+        (r" *(?:<0\.1 s|\b\d+\.\d s\b|\b\d+ s\b) {2,}", " [s]  "),
+        (r" *(?:<0\.1 s|\b\d+\.\d s\b|\b\d+ s\b)", " [s]"),
         (r"\bprocess \d+", "process [pid]"),
         (r"\b\d+ checks? at once", "[jobs] at once"),
         (r"PATH is \S+", "PATH is [path]"),
@@ -523,4 +525,57 @@ pub fn everything_below(folder: &Path) -> std::collections::BTreeMap<PathBuf, (u
         }
     }
     found
+}
+
+impl TestRepo {
+    /// Commits a goals file with these goals, in YAML below `goals:`.
+    pub fn commit_goals(&self, goals: &str) {
+        self.write("GOALS.yaml", &format!("version: 1\ngoals:\n{goals}"));
+        self.commit_all("goals");
+    }
+
+    /// A check outside the repository that does one of these steps each time it is run, in turn; the last one stays.
+    pub fn check_in_turn(&self, name: &str, steps: &[&str]) -> String {
+        let folder = self.outside();
+        for (index, step) in steps.iter().enumerate() {
+            fs::write(folder.join(format!("{name}.{}", index + 1)), step).unwrap();
+        }
+        let script = format!(
+            "cd '{}'\nn=$(($(cat {name}.runs 2>/dev/null || echo 0) + 1))\necho $n >{name}.runs\n\
+             [ $n -le {last} ] || n={last}\n. ./{name}.$n\n",
+            folder.display(),
+            last = steps.len()
+        );
+        fs::write(folder.join(name), script).unwrap();
+        format!("sh {}", folder.join(name).display())
+    }
+
+    /// How often a check that `check_in_turn` made was run.
+    pub fn runs(&self, name: &str) -> usize {
+        fs::read_to_string(self.outside().join(format!("{name}.runs")))
+            .map_or(0, |runs| runs.trim().parse().unwrap())
+    }
+
+    /// The value of a trailer of a commit.
+    pub fn trailer(&self, commit: &str, key: &str) -> String {
+        let format = format!("--format=%(trailers:key={key},valueonly)");
+        self.git(&["log", "-1", &format, commit]).trim().to_owned()
+    }
+}
+
+impl Run {
+    /// The events that `--json` printed; each fits its schema.
+    #[track_caller]
+    pub fn events(&self) -> Vec<Value> {
+        let event = |line: &str| {
+            let value: Value = serde_json::from_str(line).unwrap();
+            assert_eq!(
+                evolve::model::schema::check("event", &value),
+                Ok(()),
+                "{line}"
+            );
+            value
+        };
+        self.stdout.lines().map(event).collect()
+    }
 }

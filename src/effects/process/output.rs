@@ -8,7 +8,7 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::net::unix::pipe::Receiver;
 
 use super::spawn::Streams;
-use super::{Job, TAIL_BYTES};
+use super::{Job, Stdout, TAIL_BYTES};
 
 /// Reads what is there; none at the end of the stream.
 async fn read_some<R: AsyncRead + Unpin>(
@@ -41,16 +41,17 @@ impl Output {
             log: job.log.as_ref().map(File::create).transpose()?,
             room: job.log_limit,
             tail: Tail::of(job.tail_limit),
-            kept: match job.stdout_limit {
-                0 => Kept::End(Tail::of(TAIL_BYTES)),
-                limit => Kept::Start(Vec::new(), limit),
+            kept: match job.stdout {
+                Stdout::Merged => Kept::Nothing,
+                Stdout::End => Kept::End(Tail::of(TAIL_BYTES)),
+                Stdout::Start(limit) => Kept::Start(Vec::new(), limit),
             },
         })
     }
 
     /// Starts to listen to the job's program.
     pub fn listen(&mut self, streams: Streams) {
-        self.streams = (Some(streams.stdout), Some(streams.stderr));
+        self.streams = (Some(streams.stdout), streams.stderr);
     }
 
     /// Returns the end of everything, and what was kept of stdout.
@@ -143,6 +144,7 @@ impl Tail {
 
 /// What is kept of stdout for reading a value.
 enum Kept {
+    Nothing,
     Start(Vec<u8>, usize),
     End(Tail),
 }
@@ -150,6 +152,7 @@ enum Kept {
 impl Kept {
     fn push(&mut self, bytes: &[u8]) {
         match self {
+            Kept::Nothing => {}
             Kept::Start(kept, limit) => {
                 let fitting = limit.saturating_sub(kept.len()).min(bytes.len());
                 kept.extend_from_slice(&bytes[..fitting]);
@@ -160,6 +163,7 @@ impl Kept {
 
     fn into_bytes(self) -> Vec<u8> {
         match self {
+            Kept::Nothing => Vec::new(),
             Kept::Start(kept, _) => kept,
             Kept::End(tail) => tail.into_bytes(),
         }

@@ -17,7 +17,7 @@ use nix::unistd::Pid;
 use tokio::net::unix::pipe::{Receiver, Sender};
 use tokio::signal::unix::{Signal as Signals, SignalKind, signal};
 
-use super::{Ending, Job, MARK};
+use super::{Ending, Job, MARK, Stdout};
 use crate::effects::git;
 
 /// What `POSIX_SPAWN_SETSID` is on the platforms that have it; the crate does not name it.
@@ -42,8 +42,8 @@ pub struct Child {
 pub struct Streams {
     /// Its standard output.
     pub stdout: Receiver,
-    /// Its standard error.
-    pub stderr: Receiver,
+    /// Its standard error, unless that is merged into the former.
+    pub stderr: Option<Receiver>,
 }
 
 /// The environment that every job starts from: this process's own, without the variables that would mislead git or a nested
@@ -115,7 +115,13 @@ pub fn start(job: &Job, environment: &Environment) -> io::Result<(Child, Streams
         .first()
         .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "an empty command line"))?;
     let (stdout, to_stdout) = io::pipe()?;
-    let (stderr, to_stderr) = io::pipe()?;
+    let (stderr, to_stderr) = match job.stdout {
+        Stdout::Merged => (None, to_stdout.try_clone()?),
+        Stdout::End | Stdout::Start(_) => {
+            let (stderr, to_stderr) = io::pipe()?;
+            (Some(stderr), to_stderr)
+        }
+    };
     let mut files = PosixSpawnFileActions::init()?;
     let (input, stdin) = match job.stdin {
         Some(_) => {
@@ -140,7 +146,9 @@ pub fn start(job: &Job, environment: &Environment) -> io::Result<(Child, Streams
         .transpose()?;
     let streams = Streams {
         stdout: Receiver::from_owned_fd(OwnedFd::from(stdout))?,
-        stderr: Receiver::from_owned_fd(OwnedFd::from(stderr))?,
+        stderr: stderr
+            .map(|stderr| Receiver::from_owned_fd(OwnedFd::from(stderr)))
+            .transpose()?,
     };
     Ok((
         Child {

@@ -10,6 +10,8 @@ use crate::model::goals::{
     AgentCommand, AgentSpec, Continuous, Direction, GoalKind, MAX_BYTES, Prompt, Reading, to_error,
 };
 
+/// Far more than any file may take, far less than quadratic work on one does.
+const HANG: Duration = Duration::from_secs(30);
 const GOAL: &str = "  - {id: a, description: d, check: c, weight: 5}\n";
 
 fn read(text: &str) -> Result<(Goals, Vec<Problem>), Vec<Problem>> {
@@ -737,7 +739,7 @@ fn hostile_files_are_refused_quickly() {
         let found = problems.iter().any(|problem| problem.message == message);
         assert!(found, "{message}: {:.300}", error);
         assert!(error.len() < 20_000, "{}", error.len());
-        assert!(start.elapsed() < Duration::from_secs(1), "{message}");
+        assert!(start.elapsed() < HANG, "{message}");
     }
 }
 
@@ -756,11 +758,7 @@ fn large_files_are_read_quickly() {
         text.push_str(&goal);
     }
     assert!(read(&text).unwrap().0.goals.len() > 4000);
-    assert!(
-        start.elapsed() < Duration::from_secs(2),
-        "{:?}",
-        start.elapsed()
-    );
+    assert!(start.elapsed() < HANG, "{:?}", start.elapsed());
 }
 
 #[test]
