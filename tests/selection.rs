@@ -144,7 +144,7 @@ fn a_dry_run_foresees_that_somebody_elses_change_wakes_a_declined_goal() {
     let repo = declined();
     let said = dry_run_that_writes_nothing(&repo);
     assert!(said.contains("a human is needed"), "{said}");
-    assert!(said.contains("a (declined): declined: no way"), "{said}");
+    assert!(said.contains("a (declined): no way"), "{said}");
     repo.write("new", "");
     repo.commit_all("somebody else");
     let said = dry_run_that_writes_nothing(&repo);
@@ -448,7 +448,7 @@ fn a_person_is_asked_for_every_goal_that_is_stuck_with_its_reason() {
     for line in [
         "## A human is needed",
         "- a (struck): the agent changed nothing",
-        "- b (declined): declined: no way",
+        "- b (declined): no way",
     ] {
         assert!(
             summary.lines().any(|found| found == line),
