@@ -91,6 +91,7 @@ impl Workspace<'_> {
     /// Looks at the tree before a cycle. Refuses one that has tracked changes, naming them (exit 3).
     pub fn begin(&self, session: &str, cycle: u64) -> Result<Start> {
         let (branch, commit) = self.repo.ready_head()?;
+        self.refuse_locks(&branch)?;
         let status = status::read(&self.repo.git, true)?;
         status.refuse_dirty()?;
         let tree = self.repo.tree_of(&commit)?;

@@ -4,6 +4,7 @@
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use super::{Start, Stock, Workspace, some_of, status};
@@ -91,7 +92,7 @@ impl Workspace<'_> {
     fn movements_by_others(&self, start: &Start) -> Vec<String> {
         let head = new_movements(self.repo.movements("HEAD"), start.head_movements);
         let branch_log = self.repo.movements(&start.branch);
-        let newest = branch_log.first().map(|movement| movement.new.clone());
+        let is_logged = !branch_log.is_empty();
         let branch = new_movements(branch_log, start.branch_movements);
         let mark = start.mark();
         let is_marked = |movement: &Movement| movement.message.starts_with(&mark);
@@ -113,10 +114,9 @@ impl Workspace<'_> {
             }
         }
         let now = self.repo.resolve(&start.branch).ok().flatten();
-        if let (Some(newest), Some(now)) = (newest, now)
-            && newest != now
-        {
-            others.push(format!("{} moved without a note", start.branch));
+        if let Some(now) = now.filter(|now| is_logged && !is_accounted_for(now, &branch, start)) {
+            let at = now.get(..10).unwrap_or_default();
+            others.push(format!("{} moved to {at} without a note", start.branch));
         }
         others
     }
@@ -124,22 +124,8 @@ impl Workspace<'_> {
     /// Removes lock files that dead processes of the cycle left; one that is older than the cycle is not ours.
     pub fn clear_locks(&self, start: &Start) -> Result<Vec<String>> {
         let mut removed = Vec::new();
-        let git_dir = self
-            .repo
-            .private
-            .parent()
-            .unwrap_or(&self.repo.private)
-            .to_owned();
-        let branch = self.repo.common_path(&format!("{}.lock", start.branch));
-        for lock in [
-            git_dir.join("index.lock"),
-            git_dir.join("HEAD.lock"),
-            branch,
-        ] {
-            let began = Instant::now();
-            while fs::symlink_metadata(&lock).is_ok() && began.elapsed() < LOCK_PATIENCE {
-                std::thread::sleep(Duration::from_millis(50));
-            }
+        let names = ["HEAD", &start.branch, &start.work_ref()];
+        for lock in self.lasting_locks(&names) {
             let Ok(meta) = fs::symlink_metadata(&lock) else {
                 continue;
             };
@@ -148,8 +134,7 @@ impl Workspace<'_> {
                 .duration_since(UNIX_EPOCH)
                 .map_or(0, |age| age.as_secs());
             if i64::try_from(seconds).unwrap_or(0) + 1 < start.since {
-                return Err(Error::internal(format!("{} is in the way", lock.display()))
-                    .hint("another git is at work here; if none is, remove that file"));
+                return Err(in_the_way(&lock));
             }
             crate::effects::files::remove(&lock)?;
             removed.push(format!(
@@ -158,6 +143,39 @@ impl Workspace<'_> {
             ));
         }
         Ok(removed)
+    }
+
+    /// Refuses a repository in which another git is at work, or was left: the agent's and our own would fail (exit 3).
+    pub fn refuse_locks(&self, branch: &str) -> Result<()> {
+        match self.lasting_locks(&["HEAD", branch]).first() {
+            Some(lock) => Err(in_the_way(lock)),
+            None => Ok(()),
+        }
+    }
+
+    /// Returns the lock files of the index and of these refs that do not go away.
+    fn lasting_locks(&self, refs: &[&str]) -> Vec<PathBuf> {
+        let private = &self.repo.private;
+        let git_dir = private.parent().unwrap_or(private);
+        let lasts = |lock: &PathBuf| {
+            let began = Instant::now();
+            while fs::symlink_metadata(lock).is_ok() {
+                if began.elapsed() > LOCK_PATIENCE {
+                    return true;
+                }
+                std::thread::sleep(Duration::from_millis(50));
+            }
+            false
+        };
+        let lock = |name: &&str| match *name {
+            "HEAD" => git_dir.join("HEAD.lock"),
+            name => self.repo.common_path(&format!("{name}.lock")),
+        };
+        [git_dir.join("index.lock")]
+            .into_iter()
+            .chain(refs.iter().map(lock))
+            .filter(lasts)
+            .collect()
     }
 
     /// Finds the agent's newest commit. Work on another branch that descends from start and branch is taken over: the
@@ -311,6 +329,23 @@ impl Workspace<'_> {
             ));
         }
     }
+}
+
+/// Says whether the movements since the start lead to where the branch is. One of `evolve`'s own that a crash cut short is
+/// noted and was not made.
+fn is_accounted_for(now: &str, movements: &[Movement], start: &Start) -> bool {
+    match movements.first() {
+        None => now == start.commit,
+        Some(newest) => {
+            let was_cut_short = newest.message == start.mark() && newest.old == now;
+            newest.new == now || was_cut_short
+        }
+    }
+}
+
+fn in_the_way(lock: &Path) -> Error {
+    Error::unsafe_repo(format!("{} is in the way", lock.display()))
+        .hint("another git is at work here; if none is, remove that file")
 }
 
 /// Returns the movements that were made since there were `before` of them.
