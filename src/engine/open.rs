@@ -5,6 +5,7 @@ use std::path::Path;
 
 use crate::cycle::{load_goals, measure_all, refuse_unmeasurable};
 use crate::effects::clock;
+use crate::effects::journal::Journal;
 use crate::effects::ledger::Ledger;
 use crate::effects::stop;
 use crate::error::Result;
@@ -39,6 +40,7 @@ pub async fn open(session: &Session, progress: &mut Progress) -> Result<(), Cut>
     if !is_first_run || session.options.skip_baseline {
         return Ok(());
     }
+    Journal::measuring(&session.id, 0).write(&session.repo.private)?;
     let mut baseline = measure_all(session, progress, (&start, &goals), "baseline").await?;
     session.tell_measured(&baseline, "baseline");
     refuse_unmeasurable(&baseline, &goals)?;
