@@ -52,6 +52,13 @@ async fn start(global: &Global, run: &RunOptions, repo: Repo, events: &Events) -
     std::fs::create_dir_all(&repo.private)
         .map_err(|cause| Error::io("create", &repo.private, cause))?;
     let lock = lock::take(&repo.private.join("lock"), &started).await?;
+    for folder in [
+        repo.root.join(names::FOLDER),
+        repo.root.join(".agents/rpi"),
+        repo.private.clone(),
+    ] {
+        files::remove_temporaries(&folder);
+    }
     engine::recover(&repo, events)?;
     if let Some(words) = stop::stop_file(&repo.root.join(names::STOP)) {
         return Ok(tell(events, engine::stopped(&words)));

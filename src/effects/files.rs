@@ -4,6 +4,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind, Read, Write};
 use std::path::Path;
 
+use crate::effects::proc_table;
 use crate::error::{Error, Result};
 use crate::model::exact;
 
@@ -29,6 +30,24 @@ pub fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
         let _ = fs::remove_file(&temporary);
         Error::io("write", path, cause)
     })
+}
+
+/// Removes the temporary files that dead processes left in a folder.
+pub fn remove_temporaries(folder: &Path) {
+    let Ok(entries) = fs::read_dir(folder) else {
+        return;
+    };
+    let is_left = |name: &str| {
+        let middle = name.strip_prefix('.')?.strip_suffix(".tmp")?;
+        let pid = u32::from_str_radix(middle.rsplit_once('.')?.1, 16).ok()?;
+        (!proc_table::is_alive(pid, None)).then_some(())
+    };
+    for entry in entries.flatten() {
+        if entry.file_name().to_str().and_then(is_left).is_some() {
+            // One that cannot be removed is only in the way of tidiness.
+            let _ = fs::remove_file(entry.path());
+        }
+    }
 }
 
 /// Adds whole lines to the end of a file in one write, and syncs it. A last line without an end gets one first.
