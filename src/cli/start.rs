@@ -59,7 +59,9 @@ async fn start(global: &Global, run: &RunOptions, repo: Repo, events: &Events) -
     ] {
         files::remove_temporaries(&folder);
     }
-    engine::recover(&repo, events)?;
+    if let Some(ending) = engine::recover(&repo, events)? {
+        return Ok(tell(events, ending));
+    }
     if let Some(words) = stop::stop_file(&repo.root.join(names::STOP)) {
         return Ok(tell(events, engine::stopped(&words)));
     }

@@ -16,24 +16,31 @@ use crate::event::Events;
 use crate::model::gate::Fate;
 use crate::model::ledger as names;
 use crate::model::record::{CycleResult, Record};
+use crate::session::Ending;
 
 /// How long the processes of a dead session may take to go away.
 const LIMIT: Duration = Duration::from_secs(20);
 
-/// Settles what the journal tells of, if there is one, and says so in one sentence.
-pub fn recover(repo: &Repo, events: &Events) -> Result<()> {
+/// Settles what the journal tells of, if there is one, and says so in one sentence. Returns an ending if a person has to
+/// look before another session begins: the half-done cycle could not be undone without undoing somebody else's commits.
+pub fn recover(repo: &Repo, events: &Events) -> Result<Option<Ending>> {
     let Some(journal) = Journal::read(&repo.private)? else {
-        return Ok(());
+        return Ok(None);
     };
     end_leftovers(&journal.session)?;
     let workspace = Workspace { repo };
+    let mut ending = None;
     let said = match (journal.phase, &journal.start, &journal.record) {
         (Phase::Agent | Phase::Undoing, Some(start), Some(record)) => {
-            let record = undo(&workspace, start, record, journal.plan.as_ref())?;
+            let (record, fate) = undo(&workspace, start, record, journal.plan.as_ref())?;
             write_down(&workspace, start, &record)?;
+            let reason = record.reason.unwrap_or_default();
+            if fate == Fate::Leave {
+                ending = Some(Ending::human_needed(reason.clone(), Vec::new()));
+            }
             let work = match &record.reverted_to {
                 Some(_) => format!("its change was undone and stays under {}", start.work_ref()),
-                None => record.reason.clone().unwrap_or_default(),
+                None => reason,
             };
             format!(
                 "cycle {} of a session that died was settled as interrupted: {work}",
@@ -48,24 +55,27 @@ pub fn recover(repo: &Repo, events: &Events) -> Result<()> {
             )
         }
         (Phase::Measuring | Phase::Agent | Phase::Undoing | Phase::Recording, _, _) => {
-            format!(
-                "cycle {} of a session that died had changed nothing yet; it is run again",
-                journal.cycle
-            )
+            let what = match journal.cycle {
+                0 => "the baseline".to_owned(),
+                cycle => format!("cycle {cycle}"),
+            };
+            format!("{what} of a session that died had changed nothing yet; it is done again")
         }
     };
     Journal::clear(&repo.private)?;
     events.note(said);
-    Ok(())
+    Ok(ending)
 }
 
-/// Takes back the change of the dead session's cycle; going on with an undo that had begun.
+/// Takes back the change of the dead session's cycle; going on with an undo that had begun. It is left as it is where
+/// somebody else's commits are in the way.
 fn undo(
     workspace: &Workspace<'_>,
     start: &Start,
     record: &Record,
     plan: Option<&Plan>,
-) -> Result<Record> {
+) -> Result<(Record, Fate)> {
+    let mut fate = Fate::Undo;
     let mut record = record.clone();
     record.timestamp = clock::timestamp();
     record.result = CycleResult::Interrupted;
@@ -79,7 +89,8 @@ fn undo(
                     "somebody else committed: {}",
                     stock.change.by_others.join(", ")
                 ));
-                workspace.settle(start, &stock, Fate::Leave, None)?
+                fate = Fate::Leave;
+                workspace.settle(start, &stock, fate, None)?
             } else {
                 let subject = format!("revert: evolve cycle {} interrupted", start.cycle);
                 let plan = workspace.plan_undo(
@@ -89,11 +100,12 @@ fn undo(
                     "The session died in mid-cycle.",
                 )?;
                 note_plan(workspace, plan.as_ref())?;
-                workspace.settle(start, &stock, Fate::Undo, plan.as_ref())?
+                workspace.settle(start, &stock, fate, plan.as_ref())?
             }
         }
     };
     if settled.was_outrun {
+        fate = Fate::Leave;
         record.reason = Some("somebody else committed after the session had died".to_owned());
     }
     let content = workspace
@@ -104,7 +116,7 @@ fn undo(
     record.commit_sha = settled.commit;
     record.content = Some(content);
     record.notes.extend(settled.notes);
-    Ok(record)
+    Ok((record, fate))
 }
 
 fn note_plan(workspace: &Workspace<'_>, plan: Option<&Plan>) -> Result<()> {
