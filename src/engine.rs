@@ -130,6 +130,12 @@ fn close(session: &Session, progress: &mut Progress, ending: &Ending) -> Result<
         summary::write(session, progress, Some(ending))?;
         let head = session.repo.head()?;
         if let Some(commit) = head.commit.filter(|_| head.branch.is_some()) {
+            Journal {
+                phase: Phase::Closing,
+                start: progress.start.clone(),
+                ..Journal::measuring(&session.id, progress.ledger.history.next_cycle() - 1)
+            }
+            .write(&session.repo.private)?;
             let message = format!(
                 "evolve: session {} ended — {}\n\n{}\n",
                 session.id, ending.word, ending.reason
@@ -137,6 +143,7 @@ fn close(session: &Session, progress: &mut Progress, ending: &Ending) -> Result<
             progress
                 .ledger
                 .commit(&session.workspace(), &commit, &message)?;
+            Journal::clear(&session.repo.private)?;
         }
     }
     if progress.newest.is_some() {
@@ -161,7 +168,7 @@ fn close(session: &Session, progress: &mut Progress, ending: &Ending) -> Result<
 fn drop_unrecorded(session: &Session, progress: &mut Progress) -> Result<bool> {
     match Journal::read(&session.repo.private)?.map(|journal| journal.phase) {
         Some(Phase::Agent | Phase::Undoing | Phase::Recording) => return Ok(false),
-        Some(Phase::Measuring) => Journal::clear(&session.repo.private)?,
+        Some(Phase::Measuring | Phase::Closing) => Journal::clear(&session.repo.private)?,
         None => {}
     }
     let next = progress.ledger.history.next_cycle();

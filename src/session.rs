@@ -12,7 +12,7 @@ use crate::effects::lock::Lock;
 use crate::effects::measure::Measurer;
 use crate::effects::repo::Repo;
 use crate::effects::stop::{Halt, Stop};
-use crate::effects::workspace::Workspace;
+use crate::effects::workspace::{Start, Workspace};
 use crate::error::{Error, Result};
 use crate::event::{Event, Events};
 use crate::model::goals::{self, Goal, Goals};
@@ -229,6 +229,8 @@ pub struct Progress {
     pub first: Option<Snapshot>,
     /// What this session recorded.
     pub records: Vec<Record>,
+    /// Where the last of these cycles started.
+    pub start: Option<Start>,
     /// Copies of the user's untracked files, from the last cycle.
     pub kept: Option<Kept>,
 }
@@ -251,6 +253,7 @@ impl Progress {
             mended: Vec::new(),
             first: None,
             records: Vec::new(),
+            start: None,
             kept: None,
         }
     }

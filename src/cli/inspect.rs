@@ -6,7 +6,7 @@ use crate::cli::start::{block_on, current_dir, effective_jobs, goals_file, liste
 use crate::cli::{Global, RunOptions, print};
 use crate::cycle::refuse_unmeasurable;
 use crate::effects::clock;
-use crate::effects::journal::{Journal, Phase};
+use crate::effects::journal::Journal;
 use crate::effects::ledger::{self, Ledger};
 use crate::effects::lock;
 use crate::effects::measure::Measurer;
@@ -206,9 +206,7 @@ pub fn dry_run(global: &Global, run: &RunOptions) -> Result<u8> {
     }
     global.say(&tables::measure_table(&snapshot));
     global.say(&format!("\n{}", planned(&choice, &goals)));
-    if let Some(journal) =
-        Journal::read(&repo.private)?.filter(|journal| journal.phase != Phase::Measuring)
-    {
+    if let Some(journal) = Journal::read(&repo.private)?.filter(|journal| journal.is_unsettled()) {
         global.say(&format!(
             "cycle {} of a session that died is unsettled; a run would undo it first\n",
             journal.cycle
@@ -383,7 +381,7 @@ pub fn status(global: &Global, as_json: bool) -> Result<u8> {
         head: head.commit,
         goals_total: goals.as_ref().map(|goals| goals.goals.len()),
         interrupted_cycle: journal
-            .filter(|journal| session.is_none() && journal.phase != Phase::Measuring)
+            .filter(|journal| session.is_none() && journal.is_unsettled())
             .map(|journal| journal.cycle),
         session: session.map(|holder| Running {
             pid: holder.pid,

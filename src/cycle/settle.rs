@@ -230,9 +230,11 @@ fn write_down(
     journal.phase = Phase::Recording;
     journal.start = Some(start.clone());
     journal.record = Some(record.clone());
+    journal.ledger = progress.ledger.stored(&session.repo)?;
     journal.write(&session.repo.private)?;
     progress.ledger.record(record)?;
     progress.records.push(record.clone());
+    progress.start = Some(start.clone());
     summary::write(session, progress, None)?;
     progress
         .ledger

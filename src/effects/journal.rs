@@ -1,5 +1,6 @@
 //! What is going on right now, written down before it begins, so that the next start can settle what a crash left.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -22,6 +23,8 @@ pub enum Phase {
     Undoing,
     /// The cycle is settled, and its record is being written.
     Recording,
+    /// All cycles are recorded, and the session's summary is being completed.
+    Closing,
 }
 
 /// The cycle in progress.
@@ -41,6 +44,9 @@ pub struct Journal {
     pub record: Option<Record>,
     /// The undo that is being carried out.
     pub plan: Option<Plan>,
+    /// The ledger's files that the record's commit will take in, as blobs: what stands in the tree an agent may have changed.
+    #[serde(default)]
+    pub ledger: BTreeMap<String, String>,
 }
 
 impl Journal {
@@ -54,6 +60,15 @@ impl Journal {
             start: None,
             record: None,
             plan: None,
+            ledger: BTreeMap::new(),
+        }
+    }
+
+    /// Says whether a cycle is in progress that would have to be settled.
+    pub fn is_unsettled(&self) -> bool {
+        match self.phase {
+            Phase::Agent | Phase::Undoing | Phase::Recording => true,
+            Phase::Measuring | Phase::Closing => false,
         }
     }
 

@@ -81,18 +81,29 @@ impl Ledger {
         Ok(ledger)
     }
 
-    /// Reads the ledger as a commit has it: what an agent did to the files of the tree meanwhile does not count. Work that
-    /// was queued and goals that were allowed again in the meantime are taken in, because a person may have done that.
-    pub fn load_at(repo: &Repo, commit: &str) -> Result<Ledger> {
+    /// Reads the ledger as a commit has it, with the files that were `written` since: what an agent did to the files of the
+    /// tree meanwhile does not count. Work that was queued and goals that were allowed again in the meantime are taken in,
+    /// because a person may have done that.
+    pub fn load_at(
+        repo: &Repo,
+        commit: &str,
+        written: &BTreeMap<String, String>,
+    ) -> Result<Ledger> {
         let root = &repo.root;
         refuse_links(root)?;
         let tree = repo.tree_of(commit)?;
         let read = |name: &str| {
-            let bytes = repo.file(&tree, name)?.unwrap_or_default();
+            let bytes = match written.get(name) {
+                Some(id) => repo.blob(id)?,
+                None => repo.file(&tree, name)?.unwrap_or_default(),
+            };
             Ok(exact::decode(&bytes))
         };
         refuse_newer(read)?;
         let mut ledger = Ledger::parse(root, read)?;
+        for (name, id) in written {
+            ledger.write(name, &repo.blob(id)?)?;
+        }
         for name in [names::BASELINE, names::BASELINE_REPORT] {
             if !repo.has_file(&tree, name) {
                 ledger.take_up(name)?;
@@ -293,6 +304,16 @@ impl Ledger {
             return Ok(());
         }
         self.write(names::QUEUE, &exact::encode(&text))
+    }
+
+    /// Stores what was written since the last commit, so that it can be had back whatever becomes of the files; returns
+    /// the blobs' ids.
+    pub fn stored(&self, repo: &Repo) -> Result<BTreeMap<String, String>> {
+        let written = self.pending.iter();
+        written
+            .filter_map(|(name, bytes)| Some((name, bytes.as_ref()?)))
+            .map(|(name, bytes)| Ok((name.clone(), repo.store(bytes)?)))
+            .collect()
     }
 
     /// Commits the ledger on top of whatever HEAD's branch is at: that content, the ledger of `base` (the last commit

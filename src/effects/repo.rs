@@ -366,6 +366,14 @@ impl Repo {
         Ok(found)
     }
 
+    /// Returns the bytes of a blob.
+    pub fn blob(&self, id: &str) -> Result<Vec<u8>> {
+        self.inner
+            .find_blob(oid(id)?)
+            .map(|blob| blob.content().to_vec())
+            .map_err(broken("read a file"))
+    }
+
     /// Stores bytes as a blob.
     pub fn store(&self, bytes: &[u8]) -> Result<String> {
         self.inner

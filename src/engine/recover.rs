@@ -1,5 +1,6 @@
 //! Settles what a dead session left: ends its processes, undoes its half-done cycle, records it as interrupted.
 
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use nix::sys::signal::Signal;
@@ -15,7 +16,7 @@ use crate::error::{Error, Result};
 use crate::event::Events;
 use crate::model::gate::Fate;
 use crate::model::ledger as names;
-use crate::model::record::{CycleResult, Record};
+use crate::model::record::{CycleResult, History, Record};
 use crate::session::Ending;
 
 /// How long the processes of a dead session may take to go away.
@@ -24,7 +25,7 @@ const LIMIT: Duration = Duration::from_secs(20);
 /// Settles what the journal tells of, if there is one, and says so in one sentence. Returns an ending if a person has to
 /// look before another session begins: the half-done cycle could not be undone without undoing somebody else's commits.
 pub fn recover(repo: &Repo, events: &Events) -> Result<Option<Ending>> {
-    let Some(journal) = Journal::read(&repo.private)? else {
+    let Some(mut journal) = Journal::read(&repo.private)? else {
         return Ok(None);
     };
     end_leftovers(&journal.session)?;
@@ -33,7 +34,12 @@ pub fn recover(repo: &Repo, events: &Events) -> Result<Option<Ending>> {
     let said = match (journal.phase, &journal.start, &journal.record) {
         (Phase::Agent | Phase::Undoing, Some(start), Some(record)) => {
             let (record, fate) = undo(&workspace, start, record, journal.plan.as_ref())?;
-            write_down(&workspace, start, &record)?;
+            let start = start.clone();
+            // From here on the cycle is settled: a crash of this start must not settle it again.
+            journal.phase = Phase::Recording;
+            journal.record = Some(record.clone());
+            journal.write(&repo.private)?;
+            write_down(&workspace, &start, (&record, &journal.ledger))?;
             let reason = record.reason.unwrap_or_default();
             if fate == Fate::Leave {
                 ending = Some(Ending::human_needed(reason.clone(), Vec::new()));
@@ -48,9 +54,21 @@ pub fn recover(repo: &Repo, events: &Events) -> Result<Option<Ending>> {
             )
         }
         (Phase::Recording, Some(start), Some(record)) => {
-            write_down(&workspace, start, record)?;
+            workspace.clear_locks(start)?;
+            write_down(&workspace, start, (record, &journal.ledger))?;
             format!(
                 "the record of cycle {}, whose session died, was completed",
+                journal.cycle
+            )
+        }
+        (Phase::Closing, start, _) => {
+            if let Some(start) = start {
+                workspace.clear_locks(start)?;
+            }
+            let (_, head) = repo.ready_head()?;
+            workspace.sync_ledger(&repo.ledger_files(&repo.tree_of(&head)?)?)?;
+            format!(
+                "a session died right after cycle {}, when all was recorded",
                 journal.cycle
             )
         }
@@ -158,9 +176,19 @@ fn finish(workspace: &Workspace<'_>, start: &Start, plan: &Plan) -> Result<Settl
     })
 }
 
-/// Appends the record unless it is there, and commits the ledger unless that was done.
-fn write_down(workspace: &Workspace<'_>, start: &Start, record: &Record) -> Result<()> {
-    let mut ledger = Ledger::load_at(workspace.repo, &start.commit)?;
+/// Appends the record and commits the ledger, unless that was done.
+fn write_down(
+    workspace: &Workspace<'_>,
+    start: &Start,
+    (record, written): (&Record, &BTreeMap<String, String>),
+) -> Result<()> {
+    let repo = workspace.repo;
+    let (_, head) = repo.ready_head()?;
+    let tree = repo.tree_of(&head)?;
+    if is_recorded(repo, &tree, record)? {
+        return workspace.sync_ledger(&repo.ledger_files(&tree)?);
+    }
+    let mut ledger = Ledger::load_at(repo, &start.commit, written)?;
     for name in [
         names::snapshot(record.cycle),
         names::post_snapshot(record.cycle),
@@ -174,6 +202,13 @@ fn write_down(workspace: &Workspace<'_>, start: &Start, record: &Record) -> Resu
         &crate::cycle::record_message(record),
     )?;
     Ok(())
+}
+
+/// Says whether the history that a tree holds has this very record.
+fn is_recorded(repo: &Repo, tree: &str, record: &Record) -> Result<bool> {
+    let history = repo.file(tree, names::HISTORY)?.unwrap_or_default();
+    let history = History::parse(&String::from_utf8_lossy(&history));
+    Ok(history.records.contains(record))
 }
 
 /// Ends what is left of a dead session's checks and agent: they carry its mark.
