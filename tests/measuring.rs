@@ -591,7 +591,10 @@ fn what_looks_like_a_secret_is_in_no_snapshot_even_where_the_tail_begins() {
             format!("printf '%s\\n' '{token} {fill}' | head -c 2070; exit 1"),
             "ABCDEFGHIJ012345",
         ),
-        (format!("echo 'API_KEY=abcdef0123456'; exit 127"), "abcdef"),
+        (
+            "echo 'API_KEY=abcdef0123456'; exit 127".to_owned(),
+            "abcdef",
+        ),
     ] {
         let repo = repo(&[goal("leak", &check, ""), goal("fine", "true", "")]);
         let snapshot = measured(&repo, &[]).to_string();

@@ -188,7 +188,8 @@ fn a_kill_file_is_looked_at_before_anything_is_measured() {
         fs::create_dir_all(&folder).unwrap();
         fs::write(folder.join("KILL"), "").unwrap();
     };
-    let rows: [(&str, &dyn Fn(&TestRepo), bool); 7] = [
+    type Make<'a> = &'a dyn Fn(&TestRepo);
+    let rows: [(&str, Make<'_>, bool); 7] = [
         ("nothing", &unused, false),
         ("a file", &file, true),
         ("a folder", &folder, true),
@@ -281,7 +282,8 @@ fn a_stop_file_is_looked_at_before_anything_is_measured_and_stays_until_it_is_ta
 
 #[test]
 fn any_kind_of_stop_file_stops() {
-    let rows: [(&str, fn(PathBuf)); 3] = [
+    type Make = fn(PathBuf);
+    let rows: [(&str, Make); 3] = [
         ("an empty file", |path| fs::write(path, "").unwrap()),
         ("a folder", |path| fs::create_dir(path).unwrap()),
         ("a dangling link", |path| {

@@ -419,7 +419,10 @@ impl TestRepo {
     /// Makes the user's permanent kill file.
     pub fn kill(&self) {
         fs::create_dir_all(self.kill_file().parent().unwrap()).unwrap();
-        fs::write(self.kill_file(), "enough\n").unwrap();
+        // In one step: the program may look between making and filling a file.
+        let file = self.out("kill");
+        fs::write(&file, "enough\n").unwrap();
+        fs::rename(file, self.kill_file()).unwrap();
     }
 
     /// Runs the program with these arguments and this extra environment.
