@@ -2,6 +2,7 @@
 
 mod demo;
 mod inspect;
+mod measure;
 mod start;
 mod steer;
 
@@ -251,10 +252,10 @@ pub fn run(arguments: Arguments) -> Result<u8> {
             .map_err(|cause| Error::usage(format!("cannot go to {}: {cause}", dir.display())))?;
     }
     match command {
-        None if run.dry_run => inspect::dry_run(&global, &run),
+        None if run.dry_run => measure::dry_run(&global, &run),
         None => start::run_loop(&global, &run),
         Some(Command::Measure { ids, json, gate }) => {
-            inspect::measure(&global, &run, &ids, (json, gate))
+            measure::measure(&global, &run, &ids, (json, gate))
         }
         Some(Command::Validate) => inspect::validate(&global),
         Some(Command::Status { json }) => inspect::status(&global, json),

@@ -4,7 +4,7 @@ use clap::{Args, ValueEnum};
 use nix::sys::signal::Signal;
 
 use crate::cli::Global;
-use crate::cli::inspect::find_goal;
+use crate::cli::measure::find_goal;
 use crate::cli::start::{current_dir, goals_file};
 use crate::effects::ledger::{self, Ledger};
 use crate::effects::process;

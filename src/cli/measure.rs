@@ -1,0 +1,300 @@
+//! Commands that measure and change nothing: `measure`, and the loop's `--dry-run`. They take no lock, write no file and need
+//! no agent.
+
+use std::collections::HashMap;
+
+use crate::cli::start::{block_on, current_dir, effective_jobs, goals_file, listen, user_config};
+use crate::cli::{Global, RunOptions, print};
+use crate::cycle::refuse_unmeasurable;
+use crate::effects::clock;
+use crate::effects::journal::Journal;
+use crate::effects::ledger::{self, Ledger};
+use crate::effects::measure::Measurer;
+use crate::effects::process::Supervisor;
+use crate::effects::repo::Repo;
+use crate::effects::stop::{self, Halt, Stop};
+use crate::engine::add_unwired;
+use crate::error::{Error, Kind, Result};
+use crate::event::{Event, Events};
+use crate::model::goals::{Goal, Goals};
+use crate::model::ledger as names;
+use crate::model::select::{self, Choice, Seen, Task};
+use crate::model::snapshot::Snapshot;
+use crate::model::strikes;
+use crate::model::text;
+use crate::session::Progress;
+use crate::view::{json, tables};
+
+/// Runs checks once and prints what they say.
+pub fn measure(
+    global: &Global,
+    run: &RunOptions,
+    ids: &[String],
+    (as_json, gate): (bool, bool),
+) -> Result<u8> {
+    let repo = Repo::discover(&current_dir()?)?;
+    let file = goals_file(global, &repo)?;
+    let (goals, warnings) = file.load()?;
+    let chosen = pick(&goals, ids)?;
+    let (events, listener) = listen(global, false);
+    for warning in warnings {
+        events.warn(warning);
+    }
+    let measured = block_on(measure_now(
+        &repo,
+        (&goals, &chosen),
+        run,
+        quiet_unless_verbose(global, as_json, &events),
+    ));
+    drop(events);
+    let _ = listener.join();
+    let snapshot = measured?;
+    refuse_unmeasurable(&snapshot, &goals)?;
+    match as_json {
+        true => print(&ledger::checked("snapshot", &snapshot)?),
+        false => global.say(&tables::measure_table(&snapshot)),
+    }
+    match gate && snapshot.goals_passing < snapshot.goals_total {
+        true => Ok(Kind::Failing.exit_code()),
+        false => Ok(0),
+    }
+}
+
+fn quiet_unless_verbose(global: &Global, as_json: bool, events: &Events) -> Events {
+    match global.verbose > 0 && !as_json {
+        true => events.clone(),
+        false => Events::default(),
+    }
+}
+
+/// Returns the goals with these ids, in the file's order; all of them if none is named.
+fn pick<'a>(goals: &'a Goals, ids: &[String]) -> Result<Vec<&'a Goal>> {
+    for id in ids {
+        find_goal(goals, id)?;
+    }
+    Ok(goals
+        .goals
+        .iter()
+        .filter(|goal| ids.is_empty() || ids.contains(&goal.id))
+        .collect())
+}
+
+/// Returns the goal called `id`; an unknown one is an error that names the nearest.
+pub fn find_goal<'a>(goals: &'a Goals, id: &str) -> Result<&'a Goal> {
+    goals.find(id).ok_or_else(|| {
+        let error = Error::usage(format!("there is no goal {id}"));
+        let distance = |goal: &&Goal| strsim::damerau_levenshtein(&goal.id, id);
+        match goals
+            .goals
+            .iter()
+            .min_by_key(distance)
+            .filter(|goal| distance(goal) <= 1 + id.len() / 3)
+        {
+            Some(nearest) => error.hint(format!("did you mean {}", nearest.id)),
+            None => error.hint("`evolve validate` lists the goals"),
+        }
+    })
+}
+
+/// Measures without writing a file; the snapshot belongs to no cycle.
+async fn measure_now(
+    repo: &Repo,
+    (goals, chosen): (&Goals, &[&Goal]),
+    run: &RunOptions,
+    events: Events,
+) -> Result<Snapshot> {
+    let stop = Stop::watch(Vec::new())?;
+    let measurer = Measurer {
+        supervisor: Supervisor::new(stop.clone(), &repo.root)?,
+        stop,
+        events,
+        root: repo.root.clone(),
+        jobs: effective_jobs(run, &goals.settings, &user_config()?),
+        session: clock::session_id(),
+    };
+    let newest = Ledger::look(&repo.root)
+        .ok()
+        .and_then(|ledger| Progress::new(ledger).newest);
+    let durations = newest.iter().flat_map(|snapshot| &snapshot.goals);
+    let expected: HashMap<_, _> = durations
+        .map(|goal| (goal.id.clone(), goal.duration_s))
+        .collect();
+    let measured = measurer.measure(goals, chosen, &expected, None).await;
+    let measurements = measured.map_err(|halt| cut_short(&halt))?;
+    let head = repo.head()?.commit;
+    Ok(Snapshot::new(
+        None,
+        clock::timestamp(),
+        head,
+        goals.digest.clone(),
+        measurements,
+    ))
+}
+
+fn cut_short(halt: &Halt) -> Error {
+    let kind = match halt {
+        Halt::Signal(number) => Kind::Signal(*number),
+        Halt::Kill(..) | Halt::MaxTime(_) => Kind::Internal,
+    };
+    Error::new(kind, halt.reason())
+}
+
+/// Measures and says what would be worked on, and why.
+pub fn dry_run(global: &Global, run: &RunOptions) -> Result<u8> {
+    let repo = Repo::discover(&current_dir()?)?;
+    if let Some(note) = stopping_note(&repo)? {
+        match run.json {
+            true => print_event(&Event::Note { message: note }),
+            false => global.say(&format!("dry run: nothing would be done: {note}\n")),
+        }
+        return Ok(0);
+    }
+    let (_, commit) = repo.ready_head()?;
+    let (goals, warnings) = goals_file(global, &repo)?.load()?;
+    let (events, listener) = listen(global, false);
+    for warning in warnings {
+        events.warn(warning);
+    }
+    let all: Vec<_> = goals.goals.iter().collect();
+    let measured = block_on(measure_now(
+        &repo,
+        (&goals, &all),
+        run,
+        quiet_unless_verbose(global, run.json, &events),
+    ));
+    drop(events);
+    let _ = listener.join();
+    let mut snapshot = measured?;
+    refuse_unmeasurable(&snapshot, &goals)?;
+    let mut progress = Progress::new(Ledger::look(&repo.root)?);
+    if let Some(earlier) = &progress.newest {
+        snapshot.tolerate(earlier, &goals);
+    }
+    foresee(&repo, &goals, &commit, &mut progress.ledger)?;
+    let repository = repo.name();
+    let choice = select::select(&Seen {
+        goals: &goals,
+        before: &snapshot,
+        earlier: progress.newest.as_ref(),
+        records: &progress.ledger.history.records,
+        retries: &progress.ledger.retries,
+        queue: &progress.ledger.queue,
+        repository: &repository,
+    });
+    let queue = &progress.ledger.queue;
+    if run.json {
+        let event = match &choice {
+            Choice::Work(selection) => Event::Selected {
+                goal_id: selection.task.goal_id(),
+                reason: selection.reason.clone(),
+            },
+            Choice::Nothing => Event::Note {
+                message: "nothing to do".to_owned(),
+            },
+            Choice::HumanNeeded(stuck) => {
+                let ids: Vec<_> = stuck.iter().map(|stuck| stuck.goal_id.as_str()).collect();
+                Event::Note {
+                    message: format!("a human is needed: {}", ids.join(", ")),
+                }
+            }
+        };
+        print_event(&event);
+        return Ok(0);
+    }
+    global.say(&tables::measure_table(&snapshot));
+    global.say(&format!("\n{}", planned(&choice, &goals)));
+    if let Some(journal) = Journal::read(&repo.private)?.filter(|journal| journal.is_unsettled()) {
+        global.say(&format!(
+            "cycle {} of a session that died is unsettled; a run would undo it first\n",
+            journal.cycle
+        ));
+    }
+    let (open, set_aside) = (queue.open(&repository), queue.set_aside(&repository));
+    if !open.is_empty() || !set_aside.is_empty() {
+        global.say(&format!(
+            "\nqueue for {repository}:\n{}",
+            tables::work_table(&open, &set_aside)
+        ));
+    }
+    Ok(0)
+}
+
+fn print_event(event: &Event) {
+    print(&format!("{}\n", json::line(event, &clock::timestamp())));
+}
+
+/// Does in memory what a run would do to its ledger before it selects: queue unwired scripts, wake declined goals.
+fn foresee(repo: &Repo, goals: &Goals, commit: &str, ledger: &mut Ledger) -> Result<()> {
+    add_unwired(&repo.root, goals, &mut ledger.queue);
+    let content = repo.content(&repo.tree_of(commit)?)?;
+    let woken = strikes::woken(
+        &goals.goals,
+        &ledger.history,
+        &ledger.retries,
+        &content,
+        &clock::timestamp(),
+    );
+    ledger.retries.extend(woken);
+    Ok(())
+}
+
+/// Says what keeps a run from starting, if a KILL or STOP file does.
+fn stopping_note(repo: &Repo) -> Result<Option<String>> {
+    let kill = stop::kill_files()?
+        .into_iter()
+        .find_map(|path| stop::stop_file(&path).map(|words| (path, words)));
+    if let Some((path, words)) = kill {
+        return Ok(Some(Halt::Kill(path, words).reason()));
+    }
+    let words = stop::stop_file(&repo.root.join(names::STOP));
+    Ok(words.map(|words| crate::engine::stopped(&words).reason))
+}
+
+fn planned(choice: &Choice, goals: &Goals) -> String {
+    match choice {
+        Choice::Nothing => {
+            "dry run: nothing to do — no goal fails and the queue is empty\n".to_owned()
+        }
+        Choice::HumanNeeded(stuck) => {
+            let each: String = stuck
+                .iter()
+                .map(|stuck| {
+                    format!(
+                        "  {} ({}): {}\n",
+                        stuck.goal_id,
+                        stuck.standing,
+                        text::clean_line(&stuck.reason)
+                    )
+                })
+                .collect();
+            format!("dry run: a human is needed, every failing goal is struck or declined\n{each}")
+        }
+        Choice::Work(selection) => {
+            let mut page = format!(
+                "dry run: would work on {}\n  reason:      {}\n",
+                text::clean_line(&selection.task.goal_id()),
+                text::clean_line(&selection.reason)
+            );
+            match &selection.task {
+                Task::Goal(id) => {
+                    if let Some(goal) = goals.find(id) {
+                        page.push_str(&format!(
+                            "  weight:      {}\n  description: {}\n  check:       {}\n",
+                            goal.weight,
+                            text::clean_line(&goal.description),
+                            text::clean_line(goal.check.trim())
+                        ));
+                    }
+                }
+                Task::Item(item) => {
+                    let description = item.description.as_deref().unwrap_or_default();
+                    page.push_str(&format!(
+                        "  description: {}\n",
+                        text::clean_line(description)
+                    ));
+                }
+            }
+            page
+        }
+    }
+}
