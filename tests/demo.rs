@@ -122,9 +122,9 @@ fn the_demonstration_improves_regresses_harvests_and_goes_dormant() {
     Demo: evolve: cycle 3 — open-ends improved
     Demo: calc: multiply
     Demo: evolve: cycle 4 — next-work:Teach calc to multiply harvested
-    Demo: evolve: cycle 5 — nothing to do idle
-    Demo: evolve: cycle 6 — nothing to do idle
-    Demo: evolve: cycle 7 — nothing to do idle
+    Demo: evolve: cycle 5 — idle
+    Demo: evolve: cycle 6 — idle
+    Demo: evolve: cycle 7 — idle
     Demo: evolve: session [session] ended — dormant
     "#);
     let said = sealed

@@ -45,9 +45,10 @@ fn expect_cycle(repo: &TestRepo, start: &str, fate: Fate, result: &str) -> Value
 /// Asserts that a record's commit says what the record says, and holds it.
 #[track_caller]
 fn expect_commit(repo: &TestRepo, commit: &str, record: &Value) {
-    let goal = record["goal_id"].as_str().unwrap_or("nothing to do");
+    let goal = record["goal_id"].as_str().unwrap_or_default();
     let result = record["result"].as_str().unwrap();
-    let subject = format!("evolve: cycle {} — {goal} {result}", record["cycle"]);
+    let what = format!("{goal} {result}");
+    let subject = format!("evolve: cycle {} — {}", record["cycle"], what.trim_start());
     assert_eq!(repo.git(&["log", "-1", "--format=%s", commit]), subject);
     for (key, value) in [
         ("Evolve-Cycle", record["cycle"].to_string()),

@@ -14,6 +14,7 @@ use crate::model::lesson;
 use crate::model::record::{CycleResult, ENVIRONMENT_CHANGED, Record};
 use crate::model::select::{Stuck, Task};
 use crate::model::snapshot::{self, CheckResult, FORMAT, Snapshot};
+use crate::model::text;
 use crate::session::{Carried, Cut, Ending, Progress, Session};
 
 /// How many idle cycles in a row on the same content are dormancy.
@@ -248,17 +249,21 @@ fn write_down(
 
 /// Returns the message of a record's commit.
 pub fn record_message(record: &Record) -> String {
-    let goal = record.goal_id.as_deref().unwrap_or("nothing to do");
-    let title: String = goal.chars().take(60).collect();
+    let result = record.result.word();
+    let goal = record.goal_id.as_deref().map(text::clean_line);
+    let (subject, trailer) = match &goal {
+        Some(goal) => (
+            format!("{} {result}", text::cut(goal, 60)),
+            format!("Evolve-Goal: {goal}\n"),
+        ),
+        None => (result.to_owned(), String::new()),
+    };
     let score = record
         .score_after
         .map_or(String::new(), |score| format!("Evolve-Score: {score}\n"));
     format!(
-        "evolve: cycle {} — {title} {}\n\nEvolve-Cycle: {}\nEvolve-Goal: {goal}\nEvolve-Result: {}\n{score}",
-        record.cycle,
-        record.result.word(),
-        record.cycle,
-        record.result.word(),
+        "evolve: cycle {0} — {subject}\n\nEvolve-Cycle: {0}\n{trailer}Evolve-Result: {result}\n{score}",
+        record.cycle
     )
 }
 
