@@ -45,7 +45,7 @@ pub struct Journal {
     /// The undo that is being carried out.
     pub plan: Option<Plan>,
     /// The ledger's files that the record's commit will take in, as blobs: what stands in the tree an agent may have changed.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub ledger: BTreeMap<String, String>,
 }
 
