@@ -241,6 +241,22 @@ fn a_goal_that_was_seen_to_fail_is_not_measured_again_before_the_agent() {
 }
 
 #[test]
+fn a_goal_that_passed_only_in_a_change_that_was_undone_is_not_doubted() {
+    let repo = TestRepo::empty();
+    let a = repo.check_in_turn("a", &["exit 1", "exit 0", "exit 1"]);
+    repo.write("b", "");
+    repo.commit_goals(&format!(
+        "  - {{id: a, description: a, check: {a}, weight: 9}}\n  \
+         - {{id: b, description: b, check: test -e b, weight: 3, retries: 0}}\n"
+    ));
+    repo.cycle("rm b").expect(0);
+    assert_eq!(repo.newest()["result"], "regressed");
+    repo.cycle("").expect(0);
+    // The baseline, after the first agent, before and after the second one.
+    assert_eq!(repo.runs("a"), 4);
+}
+
+#[test]
 fn a_goal_is_struck_after_three_cycles_without_progress_and_passed_over() {
     let repo = TestRepo::with_files_wanted(&[("c", 1), ("a", 9), ("b", 5)]);
     repo.write("c", "");
@@ -970,13 +986,14 @@ fn the_second_snapshot_of_a_kept_cycle_is_taken_over_and_that_of_an_undone_one_i
 fn goals_that_an_agent_added_are_counted_and_count_from_the_next_cycle_on() {
     let added =
         "echo '  - {id: new, description: new, check: test -e new, weight: 9}' >>GOALS.yaml";
-    let repo = TestRepo::with_files_wanted(&[("a", 5)]);
+    let repo = TestRepo::with_files_wanted(&[("a", 5), ("b", 3)]);
     repo.agent_does(&[&format!("touch a; {added}"), "touch new"]);
     repo.run(&["--max-cycles=2"]).expect(0);
     assert_eq!(repo.each("goal_id"), ["a", "new"]);
     assert_eq!(repo.each("goals_added"), ["1", "0"]);
-    assert_eq!(repo.each("goals_total"), ["1", "2"]);
+    assert_eq!(repo.each("goals_total"), ["2", "3"]);
     assert_eq!(repo.each("result"), ["improved", "improved"]);
+    // What was measured without the new goal serves no longer.
     assert!(repo.json(".agents/evolve/fitness-2.json")["taken_from"].is_null());
 }
 
