@@ -199,6 +199,10 @@ pub fn newly_failing(before: &Snapshot, after: &Snapshot) -> Vec<String> {
             }
             (CheckResult::Pass, Some(CheckResult::Skip) | None) => true,
             (CheckResult::Fail, Some(CheckResult::Skip)) => true,
+            // What was let pass as near enough counts as passing, so that it cannot fall any further.
+            (CheckResult::Fail, Some(CheckResult::Fail)) if goal.tolerated => {
+                later.is_some_and(|later| !later.tolerated)
+            }
             (CheckResult::Pass, Some(CheckResult::Pass))
             | (CheckResult::Fail, Some(CheckResult::Pass | CheckResult::Fail) | None)
             | (CheckResult::Skip, _) => false,
