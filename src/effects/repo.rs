@@ -104,7 +104,16 @@ impl Repo {
 
     /// Opens the same repository again: what another process did is then seen for certain.
     pub fn reopened(&self) -> Result<Repo> {
-        Repo::discover(&self.root)
+        let again = Repo::discover(&self.root);
+        match again {
+            Ok(again) if again.root == self.root && again.private == self.private => Ok(again),
+            // There may be another repository around this one.
+            Ok(_) | Err(_) => Err(Error::unsafe_repo(format!(
+                "{} is no longer a git repository: its .git is gone or was replaced",
+                self.root.display()
+            ))
+            .hint("the files are as the agent left them, nothing was done to them")),
+        }
     }
 
     /// Returns a path below the git directory shared by all working trees, such as `info/exclude`.

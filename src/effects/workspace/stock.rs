@@ -30,6 +30,13 @@ struct Found {
 impl Workspace<'_> {
     /// Takes stock: commits what was left uncommitted, follows the work to another branch, lists what changed.
     pub fn take_stock(&self, start: &Start) -> Result<Stock> {
+        self.repo.tree_of(&start.commit).map_err(|_| {
+            Error::unsafe_repo(format!(
+                "the commit {} that the cycle started from is no longer in .git",
+                start.commit
+            ))
+            .hint("the agent replaced the repository; the files are as it left them, nothing was done to them")
+        })?;
         let by_others = self.movements_by_others(start);
         if !by_others.is_empty() {
             return Ok(Stock {
