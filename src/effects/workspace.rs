@@ -215,6 +215,14 @@ impl Workspace<'_> {
     }
 }
 
+/// Joins paths, each ended by a NUL.
+fn ended(paths: &[Vec<u8>]) -> Vec<u8> {
+    paths
+        .iter()
+        .flat_map(|path| path.iter().copied().chain([0]))
+        .collect()
+}
+
 /// Joins a list for people, cut where it gets long.
 pub fn some_of(list: &[String]) -> String {
     const SHOWN: usize = 10;

@@ -8,7 +8,7 @@ use std::os::unix::ffi::OsStrExt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Start, Stock, Workspace};
+use super::{Start, Stock, Workspace, ended};
 use crate::effects::keep::{clear_way, is_beneath};
 use crate::effects::quarantine::Quarantine;
 use crate::effects::repo::{Difference, Entry};
@@ -166,7 +166,7 @@ impl Workspace<'_> {
         let Ok(meta) = fs::symlink_metadata(&file) else {
             return Ok(false);
         };
-        if meta.is_dir() {
+        if !meta.is_file() && !meta.is_symlink() {
             return Ok(true);
         }
         if one.old.is_some() && !edited.contains(&one.path) {
@@ -422,11 +422,3 @@ impl Workspace<'_> {
 
 /// Ledger paths that are too many in the index, and entries that should be there.
 type LedgerIndex = (Vec<Vec<u8>>, Vec<(String, Entry)>);
-
-/// Joins paths, each ended by a NUL.
-fn ended(paths: &[Vec<u8>]) -> Vec<u8> {
-    paths
-        .iter()
-        .flat_map(|path| path.iter().copied().chain([0]))
-        .collect()
-}

@@ -7,7 +7,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use super::{Start, Stock, Workspace, some_of, status};
+use super::{Start, Stock, Workspace, ended, some_of, status};
+use crate::effects::keep::is_beneath;
 use crate::effects::repo::{Head, Movement};
 use crate::error::{Error, Result};
 use crate::model::gate::Change;
@@ -266,8 +267,21 @@ impl Workspace<'_> {
             }
             wanted.push(path);
         }
-        if !wanted.is_empty() {
-            let list = wanted.join(&0);
+        is_staged |= !wanted.is_empty();
+        // What is gone is taken out first: git adds nothing behind a link that now stands where a folder was.
+        let root = &self.repo.root;
+        let (there, gone): (Vec<_>, Vec<_>) = wanted.into_iter().partition(|path| {
+            is_beneath(root, path)
+                && fs::symlink_metadata(root.join(OsStr::from_bytes(path)))
+                    .is_ok_and(|meta| meta.is_file() || meta.is_dir() || meta.is_symlink())
+        });
+        if !gone.is_empty() {
+            git.run_with(
+                &["update-index", "--force-remove", "-z", "--stdin"],
+                &ended(&gone),
+            )?;
+        }
+        if !there.is_empty() {
             git.run_with(
                 &[
                     "add",
@@ -276,9 +290,8 @@ impl Workspace<'_> {
                     "--pathspec-from-file=-",
                     "--pathspec-file-nul",
                 ],
-                &list,
+                &ended(&there),
             )?;
-            is_staged = true;
         }
         if !is_staged {
             return Ok(tip.to_owned());
