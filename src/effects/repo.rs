@@ -413,6 +413,11 @@ impl Repo {
     pub fn store_commit(&self, tree: &str, parent: &str, message: &str) -> Result<String> {
         let signature = self.signature()?;
         let tree = self.tree(tree)?;
+        if tree.is_empty() {
+            // Git knows the empty tree without storing it, and misses it all the same when it checks its objects.
+            let empty = self.inner.treebuilder(None).and_then(|tree| tree.write());
+            empty.map_err(broken("store a tree"))?;
+        }
         let parent = self.commit(parent)?;
         self.inner
             .commit(None, &signature, &signature, message, &tree, &[&parent])

@@ -253,7 +253,8 @@ impl Workspace<'_> {
         let git = &self.repo.git;
         let status = status::read(git, false)?;
         let mut wanted = status.unstaged;
-        let mut is_staged = !status.dirty.is_empty();
+        // A branch without a commit has nothing that a file could differ from.
+        let mut is_staged = !status.dirty.is_empty() || self.repo.head()?.commit.is_none();
         for path in status.untracked {
             if start.kept.was_there(&path) {
                 continue;
