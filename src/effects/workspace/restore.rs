@@ -48,6 +48,14 @@ impl Workspace<'_> {
             &stock.tip,
             "evolve: the work of an undone cycle",
         )?;
+        // What the agent committed on the branch before it left HEAD elsewhere would otherwise be lost with the branch.
+        if let Some(was) = &branch_was
+            && !self.repo.descends(&stock.tip, was)?
+        {
+            let work_ref = format!("{}-branch", start.work_ref());
+            self.repo
+                .set_ref(&work_ref, was, "evolve: the branch of an undone cycle")?;
+        }
         let parent = match stock.change.rewritten {
             // Where the start is no ancestor any more, the branch is put back on it.
             Some(_) => &start.commit,

@@ -79,13 +79,12 @@ impl Workspace<'_> {
             }
             files.push(path);
         }
+        // A file that became a link or the reverse is listed as gone and as new.
+        files.dedup();
         change.is_made = !files.is_empty();
-        let commits = match self.repo.descends(&tip, &start.commit)? {
-            true => self
-                .repo
-                .commits_since(&start.commit, &tip, COMMITS_LISTED)?,
-            false => Vec::new(),
-        };
+        let commits = self
+            .repo
+            .commits_since(&start.commit, &tip, COMMITS_LISTED)?;
         Ok(Stock {
             change,
             tip,
