@@ -103,13 +103,17 @@ impl Workspace<'_> {
         let branch = new_movements(branch_log, start.branch_movements);
         let mark = start.mark();
         let is_marked = |movement: &Movement| movement.message.starts_with(&mark);
+        let all = || branch.iter().chain(&head);
+        // Some commands of git heed no mark, such as renaming a branch; what leads to no commit or to one of the agent's
+        // own is nobody else's work.
+        let brings_nothing = |movement: &Movement| {
+            movement.old == movement.new
+                || movement.new.bytes().all(|digit| digit == b'0')
+                || all().any(|own| is_marked(own) && own.new == movement.new)
+        };
         let mut others = Vec::new();
-        if head.iter().chain(&branch).any(is_marked) {
-            for movement in branch
-                .iter()
-                .chain(&head)
-                .filter(|movement| !is_marked(movement))
-            {
+        if all().any(is_marked) {
+            for movement in all().filter(|one| !is_marked(one) && !brings_nothing(one)) {
                 let words = format!(
                     "{} {}",
                     movement.new.get(..10).unwrap_or_default(),
