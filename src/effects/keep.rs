@@ -127,10 +127,11 @@ impl Kept {
                 continue;
             }
             let target = root.join(OsStr::from_bytes(&path));
+            // The way first: behind a link that stands in it lies somebody else's file.
+            clear_way(root, &path, quarantine)?;
             if fs::symlink_metadata(&target).is_ok() {
                 quarantine.take(root, &path)?;
             }
-            clear_way(root, &path, quarantine)?;
             if let Some(parent) = target.parent() {
                 fs::create_dir_all(parent).map_err(|cause| Error::io("create", parent, cause))?;
             }
