@@ -95,9 +95,27 @@ impl Kept {
         self.untracked.keys().map(|name| from_hex(name))
     }
 
-    /// Says whether a path was there, untracked or ignored, before the agent ran.
+    /// Says whether a path was there, untracked or ignored, before the agent ran, be it as a folder with a repository of its
+    /// own or in one.
     pub fn was_there(&self, path: &[u8]) -> bool {
-        self.untracked.contains_key(&to_hex(path)) || self.was_ignored(path)
+        let is_in_nested = |(index, _): (usize, &u8)| self.has(&path[..=index]);
+        self.has(path)
+            || self.has(&[path, b"/"].concat())
+            || slashes(path).any(is_in_nested)
+            || self.was_ignored(path)
+    }
+
+    /// Says whether a file cannot be at `path` beside the user's untracked ones: one of them lies in a folder of that name,
+    /// or is a file where the path needs a folder.
+    pub fn is_ousted_by(&self, path: &[u8]) -> bool {
+        let below = to_hex(&[path, b"/"].concat());
+        let first = self.untracked.range(below.clone()..).next();
+        first.is_some_and(|(name, _)| name.starts_with(&below))
+            || slashes(path).any(|(index, _)| self.has(&path[..index]))
+    }
+
+    fn has(&self, path: &[u8]) -> bool {
+        self.untracked.contains_key(&to_hex(path))
     }
 
     /// Says whether a path was there as an ignored file, or lies in a folder that is ignored as a whole.
@@ -155,7 +173,7 @@ impl Kept {
 
 /// Moves away a file or link that stands where a parent folder of `path` has to be.
 pub fn clear_way(root: &Path, path: &[u8], quarantine: &mut Quarantine) -> Result<()> {
-    for (index, _) in path.iter().enumerate().filter(|(_, byte)| **byte == b'/') {
+    for (index, _) in slashes(path) {
         let parent = &path[..index];
         match fs::symlink_metadata(root.join(OsStr::from_bytes(parent))) {
             Ok(meta) if !meta.is_dir() => return quarantine.take(root, parent),
@@ -168,13 +186,14 @@ pub fn clear_way(root: &Path, path: &[u8], quarantine: &mut Quarantine) -> Resul
 
 /// Says whether all folders above a path are real folders, so that the path leads to nowhere else.
 pub fn is_beneath(root: &Path, path: &[u8]) -> bool {
-    path.iter()
-        .enumerate()
-        .filter(|(_, byte)| **byte == b'/')
-        .all(|(index, _)| {
-            let parent = root.join(OsStr::from_bytes(&path[..index]));
-            fs::symlink_metadata(parent).is_ok_and(|meta| meta.is_dir())
-        })
+    slashes(path).all(|(index, _)| {
+        let parent = root.join(OsStr::from_bytes(&path[..index]));
+        fs::symlink_metadata(parent).is_ok_and(|meta| meta.is_dir())
+    })
+}
+
+fn slashes(path: &[u8]) -> impl Iterator<Item = (usize, &u8)> {
+    path.iter().enumerate().filter(|(_, byte)| **byte == b'/')
 }
 
 fn is_unchanged(root: &Path, folder: &Path, path: &[u8], entry: &Copy) -> bool {

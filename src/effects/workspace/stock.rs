@@ -74,7 +74,9 @@ impl Workspace<'_> {
                 continue;
             }
             let path = String::from_utf8_lossy(&difference.path).into_owned();
-            if difference.old.is_none() && start.kept.was_there(&difference.path) {
+            let is_new = difference.old.is_none() && difference.new.is_some();
+            let kept = &start.kept;
+            if is_new && (kept.was_there(&difference.path) || kept.is_ousted_by(&difference.path)) {
                 change.taken.push(path.clone());
             }
             files.push(path);
