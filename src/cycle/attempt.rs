@@ -77,9 +77,13 @@ impl<'a> Attempt<'a> {
             .workspace()
             .keep_untracked(start, progress.kept.as_ref())?;
         for file in &start.kept.too_large {
-            session.events.warn(format!(
-                "{file} is untracked and too large to copy: an agent could lose it"
-            ));
+            let why = match file.ends_with('/') {
+                true => "has a repository of its own and is not copied",
+                false => "is untracked and too large to copy",
+            };
+            session
+                .events
+                .warn(format!("{file} {why}: an agent could lose it"));
         }
         progress.kept = Some(start.kept.clone());
         if let Task::Item(item) = self.task {

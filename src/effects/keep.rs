@@ -25,7 +25,8 @@ pub struct Kept {
     pub untracked: BTreeMap<String, Copy>,
     /// Ignored files, and folders that are ignored as a whole (with a slash at the end), in hex.
     pub ignored: Vec<String>,
-    /// Untracked files that are too large to copy, for people.
+    /// Untracked files that are too large to copy, and folders with a repository of their own (with a slash at the end),
+    /// for people.
     pub too_large: Vec<String>,
 }
 
@@ -139,9 +140,7 @@ impl Kept {
         let mut put_back = Vec::new();
         for (name, entry) in &self.untracked {
             let path = from_hex(name);
-            if entry.copy.is_none() && entry.link.is_none()
-                || is_unchanged(root, folder, &path, entry)
-            {
+            if !entry.is_kept() || is_unchanged(root, folder, &path, entry) {
                 continue;
             }
             let target = root.join(OsStr::from_bytes(&path));
@@ -159,15 +158,56 @@ impl Kept {
         Ok(put_back)
     }
 
-    /// Returns the ignored files and folders that are gone.
-    pub fn gone(&self, root: &Path) -> Vec<String> {
-        let is_gone =
-            |path: &Vec<u8>| fs::symlink_metadata(root.join(OsStr::from_bytes(path))).is_err();
-        let paths = self.ignored.iter().map(|name| from_hex(name));
-        paths
-            .filter(is_gone)
-            .map(|path| String::from_utf8_lossy(&path).into_owned())
-            .collect()
+    /// Puts back what was deleted, where nothing is in the way. What is changed or in the way may be somebody else's and
+    /// stays; the earlier version goes to the quarantine. Returns what was put back.
+    pub fn put_back_missing(
+        &self,
+        root: &Path,
+        folder: &Path,
+        quarantine: &mut Quarantine,
+    ) -> Result<Vec<String>> {
+        let mut put_back = Vec::new();
+        for (name, entry) in &self.untracked {
+            let path = from_hex(name);
+            if !entry.is_kept() || is_unchanged(root, folder, &path, entry) {
+                continue;
+            }
+            let target = root.join(OsStr::from_bytes(&path));
+            let is_free = fs::symlink_metadata(&target).is_err()
+                && slashes(&path).all(|(index, _)| {
+                    let parent = root.join(OsStr::from_bytes(&path[..index]));
+                    fs::symlink_metadata(parent).map_or(true, |meta| meta.is_dir())
+                });
+            let target = match is_free {
+                true => {
+                    put_back.push(String::from_utf8_lossy(&path).into_owned());
+                    target
+                }
+                false => quarantine.place_for(&path),
+            };
+            if let Some(parent) = target.parent() {
+                fs::create_dir_all(parent).map_err(|cause| Error::io("create", parent, cause))?;
+            }
+            write(folder, entry, &target)?;
+        }
+        Ok(put_back)
+    }
+
+    /// Returns what is gone and cannot be put back: ignored files and folders, and untracked ones without a copy.
+    pub fn gone(&self, root: &Path) -> (Vec<String>, Vec<String>) {
+        let gone = |names: &mut dyn Iterator<Item = &String>| {
+            let is_gone =
+                |path: &Vec<u8>| fs::symlink_metadata(root.join(OsStr::from_bytes(path))).is_err();
+            let paths = names.map(|name| from_hex(name)).filter(is_gone);
+            paths
+                .map(|path| String::from_utf8_lossy(&path).into_owned())
+                .collect()
+        };
+        let uncopied = self.untracked.iter().filter(|(_, entry)| !entry.is_kept());
+        (
+            gone(&mut self.ignored.iter()),
+            gone(&mut uncopied.map(|(name, _)| name)),
+        )
     }
 }
 
@@ -283,6 +323,11 @@ pub fn folder(private: &Path) -> PathBuf {
 }
 
 impl Copy {
+    /// Says whether the file could be put back.
+    fn is_kept(&self) -> bool {
+        self.copy.is_some() || self.link.is_some()
+    }
+
     /// An entry for a file that has not been looked at yet.
     pub fn unknown() -> Copy {
         Copy {

@@ -13,6 +13,8 @@ pub struct Quarantine {
     folder: PathBuf,
     /// What was moved there, as `path → where`.
     pub moved: Vec<String>,
+    /// What stayed where it is and has an earlier version there, as `path → where`.
+    pub earlier: Vec<String>,
 }
 
 impl Quarantine {
@@ -23,6 +25,7 @@ impl Quarantine {
                 .join("quarantine")
                 .join(format!("{session}-{cycle}")),
             moved: Vec::new(),
+            earlier: Vec::new(),
         }
     }
 
@@ -43,6 +46,26 @@ impl Quarantine {
             to.display()
         ));
         Ok(())
+    }
+
+    /// Returns a place for an earlier version of a file that stays where it is.
+    pub fn place_for(&mut self, path: &[u8]) -> PathBuf {
+        let place = self.free_name(path);
+        self.earlier.push(format!(
+            "{} → {}",
+            String::from_utf8_lossy(path),
+            place.display()
+        ));
+        place
+    }
+
+    /// Says what was done, for the record.
+    pub fn notes(&self) -> impl Iterator<Item = String> + '_ {
+        let moved = self.moved.iter();
+        let earlier = self.earlier.iter();
+        moved
+            .map(|what| format!("moved out of the way: {what}"))
+            .chain(earlier.map(|what| format!("as it was before the agent: {what}")))
     }
 
     fn free_name(&self, path: &[u8]) -> PathBuf {

@@ -166,29 +166,28 @@ impl Workspace<'_> {
                 },
             },
         }
-        if fate != Fate::Leave && !settled.was_outrun {
-            let put_back = start
-                .kept
-                .put_back(&self.repo.root, &folder, &mut quarantine)?;
-            if !put_back.is_empty() {
-                settled
-                    .notes
-                    .push(format!("untracked files put back: {}", put_back.join(", ")));
-            }
-        }
-        let gone = start.kept.gone(&self.repo.root);
-        if !gone.is_empty() {
+        let is_left = fate == Fate::Leave || settled.was_outrun;
+        let (root, kept) = (&self.repo.root, &start.kept);
+        let put_back = match is_left {
+            true => kept.put_back_missing(root, &folder, &mut quarantine)?,
+            false => kept.put_back(root, &folder, &mut quarantine)?,
+        };
+        if !put_back.is_empty() {
             settled
                 .notes
-                .push(format!("ignored files that are gone: {}", some_of(&gone)));
+                .push(format!("untracked files put back: {}", put_back.join(", ")));
         }
-        let moved = quarantine.moved;
-        settled.notes.extend(
-            moved
-                .iter()
-                .map(|what| format!("moved out of the way: {what}")),
-        );
-        if fate == Fate::Leave || settled.was_outrun {
+        let (ignored, uncopied) = start.kept.gone(&self.repo.root);
+        for (what, gone) in [
+            ("ignored files that are gone", ignored),
+            ("untracked files that are gone and had no copy", uncopied),
+        ] {
+            if !gone.is_empty() {
+                settled.notes.push(format!("{what}: {}", some_of(&gone)));
+            }
+        }
+        settled.notes.extend(quarantine.notes());
+        if is_left {
             settled.commit = self
                 .repo
                 .head()?

@@ -153,21 +153,15 @@ fn finish(workspace: &Workspace<'_>, start: &Start, plan: &Plan) -> Result<Settl
     let mut quarantine = Quarantine::of(&repo.private, &start.session, start.cycle);
     let was_outrun = !workspace.carry_out(start, plan, &mut quarantine)?;
     let mut notes = Vec::new();
-    if !was_outrun {
-        let put_back =
-            start
-                .kept
-                .put_back(&repo.root, &keep::folder(&repo.private), &mut quarantine)?;
-        if !put_back.is_empty() {
-            notes.push(format!("untracked files put back: {}", put_back.join(", ")));
-        }
+    let (kept, folder) = (&start.kept, keep::folder(&repo.private));
+    let put_back = match was_outrun {
+        true => kept.put_back_missing(&repo.root, &folder, &mut quarantine)?,
+        false => kept.put_back(&repo.root, &folder, &mut quarantine)?,
+    };
+    if !put_back.is_empty() {
+        notes.push(format!("untracked files put back: {}", put_back.join(", ")));
     }
-    notes.extend(
-        quarantine
-            .moved
-            .iter()
-            .map(|what| format!("moved out of the way: {what}")),
-    );
+    notes.extend(quarantine.notes());
     let head = repo.head()?.commit.unwrap_or_else(|| start.commit.clone());
     Ok(Settled {
         commit: head,
