@@ -7,6 +7,10 @@
 mod restore;
 mod status;
 mod stock;
+mod strays;
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 
 use serde::{Deserialize, Serialize};
 
@@ -66,6 +70,8 @@ pub struct Stock {
     pub commits: Vec<Commit>,
     /// The changed paths outside the ledger, for people.
     pub files: Vec<String>,
+    /// Folders with a repository of their own, which no commit of this one holds.
+    pub nested: Vec<Vec<u8>>,
     /// What a reader of the record should know.
     pub notes: Vec<String>,
 }
@@ -158,13 +164,18 @@ impl Workspace<'_> {
         match fate {
             Fate::Leave => {}
             Fate::Keep => {}
-            Fate::Undo => match plan {
-                None => {}
-                Some(plan) => match self.carry_out(start, plan, &mut quarantine)? {
-                    true => settled.commit.clone_from(&plan.undo),
-                    false => settled.was_outrun = true,
-                },
-            },
+            Fate::Undo => {
+                match plan {
+                    None => {}
+                    Some(plan) => match self.carry_out(start, plan, &mut quarantine)? {
+                        true => settled.commit.clone_from(&plan.undo),
+                        false => settled.was_outrun = true,
+                    },
+                }
+                if !settled.was_outrun {
+                    self.move_away(&stock.nested, &mut quarantine)?;
+                }
+            }
         }
         let is_left = fate == Fate::Leave || settled.was_outrun;
         let (root, kept) = (&self.repo.root, &start.kept);
@@ -195,6 +206,20 @@ impl Workspace<'_> {
                 .unwrap_or_else(|| stock.tip.clone());
         }
         Ok(settled)
+    }
+
+    /// Moves folders of the agent's that have a repository of their own to the quarantine.
+    fn move_away(&self, nested: &[Vec<u8>], quarantine: &mut Quarantine) -> Result<()> {
+        for folder in nested {
+            let path = folder.strip_suffix(b"/").unwrap_or(folder);
+            let is_there =
+                std::fs::symlink_metadata(self.repo.root.join(OsStr::from_bytes(path))).is_ok();
+            if is_there && keep::is_beneath(&self.repo.root, path) {
+                quarantine.take(&self.repo.root, path)?;
+                self.remove_empty_folders(path);
+            }
+        }
+        Ok(())
     }
 
     /// Checks that an undo restored the start exactly: the content of HEAD, and a tree without tracked changes.

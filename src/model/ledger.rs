@@ -4,6 +4,8 @@
 pub const FOLDER: &str = ".agents/evolve";
 /// The queue of harvested work; a ledger path too.
 pub const QUEUE: &str = ".agents/rpi/next-work.jsonl";
+/// The folders on the way to ledger paths, outermost first.
+pub const FOLDERS: [&str; 3] = [".agents", FOLDER, ".agents/rpi"];
 /// One record a cycle.
 pub const HISTORY: &str = ".agents/evolve/cycle-history.jsonl";
 /// The snapshot of the first run.

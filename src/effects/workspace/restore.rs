@@ -139,11 +139,7 @@ impl Workspace<'_> {
             let file = root.join(OsStr::from_bytes(&one.path));
             match fs::symlink_metadata(&file) {
                 Err(_) => continue,
-                Ok(meta) if meta.is_dir() => {
-                    if one.old.as_ref().is_some_and(|old| old.mode != SUBMODULE) {
-                        quarantine.take(root, &one.path)?;
-                    }
-                }
+                Ok(meta) if meta.is_dir() => quarantine.take(root, &one.path)?,
                 Ok(_) if edited.contains(&one.path) => quarantine.take(root, &one.path)?,
                 Ok(_) => {
                     fs::remove_file(&file).map_err(|cause| Error::io("remove", &file, cause))?
@@ -298,7 +294,7 @@ impl Workspace<'_> {
     }
 
     /// Removes the folders above a removed file, as far up as they are empty.
-    fn remove_empty_folders(&self, path: &[u8]) {
+    pub fn remove_empty_folders(&self, path: &[u8]) {
         let mut folder = OsStr::from_bytes(path).as_ref() as &std::path::Path;
         while let Some(parent) = folder
             .parent()

@@ -7,6 +7,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use super::strays::Left;
 use super::{Start, Stock, Workspace, ended, some_of, status};
 use crate::effects::keep::is_beneath;
 use crate::effects::repo::{Head, Movement};
@@ -52,17 +53,23 @@ impl Workspace<'_> {
                     .unwrap_or_else(|| start.commit.clone()),
                 commits: Vec::new(),
                 files: Vec::new(),
+                nested: Vec::new(),
                 notes: Vec::new(),
             });
         }
-        let mut notes = self.clear_locks(start)?;
+        let mut left = Left {
+            notes: self.clear_locks(start)?,
+            nested: Vec::new(),
+        };
         if let Some(what) = self.repo.end_operation()? {
-            notes.push(format!("the agent left {what} in progress; it was ended"));
+            left.notes
+                .push(format!("the agent left {what} in progress; it was ended"));
         }
         let found = self.follow(start)?;
-        notes.extend(found.notes);
+        left.notes.extend(found.notes);
+        self.clear_ledger(start, &mut left)?;
         let tip =
-            self.commit_leftovers(start, &found.commit, found.rewritten.is_none(), &mut notes)?;
+            self.commit_leftovers(start, &found.commit, found.rewritten.is_none(), &mut left)?;
         let mut change = Change {
             rewritten: found.rewritten,
             ..Change::default()
@@ -92,7 +99,8 @@ impl Workspace<'_> {
             tip,
             commits,
             files,
-            notes,
+            nested: left.nested,
+            notes: left.notes,
         })
     }
 
@@ -253,7 +261,7 @@ impl Workspace<'_> {
         start: &Start,
         tip: &str,
         is_on_branch: bool,
-        notes: &mut Vec<String>,
+        left: &mut Left,
     ) -> Result<String> {
         let git = &self.repo.git;
         let status = status::read(git, false)?;
@@ -265,10 +273,11 @@ impl Workspace<'_> {
                 continue;
             }
             if path.ends_with(b"/") {
-                let path = String::from_utf8_lossy(&path).into_owned();
-                notes.push(format!(
-                    "{path} has a repository of its own and was left uncommitted"
+                let name = String::from_utf8_lossy(&path).into_owned();
+                left.notes.push(format!(
+                    "{name} has a repository of its own and was left uncommitted"
                 ));
+                left.nested.push(path);
                 continue;
             }
             wanted.push(path);
