@@ -1,9 +1,12 @@
 //! What an agent may leave that no commit of this repository can hold, put out of the way before stock is taken: links
-//! among the ledger's files, folders with a repository of their own.
+//! among the ledger's files, changes inside submodules, folders with a repository of their own.
 
+use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
 
-use super::{Start, Workspace};
+use super::{Start, Workspace, status};
+use crate::effects::git::Git;
 use crate::effects::quarantine::Quarantine;
 use crate::error::Result;
 use crate::model::ledger;
@@ -41,6 +44,42 @@ impl Workspace<'_> {
             }
         }
         left.notes.extend(quarantine.notes());
+        Ok(())
+    }
+
+    /// Puts away what the agent changed inside a submodule without a commit there: no commit of this repository can hold it,
+    /// so it may neither be measured nor stay.
+    pub fn stash_in_submodules(&self, start: &Start, left: &mut Left) -> Result<()> {
+        let root = &self.repo.root;
+        let status = status::read(&self.repo.git, false)?;
+        let is_folder = |path: &&Vec<u8>| {
+            let folder = root.join(OsStr::from_bytes(path));
+            fs::symlink_metadata(folder).is_ok_and(|meta| meta.is_dir())
+        };
+        for path in status.unstaged.iter().filter(is_folder) {
+            let git = Git::at(&root.join(OsStr::from_bytes(path)));
+            // Without a repository of its own, git would be at work in the one around it.
+            let is_own = git
+                .run(&["rev-parse", "--show-prefix"])
+                .is_ok_and(|prefix| prefix.trim_ascii().is_empty());
+            if !is_own || git.run(&["status", "--porcelain"])?.is_empty() {
+                continue;
+            }
+            let words = format!("evolve: cycle {}, what the agent left", start.cycle);
+            let stash = [
+                "-c",
+                "user.name=evolve",
+                "-c",
+                "user.email=evolve@localhost",
+            ];
+            let push = ["stash", "push", "--include-untracked", "--message", &words];
+            let name = String::from_utf8_lossy(path);
+            left.notes
+                .push(match git.run(&[&stash[..], &push].concat()) {
+                    Ok(_) => format!("uncommitted changes inside {name} are in its stash"),
+                    Err(cause) => format!("uncommitted changes inside {name} stay: {cause}"),
+                });
+        }
         Ok(())
     }
 }
