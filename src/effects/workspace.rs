@@ -4,6 +4,7 @@
 //! Order of an undo: the branch is moved first, by compare-and-swap, so that a commit somebody else made in the meantime
 //! leaves everything untouched; then the files follow. Every step can be done again after a crash.
 
+mod hidden;
 mod restore;
 mod status;
 mod stock;
@@ -99,7 +100,7 @@ impl Workspace<'_> {
         let (branch, commit) = self.repo.ready_head()?;
         self.refuse_locks(&branch)?;
         let status = status::read(&self.repo.git, true)?;
-        status.refuse_dirty()?;
+        status.refuse_dirty(&self.hidden_changes()?)?;
         let tree = self.repo.tree_of(&commit)?;
         Ok(Start {
             session: session.to_owned(),

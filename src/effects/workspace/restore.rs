@@ -180,7 +180,7 @@ impl Workspace<'_> {
     }
 
     /// Returns the id that a file of the working tree would have as a blob, filters applied.
-    fn hash_of_file(&self, path: &[u8], is_link: bool) -> Result<String> {
+    pub fn hash_of_file(&self, path: &[u8], is_link: bool) -> Result<String> {
         let file = self.repo.root.join(OsStr::from_bytes(path));
         if is_link {
             let target = fs::read_link(&file).map_err(|cause| Error::io("read", &file, cause))?;

@@ -63,12 +63,18 @@ fn is_ledger_folder(path: &[u8]) -> bool {
 }
 
 impl Status {
-    /// Refuses a tree with tracked changes, listing them.
-    pub fn refuse_dirty(&self) -> Result<()> {
-        if self.dirty.is_empty() {
+    /// Refuses a tree with tracked changes, listing them; `hidden` are those that git does not look at.
+    pub fn refuse_dirty(&self, hidden: &[Vec<u8>]) -> Result<()> {
+        if self.dirty.is_empty() && hidden.is_empty() {
             return Ok(());
         }
-        let files = self.dirty_files();
+        let mut files = self.dirty_files();
+        files.extend(hidden.iter().map(|path| {
+            format!(
+                "{} (hidden from git: --no-assume-unchanged and --no-skip-worktree of `git update-index` show it)",
+                String::from_utf8_lossy(path)
+            )
+        }));
         let (noun, verb) = match files.len() {
             1 => ("file", "has"),
             _ => ("files", "have"),

@@ -68,6 +68,7 @@ impl Workspace<'_> {
         let found = self.follow(start)?;
         left.notes.extend(found.notes);
         self.clear_ledger(start, &mut left)?;
+        self.unhide(&mut left)?;
         self.stash_in_submodules(start, &mut left)?;
         let tip =
             self.commit_leftovers(start, &found.commit, found.rewritten.is_none(), &mut left)?;

@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 
-use super::{Start, Workspace, status};
+use super::{Start, Workspace, ended, some_of, status};
 use crate::effects::git::Git;
 use crate::effects::quarantine::Quarantine;
 use crate::error::Result;
@@ -44,6 +44,26 @@ impl Workspace<'_> {
             }
         }
         left.notes.extend(quarantine.notes());
+        Ok(())
+    }
+
+    /// Lets git see again what the agent told it not to look at.
+    pub fn unhide(&self, left: &mut Left) -> Result<()> {
+        let hidden = self.hidden_changes()?;
+        if hidden.is_empty() {
+            return Ok(());
+        }
+        for flag in ["--no-assume-unchanged", "--no-skip-worktree"] {
+            self.repo
+                .git
+                .run_with(&["update-index", flag, "-z", "--stdin"], &ended(&hidden))?;
+        }
+        let names: Vec<_> = hidden
+            .iter()
+            .map(|path| String::from_utf8_lossy(path).into_owned())
+            .collect();
+        left.notes
+            .push(format!("changes hidden from git: {}", some_of(&names)));
         Ok(())
     }
 
