@@ -9,9 +9,10 @@ use std::os::unix::ffi::OsStrExt;
 use serde::{Deserialize, Serialize};
 
 use super::{Start, Stock, Workspace, ended};
+use crate::effects::files;
 use crate::effects::keep::{clear_way, is_beneath};
 use crate::effects::quarantine::Quarantine;
-use crate::effects::repo::{Difference, Entry};
+use crate::effects::repo::{Difference, Entry, hash_blob};
 use crate::error::{Error, Result};
 use crate::model::ledger::{self, is_ledger_path};
 
@@ -27,6 +28,8 @@ pub struct Plan {
 }
 
 const SUBMODULE: u32 = 0o160_000;
+/// The most bytes of a ledger file that are compared; what is larger is not `evolve`'s.
+const LEDGER_LIMIT: u64 = 1 << 30;
 
 impl Workspace<'_> {
     /// Prepares the undo of what was taken stock of: keeps the agent's work reachable and stores the undo commit. None if
@@ -184,9 +187,7 @@ impl Workspace<'_> {
         let file = self.repo.root.join(OsStr::from_bytes(path));
         if is_link {
             let target = fs::read_link(&file).map_err(|cause| Error::io("read", &file, cause))?;
-            return Ok(crate::effects::repo::hash_blob(
-                target.as_os_str().as_bytes(),
-            ));
+            return Ok(hash_blob(target.as_os_str().as_bytes()));
         }
         let arguments = [
             OsStr::new("hash-object"),
@@ -320,8 +321,9 @@ impl Workspace<'_> {
     }
 
     /// Makes index and files of the ledger paths what HEAD has, so that `git status` is clean and the user's next commit
-    /// takes nothing away. The queue's and the retries' files are left alone: a person may have added a line just now.
-    pub fn sync_ledger(&self, files: &[(String, Entry)]) -> Result<()> {
+    /// takes nothing away. The queue's and the retries' files are left alone where they are there: a person may have added a
+    /// line just now.
+    pub fn sync_ledger(&self, wanted: &[(String, Entry)]) -> Result<()> {
         let git = &self.repo.git;
         let arguments = [
             "status",
@@ -332,21 +334,36 @@ impl Workspace<'_> {
             "--",
         ];
         let output = git.run(&[&arguments[..], &[ledger::FOLDER, ledger::QUEUE]].concat())?;
-        let committed: HashSet<&[u8]> = files.iter().map(|(path, _)| path.as_bytes()).collect();
+        let committed: HashMap<&[u8], &Entry> = wanted
+            .iter()
+            .map(|(path, entry)| (path.as_bytes(), entry))
+            .collect();
         let (mut extra, mut stale, mut shared) = (Vec::new(), Vec::new(), Vec::new());
+        let mut quarantine = Quarantine::of(&self.repo.private, "ledger", 0);
         for entry in output
             .split(|byte| *byte == 0)
             .filter(|entry| entry.len() > 3)
         {
             let path = &entry[3..];
-            let list = match path {
-                path if !committed.contains(path) => &mut extra,
-                path if path == ledger::QUEUE.as_bytes() || path == ledger::RETRIES.as_bytes() => {
-                    &mut shared
-                }
-                _ => &mut stale,
+            let Some(entry) = committed.get(path) else {
+                extra.push(path.to_vec());
+                continue;
             };
-            list.push(path.to_vec());
+            let file = self.repo.root.join(OsStr::from_bytes(path));
+            let is_shared = [ledger::QUEUE, ledger::RETRIES]
+                .map(str::as_bytes)
+                .contains(&path);
+            match files::read_bounded(&file, LEDGER_LIMIT) {
+                Ok(Some(_)) if is_shared => {
+                    shared.push(path.to_vec());
+                    continue;
+                }
+                Ok(Some(bytes)) if hash_blob(&bytes) == entry.id => {}
+                Ok(None) => {}
+                // A person may have edited it, too.
+                Ok(Some(_)) | Err(_) => quarantine.take(&self.repo.root, path)?,
+            }
+            stale.push(path.to_vec());
         }
         if !extra.is_empty() {
             git.run_with(
@@ -377,6 +394,9 @@ impl Workspace<'_> {
                 ],
                 &ended(&shared),
             )?;
+        }
+        for moved in quarantine.moved {
+            tracing::warn!("a file of evolve's was changed by somebody else: {moved}");
         }
         Ok(())
     }
