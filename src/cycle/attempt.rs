@@ -72,10 +72,10 @@ impl<'a> Attempt<'a> {
                 || session.workspace().has_file_on_disk(path.as_bytes())
         };
         let yardstick = Yardstick::of(self.goals, &is_file);
-        self.fingerprints = self.untracked_yardstick(session, start, &yardstick);
+        self.fingerprints = Attempt::fingerprints(session, &yardstick);
         session
             .workspace()
-            .keep_untracked(start, progress.kept.as_ref())?;
+            .keep_untracked(start, &yardstick.frozen, progress.kept.as_ref())?;
         for file in &start.kept.too_large {
             let why = match file.ends_with('/') {
                 true => "has a repository of its own and is not copied",
@@ -109,20 +109,10 @@ impl<'a> Attempt<'a> {
         Ok(())
     }
 
-    /// Returns the bytes' digests of the part of the yardstick that git does not track: no tree tells of a change there.
-    fn untracked_yardstick(
-        &self,
-        session: &Session,
-        start: &Start,
-        yardstick: &Yardstick,
-    ) -> Vec<(String, Option<String>)> {
-        let is_untracked = |file: &&String| !session.repo.has_file(&start.tree, file);
-        let mut files: Vec<String> = yardstick
-            .frozen
-            .iter()
-            .filter(is_untracked)
-            .cloned()
-            .collect();
+    /// Returns the digests of the yardstick's bytes on disk: no tree tells of a change to what git does not track, nor of
+    /// one behind a link.
+    fn fingerprints(session: &Session, yardstick: &Yardstick) -> Vec<(String, Option<String>)> {
+        let mut files = yardstick.frozen.clone();
         if session.goals_file.in_repo.is_none() {
             files.push(session.goals_file.path.to_string_lossy().into_owned());
         }
@@ -281,8 +271,11 @@ impl<'a> Attempt<'a> {
                 }
             }
             for (file, before) in &self.fingerprints {
-                if session.workspace().fingerprint(file) != *before {
-                    stock.change.goalposts.push(format!("{file} changed"));
+                let words = format!("{file} changed");
+                if session.workspace().fingerprint(file) != *before
+                    && !stock.change.goalposts.contains(&words)
+                {
+                    stock.change.goalposts.push(words);
                 }
             }
             Workspace::note_leaned_on(&mut stock, &yardstick.leaned_on);

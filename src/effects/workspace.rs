@@ -128,17 +128,31 @@ impl Workspace<'_> {
         })
     }
 
-    /// Copies the user's untracked files, right before an agent runs.
-    pub fn keep_untracked(&self, start: &mut Start, last: Option<&Kept>) -> Result<()> {
+    /// Copies the user's untracked files, right before an agent runs. Of the ignored ones only those that are `frozen`: a
+    /// check that runs one could not be trusted again if it were not put back.
+    pub fn keep_untracked(
+        &self,
+        start: &mut Start,
+        frozen: &[String],
+        last: Option<&Kept>,
+    ) -> Result<()> {
+        let root = &self.repo.root;
         let folder = keep::folder(&self.repo.private);
-        let untracked: Vec<_> = start.kept.untracked_paths().collect();
+        let frozen = frozen.iter().map(String::as_bytes);
+        let is_ignored =
+            |path: &&[u8]| start.kept.was_ignored(path) && keep::is_beneath(root, path);
+        let untracked: Vec<_> = start
+            .kept
+            .untracked_paths()
+            .chain(frozen.filter(is_ignored).map(<[u8]>::to_vec))
+            .collect();
         let ignored = start
             .kept
             .ignored
             .iter()
             .map(|name| keep::from_hex(name))
             .collect();
-        start.kept = Kept::make(&self.repo.root, &folder, (untracked, ignored), last)?;
+        start.kept = Kept::make(root, &folder, (untracked, ignored), last)?;
         Ok(())
     }
 

@@ -338,17 +338,18 @@ impl Workspace<'_> {
         Ok(commit)
     }
 
-    /// Returns the digest of a file's bytes as they are on disk; none if it cannot be read.
+    /// Returns the digest of a file's bytes as they are on disk, behind a link too; none if there is no plain file.
     pub fn fingerprint(&self, file: &str) -> Option<String> {
-        fs::read(self.repo.root.join(file))
-            .ok()
-            .map(|bytes| crate::model::digest::full(&bytes))
+        let path = self.repo.root.join(file);
+        // Reading a pipe would wait for ever.
+        fs::metadata(&path).ok().filter(fs::Metadata::is_file)?;
+        let bytes = fs::read(&path).ok()?;
+        Some(crate::model::digest::full(&bytes))
     }
 
-    /// Says whether a path of the working tree is a plain file.
+    /// Says whether a path of the working tree is a plain file, or a link to one.
     pub fn has_file_on_disk(&self, path: &[u8]) -> bool {
-        fs::symlink_metadata(self.repo.root.join(OsStr::from_bytes(path)))
-            .is_ok_and(|meta| meta.is_file())
+        fs::metadata(self.repo.root.join(OsStr::from_bytes(path))).is_ok_and(|meta| meta.is_file())
     }
 
     /// Names what of a change a check leans on without freezing it.
