@@ -253,6 +253,9 @@ impl Story {
                 (false, None) => {}
             }
         }
+        // Where files went and which are gone is for the user to know at once.
+        let notes = record.notes.iter();
+        lines.extend(notes.map(|note| format!("  {}", clean_line(note))));
         lines.extend(self.leave());
         lines
     }
