@@ -1,1 +1,563 @@
-//! (to be filled)
+//! The user's own files that git does not track (rule 11): never lost, never moved, never in a commit of the loop's.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use crate::harness::{TestRepo, output};
+
+/// Goals `a` (fails) and `b` (passes), ignored `*.log` and `build/`, and untracked files of the user's: plain, executable,
+/// in folders, with odd names, a link, and a repository of its own.
+fn repository() -> TestRepo {
+    let repo = TestRepo::with_files_wanted(&[("a", 5), ("b", 3)]);
+    repo.write("b", "");
+    repo.write(".gitignore", "*.log\nbuild/\n");
+    repo.write("src/code", "code\n");
+    repo.commit_all("b");
+    for name in [
+        "notes",
+        "own/list",
+        "own/deep/er",
+        "src/mine",
+        "sp ace [x]*",
+        "-dash",
+        "#hash",
+        "!bang",
+    ] {
+        repo.write(name, &format!("{name} is mine\n"));
+    }
+    repo.write("tool", "echo mine\n");
+    fs::set_permissions(repo.path("tool"), fs::Permissions::from_mode(0o750)).unwrap();
+    std::os::unix::fs::symlink("no/where", repo.path("pointer")).unwrap();
+    output(repo.command("git").args(["init", "--quiet", "nest"]));
+    repo.write("nest/inside", "mine\n");
+    let identity = ["-C", "nest", "-c", "user.name=n", "-c", "user.email=n"];
+    repo.git(&[&identity[..], &["add", "inside"]].concat());
+    repo.git(&[&identity[..], &["commit", "--quiet", "-m", "n"]].concat());
+    repo
+}
+
+fn untracked(repo: &TestRepo) -> Vec<String> {
+    let status = repo.git(&["status", "--porcelain", "--untracked-files=all"]);
+    let own = |line: &str| match line.starts_with("?? nest/") {
+        true => "?? nest/".to_owned(),
+        false => line.to_owned(),
+    };
+    let lines = status.lines().filter(|line| line.starts_with("??"));
+    lines.map(own).collect()
+}
+
+/// Asserts that no commit since `start` holds a file of the user's, under any ref.
+#[track_caller]
+fn assert_never_committed(repo: &TestRepo, start: &str) {
+    let touched = repo.git(&["log", "--name-only", "--format=", &format!("{start}..HEAD")]);
+    let own = |line: &&str| {
+        !line.starts_with(".agents/")
+            && !["", "a", "b", "src/code", "src", ".gitignore"].contains(line)
+    };
+    let taken: Vec<_> = touched.lines().filter(own).collect();
+    assert_eq!(taken, Vec::<&str>::new());
+}
+
+fn text(repo: &TestRepo) -> String {
+    repo.newest().to_string()
+}
+
+#[test]
+fn untracked_files_are_back_byte_for_byte_whatever_an_agent_did_to_them() {
+    let table = [
+        (
+            "deleted",
+            "rm -rf notes own src/mine sp* -- -dash tool pointer line*",
+        ),
+        (
+            "changed",
+            "for f in notes own/list own/deep/er src/mine tool ./-dash '#hash'; do echo changed >>$f; done",
+        ),
+        (
+            "changed in place, same length",
+            "printf X | dd of=notes conv=notrunc 2>/dev/null; touch -d 2000-01-01 notes",
+        ),
+        ("mode changed", "chmod 600 tool notes"),
+        ("moved", "mv notes elsewhere; mv own other"),
+        (
+            "replaced by a link to the same",
+            "cp notes other; rm notes; ln -s other notes",
+        ),
+        ("the link changed", "rm pointer; ln -s else pointer"),
+        ("the link made a file", "rm pointer; echo x >pointer"),
+        (
+            "made folders of",
+            "rm notes tool; mkdir notes tool; echo x >notes/x",
+        ),
+        ("the folder made a file", "rm -r own; echo x >own"),
+        ("the folder made a link", "mv own other; ln -s other own"),
+        (
+            "a folder of the user's and of the repository's removed",
+            "git rm -rq src; rm -rf src",
+        ),
+        ("cleaned", "git clean -fdxq"),
+        ("stashed", "git stash -qu"),
+    ];
+    for (what, script) in table {
+        for (verdict, rest) in [
+            ("kept", "touch a; git add a; git commit -qm a"),
+            ("undone", "rm -f b; git add b; git commit -qm w"),
+            ("no change", "git checkout -q HEAD . 2>/dev/null"),
+        ] {
+            let repo = repository();
+            repo.write("line\nbreak", "mine\n");
+            let (start, before, status) = (repo.head(), users(&repo), untracked(&repo));
+            let run = repo.cycle(&format!("{script}\n{rest}"));
+            assert_eq!(run.code, 0, "{what}, {verdict}: {}", run.stderr);
+            assert_eq!(users(&repo), before, "{what}, {verdict}: {}", text(&repo));
+            let still: Vec<_> = untracked(&repo)
+                .into_iter()
+                .filter(|line| status.contains(line))
+                .collect();
+            assert_eq!(still, status, "{what}, {verdict}");
+            let dirty: Vec<_> = repo
+                .status()
+                .into_iter()
+                .filter(|line| !line.starts_with("??"))
+                .collect();
+            assert_eq!(dirty, Vec::<String>::new(), "{what}, {verdict}");
+            let taken = repo.git(&[
+                "log",
+                "--name-only",
+                "-z",
+                "--format=",
+                &format!("{start}..HEAD"),
+            ]);
+            for name in ["notes", "own/list", "tool", "pointer", "src/mine"] {
+                assert!(
+                    !taken.split('\0').any(|path| path == name),
+                    "{what}, {verdict}: {taken}"
+                );
+            }
+        }
+    }
+}
+
+/// The user's untracked files.
+fn users(repo: &TestRepo) -> BTreeMap<Vec<u8>, (u32, Vec<u8>)> {
+    const OWN: [&[u8]; 12] = [
+        b"notes",
+        b"own/list",
+        b"own/deep/er",
+        b"src/mine",
+        b"sp ace [x]*",
+        b"line\nbreak",
+        b"-dash",
+        b"#hash",
+        b"!bang",
+        b"tool",
+        b"pointer",
+        b"nest/inside",
+    ];
+    let mut files = repo.files();
+    files.retain(|path, _| OWN.contains(&path.as_slice()));
+    files
+}
+
+#[test]
+fn the_agents_version_of_an_untracked_file_is_in_the_quarantine_and_the_record_says_so() {
+    let repo = repository();
+    repo.cycle("echo changed >notes; rm tool").expect(0);
+    assert_eq!(repo.quarantined()[&b"notes"[..]].1, b"changed\n");
+    let notes = repo.newest()["notes"].to_string();
+    for words in [
+        "untracked files put back: notes, tool",
+        "moved out of the way: notes",
+    ] {
+        assert!(notes.contains(words), "{notes}");
+    }
+}
+
+#[test]
+fn adding_everything_passes_the_users_files_and_the_ledger_by() {
+    let repo = repository();
+    let (start, before) = (repo.head(), users(&repo));
+    repo.cycle("touch a; git add -A; git commit -qm 'all of it'")
+        .expect(0);
+    assert_eq!(repo.newest()["result"], "improved", "{}", text(&repo));
+    let of_agent = repo.git(&["rev-parse", "HEAD^{/all of it}"]);
+    assert_eq!(repo.git(&["diff", "--name-only", &start, &of_agent]), "a");
+    assert_eq!(users(&repo), before);
+    assert_never_committed(&repo, &start);
+}
+
+#[test]
+fn the_users_own_excludes_hold_while_the_agent_runs() {
+    for configured in [true, false] {
+        let repo = repository();
+        let file = match configured {
+            true => repo.home().join("my-excludes"),
+            false => repo.home().join(".config/git/ignore"),
+        };
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(&file, "*.swp").unwrap();
+        if configured {
+            repo.git(&["config", "core.excludesFile", "~/my-excludes"]);
+        }
+        repo.cycle("touch a x.swp; git add -A; git commit -qm 'all of it'")
+            .expect(0);
+        let of_agent = repo.git(&["rev-parse", "HEAD^{/all of it}"]);
+        assert_eq!(
+            repo.git(&["diff", "--name-only", &format!("{of_agent}~1"), &of_agent]),
+            "a"
+        );
+    }
+}
+
+#[test]
+fn taking_a_file_of_the_users_into_a_commit_is_undone_and_named() {
+    let table = [
+        (
+            "by force",
+            "touch a; git add -f notes a; git commit -qm w",
+            "notes",
+        ),
+        (
+            "everything by force",
+            "touch a; git add -A -f; git commit -qm w",
+            "notes",
+        ),
+        (
+            "changed first",
+            "touch a; echo changed >notes; git add -f notes a; git commit -qm w",
+            "notes",
+        ),
+        (
+            "staged only",
+            "touch a; git add -f own/deep/er",
+            "own/deep/er",
+        ),
+        (
+            "an ignored one",
+            "touch a; git add -f x.log a; git commit -qm w",
+            "x.log",
+        ),
+        (
+            "one in an ignored folder",
+            "touch a; git add -f build a; git commit -qm w",
+            "build/out",
+        ),
+        (
+            "the rule that ignored it removed",
+            "touch a; rm .gitignore; git add -A; git commit -qm w",
+            "x.log",
+        ),
+        (
+            "a link",
+            "touch a; git add -f pointer; git commit -qm w",
+            "pointer",
+        ),
+        (
+            "with a line break in its name",
+            "touch a; git add -A; git commit -qm w",
+            "line\nbreak",
+        ),
+        (
+            "a repository of its own",
+            "touch a; git add -f nest; git commit -qm w",
+            "nest",
+        ),
+        (
+            "what was a repository of its own",
+            "touch a; mv nest/.git ../agent/nested; git add -f nest/inside; git commit -qm w",
+            "nest/inside",
+        ),
+        (
+            "a folder in a file's place",
+            "touch a; rm notes; mkdir notes; echo x >notes/x; git add -f notes; git commit -qm w",
+            "notes/x",
+        ),
+        (
+            "a file in a folder's place",
+            "touch a; rm -r own; echo x >own; git add -A; git commit -qm w",
+            "own",
+        ),
+        (
+            "a link in a folder's place",
+            "touch a; rm -r own; ln -s src own",
+            "own",
+        ),
+    ];
+    for (what, script, named) in table {
+        let repo = repository();
+        if what == "with a line break in its name" {
+            repo.write("line\nbreak", "mine\n");
+        }
+        repo.write("x.log", "my log\n");
+        repo.write("build/out", "my output\n");
+        let (start, before, content) = (repo.head(), users(&repo), repo.content("HEAD"));
+        let status = untracked(&repo);
+        let run = repo.cycle(script);
+        assert_eq!(run.code, 0, "{what}: {}", run.stderr);
+        let record = repo.newest();
+        assert_eq!(record["result"], "regressed", "{what}: {record:#}");
+        let reason = record["reason"].as_str().unwrap();
+        assert!(
+            reason.starts_with("took a file of the user's: ") && reason.contains(named),
+            "{what}: {reason}"
+        );
+        assert_eq!(record["reverted_to"], start.as_str(), "{what}");
+        assert_eq!(repo.content("HEAD"), content, "{what}");
+        assert_eq!(users(&repo), before, "{what}");
+        assert_eq!(
+            (repo.read("x.log"), repo.read("build/out")),
+            ("my log\n".into(), "my output\n".into()),
+            "{what}"
+        );
+        assert_eq!(untracked(&repo), status, "{what}");
+        let is_dirty = |line: &String| !line.starts_with("??");
+        assert!(!repo.status().iter().any(is_dirty), "{what}");
+    }
+}
+
+#[test]
+fn ignored_files_that_are_gone_are_listed() {
+    let repo = repository();
+    repo.write("x.log", "");
+    repo.write("build/out", "");
+    repo.write("kept.log", "");
+    let run = repo.cycle("touch a; rm -r x.log build").expect(0);
+    assert_eq!(repo.newest()["result"], "improved");
+    let notes = repo.newest()["notes"].to_string();
+    assert!(
+        notes.contains("ignored files that are gone: build/, x.log\""),
+        "{notes}"
+    );
+    assert!(run.stderr.contains("x.log") || run.stdout.contains("x.log"));
+}
+
+#[test]
+fn an_ignored_file_where_the_undo_must_write_goes_to_the_quarantine() {
+    let repo = repository();
+    repo.write("gone", "tracked\n");
+    repo.commit_file("gone");
+    repo.cycle("git rm -q gone b; echo gone >>.gitignore; git commit -qam w; echo precious >gone")
+        .expect(0);
+    assert_eq!(repo.newest()["result"], "regressed");
+    assert_eq!(repo.read("gone"), "tracked\n");
+    assert_eq!(repo.quarantined()[&b"gone"[..]].1, b"precious\n");
+    assert!(text(&repo).contains("moved out of the way: gone"));
+}
+
+#[test]
+fn what_was_edited_after_the_agent_goes_to_the_quarantine() {
+    // The check stands for a person who edits while the second measurement runs.
+    let edit = "test ! -e started || { echo precious >src/code; rm -rf made; echo precious >made; test -e b; }";
+    let repo = TestRepo::with_goals(&format!(
+        "  - {{id: a, description: a, check: test -e a, weight: 5}}\n  - {{id: b, description: b, check: '{edit}', weight: 5, retries: 0}}\n"
+    ));
+    repo.write("b", "");
+    repo.write("src/code", "code\n");
+    repo.commit_all("b");
+    repo.cycle("echo agent >src/code; echo agent >made; touch started; git add -A; git rm -q b; git commit -qm w").expect(0);
+    assert_eq!(repo.newest()["result"], "regressed", "{}", text(&repo));
+    assert_eq!(repo.read("src/code"), "code\n");
+    assert!(!repo.has("made") && !repo.has("started"));
+    let quarantined = repo.quarantined();
+    assert_eq!(quarantined[&b"code"[..]].1, b"precious\n");
+    assert_eq!(quarantined[&b"made"[..]].1, b"precious\n");
+    assert_eq!(repo.status(), Vec::<String>::new());
+}
+
+#[test]
+fn a_file_behind_a_link_is_never_taken_for_the_users_own() {
+    let repo = repository();
+    let away = repo.outside().join("away");
+    fs::create_dir_all(&away).unwrap();
+    fs::write(away.join("list"), "somebody else's\n").unwrap();
+    let before = users(&repo);
+    for rest in ["touch a", "rm b", "echo /own >>.gitignore; touch a"] {
+        repo.cycle(&format!("rm -r own; ln -s ../agent/away own; {rest}"))
+            .expect(0);
+        assert_eq!(
+            fs::read_to_string(away.join("list")).unwrap(),
+            "somebody else's\n"
+        );
+        assert_eq!(fs::read_dir(&away).unwrap().count(), 1);
+        assert_eq!(users(&repo), before);
+    }
+}
+
+#[test]
+fn files_too_large_to_copy_are_named_before_the_agent_starts() {
+    let repo = repository();
+    let large = fs::File::create(repo.path("large")).unwrap();
+    large.set_len((10 << 20) + 1).unwrap();
+    let fits = fs::File::create(repo.path("fits")).unwrap();
+    fits.set_len(10 << 20).unwrap();
+    repo.agent_does(&["rm large fits"]);
+    let run = repo.run(&["--max-cycles=1", "--json"]).expect(0);
+    let event = |word: &str| run.stdout.lines().position(|line| line.contains(word));
+    let said = event("large is untracked and too large to copy").expect(&run.stdout);
+    assert!(
+        said < event("agent-started").expect(&run.stdout),
+        "{}",
+        run.stdout
+    );
+    assert!(!run.stdout.contains("fits is untracked"), "{}", run.stdout);
+    assert!(
+        !run.stdout.contains("nest/ is untracked and too large"),
+        "{}",
+        run.stdout
+    );
+    assert_eq!(fs::metadata(repo.path("fits")).unwrap().len(), 10 << 20);
+    assert!(!repo.has("large"));
+    let notes = repo.newest()["notes"].to_string();
+    assert!(
+        notes.contains("untracked files that are gone and had no copy: large\""),
+        "{notes}"
+    );
+}
+
+#[test]
+fn leftovers_become_a_commit_without_the_users_files() {
+    let repo = repository();
+    repo.write("x.log", "my log\n");
+    let start = repo.head();
+    repo.cycle("touch a; echo more >>src/code").expect(0);
+    assert_eq!(repo.newest()["result"], "improved");
+    let commit = repo.newest()["commit_sha"].as_str().unwrap().to_owned();
+    assert_eq!(
+        repo.git(&["diff", "--name-only", &start, &commit]),
+        "a\nsrc/code"
+    );
+    assert!(
+        repo.subjects()
+            .contains(&"evolve: cycle 1, what the agent left uncommitted".to_owned())
+    );
+    assert_never_committed(&repo, &start);
+}
+
+#[test]
+fn the_users_edits_of_ledger_files_never_count_as_dirty() {
+    let repo = repository();
+    repo.cycle("touch other").expect(0);
+    repo.write(".agents/evolve/fitness-1.json", "mine\n");
+    repo.write(".agents/evolve/extra", "mine\n");
+    repo.write(".agents/rpi/next-work.jsonl", "{\"title\":\"mine\"}\n");
+    fs::remove_file(repo.path(".agents/evolve/session-summary.md")).unwrap();
+    repo.git(&["add", "--force", ".agents/rpi"]);
+    repo.cycle("touch a").expect(0);
+    assert_eq!(repo.each("result"), ["unchanged", "improved"]);
+    assert!(
+        repo.git(&["show", "HEAD:.agents/rpi/next-work.jsonl"])
+            .contains("\"mine\"")
+    );
+    assert_eq!(repo.read(".agents/evolve/extra"), "mine\n");
+}
+
+#[test]
+fn the_ledger_is_committed_where_git_ignores_its_folder_and_that_is_said_once() {
+    const SAID: &str = "committed although git ignores that folder";
+    for rule in [".agents\n", ".agents/evolve/\n", "*.jsonl\n*.json\n"] {
+        let repo = repository();
+        repo.write(".gitignore", rule);
+        repo.git(&["commit", "--quiet", "-am", "ignore"]);
+        let first = repo.cycle("touch other").expect(0);
+        assert!(first.stdout.contains(SAID), "{rule}: {}", first.stdout);
+        repo.git(&["cat-file", "-e", "HEAD:.agents/evolve/cycle-history.jsonl"]);
+        repo.git(&["cat-file", "-e", "HEAD:.agents/evolve/fitness-1.json"]);
+        let second = repo.cycle("rm b").expect(0);
+        assert!(!second.stdout.contains(SAID), "{rule}: {}", second.stdout);
+        assert_eq!(repo.each("cycle"), ["1", "2"]);
+        let own: Vec<_> = repo
+            .status()
+            .into_iter()
+            .filter(|line| line.contains(".agents"))
+            .collect();
+        assert_eq!(own, Vec::<String>::new());
+    }
+}
+
+#[test]
+fn stop_file_acknowledgement_and_outbox_are_never_committed() {
+    const PRIVATE: [&str; 3] = [
+        ".agents/evolve/STOP",
+        ".agents/evolve/KILLED.json",
+        ".agents/evolve/outbox/lessons",
+    ];
+    for rest in ["touch a", "rm b", "true"] {
+        let repo = repository();
+        let files = PRIVATE.join(" ");
+        repo.cycle(&format!(
+            "echo {{}} | tee {files}; git add -f {files}; git commit -qm private; {rest}"
+        ))
+        .expect(0);
+        let committed = repo.git(&["ls-tree", "-r", "--name-only", "HEAD"]);
+        let indexed = repo.git(&["ls-files"]);
+        for file in PRIVATE {
+            assert!(
+                !committed.contains(file) && !indexed.contains(file),
+                "{rest}: {file}"
+            );
+        }
+        let own: Vec<_> = repo
+            .status()
+            .into_iter()
+            .filter(|line| line.contains(".agents"))
+            .collect();
+        assert_eq!(own, Vec::<String>::new(), "{rest}");
+        assert!(
+            repo.has(".agents/evolve/STOP"),
+            "{rest}: a stop is the user's to take away"
+        );
+        repo.cycle("true").expect(0);
+        assert_eq!(repo.calls(), 1, "{rest}: the stop holds");
+    }
+}
+
+#[test]
+fn a_ledger_folder_that_is_a_link_is_refused() {
+    for folder in [".agents", ".agents/evolve", ".agents/rpi"] {
+        let repo = repository();
+        let away = repo.outside().join("away");
+        fs::create_dir(&away).unwrap();
+        if let Some(parent) = repo.path(folder).parent() {
+            fs::create_dir_all(parent).unwrap();
+        }
+        std::os::unix::fs::symlink(&away, repo.path(folder)).unwrap();
+        repo.agent_does(&["touch a"]);
+        let run = repo.run(&["--max-cycles=1"]).expect(3);
+        assert!(run.stderr.contains(folder), "{}", run.stderr);
+        assert_eq!(fs::read_dir(&away).unwrap().count(), 0, "{folder}");
+        assert_eq!(repo.calls(), 0);
+    }
+}
+
+#[test]
+fn untracked_files_are_not_lost_when_somebody_else_committed_meanwhile() {
+    let repo = repository();
+    let before = users(&repo);
+    let colleague = "env -u GIT_REFLOG_ACTION git commit -q --allow-empty -m colleague";
+    let run = repo.cycle(&format!(
+        "rm notes; rm -r own; echo x >own; echo changed >tool; git commit -q --allow-empty -m agent; {colleague}"
+    ));
+    run.expect(11);
+    assert_eq!(repo.newest()["result"], "interrupted");
+    assert_eq!(repo.read("notes"), "notes is mine\n");
+    assert_eq!(repo.read("tool"), "changed\n", "it may be the colleague's");
+    let quarantined = repo.quarantined();
+    for (name, path) in [
+        ("tool", "tool"),
+        ("list", "own/list"),
+        ("er", "own/deep/er"),
+    ] {
+        assert_eq!(quarantined[name.as_bytes()], before[path.as_bytes()]);
+    }
+    assert!(
+        text(&repo).contains("untracked files put back: notes"),
+        "{}",
+        text(&repo)
+    );
+    assert!(
+        text(&repo).contains("as it was before the agent: tool → "),
+        "{}",
+        text(&repo)
+    );
+}

@@ -1,1 +1,533 @@
-//! (to be filled)
+//! The yardstick (rule 9): what measures may not move while a cycle runs, and what may.
+
+use std::fs;
+
+use crate::harness::TestRepo;
+
+/// Goal `a` fails; the others pass and run a file of each kind, or read one. `guarded/**` and `*.cfg` are protected.
+const GOALS: &str = r#"version: 1
+evolve: {protect: ["guarded/**", "*.cfg"]}
+goals:
+  - {id: a, description: file a exists, check: test -e a, weight: 5}
+  - {id: command, description: d, check: ./check.sh, weight: 3}
+  - {id: script, description: d, check: "sh scripts/check-lint.sh --fast", weight: 3}
+  - {id: linked, description: d, check: tools/linked, weight: 3}
+  - {id: made, description: d, check: make -s -f rules.mk ok, weight: 3}
+  - {id: standard, description: d, check: make -s ok, weight: 3}
+  - {id: untracked, description: d, check: sh local.sh, weight: 3}
+  - {id: ignored, description: d, check: sh ignored/local.sh, weight: 3}
+  - {id: pointed, description: d, check: sh pointer, weight: 3}
+  - {id: reads, description: d, check: "grep -q good README.md", weight: 3}
+  - id: number
+    description: d
+    check: cat number
+    weight: 3
+    continuous: {metric: m, threshold: 10, direction: at-least, tolerance: 1}
+"#;
+
+fn repository() -> TestRepo {
+    let repo = TestRepo::empty();
+    repo.write("GOALS.yaml", GOALS);
+    repo.write(".gitignore", "ignored/\n");
+    repo.write("README.md", "good\n");
+    repo.write("number", "20\n");
+    for script in [
+        "check.sh",
+        "scripts/check-lint.sh",
+        "scripts/check-free.sh",
+        "tools/real",
+    ] {
+        repo.write(script, "#!/bin/sh\nexit 0\n");
+        let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        fs::set_permissions(repo.path(script), executable).unwrap();
+    }
+    std::os::unix::fs::symlink("real", repo.path("tools/linked")).unwrap();
+    repo.write("rules.mk", "ok:\n\ttrue\n");
+    repo.write("Makefile", "ok:\n\ttrue\n");
+    repo.write("guarded/deep/file", "guarded\n");
+    repo.write("top.cfg", "guarded\n");
+    repo.commit_all("first");
+    repo.write("local.sh", "exit 0\n");
+    repo.write("ignored/local.sh", "exit 0\n");
+    std::os::unix::fs::symlink("local.sh", repo.path("pointer")).unwrap();
+    repo
+}
+
+#[test]
+fn whatever_moves_the_goalposts_is_undone_and_named() {
+    let edit = |from: &str, to: &str| format!("sed -i 's|{from}|{to}|' GOALS.yaml");
+    let table = [
+        (
+            "a command edited",
+            "echo true >>check.sh".to_owned(),
+            "check.sh changed",
+        ),
+        (
+            "a command deleted",
+            "rm check.sh".to_owned(),
+            "check.sh changed",
+        ),
+        (
+            "a command no longer executable",
+            "chmod -x check.sh".to_owned(),
+            "check.sh changed",
+        ),
+        (
+            "a command made a link",
+            "ln -sf /bin/true check.sh".to_owned(),
+            "check.sh changed",
+        ),
+        (
+            "a command made a pipe",
+            "rm check.sh; mkfifo check.sh".to_owned(),
+            "check.sh changed",
+        ),
+        (
+            "a command renamed",
+            "git mv check.sh other.sh".to_owned(),
+            "check.sh changed",
+        ),
+        (
+            "a command edited unseen",
+            "git update-index --assume-unchanged check.sh; echo true >>check.sh".to_owned(),
+            "check.sh changed",
+        ),
+        (
+            "a script edited",
+            "echo true >>scripts/check-lint.sh".to_owned(),
+            "scripts/check-lint.sh changed",
+        ),
+        (
+            "its folder moved",
+            "git mv scripts s".to_owned(),
+            "scripts/check-lint.sh changed",
+        ),
+        (
+            "its folder made a link",
+            "git mv scripts s; ln -s s scripts".to_owned(),
+            "scripts/check-lint.sh changed",
+        ),
+        (
+            "a link pointed elsewhere",
+            "ln -sf ../check.sh tools/linked".to_owned(),
+            "tools/linked changed",
+        ),
+        (
+            "what a link leads to",
+            "echo true >>tools/real".to_owned(),
+            "tools/linked changed",
+        ),
+        (
+            "a makefile named",
+            "printf 'x:\\n' >>rules.mk".to_owned(),
+            "rules.mk changed",
+        ),
+        (
+            "an untracked script edited",
+            "echo true >>local.sh".to_owned(),
+            "local.sh changed",
+        ),
+        (
+            "an untracked script deleted",
+            "rm local.sh".to_owned(),
+            "local.sh changed",
+        ),
+        (
+            "an ignored script edited",
+            "echo true >>ignored/local.sh".to_owned(),
+            "ignored/local.sh changed",
+        ),
+        (
+            "an ignored script deleted",
+            "rm -r ignored".to_owned(),
+            "ignored/local.sh changed",
+        ),
+        (
+            "an untracked link pointed elsewhere",
+            "echo true >new.sh; ln -sf new.sh pointer".to_owned(),
+            "pointer changed",
+        ),
+        (
+            "a protected file edited",
+            "echo more >>guarded/deep/file".to_owned(),
+            "guarded/deep/file changed",
+        ),
+        (
+            "a protected file deleted",
+            "git rm -q top.cfg".to_owned(),
+            "top.cfg changed",
+        ),
+        (
+            "a new protected file",
+            "echo new >guarded/new".to_owned(),
+            "guarded/new changed",
+        ),
+        (
+            "a new protected file by a plain pattern",
+            "echo new >new.cfg".to_owned(),
+            "new.cfg changed",
+        ),
+        (
+            "a protected folder made a link",
+            "git mv guarded g; ln -s g guarded".to_owned(),
+            "guarded/deep/file changed",
+        ),
+        (
+            "a goal dropped",
+            "sed -i '/id: reads/d' GOALS.yaml".to_owned(),
+            "goal reads is gone",
+        ),
+        (
+            "a goal renamed",
+            edit("id: reads", "id: reading"),
+            "goal reads is gone",
+        ),
+        (
+            "a weight lowered",
+            edit("test -e a, weight: 5", "test -e a, weight: 4"),
+            "goal a: weight lowered",
+        ),
+        (
+            "a check changed",
+            edit("test -e a", "test -d ."),
+            "goal a: check changed",
+        ),
+        (
+            "a threshold loosened",
+            edit("threshold: 10", "threshold: 9"),
+            "goal number: threshold loosened",
+        ),
+        (
+            "a threshold removed",
+            edit("threshold: 10, direction: at-least, tolerance: 1", "x-t: 1"),
+            "goal number: ",
+        ),
+        (
+            "a direction turned",
+            edit("at-least", "at-most"),
+            "goal number: ",
+        ),
+        (
+            "a tolerance widened",
+            edit("tolerance: 1", "tolerance: 2"),
+            "goal number: the way its value is judged changed",
+        ),
+        (
+            "a reading changed",
+            edit("tolerance: 1", "tolerance: 1, read: {regex: \"20\"}"),
+            "goal number: the way its value is judged changed",
+        ),
+        (
+            "more retries",
+            edit("test -e a, weight: 5", "test -e a, weight: 5, retries: 9"),
+            "goal a: the way it is measured changed",
+        ),
+        (
+            "a timeout",
+            edit("test -e a, weight: 5", "test -e a, weight: 5, timeout: 1"),
+            "goal a: the way it is measured changed",
+        ),
+        (
+            "the protection lifted",
+            edit("guarded", "nothing"),
+            "the `evolve:` block changed",
+        ),
+        (
+            "invalid YAML",
+            "echo '  - {id: ' >>GOALS.yaml".to_owned(),
+            "GOALS.yaml no longer validates",
+        ),
+        (
+            "an unknown key",
+            edit("weight: 5", "weight: 5, wieght: 5"),
+            "GOALS.yaml no longer validates",
+        ),
+        (
+            "the goals deleted",
+            "git rm -q GOALS.yaml".to_owned(),
+            "GOALS.yaml no longer validates",
+        ),
+        (
+            "the goals made a link",
+            "mv GOALS.yaml g; ln -s g GOALS.yaml".to_owned(),
+            "GOALS.yaml no longer validates",
+        ),
+        (
+            "the goals edited unseen",
+            format!(
+                "git update-index --assume-unchanged GOALS.yaml; {}",
+                edit("test -e a", "test -d .")
+            ),
+            "goal a: check changed",
+        ),
+        (
+            "the goals edited behind skip-worktree",
+            format!(
+                "git update-index --skip-worktree GOALS.yaml; {}",
+                edit("test -e a", "test -d .")
+            ),
+            "goal a: check changed",
+        ),
+    ];
+    let rests = ["touch a", "touch a; git add -A; git commit -qm w"];
+    for ((what, script, named), rest) in table.iter().zip(rests.iter().cycle()) {
+        let repo = repository();
+        let (start, before) = (
+            repo.head(),
+            (repo.content("HEAD"), repo.files(), repo.status()),
+        );
+        let run = repo.cycle(&format!("{script}\n{rest}"));
+        assert_eq!(run.code, 0, "{what}: {}", run.stderr);
+        let record = repo.newest();
+        assert_eq!(record["result"], "regressed", "{what}: {record:#}");
+        let reason = record["reason"].as_str().unwrap();
+        assert!(
+            reason.starts_with("goalposts moved: ") && reason.contains(named),
+            "{what}: {reason}"
+        );
+        let said: Vec<_> = reason.split([':', ',']).collect();
+        let mut once = said.clone();
+        once.dedup();
+        assert_eq!(once, said, "{what}: nothing is said twice");
+        assert_eq!(record["reverted_to"], start.as_str(), "{what}");
+        let after = (repo.content("HEAD"), repo.files(), repo.status());
+        assert_eq!(after, before, "{what}");
+        let subjects = repo.subjects();
+        assert!(
+            subjects.contains(&"revert: evolve cycle 1, goalposts moved".to_owned()),
+            "{what}: {subjects:?}"
+        );
+    }
+}
+
+#[test]
+fn what_checks_do_not_run_is_free_to_change() {
+    let table = [
+        ("a file that a check reads", "echo good again >README.md"),
+        ("a value that a check prints", "echo 30 >number"),
+        (
+            "a script that no check runs, edited",
+            "echo false >>scripts/check-free.sh",
+        ),
+        (
+            "a script that no check runs, deleted",
+            "git rm -q scripts/check-free.sh",
+        ),
+        ("a new script", "echo true >scripts/check-new.sh"),
+        (
+            "a file beside the protected ones",
+            "mkdir -p sub guarded2; echo x >sub/x.cfg; echo x >guarded2/x",
+        ),
+        ("a comment in the goals", "echo '# more' >>GOALS.yaml"),
+    ];
+    for (what, script) in table {
+        let repo = repository();
+        repo.cycle(&format!("{script}; touch a")).expect(0);
+        assert_eq!(
+            repo.newest()["result"],
+            "improved",
+            "{what}: {:#}",
+            repo.newest()
+        );
+    }
+}
+
+#[test]
+fn stricter_goals_are_kept_and_count_from_the_next_cycle_on() {
+    let edit = |from: &str, to: &str| format!("sed -i 's|{from}|{to}|' GOALS.yaml");
+    let add =
+        |goal: &str| format!("echo '  - {{{goal}, description: more, weight: 9}}' >>GOALS.yaml");
+    // What is edited, how many goals it adds, which goal the next cycle takes, and what its brief says.
+    let table = [
+        (
+            "a new goal",
+            add("id: more, check: test -e more"),
+            1,
+            "more",
+            "test -e more",
+        ),
+        (
+            "two new goals",
+            format!(
+                "{}; {}",
+                add("id: more, check: test -e more"),
+                add("id: most, check: test -e b")
+            ),
+            2,
+            "more",
+            "test -e more",
+        ),
+        (
+            "a higher weight",
+            edit(
+                "id: reads, description: d, check: \\(.*\\), weight: 3",
+                "id: reads, description: d, check: \\1, weight: 8",
+            ),
+            0,
+            "a",
+            "test -e a",
+        ),
+        (
+            "a stricter threshold",
+            edit("threshold: 10", "threshold: 30"),
+            0,
+            "a",
+            "test -e a",
+        ),
+        (
+            "another description",
+            edit("file a exists", "file a is really there"),
+            0,
+            "a",
+            "file a is really there",
+        ),
+        (
+            "pillar and tags",
+            edit(
+                "description: file a exists",
+                "description: file a exists, pillar: p, tags: [t]",
+            ),
+            0,
+            "a",
+            "test -e a",
+        ),
+    ];
+    for (what, script, added, next, said) in table {
+        let repo = repository();
+        repo.agent_does(&[&script, "true"]);
+        repo.run(&["--max-cycles=2"]).expect(0);
+        let first = &repo.records()[0];
+        assert_eq!(first["result"], "unchanged", "{what}: {first:#}");
+        assert_eq!(first["goals_added"], added, "{what}");
+        assert_eq!(
+            first["goals_total"], 11,
+            "{what}: only from the next cycle on"
+        );
+        assert_eq!(repo.records()[1]["goal_id"], next, "{what}");
+        assert_eq!(repo.records()[1]["goals_total"], 11 + added, "{what}");
+        assert!(repo.brief(2).contains(said), "{what}");
+    }
+}
+
+#[test]
+fn a_raised_weight_or_threshold_decides_what_the_next_cycle_takes() {
+    let table = [
+        ("a weight", "/id: later/s/weight: 3/weight: 9/", "later"),
+        ("a threshold", "s/threshold: 10/threshold: 30/", "number"),
+    ];
+    let goals = "  - {id: first, description: d, check: test -e first, weight: 5}
+  - {id: later, description: d, check: test -e later, weight: 3}
+  - id: number
+    description: d
+    check: echo 20
+    weight: 7
+    continuous: {metric: m, threshold: 10, direction: at-least}
+";
+    for (what, script, next) in table {
+        let repo = TestRepo::with_goals(goals);
+        repo.agent_does(&[&format!("sed -i '{script}' GOALS.yaml"), "true"]);
+        repo.run(&["--max-cycles=2"]).expect(0);
+        assert_eq!(repo.each("goal_id"), ["first", next], "{what}");
+    }
+}
+
+#[test]
+fn what_a_check_leans_on_is_named_when_it_changes_and_frozen_where_protected() {
+    let repo = repository();
+    repo.cycle("printf 'more:\\n' >>Makefile; touch a")
+        .expect(0);
+    assert_eq!(repo.newest()["result"], "improved");
+    let notes = repo.newest()["notes"].to_string();
+    assert!(
+        notes.contains("only `protect` would freeze: Makefile"),
+        "{notes}"
+    );
+    let summary = repo.read(".agents/evolve/session-summary.md");
+    assert!(summary.contains("would freeze: Makefile"), "{summary}");
+
+    let repo = TestRepo::with_goals(
+        "  - {id: npm, description: d, check: npm run ok || exit 0, weight: 1}\n  - {id: a, description: d, check: test -e a, weight: 2}\n",
+    );
+    repo.write("package.json", "{\"scripts\": {\"ok\": \"true\"}}\n");
+    repo.commit_all("package");
+    repo.cycle("echo '{\"scripts\": {\"ok\": \"echo\"}}' >package.json; touch a")
+        .expect(0);
+    let notes = repo.newest()["notes"].to_string();
+    assert!(
+        notes.contains("only `protect` would freeze: package.json"),
+        "{notes}"
+    );
+
+    let repo = repository();
+    repo.write(
+        "GOALS.yaml",
+        &GOALS.replace("\"*.cfg\"", "\"*.cfg\", Makefile"),
+    );
+    repo.git(&["commit", "--quiet", "-am", "protect"]);
+    repo.cycle("printf 'more:\\n' >>Makefile; touch a")
+        .expect(0);
+    assert_eq!(repo.newest()["reason"], "goalposts moved: Makefile changed");
+}
+
+#[test]
+fn validate_proposes_what_to_protect() {
+    let repo = repository();
+    let run = repo.evolve(&["validate"]).expect(0);
+    let said = format!("{}{}", run.stdout, run.stderr);
+    assert!(
+        said.contains("protect: [\"Makefile\"]") || said.contains("protect: [Makefile]"),
+        "{said}"
+    );
+    assert!(
+        said.contains("guarded/**") && said.contains("--test-first"),
+        "{said}"
+    );
+    let unguarded = GOALS.replace("\"*.cfg\"", "\"*.cfg\", Makefile");
+    repo.write("GOALS.yaml", &unguarded);
+    let run = repo.evolve(&["validate"]).expect(0);
+    let said = format!("{}{}", run.stdout, run.stderr);
+    assert!(!said.contains("protect: ["), "{said}");
+}
+
+#[test]
+fn the_brief_names_the_goals_and_each_frozen_file() {
+    let repo = repository();
+    repo.cycle("true").expect(0);
+    let brief = repo.brief(1);
+    for file in [
+        "GOALS.yaml",
+        "check.sh",
+        "scripts/check-lint.sh",
+        "tools/linked",
+        "rules.mk",
+        "local.sh",
+        "ignored/local.sh",
+    ] {
+        assert!(brief.contains(file), "{file} is not named:\n{brief}");
+    }
+    assert!(
+        !brief.contains("check-free.sh") && !brief.contains("README.md"),
+        "{brief}"
+    );
+}
+
+#[test]
+fn goals_outside_the_repository_are_frozen_too() {
+    let repo = TestRepo::empty();
+    let goals = repo.outside().join("goals.yaml");
+    fs::write(
+        &goals,
+        "goals:\n  - {id: a, description: d, check: test -e a, weight: 1}\n",
+    )
+    .unwrap();
+    repo.commit_all("first");
+    repo.agent_does(&["touch a; echo '# more' >>../agent/goals.yaml"]);
+    let named = format!("--goals={}", goals.display());
+    repo.run(&["--max-cycles=1", &named]).expect(0);
+    let reason = repo.newest()["reason"].as_str().unwrap().to_owned();
+    assert!(
+        reason.starts_with("goalposts moved: ") && reason.contains("goals.yaml changed"),
+        "{reason}"
+    );
+    assert!(!repo.has("a"));
+}

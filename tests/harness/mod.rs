@@ -7,6 +7,7 @@
 #![allow(dead_code, reason = "each theme uses its own part of the harness")]
 
 use std::cell::Cell;
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
 use std::io::Read;
@@ -123,6 +124,12 @@ impl TestRepo {
     pub fn commit_all(&self, message: &str) {
         self.git(&["add", "--all"]);
         self.git(&["commit", "--quiet", "--allow-empty", "-m", message]);
+    }
+
+    /// Commits what is tracked or staged and leaves untracked files alone; `file` is added first.
+    pub fn commit_file(&self, file: &str) {
+        self.git(&["add", file]);
+        self.git(&["commit", "--quiet", "-m", file]);
     }
 
     /// Runs git in the sealed environment and returns its stdout, trimmed.
@@ -297,6 +304,56 @@ impl TestRepo {
     /// The private directory.
     pub fn private(&self) -> PathBuf {
         self.path(".git/evolve")
+    }
+
+    /// Every file and link of the working tree outside the ledger and git's own folders, with mode and bytes: what an undo
+    /// must not differ in.
+    pub fn files(&self) -> BTreeMap<Vec<u8>, (u32, Vec<u8>)> {
+        let mut found = BTreeMap::new();
+        collect(&self.root(), &self.root(), &mut found);
+        found.retain(|path, _| {
+            !path.starts_with(b".agents/evolve/") && path != b".agents/rpi/next-work.jsonl"
+        });
+        found
+    }
+
+    /// What lies in the quarantine, by file name.
+    pub fn quarantined(&self) -> BTreeMap<Vec<u8>, (u32, Vec<u8>)> {
+        let folder = self.private().join("quarantine");
+        let mut found = BTreeMap::new();
+        if folder.is_dir() {
+            collect(&folder, &folder, &mut found);
+        }
+        let name = |path: Vec<u8>| path.rsplit(|byte| *byte == b'/').next().unwrap().to_vec();
+        found
+            .into_iter()
+            .map(|(path, file)| (name(path), file))
+            .collect()
+    }
+}
+
+fn collect(root: &Path, folder: &Path, found: &mut BTreeMap<Vec<u8>, (u32, Vec<u8>)>) {
+    use std::os::unix::ffi::OsStrExt;
+    use std::os::unix::fs::MetadataExt;
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let meta = fs::symlink_metadata(&path).unwrap();
+        let bytes = match (meta.is_dir(), meta.is_symlink()) {
+            (true, _) if path.file_name().is_some_and(|name| name == ".git") => continue,
+            (true, _) => {
+                collect(root, &path, found);
+                continue;
+            }
+            (false, true) => fs::read_link(&path)
+                .unwrap()
+                .as_os_str()
+                .as_bytes()
+                .to_vec(),
+            (false, false) if meta.is_file() => fs::read(&path).unwrap(),
+            (false, false) => b"a pipe or its like".to_vec(),
+        };
+        let name = path.strip_prefix(root).unwrap().as_os_str().as_bytes();
+        found.insert(name.to_vec(), (meta.mode(), bytes));
     }
 }
 
