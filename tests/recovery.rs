@@ -516,6 +516,22 @@ fn commits_that_somebody_made_after_a_crash_are_left_alone_and_a_human_is_asked(
 }
 
 #[test]
+fn a_commit_that_somebody_made_after_a_crash_is_theirs_even_where_the_agent_made_none() {
+    let repo = repo();
+    crash_after(&repo, "touch half");
+    repo.write("mine", "");
+    repo.git(&["add", "mine"]);
+    repo.git(&["commit", "-qm", "my own"]);
+    let mine = repo.head();
+    repo.agent_does(&["touch a"]);
+    repo.run(&[]).expect(11);
+    assert_eq!(repo.calls(), 1);
+    assert_eq!(repo.each("result"), ["interrupted"]);
+    assert_eq!(repo.git(&["merge-base", &mine, "HEAD"]), mine);
+    assert!(repo.has("mine") && repo.has("half"));
+}
+
+#[test]
 fn a_journal_that_cannot_be_understood_is_refused_with_the_way_out() {
     for garbage in ["", "{", "[]", "{\"format\": 1}", "\u{0}\u{0}\u{0}"] {
         let repo = repo();

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use crate::cycle::{cannot_run, choose};
 use crate::effects::agent::{AgentRun, Call, Outbox};
 use crate::effects::journal::{Journal, Phase};
-use crate::effects::workspace::{Settled, Start, Stock, Workspace};
+use crate::effects::workspace::{Settled, Start, Stock, Unmarked, Workspace};
 use crate::effects::{clock, context, excludes, keep};
 use crate::error::{Error, Result};
 use crate::event::Event;
@@ -259,7 +259,7 @@ impl<'a> Attempt<'a> {
     /// Takes stock, and holds the change against the yardstick.
     fn stock(&self, session: &Session, start: &Start) -> Result<Stock> {
         let repo = session.repo.reopened()?;
-        let mut stock = Workspace { repo: &repo }.take_stock(start)?;
+        let mut stock = Workspace { repo: &repo }.take_stock(start, Unmarked::Agents)?;
         if !stock.change.by_others.is_empty() {
             return Ok(stock);
         }
@@ -376,7 +376,7 @@ impl<'a> Attempt<'a> {
             Some(stock) => Ok(stock),
             None => {
                 let repo = session.repo.reopened()?;
-                Workspace { repo: &repo }.take_stock(start)
+                Workspace { repo: &repo }.take_stock(start, Unmarked::Agents)
             }
         }
     }

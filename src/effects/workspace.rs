@@ -22,6 +22,7 @@ use crate::error::{Error, Result};
 use crate::model::gate::{Change, Fate};
 
 pub use restore::Plan;
+pub use stock::Unmarked;
 
 /// The state that a cycle starts from and that an undo goes back to.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -10,7 +10,7 @@ use crate::effects::ledger::Ledger;
 use crate::effects::process::{self, MARK};
 use crate::effects::quarantine::Quarantine;
 use crate::effects::repo::Repo;
-use crate::effects::workspace::{Plan, Settled, Start, Workspace};
+use crate::effects::workspace::{Plan, Settled, Start, Unmarked, Workspace};
 use crate::effects::{clock, keep, proc_table};
 use crate::error::{Error, Result};
 use crate::event::Events;
@@ -101,7 +101,7 @@ fn undo(
     let settled = match plan {
         Some(plan) => finish(workspace, start, plan)?,
         None => {
-            let stock = workspace.take_stock(start)?;
+            let stock = workspace.take_stock(start, Unmarked::Others)?;
             if !stock.change.by_others.is_empty() {
                 record.reason = Some(format!(
                     "somebody else committed: {}",

@@ -29,9 +29,18 @@ struct Found {
     notes: Vec<String>,
 }
 
+/// Whose the movements of refs are that carry no mark, where none does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unmarked {
+    /// The agent's, which scrubbed its environment: right after it has ended.
+    Agents,
+    /// Somebody else's: after a crash, when a person may have worked here since.
+    Others,
+}
+
 impl Workspace<'_> {
     /// Takes stock: commits what was left uncommitted, follows the work to another branch, lists what changed.
-    pub fn take_stock(&self, start: &Start) -> Result<Stock> {
+    pub fn take_stock(&self, start: &Start, unmarked: Unmarked) -> Result<Stock> {
         self.repo.tree_of(&start.commit).map_err(|_| {
             Error::unsafe_repo(format!(
                 "the commit {} that the cycle started from is no longer in .git",
@@ -39,7 +48,7 @@ impl Workspace<'_> {
             ))
             .hint("the agent replaced the repository; the files are as it left them, nothing was done to them")
         })?;
-        let by_others = self.movements_by_others(start);
+        let by_others = self.movements_by_others(start, unmarked);
         if !by_others.is_empty() {
             return Ok(Stock {
                 change: Change {
@@ -108,7 +117,7 @@ impl Workspace<'_> {
 
     /// Returns what somebody else did to the branch while the agent ran. The agent's own movements carry its mark; where
     /// none does, the agent scrubbed its environment and all are its own.
-    fn movements_by_others(&self, start: &Start) -> Vec<String> {
+    fn movements_by_others(&self, start: &Start, unmarked: Unmarked) -> Vec<String> {
         let head = new_movements(self.repo.movements("HEAD"), start.head_movements);
         let branch_log = self.repo.movements(&start.branch);
         let is_logged = !branch_log.is_empty();
@@ -124,7 +133,7 @@ impl Workspace<'_> {
                 || all().any(|own| is_marked(own) && own.new == movement.new)
         };
         let mut others = Vec::new();
-        if all().any(is_marked) {
+        if unmarked == Unmarked::Others || all().any(is_marked) {
             for movement in all().filter(|one| !is_marked(one) && !brings_nothing(one)) {
                 let words = format!(
                     "{} {}",
