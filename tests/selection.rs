@@ -566,7 +566,7 @@ fn three_idle_cycles_on_the_same_content_are_dormancy() {
     // The baseline has no failing goal, so that the first cycle measures afresh.
     assert_eq!(repo.runs("fine"), 4);
     assert!(repo.json(".agents/evolve/fitness-1.json")["taken_from"].is_null());
-    assert_eq!(repo.subjects()[1], "evolve: cycle 3 — nothing to do idle");
+    assert_eq!(repo.subjects()[1], "evolve: cycle 3 — idle");
     assert_eq!(repo.calls(), 0);
 }
 
