@@ -189,6 +189,12 @@ impl Ending {
         }
     }
 
+    /// An ending because somebody else's commits are in the way of an undo (exit 11).
+    pub fn somebody_else(reason: &str) -> Ending {
+        let way_out = "the work was left as it is: look at `git log`, keep or revert what is there, then run evolve again";
+        Ending::human_needed(format!("{reason} — {way_out}"), Vec::new())
+    }
+
     /// The ending that follows from what ended everything.
     pub fn of_halt(halt: &Halt) -> Ending {
         let reason = halt.reason();

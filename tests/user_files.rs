@@ -561,3 +561,22 @@ fn untracked_files_are_not_lost_when_somebody_else_committed_meanwhile() {
         text(&repo)
     );
 }
+
+#[test]
+fn what_evolve_itself_prints_into_the_tree_is_not_rolled_back() {
+    let repo = TestRepo::with_files_wanted(&[("a", 5)]);
+    repo.agent_does(&["touch a"]);
+    let out = std::fs::File::create(repo.path("nohup.out")).unwrap();
+    let mut command = repo.command(env!("CARGO_BIN_EXE_evolve"));
+    command.arg(format!("--agent={}", repo.agent()));
+    command
+        .args(["--max-cycles=1", "--skip-baseline"])
+        .stdout(out);
+    assert!(command.status().unwrap().success());
+    let said = repo.read("nohup.out");
+    assert!(
+        said.contains("cycle 1") && said.contains("improved"),
+        "{said}"
+    );
+    assert_eq!(repo.status(), ["?? nohup.out"]);
+}

@@ -531,3 +531,21 @@ fn goals_outside_the_repository_are_frozen_too() {
     );
     assert!(!repo.has("a"));
 }
+
+#[test]
+fn a_goals_file_outside_the_repository_is_put_back_and_what_stood_there_is_kept() {
+    let repo = TestRepo::with_files_wanted(&[("unused", 5)]);
+    let goals = repo.outside().join("g.yaml");
+    let text = "goals:\n  - {id: a, description: a, check: test -e a, weight: 5}\n";
+    std::fs::write(&goals, text).unwrap();
+    let loosened = text.replace("test -e a", "test -e GOALS.yaml");
+    let edit = format!("printf '%s' '{loosened}' >'{}'", goals.display());
+    repo.agent_does(&[&edit, "echo nothing"]);
+    let flag = format!("--goals={}", goals.display());
+    repo.run(&[&flag, "--max-cycles=2"]).expect(0);
+    assert_eq!(repo.each("result"), ["regressed", "unchanged"]);
+    assert!(repo.each("reason")[0].starts_with("goalposts moved"));
+    assert_eq!(std::fs::read_to_string(&goals).unwrap(), text);
+    let notes = repo.records()[0]["notes"].to_string();
+    assert!(notes.contains("g.yaml was put back"), "{notes}");
+}

@@ -115,6 +115,10 @@ pub fn status(global: &Global, as_json: bool) -> Result<u8> {
             .filter(|record| is_valid(record))
             .cloned(),
         score: progress.newest.as_ref().map(|snapshot| snapshot.score),
+        goals_passing: progress
+            .newest
+            .as_ref()
+            .map(|snapshot| snapshot.goals_passing),
         baseline_score: ledger
             .snapshot(names::BASELINE)
             .map(|snapshot| snapshot.score),

@@ -205,7 +205,7 @@ pub fn dry_run(global: &Global, run: &RunOptions) -> Result<u8> {
     global.say(&format!("\n{}", planned(&choice, &goals)));
     if let Some(journal) = Journal::read(&repo.private)?.filter(|journal| journal.is_unsettled()) {
         global.say(&format!(
-            "cycle {} of a session that died is unsettled; a run would undo it first\n",
+            "cycle {} of a session that died is unsettled; a run would undo it first, with every edit made here since\n",
             journal.cycle
         ));
     }

@@ -8,7 +8,7 @@ use crate::cycle::{cannot_run, choose};
 use crate::effects::agent::{AgentRun, Call, Outbox};
 use crate::effects::journal::{Journal, Phase};
 use crate::effects::workspace::{Settled, Start, Stock, Unmarked, Workspace};
-use crate::effects::{clock, context, excludes, keep};
+use crate::effects::{clock, context, excludes, files, keep};
 use crate::error::{Error, Result};
 use crate::event::Event;
 use crate::model::brief::{self, Material};
@@ -30,6 +30,7 @@ pub struct Attempt<'a> {
     pub task: &'a Task,
     yardstick: Option<Yardstick>,
     fingerprints: Vec<(String, Option<String>)>,
+    goals_outside: Option<Vec<u8>>,
     brief: String,
     brief_file: PathBuf,
     /// How the agent's run ended, if it got that far.
@@ -50,6 +51,7 @@ impl<'a> Attempt<'a> {
             task,
             yardstick: None,
             fingerprints: Vec::new(),
+            goals_outside: None,
             brief: String::new(),
             brief_file: PathBuf::new(),
             run: None,
@@ -73,6 +75,9 @@ impl<'a> Attempt<'a> {
         };
         let yardstick = Yardstick::of(self.goals, &is_file);
         self.fingerprints = Attempt::fingerprints(session, &yardstick);
+        if session.goals_file.in_repo.is_none() {
+            self.goals_outside = fs::read(&session.goals_file.path).ok();
+        }
         session
             .workspace()
             .keep_untracked(start, &yardstick.frozen, progress.kept.as_ref())?;
@@ -278,6 +283,7 @@ impl<'a> Attempt<'a> {
                     stock.change.goalposts.push(words);
                 }
             }
+            self.put_back_goals(session, start, &mut stock)?;
             Workspace::note_leaned_on(&mut stock, &yardstick.leaned_on);
         }
         let tree = session.repo.tree_of(&stock.tip)?;
@@ -297,6 +303,29 @@ impl<'a> Attempt<'a> {
             }
         }
         Ok(stock)
+    }
+
+    /// Puts a goals file that lies outside the repository back as it was loaded: no undo reaches it, and the next cycle would
+    /// believe it. What stood there instead is kept in the quarantine.
+    fn put_back_goals(&self, session: &Session, start: &Start, stock: &mut Stock) -> Result<()> {
+        let path = &session.goals_file.path;
+        let Some(loaded) = &self.goals_outside else {
+            return Ok(());
+        };
+        let now = fs::read(path).ok();
+        if now.as_ref() == Some(loaded) {
+            return Ok(());
+        }
+        let folder = format!("quarantine/{}-{}", session.id, start.cycle);
+        let kept =
+            session.write_private(&format!("{folder}/goals.yaml"), &now.unwrap_or_default())?;
+        files::replace(path, loaded)?;
+        let shown = &session.goals_file.shown;
+        stock.notes.push(format!(
+            "{shown} was put back; what stood there is in {}",
+            kept.display()
+        ));
+        Ok(())
     }
 
     /// Measures every goal again, and what newly fails once more, one at a time.

@@ -346,11 +346,12 @@ pub fn leave_to_a_person(
 
 /// Says what follows a recorded cycle.
 pub fn step_after(record: &Record, verdict: &Verdict) -> Step {
-    if verdict.fate == Fate::Leave || record.is_environment_change() {
-        return Step::End(Ending::human_needed(
-            record.reason.clone().unwrap_or_default(),
-            Vec::new(),
-        ));
+    let reason = record.reason.clone().unwrap_or_default();
+    if verdict.fate == Fate::Leave {
+        return Step::End(Ending::somebody_else(&reason));
+    }
+    if record.is_environment_change() {
+        return Step::End(Ending::human_needed(reason, Vec::new()));
     }
     Step::Next
 }

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs::{self, Metadata};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -54,6 +55,7 @@ impl Kept {
             ignored: ignored.iter().map(|path| to_hex(path)).collect(),
             ..Kept::default()
         };
+        let own_output = own_output();
         let mut room = TOTAL_LIMIT;
         for path in untracked {
             let name = to_hex(&path);
@@ -61,6 +63,10 @@ impl Kept {
             let Ok(meta) = fs::symlink_metadata(&file) else {
                 continue;
             };
+            if own_output.contains(&(meta.dev(), meta.ino())) {
+                kept.untracked.insert(name, Copy::unknown());
+                continue;
+            }
             let stamp = stamp(&meta);
             let earlier = last.and_then(|last| last.untracked.get(&name));
             if let Some(earlier) =
@@ -211,6 +217,21 @@ impl Kept {
     }
 }
 
+/// Returns what this process prints to, as device and inode: `nohup.out` or a log that lies in the working tree grows while
+/// the agent runs and is nothing to put back.
+fn own_output() -> Vec<(u64, u64)> {
+    let id = |fd: BorrowedFd<'_>| {
+        let meta = fs::File::from(fd.try_clone_to_owned().ok()?)
+            .metadata()
+            .ok()?;
+        Some((meta.dev(), meta.ino()))
+    };
+    [id(std::io::stdout().as_fd()), id(std::io::stderr().as_fd())]
+        .into_iter()
+        .flatten()
+        .collect()
+}
+
 /// Moves away a file or link that stands where a parent folder of `path` has to be.
 pub fn clear_way(root: &Path, path: &[u8], quarantine: &mut Quarantine) -> Result<()> {
     for (index, _) in slashes(path) {
@@ -328,7 +349,7 @@ impl Copy {
         self.copy.is_some() || self.link.is_some()
     }
 
-    /// An entry for a file that has not been looked at yet.
+    /// An entry for a file of which nothing is kept.
     pub fn unknown() -> Copy {
         Copy {
             stamp: String::new(),

@@ -23,7 +23,7 @@ use tokio::io::AsyncWriteExt;
 use tokio::net::unix::pipe::Sender;
 
 use crate::effects::proc_table;
-use crate::effects::stop::Stop;
+use crate::effects::stop::{Halt, Stop};
 use crate::error::{Error, Result};
 
 use output::Output;
@@ -31,6 +31,8 @@ use spawn::{Child, Environment};
 
 /// How long a program may go on after SIGTERM before it is killed.
 pub const GRACE: Duration = Duration::from_secs(10);
+/// How long it may go on after a KILL, which has to act within a second.
+const KILL_GRACE: Duration = Duration::from_millis(400);
 /// How long the output is waited for after the program itself has ended.
 const DRAIN: Duration = Duration::from_millis(200);
 /// How long killed processes are waited for before they are reported as unkillable (uninterruptible sleep).
@@ -208,7 +210,11 @@ impl Supervisor {
     async fn end_gently(&self, child: &mut Child, output: &mut Output, pid: u32) {
         kill_group(pid, Signal::SIGTERM);
         kill_group(pid, Signal::SIGCONT);
-        if !self.group_ends_within(child, output, (pid, GRACE)).await {
+        let grace = match self.stop.halt() {
+            Some(Halt::Kill(..)) => KILL_GRACE,
+            Some(Halt::Signal(_) | Halt::MaxTime(_)) | None => GRACE,
+        };
+        if !self.group_ends_within(child, output, (pid, grace)).await {
             kill_group(pid, Signal::SIGKILL);
             self.group_ends_within(child, output, (pid, SWEEP_LIMIT))
                 .await;

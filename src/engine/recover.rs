@@ -42,7 +42,7 @@ pub fn recover(repo: &Repo, events: &Events) -> Result<Option<Ending>> {
             write_down(&workspace, &start, (&record, &journal.ledger))?;
             let reason = record.reason.unwrap_or_default();
             if fate == Fate::Leave {
-                ending = Some(Ending::human_needed(reason.clone(), Vec::new()));
+                ending = Some(Ending::somebody_else(&reason));
             }
             let work = match &record.reverted_to {
                 Some(_) => format!("its change was undone and stays under {}", start.work_ref()),

@@ -31,6 +31,8 @@ pub struct Status {
     pub newest: Option<Record>,
     /// The newest score of what is in the repository.
     pub score: Option<f64>,
+    /// How many goals pass in what is in the repository.
+    pub goals_passing: Option<usize>,
     /// The score of the baseline.
     pub baseline_score: Option<f64>,
     /// Goals that were struck.

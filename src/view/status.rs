@@ -70,7 +70,9 @@ pub fn page(status: &Status) -> String {
             "unsettled",
             paint(
                 ODD,
-                &format!("cycle {cycle} was cut short; the next run settles it first"),
+                &format!(
+                    "cycle {cycle} was cut short; the next run undoes it first, with every edit made here since (kept under refs/evolve)"
+                ),
             ),
         );
     }
@@ -117,13 +119,10 @@ pub fn page(status: &Status) -> String {
 }
 
 fn score(status: &Status) -> String {
-    let passing = status.newest.as_ref().map_or(String::new(), |newest| {
-        format!(
-            ", {} of {} pass",
-            newest.goals_passing,
-            count(newest.goals_total, "goal")
-        )
-    });
+    let passing = match (status.goals_passing, status.goals_total) {
+        (Some(passing), Some(total)) => format!(", {passing} of {} pass", count(total, "goal")),
+        (Some(_) | None, _) => String::new(),
+    };
     match (status.score, status.baseline_score) {
         (Some(now), Some(baseline)) => {
             format!("{} (baseline {}){passing}", number(now), number(baseline))

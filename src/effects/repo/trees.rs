@@ -190,8 +190,9 @@ impl Repo {
 
     /// Builds a tree that has the content of `content`, and of the ledger paths exactly `files`.
     pub fn with_ledger(&self, content: &str, files: &[(String, Entry)]) -> Result<String> {
+        let base = self.without_obstacles(content)?;
         let mut update = git2::build::TreeUpdateBuilder::new();
-        for (path, _) in self.ledger_files(content)? {
+        for (path, _) in self.ledger_files(&base.id().to_string())? {
             if !files.iter().any(|(kept, _)| *kept == path) {
                 update.remove(path);
             }
@@ -199,11 +200,30 @@ impl Repo {
         for (path, entry) in files {
             update.upsert(path.as_str(), oid(&entry.id)?, file_mode(entry.mode));
         }
-        let base = self.tree(content)?;
         update
             .create_updated(&self.inner, &base)
             .map(|id| id.to_string())
             .map_err(broken("build a tree"))
+    }
+
+    /// Returns a tree without what stands, as a file or link, where the ledger's folders have to be.
+    fn without_obstacles(&self, content: &str) -> Result<git2::Tree<'_>> {
+        let mut tree = self.tree(content)?;
+        for folder in ledger::FOLDERS {
+            let is_obstacle = |entry: git2::TreeEntry<'_>| entry.kind() != Some(ObjectType::Tree);
+            if tree.get_path(Path::new(folder)).is_ok_and(is_obstacle) {
+                let mut update = git2::build::TreeUpdateBuilder::new();
+                update.remove(folder);
+                let without = update
+                    .create_updated(&self.inner, &tree)
+                    .map_err(broken("build a tree"))?;
+                tree = self
+                    .inner
+                    .find_tree(without)
+                    .map_err(broken("read a tree"))?;
+            }
+        }
+        Ok(tree)
     }
 }
 
