@@ -236,11 +236,22 @@ fn a_kill_file_that_is_taken_away_at_once_has_still_been_seen() {
 #[test]
 fn a_kill_is_acknowledged_before_an_agent_that_will_not_end() {
     let repo = repo();
-    let script = "trap 'sleep 0.5; cp .agents/evolve/KILLED.json \"$OUT/acknowledged\"; exit 0' TERM; echo $$ >\"$OUT/pid\"; sleep 300 & wait";
+    let script = "trap 'cp .agents/evolve/KILLED.json \"$OUT/acknowledged\"; exit 0' TERM; echo $$ >\"$OUT/pid\"; sleep 300 & wait";
     let child = come_to_with(&repo, Moment::Agent, script, &[]);
     repo.kill();
     finish(child).expect(0);
     assert!(repo.said("acknowledged").contains("killed_at"));
+}
+
+#[test]
+fn a_kill_does_not_grant_an_agent_that_will_not_end_the_time_that_a_signal_does() {
+    let repo = repo();
+    let script = "trap '' TERM; echo $$ >\"$OUT/pid\"; n=0; while [ $n -lt 50 ]; do sleep 0.1; n=$((n + 1)); done; touch \"$OUT/lived\"";
+    let child = come_to_with(&repo, Moment::Agent, script, &[]);
+    repo.kill();
+    finish(child).expect(0);
+    assert!(!repo.out("lived").exists());
+    assert_eq!(repo.each("result"), ["interrupted"]);
 }
 
 #[test]
