@@ -1,0 +1,102 @@
+//! Holds what the agent left against the yardstick: frozen files by their bytes, the goals file by what it says.
+
+use std::fs;
+
+use super::Attempt;
+use crate::effects::files;
+use crate::effects::workspace::{Start, Stock, Unmarked, Workspace};
+use crate::error::Result;
+use crate::model::goals;
+use crate::model::yardstick::{self, Yardstick};
+use crate::session::Session;
+
+impl Attempt<'_> {
+    /// Returns the digests of the yardstick's bytes on disk: no tree tells of a change to what git does not track, nor of
+    /// one behind a link.
+    pub(super) fn fingerprints(
+        session: &Session,
+        yardstick: &Yardstick,
+    ) -> Vec<(String, Option<String>)> {
+        let mut files = yardstick.frozen.clone();
+        if session.goals_file.in_repo.is_none() {
+            files.push(session.goals_file.path.to_string_lossy().into_owned());
+        }
+        let digest = |file: String| {
+            let digest = session.workspace().fingerprint(&file);
+            (file, digest)
+        };
+        files.into_iter().map(digest).collect()
+    }
+
+    /// Takes stock, and holds the change against the yardstick.
+    pub(super) fn stock(&self, session: &Session, start: &Start) -> Result<Stock> {
+        let repo = session.repo.reopened()?;
+        let mut stock = Workspace { repo: &repo }.take_stock(start, Unmarked::Agents)?;
+        if !stock.change.by_others.is_empty() {
+            return Ok(stock);
+        }
+        if let Some(yardstick) = &self.yardstick {
+            for file in &stock.files {
+                let is_goals = session.goals_file.in_repo.as_ref() == Some(file);
+                if !is_goals && yardstick.is_frozen(file) {
+                    stock.change.goalposts.push(format!("{file} changed"));
+                }
+            }
+            for (file, before) in &self.fingerprints {
+                let words = format!("{file} changed");
+                if session.workspace().fingerprint(file) != *before
+                    && !stock.change.goalposts.contains(&words)
+                {
+                    stock.change.goalposts.push(words);
+                }
+            }
+            self.put_back_goals(session, start, &mut stock)?;
+            Workspace::note_leaned_on(&mut stock, &yardstick.leaned_on);
+        }
+        let tree = session.repo.tree_of(&stock.tip)?;
+        let is_goals = |file: &String| session.goals_file.in_repo.as_ref() == Some(file);
+        if let Some(path) = stock.files.iter().find(|file| is_goals(file)) {
+            let bytes = session.repo.file(&tree, path)?.unwrap_or_default();
+            match goals::read_goals(path, &bytes) {
+                Ok((edited, _)) => {
+                    let edit = yardstick::compare_goals(self.goals, &edited);
+                    stock.change.goalposts.extend(edit.moved);
+                    stock.change.goals_added = edit.added;
+                }
+                Err(_) => stock
+                    .change
+                    .goalposts
+                    .push(format!("{path} no longer validates")),
+            }
+        }
+        Ok(stock)
+    }
+
+    /// Puts a goals file that lies outside the repository back as it was loaded: no undo reaches it, and the next cycle would
+    /// believe it. What stood there instead is kept in the quarantine.
+    pub(super) fn put_back_goals(
+        &self,
+        session: &Session,
+        start: &Start,
+        stock: &mut Stock,
+    ) -> Result<()> {
+        let path = &session.goals_file.path;
+        let Some(loaded) = &self.goals_outside else {
+            return Ok(());
+        };
+        let now = fs::read(path).ok();
+        if now.as_ref() == Some(loaded) {
+            return Ok(());
+        }
+        let folder = format!("quarantine/{}-{}", session.id, start.cycle);
+        let kept =
+            session.write_private(&format!("{folder}/goals.yaml"), &now.unwrap_or_default())?;
+        files::replace(path, loaded)?;
+        let shown = &session.goals_file.shown;
+        stock.notes.push(format!(
+            "{shown} was put back; what stood there is in {}",
+            kept.display()
+        ));
+        Ok(())
+    }
+}
