@@ -9,6 +9,9 @@ use crate::model::snapshot::Measurement;
 use crate::model::text::{self, clean_line, count, duration, number};
 use crate::view::style::{self, BAD, FAINT, GOOD, ODD, STRONG, paint};
 
+/// The ending that asks for a person.
+const HUMAN_NEEDED: &str = "human-needed";
+const RETRY_HINT: &str = "hint: `evolve retry ID` lets a goal be worked on again";
 /// The ending of a session that an error ended.
 const FAILED: &str = "failed";
 
@@ -266,7 +269,7 @@ fn quietly(event: &Event) -> Vec<Line> {
     match event {
         Event::SessionEnded {
             reason,
-            ending: "human-needed",
+            ending: HUMAN_NEEDED,
             ..
         } => {
             let reason = text::clean(reason).trim().to_owned();
@@ -361,7 +364,12 @@ fn ended(event: &Event) -> Vec<String> {
         return Vec::new();
     };
     let style = if *exit_code == 0 { GOOD } else { BAD };
-    let mut line = paint(style, ending);
+    // What is asked of a person says so itself.
+    let word = match *ending {
+        HUMAN_NEEDED => "stopped",
+        ending => ending,
+    };
+    let mut line = paint(style, word);
     match usize::try_from(*cycles).unwrap_or(usize::MAX) {
         0 if *ending == FAILED => return Vec::new(),
         0 => {}
@@ -372,6 +380,9 @@ fn ended(event: &Event) -> Vec<String> {
         line.push_str(&format!(": {reason}"));
     }
     let mut lines = vec![line];
+    if *ending == HUMAN_NEEDED && reason.starts_with("a human is needed") {
+        lines.push(RETRY_HINT.to_owned());
+    }
     lines.extend(trajectory.as_deref().map(clean_line));
     lines
 }
