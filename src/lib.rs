@@ -33,6 +33,7 @@ pub mod session;
 
 /// Decisions and formats. Pure: nothing here reads a file, starts a program or asks for the time.
 pub mod model {
+    pub mod agent;
     pub mod brief;
     pub mod check;
     pub mod digest;
@@ -54,6 +55,7 @@ pub mod model {
     pub mod summary;
     pub mod text;
     pub mod trajectory;
+    pub mod usage;
     pub mod work;
     pub mod yardstick;
 }

@@ -1,5 +1,6 @@
 //! The user's GOALS.yaml as typed values. Reading it, with a place for each problem, is `read`'s job. Pure.
 
+mod agents;
 mod fields;
 mod goal;
 mod node;
@@ -15,8 +16,9 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use crate::model::digest;
+use crate::model::{agent, digest};
 
+pub use agents::read_agents;
 pub use read::{read_config, read_goals};
 pub use report::{Problem, to_error};
 
@@ -56,6 +58,8 @@ impl Goals {
 pub struct Settings {
     /// The agent to hand fixes to.
     pub agent: Option<AgentSpec>,
+    /// Agents that are changed or added, in file order.
+    pub agents: Vec<agent::Entry>,
     /// How many checks run at once.
     pub jobs: Option<usize>,
     /// How long a check may run.

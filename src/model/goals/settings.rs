@@ -2,6 +2,7 @@
 
 use globset::Glob;
 
+use super::agents::read_entries;
 use super::fields::{self, Fields, Found, Keys};
 use super::node::{Complaint, Node, Shape};
 use super::{AgentCommand, AgentSpec, Limits, Prompt, Settings};
@@ -9,7 +10,7 @@ use super::{AgentCommand, AgentSpec, Limits, Prompt, Settings};
 /// The keys of the `evolve:` block.
 pub const EVOLVE: Keys = Keys {
     owner: "evolve",
-    known: &["agent", "jobs", "timeout", "protect", "limits"],
+    known: &["agent", "agents", "jobs", "timeout", "protect", "limits"],
     free: &[],
     elsewhere: ELSEWHERE,
 };
@@ -17,7 +18,7 @@ pub const EVOLVE: Keys = Keys {
 /// The keys of config.yaml.
 pub const CONFIG: Keys = Keys {
     owner: "the file",
-    known: &["agent", "jobs", "timeout", "limits"],
+    known: &["agent", "agents", "jobs", "timeout", "limits"],
     free: &[],
     elsewhere: &[
         ("protect", "under evolve: in GOALS.yaml"),
@@ -69,6 +70,10 @@ pub fn read_settings(node: &Node, keys: &Keys, found: &mut Found) -> Settings {
         agent: fields
             .node("agent")
             .and_then(|node| read_agent(&fields, node, found)),
+        agents: fields
+            .node("agents")
+            .map(|node| read_entries(node, found))
+            .unwrap_or_default(),
         jobs: jobs.map(|jobs| usize::try_from(jobs).unwrap_or(usize::MAX)),
         timeout: fields.optional("timeout", &fields::time, found),
         protect: match keys.known.contains(&"protect") {

@@ -1,0 +1,105 @@
+//! The command line of an agent: placeholders filled in, and what has no value left out. Pure.
+
+use super::{Arg, Preset};
+use crate::model::goals::Prompt;
+
+/// The values of the placeholders in one call.
+#[derive(Clone, Debug, Default)]
+pub struct Fill<'a> {
+    /// `{brief}`: what the agent is told.
+    pub brief: &'a str,
+    /// `{brief_file}`: where that lies.
+    pub brief_file: &'a str,
+    /// `{check}`: the commands of the goal's check, each as an agent would run it. What holds it is repeated for each.
+    pub checks: &'a [String],
+    /// `{folder}`: a private folder of this run, for files that the agent writes beside its work.
+    pub folder: &'a str,
+    /// `{max_cost}`: the most dollars that the call may cost.
+    pub max_cost: Option<f64>,
+}
+
+impl Preset {
+    /// Returns the command line that starts `program`. Under `prompt: arg` or `file`, the brief or its path is the last argument
+    /// unless a placeholder names its place.
+    pub fn argv(&self, program: &str, fill: &Fill<'_>) -> Vec<String> {
+        let mut argv = vec![program.to_owned()];
+        let items = || self.args.iter().chain(&self.extra_args);
+        argv.extend(items().flat_map(|item| fill.arg(item)));
+        let (placeholder, value) = match self.prompt {
+            Prompt::Stdin => return argv,
+            Prompt::Arg => ("{brief}", fill.brief),
+            Prompt::File => ("{brief_file}", fill.brief_file),
+        };
+        let is_placed = items().any(|item| item.words().iter().any(|w| w.contains(placeholder)));
+        if !is_placed {
+            argv.push(value.to_owned());
+        }
+        argv
+    }
+
+    /// Returns the variables to set, filled in; one without a value is left out.
+    pub fn env(&self, fill: &Fill<'_>) -> Vec<(String, String)> {
+        let filled =
+            |(name, value): &(String, String)| Some((name.clone(), fill.word(value, None)?));
+        self.env.iter().filter_map(filled).collect()
+    }
+
+    /// Returns the path of the file that the program writes beside its output.
+    pub fn usage_file(&self, fill: &Fill<'_>) -> Option<String> {
+        fill.word(self.output.usage_file.as_deref()?, None)
+    }
+}
+
+impl Arg {
+    /// Returns the words of the item.
+    pub fn words(&self) -> &[String] {
+        match self {
+            Arg::Word(word) => std::slice::from_ref(word),
+            Arg::Group(words) => words,
+        }
+    }
+}
+
+impl Fill<'_> {
+    fn arg(&self, item: &Arg) -> Vec<String> {
+        let words = item.words();
+        let once = |check: Option<&str>| -> Option<Vec<String>> {
+            words.iter().map(|word| self.word(word, check)).collect()
+        };
+        if !words.iter().any(|word| word.contains("{check}")) {
+            return once(None).unwrap_or_default();
+        }
+        let checks = self.checks.iter().filter_map(|check| once(Some(check)));
+        checks.flatten().collect()
+    }
+
+    /// Fills in one word; none if a placeholder has no value.
+    fn word(&self, word: &str, check: Option<&str>) -> Option<String> {
+        let mut filled = String::new();
+        let mut rest = word;
+        while let Some(open) = rest.find('{') {
+            let (before, from) = rest.split_at(open);
+            filled.push_str(before);
+            let end = from.find('}').map_or(from.len(), |close| close + 1);
+            match &from[..end] {
+                "{brief}" => filled.push_str(self.brief),
+                "{brief_file}" => filled.push_str(some(self.brief_file)?),
+                "{check}" => filled.push_str(check.and_then(some)?),
+                "{folder}" => filled.push_str(some(self.folder)?),
+                "{max_cost}" => filled.push_str(&self.max_cost?.to_string()),
+                _ => {
+                    filled.push('{');
+                    rest = &from[1..];
+                    continue;
+                }
+            }
+            rest = &from[end..];
+        }
+        filled.push_str(rest);
+        Some(filled)
+    }
+}
+
+fn some(value: &str) -> Option<&str> {
+    (!value.is_empty()).then_some(value)
+}
