@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use crate::model::goals::Prompt;
 
-pub use argv::Fill;
+pub use argv::{Fill, PLACEHOLDERS};
 pub use obstacle::{CannotRun, Obstacle, Refusal};
 pub use pointer::Pointer;
 pub use presets::{BUILT_IN, Presets};
@@ -85,6 +85,8 @@ pub struct Rule {
     pub when: Vec<Condition>,
     /// The event is one turn of the agent.
     pub turn: bool,
+    /// How many turns there were in all, where an event says so.
+    pub turns: Vec<Pointer>,
     /// Paths of files that were touched.
     pub file: Vec<Pointer>,
     /// What the agent did or said; what is found is put into one line.

@@ -3,6 +3,9 @@
 use super::{Arg, Preset};
 use crate::model::goals::Prompt;
 
+/// The words that may stand in braces within arguments.
+pub const PLACEHOLDERS: [&str; 5] = ["brief", "brief_file", "check", "folder", "max_cost"];
+
 /// The values of the placeholders in one call.
 #[derive(Clone, Debug, Default)]
 pub struct Fill<'a> {
@@ -102,4 +105,128 @@ impl Fill<'_> {
 
 fn some(value: &str) -> Option<&str> {
     (!value.is_empty()).then_some(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::agent::{Output, Presets};
+    use proptest::prelude::*;
+
+    fn word(word: &str) -> Arg {
+        Arg::Word(word.to_owned())
+    }
+
+    fn group(words: &[&str]) -> Arg {
+        Arg::Group(words.iter().map(|word| (*word).to_owned()).collect())
+    }
+
+    fn argv(prompt: Prompt, args: Vec<Arg>, fill: &Fill<'_>) -> String {
+        let preset = Preset {
+            prompt,
+            args,
+            ..Preset::default()
+        };
+        preset.argv("agent", fill).join("|")
+    }
+
+    #[test]
+    fn claude_is_started_with_what_the_goal_needs() {
+        let checks = ["cargo test".to_owned(), "cargo fmt --check".to_owned()];
+        let fill = Fill {
+            brief: "Do it.",
+            brief_file: "/b",
+            checks: &checks,
+            folder: "/f",
+            max_cost: Some(0.5),
+        };
+        let presets = Presets::new(&[]);
+        let argv = presets.find("claude").unwrap().argv("/bin/claude", &fill);
+        let words = [
+            "/bin/claude",
+            "-p",
+            "--output-format stream-json --verbose",
+            "--permission-mode acceptEdits",
+            "--allowedTools Bash(cargo test) Bash(cargo test *)",
+            "--allowedTools Bash(cargo fmt --check) Bash(cargo fmt --check *)",
+            "--disallowedTools Bash(git commit *) Bash(git push *)",
+            "--max-budget-usd 0.5",
+        ];
+        assert_eq!(argv.join(" "), words.join(" "));
+    }
+
+    #[test]
+    fn what_has_no_value_is_left_out() {
+        let args = || {
+            vec![
+                word("-p"),
+                group(&["--cost", "{max_cost}"]),
+                group(&["--allow", "Bash({check} *)"]),
+                word("{folder}/x"),
+                word(""),
+            ]
+        };
+        let empty = Fill::default();
+        assert_eq!(argv(Prompt::Stdin, args(), &empty), "agent|-p|");
+        let checks = ["a".to_owned(), String::new(), "b c".to_owned()];
+        let full = Fill {
+            checks: &checks,
+            folder: "/f",
+            max_cost: Some(2.0),
+            ..Fill::default()
+        };
+        assert_eq!(
+            argv(Prompt::Stdin, args(), &full),
+            "agent|-p|--cost|2|--allow|Bash(a *)|--allow|Bash(b c *)|/f/x|"
+        );
+    }
+
+    #[test]
+    fn the_brief_is_last_unless_it_has_a_place() {
+        let fill = Fill {
+            brief: "Do {it} {check}.",
+            brief_file: "/b",
+            ..Fill::default()
+        };
+        let last = argv(Prompt::Arg, vec![word("-x")], &fill);
+        assert_eq!(last, "agent|-x|Do {it} {check}.");
+        let placed = argv(Prompt::Arg, vec![word("--p={brief}"), word("-x")], &fill);
+        assert_eq!(placed, "agent|--p=Do {it} {check}.|-x");
+        assert_eq!(argv(Prompt::File, vec![], &fill), "agent|/b");
+        let group = group(&["-f", "{brief_file}"]);
+        assert_eq!(
+            argv(Prompt::File, vec![group, word("-x")], &fill),
+            "agent|-f|/b|-x"
+        );
+    }
+
+    #[test]
+    fn variables_and_files_are_filled_in_too() {
+        let preset = Preset {
+            env: vec![
+                ("A".to_owned(), "{folder}/a".to_owned()),
+                ("B".to_owned(), "{max_cost}".to_owned()),
+            ],
+            output: Output {
+                usage_file: Some("{folder}/usage.json".to_owned()),
+                ..Output::default()
+            },
+            ..Preset::default()
+        };
+        let fill = Fill {
+            folder: "/f",
+            ..Fill::default()
+        };
+        assert_eq!(preset.env(&fill), [("A".to_owned(), "/f/a".to_owned())]);
+        assert_eq!(preset.usage_file(&fill).as_deref(), Some("/f/usage.json"));
+        assert_eq!(preset.usage_file(&Fill::default()), None);
+    }
+
+    proptest! {
+        #[test]
+        fn words_without_placeholders_stay_as_they_are(text in "[a-z{} ]{0,20}") {
+            prop_assume!(!PLACEHOLDERS.iter().any(|name| text.contains(&format!("{{{name}}}"))));
+            prop_assert_eq!(Fill::default().word(&text, None), Some(text));
+        }
+    }
 }

@@ -1,6 +1,34 @@
 //! Why an agent cannot run, told apart from an agent that ran and failed. Pure.
 
+mod general;
+
+use std::sync::LazyLock;
+
+use regex::{Regex, RegexBuilder};
 use serde::Serialize;
+
+use super::Format;
+use super::transcript::{Failure, shown};
+use crate::model::text;
+use general::general;
+
+/// The longest line of an output that can be an error for people, in bytes.
+const LONGEST_LINE: usize = 2000;
+/// How much of such a line is kept, in characters.
+const LINE_CHARS: usize = 500;
+/// An end of an output that is as long as this begins within a line.
+const CUT_TAIL: usize = 4096;
+
+/// A line that a program prints for its own failure.
+static ERROR: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"^\s*(?:\[?\d{4}-\d\d-\d\d\S*\s+)?(?:(?i:error|fatal|failed)\b|[\w.]*(?:Error|Exception)\b|[✗✖×]|\[API Error|API Error|[\w-]+: (?i:error|fatal)\b)")
+        .expect("BUG: the pattern of an error is valid")
+});
+
+static STATUS: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"(?i)(?:^\s*|\b(?:status(?:[ _]?code)?|http(?:/[\d.]+)?|(?:api |server )?error(?: code)?|code)\W{1,4})([45]\d\d)\b")
+        .expect("BUG: the pattern of a status is valid")
+});
 
 /// An agent that cannot run: the reason, and the words that it has for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -81,4 +109,118 @@ pub struct Refusal {
     pub status: Vec<u16>,
     /// A regular expression for the agent's own words, in any case of letters.
     pub says: Option<String>,
+}
+
+/// How a run ended, in what the agent itself says of it.
+#[derive(Debug)]
+pub(super) struct Ending<'a> {
+    /// What the lines of the output are.
+    pub format: Format,
+    /// The exit code; none after a signal.
+    pub exit: Option<i32>,
+    /// What its last events say.
+    pub failure: Option<Failure>,
+    /// What it was refused.
+    pub denied: Option<String>,
+    /// The end of its output.
+    pub tail: &'a str,
+}
+
+impl Ending<'_> {
+    /// Returns the agent's own words for its failure: those of its events, else the last of what it printed for people.
+    pub fn failed(&self) -> Option<String> {
+        let printed = || self.printed().into_iter().next_back();
+        let failure = self.failure.as_ref().map(|failure| failure.message.clone());
+        failure.or_else(|| (self.exit != Some(0)).then(printed)?)
+    }
+
+    /// Returns what may tell why the agent cannot run: never what a run that ended well says.
+    fn reasons(&self) -> Vec<Failure> {
+        match &self.failure {
+            Some(failure) => vec![failure.clone()],
+            None if self.exit == Some(0) => Vec::new(),
+            None => self.printed().into_iter().map(printed_failure).collect(),
+        }
+    }
+
+    /// Returns the last lines that are the program's own. In a stream of events, they are those that are no events; among
+    /// words for people, they have to look like errors, and stand at the end.
+    fn printed(&self) -> Vec<String> {
+        let is_cut = self.tail.len() >= CUT_TAIL;
+        let lines = self.tail.lines().enumerate().filter(|(index, line)| {
+            let line = line.trim();
+            let is_event = line.starts_with(['{', '[', ']', '}', '"']) && !ERROR.is_match(line);
+            let is_piece = is_cut && *index == 0;
+            !(line.is_empty() || line.len() > LONGEST_LINE || is_event || is_piece)
+        });
+        let lines: Vec<&str> = lines.map(|(_, line)| line).collect();
+        let most = match self.format {
+            Format::Jsonl => 20,
+            Format::Text => 3,
+        };
+        let lines = lines[lines.len().saturating_sub(most)..].iter();
+        let is_own =
+            |line: &&&str| self.format == Format::Jsonl || ERROR.is_match(&text::clean_line(line));
+        lines
+            .filter(is_own)
+            .map(|line| shown(line, LINE_CHARS))
+            .collect()
+    }
+}
+
+fn printed_failure(message: String) -> Failure {
+    Failure {
+        message,
+        status: None,
+    }
+}
+
+/// Returns why the agent could not run, by its own rules and then by those that all agents share.
+pub(super) fn recognise(rules: &[Refusal], ending: &Ending<'_>) -> Option<CannotRun> {
+    let reasons = ending.reasons();
+    let found = rules
+        .iter()
+        .chain(general().iter())
+        .find_map(|rule| Some((rule.kind, rule.fits(ending, &reasons)?)));
+    let denied = || Some((Obstacle::PermissionRefused, ending.denied.clone()?));
+    let (kind, message) = found.or_else(denied)?;
+    Some(CannotRun { kind, message })
+}
+
+impl Refusal {
+    /// Returns the words in which the rule recognises its obstacle.
+    fn fits(&self, ending: &Ending<'_>, reasons: &[Failure]) -> Option<String> {
+        let exit = ending.exit.filter(|exit| self.exit.contains(exit));
+        if !self.exit.is_empty() && exit.is_none() {
+            return None;
+        }
+        let is_about_words = !self.status.is_empty() || self.says.is_some();
+        if is_about_words {
+            let says = self.regex();
+            let fits = |reason: &&Failure| {
+                let status = reason.status.or_else(|| status_in(&reason.message));
+                (self.status.is_empty() || status.is_some_and(|s| self.status.contains(&s)))
+                    && says
+                        .as_ref()
+                        .is_none_or(|says| says.is_match(&reason.message))
+            };
+            return reasons
+                .iter()
+                .rev()
+                .find(fits)
+                .map(|reason| reason.message.clone());
+        }
+        let words = ending.failed();
+        exit.map(|exit| words.unwrap_or_else(|| format!("exit {exit}")))
+    }
+
+    fn regex(&self) -> Option<Regex> {
+        let says = self.says.as_deref()?;
+        RegexBuilder::new(says).case_insensitive(true).build().ok()
+    }
+}
+
+/// Returns the HTTP status that an error names: `401: …`, `status 401`, `(HTTP 401)`, `API Error: 401 …`.
+fn status_in(message: &str) -> Option<u16> {
+    STATUS.captures(message)?.get(1)?.as_str().parse().ok()
 }

@@ -82,3 +82,32 @@ impl Step {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn find(pointer: &str) -> String {
+        let document = serde_json::json!({"a": [{"b": 1}, {"c": 2}, {"b": 3}], "x/y": {"p": 4, "q~": 5}, "*": 6});
+        let pointer = Pointer::parse(pointer).unwrap();
+        let found = pointer.find(&document).into_iter().map(Value::to_string);
+        found.collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn a_star_is_every_element() {
+        assert_eq!(find("/a/*/b"), "1 3");
+        assert_eq!(find("/a/1/c"), "2");
+        assert_eq!(find("/x~1y/*"), "4 5");
+        assert_eq!(find("/x~1y/q~0"), "5");
+        assert_eq!(find("/*/p"), "4");
+        assert_eq!(find("/a/b/c/*"), "");
+    }
+
+    #[test]
+    fn what_is_no_pointer_is_refused() {
+        for text in ["", "a", "#/a", "/a~", "/~2"] {
+            assert!(Pointer::parse(text).is_err(), "{text}");
+        }
+    }
+}

@@ -139,7 +139,8 @@ impl Found {
     }
 }
 
-fn repeated(entry: &Entry, first: Place) -> Complaint {
+/// Says that the key of `entry` was given before.
+pub fn repeated(entry: &Entry, first: Place) -> Complaint {
     let message = format!(
         "the key {} stands here again, first on line {}",
         quote(&entry.key),

@@ -30,6 +30,14 @@ impl Complaint {
         }
     }
 
+    /// Says below which key it was found.
+    pub fn below(self, key: &str) -> Complaint {
+        Complaint {
+            message: format!("{key}: {}", self.message),
+            ..self
+        }
+    }
+
     /// Adds what to do.
     pub fn hint(mut self, hint: impl Into<String>) -> Complaint {
         self.hint = Some(hint.into());

@@ -23,6 +23,7 @@ const FILE: Keys = Keys {
     free: FREE,
     elsewhere: &[
         ("agent", "under evolve:"),
+        ("agents", "under evolve:"),
         ("jobs", "under evolve:"),
         ("timeout", "under evolve:"),
         ("protect", "under evolve:"),

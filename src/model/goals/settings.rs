@@ -54,7 +54,8 @@ const LIMITS: Keys = Keys {
     elsewhere: &[],
 };
 
-const PROMPTS: &[(&str, Prompt)] = &[
+/// How a brief reaches an agent, in words.
+pub const PROMPTS: &[(&str, Prompt)] = &[
     ("stdin", Prompt::Stdin),
     ("file", Prompt::File),
     ("arg", Prompt::Arg),

@@ -98,6 +98,7 @@ goals:
     assert_eq!(
         goals.settings,
         Settings {
+            agents: Vec::new(),
             agent: Some(AgentSpec::Line("my-agent --print".to_string())),
             jobs: Some(3),
             timeout: Some(Duration::from_secs(90)),
