@@ -44,13 +44,15 @@ pub struct Arguments {
 }
 
 /// Options that only the loop itself has; before a command they would say nothing.
-const LOOP_ONLY: [&str; 8] = [
+const LOOP_ONLY: [&str; 10] = [
     "max_cycles",
     "dry_run",
     "skip_baseline",
     "test_first",
     "agent",
     "max_time",
+    "max_cost",
+    "max_tokens",
     "idle_wait",
     "json",
 ];
@@ -149,18 +151,55 @@ struct RunOptions {
     /// End the session after this time, as in 90s, 30m, 2h
     #[arg(long, value_name = "TIME", value_parser = crate::model::duration::parse)]
     max_time: Option<Duration>,
+    /// End the session once its agents have cost this many US dollars, as they report it
+    #[arg(long, value_name = "USD", value_parser = dollars)]
+    max_cost: Option<f64>,
+    /// End the session once its agents have used this many tokens, as they report them; as in 500k, 2M
+    #[arg(long, value_name = "N", value_parser = tokens)]
+    max_tokens: Option<u64>,
     /// Rest this long between idle cycles [default: 0]
     #[arg(long, value_name = "TIME", value_parser = rest)]
     idle_wait: Option<Duration>,
     /// One event a line on stdout, as JSON
     #[arg(long)]
     json: bool,
+    /// Leave the user's configuration unread: a demonstration is the same for everybody.
+    #[arg(skip)]
+    ignores_config: bool,
 }
 
 fn at_least_one<N: FromStr + PartialOrd + From<u8>>(text: &str) -> Result<N, String> {
     match text.parse() {
         Ok(number) if number >= N::from(1) => Ok(number),
         Ok(_) | Err(_) => Err("write a whole number of at least 1".to_owned()),
+    }
+}
+
+fn dollars(text: &str) -> Result<f64, String> {
+    match text.trim().trim_start_matches('$').parse::<f64>() {
+        Ok(amount) if amount.is_finite() && amount > 0.0 => Ok(amount),
+        Ok(_) | Err(_) => {
+            Err("write an amount in US dollars, more than 0, as in 5 or 2.50".to_owned())
+        }
+    }
+}
+
+fn tokens(text: &str) -> Result<u64, String> {
+    let text = text.trim();
+    let (digits, unit) = match text.char_indices().last() {
+        Some((at, 'k' | 'K')) => (&text[..at], 1_000),
+        Some((at, 'm' | 'M')) => (&text[..at], 1_000_000),
+        _ => (text, 1),
+    };
+    match digits
+        .parse::<u64>()
+        .ok()
+        .and_then(|number| number.checked_mul(unit))
+    {
+        Some(number) if number > 0 => Ok(number),
+        Some(_) | None => {
+            Err("write a whole number of at least 1, as in 800000, 500k or 2M".to_owned())
+        }
     }
 }
 

@@ -1,17 +1,17 @@
 //! One cycle, told in order: measure, select, brief, agent, measure, judge, settle, record.
 
 mod attempt;
+mod call;
 mod choose;
 mod settle;
 pub mod summary;
 
 use crate::effects::journal::Journal;
-use crate::error::{Error, Kind};
 use crate::model::gate::{self, Fate};
 use crate::model::select::Choice;
 use crate::session::{Cut, Ending, Progress, Session};
 
-use attempt::Attempt;
+use call::Called;
 
 pub use attempt::drop_copies;
 pub use choose::{load_goals, measure_all, refuse_unmeasurable};
@@ -43,13 +43,11 @@ pub async fn cycle(session: &Session, progress: &mut Progress) -> Result<Step, C
             return settle::leave_to_a_person(session, progress, number, stuck);
         }
     };
-    let mut attempt = Attempt::new(&goals, &before, &selection.task);
-    attempt.prepare(session, progress, &mut start).await?;
-    attempt.carry_out(session, progress, &start).await;
-    let stock = attempt.take_stock(session, &start)?;
-    if let (Some(why), false) = (attempt.cannot_run(), stock.change.is_made) {
-        return Err(attempt.give_back(session, progress, (&start, &stock), why));
-    }
+    let chosen = (&goals, &before, &selection.task);
+    let (attempt, stock) = match call::call(session, progress, &mut start, chosen).await? {
+        Called::Attempted(attempt, stock) => (*attempt, *stock),
+        Called::Over(step) => return Ok(step),
+    };
     let verdict = gate::judge(&attempt.evidence(&stock.change));
     let (verdict, settled) = settle::settle(session, (&start, &stock), verdict)?;
     let verdict = settle::blame(session, (&start, &attempt), verdict).await;
@@ -68,11 +66,4 @@ pub async fn cycle(session: &Session, progress: &mut Progress) -> Result<Step, C
         Some(cut) => Err(cut),
         None => Ok(settle::step_after(&record, &verdict)),
     }
-}
-
-/// Makes the error of an agent that cannot run (exit 4).
-fn cannot_run(name: &str, why: &str) -> Error {
-    Error::new(Kind::Agent, format!("the agent cannot run: {why}")).hint(format!(
-        "the agent is `{name}`; try it by hand, or name another with --agent"
-    ))
 }

@@ -3,21 +3,17 @@
 mod open;
 mod recover;
 
-use std::time::Duration;
-
 use crate::cycle::{Step, cycle, summary};
 use crate::effects::journal::{Journal, Phase};
 use crate::effects::stop;
 use crate::error::{Error, Result};
 use crate::event::Event;
 use crate::model::ledger as names;
+use crate::model::limit;
 use crate::session::{Cut, Ending, Progress, Session};
 
 pub use open::add_unwired;
 pub use recover::recover;
-
-/// How often a wait looks for a STOP file.
-const POLL: Duration = Duration::from_millis(100);
 
 /// Runs cycles until there is a reason to end, and ends in order. Returns the ending; an error that ended the session is
 /// returned after everything that could be settled was settled.
@@ -45,7 +41,11 @@ async fn cycles(session: &Session, progress: &mut Progress) -> Result<Ending, Cu
         }
         match cycle(session, progress).await? {
             Step::Next => {}
-            Step::Idle => wait(session).await?,
+            Step::Idle => {
+                // A STOP that ends the rest is seen again by the next look.
+                let rest = session.options.idle_wait;
+                session.rest(rest, "nothing to do").await?;
+            }
             Step::End(ending) => return Ok(ending),
         }
     }
@@ -57,61 +57,11 @@ fn reason_to_end(session: &Session, progress: &Progress) -> Result<Option<Ending
         return Err(halt.into());
     }
     if let Some(words) = stop::stop_file(&session.repo.root.join(names::STOP)) {
-        return Ok(Some(stopped(&words)));
+        return Ok(Some(Ending::stopped(&words)));
     }
     let done = progress.records.len() as u64;
-    Ok(session
-        .options
-        .max_cycles
-        .filter(|most| done >= *most)
-        .map(|most| {
-            let cycles =
-                crate::model::text::count(usize::try_from(most).unwrap_or(usize::MAX), "cycle");
-            Ending::fine("limit", format!("limit of {cycles} reached (--max-cycles)"))
-        }))
-}
-
-/// The ending that a STOP file asks for.
-pub fn stopped(words: &str) -> Ending {
-    let said = if words.is_empty() {
-        String::new()
-    } else {
-        format!(": {words}")
-    };
-    Ending::fine(
-        "stopped",
-        format!(
-            "STOP file {}{said} — `evolve stop --off` takes it away",
-            names::STOP
-        ),
-    )
-}
-
-/// Rests between idle cycles; STOP ends the rest at once.
-async fn wait(session: &Session) -> Result<(), Cut> {
-    let rest = session.options.idle_wait;
-    if rest.is_zero() {
-        return Ok(());
-    }
-    session.events.send(Event::Waiting {
-        seconds: rest.as_secs_f64(),
-        reason: "nothing to do; STOP or KILL ends the wait".to_owned(),
-    });
-    let until = tokio::time::Instant::now() + rest;
-    while tokio::time::Instant::now() < until {
-        if stop::stop_file(&session.repo.root.join(names::STOP)).is_some() {
-            return Ok(());
-        }
-        let next = until.min(tokio::time::Instant::now() + POLL);
-        tokio::select! {
-            () = tokio::time::sleep_until(next) => {},
-            () = session.stop.halted() => {},
-        }
-        if let Some(halt) = session.stop.halt() {
-            return Err(halt.into());
-        }
-    }
-    Ok(())
+    let reached = limit::reached(&session.options.limits, done, &progress.spent);
+    Ok(reached.map(|reason| Ending::fine("limit", reason)))
 }
 
 fn of_error(error: &Error) -> Ending {
@@ -160,6 +110,7 @@ fn close(session: &Session, progress: &mut Progress, ending: &Ending) -> Result<
         cycles: progress.records.len() as u64,
         exit_code: ending.exit_code,
         trajectory: told,
+        spent: progress.spent,
     });
     Ok(())
 }

@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use crate::model::record::Record;
 use crate::model::snapshot::Measurement;
+use crate::model::usage::Spent;
 
 /// One thing that happened in a session.
 #[derive(Clone, Debug, Serialize)]
@@ -21,6 +22,8 @@ pub enum Event {
         goals: usize,
         /// The agent as the user named it; none where no agent is needed.
         agent: Option<String>,
+        /// Nobody named the agent: it is the first preset that is installed.
+        agent_found: bool,
         /// How many checks run at once.
         jobs: usize,
     },
@@ -87,6 +90,19 @@ pub enum Event {
         /// The complete log of its output, relative to the repository's root if it lies below it.
         log: String,
     },
+    /// The agent did something. What it does not report of itself is unknown, not nothing.
+    AgentActivity {
+        /// How often its model answered.
+        turns: u64,
+        /// How many files it touched.
+        files: usize,
+        /// Tokens so far, read and written.
+        tokens: Option<u64>,
+        /// Cost so far in US dollars.
+        cost_usd: Option<f64>,
+        /// The last thing that it did or said, in one line.
+        last: Option<String>,
+    },
     /// The agent ended.
     AgentFinished {
         /// `done`, `failed`, `timed out`, `idle` or `stopped`.
@@ -97,6 +113,12 @@ pub enum Event {
         commits: usize,
         /// How many files the change touches.
         files: usize,
+        /// How often its model answered; none if it does not report what it does.
+        turns: Option<u64>,
+        /// Tokens, read and written, if it reports them.
+        tokens: Option<u64>,
+        /// Cost in US dollars, if it reports it.
+        cost_usd: Option<f64>,
     },
     /// A cycle was settled, recorded and committed.
     CycleFinished {
@@ -122,6 +144,8 @@ pub enum Event {
         exit_code: u8,
         /// The trajectory from baseline to now, in words.
         trajectory: Option<String>,
+        /// What the agents reported of their use.
+        spent: Spent,
     },
 }
 

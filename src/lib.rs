@@ -43,6 +43,7 @@ pub mod model {
     pub mod goals;
     pub mod ledger;
     pub mod lesson;
+    pub mod limit;
     pub mod mask;
     pub mod measuring;
     pub mod reading;

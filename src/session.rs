@@ -11,14 +11,19 @@ use crate::effects::ledger::Ledger;
 use crate::effects::lock::Lock;
 use crate::effects::measure::Measurer;
 use crate::effects::repo::Repo;
-use crate::effects::stop::{Halt, Stop};
+use crate::effects::stop::{self, Halt, Stop};
 use crate::effects::workspace::{Start, Workspace};
 use crate::error::{Error, Result};
 use crate::event::{Event, Events};
-use crate::model::goals::{self, Goal, Goals};
+use crate::model::goals::{self, Goal, Goals, Limits};
+use crate::model::ledger as names;
 use crate::model::record::Record;
 use crate::model::select::Stuck;
 use crate::model::snapshot::{self, CheckResult, Measurement, Snapshot};
+use crate::model::usage::Spent;
+
+/// How often a rest looks for a STOP file.
+const REST_POLL: Duration = Duration::from_millis(100);
 
 /// What every step may read; nothing in here changes while a session runs.
 #[derive(Debug)]
@@ -48,8 +53,8 @@ pub struct Session {
 /// What the user asked for, on the command line or in a file.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// Most cycles of this session.
-    pub max_cycles: Option<u64>,
+    /// Where the session ends by itself.
+    pub limits: Limits,
     /// How long to wait between idle cycles.
     pub idle_wait: Duration,
     /// No baseline.
@@ -195,6 +200,19 @@ impl Ending {
         Ending::human_needed(format!("{reason} — {way_out}"), Vec::new())
     }
 
+    /// The ending that a STOP file asks for.
+    pub fn stopped(words: &str) -> Ending {
+        let said = match words.is_empty() {
+            true => String::new(),
+            false => format!(": {words}"),
+        };
+        let file = names::STOP;
+        Ending::fine(
+            "stopped",
+            format!("STOP file {file}{said} — `evolve stop --off` takes it away"),
+        )
+    }
+
     /// The ending that follows from what ended everything.
     pub fn of_halt(halt: &Halt) -> Ending {
         let reason = halt.reason();
@@ -239,6 +257,10 @@ pub struct Progress {
     pub start: Option<Start>,
     /// Copies of the user's untracked files, from the last cycle.
     pub kept: Option<Kept>,
+    /// What the agents of this session used.
+    pub spent: Spent,
+    /// How often in a row an agent could not run for a reason that passes.
+    pub refusals: u32,
 }
 
 impl Progress {
@@ -261,6 +283,8 @@ impl Progress {
             records: Vec::new(),
             start: None,
             kept: None,
+            spent: Spent::default(),
+            refusals: 0,
         }
     }
 
@@ -324,6 +348,33 @@ impl Session {
             skipped: ids(CheckResult::Skip),
             purpose,
         });
+    }
+
+    /// Rests for a while, and tells of it. A STOP file ends the rest at once and its words are returned; KILL, a signal or the
+    /// session's time cut it short.
+    pub async fn rest(&self, rest: Duration, reason: &str) -> Result<Option<String>, Cut> {
+        if rest.is_zero() {
+            return Ok(None);
+        }
+        self.events.send(Event::Waiting {
+            seconds: rest.as_secs_f64(),
+            reason: format!("{reason}; STOP or KILL ends the wait"),
+        });
+        let until = tokio::time::Instant::now() + rest;
+        while tokio::time::Instant::now() < until {
+            if let Some(words) = stop::stop_file(&self.repo.root.join(names::STOP)) {
+                return Ok(Some(words));
+            }
+            let next = until.min(tokio::time::Instant::now() + REST_POLL);
+            tokio::select! {
+                () = tokio::time::sleep_until(next) => {},
+                () = self.stop.halted() => {},
+            }
+            if let Some(halt) = self.stop.halt() {
+                return Err(halt.into());
+            }
+        }
+        Ok(None)
     }
 
     /// Writes a file of the private directory.

@@ -737,8 +737,8 @@ fn an_error_that_ends_a_session_is_printed_once() {
       agent failed after [s]: 0 commits, 0 files
     "#);
     assert_snapshot!(repo.redacted(&run.stderr), @r#"
-    error: the agent cannot run: exit 127
-    hint: the agent is `exit 127`; try it by hand, or name another with --agent
+    error: the agent cannot run: missing or not executable: exit 127
+    hint: the agent is `exit 127`; try it by hand, install it, or name another with --agent
     "#);
 }
 
@@ -1140,6 +1140,7 @@ fn the_story_of_a_run_that_needs_a_human_at_the_end() {
     stopped after 4 cycles: a human is needed: a (declined: needs a password); b (struck: it still fails: exit 1)
     hint: `evolve retry ID` lets a goal be worked on again
     score 0 → 0, goals passing 0 → 0 of 2, 4 cycles: 2 unchanged, 2 failed
+    agent: 4 calls, tokens and cost unknown
     "#);
     assert_eq!(run.stderr, "");
 }
@@ -1165,6 +1166,7 @@ fn verbose_tells_of_each_check_and_twice_of_git() {
       improved · score 0 → 100 (0 → 1 of 1 goals)
     limit after 1 cycle: limit of 1 cycle reached (--max-cycles)
     score 0 → 100, goals passing 0 → 1 of 1, 1 cycle: 1 improved
+    agent: 1 call, tokens and cost unknown
     "#);
     assert_eq!(run.stderr, "");
     let run = repo.run(&["-vv", "--max-cycles=1"]).expect(0);

@@ -102,6 +102,7 @@ fn the_demonstration_improves_regresses_harvests_and_goes_dormant() {
       idle: no goal fails and the queue is empty
     dormant after 7 cycles: no goal fails and the queue is empty
     score 47.37 → 100, goals passing 1 → 3 of 3, 7 cycles: 2 improved, 1 harvested, 1 regressed, 3 idle
+    agent: 4 calls, tokens and cost unknown
 
     Where to look:
       cd [folder]/calc

@@ -46,8 +46,11 @@ pub fn demo(global: &Global, keep_in: Option<&Path>) -> Result<u8> {
         agent: Some(format!("sh {}", quoted(&agent))),
         jobs: None,
         max_time: Some(TIME),
+        max_cost: None,
+        max_tokens: None,
         idle_wait: None,
         json: false,
+        ignores_config: true,
     };
     let global = Global {
         goals: None,

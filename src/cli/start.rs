@@ -14,10 +14,12 @@ use crate::effects::repo::Repo;
 use crate::effects::stop::{self, Stop};
 use crate::effects::{clock, files, lock};
 use crate::engine;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Result};
 use crate::event::{Event, Events};
-use crate::model::goals::{self, AgentSpec, Goals, Settings};
+use crate::model::agent::Presets;
+use crate::model::goals::{self, AgentSpec, Goals, Limits, Settings};
 use crate::model::ledger as names;
+use crate::model::usage::Spent;
 use crate::session::{Ending, GoalsFile, Options, Progress, Session};
 use crate::view::{json, plain};
 
@@ -63,7 +65,7 @@ async fn start(global: &Global, run: &RunOptions, repo: Repo, events: &Events) -
         return Ok(tell(events, ending));
     }
     if let Some(words) = stop::stop_file(&repo.root.join(names::STOP)) {
-        return Ok(tell(events, engine::stopped(&words)));
+        return Ok(tell(events, Ending::stopped(&words)));
     }
     repo.ready_head()?;
     let goals_file = goals_file(global, &repo)?;
@@ -72,8 +74,8 @@ async fn start(global: &Global, run: &RunOptions, repo: Repo, events: &Events) -
         events.warn(warning);
     }
     let settings = settings(&goals, run)?;
-    let agent = Agent::resolve(&settings.agent, &repo.root)?;
-    if let Some(limit) = settings.max_time {
+    let agent = Agent::resolve(settings.agent.as_ref(), &settings.presets, &repo.root)?;
+    if let Some(limit) = settings.limits.max_time {
         stop.after(limit);
     }
     drop_old_logs(&repo.private);
@@ -83,6 +85,7 @@ async fn start(global: &Global, run: &RunOptions, repo: Repo, events: &Events) -
         version: env!("CARGO_PKG_VERSION").to_owned(),
         goals: goals.goals.len(),
         agent: Some(agent.name.clone()),
+        agent_found: agent.is_found,
         jobs: settings.jobs,
     });
     let measurer = Measurer {
@@ -94,7 +97,7 @@ async fn start(global: &Global, run: &RunOptions, repo: Repo, events: &Events) -
         session: id.clone(),
     };
     let options = Options {
-        max_cycles: settings.max_cycles,
+        limits: settings.limits,
         idle_wait: run.idle_wait.unwrap_or_default(),
         skip_baseline: run.skip_baseline,
         test_first: run.test_first,
@@ -117,37 +120,33 @@ async fn start(global: &Global, run: &RunOptions, repo: Repo, events: &Events) -
 
 /// What was settled of how this session runs: flag beats file, GOALS.yaml beats the user's configuration.
 struct Settled {
-    agent: AgentSpec,
+    agent: Option<AgentSpec>,
+    presets: Presets,
     jobs: usize,
-    max_time: Option<std::time::Duration>,
-    max_cycles: Option<u64>,
+    limits: Limits,
 }
 
 fn settings(goals: &Goals, run: &RunOptions) -> Result<Settled> {
     let file = &goals.settings;
-    let user = user_config()?;
-    let agent = run
-        .agent
-        .clone()
-        .map(AgentSpec::Line)
-        .or_else(|| file.agent.clone())
-        .or_else(|| user.agent.clone())
-        .ok_or_else(|| {
-            Error::new(Kind::Agent, "no agent is configured, so nothing could be fixed")
-                .hint("name one: `evolve --agent 'my-agent --flag'`, or `evolve: {agent: …}` in GOALS.yaml or in ~/.config/evolve/config.yaml")
-                .hint("`evolve measure` and `evolve --dry-run` need no agent")
-        })?;
+    let user = match run.ignores_config {
+        true => Settings::default(),
+        false => user_config()?,
+    };
+    let agent = run.agent.clone().map(AgentSpec::Line);
     Ok(Settled {
-        agent,
+        agent: agent
+            .or_else(|| file.agent.clone())
+            .or_else(|| user.agent.clone()),
+        presets: Presets::new(&[&user.agents, &file.agents]),
         jobs: effective_jobs(run, file, &user),
-        max_time: run
-            .max_time
-            .or(file.limits.max_time)
-            .or(user.limits.max_time),
-        max_cycles: run
-            .max_cycles
-            .or(file.limits.max_cycles)
-            .or(user.limits.max_cycles),
+        limits: Limits {
+            max_time: run.max_time,
+            max_cycles: run.max_cycles,
+            max_cost: run.max_cost,
+            max_tokens: run.max_tokens,
+        }
+        .or(&file.limits)
+        .or(&user.limits),
     })
 }
 
@@ -278,6 +277,7 @@ fn tell(events: &Events, ending: Ending) -> Ending {
         cycles: 0,
         exit_code: ending.exit_code,
         trajectory: None,
+        spent: Spent::default(),
     });
     ending
 }

@@ -6,20 +6,24 @@ mod stock;
 use std::fs;
 use std::path::PathBuf;
 
-use crate::cycle::{cannot_run, choose};
+use crate::cycle::choose;
 use crate::effects::agent::{AgentRun, Call, Outbox};
 use crate::effects::journal::{Journal, Phase};
 use crate::effects::workspace::{Settled, Start, Stock, Unmarked, Workspace};
 use crate::effects::{clock, context, excludes, keep};
 use crate::error::{Error, Result};
 use crate::event::Event;
+use crate::model::agent::CannotRun;
 use crate::model::brief::{self, Material};
+use crate::model::check;
 use crate::model::gate::{AgentEnd, Change, Evidence, Fate, Verdict};
 use crate::model::goals::{self, Goals};
 use crate::model::ledger as names;
+use crate::model::limit;
 use crate::model::record::{CycleResult, Record};
 use crate::model::select::Task;
 use crate::model::snapshot::{self, CheckResult, FORMAT, Snapshot};
+use crate::model::usage::Usage;
 use crate::model::yardstick::Yardstick;
 use crate::session::{Cut, Progress, Session};
 
@@ -181,7 +185,7 @@ impl<'a> Attempt<'a> {
         progress: &mut Progress,
         start: &Start,
     ) -> Result<(), Cut> {
-        self.run = Some(self.call(session, start).await?);
+        self.run = Some(self.call(session, progress, start).await?);
         if let Some(halt) = session.stop.look_for_kill() {
             return Err(halt.into());
         }
@@ -189,7 +193,7 @@ impl<'a> Attempt<'a> {
         self.tell_agent(session, &stock);
         let needs_no_measuring = !stock.change.by_others.is_empty()
             || stock.change.is_condemned()
-            || (self.cannot_run().is_some() && !stock.change.is_made);
+            || self.refusal(&stock).is_some();
         self.stock = Some(stock);
         if needs_no_measuring {
             self.after = Err("not measured".to_owned());
@@ -203,32 +207,48 @@ impl<'a> Attempt<'a> {
         Ok(())
     }
 
-    async fn call(&self, session: &Session, start: &Start) -> Result<AgentRun> {
+    async fn call(
+        &self,
+        session: &Session,
+        progress: &mut Progress,
+        start: &Start,
+    ) -> Result<AgentRun> {
         let log = session.logs().join(format!("{}-agent.log", start.cycle));
+        let folder = session.logs().join(format!("{}-agent", start.cycle));
         let name = session.agent.name.clone();
         let shown = log.strip_prefix(&session.repo.root).unwrap_or(&log);
         session.events.send(Event::AgentStarted {
             name,
             log: shown.display().to_string(),
         });
-        let goal_id = match self.task {
-            Task::Goal(id) => id,
-            Task::Item(_) => "",
+        let (goal_id, checks) = match self.task {
+            Task::Goal(id) => {
+                let goal = self.goals.find(id);
+                (id.as_str(), goal.map(|goal| check::commands(&goal.check)))
+            }
+            Task::Item(_) => ("", None),
         };
         let excludes = excludes::write(&session.repo, &start.kept)?;
         let call = Call {
             root: &session.repo.root,
             start,
             goal_id,
+            checks: &checks.unwrap_or_default(),
+            max_cost: limit::left(&session.options.limits, &progress.spent),
             brief: &self.brief,
             brief_file: &self.brief_file,
             excludes: &excludes,
             log,
+            folder: &folder,
         };
         let run = session
             .agent
-            .work(&session.measurer.supervisor, call)
+            .work(&session.measurer.supervisor, &session.events, call)
             .await?;
+        progress.spent.add(Usage {
+            tokens: run.report.tokens,
+            cost_usd: run.report.cost_usd,
+        });
         if !run.unkillable.is_empty() {
             session.events.warn(format!(
                 "the agent left processes that could not be ended: {:?}",
@@ -245,6 +265,9 @@ impl<'a> Attempt<'a> {
                 duration_s: run.report.duration_s,
                 commits: stock.commits.len(),
                 files: stock.files.len(),
+                turns: run.activity.as_ref().map(|activity| activity.turns),
+                tokens: run.report.tokens,
+                cost_usd: run.report.cost_usd,
             });
         }
     }
@@ -315,11 +338,6 @@ impl<'a> Attempt<'a> {
         self.before
     }
 
-    /// Says why the agent cannot run at all.
-    pub fn cannot_run(&self) -> Option<String> {
-        self.run.as_ref().and_then(|run| run.cannot_run.clone())
-    }
-
     /// Returns what was taken stock of; after a cut it is taken now.
     pub fn take_stock(&mut self, session: &Session, start: &Start) -> Result<Stock> {
         match self.stock.take() {
@@ -331,28 +349,27 @@ impl<'a> Attempt<'a> {
         }
     }
 
-    /// Puts everything back after an agent that could not run and changed nothing: no record, the number again.
+    /// Says why the agent could not run, where that is all that came of it.
+    pub fn refusal(&self, stock: &Stock) -> Option<CannotRun> {
+        let change = &stock.change;
+        let is_all = !change.is_made && change.by_others.is_empty() && self.cut.is_none();
+        let refusal = self.run.as_ref().and_then(|run| run.cannot_run.clone());
+        refusal.filter(|_| is_all)
+    }
+
+    /// Puts everything back after an agent that could not run and changed nothing: nothing is in progress any more.
     pub fn give_back(
         &self,
         session: &Session,
         progress: &mut Progress,
         (start, stock): (&Start, &Stock),
-        why: String,
-    ) -> Cut {
-        let given_back = || -> Result<()> {
-            session.workspace().settle(start, stock, Fate::Keep, None)?;
-            if let Task::Item(item) = self.task {
-                progress.ledger.queue.release(item.key);
-                progress.ledger.write_queue()?;
-            }
-            progress.ledger.unwrite(&names::snapshot(start.cycle))?;
-            Journal::clear(&session.repo.private)
-        };
-        let mut given_back = given_back;
-        match given_back() {
-            Ok(()) => Cut::Failed(cannot_run(&session.agent.name, &why)),
-            Err(error) => Cut::Failed(error),
+    ) -> Result<()> {
+        session.workspace().settle(start, stock, Fate::Keep, None)?;
+        if let Task::Item(item) = self.task {
+            progress.ledger.queue.release(item.key);
+            progress.ledger.write_queue()?;
         }
+        Journal::measuring(&session.id, start.cycle).write(&session.repo.private)
     }
 
     /// Puts together what the verdict is made of.

@@ -20,6 +20,7 @@ pub fn write(session: &Session, progress: &mut Progress, ending: Option<&Ending>
         records: &progress.records,
         stuck: ending.map_or(&[], |ending| &ending.stuck),
         queue: progress.ledger.queue.counts(&session.repo.name()),
+        spent: progress.spent,
     }
     .to_markdown();
     progress.ledger.write(names::SUMMARY, summary.as_bytes())?;

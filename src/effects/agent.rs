@@ -1,45 +1,53 @@
 //! Hands a brief to the external agent and takes in what it leaves: how it ended, and the three files of its outbox.
 
+mod outbox;
+mod resolve;
+
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::time::Duration;
+
+use tokio::sync::mpsc;
 
 use crate::effects::files;
 use crate::effects::process::{Ending, Job, Ran, Stdout, Supervisor, TAIL_BYTES};
 use crate::effects::workspace::Start;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Result};
+use crate::event::{Event, Events};
+use crate::model::agent::{
+    Activity, CannotRun, Fill, Finished, Format, Obstacle, Outcome, Output, Preset, Transcript,
+};
 use crate::model::gate::AgentEnd;
-use crate::model::goals::{AgentCommand, AgentSpec, DEFAULT_AGENT_TIMEOUT, Prompt};
+use crate::model::goals::{DEFAULT_AGENT_TIMEOUT, Prompt};
 use crate::model::record::AgentReport;
-use crate::model::{ledger, mask, text};
+use crate::model::{mask, text};
+
+pub use outbox::Outbox;
 
 /// The most bytes of an agent's log: complete for all but a runaway.
 const LOG_LIMIT: u64 = 1 << 30;
-/// The most bytes of an outbox file that are read.
-const OUTBOX_LIMIT: u64 = 1 << 20;
+/// The most bytes that are read of the file in which an agent reports its use.
+const USAGE_LIMIT: u64 = 1 << 20;
 /// The longest reason for giving up that is recorded, in characters.
 const REASON_CHARS: usize = 300;
 
 /// An agent that can be called.
 #[derive(Clone, Debug)]
 pub struct Agent {
-    /// As the user named it.
+    /// The preset's name, or the command as the user wrote it.
     pub name: String,
-    command: AgentCommand,
+    /// Nobody named it: it is the first that was found.
+    pub is_found: bool,
+    way: Way,
 }
 
-/// The files that an agent may write, below the working directory.
+/// How an agent is started and read.
 #[derive(Clone, Debug)]
-pub struct Outbox {
-    /// `EVOLVE_GIVE_UP`.
-    pub give_up: PathBuf,
-    /// `EVOLVE_NEXT_WORK`.
-    pub next_work: PathBuf,
-    /// `EVOLVE_LESSONS`.
-    pub lessons: PathBuf,
-    folder: PathBuf,
+enum Way {
+    /// By the shell, the brief on stdin; what it prints is for people.
+    Line(String),
+    /// By its name and arguments.
+    Program(String, Box<Preset>),
 }
 
 /// What an agent's run came to.
@@ -50,7 +58,9 @@ pub struct AgentRun {
     /// How it ended, for the record.
     pub report: AgentReport,
     /// Why it cannot run at all, unless it changed something.
-    pub cannot_run: Option<String>,
+    pub cannot_run: Option<CannotRun>,
+    /// What it says of its work; none if nothing is read from what it prints.
+    pub activity: Option<Activity>,
     /// Why it gave up.
     pub gave_up: Option<String>,
     /// What it learned, as written.
@@ -70,6 +80,10 @@ pub struct Call<'a> {
     pub start: &'a Start,
     /// The goal's id; empty for a work item.
     pub goal_id: &'a str,
+    /// The commands of the goal's check; empty for a work item.
+    pub checks: &'a [String],
+    /// What is left of the session's limit of cost, in US dollars.
+    pub max_cost: Option<f64>,
     /// The brief.
     pub brief: &'a str,
     /// Where the brief lies.
@@ -78,204 +92,203 @@ pub struct Call<'a> {
     pub excludes: &'a Path,
     /// The log of its output.
     pub log: PathBuf,
+    /// A private folder for what it writes beside its work.
+    pub folder: &'a Path,
 }
 
 impl Agent {
-    /// Finds the program of an agent; one that is missing or not executable is an error (exit 4).
-    pub fn resolve(spec: &AgentSpec, root: &Path) -> Result<Agent> {
-        match spec {
-            AgentSpec::Line(line) => {
-                if let Some(word) = program_of(line)
-                    && !is_runnable(&word, root)
-                    && !is_known_to_the_shell(&word)
-                {
-                    return Err(missing(&word, line));
-                }
-                let command = AgentCommand {
-                    command: vec!["sh".to_owned(), "-c".to_owned(), line.clone()],
-                    prompt: Prompt::Stdin,
-                    timeout: None,
-                    idle_timeout: None,
-                };
-                Ok(Agent {
-                    name: mask::secrets(line),
-                    command,
-                })
-            }
-            AgentSpec::Command(command) => {
-                let name = mask::secrets(&command.command.join(" "));
-                match command.command.first() {
-                    Some(program) if is_runnable(program, root) => Ok(Agent {
-                        name,
-                        command: command.clone(),
-                    }),
-                    Some(program) => Err(missing(program, &name)),
-                    None => Err(Error::usage("the agent's command is empty")),
-                }
-            }
-        }
-    }
-
-    /// Runs the agent on a brief, supervised, bounded and logged.
-    pub async fn work(&self, supervisor: &Supervisor, call: Call<'_>) -> Result<AgentRun> {
+    /// Runs the agent on a brief, supervised, bounded and logged; tells what it does while it does it.
+    pub async fn work(
+        &self,
+        supervisor: &Supervisor,
+        events: &Events,
+        call: Call<'_>,
+    ) -> Result<AgentRun> {
         let outbox = Outbox::empty(call.root)?;
-        let timeout = self.command.timeout.unwrap_or(DEFAULT_AGENT_TIMEOUT);
+        let how = match &self.way {
+            Way::Line(_) => Preset::default(),
+            Way::Program(_, preset) => Preset::clone(preset),
+        };
+        let (brief_file, folder) = (
+            call.brief_file.to_string_lossy(),
+            call.folder.to_string_lossy(),
+        );
+        let fill = Fill {
+            brief: call.brief,
+            brief_file: &brief_file,
+            checks: call.checks,
+            folder: &folder,
+            max_cost: call.max_cost,
+        };
+        let beside = how.usage_file(&fill).map(PathBuf::from);
+        clear(call.folder)?;
+        let (sender, receiver) = mpsc::unbounded_channel();
+        // Where nothing is read the channel closes at once.
+        let stdout = match how.output == Output::default() {
+            true => {
+                drop(sender);
+                Stdout::Merged
+            }
+            false => Stdout::Sent(sender),
+        };
         let job = Job {
-            argv: self.argv(&call),
-            env: environment(&call, &outbox),
-            stdin: Some(match self.command.prompt {
+            argv: self.argv(&how, &fill),
+            env: environment(&how, &fill, (&call, &outbox)),
+            stdin: Some(match how.prompt {
                 Prompt::Stdin => call.brief.as_bytes().to_vec(),
                 Prompt::Arg | Prompt::File => Vec::new(),
             }),
             log: Some(call.log.clone()),
             log_limit: LOG_LIMIT,
-            timeout,
-            idle_timeout: self.command.idle_timeout,
+            timeout: how.timeout.unwrap_or(DEFAULT_AGENT_TIMEOUT),
+            idle_timeout: how.idle_timeout,
             tail_limit: TAIL_BYTES,
-            stdout: Stdout::Merged,
+            stdout,
             mark: format!("{}/agent", call.start.session),
         };
-        let mut ran = supervisor.run(job).await;
+        let (mut ran, transcript) =
+            tokio::join!(supervisor.run(job), listen(&how, receiver, events));
         ran.unkillable.extend(supervisor.sweep_strays().await);
-        Ok(self.run_of(ran, timeout, &outbox))
+        let beside = beside.and_then(|path| files::read_text(&path, USAGE_LIMIT).ok());
+        let outcome = transcript.finish(&Finished {
+            exit: exit_code(&ran.ending),
+            tail: &String::from_utf8_lossy(&ran.tail),
+            usage_file: beside.as_deref(),
+        });
+        Ok(self.run_of(ran, &how, (outcome, &outbox)))
     }
 
-    fn argv(&self, call: &Call<'_>) -> Vec<OsString> {
-        let (placeholder, value): (&str, OsString) = match self.command.prompt {
-            Prompt::Stdin => return self.command.command.iter().map(Into::into).collect(),
-            Prompt::Arg => ("{brief}", call.brief.into()),
-            Prompt::File => ("{brief_file}", call.brief_file.into()),
-        };
-        let is_placed = self.command.command.iter().any(|word| word == placeholder);
-        let words = self.command.command.iter();
-        let mut argv: Vec<OsString> = words
-            .map(|word| {
-                if word == placeholder {
-                    value.clone()
-                } else {
-                    word.into()
-                }
-            })
-            .collect();
-        if !is_placed {
-            argv.push(value);
+    fn argv(&self, how: &Preset, fill: &Fill<'_>) -> Vec<OsString> {
+        match &self.way {
+            Way::Line(line) => ["sh", "-c", line].map(Into::into).to_vec(),
+            Way::Program(program, _) => how
+                .argv(program, fill)
+                .into_iter()
+                .map(Into::into)
+                .collect(),
         }
-        argv
     }
 
-    fn run_of(&self, ran: Ran, timeout: Duration, outbox: &Outbox) -> AgentRun {
-        let (status, end, exit) = match &ran.ending {
-            Ending::Exited(0) => ("done", AgentEnd::Done, Some(0)),
+    fn run_of(&self, ran: Ran, how: &Preset, (outcome, outbox): (Outcome, &Outbox)) -> AgentRun {
+        let said = said(&ran, how, outcome.failed.as_deref());
+        let (status, end) = match &ran.ending {
+            Ending::Exited(0) => match &outcome.failed {
+                None => ("done", AgentEnd::Done),
+                Some(words) => (
+                    "failed",
+                    AgentEnd::Badly(format!("said that it failed: {words}")),
+                ),
+            },
             Ending::Exited(code) => (
                 "failed",
-                badly(format!("ended with exit {code}"), &ran),
-                Some(*code),
+                AgentEnd::Badly(format!("ended with exit {code}{said}")),
             ),
             Ending::Signalled(number) => (
                 "failed",
-                badly(format!("was ended by signal {number}"), &ran),
-                None,
+                AgentEnd::Badly(format!("was ended by signal {number}{said}")),
             ),
             Ending::TimedOut => {
-                let limit = humantime::format_duration(timeout);
+                let limit = how.timeout.unwrap_or(DEFAULT_AGENT_TIMEOUT);
+                let limit = humantime::format_duration(limit);
                 (
                     "timed out",
                     AgentEnd::Badly(format!("timed out after {limit}")),
-                    None,
                 )
             }
             Ending::Idle => {
-                let limit =
-                    humantime::format_duration(self.command.idle_timeout.unwrap_or_default());
-                (
-                    "idle",
-                    AgentEnd::Badly(format!("said nothing for {limit}")),
-                    None,
-                )
+                let limit = humantime::format_duration(how.idle_timeout.unwrap_or_default());
+                ("idle", AgentEnd::Badly(format!("said nothing for {limit}")))
             }
-            Ending::Stopped => ("stopped", AgentEnd::Badly("was stopped".to_owned()), None),
+            Ending::Stopped => ("stopped", AgentEnd::Badly("was stopped".to_owned())),
             Ending::NotStarted(why) => (
                 "failed",
                 AgentEnd::Badly(format!("could not be started: {why}")),
-                None,
             ),
         };
+        let not_installed = |message: String| {
+            let kind = Obstacle::NotInstalled;
+            Some(CannotRun { kind, message })
+        };
         let cannot_run = match &ran.ending {
-            Ending::Exited(code @ (126 | 127)) => Some(format!("exit {code}{}", last_line(&ran))),
-            Ending::NotStarted(why) => Some(why.clone()),
-            Ending::Exited(_)
-            | Ending::Signalled(_)
-            | Ending::TimedOut
-            | Ending::Idle
-            | Ending::Stopped => None,
+            Ending::Exited(code @ (126 | 127)) => not_installed(format!("exit {code}{said}")),
+            Ending::NotStarted(why) => not_installed(why.clone()),
+            Ending::Exited(_) | Ending::Signalled(_) | Ending::TimedOut | Ending::Idle => {
+                outcome.cannot_run
+            }
+            Ending::Stopped => None,
         };
         AgentRun {
             end,
             report: AgentReport {
                 name: text::clean_line(&self.name),
                 status: status.to_owned(),
-                exit,
+                exit: exit_code(&ran.ending),
                 duration_s: (ran.duration.as_secs_f64() * 1000.0).round() / 1000.0,
-                tokens: None,
-                cost_usd: None,
+                tokens: outcome.activity.tokens,
+                cost_usd: outcome.activity.cost_usd,
             },
             cannot_run,
+            activity: (how.output != Output::default()).then_some(outcome.activity),
             gave_up: outbox.gave_up(),
-            lessons: read_outbox(&outbox.lessons),
-            found: read_outbox(&outbox.next_work),
+            lessons: outbox::read(&outbox.lessons),
+            found: outbox::read(&outbox.next_work),
             unkillable: ran.unkillable,
         }
     }
 }
 
-impl Outbox {
-    /// Names the files of the outbox.
-    pub fn below(root: &Path) -> Outbox {
-        let folder = root.join(ledger::OUTBOX);
-        Outbox {
-            give_up: folder.join("give-up"),
-            next_work: folder.join("next-work.jsonl"),
-            lessons: folder.join("lessons"),
-            folder,
+/// Reads what an agent prints while it works, and tells of what it does.
+async fn listen(
+    how: &Preset,
+    mut pieces: mpsc::UnboundedReceiver<Vec<u8>>,
+    events: &Events,
+) -> Transcript {
+    let mut transcript = Transcript::new(how);
+    while let Some(piece) = pieces.recv().await {
+        if transcript.push(&piece) {
+            let activity = transcript.activity();
+            events.send(Event::AgentActivity {
+                turns: activity.turns,
+                files: activity.files.len(),
+                tokens: activity.tokens,
+                cost_usd: activity.cost_usd,
+                last: activity.last.clone(),
+            });
         }
     }
+    transcript
+}
 
-    /// Makes the outbox anew, empty.
-    fn empty(root: &Path) -> Result<Outbox> {
-        let outbox = Outbox::below(root);
-        let removed = match fs::symlink_metadata(&outbox.folder) {
-            Ok(meta) if meta.is_dir() => fs::remove_dir_all(&outbox.folder),
-            Ok(_) => fs::remove_file(&outbox.folder),
-            Err(_) => Ok(()),
-        };
-        removed
-            .and_then(|()| fs::create_dir_all(&outbox.folder))
-            .map_err(|cause| Error::io("empty", &outbox.folder, cause))?;
-        Ok(outbox)
+/// Makes a folder anew, empty.
+fn clear(folder: &Path) -> Result<()> {
+    match fs::remove_dir_all(folder) {
+        Err(cause) if cause.kind() != std::io::ErrorKind::NotFound => {
+            return Err(Error::io("empty", folder, cause));
+        }
+        Ok(()) | Err(_) => {}
     }
+    fs::create_dir_all(folder).map_err(|cause| Error::io("create", folder, cause))
+}
 
-    /// Returns why the agent gave up. A file that is there and says nothing is giving up without a reason.
-    fn gave_up(&self) -> Option<String> {
-        fs::symlink_metadata(&self.give_up)
-            .ok()
-            .filter(fs::Metadata::is_file)?;
-        let words = text::clean_line(read_outbox(&self.give_up).trim());
-        let words: String = mask::secrets(&words).chars().take(REASON_CHARS).collect();
-        Some(if words.is_empty() {
-            "no reason given".to_owned()
-        } else {
-            words
-        })
+fn exit_code(ending: &Ending) -> Option<i32> {
+    match ending {
+        Ending::Exited(code) => Some(*code),
+        Ending::Signalled(_)
+        | Ending::TimedOut
+        | Ending::Idle
+        | Ending::Stopped
+        | Ending::NotStarted(_) => None,
     }
 }
 
-/// Reads a file that an agent wrote: bounded, without following a link; what cannot be read is nothing.
-fn read_outbox(path: &Path) -> String {
-    files::read_text(path, OUTBOX_LIMIT).unwrap_or_default()
-}
-
-fn environment(call: &Call<'_>, outbox: &Outbox) -> Vec<(OsString, OsString)> {
-    [
+/// Returns the variables of an agent; what the contract says of them no preset can change.
+fn environment(
+    how: &Preset,
+    fill: &Fill<'_>,
+    (call, outbox): (&Call<'_>, &Outbox),
+) -> Vec<(OsString, OsString)> {
+    let of_preset = how.env(fill).into_iter();
+    let of_contract = [
         ("EVOLVE_CYCLE", call.start.cycle.to_string().into()),
         ("EVOLVE_GOAL_ID", call.goal_id.into()),
         ("EVOLVE_BRIEF", call.brief_file.into()),
@@ -288,18 +301,18 @@ fn environment(call: &Call<'_>, outbox: &Outbox) -> Vec<(OsString, OsString)> {
         ("GIT_CONFIG_KEY_0", "core.excludesFile".into()),
         ("GIT_CONFIG_VALUE_0", call.excludes.into()),
     ]
-    .map(|(name, value): (&str, OsString)| (name.into(), value))
-    .to_vec()
+    .map(|(name, value): (&str, OsString)| (name.into(), value));
+    let of_preset = of_preset.map(|(name, value)| (name.into(), value.into()));
+    of_preset.chain(of_contract).collect()
 }
 
-fn badly(how: String, ran: &Ran) -> AgentEnd {
-    AgentEnd::Badly(format!("{how}{}", last_line(ran)))
-}
-
-/// Returns the last thing an agent said, to be put behind how it ended.
-fn last_line(ran: &Ran) -> String {
+/// Returns the last thing an agent said, to be put behind how it ended: its own words for its failure, else its last line that
+/// is for people.
+fn said(ran: &Ran, how: &Preset, failed: Option<&str>) -> String {
     let output = String::from_utf8_lossy(&ran.tail);
-    let last = output.trim_end().lines().next_back().unwrap_or_default();
+    let is_event = |line: &&str| how.output.format == Format::Jsonl && line.starts_with('{');
+    let last = output.trim_end().lines().rev().find(|line| !is_event(line));
+    let last = failed.or(last).unwrap_or_default();
     let last: String = mask::secrets(&text::clean_line(last))
         .chars()
         .take(REASON_CHARS)
@@ -309,40 +322,4 @@ fn last_line(ran: &Ran) -> String {
     } else {
         format!(": {last}")
     }
-}
-
-/// Returns the program that a command line starts, where that can be told without a shell.
-fn program_of(line: &str) -> Option<String> {
-    let is_assignment = |word: &&str| {
-        word.split_once('=')
-            .is_some_and(|(name, _)| !name.contains('/'))
-    };
-    let word = line.split_whitespace().find(|word| !is_assignment(word))?;
-    let is_plain = !word.contains(|letter| "\"'`$()[]{}<>|&;*?~#\\!".contains(letter));
-    is_plain.then(|| word.to_owned())
-}
-
-fn is_runnable(program: &str, root: &Path) -> bool {
-    which::which_in(program, std::env::var_os("PATH"), root).is_ok()
-}
-
-/// Says whether the shell knows a word as a builtin or keyword.
-fn is_known_to_the_shell(word: &str) -> bool {
-    let asked = Command::new("sh")
-        .args(["-c", "command -v -- \"$1\"", "sh", word])
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .status();
-    !word.contains('/') && asked.is_ok_and(|status| status.success())
-}
-
-fn missing(program: &str, line: &str) -> Error {
-    Error::new(
-        Kind::Agent,
-        format!("the agent cannot run: `{program}` is missing or not executable"),
-    )
-    .hint(format!(
-        "the agent is `{line}`; install it, or name another with --agent"
-    ))
 }

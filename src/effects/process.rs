@@ -21,6 +21,7 @@ use nix::sys::wait::{WaitPidFlag, waitpid};
 use nix::unistd::Pid;
 use tokio::io::AsyncWriteExt;
 use tokio::net::unix::pipe::Sender;
+use tokio::sync::mpsc::UnboundedSender;
 
 use crate::effects::proc_table;
 use crate::effects::stop::{Halt, Stop};
@@ -69,8 +70,8 @@ pub struct Job {
     pub mark: String,
 }
 
-/// What is kept of a program's stdout, apart from stderr.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What is kept of a program's stdout, apart from stderr, or who reads it along.
+#[derive(Clone, Debug)]
 pub enum Stdout {
     /// Nothing: both are one stream, in the order they were written.
     Merged,
@@ -78,6 +79,8 @@ pub enum Stdout {
     End,
     /// Its start, up to so many bytes.
     Start(usize),
+    /// Nothing: it is sent on piece by piece as it arrives. The channel closes when the program has ended.
+    Sent(UnboundedSender<Vec<u8>>),
 }
 
 /// How a program ended.

@@ -5,8 +5,8 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::{Duration, Instant};
 
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
@@ -55,6 +55,7 @@ pub struct Stop {
     kill_files: Arc<Vec<PathBuf>>,
     last_words: Hook<dyn Fn() + Send>,
     acknowledge: Hook<dyn Fn(&Halt) + Send>,
+    deadline: Arc<OnceLock<Instant>>,
 }
 
 type Hook<F> = Arc<Mutex<Option<Box<F>>>>;
@@ -75,6 +76,7 @@ impl Stop {
             kill_files: Arc::new(kill_files),
             last_words: Hook::default(),
             acknowledge: Hook::default(),
+            deadline: Arc::default(),
         };
         stop.watch_signals()?;
         let watcher = stop.clone();
@@ -113,10 +115,17 @@ impl Stop {
     /// Ends the session when `limit` has passed.
     pub fn after(&self, limit: Duration) {
         let stop = self.clone();
+        let _ = self.deadline.set(Instant::now() + limit);
         tokio::spawn(async move {
             tokio::time::sleep(limit).await;
             stop.set(Halt::MaxTime(limit));
         });
+    }
+
+    /// Returns how much of the session's time is left, if it is limited.
+    pub fn remaining(&self) -> Option<Duration> {
+        let deadline = self.deadline.get()?;
+        Some(deadline.saturating_duration_since(Instant::now()))
     }
 
     /// Names what has to be done before a second signal ends the program at once. The journal stays, so that the next

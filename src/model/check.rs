@@ -50,6 +50,38 @@ pub fn leans_on(check: &str, is_file: &dyn Fn(&str) -> bool) -> Vec<String> {
     paths
 }
 
+/// Commands of the shell itself that nobody needs a permission for.
+const BUILTINS: &[&str] = &[
+    ":", ".", "[", "cd", "echo", "eval", "exec", "exit", "export", "false", "printf", "read",
+    "set", "test", "trap", "true", "unset", "wait",
+];
+
+/// Returns the programs with their arguments that `check` calls, each once, as one would type them; without the shell's own
+/// commands.
+pub fn commands(check: &str) -> Vec<String> {
+    let mut commands = Vec::new();
+    for call in calls(check) {
+        if BUILTINS.contains(&call.words[0].as_str()) {
+            continue;
+        }
+        let words: Vec<String> = call.words.iter().map(|word| typed(word)).collect();
+        let command = words.join(" ");
+        if !commands.contains(&command) {
+            commands.push(command);
+        }
+    }
+    commands
+}
+
+/// Returns a word as one would type it in a shell.
+fn typed(word: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "_-./:=,+@%^*?$~".contains(c);
+    match !word.is_empty() && word.chars().all(is_plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', "'\\''")),
+    }
+}
+
 fn add(paths: &mut Vec<String>, path: Option<String>, is_file: &dyn Fn(&str) -> bool) {
     if let Some(path) = path
         && !paths.contains(&path)
@@ -377,6 +409,15 @@ fn is_assignment(word: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_commands_of_a_check_are_told_as_one_would_type_them() {
+        let told = commands(
+            "cd web && npm test -- 'a b' && [ -f x ] || FOO=1 cargo test --quiet; npm test -- 'a b'",
+        );
+        assert_eq!(told, ["npm test -- 'a b'", "cargo test --quiet"]);
+        assert_eq!(commands("true"), Vec::<String>::new());
+    }
     use proptest::prelude::*;
 
     const FILES: &[&str] = &[

@@ -77,6 +77,23 @@ pub struct Limits {
     pub max_time: Option<Duration>,
     /// Most cycles of a session.
     pub max_cycles: Option<u64>,
+    /// Most that the agents of a session may cost, in US dollars as they report it.
+    pub max_cost: Option<f64>,
+    /// Most tokens that the agents of a session may use, as they report them.
+    pub max_tokens: Option<u64>,
+}
+
+impl Limits {
+    /// Returns these limits, and where one is not set, the other's.
+    #[must_use]
+    pub fn or(self, other: &Limits) -> Limits {
+        Limits {
+            max_time: self.max_time.or(other.max_time),
+            max_cycles: self.max_cycles.or(other.max_cycles),
+            max_cost: self.max_cost.or(other.max_cost),
+            max_tokens: self.max_tokens.or(other.max_tokens),
+        }
+    }
 }
 
 /// Which agent is called and how.

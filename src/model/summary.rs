@@ -5,6 +5,7 @@ use crate::model::select::Stuck;
 use crate::model::snapshot::{CheckResult, Measurement, Snapshot};
 use crate::model::text::{self, markdown};
 use crate::model::trajectory::tally;
+use crate::model::usage::{self, Spent};
 use crate::model::work::Counts;
 
 /// Everything that `session-summary.md` tells.
@@ -24,6 +25,8 @@ pub struct Summary<'a> {
     pub stuck: &'a [Stuck],
     /// How much work is queued for this repository.
     pub queue: Counts,
+    /// What the agents reported of their use.
+    pub spent: Spent,
 }
 
 impl Summary<'_> {
@@ -37,6 +40,11 @@ impl Summary<'_> {
             markdown(self.trajectory),
             queue(&self.queue),
         );
+        if self.spent.calls > 0 {
+            let calls = usize::try_from(self.spent.calls).unwrap_or(usize::MAX);
+            let calls = text::count(calls, "call");
+            page.push_str(&format!("- agent: {calls}, {}\n", self.spent.words()));
+        }
         page.push_str(&self.cycles());
         page.push_str(&self.stuck());
         page.push_str(&self.notes());
@@ -49,11 +57,12 @@ impl Summary<'_> {
         }
         let mut part = format!("\n## Cycles\n\n{}\n\n", tally(self.records));
         part.push_str(
-            "| cycle | goal | result | score | reason |\n| ---: | --- | --- | --- | --- |\n",
+            "| cycle | goal | result | score | tokens | cost | reason |\n| ---: | --- | --- | --- | ---: | ---: | --- |\n",
         );
         for record in self.records {
+            let [tokens, cost] = used(record);
             part.push_str(&format!(
-                "| {} | {} | {} | {} | {} |\n",
+                "| {} | {} | {} | {} | {tokens} | {cost} | {} |\n",
                 record.cycle,
                 record.goal_id.as_deref().map_or("–".to_owned(), markdown),
                 record.result.word(),
@@ -134,6 +143,19 @@ fn queue(counts: &Counts) -> String {
     )
 }
 
+/// Returns the tokens and the cost of a cycle; what its agent did not report is unknown, and without an agent there is none.
+fn used(record: &Record) -> [String; 2] {
+    match &record.agent {
+        None => ["–".to_owned(), "–".to_owned()],
+        Some(agent) => [
+            agent.tokens.map_or("unknown".to_owned(), |tokens| {
+                usage::grouped(&tokens.to_string())
+            }),
+            agent.cost_usd.map_or("unknown".to_owned(), usage::dollars),
+        ],
+    }
+}
+
 /// Returns the scores before and after a cycle, as far as they are known.
 fn score(record: &Record) -> String {
     match (record.score_before, record.score_after) {
@@ -200,13 +222,21 @@ mod tests {
                 set_aside: 1,
                 consumed: 0,
             },
+            spent: Spent {
+                calls: 3,
+                unknown_cost: 3,
+                unknown_tokens: 1,
+                tokens: 12_000,
+                ..Spent::default()
+            },
         };
         let page = summary.to_markdown();
         for line in [
             "- ended: running",
             "- queue: 2 open, 1 set aside, 0 consumed",
             "3 cycles: 3 regressed",
-            "| 2 | next-work:fix \\| all of it | regressed | 50 → 33.3 | b fails |",
+            "- agent: 3 calls, at least 12,000 tokens (1 of 3 calls did not say), cost unknown",
+            "| 2 | next-work:fix \\| all of it | regressed | 50 → 33.3 | – | – | b fails |",
             "- tests-pass (struck): lint-clean broke",
             "- cycle 3: Makefile changed",
         ] {
@@ -227,6 +257,7 @@ mod tests {
             records: &[],
             stuck: &[],
             queue: Counts::default(),
+            spent: Spent::default(),
         };
         let page = summary.to_markdown();
         assert!(

@@ -12,7 +12,7 @@ pub struct Usage {
 }
 
 /// What the calls of a session used.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Spent {
     /// How many calls there were.
     pub calls: u64,
@@ -130,7 +130,7 @@ pub fn dollars(cost: f64) -> String {
 }
 
 /// Puts a comma before every three digits.
-fn grouped(digits: &str) -> String {
+pub fn grouped(digits: &str) -> String {
     let mut grouped = String::new();
     for (index, digit) in digits.chars().enumerate() {
         let left = digits.len() - index;

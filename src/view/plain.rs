@@ -7,6 +7,7 @@ use crate::model::mask;
 use crate::model::record::{CycleResult, Record};
 use crate::model::snapshot::Measurement;
 use crate::model::text::{self, clean_line, count, duration, number};
+use crate::model::usage::{Spent, Usage};
 use crate::view::style::{self, BAD, FAINT, GOOD, ODD, STRONG, paint};
 
 /// The ending that asks for a person.
@@ -85,11 +86,12 @@ impl Story {
                 version,
                 goals,
                 agent,
+                agent_found,
                 jobs,
             } => vec![session_line(
                 &[version, session],
                 &[*goals, *jobs],
-                agent.as_deref(),
+                agent.as_deref().map(|agent| (agent, *agent_found)),
             )],
             Event::Warning { message } => {
                 let warning = paint(ODD, "warning:");
@@ -116,18 +118,10 @@ impl Story {
             Event::AgentStarted { log, .. } => {
                 self.in_its_place(format!("agent at work, log {}", clean_line(log)))
             }
-            Event::AgentFinished {
-                status,
-                duration_s,
-                commits,
-                files,
-            } => self.in_its_place(format!(
-                "agent {} after {}: {}, {}",
-                clean_line(status),
-                duration(*duration_s),
-                count(*commits, "commit"),
-                count(*files, "file")
-            )),
+            Event::AgentActivity { last, .. } => last.as_ref().map_or(Vec::new(), |last| {
+                self.verbose(|| paint(FAINT, &format!("agent: {}", clean_line(last))))
+            }),
+            Event::AgentFinished { .. } => self.in_its_place(agent_line(event)),
             Event::CycleFinished { record } => self.finished(record),
             Event::Waiting { seconds, reason } => {
                 let wait = duration(*seconds);
@@ -305,15 +299,59 @@ impl<'a> Printer<'a> {
     }
 }
 
-fn session_line(names: &[&String; 2], counts: &[usize; 2], agent: Option<&str>) -> String {
+/// Returns how an agent's call ended: `agent done after 3m 07s: 12 turns, 45,120 tokens, $0.42; 1 commit, 4 files`.
+fn agent_line(event: &Event) -> String {
+    let Event::AgentFinished {
+        status,
+        duration_s,
+        commits,
+        files,
+        turns,
+        tokens,
+        cost_usd,
+    } = event
+    else {
+        return String::new();
+    };
+    let usage = Usage {
+        tokens: *tokens,
+        cost_usd: *cost_usd,
+    };
+    let mut said = Vec::new();
+    if let Some(turns) = turns {
+        if *turns > 0 {
+            said.push(count(usize::try_from(*turns).unwrap_or(usize::MAX), "turn"));
+        }
+        said.push(usage.words());
+    }
+    let mut line = format!(
+        "agent {} after {}: ",
+        clean_line(status),
+        duration(*duration_s)
+    );
+    if !said.is_empty() {
+        line.push_str(&format!("{}; ", said.join(", ")));
+    }
+    line.push_str(&format!(
+        "{}, {}",
+        count(*commits, "commit"),
+        count(*files, "file")
+    ));
+    line
+}
+
+fn session_line(names: &[&String; 2], counts: &[usize; 2], agent: Option<(&str, bool)>) -> String {
     let [version, session] = names;
     let [goals, jobs] = counts;
     let mut line = format!(
         "evolve {version} · session {session} · {}",
         count(*goals, "goal")
     );
-    if let Some(agent) = agent {
+    if let Some((agent, is_found)) = agent {
         line.push_str(&format!(" · agent {}", clean_line(agent)));
+        if is_found {
+            line.push_str(", the first that is installed");
+        }
     }
     line.push_str(&format!(" · {} at once", count(*jobs, "check")));
     paint(FAINT, &line)
@@ -359,6 +397,7 @@ fn ended(event: &Event) -> Vec<String> {
         cycles,
         exit_code,
         trajectory,
+        spent,
     } = event
     else {
         return Vec::new();
@@ -384,7 +423,16 @@ fn ended(event: &Event) -> Vec<String> {
         lines.push(RETRY_HINT.to_owned());
     }
     lines.extend(trajectory.as_deref().map(clean_line));
+    if spent.calls > 0 {
+        lines.push(spent_line(spent));
+    }
     lines
+}
+
+/// Returns what the agents reported of a whole session.
+fn spent_line(spent: &Spent) -> String {
+    let calls = count(usize::try_from(spent.calls).unwrap_or(usize::MAX), "call");
+    format!("agent: {calls}, {}", spent.words())
 }
 
 #[cfg(test)]
@@ -409,18 +457,19 @@ mod tests {
     fn the_story_of_a_session_reads_from_top_to_bottom() {
         let (out, err) = told(Detail::Normal, &events());
         let story = "\
-evolve 0.1.0 · session s-1 · 13 goals · agent claude · 2 checks at once
+evolve 0.1.0 · session s-1 · 13 goals · agent claude, the first that is installed · 2 checks at once
 2 items harvested
 cycle 3 · tests-pass: heaviest failing goal (weight 9)
   measured: score 61.5, 8 of 13 goals pass; failing tests-pass, docs; skipped lint
   agent at work, log .git/evolve/logs/3-agent.log
-  agent done after 3m 07s: 1 commit, 4 files
+  agent done after 3m 07s: 12 turns, 45,120 tokens, cost unknown; 1 commit, 4 files
   improved · score 61.5 → 92.3 (8 → 12 of 13 goals)
 cycle 4 · nothing to do
   idle: no goal fails and the queue is empty
 waiting 5m 00s: rate limit
 dormant after 2 cycles: three idle cycles in a row on the same content
 score 61.5 → 92.3
+agent: 1 call, 45,120 tokens, cost unknown
 ";
         assert_eq!(out, story);
         assert_eq!(err, "warning: lint: command not found\n");
@@ -435,6 +484,7 @@ score 61.5 → 92.3
         let (out, _) = told(Detail::Verbose, &events());
         assert!(out.contains("\n  running 13 checks (before)\n"), "{out}");
         assert!(out.contains("\n    FAIL docs 0.3 s\n"), "{out}");
+        assert!(out.contains("\n  agent: Edit src/lib.rs\n"), "{out}");
     }
 
     #[test]
@@ -525,6 +575,7 @@ baseline: score 61.5, 8 of 13 goals pass; failing tests-pass, docs; skipped lint
             cycles,
             exit_code,
             trajectory: None,
+            spent: Spent::default(),
         }
     }
 }

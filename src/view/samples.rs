@@ -3,6 +3,7 @@
 use crate::event::Event;
 use crate::model::record::{AgentReport, CycleResult, Record};
 use crate::model::snapshot::{CheckResult, FORMAT, Measurement, Snapshot};
+use crate::model::usage::Spent;
 
 /// Returns a measurement of a goal of weight 5.
 pub fn measurement(id: &str, result: CheckResult) -> Measurement {
@@ -88,6 +89,7 @@ pub fn events() -> Vec<Event> {
             version: "0.1.0".to_owned(),
             goals: 13,
             agent: Some("claude".to_owned()),
+            agent_found: true,
             jobs: 2,
         },
         Event::Warning {
@@ -119,11 +121,21 @@ pub fn events() -> Vec<Event> {
             name: "claude".to_owned(),
             log: ".git/evolve/logs/3-agent.log".to_owned(),
         },
+        Event::AgentActivity {
+            turns: 12,
+            files: 4,
+            tokens: Some(45_120),
+            cost_usd: None,
+            last: Some("Edit src/lib.rs\u{1b}[2J".to_owned()),
+        },
         Event::AgentFinished {
             status: "done".to_owned(),
             duration_s: 187.0,
             commits: 1,
             files: 4,
+            turns: Some(12),
+            tokens: Some(45_120),
+            cost_usd: None,
         },
         finished(record()),
         Event::CycleStarted {
@@ -146,6 +158,12 @@ pub fn events() -> Vec<Event> {
             ending: "dormant",
             cycles: 2,
             exit_code: 0,
+            spent: Spent {
+                calls: 1,
+                tokens: 45_120,
+                unknown_cost: 1,
+                ..Spent::default()
+            },
             trajectory: Some("score 61.5 → 92.3".to_owned()),
         },
     ]

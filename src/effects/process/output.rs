@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::net::unix::pipe::Receiver;
+use tokio::sync::mpsc::UnboundedSender;
 
 use super::spawn::Streams;
 use super::{Job, Stdout, TAIL_BYTES};
@@ -41,10 +42,11 @@ impl Output {
             log: job.log.as_ref().map(File::create).transpose()?,
             room: job.log_limit,
             tail: Tail::of(job.tail_limit),
-            kept: match job.stdout {
+            kept: match &job.stdout {
                 Stdout::Merged => Kept::Nothing,
                 Stdout::End => Kept::End(Tail::of(TAIL_BYTES)),
-                Stdout::Start(limit) => Kept::Start(Vec::new(), limit),
+                Stdout::Start(limit) => Kept::Start(Vec::new(), *limit),
+                Stdout::Sent(reader) => Kept::Sent(reader.clone()),
             },
         })
     }
@@ -142,11 +144,12 @@ impl Tail {
     }
 }
 
-/// What is kept of stdout for reading a value.
+/// What is kept of stdout for reading a value, or who reads it.
 enum Kept {
     Nothing,
     Start(Vec<u8>, usize),
     End(Tail),
+    Sent(UnboundedSender<Vec<u8>>),
 }
 
 impl Kept {
@@ -158,12 +161,14 @@ impl Kept {
                 kept.extend_from_slice(&bytes[..fitting]);
             }
             Kept::End(tail) => tail.push(bytes),
+            // A reader that went away has read enough.
+            Kept::Sent(reader) => drop(reader.send(bytes.to_vec())),
         }
     }
 
     fn into_bytes(self) -> Vec<u8> {
         match self {
-            Kept::Nothing => Vec::new(),
+            Kept::Nothing | Kept::Sent(_) => Vec::new(),
             Kept::Start(kept, _) => kept,
             Kept::End(tail) => tail.into_bytes(),
         }

@@ -115,9 +115,9 @@ pub fn start(job: &Job, environment: &Environment) -> io::Result<(Child, Streams
         .first()
         .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "an empty command line"))?;
     let (stdout, to_stdout) = io::pipe()?;
-    let (stderr, to_stderr) = match job.stdout {
+    let (stderr, to_stderr) = match &job.stdout {
         Stdout::Merged => (None, to_stdout.try_clone()?),
-        Stdout::End | Stdout::Start(_) => {
+        Stdout::End | Stdout::Start(_) | Stdout::Sent(_) => {
             let (stderr, to_stderr) = io::pipe()?;
             (Some(stderr), to_stderr)
         }

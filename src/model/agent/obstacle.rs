@@ -87,7 +87,7 @@ impl Obstacle {
     /// Returns the words for people, as in "the agent is …".
     pub fn words(self) -> &'static str {
         match self {
-            Obstacle::NotInstalled => "not installed",
+            Obstacle::NotInstalled => "missing or not executable",
             Obstacle::NotLoggedIn => "not logged in",
             Obstacle::UntrustedFolder => "not trusted in this folder",
             Obstacle::PermissionRefused => "refused what it needs",
@@ -109,6 +109,39 @@ pub struct Refusal {
     pub status: Vec<u16>,
     /// A regular expression for the agent's own words, in any case of letters.
     pub says: Option<String>,
+}
+
+impl CannotRun {
+    /// Says what somebody can do about it; `agent` is its name.
+    pub fn way_out(&self, agent: &str) -> String {
+        match self.kind {
+            Obstacle::NotInstalled => format!(
+                "the agent is `{agent}`; try it by hand, install it, or name another with --agent"
+            ),
+            Obstacle::NotLoggedIn => format!(
+                "log in once by hand: start `{agent}` in a terminal, or set the key that it reads; or name another with --agent"
+            ),
+            Obstacle::UntrustedFolder => format!(
+                "start `{agent}` once by hand in this folder and trust it, or name another with --agent"
+            ),
+            Obstacle::PermissionRefused => format!(
+                "allow `{agent}` what it needs: its arguments are under `agents:` (see the README)"
+            ),
+            Obstacle::RateLimited | Obstacle::OutOfQuota | Obstacle::Overloaded => {
+                format!("run evolve again later, or name another agent than `{agent}` with --agent")
+            }
+        }
+    }
+}
+
+impl std::fmt::Display for CannotRun {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}", self.kind.words())?;
+        match self.message.is_empty() {
+            true => Ok(()),
+            false => write!(f, ": {}", self.message),
+        }
+    }
 }
 
 /// How a run ended, in what the agent itself says of it.

@@ -26,6 +26,10 @@ pub const CONFIG: Keys = Keys {
         ("goals", "in GOALS.yaml"),
         ("max_time", "under limits:"),
         ("max_cycles", "under limits:"),
+        ("max_cost", "under limits:"),
+        ("max_tokens", "under limits:"),
+        ("max_cost", "under limits:"),
+        ("max_tokens", "under limits:"),
         ("idle_timeout", "under agent:, beside command"),
         ("prompt", "under agent:, beside command"),
         ("command", "under agent:"),
@@ -35,6 +39,8 @@ pub const CONFIG: Keys = Keys {
 const ELSEWHERE: &[(&str, &str)] = &[
     ("max_time", "under limits:"),
     ("max_cycles", "under limits:"),
+    ("max_cost", "under limits:"),
+    ("max_tokens", "under limits:"),
     ("idle_timeout", "under agent:, beside command"),
     ("prompt", "under agent:, beside command"),
     ("command", "under agent:"),
@@ -49,7 +55,7 @@ const AGENT: Keys = Keys {
 
 const LIMITS: Keys = Keys {
     owner: "limits",
-    known: &["max_time", "max_cycles"],
+    known: &["max_time", "max_cycles", "max_cost", "max_tokens"],
     free: &[],
     elsewhere: &[],
 };
@@ -194,9 +200,21 @@ fn read_limits(node: Option<&Node>, found: &mut Found) -> Limits {
     let Some(fields) = Fields::of(node, &LIMITS, found) else {
         return Limits::default();
     };
-    let cycles = |node: &Node| fields::whole(node, 1..=u64::MAX);
+    let count = |node: &Node| fields::whole(node, 1..=u64::MAX);
     Limits {
         max_time: fields.optional("max_time", &fields::time, found),
-        max_cycles: fields.optional("max_cycles", &cycles, found),
+        max_cycles: fields.optional("max_cycles", &count, found),
+        max_cost: fields.optional("max_cost", &dollars, found),
+        max_tokens: fields.optional("max_tokens", &count, found),
+    }
+}
+
+fn dollars(node: &Node) -> Result<f64, Complaint> {
+    match fields::number(node)? {
+        amount if amount > 0.0 => Ok(amount),
+        _ => Err(
+            fields::expected(node, "an amount in US dollars, more than 0")
+                .hint("leave the key out for no limit"),
+        ),
     }
 }

@@ -65,7 +65,7 @@ evolve:
   jobs: 3
   timeout: 90
   protect: ['tests/**', '*.lock']
-  limits: {max_time: 1h 30m, max_cycles: 7}
+  limits: {max_time: 1h 30m, max_cycles: 7, max_cost: 2.5, max_tokens: 500000}
 goals:
   - id: tests-pass
     description: All tests pass
@@ -106,6 +106,8 @@ goals:
             limits: crate::model::goals::Limits {
                 max_time: Some(Duration::from_secs(5400)),
                 max_cycles: Some(7),
+                max_cost: Some(2.5),
+                max_tokens: Some(500_000),
             },
         }
     );
@@ -544,6 +546,14 @@ fn each_mistake_in_the_settings_has_its_words() {
             "2:24 max_cycles: expected a whole number, 1 or more, not the number 0 | 1 is the least",
         ),
         (
+            "limits: {max_cost: 0}",
+            "2:22 max_cost: expected an amount in US dollars, more than 0, not the number 0 | leave the key out for no limit",
+        ),
+        (
+            "limits: {max_tokens: 1.5}",
+            "2:24 max_tokens: expected a whole number, 1 or more, not the number 1.5 | -",
+        ),
+        (
             "max_time: 4h",
             r#"2:3 unknown key "max_time" | max_time belongs under limits:"#,
         ),
@@ -889,6 +899,10 @@ fn schema_and_reader_agree() {
         "limits:",
         "limits: {max_cycles: 0}",
         "limits: {max_time: 4h}",
+        "limits: {max_cost: 2.5, max_tokens: 500000}",
+        "limits: {max_cost: 0}",
+        "limits: {max_cost: a}",
+        "limits: {max_tokens: 0}",
         "limits: {x: 1}",
         "protect: [a]",
         "protect: a",

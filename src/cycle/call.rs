@@ -1,0 +1,80 @@
+//! The call of the agent for what was chosen, again and again while it cannot run for a reason that passes by itself: a rate
+//! limit, a quota, an overload (rule 12). None of these calls leaves a record.
+
+use chrono::Utc;
+
+use crate::cycle::Step;
+use crate::cycle::attempt::Attempt;
+use crate::effects::clock;
+use crate::effects::workspace::{Start, Stock};
+use crate::error::{Error, Kind};
+use crate::model::agent::{CannotRun, wait};
+use crate::model::goals::Goals;
+use crate::model::select::Task;
+use crate::model::snapshot::Snapshot;
+use crate::session::{Cut, Ending, Progress, Session};
+
+/// What calling the agent came to.
+#[derive(Debug)]
+pub enum Called<'a> {
+    /// An attempt to be judged.
+    Attempted(Box<Attempt<'a>>, Box<Stock>),
+    /// It could not run, nothing was changed, and this follows.
+    Over(Step),
+}
+
+/// Calls the agent until it could run, or until waiting makes no sense.
+pub async fn call<'a>(
+    session: &Session,
+    progress: &mut Progress,
+    start: &mut Start,
+    (goals, before, task): (&'a Goals, &'a Snapshot, &'a Task),
+) -> Result<Called<'a>, Cut> {
+    loop {
+        let mut attempt = Attempt::new(goals, before, task);
+        attempt.prepare(session, progress, start).await?;
+        attempt.carry_out(session, progress, start).await;
+        let stock = attempt.take_stock(session, start)?;
+        let Some(refusal) = attempt.refusal(&stock) else {
+            progress.refusals = 0;
+            return Ok(Called::Attempted(Box::new(attempt), Box::new(stock)));
+        };
+        attempt.give_back(session, progress, (start, &stock))?;
+        if let Some(step) = wait_out(session, progress, &refusal).await? {
+            return Ok(Called::Over(step));
+        }
+        let now = session.workspace().begin(&session.id, start.cycle)?;
+        if now.commit != start.commit || now.branch != start.branch {
+            // Somebody worked on during the wait: the cycle begins anew, on what is there now.
+            return Ok(Called::Over(Step::Next));
+        }
+        *start = now;
+    }
+}
+
+/// Waits until the agent may be called again; returns what follows instead if it will not be.
+async fn wait_out(
+    session: &Session,
+    progress: &mut Progress,
+    refusal: &CannotRun,
+) -> Result<Option<Step>, Cut> {
+    progress.refusals += 1;
+    let now = clock::now().with_timezone(&Utc);
+    let Some(rest) = wait(refusal.kind, &refusal.message, progress.refusals, now) else {
+        return Err(cannot_run(session, refusal).into());
+    };
+    let shown = refusal.to_string();
+    if session.stop.remaining().is_some_and(|left| left < rest) {
+        let rest = humantime::format_duration(std::time::Duration::from_secs(rest.as_secs()));
+        let reason = format!("{shown}; that takes {rest}, longer than --max-time leaves");
+        return Ok(Some(Step::End(Ending::fine("limit", reason))));
+    }
+    let stopped = session.rest(rest, &shown).await?;
+    Ok(stopped.map(|words| Step::End(Ending::stopped(&words))))
+}
+
+/// Makes the error of an agent that cannot run (exit 4).
+fn cannot_run(session: &Session, refusal: &CannotRun) -> Error {
+    Error::new(Kind::Agent, format!("the agent cannot run: {refusal}"))
+        .hint(refusal.way_out(&session.agent.name))
+}

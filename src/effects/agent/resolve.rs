@@ -1,0 +1,156 @@
+//! Finds the program of the agent that was asked for, or the first preset that is installed.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use super::{Agent, Way};
+use crate::error::{Error, Kind, Result};
+use crate::model::agent::{Arg, Preset, Presets};
+use crate::model::goals::{AgentCommand, AgentSpec};
+use crate::model::mask;
+
+impl Agent {
+    /// Finds the program of an agent, or the first installed one if none is named. One that is missing or not executable is an
+    /// error (exit 4).
+    pub fn resolve(spec: Option<&AgentSpec>, presets: &Presets, root: &Path) -> Result<Agent> {
+        match spec {
+            None => Agent::first(presets, root),
+            Some(AgentSpec::Line(line)) => match presets.find(line.trim()) {
+                Some(preset) => Agent::preset(preset, root),
+                None => Agent::line(line, root),
+            },
+            Some(AgentSpec::Command(command)) => Agent::command(command, root),
+        }
+    }
+
+    fn first(presets: &Presets, root: &Path) -> Result<Agent> {
+        let all = presets.all().iter();
+        let found = all
+            .filter(|preset| program_of_preset(preset, root).is_some())
+            .find_map(|preset| Agent::preset(preset, root).ok());
+        let names: Vec<&str> = presets.all().iter().map(|one| one.name.as_str()).collect();
+        let is_found = |agent| Agent {
+            is_found: true,
+            ..agent
+        };
+        found.map(is_found).ok_or_else(|| {
+            Error::new(Kind::Agent, "no agent is configured and none is installed, so nothing could be fixed")
+                .hint(format!("install one of {}", names.join(", ")))
+                .hint("or name any other: `evolve --agent 'my-agent --flag'`, or `evolve: {agent: …}` in GOALS.yaml or in ~/.config/evolve/config.yaml")
+                .hint("`evolve measure` and `evolve --dry-run` need no agent")
+        })
+    }
+
+    fn preset(preset: &Preset, root: &Path) -> Result<Agent> {
+        let name = &preset.name;
+        let Some(program) = program_of_preset(preset, root) else {
+            let programs: Vec<String> = preset
+                .programs
+                .iter()
+                .map(|one| format!("`{one}`"))
+                .collect();
+            return Err(Error::new(
+                Kind::Agent,
+                format!(
+                    "the agent cannot run: {name} is not installed: {} is missing or not executable",
+                    programs.join(" or ")
+                ),
+            )
+            .hint(format!("install {name}, or name another agent with --agent")));
+        };
+        let is_set = |name: &String| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+        if !preset.needs_env.is_empty() && !preset.needs_env.iter().any(is_set) {
+            let needed = preset.needs_env.join(" or ");
+            return Err(Error::new(
+                Kind::Agent,
+                format!(
+                    "the agent cannot run: {name} would wait for a login, since {needed} is not set"
+                ),
+            )
+            .hint(format!("set {needed}, or name another agent with --agent")));
+        }
+        Ok(Agent {
+            name: name.clone(),
+            is_found: false,
+            way: Way::Program(program.clone(), Box::new(preset.clone())),
+        })
+    }
+
+    fn line(line: &str, root: &Path) -> Result<Agent> {
+        if let Some(word) = program_of(line)
+            && !is_runnable(&word, root)
+            && !is_known_to_the_shell(&word)
+        {
+            return Err(missing(&word, line));
+        }
+        Ok(Agent {
+            name: mask::secrets(line),
+            is_found: false,
+            way: Way::Line(line.to_owned()),
+        })
+    }
+
+    fn command(command: &AgentCommand, root: &Path) -> Result<Agent> {
+        let name = mask::secrets(&command.command.join(" "));
+        let Some((program, args)) = command.command.split_first() else {
+            return Err(Error::usage("the agent's command is empty"));
+        };
+        if !is_runnable(program, root) {
+            return Err(missing(program, &name));
+        }
+        let preset = Preset {
+            args: args.iter().cloned().map(Arg::Word).collect(),
+            prompt: command.prompt,
+            timeout: command.timeout,
+            idle_timeout: command.idle_timeout,
+            ..Preset::default()
+        };
+        Ok(Agent {
+            name,
+            is_found: false,
+            way: Way::Program(program.clone(), Box::new(preset)),
+        })
+    }
+}
+
+/// Returns the program that a command line starts, where that can be told without a shell.
+fn program_of(line: &str) -> Option<String> {
+    let is_assignment = |word: &&str| {
+        word.split_once('=')
+            .is_some_and(|(name, _)| !name.contains('/'))
+    };
+    let word = line.split_whitespace().find(|word| !is_assignment(word))?;
+    let is_plain = !word.contains(|letter| "\"'`$()[]{}<>|&;*?~#\\!".contains(letter));
+    is_plain.then(|| word.to_owned())
+}
+
+/// Returns the first program of a preset that is installed.
+fn program_of_preset<'a>(preset: &'a Preset, root: &Path) -> Option<&'a String> {
+    let mut programs = preset.programs.iter();
+    programs.find(|program| is_runnable(program, root))
+}
+
+fn is_runnable(program: &str, root: &Path) -> bool {
+    which::which_in(program, std::env::var_os("PATH"), root).is_ok()
+}
+
+/// Says whether the shell knows a word as a builtin or keyword.
+fn is_known_to_the_shell(word: &str) -> bool {
+    let asked = Command::new("sh")
+        .args(["-c", "command -v -- \"$1\"", "sh", word])
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status();
+    !word.contains('/') && asked.is_ok_and(|status| status.success())
+}
+
+fn missing(program: &str, line: &str) -> Error {
+    Error::new(
+        Kind::Agent,
+        format!("the agent cannot run: `{program}` is missing or not executable"),
+    )
+    .hint(format!(
+        "the agent is `{line}`; install it, or name another with --agent"
+    ))
+}

@@ -1,0 +1,121 @@
+//! Which of the user's limits a session has reached. Pure.
+
+use crate::model::goals::Limits;
+use crate::model::text;
+use crate::model::usage::Spent;
+
+/// The least that an agent is told it may cost, in US dollars, when next to nothing of a limit is left.
+const LEAST_COST: f64 = 0.01;
+
+/// Returns the words for the limit that is reached after so many cycles, if one is. What an agent did not report is unknown and
+/// never taken for nothing: a limit that can no longer be held is reached.
+pub fn reached(limits: &Limits, cycles: u64, spent: &Spent) -> Option<String> {
+    let of_cycles = || {
+        let most = limits.max_cycles.filter(|most| cycles >= *most)?;
+        let most = text::count(usize::try_from(most).unwrap_or(usize::MAX), "cycle");
+        Some(format!("limit of {most} reached (--max-cycles)"))
+    };
+    let of_cost = || {
+        let most = limits.max_cost?;
+        let limit = format!("limit of ${}", text::number(most));
+        let is_reached = spent.cost_usd >= most;
+        held(
+            is_reached,
+            spent.unknown_cost,
+            (&limit, "--max-cost"),
+            spent,
+        )
+    };
+    let of_tokens = || {
+        let most = limits.max_tokens?;
+        let limit = format!("limit of {most} tokens");
+        let is_reached = spent.tokens >= most;
+        held(
+            is_reached,
+            spent.unknown_tokens,
+            (&limit, "--max-tokens"),
+            spent,
+        )
+    };
+    of_cycles().or_else(of_cost).or_else(of_tokens)
+}
+
+fn held(
+    is_reached: bool,
+    unknown: u64,
+    (limit, flag): (&str, &str),
+    spent: &Spent,
+) -> Option<String> {
+    let spent = spent.words();
+    match (is_reached, unknown) {
+        (true, _) => Some(format!("{limit} reached: {spent} ({flag})")),
+        (false, 0) => None,
+        (false, _) => Some(format!("{limit} cannot be held: {spent} ({flag})")),
+    }
+}
+
+/// Returns what one more call may cost, in US dollars, as far as that is known; none without a limit.
+pub fn left(limits: &Limits, spent: &Spent) -> Option<f64> {
+    let left = limits.max_cost? - spent.cost_usd;
+    // Cents, rounded down, as agents take it.
+    Some(((left * 100.0).floor() / 100.0).max(LEAST_COST))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::usage::Usage;
+
+    fn spent(calls: &[(Option<u64>, Option<f64>)]) -> Spent {
+        let mut spent = Spent::default();
+        for (tokens, cost_usd) in calls {
+            spent.add(Usage {
+                tokens: *tokens,
+                cost_usd: *cost_usd,
+            });
+        }
+        spent
+    }
+
+    #[test]
+    fn a_limit_is_reached_when_the_sum_is_there() {
+        let limits = Limits {
+            max_cost: Some(1.0),
+            max_tokens: Some(100),
+            max_cycles: Some(3),
+            ..Limits::default()
+        };
+        assert_eq!(reached(&limits, 2, &spent(&[])), None);
+        assert_eq!(reached(&limits, 2, &spent(&[(Some(99), Some(0.99))])), None);
+        let words = |cycles, spent: &Spent| reached(&limits, cycles, spent).unwrap_or_default();
+        assert!(words(3, &spent(&[])).ends_with("(--max-cycles)"));
+        assert!(
+            words(0, &spent(&[(Some(1), Some(0.5)), (Some(1), Some(0.5))]))
+                .ends_with("(--max-cost)")
+        );
+        assert!(words(0, &spent(&[(Some(100), Some(0.5))])).ends_with("(--max-tokens)"));
+    }
+
+    #[test]
+    fn what_is_unknown_is_never_taken_for_nothing() {
+        let limits = Limits {
+            max_cost: Some(5.0),
+            ..Limits::default()
+        };
+        let words = reached(&limits, 1, &spent(&[(Some(7), None)])).unwrap_or_default();
+        assert!(words.starts_with("limit of $5 cannot be held: "), "{words}");
+        assert!(words.contains("cost unknown"), "{words}");
+        assert_eq!(reached(&limits, 1, &spent(&[(None, Some(0.1))])), None);
+    }
+
+    #[test]
+    fn a_call_is_told_what_is_left() {
+        let limits = Limits {
+            max_cost: Some(1.0),
+            ..Limits::default()
+        };
+        assert_eq!(left(&limits, &spent(&[(None, Some(0.255))])), Some(0.74));
+        assert_eq!(left(&limits, &spent(&[(None, Some(2.0))])), Some(0.01));
+        assert_eq!(left(&Limits::default(), &spent(&[])), None);
+    }
+}
