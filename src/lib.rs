@@ -78,6 +78,7 @@ pub mod effects {
     pub mod process;
     pub mod quarantine;
     pub mod repo;
+    pub mod reports;
     pub mod stop;
     pub mod workspace;
 }

@@ -20,13 +20,14 @@ const ALLOWED: [(&str, &[&str]); 9] = [
 ];
 
 /// Crates that only one place names, with that place.
-const ONLY_IN: [(&str, &str); 6] = [
+const ONLY_IN: [(&str, &str); 7] = [
     ("git2", "effects/repo"),
     ("fs2", "effects/lock"),
     ("serde_yaml", "model/goals"),
     ("saphyr_parser", "model/goals"),
     ("Utc::now", "effects/clock"),
     ("jsonschema", "model/schema"),
+    ("roxmltree", "model/reading"),
 ];
 
 fn sources(folder: &Path, found: &mut Vec<PathBuf>) {

@@ -2,6 +2,8 @@
 
 use std::sync::atomic::{AtomicI64, Ordering};
 
+use std::time::SystemTime;
+
 use chrono::{DateTime, SecondsFormat, TimeDelta, Utc};
 
 /// Set by tests to an RFC 3339 time: the clock then starts there and goes on by one second each time it is asked.
@@ -25,6 +27,16 @@ pub fn now() -> DateTime<Utc> {
 /// Returns the present moment as it stands in files: RFC 3339, UTC, whole seconds.
 pub fn timestamp() -> String {
     now().to_rfc3339_opts(SecondsFormat::Secs, true)
+}
+
+/// Returns the present moment as the kernel dates a file that is written now. Linux takes the time of its last tick for that,
+/// a few milliseconds before that of any finer clock.
+pub fn file_time() -> SystemTime {
+    #[cfg(target_os = "linux")]
+    if let Ok(time) = nix::time::ClockId::CLOCK_REALTIME_COARSE.now() {
+        return SystemTime::UNIX_EPOCH + std::time::Duration::from(time);
+    }
+    SystemTime::now()
 }
 
 /// Returns a name for a session that begins now; names sort by time, and the process makes them unique.

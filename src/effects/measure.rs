@@ -3,23 +3,25 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use tokio::sync::Semaphore;
 use tokio::task::LocalSet;
 
-use crate::effects::files;
+use crate::effects::clock;
 use crate::effects::process::{Ending, Job, Ran, Stdout, Supervisor, TAIL_BYTES};
+use crate::effects::reports;
 use crate::effects::stop::{Halt, Stop};
 use crate::event::{Event, Events};
-use crate::model::goals::{DEFAULT_CHECK_TIMEOUT, Goal, Goals, Reading};
+use crate::model::goals::{DEFAULT_CHECK_TIMEOUT, Goal, Goals};
 use crate::model::measuring::{self, Outcome};
+use crate::model::reading::{Reading, Source};
 use crate::model::snapshot::Measurement;
 
 /// The most bytes of a check's log.
 const LOG_LIMIT: u64 = 16 << 20;
-/// The largest report that a value is read from, and the most of stdout that is kept for one.
-const REPORT_BYTES: usize = 16 << 20;
+/// The most of what a check prints that is kept for a value.
+const OUTPUT_BYTES: usize = 16 << 20;
 
 /// What measuring needs, beside the goals.
 #[derive(Clone, Debug)]
@@ -108,6 +110,7 @@ impl Measurer {
         self.events.send(Event::CheckStarted {
             goal_id: goal.id.clone(),
         });
+        let start = clock::file_time();
         let ran = self.supervisor.run(self.job(goal, timeout, logs)).await;
         if ran.ending == Ending::Stopped {
             return None;
@@ -119,7 +122,7 @@ impl Measurer {
                 goal.id
             ));
         }
-        let measurement = self.read_off(goal, &ran, timeout);
+        let measurement = self.read_off(goal, &ran, (timeout, start));
         self.events.send(Event::CheckFinished {
             measurement: measurement.clone(),
         });
@@ -127,12 +130,20 @@ impl Measurer {
     }
 
     fn job(&self, goal: &Goal, timeout: Duration, logs: Option<&Path>) -> Job {
-        let (tail_limit, stdout) = match goal.continuous.as_ref().map(|continuous| &continuous.read)
-        {
-            None | Some(Reading::Json { file: Some(_), .. }) => (TAIL_BYTES, Stdout::Merged),
+        let (tail_limit, stdout) = match reading(goal) {
             Some(Reading::LastNumber) => (TAIL_BYTES, Stdout::End),
-            Some(Reading::Json { file: None, .. }) => (TAIL_BYTES, Stdout::Start(REPORT_BYTES)),
-            Some(Reading::Regex(_)) => (REPORT_BYTES, Stdout::Merged),
+            Some(Reading::Json { file: None, .. }) => (TAIL_BYTES, Stdout::Start(OUTPUT_BYTES)),
+            Some(Reading::Regex(_)) => (OUTPUT_BYTES, Stdout::Merged),
+            None
+            | Some(
+                Reading::Json { file: Some(_), .. }
+                | Reading::Lcov { .. }
+                | Reading::Cobertura { .. }
+                | Reading::Junit { .. }
+                | Reading::Sarif { .. }
+                | Reading::Hyperfine { .. }
+                | Reading::Criterion { .. },
+            ) => (TAIL_BYTES, Stdout::Merged),
         };
         Job {
             argv: ["sh", "-c", &goal.check].map(Into::into).to_vec(),
@@ -148,17 +159,17 @@ impl Measurer {
         }
     }
 
-    fn read_off(&self, goal: &Goal, ran: &Ran, timeout: Duration) -> Measurement {
-        let file = match goal.continuous.as_ref().map(|continuous| &continuous.read) {
-            Some(Reading::Json {
-                file: Some(path), ..
-            }) => files::read_bounded(&self.root.join(path), REPORT_BYTES as u64)
-                .ok()
-                .flatten(),
-            Some(Reading::LastNumber | Reading::Regex(_) | Reading::Json { file: None, .. })
-            | None => None,
+    fn read_off(
+        &self,
+        goal: &Goal,
+        ran: &Ran,
+        (timeout, start): (Duration, SystemTime),
+    ) -> Measurement {
+        let source = reading(goal).map_or(Source::Output, Reading::source);
+        let (reports, note) = match reports::read(&self.root, &source, start) {
+            Ok(found) => (Ok(found.reports), found.note),
+            Err(why) => (Err(why), None),
         };
-        let file = file.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
         measuring::measurement(
             goal,
             &Outcome {
@@ -174,10 +185,15 @@ impl Measurer {
                 duration: ran.duration,
                 stdout: &String::from_utf8_lossy(&ran.stdout),
                 combined: &String::from_utf8_lossy(&ran.tail),
-                file: file.as_deref(),
+                reports: reports.as_deref().map_err(String::as_str),
+                note: note.as_deref(),
             },
         )
     }
+}
+
+fn reading(goal: &Goal) -> Option<&Reading> {
+    goal.continuous.as_ref().map(|continuous| &continuous.read)
 }
 
 fn timeout(goals: &Goals, goal: &Goal) -> Duration {

@@ -5,17 +5,18 @@ mod fields;
 mod goal;
 mod node;
 mod read;
+mod reading;
 mod report;
 mod settings;
 mod tree;
 mod values;
 mod yaml;
 
-use std::path::PathBuf;
 use std::time::Duration;
 
 use serde::Serialize;
 
+use crate::model::reading::Reading;
 use crate::model::{agent, digest};
 
 pub use agents::read_agents;
@@ -207,23 +208,6 @@ impl Direction {
             Direction::AtMost => "at-most",
         }
     }
-}
-
-/// Where the value of a check stands.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub enum Reading {
-    /// The last number on stdout.
-    #[default]
-    LastNumber,
-    /// The last match of a pattern in stdout and stderr; group 1 if it has one.
-    Regex(String),
-    /// A JSON Pointer (RFC 6901) into a file below the repository root, or into stdout.
-    Json {
-        /// Path below the repository root; `None` is stdout.
-        file: Option<PathBuf>,
-        /// The pointer, with its leading `/`; empty for the whole document.
-        pointer: String,
-    },
 }
 
 impl Continuous {

@@ -4,8 +4,9 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use crate::model::goals::{Continuous, Goal};
+use crate::model::reading::{self, Report};
 use crate::model::snapshot::{CheckResult, Measurement};
-use crate::model::{mask, reading, text};
+use crate::model::{mask, text};
 
 /// How much of the end of a failing check's output a snapshot keeps, in bytes.
 const TAIL_BYTES: usize = 2048;
@@ -54,8 +55,10 @@ pub struct Outcome<'a> {
     pub stdout: &'a str,
     /// The end of stdout and stderr.
     pub combined: &'a str,
-    /// The report that the goal names, if it could be read.
-    pub file: Option<&'a str>,
+    /// The reports that the goal names, or why they cannot be read; empty if it names none.
+    pub reports: Result<&'a [Report], &'a str>,
+    /// What is to be said of the reports in any case.
+    pub note: Option<&'a str>,
 }
 
 /// Returns the measurement of a goal whose check ended like this.
@@ -100,10 +103,10 @@ fn judge(goal: &Goal, outcome: &Outcome<'_>) -> (CheckResult, Option<f64>, Optio
         &continuous.read,
         outcome.stdout,
         outcome.combined,
-        outcome.file,
+        outcome.reports,
     );
     let value = read.as_ref().ok().copied();
-    match (exit, continuous.direction, read) {
+    let (result, value, reason) = match (exit, continuous.direction, read) {
         (0, None, _) => (CheckResult::Pass, value, None),
         (0, Some(_), Ok(number)) if continuous.is_met_by(number) => {
             (CheckResult::Pass, value, None)
@@ -117,7 +120,11 @@ fn judge(goal: &Goal, outcome: &Outcome<'_>) -> (CheckResult, Option<f64>, Optio
             (CheckResult::Fail, value, Some(reason))
         }
         (code, _, _) => (CheckResult::Fail, value, Some(format!("exit {code}"))),
-    }
+    };
+    let noted = [reason, outcome.note.map(str::to_owned)];
+    let noted: Vec<String> = noted.into_iter().flatten().collect();
+    let reason = (!noted.is_empty()).then(|| noted.join("; "));
+    (result, value, reason)
 }
 
 fn missed(continuous: &Continuous, number: f64) -> String {
@@ -177,7 +184,8 @@ mod tests {
             duration: Duration::from_micros(1_234_567),
             stdout: output,
             combined: output,
-            file: None,
+            reports: Ok(&[]),
+            note: None,
         }
     }
 

@@ -1,12 +1,9 @@
-//! One entry of the `goals:` list: its keys, its id, and how its value is read. Pure.
-
-use std::path::{Component, Path};
-
-use regex::Regex;
+//! One entry of the `goals:` list: its keys, its id, and what its value is held against. Pure.
 
 use super::fields::{self, FREE, Fields, Found, Keys};
-use super::node::{Complaint, Node, Place, Shape};
-use super::{Continuous, DEFAULT_RETRIES, Direction, Goal, GoalKind, Reading};
+use super::node::{Complaint, Node, Shape};
+use super::reading::{READ_KEYS, read_reading};
+use super::{Continuous, DEFAULT_RETRIES, Direction, Goal, GoalKind};
 
 /// The longest id, in characters; ids stand in file names and commit subjects.
 const LONGEST_ID: usize = 100;
@@ -40,14 +37,7 @@ const CONTINUOUS: Keys = Keys {
     owner: "continuous",
     known: &["metric", "threshold", "direction", "read", "tolerance"],
     free: &[],
-    elsewhere: &[("json", "under read:"), ("regex", "under read:")],
-};
-
-const READ: Keys = Keys {
-    owner: "read",
-    known: &["json", "regex"],
-    free: &[],
-    elsewhere: &[],
+    elsewhere: READ_KEYS,
 };
 
 const KINDS: &[(&str, GoalKind)] = &[
@@ -242,108 +232,5 @@ fn tolerance(node: &Node) -> Result<f64, Complaint> {
                 .hint("write how far off is still fine"))
         }
         value => Ok(value),
-    }
-}
-
-fn read_reading(node: &Node, found: &mut Found) -> Option<Reading> {
-    if let Shape::Text(_) = node.shape {
-        found.report(
-            Complaint::new(
-                node.place,
-                format!("read has to be a mapping, not {}", fields::describe(node)),
-            )
-            .hint("write {json: \"file.json#/pointer\"} or {regex: 'pattern'}"),
-        );
-        return None;
-    }
-    let fields = Fields::of(node, &READ, found)?;
-    match (fields.node("json"), fields.node("regex")) {
-        (Some(_), Some(second)) => {
-            found.report(
-                Complaint::new(second.place, "read has both json and regex")
-                    .hint("keep the one that finds the number"),
-            );
-            None
-        }
-        (Some(_), None) => fields.optional("json", &json, found),
-        (None, Some(_)) => fields.optional("regex", &pattern, found),
-        (None, None) => {
-            found.report(
-                Complaint::new(node.place, "read has neither json nor regex")
-                    .hint("leave read out to take the last number on stdout"),
-            );
-            None
-        }
-    }
-}
-
-fn pattern(node: &Node) -> Result<Reading, Complaint> {
-    let pattern = fields::text(node)?;
-    match Regex::new(&pattern) {
-        Ok(_) => Ok(Reading::Regex(pattern)),
-        Err(cause) => {
-            let text = cause.to_string();
-            let reason = text.lines().last().unwrap_or("").trim();
-            let reason = reason.strip_prefix("error: ").unwrap_or(reason);
-            let message = format!("not a regular expression: {reason}");
-            Err(Complaint::new(node.place, message)
-                .hint("put it in single quotes, in which a backslash stays one"))
-        }
-    }
-}
-
-fn json(node: &Node) -> Result<Reading, Complaint> {
-    let text = fields::text(node)?;
-    let Some((file, pointer)) = text.split_once('#') else {
-        let message = format!("{} has no # between file and pointer", fields::quote(&text));
-        return Err(Complaint::new(node.place, message)
-            .hint("write \"target/cov.json#/data/0/total\", or \"-#/total\" for stdout"));
-    };
-    check_pointer(pointer, node.place)?;
-    let file = match file {
-        "-" => None,
-        file => {
-            check_path(file, node.place)?;
-            Some(file.into())
-        }
-    };
-    Ok(Reading::Json {
-        file,
-        pointer: pointer.to_string(),
-    })
-}
-
-fn check_pointer(pointer: &str, place: Place) -> Result<(), Complaint> {
-    if !pointer.is_empty() && !pointer.starts_with('/') {
-        let message = format!(
-            "the pointer {} does not begin with /",
-            fields::quote(pointer)
-        );
-        let better = format!("#/{}", pointer.replace('.', "/"));
-        return Err(
-            Complaint::new(place, message).hint(format!("write {}", fields::quote(&better)))
-        );
-    }
-    let mut rest = pointer.split('~').skip(1);
-    match rest.all(|part| part.starts_with(['0', '1'])) {
-        true => Ok(()),
-        false => Err(
-            Complaint::new(place, "a ~ in a pointer stands before 0 or 1")
-                .hint("write ~0 for ~ and ~1 for /"),
-        ),
-    }
-}
-
-fn check_path(file: &str, place: Place) -> Result<(), Complaint> {
-    let wrong = |message: &str| {
-        Err(Complaint::new(place, message)
-            .hint("name a file below the repository's root, or - for stdout"))
-    };
-    let mut parts = Path::new(file).components();
-    match file {
-        "" => wrong("no file stands before the #"),
-        _ if parts.all(|part| matches!(part, Component::Normal(_) | Component::CurDir)) => Ok(()),
-        file if file.starts_with('/') => wrong("an absolute path cannot be read"),
-        _ => wrong("a path with .. leads out of the repository"),
     }
 }

@@ -7,8 +7,9 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::model::goals::{
-    AgentCommand, AgentSpec, Continuous, Direction, GoalKind, MAX_BYTES, Prompt, Reading, to_error,
+    AgentCommand, AgentSpec, Continuous, Direction, GoalKind, MAX_BYTES, Prompt, to_error,
 };
+use crate::model::reading::Reading;
 
 /// Far more than any file may take, far less than quadratic work on one does.
 const HANG: Duration = Duration::from_secs(30);
@@ -280,7 +281,7 @@ fn each_mistake_in_a_goal_has_its_words() {
         ),
         (
             "continuous: {read: {}}",
-            "6:24 read has neither json nor regex | leave read out to take the last number on stdout",
+            "6:24 read names no source | add one of json, regex, lcov, cobertura, junit, sarif, hyperfine, criterion, or leave read out to take the last number on stdout",
         ),
         (
             "continuous: {read: {json: 'a#/b', regex: x}}",
@@ -315,8 +316,56 @@ fn each_mistake_in_a_goal_has_its_words() {
             "6:31 json: a ~ in a pointer stands before 0 or 1 | write ~0 for ~ and ~1 for /",
         ),
         (
+            "continuous: {read: {lcov: a, of: line}}",
+            r#"6:38 of: expected lines or functions or branches, not the text "line" | did you mean lines?"#,
+        ),
+        (
+            "continuous: {read: {junit: a, of: percent}}",
+            r#"6:39 of: expected failures or tests or skipped or time, not the text "percent" | write one of failures, tests, skipped, time"#,
+        ),
+        (
+            "continuous: {read: {sarif: a, of: lines}}",
+            "6:39 of says nothing beside sarif | remove it; it belongs beside lcov, cobertura, junit, hyperfine, criterion",
+        ),
+        (
+            "continuous: {read: {junit: a, level: error}}",
+            "6:42 level says nothing beside junit | remove it; it belongs beside sarif",
+        ),
+        (
+            "continuous: {read: {junit: '/a/*.xml'}}",
+            "6:32 junit: an absolute path cannot be read | name a file below the repository's root, or several as in reports/*.xml",
+        ),
+        (
+            "continuous: {read: {junit: [a, b]}}",
+            "6:32 junit: expected text, not a list | name a file below the repository's root, or several as in reports/*.xml",
+        ),
+        (
+            "continuous: {read: {junit: reports/}}",
+            r#"6:32 junit: "reports/" is a folder | name a file below the repository's root, or several as in reports/*.xml"#,
+        ),
+        (
+            "continuous: {read: {junit: 'a[.xml'}}",
+            "6:32 junit: not a glob: unclosed character class; missing ']' | write it as in reports/**/*.xml",
+        ),
+        (
+            "continuous: {read: {hyperfine: '*.json'}}",
+            "6:36 hyperfine: only one file is read here | name one file below the repository's root",
+        ),
+        (
+            "continuous: {read: {criterion: target/criterion/fib/new/estimates.json}}",
+            r#"6:36 criterion: "target/criterion/fib/new/estimates.json" is no id of a benchmark | write it as criterion prints it, as in group/function/input"#,
+        ),
+        (
+            "continuous: {lcov: a}",
+            r#"6:18 unknown key "lcov" | lcov belongs under read:"#,
+        ),
+        (
+            "continuous: {read: {lcvo: a}}",
+            r#"6:25 unknown key "lcvo" | did you mean lcov?"#,
+        ),
+        (
             "continuous: {read: 'a#/b'}",
-            r##"6:24 read has to be a mapping, not the text "a#/b" | write {json: "file.json#/pointer"} or {regex: 'pattern'}"##,
+            r##"6:24 read has to be a mapping, not the text "a#/b" | write {json: "file.json#/pointer"}, {regex: 'pattern'} or {lcov: file}"##,
         ),
     ] {
         assert_eq!(shown(with_goal(lines)), [problem], "{lines}");
@@ -827,6 +876,14 @@ fn the_example_fits_the_schema_and_shows_every_key() {
         "read",
         "json",
         "regex",
+        "lcov",
+        "cobertura",
+        "junit",
+        "sarif",
+        "hyperfine",
+        "criterion",
+        "of",
+        "level",
         "tolerance",
     ] {
         assert!(example.contains(&format!("{key}:")), "{key}");
@@ -875,6 +932,41 @@ fn schema_and_reader_agree() {
         "continuous: {read: {json: 'a#/~2'}}",
         "continuous: {read: {json: '#/b'}}",
         "continuous: {read: 'a#/b'}",
+        "continuous: {read: {lcov: a.info}}",
+        "continuous: {read: {lcov: 'a/*.info', of: functions}}",
+        "continuous: {read: {lcov: a.info, of: line}}",
+        "continuous: {read: {lcov: a.info, of: time}}",
+        "continuous: {read: {lcov: a.info, level: note}}",
+        "continuous: {read: {lcov: a.info, json: 'a#/b'}}",
+        "continuous: {read: {lcov: ''}}",
+        "continuous: {read: {lcov: ' '}}",
+        "continuous: {read: {lcov: /a}}",
+        "continuous: {read: {lcov: ./a}}",
+        "continuous: {read: {lcov: a/..}}",
+        "continuous: {read: {lcov: ../a}}",
+        "continuous: {read: {lcov: ..a/b..}}",
+        "continuous: {read: {lcov: a/}}",
+        "continuous: {read: {lcov: .}}",
+        "continuous: {read: {lcov: ././}}",
+        "continuous: {read: {cobertura: a.xml, of: branches}}",
+        "continuous: {read: {cobertura: a.xml, of: functions}}",
+        "continuous: {read: {junit: 'a/**/*.xml', of: time}}",
+        "continuous: {read: {junit: a.xml, of: lines}}",
+        "continuous: {read: {sarif: a.sarif}}",
+        "continuous: {read: {sarif: a.sarif, level: warning}}",
+        "continuous: {read: {sarif: a.sarif, level: fatal}}",
+        "continuous: {read: {sarif: a.sarif, of: lines}}",
+        "continuous: {read: {hyperfine: a.json, of: min, command: make}}",
+        "continuous: {read: {hyperfine: a.json, command: ''}}",
+        "continuous: {read: {hyperfine: '*.json'}}",
+        "continuous: {read: {hyperfine: a.json, of: slope}}",
+        "continuous: {read: {criterion: group/f/20, of: slope}}",
+        "continuous: {read: {criterion: fib, of: min}}",
+        "continuous: {read: {criterion: ../fib}}",
+        "continuous: {read: {criterion: a/./fib}}",
+        "continuous: {read: {criterion: fib/}}",
+        "continuous: {read: {criterion: a/new/estimates.json}}",
+        "continuous: {read: {of: lines}}",
     ] {
         let yaml = format!(
             "goals:\n  - id: a\n    description: d\n    check: c\n    weight: 5\n    {lines}\n"

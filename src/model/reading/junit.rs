@@ -1,0 +1,152 @@
+//! JUnit reports, as test runners of every language write them, each in its own way. Pure.
+//!
+//! Test cases are counted wherever they stand. The totals that suites claim are held against the count of failures, since
+//! a suite that could not even start has no test case that says so.
+
+use roxmltree::{Document, Node};
+
+use super::{Report, finite, names, xml};
+
+/// What is counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Of {
+    /// Test cases that failed or ended with an error.
+    #[default]
+    Failures,
+    /// All test cases, skipped ones included.
+    Tests,
+    /// Test cases that were not run.
+    Skipped,
+    /// Seconds.
+    Time,
+}
+
+/// The words for it.
+pub const WORDS: &[(&str, Of)] = &[
+    ("failures", Of::Failures),
+    ("tests", Of::Tests),
+    ("skipped", Of::Skipped),
+    ("time", Of::Time),
+];
+
+/// Returns what is counted, over all reports.
+pub fn value(of: Of, reports: &[Report]) -> Result<f64, String> {
+    let (mut tests, mut sum) = (0, None);
+    for report in reports {
+        let (text, name) = (xml::clean(report), report.quoted());
+        let document = xml::parse(report, &text)?;
+        tests += count(&document, &name)?;
+        if let Some(more) = of.in_document(&document, &name)? {
+            *sum.get_or_insert(0.0) += more;
+        }
+    }
+    match (of, sum) {
+        (Of::Tests, _) => Ok(tests as f64),
+        // A suite that could not start has failed without a test case.
+        (Of::Failures, Some(failures)) if failures > 0.0 => Ok(failures),
+        (Of::Failures | Of::Skipped | Of::Time, _) if tests == 0 => Err(format!(
+            "{} holds no test case, so that no test was run",
+            names(reports)
+        )),
+        (Of::Failures | Of::Skipped | Of::Time, Some(sum)) => finite(sum, "the sum of all times"),
+        (Of::Failures | Of::Skipped | Of::Time, None) => Err(format!(
+            "{} does not say how long anything took",
+            names(reports)
+        )),
+    }
+}
+
+impl Of {
+    /// Returns what one report says; none if it does not say.
+    fn in_document(self, document: &Document<'_>, name: &str) -> Result<Option<f64>, String> {
+        match self {
+            Of::Failures => {
+                let is_failing = |case: &Node<'_, '_>| has(*case, &["failure", "error"]);
+                let failing = cases(document).filter(is_failing).count() as f64;
+                Ok(Some(failing.max(claimed_failures(document))))
+            }
+            Of::Tests => Ok(None),
+            Of::Skipped => Ok(Some(cases(document).filter(is_skipped).count() as f64)),
+            Of::Time => seconds(document, name),
+        }
+    }
+}
+
+/// Counts the test cases of what has to be a JUnit report.
+fn count(document: &Document<'_>, name: &str) -> Result<usize, String> {
+    let root = document.root_element().tag_name().name();
+    match cases(document).count() {
+        0 if !matches!(root, "testsuites" | "testsuite") => Err(format!(
+            "{name} is no JUnit report: its root is <{root}>, and it holds no <testcase>"
+        )),
+        tests => Ok(tests),
+    }
+}
+
+fn cases<'a, 'i>(document: &'a Document<'i>) -> impl Iterator<Item = Node<'a, 'i>> {
+    document.descendants().filter(|node| is(*node, "testcase"))
+}
+
+/// Adds up the failures and errors that the outermost suites claim; a claim that is no count is none.
+fn claimed_failures(document: &Document<'_>) -> f64 {
+    let claim = |node: Node<'_, '_>| {
+        let count = |attribute| xml::whole(node, attribute, "").ok().flatten();
+        let counts = [count("failures"), count("errors")];
+        let is_suite = is(node, "testsuites") || is(node, "testsuite");
+        let sum = counts.into_iter().flatten().reduce(u64::saturating_add);
+        Ok(sum.filter(|_| is_suite))
+    };
+    let mut sum = 0.0;
+    // Nothing fails here.
+    let _ = for_outermost(document, claim, |failures| sum += failures as f64);
+    sum
+}
+
+/// Adds up the times of the outermost elements that have one: a whole run takes less than its tests side by side.
+fn seconds(document: &Document<'_>, name: &str) -> Result<Option<f64>, String> {
+    let mut sum = None;
+    for_outermost(
+        document,
+        |node| xml::number(node, "time", name),
+        |seconds| *sum.get_or_insert(0.0) += seconds,
+    )?;
+    Ok(sum)
+}
+
+/// Hands the value of each element to `take` that has one and stands in no other with one.
+fn for_outermost<T>(
+    document: &Document<'_>,
+    value: impl Fn(Node<'_, '_>) -> Result<Option<T>, String>,
+    mut take: impl FnMut(T),
+) -> Result<(), String> {
+    let mut next = Some(document.root_element());
+    while let Some(node) = next {
+        let found = value(node)?;
+        let inside = node.first_element_child().filter(|_| found.is_none());
+        if let Some(found) = found {
+            take(found);
+        }
+        next = inside.or_else(|| after(node));
+    }
+    Ok(())
+}
+
+/// Returns the first element that begins after `node` has ended.
+fn after<'a, 'i>(node: Node<'a, 'i>) -> Option<Node<'a, 'i>> {
+    node.ancestors()
+        .find_map(|node| node.next_sibling_element())
+}
+
+fn is_skipped(case: &Node<'_, '_>) -> bool {
+    // googletest marks disabled tests by an attribute alone.
+    has(*case, &["skipped"]) || matches!(case.attribute("status"), Some("notrun" | "disabled"))
+}
+
+fn has(case: Node<'_, '_>, names: &[&str]) -> bool {
+    case.children()
+        .any(|child| child.is_element() && names.contains(&child.tag_name().name()))
+}
+
+fn is(node: Node<'_, '_>, name: &str) -> bool {
+    node.is_element() && node.tag_name().name() == name
+}

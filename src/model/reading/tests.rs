@@ -1,0 +1,470 @@
+use proptest::prelude::*;
+
+use super::*;
+
+fn report(name: &str, text: &str) -> Report {
+    Report {
+        name: name.to_owned(),
+        text: text.to_owned(),
+    }
+}
+
+fn last(stdout: &str) -> Result<f64, String> {
+    read_value(&Reading::LastNumber, stdout, "", Ok(&[]))
+}
+
+fn json(pointer: &str, file: Option<&str>) -> Reading {
+    Reading::Json {
+        file: file.map(Into::into),
+        pointer: pointer.to_owned(),
+    }
+}
+
+#[test]
+fn the_last_number_is_read_as_people_write_it() {
+    let cases = [
+        ("85", 85.0),
+        ("coverage: 85.7% of statements\n", 85.7),
+        ("coverage:85.7%.", 85.7),
+        ("a=1e-5", 1e-5),
+        ("-2", -2.0),
+        ("\u{2212}2", -2.0),
+        (
+            "+3\nutf8 v1.2.3 12ms 2026-02-11 12:30:45 3/10 src/4/b x_9 0xff 7b",
+            3.0,
+        ),
+        ("1,089 warnings", 1089.0),
+        ("1,234,567.5", 1_234_567.5),
+        ("total,85.7", 85.7),
+        ("[1, 2, 3]", 3.0),
+        ("lines......: 12.5% (x)", 12.5),
+        ("lines......85", 85.0),
+        ("\u{1b}[32m85\u{1b}[0m", 85.0),
+        ("10%\r20%\r30%\r\n", 30.0),
+        (".5", 0.5),
+        ("It took 5.", 5.0),
+    ];
+    for (stdout, value) in cases {
+        assert_eq!(last(stdout), Ok(value), "{stdout:?}");
+    }
+}
+
+#[test]
+fn what_is_no_finite_number_is_said_to_be_none() {
+    let cases = [
+        ("", "no value: no number on stdout, which is empty"),
+        (
+            "utf8 ok\n\n",
+            "no value: no number on stdout, which ends with `utf8 ok`",
+        ),
+        (
+            "5\nNaN",
+            "no value: the last number on stdout, `NaN`, is not finite",
+        ),
+        (
+            "-inf",
+            "no value: the last number on stdout, `-inf`, is not finite",
+        ),
+        (
+            "1e999",
+            "no value: the last number on stdout, `1e999`, is not finite",
+        ),
+    ];
+    for (stdout, message) in cases {
+        assert_eq!(last(stdout), Err(message.to_owned()));
+    }
+    assert!(
+        last("4\n85,7").is_err_and(|message| message.contains("`85,7`, may be one or several"))
+    );
+}
+
+#[test]
+fn a_pattern_reads_its_last_match_in_the_whole_output() {
+    let read = |pattern: &str, output: &str| {
+        read_value(&Reading::Regex(pattern.to_owned()), "", output, Ok(&[]))
+    };
+    assert_eq!(read(r"(\d+) warnings", "3 warnings\n12 warnings"), Ok(12.0));
+    assert_eq!(read(r"\d+", "a1b22"), Ok(22.0));
+    assert_eq!(read(r"^(\d+)$", "1 file\n42\ndone\n"), Ok(42.0));
+    assert_eq!(read(r"time (\S+)ms", "time 1,089ms"), Ok(1089.0));
+    let nothing = "no value: nothing matches `x(\\d)` in the output, which ends with `hm`";
+    assert_eq!(read(r"x(\d)", "hm"), Err(nothing.to_owned()));
+    let word = "no value: `abc`, the last match of `[a-c]+`, is no number";
+    assert_eq!(read("[a-c]+", "abc"), Err(word.to_owned()));
+    assert!(read("(", "1").is_err());
+}
+
+#[test]
+fn a_pointer_reads_a_number_or_a_numeric_text() {
+    let file = report(
+        "cov.json",
+        r#"{"data":[{"percent":85.5,"text":"12%","no":true}],"":1}"#,
+    );
+    let read = |pointer: &str| {
+        let reading = json(pointer, Some("cov.json"));
+        read_value(&reading, "", "", Ok(std::slice::from_ref(&file)))
+    };
+    assert_eq!(read("/data/0/percent"), Ok(85.5));
+    assert_eq!(read("/data/0/text"), Ok(12.0));
+    let is_bool = "no value: `true` at `/data/0/no` of `cov.json` is no number";
+    assert_eq!(read("/data/0/no"), Err(is_bool.to_owned()));
+    let missing = "no value: `cov.json` has no `/data/1/x`; `/data` has 1 element";
+    assert_eq!(read("/data/1/x"), Err(missing.to_owned()));
+    let missing = "no value: `cov.json` has no `/date`; `` has data, ";
+    assert_eq!(read("/date"), Err(missing.trim().to_owned()));
+}
+
+#[test]
+fn json_on_stdout_may_follow_other_lines() {
+    let read = |stdout: &str| read_value(&json("/a", None), stdout, "", Ok(&[]));
+    assert_eq!(read("{\n\"a\": 1\n}\n"), Ok(1.0));
+    assert_eq!(read("running\n{\"a\": 2}\n\n"), Ok(2.0));
+    assert!(read("").is_err_and(|message| message.starts_with("no value: stdout, which is empty")));
+    assert_eq!(read_value(&json("", None), "7", "", Ok(&[])), Ok(7.0));
+}
+
+#[test]
+fn why_a_report_cannot_be_read_is_the_reason() {
+    let read = read_value(
+        &json("/a", Some("cov.json")),
+        "1",
+        "1",
+        Err("`x` is missing"),
+    );
+    assert_eq!(read, Err("no value: `x` is missing".to_owned()));
+}
+
+#[test]
+fn a_file_is_of_this_run_if_it_is_as_young_as_the_check_by_the_clock_that_dated_it() {
+    let at = |seconds, nanoseconds| UNIX_EPOCH + std::time::Duration::new(seconds, nanoseconds);
+    for (written, start, is_written) in [
+        (at(5, 100), at(5, 100), true),
+        (at(5, 99), at(5, 100), false),
+        (at(6, 1), at(5, 100), true),
+        // Whole seconds are cut off, not rounded.
+        (at(5, 0), at(5, 100), true),
+        (at(4, 0), at(5, 100), false),
+        (
+            UNIX_EPOCH - std::time::Duration::from_secs(9),
+            at(5, 0),
+            false,
+        ),
+    ] {
+        let found = is_written_since(written, start);
+        assert_eq!(found, is_written, "{written:?} {start:?}");
+    }
+}
+
+#[test]
+fn a_source_file_of_several_runs_counts_once() {
+    let read = |text: &str| {
+        let of = |of| lcov::percent(of, &[report("x", text)]);
+        [
+            of(lcov::Of::Lines),
+            of(lcov::Of::Functions),
+            of(lcov::Of::Branches),
+        ]
+    };
+    let none = |what: &str| {
+        Err(format!(
+            "`x` counts no {what} at all, and 0 of 0 is no coverage"
+        ))
+    };
+    // Totals win over single records where a file stands once: they count what is on one line apart.
+    let totals = "TN:\r\nSF:a\r\nDA:1,1\r\nLF:4\r\nLH:1\r\nXYZ:what?\r\nVER:2\r\nend_of_record\r\n";
+    assert_eq!(
+        read(totals),
+        [Ok(25.0), none("functions"), none("branches")]
+    );
+    let twice = "SF:a\nDA:1,1\nDA:2,0\nLF:2\nLH:1\nend_of_record\nSF:a\nDA:1,0\nDA:2,-3\nLF:2\nLH:0\nend_of_record\n";
+    assert_eq!(read(twice)[0], Ok(50.0));
+    let bare = "SF:a\nLF:2\nLH:1\nend_of_record\nSF:a\nLF:2\nLH:2\nend_of_record\n";
+    assert_eq!(read(bare)[0], Ok(75.0));
+    // Function aliases and end lines, exceptional branches and expressions of lcov 2.
+    let newer = "SF:a\nFNL:0,3,9\nFNA:0,0,f<int, int>\nFNA:0,2,f<long>\nFNL:1,10,12\nFNA:1,0,g\nBRDA:4,e0,a, b,1\nBRDA:4,0,1,-\nend_of_record\n";
+    assert_eq!(read(newer)[1..], [Ok(50.0), Ok(50.0)]);
+    let older = "SF:a\nFN:3,9,f,1\nFNDA:1.2e+10,f,1\nFN:10,g\nend_of_record\n";
+    assert_eq!(read(older)[1], Ok(50.0));
+}
+
+#[test]
+fn broken_lcov_files_are_told() {
+    for (text, why) in [
+        (
+            "",
+            "`x` is no LCOV file with anything in it: it has no line SF:",
+        ),
+        (
+            "<html>\n",
+            "`x` is no LCOV file with anything in it: it has no line SF:",
+        ),
+        (
+            "SF:a\nDA:one,1,1\nDA:1\nend_of_record\n",
+            "line 3 of `x` is no LCOV record: `DA:1`",
+        ),
+        (
+            "SF:a\nDA:1,NaN\nend_of_record\n",
+            "line 2 of `x` is no LCOV record: `DA:1,NaN`",
+        ),
+        (
+            "SF:a\nLF:-1\nend_of_record\n",
+            "line 2 of `x` is no LCOV record: `LF:-1`",
+        ),
+        (
+            "SF:a\nLF:1\nLH:2\nend_of_record\n",
+            "`x` says that 2 of 1 lines are hit",
+        ),
+        (
+            "SF:a\nDA:1,1\n",
+            "`x` ends in the middle: its last section has no end_of_record",
+        ),
+    ] {
+        let found = lcov::percent(lcov::Of::Lines, &[report("x", text)]);
+        assert_eq!(found, Err(why.to_owned()), "{text}");
+    }
+}
+
+#[test]
+fn a_rate_is_taken_where_a_cobertura_report_has_no_counts() {
+    let read = |texts: &[&str]| {
+        let reports: Vec<Report> = texts.iter().map(|text| report("x", text)).collect();
+        cobertura::percent(cobertura::Of::Lines, &reports)
+    };
+    let rate = "\u{feff}<coverage line-rate='0.25'><line number='1' hits='1'/></coverage>";
+    assert_eq!(read(&[rate]), Ok(25.0));
+    let counts = "<coverage line-rate='1' lines-valid='8' lines-covered='2'/>";
+    assert_eq!(read(&[counts, counts]), Ok(25.0));
+    for (texts, why) in [
+        (
+            &["<coverage line-rate='1'/>"][..],
+            "`x` counts no lines at all, and 0 of 0 is no coverage",
+        ),
+        (
+            &[counts, rate],
+            "`x` gives a rate without the lines it was taken from, which cannot be joined with other reports",
+        ),
+        (
+            &["<coverage line-rate='NaN'><line/></coverage>"],
+            "line-rate=\"NaN\" in `x` is not finite",
+        ),
+        (
+            &["<coverage line-rate='80'><line/></coverage>"],
+            "line-rate=\"80\" in `x` is not between 0 and 1",
+        ),
+        (
+            &["<coverage lines-valid='x' lines-covered='2'/>"],
+            "lines-valid=\"x\" in `x` is no number",
+        ),
+        (
+            &["<coverage lines-valid='-1' lines-covered='2'/>"],
+            "lines-valid=\"-1\" in `x` is no count",
+        ),
+        (
+            &["<coverage clover='4'/>"],
+            "`x` is no Cobertura report: its root is <coverage> without a line-rate",
+        ),
+        (
+            &["<report/>"],
+            "`x` is no Cobertura report: its root is <report> without a line-rate",
+        ),
+    ] {
+        assert_eq!(read(texts), Err(why.to_owned()), "{texts:?}");
+    }
+}
+
+#[test]
+fn test_cases_count_wherever_they_stand_and_claims_of_suites_are_heard() {
+    use junit::Of::{Failures, Skipped, Tests, Time};
+    let read = |of, text: &str| junit::value(of, &[report("x", text)]);
+    let case = "<testcase><failure/><error/></testcase>";
+    assert_eq!(
+        read(Failures, &format!("<assemblies><a>{case}</a></assemblies>")),
+        Ok(1.0)
+    );
+    assert_eq!(
+        read(
+            Failures,
+            &format!("<testsuites xmlns='urn:x'>{case}</testsuites>")
+        ),
+        Ok(1.0)
+    );
+    // What a test retried or printed on the way is no failure.
+    let calm = "<testsuite failures=''><testcase><flakyFailure><failure/></flakyFailure></testcase></testsuite>";
+    assert_eq!(read(Failures, calm), Ok(0.0));
+    let claim = "<testsuites><testsuite errors='1' failures='2'><testsuite failures='3'/></testsuite><testsuite errors='1'/></testsuites>";
+    assert_eq!(read(Failures, claim), Ok(4.0));
+    assert_eq!(read(Tests, claim), Ok(0.0));
+    assert_eq!(
+        read(
+            Skipped,
+            "<testsuite><testcase status='notrun'/><testcase status='run'><skipped/></testcase></testsuite>"
+        ),
+        Ok(2.0)
+    );
+    let times = "<testsuites><testsuite time='1,234.5'><testcase time='9999'/></testsuite><testcase time='.5'/></testsuites>";
+    assert_eq!(read(Time, times), Ok(1235.0));
+    let coloured = "<testsuite><testcase name='\u{1b}[31m\u{0}'/></testsuite>";
+    assert_eq!(read(Tests, coloured), Ok(1.0));
+    for (of, text, why) in [
+        (
+            Failures,
+            "<testsuites/>",
+            "`x` holds no test case, so that no test was run",
+        ),
+        (
+            Time,
+            "<testsuite><testcase/></testsuite>",
+            "`x` does not say how long anything took",
+        ),
+        (
+            Time,
+            "<testsuite time='0,123'><testcase/></testsuite>",
+            "time=\"0,123\" in `x` is no number",
+        ),
+        (
+            Tests,
+            "<html/>",
+            "`x` is no JUnit report: its root is <html>, and it holds no <testcase>",
+        ),
+        (Tests, "", "`x` is empty"),
+    ] {
+        assert_eq!(read(of, text), Err(why.to_owned()), "{text}");
+    }
+    let cut = read(Failures, "<testsuite><testcase/>");
+    assert!(cut.is_err_and(|why| why.starts_with("`x` is not XML: ")));
+}
+
+#[test]
+fn a_document_that_would_grow_or_goes_very_deep_does_no_harm() {
+    let bomb = "<?xml version='1.0'?><!-- [ --><!DOCTYPE x SYSTEM 'a>b' [<!ENTITY a 'aaaa'>]><testsuite>&a;</testsuite>";
+    let read = |text: &str| junit::value(junit::Of::Time, &[report("x", text)]);
+    let plain = "<!DOCTYPE x [ <!ENTITY a 'aaaa'> ]><testsuite>&a;</testsuite>";
+    let refused = "`x` defines entities, which are not read";
+    assert_eq!(read(bomb), Err(refused.to_owned()));
+    assert_eq!(read(plain), Err(refused.to_owned()));
+    let depth = 200_000;
+    let deep = format!(
+        "{}<testcase time='2'/>{}",
+        "<testsuite>".repeat(depth),
+        "</testsuite>".repeat(depth)
+    );
+    assert_eq!(read(&deep), Ok(2.0));
+    assert_eq!(
+        junit::value(junit::Of::Failures, &[report("x", &deep)]),
+        Ok(0.0)
+    );
+    let wide = format!(
+        "<testsuite>{}</testsuite>",
+        "<testcase time='1'/>".repeat(50_000)
+    );
+    assert_eq!(read(&wide), Ok(50_000.0));
+}
+
+#[test]
+fn findings_that_were_dealt_with_do_not_count_and_a_rule_gives_the_level() {
+    let read = |results: &str| {
+        let text = format!(
+            r#"{{"runs": [{{"tool": {{"driver": {{"name": "T", "rules": [
+                {{"id": "n", "defaultConfiguration": {{"level": "note"}}}},
+                {{"id": "e", "defaultConfiguration": {{"level": "error"}}}}]}}}}, "results": {results}}}]}}"#
+        );
+        use sarif::Level::{Error, Note, Warning};
+        [Note, Warning, Error]
+            .map(|level| sarif::count(level, &[report("x", &text)]).unwrap_or(-1.0))
+    };
+    for (results, counts) in [
+        ("[]", [0.0, 0.0, 0.0]),
+        (r#"[{}]"#, [1.0, 1.0, 0.0]),
+        (
+            r#"[{"ruleId": "e"}, {"ruleIndex": 0}, {"rule": {"id": "n"}}, {"rule": {"index": 1}}]"#,
+            [4.0, 2.0, 2.0],
+        ),
+        (
+            r#"[{"ruleId": "e", "level": "note"}, {"ruleId": "e", "level": "none"}]"#,
+            [1.0, 0.0, 0.0],
+        ),
+        (
+            r#"[{"rule": {"index": 1, "toolComponent": {"index": 0}}}]"#,
+            [1.0, 1.0, 0.0],
+        ),
+        (
+            r#"[{"kind": "pass"}, {"kind": "open"}, {"kind": "fail"}]"#,
+            [1.0, 1.0, 0.0],
+        ),
+        (
+            r#"[{"baselineState": "absent"}, {"baselineState": "unchanged"}]"#,
+            [1.0, 1.0, 0.0],
+        ),
+        (
+            r#"[{"suppressions": [{}]}, {"suppressions": []}, {"suppressions": [{"status": "rejected"}]}]"#,
+            [2.0, 2.0, 0.0],
+        ),
+        (r#"[{"level": "fatal"}]"#, [-1.0, -1.0, -1.0]),
+        ("null", [-1.0, -1.0, -1.0]),
+    ] {
+        assert_eq!(read(results), counts, "{results}");
+    }
+    for (text, why) in [
+        (
+            r#"{"runs": []}"#,
+            "`x` holds no run with results, so that nothing was looked at",
+        ),
+        (
+            r#"{"runs": [{}]}"#,
+            "`x` holds no run with results, so that nothing was looked at",
+        ),
+        ("[]", "`x` is no SARIF log: it has no list of runs"),
+    ] {
+        let found = sarif::count(sarif::Level::Note, &[report("x", text)]);
+        assert_eq!(found, Err(why.to_owned()));
+    }
+}
+
+#[test]
+fn the_folders_of_a_benchmark_are_found_from_its_printed_id() {
+    let files = |id: &str| -> Vec<String> {
+        let inner = |path: PathBuf| {
+            let path = path.display().to_string();
+            let path = path.strip_prefix("target/criterion/").unwrap();
+            path.strip_suffix("/new/estimates.json").unwrap().to_owned()
+        };
+        criterion::files(id).into_iter().map(inner).collect()
+    };
+    assert_eq!(files("fib 20"), ["fib 20"]);
+    assert_eq!(
+        files("a/b:c/d"),
+        ["a/b_c/d", "a_b_c/d", "a/b_c_d", "a_b_c_d"]
+    );
+    assert_eq!(files(&"ä".repeat(40)), ["ä".repeat(32)]);
+    assert_eq!(files(&"a/".repeat(40)).len(), 64);
+}
+
+proptest! {
+    #[test]
+    fn a_printed_number_is_read_back(value in -1e12..1e12f64, before in "[a-z0-9 .:]{0,9}") {
+        prop_assert_eq!(last(&format!("{before} {value}\n")), Ok(value));
+    }
+
+    #[test]
+    fn no_output_breaks_the_reading(stdout in ".*") {
+        if let Ok(value) = last(&stdout) {
+            prop_assert!(value.is_finite());
+        }
+    }
+
+    #[test]
+    fn no_report_breaks_the_reading(text in "(SF:|DA:1,1|end_of_record|\n|<testsuite>|<testcase time='1'/>|</testsuite>|<coverage line-rate='1'>|\\{\"runs\":\\[|\\]\\}|&#27;|<!DOCTYPE|<!\\[CDATA\\[|\\PC){0,30}") {
+        let reports = [report("x", &text)];
+        let values = [
+            lcov::percent(lcov::Of::Branches, &reports),
+            cobertura::percent(cobertura::Of::Lines, &reports),
+            junit::value(junit::Of::Time, &reports),
+            sarif::count(sarif::Level::Note, &reports),
+            hyperfine::seconds(hyperfine::Of::Mean, None, &reports[0]),
+            criterion::nanoseconds(criterion::Of::Mean, &reports[0]),
+        ];
+        for value in values.into_iter().flatten() {
+            prop_assert!(value.is_finite());
+        }
+    }
+}
