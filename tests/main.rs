@@ -9,6 +9,7 @@ mod formats;
 mod input;
 mod layers;
 mod measuring;
+mod readings;
 mod recovery;
 mod selection;
 mod stopping;
