@@ -134,7 +134,18 @@ fn missed(continuous: &Continuous, number: f64) -> String {
         .direction
         .map_or("", |direction| direction.word())
         .replace('-', " ");
+    let number = unlike(number, threshold);
+    let threshold = text::number(threshold);
     format!("{metric} is {number}, wanted {direction} {threshold}")
+}
+
+/// Returns a number for a message, rounded unless that would make it look like the threshold that it is not.
+fn unlike(number: f64, threshold: f64) -> String {
+    let short = text::number(number);
+    match short == text::number(threshold) {
+        true => number.to_string(),
+        false => short,
+    }
 }
 
 fn skip_reason(exit: i32, output: &str) -> String {
@@ -284,6 +295,18 @@ mod tests {
                 measured.reason.is_some_and(|reason| !reason.is_empty()),
                 "{output}"
             );
+        }
+    }
+
+    #[test]
+    fn a_missed_threshold_is_told_in_few_digits_but_never_as_if_it_were_met() {
+        for (number, threshold, shown) in [
+            (100.0 / 3.0, 80.0, "33.3333"),
+            (0.000_002_345_678, 1.0, "2.345678e-6"),
+            (79.999_999, 80.0, "79.999999"),
+            (1_234_567.0, 80.0, "1234567"),
+        ] {
+            assert_eq!(unlike(number, threshold), shown);
         }
     }
 
