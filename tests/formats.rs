@@ -238,3 +238,16 @@ fn the_example_and_this_projects_own_goals_are_valid() {
         assert!(said.contains("no problems"), "{said}");
     }
 }
+
+#[test]
+fn the_built_in_agents_are_written_as_users_write_theirs() {
+    let text = fs::read_to_string(root().join("src/model/agent/presets.yaml")).unwrap();
+    let agents: Value = serde_yaml::from_str(&text).unwrap();
+    let settings = serde_json::json!({ "agents": agents });
+    assert_eq!(schema::check("config", &settings), Ok(()));
+    let settings = serde_yaml::to_string(&settings).unwrap();
+    let read = goals::read_config("config.yaml", settings.as_bytes()).unwrap();
+    assert_eq!(read.agents, goals::read_agents(text.as_bytes()).unwrap());
+    let wrong = serde_json::json!({"agents": {"a": {"output": {"format": "jsonl", "rules": [{"cost": "x"}]}}}});
+    assert!(schema::check("config", &wrong).is_err());
+}

@@ -188,6 +188,15 @@ mod tests {
             map.shift_remove("$schema");
             assert_eq!(parsed(name)["definitions"]["record"], original, "{name}");
         }
+        assert_eq!(
+            parsed("goals")["definitions"],
+            parsed("config")["definitions"]
+        );
+        let agents = &parsed("config")["properties"]["agents"];
+        assert_eq!(
+            &parsed("goals")["properties"]["evolve"]["properties"]["agents"],
+            agents
+        );
         let measurement = &parsed("snapshot")["definitions"]["measurement"];
         assert_eq!(&parsed("event")["definitions"]["measurement"], measurement);
     }

@@ -194,8 +194,11 @@ impl Transcript {
     fn take_events(&mut self, value: &Value) -> bool {
         match value {
             Value::Array(items) => {
-                let events = items.iter().filter(|item| is_event(item));
-                events.fold(false, |changed, event| self.take_event(event) || changed)
+                let mut changed = false;
+                for event in items.iter().filter(|item| is_event(item)) {
+                    changed |= self.take_event(event);
+                }
+                changed
             }
             Value::Object(_) => self.take_event(value),
             Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,

@@ -97,9 +97,7 @@ impl Compiled {
         let cost = figures::dollars(&all(&rule.cost, event));
         read.cost.extend(cost.map(|cost| (rule.figures, cost)));
         if read.error.is_none() {
-            read.error = all(&rule.error, event)
-                .into_iter()
-                .find_map(|found| words_of(found));
+            read.error = all(&rule.error, event).into_iter().find_map(words_of);
             read.status = rule.status.as_ref().and_then(|at| status(&at.find(event)));
         }
         let denied = rule.denied.as_ref().and_then(|at| self.denied(at, event));

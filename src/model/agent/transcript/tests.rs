@@ -1,3 +1,5 @@
+use std::sync::LazyLock;
+
 use super::*;
 use crate::model::agent::{Obstacle, Presets};
 use proptest::prelude::*;
@@ -45,8 +47,11 @@ fn content(file: &str) -> Vec<u8> {
     std::fs::read(format!("tests/agent-outputs/{file}")).unwrap()
 }
 
+/// Read once: it is a long document.
+static PRESETS: LazyLock<Presets> = LazyLock::new(|| Presets::new(&[]));
+
 fn transcript(agent: &str) -> Transcript {
-    Transcript::new(Presets::new(&[]).find(agent).unwrap())
+    Transcript::new(PRESETS.find(agent).unwrap())
 }
 
 fn run(agent: &str, output: &[u8], exit: i32) -> Outcome {
