@@ -149,6 +149,8 @@ impl std::fmt::Display for CannotRun {
 pub(super) struct Ending<'a> {
     /// What the lines of the output are.
     pub format: Format,
+    /// Whether something is known of what the program says.
+    pub is_known: bool,
     /// The exit code; none after a signal.
     pub exit: Option<i32>,
     /// What its last events say.
@@ -211,9 +213,14 @@ fn printed_failure(message: String) -> Failure {
 /// Returns why the agent could not run, by its own rules and then by those that all agents share.
 pub(super) fn recognise(rules: &[Refusal], ending: &Ending<'_>) -> Option<CannotRun> {
     let reasons = ending.reasons();
+    // Of a program of which nothing is known, words prove nothing.
+    let shared = match ending.is_known {
+        true => general(),
+        false => &[],
+    };
     let found = rules
         .iter()
-        .chain(general().iter())
+        .chain(shared)
         .find_map(|rule| Some((rule.kind, rule.fits(ending, &reasons)?)));
     let denied = || Some((Obstacle::PermissionRefused, ending.denied.clone()?));
     let (kind, message) = found.or_else(denied)?;
@@ -228,6 +235,9 @@ impl Refusal {
             return None;
         }
         let is_about_words = !self.status.is_empty() || self.says.is_some();
+        if is_about_words && reasons.is_empty() {
+            return None;
+        }
         if is_about_words {
             let says = self.regex();
             let fits = |reason: &&Failure| {

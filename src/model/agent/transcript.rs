@@ -151,6 +151,7 @@ impl Transcript {
         }
         let ending = Ending {
             format: self.format,
+            is_known: !(self.rules.is_empty() && self.refusals.is_empty()),
             exit: finished.exit,
             failure: self.failure,
             denied: self.denied,

@@ -4,6 +4,8 @@ use super::*;
 use crate::model::agent::{Obstacle, Presets};
 use proptest::prelude::*;
 
+mod runs;
+
 /// One captured output, with the exit code of its run and what is read from it.
 struct Captured {
     file: &'static str,
@@ -306,6 +308,22 @@ fn what_a_program_prints_beside_its_events_tells_why_it_ended() {
         (silent.kind, silent.message.as_str()),
         (Obstacle::NotLoggedIn, "exit 41")
     );
+}
+
+#[test]
+fn the_words_of_an_unknown_program_prove_nothing() {
+    let mut transcript = Transcript::new(&Preset::default());
+    transcript.push(b"Error: rate limit exceeded\n");
+    let outcome = transcript.finish(&Finished {
+        exit: Some(1),
+        tail: "Error: rate limit exceeded\n",
+        usage_file: None,
+    });
+    assert_eq!(
+        outcome.failed.as_deref(),
+        Some("Error: rate limit exceeded")
+    );
+    assert_eq!(outcome.cannot_run, None);
 }
 
 #[test]

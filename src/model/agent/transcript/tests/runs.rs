@@ -1,0 +1,231 @@
+//! Runs of the real programs against a scripted model, good and bad.
+
+use super::*;
+
+/// A captured run, with its exit code and what is read from it.
+struct Run {
+    name: &'static str,
+    exit: i32,
+    turns: u64,
+    tokens: Option<u64>,
+    cost: Option<f64>,
+    files: &'static [&'static str],
+    failed: Option<&'static str>,
+    cannot_run: Option<Obstacle>,
+}
+
+/// Reads a captured run, with what it printed beside its output, as evolve does.
+fn outcome(run: &Run) -> Outcome {
+    let agent = run.name.split('-').next().unwrap();
+    let file = |end: &str| std::fs::read(format!("tests/agent-outputs/runs/{}.{end}", run.name));
+    let output = file("jsonl").or_else(|_| file("txt")).unwrap();
+    let mut transcript = transcript(agent);
+    transcript.push(&output);
+    let mut tail = output;
+    tail.extend(file("stderr").unwrap_or_default());
+    let usage = file("usage.json").ok();
+    let usage = usage.as_deref().map(String::from_utf8_lossy);
+    transcript.finish(&Finished {
+        exit: Some(run.exit),
+        tail: &String::from_utf8_lossy(&tail),
+        usage_file: usage.as_deref(),
+    })
+}
+
+#[test]
+fn every_captured_run_is_read_exactly() {
+    for run in &RUNS {
+        let outcome = outcome(run);
+        let (name, activity) = (run.name, outcome.activity);
+        assert_eq!(activity.turns, run.turns, "{name}");
+        assert_eq!(activity.tokens, run.tokens, "{name}");
+        assert_eq!(activity.cost_usd, run.cost, "{name}");
+        assert_eq!(activity.files, run.files, "{name}");
+        assert_eq!(outcome.failed.as_deref(), run.failed, "{name}");
+        let kind = outcome.cannot_run.map(|cannot_run| cannot_run.kind);
+        assert_eq!(kind, run.cannot_run, "{name}");
+    }
+}
+
+#[test]
+fn no_captured_run_is_left_out() {
+    let entries = std::fs::read_dir("tests/agent-outputs/runs").unwrap();
+    for entry in entries {
+        let file = entry.unwrap().file_name().into_string().unwrap();
+        let name = file.split('.').next().unwrap();
+        assert!(
+            name == "README" || RUNS.iter().any(|run| run.name == name),
+            "{file}"
+        );
+    }
+}
+
+/// A run that was good: two answers, of which the first changes a file.
+const fn good(name: &'static str) -> Run {
+    Run {
+        name,
+        exit: 0,
+        turns: 2,
+        tokens: Some(3154),
+        cost: None,
+        files: &[],
+        failed: None,
+        cannot_run: None,
+    }
+}
+
+/// A run that came to nothing.
+const fn bad(name: &'static str, cannot_run: Obstacle, failed: &'static str) -> Run {
+    Run {
+        name,
+        exit: 1,
+        turns: 0,
+        tokens: None,
+        cost: None,
+        files: &[],
+        failed: Some(failed),
+        cannot_run: Some(cannot_run),
+    }
+}
+
+const RUNS: [Run; 20] = [
+    Run {
+        turns: 1,
+        tokens: Some(0),
+        cost: Some(0.0),
+        ..bad(
+            "claude-401",
+            Obstacle::NotLoggedIn,
+            "Invalid API key · Fix external API key (HTTP 401)",
+        )
+    },
+    Run {
+        turns: 1,
+        tokens: Some(0),
+        cost: Some(0.0),
+        ..bad(
+            "claude-429",
+            Obstacle::RateLimited,
+            "API Error: Request rejected (429) · This request would exceed your organization's rate limit of 50 requests per minute.",
+        )
+    },
+    Run {
+        failed: Some("Reached maximum budget ($0.001)"),
+        exit: 1,
+        turns: 1,
+        tokens: Some(1577),
+        cost: Some(0.0037400000000000003),
+        files: &["/scratch/repo/fixed.txt"],
+        ..good("claude-budget")
+    },
+    Run {
+        cannot_run: Some(Obstacle::PermissionRefused),
+        cost: Some(0.0074800000000000005),
+        ..good("claude-denied")
+    },
+    Run {
+        cost: Some(0.0074800000000000005),
+        files: &["/scratch/repo/fixed.txt"],
+        ..good("claude-good")
+    },
+    Run {
+        turns: 2,
+        tokens: Some(1577),
+        cost: Some(0.0037400000000000003),
+        files: &["/scratch/repo/fixed.txt"],
+        ..bad(
+            "claude-midrun-429",
+            Obstacle::RateLimited,
+            "API Error: Request rejected (429) · This request would exceed your organization's rate limit of 50 requests per minute.",
+        )
+    },
+    Run {
+        turns: 1,
+        tokens: Some(0),
+        cost: Some(0.0),
+        ..bad(
+            "claude-no-account",
+            Obstacle::NotLoggedIn,
+            "Not logged in · Please run /login",
+        )
+    },
+    Run {
+        turns: 1,
+        tokens: Some(0),
+        cost: Some(0.0),
+        ..bad(
+            "claude-overloaded",
+            Obstacle::Overloaded,
+            "API Error: 529 Overloaded. This is a server-side issue, usually temporary — try again in a moment. If it persists, check your inference gateway (127.0.0.1:34403).",
+        )
+    },
+    Run {
+        turns: 1,
+        tokens: Some(0),
+        cost: Some(0.0),
+        ..bad(
+            "claude-quota",
+            Obstacle::OutOfQuota,
+            "Credit balance is too low (HTTP 400)",
+        )
+    },
+    bad(
+        "claude-root",
+        Obstacle::PermissionRefused,
+        "--dangerously-skip-permissions cannot be used with root/sudo privileges for security reasons",
+    ),
+    Run {
+        turns: 1,
+        tokens: Some(0),
+        cost: Some(0.0),
+        ..bad(
+            "claude-usage-plan",
+            Obstacle::OutOfQuota,
+            "You've hit your 5-hour limit · resets 7:57am (UTC) (HTTP 429)",
+        )
+    },
+    bad(
+        "codex-401",
+        Obstacle::NotLoggedIn,
+        "unexpected status 401 Unauthorized: Incorrect API key provided: no-key., url: http://127.0.0.1:37675/v1/responses",
+    ),
+    bad(
+        "codex-429",
+        Obstacle::RateLimited,
+        "exceeded retry limit, last status: 429 Too Many Requests",
+    ),
+    Run {
+        turns: 1,
+        ..good("codex-denied-readonly")
+    },
+    good("codex-good-shell"),
+    Run {
+        turns: 1,
+        files: &["/scratch/repo/fixed.txt"],
+        ..bad(
+            "codex-midrun-429",
+            Obstacle::RateLimited,
+            "exceeded retry limit, last status: 429 Too Many Requests",
+        )
+    },
+    bad(
+        "codex-no-key",
+        Obstacle::NotLoggedIn,
+        "Missing environment variable: `CODEX_API_KEY`.",
+    ),
+    bad(
+        "codex-overloaded",
+        Obstacle::Overloaded,
+        "Selected model is at capacity. Please try a different model.",
+    ),
+    bad(
+        "codex-quota",
+        Obstacle::OutOfQuota,
+        "Quota exceeded. Check your plan and billing details.",
+    ),
+    bad(
+        "codex-usage-plan",
+        Obstacle::OutOfQuota,
+        "You’ve hit your usage limit. Upgrade to Pro (https://chatgpt.com/explore/pro), visit https://chatgpt.com/settings/usage to purchase more credits or try again at 7:59 AM.",
+    ),
+];
