@@ -842,13 +842,15 @@ fn a_baseline_that_was_cut_off_is_taken_again() {
 
 #[test]
 fn an_agent_that_cannot_run_is_told_before_anything_is_written() {
-    let repo = wanting_a();
+    let mut repo = wanting_a();
+    repo.installs("");
     repo.write("agent.sh", "#!/bin/sh\ntouch a\n");
     repo.commit_all("agent");
     let (head, status) = (repo.head(), repo.status());
     assert_snapshot!(repo.error(4, &[]), @r#"
-    error: no agent is configured, so nothing could be fixed
-    hint: name one: `evolve --agent 'my-agent --flag'`, or `evolve: {agent: …}` in GOALS.yaml or in ~/.config/evolve/config.yaml
+    error: no agent is configured and none is installed, so nothing could be fixed
+    hint: install one of claude, codex, gemini, opencode, aider, copilot, qwen, pi, kilo
+    hint: or name any other: `evolve --agent 'my-agent --flag'`, or `evolve: {agent: …}` in GOALS.yaml or in ~/.config/evolve/config.yaml
     hint: `evolve measure` and `evolve --dry-run` need no agent
     "#);
     assert_snapshot!(repo.error(4, &["--agent=no-such-agent --print"]), @r#"

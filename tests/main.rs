@@ -2,6 +2,7 @@
 
 mod harness;
 
+mod agents;
 mod commands;
 mod cycle;
 mod demo;

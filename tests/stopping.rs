@@ -675,7 +675,8 @@ fn an_agent_that_is_missing_ends_the_session_before_anything_is_written() {
     repo.evolve(&[]).expect(4);
     assert!(!repo.has(".agents"));
     // None at all.
-    let none = TestRepo::with_files_wanted(&[("a", 1)]);
+    let mut none = TestRepo::with_files_wanted(&[("a", 1)]);
+    none.installs("");
     let run = none.evolve(&[]).expect(4);
     assert!(
         run.stderr.contains("no agent is configured"),

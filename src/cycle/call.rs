@@ -1,7 +1,7 @@
 //! The call of the agent for what was chosen, again and again while it cannot run for a reason that passes by itself: a rate
 //! limit, a quota, an overload (rule 12). None of these calls leaves a record.
 
-use chrono::Utc;
+use chrono::Local;
 
 use crate::cycle::Step;
 use crate::cycle::attempt::Attempt;
@@ -59,7 +59,7 @@ async fn wait_out(
     refusal: &CannotRun,
 ) -> Result<Option<Step>, Cut> {
     progress.refusals += 1;
-    let now = clock::now().with_timezone(&Utc);
+    let now = clock::now().with_timezone(&Local);
     let Some(rest) = wait(refusal.kind, &refusal.message, progress.refusals, now) else {
         return Err(cannot_run(session, refusal).into());
     };

@@ -214,6 +214,30 @@ impl TestRepo {
         fs::write(folder.join("agent"), agent).unwrap();
     }
 
+    /// Installs the scripted agent under the name of a real program, for a PATH that has nothing else but git, a shell and
+    /// what scripts need. Its arguments are in `$OUT/args`, a line each.
+    pub fn installs(&mut self, program: &str) {
+        use std::os::unix::fs::{PermissionsExt, symlink};
+        let bin = self.outside().join("bin");
+        if !bin.exists() {
+            fs::create_dir_all(&bin).unwrap();
+            for tool in ["git", "sh", "cat", "touch", "sleep", "rm", "echo", "test"] {
+                symlink(which::which(tool).unwrap(), bin.join(tool)).unwrap();
+            }
+            let path = bin.display().to_string();
+            self.env.push(("PATH".to_owned(), path));
+        }
+        if program.is_empty() {
+            return;
+        }
+        let out = self.outside().display().to_string();
+        let script = format!(
+            "#!/bin/sh\nfor word in \"$@\"; do echo \"$word\"; done >'{out}/args'\n. '{out}/agent'\n"
+        );
+        fs::write(bin.join(program), script).unwrap();
+        fs::set_permissions(bin.join(program), fs::Permissions::from_mode(0o755)).unwrap();
+    }
+
     /// The command line of the scripted agent.
     pub fn agent(&self) -> String {
         format!("sh {}", self.outside().join("agent").display())

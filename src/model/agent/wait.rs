@@ -22,8 +22,6 @@ const LONGEST: Duration = Duration::from_secs(7 * 24 * 3600);
 
 /// Returns how long to wait before the agent is called again, after it could not run for the `attempt`-th time in a row (from 1);
 /// none if that would not help, or has been tried often enough. A time of day without `UTC` is one in the zone of `now`.
-///
-/// The time that the message names is waited for as it is once; where it proved too short, no less than the steps.
 pub fn wait<Zone: TimeZone>(
     kind: Obstacle,
     message: &str,
@@ -35,11 +33,7 @@ pub fn wait<Zone: TimeZone>(
     }
     let index = usize::try_from(attempt).ok()?.checked_sub(1)?;
     let step = *STEPS.get(index)?;
-    Some(match (named(message, &now), index) {
-        (Some(named), 0) => named,
-        (Some(named), _) => named.max(step),
-        (None, _) => step,
-    })
+    Some(named(message, &now).unwrap_or(step))
 }
 
 /// Returns the wait that a message names, if it can be meant.

@@ -117,7 +117,7 @@ fn without_a_named_time_the_waits_grow_and_end() {
     let steps = [None, Some(60), Some(300), Some(900), None, None];
     assert_eq!(waits(Obstacle::RateLimited, "429"), steps);
     assert_eq!(waits(Obstacle::Overloaded, "529"), steps);
-    let named = [None, Some(20), Some(300), Some(900), None, None];
+    let named = [None, Some(20), Some(20), Some(20), None, None];
     assert_eq!(waits(Obstacle::RateLimited, "try again in 20s"), named);
     let long = [None, Some(3600), Some(3600), Some(3600), None, None];
     assert_eq!(waits(Obstacle::OutOfQuota, "try again in 1 hour"), long);
