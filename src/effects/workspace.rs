@@ -50,6 +50,11 @@ pub struct Start {
 }
 
 impl Start {
+    /// The same start, for the cycle with this number.
+    pub fn of_cycle(self, cycle: u64) -> Start {
+        Start { cycle, ..self }
+    }
+
     /// Returns the value of `GIT_REFLOG_ACTION` that marks the agent's movements of refs.
     pub fn mark(&self) -> String {
         format!("evolve-{}-{}", self.session, self.cycle)
@@ -100,8 +105,8 @@ impl Workspace<'_> {
     pub fn begin(&self, session: &str, cycle: u64) -> Result<Start> {
         let (branch, commit) = self.repo.ready_head()?;
         self.refuse_locks(&branch)?;
-        let status = status::read(&self.repo.git, true)?;
-        status.refuse_dirty(&self.hidden_changes()?)?;
+        let (status, hidden) = self.look(true)?;
+        status.refuse_dirty(&hidden)?;
         let tree = self.repo.tree_of(&commit)?;
         Ok(Start {
             session: session.to_owned(),

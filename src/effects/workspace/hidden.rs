@@ -1,11 +1,13 @@
 //! Changes that git was told not to look at: files marked assume-unchanged or skip-worktree that differ all the same. A
 //! status does not show them, and an undo would write over them.
 
+use std::cell::LazyCell;
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
+use std::thread;
 
-use super::Workspace;
+use super::{Workspace, status};
 use crate::effects::keep::is_beneath;
 use crate::error::Result;
 
@@ -21,6 +23,17 @@ struct Marked {
 }
 
 impl Workspace<'_> {
+    /// Reads the state of the tree and what is hidden from it, side by side: in a large tree each takes its time.
+    pub fn look(&self, with_ignored: bool) -> Result<(status::Status, Vec<Vec<u8>>)> {
+        let git = &self.repo.git;
+        thread::scope(|scope| {
+            let status = scope.spawn(|| status::read(git, with_ignored));
+            let hidden = self.hidden_changes();
+            let status = status.join().expect("BUG: reading the status panicked");
+            Ok((status?, hidden?))
+        })
+    }
+
     /// Returns the marked files whose content on disk is not that of the index.
     pub fn hidden_changes(&self) -> Result<Vec<Vec<u8>>> {
         let mut changed = Vec::new();
@@ -59,8 +72,10 @@ impl Workspace<'_> {
     fn marked(&self) -> Result<Vec<Marked>> {
         const SUBMODULE: &str = "160000";
         let listed = self.repo.git.run(&["ls-files", "-v", "--stage", "-z"])?;
+        // Asked at the first such entry: most repositories have none.
         let sparse = ["config", "--type=bool", "--get", "core.sparseCheckout"];
-        let is_sparse = self.repo.git.run(&sparse).is_ok_and(|is| is == b"true\n");
+        let is_sparse =
+            LazyCell::new(|| self.repo.git.run(&sparse).is_ok_and(|is| is == b"true\n"));
         let mut marked = Vec::new();
         for line in listed.split(|byte| *byte == 0) {
             // As in `h 100644 <id> 0<tab>path`: a small letter is assume-unchanged, an S skip-worktree.
@@ -75,7 +90,7 @@ impl Workspace<'_> {
                 marked.push(Marked {
                     path: line[tab + 1..].to_vec(),
                     id: id.unwrap_or_default().to_owned(),
-                    may_be_missing: is_sparse && tag.eq_ignore_ascii_case(&b'S'),
+                    may_be_missing: tag.eq_ignore_ascii_case(&b'S') && *is_sparse,
                 });
             }
         }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use super::strays::Left;
-use super::{Start, Stock, Workspace, ended, some_of, status};
+use super::{Start, Stock, Workspace, ended, some_of};
 use crate::effects::keep::is_beneath;
 use crate::effects::repo::{Head, Movement};
 use crate::error::{Error, Result};
@@ -68,7 +68,7 @@ impl Workspace<'_> {
         }
         let mut left = Left {
             notes: self.clear_locks(start)?,
-            nested: Vec::new(),
+            ..Left::default()
         };
         if let Some(what) = self.repo.end_operation()? {
             left.notes
@@ -77,7 +77,7 @@ impl Workspace<'_> {
         let found = self.follow(start)?;
         left.notes.extend(found.notes);
         self.clear_ledger(start, &mut left)?;
-        self.unhide(&mut left)?;
+        self.read_state(&mut left)?;
         self.stash_in_submodules(start, &mut left)?;
         let tip =
             self.commit_leftovers(start, &found.commit, found.rewritten.is_none(), &mut left)?;
@@ -275,7 +275,7 @@ impl Workspace<'_> {
         left: &mut Left,
     ) -> Result<String> {
         let git = &self.repo.git;
-        let status = status::read(git, false)?;
+        let status = std::mem::take(&mut left.status);
         let mut wanted = status.unstaged;
         // A branch without a commit has nothing that a file could differ from.
         let mut is_staged = !status.dirty.is_empty() || self.repo.head()?.commit.is_none();

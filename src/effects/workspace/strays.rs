@@ -5,14 +5,18 @@ use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 
-use super::{Start, Workspace, ended, some_of, status};
+use super::status::{self, Status};
+use super::{Start, Workspace, ended, some_of};
 use crate::effects::git::Git;
 use crate::effects::quarantine::Quarantine;
 use crate::error::Result;
 use crate::model::ledger;
 
 /// What else the agent left, beside commits.
+#[derive(Default)]
 pub struct Left {
+    /// The state of the tree.
+    pub status: Status,
     /// For the record.
     pub notes: Vec<String>,
     /// Folders with a repository of their own.
@@ -47,9 +51,10 @@ impl Workspace<'_> {
         Ok(())
     }
 
-    /// Lets git see again what the agent told it not to look at.
-    pub fn unhide(&self, left: &mut Left) -> Result<()> {
-        let hidden = self.hidden_changes()?;
+    /// Reads the state of the tree; git is let see again what the agent told it not to look at.
+    pub fn read_state(&self, left: &mut Left) -> Result<()> {
+        let (status, hidden) = self.look(false)?;
+        left.status = status;
         if hidden.is_empty() {
             return Ok(());
         }
@@ -64,6 +69,7 @@ impl Workspace<'_> {
             .collect();
         left.notes
             .push(format!("changes hidden from git: {}", some_of(&names)));
+        left.status = status::read(&self.repo.git, false)?;
         Ok(())
     }
 
@@ -71,12 +77,12 @@ impl Workspace<'_> {
     /// so it may neither be measured nor stay.
     pub fn stash_in_submodules(&self, start: &Start, left: &mut Left) -> Result<()> {
         let root = &self.repo.root;
-        let status = status::read(&self.repo.git, false)?;
+        let mut was_stashed = false;
         let is_folder = |path: &&Vec<u8>| {
             let folder = root.join(OsStr::from_bytes(path));
             fs::symlink_metadata(folder).is_ok_and(|meta| meta.is_dir())
         };
-        for path in status.unstaged.iter().filter(is_folder) {
+        for path in left.status.unstaged.iter().filter(is_folder) {
             let git = Git::at(&root.join(OsStr::from_bytes(path)));
             // Without a repository of its own, git would be at work in the one around it.
             let is_own = git
@@ -94,11 +100,15 @@ impl Workspace<'_> {
             ];
             let push = ["stash", "push", "--include-untracked", "--message", &words];
             let name = String::from_utf8_lossy(path);
+            was_stashed = true;
             left.notes
                 .push(match git.run(&[&stash[..], &push].concat()) {
                     Ok(_) => format!("uncommitted changes inside {name} are in its stash"),
                     Err(cause) => format!("uncommitted changes inside {name} stay: {cause}"),
                 });
+        }
+        if was_stashed {
+            left.status = status::read(&self.repo.git, false)?;
         }
         Ok(())
     }
