@@ -31,7 +31,10 @@ pub enum Step {
 /// Runs one cycle and settles whatever comes of it.
 pub async fn cycle(session: &Session, progress: &mut Progress) -> Result<Step, Cut> {
     let number = progress.ledger.history.next_cycle();
-    let mut start = session.workspace().begin(&session.id, number)?;
+    let mut start = match progress.opened.take() {
+        Some(start) => start.of_cycle(number),
+        None => session.workspace().begin(&session.id, number)?,
+    };
     let goals = choose::load_goals(session, &start)?;
     Journal::measuring(&session.id, number).write(&session.repo.private)?;
     let before = choose::measure_first(session, progress, &start, &goals).await?;

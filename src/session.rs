@@ -261,6 +261,8 @@ pub struct Progress {
     pub spent: Spent,
     /// How often in a row an agent could not run for a reason that passes.
     pub refusals: u32,
+    /// How the tree was found at the session's start, for a first cycle that follows at once.
+    pub opened: Option<Start>,
 }
 
 impl Progress {
@@ -285,6 +287,7 @@ impl Progress {
             kept: None,
             spent: Spent::default(),
             refusals: 0,
+            opened: None,
         }
     }
 

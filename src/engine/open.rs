@@ -38,6 +38,7 @@ pub async fn open(session: &Session, progress: &mut Progress) -> Result<(), Cut>
     let is_first_run = progress.ledger.history.records.is_empty()
         && progress.ledger.snapshot(names::BASELINE).is_none();
     if !is_first_run || session.options.skip_baseline {
+        progress.opened = Some(start);
         return Ok(());
     }
     Journal::measuring(&session.id, 0).write(&session.repo.private)?;
