@@ -170,53 +170,7 @@ impl Agent {
     }
 
     fn run_of(&self, ran: Ran, how: &Preset, (outcome, outbox): (Outcome, &Outbox)) -> AgentRun {
-        let said = said(&ran, how, outcome.failed.as_deref());
-        let (status, end) = match &ran.ending {
-            Ending::Exited(0) => match &outcome.failed {
-                None => ("done", AgentEnd::Done),
-                Some(words) => (
-                    "failed",
-                    AgentEnd::Badly(format!("said that it failed: {words}")),
-                ),
-            },
-            Ending::Exited(code) => (
-                "failed",
-                AgentEnd::Badly(format!("ended with exit {code}{said}")),
-            ),
-            Ending::Signalled(number) => (
-                "failed",
-                AgentEnd::Badly(format!("was ended by signal {number}{said}")),
-            ),
-            Ending::TimedOut => {
-                let limit = how.timeout.unwrap_or(DEFAULT_AGENT_TIMEOUT);
-                let limit = humantime::format_duration(limit);
-                (
-                    "timed out",
-                    AgentEnd::Badly(format!("timed out after {limit}")),
-                )
-            }
-            Ending::Idle => {
-                let limit = humantime::format_duration(how.idle_timeout.unwrap_or_default());
-                ("idle", AgentEnd::Badly(format!("said nothing for {limit}")))
-            }
-            Ending::Stopped => ("stopped", AgentEnd::Badly("was stopped".to_owned())),
-            Ending::NotStarted(why) => (
-                "failed",
-                AgentEnd::Badly(format!("could not be started: {why}")),
-            ),
-        };
-        let not_installed = |message: String| {
-            let kind = Obstacle::NotInstalled;
-            Some(CannotRun { kind, message })
-        };
-        let cannot_run = match &ran.ending {
-            Ending::Exited(code @ (126 | 127)) => not_installed(format!("exit {code}{said}")),
-            Ending::NotStarted(why) => not_installed(why.clone()),
-            Ending::Exited(_) | Ending::Signalled(_) | Ending::TimedOut | Ending::Idle => {
-                outcome.cannot_run
-            }
-            Ending::Stopped => None,
-        };
+        let (status, end) = ended(&ran, how, &outcome);
         AgentRun {
             end,
             report: AgentReport {
@@ -227,7 +181,7 @@ impl Agent {
                 tokens: outcome.activity.tokens,
                 cost_usd: outcome.activity.cost_usd,
             },
-            cannot_run,
+            cannot_run: cannot_run(&ran, how, &outcome),
             activity: (how.output != Output::default()).then_some(outcome.activity),
             gave_up: outbox.gave_up(),
             lessons: outbox::read(&outbox.lessons),
@@ -235,6 +189,44 @@ impl Agent {
             unkillable: ran.unkillable,
         }
     }
+}
+
+/// Says how an agent ended: in a word for the record, and for the verdict. What it says of itself counts where its exit code
+/// does not.
+fn ended(ran: &Ran, how: &Preset, outcome: &Outcome) -> (&'static str, AgentEnd) {
+    let said = said(ran, how, outcome);
+    let lasting = |limit| humantime::format_duration(limit);
+    let (status, words) = match (&ran.ending, &outcome.failed) {
+        (Ending::Exited(0), None) => return ("done", AgentEnd::Done),
+        (Ending::Exited(0), Some(words)) => ("failed", format!("said that it failed: {words}")),
+        (Ending::Exited(code), _) => ("failed", format!("ended with exit {code}{said}")),
+        (Ending::Signalled(number), _) => ("failed", format!("was ended by signal {number}{said}")),
+        (Ending::TimedOut, _) => {
+            let limit = lasting(how.timeout.unwrap_or(DEFAULT_AGENT_TIMEOUT));
+            ("timed out", format!("timed out after {limit}"))
+        }
+        (Ending::Idle, _) => {
+            let limit = lasting(how.idle_timeout.unwrap_or_default());
+            ("idle", format!("said nothing for {limit}"))
+        }
+        (Ending::Stopped, _) => ("stopped", "was stopped".to_owned()),
+        (Ending::NotStarted(why), _) => ("failed", format!("could not be started: {why}")),
+    };
+    (status, AgentEnd::Badly(words))
+}
+
+/// Says why an agent cannot run at all.
+fn cannot_run(ran: &Ran, how: &Preset, outcome: &Outcome) -> Option<CannotRun> {
+    let message = match &ran.ending {
+        Ending::Exited(code @ (126 | 127)) => format!("exit {code}{}", said(ran, how, outcome)),
+        Ending::NotStarted(why) => why.clone(),
+        Ending::Exited(_) | Ending::Signalled(_) | Ending::TimedOut | Ending::Idle => {
+            return outcome.cannot_run.clone();
+        }
+        Ending::Stopped => return None,
+    };
+    let kind = Obstacle::NotInstalled;
+    Some(CannotRun { kind, message })
 }
 
 /// Reads what an agent prints while it works, and tells of what it does.
@@ -308,11 +300,11 @@ fn environment(
 
 /// Returns the last thing an agent said, to be put behind how it ended: its own words for its failure, else its last line that
 /// is for people.
-fn said(ran: &Ran, how: &Preset, failed: Option<&str>) -> String {
+fn said(ran: &Ran, how: &Preset, outcome: &Outcome) -> String {
     let output = String::from_utf8_lossy(&ran.tail);
     let is_event = |line: &&str| how.output.format == Format::Jsonl && line.starts_with('{');
     let last = output.trim_end().lines().rev().find(|line| !is_event(line));
-    let last = failed.or(last).unwrap_or_default();
+    let last = outcome.failed.as_deref().or(last).unwrap_or_default();
     let last: String = mask::secrets(&text::clean_line(last))
         .chars()
         .take(REASON_CHARS)
