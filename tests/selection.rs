@@ -1156,7 +1156,7 @@ fn a_session_that_recorded_anything_ends_with_trajectory_summary_and_why_it_stop
         format!("- ended: {why}"),
         format!("- {way}"),
         "| 1 | a | improved | 0 → 62.5 | unknown | unknown |  |".to_owned(),
-        "| 2 | b | unchanged | 62.5 → 62.5 | the agent changed nothing |".to_owned(),
+        "| 2 | b | unchanged | 62.5 → 62.5 | unknown | unknown | the agent changed nothing |".to_owned(),
     ] {
         assert!(
             summary.lines().any(|found| found == line),
