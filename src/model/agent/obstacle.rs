@@ -35,7 +35,7 @@ static STATUS: LazyLock<Regex> = LazyLock::new(|| {
 pub struct CannotRun {
     /// The reason.
     pub kind: Obstacle,
-    /// The agent's own words, in one line without secrets; for people, and for the time that it names.
+    /// The agent's own words, in one line without secrets; for people, and for the time that it names. Empty if it said nothing.
     pub message: String,
 }
 
@@ -162,11 +162,18 @@ pub(super) struct Ending<'a> {
 }
 
 impl Ending<'_> {
-    /// Returns the agent's own words for its failure: those of its events, else the last of what it printed for people.
-    pub fn failed(&self) -> Option<String> {
-        let printed = || self.printed().into_iter().next_back();
-        let failure = self.failure.as_ref().map(|failure| failure.message.clone());
-        failure.or_else(|| (self.exit != Some(0)).then(printed)?)
+    /// Returns the agent's own words for its failure: those of its events, those that tell why it cannot run, else the last of what
+    /// it printed for people.
+    pub fn failed(&self, cannot_run: Option<&CannotRun>) -> Option<String> {
+        if let Some(failure) = &self.failure {
+            return Some(failure.message.clone());
+        }
+        if self.exit == Some(0) {
+            return None;
+        }
+        let telling = cannot_run.map(|cannot_run| cannot_run.message.clone());
+        let telling = telling.filter(|words| !words.is_empty());
+        telling.or_else(|| self.printed().pop())
     }
 
     /// Returns what may tell why the agent cannot run: never what a run that ended well says.
@@ -253,8 +260,7 @@ impl Refusal {
                 .find(fits)
                 .map(|reason| reason.message.clone());
         }
-        let words = ending.failed();
-        exit.map(|exit| words.unwrap_or_else(|| format!("exit {exit}")))
+        exit.and(Some(ending.failed(None).unwrap_or_default()))
     }
 
     fn regex(&self) -> Option<Regex> {

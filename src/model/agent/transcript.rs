@@ -157,10 +157,11 @@ impl Transcript {
             denied: self.denied,
             tail: finished.tail,
         };
+        let cannot_run = obstacle::recognise(&self.refusals, &ending);
         Outcome {
             activity: self.activity,
-            failed: ending.failed(),
-            cannot_run: obstacle::recognise(&self.refusals, &ending),
+            failed: ending.failed(cannot_run.as_ref()),
+            cannot_run,
         }
     }
 

@@ -40,7 +40,7 @@ static GENERAL: LazyLock<Vec<Refusal>> = LazyLock::new(|| {
             &[
                 r"rate[-_ ]?limit",
                 r"too many requests",
-                r"resource[_ ]exhausted",
+                r"resource (has been )?exhausted|resource_exhausted",
                 r"throttl",
             ],
         ),
@@ -77,7 +77,7 @@ static GENERAL: LazyLock<Vec<Refusal>> = LazyLock::new(|| {
             Obstacle::Overloaded,
             &[
                 r"\b(ECONNREFUSED|ECONNRESET|ENOTFOUND|ETIMEDOUT|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH)\b",
-                r"connection (refused|reset|error|timed out|closed)|(cannot|can't|could not|couldn't|unable to|failed to) (connect|reach)",
+                r"connection (refused|reset|error|failed|timed out|closed)|(cannot|can't|could not|couldn't|unable to|failed to) (connect|reach)",
                 r"network (error|is unreachable|request failed)|fetch failed|stream disconnected|getaddrinfo|error sending request",
             ],
         ),

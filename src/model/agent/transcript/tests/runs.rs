@@ -26,7 +26,8 @@ fn outcome(run: &Run) -> Outcome {
     let usage = file("usage.json").ok();
     let usage = usage.as_deref().map(String::from_utf8_lossy);
     transcript.finish(&Finished {
-        exit: Some(run.exit),
+        // A negative one stands for a run that was ended from outside.
+        exit: (run.exit >= 0).then_some(run.exit),
         tail: &String::from_utf8_lossy(&tail),
         usage_file: usage.as_deref(),
     })
@@ -88,7 +89,7 @@ const fn bad(name: &'static str, cannot_run: Obstacle, failed: &'static str) -> 
     }
 }
 
-const RUNS: [Run; 20] = [
+const RUNS: [Run; 28] = [
     Run {
         turns: 1,
         tokens: Some(0),
@@ -228,4 +229,67 @@ const RUNS: [Run; 20] = [
         Obstacle::OutOfQuota,
         "You’ve hit your usage limit. Upgrade to Pro (https://chatgpt.com/explore/pro), visit https://chatgpt.com/settings/usage to purchase more credits or try again at 7:59 AM.",
     ),
+    Run {
+        exit: 144,
+        turns: 1,
+        tokens: Some(0),
+        ..bad(
+            "gemini-401",
+            Obstacle::NotLoggedIn,
+            r#"[API Error: {"error":{"code":400,"message":"API key not valid. Please pass a valid API key.","status":"INVALID_ARGUMENT","details":[{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"API_KEY_INVALID","domain":"googleapis.com"}]}}]"#,
+        )
+    },
+    Run {
+        exit: 124,
+        ..bad(
+            "gemini-429",
+            Obstacle::RateLimited,
+            "Attempt 2 failed: Resource has been exhausted (e.g. check quota).",
+        )
+    },
+    Run {
+        tokens: Some(4731),
+        files: &["/scratch/repo/fixed.txt"],
+        ..good("gemini-good")
+    },
+    Run {
+        failed: Some(
+            "Reached max session turns for this session. Increase the number of turns by specifying maxSessionTurns in settings.json.",
+        ),
+        exit: 53,
+        files: &["/scratch/repo/fixed.txt"],
+        ..good("gemini-max-turns")
+    },
+    Run {
+        exit: 41,
+        ..bad(
+            "gemini-no-account",
+            Obstacle::NotLoggedIn,
+            "When using Gemini API, you must specify the GEMINI_API_KEY environment variable.",
+        )
+    },
+    Run {
+        exit: 41,
+        ..bad(
+            "gemini-no-auth",
+            Obstacle::NotLoggedIn,
+            "Invalid auth method selected.",
+        )
+    },
+    Run {
+        exit: 124,
+        ..bad(
+            "gemini-overloaded-defaults",
+            Obstacle::Overloaded,
+            r#"Attempt 4 failed with status 503. Retrying with backoff... _ApiError: {"error":{"code":503,"message":"The model is overloaded. Please try again later.","status":"UNAVAILABLE","details":[]}}"#,
+        )
+    },
+    Run {
+        exit: 55,
+        ..bad(
+            "gemini-untrusted",
+            Obstacle::UntrustedFolder,
+            "Gemini CLI is not running in a trusted directory. To proceed, either use `--skip-trust`, set the `GEMINI_CLI_TRUST_WORKSPACE=true` environment variable, or trust this directory in interactive mode. For more details, see https://geminicli.com/docs/cli/trusted-folders/#headless-and-automated-environments",
+        )
+    },
 ];
