@@ -256,7 +256,6 @@ impl Refusal {
             };
             return reasons
                 .iter()
-                .rev()
                 .find(fits)
                 .map(|reason| reason.message.clone());
         }

@@ -64,9 +64,9 @@ static GENERAL: LazyLock<Vec<Refusal>> = LazyLock::new(|| {
             Obstacle::NotLoggedIn,
             &[
                 r"not (logged|signed) in|not authenticated|unauthori[sz]ed|unauthenticated",
-                r"(log|sign) ?in (again|first|required)|login required|please (log|sign) ?in|/login\b|auth(entication)? (failed|required|error|method)",
-                r"(no|missing|invalid|incorrect|expired|set an?|without an?) .{0,40}(api[-_ ]?key|auth[-_ ]?token|access token|credentials?|authentication)\b|missing environment variable",
-                r"(api[-_ ]?key|auth[-_ ]?token|access token|credentials?|\w+_API_KEY)\b.{0,40}\b(missing|invalid|expired|not (set|found|valid|configured|provided)|required|revoked)",
+                r"(log|sign) ?in (again|first|required)|login required|please (log|sign) ?in|/login\b|auth(entication)? (failed|required|error|method|type)",
+                r"(no|missing|invalid|incorrect|expired|set an?|without an?) .{0,40}(api[-_ ]?keys?|auth[-_ ]?token|access token|credentials?|authentication)\b|missing environment variable",
+                r"(api[-_ ]?keys?|auth[-_ ]?token|access token|credentials?|\w+_API_KEY)\b.{0,40}\b(missing|invalid|expired|not (set|found|valid|configured|provided)|required|revoked)",
             ],
         ),
         says(

@@ -214,6 +214,10 @@ fn aider_that_ends_with_exit_0_is_still_asked_whether_it_failed() {
     let outcome = run("aider", output.as_bytes(), 0);
     assert_eq!(outcome.failed.as_deref(), Some(failure));
     assert_eq!(outcome.cannot_run.unwrap().kind, Obstacle::NotLoggedIn);
+    let waits =
+        "No LLM model was specified and no API keys were provided.\nWaiting up to 5 minutes\n";
+    let outcome = run("aider", waits.as_bytes(), 1);
+    assert_eq!(outcome.cannot_run.unwrap().kind, Obstacle::NotLoggedIn);
     let overcome = format!("{output}Tokens: 1k sent, 1k received.\n");
     assert_eq!(run("aider", overcome.as_bytes(), 0).failed, None);
 }

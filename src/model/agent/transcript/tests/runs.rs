@@ -89,7 +89,7 @@ const fn bad(name: &'static str, cannot_run: Obstacle, failed: &'static str) -> 
     }
 }
 
-const RUNS: [Run; 28] = [
+const RUNS: [Run; 31] = [
     Run {
         turns: 1,
         tokens: Some(0),
@@ -229,6 +229,11 @@ const RUNS: [Run; 28] = [
         Obstacle::OutOfQuota,
         "You’ve hit your usage limit. Upgrade to Pro (https://chatgpt.com/explore/pro), visit https://chatgpt.com/settings/usage to purchase more credits or try again at 7:59 AM.",
     ),
+    bad(
+        "copilot-no-account",
+        Obstacle::NotLoggedIn,
+        "Error: No authentication information found.",
+    ),
     Run {
         exit: 144,
         turns: 1,
@@ -244,7 +249,7 @@ const RUNS: [Run; 28] = [
         ..bad(
             "gemini-429",
             Obstacle::RateLimited,
-            "Attempt 2 failed: Resource has been exhausted (e.g. check quota).",
+            "Attempt 1 failed: Resource has been exhausted (e.g. check quota).",
         )
     },
     Run {
@@ -281,7 +286,7 @@ const RUNS: [Run; 28] = [
         ..bad(
             "gemini-overloaded-defaults",
             Obstacle::Overloaded,
-            r#"Attempt 4 failed with status 503. Retrying with backoff... _ApiError: {"error":{"code":503,"message":"The model is overloaded. Please try again later.","status":"UNAVAILABLE","details":[]}}"#,
+            r#"Attempt 3 failed with status 503. Retrying with backoff... _ApiError: {"error":{"code":503,"message":"The model is overloaded. Please try again later.","status":"UNAVAILABLE","details":[]}}"#,
         )
     },
     Run {
@@ -290,6 +295,19 @@ const RUNS: [Run; 28] = [
             "gemini-untrusted",
             Obstacle::UntrustedFolder,
             "Gemini CLI is not running in a trusted directory. To proceed, either use `--skip-trust`, set the `GEMINI_CLI_TRUST_WORKSPACE=true` environment variable, or trust this directory in interactive mode. For more details, see https://geminicli.com/docs/cli/trusted-folders/#headless-and-automated-environments",
+        )
+    },
+    bad(
+        "pi-no-account",
+        Obstacle::NotLoggedIn,
+        "No API key found for the selected model.",
+    ),
+    Run {
+        tokens: Some(0),
+        ..bad(
+            "qwen-no-account",
+            Obstacle::NotLoggedIn,
+            "No auth type is selected. Please configure an auth type (e.g. via settings or `--auth-type`) before running in non-interactive mode.",
         )
     },
 ];
