@@ -173,6 +173,7 @@ pub fn work_add(global: &Global, item: &NewWork) -> Result<u8> {
             source: "evolve work add".to_owned(),
             description: item.description.clone(),
             target_repo: item.target_repo.clone(),
+            ..NewItem::default()
         },
         &clock::timestamp(),
     );

@@ -168,6 +168,16 @@ impl Queue {
         self.append(item.into_map(timestamp))
     }
 
+    /// Says whether the queue has, or had, an item with the same title and target.
+    pub fn knows(&self, item: &NewItem) -> bool {
+        self.identities().contains(&item.identity())
+    }
+
+    /// Returns the digests of everything that a sweep's items stand for, done or not.
+    pub fn findings(&self) -> HashSet<String> {
+        self.lines.iter().flat_map(Line::findings).collect()
+    }
+
     fn append(&mut self, item: Map<String, Value>) -> bool {
         let identity = item::identity(&item, None);
         if identity.is_none_or(|identity| self.identities().contains(&identity)) {

@@ -1,6 +1,6 @@
 //! Work that an agent found and left: taken over with its own words, but never with its own say on state. Pure.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::line::{Content, Line};
 use super::{NewItem, Queue, Severity, item};
@@ -85,10 +85,8 @@ fn rewritten(
         source: source.to_owned(),
         description: long("description").unwrap_or_default(),
         target_repo: item::target(item, entry).map(|target| text::cut(&target, LONGEST_TITLE)),
+        evidence: long("evidence").unwrap_or_default(),
+        findings: Vec::new(),
     };
-    let mut map = new.into_map(timestamp);
-    if let Some(evidence) = long("evidence") {
-        map.insert("evidence".into(), json!(evidence));
-    }
-    Some(map)
+    Some(new.into_map(timestamp))
 }

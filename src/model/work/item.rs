@@ -189,9 +189,22 @@ pub struct NewItem {
     pub description: String,
     /// The repository it is for; none for any.
     pub target_repo: Option<String>,
+    /// What shows that it is needed; empty for nothing.
+    pub evidence: String,
+    /// Digests of what a sweep found, so that it is not found again.
+    pub findings: Vec<String>,
 }
 
 impl NewItem {
+    /// Returns what makes the item the same as another.
+    pub(super) fn identity(&self) -> Identity {
+        let target = self.target_repo.as_deref().map(text::clean_line);
+        (
+            text::clean_line(&self.title).to_lowercase(),
+            target.unwrap_or_else(|| "*".to_owned()),
+        )
+    }
+
     /// Returns the item as it stands in the file.
     pub(super) fn into_map(self, timestamp: &str) -> Map<String, Value> {
         let mut map = Map::new();
@@ -200,8 +213,14 @@ impl NewItem {
         map.insert("severity".into(), json!(self.severity.word()));
         map.insert("source".into(), json!(text::clean_line(&self.source)));
         map.insert("description".into(), json!(text::clean(&self.description)));
+        if !self.evidence.is_empty() {
+            map.insert("evidence".into(), json!(text::clean(&self.evidence)));
+        }
         if let Some(target) = &self.target_repo {
             map.insert("target_repo".into(), json!(text::clean_line(target)));
+        }
+        if !self.findings.is_empty() {
+            map.insert("findings".into(), json!(self.findings));
         }
         map.insert("timestamp".into(), json!(timestamp));
         map.insert("state".into(), json!(State::Available.word()));
@@ -220,6 +239,14 @@ pub(super) fn identity(
 ) -> Option<Identity> {
     let target = target(item, entry).unwrap_or_else(|| "*".to_owned());
     Some((title(item)?.to_lowercase(), target))
+}
+
+/// Returns the digests of what a sweep found.
+pub(super) fn findings(item: &Map<String, Value>) -> impl Iterator<Item = String> + '_ {
+    let list = item.get("findings").and_then(Value::as_array);
+    list.into_iter()
+        .flatten()
+        .filter_map(|one| one.as_str().map(str::to_owned))
 }
 
 /// Returns how often the item failed.

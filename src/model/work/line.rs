@@ -135,6 +135,19 @@ impl Line {
         }
     }
 
+    /// Returns the digests of what the line's items stand for.
+    pub(super) fn findings(&self) -> Vec<String> {
+        match &self.content {
+            Content::Item(item) => item::findings(item).collect(),
+            Content::Entry(entry) => parts(entry)
+                .iter()
+                .filter_map(Value::as_object)
+                .flat_map(item::findings)
+                .collect(),
+            Content::Blank | Content::Malformed(_) => Vec::new(),
+        }
+    }
+
     /// Returns the line without the items that are known; none if nothing is left of it.
     pub(super) fn without(mut self, known: &HashSet<Identity>) -> Option<Line> {
         let is_new = |identity: &Identity| !known.contains(identity);
