@@ -54,6 +54,7 @@ pub mod model {
     pub mod status;
     pub mod strikes;
     pub mod summary;
+    pub mod sweep;
     pub mod text;
     pub mod trajectory;
     pub mod usage;

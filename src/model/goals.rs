@@ -8,6 +8,7 @@ mod read;
 mod reading;
 mod report;
 mod settings;
+mod sweep;
 mod tree;
 mod values;
 mod yaml;
@@ -17,6 +18,7 @@ use std::time::Duration;
 use serde::Serialize;
 
 use crate::model::reading::Reading;
+use crate::model::sweep::Part;
 use crate::model::{agent, digest};
 
 pub use agents::read_agents;
@@ -67,6 +69,8 @@ pub struct Settings {
     pub timeout: Option<Duration>,
     /// Globs of files that no cycle may change or add to.
     pub protect: Vec<String>,
+    /// What a sweep looks with; linters unless said.
+    pub sweep: Option<Vec<Part>>,
     /// Where a session ends by itself.
     pub limits: Limits,
 }

@@ -20,6 +20,8 @@ pub const DELTA: &str = ".agents/evolve/session-fitness-delta.md";
 pub const LESSONS: &str = ".agents/evolve/lessons.jsonl";
 /// Goal and time of each `evolve retry`.
 pub const RETRIES: &str = ".agents/evolve/retries.jsonl";
+/// When a sweep ran last.
+pub const LAST_SWEEP: &str = ".agents/evolve/last-sweep-date";
 /// Stops the loop after the running cycle; never committed.
 pub const STOP: &str = ".agents/evolve/STOP";
 /// Acknowledges a kill; never committed.

@@ -27,6 +27,7 @@ const FILE: Keys = Keys {
         ("jobs", "under evolve:"),
         ("timeout", "under evolve:"),
         ("protect", "under evolve:"),
+        ("sweep", "under evolve:"),
         ("limits", "under evolve:"),
     ],
 };

@@ -5,12 +5,15 @@ use globset::Glob;
 use super::agents::read_entries;
 use super::fields::{self, Fields, Found, Keys};
 use super::node::{Complaint, Node, Shape};
+use super::sweep;
 use super::{AgentCommand, AgentSpec, Limits, Prompt, Settings};
 
 /// The keys of the `evolve:` block.
 pub const EVOLVE: Keys = Keys {
     owner: "evolve",
-    known: &["agent", "agents", "jobs", "timeout", "protect", "limits"],
+    known: &[
+        "agent", "agents", "jobs", "timeout", "protect", "sweep", "limits",
+    ],
     free: &[],
     elsewhere: ELSEWHERE,
 };
@@ -18,7 +21,7 @@ pub const EVOLVE: Keys = Keys {
 /// The keys of config.yaml.
 pub const CONFIG: Keys = Keys {
     owner: "the file",
-    known: &["agent", "agents", "jobs", "timeout", "limits"],
+    known: &["agent", "agents", "jobs", "timeout", "sweep", "limits"],
     free: &[],
     elsewhere: &[
         ("protect", "under evolve: in GOALS.yaml"),
@@ -87,6 +90,7 @@ pub fn read_settings(node: &Node, keys: &Keys, found: &mut Found) -> Settings {
             true => read_protect(&fields, found),
             false => Vec::new(),
         },
+        sweep: sweep::read_sweep(&fields, found),
         limits: read_limits(fields.node("limits"), found),
     }
 }

@@ -10,6 +10,8 @@ use crate::model::goals::{
     AgentCommand, AgentSpec, Continuous, Direction, GoalKind, MAX_BYTES, Prompt, to_error,
 };
 use crate::model::reading::Reading;
+use crate::model::sweep::{OwnCommand, Part};
+use crate::model::work::Severity;
 
 /// Far more than any file may take, far less than quadratic work on one does.
 const HANG: Duration = Duration::from_secs(30);
@@ -66,6 +68,7 @@ evolve:
   jobs: 3
   timeout: 90
   protect: ['tests/**', '*.lock']
+  sweep: [markers]
   limits: {max_time: 1h 30m, max_cycles: 7, max_cost: 2.5, max_tokens: 500000}
 goals:
   - id: tests-pass
@@ -103,6 +106,7 @@ goals:
             agent: Some(AgentSpec::Line("my-agent --print".to_string())),
             jobs: Some(3),
             timeout: Some(Duration::from_secs(90)),
+            sweep: Some(vec![Part::Markers]),
             protect: vec!["tests/**".to_string(), "*.lock".to_string()],
             limits: crate::model::goals::Limits {
                 max_time: Some(Duration::from_secs(5400)),
@@ -129,12 +133,12 @@ goals:
             alone: true,
             retries: 0,
             continuous: None,
-            line: 12,
+            line: 13,
         }
     );
     assert_eq!(
         (second.line, second.retries, second.kind),
-        (25, 2, GoalKind::Health)
+        (26, 2, GoalKind::Health)
     );
     assert_eq!(
         second.continuous,
@@ -603,6 +607,42 @@ fn each_mistake_in_the_settings_has_its_words() {
             "2:24 max_tokens: expected a whole number, 1 or more, not the number 1.5 | -",
         ),
         (
+            "sweep: linters",
+            r#"2:10 sweep: expected a list, not the text "linters" | write [linters]"#,
+        ),
+        (
+            "sweep: false",
+            "2:10 sweep: expected a list, not the value false | write [] to turn it off",
+        ),
+        (
+            "sweep: {run: a}",
+            "2:10 sweep: expected a list, not a mapping | write [{run: …}], a command in a list",
+        ),
+        (
+            "sweep: [linters, marker]",
+            r#"2:20 sweep[1]: expected linters, markers, floors or {run: a command}, not the text "marker" | did you mean markers?"#,
+        ),
+        (
+            "sweep: [npx eslint .]",
+            r#"2:11 sweep[0]: expected linters, markers, floors or {run: a command}, not the text "npx eslint ." | if it is a command, write {run: "npx eslint ."}"#,
+        ),
+        (
+            "sweep: [{severity: low}]",
+            "2:11 a sweep command has no run | add a line run: …",
+        ),
+        (
+            "sweep: [{run: a, severity: hihg}]",
+            r#"2:30 severity: expected critical or high or medium or low, not the text "hihg" | did you mean high?"#,
+        ),
+        (
+            "sweep: [{run: a, typ: bug}]",
+            r#"2:20 unknown key "typ" | did you mean type?"#,
+        ),
+        (
+            "sweep: [{run: a, timeout: 5m}]",
+            r#"2:20 unknown key "timeout" | timeout belongs under evolve:, for checks and sweeps alike"#,
+        ),
+        (
             "max_time: 4h",
             r#"2:3 unknown key "max_time" | max_time belongs under limits:"#,
         ),
@@ -613,6 +653,32 @@ fn each_mistake_in_the_settings_has_its_words() {
     ] {
         assert_eq!(shown(with_settings(lines)), [problem], "{lines}");
     }
+}
+
+#[test]
+fn a_sweep_looks_with_parts_and_commands() {
+    let own = |run: &str, severity, kind: &str| {
+        Part::Own(OwnCommand {
+            run: run.to_string(),
+            severity,
+            kind: kind.to_string(),
+        })
+    };
+    let lines = "sweep: [floors, {run: a -b}, {run: c, severity: low, type: docs}, linters]";
+    let (goals, _) = with_settings(lines).unwrap();
+    assert_eq!(
+        goals.settings.sweep,
+        Some(vec![
+            Part::Floors,
+            own("a -b", Severity::Medium, "bug"),
+            own("c", Severity::Low, "docs"),
+            Part::Linters,
+        ])
+    );
+    let (goals, _) = with_settings("sweep: []").unwrap();
+    assert_eq!(goals.settings.sweep, Some(vec![]));
+    let (goals, _) = with_settings("jobs: 2").unwrap();
+    assert_eq!(goals.settings.sweep, None);
 }
 
 #[test]
@@ -856,6 +922,9 @@ fn the_example_fits_the_schema_and_shows_every_key() {
         "idle_timeout",
         "jobs",
         "protect",
+        "sweep",
+        "run",
+        "severity",
         "limits",
         "max_time",
         "max_cycles",
@@ -999,6 +1068,17 @@ fn schema_and_reader_agree() {
         "protect: [a]",
         "protect: a",
         "sweep: []",
+        "sweep: linters",
+        "sweep:",
+        "sweep: [linters, markers, floors]",
+        "sweep: [marker]",
+        "sweep: [{run: a}]",
+        "sweep: [{run: ''}]",
+        "sweep: [{severity: low}]",
+        "sweep: [{run: a, severity: low, type: docs}]",
+        "sweep: [{run: a, severity: unknown}]",
+        "sweep: [{run: a, x: 1}]",
+        "sweep: [[a]]",
         "max_time: 4h",
     ] {
         let yaml = format!("evolve:\n  {lines}\ngoals:\n{GOAL}");
