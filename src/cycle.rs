@@ -5,6 +5,7 @@ mod call;
 mod choose;
 mod settle;
 pub mod summary;
+mod sweep;
 
 use crate::effects::journal::Journal;
 use crate::model::gate::{self, Fate};
@@ -38,7 +39,7 @@ pub async fn cycle(session: &Session, progress: &mut Progress) -> Result<Step, C
     let goals = choose::load_goals(session, &start)?;
     Journal::measuring(&session.id, number).write(&session.repo.private)?;
     let before = choose::measure_first(session, progress, &start, &goals).await?;
-    let (choice, before) = choose::choose(session, progress, (&start, &goals), before).await?;
+    let (choice, before) = choose::choose(session, progress, (&mut start, &goals), before).await?;
     let selection = match choice {
         Choice::Work(selection) => selection,
         Choice::Nothing => return settle::idle(session, progress, &start, &before),

@@ -81,6 +81,7 @@ pub mod effects {
     pub mod repo;
     pub mod reports;
     pub mod stop;
+    pub mod sweep;
     pub mod workspace;
 }
 

@@ -4,6 +4,8 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use chrono::{DateTime, Utc};
+
 use crate::effects::agent::Agent;
 use crate::effects::files;
 use crate::effects::keep::Kept;
@@ -20,6 +22,7 @@ use crate::model::ledger as names;
 use crate::model::record::Record;
 use crate::model::select::Stuck;
 use crate::model::snapshot::{self, CheckResult, Measurement, Snapshot};
+use crate::model::sweep::Part;
 use crate::model::usage::Spent;
 
 /// How often a rest looks for a STOP file.
@@ -61,6 +64,19 @@ pub struct Options {
     pub skip_baseline: bool,
     /// Ask agents for a failing test first.
     pub test_first: bool,
+    /// What the user's configuration has a sweep look with, where GOALS.yaml says nothing.
+    pub sweep: Option<Vec<Part>>,
+}
+
+/// The newest sweep of this session.
+#[derive(Clone, Debug)]
+pub struct LastSweep {
+    /// When it began.
+    pub at: DateTime<Utc>,
+    /// The cycle it was part of.
+    pub cycle: u64,
+    /// What came of it; none if it did not get as far.
+    pub told: Option<String>,
 }
 
 /// Where the goals are read from.
@@ -263,6 +279,8 @@ pub struct Progress {
     pub refusals: u32,
     /// How the tree was found at the session's start, for a first cycle that follows at once.
     pub opened: Option<Start>,
+    /// The newest sweep of this session, be it a vain one.
+    pub last_sweep: Option<LastSweep>,
 }
 
 impl Progress {
@@ -288,6 +306,7 @@ impl Progress {
             spent: Spent::default(),
             refusals: 0,
             opened: None,
+            last_sweep: None,
         }
     }
 
@@ -299,6 +318,12 @@ impl Progress {
             None => Vec::new(),
         };
         self.newest = Some(snapshot.clone());
+    }
+
+    /// Returns what came of the sweep in this cycle, if there was one.
+    pub fn swept_in(&self, cycle: u64) -> Option<&str> {
+        let last = self.last_sweep.as_ref();
+        last.filter(|last| last.cycle == cycle)?.told.as_deref()
     }
 
     /// Returns how long each check took last.

@@ -14,6 +14,7 @@ mod readings;
 mod recovery;
 mod selection;
 mod stopping;
+mod sweep;
 mod undo;
 mod user_files;
 mod verdict;

@@ -864,9 +864,9 @@ fn an_unwired_check_script_becomes_a_work_item_once() {
         let repo = TestRepo::with_goals(
             "  - {id: wired, description: wired, check: sh scripts/check-wired.sh, weight: 5}\n",
         );
-        repo.write("scripts/check-wired.sh", "exit 0\n");
-        repo.write("scripts/check-loose.sh", "exit 0\n");
-        repo.write("scripts/other.sh", "exit 0\n");
+        repo.write("scripts/check-wired.sh", "#!/bin/sh\nexit 0\n");
+        repo.write("scripts/check-loose.sh", "#!/bin/sh\nexit 0\n");
+        repo.write("scripts/other.sh", "#!/bin/sh\nexit 0\n");
         repo.commit_all("scripts");
         repo.agent_does(&["touch looked-at"]);
         repo.run(arguments).expect(0);
@@ -1156,7 +1156,8 @@ fn a_session_that_recorded_anything_ends_with_trajectory_summary_and_why_it_stop
         format!("- ended: {why}"),
         format!("- {way}"),
         "| 1 | a | improved | 0 → 62.5 | unknown | unknown |  |".to_owned(),
-        "| 2 | b | unchanged | 62.5 → 62.5 | unknown | unknown | the agent changed nothing |".to_owned(),
+        "| 2 | b | unchanged | 62.5 → 62.5 | unknown | unknown | the agent changed nothing |"
+            .to_owned(),
     ] {
         assert!(
             summary.lines().any(|found| found == line),

@@ -13,6 +13,7 @@ use crate::effects::measure::Measurer;
 use crate::effects::process::Supervisor;
 use crate::effects::repo::Repo;
 use crate::effects::stop::{self, Halt, Stop};
+use crate::effects::sweep::Plan;
 use crate::engine::add_unwired;
 use crate::error::{Error, Kind, Result};
 use crate::event::{Event, Events};
@@ -21,6 +22,7 @@ use crate::model::ledger as names;
 use crate::model::select::{self, Choice, Seen, Task};
 use crate::model::snapshot::Snapshot;
 use crate::model::strikes;
+use crate::model::sweep;
 use crate::model::text;
 use crate::session::Progress;
 use crate::view::{json, tables};
@@ -182,6 +184,7 @@ pub fn dry_run(global: &Global, run: &RunOptions) -> Result<u8> {
         repository: &repository,
     });
     let queue = &progress.ledger.queue;
+    let sweep = sweep_note(&repo, &goals, (&choice, &progress.ledger))?;
     if run.json {
         let event = match &choice {
             Choice::Work(selection) => Event::Selected {
@@ -199,10 +202,16 @@ pub fn dry_run(global: &Global, run: &RunOptions) -> Result<u8> {
             }
         };
         print_event(&event);
+        if let Some(message) = sweep {
+            print_event(&Event::Note { message });
+        }
         return Ok(0);
     }
     global.say(&tables::measure_table(&snapshot));
     global.say(&format!("\n{}", planned(&choice, &goals)));
+    if let Some(note) = sweep {
+        global.say(&format!("{note}\n"));
+    }
     if let Some(journal) = Journal::read(&repo.private)?.filter(|journal| journal.is_unsettled()) {
         global.say(&format!(
             "cycle {} of a session that died is unsettled; a run would undo it first, with every edit made here since\n",
@@ -217,6 +226,28 @@ pub fn dry_run(global: &Global, run: &RunOptions) -> Result<u8> {
         ));
     }
     Ok(0)
+}
+
+/// Says that a sweep is due, where a run would look for work before it chooses.
+fn sweep_note(
+    repo: &Repo,
+    goals: &Goals,
+    (choice, ledger): (&Choice, &Ledger),
+) -> Result<Option<String>> {
+    let has_failing_goal = match choice {
+        Choice::Nothing => false,
+        Choice::Work(selection) => matches!(selection.task, Task::Goal(_)),
+        Choice::HumanNeeded(_) => true,
+    };
+    if has_failing_goal || !sweep::is_due(&ledger.last_sweep(), None, clock::now()) {
+        return Ok(None);
+    }
+    let parts = sweep::parts(&goals.settings, user_config()?.sweep.as_deref());
+    let plan = Plan::of(repo, &parts)?;
+    let names = plan.names();
+    Ok((!plan.is_empty()).then(|| {
+        format!("a sweep is due ({names}): a run would look for new work before it chooses")
+    }))
 }
 
 fn print_event(event: &Event) {

@@ -19,6 +19,7 @@ use crate::event::{Event, Events};
 use crate::model::agent::Presets;
 use crate::model::goals::{self, AgentSpec, Goals, Limits, Settings};
 use crate::model::ledger as names;
+use crate::model::sweep::Part;
 use crate::model::usage::Spent;
 use crate::session::{Ending, GoalsFile, Options, Progress, Session};
 use crate::view::{json, plain};
@@ -101,6 +102,7 @@ async fn start(global: &Global, run: &RunOptions, repo: Repo, events: &Events) -
         idle_wait: run.idle_wait.unwrap_or_default(),
         skip_baseline: run.skip_baseline,
         test_first: run.test_first,
+        sweep: settings.sweep,
     };
     let events = events.clone();
     let session = Session {
@@ -124,6 +126,7 @@ struct Settled {
     presets: Presets,
     jobs: usize,
     limits: Limits,
+    sweep: Option<Vec<Part>>,
 }
 
 fn settings(goals: &Goals, run: &RunOptions) -> Result<Settled> {
@@ -147,6 +150,7 @@ fn settings(goals: &Goals, run: &RunOptions) -> Result<Settled> {
         }
         .or(&file.limits)
         .or(&user.limits),
+        sweep: user.sweep,
     })
 }
 

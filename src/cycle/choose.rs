@@ -1,5 +1,6 @@
 //! The first half of a cycle: load the goals, measure, choose what to work on.
 
+use crate::cycle::sweep;
 use crate::effects::clock;
 use crate::effects::workspace::Start;
 use crate::error::{Error, Result};
@@ -127,11 +128,11 @@ pub fn refuse_unmeasurable(snapshot: &Snapshot, goals: &Goals) -> Result<()> {
     )
 }
 
-/// Chooses what to work on. A choice that is in doubt is measured once more, alone, before an agent is paid for it.
+/// Chooses what to work on; where no goal fails, a sweep that is due looks for work first. A choice that is in doubt is measured once more, alone, before an agent is paid for it.
 pub async fn choose(
     session: &Session,
     progress: &mut Progress,
-    (start, goals): (&Start, &Goals),
+    (start, goals): (&mut Start, &Goals),
     mut before: Snapshot,
 ) -> Result<(Choice, Snapshot), Cut> {
     progress.ledger.refresh_queue()?;
@@ -161,7 +162,17 @@ pub async fn choose(
                 }
                 doubts += 1;
             }
-            Choice::Work(_) | Choice::Nothing | Choice::HumanNeeded(_) => break choice,
+            Choice::Work(Selection {
+                task: Task::Item(_),
+                ..
+            })
+            | Choice::Nothing => {
+                let place = (&mut *start, goals);
+                if !sweep::sweep_if_due(session, progress, place, &before).await? {
+                    break choice;
+                }
+            }
+            Choice::Work(_) | Choice::HumanNeeded(_) => break choice,
         }
     };
     if doubts > 0 {

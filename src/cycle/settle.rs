@@ -286,11 +286,16 @@ pub fn idle(
         })
         .collect();
     let mut reason = "no goal fails and the queue is empty".to_owned();
+    let swept = progress.swept_in(start.cycle);
+    if let Some(told) = swept {
+        reason.push_str(&format!("; {told}"));
+    }
     if !skipped.is_empty() {
         reason.push_str(&format!("; not measured: {}", skipped.join(", ")));
     }
     let streak = progress.ledger.history.idle_streak(&start.content);
-    if streak >= DORMANT_AFTER {
+    // The date of a sweep is committed like all else, so its cycle is recorded.
+    if streak >= DORMANT_AFTER && swept.is_none() {
         progress.ledger.unwrite(&names::snapshot(start.cycle))?;
         Journal::clear(&session.repo.private)?;
         return Ok(Step::End(Ending::fine(

@@ -32,12 +32,13 @@ const EXCLUDED: [&str; 3] = [
     "/.agents/evolve/outbox/",
 ];
 /// Files that are committed whenever they are there, whoever wrote them last.
-const STANDING: [&str; 8] = [
+const STANDING: [&str; 9] = [
     names::HISTORY,
     names::BASELINE,
     names::BASELINE_REPORT,
     names::LESSONS,
     names::RETRIES,
+    names::LAST_SWEEP,
     names::QUEUE,
     names::SUMMARY,
     names::DELTA,
@@ -104,7 +105,7 @@ impl Ledger {
         for (name, id) in written {
             ledger.write(name, &repo.blob(id)?)?;
         }
-        for name in [names::BASELINE, names::BASELINE_REPORT] {
+        for name in [names::BASELINE, names::BASELINE_REPORT, names::LAST_SWEEP] {
             if !repo.has_file(&tree, name) {
                 ledger.take_up(name)?;
             }
@@ -295,6 +296,11 @@ impl Ledger {
         let text = files::read_exactly(&self.root.join(names::QUEUE), READ_LIMIT)?;
         self.queue.merge_from(&text);
         Ok(())
+    }
+
+    /// Returns what stands in the file with the date of the last sweep; empty if there is none, or it is no plain file.
+    pub fn last_sweep(&self) -> String {
+        files::read_text(&self.root.join(names::LAST_SWEEP), READ_LIMIT).unwrap_or_default()
     }
 
     /// Writes the queue, if there is one.

@@ -5,6 +5,7 @@
 //! leaves everything untouched; then the files follow. Every step can be done again after a crash.
 
 mod hidden;
+mod put_back;
 mod restore;
 mod status;
 mod stock;

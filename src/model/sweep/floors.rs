@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use crate::model::digest;
 use crate::model::goals::{Direction, Goal, Goals};
+use crate::model::reading::Reading;
 use crate::model::snapshot::{CheckResult, Snapshot};
 use crate::model::text;
 use crate::model::work::{NewItem, Severity};
@@ -88,9 +89,15 @@ fn floor<'a>(goal: &'a Goal, measured: &Snapshot) -> Option<Floor<'a>> {
     (headroom > HEADROOM + 1e-9).then_some(floor)
 }
 
-/// Says whether `coverage`, `cov` or `covered` is a word of the goal's id, metric, description or tags.
+/// Says whether the value comes from a coverage report, or `coverage`, `cov` or `covered` is a word of the goal's id, metric,
+/// description or tags.
 fn is_about_coverage(goal: &Goal) -> bool {
-    let metric = goal.continuous.as_ref().and_then(|one| one.metric.as_ref());
+    let continuous = goal.continuous.as_ref();
+    let reading = continuous.map(|one| &one.read);
+    if let Some(Reading::Lcov { .. } | Reading::Cobertura { .. }) = reading {
+        return true;
+    }
+    let metric = continuous.and_then(|one| one.metric.as_ref());
     [&goal.id, &goal.description]
         .into_iter()
         .chain(metric)
@@ -152,6 +159,10 @@ mod tests {
                 "lines",
                 "{metric: line coverage, threshold: 70, direction: at-least}",
             ),
+            (
+                "report",
+                "{threshold: 60, direction: at-least, read: {lcov: a.info}}",
+            ),
             ("cov-tight", "{threshold: 80, direction: at-least}"),
             ("cov-share", "{threshold: 0.8, direction: at-least}"),
             ("cov-share-tight", "{threshold: 0.8, direction: at-least}"),
@@ -159,16 +170,19 @@ mod tests {
             ("uncovered-cov", "{threshold: 50, direction: at-most}"),
             ("cov-failing", "{threshold: 90, direction: at-least}"),
         ]);
-        let snapshot = measured(&goals, &[85.7, 74.0, 83.0, 0.85, 0.83, 50.0, 10.0, 80.0]);
+        let snapshot = measured(
+            &goals,
+            &[85.7, 74.0, 70.0, 83.0, 0.85, 0.83, 50.0, 10.0, 80.0],
+        );
         let item = floors(&goals, &snapshot, &HashSet::new()).unwrap();
         assert_eq!(
             item.title,
-            "Raise 3 coverage floors with more than 3 % headroom: go-coverage-floor, lines, cov-share"
+            "Raise 4 coverage floors with more than 3 % headroom: go-coverage-floor, lines, report, cov-share"
         );
         assert_eq!(
             item.evidence,
             "go-coverage-floor: at least 80, measured 85.7\nlines: at least 70, measured 74\n\
-             cov-share: at least 0.8, measured 0.85"
+             report: at least 60, measured 70\ncov-share: at least 0.8, measured 0.85"
         );
         let known: HashSet<String> = item.findings.iter().cloned().collect();
         assert_eq!(floors(&goals, &snapshot, &known), None);

@@ -1,0 +1,169 @@
+//! The sweep inside a cycle: whether it is due, what of its findings is new, and how that gets into the queue (rule 13).
+
+use crate::effects::clock;
+use crate::effects::keep;
+use crate::effects::sweep::{Plan, Sweeper, Swept};
+use crate::effects::workspace::{Start, some_of};
+use crate::error::{Error, Result};
+use crate::model::goals::{DEFAULT_CHECK_TIMEOUT, Goals};
+use crate::model::ledger as names;
+use crate::model::snapshot::Snapshot;
+use crate::model::sweep::{self, Harvest};
+use crate::model::text;
+use crate::model::yardstick::Yardstick;
+use crate::session::{Cut, LastSweep, Progress, Session};
+
+/// Sweeps if it is time to; called only where no goal fails. Says whether new items may stand in the queue.
+pub async fn sweep_if_due(
+    session: &Session,
+    progress: &mut Progress,
+    (start, goals): (&mut Start, &Goals),
+    before: &Snapshot,
+) -> Result<bool, Cut> {
+    let tried = progress.last_sweep.as_ref().map(|last| last.at);
+    let now = clock::now();
+    if !sweep::is_due(&progress.ledger.last_sweep(), tried, now) {
+        return Ok(false);
+    }
+    let mut last = LastSweep {
+        at: now,
+        cycle: start.cycle,
+        told: None,
+    };
+    progress.last_sweep = Some(last.clone());
+    let parts = sweep::parts(&goals.settings, session.options.sweep.as_deref());
+    let plan = Plan::of(&session.repo, &parts)?;
+    if plan.is_empty() {
+        return Ok(false);
+    }
+    let dirty = session.workspace().dirty_files()?;
+    if !dirty.is_empty() {
+        // Whoever changed them, the sweep's programs could not be told from them.
+        let files = dirty.join(", ");
+        session.events.warn(format!(
+            "no sweep, because tracked files have changes: {files}"
+        ));
+        return Ok(false);
+    }
+    session.events.note(format!("sweep: {}", plan.names()));
+    let swept = sweeper(session, goals, start).run(&plan, start).await??;
+    look_again(session, start)?;
+    if swept.is_cut {
+        session
+            .events
+            .note("the sweep was cut short by a STOP file and comes again");
+        return Ok(false);
+    }
+    let harvest = harvest(session, progress, (start, goals), (&plan, &swept, before));
+    tell(session, &harvest, &swept.failed);
+    if swept.failed.is_empty() {
+        last.told = Some(told(&harvest));
+        progress.last_sweep = Some(last);
+        let date = format!("{}\n", clock::timestamp());
+        progress.ledger.write(names::LAST_SWEEP, date.as_bytes())?;
+    }
+    queue(progress, harvest)?;
+    Ok(true)
+}
+
+/// Looks at the tree again: what the sweep's programs left untracked was not there when the cycle began, and is not the
+/// agent's either.
+fn look_again(session: &Session, start: &mut Start) -> Result<()> {
+    let now = session.workspace().begin(&session.id, start.cycle)?;
+    if now.commit != start.commit {
+        return Err(Error::unsafe_repo(
+            "somebody committed while the sweep ran, so the goals were measured on something else",
+        )
+        .hint("start evolve again; if a sweep's own command commits, stop it from doing so"));
+    }
+    let is_new = |name: &&String| !start.kept.untracked.contains_key(*name);
+    let left: Vec<String> = now
+        .kept
+        .untracked
+        .keys()
+        .filter(is_new)
+        .map(|name| String::from_utf8_lossy(&keep::from_hex(name)).into_owned())
+        .collect();
+    if !left.is_empty() {
+        session.events.note(format!(
+            "the sweep's programs left files that git does not track: {}",
+            some_of(&left)
+        ));
+    }
+    *start = now;
+    Ok(())
+}
+
+fn sweeper<'a>(session: &'a Session, goals: &Goals, start: &Start) -> Sweeper<'a> {
+    Sweeper {
+        repo: &session.repo,
+        supervisor: &session.measurer.supervisor,
+        stop: &session.stop,
+        events: &session.events,
+        logs: session.logs().join(format!("{}-sweep", start.cycle)),
+        timeout: goals.settings.timeout.unwrap_or(DEFAULT_CHECK_TIMEOUT),
+    }
+}
+
+/// Makes items of what was found. What is in a frozen file is no work for an agent.
+fn harvest(
+    session: &Session,
+    progress: &Progress,
+    (start, goals): (&Start, &Goals),
+    (plan, swept, before): (&Plan, &Swept, &Snapshot),
+) -> Harvest {
+    let yardstick = Yardstick::of(goals, &|path| session.repo.has_file(&start.tree, path));
+    let goals_file = session.goals_file.in_repo.as_deref();
+    let is_free = |path: &str| {
+        !names::is_ledger_path(path.as_bytes())
+            && goals_file != Some(path)
+            && !yardstick.is_frozen(path)
+    };
+    let queue = &progress.ledger.queue;
+    let known = queue.findings();
+    let batches = swept.batches.iter();
+    let mut lists: Vec<_> = batches
+        .map(|batch| sweep::items_of(batch, &known, &is_free))
+        .collect();
+    if plan.with_floors {
+        lists.push(sweep::floors(goals, before, &known).into_iter().collect());
+    }
+    sweep::pick(lists, queue)
+}
+
+fn told(harvest: &Harvest) -> String {
+    match (harvest.items.len(), harvest.left_out) {
+        (0, _) => "the sweep found nothing new".to_owned(),
+        (new, 0) => format!("the sweep found {}", text::count(new, "new item")),
+        (new, more) => format!(
+            "the sweep found {}, {more} more wait for the next one",
+            text::count(new, "new item")
+        ),
+    }
+}
+
+fn tell(session: &Session, harvest: &Harvest, failed: &[String]) {
+    let hint = match harvest.items.is_empty() {
+        true => "",
+        false => ": see `evolve work list`",
+    };
+    session.events.note(format!("{}{hint}", told(harvest)));
+    if !failed.is_empty() {
+        session.events.note(format!(
+            "the next session sweeps again, because of {}",
+            failed.join(", ")
+        ));
+    }
+}
+
+/// Writes the new items; the cycle's record takes them into its commit.
+fn queue(progress: &mut Progress, harvest: Harvest) -> Result<()> {
+    if harvest.items.is_empty() {
+        return Ok(());
+    }
+    let now = clock::timestamp();
+    for item in harvest.items {
+        progress.ledger.queue.add(item, &now);
+    }
+    progress.ledger.write_queue()
+}
