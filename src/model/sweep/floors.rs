@@ -42,13 +42,14 @@ pub fn floors(goals: &Goals, measured: &Snapshot, known: &HashSet<String>) -> Op
             )
         })
         .collect();
+    let number = match floors.len() {
+        1 => "a coverage floor".to_owned(),
+        number => format!("{number} coverage floors"),
+    };
+    let names = names.join(", ");
     Some(NewItem {
         title: text::cut(
-            &format!(
-                "Raise {} with more than 3 % headroom: {}",
-                text::count(floors.len(), "coverage floor"),
-                names.join(", ")
-            ),
+            &format!("Raise {number} with more than 3 % headroom: {names}"),
             200,
         ),
         kind: "coverage-floor".to_owned(),

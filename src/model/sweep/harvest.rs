@@ -171,19 +171,14 @@ fn words(batch: &Batch, file: &str, all: &[&Finding]) -> (String, String) {
     let rules = rules(all);
     let (tool, how) = (&batch.tool, batch.how.replace("{file}", file));
     if tool == "markers" {
-        let title = format!(
-            "Settle {} in {file}{rules}",
-            text::count(all.len(), "marker")
-        );
-        let description = format!(
-            "Somebody left {} in {file}. Do what each of them asks for and remove it; remove one that no longer \
-             holds. What is too much for one change stays, with what is missing said more exactly.",
-            match all.len() {
-                1 => "a marker",
-                _ => "markers",
-            }
-        );
-        return (title, description);
+        let markers = match all.len() {
+            1 => "a marker".to_owned(),
+            number => format!("{number} markers"),
+        };
+        let title = format!("Settle {markers} in {file}{rules}");
+        let description = "Somebody marked what was left to do. Do it and remove the marker; remove one that no \
+                           longer holds. What is too much for one change stays, with what is missing said more exactly.";
+        return (title, description.to_owned());
     }
     let findings = match all.len() {
         1 => "a finding".to_owned(),
