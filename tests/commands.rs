@@ -1004,7 +1004,7 @@ fn the_screens_of_a_repository_that_was_lived_in() {
     passing        1 of 2 goals
     newly passing  a
     newly failing  readme
-    agent          sh [outside]/agent: done after [s], exit 0
+    agent          sh [outside]/agent: done after [s], exit 0, tokens and cost unknown
     commit         [commit]
     undone to      [commit]
     recorded       [time]
@@ -1018,7 +1018,7 @@ fn the_screens_of_a_repository_that_was_lived_in() {
     cycle 4 · next-work:say more · harvested
     score     100
     passing   2 of 2 goals
-    agent     sh [outside]/agent: done after [s], exit 0
+    agent     sh [outside]/agent: done after [s], exit 0, tokens and cost unknown
     commit    [commit]
     recorded  [time]
     session   [session]

@@ -3,6 +3,7 @@
 use crate::model::record::Record;
 use crate::model::snapshot::{CheckResult, Measurement, Snapshot};
 use crate::model::text::{against, clean, clean_line, cut, duration, number};
+use crate::model::usage::Usage;
 use crate::model::work::WorkItem;
 use crate::view::style::{self, BAD, Cell, FAINT, ODD, STRONG, columns, paint};
 
@@ -200,12 +201,11 @@ fn agent(record: &Record) -> String {
     if let Some(exit) = agent.exit {
         line.push_str(&format!(", exit {exit}"));
     }
-    if let Some(tokens) = agent.tokens {
-        line.push_str(&format!(", {tokens} tokens"));
-    }
-    if let Some(cost) = agent.cost_usd {
-        line.push_str(&format!(", ${cost:.2}"));
-    }
+    let usage = Usage {
+        tokens: agent.tokens,
+        cost_usd: agent.cost_usd,
+    };
+    line.push_str(&format!(", {}", usage.words()));
     line
 }
 
@@ -343,7 +343,9 @@ cycle  result    goal        score        passing   commit      recorded        
             "{page}"
         );
         assert!(
-            page.contains("\nagent          claude: done after 3m 07s, exit 0\n"),
+            page.contains(
+                "\nagent          claude: done after 3m 07s, exit 0, tokens and cost unknown\n"
+            ),
             "{page}"
         );
         let changed = "\ngoals that changed\n\
