@@ -16,7 +16,7 @@ use crate::effects::{clock, files, lock};
 use crate::engine;
 use crate::error::{Error, Result};
 use crate::event::{Event, Events};
-use crate::model::agent::Presets;
+use crate::model::agent::Entry;
 use crate::model::goals::{self, AgentSpec, Goals, Limits, Settings};
 use crate::model::ledger as names;
 use crate::model::sweep::Part;
@@ -75,7 +75,7 @@ async fn start(global: &Global, run: &RunOptions, repo: Repo, events: &Events) -
         events.warn(warning);
     }
     let settings = settings(&goals, run)?;
-    let agent = Agent::resolve(settings.agent.as_ref(), &settings.presets, &repo.root)?;
+    let agent = Agent::resolve(settings.agent.as_ref(), &settings.entries, &repo.root)?;
     if let Some(limit) = settings.limits.max_time {
         stop.after(limit);
     }
@@ -123,7 +123,8 @@ async fn start(global: &Global, run: &RunOptions, repo: Repo, events: &Events) -
 /// What was settled of how this session runs: flag beats file, GOALS.yaml beats the user's configuration.
 struct Settled {
     agent: Option<AgentSpec>,
-    presets: Presets,
+    /// The entries of `agents:`; a later list beats an earlier one.
+    entries: [Vec<Entry>; 2],
     jobs: usize,
     limits: Limits,
     sweep: Option<Vec<Part>>,
@@ -140,7 +141,7 @@ fn settings(goals: &Goals, run: &RunOptions) -> Result<Settled> {
         agent: agent
             .or_else(|| file.agent.clone())
             .or_else(|| user.agent.clone()),
-        presets: Presets::new(&[&user.agents, &file.agents]),
+        entries: [user.agents.clone(), file.agents.clone()],
         jobs: effective_jobs(run, file, &user),
         limits: Limits {
             max_time: run.max_time,

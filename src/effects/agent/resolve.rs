@@ -5,17 +5,28 @@ use std::process::{Command, Stdio};
 
 use super::{Agent, Way};
 use crate::error::{Error, Kind, Result};
-use crate::model::agent::{Arg, Preset, Presets};
+use crate::model::agent::{Arg, Entry, Preset, Presets};
 use crate::model::goals::{AgentCommand, AgentSpec};
 use crate::model::mask;
 
 impl Agent {
     /// Finds the program of an agent, or the first installed one if none is named. One that is missing or not executable is an
     /// error (exit 4).
-    pub fn resolve(spec: Option<&AgentSpec>, presets: &Presets, root: &Path) -> Result<Agent> {
+    ///
+    /// `entries` are those of `agents:`, a later list before an earlier one. They are laid over the built-in presets only where
+    /// a preset can be meant.
+    pub fn resolve(
+        spec: Option<&AgentSpec>,
+        entries: &[Vec<Entry>; 2],
+        root: &Path,
+    ) -> Result<Agent> {
+        let presets = || Presets::new(&[&entries[0], &entries[1]]);
         match spec {
-            None => Agent::first(presets, root),
-            Some(AgentSpec::Line(line)) => match presets.find(line.trim()) {
+            None => Agent::first(&presets(), root),
+            Some(AgentSpec::Line(line)) if line.trim().contains(char::is_whitespace) => {
+                Agent::line(line, root)
+            }
+            Some(AgentSpec::Line(line)) => match presets().find(line.trim()) {
                 Some(preset) => Agent::preset(preset, root),
                 None => Agent::line(line, root),
             },
