@@ -128,7 +128,8 @@ pub fn refuse_unmeasurable(snapshot: &Snapshot, goals: &Goals) -> Result<()> {
     )
 }
 
-/// Chooses what to work on; where no goal fails, a sweep that is due looks for work first. A choice that is in doubt is measured once more, alone, before an agent is paid for it.
+/// Chooses what to work on; where no goal fails, a sweep that is due looks for work first. A choice that is in doubt is
+/// measured once more, alone, before an agent is paid for it.
 pub async fn choose(
     session: &Session,
     progress: &mut Progress,
