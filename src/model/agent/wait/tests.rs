@@ -132,3 +132,24 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn the_words_of_real_programs_are_understood() {
+    let cases = [
+        (
+            "You've hit your 5-hour limit · resets 7:57am (UTC) (HTTP 429)",
+            20 * HOUR - 3 * MINUTE,
+        ),
+        (
+            "You’ve hit your usage limit. Upgrade to Pro, or try again at 7:59 AM.",
+            20 * HOUR - MINUTE,
+        ),
+        (
+            "[API Error: Resource has been exhausted (e.g. check quota). Suggested retry after 60s.]",
+            60,
+        ),
+    ];
+    for (message, wait) in cases {
+        assert_eq!(seconds(message), Some(wait as f64), "{message}");
+    }
+}

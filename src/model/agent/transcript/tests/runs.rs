@@ -89,7 +89,7 @@ const fn bad(name: &'static str, cannot_run: Obstacle, failed: &'static str) -> 
     }
 }
 
-const RUNS: [Run; 31] = [
+const RUNS: [Run; 35] = [
     Run {
         turns: 1,
         tokens: Some(0),
@@ -245,7 +245,7 @@ const RUNS: [Run; 31] = [
         )
     },
     Run {
-        exit: 124,
+        exit: -1,
         ..bad(
             "gemini-429",
             Obstacle::RateLimited,
@@ -266,6 +266,17 @@ const RUNS: [Run; 31] = [
         ..good("gemini-max-turns")
     },
     Run {
+        exit: 173,
+        turns: 2,
+        tokens: Some(3154),
+        files: &["/scratch/repo/fixed.txt"],
+        ..bad(
+            "gemini-midrun-429",
+            Obstacle::RateLimited,
+            "[API Error: Resource has been exhausted (e.g. check quota). Suggested retry after 60s.] Please wait and try again later. To increase your limits, request a quota increase through AI Studio, or switch to another /auth method",
+        )
+    },
+    Run {
         exit: 41,
         ..bad(
             "gemini-no-account",
@@ -282,11 +293,31 @@ const RUNS: [Run; 31] = [
         )
     },
     Run {
-        exit: 124,
+        exit: -1,
         ..bad(
             "gemini-overloaded-defaults",
             Obstacle::Overloaded,
             r#"Attempt 3 failed with status 503. Retrying with backoff... _ApiError: {"error":{"code":503,"message":"The model is overloaded. Please try again later.","status":"UNAVAILABLE","details":[]}}"#,
+        )
+    },
+    Run {
+        exit: 247,
+        turns: 1,
+        tokens: Some(0),
+        ..bad(
+            "gemini-overloaded",
+            Obstacle::Overloaded,
+            "[API Error: The model is overloaded. Please try again later.]",
+        )
+    },
+    Run {
+        exit: 173,
+        turns: 1,
+        tokens: Some(0),
+        ..bad(
+            "gemini-quota",
+            Obstacle::OutOfQuota,
+            "[API Error: You exceeded your current quota, please check your plan and billing details.] Please wait and try again later. To increase your limits, request a quota increase through AI Studio, or switch to another /auth method",
         )
     },
     Run {
@@ -295,6 +326,16 @@ const RUNS: [Run; 31] = [
             "gemini-untrusted",
             Obstacle::UntrustedFolder,
             "Gemini CLI is not running in a trusted directory. To proceed, either use `--skip-trust`, set the `GEMINI_CLI_TRUST_WORKSPACE=true` environment variable, or trust this directory in interactive mode. For more details, see https://geminicli.com/docs/cli/trusted-folders/#headless-and-automated-environments",
+        )
+    },
+    Run {
+        exit: 173,
+        turns: 1,
+        tokens: Some(0),
+        ..bad(
+            "gemini-usage-day",
+            Obstacle::OutOfQuota,
+            "[API Error: You have exhausted your daily quota on this model.] Please wait and try again later. To increase your limits, request a quota increase through AI Studio, or switch to another /auth method",
         )
     },
     bad(
