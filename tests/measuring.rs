@@ -531,6 +531,22 @@ fn endless_output_is_bounded_in_memory_log_and_snapshot() {
 }
 
 #[test]
+fn a_check_has_a_log_if_it_said_anything_and_none_of_an_earlier_attempt() {
+    // It fails after the agent, is confirmed twice, and says something at the first of these only.
+    let breaks = "[ -e a ] || exit 0; echo x >>\"$OUT/runs\"; [ \"$(grep -c x \"$OUT/runs\")\" -gt 2 ] || echo said; exit 1";
+    let repo = repo(&[goal("mends", "test -e a", ""), goal("breaks", breaks, "")]);
+    repo.cycle("touch a").expect(0);
+    assert_eq!(repo.newest()["result"], "regressed");
+    let logs = repo.private().join("logs");
+    let session = fs::read_dir(logs).unwrap().next().unwrap().unwrap().path();
+    let log = |name: &str| fs::read_to_string(session.join(name)).ok();
+    assert_eq!(log("1-after/breaks.log").as_deref(), Some("said\n"));
+    assert_eq!(log("1-after/mends.log"), None);
+    assert_eq!(log("1-confirm/breaks.log").as_deref(), Some(""));
+    assert_eq!(log("1-agent.log").as_deref(), Some(""));
+}
+
+#[test]
 fn what_a_program_prints_reaches_neither_terminal_nor_ledger_raw() {
     let noise = r"printf 'red \033[31m title \033]0;x\007 clear \033[2J c1 \302\233 bidi \342\200\256 bad \377\376 bell \a\b\000 last\n'";
     let repo = repo(&[

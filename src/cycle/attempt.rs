@@ -216,6 +216,8 @@ impl<'a> Attempt<'a> {
         let log = session.logs().join(format!("{}-agent.log", start.cycle));
         let folder = session.logs().join(format!("{}-agent", start.cycle));
         let name = session.agent.name.clone();
+        // It can be followed from the start, whenever the agent says its first word.
+        fs::write(&log, b"").map_err(|cause| Error::io("write", &log, cause))?;
         let shown = log.strip_prefix(&session.repo.root).unwrap_or(&log);
         session.events.send(Event::AgentStarted {
             name,

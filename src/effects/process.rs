@@ -54,7 +54,7 @@ pub struct Job {
     pub env: Vec<(OsString, OsString)>,
     /// What is written to its standard input; empty input otherwise.
     pub stdin: Option<Vec<u8>>,
-    /// Where its output goes, stdout and stderr together.
+    /// Where its output goes, stdout and stderr together; not made for one that says nothing.
     pub log: Option<PathBuf>,
     /// The most bytes that the log takes; what comes later is read and dropped.
     pub log_limit: u64,
@@ -155,7 +155,7 @@ impl Supervisor {
     /// Runs `job` to its end; when this returns, none of its processes is left.
     pub async fn run(&self, job: Job) -> Ran {
         let started = Instant::now();
-        let mut output = match Output::open(&job) {
+        let mut output = match Output::of(&job) {
             Ok(output) => output,
             Err(cause) => return not_started(format!("its log cannot be written: {cause}")),
         };

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::Write;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncReadExt};
@@ -24,23 +25,19 @@ async fn read_some<R: AsyncRead + Unpin>(
 pub struct Output {
     streams: (Option<Receiver>, Option<Receiver>),
     buffers: (Vec<u8>, Vec<u8>),
-    log: Option<File>,
-    room: u64,
+    log: Option<Log>,
     tail: Tail,
     kept: Kept,
 }
 
 impl Output {
-    /// Opens the log of a job.
-    pub fn open(job: &Job) -> std::io::Result<Output> {
-        if let Some(folder) = job.log.as_ref().and_then(|log| log.parent()) {
-            std::fs::create_dir_all(folder)?;
-        }
+    /// Makes place for the output of a job.
+    pub fn of(job: &Job) -> std::io::Result<Output> {
+        let log = |path: &PathBuf| Log::at(path, job.log_limit);
         Ok(Output {
             streams: (None, None),
             buffers: (vec![0; 8 * 1024], vec![0; 8 * 1024]),
-            log: job.log.as_ref().map(File::create).transpose()?,
-            room: job.log_limit,
+            log: job.log.as_ref().map(log).transpose()?,
             tail: Tail::of(job.tail_limit),
             kept: match &job.stdout {
                 Stdout::Merged => Kept::Nothing,
@@ -97,16 +94,48 @@ impl Output {
         if is_stdout {
             self.kept.push(bytes);
         }
-        let Some(log) = &mut self.log else {
+        if let Some(log) = &mut self.log {
+            log.write(bytes);
+        }
+    }
+}
+
+/// The log of a job. It is made with the first output: most checks that pass say nothing, and making a file for each would
+/// cost as much as starting some of them.
+struct Log {
+    path: PathBuf,
+    file: Option<File>,
+    room: u64,
+}
+
+impl Log {
+    /// A log at `path` for so many bytes. What an earlier attempt left there is emptied at once.
+    fn at(path: &Path, limit: u64) -> std::io::Result<Log> {
+        let is_there = std::fs::symlink_metadata(path).is_ok();
+        Ok(Log {
+            path: path.to_owned(),
+            file: is_there.then(|| File::create(path)).transpose()?,
+            room: limit,
+        })
+    }
+
+    /// Adds bytes, as many as there is room for. A full disk must not end the job; the tail in memory still tells what
+    /// happened.
+    fn write(&mut self, bytes: &[u8]) {
+        if self.file.is_none() {
+            let _ = self.path.parent().map(std::fs::create_dir_all);
+            self.file = File::create(&self.path).ok();
+        }
+        let Some(file) = &mut self.file else {
             return;
         };
-        let fitting = usize::try_from(self.room).unwrap_or(usize::MAX).min(count);
-        // A full disk must not end the job; the tail in memory still tells what happened.
-        let _ = log.write_all(&bytes[..fitting]);
-        self.room -= fitting as u64;
-        if fitting > 0 && self.room == 0 {
+        let room = usize::try_from(self.room).unwrap_or(usize::MAX);
+        let fitting = &bytes[..room.min(bytes.len())];
+        let _ = file.write_all(fitting);
+        self.room -= fitting.len() as u64;
+        if !fitting.is_empty() && self.room == 0 {
             let _ =
-                log.write_all(b"\n[evolve: the log's limit is reached; the rest is left out]\n");
+                file.write_all(b"\n[evolve: the log's limit is reached; the rest is left out]\n");
         }
     }
 }

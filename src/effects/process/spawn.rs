@@ -3,7 +3,7 @@
 //! `posix_spawn` is used because it does not copy this process first: for short checks that copy costs more than the check.
 //! It starts everything in the working directory of this process, which `Supervisor::new` sets for good.
 
-use std::ffi::{CString, OsStr};
+use std::ffi::{CStr, CString, OsStr};
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -66,28 +66,27 @@ impl Environment {
         )
     }
 
-    /// Returns the environment of a job.
-    fn with(&self, job: &Job) -> io::Result<Vec<CString>> {
-        let mut own = vec![entry(OsStr::new(MARK), OsStr::new(&job.mark))?];
-        for (name, value) in &job.env {
-            own.push(entry(name, value)?);
-        }
-        let name = |entry: &CString| {
-            entry
-                .as_bytes()
-                .split(|byte| *byte == b'=')
-                .next()
-                .map(<[u8]>::to_vec)
-        };
-        let replaced: Vec<_> = own.iter().map(name).collect();
-        let kept = self
-            .0
-            .iter()
-            .filter(|entry| !replaced.contains(&name(entry)));
-        let kept: Vec<CString> = kept.cloned().collect();
-        own.extend(kept);
-        Ok(own)
+    /// Returns the environment of a job, whose own variables are these.
+    fn with<'a>(&'a self, own: &'a [CString]) -> Vec<&'a CStr> {
+        let is_replaced = |entry: &&CString| own.iter().any(|other| name(other) == name(entry));
+        let kept = self.0.iter().filter(|entry| !is_replaced(entry));
+        own.iter().chain(kept).map(CString::as_c_str).collect()
     }
+}
+
+/// Returns the variables of a job itself.
+fn own_variables(job: &Job) -> io::Result<Vec<CString>> {
+    let mut own = vec![entry(OsStr::new(MARK), OsStr::new(&job.mark))?];
+    for (name, value) in &job.env {
+        own.push(entry(name, value)?);
+    }
+    Ok(own)
+}
+
+fn name(entry: &CStr) -> &[u8] {
+    let bytes = entry.to_bytes();
+    let end = bytes.iter().position(|byte| *byte == b'=');
+    &bytes[..end.unwrap_or(bytes.len())]
 }
 
 fn entry(name: &OsStr, value: &OsStr) -> io::Result<CString> {
@@ -138,7 +137,7 @@ pub fn start(job: &Job, environment: &Environment) -> io::Result<(Child, Streams
         &files,
         &attributes()?,
         &arguments,
-        &environment.with(job)?,
+        &environment.with(&own_variables(job)?),
     )?;
     drop((input, to_stdout, to_stderr));
     let stdin = stdin
