@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::effects::files;
@@ -434,12 +434,21 @@ fn refuse_newer(read: impl Fn(&str) -> Result<String>) -> Result<()> {
 
 /// Returns the highest format of a text that is one document, or one a line.
 fn newest_format(text: &str) -> u64 {
+    /// The one field of a document that is of interest; the rest is passed over without being kept.
+    #[derive(Deserialize)]
+    struct Marked {
+        format: u64,
+    }
     let format = |text: &str| {
-        let value: Option<serde_json::Value> = serde_json::from_str(text).ok();
-        value.and_then(|value| value.get("format")?.as_u64())
+        let marked: Option<Marked> = serde_json::from_str(text).ok();
+        marked.map(|marked| marked.format)
     };
     let each = std::iter::once(text).chain(text.lines());
-    each.filter_map(format).max().unwrap_or_default()
+    // A list is no document, and would be taken for one.
+    each.filter(|text| text.trim_start().starts_with('{'))
+        .filter_map(format)
+        .max()
+        .unwrap_or_default()
 }
 
 /// Refuses folders of the ledger that are links: writing through them would write elsewhere.

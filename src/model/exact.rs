@@ -5,25 +5,37 @@
 
 /// The characters from here to the last one each stand for one byte.
 const FIRST: u32 = 0x10_FF00;
+/// The byte that each of them starts with in UTF-8. Text without it, which is nearly all there is, stands for itself.
+const LEAD: u8 = 0xF4;
 
 /// Returns bytes as text.
 pub fn decode(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len());
     for chunk in bytes.utf8_chunks() {
-        for c in chunk.valid().chars() {
-            match stands_for_byte(c) {
-                // A file may hold such a character itself; its bytes are then held one by one.
-                Some(_) => text.extend(c.to_string().bytes().map(holder)),
-                None => text.push(c),
-            }
+        match chunk.valid().as_bytes().contains(&LEAD) {
+            true => decode_each(chunk.valid(), &mut text),
+            false => text.push_str(chunk.valid()),
         }
         text.extend(chunk.invalid().iter().copied().map(holder));
     }
     text
 }
 
+fn decode_each(valid: &str, text: &mut String) {
+    for c in valid.chars() {
+        match stands_for_byte(c) {
+            // A file may hold such a character itself; its bytes are then held one by one.
+            Some(_) => text.extend(c.to_string().bytes().map(holder)),
+            None => text.push(c),
+        }
+    }
+}
+
 /// Returns the bytes that `decode` made this text of.
 pub fn encode(text: &str) -> Vec<u8> {
+    if !text.as_bytes().contains(&LEAD) {
+        return text.as_bytes().to_vec();
+    }
     let mut bytes = Vec::with_capacity(text.len());
     for c in text.chars() {
         match stands_for_byte(c) {
