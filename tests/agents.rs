@@ -152,6 +152,11 @@ fn nothing_installed_and_a_preset_that_is_not_are_told_before_anything_is_writte
         ),
         "{claude}"
     );
+    let mistyped = repo.error(4, &["--agent=cluade"]);
+    assert!(
+        mistyped.contains("hint: did you mean `claude`? The known agents are claude, codex, "),
+        "{mistyped}"
+    );
     assert!(!repo.has(".agents"));
 }
 

@@ -22,6 +22,7 @@ use crate::model::sweep::Part;
 use crate::model::{agent, digest};
 
 pub use agents::read_agents;
+pub use fields::nearest;
 pub use read::{read_config, read_goals};
 pub use report::{Problem, to_error};
 

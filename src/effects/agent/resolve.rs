@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use super::{Agent, Way};
 use crate::error::{Error, Kind, Result};
 use crate::model::agent::{Arg, Entry, Preset, Presets};
-use crate::model::goals::{AgentCommand, AgentSpec};
+use crate::model::goals::{self, AgentCommand, AgentSpec};
 use crate::model::mask;
 
 impl Agent {
@@ -23,13 +23,16 @@ impl Agent {
         let presets = || Presets::new(&[&entries[0], &entries[1]]);
         match spec {
             None => Agent::first(&presets(), root),
-            Some(AgentSpec::Line(line)) if line.trim().contains(char::is_whitespace) => {
-                Agent::line(line, root)
+            Some(AgentSpec::Line(line)) if is_no_name(line) => Agent::line(line, root),
+            Some(AgentSpec::Line(line)) => {
+                let presets = presets();
+                match presets.find(line.trim()) {
+                    Some(preset) => Agent::preset(preset, root),
+                    None => {
+                        Agent::line(line, root).map_err(|error| presets.name_nearest(error, line))
+                    }
+                }
             }
-            Some(AgentSpec::Line(line)) => match presets().find(line.trim()) {
-                Some(preset) => Agent::preset(preset, root),
-                None => Agent::line(line, root),
-            },
             Some(AgentSpec::Command(command)) => Agent::command(command, root),
         }
     }
@@ -124,6 +127,18 @@ impl Agent {
     }
 }
 
+impl Presets {
+    /// Adds to the error about an unknown name the presets that may have been meant.
+    fn name_nearest(&self, error: Error, line: &str) -> Error {
+        let names: Vec<&str> = self.all().iter().map(|one| one.name.as_str()).collect();
+        let known = format!("known agents are {}", names.join(", "));
+        error.hint(match goals::nearest(line.trim(), &names) {
+            Some(name) => format!("did you mean `{name}`? The {known}"),
+            None => format!("the {known}"),
+        })
+    }
+}
+
 /// Returns the program that a command line starts, where that can be told without a shell.
 fn program_of(line: &str) -> Option<String> {
     let is_assignment = |word: &&str| {
@@ -133,6 +148,12 @@ fn program_of(line: &str) -> Option<String> {
     let word = line.split_whitespace().find(|word| !is_assignment(word))?;
     let is_plain = !word.contains(|letter| "\"'`$()[]{}<>|&;*?~#\\!".contains(letter));
     is_plain.then(|| word.to_owned())
+}
+
+/// Says whether a command line cannot be the name of a preset.
+fn is_no_name(line: &str) -> bool {
+    line.trim()
+        .contains(|letter: char| letter.is_whitespace() || letter == '/')
 }
 
 /// Returns the first program of a preset that is installed.
