@@ -23,6 +23,7 @@ Examples:
   evolve --dry-run            measure, and say what would be worked on and why; changes nothing
   evolve --max-cycles=5       at most five cycles
   evolve                      run until dormant, stopped or out of budget
+  evolve --agent codex        hand fixes to codex, not to the first known agent
   evolve --agent './fix.sh'   hand fixes to this command; the brief is on its stdin
   evolve measure              every check once; needs no agent
   evolve demo                 the loop at work on a small repository of its own
@@ -137,10 +138,11 @@ struct RunOptions {
     /// Ask the agent for a failing test first
     #[arg(long)]
     test_first: bool,
-    /// The agent: a command line, the brief on its stdin
+    /// The agent: claude, codex, gemini, opencode, aider, copilot, qwen, pi, kilo, one that the configuration adds, or a
+    /// command line with the brief on its stdin [default: the first known one that is installed]
     #[arg(
         long,
-        value_name = "COMMAND",
+        value_name = "AGENT",
         env = "EVOLVE_AGENT",
         hide_env_values = true
     )]
