@@ -386,6 +386,18 @@ fn an_agent_that_says_it_failed_has_failed_whatever_its_exit_code() {
 }
 
 #[test]
+fn what_an_agent_leaves_for_itself_is_not_committed() {
+    let mut repo = TestRepo::with_files_wanted(&[("a", 5)]);
+    repo.agent_does(&["touch .aider.tags.cache a"]);
+    repo.installs("aider");
+    repo.evolve(&["--agent=aider", "--max-cycles=1"]).expect(0);
+    assert_eq!(repo.newest()["result"], "improved");
+    assert!(repo.has(".aider.tags.cache"));
+    assert_eq!(repo.git(&["ls-files", ".aider.tags.cache"]), "");
+    assert_eq!(repo.status(), Vec::<String>::new());
+}
+
+#[test]
 fn no_output_breaks_a_cycle() {
     let noise = "head -c 3000000 /dev/urandom; echo; echo '{\"type\":\"result\",\"usage\":[1,{\"x\":null}],\"total_cost_usd\":\"much\"}'; printf '{\"type\":'; touch a";
     let mut repo = with_claude(&[noise]);

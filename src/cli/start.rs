@@ -257,7 +257,7 @@ pub fn current_dir() -> Result<std::path::PathBuf> {
 /// Writes `KILLED.json` the moment a KILL file is seen, with the cycle that runs then or ran last.
 fn acknowledge_kills(repo: &Repo, stop: &Stop) -> Result<()> {
     let (root, private) = (repo.root.clone(), repo.private.clone());
-    Ledger::exclude_private_files(repo)?;
+    Ledger::exclude_private_files(repo, &[])?;
     stop.on_kill(move |halt| {
         let running = Journal::read(&private)
             .ok()

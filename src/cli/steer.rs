@@ -87,7 +87,7 @@ pub fn stop(global: &Global, options: &StopOptions) -> Result<u8> {
                 (true, _) => take_away(global, &path)?,
                 (false, true) => end_now(global, &repo)?,
                 (false, false) => {
-                    Ledger::exclude_private_files(&repo)?;
+                    Ledger::exclude_private_files(&repo, &[])?;
                     files::replace(&path, format!("{words}\n").as_bytes())?;
                     global.say(&format!(
                         "the loop stops after its running cycle: {}\n",

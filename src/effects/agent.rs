@@ -97,6 +97,14 @@ pub struct Call<'a> {
 }
 
 impl Agent {
+    /// Returns what the agent leaves in the working tree for itself, as patterns of a .gitignore.
+    pub fn leaves(&self) -> &[String] {
+        match &self.way {
+            Way::Line(_) => &[],
+            Way::Program(_, preset) => &preset.leaves,
+        }
+    }
+
     /// Runs the agent on a brief, supervised, bounded and logged; tells what it does while it does it.
     pub async fn work(
         &self,

@@ -385,13 +385,15 @@ impl Ledger {
         )
     }
 
-    /// Tells git to leave alone what is never committed.
-    pub fn exclude_private_files(repo: &Repo) -> Result<()> {
+    /// Tells git to leave alone what is never committed: the ledger's private files, and what an agent leaves for itself.
+    pub fn exclude_private_files(repo: &Repo, of_agent: &[String]) -> Result<()> {
         let path = repo.common_path("info/exclude");
         let text = files::read_text(&path, READ_LIMIT)?;
+        let of_agent = of_agent.iter().map(String::as_str);
         let missing: Vec<_> = EXCLUDED
-            .iter()
-            .filter(|line| !text.lines().any(|known| known == **line))
+            .into_iter()
+            .chain(of_agent)
+            .filter(|line| !text.lines().any(|known| known == *line))
             .collect();
         if missing.is_empty() {
             return Ok(());

@@ -20,7 +20,7 @@ pub async fn open(session: &Session, progress: &mut Progress) -> Result<(), Cut>
     if let Some(halt) = session.stop.look_for_kill() {
         return Err(halt.into());
     }
-    Ledger::exclude_private_files(&session.repo)?;
+    Ledger::exclude_private_files(&session.repo, session.agent.leaves())?;
     for problem in progress.ledger.problems() {
         session.events.warn(problem);
     }

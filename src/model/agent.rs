@@ -36,6 +36,8 @@ pub struct Preset {
     pub env: Vec<(String, String)>,
     /// Variables of which at least one has to be set, since it would wait for a login otherwise; none if it needs none.
     pub needs_env: Vec<String>,
+    /// What it leaves in the working tree for itself, as patterns of a .gitignore; git is told to pass it by.
+    pub leaves: Vec<String>,
     /// How long it may run.
     pub timeout: Option<Duration>,
     /// How long it may be silent before it counts as stuck.
@@ -147,6 +149,8 @@ pub struct Entry {
     pub env: Option<Vec<(String, String)>>,
     /// Variables of which at least one has to be set.
     pub needs_env: Option<Vec<String>>,
+    /// What it leaves for itself.
+    pub leaves: Option<Vec<String>>,
     /// How long it may run.
     pub timeout: Option<Duration>,
     /// How long it may be silent.

@@ -70,6 +70,7 @@ impl Entry {
             prompt: entry.prompt.unwrap_or(base.prompt),
             env: entry.env.unwrap_or(base.env),
             needs_env: entry.needs_env.unwrap_or(base.needs_env),
+            leaves: entry.leaves.unwrap_or(base.leaves),
             timeout: entry.timeout.or(base.timeout),
             idle_timeout: entry.idle_timeout.or(base.idle_timeout),
             output: entry.output.unwrap_or(base.output),

@@ -23,6 +23,7 @@ const AGENT: Keys = Keys {
         "prompt",
         "env",
         "needs_env",
+        "leaves",
         "timeout",
         "idle_timeout",
         "output",
@@ -128,6 +129,7 @@ fn read_entry(
         prompt: fields.optional("prompt", &|node| fields::word(node, PROMPTS), found),
         env: words::variables(&fields, found),
         needs_env: words::variable_names(&fields, found),
+        leaves: words::patterns(&fields, found),
         timeout: time("timeout", found),
         idle_timeout: time("idle_timeout", found),
         output: fields

@@ -181,6 +181,22 @@ pub fn variable_names(fields: &Fields<'_>, found: &mut Found) -> Option<Vec<Stri
     Some(names)
 }
 
+/// Reads `leaves`: patterns as in a .gitignore.
+pub fn patterns(fields: &Fields<'_>, found: &mut Found) -> Option<Vec<String>> {
+    fields.node("leaves")?;
+    let mut patterns = Vec::new();
+    for (place, pattern) in fields::texts(fields, "leaves", found) {
+        if pattern.starts_with(['!', '#']) || pattern.contains(['\n', '\r']) {
+            let message = format!("leaves: {} is no pattern", fields::quote(&pattern));
+            let hint = "write one as in a .gitignore, such as \".cache/\"";
+            found.report(Complaint::new(place, message).hint(hint));
+        } else {
+            patterns.push(pattern);
+        }
+    }
+    Some(patterns)
+}
+
 fn is_variable(name: &str) -> bool {
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
     !name.starts_with(|c: char| c.is_ascii_digit()) && !name.is_empty() && name.chars().all(is_part)
