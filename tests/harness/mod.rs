@@ -382,7 +382,12 @@ fn collect(root: &Path, folder: &Path, found: &mut BTreeMap<Vec<u8>, (u32, Vec<u
 }
 
 /// Waits for a started program; kills it if it takes longer than any test may.
-pub fn finish(mut child: Child) -> Run {
+pub fn finish(child: Child) -> Run {
+    finish_within(child, OUTER_LIMIT)
+}
+
+/// Waits for a started program; kills it if it takes longer than this.
+pub fn finish_within(mut child: Child, limit: Duration) -> Run {
     let mut stdout = child.stdout.take().unwrap();
     let mut stderr = child.stderr.take().unwrap();
     let out = std::thread::spawn(move || read_all(&mut stdout));
@@ -392,7 +397,7 @@ pub fn finish(mut child: Child) -> Run {
         if let Some(status) = child.try_wait().unwrap() {
             break status;
         }
-        if began.elapsed() > OUTER_LIMIT {
+        if began.elapsed() > limit {
             child.kill().unwrap();
             child.wait().unwrap();
             panic!(
