@@ -7,6 +7,7 @@
 mod hidden;
 mod put_back;
 mod restore;
+mod staged;
 mod status;
 mod stock;
 mod strays;

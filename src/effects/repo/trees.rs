@@ -246,6 +246,21 @@ impl Repo {
             .map_err(broken("build a tree"))
     }
 
+    /// Builds a tree that has the new version of each of these files, and is `base` otherwise.
+    pub fn with_files(&self, base: &str, changed: &[Difference]) -> Result<String> {
+        let base = self.tree(base)?;
+        let mut update = git2::build::TreeUpdateBuilder::new();
+        for one in changed {
+            if let Some(new) = &one.new {
+                update.upsert(one.path.as_slice(), oid(&new.id)?, file_mode(new.mode));
+            }
+        }
+        update
+            .create_updated(&self.inner, &base)
+            .map(|id| id.to_string())
+            .map_err(broken("build a tree"))
+    }
+
     /// Returns a tree without what stands, as a file or link, where the ledger's folders have to be.
     fn without_obstacles(&self, content: &str) -> Result<git2::Tree<'_>> {
         let mut tree = self.tree(content)?;
@@ -302,6 +317,11 @@ impl From<TreeEntry> for Entry {
 }
 
 impl Entry {
+    /// Says whether it is a plain file or a link.
+    pub fn is_file(&self) -> bool {
+        matches!(self.kind(), 0o100_000 | 0o120_000)
+    }
+
     /// Returns what it is, apart from whether it can be executed.
     fn kind(&self) -> u32 {
         self.mode & KIND.unsigned_abs()
@@ -411,6 +431,15 @@ mod tests {
             })
             .collect();
         assert_eq!(found, listed);
+        let is_new =
+            |one: &Difference| one.old.is_none() && one.new.as_ref().is_some_and(Entry::is_file);
+        let (at, added) = (
+            id("HEAD~:same"),
+            repo.differences(&old, &new).expect("differences"),
+        );
+        let added: Vec<_> = added.into_iter().filter(is_new).collect();
+        let built = repo.with_files(&at, &added).expect("a tree");
+        assert_eq!(repo.differences(&at, &built).expect("differences"), added);
         assert_eq!(found.len(), 15, "{found:?}");
     }
 }

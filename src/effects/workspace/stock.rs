@@ -322,11 +322,8 @@ impl Workspace<'_> {
         if !is_staged {
             return Ok(tip.to_owned());
         }
-        // The ledger's files are never the agent's to commit.
         let tip_tree = self.repo.tree_of(tip)?;
-        self.reset_ledger_index(&self.repo.ledger_files(&tip_tree)?)?;
-        let written = git.run(&["write-tree"])?;
-        let tree = String::from_utf8_lossy(&written).trim().to_owned();
+        let tree = self.staged_tree(&tip_tree)?;
         if tree == tip_tree {
             return Ok(tip.to_owned());
         }
