@@ -107,7 +107,7 @@ impl Workspace<'_> {
     pub fn begin(&self, session: &str, cycle: u64) -> Result<Start> {
         let (branch, commit) = self.repo.ready_head()?;
         self.refuse_locks(&branch)?;
-        let (status, hidden) = self.look(true)?;
+        let (status, hidden) = self.look_at_all()?;
         status.refuse_dirty(&hidden)?;
         let tree = self.repo.tree_of(&commit)?;
         Ok(Start {

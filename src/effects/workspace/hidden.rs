@@ -7,7 +7,8 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::thread;
 
-use super::{Workspace, status};
+use super::Workspace;
+use super::status::{self, Status};
 use crate::effects::keep::is_beneath;
 use crate::error::Result;
 
@@ -23,22 +24,34 @@ struct Marked {
 }
 
 impl Workspace<'_> {
-    /// Reads the state of the tree and what is hidden from it, side by side: in a large tree each takes its time.
-    pub fn look(&self, with_ignored: bool) -> Result<(status::Status, Vec<Vec<u8>>)> {
+    /// Reads the state of the tree with its ignored files, and what is hidden from git.
+    pub fn look_at_all(&self) -> Result<(Status, Vec<Vec<u8>>)> {
         let git = &self.repo.git;
-        thread::scope(|scope| {
-            let status = scope.spawn(|| status::read(git, with_ignored));
-            let hidden = self.hidden_changes();
-            let status = status.join().expect("BUG: reading the status panicked");
-            Ok((status?, hidden?))
-        })
+        let (status, (marked, _)) = side_by_side(
+            || status::read(git, true),
+            || self.list_index(&["--cached"]),
+        )?;
+        Ok((status, self.hidden_changes(marked)?))
+    }
+
+    /// Reads the state of the tree without its ignored files, and what is hidden from git. The untracked files are looked
+    /// for beside the changes of tracked ones: in a large tree either takes its time.
+    pub fn look(&self) -> Result<(Status, Vec<Vec<u8>>)> {
+        let git = &self.repo.git;
+        let with_untracked = ["--cached", "--others", "--exclude-standard"];
+        let (mut status, (marked, untracked)) = side_by_side(
+            || status::read_tracked(git),
+            || self.list_index(&with_untracked),
+        )?;
+        status.add_untracked(untracked);
+        Ok((status, self.hidden_changes(marked)?))
     }
 
     /// Returns the marked files whose content on disk is not that of the index.
-    pub fn hidden_changes(&self) -> Result<Vec<Vec<u8>>> {
+    fn hidden_changes(&self, all: Vec<Marked>) -> Result<Vec<Vec<u8>>> {
         let mut changed = Vec::new();
         let mut to_hash = Vec::new();
-        for marked in self.marked()? {
+        for marked in all {
             let file = self.repo.root.join(OsStr::from_bytes(&marked.path));
             match fs::symlink_metadata(&file) {
                 Ok(meta) if !is_beneath(&self.repo.root, &marked.path) || meta.is_dir() => {
@@ -69,15 +82,21 @@ impl Workspace<'_> {
         Ok(changed)
     }
 
-    fn marked(&self) -> Result<Vec<Marked>> {
+    /// Lists the marked entries of the index, and the untracked files if `what` names others, too.
+    fn list_index(&self, what: &[&str]) -> Result<(Vec<Marked>, Vec<Vec<u8>>)> {
         const SUBMODULE: &str = "160000";
-        let listed = self.repo.git.run(&["ls-files", "-v", "--stage", "-z"])?;
+        let arguments = [&["ls-files", "-v", "--stage", "-z"], what].concat();
+        let listed = self.repo.git.run(&arguments)?;
         // Asked at the first such entry: most repositories have none.
         let sparse = ["config", "--type=bool", "--get", "core.sparseCheckout"];
         let is_sparse =
             LazyCell::new(|| self.repo.git.run(&sparse).is_ok_and(|is| is == b"true\n"));
-        let mut marked = Vec::new();
+        let (mut marked, mut untracked) = (Vec::new(), Vec::new());
         for line in listed.split(|byte| *byte == 0) {
+            if let Some(path) = line.strip_prefix(b"? ") {
+                untracked.push(path.to_vec());
+                continue;
+            }
             // As in `h 100644 <id> 0<tab>path`: a small letter is assume-unchanged, an S skip-worktree.
             let (tag, tab) = match (line.first(), line.iter().position(|byte| *byte == b'\t')) {
                 (Some(tag), Some(tab)) if tag.is_ascii_lowercase() || *tag == b'S' => (*tag, tab),
@@ -94,6 +113,19 @@ impl Workspace<'_> {
                 });
             }
         }
-        Ok(marked)
+        Ok((marked, untracked))
     }
+}
+
+/// Does two things at once, the first in a thread of its own.
+fn side_by_side<A: Send, B>(
+    one: impl FnOnce() -> Result<A> + Send,
+    other: impl FnOnce() -> Result<B>,
+) -> Result<(A, B)> {
+    thread::scope(|scope| {
+        let one = scope.spawn(one);
+        let other = other();
+        let one = one.join().expect("BUG: a thread panicked");
+        Ok((one?, other?))
+    })
 }

@@ -33,6 +33,19 @@ pub fn read(git: &Git, with_ignored: bool) -> Result<Status> {
     Ok(parse(&git.run(&arguments)?))
 }
 
+/// Reads the state of the tracked files alone.
+pub fn read_tracked(git: &Git) -> Result<Status> {
+    let arguments = [
+        "status",
+        "--porcelain=v1",
+        "-z",
+        "--untracked-files=no",
+        "--no-renames",
+        "--ignore-submodules=none",
+    ];
+    Ok(parse(&git.run(&arguments)?))
+}
+
 fn parse(output: &[u8]) -> Status {
     let mut status = Status::default();
     for entry in output
@@ -40,7 +53,7 @@ fn parse(output: &[u8]) -> Status {
         .filter(|entry| entry.len() > 3)
     {
         let (code, path) = (&entry[..2], entry[3..].to_vec());
-        if is_ledger_path(&path) || is_ledger_folder(&path) {
+        if is_ledgers(&path) {
             continue;
         }
         match code {
@@ -57,12 +70,18 @@ fn parse(output: &[u8]) -> Status {
     status
 }
 
-/// Says whether an untracked folder that git shows as one path is the ledger's.
-fn is_ledger_folder(path: &[u8]) -> bool {
-    path == b".agents/evolve/"
+/// Says whether a path is the ledger's, be it an untracked folder that git shows as one.
+fn is_ledgers(path: &[u8]) -> bool {
+    is_ledger_path(path) || path == b".agents/evolve/"
 }
 
 impl Status {
+    /// Adds untracked files to a state that was read without them.
+    pub fn add_untracked(&mut self, untracked: Vec<Vec<u8>>) {
+        let content = untracked.into_iter().filter(|path| !is_ledgers(path));
+        self.untracked.extend(content);
+    }
+
     /// Refuses a tree with tracked changes, listing them; `hidden` are those that git does not look at.
     pub fn refuse_dirty(&self, hidden: &[Vec<u8>]) -> Result<()> {
         if self.dirty.is_empty() && hidden.is_empty() {

@@ -53,7 +53,7 @@ impl Workspace<'_> {
 
     /// Reads the state of the tree; git is let see again what the agent told it not to look at.
     pub fn read_state(&self, left: &mut Left) -> Result<()> {
-        let (status, hidden) = self.look(false)?;
+        let (status, hidden) = self.look()?;
         left.status = status;
         if hidden.is_empty() {
             return Ok(());
