@@ -213,6 +213,13 @@ pub struct Report {
 
 impl Report {
     pub fn begin() -> Report {
+        let load = fs::read_to_string("/proc/loadavg").unwrap_or_default();
+        if let Some(load) = load.split(' ').next() {
+            println!(
+                "\n{} cores, load {load} at the start: figures count where nothing else runs.",
+                jobs()
+            );
+        }
         println!(
             "\nThe best of several rounds, its median in brackets; evolve and its floor in turn.\n"
         );
