@@ -510,6 +510,28 @@ fn kill_ends_a_sweep_at_once_and_it_comes_again() {
 }
 
 #[test]
+fn a_sweep_that_is_cut_short_leaves_no_tracked_file_changed() {
+    let mut repo = repo_with("");
+    install(&mut repo, "shellcheck", "echo fixed >a.sh; sleep 600");
+    repo.agent_does(&[]);
+    let run = repo.run(&["--max-time=3s"]).expect(0);
+    assert!(
+        run.stderr
+            .contains("warning: shellcheck changed tracked files"),
+        "{}",
+        run.stderr
+    );
+    assert!(
+        run.stdout.contains("moved out of the way: a.sh → "),
+        "{}",
+        run.stdout
+    );
+    assert_eq!(repo.read("a.sh"), "#!/bin/sh\necho\n");
+    assert_eq!(repo.git(&["status", "--porcelain", "-uno"]), "");
+    assert_eq!(repo.records().len(), 0);
+}
+
+#[test]
 fn max_time_ends_a_sweep() {
     let mut repo = repo_with("");
     install(&mut repo, "shellcheck", "sleep 600");

@@ -211,26 +211,37 @@ impl Sweeper<'_> {
             let log = self.logs.join(format!("{number}.log"));
             let ran = self.supervisor.run(self.job(call, &log, start)).await;
             let strays = self.supervisor.sweep_strays().await;
-            if let Some(halt) = self.stop.look_for_kill() {
-                return Err(halt);
-            }
             if !ran.unkillable.is_empty() || !strays.is_empty() {
                 let name = &call.name;
                 self.events
                     .warn(format!("{name} left processes that could not be ended"));
             }
-            let changed = match (Workspace { repo: self.repo }).put_back_tracked(&mut quarantine) {
-                Ok(changed) => changed,
-                Err(error) => return Ok(Err(error)),
-            };
-            if !changed.is_empty() {
+            let halt = self.stop.look_for_kill();
+            let changed = (Workspace { repo: self.repo }).put_back_tracked(&mut quarantine);
+            if let Ok(changed @ [_, ..]) = changed.as_deref() {
                 self.events.warn(format!(
                     "{} changed tracked files, so what it found is left out; they were put back: {}",
                     call.name,
-                    some_of(&changed)
+                    some_of(changed)
                 ));
-                swept.failed.push(call.name.clone());
-                continue;
+            }
+            if let Some(halt) = halt {
+                if let Err(error) = changed {
+                    let name = &call.name;
+                    self.events.warn(format!(
+                        "what {name} changed could not be put back: {error}"
+                    ));
+                }
+                tell(self.events, &quarantine);
+                return Err(halt);
+            }
+            match changed {
+                Ok(changed) if changed.is_empty() => {}
+                Ok(_) => {
+                    swept.failed.push(call.name.clone());
+                    continue;
+                }
+                Err(error) => return Ok(Err(error)),
             }
             match self.read(call, plan, &ran) {
                 Ok(batch) => swept.batches.push(batch),
@@ -246,9 +257,7 @@ impl Sweeper<'_> {
             }
         }
         swept.failed.dedup();
-        for note in quarantine.notes() {
-            self.events.note(note);
-        }
+        tell(self.events, &quarantine);
         Ok(Ok(swept))
     }
 
@@ -332,6 +341,13 @@ impl Sweeper<'_> {
         }
         batch.findings.retain(|finding| is_tracked(&finding.file));
         Ok(batch)
+    }
+}
+
+/// Says what was moved out of the way.
+fn tell(events: &Events, quarantine: &Quarantine) {
+    for note in quarantine.notes() {
+        events.note(note);
     }
 }
 
