@@ -361,6 +361,36 @@ fn a_document_that_would_grow_or_goes_very_deep_does_no_harm() {
 }
 
 #[test]
+fn a_document_that_would_keep_the_parser_busy_for_hours_is_refused() {
+    let read = |text: &str| junit::value(junit::Of::Tests, &[report("x", text)]);
+    let many = |what: &str, number: usize| -> String {
+        let one = |index| format!(" {}='\">'", what.replace('#', &format!("{index}")));
+        (0..number).map(one).collect()
+    };
+    let case = |attributes: &str| format!("<testsuite><testcase{attributes}/></testsuite>");
+    let attributes = "`x` has more than 128 attributes in an element, and is not read";
+    let prefixes = "`x` has more than 16 prefixes of namespaces, and is not read";
+    assert_eq!(
+        read(&case(&many("a#", 1_000_000))),
+        Err(attributes.to_owned())
+    );
+    assert_eq!(read(&case(&many("xmlns:a#", 17))), Err(prefixes.to_owned()));
+    let nested = |index| format!("<testsuite a='' xmlns:a{index} = \"u\">");
+    let nested: String = (0..50_000).map(nested).collect();
+    assert_eq!(read(&nested), Err(prefixes.to_owned()));
+    assert_eq!(read(&case(&many("a#", 128))), Ok(1.0));
+    assert_eq!(read(&case(&many("xmlns:a#", 16))), Ok(1.0));
+    let same = case(" xmlns:a='u'").repeat(1000);
+    let quotes = "\"'".repeat(1000);
+    let text =
+        format!("<testsuite><!-- {quotes} --><![CDATA[<{quotes}]]>{quotes}{same}</testsuite>");
+    assert_eq!(read(&text), Ok(1000.0));
+    for broken in ["<".repeat(1_000_000), "<testsuite a='".to_owned()] {
+        assert!(read(&broken).is_err_and(|why| why.starts_with("`x` is not XML: ")));
+    }
+}
+
+#[test]
 fn findings_that_were_dealt_with_do_not_count_and_a_rule_gives_the_level() {
     let read = |results: &str| {
         let text = format!(

@@ -1,6 +1,7 @@
 //! XML reports: parsed with what real tools write in mind, and within bounds. Pure.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 use roxmltree::{Document, Node, ParsingOptions};
 
@@ -8,6 +9,10 @@ use super::{Report, finite, printed, shown};
 
 /// The most nodes of a document; each takes some 70 bytes of memory.
 const NODES: u32 = 2 << 20;
+/// The most attributes of an element. The parser compares each with every other.
+const ATTRIBUTES: usize = 128;
+/// The most prefixes of namespaces, which the parser compares in the same way.
+const PREFIXES: usize = 16;
 
 /// Returns the text of a report as XML allows it: some test runners write the colours of a terminal as they are.
 pub fn clean(report: &Report) -> Cow<'_, str> {
@@ -29,6 +34,7 @@ pub fn parse<'t>(report: &Report, text: &'t str) -> Result<Document<'t>, String>
     if defines_entities(text) {
         return Err(format!("{name} defines entities, which are not read"));
     }
+    refuse_slow(text).map_err(|what| format!("{name} has more than {what}, and is not read"))?;
     let options = ParsingOptions {
         allow_dtd: true,
         nodes_limit: NODES,
@@ -71,6 +77,46 @@ fn defines_entities(text: &str) -> bool {
             None => return false,
         }
     }
+}
+
+/// Refuses what would keep the parser busy for hours. A text that is no XML is left to the parser.
+fn refuse_slow(text: &str) -> Result<(), String> {
+    let mut prefixes = HashSet::new();
+    let mut rest = text;
+    while let Some(at) = rest.find('<') {
+        rest = &rest[at..];
+        let skipped = [("<!--", "-->"), ("<![CDATA[", "]]>"), ("<?", "?>")];
+        if let Some((_, end)) = skipped.iter().find(|(begin, _)| rest.starts_with(begin)) {
+            rest = rest.split_once(end).map_or("", |(_, after)| after);
+            continue;
+        }
+        let mut attributes = 0;
+        // Of what stands between two attributes the last word is the name of the second.
+        loop {
+            let Some(at) = rest.find(['"', '\'', '>']) else {
+                return Ok(());
+            };
+            let (before, quote) = (&rest[..at], &rest[at..=at]);
+            rest = &rest[at + 1..];
+            if quote == ">" {
+                break;
+            }
+            attributes += 1;
+            let name = before.trim_end_matches(|c: char| c == '=' || c.is_whitespace());
+            let name = name.rsplit(char::is_whitespace).next().unwrap_or_default();
+            if name.starts_with("xmlns") {
+                prefixes.insert(name);
+            }
+            if attributes > ATTRIBUTES {
+                return Err(format!("{ATTRIBUTES} attributes in an element"));
+            }
+            if prefixes.len() > PREFIXES {
+                return Err(format!("{PREFIXES} prefixes of namespaces"));
+            }
+            rest = rest.split_once(quote).map_or("", |(_, after)| after);
+        }
+    }
+    Ok(())
 }
 
 /// Returns the number that an attribute holds, none if there is none. Thousands may be marked: `1,234.5`.
