@@ -532,6 +532,20 @@ fn a_sweep_that_is_cut_short_leaves_no_tracked_file_changed() {
 }
 
 #[test]
+fn a_sweep_that_switches_the_branch_is_told() {
+    let mut repo = repo_with("");
+    install(&mut repo, "shellcheck", "git switch -qc other; echo '[]'");
+    repo.agent_does(&[]);
+    let run = repo.run(&[]).expect(3);
+    assert!(
+        run.stderr.contains("to other while the sweep ran"),
+        "{}",
+        run.stderr
+    );
+    assert_eq!(repo.records().len(), 0);
+}
+
+#[test]
 fn max_time_ends_a_sweep() {
     let mut repo = repo_with("");
     install(&mut repo, "shellcheck", "sleep 600");

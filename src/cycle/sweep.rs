@@ -76,6 +76,16 @@ fn look_again(session: &Session, start: &mut Start) -> Result<()> {
         )
         .hint("start evolve again; if a sweep's own command commits, stop it from doing so"));
     }
+    if now.branch != start.branch {
+        let branch = |name: &str| name.trim_start_matches("refs/heads/").to_owned();
+        let (old, new) = (branch(&start.branch), branch(&now.branch));
+        return Err(Error::unsafe_repo(format!(
+            "somebody switched from the branch {old} to {new} while the sweep ran"
+        ))
+        .hint(format!(
+            "go back with `git switch {old}`; if a sweep's own command switches, stop it from doing so"
+        )));
+    }
     let is_new = |name: &&String| !start.kept.untracked.contains_key(*name);
     let left: Vec<String> = now
         .kept
