@@ -376,6 +376,19 @@ fn older_reports_beside_those_of_this_run_are_not_counted_and_are_named() {
 }
 
 #[test]
+fn a_report_that_a_link_leads_to_as_well_counts_once() {
+    let failing = r#"<testsuite><testcase name="a"><failure/></testcase></testsuite>"#;
+    let repo = TestRepo::with_goals(&goal(
+        "junit",
+        &format!(
+            "mkdir reports; printf '{failing}' >reports/run.xml; ln -s run.xml reports/latest.xml"
+        ),
+        "{junit: 'reports/*.xml'}",
+    ));
+    assert_eq!(measured(&repo)[0].1, Value::from(1.0));
+}
+
+#[test]
 fn a_report_that_cannot_be_read_fails_and_says_why() {
     let repo = TestRepo::with_goals(
         &[

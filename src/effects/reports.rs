@@ -1,6 +1,7 @@
 //! Finds and reads the reports that a check wrote. What is older than the check's start is not read: a report left over from
 //! an earlier run is the commonest lie.
 
+use std::collections::HashSet;
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read};
 use std::path::{Component, Path, PathBuf};
@@ -73,13 +74,20 @@ fn read_first(root: &Path, paths: &[PathBuf], start: SystemTime) -> Result<Found
 fn read_matching(root: &Path, glob: &str, start: SystemTime) -> Result<Found, String> {
     let mut found = Found::default();
     let mut older = Vec::new();
+    let mut seen = HashSet::new();
     let mut bytes = 0;
     let paths = matching(root, glob)?;
     for path in &paths {
         match look_at(root, path, start)? {
             Look::Missing => {}
             Look::Older => older.push(quoted(path)),
-            Look::Written(real) => found.reports.push(read_report(path, &real, &mut bytes)?),
+            // One that is also reached by a link, such as `latest.xml`, counts once.
+            Look::Written(real) => {
+                if !seen.contains(&real) {
+                    found.reports.push(read_report(path, &real, &mut bytes)?);
+                    seen.insert(real);
+                }
+            }
         }
     }
     let what = match &older[..] {
