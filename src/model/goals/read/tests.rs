@@ -313,7 +313,7 @@ fn each_mistake_in_a_goal_has_its_words() {
         ),
         (
             "continuous: {read: {json: 'a#b.c'}}",
-            r##"6:31 json: the pointer "b.c" does not begin with / | write "#/b/c""##,
+            r##"6:31 json: the pointer "b.c" does not begin with / | write "a#/b/c""##,
         ),
         (
             "continuous: {read: {json: 'a#/~2'}}",
