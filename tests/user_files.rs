@@ -385,6 +385,29 @@ fn a_file_behind_a_link_is_never_taken_for_the_users_own() {
 }
 
 #[test]
+fn files_too_large_to_copy_are_named_once_a_session_and_all_in_one_line() {
+    let repo = repository();
+    for name in ["large", "larger"] {
+        let file = fs::File::create(repo.path(name)).unwrap();
+        file.set_len((10 << 20) + 1).unwrap();
+    }
+    repo.agent_does(&["true", "true"]);
+    let run = repo.run(&["--max-cycles=2"]).expect(0);
+    let warned: Vec<&str> = run
+        .stderr
+        .lines()
+        .chain(run.stdout.lines())
+        .filter(|line| line.contains("too large to copy"))
+        .collect();
+    assert_eq!(warned.len(), 1, "{}{}", run.stdout, run.stderr);
+    assert!(
+        warned[0]
+            .contains("untracked and too large to copy, an agent could lose them: large, larger"),
+        "{warned:?}"
+    );
+}
+
+#[test]
 fn files_too_large_to_copy_are_named_before_the_agent_starts() {
     let repo = repository();
     let large = fs::File::create(repo.path("large")).unwrap();
@@ -394,15 +417,16 @@ fn files_too_large_to_copy_are_named_before_the_agent_starts() {
     repo.agent_does(&["rm large fits"]);
     let run = repo.run(&["--max-cycles=1", "--json"]).expect(0);
     let event = |word: &str| run.stdout.lines().position(|line| line.contains(word));
-    let said = event("large is untracked and too large to copy").expect(&run.stdout);
+    let said = event("too large to copy, an agent could lose it: large").expect(&run.stdout);
     assert!(
         said < event("agent-started").expect(&run.stdout),
         "{}",
         run.stdout
     );
-    assert!(!run.stdout.contains("fits is untracked"), "{}", run.stdout);
+    assert!(!run.stdout.contains("lose it: fits"), "{}", run.stdout);
     assert!(
-        !run.stdout.contains("nest/ is untracked and too large"),
+        !run.stdout
+            .contains("too large to copy, an agent could lose it: nest/"),
         "{}",
         run.stdout
     );

@@ -2,6 +2,7 @@
 //! so that the cycle is settled on every path.
 
 mod stock;
+mod uncopied;
 
 use std::fs;
 use std::path::PathBuf;
@@ -87,15 +88,7 @@ impl<'a> Attempt<'a> {
         session
             .workspace()
             .keep_untracked(start, &yardstick.frozen, progress.kept.as_ref())?;
-        for file in &start.kept.too_large {
-            let why = match file.ends_with('/') {
-                true => "has a repository of its own and is not copied",
-                false => "is untracked and too large to copy",
-            };
-            session
-                .events
-                .warn(format!("{file} {why}: an agent could lose it"));
-        }
+        uncopied::warn(session, &start.kept, progress.kept.as_ref());
         progress.kept = Some(start.kept.clone());
         if let Task::Item(item) = self.task {
             progress.ledger.queue.claim(

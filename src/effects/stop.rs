@@ -36,8 +36,8 @@ impl Halt {
         match self {
             Halt::Kill(path, text) if text.is_empty() => format!("KILL file {}", path.display()),
             Halt::Kill(path, text) => format!("KILL file {}: {text}", path.display()),
-            Halt::Signal(2) => "interrupted (SIGINT)".to_owned(),
-            Halt::Signal(15) => "terminated (SIGTERM)".to_owned(),
+            Halt::Signal(2) => "SIGINT".to_owned(),
+            Halt::Signal(15) => "SIGTERM".to_owned(),
             Halt::Signal(1) => "the terminal was closed (SIGHUP)".to_owned(),
             Halt::Signal(number) => format!("signal {number}"),
             Halt::MaxTime(limit) => format!(

@@ -1,0 +1,28 @@
+//! Tells which of the user's files have no copy while an agent works: once a session for each, in one line.
+
+use crate::effects::keep::Kept;
+use crate::effects::workspace::some_of;
+use crate::session::Session;
+
+/// Warns of what `kept` holds no copy of, unless that was said when `earlier` was made.
+pub(super) fn warn(session: &Session, kept: &Kept, earlier: Option<&Kept>) {
+    let is_said = |file: &String| earlier.is_some_and(|earlier| earlier.too_large.contains(file));
+    let unsaid = kept.too_large.iter().filter(|file| !is_said(file));
+    let (nested, large): (Vec<String>, Vec<String>) =
+        unsaid.cloned().partition(|file| file.ends_with('/'));
+    let words = [
+        (large, "untracked and too large to copy"),
+        (nested, "not copied, for having a repository of its own"),
+    ];
+    for (files, why) in words {
+        let them = match files.len() {
+            0 => continue,
+            1 => "it",
+            _ => "them",
+        };
+        session.events.warn(format!(
+            "{why}, an agent could lose {them}: {}",
+            some_of(&files)
+        ));
+    }
+}
