@@ -114,9 +114,8 @@ fn judge(goal: &Goal, outcome: &Outcome<'_>) -> (CheckResult, Option<f64>, Optio
         (0, Some(_), Ok(number)) => (CheckResult::Fail, value, Some(missed(continuous, number))),
         (0, Some(_), Err(why)) => (CheckResult::Fail, None, Some(why)),
         (code, Some(_), Ok(number)) if continuous.is_met_by(number) => {
-            let reason = format!(
-                "exit {code}, although {number} meets the threshold: a check has to end with 0 to pass"
-            );
+            let number = text::number(number);
+            let reason = format!("exit {code}, though {number} meets the threshold");
             (CheckResult::Fail, value, Some(reason))
         }
         (code, _, _) => (CheckResult::Fail, value, Some(format!("exit {code}"))),
@@ -160,10 +159,19 @@ fn skip_reason(exit: i32, output: &str) -> String {
     }
 }
 
-/// Returns the end of an output as a snapshot keeps it. It is masked before it is cut: half a secret would not be told.
+/// Returns the end of an output as a snapshot keeps it, from the start of a line where there is one. It is masked before it
+/// is cut: half a secret would not be told.
 fn output_tail(output: &str) -> String {
     let masked = mask::secrets(&text::clean(last_bytes(output, MASKED_BYTES)));
-    last_bytes(&masked, TAIL_BYTES).to_owned()
+    let tail = last_bytes(&masked, TAIL_BYTES);
+    let begins_a_line = masked[..masked.len() - tail.len()].ends_with('\n');
+    match tail.split_once('\n') {
+        Some((_, whole)) if tail.len() < masked.len() && !begins_a_line && !whole.is_empty() => {
+            whole
+        }
+        Some(_) | None => tail,
+    }
+    .to_owned()
 }
 
 /// Returns the last bytes of a text, at most `most`, cut at a character.
@@ -246,10 +254,10 @@ mod tests {
             (
                 floor,
                 Some(2),
-                "81",
+                "81.46332737",
                 Fail,
-                Some(81.0),
-                "exit 2, although 81 meets the threshold: a check has to end with 0 to pass",
+                Some(81.463_327_37),
+                "exit 2, though 81.4633 meets the threshold",
             ),
             (
                 floor,
@@ -322,6 +330,22 @@ mod tests {
             (measured.attempts, measured.flaky, measured.tolerated),
             (1, false, false)
         );
+    }
+
+    #[test]
+    fn the_kept_end_of_the_output_begins_with_a_whole_line() {
+        let lines: Vec<String> = (1..=900).map(|number| format!("line {number}")).collect();
+        let tail = output_tail(&lines.join("\n"));
+        let first = tail.lines().next().unwrap().to_owned();
+        assert!(lines.contains(&first), "{first}");
+        assert!(tail.len() > TAIL_BYTES - 10 && tail.ends_with("line 900"));
+        assert_eq!(output_tail("short\nand whole"), "short\nand whole");
+        // One long line has no better place to begin.
+        let long = "x".repeat(5000);
+        assert_eq!(output_tail(&long).len(), TAIL_BYTES);
+        assert_eq!(output_tail(&format!("{long}\n")).len(), TAIL_BYTES);
+        let exact = format!("before\n{}", "y".repeat(TAIL_BYTES));
+        assert_eq!(output_tail(&exact).len(), TAIL_BYTES);
     }
 
     #[test]
