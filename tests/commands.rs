@@ -1078,6 +1078,27 @@ fn validate_tells_what_is_frozen_and_what_only_protect_would_freeze() {
 }
 
 #[test]
+fn validate_names_checks_that_would_see_evolves_own_files() {
+    let repo = TestRepo::empty();
+    repo.write("tool.cfg", "x\n");
+    repo.write(
+        "GOALS.yaml",
+        "evolve: {protect: [tool.cfg]}\ngoals:\n  - {id: no-markers, description: d, check: \"! git grep -n TODO\", weight: 1}\n  \
+         - {id: few-files, description: d, check: \"git ls-files -- . ':!.agents' | wc -l\", weight: 1}\n",
+    );
+    repo.commit_all("first");
+    let run = repo.evolve(&["validate"]).expect(0);
+    assert_snapshot!(run.stdout, @r"
+    GOALS.yaml: 2 goals, no problems
+      no-markers (weight 1)
+      few-files (weight 1)
+    hint: no-markers would see evolve's own files in .agents too, which are committed with every cycle; to leave them out, end the git command with
+      -- . ':!.agents'
+    protected: tool.cfg
+    ");
+}
+
+#[test]
 fn measure_shows_values_reasons_and_the_last_output_of_what_fails() {
     let repo = TestRepo::with_goals(
         "  - {id: tests-pass, description: d, check: \"echo one; echo two; exit 3\", weight: 5}\n  \

@@ -8,6 +8,8 @@ use crate::effects::lock;
 use crate::effects::repo::Repo;
 use crate::effects::stop;
 use crate::error::{Error, Result};
+use crate::model::check;
+use crate::model::goals::{Goal, Goals};
 use crate::model::ledger as names;
 use crate::model::record::{History, Record};
 use crate::model::snapshot::FORMAT;
@@ -55,13 +57,42 @@ pub fn validate(global: &Global) -> Result<u8> {
             quoted.join(", ")
         ));
     }
+    if let Some(hint) = hint_on_own_files(&goals) {
+        global.say(&hint);
+    }
     if !goals.settings.protect.is_empty() {
+        let is_pattern = |path: &String| path.contains(['*', '?', '[', '{']);
+        let new_files = match goals.settings.protect.iter().any(is_pattern) {
+            true => ", new files included",
+            false => "",
+        };
+        let no_test = match new_files.is_empty() {
+            true => "",
+            false => " — with --test-first an agent can add no test there",
+        };
         global.say(&format!(
-            "protected, new files included: {} — with --test-first an agent can add no test there\n",
+            "protected{new_files}: {}{no_test}\n",
             goals.settings.protect.join(", ")
         ));
     }
     Ok(0)
+}
+
+/// Says which checks count what `evolve` itself commits: the words that they look for stand in its records.
+fn hint_on_own_files(goals: &Goals) -> Option<String> {
+    let everywhere = |goal: &&Goal| check::looks_at_everything(&goal.check);
+    let ids: Vec<&str> = goals
+        .goals
+        .iter()
+        .filter(everywhere)
+        .map(|goal| goal.id.as_str())
+        .collect();
+    (!ids.is_empty()).then(|| {
+        format!(
+            "hint: {} would see evolve's own files in .agents too, which are committed with every cycle; to leave them out, end the git command with\n  -- . ':!.agents'\n",
+            ids.join(", ")
+        )
+    })
 }
 
 /// Prints where things stand.

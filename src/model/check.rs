@@ -5,9 +5,12 @@
 
 mod programs;
 mod shell;
+mod whole;
 
 use programs::{Arguments, interpreter, is_shell, scan, script_by_option, steering, wrapper};
 use shell::{Command, Item};
+
+pub use whole::looks_at_everything;
 
 /// How often code inside code (`sh -c "sh -c …"`) is looked into.
 const MAX_NESTING: usize = 8;
