@@ -76,6 +76,11 @@ pub enum Event {
         /// What it was for, as in `measure-started`.
         purpose: &'static str,
     },
+    /// A sweep looks for work; it may take minutes.
+    SweepStarted {
+        /// The programs and parts that it looks with.
+        with: String,
+    },
     /// What will be worked on, and why.
     Selected {
         /// The goal, or `next-work:<title>`.

@@ -5,6 +5,7 @@ use crate::effects::keep;
 use crate::effects::sweep::{Plan, Sweeper, Swept};
 use crate::effects::workspace::{Start, some_of};
 use crate::error::{Error, Result};
+use crate::event::Event;
 use crate::model::goals::{DEFAULT_CHECK_TIMEOUT, Goals};
 use crate::model::ledger as names;
 use crate::model::snapshot::Snapshot;
@@ -45,7 +46,9 @@ pub async fn sweep_if_due(
         ));
         return Ok(false);
     }
-    session.events.note(format!("sweep: {}", plan.names()));
+    session
+        .events
+        .send(Event::SweepStarted { with: plan.names() });
     let swept = sweeper(session, goals, start).run(&plan, start).await??;
     look_again(session, start)?;
     if swept.is_cut {

@@ -112,6 +112,8 @@ impl Story {
             }),
             Event::CheckFinished { measurement } => self.verbose(|| check_line(measurement)),
             Event::MeasureFinished { .. } => self.measured(event),
+            // At once, heading or not: whoever watches should know what takes so long.
+            Event::SweepStarted { with } => vec![format!("sweep: {}", clean_line(with))],
             Event::Selected { goal_id, reason } => {
                 self.open(&clean_line(goal_id), Some(&clean_line(reason)))
             }
@@ -459,6 +461,7 @@ mod tests {
         let story = "\
 evolve 0.1.0 · session s-1 · 13 goals · agent claude, the first that is installed · 2 checks at once
 2 items harvested
+sweep: shellcheck, markers
 cycle 3 · tests-pass: heaviest failing goal (weight 9)
   measured: score 61.5, 8 of 13 goals pass; failing tests-pass, docs; skipped lint
   agent at work, log .git/evolve/logs/3-agent.log

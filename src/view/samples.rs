@@ -113,6 +113,9 @@ pub fn events() -> Vec<Event> {
             measurement: measurement("docs", CheckResult::Fail),
         },
         measured("before"),
+        Event::SweepStarted {
+            with: "shellcheck, markers".to_owned(),
+        },
         Event::Selected {
             goal_id: "tests-pass".to_owned(),
             reason: "heaviest failing goal (weight 9)".to_owned(),

@@ -2,6 +2,7 @@
 //! in `goal`, those of the loop's settings in `settings`, how problems look in `report`. Pure.
 
 use std::collections::HashMap;
+use std::path::PathBuf;
 
 use super::fields::{self, FREE, Fields, Found, Keys};
 use super::goal::read_goal;
@@ -11,6 +12,7 @@ use super::settings::{CONFIG, EVOLVE, read_settings};
 use super::yaml;
 use super::{Goal, Goals, Problem, Settings};
 use crate::model::digest;
+use crate::model::reading::Source;
 
 /// What is said of a file without a goal.
 const NO_GOALS: &str = "No goals to measure";
@@ -122,11 +124,42 @@ fn read_list(
         }
     };
     report_repeated_ids(items, found);
-    items
-        .iter()
-        .enumerate()
-        .filter_map(|(index, item)| read_goal(item, index + 1, found, warnings))
-        .collect()
+    let mut goals = Vec::new();
+    for (index, item) in items.iter().enumerate() {
+        if let Some(goal) = read_goal(item, index + 1, found, warnings) {
+            warn_of_shared_file(&goal, &goals, item.place, warnings);
+            goals.push(goal);
+        }
+    }
+    goals
+}
+
+/// Warns of a file that an earlier goal reads too: each check has to write it itself, and beside each other they would be in
+/// each other's way.
+fn warn_of_shared_file(goal: &Goal, earlier: &[Goal], place: Place, warnings: &mut Found) {
+    let source = |goal: &Goal| -> Vec<PathBuf> {
+        match goal.continuous.as_ref().map(|one| one.read.source()) {
+            Some(Source::First(files)) => files,
+            Some(Source::Matching(glob)) => vec![glob.into()],
+            Some(Source::Output) | None => Vec::new(),
+        }
+    };
+    let files = source(goal);
+    let shares = |other: &&Goal| {
+        let is_apart = goal.alone && other.alone;
+        !is_apart && source(other).iter().any(|file| files.contains(file))
+    };
+    let (Some(other), Some(file)) = (earlier.iter().find(shares), files.first()) else {
+        return;
+    };
+    let message = format!(
+        "{} reads {}, as {} does: each of the two checks has to write it itself",
+        fields::quote(&goal.id),
+        fields::quote(&file.to_string_lossy()),
+        fields::quote(&other.id)
+    );
+    let hint = "let each write a file of its own, or set alone: true on both";
+    warnings.report(Complaint::new(place, message).hint(hint));
 }
 
 fn report_repeated_ids(items: &[Node], found: &mut Found) {

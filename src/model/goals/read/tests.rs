@@ -487,6 +487,31 @@ fn a_check_is_text_that_says_something() {
 }
 
 #[test]
+fn a_file_that_two_goals_read_is_a_warning_unless_both_are_alone() {
+    let file = |more: &str| {
+        let goal = |id: &str, read: &str| {
+            format!(
+                "  - {{id: {id}, description: d, check: c, weight: 1, {more}continuous: {{threshold: 1, direction: at-least, read: {read}}}}}\n"
+            )
+        };
+        let goals = [
+            goal("a", "{lcov: x.info}"),
+            goal("b", "{json: 'y.json#/n'}"),
+            goal("c", "{lcov: x.info, of: branches}"),
+        ];
+        let (_, warnings) = read(&format!("goals:\n{}", goals.concat())).unwrap();
+        shown::<()>(Err(warnings))
+    };
+    assert_eq!(
+        file(""),
+        [
+            r#"4:5 "c" reads "x.info", as "a" does: each of the two checks has to write it itself | let each write a file of its own, or set alone: true on both"#
+        ]
+    );
+    assert_eq!(file("alone: true, "), Vec::<String>::new());
+}
+
+#[test]
 fn a_threshold_without_a_direction_is_a_warning() {
     let (goals, warnings) = with_goal("continuous: {threshold: 5}").unwrap();
     assert_eq!(goals.goals.len(), 1);
