@@ -3,8 +3,8 @@
 use std::sync::LazyLock;
 
 use chrono::{
-    DateTime, Datelike, Days, FixedOffset, NaiveDate, NaiveDateTime, NaiveTime, Offset, TimeZone,
-    Utc,
+    DateTime, Datelike, FixedOffset, NaiveDate, NaiveDateTime, NaiveTime, Offset, TimeDelta,
+    TimeZone, Utc,
 };
 use regex::{Captures, Regex};
 
@@ -31,6 +31,10 @@ static DAYTIME: LazyLock<Regex> = LazyLock::new(|| {
     );
     Regex::new(&pattern).expect("BUG: the pattern of a time of day is valid")
 });
+
+/// A time of day that has passed no longer ago than this, in minutes, is not meant for tomorrow: programs leave out the seconds of
+/// the moment at which a limit ends, and two clocks differ.
+const JUST_NOW: i64 = 10;
 
 const MONTHS: [&str; 12] = [
     "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
@@ -75,7 +79,7 @@ fn stamp(found: &Captures<'_>, here: &DateTime<FixedOffset>) -> Option<DateTime<
     at(date.and_time(time), zone)
 }
 
-/// Reads a time of day: that of the date, else the next one.
+/// Reads a time of day: that of the date, else the next one unless it is just past.
 fn daytime(found: &Captures<'_>, here: &DateTime<FixedOffset>) -> Option<DateTime<Utc>> {
     let zone = match found.name("zone") {
         Some(_) => Utc.fix(),
@@ -88,15 +92,12 @@ fn daytime(found: &Captures<'_>, here: &DateTime<FixedOffset>) -> Option<DateTim
         return at(date.and_time(time), zone);
     }
     let today = at(here.date_naive().and_time(time), zone)?;
-    match today > here {
-        true => Some(today),
-        false => at(
-            here.date_naive()
-                .checked_add_days(Days::new(1))?
-                .and_time(time),
-            zone,
-        ),
-    }
+    let next = match today > here {
+        true => today,
+        false => today + TimeDelta::days(1),
+    };
+    let is_just_past = next - here.to_utc() >= TimeDelta::days(1) - TimeDelta::minutes(JUST_NOW);
+    (!is_just_past).then_some(next)
 }
 
 /// Reads hours and minutes. A number alone may be anything.

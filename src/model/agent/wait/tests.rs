@@ -109,6 +109,21 @@ fn a_time_of_day_without_a_zone_is_one_of_here() {
 }
 
 #[test]
+fn a_time_of_day_that_has_just_passed_is_not_taken_for_tomorrow() {
+    // The limit ended at 12:00:40, say, and the program leaves out the seconds.
+    let after = |seconds| noon() + chrono::TimeDelta::seconds(seconds);
+    let hours = |message, now| named(message, &now).map(|wait| wait.as_secs() / HOUR);
+    for seconds in [0, 2, 59, 60, 600] {
+        assert_eq!(hours("or try again at 12:00 PM.", after(seconds)), None);
+        assert_eq!(hours("resets 12pm (UTC)", after(seconds)), None);
+    }
+    assert_eq!(hours("try again at 12:00 PM.", after(700)), Some(23));
+    let past_midnight = after(12 * 3600 + 5);
+    assert_eq!(hours("try again at 11:59 PM.", past_midnight), None);
+    assert_eq!(hours("try again at 11:40 PM.", past_midnight), Some(23));
+}
+
+#[test]
 fn without_a_named_time_the_waits_grow_and_end() {
     let waits = |kind, message: &str| {
         [0, 1, 2, 3, 4, u32::MAX]
