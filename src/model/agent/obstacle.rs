@@ -191,7 +191,8 @@ impl Ending<'_> {
         let is_cut = self.tail.len() >= CUT_TAIL;
         let lines = self.tail.lines().enumerate().filter(|(index, line)| {
             let line = line.trim();
-            let is_event = line.starts_with(['{', '[', ']', '}', '"']) && !ERROR.is_match(line);
+            let is_event = (line.starts_with(['{', '[', ']', '}', '"']) || is_rest(line))
+                && !ERROR.is_match(line);
             let is_piece = is_cut && *index == 0;
             !(line.is_empty() || line.len() > LONGEST_LINE || is_event || is_piece)
         });
@@ -208,6 +209,12 @@ impl Ending<'_> {
             .map(|line| shown(line, LINE_CHARS))
             .collect()
     }
+}
+
+/// Says whether a line closes more than it opens: it is the rest of an event, and standard error came in between.
+fn is_rest(line: &str) -> bool {
+    let count = |bracket| line.matches(bracket).count();
+    count('}') > count('{')
 }
 
 fn printed_failure(message: String) -> Failure {

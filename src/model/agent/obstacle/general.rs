@@ -32,7 +32,8 @@ static GENERAL: LazyLock<Vec<Refusal>> = LazyLock::new(|| {
                 r"(quota|credits?|usage limit|spend(ing)? limit|usage cap)\b.{0,40}\b(exceeded|exhausted|reached|used up|depleted)",
                 r"(exceeded|exhausted|reached|hit|used up|used all)\b.{0,40}\b(quota|credits?|usage limit|spend(ing)? limit|daily limit|weekly limit|session limit)",
                 r"(hit|reached) your\b.{0,30}\blimit",
-                r"credit balance is too low|out of (credits?|quota|extra usage)|payment required|billing",
+                r"credit balance is too low|out of (credits?|quota|extra usage)|payment required",
+                r"plans? (and|&) billing|billing( hard)? limit|billing (account|details)\b",
             ],
         ),
         says(

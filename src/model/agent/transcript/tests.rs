@@ -251,6 +251,47 @@ fn an_agent_that_talks_about_limits_is_not_limited() {
 }
 
 #[test]
+fn the_rest_of_an_event_that_standard_error_cut_in_two_is_no_word_of_the_program() {
+    let tail = r#"{"type":"user","message":{"content":[{"type":"tool_result","content":"how to
+warning: slow
+wait after a rate limit exceeded {sic}"}]}}
+"#;
+    let finish = |tail| {
+        transcript("claude").finish(&Finished {
+            exit: Some(7),
+            tail,
+            usage_file: None,
+        })
+    };
+    let outcome = finish(tail);
+    assert_eq!(outcome.cannot_run, None);
+    assert_eq!(outcome.failed.as_deref(), Some("warning: slow"));
+    let whole = "Attempt 1 failed: {\"error\":{\"message\":\"Rate limit exceeded\"}}\n";
+    let kind = finish(whole).cannot_run.map(|cannot_run| cannot_run.kind);
+    assert_eq!(kind, Some(Obstacle::RateLimited));
+}
+
+#[test]
+fn the_subject_of_the_work_is_no_reason() {
+    for printed in [
+        "Error: cannot read src/billing/invoice.rs",
+        "warning: billing: 3 tests are ignored",
+    ] {
+        assert_eq!(run("claude", printed.as_bytes(), 7).cannot_run, None);
+    }
+    for printed in [
+        "Error: check your plan and billing details.",
+        "Your billing account is not active.",
+        "Error: go to Plans & Billing to buy more.",
+        "Billing hard limit has been reached",
+    ] {
+        let cannot_run = run("claude", printed.as_bytes(), 1).cannot_run;
+        let kind = cannot_run.map(|cannot_run| cannot_run.kind);
+        assert_eq!(kind, Some(Obstacle::OutOfQuota), "{printed}");
+    }
+}
+
+#[test]
 fn what_a_program_prints_beside_its_events_tells_why_it_ended() {
     for (agent, exit, printed, kind) in [
         (
