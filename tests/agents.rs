@@ -248,8 +248,27 @@ fn a_limit_that_does_not_pass_ends_the_session_after_the_third_wait() {
         "{}",
         run.stderr
     );
+    assert!(
+        run.stdout.ends_with("agent: 4 calls, 0 tokens, $0.00\n"),
+        "{}",
+        run.stdout
+    );
     assert_eq!((repo.calls(), repo.records().len()), (4, 0));
     assert!(!repo.has(".agents/evolve/fitness-1.json"));
+}
+
+#[test]
+fn a_refused_agent_that_has_cost_what_it_may_is_not_called_again() {
+    let refused = is_refused(429, "Rate limited, try again in 1s")
+        .replace(r#""total_cost_usd":0,"#, r#""total_cost_usd":0.25,"#);
+    let repo = with_claude(&[&refused, &refused, &works("a")]);
+    let run = claude(&repo, &["--max-cost=0.40"]).expect(0);
+    assert!(
+        run.stdout.contains("limit of $0.4 reached"),
+        "{}",
+        run.stdout
+    );
+    assert_eq!((repo.calls(), repo.records().len()), (2, 0));
 }
 
 #[test]

@@ -10,6 +10,7 @@ use crate::effects::workspace::{Start, Stock};
 use crate::error::{Error, Kind};
 use crate::model::agent::{CannotRun, wait};
 use crate::model::goals::Goals;
+use crate::model::limit;
 use crate::model::select::Task;
 use crate::model::snapshot::Snapshot;
 use crate::session::{Cut, Ending, Progress, Session};
@@ -63,6 +64,9 @@ async fn wait_out(
     let Some(rest) = wait(refusal.kind, &refusal.message, progress.refusals, now) else {
         return Err(cannot_run(session, refusal).into());
     };
+    if let Some(reason) = limit::used_up(&session.options.limits, &progress.spent) {
+        return Ok(Some(Step::End(Ending::fine("limit", reason))));
+    }
     let shown = refusal.to_string();
     if session.stop.remaining().is_some_and(|left| left < rest) {
         let rest = humantime::format_duration(std::time::Duration::from_secs(rest.as_secs()));

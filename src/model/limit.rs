@@ -40,6 +40,17 @@ pub fn reached(limits: &Limits, cycles: u64, spent: &Spent) -> Option<String> {
     of_cycles().or_else(of_cost).or_else(of_tokens)
 }
 
+/// Returns the words for a limit of cost or tokens that is reached by what is known alone.
+pub fn used_up(limits: &Limits, spent: &Spent) -> Option<String> {
+    let limits = Limits {
+        max_cycles: None,
+        max_cost: limits.max_cost.filter(|most| spent.cost_usd >= *most),
+        max_tokens: limits.max_tokens.filter(|most| spent.tokens >= *most),
+        ..limits.clone()
+    };
+    reached(&limits, 0, spent)
+}
+
 fn held(
     is_reached: bool,
     unknown: u64,
@@ -57,8 +68,8 @@ fn held(
 /// Returns what one more call may cost, in US dollars, as far as that is known; none without a limit.
 pub fn left(limits: &Limits, spent: &Spent) -> Option<f64> {
     let left = limits.max_cost? - spent.cost_usd;
-    // Cents, rounded down, as agents take it.
-    Some(((left * 100.0).floor() / 100.0).max(LEAST_COST))
+    // Cents, rounded down, as agents take it; 0.29 × 100 is a little less than 29.
+    Some(((left * 100.0 + 1e-6).floor() / 100.0).max(LEAST_COST))
 }
 
 #[cfg(test)]
@@ -97,6 +108,21 @@ mod tests {
     }
 
     #[test]
+    fn what_is_known_alone_uses_a_limit_up() {
+        let limits = Limits {
+            max_cost: Some(1.0),
+            max_tokens: Some(100),
+            max_cycles: Some(1),
+            ..Limits::default()
+        };
+        assert_eq!(used_up(&limits, &spent(&[(None, None)])), None);
+        assert_eq!(used_up(&limits, &spent(&[(Some(99), Some(0.5))])), None);
+        let words = |calls| used_up(&limits, &spent(calls)).unwrap_or_default();
+        assert!(words(&[(None, Some(1.0))]).starts_with("limit of $1 reached"));
+        assert!(words(&[(Some(100), None)]).starts_with("limit of 100 tokens reached"));
+    }
+
+    #[test]
     fn what_is_unknown_is_never_taken_for_nothing() {
         let limits = Limits {
             max_cost: Some(5.0),
@@ -116,6 +142,14 @@ mod tests {
         };
         assert_eq!(left(&limits, &spent(&[(None, Some(0.255))])), Some(0.74));
         assert_eq!(left(&limits, &spent(&[(None, Some(2.0))])), Some(0.01));
+        for cents in 1..2000 {
+            let max_cost = f64::from(cents) / 100.0;
+            let limits = Limits {
+                max_cost: Some(max_cost),
+                ..Limits::default()
+            };
+            assert_eq!(left(&limits, &spent(&[])), Some(max_cost));
+        }
         assert_eq!(left(&Limits::default(), &spent(&[])), None);
     }
 }

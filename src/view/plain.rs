@@ -412,7 +412,7 @@ fn ended(event: &Event) -> Vec<String> {
     };
     let mut line = paint(style, word);
     match usize::try_from(*cycles).unwrap_or(usize::MAX) {
-        0 if *ending == FAILED => return Vec::new(),
+        0 if *ending == FAILED => return paid(spent),
         0 => {}
         cycles => line.push_str(&format!(" after {}", count(cycles, "cycle"))),
     }
@@ -425,16 +425,17 @@ fn ended(event: &Event) -> Vec<String> {
         lines.push(RETRY_HINT.to_owned());
     }
     lines.extend(trajectory.as_deref().map(clean_line));
-    if spent.calls > 0 {
-        lines.push(spent_line(spent));
-    }
+    lines.extend(paid(spent));
     lines
 }
 
-/// Returns what the agents reported of a whole session.
-fn spent_line(spent: &Spent) -> String {
+/// Returns what the agents reported of a whole session, if one was called.
+fn paid(spent: &Spent) -> Vec<String> {
+    if spent.calls == 0 {
+        return Vec::new();
+    }
     let calls = count(usize::try_from(spent.calls).unwrap_or(usize::MAX), "call");
-    format!("agent: {calls}, {}", spent.words())
+    vec![format!("agent: {calls}, {}", spent.words())]
 }
 
 #[cfg(test)]
@@ -561,6 +562,13 @@ baseline: score 61.5, 8 of 13 goals pass; failing tests-pass, docs; skipped lint
         assert_eq!((out.as_str(), err.as_str()), ("", ""));
         let (out, _) = told(Detail::Normal, &[ended_with("failed", 2, 1)]);
         assert_eq!(out, "failed after 2 cycles\n");
+        let mut paid = ended_with("failed", 0, 4);
+        if let Event::SessionEnded { spent, .. } = &mut paid {
+            spent.calls = 2;
+            (spent.tokens, spent.cost_usd) = (7, 0.5);
+        }
+        let (out, _) = told(Detail::Normal, &[paid]);
+        assert_eq!(out, "agent: 2 calls, 7 tokens, $0.50\n");
     }
 
     #[test]
