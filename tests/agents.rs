@@ -346,6 +346,38 @@ fn what_the_user_does_during_a_wait_is_the_users() {
 }
 
 #[test]
+fn work_that_is_queued_while_an_agent_is_refused_or_waited_for_is_kept() {
+    let queue = ".agents/rpi/next-work.jsonl";
+    let append = |title: &str| format!("echo '{{\"title\":\"{title}\"}}' >> {queue}\n");
+    let refused = is_refused(429, "Rate limited, try again in 2s");
+    let meanwhile = format!("{}{refused}", append("meanwhile"));
+    let repo = with_claude(&[&meanwhile, &works("c")]);
+    for file in ["a", "b"] {
+        repo.write(file, "");
+        repo.commit_file(file);
+    }
+    repo.write(queue, "{\"title\":\"first\"}\n");
+    let child = repo.spawn(&["--agent=claude", "--max-cycles=1"]);
+    wait_until("the wait", || {
+        let journal = fs::read_to_string(repo.private().join("journal.json"));
+        repo.calls() == 1 && journal.is_ok_and(|text| text.contains("\"measuring\""))
+    });
+    let now = repo.read(queue);
+    repo.write(queue, &format!("{now}{{\"title\":\"waiting\"}}\n"));
+    finish(child).expect(0);
+    assert_eq!(repo.newest()["result"], "harvested");
+    let titles: Vec<Value> = repo
+        .read(queue)
+        .lines()
+        .map(|line| {
+            let item: Value = serde_json::from_str(line).unwrap();
+            item["title"].clone()
+        })
+        .collect();
+    assert_eq!(titles, ["first", "meanwhile", "waiting"]);
+}
+
+#[test]
 fn the_session_ends_when_the_agents_cost_what_they_may() {
     let repo = with_claude(&[&works("x"), &works("y"), &works("z")]);
     let run = claude(&repo, &["--max-cost=0.50"]).expect(0);

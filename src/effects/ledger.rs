@@ -110,7 +110,6 @@ impl Ledger {
                 ledger.take_up(name)?;
             }
         }
-        ledger.refresh_queue()?;
         ledger.write_queue()?;
         ledger.refresh_retries()?;
         Ok(ledger)
@@ -303,8 +302,9 @@ impl Ledger {
         files::read_text(&self.root.join(names::LAST_SWEEP), READ_LIMIT).unwrap_or_default()
     }
 
-    /// Writes the queue, if there is one.
+    /// Writes the queue, if there is one, with what somebody else added to its file meanwhile.
     pub fn write_queue(&mut self) -> Result<()> {
+        self.refresh_queue()?;
         let text = self.queue.to_text();
         if text.is_empty() && !self.has(names::QUEUE) {
             return Ok(());
