@@ -28,9 +28,16 @@ static ASSIGNED: LazyLock<Regex> = LazyLock::new(|| {
     .expect("BUG: the pattern of assignments does not compile")
 });
 
+/// A password in a URL.
+static IN_URL: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r#"(\b[A-Za-z][A-Za-z0-9+.-]*://[^\s/?#:@"']*:)[^\s/?#"']+@"#)
+        .expect("BUG: the pattern of passwords in URLs does not compile")
+});
+
 /// Returns the text with everything that looks like a secret replaced by `***`.
 pub fn secrets(text: &str) -> String {
     let text = SECRETS.replace_all(text, "***");
+    let text = IN_URL.replace_all(&text, "${1}***@");
     ASSIGNED.replace_all(&text, "${1}***").into_owned()
 }
 
@@ -51,6 +58,14 @@ mod tests {
             (
                 "Authorization: Bearer abc.def.ghi",
                 "Authorization: Bearer ***",
+            ),
+            (
+                "fatal: https://ci:hunter2@git.example.org/x.git not found",
+                "fatal: https://ci:***@git.example.org/x.git not found",
+            ),
+            (
+                "postgres://u:p@ss@db:5432/x and http://127.0.0.1:80/a@b",
+                "postgres://u:***@db:5432/x and http://127.0.0.1:80/a@b",
             ),
             ("assert token == 5", "assert token == 5"),
             ("src/secret.rs:3: error", "src/secret.rs:3: error"),
