@@ -264,7 +264,7 @@ fn a_refused_agent_that_has_cost_what_it_may_is_not_called_again() {
     let repo = with_claude(&[&refused, &refused, &works("a")]);
     let run = claude(&repo, &["--max-cost=0.40"]).expect(0);
     assert!(
-        run.stdout.contains("limit of $0.4 reached"),
+        run.stdout.contains("limit of $0.40 reached"),
         "{}",
         run.stdout
     );
@@ -283,6 +283,45 @@ fn a_refusal_with_a_change_is_measured_and_judged_first() {
     assert_eq!(
         (&record["result"], &record["agent"]["status"]),
         (&"improved".into(), &"failed".into())
+    );
+}
+
+#[test]
+fn an_agent_that_gave_up_has_run_whatever_it_says_besides() {
+    let refused = is_refused(429, "Rate limited, try again in 1s");
+    let repo = with_claude(&[&format!(
+        "echo 'needs a password' >\"$EVOLVE_GIVE_UP\"\n{refused}"
+    )]);
+    claude(&repo, &["--max-cycles=1"]).expect(0);
+    assert_eq!(repo.newest()["reason"], "declined: needs a password");
+}
+
+#[test]
+fn what_is_said_behind_a_good_end_does_not_tell_why_an_agent_cannot_run() {
+    let script = format!(
+        "{}echo 'error: rate limit exceeded' >&2\nexit 3\n",
+        prints(&[EDIT, RESULT])
+    );
+    let repo = with_claude(&[&script]);
+    claude(&repo, &["--max-cycles=1"]).expect(0);
+    assert_eq!(
+        (repo.calls(), repo.each("result")),
+        (1, vec!["failed".to_owned()])
+    );
+}
+
+#[test]
+fn an_empty_commit_of_a_refused_agent_is_nobody_elses() {
+    let refused = is_refused(429, "Rate limited, try again in 1s");
+    let script = format!("git commit -q --allow-empty -m nothing\n{refused}");
+    let repo = with_claude(&[&script, &works("a")]);
+    let run = claude(&repo, &["--max-cycles=1"]).expect(0);
+    assert_eq!(run.stdout.matches("cycle 1 ·").count(), 1, "{}", run.stdout);
+    assert_eq!(repo.each("result"), ["improved"]);
+    assert!(
+        run.stdout.contains("/1-agent.log") && run.stdout.contains("/1-agent-2.log"),
+        "{}",
+        run.stdout
     );
 }
 
@@ -383,7 +422,7 @@ fn the_session_ends_when_the_agents_cost_what_they_may() {
     let run = claude(&repo, &["--max-cost=0.50"]).expect(0);
     assert!(
         run.stdout.contains(
-            "limit after 2 cycles: limit of $0.5 reached: 3,068 tokens, $0.50 (--max-cost)"
+            "limit after 2 cycles: limit of $0.50 reached: 3,068 tokens, $0.50 (--max-cost)"
         ),
         "{}",
         run.stdout
@@ -399,7 +438,7 @@ fn the_session_ends_when_the_agents_cost_what_they_may() {
     let run = claude(&repo, &["--max-tokens=3k"]).expect(0);
     assert!(
         run.stdout
-            .contains("limit of 3000 tokens reached: 3,068 tokens, $0.50 (--max-tokens)"),
+            .contains("limit of 3,000 tokens reached: 3,068 tokens, $0.50 (--max-tokens)"),
         "{}",
         run.stdout
     );
@@ -411,7 +450,7 @@ fn a_cost_that_is_not_told_is_never_taken_for_none() {
     let run = claude(&repo, &["--max-cost=5"]).expect(0);
     assert!(
         run.stdout
-            .contains("limit of $5 cannot be held: tokens and cost unknown (--max-cost)"),
+            .contains("limit of $5.00 cannot be held: tokens and cost unknown (--max-cost)"),
         "{}",
         run.stdout
     );

@@ -206,7 +206,13 @@ impl<'a> Attempt<'a> {
         progress: &mut Progress,
         start: &Start,
     ) -> Result<AgentRun> {
-        let log = session.logs().join(format!("{}-agent.log", start.cycle));
+        let again = match progress.refusals {
+            0 => String::new(),
+            before => format!("-{}", before + 1),
+        };
+        let log = session
+            .logs()
+            .join(format!("{}-agent{again}.log", start.cycle));
         let folder = session.logs().join(format!("{}-agent", start.cycle));
         let name = session.agent.name.clone();
         // It can be followed from the start, whenever the agent says its first word.
@@ -348,23 +354,27 @@ impl<'a> Attempt<'a> {
     pub fn refusal(&self, stock: &Stock) -> Option<CannotRun> {
         let change = &stock.change;
         let is_all = !change.is_made && change.by_others.is_empty() && self.cut.is_none();
-        let refusal = self.run.as_ref().and_then(|run| run.cannot_run.clone());
+        // An agent that gave up has run.
+        let run = self.run.as_ref().filter(|run| run.gave_up.is_none());
+        let refusal = run.and_then(|run| run.cannot_run.clone());
         refusal.filter(|_| is_all)
     }
 
-    /// Puts everything back after an agent that could not run and changed nothing: nothing is in progress any more.
+    /// Puts everything back after an agent that could not run and changed nothing: nothing is in progress any more. Returns
+    /// the commit that HEAD is on then.
     pub fn give_back(
         &self,
         session: &Session,
         progress: &mut Progress,
         (start, stock): (&Start, &Stock),
-    ) -> Result<()> {
-        session.workspace().settle(start, stock, Fate::Keep, None)?;
+    ) -> Result<String> {
+        let settled = session.workspace().settle(start, stock, Fate::Keep, None)?;
         if let Task::Item(item) = self.task {
             progress.ledger.queue.release(item.key);
             progress.ledger.write_queue()?;
         }
-        Journal::measuring(&session.id, start.cycle).write(&session.repo.private)
+        Journal::measuring(&session.id, start.cycle).write(&session.repo.private)?;
+        Ok(settled.commit)
     }
 
     /// Puts together what the verdict is made of.

@@ -40,12 +40,12 @@ pub async fn call<'a>(
             progress.refusals = 0;
             return Ok(Called::Attempted(Box::new(attempt), Box::new(stock)));
         };
-        attempt.give_back(session, progress, (start, &stock))?;
+        let commit = attempt.give_back(session, progress, (start, &stock))?;
         if let Some(step) = wait_out(session, progress, &refusal).await? {
             return Ok(Called::Over(step));
         }
         let now = session.workspace().begin(&session.id, start.cycle)?;
-        if now.commit != start.commit || now.branch != start.branch {
+        if now.commit != commit || now.branch != start.branch {
             // Somebody worked on during the wait: the cycle begins anew, on what is there now.
             return Ok(Called::Over(Step::Next));
         }
@@ -68,12 +68,13 @@ async fn wait_out(
         return Ok(Some(Step::End(Ending::fine("limit", reason))));
     }
     let shown = refusal.to_string();
+    let shown = shown.trim_end_matches('.');
     if session.stop.remaining().is_some_and(|left| left < rest) {
         let rest = humantime::format_duration(std::time::Duration::from_secs(rest.as_secs()));
         let reason = format!("{shown}; that takes {rest}, longer than --max-time leaves");
         return Ok(Some(Step::End(Ending::fine("limit", reason))));
     }
-    let stopped = session.rest(rest, &shown).await?;
+    let stopped = session.rest(rest, shown).await?;
     Ok(stopped.map(|words| Step::End(Ending::stopped(&words))))
 }
 

@@ -2,7 +2,7 @@
 
 use crate::model::goals::Limits;
 use crate::model::text;
-use crate::model::usage::Spent;
+use crate::model::usage::{self, Spent};
 
 /// The least that an agent is told it may cost, in US dollars, when next to nothing of a limit is left.
 const LEAST_COST: f64 = 0.01;
@@ -17,7 +17,7 @@ pub fn reached(limits: &Limits, cycles: u64, spent: &Spent) -> Option<String> {
     };
     let of_cost = || {
         let most = limits.max_cost?;
-        let limit = format!("limit of ${}", text::number(most));
+        let limit = format!("limit of {}", usage::dollars(most));
         let is_reached = spent.cost_usd >= most;
         held(
             is_reached,
@@ -28,7 +28,7 @@ pub fn reached(limits: &Limits, cycles: u64, spent: &Spent) -> Option<String> {
     };
     let of_tokens = || {
         let most = limits.max_tokens?;
-        let limit = format!("limit of {most} tokens");
+        let limit = format!("limit of {}", usage::tokens(most));
         let is_reached = spent.tokens >= most;
         held(
             is_reached,
@@ -118,7 +118,7 @@ mod tests {
         assert_eq!(used_up(&limits, &spent(&[(None, None)])), None);
         assert_eq!(used_up(&limits, &spent(&[(Some(99), Some(0.5))])), None);
         let words = |calls| used_up(&limits, &spent(calls)).unwrap_or_default();
-        assert!(words(&[(None, Some(1.0))]).starts_with("limit of $1 reached"));
+        assert!(words(&[(None, Some(1.0))]).starts_with("limit of $1.00 reached"));
         assert!(words(&[(Some(100), None)]).starts_with("limit of 100 tokens reached"));
     }
 
@@ -129,7 +129,10 @@ mod tests {
             ..Limits::default()
         };
         let words = reached(&limits, 1, &spent(&[(Some(7), None)])).unwrap_or_default();
-        assert!(words.starts_with("limit of $5 cannot be held: "), "{words}");
+        assert!(
+            words.starts_with("limit of $5.00 cannot be held: "),
+            "{words}"
+        );
         assert!(words.contains("cost unknown"), "{words}");
         assert_eq!(reached(&limits, 1, &spent(&[(None, Some(0.1))])), None);
     }

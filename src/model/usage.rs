@@ -109,7 +109,8 @@ impl Spent {
     }
 }
 
-fn tokens(tokens: u64) -> String {
+/// Returns a number of tokens for people: `45,120 tokens`.
+pub fn tokens(tokens: u64) -> String {
     match tokens {
         1 => "1 token".to_owned(),
         _ => format!("{} tokens", grouped(&tokens.to_string())),

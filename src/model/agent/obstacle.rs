@@ -155,6 +155,8 @@ pub(super) struct Ending<'a> {
     pub exit: Option<i32>,
     /// What its last events say.
     pub failure: Option<Failure>,
+    /// They say that an answer came: whatever went wrong behind it, the agent could run.
+    pub is_done: bool,
     /// What it was refused.
     pub denied: Option<String>,
     /// The end of its output.
@@ -180,7 +182,7 @@ impl Ending<'_> {
     fn reasons(&self) -> Vec<Failure> {
         match &self.failure {
             Some(failure) => vec![failure.clone()],
-            None if self.exit == Some(0) => Vec::new(),
+            None if self.exit == Some(0) || self.is_done => Vec::new(),
             None => self.printed().into_iter().map(printed_failure).collect(),
         }
     }

@@ -95,6 +95,8 @@ pub struct Transcript {
     tokens: Total<u64>,
     cost: Total<f64>,
     failure: Option<Failure>,
+    /// The newest word on it is that an answer came.
+    is_done: bool,
     denied: Option<String>,
 }
 
@@ -112,6 +114,7 @@ impl Transcript {
             tokens: Total::default(),
             cost: Total::default(),
             failure: None,
+            is_done: false,
             denied: None,
         }
     }
@@ -154,6 +157,7 @@ impl Transcript {
             is_known: !(self.rules.is_empty() && self.refusals.is_empty()),
             exit: finished.exit,
             failure: self.failure,
+            is_done: self.is_done,
             denied: self.denied,
             tail: finished.tail,
         };
@@ -243,8 +247,14 @@ impl Transcript {
         (activity.tokens, activity.cost_usd) = now;
         activity.last = last.or(activity.last.take());
         match read.error {
-            Some(error) => self.failure = Some(Failure::new(&error, read.status)),
-            None if read.is_done => self.failure = None,
+            Some(error) => {
+                self.failure = Some(Failure::new(&error, read.status));
+                self.is_done = false;
+            }
+            None if read.is_done => {
+                self.failure = None;
+                self.is_done = true;
+            }
             None => {}
         }
         if let Some(denied) = read.denied {

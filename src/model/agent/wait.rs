@@ -17,6 +17,9 @@ const STEPS: [Duration; 3] = [
     Duration::from_secs(15 * 60),
 ];
 
+/// A shorter wait than this is none: a limit that names milliseconds would use up all calls at once.
+const SHORTEST: Duration = Duration::from_secs(1);
+
 /// A message that names a longer wait than this is not believed.
 const LONGEST: Duration = Duration::from_secs(7 * 24 * 3600);
 
@@ -33,7 +36,7 @@ pub fn wait<Zone: TimeZone>(
     }
     let index = usize::try_from(attempt).ok()?.checked_sub(1)?;
     let step = *STEPS.get(index)?;
-    Some(named(message, &now).unwrap_or(step))
+    Some(named(message, &now).map_or(step, |named| named.max(SHORTEST)))
 }
 
 /// Returns the wait that a message names, if it can be meant.
