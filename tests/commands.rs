@@ -735,6 +735,7 @@ fn an_error_that_ends_a_session_is_printed_once() {
     cycle 1 · a: the only failing goal, weight 5
       agent at work, log .git/evolve/logs/[session]/1-agent.log
       agent failed after [s]: 0 commits, 0 files
+    agent: 1 call, tokens and cost unknown
     "#);
     assert_snapshot!(repo.redacted(&run.stderr), @r#"
     error: the agent cannot run: missing or not executable: exit 127
