@@ -6,7 +6,7 @@ use std::time::Duration;
 use evolve::effects::measure::Measurer;
 use evolve::effects::process::Supervisor;
 use evolve::effects::stop::Stop;
-use evolve::event::Events;
+use evolve::event::{self, Events};
 use evolve::model::goals::{self, Goals};
 use evolve::model::snapshot::Measurement;
 use tokio::runtime::Runtime;
@@ -27,7 +27,7 @@ impl Bench {
             .enable_all()
             .build()?;
         let (sender, receiver) = std::sync::mpsc::channel();
-        std::thread::spawn(move || receiver.into_iter().count());
+        std::thread::spawn(move || event::listen(&receiver, drop));
         let measurer = runtime.block_on(async {
             let stop = Stop::watch(Vec::new())?;
             Ok::<_, evolve::error::Error>(Measurer {

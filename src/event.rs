@@ -1,6 +1,7 @@
 //! What happened, for whoever is watching. One way: nobody who listens can change a run.
 
-use std::sync::mpsc::Sender;
+use std::sync::mpsc::{Receiver, Sender};
+use std::time::Duration;
 
 use serde::Serialize;
 
@@ -152,6 +153,19 @@ pub enum Event {
         /// What the agents reported of their use.
         spent: Spent,
     },
+}
+
+/// How long a listener rests after each batch. To be woken for every event would cost a short check more than being
+/// supervised does.
+const REST: Duration = Duration::from_millis(5);
+
+/// Hands on every event until nobody can send any more.
+pub fn listen(receiver: &Receiver<Event>, mut take: impl FnMut(Event)) {
+    while let Ok(event) = receiver.recv() {
+        take(event);
+        receiver.try_iter().for_each(&mut take);
+        std::thread::sleep(REST);
+    }
 }
 
 /// Where events go. Cheap to clone; sending never fails and never waits.

@@ -15,7 +15,7 @@ use crate::effects::stop::{self, Stop};
 use crate::effects::{clock, files, lock};
 use crate::engine;
 use crate::error::{Error, Result};
-use crate::event::{Event, Events};
+use crate::event::{self, Event, Events};
 use crate::model::agent::Entry;
 use crate::model::goals::{self, AgentSpec, Goals, Limits, Settings};
 use crate::model::ledger as names;
@@ -225,15 +225,15 @@ pub fn listen(global: &Global, as_json: bool) -> (Events, JoinHandle<()>) {
     let listener = std::thread::spawn(move || {
         let (mut out, mut err) = (anstream::stdout(), anstream::stderr());
         if as_json {
-            for event in receiver {
+            event::listen(&receiver, |event| {
                 // A reader that went away does not end the run.
                 let _ = json::print(&mut std::io::stdout(), &event, &clock::timestamp());
-            }
+            });
         } else {
             let mut printer = plain::Printer::new(detail, &mut out, &mut err);
-            for event in receiver {
+            event::listen(&receiver, |event| {
                 let _ = printer.show(&event);
-            }
+            });
         }
     });
     (Events::to(sender), listener)
