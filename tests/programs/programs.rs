@@ -47,7 +47,7 @@ const OPENCODE: &str = r#"{"model": "scripted/scripted", "small_model": "scripte
 "#;
 
 /// All programs, in the order of the presets.
-pub const PROGRAMS: [Program; 8] = [
+pub const PROGRAMS: [Program; 9] = [
     Program {
         name: "claude",
         env: &[
@@ -120,6 +120,22 @@ pub const PROGRAMS: [Program; 8] = [
         extra_args: "[--model, openai/scripted]",
         tells_cost: false,
         names_files: true,
+        tells_reset: false,
+        is_patient: true,
+    },
+    Program {
+        name: "copilot",
+        // The model's name says which tools it is offered.
+        env: &[
+            ("COPILOT_PROVIDER_BASE_URL", "{url}/v1"),
+            ("COPILOT_PROVIDER_API_KEY", "no-key-at-all"),
+            ("COPILOT_MODEL", "gpt-5.5"),
+            ("COPILOT_OFFLINE", "true"),
+        ],
+        files: &[],
+        extra_args: "",
+        tells_cost: false,
+        names_files: false,
         tells_reset: false,
         is_patient: true,
     },
