@@ -242,7 +242,10 @@ fn sweep_note(
     if has_failing_goal || !sweep::is_due(&ledger.last_sweep(), None, clock::now()) {
         return Ok(None);
     }
-    let parts = sweep::parts(&goals.settings, user_config()?.sweep.as_deref());
+    let parts = sweep::parts(
+        goals.settings.sweep.as_deref(),
+        user_config()?.sweep.as_deref(),
+    );
     let plan = Plan::of(repo, &parts)?;
     let names = plan.names();
     Ok((!plan.is_empty()).then(|| {

@@ -32,7 +32,10 @@ pub async fn sweep_if_due(
         told: None,
     };
     progress.last_sweep = Some(last.clone());
-    let parts = sweep::parts(&goals.settings, session.options.sweep.as_deref());
+    let parts = sweep::parts(
+        goals.settings.sweep.as_deref(),
+        session.options.sweep.as_deref(),
+    );
     let plan = Plan::of(&session.repo, &parts)?;
     if plan.is_empty() {
         return Ok(false);

@@ -15,10 +15,11 @@ use crate::effects::workspace::Start;
 use crate::error::{Error, Result};
 use crate::event::{Event, Events};
 use crate::model::agent::{
-    Activity, CannotRun, Fill, Finished, Format, Obstacle, Outcome, Output, Preset, Transcript,
+    Activity, CannotRun, Fill, Finished, Format, Obstacle, Outcome, Output, Preset, Prompt,
+    Transcript,
 };
 use crate::model::gate::AgentEnd;
-use crate::model::goals::{DEFAULT_AGENT_TIMEOUT, Prompt};
+use crate::model::goals::DEFAULT_AGENT_TIMEOUT;
 use crate::model::record::AgentReport;
 use crate::model::{mask, text};
 

@@ -7,10 +7,9 @@ mod pointer;
 mod presets;
 mod transcript;
 mod wait;
+mod words;
 
 use std::time::Duration;
-
-use crate::model::goals::Prompt;
 
 pub use argv::{Fill, PLACEHOLDERS};
 pub use obstacle::{CannotRun, Obstacle, Refusal};
@@ -46,6 +45,18 @@ pub struct Preset {
     pub output: Output,
     /// What it looks like when it cannot run; the first rule that fits decides, then the rules that all share.
     pub cannot_run: Vec<Refusal>,
+}
+
+/// How the brief reaches the agent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Prompt {
+    /// Written to its standard input.
+    #[default]
+    Stdin,
+    /// As one argument: in place of `{brief}`, else the last.
+    Arg,
+    /// As the path of a file: in place of `{brief_file}`, else the last argument.
+    File,
 }
 
 /// One item of the arguments.

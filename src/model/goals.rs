@@ -117,23 +117,11 @@ pub struct AgentCommand {
     /// Program and arguments; never empty.
     pub command: Vec<String>,
     /// How the brief goes in.
-    pub prompt: Prompt,
+    pub prompt: agent::Prompt,
     /// How long it may run.
     pub timeout: Option<Duration>,
     /// How long it may be silent (no output at all) before it counts as stuck.
     pub idle_timeout: Option<Duration>,
-}
-
-/// How the brief reaches the agent.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Prompt {
-    /// Written to its standard input.
-    #[default]
-    Stdin,
-    /// As one argument: in place of `{brief}`, else the last.
-    Arg,
-    /// As the path of a file: in place of `{brief_file}`, else the last argument.
-    File,
 }
 
 /// One thing that should hold, and the command that tells.

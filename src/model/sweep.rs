@@ -13,7 +13,6 @@ mod own;
 
 use serde::Serialize;
 
-use crate::model::goals::Settings;
 use crate::model::work::Severity;
 
 pub use due::{DAYS_BETWEEN, is_due};
@@ -73,8 +72,8 @@ pub struct Finding {
 
 /// Returns what a sweep of this repository looks with: GOALS.yaml beats the user's configuration, and linters are the
 /// default.
-pub fn parts(file: &Settings, user: Option<&[Part]>) -> Vec<Part> {
-    let chosen = file.sweep.as_deref().or(user).unwrap_or(&[Part::Linters]);
+pub fn parts(file: Option<&[Part]>, user: Option<&[Part]>) -> Vec<Part> {
+    let chosen = file.or(user).unwrap_or(&[Part::Linters]);
     let mut parts: Vec<Part> = Vec::new();
     for part in chosen {
         if !parts.contains(part) {
@@ -129,16 +128,12 @@ mod tests {
 
     #[test]
     fn the_file_beats_the_user_and_linters_are_the_default() {
-        let file = |sweep| Settings {
-            sweep,
-            ..Settings::default()
-        };
-        assert_eq!(parts(&file(None), None), [Part::Linters]);
+        assert_eq!(parts(None, None), [Part::Linters]);
         assert_eq!(
-            parts(&file(None), Some(&[Part::Floors, Part::Floors])),
+            parts(None, Some(&[Part::Floors, Part::Floors])),
             [Part::Floors]
         );
-        assert_eq!(parts(&file(Some(vec![])), Some(&[Part::Floors])), []);
+        assert_eq!(parts(Some(&[]), Some(&[Part::Floors])), []);
     }
 
     #[test]

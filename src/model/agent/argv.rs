@@ -1,7 +1,6 @@
 //! The command line of an agent: placeholders filled in, and what has no value left out. Pure.
 
-use super::{Arg, Preset};
-use crate::model::goals::Prompt;
+use super::{Arg, Preset, Prompt};
 
 /// The words that may stand in braces within arguments.
 pub const PLACEHOLDERS: [&str; 5] = ["brief", "brief_file", "check", "folder", "max_cost"];

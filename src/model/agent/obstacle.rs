@@ -8,7 +8,7 @@ use regex::{Regex, RegexBuilder};
 use serde::Serialize;
 
 use super::Format;
-use super::transcript::{Failure, shown};
+use super::words::{Failure, shown};
 use crate::model::text;
 use general::general;
 

@@ -82,8 +82,8 @@ impl Entry {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::agent::Prompt;
     use crate::model::agent::{Arg, Fill};
-    use crate::model::goals::Prompt;
 
     fn names(presets: &Presets) -> Vec<&str> {
         presets

@@ -8,8 +8,9 @@ mod rules;
 use serde_json::{Deserializer, Value};
 
 use super::obstacle::{self, Ending};
+use super::words::{ERROR_CHARS, Failure, shown};
 use super::{CannotRun, Format, Preset, Refusal};
-use crate::model::{mask, text};
+use crate::model::text;
 use figures::Total;
 use lines::Lines;
 use rules::{Compiled, Read};
@@ -20,8 +21,6 @@ const MOST_FILES: usize = 200;
 const PATH_CHARS: usize = 1000;
 /// How much of what the agent did is shown, in characters.
 const LAST_CHARS: usize = 120;
-/// How much of the agent's words for its failure is kept, in characters.
-const ERROR_CHARS: usize = 500;
 /// How many places of an output are tried as the start of its one document.
 const STARTS: usize = 20;
 
@@ -60,26 +59,6 @@ pub struct Outcome {
     pub failed: Option<String>,
     /// Why it cannot run at all.
     pub cannot_run: Option<CannotRun>,
-}
-
-/// The agent's own word for its failure.
-#[derive(Clone, Debug)]
-pub(super) struct Failure {
-    /// One line without secrets.
-    pub message: String,
-    /// The HTTP status.
-    pub status: Option<u16>,
-}
-
-impl Failure {
-    /// A status that the words leave out is put behind them.
-    fn new(words: &str, status: Option<u16>) -> Failure {
-        let mut message = shown(words, ERROR_CHARS);
-        if let Some(status) = status.filter(|status| !message.contains(&status.to_string())) {
-            message.push_str(&format!(" (HTTP {status})"));
-        }
-        Failure { message, status }
-    }
 }
 
 /// Reads the output of one run piece by piece.
@@ -288,13 +267,6 @@ fn one_document(output: &[u8]) -> Option<Value> {
         start += line.len();
     }
     None
-}
-
-/// Makes words of the agent fit to show: one line, no secrets, not long.
-pub(super) fn shown(words: &str, most: usize) -> String {
-    // Far more than is shown, so that a secret is not cut in two before it is found.
-    let bounded: String = words.chars().take(most * 8).collect();
-    text::cut(&mask::secrets(&text::clean_line(&bounded)), most)
 }
 
 #[cfg(test)]

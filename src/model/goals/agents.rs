@@ -7,10 +7,16 @@ mod words;
 use super::fields::{self, Fields, Found, Keys};
 use super::node::{Complaint, Node, Place, Shape};
 use super::report::{Problem, place_problems};
-use super::settings::PROMPTS;
 use super::yaml;
-use crate::model::agent::{BUILT_IN, Entry, Obstacle, Refusal};
+use crate::model::agent::{BUILT_IN, Entry, Obstacle, Prompt, Refusal};
 use output::read_output;
+
+/// The words for how the brief goes in.
+pub const PROMPTS: &[(&str, Prompt)] = &[
+    ("stdin", Prompt::Stdin),
+    ("file", Prompt::File),
+    ("arg", Prompt::Arg),
+];
 
 const AGENT: Keys = Keys {
     owner: "an agent",

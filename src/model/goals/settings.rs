@@ -2,11 +2,11 @@
 
 use globset::Glob;
 
-use super::agents::read_entries;
+use super::agents::{PROMPTS, read_entries};
 use super::fields::{self, Fields, Found, Keys};
 use super::node::{Complaint, Node, Shape};
 use super::sweep;
-use super::{AgentCommand, AgentSpec, Limits, Prompt, Settings};
+use super::{AgentCommand, AgentSpec, Limits, Settings};
 
 /// The keys of the `evolve:` block.
 pub const EVOLVE: Keys = Keys {
@@ -64,12 +64,6 @@ const LIMITS: Keys = Keys {
 };
 
 /// How a brief reaches an agent, in words.
-pub const PROMPTS: &[(&str, Prompt)] = &[
-    ("stdin", Prompt::Stdin),
-    ("file", Prompt::File),
-    ("arg", Prompt::Arg),
-];
-
 /// Reads the mapping `node`; what is wrong in it is reported, and left out of the settings.
 pub fn read_settings(node: &Node, keys: &Keys, found: &mut Found) -> Settings {
     let Some(fields) = Fields::of(node, keys, found) else {

@@ -1,6 +1,7 @@
 use super::*;
+use crate::model::agent::Prompt;
 use crate::model::agent::{Arg, Format, Presets};
-use crate::model::goals::{Prompt, read_goals};
+use crate::model::goals::read_goals;
 use std::time::Duration;
 
 fn read(text: &str) -> Vec<Entry> {

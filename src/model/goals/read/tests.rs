@@ -1,5 +1,6 @@
 //! What the reader takes and what it says, from the bytes of a file to the problems as shown.
 
+use crate::model::agent::Prompt;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -7,7 +8,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::model::goals::{
-    AgentCommand, AgentSpec, Continuous, Direction, GoalKind, MAX_BYTES, Prompt, to_error,
+    AgentCommand, AgentSpec, Continuous, Direction, GoalKind, MAX_BYTES, to_error,
 };
 use crate::model::reading::Reading;
 use crate::model::sweep::{OwnCommand, Part};
