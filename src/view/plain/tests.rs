@@ -1,0 +1,149 @@
+use super::*;
+use crate::view::samples::{events, finished, measured, record};
+
+fn told(detail: Detail, events: &[Event]) -> (String, String) {
+    let (mut out, mut err) = (Vec::new(), Vec::new());
+    let mut printer = Printer::new(detail, &mut out, &mut err);
+    for event in events {
+        printer.show(event).expect("written");
+    }
+    let plain = |bytes: Vec<u8>| {
+        let text = String::from_utf8(bytes).expect("UTF-8");
+        anstream::adapter::strip_str(&text).to_string()
+    };
+    (plain(out), plain(err))
+}
+
+#[test]
+fn the_story_of_a_session_reads_from_top_to_bottom() {
+    let (out, err) = told(Detail::Normal, &events());
+    let story = "\
+evolve 0.1.0 · session s-1 · 13 goals · agent claude, the first that is installed · 2 checks at once
+2 items harvested
+sweep: shellcheck, markers
+cycle 3 · tests-pass: heaviest failing goal (weight 9)
+  measured: score 61.5, 8 of 13 goals pass; failing tests-pass, docs; skipped lint
+  agent at work, log .git/evolve/logs/3-agent.log
+  agent done after 3m 07s: 12 turns, 45,120 tokens, cost unknown; 1 commit, 4 files
+  improved · score 61.5 → 92.3 (8 → 12 of 13 goals)
+cycle 4 · nothing to do
+  idle: no goal fails and the queue is empty
+waiting 5m 00s: rate limit
+dormant after 2 cycles: three idle cycles in a row on the same content
+score 61.5 → 92.3
+agent: 1 call, 45,120 tokens, cost unknown
+";
+    assert_eq!(out, story);
+    assert_eq!(err, "warning: lint: command not found\n");
+}
+
+#[test]
+fn quiet_says_nothing_and_verbose_names_each_check() {
+    assert_eq!(
+        told(Detail::Quiet, &events()),
+        (String::new(), String::new())
+    );
+    let (out, _) = told(Detail::Verbose, &events());
+    assert!(out.contains("\n  running 13 checks (before)\n"), "{out}");
+    assert!(out.contains("\n    FAIL docs 0.3 s\n"), "{out}");
+    assert!(out.contains("\n  agent: Edit src/lib.rs\n"), "{out}");
+}
+
+#[test]
+fn an_undone_cycle_says_why_and_the_next_starts_from_before_it() {
+    let undone = Record {
+        result: CycleResult::Regressed,
+        reverted_to: Some("b".repeat(40)),
+        goals_passing: 7,
+        reason: Some("docs fails".to_owned()),
+        ..record()
+    };
+    let (out, _) = told(
+        Detail::Normal,
+        &[
+            measured("baseline"),
+            finished(undone),
+            measured("after"),
+            finished(record()),
+        ],
+    );
+    let story = "\
+baseline: score 61.5, 8 of 13 goals pass; failing tests-pass, docs; skipped lint
+  regressed · score 61.5 → 92.3 (8 → 7 of 13 goals)
+  undone: docs fails
+  improved · score 61.5 → 92.3 (8 → 12 of 13 goals)
+";
+    assert_eq!(out, story);
+}
+
+#[test]
+fn every_result_appears_as_its_word() {
+    for result in [
+        CycleResult::Unchanged,
+        CycleResult::Failed,
+        CycleResult::Harvested,
+        CycleResult::Interrupted,
+    ] {
+        let record = Record {
+            result,
+            goal_id: None,
+            score_before: None,
+            ..record()
+        };
+        let (out, _) = told(Detail::Normal, &[finished(record)]);
+        assert_eq!(
+            out,
+            format!("  {} · score 92.3 (12 of 13 goals)\n", result.word())
+        );
+    }
+}
+
+#[test]
+fn what_no_heading_follows_stands_for_itself() {
+    let started = Event::CycleStarted {
+        cycle: 8,
+        start: "a".repeat(40),
+    };
+    let (out, _) = told(
+        Detail::Normal,
+        &[started, measured("before"), ended_with("dormant", 0, 0)],
+    );
+    assert_eq!(
+        out,
+        "measured: score 61.5, 8 of 13 goals pass; failing tests-pass, docs; skipped lint\ndormant: because\n"
+    );
+}
+
+#[test]
+fn an_error_that_is_printed_anyway_is_not_told_twice() {
+    let (out, err) = told(Detail::Normal, &[ended_with("failed", 0, 1)]);
+    assert_eq!((out.as_str(), err.as_str()), ("", ""));
+    let (out, _) = told(Detail::Normal, &[ended_with("failed", 2, 1)]);
+    assert_eq!(out, "failed after 2 cycles\n");
+    let mut paid = ended_with("failed", 0, 4);
+    if let Event::SessionEnded { spent, .. } = &mut paid {
+        spent.calls = 2;
+        (spent.tokens, spent.cost_usd) = (7, 0.5);
+    }
+    let (out, _) = told(Detail::Normal, &[paid]);
+    assert_eq!(out, "agent: 2 calls, 7 tokens, $0.50\n");
+}
+
+#[test]
+fn an_ending_that_needs_a_person_is_an_error_even_for_the_quiet() {
+    let (out, err) = told(Detail::Quiet, &[ended_with("human-needed", 1, 11)]);
+    assert_eq!((out.as_str(), err.as_str()), ("", "error: because\n"));
+    let (out, err) = told(Detail::Quiet, &[ended_with("dormant", 1, 0)]);
+    assert_eq!((out.as_str(), err.as_str()), ("", ""));
+}
+
+fn ended_with(ending: &'static str, cycles: u64, exit_code: u8) -> Event {
+    Event::SessionEnded {
+        reason: "because".to_owned(),
+        ending,
+        cycles,
+        exit_code,
+        trajectory: None,
+        spent: Spent::default(),
+    }
+}
