@@ -384,6 +384,10 @@ fn a_finding_in_a_frozen_file_is_no_work() {
     idle(&repo);
     assert_eq!(sweeps(&repo), 1);
     assert_eq!(titles(&repo), Vec::<String>::new());
+    // Two of the linter's, and two markers: one in the goals file.
+    let reason = repo.records()[0]["reason"].as_str().unwrap().to_owned();
+    let told = "; the sweep found nothing new, and 4 findings in files that no cycle may change";
+    assert!(reason.ends_with(told), "{reason}");
 }
 
 #[test]

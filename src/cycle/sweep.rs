@@ -144,18 +144,29 @@ fn harvest(
     if plan.with_floors {
         lists.push(sweep::floors(goals, before, &known).into_iter().collect());
     }
-    sweep::pick(lists, queue)
+    let findings = swept.batches.iter().flat_map(|batch| &batch.findings);
+    Harvest {
+        frozen: findings.filter(|finding| !is_free(&finding.file)).count(),
+        ..sweep::pick(lists, queue)
+    }
 }
 
 fn told(harvest: &Harvest) -> String {
-    match (harvest.items.len(), harvest.left_out) {
+    let mut told = match (harvest.items.len(), harvest.left_out) {
         (0, _) => "the sweep found nothing new".to_owned(),
         (new, 0) => format!("the sweep found {}", text::count(new, "new item")),
         (new, more) => format!(
             "the sweep found {}, {more} more wait for the next one",
             text::count(new, "new item")
         ),
+    };
+    if harvest.frozen > 0 {
+        let findings = text::count(harvest.frozen, "finding");
+        told.push_str(&format!(
+            ", and {findings} in files that no cycle may change"
+        ));
     }
+    told
 }
 
 fn tell(session: &Session, harvest: &Harvest, failed: &[String]) {
