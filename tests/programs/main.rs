@@ -18,6 +18,7 @@ use serde_json::Value;
 
 use harness::{Run, TestRepo, finish_within};
 use programs::{PROGRAMS, Program};
+use protocol::TOKENS;
 use script::{Refusal, Turn};
 use server::Server;
 
@@ -25,9 +26,10 @@ use server::Server;
 const LIMIT: Duration = Duration::from_secs(400);
 
 /// What is shown with each program: a name, and what shows it.
-const CASES: [(&str, Case); 6] = [
+const CASES: [(&str, Case); 7] = [
     ("makes an improvement with the model's tools", improves),
     ("is not logged in", is_not_logged_in),
+    ("is shut out after it has done its work", is_cut_off),
     ("is overloaded", |program| {
         is_waited_for(program, Refusal::Overloaded, "overloaded")
     }),
@@ -45,7 +47,7 @@ const CASES: [(&str, Case); 6] = [
 type Case = fn(&Program);
 
 /// How many of the cases a program goes through that tries a refused request again for minutes.
-const OF_THE_PATIENT: usize = 2;
+const OF_THE_PATIENT: usize = 3;
 
 fn main() -> ExitCode {
     let wanted: Vec<String> = std::env::args()
@@ -127,6 +129,8 @@ fn repo_for(program: &Program, server: &Server) -> TestRepo {
         repo.env
             .push((none.to_owned(), "127.0.0.1,localhost".to_owned()));
     }
+    let temporary = repo.outside().display().to_string();
+    repo.env.push(("TMPDIR".to_owned(), temporary));
     for (name, value) in program.env {
         repo.env
             .push(((*name).to_owned(), value.replace("{url}", &url)));
@@ -178,8 +182,11 @@ fn improves(program: &Program) {
     );
     let is_more_than =
         |value: &Value, least: f64| value.as_f64().is_some_and(|value| value > least);
-    // An answer has 1,577 tokens; most programs need two of them.
-    assert!(is_more_than(&agent["tokens"], 1500.0), "{story}");
+    // Whole answers; most programs need two of them, and some ask for a title besides and do not count it.
+    let tokens = agent["tokens"].as_u64().unwrap_or_default();
+    let asked = server.requests().len() as u64;
+    assert!((1..=asked).contains(&(tokens / TOKENS)), "{story}");
+    assert_eq!(tokens % TOKENS, 0, "{story}");
     match program.tells_cost {
         true => assert!(is_more_than(&agent["cost_usd"], 0.0), "{story}"),
         false => assert_eq!(agent["cost_usd"], Value::Null, "{story}"),
@@ -196,6 +203,31 @@ fn improves(program: &Program) {
         assert!(is_more_than(&activity["files"], 0.0), "{story}");
     }
     assert_eq!(repo.status(), Vec::<String>::new(), "{story}");
+    let cost = agent["cost_usd"].as_f64();
+    let cost = cost.map_or_else(|| "no cost".to_owned(), |cost| format!("${cost:.5}"));
+    println!("  {tokens} tokens and {cost} told, {asked} requests");
+}
+
+/// A refusal after a change is a failure of the agent, and the change is judged all the same.
+fn is_cut_off(program: &Program) {
+    let server = Server::start(Vec::new());
+    let repo = repo_for(program, &server);
+    server.now_does(vec![
+        Turn::Write {
+            path: repo.path("fixed.txt"),
+            content: "fixed\n".to_owned(),
+        },
+        Turn::Refuse(Refusal::NotLoggedIn),
+    ]);
+    let run = run(&repo, program, &[]);
+    let story = story(&repo, &run);
+    assert_eq!(run.code, 0, "{story}");
+    let record = repo.newest();
+    assert_eq!(record["result"], "improved", "{story}");
+    // One that needs no second answer is not cut off.
+    let was_cut_off = server.requests().len() > 1;
+    let status = if was_cut_off { "failed" } else { "done" };
+    assert_eq!(record["agent"]["status"], status, "{story}");
 }
 
 fn is_not_logged_in(program: &Program) {

@@ -125,17 +125,17 @@ pub const PROGRAMS: [Program; 9] = [
     },
     Program {
         name: "copilot",
-        // The model's name says which tools it is offered.
         env: &[
             ("COPILOT_PROVIDER_BASE_URL", "{url}/v1"),
             ("COPILOT_PROVIDER_API_KEY", "no-key-at-all"),
+            ("COPILOT_PROVIDER_WIRE_API", "responses"),
             ("COPILOT_MODEL", "gpt-5.5"),
             ("COPILOT_OFFLINE", "true"),
         ],
         files: &[],
         extra_args: "",
         tells_cost: false,
-        names_files: false,
+        names_files: true,
         tells_reset: false,
         is_patient: true,
     },

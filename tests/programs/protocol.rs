@@ -14,6 +14,8 @@ use crate::server::{Request, Response};
 const SENT: u64 = 1500;
 const CACHED: u64 = 1000;
 const RECEIVED: u64 = 77;
+/// The tokens of an answer in all.
+pub const TOKENS: u64 = SENT + RECEIVED;
 
 /// A protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
