@@ -1,6 +1,9 @@
 //! Runs of the real programs against a scripted model, good and bad.
 
+mod more;
+
 use super::*;
+use more::MORE;
 
 /// A captured run, with its exit code and what is read from it.
 struct Run {
@@ -35,7 +38,7 @@ fn outcome(run: &Run) -> Outcome {
 
 #[test]
 fn every_captured_run_is_read_exactly() {
-    for run in &RUNS {
+    for run in RUNS.iter().chain(&MORE) {
         let outcome = outcome(run);
         let (name, activity) = (run.name, outcome.activity);
         assert_eq!(activity.turns, run.turns, "{name}");
@@ -54,8 +57,9 @@ fn no_captured_run_is_left_out() {
     for entry in entries {
         let file = entry.unwrap().file_name().into_string().unwrap();
         let name = file.split('.').next().unwrap();
+        let mut all = RUNS.iter().chain(&MORE);
         assert!(
-            name == "README" || RUNS.iter().any(|run| run.name == name),
+            name == "README" || all.any(|run| run.name == name),
             "{file}"
         );
     }
