@@ -3,21 +3,14 @@
 
 use std::fs;
 
-/// Returns the children of this process.
+/// Returns the children of this process's first thread. It starts the jobs, and orphans are handed to the first thread of
+/// their reaper that lives (`find_new_reaper` in the kernel's exit.c), so that the other threads need no look.
 pub fn children() -> Vec<u32> {
-    let mut found = Vec::new();
-    let Ok(threads) = fs::read_dir("/proc/self/task") else {
-        return found;
-    };
-    for thread in threads.flatten() {
-        if let Ok(text) = fs::read_to_string(thread.path().join("children")) {
-            found.extend(
-                text.split_ascii_whitespace()
-                    .filter_map(|pid| pid.parse::<u32>().ok()),
-            );
-        }
-    }
-    found
+    let pid = std::process::id();
+    let listed = fs::read_to_string(format!("/proc/self/task/{pid}/children"));
+    let listed = listed.unwrap_or_default();
+    let pids = listed.split_ascii_whitespace();
+    pids.filter_map(|pid| pid.parse().ok()).collect()
 }
 
 /// Returns the session that a process belongs to.
