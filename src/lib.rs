@@ -7,8 +7,9 @@
 //! start    workspace.begin          the commit and the content an undo goes back to
 //! before   choose::measure_first    fitness-N.json
 //! choice   select                   the heaviest failing goal, or a work item, and why          (pure)
+//!          sweep_if_due             where no goal fails, once a week: new work items
 //! brief    brief::write             what the agent is told                                      (pure)
-//! run      agent.work               supervised, bounded, logged
+//! run      agent.work               supervised, bounded, logged, its stream read; `call` waits where it could not run
 //! stock    workspace.take_stock     leftovers committed, the change listed, the yardstick held against it
 //! after    attempt.measure_second   fitness-N-post.json; what newly fails is measured again, alone
 //! verdict  gate::judge              keep or undo, and why                                       (pure)

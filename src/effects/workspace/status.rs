@@ -19,31 +19,26 @@ pub struct Status {
 
 /// Reads the state of the tree; ignored files only if asked for.
 pub fn read(git: &Git, with_ignored: bool) -> Result<Status> {
-    let mut arguments = vec![
-        "status",
-        "--porcelain=v1",
-        "-z",
-        "--untracked-files=all",
-        "--no-renames",
-    ];
-    arguments.push("--ignore-submodules=none");
-    if with_ignored {
-        arguments.push("--ignored=matching");
+    match with_ignored {
+        true => ask(git, &["--untracked-files=all", "--ignored=matching"]),
+        false => ask(git, &["--untracked-files=all"]),
     }
-    Ok(parse(&git.run(&arguments)?))
 }
 
 /// Reads the state of the tracked files alone.
 pub fn read_tracked(git: &Git) -> Result<Status> {
+    ask(git, &["--untracked-files=no"])
+}
+
+fn ask(git: &Git, which: &[&str]) -> Result<Status> {
     let arguments = [
         "status",
         "--porcelain=v1",
         "-z",
-        "--untracked-files=no",
         "--no-renames",
         "--ignore-submodules=none",
     ];
-    Ok(parse(&git.run(&arguments)?))
+    Ok(parse(&git.run(&[&arguments[..], which].concat())?))
 }
 
 fn parse(output: &[u8]) -> Status {

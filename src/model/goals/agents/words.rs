@@ -21,15 +21,7 @@ pub fn list(node: &Node) -> Result<Vec<Node>, Complaint> {
 
 /// Reads a list, or one item as a list of it.
 pub fn one_or_list(node: &Node) -> Result<Vec<Node>, Complaint> {
-    match &node.shape {
-        Shape::List(items) => Ok(items.clone()),
-        Shape::Nothing
-        | Shape::Flag(_)
-        | Shape::Whole(_)
-        | Shape::Fraction(_)
-        | Shape::Text(_)
-        | Shape::Map(_) => Ok(vec![node.clone()]),
-    }
+    Ok(list(node).unwrap_or_else(|_| vec![node.clone()]))
 }
 
 /// Reads `programs`: one name or several.
