@@ -1,0 +1,1 @@
+//! Random git histories, undone exactly.

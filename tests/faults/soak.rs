@@ -1,0 +1,1 @@
+//! Many cycles with an agent that misbehaves: nothing grows and nothing is left.

@@ -1,0 +1,1 @@
+//! Processes that try to outlive the run.
