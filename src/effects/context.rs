@@ -19,6 +19,7 @@ pub async fn from_ao(supervisor: &Supervisor, logs: &Path) -> String {
     let ran = supervisor
         .run(Job {
             argv: ["ao", "inject"].map(Into::into).to_vec(),
+            folder: None,
             env: Vec::new(),
             stdin: None,
             log: Some(logs.join("ao-inject.log")),

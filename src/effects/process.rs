@@ -50,6 +50,8 @@ pub const MARK: &str = "_EVOLVE_RUN";
 pub struct Job {
     /// Program and arguments.
     pub argv: Vec<OsString>,
+    /// Where it runs, an absolute path; the supervisor's root if none is named.
+    pub folder: Option<PathBuf>,
     /// Variables to set, beside the inherited ones.
     pub env: Vec<(OsString, OsString)>,
     /// What is written to its standard input; empty input otherwise.

@@ -269,11 +269,9 @@ impl Sweeper<'_> {
             Reader::Markers => (TAIL_BYTES, Stdout::Start(OUTPUT_LIMIT)),
             Reader::Linter(_) | Reader::Own(_) => (OUTPUT_LIMIT, Stdout::Merged),
         };
-        let way = ["sh", "-c", "cd \"$0\" && exec \"$@\"", &call.folder].map(str::to_owned);
-        let way = (!call.folder.is_empty()).then_some(way);
-        let words = way.into_iter().flatten().chain(call.argv.iter().cloned());
         Job {
-            argv: words.map(Into::into).collect(),
+            argv: call.argv.iter().map(Into::into).collect(),
+            folder: (!call.folder.is_empty()).then(|| self.repo.root.join(&call.folder)),
             env: call
                 .env
                 .iter()

@@ -1,19 +1,21 @@
 //! Starts a program as the leader of a session of its own and waits for it.
 //!
 //! `posix_spawn` is used because it does not copy this process first: for short checks that copy costs more than the check.
-//! It starts everything in the working directory of this process, which `Supervisor::new` sets for good.
+//! It starts everything in the working directory of this process, which `Supervisor::new` sets; a job with a folder of its
+//! own is started between two changes of it.
 
 use std::ffi::{CStr, CString, OsStr};
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 
 use nix::errno::Errno;
 use nix::spawn::{PosixSpawnAttr, PosixSpawnFileActions, PosixSpawnFlags, posix_spawnp};
 use nix::sys::signal::{SigSet, Signal};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
-use nix::unistd::Pid;
+use nix::unistd::{Pid, chdir, fchdir};
 use tokio::net::unix::pipe::{Receiver, Sender};
 use tokio::signal::unix::{Signal as Signals, SignalKind, signal};
 
@@ -132,13 +134,21 @@ pub fn start(job: &Job, environment: &Environment) -> io::Result<(Child, Streams
     files.add_dup2(input.as_raw_fd(), 0)?;
     files.add_dup2(to_stdout.as_raw_fd(), 1)?;
     files.add_dup2(to_stderr.as_raw_fd(), 2)?;
-    let pid = posix_spawnp(
-        program,
-        &files,
-        &attributes()?,
-        &arguments,
-        &environment.with(&own_variables(job)?),
-    )?;
+    let (attributes, own) = (attributes()?, own_variables(job)?);
+    let spawn = || {
+        let environment = environment.with(&own);
+        Ok(posix_spawnp(
+            program,
+            &files,
+            &attributes,
+            &arguments,
+            &environment,
+        )?)
+    };
+    let pid = match &job.folder {
+        Some(folder) => inside(folder, spawn)?,
+        None => spawn()?,
+    };
     drop((input, to_stdout, to_stderr));
     let stdin = stdin
         .map(|stdin| Sender::from_owned_fd(OwnedFd::from(stdin)))
@@ -158,6 +168,18 @@ pub fn start(job: &Job, environment: &Environment) -> io::Result<(Child, Streams
         },
         streams,
     ))
+}
+
+/// Does something in a folder and comes back; nothing else runs in this thread meanwhile.
+fn inside<T>(folder: &Path, action: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
+    let home = File::open(".")?;
+    chdir(folder).map_err(|cause| {
+        let why = format!("cannot enter {}: {}", folder.display(), cause.desc());
+        io::Error::new(io::Error::from(cause).kind(), why)
+    })?;
+    let done = action();
+    fchdir(&home)?;
+    done
 }
 
 fn attributes() -> Result<PosixSpawnAttr, Errno> {
