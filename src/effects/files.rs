@@ -8,6 +8,10 @@ use crate::effects::proc_table;
 use crate::error::{Error, Result};
 use crate::model::exact;
 
+/// What to do about a file that is larger than what is read of it.
+pub const TOO_LARGE: &str =
+    "evolve makes none that large: look at what stands in it, and move it away or make it smaller";
+
 /// Replaces a file in one step: a temporary file in the same folder, synced, renamed over it, and the folder synced.
 pub fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
@@ -99,7 +103,8 @@ pub fn read_bounded(path: &Path, limit: u64) -> Result<Option<Vec<u8>>> {
             "{} has {} bytes, more than the {limit} that are read",
             path.display(),
             meta.len()
-        )));
+        ))
+        .hint(TOO_LARGE));
     }
     let read = || {
         let mut bytes = Vec::new();

@@ -21,8 +21,8 @@ use crate::model::snapshot::{FORMAT, Snapshot};
 use crate::model::strikes::Retry;
 use crate::model::work::Queue;
 
-/// The most bytes of a ledger file that are read.
-const READ_LIMIT: u64 = 64 << 20;
+/// The most bytes of git's own list of excluded files that are read.
+const EXCLUDE_LIMIT: u64 = 16 << 20;
 /// How often a ledger commit is built again because somebody else committed in between.
 const COMMIT_TRIES: usize = 20;
 /// What stands in `info/exclude`, because it is never committed.
@@ -67,14 +67,14 @@ impl Ledger {
     /// elsewhere.
     pub fn load(root: &Path) -> Result<Ledger> {
         let ledger = Ledger::look(root)?;
-        refuse_newer(|name| files::read_exactly(&root.join(name), READ_LIMIT))?;
+        refuse_newer(|name| files::read_exactly(&root.join(name), names::most_bytes(name)))?;
         Ok(ledger)
     }
 
     /// Reads the ledger below `root`, to show it: as much of it as can be understood.
     pub fn look(root: &Path) -> Result<Ledger> {
         refuse_links(root)?;
-        let read = |name: &str| files::read_exactly(&root.join(name), READ_LIMIT);
+        let read = |name: &str| files::read_exactly(&root.join(name), names::most_bytes(name));
         let mut ledger = Ledger::parse(root, read)?;
         for name in STANDING {
             ledger.take_up(name)?;
@@ -116,6 +116,13 @@ impl Ledger {
     }
 
     fn parse(root: &Path, read: impl Fn(&str) -> Result<String>) -> Result<Ledger> {
+        let read = |name: &str| {
+            let text = read(name)?;
+            match names::refusal(name, &text) {
+                None => Ok(text),
+                Some(why) => Err(Error::internal(why).hint(files::TOO_LARGE)),
+            }
+        };
         let history_text = read(names::HISTORY)?;
         let retries = read(names::RETRIES)?;
         let lessons_text = read(names::LESSONS)?;
@@ -166,7 +173,7 @@ impl Ledger {
 
     /// Makes a file that is there, left by a dead session, part of the next commit.
     pub fn take_up(&mut self, name: &str) -> Result<()> {
-        if let Some(bytes) = files::read_bounded(&self.root.join(name), READ_LIMIT)? {
+        if let Some(bytes) = files::read_bounded(&self.root.join(name), names::most_bytes(name))? {
             self.pending.insert(name.to_owned(), Some(bytes));
         }
         Ok(())
@@ -174,7 +181,7 @@ impl Ledger {
 
     /// Reads a snapshot of an earlier cycle; none if it is not there or not to be understood.
     pub fn snapshot(&self, name: &str) -> Option<Snapshot> {
-        let text = files::read_text(&self.root.join(name), READ_LIMIT).ok()?;
+        let text = files::read_text(&self.root.join(name), names::most_bytes(name)).ok()?;
         serde_json::from_str(&text).ok()
     }
 
@@ -206,7 +213,8 @@ impl Ledger {
     }
 
     fn rotate(&mut self) -> Result<()> {
-        if self.history_text.lines().count() <= names::HISTORY_LINES {
+        let moving = names::lines_to_move(&self.history_text);
+        if moving == 0 {
             return Ok(());
         }
         let number = (1..)
@@ -215,7 +223,7 @@ impl Ledger {
         let cut: usize = self
             .history_text
             .split_inclusive('\n')
-            .take(names::SEGMENT_LINES)
+            .take(moving)
             .map(str::len)
             .sum();
         let rest = self.history_text.split_off(cut);
@@ -265,7 +273,10 @@ impl Ledger {
         if retries.is_empty() {
             return Ok(());
         }
-        let mut text = files::read_exactly(&self.root.join(names::RETRIES), READ_LIMIT)?;
+        let mut text = files::read_exactly(
+            &self.root.join(names::RETRIES),
+            names::most_bytes(names::RETRIES),
+        )?;
         if !text.is_empty() && !text.ends_with('\n') {
             text.push('\n');
         }
@@ -278,7 +289,10 @@ impl Ledger {
 
     /// Reads the retries again: `evolve retry` may have been run meanwhile.
     pub fn refresh_retries(&mut self) -> Result<()> {
-        let text = files::read_exactly(&self.root.join(names::RETRIES), READ_LIMIT)?;
+        let text = files::read_exactly(
+            &self.root.join(names::RETRIES),
+            names::most_bytes(names::RETRIES),
+        )?;
         self.retries = text
             .lines()
             .filter_map(|line| serde_json::from_str(line).ok())
@@ -292,14 +306,21 @@ impl Ledger {
 
     /// Takes in items that were added to the queue's file meanwhile.
     pub fn refresh_queue(&mut self) -> Result<()> {
-        let text = files::read_exactly(&self.root.join(names::QUEUE), READ_LIMIT)?;
+        let text = files::read_exactly(
+            &self.root.join(names::QUEUE),
+            names::most_bytes(names::QUEUE),
+        )?;
         self.queue.merge_from(&text);
         Ok(())
     }
 
     /// Returns what stands in the file with the date of the last sweep; empty if there is none, or it is no plain file.
     pub fn last_sweep(&self) -> String {
-        files::read_text(&self.root.join(names::LAST_SWEEP), READ_LIMIT).unwrap_or_default()
+        files::read_text(
+            &self.root.join(names::LAST_SWEEP),
+            names::most_bytes(names::LAST_SWEEP),
+        )
+        .unwrap_or_default()
     }
 
     /// Writes the queue, if there is one, with what somebody else added to its file meanwhile.
@@ -388,7 +409,7 @@ impl Ledger {
     /// Tells git to leave alone what is never committed: the ledger's private files, and what an agent leaves for itself.
     pub fn exclude_private_files(repo: &Repo, of_agent: &[String]) -> Result<()> {
         let path = repo.common_path("info/exclude");
-        let text = files::read_text(&path, READ_LIMIT)?;
+        let text = files::read_text(&path, EXCLUDE_LIMIT)?;
         let of_agent = of_agent.iter().map(String::as_str);
         let missing: Vec<_> = EXCLUDED
             .into_iter()
@@ -477,9 +498,12 @@ pub fn whole_history(root: &Path) -> Result<String> {
         if fs::symlink_metadata(&path).is_err() {
             break;
         }
-        text.push_str(&files::read_text(&path, READ_LIMIT)?);
+        text.push_str(&files::read_text(&path, names::most_bytes(names::HISTORY))?);
     }
-    text.push_str(&files::read_text(&root.join(names::HISTORY), READ_LIMIT)?);
+    text.push_str(&files::read_text(
+        &root.join(names::HISTORY),
+        names::most_bytes(names::HISTORY),
+    )?);
     Ok(text)
 }
 

@@ -33,6 +33,11 @@ pub const OUTBOX: &str = ".agents/evolve/outbox";
 pub const HISTORY_LINES: usize = 5_000;
 /// How many of its oldest lines move to a segment when there are more.
 pub const SEGMENT_LINES: usize = 4_000;
+/// How many bytes the active history file may have before its oldest lines move: half of what is read of it, so that it is
+/// never refused, however long its records are.
+const HISTORY_BYTES: usize = 8 << 20;
+/// How many lines of the queue are read. Each is held apart, and a file of empty lines alone would fill the memory.
+const QUEUE_LINES: usize = 20_000;
 /// How many snapshots of either kind stay in the tree.
 pub const SNAPSHOTS_KEPT: u64 = 100;
 
@@ -49,6 +54,40 @@ pub fn post_snapshot(cycle: u64) -> String {
 /// Returns the path of a segment of the history, numbered from 1.
 pub fn segment(number: usize) -> String {
     format!("{FOLDER}/cycle-history.{number:04}.jsonl")
+}
+
+/// Returns the most bytes of a file that are read: many times more than any comes to, and few enough to be held in memory
+/// several times over.
+pub fn most_bytes(name: &str) -> u64 {
+    match name {
+        QUEUE | LESSONS => 4 << 20,
+        RETRIES | LAST_SWEEP => 1 << 20,
+        _ => 16 << 20,
+    }
+}
+
+/// Returns why the text of a file is not read; none if it is.
+pub fn refusal(name: &str, text: &str) -> Option<String> {
+    if text.len() as u64 > most_bytes(name) {
+        let (has, most) = (text.len(), most_bytes(name));
+        return Some(format!(
+            "{name} has {has} bytes, more than the {most} that are read"
+        ));
+    }
+    let is_too_long = name == QUEUE && text.split_inclusive('\n').nth(QUEUE_LINES).is_some();
+    is_too_long.then(|| format!("{name} has more than {QUEUE_LINES} lines"))
+}
+
+/// Returns how many of the history's oldest lines move to a segment: none while it is short.
+pub fn lines_to_move(history: &str) -> usize {
+    let lines = history.lines().count();
+    if lines > HISTORY_LINES {
+        return SEGMENT_LINES;
+    }
+    match history.len() > HISTORY_BYTES {
+        true => lines * 4 / 5,
+        false => 0,
+    }
 }
 
 /// Returns the cycle of a snapshot's path.
@@ -90,6 +129,31 @@ mod tests {
         ] {
             assert_eq!(is_ledger_path(path.as_bytes()), is_ledger, "{path}");
         }
+    }
+
+    #[test]
+    fn only_a_queue_of_sensible_size_is_read() {
+        let lines = |count: usize| "{}\n".repeat(count);
+        assert_eq!(refusal(QUEUE, &lines(QUEUE_LINES)), None);
+        assert!(refusal(QUEUE, &lines(QUEUE_LINES + 1)).is_some());
+        assert_eq!(refusal(HISTORY, &lines(QUEUE_LINES + 1)), None);
+        assert_eq!(refusal(QUEUE, &"x".repeat(4 << 20)), None);
+        let why = refusal(QUEUE, &"x".repeat((4 << 20) + 1)).unwrap_or_default();
+        assert!(why.starts_with(QUEUE) && why.contains("4194305"), "{why}");
+    }
+
+    #[test]
+    fn a_history_of_many_lines_or_bytes_is_cut_long_before_it_is_refused() {
+        let history =
+            |lines: usize, length: usize| format!("{}\n", "x".repeat(length)).repeat(lines);
+        assert_eq!(lines_to_move(""), 0);
+        assert_eq!(lines_to_move(&history(HISTORY_LINES, 100)), 0);
+        assert_eq!(
+            lines_to_move(&history(HISTORY_LINES + 1, 100)),
+            SEGMENT_LINES
+        );
+        assert_eq!(lines_to_move(&history(10, 1 << 20)), 8);
+        assert_eq!(lines_to_move(&history(1, 15 << 20)), 0);
     }
 
     #[test]

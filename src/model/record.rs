@@ -118,6 +118,10 @@ fn first_format() -> u32 {
     1
 }
 
+/// The highest number that a cycle can have: the last one that every reader of JSON understands exactly. No history comes
+/// near it, and what follows a number can be counted.
+const LAST_CYCLE: u64 = (1 << 53) - 1;
+
 /// The start of the reason of an undone cycle whose regression outlived the undo.
 pub const ENVIRONMENT_CHANGED: &str = "environment changed";
 /// The start of the reason of a cycle whose agent gave up.
@@ -170,33 +174,47 @@ pub struct History {
     pub problems: Vec<String>,
 }
 
+/// How many problems of a history are named one by one; the rest is counted.
+const MOST_PROBLEMS: usize = 50;
+
+fn read_record(line: &str) -> Result<Record, String> {
+    let record: Record = serde_json::from_str(line).map_err(|cause| json_problem(&cause))?;
+    match record.cycle > LAST_CYCLE {
+        true => Err(format!("{} is no number of a cycle", record.cycle)),
+        false => Ok(record),
+    }
+}
+
 impl History {
     /// Reads the text of `cycle-history.jsonl`; lines that are no record are reported and left out.
     pub fn parse(text: &str) -> History {
         let mut history = History::default();
         let mut seen = std::collections::HashSet::new();
+        let mut problems = 0;
+        let mut report = |line: usize, problem: String| {
+            problems += 1;
+            (problems <= MOST_PROBLEMS).then(|| format!("line {line}: {problem}"))
+        };
         for (index, line) in text.lines().enumerate() {
             let line = line.trim_start_matches('\u{feff}').trim();
             if line.is_empty() {
                 continue;
             }
-            match serde_json::from_str::<Record>(line) {
+            let problem = match read_record(line) {
                 Ok(record) => {
-                    if !seen.insert(record.cycle) {
-                        history.problems.push(format!(
-                            "line {}: cycle {} is recorded more than once",
-                            index + 1,
-                            record.cycle
-                        ));
-                    }
+                    let cycle = record.cycle;
                     history.records.push(record);
+                    let is_new = seen.insert(cycle);
+                    (!is_new).then(|| format!("cycle {cycle} is recorded more than once"))
                 }
-                Err(cause) => history.problems.push(format!(
-                    "line {}: not a record: {}",
-                    index + 1,
-                    json_problem(&cause)
-                )),
-            }
+                Err(why) => Some(format!("not a record: {why}")),
+            };
+            let problem = problem.and_then(|problem| report(index + 1, problem));
+            history.problems.extend(problem);
+        }
+        if problems > MOST_PROBLEMS {
+            let more = problems - MOST_PROBLEMS;
+            history.problems.push(format!("{more} more such lines"));
         }
         history
     }
@@ -271,6 +289,31 @@ mod tests {
     fn text_of(records: &[Record]) -> String {
         let line = |record| serde_json::to_string(record).expect("JSON") + "\n";
         records.iter().map(line).collect()
+    }
+
+    #[test]
+    fn a_number_that_no_cycle_can_have_is_no_record() {
+        let last = text_of(&[record(LAST_CYCLE, CycleResult::Idle)]);
+        assert_eq!(History::parse(&last).next_cycle(), LAST_CYCLE + 1);
+        for cycle in [LAST_CYCLE + 1, u64::MAX] {
+            let history = History::parse(&text_of(&[record(cycle, CycleResult::Idle)]));
+            assert_eq!((history.records.len(), history.next_cycle()), (0, 1));
+            let problem = format!("line 1: not a record: {cycle} is no number of a cycle");
+            assert_eq!(history.problems, [problem]);
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_history_is_named_in_few_clean_lines() {
+        let line = format!("{{\"cycle\":\"\u{1b}[2J\u{202e}{}\"}}\n", "x".repeat(1000));
+        let history = History::parse(&line.repeat(MOST_PROBLEMS + 3));
+        assert_eq!(history.problems.len(), MOST_PROBLEMS + 1);
+        let [first, .., last] = history.problems.as_slice() else {
+            panic!("{history:?}");
+        };
+        assert!(first.chars().count() < 250, "{first}");
+        assert!(!first.contains(['\u{1b}', '\u{202e}']), "{first}");
+        assert_eq!(last, "3 more such lines");
     }
 
     #[test]

@@ -17,18 +17,21 @@ pub fn clean_line(text: &str) -> String {
     clean(text).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Characters that show nothing but change how their neighbours are shown, or pretend that nothing is there.
-fn is_invisible(c: char) -> bool {
+/// Says whether a character shows nothing but changes how its neighbours are shown, pretends that nothing is there, or
+/// hides words from a person that a program reads. What joins letters and emoji (U+200C, U+200D, U+FE0F) is none of these.
+pub fn is_invisible(c: char) -> bool {
     matches!(
         c,
-        '\u{200b}'
+        '\u{61c}'
+            | '\u{180e}'
+            | '\u{200b}'
             | '\u{200e}'
             | '\u{200f}'
-            | '\u{202a}'..='\u{202e}'
-            | '\u{2028}'
-            | '\u{2029}'
-            | '\u{2060}'..='\u{2069}'
+            | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}'
             | '\u{feff}'
+            | '\u{fff9}'..='\u{fffb}'
+            | '\u{e0000}'..='\u{e0fff}'
     )
 }
 
@@ -95,13 +98,18 @@ pub fn duration(seconds: f64) -> String {
     }
 }
 
-/// Returns what is wrong with a line of JSON, without the place: that is a line of its own to the parser.
+/// The longest problem of a line of JSON, in characters: it may quote what stands there.
+const JSON_PROBLEM: usize = 200;
+
+/// Returns what is wrong with a line of JSON, without the place: that is a line of its own to the parser. The parser quotes
+/// what it found, so that is cleaned and cut.
 pub fn json_problem(cause: &serde_json::Error) -> String {
     let said = cause.to_string();
-    match said.rfind(" at line ") {
-        Some(end) => said[..end].to_owned(),
-        None => said,
-    }
+    let said = match said.rfind(" at line ") {
+        Some(end) => &said[..end],
+        None => &said,
+    };
+    cut(&clean_line(said), JSON_PROBLEM)
 }
 
 /// Returns a count with its noun: `1 cycle`, `2 cycles`.

@@ -18,6 +18,9 @@ use line::{Content, Line};
 /// After so many failures an item is set aside.
 pub const MOST_FAILURES: u64 = 3;
 
+/// How many problems of the file are named one by one; the rest is counted.
+const MOST_PROBLEMS: usize = 50;
+
 /// The lines of `next-work.jsonl`.
 #[derive(Clone, Debug, Default)]
 pub struct Queue {
@@ -50,18 +53,19 @@ impl Queue {
         self.lines.iter().map(Line::to_text).collect()
     }
 
-    /// Returns what could not be understood, each with its line number.
+    /// Returns what could not be understood, each with its line number; of many the first, and how many more there are.
     pub fn problems(&self) -> Vec<String> {
-        let number = |index: usize| index + 1;
-        self.lines
-            .iter()
-            .enumerate()
-            .flat_map(|(index, line)| {
-                line.problems()
-                    .into_iter()
-                    .map(move |problem| format!("line {}{problem}", number(index)))
-            })
-            .collect()
+        let lines = self.lines.iter().enumerate();
+        let mut all = lines.flat_map(|(index, line)| {
+            let problems = line.problems().into_iter();
+            problems.map(move |problem| format!("line {}{problem}", index + 1))
+        });
+        let mut problems: Vec<_> = all.by_ref().take(MOST_PROBLEMS).collect();
+        match all.count() {
+            0 => {}
+            more => problems.push(format!("{more} more such lines")),
+        }
+        problems
     }
 
     /// Returns all items of all lines, in the file's order.

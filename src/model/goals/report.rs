@@ -1,7 +1,9 @@
 //! Problems as they are shown: place, message, the source line with a marker, hint. Pure.
 
+use super::MAX_BYTES;
 use super::fields::Found;
 use crate::error::Error;
+use crate::model::text::is_invisible;
 
 /// How many problems one error shows.
 const SHOWN: usize = 20;
@@ -29,6 +31,8 @@ pub struct Problem {
 /// Gives each complaint its source line; in the file's order.
 pub fn place_problems(bytes: &[u8], found: Found) -> Vec<Problem> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    // Of a file that is too large only that is said, and no line of it is worth looking for.
+    let bytes = &bytes[..bytes.len().min(MAX_BYTES)];
     let mut complaints = found.complaints;
     complaints.sort_by_key(|complaint| complaint.place);
     let lines = lines(bytes);
@@ -127,11 +131,7 @@ fn harmless(text: &str) -> String {
     let shown = |c: char| match c {
         '\n' => '\n',
         '\t' => ' ',
-        '\u{200b}'..='\u{200f}'
-        | '\u{2028}'..='\u{202e}'
-        | '\u{2060}'..='\u{206f}'
-        | '\u{feff}' => '\u{fffd}',
-        c if c.is_control() => '\u{fffd}',
+        c if c.is_control() || is_invisible(c) => '\u{fffd}',
         c => c,
     };
     text.chars().map(shown).collect()

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::line::{Content, Line};
 use super::{NewItem, Queue, Severity, item};
-use crate::model::text;
+use crate::model::{mask, text};
 
 /// The longest title that is taken over, in characters.
 const LONGEST_TITLE: usize = 200;
@@ -76,15 +76,17 @@ fn rewritten(
     source: &str,
     timestamp: &str,
 ) -> Option<Map<String, Value>> {
-    let line = |name| item::line_of(item, name).map(|text| text::cut(&text, LONGEST_TITLE));
-    let long = |name| item::text_of(item, name).map(|text| text::cut(&text, LONGEST_TEXT));
+    // Masked before it is cut: half a secret would not be told.
+    let masked = |text: String, most| text::cut(&mask::secrets(&text), most);
+    let line = |name| item::line_of(item, name).map(|text| masked(text, LONGEST_TITLE));
+    let long = |name| item::text_of(item, name).map(|text| masked(text, LONGEST_TEXT));
     let new = NewItem {
         title: line("title")?,
         kind: line("type").unwrap_or_else(|| "task".to_owned()),
         severity: line("severity").map_or(Severity::Unknown, |word| Severity::parse(&word)),
         source: source.to_owned(),
         description: long("description").unwrap_or_default(),
-        target_repo: item::target(item, entry).map(|target| text::cut(&target, LONGEST_TITLE)),
+        target_repo: item::target(item, entry).map(|target| masked(target, LONGEST_TITLE)),
         evidence: long("evidence").unwrap_or_default(),
         findings: Vec::new(),
     };
