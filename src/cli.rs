@@ -45,7 +45,7 @@ pub struct Arguments {
 }
 
 /// Options that only the loop itself has; before a command they would say nothing.
-const LOOP_ONLY: [&str; 10] = [
+const LOOP_ONLY: [&str; 11] = [
     "max_cycles",
     "dry_run",
     "skip_baseline",
@@ -55,6 +55,7 @@ const LOOP_ONLY: [&str; 10] = [
     "max_cost",
     "max_tokens",
     "idle_wait",
+    "isolate",
     "json",
 ];
 
@@ -159,6 +160,9 @@ struct RunOptions {
     /// End the session once its agents have used this many tokens, as they report them; as in 500k, 2M
     #[arg(long, value_name = "N", value_parser = tokens)]
     max_tokens: Option<u64>,
+    /// Let the agent work in a copy of its own, outside the repository; only what is kept comes back. Works on a dirty tree
+    #[arg(long)]
+    isolate: bool,
     /// Rest this long between idle cycles [default: 0]
     #[arg(long, value_name = "TIME", value_parser = rest)]
     idle_wait: Option<Duration>,

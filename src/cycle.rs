@@ -3,6 +3,7 @@
 mod attempt;
 mod call;
 mod choose;
+mod land;
 mod settle;
 pub mod summary;
 mod sweep;
@@ -34,7 +35,7 @@ pub async fn cycle(session: &Session, progress: &mut Progress) -> Result<Step, C
     let number = progress.ledger.history.next_cycle();
     let mut start = match progress.opened.take() {
         Some(start) => start.of_cycle(number),
-        None => session.workspace().begin(&session.id, number)?,
+        None => session.begin(number)?,
     };
     let goals = choose::load_goals(session, &start)?;
     Journal::measuring(&session.id, number).write(&session.repo.private)?;
@@ -48,11 +49,18 @@ pub async fn cycle(session: &Session, progress: &mut Progress) -> Result<Step, C
         }
     };
     let chosen = (&goals, &before, &selection.task);
-    let (attempt, stock) = match call::call(session, progress, &mut start, chosen).await? {
+    let (mut attempt, mut stock) = match call::call(session, progress, &mut start, chosen).await? {
         Called::Attempted(attempt, stock) => (*attempt, *stock),
         Called::Over(step) => return Ok(step),
     };
     let verdict = gate::judge(&attempt.evidence(&stock.change));
+    let (verdict, in_the_way) = land::land(
+        session,
+        progress,
+        (&start, &mut stock),
+        (&mut attempt, verdict),
+    )
+    .await?;
     let (verdict, settled) = settle::settle(session, (&start, &stock), verdict)?;
     let verdict = settle::blame(session, (&start, &attempt), verdict).await;
     let record = attempt.record(session, (&start, &stock), (&verdict, &settled))?;
@@ -66,8 +74,9 @@ pub async fn cycle(session: &Session, progress: &mut Progress) -> Result<Step, C
             .filter(|_| verdict.fate == Fate::Keep),
         &before,
     );
-    match attempt.cut {
-        Some(cut) => Err(cut),
-        None => Ok(settle::step_after(&record, &verdict)),
+    match (attempt.cut, in_the_way) {
+        (Some(cut), _) => Err(cut),
+        (None, Some(ending)) => Ok(Step::End(ending)),
+        (None, None) => Ok(settle::step_after(&record, &verdict)),
     }
 }

@@ -5,7 +5,7 @@ mod recover;
 
 use crate::cycle::{Step, cycle, summary};
 use crate::effects::journal::{Journal, Phase};
-use crate::effects::stop;
+use crate::effects::workspace::Workspace;
 use crate::error::{Error, Result};
 use crate::event::Event;
 use crate::model::ledger as names;
@@ -56,7 +56,7 @@ fn reason_to_end(session: &Session, progress: &Progress) -> Result<Option<Ending
     if let Some(halt) = session.stop.look_for_kill() {
         return Err(halt.into());
     }
-    if let Some(words) = stop::stop_file(&session.repo.root.join(names::STOP)) {
+    if let Some(words) = session.stop_file() {
         return Ok(Some(Ending::stopped(&words)));
     }
     let done = progress.records.len() as u64;
@@ -78,7 +78,8 @@ fn close(session: &Session, progress: &mut Progress, ending: &Ending) -> Result<
     let mut told = None;
     if is_settled && !progress.records.is_empty() {
         summary::write(session, progress, Some(ending))?;
-        let head = session.repo.head()?;
+        let home = session.home();
+        let head = home.head()?;
         if let Some(commit) = head.commit.filter(|_| head.branch.is_some()) {
             Journal {
                 phase: Phase::Closing,
@@ -92,7 +93,7 @@ fn close(session: &Session, progress: &mut Progress, ending: &Ending) -> Result<
             );
             progress
                 .ledger
-                .commit(&session.workspace(), &commit, &message)?;
+                .commit(&Workspace { repo: home }, &commit, &message)?;
             Journal::clear(&session.repo.private)?;
         }
     }

@@ -71,6 +71,7 @@ pub mod effects {
     pub mod excludes;
     pub mod files;
     pub mod git;
+    pub mod isolation;
     pub mod journal;
     pub mod keep;
     pub mod ledger;
@@ -81,6 +82,7 @@ pub mod effects {
     pub mod quarantine;
     pub mod repo;
     pub mod reports;
+    pub mod slot;
     pub mod stop;
     pub mod sweep;
     pub mod workspace;

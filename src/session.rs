@@ -8,13 +8,14 @@ use chrono::{DateTime, Utc};
 
 use crate::effects::agent::Agent;
 use crate::effects::files;
+use crate::effects::isolation::Isolation;
 use crate::effects::keep::Kept;
 use crate::effects::ledger::Ledger;
 use crate::effects::lock::Lock;
 use crate::effects::measure::Measurer;
 use crate::effects::repo::Repo;
 use crate::effects::stop::{self, Halt, Stop};
-use crate::effects::workspace::{Start, Workspace};
+use crate::effects::workspace::{Start, Stock, Unmarked, Workspace};
 use crate::error::{Error, Result};
 use crate::event::{Event, Events};
 use crate::model::goals::{self, Goal, Goals, Limits};
@@ -35,8 +36,10 @@ pub struct Session {
     pub id: String,
     /// When it started, RFC 3339 in UTC.
     pub started: String,
-    /// The repository.
+    /// The repository that is worked in: the user's, or that of a slot.
     pub repo: Repo,
+    /// Where the agent works, if that is a slot.
+    pub isolation: Option<Isolation>,
     /// The goals file.
     pub goals_file: GoalsFile,
     /// The agent.
@@ -129,6 +132,23 @@ impl GoalsFile {
             }
             Err(problems) => Err(goals::to_error(&self.shown, &problems)),
         }
+    }
+
+    /// Refuses a goals file that is there and not in a commit's tree (exit 3).
+    pub fn refuse_uncommitted(&self, repo: &Repo, tree: &str) -> Result<()> {
+        let Some(path) = &self.in_repo else {
+            return Ok(());
+        };
+        if !self.path.exists() || repo.has_file(tree, path) {
+            return Ok(());
+        }
+        let shown = &self.shown;
+        Err(Error::unsafe_repo(format!(
+            "{shown} is not committed, so an undo could not bring it back"
+        ))
+        .hint(format!(
+            "commit it first: `git add {shown} && git commit -m 'goals'`"
+        )))
     }
 
     /// Refuses a link in the repository: it would freeze the link, and an agent could move the goalposts behind it.
@@ -341,6 +361,38 @@ impl Session {
         Workspace { repo: &self.repo }
     }
 
+    /// Returns the user's repository: it has the ledger, and the files that stop a run.
+    pub fn home(&self) -> &Repo {
+        match &self.isolation {
+            Some(isolation) => &isolation.user,
+            None => &self.repo,
+        }
+    }
+
+    /// Looks at the tree before a cycle; a slot is put on the tip of the user's branch first.
+    pub fn begin(&self, cycle: u64) -> Result<Start> {
+        if let Some(isolation) = &self.isolation {
+            isolation.renew()?;
+        }
+        self.workspace().begin(&self.id, cycle)
+    }
+
+    /// Takes stock of what the agent left.
+    pub fn take_stock(&self, start: &Start) -> Result<Stock> {
+        match &self.isolation {
+            Some(isolation) => isolation.take_stock(start),
+            None => {
+                let repo = self.repo.reopened()?;
+                Workspace { repo: &repo }.take_stock(start, Unmarked::Agents)
+            }
+        }
+    }
+
+    /// Returns the words of a STOP file, if there is one.
+    pub fn stop_file(&self) -> Option<String> {
+        stop::stop_file(&self.home().root.join(names::STOP))
+    }
+
     /// Returns the folder of this session's logs.
     pub fn logs(&self) -> PathBuf {
         self.repo.private.join("logs").join(&self.id)
@@ -390,7 +442,7 @@ impl Session {
         });
         let until = tokio::time::Instant::now() + rest;
         while tokio::time::Instant::now() < until {
-            if let Some(words) = stop::stop_file(&self.repo.root.join(names::STOP)) {
+            if let Some(words) = self.stop_file() {
                 return Ok(Some(words));
             }
             let next = until.min(tokio::time::Instant::now() + REST_POLL);

@@ -8,6 +8,7 @@ mod cycle;
 mod demo;
 mod formats;
 mod input;
+mod isolate;
 mod layers;
 mod measuring;
 mod readings;

@@ -49,6 +49,7 @@ pub fn demo(global: &Global, keep_in: Option<&Path>) -> Result<u8> {
         max_cost: None,
         max_tokens: None,
         idle_wait: None,
+        isolate: false,
         json: false,
         ignores_config: true,
     };

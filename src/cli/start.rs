@@ -6,6 +6,7 @@ use std::thread::JoinHandle;
 
 use crate::cli::{Global, RunOptions};
 use crate::effects::agent::Agent;
+use crate::effects::isolation::Isolation;
 use crate::effects::journal::Journal;
 use crate::effects::ledger::Ledger;
 use crate::effects::measure::Measurer;
@@ -70,6 +71,10 @@ async fn start(global: &Global, run: &RunOptions, repo: Repo, events: &Events) -
     }
     repo.ready_head()?;
     let goals_file = goals_file(global, &repo)?;
+    let (repo, goals_file, isolation) = match run.isolate {
+        true => isolate(repo, goals_file)?,
+        false => (repo, goals_file, None),
+    };
     let (goals, warnings) = goals_file.load()?;
     for warning in warnings {
         events.warn(warning);
@@ -80,7 +85,10 @@ async fn start(global: &Global, run: &RunOptions, repo: Repo, events: &Events) -
         stop.after(limit);
     }
     drop_old_logs(&repo.private);
-    let ledger = Ledger::load(&repo.root)?;
+    let home = isolation
+        .as_ref()
+        .map_or(&repo, |isolation| &isolation.user);
+    let ledger = Ledger::load(&home.root)?;
     events.send(Event::SessionStarted {
         session: id.clone(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -90,7 +98,7 @@ async fn start(global: &Global, run: &RunOptions, repo: Repo, events: &Events) -
         jobs: settings.jobs,
     });
     let measurer = Measurer {
-        supervisor: Supervisor::new(stop.clone(), &repo.root)?,
+        supervisor: Supervisor::new(stop.clone(), &home.root)?,
         stop: stop.clone(),
         events: events.clone(),
         root: repo.root.clone(),
@@ -109,6 +117,7 @@ async fn start(global: &Global, run: &RunOptions, repo: Repo, events: &Events) -
         id,
         started,
         repo,
+        isolation,
         goals_file,
         agent,
         measurer,
@@ -118,6 +127,24 @@ async fn start(global: &Global, run: &RunOptions, repo: Repo, events: &Events) -
         lock,
     };
     engine::run(&session, &mut Progress::new(ledger)).await
+}
+
+/// Makes the slot that the agent works in; from here on the goals are those that are committed.
+fn isolate(repo: Repo, file: GoalsFile) -> Result<(Repo, GoalsFile, Option<Isolation>)> {
+    let isolation = Isolation::of(repo)?;
+    let slot = isolation.renew()?;
+    let file = match &file.in_repo {
+        Some(path) => {
+            let (_, commit) = isolation.user.ready_head()?;
+            file.refuse_uncommitted(&isolation.user, &isolation.user.tree_of(&commit)?)?;
+            GoalsFile {
+                path: slot.root.join(path),
+                ..file
+            }
+        }
+        None => file,
+    };
+    Ok((slot, file, Some(isolation)))
 }
 
 /// What was settled of how this session runs: flag beats file, GOALS.yaml beats the user's configuration.

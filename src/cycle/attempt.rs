@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use crate::cycle::choose;
 use crate::effects::agent::{AgentRun, Call, Outbox};
 use crate::effects::journal::{Journal, Phase};
-use crate::effects::workspace::{Settled, Start, Stock, Unmarked, Workspace};
+use crate::effects::workspace::{Settled, Start, Stock};
 use crate::effects::{clock, context, excludes, keep};
 use crate::error::{Error, Result};
 use crate::event::Event;
@@ -98,13 +98,19 @@ impl<'a> Attempt<'a> {
             );
             progress.ledger.write_queue()?;
         }
-        let context = context::from_ao(&session.measurer.supervisor, &session.logs()).await;
+        let context = context::from_ao(
+            &session.measurer.supervisor,
+            &session.repo.root,
+            &session.logs(),
+        )
+        .await;
         self.brief = self.write_brief(session, progress, &yardstick, &context);
         let name = format!("logs/{}/{}-brief.md", session.id, start.cycle);
         self.brief_file = session.write_private(&name, self.brief.as_bytes())?;
         self.yardstick = Some(yardstick);
         Journal {
             phase: Phase::Agent,
+            is_isolated: session.isolation.is_some(),
             record: Some(self.interrupted_record(session, start)),
             start: Some(start.clone()),
             ..Journal::measuring(&session.id, start.cycle)
@@ -217,7 +223,7 @@ impl<'a> Attempt<'a> {
         let name = session.agent.name.clone();
         // It can be followed from the start, whenever the agent says its first word.
         fs::write(&log, b"").map_err(|cause| Error::io("write", &log, cause))?;
-        let shown = log.strip_prefix(&session.repo.root).unwrap_or(&log);
+        let shown = log.strip_prefix(&session.home().root).unwrap_or(&log);
         session.events.send(Event::AgentStarted {
             name,
             log: shown.display().to_string(),
@@ -271,6 +277,51 @@ impl<'a> Attempt<'a> {
                 cost_usd: run.report.cost_usd,
             });
         }
+    }
+
+    /// Measures again after the change was brought together with commits of others; a failure ends up in the evidence.
+    pub async fn measure_again(
+        &mut self,
+        session: &Session,
+        progress: &mut Progress,
+        start: &Start,
+    ) {
+        let measured = match self.measure_second(session, progress, start).await {
+            Ok(after) => {
+                let name = names::post_snapshot(start.cycle);
+                let written = progress.ledger.write_snapshot(&name, &after);
+                written.map(|()| after).map_err(Cut::from)
+            }
+            Err(cut) => Err(cut),
+        };
+        match measured {
+            Ok(after) => self.after = Ok(after),
+            Err(cut) => self.cut = Some(cut),
+        }
+    }
+
+    /// Measures goals on what is in the tree now; returns those that are worse than before the agent.
+    pub async fn still_failing(
+        &self,
+        session: &Session,
+        start: &Start,
+        ids: &[String],
+    ) -> Vec<String> {
+        let goals = ids.iter().filter_map(|id| self.goals.find(id));
+        let goals: Vec<_> = goals.collect();
+        let purpose = (start.cycle, "blame");
+        let measured = session
+            .measure(self.goals, &goals, &Default::default(), purpose)
+            .await;
+        let Ok(measured) = measured else {
+            return Vec::new();
+        };
+        let mut now = self.before.clone();
+        for measurement in measured {
+            now.replace(measurement);
+        }
+        now.tolerate(self.before, self.goals);
+        snapshot::newly_failing(self.before, &now)
     }
 
     /// Measures every goal again, and what newly fails once more, one at a time.
@@ -329,24 +380,11 @@ impl<'a> Attempt<'a> {
         Ok(())
     }
 
-    /// Returns the goals as they were loaded before the agent.
-    pub fn goals(&self) -> &'a Goals {
-        self.goals
-    }
-
-    /// Returns the snapshot before the agent.
-    pub fn before(&self) -> &'a Snapshot {
-        self.before
-    }
-
     /// Returns what was taken stock of; after a cut it is taken now.
     pub fn take_stock(&mut self, session: &Session, start: &Start) -> Result<Stock> {
         match self.stock.take() {
             Some(stock) => Ok(stock),
-            None => {
-                let repo = session.repo.reopened()?;
-                Workspace { repo: &repo }.take_stock(start, Unmarked::Agents)
-            }
+            None => session.take_stock(start),
         }
     }
 
@@ -368,7 +406,10 @@ impl<'a> Attempt<'a> {
         progress: &mut Progress,
         (start, stock): (&Start, &Stock),
     ) -> Result<String> {
-        let settled = session.workspace().settle(start, stock, Fate::Keep, None)?;
+        let settled = match &session.isolation {
+            Some(isolation) => isolation.settle(start, stock, Fate::Keep)?,
+            None => session.workspace().settle(start, stock, Fate::Keep, None)?,
+        };
         if let Task::Item(item) = self.task {
             progress.ledger.queue.release(item.key);
             progress.ledger.write_queue()?;
@@ -399,13 +440,12 @@ impl<'a> Attempt<'a> {
         (verdict, settled): (&Verdict, &Settled),
     ) -> Result<Record> {
         let last = self.after.as_ref().unwrap_or(self.before);
-        let was_undone = verdict.fate == Fate::Undo && settled.commit != start.commit;
         let mut notes = stock.notes.clone();
         notes.extend(settled.notes.iter().cloned());
         Ok(Record {
             result: verdict.result,
             commit_sha: settled.commit.clone(),
-            reverted_to: was_undone.then(|| start.commit.clone()),
+            reverted_to: settled.was_undone.then(|| start.commit.clone()),
             goals_passing: last.goals_passing,
             goals_total: last.goals_total,
             goals_added: match verdict.fate {

@@ -44,7 +44,7 @@ pub async fn call<'a>(
         if let Some(step) = wait_out(session, progress, &refusal).await? {
             return Ok(Called::Over(step));
         }
-        let now = session.workspace().begin(&session.id, start.cycle)?;
+        let now = session.begin(start.cycle)?;
         if now.commit != commit || now.branch != start.branch {
             // Somebody worked on during the wait: the cycle begins anew, on what is there now.
             return Ok(Called::Over(Step::Next));

@@ -14,18 +14,9 @@ use crate::session::{Carried, Cut, Progress, Session};
 
 /// Loads the goals as they are in the tree; refuses a goals file that git does not track (exit 3).
 pub fn load_goals(session: &Session, start: &Start) -> Result<Goals> {
-    if let Some(path) = &session.goals_file.in_repo
-        && session.goals_file.path.exists()
-        && !session.repo.has_file(&start.tree, path)
-    {
-        let shown = &session.goals_file.shown;
-        return Err(Error::unsafe_repo(format!(
-            "{shown} is not committed, so an undo could not bring it back"
-        ))
-        .hint(format!(
-            "commit it first: `git add {shown} && git commit -m 'goals'`"
-        )));
-    }
+    session
+        .goals_file
+        .refuse_uncommitted(&session.repo, &start.tree)?;
     Ok(session.goals_file.load()?.0)
 }
 
@@ -139,7 +130,7 @@ pub async fn choose(
     progress.ledger.refresh_queue()?;
     progress.ledger.refresh_retries()?;
     wake_declined(progress, start, goals)?;
-    let repository = session.repo.name();
+    let repository = session.home().name();
     let mut doubts = 0;
     let choice = loop {
         let choice = select::select(&Seen {

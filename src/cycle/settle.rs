@@ -5,7 +5,7 @@ use crate::cycle::attempt::Attempt;
 use crate::cycle::summary;
 use crate::effects::clock;
 use crate::effects::journal::{Journal, Phase};
-use crate::effects::workspace::{Settled, Start, Stock};
+use crate::effects::workspace::{Settled, Start, Stock, Workspace};
 use crate::error::Result;
 use crate::event::Event;
 use crate::model::gate::{Fate, Verdict};
@@ -13,7 +13,7 @@ use crate::model::ledger as names;
 use crate::model::lesson;
 use crate::model::record::{CycleResult, ENVIRONMENT_CHANGED, Record};
 use crate::model::select::{Stuck, Task};
-use crate::model::snapshot::{self, CheckResult, FORMAT, Snapshot};
+use crate::model::snapshot::{CheckResult, FORMAT, Snapshot};
 use crate::model::text;
 use crate::session::{Carried, Cut, Ending, Progress, Session};
 
@@ -28,6 +28,16 @@ pub fn settle(
     (start, stock): (&Start, &Stock),
     verdict: Verdict,
 ) -> Result<(Verdict, Settled)> {
+    if let Some(isolation) = &session.isolation {
+        let settled = isolation.settle(start, stock, verdict.fate)?;
+        if settled.was_undone {
+            let work = start.work_ref();
+            session
+                .events
+                .note(format!("the undone work stays under {work}"));
+        }
+        return Ok((verdict, settled));
+    }
     let workspace = session.workspace();
     let plan = match verdict.fate {
         Fate::Keep | Fate::Leave => None,
@@ -109,29 +119,9 @@ pub async fn blame(
     if !is_regression || verdict.newly_failing.is_empty() {
         return verdict;
     }
-    let goals = attempt.goals();
-    let regressed: Vec<_> = verdict
-        .newly_failing
-        .iter()
-        .filter_map(|id| goals.find(id))
-        .collect();
-    let measured = session
-        .measure(
-            goals,
-            &regressed,
-            &Default::default(),
-            (start.cycle, "blame"),
-        )
+    let still = attempt
+        .still_failing(session, start, &verdict.newly_failing)
         .await;
-    let Ok(measured) = measured else {
-        return verdict;
-    };
-    let mut now = attempt.before().clone();
-    for measurement in measured {
-        now.replace(measurement);
-    }
-    now.tolerate(attempt.before(), goals);
-    let still = snapshot::newly_failing(attempt.before(), &now);
     if still.is_empty() {
         return verdict;
     }
@@ -229,17 +219,21 @@ fn write_down(
     let mut journal = Journal::read(&session.repo.private)?
         .unwrap_or_else(|| Journal::measuring(&session.id, start.cycle));
     journal.phase = Phase::Recording;
+    journal.landing = None;
     journal.start = Some(start.clone());
     journal.record = Some(record.clone());
-    journal.ledger = progress.ledger.stored(&session.repo)?;
+    let home = session.home();
+    journal.ledger = progress.ledger.stored(home)?;
     journal.write(&session.repo.private)?;
     progress.ledger.record(record)?;
     progress.records.push(record.clone());
     progress.start = Some(start.clone());
     summary::write(session, progress, None)?;
-    progress
-        .ledger
-        .commit(&session.workspace(), &start.commit, &record_message(record))?;
+    progress.ledger.commit(
+        &Workspace { repo: home },
+        &start.commit,
+        &record_message(record),
+    )?;
     Journal::clear(&session.repo.private)?;
     session.events.send(Event::CycleFinished {
         record: Box::new(record.clone()),

@@ -113,6 +113,7 @@ fn look_again(session: &Session, start: &mut Start) -> Result<()> {
 fn sweeper<'a>(session: &'a Session, goals: &Goals, start: &Start) -> Sweeper<'a> {
     Sweeper {
         repo: &session.repo,
+        home: &session.home().root,
         supervisor: &session.measurer.supervisor,
         stop: &session.stop,
         events: &session.events,

@@ -142,7 +142,7 @@ impl Agent {
         };
         let job = Job {
             argv: self.argv(&how, &fill),
-            folder: None,
+            folder: Some(call.root.to_owned()),
             env: environment(&how, &fill, (&call, &outbox)),
             stdin: Some(match how.prompt {
                 Prompt::Stdin => call.brief.as_bytes().to_vec(),

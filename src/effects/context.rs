@@ -11,15 +11,15 @@ const TIMEOUT: Duration = Duration::from_secs(30);
 /// The most characters that are taken over.
 const MOST: usize = 8_000;
 
-/// Returns what `ao inject` prints; empty if there is no `ao`, or it fails.
-pub async fn from_ao(supervisor: &Supervisor, logs: &Path) -> String {
+/// Returns what `ao inject` prints at `root`; empty if there is no `ao`, or it fails.
+pub async fn from_ao(supervisor: &Supervisor, root: &Path, logs: &Path) -> String {
     if which::which("ao").is_err() {
         return String::new();
     }
     let ran = supervisor
         .run(Job {
             argv: ["ao", "inject"].map(Into::into).to_vec(),
-            folder: None,
+            folder: Some(root.to_owned()),
             env: Vec::new(),
             stdin: None,
             log: Some(logs.join("ao-inject.log")),

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::effects::workspace::{Plan, Start};
+use crate::effects::workspace::{Landing, Plan, Start};
 use crate::effects::{files, ledger};
 use crate::error::{Error, Result};
 use crate::model::record::Record;
@@ -44,6 +44,12 @@ pub struct Journal {
     pub record: Option<Record>,
     /// The undo that is being carried out.
     pub plan: Option<Plan>,
+    /// The agent works in a slot: nothing of the user's tree is its doing.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_isolated: bool,
+    /// The move of the user's branch to a change that was kept in a slot, which is being carried out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub landing: Option<Landing>,
     /// The ledger's files that the record's commit will take in, as blobs: what stands in the tree an agent may have changed.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub ledger: BTreeMap<String, String>,
@@ -60,6 +66,8 @@ impl Journal {
             start: None,
             record: None,
             plan: None,
+            is_isolated: false,
+            landing: None,
             ledger: BTreeMap::new(),
         }
     }

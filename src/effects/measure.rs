@@ -147,7 +147,7 @@ impl Measurer {
         };
         Job {
             argv: ["sh", "-c", &goal.check].map(Into::into).to_vec(),
-            folder: None,
+            folder: Some(self.root.clone()),
             env: Vec::new(),
             stdin: None,
             log: logs.map(|logs| logs.join(format!("{}.log", goal.id))),

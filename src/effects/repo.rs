@@ -1,15 +1,18 @@
 //! The repository as objects and refs: reading, building trees and commits, moving refs by compare-and-swap. The only
 //! place that knows git2. The working tree and the user's index are `workspace`'s business.
 
+mod copies;
 mod trees;
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use git2::{ErrorCode, Oid, Repository, RepositoryState, Signature, Sort};
+use git2::{ErrorCode, Oid, Repository, RepositoryOpenFlags, RepositoryState, Signature, Sort};
 
 use crate::effects::git::Git;
 use crate::error::{Error, Kind, Result};
 
+pub use copies::Merged;
 pub use trees::{Difference, Entry, hash_blob};
 
 /// A git repository with a working tree.
@@ -21,6 +24,8 @@ pub struct Repo {
     pub private: PathBuf,
     /// The git program, at work in the same tree.
     pub git: Git,
+    /// It is a slot's: nobody but an agent and `evolve` is at work in it, and its history is thrown away.
+    pub is_slot: bool,
 }
 
 /// Where HEAD is.
@@ -82,12 +87,31 @@ impl Repo {
             root,
             private,
             git,
+            is_slot: false,
+        })
+    }
+
+    /// Opens the repository of a slot at `root`, and no other that may lie around it. `evolve`'s private directory is that of
+    /// the repository the slot belongs to.
+    pub fn open_slot(root: &Path, private: &Path) -> Result<Repo> {
+        let nowhere_else: [&OsStr; 0] = [];
+        let inner = Repository::open_ext(root, RepositoryOpenFlags::NO_SEARCH, nowhere_else)
+            .map_err(|cause| cannot_open(root, &cause))?;
+        Ok(Repo {
+            inner,
+            root: root.to_owned(),
+            private: private.to_owned(),
+            git: Git::at(root),
+            is_slot: true,
         })
     }
 
     /// Opens the same repository again: what another process did is then seen for certain.
     pub fn reopened(&self) -> Result<Repo> {
-        let again = Repo::discover(&self.root);
+        let again = match self.is_slot {
+            true => Repo::open_slot(&self.root, &self.private),
+            false => Repo::discover(&self.root),
+        };
         match again {
             Ok(again) if again.root == self.root && again.private == self.private => Ok(again),
             // There may be another repository around this one.
@@ -97,6 +121,11 @@ impl Repo {
             ))
             .hint("the files are as the agent left them, nothing was done to them")),
         }
+    }
+
+    /// Returns the git directory of this working tree.
+    pub fn git_dir(&self) -> &Path {
+        self.inner.path()
     }
 
     /// Returns a path below the git directory shared by all working trees, such as `info/exclude`.

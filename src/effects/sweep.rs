@@ -70,6 +70,8 @@ pub struct Swept {
 pub struct Sweeper<'a> {
     /// The repository.
     pub repo: &'a Repo,
+    /// The root of the user's working tree, where a STOP file is looked for.
+    pub home: &'a Path,
     /// Starts and ends the programs.
     pub supervisor: &'a Supervisor,
     /// Ends them all.
@@ -204,7 +206,7 @@ impl Sweeper<'_> {
         let mut swept = Swept::default();
         let mut quarantine = Quarantine::of(&self.repo.private, &start.session, start.cycle);
         for (number, call) in plan.calls.iter().enumerate() {
-            if stop::stop_file(&self.repo.root.join(names::STOP)).is_some() {
+            if stop::stop_file(&self.home.join(names::STOP)).is_some() {
                 swept.is_cut = true;
                 break;
             }
@@ -246,7 +248,7 @@ impl Sweeper<'_> {
             match self.read(call, plan, &ran) {
                 Ok(batch) => swept.batches.push(batch),
                 Err(why) => {
-                    let log = log.strip_prefix(&self.repo.root).unwrap_or(&log);
+                    let log = log.strip_prefix(self.home).unwrap_or(&log);
                     self.events.warn(format!(
                         "the sweep could not use {}: {why}; see {}",
                         call.name,
@@ -269,9 +271,12 @@ impl Sweeper<'_> {
             Reader::Markers => (TAIL_BYTES, Stdout::Start(OUTPUT_LIMIT)),
             Reader::Linter(_) | Reader::Own(_) => (OUTPUT_LIMIT, Stdout::Merged),
         };
+        let way = ["sh", "-c", "cd \"$0\" && exec \"$@\"", &call.folder].map(str::to_owned);
+        let way = (!call.folder.is_empty()).then_some(way);
+        let words = way.into_iter().flatten().chain(call.argv.iter().cloned());
         Job {
-            argv: call.argv.iter().map(Into::into).collect(),
-            folder: (!call.folder.is_empty()).then(|| self.repo.root.join(&call.folder)),
+            argv: words.map(Into::into).collect(),
+            folder: Some(self.repo.root.clone()),
             env: call
                 .env
                 .iter()

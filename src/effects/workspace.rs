@@ -5,6 +5,7 @@
 //! leaves everything untouched; then the files follow. Every step can be done again after a crash.
 
 mod hidden;
+mod land;
 mod put_back;
 mod restore;
 mod staged;
@@ -23,6 +24,7 @@ use crate::effects::repo::{Commit, Repo};
 use crate::error::{Error, Result};
 use crate::model::gate::{Change, Fate};
 
+pub use land::{Landed, Landing};
 pub use restore::Plan;
 pub use stock::Unmarked;
 
@@ -90,6 +92,8 @@ pub struct Stock {
 pub struct Settled {
     /// HEAD afterwards.
     pub commit: String,
+    /// There was a change, and it was taken back.
+    pub was_undone: bool,
     /// Somebody else moved the branch in the meantime, so that nothing was undone.
     pub was_outrun: bool,
     /// What a reader of the record should know: what was put back or moved to the quarantine.
@@ -181,6 +185,7 @@ impl Workspace<'_> {
         let folder = keep::folder(&self.repo.private);
         let mut settled = Settled {
             commit: stock.tip.clone(),
+            was_undone: false,
             was_outrun: false,
             notes: Vec::new(),
         };
@@ -191,7 +196,10 @@ impl Workspace<'_> {
                 match plan {
                     None => {}
                     Some(plan) => match self.carry_out(start, plan, &mut quarantine)? {
-                        true => settled.commit.clone_from(&plan.undo),
+                        true => {
+                            settled.commit.clone_from(&plan.undo);
+                            settled.was_undone = true;
+                        }
                         false => settled.was_outrun = true,
                     },
                 }

@@ -7,7 +7,6 @@ use crate::cycle::{load_goals, measure_all, refuse_unmeasurable};
 use crate::effects::clock;
 use crate::effects::journal::Journal;
 use crate::effects::ledger::Ledger;
-use crate::effects::stop;
 use crate::error::Result;
 use crate::model::goals::Goals;
 use crate::model::ledger as names;
@@ -20,16 +19,16 @@ pub async fn open(session: &Session, progress: &mut Progress) -> Result<(), Cut>
     if let Some(halt) = session.stop.look_for_kill() {
         return Err(halt.into());
     }
-    Ledger::exclude_private_files(&session.repo, session.agent.leaves())?;
+    Ledger::exclude_private_files(session.home(), session.agent.leaves())?;
     for problem in progress.ledger.problems() {
         session.events.warn(problem);
     }
-    if stop::stop_file(&session.repo.root.join(names::STOP)).is_some() {
+    if session.stop_file().is_some() {
         return Ok(());
     }
-    let start = session.workspace().begin(&session.id, 0)?;
+    let start = session.begin(0)?;
     let goals = load_goals(session, &start)?;
-    if progress.ledger.history.records.is_empty() && session.repo.is_ignored(names::HISTORY) {
+    if progress.ledger.history.records.is_empty() && session.home().is_ignored(names::HISTORY) {
         session
             .events
             .note("evolve's files in .agents are committed although git ignores that folder");

@@ -165,6 +165,7 @@ fn finish(workspace: &Workspace<'_>, start: &Start, plan: &Plan) -> Result<Settl
     let head = repo.head()?.commit.unwrap_or_else(|| start.commit.clone());
     Ok(Settled {
         commit: head,
+        was_undone: !was_outrun,
         was_outrun,
         notes,
     })

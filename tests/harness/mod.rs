@@ -206,10 +206,9 @@ impl TestRepo {
             fs::write(folder.join(format!("{number}.sh")), script).unwrap();
         }
         let agent = format!(
-            "cd '{folder}'\nn=$(($(cat calls 2>/dev/null || echo 0) + 1))\necho $n >calls\ncat >brief-$n\ncd '{root}'\n\
+            "here=$PWD\ncd '{folder}'\nn=$(($(cat calls 2>/dev/null || echo 0) + 1))\necho $n >calls\ncat >brief-$n\ncd \"$here\"\n\
              [ -e '{folder}'/$n.sh ] || {{ echo \"the agent was called $n times\" >&2; exit 99; }}\n. '{folder}'/$n.sh\n",
             folder = folder.display(),
-            root = self.root().display()
         );
         fs::write(folder.join("agent"), agent).unwrap();
     }

@@ -4,7 +4,7 @@ use std::fs;
 
 use super::Attempt;
 use crate::effects::files;
-use crate::effects::workspace::{Start, Stock, Unmarked, Workspace};
+use crate::effects::workspace::{Start, Stock, Workspace};
 use crate::error::Result;
 use crate::model::goals;
 use crate::model::yardstick::{self, Yardstick};
@@ -30,8 +30,7 @@ impl Attempt<'_> {
 
     /// Takes stock, and holds the change against the yardstick.
     pub(super) fn stock(&self, session: &Session, start: &Start) -> Result<Stock> {
-        let repo = session.repo.reopened()?;
-        let mut stock = Workspace { repo: &repo }.take_stock(start, Unmarked::Agents)?;
+        let mut stock = session.take_stock(start)?;
         if !stock.change.by_others.is_empty() {
             return Ok(stock);
         }

@@ -217,7 +217,7 @@ impl Workspace<'_> {
             .collect())
     }
 
-    fn write_files(&self, undo: &str, content: &[Difference]) -> Result<()> {
+    pub(super) fn write_files(&self, undo: &str, content: &[Difference]) -> Result<()> {
         let git = &self.repo.git;
         let path = |one: &Difference| one.path.clone();
         let gone: Vec<_> = content

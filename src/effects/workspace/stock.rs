@@ -36,6 +36,8 @@ pub enum Unmarked {
     Agents,
     /// Somebody else's: after a crash, when a person may have worked here since.
     Others,
+    /// The agent's, like all other movements: nobody else is at work in a slot.
+    InSlot,
 }
 
 impl Workspace<'_> {
@@ -118,6 +120,9 @@ impl Workspace<'_> {
     /// Returns what somebody else did to the branch while the agent ran. The agent's own movements carry its mark; where
     /// none does, the agent scrubbed its environment and all are its own.
     fn movements_by_others(&self, start: &Start, unmarked: Unmarked) -> Vec<String> {
+        if unmarked == Unmarked::InSlot {
+            return Vec::new();
+        }
         let head = new_movements(self.repo.movements("HEAD"), start.head_movements);
         let branch_log = self.repo.movements(&start.branch);
         let is_logged = !branch_log.is_empty();
@@ -186,9 +191,8 @@ impl Workspace<'_> {
     }
 
     /// Returns the lock files of the index and of these refs that do not go away.
-    fn lasting_locks(&self, refs: &[&str]) -> Vec<PathBuf> {
-        let private = &self.repo.private;
-        let git_dir = private.parent().unwrap_or(private);
+    pub(super) fn lasting_locks(&self, refs: &[&str]) -> Vec<PathBuf> {
+        let git_dir = self.repo.git_dir();
         let lasts = |lock: &PathBuf| {
             let began = Instant::now();
             while fs::symlink_metadata(lock).is_ok() {

@@ -1,0 +1,165 @@
+//! The agent at work in a slot instead of the user's checkout (`--isolate`): what it did is taken over into the user's
+//! repository object by object, and only what was kept ever reaches the user's branch.
+
+use std::ffi::OsString;
+
+use crate::effects::repo::Repo;
+use crate::effects::slot::{Ignored, Slot};
+use crate::effects::workspace::{Settled, Start, Stock, Unmarked, Workspace};
+use crate::error::{Error, Result};
+use crate::model::gate::Fate;
+
+/// The user's repository, and the slot beside it.
+#[derive(Debug)]
+pub struct Isolation {
+    /// The user's repository.
+    pub user: Repo,
+    /// Where the agent works.
+    pub slot: Slot,
+    /// The user's branch that this session works for (`refs/heads/…`).
+    pub branch: String,
+}
+
+impl Isolation {
+    /// Finds the slot for the branch that is checked out.
+    pub fn of(user: Repo) -> Result<Isolation> {
+        let (branch, _) = user.ready_head()?;
+        let slot = Slot::of(&user, "agent")?;
+        Ok(Isolation { user, slot, branch })
+    }
+
+    /// Puts the slot on the tip of the user's branch.
+    pub fn renew(&self) -> Result<Repo> {
+        let (branch, commit) = self.user.ready_head()?;
+        if branch != self.branch {
+            let short = |name: &str| name.trim_start_matches("refs/heads/").to_owned();
+            let (old, new) = (short(&self.branch), short(&branch));
+            return Err(Error::unsafe_repo(format!(
+                "{new} is checked out now, and this session worked for {old}"
+            ))
+            .hint(format!(
+                "start evolve again to work for {new}, or go back with `git switch {old}`"
+            )));
+        }
+        self.put_on(&commit)
+    }
+
+    /// Puts the slot on a commit of the user's repository.
+    pub fn put_on(&self, commit: &str) -> Result<Repo> {
+        let place = (self.branch.as_str(), commit);
+        self.slot.renew(&self.user, place, Ignored::Stay)
+    }
+
+    /// Takes stock of what an agent did in the slot, and takes its commits over into the user's repository, where they stay
+    /// under the start's work ref. Where the slot's own repository cannot be used any more, its files are taken for the
+    /// agent's work, and the change says so.
+    pub fn take_stock(&self, start: &Start) -> Result<Stock> {
+        let (repo, is_whole) = match self.slot.reclaim(&self.user)? {
+            Some(repo) => (repo, true),
+            None => (self.remake(start)?, false),
+        };
+        let took = (Workspace { repo: &repo }).take_stock(start, Unmarked::InSlot);
+        let (repo, mut stock, is_whole) = match took {
+            Ok(stock) => (repo, stock, is_whole),
+            Err(cause) if is_whole => {
+                tracing::debug!("the slot's repository cannot be read: {cause}");
+                let repo = self.remake(start)?;
+                let stock = (Workspace { repo: &repo }).take_stock(start, Unmarked::InSlot)?;
+                (repo, stock, false)
+            }
+            Err(cause) => return Err(cause),
+        };
+        if !is_whole {
+            stock.change.rewritten =
+                Some("the .git of its copy was removed, replaced or broken".to_owned());
+        }
+        if stock.tip != start.commit
+            && let Err(cause) = self.take_over(&repo, start, &stock)
+        {
+            stock.change.rewritten = Some(format!(
+                "its commits cannot be taken over: {}",
+                cause.message
+            ));
+        }
+        Ok(stock)
+    }
+
+    fn remake(&self, start: &Start) -> Result<Repo> {
+        let place = (start.branch.as_str(), start.commit.as_str());
+        self.slot.remake_git_dir(&self.user, place)
+    }
+
+    /// Copies the agent's commits into the user's repository, each object checked on its way.
+    fn take_over(&self, repo: &Repo, start: &Start, stock: &Stock) -> Result<()> {
+        let note = "evolve: the work of a cycle";
+        repo.set_ref(&start.work_ref(), &stock.tip, note)?;
+        let mut wanted = vec![start.work_ref()];
+        // What the agent committed on the branch before it left HEAD elsewhere is its work, too.
+        if let Some(was) = repo.resolve(&start.branch)?
+            && !repo.descends(&stock.tip, &was)?
+        {
+            let name = format!("{}-branch", start.work_ref());
+            repo.set_ref(&name, &was, note)?;
+            wanted.push(name);
+        }
+        let refs = wanted.iter().map(|name| format!("+{name}:{name}").into());
+        let arguments: Vec<OsString> = TAKE_OVER
+            .iter()
+            .map(OsString::from)
+            .chain([self.slot.root.clone().into_os_string()])
+            .chain(refs)
+            .collect();
+        self.user.git.run(&arguments).map(|_| ())
+    }
+
+    /// Settles a cycle in the slot: a change that is not kept is gone from it, and stays under the work ref.
+    pub fn settle(&self, start: &Start, stock: &Stock, fate: Fate) -> Result<Settled> {
+        match fate {
+            Fate::Keep | Fate::Leave => Ok(Isolation::kept(start, stock)),
+            Fate::Undo => {
+                self.put_on(&start.commit)?;
+                Ok(Settled {
+                    commit: start.commit.clone(),
+                    was_undone: stock.tip != start.commit || stock.change.rewritten.is_some(),
+                    was_outrun: false,
+                    notes: Vec::new(),
+                })
+            }
+        }
+    }
+
+    /// What settling a kept change comes to. Commits without a change of content stay in the slot.
+    pub fn kept(start: &Start, stock: &Stock) -> Settled {
+        let commit = match stock.change.is_made {
+            true => &stock.tip,
+            false => &start.commit,
+        };
+        Settled {
+            commit: commit.clone(),
+            was_undone: false,
+            was_outrun: false,
+            notes: Vec::new(),
+        }
+    }
+
+    /// Forgets the work ref of a change that is on the user's branch.
+    pub fn forget_work(&self, start: &Start) -> Result<()> {
+        self.user.remove_ref(&start.work_ref())
+    }
+}
+
+/// How commits are fetched from a slot: nothing but the refs named, with every object looked at.
+const TAKE_OVER: [&str; 12] = [
+    "-c",
+    "fetch.fsckObjects=true",
+    "-c",
+    "fetch.writeCommitGraph=false",
+    "-c",
+    "protocol.file.allow=always",
+    "fetch",
+    "--quiet",
+    "--no-tags",
+    "--no-write-fetch-head",
+    "--no-recurse-submodules",
+    "--update-shallow",
+];

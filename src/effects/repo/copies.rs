@@ -1,0 +1,139 @@
+//! What a slot takes over of the repository it belongs to, and how a slot's work is brought together with work of others.
+
+use git2::{ConfigLevel, ErrorCode};
+
+use super::{Repo, broken, oid};
+use crate::error::Result;
+
+/// Settings of a repository that a slot has, too: whose commits they are, and how files are read and written. Where work comes
+/// from and goes to (`remote`, `branch`, `url`) and what would run by itself is left behind.
+const COPIED: [&str; 16] = [
+    "user.",
+    "author.",
+    "committer.",
+    "filter.",
+    "lfs.",
+    "diff.",
+    "merge.",
+    "i18n.",
+    "submodule.",
+    "core.autocrlf",
+    "core.eol",
+    "core.safecrlf",
+    "core.symlinks",
+    "core.filemode",
+    "core.ignorecase",
+    "core.attributesfile",
+];
+
+/// What bringing two lines of work together came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Merged {
+    /// A commit with both.
+    Clean(String),
+    /// Both changed these paths, and not alike.
+    Conflict(Vec<String>),
+}
+
+impl Repo {
+    /// Returns the settings that a slot of this repository has, too, as name and value.
+    pub fn copied_settings(&self) -> Result<Vec<(String, String)>> {
+        let what = "read the configuration";
+        let whole = self.inner.config().map_err(broken(what))?;
+        let mut found = Vec::new();
+        // A linked working tree has settings of its own, which go before the common ones.
+        for level in [ConfigLevel::Local, ConfigLevel::Worktree] {
+            let local = match whole.open_level(level) {
+                Ok(local) => local,
+                Err(cause) if cause.code() == ErrorCode::NotFound => continue,
+                Err(cause) => return Err(broken(what)(cause)),
+            };
+            let entries = local.entries(None).map_err(broken(what))?;
+            let add = |entry: &git2::ConfigEntry<'_>| {
+                if let (Ok(name), true) = (entry.name(), entry.has_value())
+                    && let Ok(value) = entry.value()
+                    && COPIED.iter().any(|copied| name.starts_with(copied))
+                {
+                    found.push((name.to_owned(), value.to_owned()));
+                }
+            };
+            entries.for_each(add).map_err(broken(what))?;
+        }
+        Ok(found)
+    }
+
+    /// Returns the branches, remote branches and tags that a slot of this repository has, too, as name and id.
+    pub fn copied_refs(&self) -> Result<Vec<(String, String)>> {
+        let what = "list refs";
+        let mut found = Vec::new();
+        for reference in self.inner.references().map_err(broken(what))? {
+            // One that is broken is the user's to mend.
+            let Ok(reference) = reference else { continue };
+            let (Ok(name), Some(id)) = (reference.name(), reference.target()) else {
+                continue;
+            };
+            if ["refs/heads/", "refs/tags/", "refs/remotes/"]
+                .iter()
+                .any(|kind| name.starts_with(kind))
+            {
+                found.push((name.to_owned(), id.to_string()));
+            }
+        }
+        found.sort();
+        Ok(found)
+    }
+
+    /// Removes a ref; one that is not there is fine.
+    pub fn remove_ref(&self, name: &str) -> Result<()> {
+        match self.inner.find_reference(name) {
+            Ok(mut reference) => reference.delete().map_err(broken("remove a ref")),
+            Err(cause) if cause.code() == ErrorCode::NotFound => Ok(()),
+            Err(cause) => Err(broken("remove a ref")(cause)),
+        }
+    }
+
+    /// Brings the commit `theirs` together with `ours` and stores the result, with both as its parents. Of the ledger it has
+    /// what `ours` has.
+    pub fn merge(&self, ours: &str, theirs: &str, message: &str) -> Result<Merged> {
+        let what = "merge";
+        let base = self
+            .inner
+            .merge_base(oid(ours)?, oid(theirs)?)
+            .map_err(broken(what))?;
+        let tree = self.tree_of(ours)?;
+        let ledger = self.ledger_files(&tree)?;
+        let with_ledger = |commit: &str| -> Result<git2::Tree<'_>> {
+            self.tree(&self.with_ledger(&self.tree_of(commit)?, &ledger)?)
+        };
+        let (base, theirs_tree) = (with_ledger(&base.to_string())?, with_ledger(theirs)?);
+        let mut index = self
+            .inner
+            .merge_trees(&base, &self.tree(&tree)?, &theirs_tree, None)
+            .map_err(broken(what))?;
+        if index.has_conflicts() {
+            let conflicts = index.conflicts().map_err(broken(what))?;
+            let path = |one: git2::IndexConflict| {
+                let entry = one.our.or(one.their).or(one.ancestor)?;
+                Some(String::from_utf8_lossy(&entry.path).into_owned())
+            };
+            let mut paths: Vec<String> = conflicts.flatten().filter_map(path).collect();
+            paths.dedup();
+            return Ok(Merged::Conflict(paths));
+        }
+        let tree = index.write_tree_to(&self.inner).map_err(broken(what))?;
+        let tree = self.tree(&tree.to_string())?;
+        let signature = self.signature()?;
+        let parents = [self.commit(ours)?, self.commit(theirs)?];
+        self.inner
+            .commit(
+                None,
+                &signature,
+                &signature,
+                message,
+                &tree,
+                &parents.each_ref(),
+            )
+            .map(|id| Merged::Clean(id.to_string()))
+            .map_err(broken(what))
+    }
+}

@@ -1,0 +1,189 @@
+//! A slot: a working tree with a repository of its own, beside the user's, in which an agent works or checks run. It borrows
+//! the user's objects (`objects/info/alternates`) and has its own refs, settings, index and stash, so that whatever is done to
+//! it, the user's repository does not notice.
+//!
+//! Nothing in a slot's `.git` is believed after somebody was at work in it: before git is called there, `reclaim` looks for
+//! what would lead git elsewhere and writes the settings anew, and `renew` makes all of it anew. Slots may be deleted at any
+//! time; the next use makes them again.
+
+mod place;
+mod settings;
+
+use std::fs;
+use std::io::ErrorKind;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use crate::effects::files;
+use crate::effects::git::Git;
+use crate::effects::repo::Repo;
+use crate::error::{Error, Result};
+
+/// The most bytes of a small file of the user's git directory that are taken over.
+const READ_LIMIT: u64 = 64 << 20;
+
+/// A place where an agent works or checks run.
+#[derive(Clone, Debug)]
+pub struct Slot {
+    /// The root of its working tree; no part of the path is a link.
+    pub root: PathBuf,
+    /// What is lent to it from the user's checkout: git ignores it there.
+    pub lent: Vec<String>,
+}
+
+/// What becomes of the ignored files of a slot that is made anew.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ignored {
+    /// They stay: what was built once need not be built again.
+    Stay,
+    /// They go.
+    Go,
+}
+
+impl Slot {
+    /// Names the slot for `purpose` of a repository; it is made at its first use.
+    pub fn of(user: &Repo, purpose: &str) -> Result<Slot> {
+        Ok(Slot {
+            root: place::of(user.git_dir())?.join(purpose),
+            lent: Vec::new(),
+        })
+    }
+
+    /// Puts the slot on a commit of the user's repository, on a branch of the same name, with a clean tree and a git directory
+    /// made anew. Files that are as the commit has them are not touched, so that builds need not start over.
+    pub fn renew(
+        &self,
+        user: &Repo,
+        (branch, commit): (&str, &str),
+        ignored: Ignored,
+    ) -> Result<Repo> {
+        let first = self.try_to_renew(user, (branch, commit), ignored);
+        first.or_else(|cause| {
+            tracing::debug!("{} is made from nothing: {cause}", self.root.display());
+            self.remove()?;
+            self.try_to_renew(user, (branch, commit), ignored)
+        })
+    }
+
+    fn try_to_renew(
+        &self,
+        user: &Repo,
+        (branch, commit): (&str, &str),
+        ignored: Ignored,
+    ) -> Result<Repo> {
+        let repo = self.remake_git_dir(user, (branch, commit))?;
+        repo.git
+            .run(&["checkout-index", "--all", "--force", "--quiet", "-u"])?;
+        let what = match ignored {
+            Ignored::Stay => "-ffdq",
+            Ignored::Go => "-ffdxq",
+        };
+        repo.git.run(&["clean", what])?;
+        Ok(repo)
+    }
+
+    /// Makes the git directory anew, on a commit; the files stay as they are.
+    pub fn remake_git_dir(&self, user: &Repo, (branch, commit): (&str, &str)) -> Result<Repo> {
+        if !self.is_in_place() {
+            self.remove()?;
+            fs::create_dir_all(&self.root)
+                .map_err(|cause| Error::io("create", &self.root, cause))?;
+        }
+        let git_dir = self.root.join(".git");
+        remove_all(&git_dir)?;
+        settings::write_git_dir(&git_dir, user, (branch, commit))?;
+        self.write_settings(user)?;
+        let git = Git::at(&self.root);
+        git.run(&["read-tree", commit])?;
+        // It fails where a file differs from the index, which is no failure here.
+        let _ = git.run(&["update-index", "-q", "--refresh"]);
+        Repo::open_slot(&self.root, &user.private)
+    }
+
+    /// Opens the slot after somebody was at work in it, with its settings written anew. None if its git directory is gone or
+    /// holds what git never puts there, such as a link that leads into another repository.
+    pub fn reclaim(&self, user: &Repo) -> Result<Option<Repo>> {
+        if !self.is_in_place() || !is_sound(&self.root.join(".git")) {
+            return Ok(None);
+        }
+        self.write_settings(user)?;
+        Ok(Repo::open_slot(&self.root, &user.private).ok())
+    }
+
+    /// Writes what decides how git reads and runs things here.
+    fn write_settings(&self, user: &Repo) -> Result<()> {
+        settings::write_settings(&self.root.join(".git"), user, &self.lent)
+    }
+
+    /// Says whether the root is a folder, and no part of the path to it leads elsewhere.
+    fn is_in_place(&self) -> bool {
+        self.root
+            .canonicalize()
+            .is_ok_and(|real| real == self.root && real.is_dir())
+    }
+
+    /// Removes the slot, whatever stands in its place.
+    pub fn remove(&self) -> Result<()> {
+        remove_all(&self.root)
+    }
+}
+
+/// Says whether a git directory is a folder of plain files and folders, and a whole one: no link and no file of git's that
+/// leads elsewhere.
+fn is_sound(git_dir: &Path) -> bool {
+    let leads_elsewhere = |name: &str| fs::symlink_metadata(git_dir.join(name)).is_ok();
+    is_plain(git_dir)
+        && ["objects", "refs", "HEAD"]
+            .iter()
+            .all(|name| git_dir.join(name).exists())
+        && !["commondir", "gitdir"].into_iter().any(leads_elsewhere)
+}
+
+/// Says whether `path` is a folder in which there are only plain files and such folders.
+fn is_plain(path: &Path) -> bool {
+    let Ok(entries) = fs::symlink_metadata(path).and_then(|meta| match meta.is_dir() {
+        true => fs::read_dir(path),
+        false => Err(ErrorKind::NotADirectory.into()),
+    }) else {
+        return false;
+    };
+    entries.into_iter().all(|entry| {
+        let kind = entry.and_then(|entry| Ok((entry.file_type()?, entry.path())));
+        kind.is_ok_and(|(kind, path)| kind.is_file() || (kind.is_dir() && is_plain(&path)))
+    })
+}
+
+/// Removes a file or a folder with all that is in it, without following links; what is not there is fine.
+fn remove_all(path: &Path) -> Result<()> {
+    let Ok(meta) = fs::symlink_metadata(path) else {
+        return Ok(());
+    };
+    let removed = match meta.is_dir() {
+        true => fs::remove_dir_all(path).or_else(|_| {
+            unlock(path);
+            fs::remove_dir_all(path)
+        }),
+        false => fs::remove_file(path),
+    };
+    removed.map_err(|cause| {
+        Error::io("remove", path, cause).hint("remove it by hand; it is a copy, nothing is lost")
+    })
+}
+
+/// Makes every folder below `path` one that its owner may change.
+fn unlock(path: &Path) {
+    let _ = fs::set_permissions(path, fs::Permissions::from_mode(0o700));
+    for entry in fs::read_dir(path).into_iter().flatten().flatten() {
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            unlock(&entry.path());
+        }
+    }
+}
+
+/// Copies a small file of a git directory, if it is there.
+fn take_over(from: &Path, to: &Path) -> Result<()> {
+    if let Some(bytes) = files::read_bounded(from, READ_LIMIT)? {
+        fs::write(to, bytes).map_err(|cause| Error::io("write", to, cause))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,212 @@
+//! Landing: a change that was kept in a slot is taken to the user's branch, and to the user's working tree if that branch is
+//! checked out there. The branch moves first, by compare-and-swap, then the files follow; each step can be done again after
+//! a crash. Nothing that the user has not committed is written over: where it is in the way, nothing moves at all.
+
+use std::collections::HashSet;
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+
+use serde::{Deserialize, Serialize};
+
+use super::Workspace;
+use crate::effects::keep::is_beneath;
+use crate::effects::repo::{Difference, Entry};
+use crate::error::{Error, Result};
+use crate::model::ledger::is_ledger_path;
+
+/// A move of the user's branch that has been decided; in the journal before the first step.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Landing {
+    /// The branch (`refs/heads/…`).
+    pub branch: String,
+    /// Where it is.
+    pub from: String,
+    /// Where it goes: a descendant of `from` that was measured and judged.
+    pub to: String,
+}
+
+/// What a landing came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Landed {
+    /// The change is on the branch.
+    Done,
+    /// Somebody moved the branch in the meantime; nothing was done. None if it is gone.
+    Moved(Option<String>),
+    /// This is in the way, in words; nothing was done.
+    InTheWay(Vec<String>),
+}
+
+impl Workspace<'_> {
+    /// Takes a change to its branch, and the working tree along if the branch is checked out here.
+    pub fn land(&self, landing: &Landing) -> Result<Landed> {
+        let now = self.repo.resolve(&landing.branch)?;
+        if now.as_ref() != Some(&landing.from) {
+            return Ok(Landed::Moved(now));
+        }
+        let is_checked_out = self.is_checked_out(&landing.branch)?;
+        if is_checked_out {
+            let in_the_way = self.in_the_way_of(landing)?;
+            if !in_the_way.is_empty() {
+                return Ok(Landed::InTheWay(in_the_way));
+            }
+        }
+        let note = "evolve: a kept change";
+        if !self
+            .repo
+            .move_ref(&landing.branch, &landing.from, &landing.to, note)?
+        {
+            return Ok(Landed::Moved(self.repo.resolve(&landing.branch)?));
+        }
+        if is_checked_out {
+            self.bring_along(&self.landed_content(landing)?, &landing.to)?;
+        }
+        Ok(Landed::Done)
+    }
+
+    /// Completes a landing after a crash, if the branch had been moved; says whether it had. What the user changed since stays
+    /// as it is.
+    pub fn complete_landing(&self, landing: &Landing) -> Result<bool> {
+        let has_landed = match self.repo.resolve(&landing.branch)? {
+            Some(now) => self.repo.descends(&now, &landing.to)?,
+            None => false,
+        };
+        if has_landed && self.is_checked_out(&landing.branch)? {
+            let mut content = Vec::new();
+            for one in self.landed_content(landing)? {
+                if self.is_as_known(&one)? {
+                    content.push(one);
+                }
+            }
+            self.bring_along(&content, &landing.to)?;
+        }
+        Ok(has_landed)
+    }
+
+    fn is_checked_out(&self, branch: &str) -> Result<bool> {
+        Ok(self.repo.head()?.branch.as_deref() == Some(branch))
+    }
+
+    /// Returns what of the content changes; the ledger's files are brought along with the record.
+    fn landed_content(&self, landing: &Landing) -> Result<Vec<Difference>> {
+        let (from, to) = (
+            self.repo.tree_of(&landing.from)?,
+            self.repo.tree_of(&landing.to)?,
+        );
+        let mut content = self.repo.differences(&from, &to)?;
+        content.retain(|one| !is_ledger_path(&one.path));
+        Ok(content)
+    }
+
+    /// Says what of the user's is in the way of a landing.
+    fn in_the_way_of(&self, landing: &Landing) -> Result<Vec<String>> {
+        if let Err(error) = self.repo.ready_head() {
+            return Ok(vec![error.message]);
+        }
+        let locks = self.lasting_locks(&["HEAD", &landing.branch]);
+        if !locks.is_empty() {
+            return Ok(locks
+                .iter()
+                .map(|lock| lock.display().to_string())
+                .collect());
+        }
+        let content = self.landed_content(landing)?;
+        let (status, hidden) = self.look()?;
+        let unstaged: HashSet<Vec<u8>> = status.unstaged.into_iter().collect();
+        let dirty: HashSet<Vec<u8>> = status.dirty.into_iter().chain(hidden).collect();
+        let going: HashSet<&[u8]> = content
+            .iter()
+            .filter(|one| one.new.is_none())
+            .map(|one| one.path.as_slice())
+            .collect();
+        let mut found = Vec::new();
+        for one in &content {
+            let is_free = match dirty.contains(&one.path) {
+                true => unstaged.contains(&one.path) && self.is_already(one)?,
+                false => one.old.is_some() || self.is_free(one, &going)?,
+            };
+            if !is_free {
+                found.push(String::from_utf8_lossy(&one.path).into_owned());
+            }
+        }
+        found.dedup();
+        Ok(found)
+    }
+
+    /// Says whether a new file can be written where nothing tracked is: nothing is there, or the very same.
+    fn is_free(&self, one: &Difference, going: &HashSet<&[u8]>) -> Result<bool> {
+        let root = &self.repo.root;
+        if !is_beneath(root, &one.path) {
+            // A file that goes with this very change makes room for a folder.
+            return Ok(one
+                .path
+                .iter()
+                .enumerate()
+                .any(|(index, byte)| *byte == b'/' && going.contains(&one.path[..index])));
+        }
+        match fs::symlink_metadata(root.join(OsStr::from_bytes(&one.path))) {
+            Err(_) => Ok(true),
+            Ok(meta) if meta.is_dir() => Ok(self.holds_only(&one.path, going)),
+            Ok(_) => self.is_already(one),
+        }
+    }
+
+    /// Says whether all files below a folder go with the change.
+    fn holds_only(&self, folder: &[u8], going: &HashSet<&[u8]>) -> bool {
+        let Ok(entries) = fs::read_dir(self.repo.root.join(OsStr::from_bytes(folder))) else {
+            return false;
+        };
+        entries.into_iter().all(|entry| {
+            entry.is_ok_and(|entry| {
+                let path = [folder, b"/", entry.file_name().as_bytes()].concat();
+                let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+                going.contains(path.as_slice()) || (is_folder && self.holds_only(&path, going))
+            })
+        })
+    }
+
+    /// Says whether the file on disk is what the change makes of it.
+    fn is_already(&self, one: &Difference) -> Result<bool> {
+        Ok(self.standing(one)? == one.new.as_ref().map(|new| new.id.clone()))
+    }
+
+    /// Says whether the file on disk is a version that the change knows, or missing.
+    fn is_as_known(&self, one: &Difference) -> Result<bool> {
+        let id = |entry: &Option<Entry>| entry.as_ref().map(|entry| entry.id.clone());
+        let is_module = |entry: &Option<Entry>| entry.as_ref().is_some_and(|it| !it.is_file());
+        if is_module(&one.old) || is_module(&one.new) {
+            return Ok(false);
+        }
+        let now = self.standing(one)?;
+        Ok(now.is_none() || now == id(&one.old) || now == id(&one.new))
+    }
+
+    /// Returns the id that what stands at a path has as a blob; none if nothing does. A folder has none of a file's.
+    fn standing(&self, one: &Difference) -> Result<Option<String>> {
+        let file = self.repo.root.join(OsStr::from_bytes(&one.path));
+        if !is_beneath(&self.repo.root, &one.path) {
+            return Ok(None);
+        }
+        match fs::symlink_metadata(&file) {
+            Err(_) => Ok(None),
+            Ok(meta) if meta.is_file() || meta.is_symlink() => {
+                self.hash_of_file(&one.path, meta.is_symlink()).map(Some)
+            }
+            Ok(_) => Ok(Some(String::new())),
+        }
+    }
+
+    /// Makes files and index entries of these paths what a commit has.
+    fn bring_along(&self, content: &[Difference], to: &str) -> Result<()> {
+        let root = &self.repo.root;
+        for one in content.iter().filter(|one| one.new.is_none()) {
+            let file = root.join(OsStr::from_bytes(&one.path));
+            let is_file = fs::symlink_metadata(&file).is_ok_and(|meta| !meta.is_dir());
+            if is_file && is_beneath(root, &one.path) {
+                fs::remove_file(&file).map_err(|cause| Error::io("remove", &file, cause))?;
+            }
+            self.remove_empty_folders(&one.path);
+        }
+        self.write_files(to, content)
+    }
+}
