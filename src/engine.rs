@@ -79,8 +79,7 @@ fn close(session: &Session, progress: &mut Progress, ending: &Ending) -> Result<
     if is_settled && !progress.records.is_empty() {
         summary::write(session, progress, Some(ending))?;
         let home = session.home();
-        let head = home.head()?;
-        if let Some(commit) = head.commit.filter(|_| head.branch.is_some()) {
+        if let Some(commit) = session.tip()? {
             Journal {
                 phase: Phase::Closing,
                 start: progress.start.clone(),
@@ -104,6 +103,9 @@ fn close(session: &Session, progress: &mut Progress, ending: &Ending) -> Result<
     }
     if is_settled {
         crate::cycle::drop_copies(session)?;
+        if let Some(isolation) = &session.isolation {
+            isolation.leave()?;
+        }
     }
     session.events.send(Event::SessionEnded {
         reason: ending.reason.clone(),

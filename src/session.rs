@@ -369,6 +369,17 @@ impl Session {
         }
     }
 
+    /// Returns the newest commit of the user's branch that this session works for; none where HEAD is on no branch.
+    pub fn tip(&self) -> Result<Option<String>> {
+        match &self.isolation {
+            Some(isolation) => isolation.user.resolve(&isolation.branch),
+            None => {
+                let head = self.repo.head()?;
+                Ok(head.commit.filter(|_| head.branch.is_some()))
+            }
+        }
+    }
+
     /// Looks at the tree before a cycle; a slot is put on the tip of the user's branch first.
     pub fn begin(&self, cycle: u64) -> Result<Start> {
         if let Some(isolation) = &self.isolation {

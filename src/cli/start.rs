@@ -88,7 +88,8 @@ async fn start(global: &Global, run: &RunOptions, repo: Repo, events: &Events) -
     let home = isolation
         .as_ref()
         .map_or(&repo, |isolation| &isolation.user);
-    let ledger = Ledger::load(&home.root)?;
+    let mut ledger = Ledger::load(&home.root)?;
+    ledger.branch = isolation.as_ref().map(|isolation| isolation.branch.clone());
     events.send(Event::SessionStarted {
         session: id.clone(),
         version: env!("CARGO_PKG_VERSION").to_owned(),

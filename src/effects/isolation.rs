@@ -28,6 +28,17 @@ impl Isolation {
         Ok(Isolation { user, slot, branch })
     }
 
+    /// Finds the slot again in which the agent of a dead session worked.
+    pub fn after_a_crash(user: &Repo, start: &Start) -> Result<Isolation> {
+        let user = user.reopened()?;
+        let slot = Slot::of(&user, "agent")?;
+        Ok(Isolation {
+            user,
+            slot,
+            branch: start.branch.clone(),
+        })
+    }
+
     /// Puts the slot on the tip of the user's branch.
     pub fn renew(&self) -> Result<Repo> {
         let (branch, commit) = self.user.ready_head()?;
@@ -46,6 +57,9 @@ impl Isolation {
 
     /// Puts the slot on a commit of the user's repository.
     pub fn put_on(&self, commit: &str) -> Result<Repo> {
+        // Whatever becomes of the branch: what the slot borrows from stays in the user's repository.
+        self.user
+            .set_ref(BORROWED, commit, "evolve: what a slot is on")?;
         let place = (self.branch.as_str(), commit);
         self.slot.renew(&self.user, place, Ignored::Stay)
     }
@@ -142,11 +156,19 @@ impl Isolation {
         }
     }
 
+    /// Lets go of the commit that the slot is on, at the session's end.
+    pub fn leave(&self) -> Result<()> {
+        self.user.remove_ref(BORROWED)
+    }
+
     /// Forgets the work ref of a change that is on the user's branch.
     pub fn forget_work(&self, start: &Start) -> Result<()> {
         self.user.remove_ref(&start.work_ref())
     }
 }
+
+/// The ref that holds the commit which the slot is on.
+const BORROWED: &str = "refs/evolve/slot";
 
 /// How commits are fetched from a slot: nothing but the refs named, with every object looked at.
 const TAKE_OVER: [&str; 12] = [

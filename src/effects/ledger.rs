@@ -48,6 +48,8 @@ const STANDING: [&str; 9] = [
 #[derive(Debug)]
 pub struct Ledger {
     root: PathBuf,
+    /// The branch that it is committed to, whatever is checked out; none for the one that is.
+    pub branch: Option<String>,
     /// The records.
     pub history: History,
     history_text: String,
@@ -128,6 +130,7 @@ impl Ledger {
         let lessons_text = read(names::LESSONS)?;
         Ok(Ledger {
             root: root.to_owned(),
+            branch: None,
             history: History::parse(&history_text),
             history_text,
             queue: Queue::parse(&read(names::QUEUE)?),
@@ -352,7 +355,10 @@ impl Ledger {
         message: &str,
     ) -> Result<String> {
         let repo = workspace.repo;
-        let branch = branch_of(repo)?;
+        let branch = match &self.branch {
+            Some(branch) => branch.clone(),
+            None => branch_of(repo)?,
+        };
         let mut files: BTreeMap<String, Entry> = repo
             .ledger_files(&repo.tree_of(base)?)?
             .into_iter()
@@ -380,14 +386,14 @@ impl Ledger {
             let head_tree = repo.tree_of(&head)?;
             let tree = repo.with_ledger(&head_tree, &files)?;
             if tree == head_tree {
-                workspace.sync_ledger(&files)?;
+                self.bring_along(workspace, &branch, &files)?;
                 self.pending.clear();
                 return Ok(head);
             }
             let commit = repo.store_commit(&tree, &head, message)?;
             let note = message.lines().next().unwrap_or_default();
             if repo.move_ref(&branch, &head, &commit, note)? {
-                workspace.sync_ledger(&files)?;
+                self.bring_along(workspace, &branch, &files)?;
                 self.pending.clear();
                 return Ok(commit);
             }
@@ -395,6 +401,34 @@ impl Ledger {
         Err(Error::internal(format!(
             "{branch} kept moving while the ledger was committed"
         )))
+    }
+
+    /// Makes the ledger's files in the working tree what was committed, or, where another branch is checked out by now, what
+    /// that one has.
+    fn bring_along(
+        &self,
+        workspace: &Workspace<'_>,
+        branch: &str,
+        files: &[(String, Entry)],
+    ) -> Result<()> {
+        let repo = workspace.repo;
+        let head = repo.head()?;
+        let Some(commit) = head.commit.filter(|_| head.branch.as_deref() != Some(branch)) else {
+            return workspace.sync_ledger(files);
+        };
+        let theirs = repo.ledger_files(&repo.tree_of(&commit)?)?;
+        for (name, bytes) in &self.pending {
+            let path = self.root.join(name);
+            let is_theirs = theirs.iter().any(|(known, _)| known == name);
+            let is_as_written = || {
+                let now = files::read_bounded(&path, READ_LIMIT).ok().flatten();
+                now.as_ref() == bytes.as_ref()
+            };
+            if !is_theirs && is_as_written() {
+                files::remove(&path)?;
+            }
+        }
+        workspace.sync_ledger(&theirs)
     }
 
     /// Acknowledges a kill, beside the ledger.

@@ -1,6 +1,7 @@
 //! Settles what a dead session left: ends its processes, undoes its half-done cycle, records it as interrupted.
 
-use std::collections::BTreeMap;
+mod isolated;
+
 use std::time::{Duration, Instant};
 
 use nix::sys::signal::Signal;
@@ -32,6 +33,14 @@ pub fn recover(repo: &Repo, events: &Events) -> Result<Option<Ending>> {
     let workspace = Workspace { repo };
     let mut ending = None;
     let said = match (journal.phase, &journal.start, &journal.record) {
+        (Phase::Agent | Phase::Undoing | Phase::Recording, Some(start), Some(record))
+            if journal.is_isolated =>
+        {
+            let (start, record) = (start.clone(), record.clone());
+            let (record, said) = isolated::settle(repo, (&start, &record), &mut journal)?;
+            write_down(&workspace, &start, (&record, &journal))?;
+            said
+        }
         (Phase::Agent | Phase::Undoing, Some(start), Some(record)) => {
             let (record, fate) = undo(&workspace, start, record, journal.plan.as_ref())?;
             let start = start.clone();
@@ -39,7 +48,7 @@ pub fn recover(repo: &Repo, events: &Events) -> Result<Option<Ending>> {
             journal.phase = Phase::Recording;
             journal.record = Some(record.clone());
             journal.write(&repo.private)?;
-            write_down(&workspace, &start, (&record, &journal.ledger))?;
+            write_down(&workspace, &start, (&record, &journal))?;
             let reason = record.reason.unwrap_or_default();
             if fate == Fate::Leave {
                 ending = Some(Ending::somebody_else(&reason));
@@ -55,7 +64,7 @@ pub fn recover(repo: &Repo, events: &Events) -> Result<Option<Ending>> {
         }
         (Phase::Recording, Some(start), Some(record)) => {
             workspace.clear_locks(start)?;
-            write_down(&workspace, start, (record, &journal.ledger))?;
+            write_down(&workspace, start, (record, &journal))?;
             format!(
                 "the record of cycle {}, whose session died, was completed",
                 journal.cycle
@@ -175,15 +184,27 @@ fn finish(workspace: &Workspace<'_>, start: &Start, plan: &Plan) -> Result<Settl
 fn write_down(
     workspace: &Workspace<'_>,
     start: &Start,
-    (record, written): (&Record, &BTreeMap<String, String>),
+    (record, journal): (&Record, &Journal),
 ) -> Result<()> {
     let repo = workspace.repo;
-    let (_, head) = repo.ready_head()?;
+    let head = match journal.is_isolated {
+        // Another branch may be checked out by now.
+        true => match repo.resolve(&start.branch)? {
+            Some(tip) => tip,
+            None => return Ok(()),
+        },
+        false => repo.ready_head()?.1,
+    };
     let tree = repo.tree_of(&head)?;
+    let is_checked_out = repo.head()?.branch.as_ref() == Some(&start.branch);
     if is_recorded(repo, &tree, record)? {
-        return workspace.sync_ledger(&repo.ledger_files(&tree)?);
+        return match is_checked_out || !journal.is_isolated {
+            true => workspace.sync_ledger(&repo.ledger_files(&tree)?),
+            false => Ok(()),
+        };
     }
-    let mut ledger = Ledger::load_at(repo, &start.commit, written)?;
+    let mut ledger = Ledger::load_at(repo, &start.commit, &journal.ledger)?;
+    ledger.branch = journal.is_isolated.then(|| start.branch.clone());
     for name in [
         names::snapshot(record.cycle),
         names::post_snapshot(record.cycle),

@@ -1,0 +1,63 @@
+//! Settles a cycle whose agent worked in a slot: the user's branch has all of its change or nothing of it.
+
+use crate::effects::isolation::Isolation;
+use crate::effects::journal::{Journal, Phase};
+use crate::effects::repo::Repo;
+use crate::effects::workspace::{Start, Workspace};
+use crate::error::Result;
+use crate::model::record::{CycleResult, Record};
+
+/// Finds out what became of the change, and completes a landing that had begun. Returns the record, and says what was done.
+pub fn settle(
+    repo: &Repo,
+    (start, record): (&Start, &Record),
+    journal: &mut Journal,
+) -> Result<(Record, String)> {
+    let cycle = journal.cycle;
+    let is_decided = journal.phase == Phase::Recording;
+    let has_landed = match &journal.landing {
+        Some(landing) => Workspace { repo }.complete_landing(landing)?,
+        None => is_decided,
+    };
+    if has_landed {
+        if journal.landing.is_some() {
+            repo.remove_ref(&start.work_ref())?;
+        }
+        let said = format!("the record of cycle {cycle}, whose session died, was completed");
+        return Ok((record.clone(), said));
+    }
+    let work = rescue(repo, start);
+    let mut record = record.clone();
+    record.timestamp = crate::effects::clock::timestamp();
+    record.result = CycleResult::Interrupted;
+    record.reason = Some("the session died in mid-cycle".to_owned());
+    record.commit_sha.clone_from(&start.commit);
+    record.content = Some(start.content.clone());
+    record.goals_added = 0;
+    record.reverted_to = work.is_some().then(|| start.commit.clone());
+    // From here on the cycle is settled: a crash of this start must not settle it again.
+    journal.phase = Phase::Recording;
+    journal.landing = None;
+    journal.record = Some(record.clone());
+    journal.write(&repo.private)?;
+    let what = match work {
+        Some(work) => format!("its change never reached the branch and stays under {work}"),
+        None => "it had changed nothing".to_owned(),
+    };
+    let said = format!("cycle {cycle} of a session that died was settled as interrupted: {what}");
+    Ok((record, said))
+}
+
+/// Takes over what the agent had done so far; returns the ref that has it. A slot that is gone has nothing.
+fn rescue(repo: &Repo, start: &Start) -> Option<String> {
+    let rescued = Isolation::after_a_crash(repo, start).and_then(|isolation| {
+        let stock = isolation.take_stock(start)?;
+        Ok(stock.tip != start.commit)
+    });
+    if let Err(error) = &rescued {
+        tracing::warn!("what the agent of the dead session did cannot be taken over: {error}");
+    }
+    let name = start.work_ref();
+    let is_there = repo.resolve(&name).ok().flatten().is_some();
+    is_there.then_some(name)
+}
