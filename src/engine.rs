@@ -77,15 +77,15 @@ fn close(session: &Session, progress: &mut Progress, ending: &Ending) -> Result<
     let is_settled = drop_unrecorded(session, progress)?;
     let mut told = None;
     if is_settled && !progress.records.is_empty() {
+        Journal {
+            phase: Phase::Closing,
+            start: progress.start.clone(),
+            ..Journal::measuring(&session.id, progress.ledger.history.next_cycle() - 1)
+        }
+        .write(&session.repo.private)?;
         summary::write(session, progress, Some(ending))?;
         let home = session.home();
         if let Some(commit) = session.tip()? {
-            Journal {
-                phase: Phase::Closing,
-                start: progress.start.clone(),
-                ..Journal::measuring(&session.id, progress.ledger.history.next_cycle() - 1)
-            }
-            .write(&session.repo.private)?;
             let message = format!(
                 "evolve: session {} ended — {}\n\n{}\n",
                 session.id, ending.word, ending.reason
@@ -93,8 +93,8 @@ fn close(session: &Session, progress: &mut Progress, ending: &Ending) -> Result<
             progress
                 .ledger
                 .commit(&Workspace { repo: home }, &commit, &message)?;
-            Journal::clear(&session.repo.private)?;
         }
+        Journal::clear(&session.repo.private)?;
     }
     if progress.newest.is_some() {
         told = Some(
@@ -121,7 +121,9 @@ fn close(session: &Session, progress: &mut Progress, ending: &Ending) -> Result<
 /// Drops what a cycle that was cut short before its agent had written; says whether nothing is left in progress.
 fn drop_unrecorded(session: &Session, progress: &mut Progress) -> Result<bool> {
     match Journal::read(&session.repo.private)?.map(|journal| journal.phase) {
-        Some(Phase::Agent | Phase::Undoing | Phase::Recording) => return Ok(false),
+        Some(Phase::Sweeping | Phase::Agent | Phase::Undoing | Phase::Recording) => {
+            return Ok(false);
+        }
         Some(Phase::Measuring | Phase::Closing) => Journal::clear(&session.repo.private)?,
         None => {}
     }

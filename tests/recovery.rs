@@ -470,6 +470,35 @@ fn a_session_that_died_while_it_ended_leaves_nothing_in_the_way() {
 }
 
 #[test]
+fn what_the_sweep_of_a_session_that_died_changed_is_put_back_and_kept_aside() {
+    let repo = TestRepo::empty().with_out();
+    repo.write(
+        "GOALS.yaml",
+        "evolve:\n  sweep: [{run: '. \"$OUT/look\"', severity: low, type: bug}]\ngoals:\n  - {id: a, description: file a exists, check: test -e a, weight: 5}\n",
+    );
+    repo.write("a", "");
+    repo.write("tracked", "text\n");
+    repo.commit_all("first");
+    let files = repo.files();
+    let look = format!("echo swept >>tracked; rm a; git add --all; touch .git/index.lock; {SLEEP}");
+    fs::write(repo.out("look"), look).unwrap();
+    repo.agent_does(&[]);
+    let pid = crash_while_something_runs(&repo, &[]);
+    fs::write(repo.out("look"), "").unwrap();
+    let run = repo.run(&["--max-cycles=1"]).expect(0);
+    assert!(!is_alive(pid));
+    assert!(
+        run.stdout.contains("died in the sweep of cycle 1") && run.stdout.contains("tracked → "),
+        "{}",
+        run.stdout
+    );
+    assert_eq!(repo.files(), files);
+    assert_eq!(repo.quarantined()[&b"tracked"[..]].1, b"text\nswept\n");
+    assert_eq!(repo.each("result"), ["idle"]);
+    assert_sound(&repo);
+}
+
+#[test]
 fn temporary_files_of_the_dead_are_removed_and_those_of_the_living_are_not() {
     let repo = repo();
     let mut dead = Command::new("true").spawn().unwrap();

@@ -90,6 +90,8 @@ impl<'a> Attempt<'a> {
             .keep_untracked(start, &yardstick.frozen, progress.kept.as_ref())?;
         uncopied::warn(session, &start.kept, progress.kept.as_ref());
         progress.kept = Some(start.kept.clone());
+        // Before the item is claimed: after a crash it is anybody's again.
+        let ledger = progress.ledger.stored(&session.repo)?;
         if let Task::Item(item) = self.task {
             progress.ledger.queue.claim(
                 item.key,
@@ -113,6 +115,7 @@ impl<'a> Attempt<'a> {
             is_isolated: session.isolation.is_some(),
             record: Some(self.interrupted_record(session, start)),
             start: Some(start.clone()),
+            ledger,
             ..Journal::measuring(&session.id, start.cycle)
         }
         .write(&session.repo.private)?;

@@ -1,6 +1,7 @@
 //! The sweep inside a cycle: whether it is due, what of its findings is new, and how that gets into the queue (rule 13).
 
 use crate::effects::clock;
+use crate::effects::journal::{Journal, Phase};
 use crate::effects::keep;
 use crate::effects::sweep::{Plan, Sweeper, Swept};
 use crate::effects::workspace::{Start, some_of};
@@ -52,7 +53,7 @@ pub async fn sweep_if_due(
     session
         .events
         .send(Event::SweepStarted { with: plan.names() });
-    let swept = sweeper(session, goals, start).run(&plan, start).await??;
+    let swept = run(session, (start, goals), &plan).await?;
     look_again(session, start)?;
     if swept.is_cut {
         session
@@ -70,6 +71,26 @@ pub async fn sweep_if_due(
     }
     queue(progress, harvest)?;
     Ok(true)
+}
+
+/// Runs the sweep's programs; until the tree is known to be clean again, the journal says that it may not be.
+async fn run(
+    session: &Session,
+    (start, goals): (&Start, &Goals),
+    plan: &Plan,
+) -> Result<Swept, Cut> {
+    let settled = Journal::measuring(&session.id, start.cycle);
+    Journal {
+        phase: Phase::Sweeping,
+        start: Some(start.clone()),
+        ..settled.clone()
+    }
+    .write(&session.repo.private)?;
+    let swept = sweeper(session, goals, start).run(plan, start).await;
+    if session.workspace().dirty_files()?.is_empty() {
+        settled.write(&session.repo.private)?;
+    }
+    Ok(swept??)
 }
 
 /// Looks at the tree again: what the sweep's programs left untracked was not there when the cycle began, and is not the

@@ -17,6 +17,8 @@ use crate::model::snapshot::FORMAT;
 pub enum Phase {
     /// Checks run; nothing was changed yet.
     Measuring,
+    /// A sweep's programs run, which may change tracked files.
+    Sweeping,
     /// The agent runs, or its change is being measured.
     Agent,
     /// The change is being taken back.
@@ -75,7 +77,7 @@ impl Journal {
     /// Says whether a cycle is in progress that would have to be settled.
     pub fn is_unsettled(&self) -> bool {
         match self.phase {
-            Phase::Agent | Phase::Undoing | Phase::Recording => true,
+            Phase::Sweeping | Phase::Agent | Phase::Undoing | Phase::Recording => true,
             Phase::Measuring | Phase::Closing => false,
         }
     }

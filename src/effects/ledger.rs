@@ -105,11 +105,16 @@ impl Ledger {
         refuse_newer(read)?;
         let mut ledger = Ledger::parse(root, read)?;
         for (name, id) in written {
-            ledger.write(name, &repo.blob(id)?)?;
-        }
-        for name in [names::BASELINE, names::BASELINE_REPORT, names::LAST_SWEEP] {
-            if !repo.has_file(&tree, name) {
-                ledger.take_up(name)?;
+            let bytes = repo.blob(id)?;
+            // What a person added to these meanwhile is read from the files themselves, below.
+            let has_grown = || {
+                files::read_bounded(&root.join(name), names::most_bytes(name))
+                    .is_ok_and(|now| now.is_some_and(|now| now.starts_with(&bytes)))
+            };
+            match name.as_str() {
+                names::QUEUE => {}
+                names::RETRIES if has_grown() => {}
+                _ => ledger.write(name, &bytes)?,
             }
         }
         ledger.write_queue()?;
@@ -336,14 +341,20 @@ impl Ledger {
         self.write(names::QUEUE, &exact::encode(&text))
     }
 
-    /// Stores what was written since the last commit, so that it can be had back whatever becomes of the files; returns
-    /// the blobs' ids.
+    /// Stores what was written since the last commit, and the queue as it is in memory, so that it can be had back whatever
+    /// becomes of the files; returns the blobs' ids.
     pub fn stored(&self, repo: &Repo) -> Result<BTreeMap<String, String>> {
         let written = self.pending.iter();
-        written
+        let mut stored = written
             .filter_map(|(name, bytes)| Some((name, bytes.as_ref()?)))
             .map(|(name, bytes)| Ok((name.clone(), repo.store(bytes)?)))
-            .collect()
+            .collect::<Result<BTreeMap<_, _>>>()?;
+        let queue = self.queue.to_text();
+        if !queue.is_empty() {
+            let id = repo.store(&exact::encode(&queue))?;
+            stored.insert(names::QUEUE.to_owned(), id);
+        }
+        Ok(stored)
     }
 
     /// Commits the ledger on top of whatever HEAD's branch is at: that content, the ledger of `base` (the last commit
@@ -421,7 +432,7 @@ impl Ledger {
             let path = self.root.join(name);
             let is_theirs = theirs.iter().any(|(known, _)| known == name);
             let is_as_written = || {
-                let now = files::read_bounded(&path, READ_LIMIT).ok().flatten();
+                let now = files::read_bounded(&path, names::most_bytes(name)).ok().flatten();
                 now.as_ref() == bytes.as_ref()
             };
             if !is_theirs && is_as_written() {

@@ -11,7 +11,7 @@ use crate::effects::ledger::Ledger;
 use crate::effects::process::{self, MARK};
 use crate::effects::quarantine::Quarantine;
 use crate::effects::repo::Repo;
-use crate::effects::workspace::{Plan, Settled, Start, Unmarked, Workspace};
+use crate::effects::workspace::{Plan, Settled, Start, Unmarked, Workspace, some_of};
 use crate::effects::{clock, keep, proc_table};
 use crate::error::{Error, Result};
 use crate::event::Events;
@@ -70,6 +70,7 @@ pub fn recover(repo: &Repo, events: &Events) -> Result<Option<Ending>> {
                 journal.cycle
             )
         }
+        (Phase::Sweeping, Some(start), _) => put_back_swept(&workspace, start)?,
         (Phase::Closing, start, _) => {
             if let Some(start) = start {
                 workspace.clear_locks(start)?;
@@ -81,7 +82,11 @@ pub fn recover(repo: &Repo, events: &Events) -> Result<Option<Ending>> {
                 journal.cycle
             )
         }
-        (Phase::Measuring | Phase::Agent | Phase::Undoing | Phase::Recording, _, _) => {
+        (
+            Phase::Measuring | Phase::Sweeping | Phase::Agent | Phase::Undoing | Phase::Recording,
+            _,
+            _,
+        ) => {
             let what = match journal.cycle {
                 0 => "the baseline".to_owned(),
                 cycle => format!("cycle {cycle}"),
@@ -92,6 +97,25 @@ pub fn recover(repo: &Repo, events: &Events) -> Result<Option<Ending>> {
     Journal::clear(&repo.private)?;
     events.note(said);
     Ok(ending)
+}
+
+/// Puts back what the programs of a dead session's sweep changed.
+fn put_back_swept(workspace: &Workspace<'_>, start: &Start) -> Result<String> {
+    let repo = workspace.repo;
+    workspace.clear_locks(start)?;
+    repo.ready_head()?;
+    let mut quarantine = Quarantine::of(&repo.private, &start.session, start.cycle);
+    let changed = workspace.put_back_tracked(&mut quarantine)?;
+    let mut said = format!("a session died in the sweep of cycle {}", start.cycle);
+    if !changed.is_empty() {
+        let notes: Vec<_> = quarantine.notes().collect();
+        said.push_str(&format!(
+            "; tracked files that had changes were put back: {}; {}",
+            some_of(&changed),
+            some_of(&notes)
+        ));
+    }
+    Ok(said)
 }
 
 /// Takes back the change of the dead session's cycle; going on with an undo that had begun. It is left as it is where
@@ -205,11 +229,10 @@ fn write_down(
     }
     let mut ledger = Ledger::load_at(repo, &start.commit, &journal.ledger)?;
     ledger.branch = journal.is_isolated.then(|| start.branch.clone());
-    for name in [
-        names::snapshot(record.cycle),
-        names::post_snapshot(record.cycle),
-    ] {
-        ledger.take_up(&name)?;
+    let post = names::post_snapshot(record.cycle);
+    if !journal.ledger.contains_key(&post) {
+        // Measured too late to be written down, or not measured at all and the agent's own.
+        ledger.unwrite(&post)?;
     }
     ledger.record(record)?;
     ledger.commit(

@@ -6,13 +6,13 @@
 
 #![allow(dead_code, reason = "each theme uses its own part of the harness")]
 
-use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
@@ -24,7 +24,7 @@ const OUTER_LIMIT: Duration = Duration::from_secs(120);
 /// A git repository with everything around it.
 pub struct TestRepo {
     folder: TempDir,
-    steps: Cell<usize>,
+    steps: AtomicUsize,
     /// Extra environment for the program.
     pub env: Vec<(String, String)>,
 }
@@ -80,7 +80,7 @@ impl TestRepo {
         fs::create_dir_all(folder.path().join("repo")).unwrap();
         let repo = TestRepo {
             folder,
-            steps: Cell::new(0),
+            steps: AtomicUsize::new(0),
             env: Vec::new(),
         };
         repo.git(&["init", "--quiet", "--initial-branch=main"]);
@@ -201,8 +201,7 @@ impl TestRepo {
     pub fn agent_does(&self, scripts: &[&str]) {
         let folder = self.outside();
         for script in scripts {
-            let number = self.steps.get() + 1;
-            self.steps.set(number);
+            let number = self.steps.fetch_add(1, Ordering::Relaxed) + 1;
             fs::write(folder.join(format!("{number}.sh")), script).unwrap();
         }
         let agent = format!(
@@ -476,6 +475,25 @@ impl TestRepo {
         let out = self.outside().display().to_string();
         self.env.push(("OUT".to_owned(), out));
         self
+    }
+
+    /// The same repository once more, with its home and `$OUT`, in a folder of its own: in memory where there is a place for
+    /// that, because thousands of short sessions would mostly wait for the disk.
+    pub fn copied(&self) -> TestRepo {
+        let memory = Path::new("/dev/shm");
+        let folder = match memory.is_dir() {
+            true => tempfile::tempdir_in(memory).unwrap(),
+            false => tempfile::tempdir().unwrap(),
+        };
+        let mut copy = Command::new("cp");
+        let from = self.folder.path().join(".");
+        output(copy.arg("-a").arg(from).arg(folder.path()));
+        let copied = TestRepo {
+            folder,
+            steps: AtomicUsize::new(self.steps.load(Ordering::Relaxed)),
+            env: Vec::new(),
+        };
+        copied.with_out()
     }
 
     /// A file in `$OUT`.

@@ -322,7 +322,7 @@ impl Workspace<'_> {
 
     /// Makes index and files of the ledger paths what HEAD has, so that `git status` is clean and the user's next commit
     /// takes nothing away. The queue's and the retries' files are left alone where they are there: a person may have added a
-    /// line just now.
+    /// line just now. Git writes none of the files: it would empty each before it fills it.
     pub fn sync_ledger(&self, wanted: &[(String, Entry)]) -> Result<()> {
         let git = &self.repo.git;
         let arguments = [
@@ -338,67 +338,59 @@ impl Workspace<'_> {
             .iter()
             .map(|(path, entry)| (path.as_bytes(), entry))
             .collect();
-        let (mut extra, mut stale, mut shared) = (Vec::new(), Vec::new(), Vec::new());
+        let mut stale = Vec::new();
         let mut quarantine = Quarantine::of(&self.repo.private, "ledger", 0);
         for entry in output
             .split(|byte| *byte == 0)
             .filter(|entry| entry.len() > 3)
         {
             let path = &entry[3..];
-            let Some(entry) = committed.get(path) else {
-                extra.push(path.to_vec());
-                continue;
-            };
-            let file = self.repo.root.join(OsStr::from_bytes(path));
-            let is_shared = [ledger::QUEUE, ledger::RETRIES]
-                .map(str::as_bytes)
-                .contains(&path);
-            match files::read_bounded(&file, LEDGER_LIMIT) {
-                Ok(Some(_)) if is_shared => {
-                    shared.push(path.to_vec());
-                    continue;
-                }
-                Ok(Some(bytes)) if hash_blob(&bytes) == entry.id => {}
-                Ok(None) => {}
-                // A person may have edited it, too.
-                Ok(Some(_)) | Err(_) => quarantine.take(&self.repo.root, path)?,
+            let entry = committed.get(path).copied();
+            if let Some(entry) = entry {
+                self.sync_ledger_file(path, entry, &mut quarantine)?;
             }
-            stale.push(path.to_vec());
+            stale.push(Difference {
+                path: path.to_vec(),
+                old: None,
+                new: entry.cloned(),
+            });
         }
-        if !extra.is_empty() {
+        self.reset_index(&stale)?;
+        let there = stale.into_iter().filter(|one| one.new.is_some());
+        let there: Vec<_> = there.map(|one| one.path).collect();
+        if !there.is_empty() {
+            // Else each status would have to read them again.
+            let from_stdin = ["--pathspec-from-file=-", "--pathspec-file-nul"];
             git.run_with(
-                &["update-index", "--force-remove", "-z", "--stdin"],
-                &ended(&extra),
-            )?;
-        }
-        let from_stdin = ["--pathspec-from-file=-", "--pathspec-file-nul"];
-        if !stale.is_empty() {
-            let arguments = [
-                "restore",
-                "--source=HEAD",
-                "--staged",
-                "--worktree",
-                from_stdin[0],
-                from_stdin[1],
-            ];
-            git.run_with(&arguments, &ended(&stale))?;
-        }
-        if !shared.is_empty() {
-            git.run_with(
-                &[
-                    "restore",
-                    "--source=HEAD",
-                    "--staged",
-                    from_stdin[0],
-                    from_stdin[1],
-                ],
-                &ended(&shared),
+                &["add", "--refresh", from_stdin[0], from_stdin[1]],
+                &ended(&there),
             )?;
         }
         for moved in quarantine.moved {
             tracing::warn!("a file of evolve's was changed by somebody else: {moved}");
         }
         Ok(())
+    }
+
+    /// Makes a file of the ledger what HEAD has, in one step; what somebody made of it goes to the quarantine.
+    fn sync_ledger_file(
+        &self,
+        path: &[u8],
+        entry: &Entry,
+        quarantine: &mut Quarantine,
+    ) -> Result<()> {
+        let root = &self.repo.root;
+        let file = root.join(OsStr::from_bytes(path));
+        let shared = [ledger::QUEUE, ledger::RETRIES].map(str::as_bytes);
+        clear_way(root, path, quarantine)?;
+        match files::read_bounded(&file, LEDGER_LIMIT) {
+            Ok(Some(_)) if shared.contains(&path) => return Ok(()),
+            Ok(Some(bytes)) if hash_blob(&bytes) == entry.id => return Ok(()),
+            Ok(None) => {}
+            // A person may have edited it, too.
+            Ok(Some(_)) | Err(_) => quarantine.take(root, path)?,
+        }
+        files::replace(&file, &self.repo.blob(&entry.id)?)
     }
 
     /// Takes out of the index whatever an agent staged below the ledger paths, conflicts included, and puts these entries
