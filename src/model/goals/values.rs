@@ -35,6 +35,10 @@ impl<'de> Visitor<'de> for Values {
         Ok(Value::Scalar(Shape::Nothing))
     }
 
+    fn visit_none<E>(self) -> Result<Value, E> {
+        Ok(Value::Scalar(Shape::Nothing))
+    }
+
     fn visit_bool<E>(self, flag: bool) -> Result<Value, E> {
         Ok(Value::Scalar(Shape::Flag(flag)))
     }

@@ -14,7 +14,7 @@ pub fn parse(bytes: &[u8]) -> Result<Option<Node>, Complaint> {
     let Some(tree) = tree::build(text)? else {
         return Ok(None);
     };
-    let value: Value = serde_yaml::from_str(text).map_err(|cause| refused(&cause))?;
+    let value: Value = serde_yaml::from_str(text).map_err(|cause| refused(text, &cause))?;
     zip(&tree, value).map(Some)
 }
 
@@ -64,13 +64,12 @@ fn place_after(text: &str) -> Place {
 }
 
 /// Turns an error of the parser of values into a complaint. It reads YAML 1.1, so it can refuse what the other one takes.
-fn refused(cause: &serde_yaml::Error) -> Complaint {
-    let place = cause
-        .location()
-        .map_or(Place { line: 1, column: 1 }, |at| Place {
-            line: at.line().max(1),
-            column: at.column().max(1),
-        });
+fn refused(text: &str, cause: &serde_yaml::Error) -> Complaint {
+    // Its count of lines is of no use: to YAML 1.1 a line ends in more ways than to anybody else. Its index is in bytes.
+    let before = |index: usize| String::from_utf8_lossy(&text.as_bytes()[..index.min(text.len())]);
+    let place = cause.location().map_or(Place { line: 1, column: 1 }, |at| {
+        place_after(&before(at.index()))
+    });
     let text = cause.to_string();
     let message = text.split(" at line ").next().unwrap_or(&text);
     Complaint::new(place, format!("not valid YAML: {message}"))
@@ -116,6 +115,20 @@ fn entry((key, tree): &(Tree, Tree), value: Value) -> Result<Entry, Complaint> {
         Branch::List(_) | Branch::Map(_) => {
             Err(Complaint::new(key.place, "a key has to be a word")
                 .hint("put text that starts with { or [ in quotes"))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_only_the_parser_of_values_refuses_has_the_place_that_people_see() {
+        for odd in ["a", "\u{2028}", "\u{85}\u{2029}", "ü\u{1f600}"] {
+            let text = format!("# {odd}\na: b\nc: !!x: \u{2028}.\n{}", "d: e\n".repeat(9));
+            let complaint = parse(text.as_bytes()).expect_err("YAML 1.1 ends a line there");
+            assert_eq!(complaint.place, Place { line: 4, column: 1 }, "{odd:?}");
         }
     }
 }
