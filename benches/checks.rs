@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use evolve::effects::measure::Measurer;
 use evolve::effects::process::Supervisor;
+use evolve::effects::sandbox::Fence;
 use evolve::effects::stop::Stop;
 use evolve::event::{self, Events};
 use evolve::model::goals::{self, Goals};
@@ -37,6 +38,7 @@ impl Bench {
                 root: scratch.root(),
                 jobs: jobs(),
                 session: "bench".to_owned(),
+                fence: Fence::default(),
             })
         })?;
         Ok(Bench {

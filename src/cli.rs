@@ -6,6 +6,7 @@ mod measure;
 mod start;
 mod steer;
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
@@ -14,7 +15,9 @@ use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
+use crate::effects::sandbox;
 use crate::error::{Error, Result};
+use crate::model::sandbox::{MODES, Mode};
 use crate::model::{mask, text};
 use crate::view::style::{BAD, GOOD, ODD, paint};
 
@@ -45,7 +48,7 @@ pub struct Arguments {
 }
 
 /// Options that only the loop itself has; before a command they would say nothing.
-const LOOP_ONLY: [&str; 11] = [
+const LOOP_ONLY: [&str; 13] = [
     "max_cycles",
     "dry_run",
     "skip_baseline",
@@ -56,6 +59,8 @@ const LOOP_ONLY: [&str; 11] = [
     "max_tokens",
     "idle_wait",
     "isolate",
+    "sandbox",
+    "require_sandbox",
     "json",
 ];
 
@@ -166,12 +171,32 @@ struct RunOptions {
     /// Rest this long between idle cycles [default: 0]
     #[arg(long, value_name = "TIME", value_parser = rest)]
     idle_wait: Option<Duration>,
+    /// Hold the agent back: it writes only to the repository, a temporary folder and what `sandbox: write:` names; auto is bwrap
+    /// if that works, else landlock [default: none]
+    #[arg(long, value_name = "auto|bwrap|landlock|none", value_parser = one_of(MODES))]
+    sandbox: Option<Mode>,
+    /// Do not run without the sandbox that is asked for
+    #[arg(long)]
+    require_sandbox: bool,
     /// One event a line on stdout, as JSON
     #[arg(long)]
     json: bool,
     /// Leave the user's configuration unread: a demonstration is the same for everybody.
     #[arg(skip)]
     ignores_config: bool,
+}
+
+/// Returns a reader of one of a few words.
+fn one_of<T: Copy + Send + Sync + 'static>(
+    words: &'static [(&'static str, T)],
+) -> impl Fn(&str) -> Result<T, String> + Clone {
+    move |text| {
+        let found = words.iter().find(|(word, _)| *word == text);
+        found.map(|(_, value)| *value).ok_or_else(|| {
+            let words: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
+            format!("write {}", words.join(", "))
+        })
+    }
 }
 
 fn at_least_one<N: FromStr + PartialOrd + From<u8>>(text: &str) -> Result<N, String> {
@@ -280,6 +305,12 @@ enum WorkAction {
     List,
     /// Queue a piece of work
     Add(steer::NewWork),
+}
+
+/// Does what this program asks of itself in another process, where the arguments say so; returns the exit code then.
+pub fn hidden(mut arguments: impl Iterator<Item = OsString>) -> Option<u8> {
+    let command = arguments.nth(1)?;
+    (command == sandbox::COMMAND).then(|| sandbox::enter(arguments))
 }
 
 /// Does what was asked for; returns the exit code.

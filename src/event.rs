@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde::Serialize;
 
 use crate::model::record::Record;
+use crate::model::sandbox::Protections;
 use crate::model::snapshot::Measurement;
 use crate::model::usage::Spent;
 
@@ -27,6 +28,8 @@ pub enum Event {
         agent_found: bool,
         /// How many checks run at once.
         jobs: usize,
+        /// What holds whom back.
+        protections: Protections,
     },
     /// Something the user should know, that stops nothing.
     Warning {

@@ -49,6 +49,7 @@ pub mod model {
     pub mod measuring;
     pub mod reading;
     pub mod record;
+    pub mod sandbox;
     pub mod schema;
     pub mod select;
     pub mod snapshot;
@@ -82,6 +83,7 @@ pub mod effects {
     pub mod quarantine;
     pub mod repo;
     pub mod reports;
+    pub mod sandbox;
     pub mod slot;
     pub mod stop;
     pub mod sweep;

@@ -3,6 +3,9 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    if let Some(code) = evolve::cli::hidden(std::env::args_os()) {
+        return ExitCode::from(code);
+    }
     let arguments = evolve::cli::Arguments::read();
     match evolve::cli::run(arguments) {
         Ok(code) => ExitCode::from(code),

@@ -14,6 +14,7 @@ use crate::effects::ledger::Ledger;
 use crate::effects::lock::Lock;
 use crate::effects::measure::Measurer;
 use crate::effects::repo::Repo;
+use crate::effects::sandbox::Sandbox;
 use crate::effects::stop::{self, Halt, Stop};
 use crate::effects::workspace::{Start, Stock, Unmarked, Workspace};
 use crate::error::{Error, Result};
@@ -46,6 +47,8 @@ pub struct Session {
     pub agent: Agent,
     /// Runs checks.
     pub measurer: Measurer,
+    /// Holds back agent and checks.
+    pub sandbox: Sandbox,
     /// Ends everything.
     pub stop: Stop,
     /// Who is told.

@@ -252,7 +252,7 @@ fn the_printed_schemas_are_those_that_the_program_checks_against() {
     }
     assert_snapshot!(repo.error(2, &["schema", "snapshots"]), @r#"
     error: there is no schema snapshots
-    hint: there are config, event, goals, history, journal, killed, lesson, record, retry, snapshot, status, work
+    hint: there are config, event, goals, history, journal, killed, lesson, record, retry, session, snapshot, status, work
     "#);
 }
 
@@ -662,6 +662,8 @@ fn looking_works_beside_a_session_at_work() {
     repository [root] on main
     goals      2
     session    at work, process [pid] since [time]
+    protected  no sandbox: the agent may write wherever you may; its git cannot push
+    sandboxes  [here]
     score      not measured yet
     cycles     0
     queue      1 open, 0 set aside, 0 done
@@ -731,6 +733,7 @@ fn an_error_that_ends_a_session_is_printed_once() {
     assert_eq!(all.matches("cannot run").count(), 1, "{all}");
     assert_snapshot!(repo.redacted(&run.stdout), @r#"
     evolve 0.1.0 · session [session] · 2 goals · agent exit 127 · [jobs] at once
+    protections: no sandbox: the agent may write wherever you may; its git cannot push
     baseline: score 37.5, 1 of 2 goals pass; failing a
     cycle 1 · a: the only failing goal, weight 5
       agent at work, log .git/evolve/logs/[session]/1-agent.log
@@ -873,6 +876,8 @@ fn stop_and_its_ways_back_say_what_they_did() {
     repository [root] on main
     goals      2
     session    none
+    protected  no sandbox: the agent may write wherever you may; its git cannot push
+    sandboxes  [here]
     KILL       [home]/.config/evolve/KILL — `evolve stop --off --kill` takes it away
     score      not measured yet
     cycles     0
@@ -951,6 +956,8 @@ fn the_screens_of_a_fresh_repository() {
     repository [root] on main
     goals      2
     session    none
+    protected  no sandbox: the agent may write wherever you may; its git cannot push
+    sandboxes  [here]
     score      not measured yet
     cycles     0
     queue      1 open, 0 set aside, 0 done
@@ -983,6 +990,8 @@ fn the_screens_of_a_repository_that_was_lived_in() {
     repository [root] on main
     goals      2
     session    none
+    protected  no sandbox: the agent may write wherever you may; its git cannot push
+    sandboxes  [here]
     score      100 (baseline 37.5), 2 of 2 goals pass
     cycles     7
     newest     cycle 7, nothing to do: idle — no goal fails and the queue is empty
@@ -1046,6 +1055,7 @@ fn the_screens_of_a_repository_that_was_lived_in() {
     "#);
     assert_snapshot!(repo.redacted(&repo.run(&[]).expect(0).stdout), @r#"
     evolve 0.1.0 · session [session] · 2 goals · agent sh [outside]/agent · [jobs] at once
+    protections: no sandbox: the agent may write wherever you may; its git cannot push
     measured: score 100, 2 of 2 goals pass
     dormant: still nothing to do: no goal fails and the queue is empty
     score 37.5 → 100, goals passing 1 → 2 of 2, 0 cycles
@@ -1137,6 +1147,7 @@ fn the_story_of_a_run_that_needs_a_human_at_the_end() {
     let run = repo.run(&[]).expect(11);
     assert_snapshot!(repo.redacted(&run.stdout), @r#"
     evolve 0.1.0 · session [session] · 2 goals · agent sh [outside]/agent · [jobs] at once
+    protections: no sandbox: the agent may write wherever you may; its git cannot push
     baseline: score 0, 0 of 2 goals pass; failing a, b
     cycle 1 · a: heaviest failing goal, weight 5
       agent at work, log .git/evolve/logs/[session]/1-agent.log
@@ -1174,6 +1185,7 @@ fn verbose_tells_of_each_check_and_twice_of_git() {
     let run = repo.run(&["-v", "--jobs=1", "--max-cycles=1"]).expect(0);
     assert_snapshot!(repo.redacted(&run.stdout), @r#"
     evolve 0.1.0 · session [session] · 1 goal · agent sh [outside]/agent · [jobs] at once
+    protections: no sandbox: the agent may write wherever you may; its git cannot push
     running 1 check (baseline)
       a …
       FAIL a [s]: exit 1

@@ -70,6 +70,7 @@ fn the_demonstration_improves_regresses_harvests_and_goes_dormant() {
     A small repository in [folder]/calc, with three goals and one item of work.
 
     evolve 0.1.0 · session [session] · 3 goals · agent sh '[folder]/agent.sh' · [jobs] at once
+    protections: no sandbox: the agent may write wherever you may; its git cannot push
     baseline: score 47.37, 1 of 3 goals pass; failing usage-documented, open-ends
     cycle 1 · usage-documented: heaviest failing goal, weight 6
       agent at work, log .git/evolve/logs/[session]/1-agent.log

@@ -9,6 +9,7 @@ use evolve::effects::journal::Journal;
 use evolve::model::goals::{self, AgentSpec};
 use evolve::model::lesson::Lesson;
 use evolve::model::record::{History, Record};
+use evolve::model::sandbox::Told;
 use evolve::model::snapshot::Snapshot;
 use evolve::model::strikes::Retry;
 use evolve::model::work::Queue;
@@ -89,6 +90,7 @@ fn what_was_written_then_is_read_now_and_written_the_same() {
     comes_back::<Lesson>("lesson.jsonl");
     comes_back::<Retry>("retry.jsonl");
     comes_back::<Journal>("journal.json");
+    comes_back::<Told>("session.json");
     let history: Vec<Record> = serde_json::from_value(
         documents(&root().join("tests/formats/v1/history.json"))[0]["records"].clone(),
     )

@@ -13,6 +13,7 @@ mod layers;
 mod measuring;
 mod readings;
 mod recovery;
+mod sandbox;
 mod selection;
 mod stopping;
 mod sweep;

@@ -50,6 +50,8 @@ pub fn demo(global: &Global, keep_in: Option<&Path>) -> Result<u8> {
         max_tokens: None,
         idle_wait: None,
         isolate: false,
+        sandbox: None,
+        require_sandbox: false,
         json: false,
         ignores_config: true,
     };

@@ -1,17 +1,19 @@
 //! Commands that look and change nothing: they take no lock, write no file and need no agent.
 
-use crate::cli::start::{current_dir, goals_file};
+use crate::cli::start::{current_dir, goals_file, user_config};
 use crate::cli::{Global, print};
 use crate::effects::journal::Journal;
 use crate::effects::ledger::{self, Ledger};
-use crate::effects::lock;
+use crate::effects::lock::{self, Holder};
 use crate::effects::repo::Repo;
+use crate::effects::sandbox::{self, Ground, Sandbox};
 use crate::effects::stop;
 use crate::error::{Error, Result};
 use crate::model::check;
 use crate::model::goals::{Goal, Goals};
 use crate::model::ledger as names;
 use crate::model::record::{History, Record};
+use crate::model::sandbox::Protections;
 use crate::model::snapshot::FORMAT;
 use crate::model::status::{QueueCounts, Running, Status};
 use crate::model::strikes::{self, Standing};
@@ -130,6 +132,8 @@ pub fn status(global: &Global, as_json: bool) -> Result<u8> {
         interrupted_cycle: journal
             .filter(|journal| session.is_none() && journal.is_unsettled())
             .map(|journal| journal.cycle),
+        protections: protections(&repo, goals.as_ref(), session.as_ref())?,
+        sandboxes: sandbox::available(),
         session: session.map(|holder| Running {
             pid: holder.pid,
             started_at: holder.since,
@@ -167,6 +171,30 @@ pub fn status(global: &Global, as_json: bool) -> Result<u8> {
         false => global.say(&status::page(&document)),
     }
     Ok(0)
+}
+
+/// Returns what protects whom in the running session, or in one that would be started now.
+fn protections(
+    repo: &Repo,
+    goals: Option<&Goals>,
+    session: Option<&Holder>,
+) -> Result<Protections> {
+    if let Some(told) = session.and_then(|holder| sandbox::told(&repo.private, holder.pid)) {
+        return Ok(told);
+    }
+    let user = user_config()?;
+    let file = goals.map(|goals| &goals.settings);
+    let wish = file.map(|file| file.sandbox.clone().or(&user.sandbox));
+    let wish = wish.unwrap_or(user.sandbox);
+    // A run would end with this error; where things stand can be told all the same.
+    let chosen = Sandbox::choose(&wish, &Ground::of_repo(repo));
+    Ok(match chosen {
+        Ok((sandbox, _)) => sandbox.protections,
+        Err(error) => Protections {
+            lacks: vec![format!("a run would be refused: {}", error.message)],
+            ..Sandbox::none(&wish).protections
+        },
+    })
 }
 
 /// Prints every cycle so far, segments included.

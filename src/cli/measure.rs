@@ -3,7 +3,9 @@
 
 use std::collections::HashMap;
 
-use crate::cli::start::{block_on, current_dir, effective_jobs, goals_file, listen, user_config};
+use crate::cli::start::{
+    block_on, current_dir, effective_jobs, effective_sandbox, goals_file, listen, user_config,
+};
 use crate::cli::{Global, RunOptions, print};
 use crate::cycle::refuse_unmeasurable;
 use crate::effects::clock;
@@ -12,6 +14,7 @@ use crate::effects::ledger::{self, Ledger};
 use crate::effects::measure::Measurer;
 use crate::effects::process::Supervisor;
 use crate::effects::repo::Repo;
+use crate::effects::sandbox::{Ground, Inmate, Sandbox};
 use crate::effects::stop::{self, Halt, Stop};
 use crate::effects::sweep::Plan;
 use crate::engine::add_unwired;
@@ -19,6 +22,7 @@ use crate::error::{Error, Kind, Result};
 use crate::event::{Event, Events};
 use crate::model::goals::{Goal, Goals};
 use crate::model::ledger as names;
+use crate::model::sandbox::Mode;
 use crate::model::select::{self, Choice, Seen, Task};
 use crate::model::snapshot::Snapshot;
 use crate::model::strikes;
@@ -43,7 +47,7 @@ pub fn measure(
         events.warn(warning);
     }
     let measured = block_on(measure_now(
-        &repo,
+        (global, &repo),
         (&goals, &chosen),
         run,
         quiet_unless_verbose(global, as_json, &events),
@@ -100,19 +104,33 @@ pub fn find_goal<'a>(goals: &'a Goals, id: &str) -> Result<&'a Goal> {
 
 /// Measures without writing a file; the snapshot belongs to no cycle.
 async fn measure_now(
-    repo: &Repo,
+    (global, repo): (&Global, &Repo),
     (goals, chosen): (&Goals, &[&Goal]),
     run: &RunOptions,
     events: Events,
 ) -> Result<Snapshot> {
     let stop = Stop::watch(Vec::new())?;
+    let user = user_config()?;
+    let ground = Ground::of_repo(repo);
+    let mut wish = effective_sandbox(run, &goals.settings, &user);
+    if run.sandbox.is_none() && !run.require_sandbox && wish.checks != Some(true) {
+        // Only the agent would be held back, and none runs.
+        wish.mode = Some(Mode::None);
+        wish.require = None;
+    }
+    let (sandbox, warnings) = Sandbox::choose(&wish, &ground)?;
+    let sandbox = sandbox.open(&repo.private)?;
+    for warning in warnings {
+        global.warn(&warning);
+    }
     let measurer = Measurer {
         supervisor: Supervisor::new(stop.clone(), &repo.root)?,
         stop,
         events,
         root: repo.root.clone(),
-        jobs: effective_jobs(run, &goals.settings, &user_config()?),
+        jobs: effective_jobs(run, &goals.settings, &user),
         session: clock::session_id(),
+        fence: sandbox.fence(Inmate::Checks, &ground)?,
     };
     let newest = Ledger::look(&repo.root)
         .ok()
@@ -159,7 +177,7 @@ pub fn dry_run(global: &Global, run: &RunOptions) -> Result<u8> {
     }
     let all: Vec<_> = goals.goals.iter().collect();
     let measured = block_on(measure_now(
-        &repo,
+        (global, &repo),
         (&goals, &all),
         run,
         quiet_unless_verbose(global, run.json, &events),

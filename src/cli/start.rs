@@ -12,6 +12,7 @@ use crate::effects::ledger::Ledger;
 use crate::effects::measure::Measurer;
 use crate::effects::process::Supervisor;
 use crate::effects::repo::Repo;
+use crate::effects::sandbox::{self, Ground, Inmate, Sandbox};
 use crate::effects::stop::{self, Stop};
 use crate::effects::{clock, files, lock};
 use crate::engine;
@@ -20,6 +21,7 @@ use crate::event::{self, Event, Events};
 use crate::model::agent::Entry;
 use crate::model::goals::{self, AgentSpec, Goals, Limits, Settings};
 use crate::model::ledger as names;
+use crate::model::sandbox::Wish;
 use crate::model::sweep::Part;
 use crate::model::usage::Spent;
 use crate::session::{Ending, GoalsFile, Options, Progress, Session};
@@ -81,6 +83,13 @@ async fn start(global: &Global, run: &RunOptions, repo: Repo, events: &Events) -
     }
     let settings = settings(&goals, run)?;
     let agent = Agent::resolve(settings.agent.as_ref(), &settings.entries, &repo.root)?;
+    let ground = Ground::of_repo(&repo);
+    let (sandbox, warnings) = Sandbox::choose(&settings.sandbox, &ground)?;
+    let sandbox = sandbox.open(&repo.private)?;
+    sandbox::tell(&repo.private, &sandbox.protections)?;
+    for warning in warnings {
+        events.warn(warning);
+    }
     if let Some(limit) = settings.limits.max_time {
         stop.after(limit);
     }
@@ -97,6 +106,7 @@ async fn start(global: &Global, run: &RunOptions, repo: Repo, events: &Events) -
         agent: Some(agent.name.clone()),
         agent_found: agent.is_found,
         jobs: settings.jobs,
+        protections: sandbox.protections.clone(),
     });
     let measurer = Measurer {
         supervisor: Supervisor::new(stop.clone(), &home.root)?,
@@ -105,6 +115,7 @@ async fn start(global: &Global, run: &RunOptions, repo: Repo, events: &Events) -
         root: repo.root.clone(),
         jobs: settings.jobs,
         session: id.clone(),
+        fence: sandbox.fence(Inmate::Checks, &ground)?,
     };
     let options = Options {
         limits: settings.limits,
@@ -122,6 +133,7 @@ async fn start(global: &Global, run: &RunOptions, repo: Repo, events: &Events) -
         goals_file,
         agent,
         measurer,
+        sandbox,
         stop,
         events,
         options,
@@ -155,6 +167,7 @@ struct Settled {
     entries: [Vec<Entry>; 2],
     jobs: usize,
     limits: Limits,
+    sandbox: Wish,
     sweep: Option<Vec<Part>>,
 }
 
@@ -179,6 +192,7 @@ fn settings(goals: &Goals, run: &RunOptions) -> Result<Settled> {
         }
         .or(&file.limits)
         .or(&user.limits),
+        sandbox: effective_sandbox(run, file, &user),
         sweep: user.sweep,
     })
 }
@@ -187,6 +201,16 @@ fn settings(goals: &Goals, run: &RunOptions) -> Result<Settled> {
 pub fn effective_jobs(run: &RunOptions, file: &Settings, user: &Settings) -> usize {
     let cores = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     run.jobs.or(file.jobs).or(user.jobs).unwrap_or_else(cores)
+}
+
+/// Returns how agent and checks are to be held back.
+pub fn effective_sandbox(run: &RunOptions, file: &Settings, user: &Settings) -> Wish {
+    let flags = Wish {
+        mode: run.sandbox,
+        require: run.require_sandbox.then_some(true),
+        ..Wish::default()
+    };
+    flags.or(&file.sandbox).or(&user.sandbox)
 }
 
 /// Reads the user's `config.yaml`; what does not exist says nothing.

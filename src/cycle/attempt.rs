@@ -10,6 +10,7 @@ use std::path::PathBuf;
 use crate::cycle::choose;
 use crate::effects::agent::{AgentRun, Call, Outbox};
 use crate::effects::journal::{Journal, Phase};
+use crate::effects::sandbox::Ground;
 use crate::effects::workspace::{Settled, Start, Stock};
 use crate::effects::{clock, context, excludes, keep};
 use crate::error::{Error, Result};
@@ -27,6 +28,9 @@ use crate::model::snapshot::{self, CheckResult, FORMAT, Snapshot};
 use crate::model::usage::Usage;
 use crate::model::yardstick::Yardstick;
 use crate::session::{Cut, Progress, Session};
+
+/// The most frozen files that a sandbox is told of one by one.
+const FROZEN_MOUNTS: usize = 200;
 
 /// One attempt of an agent at a task, and everything that became known of it.
 #[derive(Debug)]
@@ -209,6 +213,18 @@ impl<'a> Attempt<'a> {
         Ok(())
     }
 
+    /// Returns the agent's place of work; what the checks run stays there as it is, but for the goals, which may grow.
+    fn ground(&self, session: &Session) -> Ground {
+        let mut ground = Ground::of_repo(&session.repo);
+        let frozen = self
+            .yardstick
+            .iter()
+            .flat_map(|yardstick| &yardstick.frozen);
+        let frozen = frozen.map(|path| session.repo.root.join(path));
+        ground.keep.extend(frozen.take(FROZEN_MOUNTS));
+        ground
+    }
+
     async fn call(
         &self,
         session: &Session,
@@ -239,6 +255,7 @@ impl<'a> Attempt<'a> {
             Task::Item(_) => ("", None),
         };
         let excludes = excludes::write(&session.repo, &start.kept)?;
+        let ground = self.ground(session);
         let call = Call {
             root: &session.repo.root,
             start,
@@ -250,6 +267,7 @@ impl<'a> Attempt<'a> {
             excludes: &excludes,
             log,
             folder: &folder,
+            sandbox: (&session.sandbox, &ground),
         };
         let run = session
             .agent

@@ -1,5 +1,6 @@
 //! Hands a brief to the external agent and takes in what it leaves: how it ended, and the three files of its outbox.
 
+mod guard;
 mod outbox;
 mod resolve;
 
@@ -11,6 +12,7 @@ use tokio::sync::mpsc;
 
 use crate::effects::files;
 use crate::effects::process::{Ending, Job, Ran, Stdout, Supervisor, TAIL_BYTES};
+use crate::effects::sandbox::{Ground, Inmate, Sandbox};
 use crate::effects::workspace::Start;
 use crate::error::{Error, Result};
 use crate::event::{Event, Events};
@@ -95,6 +97,8 @@ pub struct Call<'a> {
     pub log: PathBuf,
     /// A private folder for what it writes beside its work.
     pub folder: &'a Path,
+    /// The sandbox, and the place of work for it.
+    pub sandbox: (&'a Sandbox, &'a Ground),
 }
 
 impl Agent {
@@ -114,10 +118,14 @@ impl Agent {
         call: Call<'_>,
     ) -> Result<AgentRun> {
         let outbox = Outbox::empty(call.root)?;
-        let how = match &self.way {
+        let mut how = match &self.way {
             Way::Line(_) => Preset::default(),
             Way::Program(_, preset) => Preset::clone(preset),
         };
+        let (sandbox, ground) = call.sandbox;
+        if let Some(args) = how.sandboxed_args.take().filter(|_| sandbox.is_on()) {
+            how.args = args;
+        }
         let (brief_file, folder) = (
             call.brief_file.to_string_lossy(),
             call.folder.to_string_lossy(),
@@ -140,10 +148,13 @@ impl Agent {
             }
             false => Stdout::Sent(sender),
         };
+        let fence = sandbox.fence(Inmate::Agent(&how.writes, call.folder), ground)?;
+        let mut env = environment(&how, &fill, (&call, &outbox));
+        env.extend(fence.env.clone());
         let job = Job {
-            argv: self.argv(&how, &fill),
+            argv: fence.around(self.argv(&how, &fill)),
             folder: Some(call.root.to_owned()),
-            env: environment(&how, &fill, (&call, &outbox)),
+            env,
             stdin: Some(match how.prompt {
                 Prompt::Stdin => call.brief.as_bytes().to_vec(),
                 Prompt::Arg | Prompt::File => Vec::new(),
@@ -299,13 +310,11 @@ fn environment(
         ("EVOLVE_GIVE_UP", outbox.give_up.clone().into()),
         // Marks the agent's movements of refs, so that somebody else's are told apart.
         ("GIT_REFLOG_ACTION", call.start.mark().into()),
-        ("GIT_CONFIG_COUNT", "1".into()),
-        ("GIT_CONFIG_KEY_0", "core.excludesFile".into()),
-        ("GIT_CONFIG_VALUE_0", call.excludes.into()),
     ]
     .map(|(name, value): (&str, OsString)| (name.into(), value));
     let of_preset = of_preset.map(|(name, value)| (name.into(), value.into()));
-    of_preset.chain(of_contract).collect()
+    let of_git = guard::git_settings(call.root, call.excludes);
+    of_preset.chain(of_contract).chain(of_git).collect()
 }
 
 /// Returns the last thing an agent said, to be put behind how it ended: its own words for its failure, else its last line that

@@ -11,6 +11,7 @@ use tokio::task::LocalSet;
 use crate::effects::clock;
 use crate::effects::process::{Ending, Job, Ran, Stdout, Supervisor, TAIL_BYTES};
 use crate::effects::reports;
+use crate::effects::sandbox::Fence;
 use crate::effects::stop::{Halt, Stop};
 use crate::event::{Event, Events};
 use crate::model::goals::{DEFAULT_CHECK_TIMEOUT, Goal, Goals};
@@ -38,6 +39,8 @@ pub struct Measurer {
     pub jobs: usize,
     /// The session, which marks their processes.
     pub session: String,
+    /// What holds the checks back.
+    pub fence: Fence,
 }
 
 impl Measurer {
@@ -146,9 +149,11 @@ impl Measurer {
             ) => (TAIL_BYTES, Stdout::Merged),
         };
         Job {
-            argv: ["sh", "-c", &goal.check].map(Into::into).to_vec(),
+            argv: self
+                .fence
+                .around(["sh", "-c", &goal.check].map(Into::into).to_vec()),
             folder: Some(self.root.clone()),
-            env: Vec::new(),
+            env: self.fence.env.clone(),
             stdin: None,
             log: logs.map(|logs| logs.join(format!("{}.log", goal.id))),
             log_limit: LOG_LIMIT,

@@ -37,6 +37,10 @@ pub struct Preset {
     pub needs_env: Vec<String>,
     /// What it leaves in the working tree for itself, as patterns of a .gitignore; git is told to pass it by.
     pub leaves: Vec<String>,
+    /// What it writes outside the working tree for itself, for a sandbox; as `model::sandbox::expand` reads it.
+    pub writes: Vec<String>,
+    /// The arguments instead of `args` in a sandbox, where its own would be one too many.
+    pub sandboxed_args: Option<Vec<Arg>>,
     /// How long it may run.
     pub timeout: Option<Duration>,
     /// How long it may be silent before it counts as stuck.
@@ -162,6 +166,10 @@ pub struct Entry {
     pub needs_env: Option<Vec<String>>,
     /// What it leaves for itself.
     pub leaves: Option<Vec<String>>,
+    /// What it writes elsewhere for itself.
+    pub writes: Option<Vec<String>>,
+    /// The arguments in a sandbox.
+    pub sandboxed_args: Option<Vec<Arg>>,
     /// How long it may run.
     pub timeout: Option<Duration>,
     /// How long it may be silent.

@@ -7,6 +7,7 @@ mod node;
 mod read;
 mod reading;
 mod report;
+mod sandbox;
 mod settings;
 mod sweep;
 mod tree;
@@ -18,6 +19,7 @@ use std::time::Duration;
 use serde::Serialize;
 
 use crate::model::reading::Reading;
+use crate::model::sandbox::Wish;
 use crate::model::sweep::Part;
 use crate::model::{agent, digest};
 
@@ -70,6 +72,8 @@ pub struct Settings {
     pub timeout: Option<Duration>,
     /// Globs of files that no cycle may change or add to.
     pub protect: Vec<String>,
+    /// How agent and checks are held back.
+    pub sandbox: Wish,
     /// What a sweep looks with; linters unless said.
     pub sweep: Option<Vec<Part>>,
     /// Where a session ends by itself.

@@ -6,7 +6,7 @@ use jsonschema::Validator;
 use serde_json::Value;
 
 /// Name and text of each schema, in alphabetical order.
-const SCHEMAS: [(&str, &str); 12] = [
+const SCHEMAS: [(&str, &str); 13] = [
     ("config", include_str!("../../schemas/config.schema.json")),
     ("event", include_str!("../../schemas/event.schema.json")),
     ("goals", include_str!("../../schemas/goals.schema.json")),
@@ -16,6 +16,7 @@ const SCHEMAS: [(&str, &str); 12] = [
     ("lesson", include_str!("../../schemas/lesson.schema.json")),
     ("record", include_str!("../../schemas/record.schema.json")),
     ("retry", include_str!("../../schemas/retry.schema.json")),
+    ("session", include_str!("../../schemas/session.schema.json")),
     (
         "snapshot",
         include_str!("../../schemas/snapshot.schema.json"),
@@ -262,11 +263,17 @@ mod tests {
             "journal",
             json!({"format": 1, "session": "s", "cycle": 1, "phase": "agent", "start": "x"}),
         );
+        let protections = json!({"sandbox": "bwrap", "checks": true, "network": "agent", "write": [], "lacks": []});
+        accepts(
+            "session",
+            json!({"format": 1, "pid": 7, "protections": protections}),
+        );
         accepts(
             "status",
             json!({
                 "format": 1, "repository": "r", "branch": "main", "head": null, "goals_total": 2,
-                "session": {"pid": 7, "started_at": time}, "kill": null, "stop": "done for today",
+                "session": {"pid": 7, "started_at": time}, "protections": protections,
+                "sandboxes": [{"sandbox": "bwrap", "works": false, "detail": "not installed"}], "kill": null, "stop": "done for today",
                 "interrupted_cycle": null, "cycles": 1, "newest": record(), "score": 50.0, "baseline_score": null,
                 "struck": ["a"], "declined": [], "queue": {"open": 1, "set_aside": 0, "consumed": 2}, "problems": []
             }),

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use crate::model::record::Record;
+use crate::model::sandbox::{Available, Protections};
 
 /// All that `evolve status` tells.
 #[derive(Clone, Debug, Serialize)]
@@ -19,6 +20,10 @@ pub struct Status {
     pub goals_total: Option<usize>,
     /// The session at work.
     pub session: Option<Running>,
+    /// What protects whom in that session, or in one that would be started here now without flags.
+    pub protections: Protections,
+    /// The sandboxes that could be used on this machine.
+    pub sandboxes: Vec<Available>,
     /// The KILL file that is there.
     pub kill: Option<String>,
     /// What the STOP file says, if it is there.

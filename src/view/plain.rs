@@ -88,11 +88,18 @@ impl Story {
                 agent,
                 agent_found,
                 jobs,
-            } => vec![session_line(
-                &[version, session],
-                &[*goals, *jobs],
-                agent.as_deref().map(|agent| (agent, *agent_found)),
-            )],
+                protections,
+            } => vec![
+                session_line(
+                    &[version, session],
+                    &[*goals, *jobs],
+                    agent.as_deref().map(|agent| (agent, *agent_found)),
+                ),
+                paint(
+                    FAINT,
+                    &clean_line(&format!("protections: {}", protections.line())),
+                ),
+            ],
             Event::Warning { message } => {
                 let warning = paint(ODD, "warning:");
                 return vec![Line::Err(format!("{warning} {}", clean_line(message)))];

@@ -2,6 +2,7 @@
 
 use crate::event::Event;
 use crate::model::record::{AgentReport, CycleResult, Record};
+use crate::model::sandbox::Protections;
 use crate::model::snapshot::{CheckResult, FORMAT, Measurement, Snapshot};
 use crate::model::usage::Spent;
 
@@ -85,6 +86,7 @@ pub fn finished(record: Record) -> Event {
 pub fn events() -> Vec<Event> {
     vec![
         Event::SessionStarted {
+            protections: Protections::default(),
             session: "s-1".to_owned(),
             version: "0.1.0".to_owned(),
             goals: 13,

@@ -1,5 +1,6 @@
 //! Where a repository stands, as text for people.
 
+use crate::model::sandbox::Available;
 use crate::model::status::Status;
 use crate::model::text::{clean_line, count, number};
 use crate::view::style::{BAD, GOOD, ODD, STRONG, paint};
@@ -40,6 +41,10 @@ pub fn page(status: &Status) -> String {
             None => "none".to_owned(),
         },
     );
+    line("protected", clean_line(&status.protections.line()));
+    let sandboxes = status.sandboxes.iter();
+    let sandboxes: Vec<String> = sandboxes.map(sandbox).collect();
+    line("sandboxes", sandboxes.join("; "));
     if let Some(path) = &status.kill {
         line(
             "KILL",
@@ -116,6 +121,15 @@ pub fn page(status: &Status) -> String {
         line("problem", paint(ODD, &clean_line(problem)));
     }
     page
+}
+
+fn sandbox(available: &Available) -> String {
+    let word = available.sandbox.word();
+    let detail = clean_line(&available.detail);
+    match available.works {
+        true => format!("{} ({detail})", paint(GOOD, word)),
+        false => paint(ODD, &detail),
+    }
 }
 
 fn score(status: &Status) -> String {

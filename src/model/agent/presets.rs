@@ -62,6 +62,11 @@ impl Entry {
     /// Lays the keys that the entry gives over a preset.
     fn over(&self, base: Preset) -> Preset {
         let entry = self.clone();
+        // Those of the preset belong to the preset's own `args`.
+        let sandboxed_args = match entry.args {
+            Some(_) => entry.sandboxed_args,
+            None => entry.sandboxed_args.or(base.sandboxed_args),
+        };
         Preset {
             name: entry.name,
             programs: entry.programs.unwrap_or(base.programs),
@@ -71,6 +76,8 @@ impl Entry {
             env: entry.env.unwrap_or(base.env),
             needs_env: entry.needs_env.unwrap_or(base.needs_env),
             leaves: entry.leaves.unwrap_or(base.leaves),
+            writes: entry.writes.unwrap_or(base.writes),
+            sandboxed_args,
             timeout: entry.timeout.or(base.timeout),
             idle_timeout: entry.idle_timeout.or(base.idle_timeout),
             output: entry.output.unwrap_or(base.output),

@@ -7,9 +7,11 @@ mod words;
 use super::fields::{self, Fields, Found, Keys};
 use super::node::{Complaint, Node, Place, Shape};
 use super::report::{Problem, place_problems};
-use super::yaml;
+use super::{sandbox, yaml};
 use crate::model::agent::{BUILT_IN, Entry, Obstacle, Prompt, Refusal};
 use output::read_output;
+
+pub use words::variable_names;
 
 /// The words for how the brief goes in.
 pub const PROMPTS: &[(&str, Prompt)] = &[
@@ -30,6 +32,8 @@ const AGENT: Keys = Keys {
         "env",
         "needs_env",
         "leaves",
+        "writes",
+        "sandboxed_args",
         "timeout",
         "idle_timeout",
         "output",
@@ -134,8 +138,10 @@ fn read_entry(
         extra_args: words::args(&fields, "extra_args", found),
         prompt: fields.optional("prompt", &|node| fields::word(node, PROMPTS), found),
         env: words::variables(&fields, found),
-        needs_env: words::variable_names(&fields, found),
+        needs_env: words::variable_names(&fields, "needs_env", found),
         leaves: words::patterns(&fields, found),
+        writes: (fields.node("writes").is_some()).then(|| sandbox::paths(&fields, "writes", found)),
+        sandboxed_args: words::args(&fields, "sandboxed_args", found),
         timeout: time("timeout", found),
         idle_timeout: time("idle_timeout", found),
         output: fields

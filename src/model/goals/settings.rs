@@ -5,14 +5,14 @@ use globset::Glob;
 use super::agents::{PROMPTS, read_entries};
 use super::fields::{self, Fields, Found, Keys};
 use super::node::{Complaint, Node, Shape};
-use super::sweep;
 use super::{AgentCommand, AgentSpec, Limits, Settings};
+use super::{sandbox, sweep};
 
 /// The keys of the `evolve:` block.
 pub const EVOLVE: Keys = Keys {
     owner: "evolve",
     known: &[
-        "agent", "agents", "jobs", "timeout", "protect", "sweep", "limits",
+        "agent", "agents", "jobs", "timeout", "protect", "sandbox", "sweep", "limits",
     ],
     free: &[],
     elsewhere: ELSEWHERE,
@@ -21,7 +21,9 @@ pub const EVOLVE: Keys = Keys {
 /// The keys of config.yaml.
 pub const CONFIG: Keys = Keys {
     owner: "the file",
-    known: &["agent", "agents", "jobs", "timeout", "sweep", "limits"],
+    known: &[
+        "agent", "agents", "jobs", "timeout", "sandbox", "sweep", "limits",
+    ],
     free: &[],
     elsewhere: &[
         ("protect", "under evolve: in GOALS.yaml"),
@@ -84,6 +86,7 @@ pub fn read_settings(node: &Node, keys: &Keys, found: &mut Found) -> Settings {
             true => read_protect(&fields, found),
             false => Vec::new(),
         },
+        sandbox: sandbox::read_sandbox(&fields, found),
         sweep: sweep::read_sweep(&fields, found),
         limits: read_limits(fields.node("limits"), found),
     }

@@ -19,6 +19,7 @@ fn the_story_of_a_session_reads_from_top_to_bottom() {
     let (out, err) = told(Detail::Normal, &events());
     let story = "\
 evolve 0.1.0 · session s-1 · 13 goals · agent claude, the first that is installed · 2 checks at once
+protections: no sandbox: the agent may write wherever you may
 2 items harvested
 sweep: shellcheck, markers
 cycle 3 · tests-pass: heaviest failing goal (weight 9)

@@ -87,7 +87,7 @@ fn a_later_file_goes_before_an_earlier_one_key_by_key() {
 
 /// What is said of the mistakes below.
 const SAID: &str = r#"
-3: unknown key "modle" (known keys are like, command, programs, args, extra_args, prompt, env, needs_env, leaves, timeout, idle_timeout, output, cannot_run)
+3: unknown key "modle" (known keys are like, command, programs, args, extra_args, prompt, env, needs_env, leaves, writes, sandboxed_args, timeout, idle_timeout, output, cannot_run)
 4: prompt: expected stdin or file or arg, not the text "standard" ()
 5: args: unknown placeholder "{breif}" (did you mean {brief}?)
 5: args: expected text, not the number 5 (put it in quotes: "5")

@@ -156,17 +156,14 @@ pub fn variables(fields: &Fields<'_>, found: &mut Found) -> Option<Vec<(String, 
 }
 
 /// Reads `needs_env`: names of variables.
-pub fn variable_names(fields: &Fields<'_>, found: &mut Found) -> Option<Vec<String>> {
-    fields.node("needs_env")?;
+pub fn variable_names(fields: &Fields<'_>, key: &str, found: &mut Found) -> Option<Vec<String>> {
+    fields.node(key)?;
     let mut names = Vec::new();
-    for (place, name) in fields::texts(fields, "needs_env", found) {
+    for (place, name) in fields::texts(fields, key, found) {
         if is_variable(&name) {
             names.push(name);
         } else {
-            let message = format!(
-                "needs_env: {} is no name of a variable",
-                fields::quote(&name)
-            );
+            let message = format!("{key}: {} is no name of a variable", fields::quote(&name));
             found.report(Complaint::new(place, message).hint("write letters, digits and _"));
         }
     }

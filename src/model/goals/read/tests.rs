@@ -11,6 +11,7 @@ use crate::model::goals::{
     AgentCommand, AgentSpec, Continuous, Direction, GoalKind, MAX_BYTES, to_error,
 };
 use crate::model::reading::Reading;
+use crate::model::sandbox::Wish;
 use crate::model::sweep::{OwnCommand, Part};
 use crate::model::work::Severity;
 
@@ -103,6 +104,7 @@ goals:
     assert_eq!(
         goals.settings,
         Settings {
+            sandbox: Wish::default(),
             agents: Vec::new(),
             agent: Some(AgentSpec::Line("my-agent --print".to_string())),
             jobs: Some(3),

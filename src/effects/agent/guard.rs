@@ -1,0 +1,53 @@
+//! The settings of the agent's git, handed over in its environment: what it passes by, and that it pushes nowhere. A push
+//! cannot be undone. This is a guard against habit, not a wall: who unsets a variable gets by.
+
+use std::ffi::OsString;
+use std::path::Path;
+
+use crate::effects::git::Git;
+
+/// What the addresses of pushes are turned into; no git can go there, and its words name this.
+const REFUSED: &str = "evolve-refuses-pushes://";
+
+/// Returns the variables that set `core.excludesFile` to `excludes` and send every push nowhere.
+pub fn git_settings(root: &Path, excludes: &Path) -> Vec<(OsString, OsString)> {
+    let mut settings: Vec<(OsString, OsString)> = vec![
+        ("core.excludesFile".into(), excludes.into()),
+        (format!("url.{REFUSED}.pushInsteadOf").into(), "".into()),
+    ];
+    // An address that is for pushes alone is not turned into another by `pushInsteadOf`.
+    settings.extend(
+        push_addresses(root)
+            .into_iter()
+            .map(|address| (format!("url.{REFUSED}.insteadOf").into(), address)),
+    );
+    let count = settings.len().to_string();
+    let numbered = settings
+        .into_iter()
+        .enumerate()
+        .flat_map(|(n, (key, value))| {
+            [
+                (format!("GIT_CONFIG_KEY_{n}").into(), key),
+                (format!("GIT_CONFIG_VALUE_{n}").into(), value),
+            ]
+        });
+    let mut variables: Vec<(OsString, OsString)> = numbered.collect();
+    variables.push(("GIT_CONFIG_COUNT".into(), count.into()));
+    variables
+}
+
+/// Returns the addresses that remotes have for pushes alone.
+fn push_addresses(root: &Path) -> Vec<OsString> {
+    use std::os::unix::ffi::OsStringExt;
+    let asked = ["config", "-z", "--get-regexp", r"^remote\..*\.pushurl$"];
+    // It fails where there is none.
+    let said = Git::at(root).run(&asked).unwrap_or_default();
+    let entries = said.split(|byte| *byte == 0);
+    entries
+        .filter_map(|entry| {
+            let end = entry.iter().position(|byte| *byte == b'\n')?;
+            Some(OsString::from_vec(entry[end + 1..].to_vec()))
+        })
+        .filter(|address| !address.is_empty())
+        .collect()
+}

@@ -1,0 +1,178 @@
+//! The inside of a sandbox: a hidden command of this program restricts its own process and becomes the program that is meant.
+//! It never becomes it unrestricted.
+
+use std::ffi::{OsStr, OsString};
+use std::io::ErrorKind;
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+
+use super::landlock::{self, Bounds};
+use crate::model::sandbox::Mechanism;
+
+/// The hidden command's name.
+pub const COMMAND: &str = "__sandbox";
+/// Says to what is started inside that it is inside, and of what: a sandbox in a sandbox is not needed, and may not be possible.
+pub const INSIDE: &str = "_EVOLVE_SANDBOX";
+/// Variables that hold nothing secret and without which few programs work.
+const ALWAYS: [&str; 14] = [
+    "PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TERM", "TZ", "TMPDIR", "TMP",
+    "TEMP", "NO_COLOR", "COLUMNS",
+];
+/// The starts of the names of variables that are this program's own doing, or say how to write.
+const ALWAYS_STARTS: [&str; 4] = ["EVOLVE_", "_EVOLVE_", "GIT_", "LC_"];
+/// Ways to other accounts that an agent gets only if they are named.
+const KEYS: [&str; 3] = ["SSH_AUTH_SOCK", "SSH_ASKPASS", "GIT_ASKPASS"];
+
+/// What the process is to be held back by.
+#[derive(Debug, Default)]
+pub struct Inside {
+    /// What holds it back; bubblewrap does so itself, as the program that is started.
+    pub by: Mechanism,
+    /// For Landlock.
+    pub bounds: Bounds,
+    /// The only variables that are kept, beside those that are always kept; all if none.
+    pub env: Option<Vec<OsString>>,
+}
+
+impl Inside {
+    /// Returns the arguments from which `parse` makes this again.
+    pub fn arguments(&self) -> Vec<OsString> {
+        let mut words: Vec<OsString> = vec![COMMAND.into(), "--by".into(), self.by.word().into()];
+        for path in &self.bounds.write {
+            words.extend(["--write".into(), path.clone().into()]);
+        }
+        if !self.bounds.network {
+            words.push("--no-network".into());
+        }
+        if let Some(names) = &self.env {
+            words.push("--env".into());
+            words.push(names.join(OsStr::new(",")));
+        }
+        words.push("--".into());
+        words
+    }
+
+    /// Reads what `arguments` wrote, without the command's name; the words behind it are the program.
+    fn parse(mut words: impl Iterator<Item = OsString>) -> Option<(Inside, Vec<OsString>)> {
+        let mut inside = Inside::default();
+        inside.bounds.network = true;
+        loop {
+            let word = words.next()?;
+            match word.to_str()? {
+                "--by" => {
+                    inside.by = match words.next()?.to_str()? {
+                        "landlock" => Mechanism::Landlock,
+                        "bwrap" => Mechanism::Bwrap,
+                        _ => return None,
+                    }
+                }
+                "--write" => inside.bounds.write.push(words.next()?.into()),
+                "--no-network" => inside.bounds.network = false,
+                "--env" => inside.env = Some(split(&words.next()?)?),
+                "--" => return Some((inside, words.collect())),
+                _ => return None,
+            }
+        }
+    }
+
+    /// Says whether a variable of the environment gets in.
+    fn lets_in(&self, name: &OsStr) -> bool {
+        let Some(text) = name.to_str() else {
+            return self.env.is_none();
+        };
+        let is_named = self.env.iter().flatten().any(|named| named == name);
+        match &self.env {
+            None => !KEYS.contains(&text),
+            Some(_) if KEYS.contains(&text) => is_named,
+            Some(_) => {
+                is_named
+                    || ALWAYS.contains(&text)
+                    || ALWAYS_STARTS.iter().any(|start| text.starts_with(start))
+            }
+        }
+    }
+}
+
+fn split(names: &OsStr) -> Option<Vec<OsString>> {
+    let names = names.to_str()?.split(',').filter(|name| !name.is_empty());
+    Some(names.map(Into::into).collect())
+}
+
+/// Becomes the program that `words` name, inside; returns only if it could not, with the exit code that says so.
+pub fn enter(words: impl Iterator<Item = OsString>) -> u8 {
+    let Some((inside, argv)) = Inside::parse(words) else {
+        eprintln!("evolve: `{COMMAND}` is for evolve itself");
+        return 2;
+    };
+    if inside.by == Mechanism::Landlock
+        && let Err(why) = landlock::restrict(&inside.bounds)
+    {
+        eprintln!("evolve: cannot enter the sandbox, so nothing was started: {why}");
+        return 126;
+    }
+    let Some((program, arguments)) = argv.split_first() else {
+        return 0;
+    };
+    let mut command = Command::new(program);
+    command.args(arguments);
+    for (name, _) in std::env::vars_os() {
+        if !inside.lets_in(&name) {
+            command.env_remove(name);
+        }
+    }
+    command.env(INSIDE, inside.by.word());
+    let cause = command.exec();
+    eprintln!(
+        "evolve: cannot start {}: {cause}",
+        program.to_string_lossy()
+    );
+    match cause.kind() {
+        ErrorKind::NotFound => 127,
+        _ => 126,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_as_arguments_is_read_again() {
+        let inside = Inside {
+            by: Mechanism::Landlock,
+            bounds: Bounds {
+                write: vec!["/r".into(), "/a b".into()],
+                network: false,
+            },
+            env: Some(vec!["API_KEY".into()]),
+        };
+        let mut words = inside.arguments();
+        words.extend(["sh".into(), "-c".into(), "--write".into()]);
+        let (read, argv) = Inside::parse(words.into_iter().skip(1)).unwrap();
+        assert_eq!(format!("{read:?}"), format!("{inside:?}"));
+        assert_eq!(argv, ["sh", "-c", "--write"]);
+    }
+
+    #[test]
+    fn only_named_and_needed_variables_get_in_where_some_are_named() {
+        let all = Inside::default();
+        assert!(all.lets_in(OsStr::new("AWS_SECRET_ACCESS_KEY")));
+        assert!(!all.lets_in(OsStr::new("SSH_AUTH_SOCK")));
+        let some = Inside {
+            env: Some(vec!["API_KEY".into(), "SSH_AUTH_SOCK".into()]),
+            ..Inside::default()
+        };
+        for name in [
+            "API_KEY",
+            "SSH_AUTH_SOCK",
+            "PATH",
+            "EVOLVE_BRIEF",
+            "GIT_CONFIG_COUNT",
+        ] {
+            assert!(some.lets_in(OsStr::new(name)), "{name}");
+        }
+        for name in ["AWS_SECRET_ACCESS_KEY", "GIT_ASKPASS"] {
+            assert!(!some.lets_in(OsStr::new(name)), "{name}");
+        }
+    }
+}

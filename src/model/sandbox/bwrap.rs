@@ -1,0 +1,74 @@
+//! The arguments of bubblewrap. Pure.
+
+use std::ffi::OsString;
+
+use super::{Access, Rule};
+
+/// What root keeps inside: what builds and package managers need, nothing that reaches around the mounts.
+const KEPT: [&str; 7] = [
+    "CAP_CHOWN",
+    "CAP_DAC_OVERRIDE",
+    "CAP_FOWNER",
+    "CAP_FSETID",
+    "CAP_KILL",
+    "CAP_SETGID",
+    "CAP_SETUID",
+];
+
+/// Returns the arguments that start what follows them inside: everything can be read, the rules say what else, processes see
+/// only each other. `rules` are in order.
+///
+/// It keeps to the session and the group it is started in and does not die with its parent: whoever supervises it asks the
+/// group to end, waits, and then ends it.
+pub fn bwrap_argv(rules: &[Rule], (has_network, is_root): (bool, bool)) -> Vec<OsString> {
+    let mut argv: Vec<OsString> = Vec::new();
+    let mut add = |words: &[&str]| argv.extend(words.iter().map(Into::into));
+    add(&["--unshare-pid", "--unshare-ipc"]);
+    if !has_network {
+        add(&["--unshare-net"]);
+    }
+    if is_root {
+        add(&["--cap-drop", "ALL"]);
+        for capability in KEPT {
+            add(&["--cap-add", capability]);
+        }
+    }
+    add(&["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"]);
+    for rule in rules {
+        let path = OsString::from(&rule.path);
+        match rule.access {
+            Access::Write => argv.extend(["--bind".into(), path.clone(), path]),
+            Access::Read => argv.extend(["--ro-bind".into(), path.clone(), path]),
+            Access::Hidden => argv.extend(["--tmpfs".into(), path]),
+            Access::Masked => argv.extend(["--ro-bind".into(), "/dev/null".into(), path]),
+        }
+    }
+    argv.push("--".into());
+    argv
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rules_become_mounts_in_their_order() {
+        let rule = |path: &str, access| Rule {
+            path: path.into(),
+            access,
+        };
+        let rules = [
+            rule("/r", Access::Write),
+            rule("/r/.git/hooks", Access::Read),
+            rule("/run/user", Access::Hidden),
+        ];
+        let argv = bwrap_argv(&rules, (false, false));
+        let words: Vec<_> = argv.iter().map(|word| word.to_str().unwrap()).collect();
+        assert_eq!(
+            words.join(" "),
+            "--unshare-pid --unshare-ipc --unshare-net --ro-bind / / --dev /dev --proc /proc --bind /r /r --ro-bind /r/.git/hooks /r/.git/hooks --tmpfs /run/user --"
+        );
+        assert!(bwrap_argv(&[], (true, true)).contains(&"CAP_FOWNER".into()));
+        assert!(!bwrap_argv(&[], (true, true)).contains(&"--unshare-net".into()));
+    }
+}
