@@ -424,7 +424,10 @@ impl Ledger {
     ) -> Result<()> {
         let repo = workspace.repo;
         let head = repo.head()?;
-        let Some(commit) = head.commit.filter(|_| head.branch.as_deref() != Some(branch)) else {
+        let Some(commit) = head
+            .commit
+            .filter(|_| head.branch.as_deref() != Some(branch))
+        else {
             return workspace.sync_ledger(files);
         };
         let theirs = repo.ledger_files(&repo.tree_of(&commit)?)?;
@@ -432,7 +435,9 @@ impl Ledger {
             let path = self.root.join(name);
             let is_theirs = theirs.iter().any(|(known, _)| known == name);
             let is_as_written = || {
-                let now = files::read_bounded(&path, names::most_bytes(name)).ok().flatten();
+                let now = files::read_bounded(&path, names::most_bytes(name))
+                    .ok()
+                    .flatten();
                 now.as_ref() == bytes.as_ref()
             };
             if !is_theirs && is_as_written() {

@@ -192,21 +192,16 @@ impl Workspace<'_> {
         match fate {
             Fate::Leave => {}
             Fate::Keep => {}
-            Fate::Undo => {
-                match plan {
-                    None => {}
-                    Some(plan) => match self.carry_out(start, plan, &mut quarantine)? {
-                        true => {
-                            settled.commit.clone_from(&plan.undo);
-                            settled.was_undone = true;
-                        }
-                        false => settled.was_outrun = true,
-                    },
-                }
-                if !settled.was_outrun {
-                    self.move_away(&stock.nested, &mut quarantine)?;
-                }
-            }
+            Fate::Undo => match plan {
+                None => self.move_away(&stock.nested, &mut quarantine)?,
+                Some(plan) => match self.carry_out(start, plan, &mut quarantine)? {
+                    true => {
+                        settled.commit.clone_from(&plan.undo);
+                        settled.was_undone = true;
+                    }
+                    false => settled.was_outrun = true,
+                },
+            },
         }
         let is_left = fate == Fate::Leave || settled.was_outrun;
         let (root, kept) = (&self.repo.root, &start.kept);

@@ -354,6 +354,13 @@ impl TestRepo {
     }
 }
 
+/// Every file and link below a folder outside git's own folders, with mode and bytes.
+pub fn files_below(folder: &Path) -> BTreeMap<Vec<u8>, (u32, Vec<u8>)> {
+    let mut found = BTreeMap::new();
+    collect(folder, folder, &mut found);
+    found
+}
+
 fn collect(root: &Path, folder: &Path, found: &mut BTreeMap<Vec<u8>, (u32, Vec<u8>)>) {
     use std::os::unix::ffi::OsStrExt;
     use std::os::unix::fs::MetadataExt;

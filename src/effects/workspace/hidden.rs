@@ -82,15 +82,19 @@ impl Workspace<'_> {
         Ok(changed)
     }
 
+    /// Says whether not every tracked file is checked out.
+    pub fn is_sparse(&self) -> bool {
+        let sparse = ["config", "--type=bool", "--get", "core.sparseCheckout"];
+        self.repo.git.run(&sparse).is_ok_and(|is| is == b"true\n")
+    }
+
     /// Lists the marked entries of the index, and the untracked files if `what` names others, too.
     fn list_index(&self, what: &[&str]) -> Result<(Vec<Marked>, Vec<Vec<u8>>)> {
         const SUBMODULE: &str = "160000";
         let arguments = [&["ls-files", "-v", "--stage", "-z"], what].concat();
         let listed = self.repo.git.run(&arguments)?;
         // Asked at the first such entry: most repositories have none.
-        let sparse = ["config", "--type=bool", "--get", "core.sparseCheckout"];
-        let is_sparse =
-            LazyCell::new(|| self.repo.git.run(&sparse).is_ok_and(|is| is == b"true\n"));
+        let is_sparse = LazyCell::new(|| self.is_sparse());
         let (mut marked, mut untracked) = (Vec::new(), Vec::new());
         for line in listed.split(|byte| *byte == 0) {
             if let Some(path) = line.strip_prefix(b"? ") {

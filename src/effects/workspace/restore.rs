@@ -8,9 +8,9 @@ use std::os::unix::ffi::OsStrExt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Start, Stock, Workspace, ended};
+use super::{Start, Stock, Workspace, ended, status};
 use crate::effects::files;
-use crate::effects::keep::{clear_way, is_beneath};
+use crate::effects::keep::{clear_way, from_hex, is_beneath, to_hex};
 use crate::effects::quarantine::Quarantine;
 use crate::effects::repo::{Difference, Entry, hash_blob};
 use crate::error::{Error, Result};
@@ -25,6 +25,9 @@ pub struct Plan {
     pub branch_was: Option<String>,
     /// The undo commit.
     pub undo: String,
+    /// Folders of the agent's with a repository of their own, in hex: out of the way before any file is written.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub nested: Vec<String>,
 }
 
 const SUBMODULE: u32 = 0o160_000;
@@ -80,6 +83,7 @@ impl Workspace<'_> {
             tip: stock.tip.clone(),
             branch_was,
             undo,
+            nested: stock.nested.iter().map(|path| to_hex(path)).collect(),
         }))
     }
 
@@ -101,10 +105,47 @@ impl Workspace<'_> {
             .differences(&from, &to)?
             .into_iter()
             .partition(|one| is_ledger_path(&one.path));
+        let nested: Vec<_> = plan.nested.iter().map(|path| from_hex(path)).collect();
+        self.move_away(&nested, quarantine)?;
         self.clear_files(start, &content, quarantine)?;
         self.write_files(&plan.undo, &content)?;
         self.reset_index(&ledger)?;
+        if !content.is_empty() && self.is_sparse() {
+            // What the agent's index had lost is written to disk again, also where the checkout leaves it out.
+            let _ = self.repo.git.run(&["sparse-checkout", "reapply"]);
+        }
+        if content.iter().any(|one| one.path.ends_with(b".gitignore")) {
+            self.move_unignored(start, quarantine)?;
+        }
         Ok(true)
+    }
+
+    /// Moves away what only an undone `.gitignore` had ignored: left in place it would be taken for the user's.
+    fn move_unignored(&self, start: &Start, quarantine: &mut Quarantine) -> Result<()> {
+        let is_users = |path: &Vec<u8>| start.kept.was_there(path);
+        let folders = status::read_folders(&self.repo.git)?;
+        let (whole, shared): (Vec<_>, Vec<_>) = folders.into_iter().partition(|path| {
+            let name = path.strip_suffix(b"/").unwrap_or(path);
+            !path.starts_with(b".agents/") && !start.kept.is_ousted_by(name)
+        });
+        let single = match shared.is_empty() {
+            true => Vec::new(),
+            false => status::read(&self.repo.git, false)?.untracked,
+        };
+        let is_shared = |path: &Vec<u8>| shared.iter().any(|folder| path.starts_with(folder));
+        let single = single.into_iter().filter(is_shared);
+        for path in whole
+            .into_iter()
+            .chain(single)
+            .filter(|path| !is_users(path))
+        {
+            let path = path.strip_suffix(b"/").unwrap_or(&path);
+            if is_beneath(&self.repo.root, path) {
+                quarantine.take(&self.repo.root, path)?;
+                self.remove_empty_folders(path);
+            }
+        }
+        Ok(())
     }
 
     fn move_branch(&self, start: &Start, plan: &Plan) -> Result<bool> {

@@ -25,6 +25,12 @@ pub fn read(git: &Git, with_ignored: bool) -> Result<Status> {
     }
 }
 
+/// Returns untracked files that are not ignored, and instead of what lies in a folder without a tracked file that folder, with
+/// a slash at the end.
+pub fn read_folders(git: &Git) -> Result<Vec<Vec<u8>>> {
+    ask(git, &["--untracked-files=normal"]).map(|status| status.untracked)
+}
+
 /// Reads the state of the tracked files alone.
 pub fn read_tracked(git: &Git) -> Result<Status> {
     ask(git, &["--untracked-files=no"])

@@ -137,9 +137,16 @@ impl Workspace<'_> {
                 || movement.new.bytes().all(|digit| digit == b'0')
                 || all().any(|own| is_marked(own) && own.new == movement.new)
         };
+        // Where a rebase or cherry-pick of the agent's passes over commits that need no picking.
+        let goes_on = |movement: &Movement| {
+            movement.message.ends_with(": fast-forward")
+                && all().any(|own| is_marked(own) && own.new == movement.old)
+        };
         let mut others = Vec::new();
         if unmarked == Unmarked::Others || all().any(is_marked) {
-            for movement in all().filter(|one| !is_marked(one) && !brings_nothing(one)) {
+            for movement in
+                all().filter(|one| !is_marked(one) && !brings_nothing(one) && !goes_on(one))
+            {
                 let words = format!(
                     "{} {}",
                     movement.new.get(..10).unwrap_or_default(),
@@ -287,15 +294,10 @@ impl Workspace<'_> {
             if start.kept.was_there(&path) {
                 continue;
             }
-            if path.ends_with(b"/") {
-                let name = String::from_utf8_lossy(&path).into_owned();
-                left.notes.push(format!(
-                    "{name} has a repository of its own and was left uncommitted"
-                ));
-                left.nested.push(path);
-                continue;
+            match path.ends_with(b"/") {
+                true => left.note_nested(path),
+                false => wanted.push(path),
             }
-            wanted.push(path);
         }
         is_staged |= !wanted.is_empty();
         // What is gone is taken out first: git adds nothing behind a link that now stands where a folder was.
@@ -304,7 +306,11 @@ impl Workspace<'_> {
             is_beneath(root, path)
                 && fs::symlink_metadata(root.join(OsStr::from_bytes(path)))
                     .is_ok_and(|meta| meta.is_file() || meta.is_dir() || meta.is_symlink())
+                && !self.is_empty_repository(path)
         });
+        for path in gone.iter().filter(|path| self.is_empty_repository(path)) {
+            left.note_nested([path, &b"/"[..]].concat());
+        }
         if !gone.is_empty() {
             git.run_with(
                 &["update-index", "--force-remove", "-z", "--stdin"],

@@ -23,7 +23,27 @@ pub struct Left {
     pub nested: Vec<Vec<u8>>,
 }
 
+impl Left {
+    /// Notes a folder with a repository of its own; its path ends with a slash.
+    pub fn note_nested(&mut self, path: Vec<u8>) {
+        let name = String::from_utf8_lossy(&path).into_owned();
+        self.notes.push(format!(
+            "{name} has a repository of its own and was left uncommitted"
+        ));
+        self.nested.push(path);
+    }
+}
+
 impl Workspace<'_> {
+    /// Says whether a folder has a repository of its own without a commit, which git refuses to add.
+    pub fn is_empty_repository(&self, path: &[u8]) -> bool {
+        let folder = self.repo.root.join(OsStr::from_bytes(path));
+        let is_repository = fs::symlink_metadata(&folder).is_ok_and(|meta| meta.is_dir())
+            && fs::symlink_metadata(folder.join(".git")).is_ok();
+        let head = ["rev-parse", "--quiet", "--verify", "HEAD"];
+        is_repository && Git::at(&folder).run(&head).is_err()
+    }
+
     /// Moves out of the ledger's places what an agent put there and is no plain file or folder: a link would lead elsewhere
     /// what is written there.
     pub fn clear_ledger(&self, start: &Start, left: &mut Left) -> Result<()> {
