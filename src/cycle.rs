@@ -32,6 +32,9 @@ pub enum Step {
 
 /// Runs one cycle and settles whatever comes of it.
 pub async fn cycle(session: &Session, progress: &mut Progress) -> Result<Step, Cut> {
+    for said in progress.ledger.follow(session.home())? {
+        session.events.warn(said);
+    }
     let number = progress.ledger.history.next_cycle();
     let mut start = match progress.opened.take() {
         Some(start) => start.of_cycle(number),

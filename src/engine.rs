@@ -98,7 +98,11 @@ fn close(session: &Session, progress: &mut Progress, ending: &Ending) -> Result<
     }
     if progress.newest.is_some() {
         told = Some(
-            summary::trajectory(progress, &progress.ledger.snapshot(names::BASELINE)).one_line(),
+            summary::trajectory(
+                progress,
+                &progress.ledger.snapshot(session.home(), names::BASELINE),
+            )
+            .one_line(),
         );
     }
     if is_settled {

@@ -42,6 +42,7 @@ pub mod model {
     pub mod exact;
     pub mod gate;
     pub mod goals;
+    pub mod growth;
     pub mod ledger;
     pub mod lesson;
     pub mod limit;

@@ -308,13 +308,13 @@ pub struct Progress {
 
 impl Progress {
     /// Starts from a ledger.
-    pub fn new(ledger: Ledger) -> Progress {
+    pub fn new(repo: &Repo, ledger: Ledger) -> Progress {
         let newest = ledger.history.newest().and_then(|record| {
-            let post = crate::model::ledger::post_snapshot(record.cycle);
-            let snapshot = || ledger.snapshot(&crate::model::ledger::snapshot(record.cycle));
+            let post = names::post_snapshot(record.cycle);
+            let snapshot = || ledger.snapshot(repo, &names::snapshot(record.cycle));
             match record.is_undone() {
                 true => snapshot(),
-                false => ledger.snapshot(&post).or_else(snapshot),
+                false => ledger.snapshot(repo, &post).or_else(snapshot),
             }
         });
         Progress {

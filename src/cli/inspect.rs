@@ -104,7 +104,7 @@ pub fn status(global: &Global, as_json: bool) -> Result<u8> {
         .load()
         .ok()
         .map(|(goals, _)| goals);
-    let progress = Progress::new(Ledger::look(&repo.root)?);
+    let progress = Progress::new(&repo, Ledger::look(&repo)?);
     let ledger = &progress.ledger;
     let head = repo.head()?;
     let standing = |wanted: &str| -> Vec<String> {
@@ -155,7 +155,7 @@ pub fn status(global: &Global, as_json: bool) -> Result<u8> {
             .as_ref()
             .map(|snapshot| snapshot.goals_passing),
         baseline_score: ledger
-            .snapshot(names::BASELINE)
+            .snapshot(&repo, names::BASELINE)
             .map(|snapshot| snapshot.score),
         struck: standing("struck"),
         declined: standing("declined"),
@@ -225,7 +225,7 @@ fn is_valid(record: &Record) -> bool {
 
 fn whole_history() -> Result<History> {
     let repo = Repo::discover(&current_dir()?)?;
-    Ok(History::parse(&ledger::whole_history(&repo.root)?))
+    Ok(History::parse(&ledger::whole_history(&repo)?))
 }
 
 /// Prints one cycle.
@@ -244,10 +244,10 @@ pub fn show(global: &Global, cycle: u64) -> Result<u8> {
         return Err(Error::usage(format!("there is no cycle {cycle}")).hint(known));
     };
     let repo = Repo::discover(&current_dir()?)?;
-    let ledger = Ledger::look(&repo.root)?;
+    let ledger = Ledger::look(&repo)?;
     let (before, after) = (
-        ledger.snapshot(&names::snapshot(cycle)),
-        ledger.snapshot(&names::post_snapshot(cycle)),
+        ledger.snapshot(&repo, &names::snapshot(cycle)),
+        ledger.snapshot(&repo, &names::post_snapshot(cycle)),
     );
     global.say(&tables::show_record(
         record,
@@ -260,7 +260,7 @@ pub fn show(global: &Global, cycle: u64) -> Result<u8> {
 /// Prints the queue.
 pub fn work_list(global: &Global) -> Result<u8> {
     let repo = Repo::discover(&current_dir()?)?;
-    let ledger = Ledger::look(&repo.root)?;
+    let ledger = Ledger::look(&repo)?;
     for problem in ledger.queue.problems() {
         global.warn(&format!("{}, {problem}", names::QUEUE));
     }

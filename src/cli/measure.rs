@@ -132,9 +132,9 @@ async fn measure_now(
         session: clock::session_id(),
         fence: sandbox.fence(Inmate::Checks, &ground)?,
     };
-    let newest = Ledger::look(&repo.root)
+    let newest = Ledger::look(repo)
         .ok()
-        .and_then(|ledger| Progress::new(ledger).newest);
+        .and_then(|ledger| Progress::new(repo, ledger).newest);
     let durations = newest.iter().flat_map(|snapshot| &snapshot.goals);
     let expected: HashMap<_, _> = durations
         .map(|goal| (goal.id.clone(), goal.duration_s))
@@ -186,7 +186,7 @@ pub fn dry_run(global: &Global, run: &RunOptions) -> Result<u8> {
     let _ = listener.join();
     let mut snapshot = measured?;
     refuse_unmeasurable(&snapshot, &goals)?;
-    let mut progress = Progress::new(Ledger::look(&repo.root)?);
+    let mut progress = Progress::new(&repo, Ledger::look(&repo)?);
     if let Some(earlier) = &progress.newest {
         snapshot.tolerate(earlier, &goals);
     }
@@ -257,7 +257,7 @@ fn sweep_note(
         Choice::Work(selection) => matches!(selection.task, Task::Goal(_)),
         Choice::HumanNeeded(_) => true,
     };
-    if has_failing_goal || !sweep::is_due(&ledger.last_sweep(), None, clock::now()) {
+    if has_failing_goal || !sweep::is_due(&ledger.last_sweep(repo), None, clock::now()) {
         return Ok(None);
     }
     let parts = sweep::parts(

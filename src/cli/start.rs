@@ -97,8 +97,8 @@ async fn start(global: &Global, run: &RunOptions, repo: Repo, events: &Events) -
     let home = isolation
         .as_ref()
         .map_or(&repo, |isolation| &isolation.user);
-    let mut ledger = Ledger::load(&home.root)?;
-    ledger.branch = isolation.as_ref().map(|isolation| isolation.branch.clone());
+    let branch = isolation.as_ref().map(|isolation| isolation.branch.clone());
+    let ledger = Ledger::open(home, branch)?;
     events.send(Event::SessionStarted {
         session: id.clone(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -139,7 +139,8 @@ async fn start(global: &Global, run: &RunOptions, repo: Repo, events: &Events) -
         options,
         lock,
     };
-    engine::run(&session, &mut Progress::new(ledger)).await
+    let mut progress = Progress::new(session.home(), ledger);
+    engine::run(&session, &mut progress).await
 }
 
 /// Makes the slot that the agent works in; from here on the goals are those that are committed.
@@ -315,7 +316,8 @@ fn acknowledge_kills(repo: &Repo, stop: &Stop) -> Result<()> {
             .ok()
             .flatten()
             .map(|journal| journal.cycle);
-        let newest = || Ledger::look(&root).map_or(0, |ledger| ledger.history.next_cycle() - 1);
+        let ledger = || Ledger::look(&Repo::discover(&root)?);
+        let newest = || ledger().map_or(0, |ledger| ledger.history.next_cycle() - 1);
         let cycle = running.unwrap_or_else(newest);
         if let Err(error) =
             Ledger::acknowledge_kill(&root, cycle, &halt.reason(), &clock::timestamp())

@@ -132,18 +132,17 @@ pub fn retry(global: &Global, id: &str) -> Result<u8> {
     let repo = Repo::discover(&current_dir()?)?;
     let (goals, _) = goals_file(global, &repo)?.load()?;
     find_goal(&goals, id)?;
-    let ledger = Ledger::load(&repo.root)?;
+    let after_cycle = Ledger::look(&repo)?.history.next_cycle() - 1;
     let retry = Retry {
         format: FORMAT,
         goal_id: id.to_owned(),
-        after_cycle: ledger.history.next_cycle() - 1,
+        after_cycle,
         at: clock::timestamp(),
         reason: None,
     };
-    files::append(
-        &repo.root.join(names::RETRIES),
-        &ledger::line("retry", &retry)?,
-    )?;
+    ledger::append(&repo, names::RETRIES, |_| {
+        ledger::line("retry", &retry).map(Some)
+    })?;
     global.say(&format!(
         "{id} may be worked on again; its earlier attempts no longer count\n"
     ));
@@ -156,36 +155,31 @@ pub fn work_add(global: &Global, item: &NewWork) -> Result<u8> {
     if item.title.trim().is_empty() {
         return Err(Error::usage("the title is empty").hint("say in one line what is to be done"));
     }
-    let path = repo.root.join(names::QUEUE);
-    let ledger = Ledger::load(&repo.root)?;
-    let known = ledger.queue.to_text();
-    let mut queue = Queue::parse(&known);
-    let added = queue.add(
-        NewItem {
-            title: item.title.clone(),
-            kind: item.kind.clone(),
-            severity: match item.severity {
-                Level::Critical => Severity::Critical,
-                Level::High => Severity::High,
-                Level::Medium => Severity::Medium,
-                Level::Low => Severity::Low,
-            },
-            source: "evolve work add".to_owned(),
-            description: item.description.clone(),
-            target_repo: item.target_repo.clone(),
-            ..NewItem::default()
+    let new = NewItem {
+        title: item.title.clone(),
+        kind: item.kind.clone(),
+        severity: match item.severity {
+            Level::Critical => Severity::Critical,
+            Level::High => Severity::High,
+            Level::Medium => Severity::Medium,
+            Level::Low => Severity::Low,
         },
-        &clock::timestamp(),
-    );
-    if !added {
+        source: "evolve work add".to_owned(),
+        description: item.description.clone(),
+        target_repo: item.target_repo.clone(),
+        ..NewItem::default()
+    };
+    // Only the new line is appended, so that a running loop and this command never write over each other.
+    let was_added = ledger::append(&repo, names::QUEUE, |known| {
+        let mut queue = Queue::parse(known);
+        let added = queue.add(new, &clock::timestamp());
+        let text = queue.to_text();
+        Ok(added.then(|| text[known.len()..].trim_start_matches('\n').to_owned()))
+    })?;
+    if !was_added {
         global.say("already in the queue, open or done\n");
         return Ok(0);
     }
-    // Only the new line is appended, so that a running loop and this command never write over each other.
-    let line = queue.to_text()[known.len()..]
-        .trim_start_matches('\n')
-        .to_owned();
-    files::append(&path, &line)?;
     global.say(&format!(
         "queued: {}\n",
         crate::model::text::clean_line(&item.title)

@@ -95,7 +95,7 @@ impl<'a> Attempt<'a> {
         uncopied::warn(session, &start.kept, progress.kept.as_ref());
         progress.kept = Some(start.kept.clone());
         // Before the item is claimed: after a crash it is anybody's again.
-        let ledger = progress.ledger.stored(&session.repo)?;
+        let ledger = progress.ledger.stored(session.home())?;
         if let Task::Item(item) = self.task {
             progress.ledger.queue.claim(
                 item.key,
@@ -146,7 +146,7 @@ impl<'a> Attempt<'a> {
                 goals_file: &session.goals_file.shown,
                 before: self.before,
                 records: &progress.ledger.history.records,
-                broken: &self.broken_before(progress),
+                broken: &self.broken_before(session, progress),
                 lessons: &progress.ledger.lessons,
                 frozen: &yardstick.frozen,
                 test_first: session.options.test_first,
@@ -161,7 +161,7 @@ impl<'a> Attempt<'a> {
     }
 
     /// Returns what earlier attempts at the same task broke, as their checks said it.
-    fn broken_before(&self, progress: &Progress) -> Vec<(u64, String)> {
+    fn broken_before(&self, session: &Session, progress: &Progress) -> Vec<(u64, String)> {
         let id = self.task.goal_id();
         let records = progress.ledger.history.records.iter().rev();
         records
@@ -171,7 +171,7 @@ impl<'a> Attempt<'a> {
             .filter_map(|record| {
                 let after = progress
                     .ledger
-                    .snapshot(&names::post_snapshot(record.cycle))?;
+                    .snapshot(session.home(), &names::post_snapshot(record.cycle))?;
                 let output = brief::broken_output(record, &after);
                 (!output.is_empty()).then_some((record.cycle, output))
             })

@@ -128,8 +128,10 @@ pub async fn choose(
     mut before: Snapshot,
 ) -> Result<(Choice, Snapshot), Cut> {
     progress.ledger.refresh_queue()?;
-    progress.ledger.refresh_retries()?;
-    wake_declined(progress, start, goals)?;
+    for said in progress.ledger.judge_retries(session.home())? {
+        session.events.warn(said);
+    }
+    wake_declined(session, progress, (start, goals))?;
     let repository = session.home().name();
     let mut doubts = 0;
     let choice = loop {
@@ -208,7 +210,11 @@ async fn recheck(
 
 /// Lets declined goals be worked on again when somebody else changed the content since the newest record (rule 4). It is
 /// written down, because the next record will already have the new content.
-fn wake_declined(progress: &mut Progress, start: &Start, goals: &Goals) -> Result<()> {
+fn wake_declined(
+    session: &Session,
+    progress: &mut Progress,
+    (start, goals): (&Start, &Goals),
+) -> Result<()> {
     let woken = strikes::woken(
         &goals.goals,
         &progress.ledger.history,
@@ -216,5 +222,5 @@ fn wake_declined(progress: &mut Progress, start: &Start, goals: &Goals) -> Resul
         &start.content,
         &clock::timestamp(),
     );
-    progress.ledger.allow_again(woken)
+    progress.ledger.allow_again(session.home(), woken)
 }

@@ -149,6 +149,13 @@ pub fn record(
             record.newly_passing.push(id.clone());
         }
     }
+    let found = progress
+        .ledger
+        .judge_files(session.home(), start.cycle, &clock::timestamp())?;
+    for what in &found {
+        session.events.warn(what.clone());
+    }
+    record.notes.extend(found);
     take_in(session, progress, (start, attempt), &record)?;
     write_down(session, progress, start, &record)?;
     Ok(record)
@@ -163,8 +170,6 @@ fn take_in(
 ) -> Result<()> {
     let now = clock::timestamp();
     let ledger = &mut progress.ledger;
-    ledger.refresh_queue()?;
-    ledger.refresh_retries()?;
     if let Task::Item(item) = attempt.task {
         let by = format!("evolve cycle {}", start.cycle);
         match record.result {

@@ -9,7 +9,7 @@ use crate::session::{Ending, Progress, Session};
 
 /// Rewrites both documents; they become part of the next commit.
 pub fn write(session: &Session, progress: &mut Progress, ending: Option<&Ending>) -> Result<()> {
-    let baseline = progress.ledger.snapshot(names::BASELINE);
+    let baseline = progress.ledger.snapshot(session.home(), names::BASELINE);
     let trajectory = trajectory(progress, &baseline);
     let delta = trajectory.to_markdown();
     let summary = Summary {

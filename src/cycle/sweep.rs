@@ -24,7 +24,7 @@ pub async fn sweep_if_due(
 ) -> Result<bool, Cut> {
     let tried = progress.last_sweep.as_ref().map(|last| last.at);
     let now = clock::now();
-    if !sweep::is_due(&progress.ledger.last_sweep(), tried, now) {
+    if !sweep::is_due(&progress.ledger.last_sweep(session.home()), tried, now) {
         return Ok(false);
     }
     let mut last = LastSweep {

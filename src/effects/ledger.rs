@@ -1,12 +1,25 @@
 //! Everything that `evolve` keeps in the repository: reads it once, holds it in memory while agents run, writes it back
 //! and commits it. What is in memory wins over what an agent did to the files meanwhile.
+//!
+//! It is read from git (`chain`), as far as the anchor says; what the files of the tree say otherwise is put right
+//! (`mend`). Two files belong to others as well, the queue and the retries: what they hold at a cycle's start is taken in,
+//! what appears in them while an agent runs is judged (`shared`).
+
+mod anchor;
+mod chain;
+mod mend;
+mod shared;
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+
+use chain::Chain;
+pub use shared::append;
 
 use crate::effects::files;
 use crate::effects::repo::{Entry, Repo};
@@ -18,7 +31,7 @@ use crate::model::lesson::{self, Lesson};
 use crate::model::record::{History, Record};
 use crate::model::schema;
 use crate::model::snapshot::{FORMAT, Snapshot};
-use crate::model::strikes::Retry;
+use crate::model::strikes::{self, Retry};
 use crate::model::work::Queue;
 
 /// The most bytes of git's own list of excluded files that are read.
@@ -48,8 +61,13 @@ const STANDING: [&str; 9] = [
 #[derive(Debug)]
 pub struct Ledger {
     root: PathBuf,
+    private: PathBuf,
     /// The branch that it is committed to, whatever is checked out; none for the one that is.
     pub branch: Option<String>,
+    /// The tree whose ledger this is; none where git has no ledger yet, so that the files count.
+    tree: Option<String>,
+    /// What is to be said of how it was found.
+    reports: Vec<String>,
     /// The records.
     pub history: History,
     history_text: String,
@@ -57,95 +75,120 @@ pub struct Ledger {
     pub queue: Queue,
     /// Goals asked for again.
     pub retries: Vec<Retry>,
+    retries_text: String,
     /// What agents learned.
     pub lessons: Vec<Lesson>,
     lessons_text: String,
     /// Files written since the last commit; none stands for a removed one.
     pending: BTreeMap<String, Option<Vec<u8>>>,
+    /// When the files of the tree were last held against memory.
+    verified: Option<SystemTime>,
 }
 
 impl Ledger {
-    /// Reads the ledger below `root`, to write to it. Refuses one that a newer program wrote, and folders that lead
-    /// elsewhere.
-    pub fn load(root: &Path) -> Result<Ledger> {
-        let ledger = Ledger::look(root)?;
-        refuse_newer(|name| files::read_exactly(&root.join(name), names::most_bytes(name)))?;
-        Ok(ledger)
-    }
-
-    /// Reads the ledger below `root`, to show it: as much of it as can be understood.
-    pub fn look(root: &Path) -> Result<Ledger> {
-        refuse_links(root)?;
-        let read = |name: &str| files::read_exactly(&root.join(name), names::most_bytes(name));
-        let mut ledger = Ledger::parse(root, read)?;
-        for name in STANDING {
-            ledger.take_up(name)?;
+    /// Reads the ledger to write to it, and puts right what the files of the tree say otherwise. Refuses one that a newer
+    /// program wrote, and folders that lead elsewhere.
+    ///
+    /// It is the one of `branch`, if given, whatever is checked out.
+    pub fn open(repo: &Repo, branch: Option<String>) -> Result<Ledger> {
+        refuse_links(&repo.root)?;
+        let chain = Chain::of(repo, branch.as_deref())?;
+        refuse_newer(|name| read(repo, chain.as_ref(), name))?;
+        let mut ledger = Ledger::parse(repo, chain.as_ref())?;
+        ledger.branch = branch;
+        match chain {
+            // A ledger that git never had: the user's own, brought along, or of a first session that recorded nothing.
+            None => {
+                for name in STANDING {
+                    ledger.take_up(name)?;
+                }
+            }
+            Some(chain) => {
+                for (name, bytes) in chain.restored {
+                    ledger.pending.insert(name, Some(bytes));
+                }
+                let mended = ledger.put_right(repo)?;
+                ledger.reports.extend(mended);
+                ledger.take_in_shared(repo)?;
+            }
         }
         Ok(ledger)
     }
 
+    /// Reads the ledger to show it: as much of it as can be understood.
+    pub fn look(repo: &Repo) -> Result<Ledger> {
+        refuse_links(&repo.root)?;
+        Ledger::parse(repo, Chain::of(repo, None)?.as_ref())
+    }
+
+    /// Reads the ledger again if somebody committed to it since it was read or committed: a pull between two cycles. Returns
+    /// what is to be said of it.
+    pub fn follow(&mut self, repo: &Repo) -> Result<Vec<String>> {
+        let Some(head) = chain::tip(repo, self.branch.as_deref())? else {
+            return Ok(Vec::new());
+        };
+        let now = repo.ledger_ids(&repo.tree_of(&head)?);
+        let known = self.tree.as_ref().map(|tree| repo.ledger_ids(tree));
+        if now == known.unwrap_or_default() {
+            return Ok(Vec::new());
+        }
+        let pending = std::mem::take(&mut self.pending);
+        *self = Ledger::open(repo, self.branch.take())?;
+        for (name, bytes) in pending {
+            self.pending.entry(name).or_insert(bytes);
+        }
+        Ok(self.reports.clone())
+    }
+
     /// Reads the ledger as a commit has it, with the files that were `written` since: what an agent did to the files of the
-    /// tree meanwhile does not count. Work that was queued and goals that were allowed again in the meantime are taken in,
-    /// because a person may have done that.
+    /// tree meanwhile does not count.
     pub fn load_at(
         repo: &Repo,
         commit: &str,
         written: &BTreeMap<String, String>,
     ) -> Result<Ledger> {
-        let root = &repo.root;
-        refuse_links(root)?;
-        let tree = repo.tree_of(commit)?;
-        let read = |name: &str| {
-            let bytes = match written.get(name) {
-                Some(id) => repo.blob(id)?,
-                None => repo.file(&tree, name)?.unwrap_or_default(),
-            };
-            Ok(exact::decode(&bytes))
-        };
-        refuse_newer(read)?;
-        let mut ledger = Ledger::parse(root, read)?;
+        refuse_links(&repo.root)?;
+        let mut chain = Chain::at(repo, commit)?;
         for (name, id) in written {
-            let bytes = repo.blob(id)?;
-            // What a person added to these meanwhile is read from the files themselves, below.
-            let has_grown = || {
-                files::read_bounded(&root.join(name), names::most_bytes(name))
-                    .is_ok_and(|now| now.is_some_and(|now| now.starts_with(&bytes)))
-            };
-            match name.as_str() {
-                names::QUEUE => {}
-                names::RETRIES if has_grown() => {}
-                _ => ledger.write(name, &bytes)?,
+            chain.restored.push((name.clone(), repo.blob(id)?));
+        }
+        refuse_newer(|name| read(repo, Some(&chain), name))?;
+        let mut ledger = Ledger::parse(repo, Some(&chain))?;
+        for (name, bytes) in chain.restored {
+            match [names::QUEUE, names::RETRIES].contains(&name.as_str()) {
+                // What was appended to these since is judged first.
+                true => drop(ledger.pending.insert(name, Some(bytes))),
+                false => ledger.write(&name, &bytes)?,
             }
         }
-        ledger.write_queue()?;
-        ledger.refresh_retries()?;
+        for name in [names::BASELINE, names::BASELINE_REPORT, names::LAST_SWEEP] {
+            if !repo.has_file(&chain.tree, name) {
+                ledger.take_up(name)?;
+            }
+        }
         Ok(ledger)
     }
 
-    fn parse(root: &Path, read: impl Fn(&str) -> Result<String>) -> Result<Ledger> {
-        let read = |name: &str| {
-            let text = read(name)?;
-            match names::refusal(name, &text) {
-                None => Ok(text),
-                Some(why) => Err(Error::internal(why).hint(files::TOO_LARGE)),
-            }
-        };
-        let history_text = read(names::HISTORY)?;
-        let retries = read(names::RETRIES)?;
-        let lessons_text = read(names::LESSONS)?;
+    fn parse(repo: &Repo, chain: Option<&Chain>) -> Result<Ledger> {
+        let text = |name: &str| read(repo, chain, name);
+        let history_text = text(names::HISTORY)?;
+        let retries_text = text(names::RETRIES)?;
+        let lessons_text = text(names::LESSONS)?;
         Ok(Ledger {
-            root: root.to_owned(),
+            root: repo.root.clone(),
+            private: repo.private.clone(),
             branch: None,
+            tree: chain.map(|chain| chain.tree.clone()),
+            reports: chain.map_or(Vec::new(), |chain| chain.said.clone()),
             history: History::parse(&history_text),
             history_text,
-            queue: Queue::parse(&read(names::QUEUE)?),
-            retries: retries
-                .lines()
-                .filter_map(|line| serde_json::from_str(line).ok())
-                .collect(),
+            queue: Queue::parse(&text(names::QUEUE)?),
+            retries: strikes::parse(&retries_text),
+            retries_text,
             lessons: lesson::parse(&lessons_text),
             lessons_text,
             pending: BTreeMap::new(),
+            verified: None,
         })
     }
 
@@ -155,7 +198,8 @@ impl Ledger {
             let placed = problems.iter().map(|problem| format!("{name}, {problem}"));
             placed.collect()
         };
-        let mut problems = of(names::HISTORY, &self.history.problems);
+        let mut problems = self.reports.clone();
+        problems.extend(of(names::HISTORY, &self.history.problems));
         problems.extend(of(names::QUEUE, &self.queue.problems()));
         problems
     }
@@ -179,8 +223,11 @@ impl Ledger {
         files::remove(&self.root.join(name))
     }
 
-    /// Makes a file that is there, left by a dead session, part of the next commit.
+    /// Makes a file that is there, left by a dead session, part of the next commit; what is known of it already counts more.
     pub fn take_up(&mut self, name: &str) -> Result<()> {
+        if self.pending.contains_key(name) {
+            return Ok(());
+        }
         if let Some(bytes) = files::read_bounded(&self.root.join(name), names::most_bytes(name))? {
             self.pending.insert(name.to_owned(), Some(bytes));
         }
@@ -188,9 +235,18 @@ impl Ledger {
     }
 
     /// Reads a snapshot of an earlier cycle; none if it is not there or not to be understood.
-    pub fn snapshot(&self, name: &str) -> Option<Snapshot> {
-        let text = files::read_text(&self.root.join(name), names::most_bytes(name)).ok()?;
-        serde_json::from_str(&text).ok()
+    pub fn snapshot(&self, repo: &Repo, name: &str) -> Option<Snapshot> {
+        let bytes = self.committed(repo, name).ok()??;
+        serde_json::from_slice(&bytes).ok()
+    }
+
+    /// Reads a file as memory and git have it; where git has no ledger yet, as it stands in the tree.
+    fn committed(&self, repo: &Repo, name: &str) -> Result<Option<Vec<u8>>> {
+        match (self.pending.get(name), &self.tree) {
+            (Some(written), _) => Ok(written.clone()),
+            (None, Some(tree)) => repo.file(tree, name),
+            (None, None) => files::read_bounded(&self.root.join(name), names::most_bytes(name)),
+        }
     }
 
     /// Says whether a file of the ledger is there.
@@ -276,69 +332,11 @@ impl Ledger {
         self.write(names::LESSONS, &bytes)
     }
 
-    /// Lets goals be worked on again.
-    pub fn allow_again(&mut self, retries: Vec<Retry>) -> Result<()> {
-        if retries.is_empty() {
-            return Ok(());
-        }
-        let mut text = files::read_exactly(
-            &self.root.join(names::RETRIES),
-            names::most_bytes(names::RETRIES),
-        )?;
-        if !text.is_empty() && !text.ends_with('\n') {
-            text.push('\n');
-        }
-        for retry in &retries {
-            text.push_str(&line("retry", retry)?);
-        }
-        self.retries.extend(retries);
-        self.write(names::RETRIES, &exact::encode(&text))
-    }
-
-    /// Reads the retries again: `evolve retry` may have been run meanwhile.
-    pub fn refresh_retries(&mut self) -> Result<()> {
-        let text = files::read_exactly(
-            &self.root.join(names::RETRIES),
-            names::most_bytes(names::RETRIES),
-        )?;
-        self.retries = text
-            .lines()
-            .filter_map(|line| serde_json::from_str(line).ok())
-            .collect();
-        if !text.is_empty() {
-            self.pending
-                .insert(names::RETRIES.to_owned(), Some(exact::encode(&text)));
-        }
-        Ok(())
-    }
-
-    /// Takes in items that were added to the queue's file meanwhile.
-    pub fn refresh_queue(&mut self) -> Result<()> {
-        let text = files::read_exactly(
-            &self.root.join(names::QUEUE),
-            names::most_bytes(names::QUEUE),
-        )?;
-        self.queue.merge_from(&text);
-        Ok(())
-    }
-
-    /// Returns what stands in the file with the date of the last sweep; empty if there is none, or it is no plain file.
-    pub fn last_sweep(&self) -> String {
-        files::read_text(
-            &self.root.join(names::LAST_SWEEP),
-            names::most_bytes(names::LAST_SWEEP),
-        )
-        .unwrap_or_default()
-    }
-
-    /// Writes the queue, if there is one, with what somebody else added to its file meanwhile.
-    pub fn write_queue(&mut self) -> Result<()> {
-        self.refresh_queue()?;
-        let text = self.queue.to_text();
-        if text.is_empty() && !self.has(names::QUEUE) {
-            return Ok(());
-        }
-        self.write(names::QUEUE, &exact::encode(&text))
+    /// Returns when a sweep ran last, as it was written down; empty if it was not.
+    pub fn last_sweep(&self, repo: &Repo) -> String {
+        let bytes = self.committed(repo, names::LAST_SWEEP);
+        let bytes = bytes.ok().flatten().unwrap_or_default();
+        String::from_utf8_lossy(&bytes).into_owned()
     }
 
     /// Stores what was written since the last commit, and the queue as it is in memory, so that it can be had back whatever
@@ -398,14 +396,14 @@ impl Ledger {
             let tree = repo.with_ledger(&head_tree, &files)?;
             if tree == head_tree {
                 self.bring_along(workspace, &branch, &files)?;
-                self.pending.clear();
+                self.committed_at(repo, &head, tree)?;
                 return Ok(head);
             }
             let commit = repo.store_commit(&tree, &head, message)?;
             let note = message.lines().next().unwrap_or_default();
             if repo.move_ref(&branch, &head, &commit, note)? {
                 self.bring_along(workspace, &branch, &files)?;
-                self.pending.clear();
+                self.committed_at(repo, &commit, tree)?;
                 return Ok(commit);
             }
         }
@@ -445,6 +443,13 @@ impl Ledger {
             }
         }
         workspace.sync_ledger(&theirs)
+    }
+
+    /// Notes that everything is in a commit.
+    fn committed_at(&mut self, repo: &Repo, commit: &str, tree: String) -> Result<()> {
+        self.pending.clear();
+        self.tree = Some(tree);
+        anchor::write(repo, commit)
     }
 
     /// Acknowledges a kill, beside the ledger.
@@ -541,20 +546,40 @@ fn refuse_links(root: &Path) -> Result<()> {
 }
 
 /// Returns the text of the whole history: its segments, oldest first, and the active file.
-pub fn whole_history(root: &Path) -> Result<String> {
-    let mut text = String::new();
-    for number in 1.. {
-        let path = root.join(names::segment(number));
-        if fs::symlink_metadata(&path).is_err() {
-            break;
-        }
-        text.push_str(&files::read_text(&path, names::most_bytes(names::HISTORY))?);
+pub fn whole_history(repo: &Repo) -> Result<String> {
+    match chain::whole_history(repo)? {
+        Some(text) => Ok(text),
+        None => files::read_text(
+            &repo.root.join(names::HISTORY),
+            names::most_bytes(names::HISTORY),
+        ),
     }
-    text.push_str(&files::read_text(
-        &root.join(names::HISTORY),
-        names::most_bytes(names::HISTORY),
-    )?);
+}
+
+/// Reads a text of the ledger as git has it; where git has no ledger yet, as it stands in the tree.
+fn read(repo: &Repo, chain: Option<&Chain>, name: &str) -> Result<String> {
+    match chain {
+        Some(chain) => {
+            let text = chain.read(repo, name)?.unwrap_or_default();
+            refuse_too_large(name, &text)?;
+            Ok(text)
+        }
+        None => read_file(&repo.root, name),
+    }
+}
+
+/// Reads a text of the ledger as it stands in the tree.
+fn read_file(root: &Path, name: &str) -> Result<String> {
+    let text = files::read_exactly(&root.join(name), names::most_bytes(name))?;
+    refuse_too_large(name, &text)?;
     Ok(text)
+}
+
+fn refuse_too_large(name: &str, text: &str) -> Result<()> {
+    match names::refusal(name, text) {
+        None => Ok(()),
+        Some(why) => Err(Error::internal(why).hint(files::TOO_LARGE)),
+    }
 }
 
 /// Returns a document as indented JSON, after checking it against its schema.

@@ -13,6 +13,9 @@ use crate::error::{Error, Kind, Result};
 /// How long the remains of a dead `evolve` are waited for.
 const REMAINS: Duration = Duration::from_secs(30);
 
+/// How long a turn at the shared files is waited for.
+const TURN: Duration = Duration::from_secs(10);
+
 /// The held lock; released when dropped, and by the kernel when the process dies.
 #[derive(Debug)]
 pub struct Lock {
@@ -61,6 +64,28 @@ pub async fn take(path: &Path, since: &str) -> Result<Lock> {
                 tokio::time::sleep(Duration::from_millis(100)).await;
             }
             Err(TryLockError::Error(cause)) => return Err(Error::io("lock", path, cause)),
+        }
+    }
+}
+
+/// Waits for the turn to write to the files that `evolve`'s own processes share. It is held for as long as a line takes to
+/// be written; who does not get it in time is told so.
+pub fn turn(private: &Path) -> Result<Lock> {
+    std::fs::create_dir_all(private).map_err(|cause| Error::io("create", private, cause))?;
+    let path = private.join("turn");
+    let file = open(&path)?;
+    let began = Instant::now();
+    loop {
+        match FileExt::try_lock(&file) {
+            Ok(()) => return Ok(Lock { _file: file }),
+            Err(TryLockError::WouldBlock) if began.elapsed() < TURN => {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            Err(TryLockError::WouldBlock) => {
+                let what = format!("another process keeps {} locked", path.display());
+                return Err(Error::new(Kind::Locked, what).hint("try again when it has ended"));
+            }
+            Err(TryLockError::Error(cause)) => return Err(Error::io("lock", &path, cause)),
         }
     }
 }

@@ -35,7 +35,10 @@ pub async fn open(session: &Session, progress: &mut Progress) -> Result<(), Cut>
     }
     queue_unwired_scripts(session, progress, &goals)?;
     let is_first_run = progress.ledger.history.records.is_empty()
-        && progress.ledger.snapshot(names::BASELINE).is_none();
+        && progress
+            .ledger
+            .snapshot(session.home(), names::BASELINE)
+            .is_none();
     if !is_first_run || session.options.skip_baseline {
         progress.opened = Some(start);
         return Ok(());

@@ -38,7 +38,7 @@ pub fn recover(repo: &Repo, events: &Events) -> Result<Option<Ending>> {
         {
             let (start, record) = (start.clone(), record.clone());
             let (record, said) = isolated::settle(repo, (&start, &record), &mut journal)?;
-            write_down(&workspace, &start, (&record, &journal))?;
+            write_down((&workspace, events), &start, (&record, &journal))?;
             said
         }
         (Phase::Agent | Phase::Undoing, Some(start), Some(record)) => {
@@ -48,7 +48,7 @@ pub fn recover(repo: &Repo, events: &Events) -> Result<Option<Ending>> {
             journal.phase = Phase::Recording;
             journal.record = Some(record.clone());
             journal.write(&repo.private)?;
-            write_down(&workspace, &start, (&record, &journal))?;
+            write_down((&workspace, events), &start, (&record, &journal))?;
             let reason = record.reason.unwrap_or_default();
             if fate == Fate::Leave {
                 ending = Some(Ending::somebody_else(&reason));
@@ -64,7 +64,7 @@ pub fn recover(repo: &Repo, events: &Events) -> Result<Option<Ending>> {
         }
         (Phase::Recording, Some(start), Some(record)) => {
             workspace.clear_locks(start)?;
-            write_down(&workspace, start, (record, &journal))?;
+            write_down((&workspace, events), start, (record, &journal))?;
             format!(
                 "the record of cycle {}, whose session died, was completed",
                 journal.cycle
@@ -206,7 +206,7 @@ fn finish(workspace: &Workspace<'_>, start: &Start, plan: &Plan) -> Result<Settl
 
 /// Appends the record and commits the ledger, unless that was done.
 fn write_down(
-    workspace: &Workspace<'_>,
+    (workspace, events): (&Workspace<'_>, &Events),
     start: &Start,
     (record, journal): (&Record, &Journal),
 ) -> Result<()> {
@@ -233,6 +233,9 @@ fn write_down(
     if !journal.ledger.contains_key(&post) {
         // Measured too late to be written down, or not measured at all and the agent's own.
         ledger.unwrite(&post)?;
+    }
+    for said in ledger.judge_files(repo, record.cycle, &clock::timestamp())? {
+        events.warn(said);
     }
     ledger.record(record)?;
     ledger.commit(

@@ -90,6 +90,13 @@ pub fn lines_to_move(history: &str) -> usize {
     }
 }
 
+/// Says whether a path is that of a segment of the history.
+pub fn is_segment(path: &str) -> bool {
+    let name = path.strip_prefix(FOLDER).unwrap_or_default();
+    let number = name.strip_prefix("/cycle-history.");
+    number.is_some_and(|rest| rest.ends_with(".jsonl"))
+}
+
 /// Returns the cycle of a snapshot's path.
 pub fn cycle_of_snapshot(path: &str) -> Option<u64> {
     let name = path
@@ -160,6 +167,7 @@ mod tests {
     fn the_cycle_of_a_snapshot_is_read_from_its_name() {
         assert_eq!(cycle_of_snapshot(&snapshot(12)), Some(12));
         assert_eq!(cycle_of_snapshot(&post_snapshot(7)), Some(7));
+        assert!(is_segment(&segment(3)) && !is_segment(HISTORY));
         assert_eq!(cycle_of_snapshot(BASELINE), None);
         assert_eq!(cycle_of_snapshot("fitness-3.json"), None);
     }

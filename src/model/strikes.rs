@@ -27,6 +27,54 @@ pub struct Retry {
     pub reason: Option<String>,
 }
 
+/// Reads the lines of `retries.jsonl`; what is no retry is passed over.
+pub fn parse(text: &str) -> Vec<Retry> {
+    text.lines()
+        .filter_map(|line| serde_json::from_str(line).ok())
+        .collect()
+}
+
+/// What a present `retries.jsonl` comes to, held against the one that was known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Judged {
+    /// The lines that were known, and after them those that count.
+    pub text: String,
+    /// How many known lines it no longer has.
+    pub missing: usize,
+    /// How many of its lines do not count.
+    pub refused: usize,
+}
+
+/// Judges what was added to the retries: a line counts if it is a retry, and forgives no cycle beyond the `newest`. One
+/// that forgave cycles to come would keep a goal from ever being struck.
+pub fn judge(known: &str, now: &str, newest: u64) -> Judged {
+    let mut left: Vec<&str> = known.lines().collect();
+    let mut judged = Judged {
+        text: known.to_owned(),
+        missing: 0,
+        refused: 0,
+    };
+    for line in now.lines().filter(|line| !line.trim().is_empty()) {
+        if let Some(place) = left.iter().position(|known| *known == line) {
+            left.remove(place);
+            continue;
+        }
+        let retry = serde_json::from_str::<Retry>(line).ok();
+        match retry.is_some_and(|retry| retry.after_cycle <= newest) {
+            true => {
+                if !judged.text.is_empty() && !judged.text.ends_with('\n') {
+                    judged.text.push('\n');
+                }
+                judged.text.push_str(line);
+                judged.text.push('\n');
+            }
+            false => judged.refused += 1,
+        }
+    }
+    judged.missing = left.iter().filter(|line| !line.trim().is_empty()).count();
+    judged
+}
+
 /// How a goal stands after its earlier attempts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Standing {

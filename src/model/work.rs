@@ -12,6 +12,7 @@ use std::collections::HashSet;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
+pub use found::Appeared;
 pub use item::{Key, NewItem, Severity, State, WorkItem};
 use line::{Content, Line};
 
@@ -208,6 +209,22 @@ impl Queue {
             }
         }
         self.lines.len() - before
+    }
+
+    /// Puts back the items of an earlier version that this one has not; returns how many lines that took.
+    pub fn put_back(&mut self, earlier: &Queue) -> usize {
+        let known = self.identities();
+        let lines = earlier.lines.iter().cloned();
+        let gone: Vec<_> = lines
+            .filter(|line| !line.identities().is_empty())
+            .filter_map(|line| line.without(&known))
+            .collect();
+        let count = gone.len();
+        for line in gone {
+            self.read.insert(line.body.clone());
+            self.push(line);
+        }
+        count
     }
 
     fn identities(&self) -> HashSet<item::Identity> {

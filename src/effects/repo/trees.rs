@@ -170,6 +170,18 @@ impl Repo {
         })
     }
 
+    /// Returns the id of what stands at `path` in a tree.
+    pub fn id_at(&self, tree: &str, path: &str) -> Option<String> {
+        let tree = self.tree(tree).ok()?;
+        let entry = tree.get_path(Path::new(path)).ok()?;
+        Some(entry.id().to_string())
+    }
+
+    /// Returns the ids of a tree's ledger, by which it is known whether two are the same.
+    pub fn ledger_ids(&self, tree: &str) -> [Option<String>; 2] {
+        [ledger::FOLDER, ledger::QUEUE].map(|path| self.id_at(tree, path))
+    }
+
     /// Returns the files of a tree below the ledger paths, with their ids.
     pub fn ledger_files(&self, tree: &str) -> Result<Vec<(String, Entry)>> {
         let tree = self.tree(tree)?;

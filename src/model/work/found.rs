@@ -53,6 +53,61 @@ impl Queue {
     }
 }
 
+/// What became of lines that appeared in the queue's file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Appeared {
+    /// How many items were taken in.
+    pub added: usize,
+    /// The lines that were not, each with its end.
+    pub refused: Vec<String>,
+}
+
+impl Queue {
+    /// Takes over items that appeared in the file itself while the agent of a cycle ran: at most `limit`, each with its own
+    /// words, but not with its own say on state, and marked with the cycle.
+    pub fn take_appeared(
+        &mut self,
+        now: &str,
+        cycle: u64,
+        timestamp: &str,
+        limit: usize,
+    ) -> Appeared {
+        let mut appeared = Appeared::default();
+        let own: std::collections::HashSet<String> =
+            self.lines.iter().map(|line| line.body.clone()).collect();
+        let known = self.identities();
+        for raw in now.split_inclusive('\n') {
+            let line = Line::parse(raw);
+            if line.body.is_empty() || own.contains(&line.body) || self.read.contains(&line.body) {
+                continue;
+            }
+            let is_changed = !line.identities().is_empty()
+                && line.identities().iter().all(|one| known.contains(one));
+            if is_changed {
+                continue;
+            }
+            let items = found(&line.content, "", timestamp);
+            let is_full = appeared.added + items.len() > limit;
+            if items.is_empty() || is_full {
+                appeared.refused.push(format!("{}\n", line.body));
+                continue;
+            }
+            for mut map in items {
+                let source = match &line.content {
+                    Content::Item(item) => item::line_of(item, "source"),
+                    Content::Entry(entry) => item::line_of(entry, "source_epic"),
+                    Content::Blank | Content::Malformed(_) => None,
+                };
+                let source = source.map(|words| text::cut(&words, LONGEST_TITLE));
+                map.insert("source".into(), Value::from(source.unwrap_or_default()));
+                map.insert("appeared_in_cycle".into(), Value::from(cycle));
+                appeared.added += usize::from(self.append(map));
+            }
+        }
+        appeared
+    }
+}
+
 /// Returns the items of a line as this program would have written them.
 fn found(content: &Content, source: &str, timestamp: &str) -> Vec<Map<String, Value>> {
     match content {

@@ -1,0 +1,36 @@
+//! The anchor: the commit of `evolve`'s last ledger, kept in the private directory. The ledger's files can be written by
+//! everybody and HEAD can be moved by everybody; this says where the chain of ledgers ended.
+//!
+//! It is written after the commit. A crash in between leaves an older one, from which the newer commit descends and to
+//! which it only adds: nothing is to be settled. Where it is missing, as in a fresh clone, HEAD's ledger is believed.
+//! Removing it is how a person says that a ledger was rewritten on purpose.
+
+use std::path::PathBuf;
+
+use crate::effects::files;
+use crate::effects::repo::Repo;
+use crate::error::Result;
+
+/// More bytes than any id of a commit has.
+const LIMIT: u64 = 100;
+/// Its name, below the private directory.
+const NAME: &str = "anchor";
+
+/// Returns the anchor's commit; none if there is no anchor, or none that names a commit of this repository.
+pub fn read(repo: &Repo) -> Option<String> {
+    let text = files::read_text(&path(repo), LIMIT).ok()?;
+    let commit = text.trim().to_owned();
+    repo.tree_of(&commit).ok().map(|_| commit)
+}
+
+/// Notes the commit of the newest ledger.
+pub fn write(repo: &Repo, commit: &str) -> Result<()> {
+    match read(repo).as_deref() == Some(commit) {
+        true => Ok(()),
+        false => files::replace(&path(repo), format!("{commit}\n").as_bytes()),
+    }
+}
+
+fn path(repo: &Repo) -> PathBuf {
+    repo.private.join(NAME)
+}

@@ -1,0 +1,222 @@
+//! The two files of the ledger that others write too: the queue and the retries. A person may append to them at any time,
+//! also while the loop runs, and so may other programs; all of `evolve` takes turns under a lock, so that a rewrite loses
+//! nothing that is appended meanwhile.
+//!
+//! What stands in them at a cycle's start is the user's and taken in as it is. What appears while an agent runs may be the
+//! agent's: nothing tells its lines from a person's, for both run as the same user. So additions are kept, but rewritten to
+//! what an item may say for itself, marked with the cycle, and limited in number; nothing that was there can be taken away,
+//! and what is no item goes to the quarantine.
+
+use super::{Ledger, line, read_file, refuse_links};
+use crate::effects::quarantine::Quarantine;
+use crate::effects::repo::Repo;
+use crate::effects::{files, lock};
+use crate::error::Result;
+use crate::model::exact;
+use crate::model::growth::Growth;
+use crate::model::ledger as names;
+use crate::model::strikes::{self, Retry};
+use crate::model::text;
+use crate::model::work::Queue;
+
+/// How many items may appear in the queue while one agent runs.
+const APPEARED: usize = 1_000;
+
+/// Appends a line to one of the shared files, unless `make` has none to add to its present text. Says whether one was added.
+pub fn append(
+    repo: &Repo,
+    name: &str,
+    make: impl FnOnce(&str) -> Result<Option<String>>,
+) -> Result<bool> {
+    refuse_links(&repo.root)?;
+    let chain = super::Chain::of(repo, None)?;
+    super::refuse_newer(|name| super::read(repo, chain.as_ref(), name))?;
+    let path = repo.root.join(name);
+    let _turn = lock::turn(&repo.private)?;
+    let Some(line) = make(&read_file(&repo.root, name)?)? else {
+        return Ok(false);
+    };
+    files::append(&path, &line)?;
+    Ok(true)
+}
+
+impl Ledger {
+    /// Takes in the shared files as they stand before a cycle. What git has of them and they have not is put back.
+    pub(super) fn take_in_shared(&mut self, repo: &Repo) -> Result<()> {
+        if !self.is_checked_out(repo)? {
+            return Ok(());
+        }
+        let present = read_file(&self.root, names::QUEUE)?;
+        let known = std::mem::take(&mut self.queue);
+        self.queue = Queue::parse(&present);
+        let put_back = self.queue.put_back(&known);
+        if self.queue.to_text() != known.to_text() {
+            self.note_queue();
+        }
+        if put_back > 0 {
+            self.write_queue()?;
+            self.reports.push(format!(
+                "{}: {} that git has were gone, and are put back (to drop one, commit the queue without it)",
+                names::QUEUE,
+                text::count(put_back, "item")
+            ));
+        }
+        let said = self.judge_retries(repo)?;
+        self.reports.extend(said);
+        Ok(())
+    }
+
+    /// Takes in items that were added to the queue's file before an agent runs, as they are.
+    pub fn refresh_queue(&mut self) -> Result<()> {
+        let text = read_file(&self.root, names::QUEUE)?;
+        if self.queue.merge_from(&text) > 0 {
+            self.note_queue();
+        }
+        Ok(())
+    }
+
+    /// Makes the queue as it is in memory part of the next commit.
+    fn note_queue(&mut self) {
+        let bytes = exact::encode(&self.queue.to_text());
+        self.pending.insert(names::QUEUE.to_owned(), Some(bytes));
+    }
+
+    /// Judges every file of the ledger after the agent of a cycle has ended: what is `evolve`'s alone is put right, what
+    /// appeared in the others is taken in as far as it goes. Returns what a reader of the record should know.
+    pub fn judge_files(&mut self, repo: &Repo, cycle: u64, at: &str) -> Result<Vec<String>> {
+        if !self.is_checked_out(repo)? {
+            return Ok(Vec::new());
+        }
+        let mut notes = self.put_right(repo)?;
+        notes.extend(self.judge_queue(repo, cycle, at)?);
+        notes.extend(self.judge_retries(repo)?);
+        Ok(notes)
+    }
+
+    fn judge_queue(&mut self, repo: &Repo, cycle: u64, at: &str) -> Result<Vec<String>> {
+        let _turn = lock::turn(&self.private);
+        let now = match read_file(&self.root, names::QUEUE) {
+            Ok(text) => text,
+            // No plain file, or longer than any queue: nothing in it can be judged.
+            Err(_) => {
+                let mut quarantine = Quarantine::of(&repo.private, "ledger", cycle);
+                quarantine.take(&self.root, names::QUEUE.as_bytes())?;
+                String::new()
+            }
+        };
+        let before = self.queue.to_text();
+        if now == before {
+            return Ok(Vec::new());
+        }
+        let mut notes = Vec::new();
+        if let Growth::Rewritten { missing, .. } = Growth::of(&before, &now) {
+            let lines = text::count(missing, "line");
+            notes.push(format!(
+                "{}: {lines} were changed or gone while the agent ran, and are put back",
+                names::QUEUE
+            ));
+        }
+        let appeared = self.queue.take_appeared(&now, cycle, at, APPEARED);
+        if appeared.added > 0 {
+            notes.push(format!(
+                "{}: {} appeared while the agent ran, and are taken in",
+                names::QUEUE,
+                text::count(appeared.added, "item")
+            ));
+        }
+        if !appeared.refused.is_empty() {
+            let mut quarantine = Quarantine::of(&repo.private, "ledger", cycle);
+            let place = quarantine.place_for(names::QUEUE.as_bytes());
+            files::replace(&place, &exact::encode(&appeared.refused.concat()))?;
+            notes.push(format!(
+                "{}: {} that appeared while the agent ran are no items, or too many, and left out: {}",
+                names::QUEUE,
+                text::count(appeared.refused.len(), "line"),
+                place.display()
+            ));
+        }
+        self.write(names::QUEUE, &exact::encode(&self.queue.to_text()))?;
+        Ok(notes)
+    }
+
+    /// Writes the queue, if there is one, with what somebody else added to its file meanwhile.
+    pub fn write_queue(&mut self) -> Result<()> {
+        let _turn = lock::turn(&self.private);
+        self.refresh_queue()?;
+        let text = self.queue.to_text();
+        if text.is_empty() && !self.has(names::QUEUE) {
+            return Ok(());
+        }
+        self.write(names::QUEUE, &exact::encode(&text))
+    }
+
+    /// Lets goals be worked on again.
+    pub fn allow_again(&mut self, repo: &Repo, retries: Vec<Retry>) -> Result<()> {
+        if retries.is_empty() {
+            return Ok(());
+        }
+        let _turn = lock::turn(&self.private);
+        self.judge_in_turn(repo)?;
+        end_line(&mut self.retries_text);
+        for retry in &retries {
+            self.retries_text.push_str(&line("retry", retry)?);
+        }
+        self.retries.extend(retries);
+        self.write_retries()
+    }
+
+    /// Reads the retries again: `evolve retry` may have been run meanwhile. A line counts only if it asks for what a
+    /// person can ask for: that the cycles so far no longer count, never those to come. Returns what was wrong, in words.
+    pub fn judge_retries(&mut self, repo: &Repo) -> Result<Vec<String>> {
+        let _turn = lock::turn(&self.private);
+        self.judge_in_turn(repo)
+    }
+
+    fn judge_in_turn(&mut self, repo: &Repo) -> Result<Vec<String>> {
+        let found = read_file(&self.root, names::RETRIES);
+        let is_plain = found.is_ok();
+        let now = found.unwrap_or_default();
+        if is_plain && now == self.retries_text {
+            return Ok(Vec::new());
+        }
+        let judged = strikes::judge(&self.retries_text, &now, self.history.next_cycle() - 1);
+        let mut said = Vec::new();
+        for (count, what) in [
+            (judged.missing, "were gone, and are put back"),
+            (
+                judged.refused,
+                "that `evolve retry` would not have written are left out",
+            ),
+        ] {
+            if count > 0 {
+                let lines = text::count(count, "line");
+                said.push(format!("{}: {lines} {what}", names::RETRIES));
+            }
+        }
+        self.retries = strikes::parse(&judged.text);
+        self.retries_text = judged.text;
+        if is_plain && now == self.retries_text {
+            let bytes = exact::encode(&now);
+            self.pending.insert(names::RETRIES.to_owned(), Some(bytes));
+            return Ok(said);
+        }
+        if (judged.refused > 0 || !is_plain) && self.has(names::RETRIES) {
+            let mut quarantine = Quarantine::of(&repo.private, "ledger", 0);
+            quarantine.take(&self.root, names::RETRIES.as_bytes())?;
+        }
+        self.write_retries()?;
+        Ok(said)
+    }
+
+    fn write_retries(&mut self) -> Result<()> {
+        let bytes = exact::encode(&self.retries_text);
+        self.write(names::RETRIES, &bytes)
+    }
+}
+
+/// Makes sure that a line can follow.
+pub(super) fn end_line(text: &mut String) {
+    if !text.is_empty() && !text.ends_with('\n') {
+        text.push('\n');
+    }
+}
