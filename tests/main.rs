@@ -3,6 +3,7 @@
 mod harness;
 
 mod agents;
+mod attacks;
 mod commands;
 mod cycle;
 mod demo;
