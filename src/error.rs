@@ -40,6 +40,45 @@ impl Kind {
     }
 }
 
+/// The system's words where a program or file is not this user's.
+const DENIED: &str = "Permission denied";
+
+/// The system's words, as Rust, libgit2 and git pass them on, and what to do about them.
+const ADVICE: [(&str, &str); 8] = [
+    (
+        "No space left on device",
+        "free some space, then run evolve again",
+    ),
+    (
+        "Disk quota exceeded",
+        "free some space or ask for a larger quota, then run evolve again",
+    ),
+    (
+        "Read-only file system",
+        "make the file system writable, then run evolve again",
+    ),
+    (
+        "Too many open files",
+        "let it open more files (`ulimit -n`), then run evolve again",
+    ),
+    (
+        "Input/output error",
+        "the disk or its connection fails: see the system's log, save what matters, then run evolve again",
+    ),
+    (
+        "Cannot allocate memory",
+        "run evolve again when there is more memory",
+    ),
+    (
+        "Resource temporarily unavailable",
+        "too many processes run here (`ulimit -u`); run evolve again when there are fewer",
+    ),
+    (
+        DENIED,
+        "let the user that runs evolve read and write it, then run evolve again",
+    ),
+];
+
 /// One error: what happened to which thing, then what to do.
 #[derive(Clone, Debug)]
 pub struct Error {
@@ -81,7 +120,27 @@ impl Error {
 
     /// Makes an I/O error that names what was tried and on which path.
     pub fn io(what: &str, path: &Path, cause: impl fmt::Display) -> Error {
-        Error::internal(format!("cannot {what} {}: {cause}", path.display()))
+        Error::internal(format!("cannot {what} {}: {cause}", path.display())).advised()
+    }
+
+    /// Adds what to do about what the system said, where that is known and nothing was said yet.
+    #[must_use]
+    pub fn advised(self) -> Error {
+        let advice = ADVICE
+            .iter()
+            .find(|(words, _)| self.message.contains(words));
+        match advice {
+            Some((_, hint)) if self.hints.is_empty() => self.hint(*hint),
+            Some(_) | None => self,
+        }
+    }
+
+    /// Makes an error of what could not be started because the machine had nothing left for it; none if the system's words
+    /// say something else, such as that there is no such program.
+    pub fn of_shortage(what: &str, words: &str) -> Option<Error> {
+        let is_short = |advice: &(&str, &str)| words.contains(advice.0) && advice.0 != DENIED;
+        let error = || Error::internal(format!("cannot start {what}: {words}")).advised();
+        ADVICE.iter().any(is_short).then(error)
     }
 
     /// Adds a line that says what to do.

@@ -425,10 +425,18 @@ impl Session {
             purpose,
         });
         let logs = self.logs().join(format!("{cycle}-{purpose}"));
-        Ok(self
-            .measurer
-            .measure(goals, chosen, expected, Some(&logs))
-            .await?)
+        let measured = self.measurer.measure(goals, chosen, expected, Some(&logs));
+        let measured = measured.await?;
+        for measurement in &measured {
+            // Nothing was learned of the goal where the machine had nothing left to run its check.
+            let words = measurement.reason.as_deref().unwrap_or_default();
+            let words = words.strip_prefix("could not be started: ");
+            let what = format!("the check of {}", measurement.id);
+            if let Some(error) = words.and_then(|words| Error::of_shortage(&what, words)) {
+                return Err(error.into());
+            }
+        }
+        Ok(measured)
     }
 
     /// Tells of a whole snapshot.

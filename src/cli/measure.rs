@@ -42,7 +42,7 @@ pub fn measure(
     let file = goals_file(global, &repo)?;
     let (goals, warnings) = file.load()?;
     let chosen = pick(&goals, ids)?;
-    let (events, listener) = listen(global, false);
+    let (events, listener) = listen(global, false)?;
     for warning in warnings {
         events.warn(warning);
     }
@@ -171,7 +171,7 @@ pub fn dry_run(global: &Global, run: &RunOptions) -> Result<u8> {
     }
     let (_, commit) = repo.ready_head()?;
     let (goals, warnings) = goals_file(global, &repo)?.load()?;
-    let (events, listener) = listen(global, false);
+    let (events, listener) = listen(global, false)?;
     for warning in warnings {
         events.warn(warning);
     }

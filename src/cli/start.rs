@@ -34,7 +34,7 @@ const CONFIG_LIMIT: u64 = 256 * 1024;
 
 /// Runs the loop in the repository of the working directory.
 pub fn run_loop(global: &Global, run: &RunOptions) -> Result<u8> {
-    let (events, listener) = listen(global, run.json);
+    let (events, listener) = listen(global, run.json)?;
     let ended = block_on(async {
         let cwd = current_dir()?;
         let repo = Repo::discover(&cwd)?;
@@ -47,7 +47,12 @@ pub fn run_loop(global: &Global, run: &RunOptions) -> Result<u8> {
 }
 
 /// Looks at everything in order, KILL first, and runs the session.
-async fn start(global: &Global, run: &RunOptions, repo: Repo, events: &Events) -> Result<Ending> {
+async fn start(
+    global: &Global,
+    run: &RunOptions,
+    mut repo: Repo,
+    events: &Events,
+) -> Result<Ending> {
     let stop = Stop::watch(stop::kill_files()?)?;
     let id = clock::session_id();
     let started = clock::timestamp();
@@ -58,6 +63,7 @@ async fn start(global: &Global, run: &RunOptions, repo: Repo, events: &Events) -
     std::fs::create_dir_all(&repo.private)
         .map_err(|cause| Error::io("create", &repo.private, cause))?;
     let lock = lock::take(&repo.private.join("lock"), &started).await?;
+    repo.make_durable()?;
     for folder in [
         repo.root.join(names::FOLDER),
         repo.root.join(".agents/rpi"),
@@ -268,14 +274,14 @@ pub fn goals_file(global: &Global, repo: &Repo) -> Result<GoalsFile> {
 }
 
 /// Starts whoever watches: people or programs.
-pub fn listen(global: &Global, as_json: bool) -> (Events, JoinHandle<()>) {
+pub fn listen(global: &Global, as_json: bool) -> Result<(Events, JoinHandle<()>)> {
     let (sender, receiver) = mpsc::channel::<Event>();
     let detail = match (global.quiet, global.verbose) {
         (true, _) => plain::Detail::Quiet,
         (false, 0) => plain::Detail::Normal,
         (false, _) => plain::Detail::Verbose,
     };
-    let listener = std::thread::spawn(move || {
+    let listener = move || {
         let (mut out, mut err) = (anstream::stdout(), anstream::stderr());
         if as_json {
             event::listen(&receiver, |event| {
@@ -288,8 +294,11 @@ pub fn listen(global: &Global, as_json: bool) -> (Events, JoinHandle<()>) {
                 let _ = printer.show(&event);
             });
         }
-    });
-    (Events::to(sender), listener)
+    };
+    let listener = std::thread::Builder::new()
+        .spawn(listener)
+        .map_err(|cause| Error::internal(format!("cannot start a thread: {cause}")).advised())?;
+    Ok((Events::to(sender), listener))
 }
 
 /// Runs a future on a runtime of this thread.
@@ -297,7 +306,7 @@ pub fn block_on<T>(future: impl Future<Output = Result<T>>) -> Result<T> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
-        .map_err(|cause| Error::internal(format!("cannot start the runtime: {cause}")))?;
+        .map_err(|cause| Error::internal(format!("cannot start the runtime: {cause}")).advised())?;
     runtime.block_on(future)
 }
 

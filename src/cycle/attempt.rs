@@ -191,7 +191,11 @@ impl<'a> Attempt<'a> {
         progress: &mut Progress,
         start: &Start,
     ) -> Result<(), Cut> {
-        self.run = Some(self.call(session, progress, start).await?);
+        let run = self.run.insert(self.call(session, progress, start).await?);
+        let words = run.cannot_run.as_ref().map(|cannot| &cannot.message);
+        if let Some(error) = words.and_then(|words| Error::of_shortage("the agent", words)) {
+            return Err(error.into());
+        }
         if let Some(halt) = session.stop.look_for_kill() {
             return Err(halt.into());
         }

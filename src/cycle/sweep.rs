@@ -87,7 +87,9 @@ async fn run(
     }
     .write(&session.repo.private)?;
     let swept = sweeper(session, goals, start).run(plan, start).await;
-    if session.workspace().dirty_files()?.is_empty() {
+    let workspace = session.workspace();
+    let is_clean = workspace.dirty_files()?.is_empty();
+    if is_clean && workspace.refuse_locks(&start.branch).is_ok() {
         settled.write(&session.repo.private)?;
     }
     Ok(swept??)

@@ -15,7 +15,7 @@ pub const TOO_LARGE: &str =
 /// Replaces a file in one step: a temporary file in the same folder, synced, renamed over it, and the folder synced.
 pub fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
-    fs::create_dir_all(folder).map_err(|cause| Error::io("create", folder, cause))?;
+    make_folder(folder)?;
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let temporary = folder.join(format!(".{name}.{:x}.tmp", std::process::id()));
     let write = || {
@@ -28,7 +28,7 @@ pub fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
         file.write_all(bytes)?;
         file.sync_all()?;
         fs::rename(&temporary, path)?;
-        File::open(folder)?.sync_all()
+        sync_folder(folder)
     };
     write().map_err(|cause| {
         let _ = fs::remove_file(&temporary);
@@ -57,7 +57,7 @@ pub fn remove_temporaries(folder: &Path) {
 /// Adds whole lines to the end of a file in one write, and syncs it. A last line without an end gets one first.
 pub fn append(path: &Path, lines: &str) -> Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
-    fs::create_dir_all(folder).map_err(|cause| Error::io("create", folder, cause))?;
+    make_folder(folder)?;
     let write = || {
         let mut file = OpenOptions::new()
             .read(true)
@@ -128,6 +128,34 @@ pub fn read_exactly(path: &Path, limit: u64) -> Result<String> {
     Ok(exact::decode(
         &read_bounded(path, limit)?.unwrap_or_default(),
     ))
+}
+
+/// Makes a folder and those above it, unless they are there; each one that is new stays after a crash.
+pub fn make_folder(folder: &Path) -> Result<()> {
+    let is_missing = |folder: &&Path| !folder.as_os_str().is_empty() && !folder.exists();
+    let new: Vec<_> = folder.ancestors().take_while(is_missing).collect();
+    let make = || {
+        fs::create_dir_all(folder)?;
+        new.iter()
+            .filter_map(|folder| folder.parent())
+            .try_for_each(sync_folder)
+    };
+    make().map_err(|cause| Error::io("create", folder, cause))
+}
+
+/// Copies a file with its mode and syncs the copy, so that the original may go; its folder is the caller's to sync.
+pub fn copy(from: &Path, to: &Path) -> std::io::Result<()> {
+    fs::copy(from, to)?;
+    File::open(to)?.sync_all()
+}
+
+/// Syncs a folder: what was made, renamed or removed in it stays so after a crash.
+pub fn sync_folder(folder: &Path) -> std::io::Result<()> {
+    let folder = match folder.as_os_str().is_empty() {
+        true => Path::new("."),
+        false => folder,
+    };
+    File::open(folder)?.sync_all()
 }
 
 /// Removes a file; one that is not there is fine.

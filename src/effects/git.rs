@@ -31,8 +31,9 @@ pub const LOCAL_ENV_VARS: [&str; 16] = [
     "GIT_INTERNAL_SUPER_PREFIX",
 ];
 
-/// Settings that keep the repository's own configuration from running anything.
-const HARDENING: [&str; 8] = [
+/// Settings that keep the repository's own configuration from running anything, and what git has written on the disk before
+/// it says so (git 2.36; earlier ones do not know the last two and pass over them).
+const HARDENING: [&str; 10] = [
     "core.hooksPath=/dev/null",
     "core.fsmonitor=false",
     "gc.auto=0",
@@ -41,6 +42,8 @@ const HARDENING: [&str; 8] = [
     "commit.gpgSign=false",
     "protocol.ext.allow=never",
     "advice.graftFileDeprecated=false",
+    "core.fsync=all",
+    "core.fsyncMethod=batch",
 ];
 
 /// Calls git in one working tree.
@@ -77,12 +80,20 @@ impl Git {
         tracing::debug!(command = %shown(arguments), "git");
         let mut child = command.spawn().map_err(cannot_start)?;
         let mut stdin = child.stdin.take().expect("BUG: stdin is piped");
+        if input.is_empty() {
+            drop(stdin);
+            return child.wait_with_output().map_err(cannot_start);
+        }
         // Input is written beside reading the output: either pipe may fill up first.
         let written = thread::scope(|scope| {
-            scope.spawn(move || {
+            let write = move || {
                 let _ = stdin.write_all(input);
-            });
-            child.wait_with_output()
+            };
+            match thread::Builder::new().spawn_scoped(scope, write) {
+                Ok(_) => child.wait_with_output(),
+                // Half an input is another command than the one that was meant.
+                Err(cause) => child.kill().and(child.wait()).and(Err(cause)),
+            }
         });
         written.map_err(cannot_start)
     }
@@ -112,7 +123,17 @@ impl Git {
     fn failure<S: AsRef<OsStr>>(&self, arguments: &[S], output: &Output) -> Error {
         let said = String::from_utf8_lossy(&output.stderr);
         let said = said.trim();
-        let error = Error::internal(format!("`git {}` failed: {said}", shown(arguments)));
+        let command = shown(arguments);
+        let root = self.root.display();
+        let error = match said.is_empty() {
+            false => Error::internal(format!("`git {command}` in {root} failed: {said}")),
+            true => Error::internal(format!(
+                "`git {command}` in {root} failed: {}",
+                output.status
+            ))
+            .hint("something ended it; run evolve again"),
+        };
+        let error = error.advised();
         match said.contains(".lock': File exists") {
             true => {
                 error.hint("another git is at work here; if none is, remove the lock file it names")
@@ -136,6 +157,6 @@ fn cannot_start(cause: std::io::Error) -> Error {
             Error::new(Kind::Unsafe, "the program `git` is not on the PATH")
                 .hint("install git 2.25 or later")
         }
-        _ => Error::internal(format!("cannot run git: {cause}")),
+        _ => Error::internal(format!("cannot run git: {cause}")).advised(),
     }
 }

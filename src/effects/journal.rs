@@ -1,12 +1,14 @@
 //! What is going on right now, written down before it begins, so that the next start can settle what a crash left.
 
 use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
 use crate::effects::workspace::{Landing, Plan, Start};
-use crate::effects::{files, ledger};
+use crate::effects::{files, ledger, proc_table};
 use crate::error::{Error, Result};
 use crate::model::record::Record;
 use crate::model::snapshot::FORMAT;
@@ -40,6 +42,10 @@ pub struct Journal {
     pub cycle: u64,
     /// How far it had come.
     pub phase: Phase,
+    /// Which boot of which machine, and which private directory: in a copy of the repository, or after a reboot, nothing that
+    /// runs here is the session's.
+    #[serde(default)]
+    pub place: String,
     /// Where it started; absent while measuring.
     pub start: Option<Start>,
     /// What will be recorded if the cycle is cut short here, or is being recorded.
@@ -65,6 +71,7 @@ impl Journal {
             session: session.to_owned(),
             cycle,
             phase: Phase::Measuring,
+            place: String::new(),
             start: None,
             record: None,
             plan: None,
@@ -84,7 +91,9 @@ impl Journal {
 
     /// Writes the journal in one step.
     pub fn write(&self, private: &Path) -> Result<()> {
-        let text = ledger::line("journal", self)?;
+        let mut journal = self.clone();
+        journal.place = here(private);
+        let text = ledger::line("journal", &journal)?;
         files::replace(&path(private), text.as_bytes())
     }
 
@@ -100,10 +109,22 @@ impl Journal {
         })
     }
 
+    /// Says whether it was written on this machine since it was booted, and in this very directory.
+    pub fn is_of(&self, private: &Path) -> bool {
+        self.place.is_empty() || self.place == here(private)
+    }
+
     /// Removes the journal: nothing is in progress.
     pub fn clear(private: &Path) -> Result<()> {
-        files::remove(&path(private))
+        files::remove(&path(private))?;
+        files::sync_folder(private).map_err(|cause| Error::io("sync", private, cause))
     }
+}
+
+fn here(private: &Path) -> String {
+    let directory = fs::metadata(private).map(|meta| (meta.dev(), meta.ino()));
+    let (device, inode) = directory.unwrap_or_default();
+    format!("{} {device} {inode}", proc_table::boot_id())
 }
 
 fn path(private: &Path) -> PathBuf {

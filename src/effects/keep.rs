@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use crate::effects::files;
 use crate::effects::quarantine::Quarantine;
 use crate::error::{Error, Result};
 
@@ -93,6 +94,9 @@ impl Kept {
                     .push(String::from_utf8_lossy(&path).into_owned());
             }
             kept.untracked.insert(name, entry);
+        }
+        if folder.is_dir() {
+            files::sync_folder(folder).map_err(|cause| Error::io("sync", folder, cause))?;
         }
         Ok(kept)
     }
@@ -287,23 +291,27 @@ fn is_same_file(one: &Path, other: &Path) -> bool {
 }
 
 fn copy_into(folder: &Path, file: &Path, number: usize) -> Result<String> {
-    fs::create_dir_all(folder).map_err(|cause| Error::io("create", folder, cause))?;
+    files::make_folder(folder)?;
     let mut name = number.to_string();
     let mut again = 0;
     while folder.join(&name).exists() {
         again += 1;
         name = format!("{number}-{again}");
     }
-    fs::copy(file, folder.join(&name)).map_err(|cause| Error::io("copy", file, cause))?;
+    files::copy(file, &folder.join(&name)).map_err(|cause| Error::io("copy", file, cause))?;
     Ok(name)
 }
 
 fn write(folder: &Path, entry: &Copy, target: &Path) -> Result<()> {
     let done = match (&entry.link, &entry.copy) {
         (Some(link), _) => std::os::unix::fs::symlink(OsStr::from_bytes(&from_hex(link)), target),
-        (None, Some(copy)) => fs::copy(folder.join(copy), target).map(|_| ()),
+        (None, Some(copy)) => files::copy(&folder.join(copy), target),
         (None, None) => Ok(()),
     };
+    let done = done.and_then(|()| match target.parent() {
+        Some(parent) => files::sync_folder(parent),
+        None => Ok(()),
+    });
     done.map_err(|cause| Error::io("put back", target, cause))
 }
 

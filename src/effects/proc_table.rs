@@ -2,6 +2,7 @@
 //! ended.
 
 use std::fs;
+use std::path::Path;
 
 /// Returns the children of this process's first thread. It starts the jobs, and orphans are handed to the first thread of
 /// their reaper that lives (`find_new_reaper` in the kernel's exit.c), so that the other threads need no look.
@@ -48,6 +49,17 @@ pub fn all() -> Vec<u32> {
     };
     let pid = |entry: fs::DirEntry| entry.file_name().to_str()?.parse().ok();
     entries.flatten().filter_map(pid).collect()
+}
+
+/// Says whether a program of this name runs anywhere at or below `folder`.
+pub fn works_in(name: &str, folder: &Path) -> bool {
+    all().into_iter().any(|pid| {
+        let is_called = fs::read_to_string(format!("/proc/{pid}/comm"));
+        let cwd = || fs::read_link(format!("/proc/{pid}/cwd"));
+        is_called.is_ok_and(|found| found.trim_end() == name)
+            && cwd().is_ok_and(|cwd| cwd.starts_with(folder))
+            && is_alive(pid, None)
+    })
 }
 
 /// Returns an id of the running kernel, so that a pid from before a reboot is not taken for a living process.

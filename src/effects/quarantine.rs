@@ -5,6 +5,7 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use crate::effects::files;
 use crate::error::{Error, Result};
 
 /// The quarantine of one cycle.
@@ -34,10 +35,11 @@ impl Quarantine {
         let from = root.join(OsStr::from_bytes(path));
         let to = self.free_name(path);
         let folder = to.parent().unwrap_or(&self.folder);
-        fs::create_dir_all(folder).map_err(|cause| Error::io("create", folder, cause))?;
+        files::make_folder(folder)?;
         if fs::rename(&from, &to).is_err() {
             // Another file system: copied first, removed only when the copy is complete.
             copy(&from, &to).map_err(|cause| Error::io("move to the quarantine", &from, cause))?;
+            files::sync_folder(folder).map_err(|cause| Error::io("sync", folder, cause))?;
             remove(&from).map_err(|cause| Error::io("remove", &from, cause))?;
         }
         self.moved.push(format!(
@@ -102,7 +104,7 @@ fn copy(from: &Path, to: &Path) -> std::io::Result<()> {
     } else if meta.is_symlink() {
         std::os::unix::fs::symlink(fs::read_link(from)?, to)
     } else {
-        fs::copy(from, to).map(|_| ())
+        files::copy(from, to)
     }
 }
 

@@ -5,10 +5,14 @@ mod copies;
 mod trees;
 
 use std::ffi::OsStr;
+use std::fs;
 use std::path::{Path, PathBuf};
 
-use git2::{ErrorCode, Oid, Repository, RepositoryOpenFlags, RepositoryState, Signature, Sort};
+use git2::{
+    ConfigLevel, ErrorCode, Oid, Repository, RepositoryOpenFlags, RepositoryState, Signature, Sort,
+};
 
+use crate::effects::files;
 use crate::effects::git::Git;
 use crate::error::{Error, Kind, Result};
 
@@ -26,6 +30,7 @@ pub struct Repo {
     pub git: Git,
     /// It is a slot's: nobody but an agent and `evolve` is at work in it, and its history is thrown away.
     pub is_slot: bool,
+    is_durable: bool,
 }
 
 /// Where HEAD is.
@@ -88,6 +93,7 @@ impl Repo {
             private,
             git,
             is_slot: false,
+            is_durable: false,
         })
     }
 
@@ -103,7 +109,25 @@ impl Repo {
             private: private.to_owned(),
             git: Git::at(root),
             is_slot: true,
+            is_durable: false,
         })
+    }
+
+    /// Has libgit2 sync each object, ref and reflog that it writes, and the folders they are in: what the journal says was
+    /// done is then on the disk. To be called before anything is asked of the repository, because libgit2 looks up its
+    /// `core.fsyncObjectFiles` once.
+    pub fn make_durable(&mut self) -> Result<()> {
+        let path = self.private.join("durable.config");
+        let wanted = b"[core]\n\tfsyncObjectFiles = true\n";
+        if !fs::read(&path).is_ok_and(|found| found == wanted) {
+            files::replace(&path, wanted)?;
+        }
+        let config = self.inner.config();
+        config
+            .and_then(|mut config| config.add_file(&path, ConfigLevel::App, true))
+            .map_err(broken("set up syncing"))?;
+        self.is_durable = true;
+        Ok(())
     }
 
     /// Opens the same repository again: what another process did is then seen for certain.
@@ -113,7 +137,12 @@ impl Repo {
             false => Repo::discover(&self.root),
         };
         match again {
-            Ok(again) if again.root == self.root && again.private == self.private => Ok(again),
+            Ok(mut again) if again.root == self.root && again.private == self.private => {
+                if self.is_durable {
+                    again.make_durable()?;
+                }
+                Ok(again)
+            }
             // There may be another repository around this one.
             Ok(_) | Err(_) => Err(Error::unsafe_repo(format!(
                 "{} is no longer a git repository: its .git is gone or was replaced",
@@ -359,7 +388,7 @@ fn broken(what: &'static str) -> impl Fn(git2::Error) -> Error {
             ErrorCode::Locked => {
                 error.hint("another git is at work here; if none is, remove the lock file it names")
             }
-            _ => error,
+            _ => error.advised(),
         }
     }
 }

@@ -12,7 +12,7 @@ use crate::effects::process::{self, MARK};
 use crate::effects::quarantine::Quarantine;
 use crate::effects::repo::Repo;
 use crate::effects::workspace::{Plan, Settled, Start, Unmarked, Workspace, some_of};
-use crate::effects::{clock, keep, proc_table};
+use crate::effects::{clock, files, keep, proc_table};
 use crate::error::{Error, Result};
 use crate::event::Events;
 use crate::model::gate::Fate;
@@ -29,7 +29,10 @@ pub fn recover(repo: &Repo, events: &Events) -> Result<Option<Ending>> {
     let Some(mut journal) = Journal::read(&repo.private)? else {
         return Ok(None);
     };
-    end_leftovers(&journal.session)?;
+    if journal.is_of(&repo.private) {
+        end_leftovers(&journal.session)?;
+    }
+    files::remove_temporaries(&repo.private.join("logs").join(&journal.session));
     let workspace = Workspace { repo };
     let mut ending = None;
     let said = match (journal.phase, &journal.start, &journal.record) {

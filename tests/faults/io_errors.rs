@@ -40,8 +40,8 @@ fn after_an_io_error_at_any_point_there_is_a_clear_word_and_the_next_start_goes_
         let point = ground.point(seed);
         let mut chance = Chance::of(seed);
         let error = *chance.pick(errors(&point.call));
-        // Once, as for a bad sector, or from then on, as on a full disk.
-        let lasts = chance.one_in(2);
+        // Once, as for a bad sector, or from then on, as on a full disk. A write may also be its last words.
+        let lasts = chance.one_in(2) && point.call != "write";
         let (repo, before) = ground.scene(point.scenario);
         let struck = strike(&repo, &point, Strike::Error(error, lasts));
         let when = format!(

@@ -5,6 +5,7 @@ use std::cell::LazyCell;
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
+use std::sync::Mutex;
 use std::thread;
 
 use super::Workspace;
@@ -121,15 +122,25 @@ impl Workspace<'_> {
     }
 }
 
-/// Does two things at once, the first in a thread of its own.
+/// Does two things at once, the first in a thread of its own; one after the other where no thread can be had.
 fn side_by_side<A: Send, B>(
     one: impl FnOnce() -> Result<A> + Send,
     other: impl FnOnce() -> Result<B>,
 ) -> Result<(A, B)> {
+    let one = Mutex::new(Some(one));
+    let take = || {
+        one.lock()
+            .expect("BUG: a holder of the lock panicked")
+            .take()
+    };
+    let run = || take().map(|one| one());
     thread::scope(|scope| {
-        let one = scope.spawn(one);
+        let beside = thread::Builder::new().spawn_scoped(scope, run);
         let other = other();
-        let one = one.join().expect("BUG: a thread panicked");
-        Ok((one?, other?))
+        let done = match beside {
+            Ok(thread) => thread.join().expect("BUG: a thread panicked"),
+            Err(_) => run(),
+        };
+        Ok((done.expect("BUG: it was done twice")?, other?))
     })
 }

@@ -11,6 +11,7 @@ use super::strays::Left;
 use super::{Start, Stock, Workspace, ended, some_of};
 use crate::effects::keep::is_beneath;
 use crate::effects::repo::{Head, Movement};
+use crate::effects::{files, proc_table};
 use crate::error::{Error, Result};
 use crate::model::gate::Change;
 use crate::model::ledger::is_ledger_path;
@@ -165,22 +166,20 @@ impl Workspace<'_> {
         others
     }
 
-    /// Removes lock files that dead processes of the cycle left; one that is older than the cycle is not ours.
+    /// Removes lock files that dead processes of the cycle left: of the index, of any ref, of whatever git writes. One that
+    /// is older than the cycle is not ours, and none is ours while a git is at work here.
     pub fn clear_locks(&self, start: &Start) -> Result<Vec<String>> {
+        let mut locks = self.locks_of(&["HEAD", &start.branch, &start.work_ref()]);
+        let is_new = |lock: &PathBuf| !is_older(lock, start.since) && !locks.contains(lock);
+        let others: Vec<_> = self.all_locks().into_iter().filter(is_new).collect();
+        locks.extend(others);
+        let left = lasting(locks);
         let mut removed = Vec::new();
-        let names = ["HEAD", &start.branch, &start.work_ref()];
-        for lock in self.lasting_locks(&names) {
-            let Ok(meta) = fs::symlink_metadata(&lock) else {
-                continue;
-            };
-            let modified = meta.modified().unwrap_or(SystemTime::now());
-            let seconds = modified
-                .duration_since(UNIX_EPOCH)
-                .map_or(0, |age| age.as_secs());
-            if i64::try_from(seconds).unwrap_or(0) + 1 < start.since {
+        for lock in left {
+            if is_older(&lock, start.since) || proc_table::works_in("git", &self.repo.root) {
                 return Err(in_the_way(&lock));
             }
-            crate::effects::files::remove(&lock)?;
+            files::remove(&lock)?;
             removed.push(format!(
                 "removed a lock that was left behind: {}",
                 lock.display()
@@ -199,26 +198,48 @@ impl Workspace<'_> {
 
     /// Returns the lock files of the index and of these refs that do not go away.
     pub(super) fn lasting_locks(&self, refs: &[&str]) -> Vec<PathBuf> {
-        let git_dir = self.repo.git_dir();
-        let lasts = |lock: &PathBuf| {
-            let began = Instant::now();
-            while fs::symlink_metadata(lock).is_ok() {
-                if began.elapsed() > LOCK_PATIENCE {
-                    return true;
-                }
-                std::thread::sleep(Duration::from_millis(50));
-            }
-            false
-        };
+        lasting(self.locks_of(refs))
+    }
+
+    /// Returns the lock files that the index and these refs have while they are written.
+    fn locks_of(&self, refs: &[&str]) -> Vec<PathBuf> {
         let lock = |name: &&str| match *name {
-            "HEAD" => git_dir.join("HEAD.lock"),
+            "HEAD" => self.repo.git_dir().join("HEAD.lock"),
             name => self.repo.common_path(&format!("{name}.lock")),
         };
-        [git_dir.join("index.lock")]
+        [self.repo.git_dir().join("index.lock")]
             .into_iter()
             .chain(refs.iter().map(lock))
-            .filter(lasts)
             .collect()
+    }
+
+    /// Returns every lock file that is there in the places where git makes any.
+    fn all_locks(&self) -> Vec<PathBuf> {
+        let mut folders = vec![self.repo.git_dir().to_owned()];
+        folders.extend(
+            ["", "info", "objects/info", "objects/pack"].map(|name| self.repo.common_path(name)),
+        );
+        let mut deep = vec![self.repo.common_path("refs")];
+        let mut found = Vec::new();
+        while let Some((folder, is_deep)) = folders
+            .pop()
+            .map(|folder| (folder, false))
+            .or_else(|| deep.pop().map(|folder| (folder, true)))
+        {
+            for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+                let path = entry.path();
+                match entry.file_type() {
+                    Ok(kind) if kind.is_dir() && is_deep => deep.push(path),
+                    Ok(kind) if kind.is_file() && path.extension() == Some(OsStr::new("lock")) => {
+                        found.push(path);
+                    }
+                    Ok(_) | Err(_) => {}
+                }
+            }
+        }
+        found.sort();
+        found.dedup();
+        found
     }
 
     /// Finds the agent's newest commit. Work on another branch that descends from start and branch is taken over: the
@@ -395,6 +416,27 @@ fn is_accounted_for(now: &str, movements: &[Movement], start: &Start) -> bool {
             newest.new == now || was_cut_short
         }
     }
+}
+
+/// Returns the lock files that do not go away.
+fn lasting(mut locks: Vec<PathBuf>) -> Vec<PathBuf> {
+    let began = Instant::now();
+    loop {
+        locks.retain(|lock| fs::symlink_metadata(lock).is_ok());
+        if locks.is_empty() || began.elapsed() > LOCK_PATIENCE {
+            return locks;
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+/// Says whether a file was written before this moment, in seconds since 1970.
+fn is_older(file: &Path, since: i64) -> bool {
+    let modified = fs::symlink_metadata(file).and_then(|meta| meta.modified());
+    let modified = modified.unwrap_or(SystemTime::now());
+    let age = modified.duration_since(UNIX_EPOCH);
+    let seconds = age.map_or(0, |age| age.as_secs());
+    i64::try_from(seconds).unwrap_or(0) + 1 < since
 }
 
 fn in_the_way(lock: &Path) -> Error {

@@ -74,9 +74,10 @@ pub fn of(scenario: Scenario, template: &TestRepo) -> Vec<Point> {
     let log = repo.out("calls-of-evolve");
     let shim = with_git(
         &repo,
-        "exec strace -o \"$OUT/calls-of-git-$n\" -e trace=\"$CHANGING\" \"$GIT\" \"$@\"",
+        "exec strace -y -o \"$OUT/calls-of-git-$n\" -e trace=\"$CHANGING\" \"$GIT\" \"$@\"",
     );
     let trace = [
+        "-y".to_owned(),
         "-o".to_owned(),
         log.display().to_string(),
         "-e".to_owned(),
@@ -106,8 +107,8 @@ pub fn of(scenario: Scenario, template: &TestRepo) -> Vec<Point> {
     points
 }
 
-/// Counts the calls of a trace that change something, as which of their name they are. An open that only reads and a call
-/// that failed are passed over, but counted.
+/// Counts the calls of a trace that change something, as which of their name they are. An open that only reads, a write to
+/// something that is no file and a call that failed are passed over, but counted.
 fn changing(trace: &str) -> BTreeMap<String, Vec<usize>> {
     let mut seen: BTreeMap<String, usize> = BTreeMap::new();
     let mut found: BTreeMap<String, Vec<usize>> = BTreeMap::new();
@@ -117,10 +118,15 @@ fn changing(trace: &str) -> BTreeMap<String, Vec<usize>> {
         };
         let count = seen.entry(name.to_owned()).or_default();
         *count += 1;
-        let is_open = name.starts_with("open");
-        let changes = rest.contains("O_CREAT") || rest.contains("O_TRUNC");
+        let changes = match name {
+            "open" | "openat" => rest.contains("O_CREAT") || rest.contains("O_TRUNC"),
+            "write" | "writev" | "pwrite64" => rest
+                .split_once('<')
+                .is_some_and(|(_, file)| file.starts_with('/') && !file.starts_with("/dev/null")),
+            _ => true,
+        };
         let failed = rest.contains(") = -1 ") && !rest.contains("EEXIST");
-        if (!is_open || changes)
+        if changes
             && !failed
             && name
                 .bytes()
