@@ -1,5 +1,6 @@
 //! The command line: what can be asked for, and one short function for each command.
 
+mod audit;
 mod demo;
 mod inspect;
 mod measure;
@@ -274,6 +275,12 @@ enum Command {
         /// The cycle's number
         cycle: u64,
     },
+    /// Hold every record against git: its commit, trailers, snapshots and undo; exit 10 if anything disagrees
+    Audit {
+        /// Print one JSON document
+        #[arg(long)]
+        json: bool,
+    },
     /// The queue of harvested work
     Work {
         #[command(subcommand)]
@@ -337,6 +344,7 @@ pub fn run(arguments: Arguments) -> Result<u8> {
         Some(Command::Status { json }) => inspect::status(&global, json),
         Some(Command::History { json }) => inspect::history(&global, json),
         Some(Command::Show { cycle }) => inspect::show(&global, cycle),
+        Some(Command::Audit { json }) => audit::audit(&global, json),
         Some(Command::Work {
             action: WorkAction::List,
         }) => inspect::work_list(&global),

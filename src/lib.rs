@@ -35,6 +35,7 @@ pub mod session;
 /// Decisions and formats. Pure: nothing here reads a file, starts a program or asks for the time.
 pub mod model {
     pub mod agent;
+    pub mod audit;
     pub mod brief;
     pub mod check;
     pub mod digest;
@@ -68,6 +69,7 @@ pub mod model {
 /// Everything that touches the outside: processes, git, files, signals, the clock.
 pub mod effects {
     pub mod agent;
+    pub mod audit;
     pub mod clock;
     pub mod context;
     pub mod excludes;
@@ -93,6 +95,7 @@ pub mod effects {
 
 /// Listens and draws; a run does not know whether anybody does.
 pub mod view {
+    pub mod audit;
     pub mod json;
     pub mod plain;
     pub mod status;

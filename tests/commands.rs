@@ -252,7 +252,7 @@ fn the_printed_schemas_are_those_that_the_program_checks_against() {
     }
     assert_snapshot!(repo.error(2, &["schema", "snapshots"]), @r#"
     error: there is no schema snapshots
-    hint: there are config, event, goals, history, journal, killed, lesson, record, retry, session, snapshot, status, work
+    hint: there are audit, config, event, goals, history, journal, killed, lesson, record, retry, session, snapshot, status, work
     "#);
 }
 
@@ -618,6 +618,7 @@ fn looking_writes_nothing_at_all() {
         &["history"],
         &["history", "--json"],
         &["show", "1"],
+        &["audit"],
         &["work", "list"],
         &["schema"],
         &["schema", "goals"],

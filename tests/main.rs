@@ -4,6 +4,7 @@ mod harness;
 
 mod agents;
 mod attacks;
+mod audit;
 mod commands;
 mod cycle;
 mod demo;

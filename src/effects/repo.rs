@@ -2,6 +2,7 @@
 //! place that knows git2. The working tree and the user's index are `workspace`'s business.
 
 mod copies;
+mod past;
 mod trees;
 
 use std::ffi::OsStr;
@@ -17,6 +18,7 @@ use crate::effects::git::Git;
 use crate::error::{Error, Kind, Result};
 
 pub use copies::Merged;
+pub use past::Past;
 pub use trees::{Difference, Entry, hash_blob};
 
 /// A git repository with a working tree.

@@ -6,7 +6,8 @@ use jsonschema::Validator;
 use serde_json::Value;
 
 /// Name and text of each schema, in alphabetical order.
-const SCHEMAS: [(&str, &str); 13] = [
+const SCHEMAS: [(&str, &str); 14] = [
+    ("audit", include_str!("../../schemas/audit.schema.json")),
     ("config", include_str!("../../schemas/config.schema.json")),
     ("event", include_str!("../../schemas/event.schema.json")),
     ("goals", include_str!("../../schemas/goals.schema.json")),

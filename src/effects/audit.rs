@@ -1,0 +1,365 @@
+//! Gathers what git holds of a history, for `model::audit` to judge. Reads only: no lock, no file, no ref.
+
+mod chronicle;
+
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
+
+use serde::Deserialize;
+
+use crate::effects::repo::{Past, Repo};
+use crate::error::{Error, Result};
+use crate::model::audit::{
+    self, Audit, Disagreement, Kept, Sight, Trailers, Undo, Witness, Written,
+};
+use crate::model::goals::{self, Goals};
+use crate::model::ledger as names;
+use crate::model::record::{CycleResult, History, Record};
+use crate::model::snapshot::{FORMAT, Snapshot};
+use crate::model::text;
+
+use chronicle::Chronicle;
+
+/// The start of the reason of a cycle in which the commits are not only the agent's.
+const BY_OTHERS: &str = "somebody else committed";
+
+/// What was recorded of a commit, so that it can be measured again.
+#[derive(Clone, Debug)]
+pub struct Recorded {
+    /// The cycle.
+    pub cycle: u64,
+    /// The commit that the cycle left.
+    pub commit: String,
+    /// The snapshot that was taken of its content.
+    pub snapshot: Snapshot,
+}
+
+/// Everything that is read once and asked for often.
+struct Auditor<'a> {
+    repo: &'a Repo,
+    past: Past,
+    goals_file: Option<&'a str>,
+    /// What the goals file says, by its blob.
+    goals: HashMap<String, Option<Rc<Goals>>>,
+    is_shallow: bool,
+    /// Snapshots that were held against their records.
+    snapshots: usize,
+    /// Records whose snapshots were taken of goals that are not in the goals file.
+    other_goals: usize,
+}
+
+/// Holds the history of HEAD against everything that git knows of it. Returns what was found, and the records with their
+/// snapshots, newest first, as far as there are `wanted`. `goals_file` is its path in the repository, if it has one.
+pub fn audit(
+    repo: &Repo,
+    goals_file: Option<&str>,
+    wanted: usize,
+) -> Result<(Audit, Vec<Recorded>)> {
+    let head = repo.head()?.commit.ok_or_else(|| {
+        Error::unsafe_repo("this repository has no commit yet, so there is no history to audit")
+    })?;
+    let past = repo.past(&head)?;
+    let mut auditor = Auditor {
+        is_shallow: (0..past.len()).any(|place| past.is_cut(place)),
+        repo,
+        past,
+        goals_file,
+        goals: HashMap::new(),
+        snapshots: 0,
+        other_goals: 0,
+    };
+    auditor.run(head, wanted)
+}
+
+impl Auditor<'_> {
+    fn run(&mut self, head: String, wanted: usize) -> Result<(Audit, Vec<Recorded>)> {
+        let text = chronicle::text_of(self.repo, &self.past, 0)?;
+        let now: Vec<String> = chronicle::lines_of(&text).collect();
+        let records = History::parse(&String::from_utf8_lossy(&text)).records;
+        let of_agents = self.made_by_agents(&records)?;
+        let chronicle = Chronicle::of(self.repo, &self.past, (text, &now), &of_agents)?;
+        let lines = audit::lines(&now, &chronicle.written, &chronicle.unseen);
+        let filed = self.with_records(chronicle.filed, &lines.records, &chronicle.written);
+        let mut disagreements = lines.disagreements;
+        let mut notes = lines.notes;
+        disagreements.extend(audit::files(&filed));
+        let mut recorded = Vec::new();
+        let mut unseen = 0;
+        for (record, recorder) in lines.records.iter().rev() {
+            let recorder = recorder.map(|index| &chronicle.written[index]);
+            unseen += usize::from(recorder.is_none());
+            let keeps = recorded.len() < wanted;
+            let (found, snapshot) = self.hold(record, recorder)?;
+            disagreements.extend(found);
+            recorded.extend(snapshot.filter(|_| keeps));
+        }
+        let undos = self.undos(&records, &of_agents)?;
+        let next = records.iter().map(|record| record.cycle).max().unwrap_or(0) + 1;
+        disagreements.extend(undos.iter().flat_map(|undo| audit::of_undo(undo, next)));
+        if self.is_shallow {
+            notes.push(format!(
+                "this clone is shallow: {} could not be held against the commits that made them",
+                text::count(unseen, "record")
+            ));
+        }
+        if self.other_goals > 0 {
+            notes.push(format!(
+                "{} were measured with other goals than {} of their start: which goals these are cannot be seen",
+                text::count(self.other_goals, "cycle"),
+                self.goals_file.unwrap_or("a file of the repository")
+            ));
+        }
+        disagreements.sort();
+        disagreements.dedup();
+        let audit = Audit {
+            format: FORMAT,
+            head,
+            commits: self.past.len(),
+            records: lines.records.len(),
+            snapshots: self.snapshots,
+            undos: undos.len(),
+            remeasured: Vec::new(),
+            disagreements,
+            notes,
+        };
+        Ok((audit, recorded))
+    }
+
+    /// Returns the commits that agents made in recorded cycles: whatever these say about themselves is only said.
+    fn made_by_agents(&self, records: &[Record]) -> Result<HashSet<usize>> {
+        let mut recorders: HashMap<u64, Vec<usize>> = HashMap::new();
+        for place in 0..self.past.len() {
+            let trailers = self.past.message(place).map(Trailers::of);
+            if let Some(cycle) = trailers.and_then(|trailers| trailers.records()) {
+                recorders.entry(cycle).or_default().push(place);
+            }
+        }
+        let mut made = HashSet::new();
+        for record in records {
+            let is_mixed = record
+                .reason
+                .as_ref()
+                .is_some_and(|reason| reason.starts_with(BY_OTHERS));
+            let Some(tip) = self.past.place(&record.commit_sha).filter(|_| !is_mixed) else {
+                continue;
+            };
+            let candidates = recorders.get(&record.cycle).into_iter().flatten();
+            // Its own recorder follows the commit; what an agent forged in mid-cycle comes before it.
+            let follows = |place: &&usize| **place < tip && self.past.descends(**place, tip);
+            let Some(recorder) = candidates.rev().copied().find(|place| follows(&place)) else {
+                continue;
+            };
+            let Some(start) = self.start_of(recorder, record.cycle)? else {
+                continue;
+            };
+            let between = self.past.between(start, tip);
+            let is_agents =
+                |place: &usize| *place != start && !(record.is_undone() && *place == tip);
+            made.extend(between.into_iter().filter(is_agents));
+        }
+        Ok(made)
+    }
+
+    /// Returns the start of a cycle, as its first snapshot has it.
+    fn start_of(&self, recorder: usize, cycle: u64) -> Result<Option<usize>> {
+        #[derive(Deserialize)]
+        struct Started {
+            cycle_start_sha: Option<String>,
+        }
+        let tree = self.past.tree(recorder);
+        let bytes = self
+            .repo
+            .file(&tree, &names::snapshot(cycle))?
+            .unwrap_or_default();
+        let started: Option<Started> = serde_json::from_slice(&bytes).ok();
+        let start = started.and_then(|started| started.cycle_start_sha);
+        Ok(start.and_then(|start| self.past.place(&start)))
+    }
+
+    /// Notes at each file which cycle its commit truly recorded.
+    fn with_records(
+        &self,
+        filed: Vec<audit::Filed>,
+        records: &[(Record, Option<usize>)],
+        written: &[Written],
+    ) -> Vec<audit::Filed> {
+        let cycles: HashMap<&str, u64> = records
+            .iter()
+            .filter_map(|(record, place)| Some((written[(*place)?].commit.as_str(), record.cycle)))
+            .collect();
+        let with_record = |file: audit::Filed| audit::Filed {
+            records: file.records.or(cycles.get(file.commit.as_str()).copied()),
+            ..file
+        };
+        filed.into_iter().map(with_record).collect()
+    }
+
+    /// Holds one record against everything that it names.
+    fn hold(
+        &mut self,
+        record: &Record,
+        recorder: Option<&Written>,
+    ) -> Result<(Vec<Disagreement>, Option<Recorded>)> {
+        let place = recorder.and_then(|written| self.past.place(&written.commit));
+        let snapshots = [
+            self.snapshot(place, &names::snapshot(record.cycle))?,
+            self.snapshot(place, &names::post_snapshot(record.cycle))?,
+        ];
+        let before = match &snapshots[0] {
+            Sight::Seen(Ok(before)) => Some(before),
+            Sight::Seen(Err(_)) | Sight::Gone | Sight::Unseen => None,
+        };
+        let start = before.and_then(|before| before.cycle_start_sha.clone());
+        let commit = self.kept(&record.commit_sha, place.unwrap_or(0))?;
+        let tip = self.past.place(&record.commit_sha);
+        let started = match &start {
+            Some(start) => self.kept(start, tip.unwrap_or(0))?,
+            None => Sight::Unseen,
+        };
+        let goals = match (&started, &start, before) {
+            (Sight::Seen(_), Some(start), Some(before)) => self.goals_of(start, before)?,
+            _ => None,
+        };
+        let mut differs_in = Vec::new();
+        if let (Some(back_to), Some(commit)) = (&record.reverted_to, commit.seen())
+            && let Some(start) = self.kept(back_to, 0)?.seen()
+            && start.content != commit.content
+        {
+            differs_in = self.differences(back_to, &record.commit_sha)?;
+        }
+        let snapshot = {
+            let kept = match (&snapshots[1], record.is_undone()) {
+                (Sight::Seen(Ok(after)), false) => Some(after),
+                _ => before,
+            };
+            kept.filter(|_| commit.seen().is_some()).cloned()
+        };
+        let found = audit::of_record(&Witness {
+            record,
+            recorder: recorder.map(|written| (written.commit.as_str(), &written.trailers)),
+            commit,
+            start: started,
+            snapshots,
+            goals: goals.as_deref(),
+            differs_in,
+        });
+        let recorded = snapshot.map(|snapshot| Recorded {
+            cycle: record.cycle,
+            commit: record.commit_sha.clone(),
+            snapshot,
+        });
+        Ok((found, recorded))
+    }
+
+    /// Reads a snapshot as the commit of its record has it; where that cannot be seen, as HEAD has it.
+    fn snapshot(
+        &mut self,
+        recorder: Option<usize>,
+        name: &str,
+    ) -> Result<Sight<Result<Snapshot, String>>> {
+        let tree = self.past.tree(recorder.unwrap_or(0));
+        let Some(bytes) = self.repo.file(&tree, name)? else {
+            return Ok(match recorder {
+                Some(_) => Sight::Gone,
+                None => Sight::Unseen,
+            });
+        };
+        self.snapshots += 1;
+        let read = serde_json::from_slice(&bytes);
+        Ok(Sight::Seen(
+            read.map_err(|cause| text::json_problem(&cause)),
+        ))
+    }
+
+    /// Returns what there is of a commit, and whether the commit at `follower` descends from it.
+    fn kept(&self, id: &str, follower: usize) -> Result<Sight<Kept>> {
+        let place = self.past.place(id);
+        if place.is_none() && !self.repo.has_commit(id) {
+            return Ok(match self.is_shallow {
+                true => Sight::Unseen,
+                false => Sight::Gone,
+            });
+        }
+        let message = place.and_then(|place| self.past.message(place));
+        Ok(Sight::Seen(Kept {
+            content: self.repo.content(&self.repo.tree_of(id)?)?,
+            message: message.unwrap_or_default().to_owned(),
+            is_followed: place.is_some_and(|place| self.past.descends(follower, place)),
+        }))
+    }
+
+    /// Returns the goals of a start, if the snapshot was taken of them.
+    fn goals_of(&mut self, start: &str, before: &Snapshot) -> Result<Option<Rc<Goals>>> {
+        let tree = self.repo.tree_of(start)?;
+        let id = match self.goals_file {
+            Some(name) => self.repo.file_id(&tree, name)?,
+            None => None,
+        };
+        let known = match id {
+            None => None,
+            Some(id) => match self.goals.get(&id) {
+                Some(known) => known.clone(),
+                None => {
+                    let bytes = self.repo.blob(&id)?;
+                    let read = goals::read_goals("GOALS.yaml", &bytes).ok();
+                    let read = read.map(|(goals, _)| Rc::new(goals));
+                    self.goals.insert(id, read.clone());
+                    read
+                }
+            },
+        };
+        let measured = known.filter(|goals| goals.digest == before.goals_digest);
+        self.other_goals += usize::from(measured.is_none());
+        Ok(measured)
+    }
+
+    /// Returns the paths outside the ledger in which two commits differ.
+    fn differences(&self, one: &str, other: &str) -> Result<Vec<String>> {
+        let differences = self
+            .repo
+            .differences(&self.repo.tree_of(one)?, &self.repo.tree_of(other)?)?;
+        let mut paths: Vec<String> = differences
+            .iter()
+            .filter(|one| !names::is_ledger_path(&one.path))
+            .map(|one| text::clean_line(&String::from_utf8_lossy(&one.path)))
+            .collect();
+        paths.dedup();
+        Ok(paths)
+    }
+
+    /// Returns every undo commit that is not an agent's invention.
+    fn undos(&self, records: &[Record], of_agents: &HashSet<usize>) -> Result<Vec<Undo>> {
+        let mut told: HashSet<(u64, &str)> = HashSet::new();
+        let mut interrupted = HashSet::new();
+        for record in records {
+            told.insert((record.cycle, &record.commit_sha));
+            if record.result == CycleResult::Interrupted {
+                interrupted.insert(record.cycle);
+            }
+        }
+        let mut undos = Vec::new();
+        for place in (0..self.past.len()).filter(|place| !of_agents.contains(place)) {
+            let message = self.past.message(place).unwrap_or_default();
+            let Some(cycle) = audit::undone_cycle(message) else {
+                continue;
+            };
+            let commit = self.past.id(place);
+            let start = audit::undone_to(message).map(str::to_owned);
+            let is_there = start
+                .as_ref()
+                .is_some_and(|start| self.repo.has_commit(start));
+            let differs_in = match &start {
+                Some(start) if is_there => Some(self.differences(start, &commit)?),
+                Some(_) | None => None,
+            };
+            undos.push(Undo {
+                is_recorded: told.contains(&(cycle, &commit)) || interrupted.contains(&cycle),
+                commit,
+                cycle,
+                start,
+                differs_in,
+            });
+        }
+        Ok(undos)
+    }
+}

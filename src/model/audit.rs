@@ -1,0 +1,231 @@
+//! Whether a history proves itself: what git holds of it goes in, what does not agree comes out. Pure.
+
+mod files;
+mod lines;
+mod record;
+
+use serde::Serialize;
+
+pub use files::{Filed, files};
+pub use lines::{Lines, Written, lines};
+pub use record::{Kept, Sight, Witness, of_record};
+
+/// Something in a history that does not agree with something else in it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Disagreement {
+    /// The cycle whose record or snapshot it is about.
+    pub cycle: Option<u64>,
+    /// The commit in which it shows, in full.
+    pub commit: Option<String>,
+    /// What differs, in words.
+    pub what: String,
+}
+
+/// All that an audit found: the document of `evolve audit --json`.
+#[derive(Clone, Debug, Serialize)]
+pub struct Audit {
+    /// Version of the format.
+    pub format: u32,
+    /// The commit whose history was audited, in full.
+    pub head: String,
+    /// How many commits were looked through.
+    pub commits: usize,
+    /// How many records the history has.
+    pub records: usize,
+    /// How many snapshots were held against their records.
+    pub snapshots: usize,
+    /// How many undo commits were held against their starts.
+    pub undos: usize,
+    /// The cycles whose commits were measured again.
+    pub remeasured: Vec<u64>,
+    /// What does not agree, by cycle; empty if everything does.
+    pub disagreements: Vec<Disagreement>,
+    /// What a reader should know besides, such as what could not be seen.
+    pub notes: Vec<String>,
+}
+
+/// What a commit of `evolve` says about itself in the last paragraph of its message.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Trailers {
+    /// `Evolve-Cycle`.
+    pub cycle: Option<u64>,
+    /// `Evolve-Goal`.
+    pub goal: Option<String>,
+    /// `Evolve-Result`.
+    pub result: Option<String>,
+    /// `Evolve-Score`.
+    pub score: Option<String>,
+}
+
+impl Trailers {
+    /// Reads the trailers of a commit message. What an agent said may stand further up; only the end counts.
+    pub fn of(message: &str) -> Trailers {
+        let end = message.trim_end().rsplit("\n\n").next().unwrap_or_default();
+        let named = |name: &str| {
+            let value = |line: &str| {
+                line.strip_prefix(name)?
+                    .strip_prefix(": ")
+                    .map(str::to_owned)
+            };
+            end.lines().find_map(value)
+        };
+        Trailers {
+            cycle: named("Evolve-Cycle").and_then(|number| number.parse().ok()),
+            goal: named("Evolve-Goal"),
+            result: named("Evolve-Result"),
+            score: named("Evolve-Score"),
+        }
+    }
+
+    /// Returns the cycle that the commit says it records.
+    pub fn records(&self) -> Option<u64> {
+        self.cycle.filter(|_| self.result.is_some())
+    }
+}
+
+/// An undo commit, as its message says it and as it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Undo {
+    /// The commit.
+    pub commit: String,
+    /// The cycle that it undoes.
+    pub cycle: u64,
+    /// The start that its message names.
+    pub start: Option<String>,
+    /// The paths in which its content differs from the start's; none if the start cannot be seen.
+    pub differs_in: Option<Vec<String>>,
+    /// A record names it, or tells that its cycle was interrupted.
+    pub is_recorded: bool,
+}
+
+/// Returns the cycle that a commit of this message undoes.
+pub fn undone_cycle(message: &str) -> Option<u64> {
+    let rest = message.strip_prefix("revert: evolve cycle ")?;
+    let digits = rest.split(|c: char| !c.is_ascii_digit()).next()?;
+    digits.parse().ok()
+}
+
+/// Returns the start whose content an undo commit of this message says it has.
+pub fn undone_to(message: &str) -> Option<&str> {
+    let named = |line: &'_ str| line.strip_prefix("The content is again that of ").is_some();
+    let line = message.lines().rfind(|line| named(line))?;
+    line.rsplit(' ').next()?.strip_suffix('.')
+}
+
+/// Holds an undo commit against what it says; `next` is the number of the cycle that is not recorded yet.
+pub fn of_undo(undo: &Undo, next: u64) -> Vec<Disagreement> {
+    let mut found = Vec::new();
+    let mut disagree = |what: String| {
+        found.push(Disagreement {
+            cycle: Some(undo.cycle),
+            commit: Some(undo.commit.clone()),
+            what,
+        });
+    };
+    if let Some(paths) = undo.differs_in.as_ref().filter(|paths| !paths.is_empty()) {
+        let start = undo.start.as_deref().unwrap_or_default();
+        disagree(format!(
+            "the undo did not restore its start {start}: {}",
+            some_of(paths)
+        ));
+    }
+    if undo.start.is_none() {
+        disagree("the undo names no start".to_owned());
+    }
+    if !undo.is_recorded && undo.cycle != next {
+        disagree("it says that it undoes the cycle, and no record says so".to_owned());
+    }
+    found
+}
+
+/// Joins paths for people, cut where it gets long.
+fn some_of(paths: &[String]) -> String {
+    const SHOWN: usize = 5;
+    match paths.len() {
+        0..=SHOWN => paths.join(", "),
+        more => format!("{} and {} more", paths[..SHOWN].join(", "), more - SHOWN),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn trailers_are_what_stands_in_the_last_paragraph() {
+        let message = "evolve: cycle 12 — a improved\n\nEvolve-Result: idle\n\nEvolve-Cycle: 12\nEvolve-Goal: a b\nEvolve-Score: 92.3\n";
+        let trailers = Trailers::of(message);
+        assert_eq!(trailers.cycle, Some(12));
+        assert_eq!(trailers.goal.as_deref(), Some("a b"));
+        assert_eq!(trailers.result, None);
+        assert_eq!(trailers.score.as_deref(), Some("92.3"));
+        assert_eq!(trailers.records(), None);
+        let whole = Trailers::of("x\n\nEvolve-Cycle: 3\nEvolve-Result: idle");
+        assert_eq!(whole.records(), Some(3));
+        assert_eq!(Trailers::of(""), Trailers::default());
+    }
+
+    #[test]
+    fn an_undo_says_what_it_undoes_and_to_what() {
+        let message = "revert: evolve cycle 7 regression in a\n\nwhy\n\nThe content is again that of abc.\nUndoes d e\n";
+        assert_eq!(undone_cycle(message), Some(7));
+        assert_eq!(undone_to(message), Some("abc"));
+        assert_eq!(
+            undone_cycle("revert: evolve cycle 8, goalposts moved"),
+            Some(8)
+        );
+        assert_eq!(undone_cycle("Revert \"evolve: cycle 7\""), None);
+        assert_eq!(undone_to("revert: evolve cycle 7"), None);
+    }
+
+    #[test]
+    fn an_undo_is_exact_names_its_start_and_is_recorded() {
+        let good = Undo {
+            commit: "c".to_owned(),
+            cycle: 3,
+            start: Some("s".to_owned()),
+            differs_in: Some(vec![]),
+            is_recorded: true,
+        };
+        assert_eq!(of_undo(&good, 9), []);
+        let paths: Vec<String> = (0..7).map(|number| format!("p{number}")).collect();
+        for (undo, what) in [
+            (
+                Undo {
+                    differs_in: Some(paths),
+                    ..good.clone()
+                },
+                "the undo did not restore its start s: p0, p1, p2, p3, p4 and 2 more",
+            ),
+            (
+                Undo {
+                    start: None,
+                    differs_in: None,
+                    ..good.clone()
+                },
+                "the undo names no start",
+            ),
+            (
+                Undo {
+                    is_recorded: false,
+                    ..good.clone()
+                },
+                "it says that it undoes the cycle, and no record says so",
+            ),
+        ] {
+            let found = of_undo(&undo, 9);
+            assert_eq!(found.len(), 1, "{found:?}");
+            assert_eq!(found[0].what, what);
+            assert_eq!(found[0].cycle, Some(3));
+        }
+        let running = Undo {
+            is_recorded: false,
+            ..good
+        };
+        assert_eq!(
+            of_undo(&running, 3),
+            [],
+            "its record is about to be written"
+        );
+    }
+}

@@ -1,0 +1,404 @@
+//! The history as lines: each was added by the commit that recorded it, and is still there.
+
+use std::collections::{HashMap, HashSet};
+
+use serde_json::Value;
+
+use super::{Disagreement, Trailers};
+use crate::model::record::Record;
+use crate::model::text::{cut, json_problem};
+
+/// A commit that wrote to the history, as compared with its parents.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Written {
+    /// The commit.
+    pub commit: String,
+    /// What it says about itself.
+    pub trailers: Trailers,
+    /// An agent made it in a cycle; what it wrote counts for nothing.
+    pub is_of_agent: bool,
+    /// The lines that it added.
+    pub added: Vec<String>,
+    /// The lines that it took away.
+    pub lost: Vec<String>,
+    /// Lines that it kept stand in another order now.
+    pub is_reordered: bool,
+}
+
+/// The lines of a history, held against the commits that wrote them.
+#[derive(Clone, Debug, Default)]
+pub struct Lines {
+    /// The records, in the file's order, each with the place in the list of commits of the one that recorded it; none where
+    /// that cannot be seen or is not to be found.
+    pub records: Vec<(Record, Option<usize>)>,
+    /// What does not agree.
+    pub disagreements: Vec<Disagreement>,
+    /// What a reader should know besides.
+    pub notes: Vec<String>,
+}
+
+/// Holds the lines that the history has `now` against the commits that wrote to it, oldest first. The lines in `unseen` were
+/// there before the oldest commit that can be seen.
+pub fn lines(now: &[String], written: &[Written], unseen: &HashSet<String>) -> Lines {
+    let mut lines = Lines::default();
+    let adders = adders(written);
+    let mut strays = Vec::new();
+    // A line that stands there twice was recorded twice, or one of them is a copy.
+    let (mut taken, mut before) = (HashSet::new(), HashSet::new());
+    for (index, line) in now.iter().enumerate() {
+        let record = match serde_json::from_str::<Record>(line) {
+            Ok(record) => record,
+            Err(cause) => {
+                let what = format!(
+                    "line {} of the history is no record: {}",
+                    index + 1,
+                    json_problem(&cause)
+                );
+                let commit = adders.get(line.as_str()).and_then(|all| all.first());
+                let commit = commit.map(|adder| written[*adder].commit.clone());
+                lines.disagree(None, commit, what);
+                continue;
+            }
+        };
+        let recorder =
+            recorders(&adders, written, (line, record.cycle)).find(|it| taken.insert(*it));
+        if recorder.is_none() && !(unseen.contains(line) && before.insert(line.as_str())) {
+            strays.push((line.as_str(), record.cycle));
+        }
+        lines.records.push((record, recorder));
+    }
+    let explained = lines.find_lost(now, (written, &adders), (&strays, unseen));
+    for (line, cycle) in strays {
+        if explained.contains(line) {
+            continue;
+        }
+        let added = adders
+            .get(line)
+            .into_iter()
+            .flatten()
+            .map(|index| &written[*index]);
+        let (records, others): (Vec<_>, Vec<_>) = added.partition(|commit| commit.records(cycle));
+        let commit = others.first().or(records.last()).copied();
+        let what = match commit {
+            Some(commit) if commit.is_of_agent => "an agent's commit wrote the record",
+            Some(_) | None => "the record was written by no commit that records its cycle",
+        };
+        let commit = commit.map(|commit| commit.commit.clone());
+        lines.disagree(Some(cycle), commit, what.to_owned());
+    }
+    lines.find_empty(written);
+    lines.number(written);
+    lines
+}
+
+/// Returns which commits added each line, oldest first.
+fn adders(written: &[Written]) -> HashMap<&str, Vec<usize>> {
+    let mut adders: HashMap<&str, Vec<usize>> = HashMap::new();
+    for (index, commit) in written.iter().enumerate() {
+        for line in &commit.added {
+            adders.entry(line).or_default().push(index);
+        }
+    }
+    adders
+}
+
+/// Returns the commits that recorded the cycle of a line, with that line, oldest first.
+fn recorders(
+    adders: &HashMap<&str, Vec<usize>>,
+    written: &[Written],
+    (line, cycle): (&str, u64),
+) -> impl Iterator<Item = usize> {
+    let adders = adders.get(line).into_iter().flatten().copied();
+    adders.filter(move |index| written[*index].records(cycle))
+}
+
+impl Written {
+    /// Says whether it is the commit of a cycle's record.
+    fn records(&self, cycle: u64) -> bool {
+        self.trailers.records() == Some(cycle) && !self.is_of_agent
+    }
+}
+
+impl Lines {
+    fn disagree(&mut self, cycle: Option<u64>, commit: Option<String>, what: String) {
+        self.disagreements.push(Disagreement {
+            cycle,
+            commit,
+            what,
+        });
+    }
+
+    /// Finds recorded lines that are gone, and says what became of them: changed into one of the strays, or removed. Returns
+    /// the strays that are explained by that.
+    fn find_lost<'a>(
+        &mut self,
+        now: &[String],
+        (written, adders): (&[Written], &HashMap<&str, Vec<usize>>),
+        (strays, unseen): (&[(&'a str, u64)], &HashSet<String>),
+    ) -> HashSet<&'a str> {
+        let now: HashSet<&str> = now.iter().map(String::as_str).collect();
+        let mut told = HashSet::new();
+        let mut explained = HashSet::new();
+        for commit in written.iter().rev() {
+            let mut is_put_right = commit.is_reordered && commit.is_of_agent;
+            for line in &commit.lost {
+                let Ok(record) = serde_json::from_str::<Record>(line) else {
+                    continue;
+                };
+                let mut recorders = recorders(adders, written, (line, record.cycle));
+                let was_recorded = recorders.next().is_some() || unseen.contains(line);
+                if now.contains(line.as_str()) || !was_recorded {
+                    is_put_right = true;
+                    continue;
+                }
+                if !told.insert(line) {
+                    continue;
+                }
+                let new = strays.iter().find(|(_, cycle)| *cycle == record.cycle);
+                let what = match new {
+                    Some((new, _)) => format!("the record was changed: {}", changes(line, new)),
+                    None => "the record was removed".to_owned(),
+                };
+                explained.extend(new.map(|(line, _)| *line));
+                self.disagree(Some(record.cycle), Some(commit.commit.clone()), what);
+            }
+            if commit.is_reordered && !commit.is_of_agent {
+                let what = "the order of the records was changed".to_owned();
+                self.disagree(None, Some(commit.commit.clone()), what);
+            } else if is_put_right {
+                self.notes.push(format!(
+                    "commit {} changed the history; that was put right",
+                    commit.commit
+                ));
+            }
+        }
+        explained
+    }
+
+    /// Finds commits that say they record a cycle and add no record.
+    fn find_empty(&mut self, written: &[Written]) {
+        let claims = |commit: &&Written| commit.added.is_empty() && !commit.is_of_agent;
+        for commit in written.iter().filter(claims) {
+            if let Some(cycle) = commit.trailers.records() {
+                let what = "it says that it records the cycle, and adds no record".to_owned();
+                self.disagree(Some(cycle), Some(commit.commit.clone()), what);
+            }
+        }
+    }
+
+    /// Checks that the numbers continue. Two branches that both ran have some twice after they were merged.
+    fn number(&mut self, written: &[Written]) {
+        let mut highest = 0;
+        let mut seen = HashSet::new();
+        let mut found = Vec::new();
+        for (record, recorder) in &self.records {
+            let cycle = record.cycle;
+            if !seen.insert(cycle) {
+                self.notes.push(format!(
+                    "cycle {cycle} is recorded more than once, as after a merge of two branches that both ran"
+                ));
+            } else if cycle != highest + 1 {
+                let what = format!("the numbers do not continue: cycle {cycle} follows {highest}");
+                found.push((cycle, *recorder, what));
+            }
+            highest = highest.max(cycle);
+        }
+        for (cycle, recorder, what) in found {
+            let commit = recorder.map(|index| written[index].commit.clone());
+            self.disagree(Some(cycle), commit, what);
+        }
+    }
+}
+
+/// Names the fields in which two lines differ, with both values.
+fn changes(old: &str, new: &str) -> String {
+    const SHOWN: usize = 60;
+    let read = |line: &str| serde_json::from_str::<Value>(line).unwrap_or_default();
+    let (old, new) = (read(old), read(new));
+    let keys = |value: &Value| -> Vec<String> {
+        let fields = value.as_object().into_iter().flatten();
+        fields.map(|(key, _)| key.clone()).collect()
+    };
+    let mut names = keys(&old);
+    names.extend(keys(&new).into_iter().filter(|key| old.get(key).is_none()));
+    let shown = |value: Option<&Value>| match value {
+        Some(value) => cut(&value.to_string(), SHOWN),
+        None => "nothing".to_owned(),
+    };
+    let differences: Vec<String> = names
+        .iter()
+        .filter(|name| old.get(name) != new.get(name))
+        .map(|name| {
+            format!(
+                "{name} was {}, is {}",
+                shown(old.get(name)),
+                shown(new.get(name))
+            )
+        })
+        .collect();
+    match differences.is_empty() {
+        true => "the same fields, written otherwise".to_owned(),
+        false => differences.join("; "),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(cycle: u64, passing: usize) -> String {
+        format!(
+            r#"{{"format":1,"cycle":{cycle},"goal_id":null,"result":"idle","commit_sha":"c","reverted_to":null,"goals_passing":{passing},"goals_total":2,"goals_added":0,"timestamp":"t"}}"#
+        )
+    }
+
+    fn recording(cycle: u64) -> Written {
+        Written {
+            commit: format!("commit{cycle}"),
+            trailers: Trailers {
+                cycle: Some(cycle),
+                result: Some("idle".to_owned()),
+                ..Trailers::default()
+            },
+            added: vec![line(cycle, 1)],
+            ..Written::default()
+        }
+    }
+
+    fn by_hand(added: &[String], lost: &[String]) -> Written {
+        Written {
+            commit: "by-hand".to_owned(),
+            added: added.to_vec(),
+            lost: lost.to_vec(),
+            ..Written::default()
+        }
+    }
+
+    /// The disagreements, as `cycle commit what`.
+    fn told(now: &[String], written: &[Written]) -> Vec<String> {
+        let found = lines(now, written, &HashSet::new()).disagreements;
+        let shown = |one: &Disagreement| {
+            format!(
+                "{} {} {}",
+                one.cycle.unwrap_or(0),
+                one.commit.as_deref().unwrap_or("-"),
+                one.what
+            )
+        };
+        found.iter().map(shown).collect()
+    }
+
+    #[test]
+    fn a_history_whose_lines_were_each_recorded_agrees() {
+        let now = [line(1, 1), line(2, 1)];
+        let found = lines(&now, &[recording(1), recording(2)], &HashSet::new());
+        assert_eq!((found.disagreements, found.notes), (vec![], vec![]));
+        let recorders: Vec<_> = found.records.iter().map(|(_, place)| *place).collect();
+        assert_eq!(recorders, [Some(0), Some(1)]);
+    }
+
+    #[test]
+    fn each_way_to_forge_a_line_is_named() {
+        let (one, two) = (line(1, 1), line(2, 1));
+        let changed = line(1, 2);
+        let both = [recording(1), recording(2)];
+        let with = |last: Written| [both.to_vec(), vec![last]].concat();
+        for (now, written, expected) in [
+            (
+                vec![changed.clone(), two.clone()],
+                with(by_hand(
+                    std::slice::from_ref(&changed),
+                    std::slice::from_ref(&one),
+                )),
+                vec!["1 by-hand the record was changed: goals_passing was 1, is 2"],
+            ),
+            (
+                vec![one.clone()],
+                with(by_hand(&[], std::slice::from_ref(&two))),
+                vec!["2 by-hand the record was removed"],
+            ),
+            (
+                vec![one.clone(), two.clone(), line(3, 1)],
+                with(by_hand(&[line(3, 1)], &[])),
+                vec!["3 by-hand the record was written by no commit that records its cycle"],
+            ),
+            (
+                vec![one.clone(), two.clone(), one.clone()],
+                with(by_hand(std::slice::from_ref(&one), &[])),
+                vec!["1 by-hand the record was written by no commit that records its cycle"],
+            ),
+            (
+                vec![two.clone(), one.clone()],
+                with(Written {
+                    is_reordered: true,
+                    ..by_hand(&[], &[])
+                }),
+                vec![
+                    "0 by-hand the order of the records was changed",
+                    "2 commit2 the numbers do not continue: cycle 2 follows 0",
+                    "1 commit1 the numbers do not continue: cycle 1 follows 2",
+                ],
+            ),
+            (
+                vec![one.clone(), two.clone()],
+                with(Written {
+                    added: vec![],
+                    ..recording(3)
+                }),
+                vec!["3 commit3 it says that it records the cycle, and adds no record"],
+            ),
+            (
+                vec![one.clone(), line(4, 1)],
+                vec![recording(1), recording(4)],
+                vec!["4 commit4 the numbers do not continue: cycle 4 follows 1"],
+            ),
+            (
+                vec![one.clone(), "<<<<<<< HEAD".to_owned()],
+                vec![recording(1), by_hand(&["<<<<<<< HEAD".to_owned()], &[])],
+                vec!["0 by-hand line 2 of the history is no record: expected value"],
+            ),
+        ] {
+            assert_eq!(told(&now, &written), expected);
+        }
+    }
+
+    #[test]
+    fn what_an_agent_wrote_and_evolve_put_right_is_a_note() {
+        let forged = Written {
+            is_of_agent: true,
+            ..by_hand(&[line(9, 1)], &[line(1, 1)])
+        };
+        let put_right = Written {
+            lost: vec![line(9, 1)],
+            added: vec![line(1, 1), line(2, 1)],
+            ..recording(2)
+        };
+        let now = [line(1, 1), line(2, 1)];
+        let found = lines(&now, &[recording(1), forged, put_right], &HashSet::new());
+        assert_eq!(found.disagreements, []);
+        assert_eq!(found.notes.len(), 2, "{:?}", found.notes);
+        let kept = Written {
+            is_of_agent: true,
+            ..recording(3)
+        };
+        let now = [line(1, 1), line(2, 1), line(3, 1)];
+        assert_eq!(
+            told(&now, &[recording(1), recording(2), kept]),
+            ["3 commit3 an agent's commit wrote the record"]
+        );
+    }
+
+    #[test]
+    fn a_number_that_two_branches_used_is_a_note_and_what_is_out_of_sight_is_none() {
+        let now = [line(1, 1), line(2, 1), line(2, 2), line(3, 1)];
+        let other = Written {
+            added: vec![line(2, 2)],
+            ..recording(2)
+        };
+        let unseen = HashSet::from([line(1, 1)]);
+        let found = lines(&now, &[recording(2), other, recording(3)], &unseen);
+        assert_eq!(found.disagreements, []);
+        assert_eq!(found.notes.len(), 1, "{:?}", found.notes);
+        assert!(found.notes[0].starts_with("cycle 2 is recorded more than once"));
+    }
+}

@@ -1,0 +1,375 @@
+//! One record, held against its commit, the trailers of the commit that recorded it, its start and its snapshots.
+
+use super::{Disagreement, Trailers, some_of, undone_cycle};
+use crate::model::goals::Goals;
+use crate::model::record::{CycleResult, NEXT_WORK, Record};
+use crate::model::snapshot::{self, Snapshot};
+use crate::model::text;
+
+/// What can be seen of something that a record names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Sight<T> {
+    /// It is there.
+    Seen(T),
+    /// It is not there.
+    Gone,
+    /// It may be there, beyond what a shallow clone holds, or is not asked for.
+    Unseen,
+}
+
+impl<T> Sight<T> {
+    /// Returns what is seen.
+    pub fn seen(&self) -> Option<&T> {
+        match self {
+            Sight::Seen(seen) => Some(seen),
+            Sight::Gone | Sight::Unseen => None,
+        }
+    }
+}
+
+/// A commit that a record names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Kept {
+    /// The digest of its content.
+    pub content: String,
+    /// Its message.
+    pub message: String,
+    /// It is an ancestor of the commit that has to follow it: the cycle's own of the record's, the start of the cycle's own.
+    pub is_followed: bool,
+}
+
+/// One record, and everything that git holds about it.
+#[derive(Clone, Debug)]
+pub struct Witness<'a> {
+    /// The record.
+    pub record: &'a Record,
+    /// The commit that recorded it, with its trailers.
+    pub recorder: Option<(&'a str, &'a Trailers)>,
+    /// The commit that the record names.
+    pub commit: Sight<Kept>,
+    /// The commit that the cycle started from.
+    pub start: Sight<Kept>,
+    /// The snapshots before and after, as they were committed with the record, or why one cannot be read.
+    pub snapshots: [Sight<Result<Snapshot, String>>; 2],
+    /// The goals as the start's goals file has them; none if the snapshot was taken of others.
+    pub goals: Option<&'a Goals>,
+    /// In what the content of the undo differs from the start's.
+    pub differs_in: Vec<String>,
+}
+
+/// Returns what does not agree with the record.
+pub fn of_record(witness: &Witness<'_>) -> Vec<Disagreement> {
+    let mut found = of_trailers(witness);
+    found.extend(of_commits(witness));
+    found.extend(of_snapshots(witness));
+    found.extend(of_result(witness));
+    let commit = witness
+        .recorder
+        .map_or(&witness.record.commit_sha[..], |(id, _)| id);
+    let disagreement = |what| Disagreement {
+        cycle: Some(witness.record.cycle),
+        commit: Some(commit.to_owned()),
+        what,
+    };
+    found.into_iter().map(disagreement).collect()
+}
+
+fn quoted(value: Option<&str>) -> String {
+    value.map_or("missing".to_owned(), |value| {
+        format!("\"{}\"", text::clean_line(value))
+    })
+}
+
+/// Holds the trailers of the commit that recorded it against the record.
+fn of_trailers(witness: &Witness<'_>) -> Vec<String> {
+    let Some((_, trailers)) = witness.recorder else {
+        return Vec::new();
+    };
+    let record = witness.record;
+    let goal = record.goal_id.as_deref().map(text::clean_line);
+    let score = record.score_after.map(|score| score.to_string());
+    let pairs = [
+        ("Evolve-Goal", &trailers.goal, goal.as_deref()),
+        (
+            "Evolve-Result",
+            &trailers.result,
+            Some(record.result.word()),
+        ),
+        ("Evolve-Score", &trailers.score, score.as_deref()),
+    ];
+    pairs
+        .into_iter()
+        .map(|(name, said, meant)| (name, said.as_deref().map(str::trim), meant.map(str::trim)))
+        .filter(|(_, said, meant)| said != meant)
+        .map(|(name, said, meant)| {
+            format!(
+                "the trailer {name} is {}, the record has {}",
+                quoted(said),
+                quoted(meant)
+            )
+        })
+        .collect()
+}
+
+/// Holds the commits that the record names against it.
+fn of_commits(witness: &Witness<'_>) -> Vec<String> {
+    let record = witness.record;
+    let mut found = Vec::new();
+    let sha = &record.commit_sha;
+    match &witness.commit {
+        Sight::Gone => found.push(format!("commit_sha {sha} is no commit of this repository")),
+        Sight::Seen(commit) => {
+            if !commit.is_followed {
+                found.push(format!(
+                    "commit_sha {sha} is no ancestor of the record's commit"
+                ));
+            }
+            if let Some(content) = record.content.as_ref().filter(|it| **it != commit.content) {
+                found.push(format!(
+                    "content is {content} in the record and {} in commit_sha",
+                    commit.content
+                ));
+            }
+            if record.is_undone() && undone_cycle(&commit.message) != Some(record.cycle) {
+                found.push(format!(
+                    "commit_sha {sha} is no commit that undoes the cycle"
+                ));
+            }
+        }
+        Sight::Unseen => {}
+    }
+    let before = snapshot_of(witness, 0);
+    let start = before.and_then(|before| before.cycle_start_sha.as_ref());
+    match (&witness.start, start) {
+        (Sight::Gone, Some(start)) => {
+            found.push(format!(
+                "cycle_start_sha {start} is no commit of this repository"
+            ));
+        }
+        (Sight::Seen(seen), Some(start)) if !seen.is_followed => {
+            found.push(format!(
+                "cycle_start_sha {start} is no ancestor of commit_sha"
+            ));
+        }
+        _ => {}
+    }
+    if let (Some(undone_to), Some(start)) = (&record.reverted_to, start)
+        && undone_to != start
+    {
+        found.push(format!(
+            "reverted_to is {undone_to}, the cycle started from {start}"
+        ));
+    }
+    if !witness.differs_in.is_empty() {
+        found.push(format!(
+            "the undo did not restore its start: {}",
+            some_of(&witness.differs_in)
+        ));
+    }
+    found
+}
+
+fn snapshot_of<'a>(witness: &'a Witness<'_>, which: usize) -> Option<&'a Snapshot> {
+    witness.snapshots[which].seen()?.as_ref().ok()
+}
+
+/// Holds the snapshots against the record, and each against itself.
+fn of_snapshots(witness: &Witness<'_>) -> Vec<String> {
+    let record = witness.record;
+    let mut found = Vec::new();
+    for (which, name) in ["first", "second"].into_iter().enumerate() {
+        if let Sight::Seen(Err(why)) = &witness.snapshots[which] {
+            found.push(format!("the {name} snapshot cannot be read: {why}"));
+        }
+        if let Some(snapshot) = snapshot_of(witness, which) {
+            found.extend(of_snapshot(witness, (name, snapshot)));
+        }
+    }
+    if witness.snapshots[0] == Sight::Gone && record.result != CycleResult::Interrupted {
+        found.push("the first snapshot was not committed with the record".to_owned());
+    }
+    let (before, after) = (snapshot_of(witness, 0), snapshot_of(witness, 1));
+    if let (Some(said), Some(before)) = (record.score_before, before)
+        && said.to_bits() != before.score.to_bits()
+    {
+        found.push(differs("score_before", said, ("first", before.score)));
+    }
+    // A cycle that was cut short may have measured more than its record could tell.
+    let is_cut = record.result == CycleResult::Interrupted;
+    let is_known = is_cut || witness.snapshots[1] != Sight::Unseen;
+    let Some((name, last)) = after
+        .map(|it| ("second", it))
+        .or(before.map(|it| ("first", it)))
+    else {
+        return found;
+    };
+    let agrees_with = |snapshot: &Snapshot| counts(record, snapshot).is_empty();
+    if is_known && !(is_cut && before.is_some_and(agrees_with)) {
+        let counts = counts(record, last);
+        found.extend(
+            counts
+                .into_iter()
+                .map(|(field, said, is)| differs(field, said, (name, is))),
+        );
+    }
+    if let (Some(before), Some(after), false) = (before, after, is_cut) {
+        let worse = snapshot::newly_failing(before, after);
+        if worse != record.newly_failing {
+            let list = |ids: &[String]| format!("[{}]", ids.join(", "));
+            found.push(format!(
+                "newly_failing is {} in the record and {} in the snapshots",
+                list(&record.newly_failing),
+                list(&worse)
+            ));
+        }
+    }
+    found
+}
+
+fn differs(
+    field: &str,
+    said: impl std::fmt::Display,
+    (name, is): (&str, impl std::fmt::Display),
+) -> String {
+    format!("{field} is {said} in the record and {is} in the {name} snapshot")
+}
+
+/// Returns the figures of a record that are not those of a snapshot: field, record's, snapshot's.
+fn counts(record: &Record, snapshot: &Snapshot) -> Vec<(&'static str, String, String)> {
+    let score = record.score_after.map_or(snapshot.score, |score| score);
+    [
+        (
+            "goals_passing",
+            record.goals_passing.to_string(),
+            snapshot.goals_passing.to_string(),
+        ),
+        (
+            "goals_total",
+            record.goals_total.to_string(),
+            snapshot.goals_total.to_string(),
+        ),
+        ("score_after", score.to_string(), snapshot.score.to_string()),
+    ]
+    .into_iter()
+    .filter(|(_, said, is)| said != is)
+    .collect()
+}
+
+/// Holds a snapshot against its place, its own measurements, and the goals that were measured.
+fn of_snapshot(witness: &Witness<'_>, (name, snapshot): (&str, &Snapshot)) -> Vec<String> {
+    let mut found = Vec::new();
+    if snapshot.cycle != Some(witness.record.cycle) {
+        let cycle = snapshot
+            .cycle
+            .map_or("none".to_owned(), |cycle| cycle.to_string());
+        found.push(format!("the {name} snapshot is of cycle {cycle}"));
+    }
+    let mut counted = snapshot.clone();
+    counted.recount();
+    let figures = |it: &Snapshot| (it.goals_passing, it.goals_total, it.score.to_bits());
+    if figures(&counted) != figures(snapshot) {
+        found.push(format!(
+            "the {name} snapshot says {} of {} and score {}, its goals come to {} of {} and score {}",
+            snapshot.goals_passing,
+            snapshot.goals_total,
+            snapshot.score,
+            counted.goals_passing,
+            counted.goals_total,
+            counted.score
+        ));
+    }
+    if let Some(first) = snapshot_of(witness, 0)
+        && (&first.goals_digest, &first.cycle_start_sha)
+            != (&snapshot.goals_digest, &snapshot.cycle_start_sha)
+    {
+        found
+            .push("the second snapshot was taken of other goals, or from another start".to_owned());
+    }
+    let Some(goals) = witness.goals else {
+        return found;
+    };
+    let measured = snapshot
+        .goals
+        .iter()
+        .map(|goal| (goal.id.as_str(), goal.weight));
+    let wanted = goals
+        .goals
+        .iter()
+        .map(|goal| (goal.id.as_str(), goal.weight));
+    if !measured.eq(wanted) {
+        found.push(format!(
+            "the goals and weights of the {name} snapshot are not those of the start's goals file"
+        ));
+    }
+    if let Some(id) = &witness.record.goal_id
+        && let Some(said) = &witness.record.definition
+        && name == "first"
+    {
+        let is = goals.find(id).map(crate::model::goals::Goal::definition);
+        if is.as_ref() != Some(said) {
+            found.push(format!(
+                "definition is {said} in the record and {} in the start's goals file",
+                is.as_deref().unwrap_or("missing")
+            ));
+        }
+    }
+    found
+}
+
+/// Holds what became of the cycle against what its commits and snapshots show.
+fn of_result(witness: &Witness<'_>) -> Vec<String> {
+    let record = witness.record;
+    let mut found = Vec::new();
+    let word = record.result.word();
+    if let (Some(commit), Some(start)) = (witness.commit.seen(), witness.start.seen()) {
+        let is_changed = commit.content != start.content;
+        match (record.result, is_changed) {
+            (CycleResult::Improved | CycleResult::Harvested, false) => {
+                found.push(format!("result is {word}, and the content is the start's"));
+            }
+            (CycleResult::Regressed | CycleResult::Failed | CycleResult::Idle, true) => {
+                found.push(format!(
+                    "result is {word}, and the content is not the start's"
+                ));
+            }
+            _ => {}
+        }
+    }
+    let is_kept = matches!(
+        record.result,
+        CycleResult::Improved | CycleResult::Harvested | CycleResult::Unchanged | CycleResult::Idle
+    );
+    if is_kept && record.is_undone() {
+        found.push(format!(
+            "result is {word}, and reverted_to says that it was undone"
+        ));
+    }
+    let is_item = record
+        .goal_id
+        .as_ref()
+        .is_some_and(|id| id.starts_with(NEXT_WORK));
+    let fits = match record.result {
+        CycleResult::Idle => record.goal_id.is_none(),
+        CycleResult::Harvested => is_item,
+        CycleResult::Improved => record.goal_id.is_some() && !is_item,
+        CycleResult::Unchanged
+        | CycleResult::Regressed
+        | CycleResult::Failed
+        | CycleResult::Interrupted => record.goal_id.is_some(),
+    };
+    if !fits {
+        found.push(format!(
+            "result is {word}, and goal_id is {}",
+            quoted(record.goal_id.as_deref())
+        ));
+    }
+    let passes = |id: &str| snapshot_of(witness, 1).is_none_or(|after| after.passes(id));
+    if let (CycleResult::Improved, Some(id)) = (record.result, &record.goal_id)
+        && !passes(id)
+    {
+        found.push(format!(
+            "result is improved, and {id} does not pass in the second snapshot"
+        ));
+    }
+    found
+}

@@ -1,0 +1,346 @@
+//! `evolve audit`: an honest history agrees, and each way to forge one is found and named.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::harness::{TestRepo, everything_below, finish, output};
+
+const HISTORY: &str = ".agents/evolve/cycle-history.jsonl";
+
+/// A repository whose history has a cycle of every kind.
+fn honest() -> TestRepo {
+    let repo = TestRepo::with_files_wanted(&[("a", 5), ("b", 3), ("c", 2)]);
+    repo.write("b", "");
+    repo.commit_all("b");
+    repo.agent_does(&[
+        "touch a && git add a && git commit -qm 'make a'",
+        "git rm -q b && touch c && git add c && git commit -qm 'c for b'",
+        "touch c && echo no >\"$EVOLVE_GIVE_UP\"",
+    ]);
+    repo.run(&["--max-cycles=3"]).expect(0);
+    repo.evolve(&["retry", "c"]).expect(0);
+    repo.cycle("touch other").expect(0);
+    let kill = "touch half && mkdir -p ~/.config/evolve && touch ~/.config/evolve/KILL && sleep 60";
+    repo.cycle(kill).expect(0);
+    fs::remove_file(repo.kill_file()).unwrap();
+    repo.cycle("touch c").expect(0);
+    repo.evolve(&["work", "add", "tidy up"]).expect(0);
+    repo.cycle("echo x >tidy").expect(0);
+    repo.run(&["--max-cycles=1"]).expect(0);
+    let results = "improved regressed failed unchanged interrupted improved harvested idle";
+    assert_eq!(repo.each("result").join(" "), results);
+    repo
+}
+
+/// The document of an audit that has to end with this code.
+#[track_caller]
+fn audited(repo: &TestRepo, code: i32) -> Value {
+    let run = repo.evolve(&["audit", "--json"]).expect(code);
+    assert_eq!(run.stderr, "", "{}", run.stdout);
+    serde_json::from_str(&run.stdout).unwrap()
+}
+
+/// Changes the history file as a shell command does that has it as `$H`, and commits that on top.
+fn edits(repo: &TestRepo, script: &str) {
+    change(repo, script);
+    repo.git(&["commit", "--quiet", "-m", "by hand"]);
+}
+
+/// Changes the commit that recorded the newest cycle, its message as well.
+fn rewrites(repo: &TestRepo, script: &str, message: &str) {
+    repo.git(&["reset", "--quiet", "--hard", "HEAD~1"]);
+    let was = repo.git(&["log", "-1", "--format=%B"]);
+    change(repo, script);
+    let (old, new) = message.split_once('>').unwrap_or(("", ""));
+    let said = was.replacen(old, new, usize::from(!old.is_empty()));
+    repo.git(&["commit", "--quiet", "--amend", "-m", &said]);
+}
+
+fn change(repo: &TestRepo, script: &str) {
+    output(repo.command("sh").args(["-ec", script]).env("H", HISTORY));
+    repo.git(&["add", "--all", "--force", "."]);
+}
+
+#[test]
+fn a_history_with_cycles_of_every_kind_agrees_here_and_in_a_clone() {
+    let repo = honest();
+    let before = everything_below(&repo.root());
+    let found = audited(&repo, 0);
+    assert_eq!(found["disagreements"], json!([]));
+    assert_eq!(found["notes"], json!([]));
+    assert_eq!((&found["records"], &found["undos"]), (&8.into(), &3.into()));
+    assert_eq!(everything_below(&repo.root()), before, "it wrote something");
+    let said = repo.answer(&["audit"]);
+    assert!(
+        said.starts_with("everything agrees: 8 records, 14 snapshots, 3 undos in "),
+        "{said}"
+    );
+    let origin = format!("file://{}", repo.root().display());
+    for depth in ["--depth=1000", "--depth=9", "--depth=1"] {
+        let clone = repo.out(depth).display().to_string();
+        repo.git(&["clone", "--quiet", depth, &origin, &clone]);
+        let run = repo.evolve(&["-C", &clone, "audit", "--json"]).expect(0);
+        let found: Value = serde_json::from_str(&run.stdout).unwrap();
+        assert_eq!(found["records"], 8, "{found}");
+        let notes = found["notes"].to_string();
+        assert_eq!(
+            notes.contains("shallow"),
+            depth != "--depth=1000",
+            "{notes}"
+        );
+    }
+}
+
+#[test]
+fn each_forgery_is_found_and_named() {
+    let repo = honest();
+    let tip = repo.head();
+    let tells = |what: &str, cycle: Value, words: &str| {
+        let found = audited(&repo, 10);
+        let told = found["disagreements"].as_array().unwrap();
+        let names = |one: &Value| {
+            one["cycle"] == cycle
+                && one["what"].as_str().unwrap().contains(words)
+                && one["commit"].is_string()
+        };
+        assert!(told.iter().any(names), "{what}: {told:#?}");
+        repo.git(&["reset", "--quiet", "--hard", &tip]);
+    };
+    for (cycle, script, words) in [
+        (
+            json!(1),
+            r#"sed -i '1s/"goals_added":0/"goals_added":7/' $H"#,
+            "the record was changed: goals_added was 0, is 7",
+        ),
+        (json!(2), "sed -i 2d $H", "the record was removed"),
+        (
+            Value::Null,
+            "sed -i '2{h;d};3{G}' $H",
+            "the order of the records was changed",
+        ),
+        (
+            json!(9),
+            r#"sed -n '8s/"cycle":8/"cycle":9/p' $H >x; cat x >>$H; rm x"#,
+            "by no commit that records its cycle",
+        ),
+        (
+            json!(8),
+            "sed -n 8p $H >x; cat x >>$H; rm x",
+            "by no commit that records its cycle",
+        ),
+        (json!(1), "rm $H", "the record was removed"),
+        (
+            Value::Null,
+            "echo '<<<<<<< HEAD' >>$H",
+            "line 9 of the history is no record",
+        ),
+        (
+            json!(1),
+            r#"sed -i 's/"score": 80/"score": 90/' .agents/evolve/fitness-1-post.json"#,
+            "fitness-1-post.json was changed",
+        ),
+        (
+            Value::Null,
+            "sed -i s/pass/fail/ .agents/evolve/fitness-0-baseline.json",
+            "fitness-0-baseline.json was changed",
+        ),
+    ] {
+        edits(&repo, script);
+        tells(script, cycle, words);
+    }
+    for (script, message, words) in [
+        (
+            "true",
+            "Evolve-Result: idle>Evolve-Result: improved",
+            "the trailer Evolve-Result is \"improved\", the record has \"idle\"",
+        ),
+        (
+            "true",
+            "Evolve-Score: 100>Evolve-Score: 99",
+            "the trailer Evolve-Score is \"99\", the record has \"100\"",
+        ),
+        (
+            r#"sed -i '8s/"score_after":100.0/"score_after":99.0/' $H"#,
+            "Evolve-Score: 100>Evolve-Score: 99",
+            "score_after is 99 in the record and 100 in the first snapshot",
+        ),
+        (
+            r#"sed -i '8s/"goals_passing":3/"goals_passing":2/' $H"#,
+            "",
+            "goals_passing is 2 in the record and 3 in the first snapshot",
+        ),
+        (
+            r#"sed -i '8s/"commit_sha":"./"commit_sha":"0/;8s/"commit_sha":"0[^"]*"/"commit_sha":"0000000000000000000000000000000000000001"/' $H"#,
+            "",
+            "is no commit of this repository",
+        ),
+        (
+            r#"sed -i '8s/"content":"[^"]*"/"content":"c0ffee"/' $H"#,
+            "",
+            "content is c0ffee in the record",
+        ),
+        (
+            r#"sed -i '8s/"cycle":8/"cycle":9/' $H"#,
+            "Evolve-Cycle: 8>Evolve-Cycle: 9",
+            "the numbers do not continue: cycle 9 follows 7",
+        ),
+        (
+            "sed -i 's/\"cycle_start_sha\": \"./\"cycle_start_sha\": \"x/' .agents/evolve/fitness-8.json",
+            "",
+            "is no commit of this repository",
+        ),
+        (
+            "sed -i 's/\"result\": \"pass\"/\"result\": \"fail\"/' .agents/evolve/fitness-8.json",
+            "",
+            "its goals come to 0 of 3",
+        ),
+        (
+            "sed -i 's/\"weight\": 5/\"weight\": 6/' .agents/evolve/fitness-8.json",
+            "",
+            "are not those of the start's goals file",
+        ),
+        (
+            "git rm -q -f .agents/evolve/fitness-8.json",
+            "",
+            "the first snapshot was not committed",
+        ),
+    ] {
+        rewrites(&repo, script, message);
+        let cycle = if message.contains("Cycle") { 9 } else { 8 };
+        tells(script, json!(cycle), words);
+    }
+    repo.git(&[
+        "commit",
+        "--quiet",
+        "--allow-empty",
+        "-m",
+        "x\n\nEvolve-Cycle: 9\nEvolve-Result: improved",
+    ]);
+    tells("an empty claim", json!(9), "adds no record");
+    repo.git(&[
+        "commit",
+        "--quiet",
+        "--allow-empty",
+        "-m",
+        "revert: evolve cycle 4 regression in a\n\nThe content is again that of x.",
+    ]);
+    tells("an undo that never was", json!(4), "no record says so");
+}
+
+#[test]
+fn an_undo_that_is_not_exact_is_found() {
+    let repo = TestRepo::with_files_wanted(&[("a", 5), ("b", 3)]);
+    repo.write("b", "");
+    repo.commit_all("b");
+    repo.cycle("git rm -q b && touch a && git add a && git commit -qm 'a for b'")
+        .expect(0);
+    audited(&repo, 0);
+    // The undo commit again, with a file more, and the record as if it had always been so.
+    let record = repo.newest();
+    let undo = record["commit_sha"].as_str().unwrap().to_owned();
+    let message = |commit: &str| repo.git(&["log", "-1", "--format=%B", commit]);
+    let (said, recorded) = (message(&undo), message("HEAD~1"));
+    let history = repo.read(HISTORY);
+    let files = [
+        "fitness-1.json",
+        "fitness-1-post.json",
+        "fitness-0-baseline.json",
+    ];
+    let kept: Vec<_> = files
+        .iter()
+        .map(|name| repo.read(&format!(".agents/evolve/{name}")))
+        .collect();
+    repo.git(&["reset", "--quiet", "--hard", &undo]);
+    repo.write("left", "behind\n");
+    repo.git(&["add", "left"]);
+    repo.git(&["commit", "--quiet", "--amend", "-m", &said]);
+    repo.write(HISTORY, &history.replace(&undo, &repo.head()));
+    for (name, text) in files.iter().zip(kept) {
+        repo.write(&format!(".agents/evolve/{name}"), &text);
+    }
+    repo.commit_all(&recorded);
+    let said = repo.evolve(&["audit"]).expect(10).stdout;
+    assert!(
+        said.contains("the undo did not restore its start: left"),
+        "{said}"
+    );
+    assert!(
+        said.contains("result is regressed, and the content is not the start's"),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_segment_is_part_of_the_history_and_is_never_touched_again() {
+    let repo = honest();
+    let segment = ".agents/evolve/cycle-history.0001.jsonl";
+    let rotate = format!("head -n 4 $H >{segment} && sed -i 1,4d $H");
+    rewrites(&repo, &rotate, "");
+    assert_eq!(audited(&repo, 0)["records"], 8);
+    edits(&repo, &format!("sed -n 1p {segment} >>{segment}"));
+    let said = repo.evolve(&["audit"]).expect(10).stdout;
+    assert!(
+        said.contains("cycle-history.0001.jsonl was changed after it was written"),
+        "{said}"
+    );
+}
+
+#[test]
+fn what_others_did_in_between_agrees() {
+    let repo = TestRepo::with_files_wanted(&[("a", 5), ("b", 3), ("c", 2), ("d", 1)]).with_out();
+    repo.cycle("touch a").expect(0);
+    // A session that dies in mid-cycle, and the next one that settles it.
+    repo.agent_does(&["touch half && touch \"$OUT\"/there && sleep 60", "touch b"]);
+    let mut child = repo.spawn_run(&[]);
+    repo.wait_for("there");
+    child.kill().unwrap();
+    finish(child);
+    repo.run(&["--max-cycles=1"]).expect(0);
+    // A colleague's commit in mid-cycle, which is left as it is.
+    let colleague = "env -u GIT_REFLOG_ACTION git commit -q --allow-empty -m theirs; git commit -q --allow-empty -m ours";
+    repo.cycle(colleague).expect(11);
+    // An agent that forges the ledger; the record's commit puts it right.
+    let forger = "sed -i 's/improved/harvested/' .agents/evolve/cycle-history.jsonl && git add -Af .agents && \
+                  git commit -qm forged && touch c";
+    repo.cycle(forger).expect(0);
+    let results = [
+        "improved",
+        "interrupted",
+        "improved",
+        "interrupted",
+        "improved",
+    ];
+    assert_eq!(repo.each("result"), results);
+    let found = audited(&repo, 0);
+    let notes = found["notes"].to_string();
+    assert!(notes.contains("put right"), "{notes}");
+    // Two branches that both run, merged by hand.
+    repo.git(&["branch", "other"]);
+    repo.cycle("touch d").expect(0);
+    repo.git(&["switch", "--quiet", "other"]);
+    repo.cycle("touch d").expect(0);
+    repo.git(&["switch", "--quiet", "main"]);
+    let merge = "git merge -q other || true; git show other:$H | sed 1,5d >theirs; git show main:$H >ours; \
+                 cat ours theirs >$H; rm ours theirs; git checkout -q --ours .agents/evolve/fitness* .agents/evolve/*.md; \
+                 git add -A . && git commit -qm merged";
+    output(repo.command("sh").args(["-ec", merge]).env("H", HISTORY));
+    let found = audited(&repo, 0);
+    let notes = found["notes"].to_string();
+    assert!(
+        notes.contains("cycle 6 is recorded more than once"),
+        "{notes}"
+    );
+    repo.run(&["--max-cycles=1"]).expect(0);
+    assert_eq!(repo.newest()["cycle"], 7);
+    audited(&repo, 0);
+}
+
+#[test]
+fn without_a_commit_there_is_nothing_to_audit_and_without_a_cycle_nothing_disagrees() {
+    let repo = TestRepo::empty();
+    let said = repo.error(3, &["audit"]);
+    assert!(said.contains("no commit yet"), "{said}");
+    let repo = TestRepo::with_files_wanted(&[("a", 1)]);
+    assert_eq!(audited(&repo, 0)["records"], 0);
+}
