@@ -9,6 +9,7 @@ mod undo;
 
 use std::process::ExitCode;
 
+use evolve::effects::process;
 use support::{Outcome, Report, peak_of};
 
 /// One theme: its name for the filter, what is compared, and what prints its figures.
@@ -55,6 +56,13 @@ const THEMES: [Theme; 7] = [
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
+    // The library starts the program that it is part of to supervise what it runs.
+    if arguments
+        .first()
+        .is_some_and(|word| word == process::SUPERVISE)
+    {
+        return ExitCode::from(process::supervise());
+    }
     if let [flag, file, command @ ..] = arguments.as_slice()
         && flag == "--peak-of"
     {

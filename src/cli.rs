@@ -16,7 +16,7 @@ use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
-use crate::effects::sandbox;
+use crate::effects::{process, sandbox};
 use crate::error::{Error, Result};
 use crate::model::sandbox::{MODES, Mode};
 use crate::model::{mask, text};
@@ -317,6 +317,9 @@ enum WorkAction {
 /// Does what this program asks of itself in another process, where the arguments say so; returns the exit code then.
 pub fn hidden(mut arguments: impl Iterator<Item = OsString>) -> Option<u8> {
     let command = arguments.nth(1)?;
+    if command == process::SUPERVISE {
+        return Some(process::supervise());
+    }
     (command == sandbox::COMMAND).then(|| sandbox::enter(arguments))
 }
 

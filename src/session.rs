@@ -258,6 +258,10 @@ impl Ending {
         match halt {
             Halt::Kill(..) => Ending::fine("killed", reason),
             Halt::MaxTime(_) => Ending::fine("limit", reason),
+            Halt::SupervisorLost => Ending {
+                exit_code: crate::error::Kind::Internal.exit_code(),
+                ..Ending::fine("failed", reason)
+            },
             Halt::Signal(number) => Ending {
                 exit_code: u8::try_from(128 + number).unwrap_or(1),
                 ..Ending::fine("interrupted", reason)

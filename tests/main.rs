@@ -13,6 +13,7 @@ mod input;
 mod isolate;
 mod layers;
 mod measuring;
+mod processes;
 mod readings;
 mod recovery;
 mod sandbox;

@@ -5,7 +5,7 @@ use std::process::Stdio;
 
 use serde_json::Value;
 
-use crate::harness::{Run, TestRepo, assert_gone, finish, is_alive, pid_in};
+use crate::harness::{EVOLVE_PID, Run, TestRepo, assert_gone, finish, is_alive, pid_in};
 
 /// A shell loop that waits for files in `$OUT`.
 fn until(files: &[&str]) -> String {
@@ -510,7 +510,9 @@ fn a_stopped_check_is_woken_to_end() {
 
 #[test]
 fn endless_output_is_bounded_in_memory_log_and_snapshot() {
-    let check = "[ -e a ] && exit 0\nhead -c 100000000 /dev/zero | tr '\\0' x; echo the end\ngrep VmHWM /proc/$PPID/status >\"$OUT/memory\"; exit 1";
+    let check = &format!(
+        "[ -e a ] && exit 0\nhead -c 100000000 /dev/zero | tr '\\0' x; echo the end\ngrep VmHWM /proc/{EVOLVE_PID}/status >\"$OUT/memory\"; exit 1"
+    );
     let repo = repo(&[goal("loud", check, "")]);
     repo.cycle("touch a").expect(0);
     assert_eq!(repo.newest()["result"], "improved");

@@ -154,7 +154,7 @@ async fn measure_now(
 fn cut_short(halt: &Halt) -> Error {
     let kind = match halt {
         Halt::Signal(number) => Kind::Signal(*number),
-        Halt::Kill(..) | Halt::MaxTime(_) => Kind::Internal,
+        Halt::Kill(..) | Halt::MaxTime(_) | Halt::SupervisorLost => Kind::Internal,
     };
     Error::new(kind, halt.reason())
 }

@@ -62,8 +62,12 @@ async fn start(
     }
     std::fs::create_dir_all(&repo.private)
         .map_err(|cause| Error::io("create", &repo.private, cause))?;
+    // Relative to where the caller is, so found before anybody goes anywhere.
+    let goals_file = goals_file(global, &repo)?;
     let lock = lock::take(&repo.private.join("lock"), &started).await?;
     repo.make_durable()?;
+    let supervisor = Supervisor::with_lock(stop.clone(), &repo.root, &lock)?;
+    repo.git = repo.git.supervised(&supervisor, &id);
     for folder in [
         repo.root.join(names::FOLDER),
         repo.root.join(".agents/rpi"),
@@ -78,7 +82,6 @@ async fn start(
         return Ok(tell(events, Ending::stopped(&words)));
     }
     repo.ready_head()?;
-    let goals_file = goals_file(global, &repo)?;
     let (repo, goals_file, isolation) = match run.isolate {
         true => isolate(repo, goals_file)?,
         false => (repo, goals_file, None),
@@ -115,7 +118,7 @@ async fn start(
         protections: sandbox.protections.clone(),
     });
     let measurer = Measurer {
-        supervisor: Supervisor::new(stop.clone(), &home.root)?,
+        supervisor,
         stop: stop.clone(),
         events: events.clone(),
         root: repo.root.clone(),

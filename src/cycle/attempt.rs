@@ -196,6 +196,9 @@ impl<'a> Attempt<'a> {
         if let Some(error) = words.and_then(|words| Error::of_shortage("the agent", words)) {
             return Err(error.into());
         }
+        if let Some(error) = self.unended() {
+            return Err(error.into());
+        }
         if let Some(halt) = session.stop.look_for_kill() {
             return Err(halt.into());
         }
@@ -281,13 +284,18 @@ impl<'a> Attempt<'a> {
             tokens: run.report.tokens,
             cost_usd: run.report.cost_usd,
         });
-        if !run.unkillable.is_empty() {
-            session.events.warn(format!(
-                "the agent left processes that could not be ended: {:?}",
-                run.unkillable
-            ));
-        }
         Ok(run)
+    }
+
+    /// Returns why nothing may be judged or undone now: something of the agent's that cannot be ended could still write.
+    pub fn unended(&self) -> Option<Error> {
+        let left = &self.run.as_ref()?.unkillable;
+        (!left.is_empty()).then(|| {
+            Error::unsafe_repo(format!(
+                "the agent left processes that cannot be ended, so its work is neither judged nor undone: {left:?}"
+            ))
+            .hint("end them, or what they wait for (a device, a file system), then run evolve again: it settles the cycle first")
+        })
     }
 
     fn tell_agent(&self, session: &Session, stock: &Stock) {

@@ -35,6 +35,9 @@ pub async fn call<'a>(
         let mut attempt = Attempt::new(goals, before, task);
         attempt.prepare(session, progress, start).await?;
         attempt.carry_out(session, progress, start).await;
+        if let Some(error) = attempt.unended() {
+            return Err(error.into());
+        }
         let stock = attempt.take_stock(session, start)?;
         let Some(refusal) = attempt.refusal(&stock) else {
             progress.refusals = 0;

@@ -167,9 +167,7 @@ impl Agent {
             stdout,
             mark: format!("{}/agent", call.start.session),
         };
-        let (mut ran, transcript) =
-            tokio::join!(supervisor.run(job), listen(&how, receiver, events));
-        ran.unkillable.extend(supervisor.sweep_strays().await);
+        let (ran, transcript) = tokio::join!(supervisor.run(job), listen(&how, receiver, events));
         let beside = beside.and_then(|path| files::read_text(&path, USAGE_LIMIT).ok());
         let outcome = transcript.finish(&Finished {
             exit: exit_code(&ran.ending),

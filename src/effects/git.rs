@@ -1,14 +1,17 @@
 //! Calls the `git` program, hardened: no hooks, no file system monitor, no editor, no prompt, no signature, no network
 //! helper, literal pathspecs, and none of the variables that name another repository.
 //!
-//! Everything that writes the working tree or the user's index goes through here, because libgit2 runs no filters.
+//! Everything that writes the working tree or the user's index goes through here, because libgit2 runs no filters. The loop
+//! has its git supervised like checks and agent: a filter may hang, or leave something behind.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 use std::thread;
+use std::time::Duration;
 
+use crate::effects::process::{Ending, Job, Stdout, Supervisor};
 use crate::error::{Error, Kind, Result};
 
 /// What `git rev-parse --local-env-vars` prints: variables that tie a command to one repository.
@@ -46,10 +49,33 @@ const HARDENING: [&str; 10] = [
     "core.fsyncMethod=batch",
 ];
 
+/// What keeps it from asking, opening and being told otherwise.
+const ENVIRONMENT: [(&str, &str); 6] = [
+    ("GIT_NO_REPLACE_OBJECTS", "1"),
+    ("GIT_TERMINAL_PROMPT", "0"),
+    ("GIT_OPTIONAL_LOCKS", "0"),
+    ("GIT_LITERAL_PATHSPECS", "1"),
+    ("GIT_EDITOR", "true"),
+    ("LC_ALL", "C"),
+];
+
+/// How long one call may take: filters fetch what is large from elsewhere.
+const LIMIT: Duration = Duration::from_secs(60 * 60);
+
 /// Calls git in one working tree.
 #[derive(Clone, Debug)]
 pub struct Git {
     root: PathBuf,
+    supervised: Option<(Supervisor, String)>,
+}
+
+/// What a call came to.
+struct Answer {
+    has_succeeded: bool,
+    /// How it ended, in words.
+    end: String,
+    stdout: Vec<u8>,
+    stderr: Vec<u8>,
 }
 
 impl Git {
@@ -57,6 +83,23 @@ impl Git {
     pub fn at(root: &Path) -> Git {
         Git {
             root: root.to_owned(),
+            supervised: None,
+        }
+    }
+
+    /// The same git, but nothing that it starts (filters) outlives a call or this process. To be used wherever it writes.
+    pub fn supervised(&self, supervisor: &Supervisor, session: &str) -> Git {
+        Git {
+            root: self.root.clone(),
+            supervised: Some((supervisor.clone(), format!("{session}/git"))),
+        }
+    }
+
+    /// The same git in another working tree.
+    pub fn elsewhere(&self, root: &Path) -> Git {
+        Git {
+            root: root.to_owned(),
+            supervised: self.supervised.clone(),
         }
     }
 
@@ -67,35 +110,95 @@ impl Git {
 
     /// Like `run`, with `input` on stdin.
     pub fn run_with<S: AsRef<OsStr>>(&self, arguments: &[S], input: &[u8]) -> Result<Vec<u8>> {
-        let output = self.output(arguments, input)?;
-        if output.status.success() {
-            return Ok(output.stdout);
+        let answer = match &self.supervised {
+            Some((supervisor, mark)) => self.ask(supervisor, self.job(arguments, input, mark))?,
+            None => self.call(arguments, input)?,
+        };
+        match answer.has_succeeded {
+            true => Ok(answer.stdout),
+            false => Err(failure((&self.root, arguments), &answer)),
         }
-        Err(self.failure(arguments, &output))
     }
 
-    fn output<S: AsRef<OsStr>>(&self, arguments: &[S], input: &[u8]) -> Result<Output> {
+    /// Runs a call under supervision.
+    fn ask(&self, supervisor: &Supervisor, job: Job) -> Result<Answer> {
+        let said = supervisor.run_now(&job).map_err(cannot_start)?;
+        let end = match &said.ending {
+            Ending::Exited(code) => format!("exit {code}"),
+            Ending::Signalled(number) => format!("signal {number}"),
+            Ending::NotStarted(_) if which::which("git").is_err() => {
+                return Err(cannot_start(std::io::ErrorKind::NotFound.into()));
+            }
+            Ending::NotStarted(why) => {
+                return Err(cannot_start(std::io::Error::other(why.clone())));
+            }
+            Ending::TimedOut => {
+                let limit = humantime::format_duration(LIMIT);
+                return Err(Error::internal(format!("git took longer than {limit}")));
+            }
+            Ending::Idle | Ending::Stopped => "stopped".to_owned(),
+        };
+        Ok(Answer {
+            has_succeeded: said.ending == Ending::Exited(0),
+            end,
+            stdout: said.stdout,
+            stderr: said.stderr,
+        })
+    }
+
+    fn job<S: AsRef<OsStr>>(&self, arguments: &[S], input: &[u8], mark: &str) -> Job {
+        tracing::debug!(command = %shown(arguments), "git");
+        let settings = HARDENING.iter().flat_map(|setting| ["-c", setting]);
+        let words = std::iter::once("git").chain(settings).map(OsString::from);
+        let arguments = arguments.iter().map(|word| word.as_ref().to_owned());
+        let variable = |(name, value): (&str, &str)| (name.into(), value.into());
+        Job {
+            argv: words.chain(arguments).collect(),
+            folder: Some(self.root.clone()),
+            env: ENVIRONMENT.map(variable).to_vec(),
+            stdin: (!input.is_empty()).then(|| input.to_vec()),
+            log: None,
+            log_limit: 0,
+            timeout: LIMIT,
+            idle_timeout: None,
+            tail_limit: 0,
+            stdout: Stdout::End,
+            mark: mark.to_owned(),
+        }
+    }
+
+    fn call<S: AsRef<OsStr>>(&self, arguments: &[S], input: &[u8]) -> Result<Answer> {
         let mut command = self.command();
         command.args(arguments);
         tracing::debug!(command = %shown(arguments), "git");
         let mut child = command.spawn().map_err(cannot_start)?;
         let mut stdin = child.stdin.take().expect("BUG: stdin is piped");
-        if input.is_empty() {
-            drop(stdin);
-            return child.wait_with_output().map_err(cannot_start);
-        }
+        let mut write = move || {
+            let _ = stdin.write_all(input);
+        };
         // Input is written beside reading the output: either pipe may fill up first.
-        let written = thread::scope(|scope| {
-            let write = move || {
-                let _ = stdin.write_all(input);
-            };
-            match thread::Builder::new().spawn_scoped(scope, write) {
-                Ok(_) => child.wait_with_output(),
-                // Half an input is another command than the one that was meant.
-                Err(cause) => child.kill().and(child.wait()).and(Err(cause)),
+        let output = match input.is_empty() {
+            true => {
+                write();
+                child.wait_with_output()
             }
-        });
-        written.map_err(cannot_start)
+            false => {
+                thread::scope(
+                    |scope| match thread::Builder::new().spawn_scoped(scope, write) {
+                        Ok(_) => child.wait_with_output(),
+                        // Half an input is another command than the one that was meant.
+                        Err(cause) => child.kill().and(child.wait()).and(Err(cause)),
+                    },
+                )
+            }
+        };
+        let output = output.map_err(cannot_start)?;
+        Ok(Answer {
+            has_succeeded: output.status.success(),
+            end: output.status.to_string(),
+            stdout: output.stdout,
+            stderr: output.stderr,
+        })
     }
 
     fn command(&self) -> Command {
@@ -108,38 +211,31 @@ impl Git {
         for name in LOCAL_ENV_VARS {
             command.env_remove(name);
         }
-        command.env("GIT_NO_REPLACE_OBJECTS", "1");
-        command.env("GIT_TERMINAL_PROMPT", "0");
-        command.env("GIT_OPTIONAL_LOCKS", "0");
-        command.env("GIT_LITERAL_PATHSPECS", "1");
-        command.env("GIT_EDITOR", "true");
-        command.env("LC_ALL", "C");
+        command.envs(ENVIRONMENT);
         for setting in HARDENING {
             command.args(["-c", setting]);
         }
         command
     }
+}
 
-    fn failure<S: AsRef<OsStr>>(&self, arguments: &[S], output: &Output) -> Error {
-        let said = String::from_utf8_lossy(&output.stderr);
-        let said = said.trim();
-        let command = shown(arguments);
-        let root = self.root.display();
-        let error = match said.is_empty() {
-            false => Error::internal(format!("`git {command}` in {root} failed: {said}")),
-            true => Error::internal(format!(
-                "`git {command}` in {root} failed: {}",
-                output.status
-            ))
+/// The error of a call that failed.
+fn failure<S: AsRef<OsStr>>((root, arguments): (&Path, &[S]), answer: &Answer) -> Error {
+    let said = String::from_utf8_lossy(&answer.stderr);
+    let said = said.trim();
+    let command = shown(arguments);
+    let root = root.display();
+    let error = match said.is_empty() {
+        false => Error::internal(format!("`git {command}` in {root} failed: {said}")),
+        true => Error::internal(format!("`git {command}` in {root} failed: {}", answer.end))
             .hint("something ended it; run evolve again"),
-        };
-        let error = error.advised();
-        match said.contains(".lock': File exists") {
-            true => {
-                error.hint("another git is at work here; if none is, remove the lock file it names")
-            }
-            false => error,
+    };
+    let error = error.advised();
+    match said.contains(".lock': File exists") {
+        true => {
+            error.hint("another git is at work here; if none is, remove the lock file it names")
         }
+        false => error,
     }
 }
 

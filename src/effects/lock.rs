@@ -2,6 +2,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -15,11 +16,13 @@ const REMAINS: Duration = Duration::from_secs(30);
 
 /// How long a turn at the shared files is waited for.
 const TURN: Duration = Duration::from_secs(10);
+/// How often they are looked at.
+const POLL: Duration = Duration::from_millis(20);
 
 /// The held lock; released when dropped, and by the kernel when the process dies.
 #[derive(Debug)]
 pub struct Lock {
-    _file: File,
+    file: File,
 }
 
 /// Who holds the lock.
@@ -48,6 +51,36 @@ impl Holder {
     }
 }
 
+impl Lock {
+    /// Returns another handle of the lock: it stays held as long as any of them is open in any process.
+    pub fn handle(&self) -> Result<Handle> {
+        let copy = self.file.try_clone();
+        copy.map(Handle)
+            .map_err(|cause| Error::internal(format!("cannot hand on the lock: {cause}")))
+    }
+}
+
+/// A handle of a held lock, for the supervising process.
+#[derive(Debug)]
+pub struct Handle(File);
+
+impl Handle {
+    /// Writes down who holds the lock until everything is ended, so that the next `evolve` can say what it waits for.
+    pub fn name_supervisor(&self, pid: u32) {
+        let mut file = &self.0;
+        let started = proc_table::start_time(pid).unwrap_or(0);
+        // Only a message depends on it.
+        let _ = file.seek(SeekFrom::End(0));
+        let _ = file.write_all(format!("{pid} {started}\n").as_bytes());
+    }
+}
+
+impl AsFd for Handle {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
+
 /// Takes the lock at `path`. Fails at once if a living `evolve` holds it (exit 5).
 pub async fn take(path: &Path, since: &str) -> Result<Lock> {
     let file = open(path)?;
@@ -58,10 +91,13 @@ pub async fn take(path: &Path, since: &str) -> Result<Lock> {
             Err(TryLockError::WouldBlock) => {
                 let holder = read_holder(&file);
                 let is_alive = holder.as_ref().is_some_and(Holder::is_alive);
-                if is_alive || began.elapsed() > REMAINS {
+                if is_alive {
                     return Err(held(holder));
                 }
-                tokio::time::sleep(Duration::from_millis(100)).await;
+                if began.elapsed() > REMAINS {
+                    return Err(remains(&file));
+                }
+                tokio::time::sleep(POLL).await;
             }
             Err(TryLockError::Error(cause)) => return Err(Error::io("lock", path, cause)),
         }
@@ -77,7 +113,7 @@ pub fn turn(private: &Path) -> Result<Lock> {
     let began = Instant::now();
     loop {
         match FileExt::try_lock(&file) {
-            Ok(()) => return Ok(Lock { _file: file }),
+            Ok(()) => return Ok(Lock { file }),
             Err(TryLockError::WouldBlock) if began.elapsed() < TURN => {
                 std::thread::sleep(Duration::from_millis(5));
             }
@@ -118,14 +154,34 @@ fn write_holder(mut file: File, path: &Path, since: &str) -> Result<Lock> {
         file.write_all(format!("{pid} {started} {since}\n").as_bytes())
     };
     write(&mut file).map_err(|cause| Error::io("write the lock", path, cause))?;
-    Ok(Lock { _file: file })
+    Ok(Lock { file })
 }
 
-fn read_holder(mut file: &File) -> Option<Holder> {
+fn read_holder(file: &File) -> Option<Holder> {
+    Holder::parse(read_lines(file)?.lines().next()?)
+}
+
+/// Reads who holds the lock: an `evolve`, and a line for each supervising process it started.
+fn read_lines(mut file: &File) -> Option<String> {
     let mut text = String::new();
     file.seek(SeekFrom::Start(0)).ok()?;
-    file.take(200).read_to_string(&mut text).ok()?;
-    Holder::parse(&text)
+    file.take(1000).read_to_string(&mut text).ok()?;
+    Some(text)
+}
+
+/// The error of a dead `evolve` whose processes do not go: the lock is held by the one that tries to end them.
+fn remains(file: &File) -> Error {
+    let lines = read_lines(file).unwrap_or_default();
+    let supervisors = lines.lines().skip(1).filter_map(Holder::parse);
+    let living = supervisors.filter(Holder::is_alive);
+    let left: Vec<u32> = living
+        .flat_map(|one| proc_table::children_of(one.pid))
+        .collect();
+    let limit = humantime::format_duration(REMAINS);
+    Error::unsafe_repo(format!(
+        "processes of a dead session cannot be ended, and were waited for {limit}: {left:?}"
+    ))
+    .hint("end them by hand, then run evolve again; what sleeps uninterruptibly waits for a device or a file system")
 }
 
 fn held(holder: Option<Holder>) -> Error {

@@ -89,11 +89,6 @@ impl Measurer {
                 .check(chosen[index], timeout(goals, chosen[index]), logs)
                 .await;
         }
-        let strays = self.supervisor.sweep_strays().await;
-        if !strays.is_empty() {
-            self.events
-                .warn(format!("processes that could not be ended: {strays:?}"));
-        }
         match self.stop.halt() {
             Some(halt) => Err(halt),
             None => Ok(results.into_iter().flatten().collect()),

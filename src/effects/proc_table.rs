@@ -8,10 +8,27 @@ use std::path::Path;
 /// their reaper that lives (`find_new_reaper` in the kernel's exit.c), so that the other threads need no look.
 pub fn children() -> Vec<u32> {
     let pid = std::process::id();
-    let listed = fs::read_to_string(format!("/proc/self/task/{pid}/children"));
-    let listed = listed.unwrap_or_default();
+    listed(&format!("/proc/self/task/{pid}/children"))
+}
+
+/// Returns the children of another process, whichever of its threads started them.
+pub fn children_of(pid: u32) -> Vec<u32> {
+    let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) else {
+        return Vec::new();
+    };
+    let children = |thread: fs::DirEntry| listed(&format!("{}/children", thread.path().display()));
+    threads.flatten().flat_map(children).collect()
+}
+
+fn listed(file: &str) -> Vec<u32> {
+    let listed = fs::read_to_string(file).unwrap_or_default();
     let pids = listed.split_ascii_whitespace();
     pids.filter_map(|pid| pid.parse().ok()).collect()
+}
+
+/// Returns the process group that a process belongs to.
+pub fn group(pid: u32) -> Option<u32> {
+    field(pid, 2)
 }
 
 /// Returns the session that a process belongs to.
@@ -24,13 +41,10 @@ pub fn start_time(pid: u32) -> Option<u64> {
     field(pid, 19)
 }
 
-/// Says whether a process has `NAME=value` in its environment.
-pub fn has_variable(pid: u32, variable: &str) -> bool {
-    fs::read(format!("/proc/{pid}/environ")).is_ok_and(|environ| {
-        environ
-            .split(|byte| *byte == 0)
-            .any(|entry| entry == variable.as_bytes())
-    })
+/// Says whether a process has this `NAME=value` in its environment.
+pub fn has_entry(pid: u32, entry: &[u8]) -> bool {
+    fs::read(format!("/proc/{pid}/environ"))
+        .is_ok_and(|environ| environ.split(|byte| *byte == 0).any(|one| one == entry))
 }
 
 /// Says whether a process has a variable in its environment that starts with `NAME=value…`.

@@ -1,35 +1,47 @@
-//! Runs one program under supervision: its own session and process group, bounded time and output, a complete log, and
+//! Runs programs under supervision: each in a session of its own, bounded in time and output, with a complete log, and
 //! nothing that it started is left when `run` returns.
 //!
-//! Descendants that leave the process group are found again because `evolve` is their subreaper: whatever loses its
-//! parent becomes a child of `evolve`. A child that `Supervisor` did not start itself is such an orphan. It belongs to
-//! the job whose session or mark it carries; one that carries neither (`env -i setsid …`) is ended by `sweep_strays` as
-//! soon as no job runs.
+//! The programs are children of one supervising process (`supervise`), which the first job starts. It is their reaper:
+//! whatever loses its parent becomes its child, is known by session or mark to belong to a job, and is killed at that job's
+//! end. One that carries neither (`env -i setsid …`) is ended with the last job that runs. When `evolve` dies, however it
+//! dies, the supervising process kills everything; until nothing is left it holds the lock. When the supervising process
+//! dies, all of it is handed to `evolve`, which kills it and ends its session: nobody can say any more what was whose.
 
+mod link;
+mod message;
+mod now;
 mod output;
 mod spawn;
+mod supervise;
+mod tree;
 
 use std::collections::HashSet;
 use std::ffi::OsString;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use nix::sys::resource::{Resource, setrlimit};
-use nix::sys::signal::{Signal, kill, killpg};
-use nix::sys::wait::{WaitPidFlag, waitpid};
-use nix::unistd::Pid;
-use tokio::io::AsyncWriteExt;
-use tokio::net::unix::pipe::Sender;
+use nix::sys::signal::{Signal, kill};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::UnixStream;
+use tokio::net::unix::pipe::{Receiver, Sender};
 use tokio::sync::mpsc::UnboundedSender;
 
+use crate::effects::lock::{self, Lock};
 use crate::effects::proc_table;
 use crate::effects::stop::{Halt, Stop};
 use crate::error::{Error, Result};
 
-use output::Output;
-use spawn::{Child, Environment};
+use link::{Handed, Link};
+use message::{Order, Report};
+use output::{Output, Streams};
+use spawn::Environment;
 
+pub use now::Said;
+
+/// The hidden first argument that makes this program the supervising process.
+pub const SUPERVISE: &str = "__supervise";
 /// How long a program may go on after SIGTERM before it is killed.
 pub const GRACE: Duration = Duration::from_secs(10);
 /// How long it may go on after a KILL, which has to act within a second.
@@ -38,12 +50,24 @@ const KILL_GRACE: Duration = Duration::from_millis(400);
 const DRAIN: Duration = Duration::from_millis(200);
 /// How long killed processes are waited for before they are reported as unkillable (uninterruptible sleep).
 const SWEEP_LIMIT: Duration = Duration::from_secs(20);
-/// How often a group that was asked to end is looked at.
-const GROUP_POLL: Duration = Duration::from_millis(10);
+/// How long the supervising process has for an answer, beyond what it was given for the job: one that was stopped would
+/// otherwise be waited for without end.
+const ANSWER: Duration = Duration::from_secs(5);
 /// How much of the end of the output is kept in memory where nothing else asks for more.
 pub const TAIL_BYTES: usize = 64 * 1024;
 /// The environment variable that marks a job's processes, so that they are found again after a crash.
 pub const MARK: &str = "_EVOLVE_RUN";
+
+/// Supervises for another `evolve`, which started this one for it; returns the exit code.
+pub fn supervise() -> u8 {
+    match supervise::main() {
+        Ok(()) => 0,
+        Err(cause) => {
+            eprintln!("error: `{SUPERVISE}` is for evolve itself: {cause}");
+            crate::error::Kind::Usage.exit_code()
+        }
+    }
+}
 
 /// What to run and within which bounds.
 #[derive(Debug)]
@@ -98,7 +122,7 @@ pub enum Ending {
     Idle,
     /// KILL, a signal to `evolve` or the session's time ended it.
     Stopped,
-    /// It could not be started, with the system's words.
+    /// It could not be started, or not be waited for, with the system's words.
     NotStarted(String),
 }
 
@@ -117,38 +141,51 @@ pub struct Ran {
     pub unkillable: Vec<u32>,
 }
 
-/// Starts programs and ends everything that they leave behind.
+/// Starts programs and ends everything that they leave behind. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Supervisor {
-    own: Arc<Mutex<HashSet<u32>>>,
-    environment: Arc<Environment>,
+    shared: Arc<Shared>,
     stop: Stop,
 }
 
+#[derive(Debug)]
+struct Shared {
+    link: Mutex<Option<Arc<Link>>>,
+    environment: Environment,
+    /// What the supervising process holds on to.
+    held: Option<lock::Handle>,
+    /// Children that this process had before it started any: it may have taken the place of a shell.
+    bystanders: HashSet<u32>,
+}
+
 impl Supervisor {
-    /// Makes this process the reaper of orphaned descendants and `root` its working directory, where every job runs. Only one
-    /// supervisor may live in a process.
+    /// Makes this process the reaper of orphaned descendants, should its supervising process die, and `root` its working
+    /// directory, where every job runs that names no other. Only one supervisor may live in a process.
     pub fn new(stop: Stop, root: &Path) -> Result<Supervisor> {
+        Supervisor::holding(stop, root, None)
+    }
+
+    /// The same; the lock stays held until nothing is left of any job, even if this process dies before.
+    pub fn with_lock(stop: Stop, root: &Path, lock: &Lock) -> Result<Supervisor> {
+        Supervisor::holding(stop, root, Some(lock.handle()?))
+    }
+
+    fn holding(stop: Stop, root: &Path, held: Option<lock::Handle>) -> Result<Supervisor> {
         std::env::set_current_dir(root).map_err(|cause| Error::io("enter", root, cause))?;
-        #[cfg(target_os = "linux")]
-        if let Err(cause) = nix::sys::prctl::set_child_subreaper(true) {
-            tracing::warn!("cannot become a subreaper: {cause}");
-        }
-        // What crashes here leaves no core file in somebody's repository.
-        let _ = setrlimit(Resource::RLIMIT_CORE, 0, 0);
+        tree::take_charge();
         let supervisor = Supervisor {
-            own: Arc::default(),
-            environment: Arc::new(Environment::inherited()),
+            shared: Arc::new(Shared {
+                link: Mutex::default(),
+                environment: Environment::inherited(),
+                held,
+                bystanders: proc_table::children().into_iter().collect(),
+            }),
             stop,
         };
-        let own = Arc::clone(&supervisor.own);
+        let shared = Arc::downgrade(&supervisor.shared);
         supervisor.stop.on_second_signal(move || {
-            for pid in own
-                .lock()
-                .expect("BUG: a holder of the lock panicked")
-                .iter()
-            {
-                kill_group(*pid, Signal::SIGKILL);
+            if let Some(shared) = shared.upgrade() {
+                shared.leave();
             }
         });
         Ok(supervisor)
@@ -161,21 +198,16 @@ impl Supervisor {
             Ok(output) => output,
             Err(cause) => return not_started(format!("its log cannot be written: {cause}")),
         };
-        let (mut child, streams) = match spawn::start(&job, &self.environment) {
-            Ok(started) => started,
-            Err(cause) => return not_started(cause.to_string()),
+        let mut task = match self.start(&job, &mut output).await {
+            Ok(task) => task,
+            Err(ending) => return Ran::nothing(ending),
         };
-        output.listen(streams);
-        let pid = child.pid.as_raw().unsigned_abs();
-        self.remember(pid);
-        let feeder = child.stdin.take().zip(job.stdin.clone()).map(feed);
-        let ending = self.watch(&mut child, &mut output, &job, pid).await;
+        let feeder = task.stdin.take().zip(job.stdin.clone()).map(feed);
+        let (ending, unkillable) = self.watch(&mut task, &mut output, &job).await;
         if let Some(feeder) = feeder {
             feeder.abort();
         }
-        let unkillable = self.sweep(pid, &job.mark).await;
         output.drain(Duration::ZERO).await;
-        self.forget(pid);
         let (tail, stdout) = output.into_bytes();
         Ran {
             ending,
@@ -186,8 +218,37 @@ impl Supervisor {
         }
     }
 
-    /// Reads output until the program ends or one of its bounds ends it.
-    async fn watch(&self, child: &mut Child, output: &mut Output, job: &Job, pid: u32) -> Ending {
+    async fn start(&self, job: &Job, output: &mut Output) -> Result<Task, Ending> {
+        let not_started = |cause: io::Error| Ending::NotStarted(cause.to_string());
+        let handed = self.hand_over(job)?;
+        let (task, streams, unsaid) = Task::of(handed).map_err(not_started)?;
+        output.listen(streams);
+        let mut task = task;
+        // Who does not take the rest is gone, which the first look at its answers tells.
+        let _ = task.socket.write_all(&unsaid).await;
+        Ok(task)
+    }
+
+    /// Hands a job to the supervising process; says how it ends if that cannot be.
+    fn hand_over(&self, job: &Job) -> Result<(Arc<Link>, Handed), Ending> {
+        let cannot = |cause: io::Error| {
+            Ending::NotStarted(format!(
+                "the supervising process cannot be started: {cause}"
+            ))
+        };
+        let link = self.shared.link().map_err(cannot)?;
+        match link.hand_over(job) {
+            Ok(handed) => Ok((link, handed)),
+            Err(cause) if is_hung_up(&cause) => {
+                self.lose(&link);
+                Err(Ending::Stopped)
+            }
+            Err(cause) => Err(Ending::NotStarted(cause.to_string())),
+        }
+    }
+
+    /// Reads output until the program ends or one of its bounds ends it, and until nothing of it is left.
+    async fn watch(&self, task: &mut Task, output: &mut Output, job: &Job) -> (Ending, Vec<u32>) {
         let deadline = tokio::time::sleep(job.timeout);
         tokio::pin!(deadline);
         let idle = tokio::time::sleep(job.idle_timeout.unwrap_or(job.timeout));
@@ -197,112 +258,157 @@ impl Supervisor {
                 () = output.read() => if let Some(limit) = job.idle_timeout {
                     idle.as_mut().reset(tokio::time::Instant::now() + limit);
                 },
-                ending = child.wait() => {
-                    output.drain(DRAIN).await;
-                    return ending;
+                report = task.report() => match report {
+                    Some(Report::Ended(ending)) => return self.wind_up(task, output, ending).await,
+                    Some(Report::Gone(left)) => return (Ending::Stopped, left),
+                    None => return (Ending::Stopped, self.lose(&task.link)),
                 },
                 () = &mut deadline => break Ending::TimedOut,
                 () = &mut idle, if job.idle_timeout.is_some() => break Ending::Idle,
                 () = self.stop.halted() => break Ending::Stopped,
             }
         };
-        self.end_gently(child, output, pid).await;
-        forced
-    }
-
-    /// Asks the group to end, wakes it if it is stopped, and kills it after the grace period. Everybody in the group has
-    /// that time: a shell in front of the program goes at once, and the program's own end would be cut off with it.
-    async fn end_gently(&self, child: &mut Child, output: &mut Output, pid: u32) {
-        kill_group(pid, Signal::SIGTERM);
-        kill_group(pid, Signal::SIGCONT);
         let grace = match self.stop.halt() {
             Some(Halt::Kill(..)) => KILL_GRACE,
-            Some(Halt::Signal(_) | Halt::MaxTime(_)) | None => GRACE,
+            Some(Halt::Signal(_) | Halt::MaxTime(_) | Halt::SupervisorLost) | None => GRACE,
         };
-        if !self.group_ends_within(child, output, (pid, grace)).await {
-            kill_group(pid, Signal::SIGKILL);
-            self.group_ends_within(child, output, (pid, SWEEP_LIMIT))
-                .await;
-        }
+        let milliseconds = u32::try_from(grace.as_millis()).unwrap_or(u32::MAX);
+        task.order(Order::End(milliseconds)).await;
+        let left = self.hear_out(task, output, grace + SWEEP_LIMIT).await;
+        (forced, left)
     }
 
-    /// Keeps reading until nobody is left in the program's group; says whether that came in time.
-    async fn group_ends_within(
+    /// The program has ended: what is left of it may print for a moment, then it is killed.
+    async fn wind_up(
         &self,
-        child: &mut Child,
+        task: &mut Task,
         output: &mut Output,
-        (pid, limit): (u32, Duration),
-    ) -> bool {
-        let over = tokio::time::sleep(limit);
+        ending: Ending,
+    ) -> (Ending, Vec<u32>) {
+        output.drain(DRAIN).await;
+        if let Some(Report::Gone(left)) = Report::take(&mut task.inbox) {
+            return (ending, left);
+        }
+        task.order(Order::Sweep).await;
+        let left = self.hear_out(task, output, SWEEP_LIMIT).await;
+        (ending, left)
+    }
+
+    /// Keeps reading until nothing is left of the job; returns what could not be ended.
+    async fn hear_out(&self, task: &mut Task, output: &mut Output, limit: Duration) -> Vec<u32> {
+        let over = tokio::time::sleep(limit + ANSWER);
         tokio::pin!(over);
-        let mut has_ended = false;
         loop {
             tokio::select! {
                 () = output.read() => {},
-                _ = child.wait(), if !has_ended => has_ended = true,
-                () = tokio::time::sleep(GROUP_POLL), if has_ended => {},
-                () = &mut over => return false,
-            }
-            if has_ended {
-                self.orphans().into_iter().for_each(take_status);
-                if is_group_empty(pid) {
-                    return true;
-                }
+                report = task.report() => match report {
+                    Some(Report::Gone(left)) => return left,
+                    Some(Report::Ended(_)) => {},
+                    None => return self.lose(&task.link),
+                },
+                () = &mut over => return self.lose(&task.link),
             }
         }
     }
 
-    /// Ends everything that the job with this session or mark left behind; returns what could not be ended.
-    async fn sweep(&self, session: u32, mark: &str) -> Vec<u32> {
-        kill_group(session, Signal::SIGKILL);
-        let marked = format!("{MARK}={mark}");
-        self.kill_until_none(|pid| {
-            proc_table::session(pid) == Some(session) || proc_table::has_variable(pid, &marked)
-        })
-        .await
+    /// The supervising process died or does not answer: everything is ended here, and the session with it. Returns what could
+    /// not be ended.
+    fn lose(&self, link: &Arc<Link>) -> Vec<u32> {
+        self.stop.supervisor_lost();
+        let is_current = |current: &Arc<Link>| Arc::ptr_eq(current, link);
+        let mut current = self.shared.lock();
+        if !current.as_ref().is_some_and(is_current) {
+            // Whoever lost it first has buried it.
+            return Vec::new();
+        }
+        *current = None;
+        link.bury(&self.shared.bystanders)
+    }
+}
+
+impl Shared {
+    /// Returns the line to the supervising process, which is started if there is none.
+    fn link(&self) -> io::Result<Arc<Link>> {
+        let mut link = self.lock();
+        if let Some(link) = &*link {
+            return Ok(Arc::clone(link));
+        }
+        let started = Arc::new(Link::start(&self.environment)?);
+        if let Some(held) = &self.held {
+            started.hold(held)?;
+            held.name_supervisor(started.pid);
+        }
+        *link = Some(Arc::clone(&started));
+        Ok(started)
     }
 
-    /// Ends every process that was orphaned to `evolve`. Only to be called while no job runs.
-    pub async fn sweep_strays(&self) -> Vec<u32> {
-        self.kill_until_none(|_| true).await
+    /// Has everything killed, on the way out. Whoever waits for a job here is held up for good: nothing is to be made of how
+    /// it ends.
+    fn leave(&self) {
+        let link = self.lock();
+        if let Some(link) = &*link {
+            link.close();
+        }
+        std::mem::forget(link);
     }
 
-    /// Kills orphans that `is_meant` picks, again and again: a killed parent hands its children to us.
-    async fn kill_until_none(&self, is_meant: impl Fn(u32) -> bool) -> Vec<u32> {
-        let began = Instant::now();
+    fn lock(&self) -> std::sync::MutexGuard<'_, Option<Arc<Link>>> {
+        self.link
+            .lock()
+            .expect("BUG: a holder of the lock panicked")
+    }
+}
+
+/// A job that the supervising process has taken over.
+#[derive(Debug)]
+struct Task {
+    link: Arc<Link>,
+    socket: UnixStream,
+    inbox: Vec<u8>,
+    stdin: Option<Sender>,
+}
+
+impl Task {
+    /// Takes up the ends of a job's streams and socket; returns what is still to be said on the latter.
+    fn of((link, handed): (Arc<Link>, Handed)) -> io::Result<(Task, Streams, Vec<u8>)> {
+        handed.socket.set_nonblocking(true)?;
+        let task = Task {
+            link,
+            socket: UnixStream::from_std(handed.socket)?,
+            inbox: Vec::new(),
+            stdin: handed.stdin.map(Sender::from_owned_fd).transpose()?,
+        };
+        let streams = Streams {
+            stdout: Receiver::from_owned_fd(handed.stdout)?,
+            stderr: handed.stderr.map(Receiver::from_owned_fd).transpose()?,
+        };
+        Ok((task, streams, handed.unsaid))
+    }
+
+    /// Waits for the next report; none if there will be no other. May be dropped and called again.
+    async fn report(&mut self) -> Option<Report> {
         loop {
-            let left: Vec<u32> = self
-                .orphans()
-                .into_iter()
-                .filter(|pid| is_meant(*pid))
-                .collect();
-            if left.is_empty() || began.elapsed() > SWEEP_LIMIT {
-                return left;
+            if let Some(report) = Report::take(&mut self.inbox) {
+                return Some(report);
             }
-            for pid in &left {
-                reap(*pid);
+            match self.socket.read_buf(&mut self.inbox).await {
+                Ok(0) | Err(_) => return None,
+                Ok(_) => {}
             }
-            tokio::time::sleep(Duration::from_millis(2)).await;
         }
     }
 
-    /// Returns our children that we did not start.
-    fn orphans(&self) -> Vec<u32> {
-        let own = self.own.lock().expect("BUG: a holder of the lock panicked");
-        let mut children = proc_table::children();
-        children.retain(|pid| !own.contains(pid));
-        children
+    /// Whoever does not hear it is gone, which the next look at its answers tells.
+    async fn order(&mut self, order: Order) {
+        let _ = self.socket.write_all(&order.to_bytes()).await;
     }
+}
 
-    fn remember(&self, pid: u32) {
-        let mut own = self.own.lock().expect("BUG: a holder of the lock panicked");
-        own.insert(pid);
-    }
-
-    fn forget(&self, pid: u32) {
-        let mut own = self.own.lock().expect("BUG: a holder of the lock panicked");
-        own.remove(&pid);
-    }
+fn is_hung_up(cause: &io::Error) -> bool {
+    matches!(
+        cause.kind(),
+        io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset | io::ErrorKind::NotConnected
+    )
 }
 
 /// Writes the input in the background, so that a program that never reads does not hold anybody up.
@@ -314,34 +420,9 @@ fn feed((mut stdin, input): (Sender, Vec<u8>)) -> tokio::task::JoinHandle<()> {
     })
 }
 
-fn kill_group(pid: u32, signal: Signal) {
-    // The group is gone: that is what was wanted.
-    let _ = killpg(nix_pid(pid), signal);
-}
-
-/// Says whether a process group has no member, not even a dead one whose status nobody took.
-fn is_group_empty(pid: u32) -> bool {
-    killpg(nix_pid(pid), None).is_err()
-}
-
-/// Kills one orphan and takes its exit status.
-fn reap(pid: u32) {
-    let _ = kill(nix_pid(pid), Signal::SIGKILL);
-    take_status(pid);
-}
-
-/// Takes the exit status of an orphan that has ended, so that it does not stay as a zombie.
-fn take_status(pid: u32) {
-    let _ = waitpid(nix_pid(pid), Some(WaitPidFlag::WNOHANG));
-}
-
-fn nix_pid(pid: u32) -> Pid {
-    Pid::from_raw(i32::try_from(pid).expect("BUG: a pid fits into 31 bits"))
-}
-
 /// Sends a signal to a process that is not ours to wait for; one that is gone is fine.
 pub fn send(pid: u32, signal: Signal) -> Result<()> {
-    match kill(nix_pid(pid), signal) {
+    match kill(tree::nix_pid(pid), signal) {
         Ok(()) | Err(nix::errno::Errno::ESRCH) => Ok(()),
         Err(cause) => Err(Error::internal(format!(
             "cannot signal process {pid}: {cause}"
@@ -349,12 +430,19 @@ pub fn send(pid: u32, signal: Signal) -> Result<()> {
     }
 }
 
-fn not_started(why: String) -> Ran {
-    Ran {
-        ending: Ending::NotStarted(why),
-        duration: Duration::ZERO,
-        tail: Vec::new(),
-        stdout: Vec::new(),
-        unkillable: Vec::new(),
+impl Ran {
+    /// Nothing ran.
+    fn nothing(ending: Ending) -> Ran {
+        Ran {
+            ending,
+            duration: Duration::ZERO,
+            tail: Vec::new(),
+            stdout: Vec::new(),
+            unkillable: Vec::new(),
+        }
     }
+}
+
+fn not_started(why: String) -> Ran {
+    Ran::nothing(Ending::NotStarted(why))
 }

@@ -101,15 +101,15 @@ impl Repo {
 
     /// Opens the repository of a slot at `root`, and no other that may lie around it. `evolve`'s private directory is that of
     /// the repository the slot belongs to.
-    pub fn open_slot(root: &Path, private: &Path) -> Result<Repo> {
+    pub fn open_slot(root: &Path, user: &Repo) -> Result<Repo> {
         let nowhere_else: [&OsStr; 0] = [];
         let inner = Repository::open_ext(root, RepositoryOpenFlags::NO_SEARCH, nowhere_else)
             .map_err(|cause| cannot_open(root, &cause))?;
         Ok(Repo {
             inner,
             root: root.to_owned(),
-            private: private.to_owned(),
-            git: Git::at(root),
+            private: user.private.clone(),
+            git: user.git.elsewhere(root),
             is_slot: true,
             is_durable: false,
         })
@@ -135,7 +135,7 @@ impl Repo {
     /// Opens the same repository again: what another process did is then seen for certain.
     pub fn reopened(&self) -> Result<Repo> {
         let again = match self.is_slot {
-            true => Repo::open_slot(&self.root, &self.private),
+            true => Repo::open_slot(&self.root, self),
             false => Repo::discover(&self.root),
         };
         match again {
@@ -143,6 +143,7 @@ impl Repo {
                 if self.is_durable {
                     again.make_durable()?;
                 }
+                again.git = self.git.clone();
                 Ok(again)
             }
             // There may be another repository around this one.

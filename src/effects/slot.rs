@@ -15,7 +15,6 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use crate::effects::files;
-use crate::effects::git::Git;
 use crate::effects::repo::Repo;
 use crate::error::{Error, Result};
 
@@ -93,11 +92,11 @@ impl Slot {
         remove_all(&git_dir)?;
         settings::write_git_dir(&git_dir, user, (branch, commit))?;
         self.write_settings(user)?;
-        let git = Git::at(&self.root);
+        let git = user.git.elsewhere(&self.root);
         git.run(&["read-tree", commit])?;
         // It fails where a file differs from the index, which is no failure here.
         let _ = git.run(&["update-index", "-q", "--refresh"]);
-        Repo::open_slot(&self.root, &user.private)
+        Repo::open_slot(&self.root, user)
     }
 
     /// Opens the slot after somebody was at work in it, with its settings written anew. None if its git directory is gone or
@@ -107,7 +106,7 @@ impl Slot {
             return Ok(None);
         }
         self.write_settings(user)?;
-        Ok(Repo::open_slot(&self.root, &user.private).ok())
+        Ok(Repo::open_slot(&self.root, user).ok())
     }
 
     /// Writes what decides how git reads and runs things here.

@@ -28,6 +28,8 @@ pub enum Halt {
     Signal(i32),
     /// The session's time is over.
     MaxTime(Duration),
+    /// The process that supervises checks and agent was killed, or does not answer.
+    SupervisorLost,
 }
 
 impl Halt {
@@ -44,6 +46,9 @@ impl Halt {
                 "time limit reached (--max-time {})",
                 humantime::format_duration(*limit)
             ),
+            Halt::SupervisorLost => {
+                "the process that supervises checks and agent was killed".to_owned()
+            }
         }
     }
 }
@@ -88,17 +93,23 @@ impl Stop {
         Ok(stop)
     }
 
+    /// Signals are watched in a thread of their own: the second one acts whatever the others are waiting for.
     fn watch_signals(&self) -> Result<()> {
         let mut wanted = vec![(SignalKind::interrupt(), 2), (SignalKind::terminate(), 15)];
         if !is_hangup_ignored() {
             wanted.push((SignalKind::hangup(), 1));
         }
+        let cannot =
+            |cause: std::io::Error| Error::internal(format!("cannot watch for signals: {cause}"));
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_io()
+            .build()
+            .map_err(cannot)?;
+        let inside = runtime.enter();
         for (kind, number) in wanted {
-            let mut stream = signal(kind).map_err(|cause| {
-                Error::internal(format!("cannot watch for signal {number}: {cause}"))
-            })?;
+            let mut stream = signal(kind).map_err(cannot)?;
             let stop = self.clone();
-            tokio::spawn(async move {
+            runtime.spawn(async move {
                 let mut already = false;
                 while stream.recv().await.is_some() {
                     if already || matches!(*stop.halt.borrow(), Some(Halt::Signal(_))) {
@@ -109,6 +120,8 @@ impl Stop {
                 }
             });
         }
+        drop(inside);
+        std::thread::spawn(move || runtime.block_on(std::future::pending::<()>()));
         Ok(())
     }
 
@@ -143,6 +156,11 @@ impl Stop {
             .acknowledge
             .lock()
             .expect("BUG: a holder of the lock panicked") = Some(Box::new(action));
+    }
+
+    /// Ends the session: what runs cannot be supervised any more.
+    pub fn supervisor_lost(&self) {
+        self.set(Halt::SupervisorLost);
     }
 
     fn leave_at_once(&self, number: i32) {

@@ -212,8 +212,7 @@ impl Sweeper<'_> {
             }
             let log = self.logs.join(format!("{number}.log"));
             let ran = self.supervisor.run(self.job(call, &log, start)).await;
-            let strays = self.supervisor.sweep_strays().await;
-            if !ran.unkillable.is_empty() || !strays.is_empty() {
+            if !ran.unkillable.is_empty() {
                 let name = &call.name;
                 self.events
                     .warn(format!("{name} left processes that could not be ended"));

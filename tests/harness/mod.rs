@@ -323,6 +323,14 @@ impl TestRepo {
         serde_json::from_str(&self.read(name)).unwrap()
     }
 
+    /// The pid of the supervising process of the session that holds the lock, or held it last.
+    #[track_caller]
+    pub fn supervisor(&self) -> u32 {
+        let lock = fs::read_to_string(self.private().join("lock")).unwrap();
+        let line = lock.lines().last().unwrap();
+        line.split(' ').next().unwrap().parse().unwrap()
+    }
+
     /// The private directory.
     pub fn private(&self) -> PathBuf {
         self.path(".git/evolve")
@@ -429,6 +437,9 @@ fn read_all(stream: &mut impl Read) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
+/// The pid of `evolve` itself, for the script of a check, an agent or a git: their parent is its supervising process.
+pub const EVOLVE_PID: &str = "$(cut -d' ' -f4 /proc/$PPID/stat)";
+
 /// Waits until something holds; fails the test if it never does.
 #[track_caller]
 pub fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
@@ -457,8 +468,13 @@ pub fn pid_in(path: &Path) -> u32 {
 
 /// Sends a signal by its name, as in `INT`.
 pub fn signal(child: &Child, name: &str) {
+    signal_pid(child.id(), name);
+}
+
+/// The same to any process.
+pub fn signal_pid(pid: u32, name: &str) {
     let status = Command::new("kill")
-        .args([&format!("-{name}"), &child.id().to_string()])
+        .args([&format!("-{name}"), &pid.to_string()])
         .status()
         .unwrap();
     assert!(status.success());

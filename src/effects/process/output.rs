@@ -9,8 +9,16 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::net::unix::pipe::Receiver;
 use tokio::sync::mpsc::UnboundedSender;
 
-use super::spawn::Streams;
 use super::{Job, Stdout, TAIL_BYTES};
+
+/// What a program prints.
+#[derive(Debug)]
+pub struct Streams {
+    /// Its standard output.
+    pub stdout: Receiver,
+    /// Its standard error, unless that is merged into the former.
+    pub stderr: Option<Receiver>,
+}
 
 /// Reads what is there; none at the end of the stream.
 async fn read_some<R: AsyncRead + Unpin>(

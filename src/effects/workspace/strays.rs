@@ -7,7 +7,6 @@ use std::os::unix::ffi::OsStrExt;
 
 use super::status::{self, Status};
 use super::{Start, Workspace, ended, some_of};
-use crate::effects::git::Git;
 use crate::effects::quarantine::Quarantine;
 use crate::error::Result;
 use crate::model::ledger;
@@ -41,7 +40,7 @@ impl Workspace<'_> {
         let is_repository = fs::symlink_metadata(&folder).is_ok_and(|meta| meta.is_dir())
             && fs::symlink_metadata(folder.join(".git")).is_ok();
         let head = ["rev-parse", "--quiet", "--verify", "HEAD"];
-        is_repository && Git::at(&folder).run(&head).is_err()
+        is_repository && self.repo.git.elsewhere(&folder).run(&head).is_err()
     }
 
     /// Moves out of the ledger's places what an agent put there and is no plain file or folder: a link would lead elsewhere
@@ -103,7 +102,7 @@ impl Workspace<'_> {
             fs::symlink_metadata(folder).is_ok_and(|meta| meta.is_dir())
         };
         for path in left.status.unstaged.iter().filter(is_folder) {
-            let git = Git::at(&root.join(OsStr::from_bytes(path)));
+            let git = self.repo.git.elsewhere(&root.join(OsStr::from_bytes(path)));
             // Without a repository of its own, git would be at work in the one around it.
             let is_own = git
                 .run(&["rev-parse", "--show-prefix"])

@@ -1,0 +1,269 @@
+//! What `evolve` and its supervising process say to each other, and how it stands on the wire.
+//!
+//! The one socket that both always have carries single bytes, each with descriptors: a job (`Parcel::Job`), or something to
+//! be held on to (`Parcel::Hold`). The first descriptor of a job is a socket of its own, on which everything else about it
+//! is said: first the request, later orders; and in return how it went. A job's socket that closes ends the job.
+
+use std::ffi::{CStr, CString};
+
+use super::Ending;
+
+/// What a byte on the common socket says of the descriptors that come with it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Parcel {
+    /// A job: its socket, its stdin if it has any, its stdout, its stderr if that is apart.
+    Job {
+        /// It has input.
+        has_stdin: bool,
+        /// Its stderr is not its stdout.
+        has_stderr: bool,
+    },
+    /// A descriptor to be kept open until nothing is left of any job: the lock.
+    Hold,
+}
+
+impl Parcel {
+    const HOLD: u8 = 8;
+
+    /// Returns its byte.
+    pub fn to_byte(self) -> u8 {
+        match self {
+            Parcel::Job {
+                has_stdin,
+                has_stderr,
+            } => u8::from(has_stdin) | u8::from(has_stderr) << 1,
+            Parcel::Hold => Parcel::HOLD,
+        }
+    }
+
+    /// Reads its byte.
+    pub fn of_byte(byte: u8) -> Parcel {
+        match byte {
+            Parcel::HOLD => Parcel::Hold,
+            flags => Parcel::Job {
+                has_stdin: flags & 1 != 0,
+                has_stderr: flags & 2 != 0,
+            },
+        }
+    }
+}
+
+/// What is to be started: a program in the words of `execve`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Request {
+    /// Program and arguments.
+    pub argv: Vec<CString>,
+    /// Its own variables as `NAME=value`; the first is its mark.
+    pub env: Vec<CString>,
+    /// Where it runs; empty for where the supervising process was started.
+    pub folder: CString,
+}
+
+impl Request {
+    /// Returns it as bytes: their number, two counts, then the strings, each with its NUL.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = vec![0; 4];
+        put(&mut bytes, self.argv.len());
+        put(&mut bytes, self.env.len());
+        bytes.extend_from_slice(self.folder.to_bytes_with_nul());
+        for text in self.argv.iter().chain(&self.env) {
+            bytes.extend_from_slice(text.to_bytes_with_nul());
+        }
+        let length = u32::try_from(bytes.len() - 4).unwrap_or(u32::MAX);
+        bytes[..4].copy_from_slice(&length.to_le_bytes());
+        bytes
+    }
+
+    /// Takes a request off the front of what has come in; none until it is whole.
+    pub fn take(bytes: &mut Vec<u8>) -> Option<Request> {
+        let length = number(bytes, 0)? as usize + 4;
+        if bytes.len() < length {
+            return None;
+        }
+        let rest = bytes.split_off(length);
+        let whole = std::mem::replace(bytes, rest);
+        let (argc, envc) = (number(&whole, 4)? as usize, number(&whole, 8)? as usize);
+        let strings = whole[12..].split_inclusive(|byte| *byte == 0);
+        let string = |bytes| CStr::from_bytes_with_nul(bytes).map(CStr::to_owned).ok();
+        let mut strings = strings.map_while(string);
+        Some(Request {
+            folder: strings.next()?,
+            argv: strings.by_ref().take(argc).collect(),
+            env: strings.take(envc).collect(),
+        })
+    }
+}
+
+/// What `evolve` wants of a job that runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// It shall end: asked first, killed after so many milliseconds.
+    End(u32),
+    /// Its program has ended; what else is left of it shall be killed.
+    Sweep,
+}
+
+impl Order {
+    /// Returns it as bytes.
+    pub fn to_bytes(self) -> [u8; 5] {
+        let (word, number) = match self {
+            Order::End(grace) => (b'T', grace),
+            Order::Sweep => (b'S', 0),
+        };
+        let [a, b, c, d] = number.to_le_bytes();
+        [word, a, b, c, d]
+    }
+
+    /// Takes an order off the front of what has come in.
+    pub fn take(bytes: &mut Vec<u8>) -> Option<Order> {
+        let grace = number(bytes, 1)?;
+        let order = match bytes[0] {
+            b'T' => Order::End(grace),
+            _ => Order::Sweep,
+        };
+        bytes.drain(..5);
+        Some(order)
+    }
+}
+
+/// What the supervising process tells of a job.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Report {
+    /// Its program has ended or was never started. More of it may be left.
+    Ended(Ending),
+    /// Nothing is left of it but these, which cannot be ended. The last word.
+    Gone(Vec<u32>),
+}
+
+impl Report {
+    /// Returns it as bytes.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        match self {
+            Report::Ended(Ending::Signalled(number)) => {
+                bytes.push(b'K');
+                bytes.extend_from_slice(&number.to_le_bytes());
+            }
+            Report::Ended(Ending::NotStarted(why)) => {
+                bytes.push(b'F');
+                put(&mut bytes, why.len());
+                bytes.extend_from_slice(why.as_bytes());
+            }
+            Report::Ended(Ending::Exited(code)) => {
+                bytes.push(b'E');
+                bytes.extend_from_slice(&code.to_le_bytes());
+            }
+            Report::Ended(ending @ (Ending::TimedOut | Ending::Idle | Ending::Stopped)) => {
+                unreachable!("BUG: only evolve itself knows that a job has {ending:?}")
+            }
+            Report::Gone(left) => {
+                bytes.push(b'G');
+                put(&mut bytes, left.len());
+                for pid in left {
+                    bytes.extend_from_slice(&pid.to_le_bytes());
+                }
+            }
+        }
+        bytes
+    }
+
+    /// Takes a report off the front of what has come in.
+    pub fn take(bytes: &mut Vec<u8>) -> Option<Report> {
+        let value = number(bytes, 1)?;
+        let signed = i32::from_le_bytes(value.to_le_bytes());
+        let (report, length) = match bytes[0] {
+            b'E' => (Report::Ended(Ending::Exited(signed)), 5),
+            b'K' => (Report::Ended(Ending::Signalled(signed)), 5),
+            b'F' => {
+                let end = 5 + value as usize;
+                let why = String::from_utf8_lossy(bytes.get(5..end)?).into_owned();
+                (Report::Ended(Ending::NotStarted(why)), end)
+            }
+            _ => {
+                let pids = (0..value as usize).map(|index| number(bytes, 5 + 4 * index));
+                let pids: Vec<u32> = pids.collect::<Option<_>>()?;
+                let length = 5 + 4 * pids.len();
+                (Report::Gone(pids), length)
+            }
+        };
+        bytes.drain(..length);
+        Some(report)
+    }
+}
+
+fn put(bytes: &mut Vec<u8>, count: usize) {
+    let count = u32::try_from(count).unwrap_or(u32::MAX);
+    bytes.extend_from_slice(&count.to_le_bytes());
+}
+
+fn number(bytes: &[u8], at: usize) -> Option<u32> {
+    let bytes = bytes.get(at..at + 4)?;
+    Some(u32::from_le_bytes(bytes.try_into().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(texts: &[&str]) -> Vec<CString> {
+        texts
+            .iter()
+            .map(|text| CString::new(*text).unwrap())
+            .collect()
+    }
+
+    #[test]
+    fn a_request_is_read_once_it_is_whole_and_what_follows_stays() {
+        let request = Request {
+            argv: words(&["sh", "-c", ""]),
+            env: words(&["MARK=1", "A="]),
+            folder: CString::new("/tmp").unwrap(),
+        };
+        let whole = request.to_bytes();
+        for length in 0..whole.len() {
+            assert_eq!(Request::take(&mut whole[..length].to_vec()), None);
+        }
+        let mut inbox = [whole.as_slice(), b"rest"].concat();
+        assert_eq!(Request::take(&mut inbox), Some(request));
+        assert_eq!(inbox, b"rest");
+    }
+
+    #[test]
+    fn orders_and_reports_are_read_as_they_were_said() {
+        for order in [Order::End(10_000), Order::Sweep] {
+            let bytes = order.to_bytes();
+            assert_eq!(Order::take(&mut bytes[..4].to_vec()), None);
+            assert_eq!(Order::take(&mut bytes.to_vec()), Some(order));
+        }
+        for report in [
+            Report::Ended(Ending::Exited(-1)),
+            Report::Ended(Ending::Signalled(9)),
+            Report::Ended(Ending::NotStarted("no such file".to_owned())),
+            Report::Gone(vec![]),
+            Report::Gone(vec![1, 4_000_000]),
+        ] {
+            let bytes = report.to_bytes();
+            for length in 0..bytes.len() {
+                assert_eq!(Report::take(&mut bytes[..length].to_vec()), None);
+            }
+            let mut twice = bytes.repeat(2);
+            assert_eq!(Report::take(&mut twice), Some(report.clone()));
+            assert_eq!(Report::take(&mut twice), Some(report));
+            assert!(twice.is_empty());
+        }
+    }
+
+    #[test]
+    fn a_parcel_says_which_descriptors_it_brings() {
+        for has_stdin in [false, true] {
+            for has_stderr in [false, true] {
+                let job = Parcel::Job {
+                    has_stdin,
+                    has_stderr,
+                };
+                assert_eq!(Parcel::of_byte(job.to_byte()), job);
+            }
+        }
+        assert_eq!(Parcel::of_byte(Parcel::Hold.to_byte()), Parcel::Hold);
+    }
+}
