@@ -280,6 +280,9 @@ enum Command {
         /// Print one JSON document
         #[arg(long)]
         json: bool,
+        /// Measure the commits of the newest N records again, in a copy beside the repository, and compare
+        #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+        remeasure: usize,
     },
     /// The queue of harvested work
     Work {
@@ -347,7 +350,7 @@ pub fn run(arguments: Arguments) -> Result<u8> {
         Some(Command::Status { json }) => inspect::status(&global, json),
         Some(Command::History { json }) => inspect::history(&global, json),
         Some(Command::Show { cycle }) => inspect::show(&global, cycle),
-        Some(Command::Audit { json }) => audit::audit(&global, json),
+        Some(Command::Audit { json, remeasure }) => audit::audit(&global, &run, (json, remeasure)),
         Some(Command::Work {
             action: WorkAction::List,
         }) => inspect::work_list(&global),

@@ -337,6 +337,57 @@ fn what_others_did_in_between_agrees() {
 }
 
 #[test]
+fn recorded_commits_are_measured_again_in_a_copy_and_compared() {
+    let repo = honest();
+    let before = everything_below(&repo.root());
+    let run = repo.evolve(&["audit", "--json", "--remeasure=6"]).expect(0);
+    let found: Value = serde_json::from_str(&run.stdout).unwrap();
+    assert_eq!(found["remeasured"], json!([8, 7, 6, 5, 4, 3]), "{found}");
+    assert_eq!(everything_below(&repo.root()), before, "it wrote something");
+    // A check that depends on something outside the repository.
+    let flag = repo.outside().join("flag");
+    fs::write(&flag, "").unwrap();
+    let check = format!(
+        "  - {{id: outside, description: d, check: test -e {}, weight: 9}}\n",
+        flag.display()
+    );
+    repo.commit_goals(&check);
+    repo.run(&["--max-cycles=1"]).expect(0);
+    repo.evolve(&["audit", "--remeasure=2"]).expect(0);
+    fs::remove_file(&flag).unwrap();
+    let said = repo.evolve(&["audit", "--remeasure=2"]).expect(10).stdout;
+    let wanted = "outside is recorded as pass and was measured again as fail (exit 1)";
+    assert!(
+        said.starts_with("cycle 9 · ") && said.contains(wanted),
+        "{said}"
+    );
+    assert!(
+        said.contains("1 disagreement: ") && said.contains("2 cycles measured again"),
+        "{said}"
+    );
+    let left = fs::read_dir(repo.home().join(".cache/evolve"))
+        .unwrap()
+        .flatten();
+    let slots = left.flat_map(|entry| fs::read_dir(entry.path()).unwrap().flatten());
+    assert!(
+        slots
+            .into_iter()
+            .all(|entry| !entry.file_name().to_string_lossy().contains("audit"))
+    );
+}
+
+#[test]
+fn cycles_in_a_slot_agree_too() {
+    let repo = TestRepo::with_files_wanted(&[("a", 5), ("b", 3)]);
+    repo.write("b", "");
+    repo.commit_all("b");
+    repo.agent_does(&["git rm -q b && touch a", "touch a && touch more"]);
+    repo.run(&["--isolate", "--max-cycles=2"]).expect(0);
+    assert_eq!(repo.each("result"), ["regressed", "improved"]);
+    assert_eq!(audited(&repo, 0)["records"], 2);
+}
+
+#[test]
 fn without_a_commit_there_is_nothing_to_audit_and_without_a_cycle_nothing_disagrees() {
     let repo = TestRepo::empty();
     let said = repo.error(3, &["audit"]);

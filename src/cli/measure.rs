@@ -151,7 +151,8 @@ async fn measure_now(
     ))
 }
 
-fn cut_short(halt: &Halt) -> Error {
+/// Returns the error of a measurement that was cut short.
+pub fn cut_short(halt: &Halt) -> Error {
     let kind = match halt {
         Halt::Signal(number) => Kind::Signal(*number),
         Halt::Kill(..) | Halt::MaxTime(_) | Halt::SupervisorLost => Kind::Internal,

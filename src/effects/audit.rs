@@ -1,6 +1,7 @@
 //! Gathers what git holds of a history, for `model::audit` to judge. Reads only: no lock, no file, no ref.
 
 mod chronicle;
+mod remeasure;
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -19,6 +20,8 @@ use crate::model::snapshot::{FORMAT, Snapshot};
 use crate::model::text;
 
 use chronicle::Chronicle;
+
+pub use remeasure::{Again, remeasure};
 
 /// The start of the reason of a cycle in which the commits are not only the agent's.
 const BY_OTHERS: &str = "somebody else committed";

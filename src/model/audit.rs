@@ -1,11 +1,13 @@
 //! Whether a history proves itself: what git holds of it goes in, what does not agree comes out. Pure.
 
+mod again;
 mod files;
 mod lines;
 mod record;
 
 use serde::Serialize;
 
+pub use again::{differing, of_measured};
 pub use files::{Filed, files};
 pub use lines::{Lines, Written, lines};
 pub use record::{Kept, Sight, Witness, of_record};

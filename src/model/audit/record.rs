@@ -130,7 +130,12 @@ fn of_commits(witness: &Witness<'_>) -> Vec<String> {
                     commit.content
                 ));
             }
-            if record.is_undone() && undone_cycle(&commit.message) != Some(record.cycle) {
+            // What was undone in a slot never was on the branch.
+            let has_undo = record
+                .reverted_to
+                .as_ref()
+                .is_some_and(|start| start != sha);
+            if has_undo && undone_cycle(&commit.message) != Some(record.cycle) {
                 found.push(format!(
                     "commit_sha {sha} is no commit that undoes the cycle"
                 ));

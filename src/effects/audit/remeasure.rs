@@ -1,0 +1,105 @@
+//! Recorded commits are measured again: the same goals, in a slot that no agent was ever in.
+
+use std::collections::HashMap;
+
+use super::Recorded;
+use crate::effects::measure::Measurer;
+use crate::effects::repo::Repo;
+use crate::effects::slot::{Ignored, Slot};
+use crate::effects::stop::Halt;
+use crate::error::Result;
+use crate::model::audit::{self, Disagreement};
+use crate::model::goals::{self, Goal, Goals};
+use crate::model::snapshot::Measurement;
+
+/// What measuring one commit again came to.
+#[derive(Debug)]
+pub enum Again {
+    /// It was measured; what differs, and goals that agreed only when they were measured once more.
+    Measured(Vec<Disagreement>, Vec<String>),
+    /// The goals that were measured then cannot be found.
+    NoGoals,
+    /// It was cut short.
+    Halted(Halt),
+}
+
+/// Measures a recorded commit again and compares. A goal with another result than recorded is measured once more alone, as often
+/// as it allows. `measurer` works in the slot.
+pub async fn remeasure(
+    repo: &Repo,
+    slot: &Slot,
+    measurer: &Measurer,
+    (recorded, goals_file): (&Recorded, &str),
+) -> Result<Again> {
+    let Some(goals) = goals_of(repo, recorded, goals_file)? else {
+        return Ok(Again::NoGoals);
+    };
+    slot.renew(repo, ("refs/heads/audit", &recorded.commit), Ignored::Go)?;
+    let all: Vec<&Goal> = goals.goals.iter().collect();
+    let mut now = match measurer.measure(&goals, &all, &HashMap::new(), None).await {
+        Ok(now) => now,
+        Err(halt) => return Ok(Again::Halted(halt)),
+    };
+    let mut unsteady = Vec::new();
+    for id in audit::differing(&recorded.snapshot, &now) {
+        let Some(goal) = goals.find(&id) else {
+            continue;
+        };
+        match measure_alone(measurer, (&goals, goal), recorded).await {
+            Ok(Some(agreeing)) => {
+                now.retain(|measured| measured.id != id);
+                now.push(agreeing);
+                unsteady.push(id);
+            }
+            Ok(None) => {}
+            Err(halt) => return Ok(Again::Halted(halt)),
+        }
+    }
+    let found = audit::of_measured(&recorded.snapshot, &now);
+    let disagreement = |what| Disagreement {
+        cycle: Some(recorded.cycle),
+        commit: Some(recorded.commit.clone()),
+        what,
+    };
+    Ok(Again::Measured(
+        found.into_iter().map(disagreement).collect(),
+        unsteady,
+    ))
+}
+
+/// Measures one goal alone until it has the recorded result; none if it never has.
+async fn measure_alone(
+    measurer: &Measurer,
+    (goals, goal): (&Goals, &Goal),
+    recorded: &Recorded,
+) -> Result<Option<Measurement>, Halt> {
+    for _ in 0..goal.retries {
+        let again = measurer
+            .measure(goals, &[goal], &HashMap::new(), None)
+            .await?;
+        let wanted = recorded.snapshot.find(&goal.id).map(|known| known.result);
+        if let Some(again) = again.into_iter().find(|again| Some(again.result) == wanted) {
+            return Ok(Some(again));
+        }
+    }
+    Ok(None)
+}
+
+/// Returns the goals that the snapshot was taken of: those of the commit itself, or of the start of its cycle.
+fn goals_of(repo: &Repo, recorded: &Recorded, goals_file: &str) -> Result<Option<Goals>> {
+    let start = recorded.snapshot.cycle_start_sha.as_ref();
+    for commit in [Some(&recorded.commit), start].into_iter().flatten() {
+        if !repo.has_commit(commit) {
+            continue;
+        }
+        let bytes = repo
+            .file(&repo.tree_of(commit)?, goals_file)?
+            .unwrap_or_default();
+        let read = goals::read_goals(goals_file, &bytes).ok();
+        let is_it = |goals: &Goals| goals.digest == recorded.snapshot.goals_digest;
+        if let Some(goals) = read.map(|(goals, _)| goals).filter(is_it) {
+            return Ok(Some(goals));
+        }
+    }
+    Ok(None)
+}
