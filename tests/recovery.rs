@@ -508,6 +508,104 @@ fn what_the_sweep_of_a_session_that_died_changed_is_put_back_and_kept_aside() {
 }
 
 #[test]
+fn a_copy_of_a_repository_in_which_a_session_runs_is_settled_without_touching_that_session() {
+    let repo = repo();
+    repo.agent_does(&[&format!(
+        "touch half; git add half; git commit -qm half; {SLEEP}"
+    )]);
+    let child = repo.spawn_run(&[]);
+    let pid = pid_in(&repo.out("pid"));
+    let copy = repo.copied();
+    copy.agent_does(&["touch a"]);
+    let run = copy.run(&["--max-cycles=1"]).expect(0);
+    assert!(run.stdout.contains("session that died"), "{}", run.stdout);
+    assert_eq!(copy.each("result"), ["interrupted", "improved"]);
+    assert_sound(&copy);
+    assert!(is_alive(pid), "it was ended from the copy");
+    signal(&child, "TERM");
+    finish(child).expect(143);
+    assert_eq!(repo.each("result"), ["interrupted"]);
+    assert_sound(&repo);
+}
+
+#[test]
+fn an_index_that_names_objects_which_are_nowhere_is_made_anew() {
+    // So leaves it a machine that went down, or a git that could not write any more.
+    let lose = "id=$(git rev-parse :$1); rm -f .git/objects/$(echo $id | cut -c1-2)/$(echo $id | cut -c3-)";
+    let repo = repo();
+    fs::write(repo.out("lose"), lose).unwrap();
+    repo.cycle(
+        "echo new >new; echo more >>tracked; touch a; git add --all; sh \"$OUT/lose\" new; sh \"$OUT/lose\" tracked",
+    )
+    .expect(0);
+    assert_eq!(repo.each("result"), ["improved"]);
+    assert_eq!(repo.git(&["show", "HEAD:new"]), "new");
+    assert_eq!(repo.git(&["show", "HEAD:tracked"]), "text\nmore");
+    assert_sound(&repo);
+}
+
+#[test]
+fn a_lock_that_a_dead_agent_left_on_any_ref_is_removed() {
+    let repo = repo();
+    crash_after(
+        &repo,
+        "touch half .git/refs/heads/side.lock .git/packed-refs.lock .git/config.lock; mkdir -p .git/refs/tags/deep; touch .git/refs/tags/deep/one.lock",
+    );
+    let older = repo.path(".git/refs/heads/older.lock");
+    fs::write(&older, "").unwrap();
+    let long_ago = std::time::SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(1_000_000);
+    let file = fs::File::options().write(true).open(&older).unwrap();
+    file.set_modified(long_ago).unwrap();
+    repo.agent_does(&["touch a"]);
+    repo.run(&["--max-cycles=1"]).expect(0);
+    for lock in [
+        "refs/heads/side",
+        "packed-refs",
+        "config",
+        "refs/tags/deep/one",
+    ] {
+        assert!(!repo.path(&format!(".git/{lock}.lock")).exists(), "{lock}");
+    }
+    assert!(older.exists(), "it is somebody else's");
+    assert_eq!(repo.each("result"), ["interrupted", "improved"]);
+}
+
+#[test]
+fn a_lock_is_nobodys_to_remove_while_a_git_is_at_work() {
+    let repo = repo();
+    crash_after(&repo, "touch half");
+    // As `git commit -a` does while its editor is open.
+    let mut command = repo.command("git");
+    command
+        .args(["commit", "-aqm", "mine"])
+        .env("GIT_EDITOR", "sh");
+    command.args(["--edit", "--allow-empty"]);
+    let editor = repo.out("editor");
+    fs::write(&editor, "echo $$ >\"$OUT/editor-pid\"; exec sleep 300").unwrap();
+    command.env("GIT_EDITOR", format!("sh {}", editor.display()));
+    let mut user = command.spawn().unwrap();
+    let editor = pid_in(&repo.out("editor-pid"));
+    let lock = repo.path(".git/index.lock");
+    assert!(lock.exists());
+    let run = repo.run(&[]).expect(3);
+    assert!(
+        run.stderr.contains("another git is at work"),
+        "{}",
+        run.stderr
+    );
+    assert!(lock.exists() && repo.has("half"));
+    Command::new("kill")
+        .args(["-9", &editor.to_string()])
+        .status()
+        .unwrap();
+    user.wait().unwrap();
+    let _ = fs::remove_file(&lock);
+    repo.agent_does(&["touch a"]);
+    repo.run(&["--max-cycles=1"]).expect(0);
+    assert_eq!(repo.each("result"), ["interrupted", "improved"]);
+}
+
+#[test]
 fn temporary_files_of_the_dead_are_removed_and_those_of_the_living_are_not() {
     let repo = repo();
     let mut dead = Command::new("true").spawn().unwrap();

@@ -35,8 +35,9 @@ pub const LOCAL_ENV_VARS: [&str; 16] = [
 ];
 
 /// Settings that keep the repository's own configuration from running anything, and what git has written on the disk before
-/// it says so (git 2.36; earlier ones do not know the last two and pass over them).
-const HARDENING: [&str; 10] = [
+/// it says so. Git does not know the last one before 2.36, and passes over it then. Its way to sync many objects at once
+/// (`core.fsyncMethod=batch`) is not for us: where it fails, the index names objects that are nowhere.
+const HARDENING: [&str; 9] = [
     "core.hooksPath=/dev/null",
     "core.fsmonitor=false",
     "gc.auto=0",
@@ -46,7 +47,6 @@ const HARDENING: [&str; 10] = [
     "protocol.ext.allow=never",
     "advice.graftFileDeprecated=false",
     "core.fsync=all",
-    "core.fsyncMethod=batch",
 ];
 
 /// What keeps it from asking, opening and being told otherwise.

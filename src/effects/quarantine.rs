@@ -42,6 +42,7 @@ impl Quarantine {
             files::sync_folder(folder).map_err(|cause| Error::io("sync", folder, cause))?;
             remove(&from).map_err(|cause| Error::io("remove", &from, cause))?;
         }
+        files::sync_folder(folder).map_err(|cause| Error::io("sync", folder, cause))?;
         self.moved.push(format!(
             "{} → {}",
             String::from_utf8_lossy(path),

@@ -6,6 +6,7 @@
 //! point; `SEED=<seed>` or `POINT=<point>` runs it again.
 
 pub mod invariants;
+mod order;
 pub mod points;
 pub mod scenario;
 

@@ -306,6 +306,42 @@ impl Workspace<'_> {
         is_on_branch: bool,
         left: &mut Left,
     ) -> Result<String> {
+        if !self.stage_leftovers(start, left)? {
+            return Ok(tip.to_owned());
+        }
+        let tip_tree = self.repo.tree_of(tip)?;
+        let tree = match self.staged_tree(&tip_tree) {
+            Ok(tree) => tree,
+            // A git that was cut short, or the machine, can leave an index that names objects which are nowhere.
+            Err(cause) => {
+                self.repo.git.run(&["read-tree", "--reset", tip])?;
+                left.status = self.look()?.0;
+                self.stage_leftovers(start, left)?;
+                self.staged_tree(&tip_tree).map_err(|_| cause)?
+            }
+        };
+        if tree == tip_tree {
+            return Ok(tip.to_owned());
+        }
+        let message = format!(
+            "evolve: cycle {}, what the agent left uncommitted\n\nEvolve-Cycle: {}\n",
+            start.cycle, start.cycle
+        );
+        let commit = self.repo.store_commit(&tree, tip, &message)?;
+        if is_on_branch
+            && !self
+                .repo
+                .move_ref(&start.branch, tip, &commit, &start.mark())?
+        {
+            return Err(Error::internal(
+                "the branch moved while the agent's leftovers were committed",
+            ));
+        }
+        Ok(commit)
+    }
+
+    /// Stages what the agent left unstaged; says whether anything is staged then.
+    fn stage_leftovers(&self, start: &Start, left: &mut Left) -> Result<bool> {
         let git = &self.repo.git;
         let status = std::mem::take(&mut left.status);
         let mut wanted = status.unstaged;
@@ -350,29 +386,7 @@ impl Workspace<'_> {
                 &ended(&there),
             )?;
         }
-        if !is_staged {
-            return Ok(tip.to_owned());
-        }
-        let tip_tree = self.repo.tree_of(tip)?;
-        let tree = self.staged_tree(&tip_tree)?;
-        if tree == tip_tree {
-            return Ok(tip.to_owned());
-        }
-        let message = format!(
-            "evolve: cycle {}, what the agent left uncommitted\n\nEvolve-Cycle: {}\n",
-            start.cycle, start.cycle
-        );
-        let commit = self.repo.store_commit(&tree, tip, &message)?;
-        if is_on_branch
-            && !self
-                .repo
-                .move_ref(&start.branch, tip, &commit, &start.mark())?
-        {
-            return Err(Error::internal(
-                "the branch moved while the agent's leftovers were committed",
-            ));
-        }
-        Ok(commit)
+        Ok(is_staged)
     }
 
     /// Returns the digest of a file's bytes as they are on disk, behind a link too; none if there is no plain file.
