@@ -20,7 +20,7 @@ const ALLOWED: [(&str, &[&str]); 9] = [
 ];
 
 /// Crates that only one place names, with that place.
-const ONLY_IN: [(&str, &str); 7] = [
+const ONLY_IN: [(&str, &str); 9] = [
     ("git2", "effects/repo"),
     ("fs2", "effects/lock"),
     ("serde_yaml", "model/goals"),
@@ -28,6 +28,8 @@ const ONLY_IN: [(&str, &str); 7] = [
     ("Utc::now", "effects/clock"),
     ("jsonschema", "model/schema"),
     ("roxmltree", "model/reading"),
+    ("AccessFs", "effects/sandbox/landlock"),
+    ("rustix", "effects/sandbox/landlock"),
 ];
 
 fn sources(folder: &Path, found: &mut Vec<PathBuf>) {

@@ -138,6 +138,7 @@ fn sweeper<'a>(session: &'a Session, goals: &Goals, start: &Start) -> Sweeper<'a
         repo: &session.repo,
         home: &session.home().root,
         supervisor: &session.measurer.supervisor,
+        fence: &session.measurer.fence,
         stop: &session.stop,
         events: &session.events,
         logs: session.logs().join(format!("{}-sweep", start.cycle)),

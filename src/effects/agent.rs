@@ -168,6 +168,9 @@ impl Agent {
             mark: format!("{}/agent", call.start.session),
         };
         let (ran, transcript) = tokio::join!(supervisor.run(job), listen(&how, receiver, events));
+        if let Some(said) = sandbox.own_sandbox_failed(&ran.tail) {
+            events.warn(said);
+        }
         let beside = beside.and_then(|path| files::read_text(&path, USAGE_LIMIT).ok());
         let outcome = transcript.finish(&Finished {
             exit: exit_code(&ran.ending),

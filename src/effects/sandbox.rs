@@ -15,12 +15,12 @@ use std::sync::Arc;
 use crate::effects::repo::Repo;
 use crate::effects::{files, ledger};
 use crate::error::{Error, Result};
-use crate::model::digest;
 use crate::model::sandbox::{
     Access, Available, Home, Mechanism, Mode, Network, Protections, Reach, Rule, Told, Wish,
     bwrap_argv, expand, in_order, inexpressible,
 };
 use crate::model::snapshot::FORMAT;
+use crate::model::{digest, text};
 
 pub use enter::{COMMAND, enter};
 use enter::{INSIDE, Inside};
@@ -33,6 +33,8 @@ const SERVICES: [&str; 4] = ["/run/user", "/run/dbus", "/run/podman", "/run/cont
 /// Such sockets that lie beside what is needed.
 const SOCKETS: [&str; 2] = ["/run/docker.sock", "/run/systemd/private"];
 
+/// The most characters of an agent's words about its own sandbox.
+const SAID_CHARS: usize = 120;
 /// The file in which a session says what protects whom.
 const TOLD: &str = "session.json";
 /// The most bytes that are read of it.
@@ -236,6 +238,18 @@ impl Sandbox {
                 .map(|name| (name.into(), scratch.clone().into()))
                 .to_vec(),
         })
+    }
+
+    /// Says what to do where an agent's own sandbox could not start inside this one, as the end of its output tells.
+    pub fn own_sandbox_failed(&self, tail: &[u8]) -> Option<String> {
+        let text = String::from_utf8_lossy(tail);
+        let at = text.find("bwrap: ").filter(|_| self.is_on())?;
+        let said = text[at..].lines().next().unwrap_or_default();
+        let said: String = text::clean_line(said).chars().take(SAID_CHARS).collect();
+        Some(format!(
+            "the agent's own sandbox cannot start inside this one ({said}): turn it off with `sandboxed_args` under `agents:`, \
+             as the built-in codex does, or run without --sandbox"
+        ))
     }
 
     /// Says what Landlock, which can only allow, leaves open where `ground` is the place of work.

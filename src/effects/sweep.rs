@@ -11,6 +11,7 @@ use std::time::Duration;
 use crate::effects::process::{Ending, Job, Ran, Stdout, Supervisor, TAIL_BYTES};
 use crate::effects::quarantine::Quarantine;
 use crate::effects::repo::Repo;
+use crate::effects::sandbox::Fence;
 use crate::effects::stop::{self, Halt, Stop};
 use crate::effects::workspace::{Start, Workspace, some_of};
 use crate::error::Result;
@@ -74,6 +75,8 @@ pub struct Sweeper<'a> {
     pub home: &'a Path,
     /// Starts and ends the programs.
     pub supervisor: &'a Supervisor,
+    /// What holds them back, as it does checks.
+    pub fence: &'a Fence,
     /// Ends them all.
     pub stop: &'a Stop,
     /// Who is told.
@@ -273,14 +276,12 @@ impl Sweeper<'_> {
         let way = ["sh", "-c", "cd \"$0\" && exec \"$@\"", &call.folder].map(str::to_owned);
         let way = (!call.folder.is_empty()).then_some(way);
         let words = way.into_iter().flatten().chain(call.argv.iter().cloned());
+        let of_call = call.env.iter();
+        let of_call = of_call.map(|(name, value)| (name.into(), value.into()));
         Job {
-            argv: words.map(Into::into).collect(),
+            argv: self.fence.around(words.map(Into::into).collect()),
             folder: Some(self.repo.root.clone()),
-            env: call
-                .env
-                .iter()
-                .map(|(name, value)| (name.into(), value.into()))
-                .collect(),
+            env: of_call.chain(self.fence.env.clone()).collect(),
             stdin: None,
             log: Some(log.to_owned()),
             log_limit: LOG_LIMIT,

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-pub use bwrap::bwrap_argv;
+pub use bwrap::{KEPT, bwrap_argv};
 pub use paths::{Home, expand};
 
 /// How processes are held back, as asked for.
@@ -94,7 +94,7 @@ impl Wish {
             (None, false) => Mode::None,
         };
         if mode == Mode::None && is_required {
-            return Err("a sandbox is required, and none is asked for".to_owned());
+            return Err("a sandbox is required, but its mode is none".to_owned());
         }
         if mode == Mode::None {
             return Ok((mode, false));

@@ -1,7 +1,7 @@
 //! The real agent programs, driven through whole cycles against a scripted model server on 127.0.0.1: no account, no network.
 //!
 //! `cargo test --test programs [-- NAME…]` is not part of `cargo test`. A program that is not on the PATH is skipped, in so many
-//! words.
+//! words. With `-- --sandbox=landlock` or another they work in that sandbox.
 
 #[path = "../harness/mod.rs"]
 mod harness;
@@ -138,8 +138,15 @@ fn repo_for(program: &Program, server: &Server) -> TestRepo {
     repo
 }
 
+/// The sandbox that the programs are to work in, as in `--sandbox=landlock`, if one is named.
+fn sandbox() -> Option<String> {
+    std::env::args().find(|word| word.starts_with("--sandbox="))
+}
+
 fn run(repo: &TestRepo, program: &Program, more: &[&str]) -> Run {
+    let sandbox = sandbox();
     let mut arguments = vec!["--agent", program.name, "--max-cycles=1", "--json"];
+    arguments.extend(sandbox.as_deref());
     arguments.extend(more);
     finish_within(repo.spawn(&arguments), LIMIT)
 }

@@ -26,7 +26,12 @@ mod linux {
         RulesetCreatedAttr, RulesetError, RulesetStatus, Scope, path_beneath_rules,
     };
 
+    use rustix::thread::{
+        CapabilitySet, capability_is_in_bounding_set, remove_capability_from_bounding_set,
+    };
+
     use super::{Bounds, Reach};
+    use crate::model::sandbox::KEPT;
 
     /// The newest version of Landlock whose rights are understood here; an older kernel keeps what it knows of them.
     const NEWEST: ABI = ABI::V8;
@@ -58,13 +63,31 @@ mod linux {
         })
     }
 
-    /// Restricts this process for good; an error says that it is not.
+    /// Restricts this process, and what it becomes, for good; an error says that it is not.
     pub fn restrict(bounds: &Bounds) -> Result<(), String> {
+        if nix::unistd::Uid::effective().is_root() {
+            drop_capabilities().map_err(|cause| format!("what root may do stays: {cause}"))?;
+        }
         match ruled(bounds) {
             Ok(RulesetStatus::FullyEnforced | RulesetStatus::PartiallyEnforced) => Ok(()),
             Ok(RulesetStatus::NotEnforced) => Err("this kernel has no Landlock".to_owned()),
             Err(cause) => Err(cause.to_string()),
         }
+    }
+
+    /// Takes from root what reaches around the rules: to read the memory of others, to make device files, to load modules.
+    fn drop_capabilities() -> rustix::io::Result<()> {
+        let kept: CapabilitySet = KEPT
+            .iter()
+            .filter_map(|name| CapabilitySet::from_name(name.trim_start_matches("CAP_")))
+            .collect();
+        for capability in CapabilitySet::all().difference(kept).iter() {
+            // An older kernel does not know them all.
+            if capability_is_in_bounding_set(capability).unwrap_or(false) {
+                remove_capability_from_bounding_set(capability)?;
+            }
+        }
+        Ok(())
     }
 
     fn ruled(bounds: &Bounds) -> Result<RulesetStatus, RulesetError> {
@@ -77,7 +100,10 @@ mod linux {
         }
         let ruleset = ruleset
             .create()?
-            .add_rules(path_beneath_rules(&bounds.write, rights))?
+            .add_rules(path_beneath_rules(
+                &bounds.write,
+                rights & !(AccessFs::MakeChar | AccessFs::MakeBlock),
+            ))?
             .add_rules(path_beneath_rules(
                 DEVICES,
                 AccessFs::WriteFile | AccessFs::IoctlDev,

@@ -57,7 +57,7 @@ pub fn paths(fields: &Fields<'_>, key: &str, found: &mut Found) -> Vec<String> {
         match expand(&path, &Home::default()) {
             Ok(_) => paths.push(path),
             Err(hint) => {
-                let message = format!("{key}: {} is no such path", fields::quote(&path));
+                let message = format!("{key}: {} is no path for a sandbox", fields::quote(&path));
                 found.report(Complaint::new(place, message).hint(hint));
             }
         }

@@ -4,8 +4,8 @@ use std::ffi::OsString;
 
 use super::{Access, Rule};
 
-/// What root keeps inside: what builds and package managers need, nothing that reaches around the mounts.
-const KEPT: [&str; 7] = [
+/// The capabilities that root keeps inside: what builds and package managers need, nothing that reaches around the rules.
+pub const KEPT: [&str; 7] = [
     "CAP_CHOWN",
     "CAP_DAC_OVERRIDE",
     "CAP_FOWNER",
