@@ -16,7 +16,7 @@ use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
-use crate::effects::{process, sandbox};
+use crate::effects::{ledger, process, sandbox};
 use crate::error::{Error, Result};
 use crate::model::sandbox::{MODES, Mode};
 use crate::model::{mask, text};
@@ -114,18 +114,15 @@ impl Global {
     /// Prints an answer for people; nothing if only errors are wanted.
     fn say(&self, text: &str) {
         if !self.quiet {
-            print(&mask::secrets(text));
+            print(&mask::secrets(&text::page(text)));
         }
     }
 
     /// Prints a warning to stderr; nothing if only errors are wanted.
     fn warn(&self, text: &str) {
         if !self.quiet {
-            print_error(&format!(
-                "{} {}",
-                paint(ODD, "warning:"),
-                text::clean_line(text)
-            ));
+            let warning = mask::secrets(&text::clean_line(text));
+            print_error(&format!("{} {warning}", paint(ODD, "warning:")));
         }
     }
 }
@@ -333,6 +330,11 @@ pub fn run(arguments: Arguments) -> Result<u8> {
         global,
         run,
     } = arguments;
+    mask::learn(
+        std::env::vars_os().filter_map(|(name, value)| {
+            Some((name.into_string().ok()?, value.into_string().ok()?))
+        }),
+    );
     if global.verbose > 1 {
         trace();
     }
@@ -374,21 +376,47 @@ pub fn shown(error: &Error) -> String {
     shown
 }
 
-/// Prints text to stdout; a reader that went away is no error.
-fn print(text: &str) {
+/// Prints a page to stdout; a reader that went away is no error.
+fn print(page: &str) {
     use std::io::Write;
-    let _ = write!(anstream::stdout(), "{text}");
+    let _ = write!(anstream::stdout(), "{}", text::page(page));
+}
+
+/// Prints a document as indented JSON, after checking it against its schema: with what looks like a secret masked, and what a
+/// terminal would act on escaped.
+fn print_document(name: &str, document: &impl serde::Serialize) -> Result<()> {
+    let mut value =
+        serde_json::to_value(document).map_err(|cause| Error::internal(format!("BUG: {cause}")))?;
+    mask::value(&mut value);
+    print(&text::json(&ledger::checked(name, &value)?));
+    Ok(())
 }
 
 /// Prints a line to stderr; a reader that went away is no error.
 pub fn print_error(line: &str) {
     use std::io::Write;
-    let _ = writeln!(anstream::stderr(), "{line}");
+    let _ = writeln!(anstream::stderr(), "{}", text::page(line));
+}
+
+/// Where traces go: to stderr, as harmless as everything else. One trace comes in one piece.
+struct Traces;
+
+impl std::io::Write for Traces {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        let text = text::clean(&String::from_utf8_lossy(bytes));
+        std::io::stderr().write_all(mask::secrets(&text).as_bytes())?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        std::io::stderr().flush()
+    }
 }
 
 fn trace() {
     tracing_subscriber::fmt()
-        .with_writer(std::io::stderr)
+        .with_writer(|| Traces)
+        .with_ansi(false)
         .with_max_level(tracing::Level::DEBUG)
         .init();
 }

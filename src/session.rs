@@ -25,6 +25,7 @@ use crate::model::record::Record;
 use crate::model::select::Stuck;
 use crate::model::snapshot::{self, CheckResult, Measurement, Snapshot};
 use crate::model::sweep::Part;
+use crate::model::text;
 use crate::model::usage::Spent;
 
 /// How often a rest looks for a STOP file.
@@ -150,7 +151,8 @@ impl GoalsFile {
             "{shown} is not committed, so an undo could not bring it back"
         ))
         .hint(format!(
-            "commit it first: `git add {shown} && git commit -m 'goals'`"
+            "commit it first: `git add {} && git commit -m 'goals'`",
+            text::shell_word(shown)
         )))
     }
 

@@ -8,6 +8,7 @@ use crate::cli::start::run_loop;
 use crate::cli::{Global, RunOptions};
 use crate::effects::git::Git;
 use crate::error::{Error, Result};
+use crate::model::text;
 
 const README: &str = "# calc\n\nA calculator in shell.\n";
 const CALC: &str = "add() { echo $(($1 + $2)); }\n# TODO: sub gives the right answer only for small numbers\nsub() { expr \"$1\" - \"$2\"; }\n";
@@ -43,7 +44,7 @@ pub fn demo(global: &Global, keep_in: Option<&Path>) -> Result<u8> {
         dry_run: false,
         skip_baseline: false,
         test_first: false,
-        agent: Some(format!("sh {}", quoted(&agent))),
+        agent: Some(format!("sh {}", text::shell_word(&agent.to_string_lossy()))),
         jobs: None,
         max_time: Some(TIME),
         max_cost: None,
@@ -63,7 +64,7 @@ pub fn demo(global: &Global, keep_in: Option<&Path>) -> Result<u8> {
     let code = run_loop(&global, &run)?;
     global.say(&format!(
         "\nWhere to look:\n  cd {}\n  git log --stat          every step, the undo included\n  evolve history          what became of each cycle\n  evolve show 2           the cycle that was undone\n  cat .agents/evolve/session-summary.md\n",
-        shown(&root)
+        text::shell_word(&root.to_string_lossy())
     ));
     Ok(code)
 }
@@ -101,19 +102,4 @@ fn make(folder: &Path) -> Result<(PathBuf, PathBuf)> {
         .canonicalize()
         .map_err(|cause| Error::io("open", &agent, cause))?;
     Ok((root, agent))
-}
-
-/// Returns a path as it can be typed: quoted only where the shell needs it.
-fn shown(path: &Path) -> String {
-    let text = path.to_string_lossy();
-    let is_plain = |c: char| c.is_alphanumeric() || "/._-+".contains(c);
-    match text.chars().all(is_plain) {
-        true => text.into_owned(),
-        false => quoted(path),
-    }
-}
-
-/// Quotes a path for the shell.
-fn quoted(path: &Path) -> String {
-    format!("'{}'", path.to_string_lossy().replace('\'', r"'\''"))
 }

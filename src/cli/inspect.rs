@@ -1,7 +1,7 @@
 //! Commands that look and change nothing: they take no lock, write no file and need no agent.
 
 use crate::cli::start::{current_dir, goals_file, user_config};
-use crate::cli::{Global, print};
+use crate::cli::{Global, print, print_document};
 use crate::effects::journal::Journal;
 use crate::effects::ledger::{self, Ledger};
 use crate::effects::lock::{self, Holder};
@@ -167,7 +167,7 @@ pub fn status(global: &Global, as_json: bool) -> Result<u8> {
         problems: ledger.problems(),
     };
     match as_json {
-        true => print(&ledger::checked("status", &document)?),
+        true => print_document("status", &document)?,
         false => global.say(&status::page(&document)),
     }
     Ok(0)
@@ -211,7 +211,7 @@ pub fn history(global: &Global, as_json: bool) -> Result<u8> {
                 .filter(|record| is_valid(record))
                 .collect();
             let document = serde_json::json!({"format": FORMAT, "records": records});
-            print(&ledger::checked("history", &document)?);
+            print_document("history", &document)?;
         }
         false => global.say(&tables::history_table(&history.records)),
     }

@@ -6,11 +6,11 @@ use std::collections::HashMap;
 use crate::cli::start::{
     block_on, current_dir, effective_jobs, effective_sandbox, goals_file, listen, user_config,
 };
-use crate::cli::{Global, RunOptions, print};
+use crate::cli::{Global, RunOptions, print, print_document};
 use crate::cycle::refuse_unmeasurable;
 use crate::effects::clock;
 use crate::effects::journal::Journal;
-use crate::effects::ledger::{self, Ledger};
+use crate::effects::ledger::Ledger;
 use crate::effects::measure::Measurer;
 use crate::effects::process::Supervisor;
 use crate::effects::repo::Repo;
@@ -57,7 +57,7 @@ pub fn measure(
     let snapshot = measured?;
     refuse_unmeasurable(&snapshot, &goals)?;
     match as_json {
-        true => print(&ledger::checked("snapshot", &snapshot)?),
+        true => print_document("snapshot", &snapshot)?,
         false => global.say(&tables::measure_table(&snapshot)),
     }
     match gate && snapshot.goals_passing < snapshot.goals_total {

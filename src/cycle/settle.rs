@@ -229,6 +229,7 @@ fn write_down(
     start: &Start,
     record: &Record,
 ) -> Result<()> {
+    let record = &record.clone().kept();
     let mut journal = Journal::read(&session.repo.private)?
         .unwrap_or_else(|| Journal::measuring(&session.id, start.cycle));
     journal.phase = Phase::Recording;

@@ -2,6 +2,7 @@
 
 use crate::error::Result;
 use crate::model::ledger as names;
+use crate::model::mask;
 use crate::model::snapshot::Snapshot;
 use crate::model::summary::Summary;
 use crate::model::trajectory::Trajectory;
@@ -23,6 +24,8 @@ pub fn write(session: &Session, progress: &mut Progress, ending: Option<&Ending>
         spent: progress.spent,
     }
     .to_markdown();
+    // A record's words are masked already; those of the ending and of goals that wait for a person may be anybody's.
+    let summary = mask::secrets(&summary);
     progress.ledger.write(names::SUMMARY, summary.as_bytes())?;
     progress.ledger.write(names::DELTA, delta.as_bytes())
 }

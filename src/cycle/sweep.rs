@@ -112,7 +112,8 @@ fn look_again(session: &Session, start: &mut Start) -> Result<()> {
             "somebody switched from the branch {old} to {new} while the sweep ran"
         ))
         .hint(format!(
-            "go back with `git switch {old}`; if a sweep's own command switches, stop it from doing so"
+            "go back with `git switch {}`; if a sweep's own command switches, stop it from doing so",
+            text::shell_word(&old)
         )));
     }
     let is_new = |name: &&String| !start.kept.untracked.contains_key(*name);

@@ -16,6 +16,7 @@ use git2::{
 use crate::effects::files;
 use crate::effects::git::Git;
 use crate::error::{Error, Kind, Result};
+use crate::model::{mask, text};
 
 pub use copies::Merged;
 pub use past::Past;
@@ -276,8 +277,10 @@ impl Repo {
         Ok(commits)
     }
 
-    /// Stores a commit without moving any ref.
+    /// Stores a commit without moving any ref. Its message may hold words of others: what a terminal would act on is left
+    /// out, and what looks like a secret is masked.
     pub fn store_commit(&self, tree: &str, parent: &str, message: &str) -> Result<String> {
+        let message = mask::secrets(&text::clean(message));
         let signature = self.signature()?;
         let tree = self.tree(tree)?;
         if tree.is_empty() {
@@ -287,7 +290,7 @@ impl Repo {
         }
         let parent = self.commit(parent)?;
         self.inner
-            .commit(None, &signature, &signature, message, &tree, &[&parent])
+            .commit(None, &signature, &signature, &message, &tree, &[&parent])
             .map(|id| id.to_string())
             .map_err(broken("store a commit"))
     }
@@ -402,7 +405,10 @@ fn cannot_open(dir: &Path, cause: &git2::Error) -> Error {
         ErrorCode::NotFound => Error::unsafe_repo(format!("{dir} is not in a git repository"))
             .hint("run evolve in one, name it with `-C DIR`, or make one with `git init`"),
         ErrorCode::Owner => Error::unsafe_repo(format!("{dir} belongs to another user"))
-            .hint(format!("if you trust it: `git config --global --add safe.directory {dir}`")),
+            .hint(format!(
+                "if you trust it: `git config --global --add safe.directory {}`",
+                text::shell_word(&dir.to_string())
+            )),
         _ => Error::new(
             Kind::Unsafe,
             format!("cannot open the repository of {dir}: {}", cause.message()),

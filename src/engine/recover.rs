@@ -214,6 +214,7 @@ fn write_down(
     (record, journal): (&Record, &Journal),
 ) -> Result<()> {
     let repo = workspace.repo;
+    let record = &record.clone().kept();
     let head = match journal.is_isolated {
         // Another branch may be checked out by now.
         true => match repo.resolve(&start.branch)? {

@@ -1,76 +1,121 @@
-//! Hides what looks like a secret before it reaches a file, a brief or a screen. Pure.
+//! Hides what looks like a secret before it reaches a file, a brief or a screen. Pure, but for the values that `learn` was
+//! told once.
+//!
+//! Three things count as secrets: the shapes of well-known tokens, after their vendors' documentation (`shapes`); what is
+//! assigned to a name that speaks of a secret, unless it is plainly code or prose (`assigned`); and the secrets of this
+//! program's own environment. Digests, ids and other data stay readable.
 
-use std::sync::LazyLock;
+mod assigned;
+mod shapes;
+mod stream;
+
+use std::ops::Range;
+use std::sync::OnceLock;
 
 use regex::Regex;
+use serde_json::Value;
 
-/// Shapes of well-known tokens, after their vendors' documentation, and assignments to names that speak of secrets.
-static SECRETS: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(concat!(
-        r"(?x)",
-        r"\bgh[pousr]_[A-Za-z0-9]{20,}|\bgithub_pat_[A-Za-z0-9_]{20,}",
-        r"|\bglpat-[A-Za-z0-9_-]{16,}",
-        r"|\bsk-[A-Za-z0-9_-]{16,}",
-        r"|\bxox[abprs]-[A-Za-z0-9-]{10,}",
-        r"|\b(?:AKIA|ASIA)[A-Z0-9]{16}\b",
-        r"|\bAIza[A-Za-z0-9_-]{30,}",
-        r"|\bnpm_[A-Za-z0-9]{30,}|\bpypi-[A-Za-z0-9_-]{30,}",
-        r"|\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}",
-        r"|-----BEGIN\ [A-Z\ ]*PRIVATE\ KEY-----[\s\S]*?(?:-----END\ [A-Z\ ]*PRIVATE\ KEY-----|\z)",
-    ))
-    .expect("BUG: the pattern of secrets does not compile")
-});
+pub use stream::Stream;
 
-static ASSIGNED: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(
-        r#"(?i)\b((?:[a-z0-9_]*(?:password|passwd|secret|api[_-]?key|access[_-]?key|auth[_-]?token|_token))["']?\s*[=:]\s*["']?|bearer\s+)([^\s"',;]{6,})"#,
-    )
-    .expect("BUG: the pattern of assignments does not compile")
-});
+/// What stands in the place of a secret.
+const MASK: &str = "***";
+/// Shorter values of the environment are no secrets, or would be found everywhere.
+const SHORTEST_KNOWN: usize = 8;
 
-/// A password in a URL.
-static IN_URL: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r#"(\b[A-Za-z][A-Za-z0-9+.-]*://[^\s/?#:@"']*:)[^\s/?#"']+@"#)
-        .expect("BUG: the pattern of passwords in URLs does not compile")
-});
+/// The secrets of the environment, as one pattern.
+static KNOWN: OnceLock<Option<Regex>> = OnceLock::new();
 
 /// Returns the text with everything that looks like a secret replaced by `***`.
 pub fn secrets(text: &str) -> String {
-    let text = SECRETS.replace_all(text, "***");
-    let text = IN_URL.replace_all(&text, "${1}***@");
-    ASSIGNED.replace_all(&text, "${1}***").into_owned()
+    replaced(text, &found(text))
+}
+
+/// Masks every text in a JSON document, and leaves the document one.
+pub fn value(value: &mut Value) {
+    match value {
+        Value::String(text) => {
+            let masked = secrets(text);
+            if masked != *text {
+                *text = masked;
+            }
+        }
+        Value::Array(list) => list.iter_mut().for_each(self::value),
+        Value::Object(map) => {
+            for (key, value) in map.iter_mut() {
+                match value {
+                    Value::String(text) if assigned::is_assignment(key, text) => {
+                        *text = MASK.to_owned();
+                    }
+                    other => self::value(other),
+                }
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+/// Takes in the secrets among the variables of an environment, once: their values are masked from then on, wherever they
+/// stand.
+pub fn learn(variables: impl Iterator<Item = (String, String)>) {
+    let mut values: Vec<String> = variables
+        .filter(|(name, _)| assigned::is_secret_variable(name))
+        // A key may have several lines, and each of them is printed alone.
+        .flat_map(|(_, value)| {
+            value
+                .lines()
+                .map(str::trim)
+                .map(str::to_owned)
+                .collect::<Vec<_>>()
+        })
+        .filter(|value| is_distinctive(value))
+        .collect();
+    // The longest first: one may begin with another.
+    values.sort_by_key(|value| std::cmp::Reverse(value.len()));
+    let escaped: Vec<_> = values.iter().map(|value| regex::escape(value)).collect();
+    let pattern = (!escaped.is_empty()).then(|| Regex::new(&escaped.join("|")).ok());
+    let _ = KNOWN.set(pattern.flatten());
+}
+
+/// Says whether a value can be told from ordinary words: a path or a plain word is none, though its variable's name may end
+/// in KEY.
+fn is_distinctive(value: &str) -> bool {
+    let is_word = value
+        .chars()
+        .all(|c| c.is_ascii_lowercase() || c == '-' || c == '_');
+    let is_path =
+        value.starts_with(['/', '~', '.']) && value.contains('/') && !value.ends_with('=');
+    value.len() >= SHORTEST_KNOWN && !(is_word && value.len() < 20) && !is_path
+}
+
+/// Returns where secrets stand in a text, in its order and apart from each other.
+fn found(text: &str) -> Vec<Range<usize>> {
+    let mut all = shapes::found(text);
+    all.extend(assigned::found(text));
+    if let Some(Some(known)) = KNOWN.get() {
+        all.extend(known.find_iter(text).map(|found| found.range()));
+    }
+    all.sort_by_key(|range| range.start);
+    let mut apart: Vec<Range<usize>> = Vec::new();
+    for range in all {
+        match apart.last_mut() {
+            Some(last) if range.start <= last.end => last.end = last.end.max(range.end),
+            Some(_) | None => apart.push(range),
+        }
+    }
+    apart
+}
+
+fn replaced(text: &str, secrets: &[Range<usize>]) -> String {
+    let mut masked = String::with_capacity(text.len());
+    let mut end = 0;
+    for secret in secrets {
+        masked.push_str(&text[end..secret.start]);
+        masked.push_str(MASK);
+        end = secret.end;
+    }
+    masked.push_str(&text[end..]);
+    masked
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_looks_like_a_token_is_hidden_and_the_rest_stays() {
-        for (text, masked) in [
-            (
-                "key ghp_0123456789abcdefghijABCDEFGHIJ012345 end",
-                "key *** end",
-            ),
-            ("AWS AKIAABCDEFGHIJKLMNOP.", "AWS ***."),
-            ("API_KEY=abcdef123456 rest", "API_KEY=*** rest"),
-            ("\"password\": \"hunter2222\"", "\"password\": \"***\""),
-            (
-                "Authorization: Bearer abc.def.ghi",
-                "Authorization: Bearer ***",
-            ),
-            (
-                "fatal: https://ci:hunter2@git.example.org/x.git not found",
-                "fatal: https://ci:***@git.example.org/x.git not found",
-            ),
-            (
-                "postgres://u:p@ss@db:5432/x and http://127.0.0.1:80/a@b",
-                "postgres://u:***@db:5432/x and http://127.0.0.1:80/a@b",
-            ),
-            ("assert token == 5", "assert token == 5"),
-            ("src/secret.rs:3: error", "src/secret.rs:3: error"),
-        ] {
-            assert_eq!(secrets(text), masked);
-        }
-    }
-}
+mod tests;

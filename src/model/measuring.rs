@@ -10,6 +10,8 @@ use crate::model::{mask, text};
 
 /// How much of the end of a failing check's output a snapshot keeps, in bytes.
 const TAIL_BYTES: usize = 2048;
+/// The longest reason, in characters: it may quote a line of the output, which can be all of it.
+const REASON_CHARS: usize = 1000;
 /// How much of the end of the output is searched for secrets before that is cut, in bytes.
 const MASKED_BYTES: usize = 64 * 1024;
 /// Exit code of a shell for a command that it found and could not execute.
@@ -73,7 +75,10 @@ pub fn measurement(goal: &Goal, outcome: &Outcome<'_>) -> Measurement {
         value,
         threshold: goal.threshold(),
         duration_s: (outcome.duration.as_secs_f64() * 1000.0).round() / 1000.0,
-        reason: reason.map(|reason| mask::secrets(&text::clean_line(&reason))),
+        reason: reason.map(|reason| {
+            // Masked before it is cut: half a secret would not be told.
+            text::cut(&mask::secrets(&text::clean_line(&reason)), REASON_CHARS)
+        }),
         exit: outcome.exit,
         attempts: 1,
         flaky: false,

@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::text::json_problem;
+use crate::model::mask;
+use crate::model::text::{self, json_problem};
 
 /// What became of a cycle (the verdict table of the README).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -130,6 +131,24 @@ pub const DECLINED: &str = "declined: ";
 pub const NEXT_WORK: &str = "next-work:";
 
 impl Record {
+    /// Returns the record as it may be kept for ever: words of others in one clean line each, without secrets.
+    #[must_use]
+    pub fn kept(self) -> Record {
+        let safe = |words: String| mask::secrets(&text::clean_line(&words));
+        let agent = self.agent.map(|agent| AgentReport {
+            name: safe(agent.name),
+            status: safe(agent.status),
+            ..agent
+        });
+        Record {
+            goal_id: self.goal_id.map(safe),
+            reason: self.reason.map(safe),
+            notes: self.notes.into_iter().map(safe).collect(),
+            agent,
+            ..self
+        }
+    }
+
     /// Says whether the cycle counts as one without progress (rule 4). Interrupted cycles and changed environments count
     /// neither way.
     pub fn is_without_progress(&self) -> bool {

@@ -1,5 +1,9 @@
 //! Small words for people: text from outside made safe to show, and numbers, durations and plurals. Pure.
 
+use std::sync::LazyLock;
+
+use regex::Regex;
+
 /// Cleans text that came from outside: no escape sequences, no control characters, no invisible change of direction.
 /// Newlines and tabs stay; a carriage return becomes a newline.
 pub fn clean(text: &str) -> String {
@@ -33,6 +37,55 @@ pub fn is_invisible(c: char) -> bool {
             | '\u{fff9}'..='\u{fffb}'
             | '\u{e0000}'..='\u{e0fff}'
     )
+}
+
+/// The styles of this program's own pages: colours and weights, and what ends them.
+static STYLE: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new("\u{1b}\\[(?:0|[1-4]|3[0-7]|9[0-7])?m")
+        .expect("BUG: the pattern of styles is invalid")
+});
+
+/// Returns a page as it may go to a terminal: its own styles stay, all else that `clean` takes out goes. Whoever puts a page
+/// together cleans the words of others; this is for those that were forgotten.
+pub fn page(text: &str) -> String {
+    let is_harmless = |c: char| matches!(c, '\n' | '\t') || !(c.is_control() || is_invisible(c));
+    if text.chars().all(is_harmless) {
+        return text.to_owned();
+    }
+    let mut page = String::with_capacity(text.len());
+    let mut end = 0;
+    for style in STYLE.find_iter(text) {
+        page.push_str(&clean(&text[end..style.start()]));
+        page.push_str(style.as_str());
+        end = style.end();
+    }
+    page.push_str(&clean(&text[end..]));
+    page
+}
+
+/// Returns JSON with every character escaped that a terminal would act on; nothing of it is lost.
+pub fn json(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for c in text.chars() {
+        // Outside of strings there is nothing of the kind but ends of lines.
+        if c != '\n' && (c.is_control() || is_invisible(c)) {
+            let units = c.encode_utf16(&mut [0; 2]).to_vec();
+            escaped.extend(units.iter().map(|unit| format!("\\u{unit:04x}")));
+        } else {
+            escaped.push(c);
+        }
+    }
+    escaped
+}
+
+/// Returns a word as it can be typed in a shell: quoted where that is needed, so that a command which a message shows does
+/// what it says, whatever a branch or a file is called.
+pub fn shell_word(word: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "/._-+:@%,".contains(c);
+    match !word.is_empty() && !word.starts_with('-') && word.chars().all(is_plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', r"'\''")),
+    }
 }
 
 /// Cuts text to at most `most` characters; the last of them tells that something is missing.
@@ -130,6 +183,70 @@ mod tests {
         assert_eq!(clean(text), "red\tone\ntwo");
         assert_eq!(clean_line(text), "red one two");
         assert_eq!(clean("a\u{1b}]0;title\u{7}b"), "ab");
+    }
+
+    #[test]
+    fn characters_that_hide_words_or_turn_them_round_go_and_what_joins_letters_stays() {
+        let hidden =
+            "a\u{61c}\u{180e}\u{200b}\u{200f}\u{202e}\u{2066}\u{feff}\u{fff9}\u{e0041}\u{e0100}b";
+        assert_eq!(clean(hidden), "ab");
+        let joined = "नमस्\u{200d}ते \u{1f468}\u{200d}\u{1f469} ❤\u{fe0f}";
+        assert_eq!(clean(joined), joined);
+    }
+
+    #[test]
+    fn a_page_keeps_its_own_styles_and_nothing_else_that_a_terminal_acts_on() {
+        let page_of = "\u{1b}[1mscore\u{1b}[0m \u{1b}[31mbad\u{1b}[0m";
+        assert_eq!(page(page_of), page_of);
+        let hostile = "a\u{1b}[2J\u{1b}[8mb\u{1b}]0;t\u{7}c\u{9b}1m\u{202e}d\u{1b}[38;5;1me";
+        assert_eq!(
+            page(&format!("{page_of}{hostile}\n")),
+            format!("{page_of}abc1mde\n")
+        );
+    }
+
+    #[test]
+    fn json_is_escaped_and_stays_the_same_document() {
+        let document =
+            serde_json::json!({"branch": "a\u{9b}\u{202e}\u{e0041}\n\"b\\", "c": ["\u{7f}", "ü"]});
+        let text = json(&format!("{document:#}\n"));
+        assert!(
+            text.chars()
+                .all(|c| c == '\n' || !(c.is_control() || is_invisible(c))),
+            "{text:?}"
+        );
+        assert_eq!(
+            serde_json::from_str::<serde_json::Value>(&text).ok(),
+            Some(document)
+        );
+    }
+
+    #[test]
+    fn a_word_in_a_shown_command_is_one_word_to_the_shell() {
+        for word in [
+            "main",
+            "a;rm -rf ~",
+            "it's",
+            "$(x)",
+            "`x`",
+            "a\nb",
+            "",
+            "-f",
+            "a b",
+            "feature/ü-1",
+            "*",
+            "~root",
+            "#x",
+            "!x",
+        ] {
+            let line = format!("printf %s {}", shell_word(word));
+            let line = line.replace(" -f", " -- -f");
+            let ran = std::process::Command::new("sh")
+                .args(["-c", &line])
+                .output()
+                .expect("sh runs");
+            assert_eq!(String::from_utf8_lossy(&ran.stdout), word, "{line}");
+        }
     }
 
     #[test]

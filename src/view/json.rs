@@ -5,8 +5,10 @@ use std::io::{self, Write};
 use serde_json::{Map, Value, json};
 
 use crate::event::Event;
+use crate::model::{mask, text};
 
-/// Returns the event as one line of JSON without its end; `time` is when it happened, RFC 3339 in UTC.
+/// Returns the event as one line of JSON without its end, with what looks like a secret masked; `time` is when it happened,
+/// RFC 3339 in UTC.
 pub fn line(event: &Event, time: &str) -> String {
     let mut line = Map::new();
     line.insert("time".to_owned(), json!(time));
@@ -16,7 +18,9 @@ pub fn line(event: &Event, time: &str) -> String {
             unreachable!("BUG: an event is a JSON object")
         }
     }
-    Value::Object(line).to_string()
+    let mut line = Value::Object(line);
+    mask::value(&mut line);
+    text::json(&line.to_string())
 }
 
 /// Writes the event as one line and hands it on at once, so that a reader can follow.

@@ -300,8 +300,8 @@ impl<'a> Printer<'a> {
     pub fn show(&mut self, event: &Event) -> io::Result<()> {
         for line in self.story.lines(event) {
             match line {
-                Line::Out(text) => writeln!(self.out, "{}", mask::secrets(&text))?,
-                Line::Err(text) => writeln!(self.err, "{}", mask::secrets(&text))?,
+                Line::Out(line) => writeln!(self.out, "{}", mask::secrets(&text::page(&line)))?,
+                Line::Err(line) => writeln!(self.err, "{}", mask::secrets(&text::page(&line)))?,
             }
         }
         self.out.flush()

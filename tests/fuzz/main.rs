@@ -11,5 +11,8 @@ mod feed;
 mod mutate;
 mod nasty;
 
+mod agents;
+mod checks;
 mod goals;
 mod ledger;
+mod words;

@@ -10,6 +10,7 @@ use tokio::net::unix::pipe::Receiver;
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::{Job, Stdout, TAIL_BYTES};
+use crate::model::mask;
 
 /// What a program prints.
 #[derive(Debug)]
@@ -108,12 +109,13 @@ impl Output {
     }
 }
 
-/// The log of a job. It is made with the first output: most checks that pass say nothing, and making a file for each would
-/// cost as much as starting some of them.
+/// The log of a job, with what looks like a secret masked. It is made with the first output: most checks that pass say
+/// nothing, and making a file for each would cost as much as starting some of them.
 struct Log {
     path: PathBuf,
     file: Option<File>,
     room: u64,
+    masked: mask::Stream,
 }
 
 impl Log {
@@ -124,12 +126,24 @@ impl Log {
             path: path.to_owned(),
             file: is_there.then(|| File::create(path)).transpose()?,
             room: limit,
+            masked: mask::Stream::default(),
         })
     }
 
     /// Adds bytes, as many as there is room for. A full disk must not end the job; the tail in memory still tells what
     /// happened.
     fn write(&mut self, bytes: &[u8]) {
+        // Beyond the limit nothing is written, and masking it would cost time for nothing.
+        if self.room > 0 {
+            let masked = self.masked.push(bytes);
+            self.put(&masked);
+        }
+    }
+
+    fn put(&mut self, bytes: &[u8]) {
+        if bytes.is_empty() {
+            return;
+        }
         if self.file.is_none() {
             let _ = self.path.parent().map(std::fs::create_dir_all);
             self.file = File::create(&self.path).ok();
@@ -144,6 +158,16 @@ impl Log {
         if !fitting.is_empty() && self.room == 0 {
             let _ =
                 file.write_all(b"\n[evolve: the log's limit is reached; the rest is left out]\n");
+        }
+    }
+}
+
+impl Drop for Log {
+    /// Writes what stands behind the last end of a line.
+    fn drop(&mut self) {
+        if self.room > 0 {
+            let masked = self.masked.finish();
+            self.put(&masked);
         }
     }
 }

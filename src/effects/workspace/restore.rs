@@ -12,9 +12,10 @@ use super::{Start, Stock, Workspace, ended, status};
 use crate::effects::files;
 use crate::effects::keep::{clear_way, from_hex, is_beneath, to_hex};
 use crate::effects::quarantine::Quarantine;
-use crate::effects::repo::{Difference, Entry, hash_blob};
+use crate::effects::repo::{Commit, Difference, Entry, hash_blob};
 use crate::error::{Error, Result};
 use crate::model::ledger::{self, is_ledger_path};
+use crate::model::text;
 
 /// An undo that has been decided and is carried out step by step; in the journal before the first step.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -31,6 +32,9 @@ pub struct Plan {
 }
 
 const SUBMODULE: u32 = 0o160_000;
+/// How many undone commits an undo names, and how much of each subject, in characters.
+const COMMITS_NAMED: usize = 100;
+const SUBJECT_CHARS: usize = 200;
 /// The most bytes of a ledger file that are compared; what is larger is not `evolve`'s.
 const LEDGER_LIMIT: u64 = 1 << 30;
 
@@ -67,11 +71,7 @@ impl Workspace<'_> {
             Some(_) => &start.commit,
             None => &stock.tip,
         };
-        let undone: String = stock
-            .commits
-            .iter()
-            .map(|commit| format!("Undoes {} {}\n", commit.id, commit.subject))
-            .collect();
+        let (reason, undone) = (text::clean_line(reason), undone(&stock.commits));
         let message = format!(
             "{subject}\n\n{reason}\n\nThe content is again that of {}.\n{undone}The work stays under {}.\n\nEvolve-Cycle: {}\n",
             start.commit,
@@ -491,3 +491,17 @@ impl Workspace<'_> {
 
 /// Ledger paths that are too many in the index, and entries that should be there.
 type LedgerIndex = (Vec<Vec<u8>>, Vec<(String, Entry)>);
+
+/// Names the commits of an undone cycle; of very many the first.
+fn undone(commits: &[Commit]) -> String {
+    let line = |commit: &Commit| {
+        let subject = text::cut(&text::clean_line(&commit.subject), SUBJECT_CHARS);
+        format!("Undoes {} {subject}\n", commit.id)
+    };
+    let mut lines: String = commits.iter().take(COMMITS_NAMED).map(line).collect();
+    match commits.len().saturating_sub(COMMITS_NAMED) {
+        0 => {}
+        more => lines.push_str(&format!("And {more} more.\n")),
+    }
+    lines
+}
