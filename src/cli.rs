@@ -4,6 +4,7 @@ mod audit;
 mod demo;
 mod inspect;
 mod measure;
+mod place;
 mod start;
 mod steer;
 
@@ -49,7 +50,7 @@ pub struct Arguments {
 }
 
 /// Options that only the loop itself has; before a command they would say nothing.
-const LOOP_ONLY: [&str; 13] = [
+const LOOP_ONLY: [&str; 15] = [
     "max_cycles",
     "dry_run",
     "skip_baseline",
@@ -62,6 +63,8 @@ const LOOP_ONLY: [&str; 13] = [
     "isolate",
     "sandbox",
     "require_sandbox",
+    "prepare",
+    "link",
     "json",
 ];
 
@@ -164,8 +167,14 @@ struct RunOptions {
     #[arg(long, value_name = "N", value_parser = tokens)]
     max_tokens: Option<u64>,
     /// Let the agent work in a copy of its own, outside the repository; only what is kept comes back. Works on a dirty tree
-    #[arg(long)]
-    isolate: bool,
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "true|false", hide_possible_values = true)]
+    isolate: Option<bool>,
+    /// Command line that makes such a copy ready, as in 'npm ci'
+    #[arg(long, value_name = "CMD")]
+    prepare: Option<String>,
+    /// Lend such a copy an ignored file or folder of the checkout; may be repeated
+    #[arg(long, value_name = "PATH", value_parser = lendable)]
+    link: Vec<String>,
     /// Rest this long between idle cycles [default: 0]
     #[arg(long, value_name = "TIME", value_parser = rest)]
     idle_wait: Option<Duration>,
@@ -230,6 +239,10 @@ fn tokens(text: &str) -> Result<u64, String> {
             Err("write a whole number of at least 1, as in 800000, 500k or 2M".to_owned())
         }
     }
+}
+
+fn lendable(text: &str) -> Result<String, String> {
+    crate::model::slot::lendable(text).map_err(|why| format!("the path {why}"))
 }
 
 fn rest(text: &str) -> Result<Duration, String> {

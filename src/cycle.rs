@@ -3,6 +3,7 @@
 mod attempt;
 mod call;
 mod choose;
+mod lack;
 mod land;
 mod settle;
 pub mod summary;
@@ -17,6 +18,7 @@ use call::Called;
 
 pub use attempt::drop_copies;
 pub use choose::{load_goals, measure_all, refuse_unmeasurable};
+pub use lack::warn as warn_of_lack;
 pub use settle::record_message;
 
 /// What follows a cycle.

@@ -26,6 +26,10 @@ pub async fn run(session: &Session, progress: &mut Progress) -> Result<Ending> {
         Ok(ending) => (ending, None),
         Err(Cut::Halt(halt)) => (Ending::of_halt(&halt), None),
         Err(Cut::Failed(error)) => (of_error(&error), Some(error)),
+        Err(Cut::Unprepared(why)) => {
+            let error = Error::usage(why).hint("mend the command, or what it needs: `prepare`");
+            (of_error(&error), Some(error))
+        }
     };
     close(session, progress, &ending)?;
     match error {

@@ -54,6 +54,7 @@ pub mod model {
     pub mod sandbox;
     pub mod schema;
     pub mod select;
+    pub mod slot;
     pub mod snapshot;
     pub mod status;
     pub mod strikes;

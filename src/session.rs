@@ -15,14 +15,16 @@ use crate::effects::lock::Lock;
 use crate::effects::measure::Measurer;
 use crate::effects::repo::Repo;
 use crate::effects::sandbox::Sandbox;
+use crate::effects::slot::{Ignored, Preparation, Prepared, Slot};
 use crate::effects::stop::{self, Halt, Stop};
 use crate::effects::workspace::{Start, Stock, Unmarked, Workspace};
 use crate::error::{Error, Result};
 use crate::event::{Event, Events};
-use crate::model::goals::{self, Goal, Goals, Limits};
+use crate::model::goals::{self, Goal, Goals, Limits, Where};
 use crate::model::ledger as names;
 use crate::model::record::Record;
 use crate::model::select::Stuck;
+use crate::model::slot::Provisions;
 use crate::model::snapshot::{self, CheckResult, Measurement, Snapshot};
 use crate::model::sweep::Part;
 use crate::model::text;
@@ -73,6 +75,8 @@ pub struct Options {
     pub test_first: bool,
     /// What the user's configuration has a sweep look with, where GOALS.yaml says nothing.
     pub sweep: Option<Vec<Part>>,
+    /// What slots are given beside their commit.
+    pub provisions: Provisions,
 }
 
 /// The newest sweep of this session.
@@ -176,6 +180,8 @@ pub enum Cut {
     Halt(Halt),
     /// `evolve` or the machine failed.
     Failed(Error),
+    /// A slot could not be made ready to measure in, and why.
+    Unprepared(String),
 }
 
 impl Cut {
@@ -184,6 +190,7 @@ impl Cut {
         match self {
             Cut::Halt(halt) => halt.reason(),
             Cut::Failed(error) => format!("evolve failed: {}", error.message),
+            Cut::Unprepared(why) => why.clone(),
         }
     }
 }
@@ -431,7 +438,8 @@ impl Session {
             purpose,
         });
         let logs = self.logs().join(format!("{cycle}-{purpose}"));
-        let measured = self.measurer.measure(goals, chosen, expected, Some(&logs));
+        let measurer = self.measurer_in_place(goals.settings.measure).await?;
+        let measured = measurer.measure(goals, chosen, expected, Some(&logs));
         let measured = measured.await?;
         for measurement in &measured {
             // Nothing was learned of the goal where the machine had nothing left to run its check.
@@ -443,6 +451,47 @@ impl Session {
             }
         }
         Ok(measured)
+    }
+
+    /// Goes where a cycle measures: where the agent works, or in a slot made anew that no agent enters.
+    async fn measurer_in_place(&self, place: Where) -> Result<Measurer, Cut> {
+        let home = self.home();
+        let slot = match (place, &self.isolation) {
+            (Where::Here, None) => return Ok(self.measurer.clone()),
+            (Where::Here, Some(isolation)) => isolation.slot.clone(),
+            (Where::Clean, _) => Slot::of(home, "measure", self.options.provisions.clone())?,
+        };
+        let head = self.repo.head()?;
+        let (Some(branch), Some(commit)) = (head.branch, head.commit) else {
+            return Err(Error::unsafe_repo("HEAD names no branch with a commit").into());
+        };
+        if place == Where::Clean {
+            slot.remove()?;
+            slot.renew(home, (&branch, &commit), Ignored::Go)?;
+        }
+        let log = self.logs().join("prepare.log");
+        let preparation = Preparation {
+            user: home,
+            commit: &commit,
+            supervisor: &self.measurer.supervisor,
+            log: &log,
+            session: &self.id,
+        };
+        match (slot.prepare(&preparation).await?, self.stop.halt()) {
+            (Prepared::Ready, _) => Ok(self.measurer.at(&slot.root)),
+            (Prepared::Stopped, Some(halt)) => Err(halt.into()),
+            (Prepared::Failed(why), _) => {
+                let log = log.strip_prefix(&home.root).unwrap_or(&log);
+                Err(Cut::Unprepared(format!("{why}; see {}", log.display())))
+            }
+            (Prepared::Stopped, None) => Err(Error::internal("prepare was stopped").into()),
+        }
+    }
+
+    /// Returns what is lent to the slot in which the agent works, if it works in one.
+    pub fn lent_to_agent(&self) -> Option<Provisions> {
+        let isolation = self.isolation.as_ref()?;
+        Some(isolation.slot.provisions.clone())
     }
 
     /// Tells of a whole snapshot.

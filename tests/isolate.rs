@@ -1,35 +1,132 @@
-//! `--isolate`: the agent works in a copy of its own, and only what is kept comes back.
+//! `--isolate`: the agent works in a copy of its own, and only what is kept comes back. `measure: clean`: checks see nothing
+//! but what is committed.
 
+use std::collections::BTreeMap;
 use std::fs;
+use std::path::PathBuf;
 
-use crate::harness::TestRepo;
+use serde_json::Value;
+
+use crate::harness::{
+    Run, TestRepo, assert_gone, everything_below, finish, pid_in, signal, wait_until,
+};
+
+/// A repository whose goals are files, with some of everything that a user may have there.
+fn lived_in() -> TestRepo {
+    let repo = TestRepo::empty().with_out();
+    repo.write(
+        "GOALS.yaml",
+        "version: 1\ngoals:\n  - {id: a, description: file a exists, check: test -e a, weight: 5}\n  - {id: kept, description: the file stays, check: test -e kept, weight: 9}\n",
+    );
+    repo.write("kept", "kept\n");
+    repo.write("edited", "old\n");
+    repo.write("staged", "old\n");
+    repo.write(".gitignore", "*.ignored\n.env\n");
+    repo.commit_all("first");
+    repo.write("edited", "stashed\n");
+    repo.git(&["stash", "push", "-q", "-m", "mine"]);
+    repo.git(&["tag", "mine"]);
+    repo.git(&["branch", "other"]);
+    repo.write("edited", "mine, not committed\n");
+    repo.write("staged", "mine, staged\n");
+    repo.git(&["add", "staged"]);
+    repo.write("staged", "mine, staged and edited\n");
+    repo.write("untracked", "mine, untracked\n");
+    repo.write("folder/x.ignored", "mine, ignored\n");
+    repo
+}
 
 /// Runs one isolated cycle with this script.
-fn cycle(repo: &TestRepo, script: &str) -> crate::harness::Run {
+fn cycle(repo: &TestRepo, script: &str) -> Run {
     repo.agent_does(&[script]);
     repo.run(&["--isolate", "--max-cycles=1"])
 }
 
+/// What of the user's nobody may touch: files, staged entries, settings, hooks, and refs but the one that is worked on.
+#[derive(Debug, PartialEq)]
+struct Theirs {
+    files: BTreeMap<Vec<u8>, (u32, Vec<u8>)>,
+    staged: Vec<String>,
+    settings: String,
+    hooks: BTreeMap<PathBuf, (u32, u64)>,
+    refs: Vec<String>,
+    stash: String,
+}
+
+fn theirs(repo: &TestRepo) -> Theirs {
+    let lines = |text: String| -> Vec<String> { text.lines().map(str::to_owned).collect() };
+    let mut refs = lines(repo.git(&["for-each-ref"]));
+    refs.retain(|line| !line.ends_with("refs/heads/main") && !line.contains("refs/evolve/"));
+    let mut files = repo.files();
+    files.remove(b"a".as_slice());
+    let mut staged = lines(repo.git(&["ls-files", "--stage"]));
+    staged.retain(|line| !line.contains(".agents/") && !line.ends_with("\ta"));
+    Theirs {
+        files,
+        staged,
+        settings: fs::read_to_string(repo.path(".git/config")).unwrap(),
+        hooks: everything_below(&repo.path(".git/hooks")),
+        refs,
+        stash: repo.git(&["stash", "list"]),
+    }
+}
+
+/// The folder of the repository's slots.
+fn slots(repo: &TestRepo) -> PathBuf {
+    let all = repo.home().join(".cache/evolve").canonicalize().unwrap();
+    let entries = fs::read_dir(all).unwrap();
+    let mut folders: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
+    assert_eq!(folders.len(), 1, "{folders:?}");
+    folders.remove(0)
+}
+
+fn reason(repo: &TestRepo) -> String {
+    repo.newest()["reason"]
+        .as_str()
+        .unwrap_or_default()
+        .to_owned()
+}
+
+/// The ref under which the work of a cycle stays.
+fn work_ref(repo: &TestRepo) -> String {
+    let newest = repo.newest();
+    format!(
+        "refs/evolve/{}/{}",
+        newest["session"].as_str().unwrap(),
+        newest["cycle"]
+    )
+}
+
 #[test]
 fn a_kept_change_comes_back_to_the_branch_and_into_the_tree() {
-    let repo = TestRepo::with_files_wanted(&[("a", 5)]);
+    let repo = TestRepo::with_files_wanted(&[("a", 5)]).with_out();
     let start = repo.head();
-    let script = "pwd >$OUT_OF_SIGHT/where; echo good >a; git add a; git commit -qm 'the work'";
-    let script = script.replace("$OUT_OF_SIGHT", &repo.outside().display().to_string());
-    cycle(&repo, &script).expect(0);
+    cycle(
+        &repo,
+        "pwd >$OUT/where; echo good >a; git add a; git commit -qm 'the work'; echo more >b",
+    )
+    .expect(0);
     assert_eq!(repo.each("result"), ["improved"]);
     assert_eq!(
         repo.subjects()[1..],
-        ["evolve: cycle 1 — a improved", "the work", "first"]
+        [
+            "evolve: cycle 1 — a improved",
+            "evolve: cycle 1, what the agent left uncommitted",
+            "the work",
+            "first"
+        ]
     );
-    assert_eq!(repo.read("a"), "good\n");
+    assert_eq!(
+        (repo.read("a"), repo.read("b")),
+        ("good\n".into(), "more\n".into())
+    );
     assert_eq!(repo.status(), Vec::<String>::new());
-    assert_eq!(repo.newest()["reverted_to"], serde_json::Value::Null);
+    assert_eq!(repo.newest()["reverted_to"], Value::Null);
     assert_ne!(repo.newest()["commit_sha"], start);
-    let place = fs::read_to_string(repo.outside().join("where")).unwrap();
-    let cache = repo.home().join(".cache/evolve").canonicalize().unwrap();
-    assert!(place.starts_with(cache.to_str().unwrap()), "{place}");
-    repo.git(&["fsck", "--strict"]);
+    let place = PathBuf::from(repo.said("where").trim());
+    assert_eq!(place, slots(&repo).join("agent"));
+    repo.git(&["fsck", "--strict", "--no-dangling"]);
+    assert_eq!(repo.git(&["for-each-ref", "refs/evolve"]), "");
 }
 
 #[test]
@@ -47,8 +144,598 @@ fn a_regressed_cycle_leaves_no_bad_commit_on_the_branch() {
         repo.subjects()[1..],
         ["evolve: cycle 1 — b regressed", "a", "first"]
     );
-    let session = repo.newest()["session"].as_str().unwrap().to_owned();
-    let work = format!("refs/evolve/{session}/1");
-    assert_eq!(repo.git(&["log", "-1", "--format=%s", &work]), "bad");
+    assert_eq!(
+        repo.git(&["log", "-1", "--format=%s", &work_ref(&repo)]),
+        "bad"
+    );
     assert_eq!(repo.status(), Vec::<String>::new());
+}
+
+#[test]
+fn it_works_on_a_dirty_tree_and_leaves_every_byte_of_it() {
+    let repo = lived_in();
+    let before = theirs(&repo);
+    cycle(&repo, "test \"$(cat edited)\" = old && touch a").expect(0);
+    assert_eq!(repo.each("result"), ["improved"]);
+    assert!(repo.has("a"));
+    assert_eq!(theirs(&repo), before);
+    let mut status = repo.status();
+    status.sort();
+    assert_eq!(status, [" M edited", "?? untracked", "MM staged"]);
+}
+
+#[test]
+fn whatever_an_agent_does_to_its_copy_nothing_of_the_users_is_touched() {
+    for attack in [
+        "rm -rf .git",
+        "rm -rf .git; git init -q; touch a; git add a; git -c user.name=x -c user.email=x@x commit -qm new",
+        "mv .git gone; touch a",
+        "here=$PWD; cd ..; chmod 700 .; rm -rf \"$here\"",
+        "here=$PWD; cd ..; rm -rf \"$here\"; ln -s \"$USERS\" \"$here\"",
+        "rm -rf .git; ln -s \"$USERS/.git\" .git; touch a",
+        "rm -rf .git; echo \"gitdir: $USERS/.git\" >.git; touch a",
+        "rm .git/index; ln -s \"$USERS/.git/index\" .git/index; touch a",
+        "rm .git/refs/heads/main; ln -s \"$USERS/.git/refs/heads/main\" .git/refs/heads/main; touch a",
+        "rm .git/HEAD; mkfifo .git/HEAD",
+        "echo \"$USERS/.git\" >.git/commondir; touch a",
+        "git clean -fdxq; git stash clear; git branch -D other; git tag -d mine; git update-ref -d refs/heads/main",
+        "git commit -q --amend -m rewritten; git rm -q kept; git commit -qm bad",
+        "git checkout -q --orphan fresh; git rm -rqf .; git commit -q --allow-empty -m nothing",
+        "chmod -R a-w .git; chmod 000 .git/objects",
+        "rm -rf .git/objects; touch a",
+        "echo rubbish >.git/packed-refs; echo rubbish >.git/refs/heads/main",
+    ] {
+        let mut repo = lived_in();
+        repo.env
+            .push(("USERS".to_owned(), repo.root().display().to_string()));
+        let (start, before) = (repo.head(), theirs(&repo));
+        let script = format!("{attack}\necho done >$OUT/done\n");
+        cycle(&repo, &script).expect(0);
+        assert!(repo.out("done").exists(), "{attack}");
+        assert_eq!(theirs(&repo), before, "{attack}");
+        let results = repo.each("result");
+        assert!(
+            results.len() == 1 && !results.contains(&"improved".to_owned()),
+            "{attack}: {results:?}"
+        );
+        assert_eq!(repo.content("HEAD"), repo.content(&start), "{attack}");
+        repo.git(&["fsck", "--strict", "--no-dangling"]);
+        cycle(&repo, "test -e kept && touch a").expect(0);
+        assert_eq!(repo.each("result").last().unwrap(), "improved", "{attack}");
+        assert_eq!(theirs(&repo), before, "{attack}");
+    }
+}
+
+#[test]
+fn what_an_agent_plants_in_its_copy_is_never_executed() {
+    let repo = lived_in();
+    let canary = "printf '#!/bin/sh\\ntouch \"$OUT/canary\"; cat 2>/dev/null\\n' >$OUT/plant; chmod +x $OUT/plant";
+    let plants = [
+        "for h in pre-commit post-checkout post-index-change reference-transaction post-rewrite; do cp $OUT/plant .git/hooks/$h 2>/dev/null || { mkdir -p .git/hooks; cp $OUT/plant .git/hooks/$h; }; done",
+        "git config core.fsmonitor $OUT/plant; git config core.hooksPath $OUT; git config uploadpack.packObjectsHook $OUT/plant",
+        "git config filter.f.clean $OUT/plant; git config filter.f.smudge $OUT/plant; mkdir -p .git/info; echo '* filter=f' >.git/info/attributes",
+        "git config diff.external $OUT/plant; git config core.sshCommand $OUT/plant; git config include.path $OUT/more",
+        "printf '[core]\\n\\tfsmonitor = %s\\n' \"$OUT/plant\" >$OUT/more; cp $OUT/more .git/config.worktree; git config extensions.worktreeConfig true",
+    ];
+    let script = format!(
+        "touch a kept\n{canary}\n{}\nrm -f $OUT/canary\n",
+        plants.join("\n")
+    );
+    cycle(&repo, &script).expect(0);
+    assert!(!repo.out("canary").exists());
+    assert_eq!(repo.each("result"), ["improved"]);
+    cycle(&repo, "git rm -q kept; git commit -qm bad").expect(0);
+    assert!(!repo.out("canary").exists());
+}
+
+#[test]
+fn the_work_of_an_agent_that_removed_its_git_is_kept_from_its_files() {
+    let repo = lived_in();
+    cycle(&repo, "echo work >a; rm -rf .git").expect(0);
+    assert_eq!(repo.each("result"), ["regressed"]);
+    assert!(
+        reason(&repo).starts_with("history rewritten: the .git"),
+        "{}",
+        reason(&repo)
+    );
+    assert_eq!(
+        repo.git(&["show", &format!("{}:a", work_ref(&repo))]),
+        "work"
+    );
+}
+
+#[test]
+fn a_user_who_commits_meanwhile_gets_both() {
+    let repo = TestRepo::with_files_wanted(&[("a", 5)]).with_out();
+    let commit = "cd \"$OUT/../repo\" && echo mine >mine && git add mine && git commit -qm mine";
+    cycle(
+        &repo,
+        &format!("touch a; git add a; git commit -qm work; ({commit})"),
+    )
+    .expect(0);
+    assert_eq!(repo.each("result"), ["improved"]);
+    assert!(repo.has("a") && repo.read("mine") == "mine\n");
+    assert_eq!(repo.status(), Vec::<String>::new());
+    let tip = repo.newest()["commit_sha"].as_str().unwrap().to_owned();
+    assert_eq!(
+        repo.git(&["log", "-1", "--format=%s", &format!("{tip}^1")]),
+        "mine"
+    );
+    assert_eq!(
+        repo.git(&["log", "-1", "--format=%s", &format!("{tip}^2")]),
+        "work"
+    );
+    assert_eq!(
+        repo.git(&["log", "-1", "--format=%s", "HEAD~2"]),
+        repo.git(&["log", "-1", "--format=%s", &tip])
+    );
+}
+
+#[test]
+fn a_change_that_conflicts_with_a_commit_made_meanwhile_is_dropped_without_a_strike() {
+    let repo = TestRepo::with_files_wanted(&[("a", 5)]).with_out();
+    let commit =
+        "cd \"$OUT/../repo\" && echo mine >shared && git add shared && git commit -qm mine";
+    cycle(&repo, &format!("touch a; echo theirs >shared; ({commit})")).expect(0);
+    assert_eq!(repo.each("result"), ["interrupted"]);
+    assert_eq!(
+        reason(&repo),
+        "conflicts with what was committed meanwhile: shared"
+    );
+    assert_eq!(repo.read("shared"), "mine\n");
+    assert!(!repo.has("a"));
+    assert_eq!(repo.status(), Vec::<String>::new());
+    assert_eq!(
+        repo.git(&["show", &format!("{}:shared", work_ref(&repo))]),
+        "theirs"
+    );
+}
+
+#[test]
+fn a_change_that_breaks_something_only_together_with_a_commit_made_meanwhile_is_undone() {
+    let repo = TestRepo::with_goals(
+        "  - {id: a, description: a, check: test -e a, weight: 5}\n  - {id: one, description: not both, check: '! test -e a || ! test -e mine', weight: 3}\n",
+    )
+    .with_out();
+    let commit = "cd \"$OUT/../repo\" && echo mine >mine && git add mine && git commit -qm mine";
+    cycle(&repo, &format!("touch a; ({commit})")).expect(0);
+    assert_eq!(repo.each("result"), ["regressed"]);
+    assert_eq!(
+        reason(&repo),
+        "together with what was committed meanwhile it breaks one"
+    );
+    assert!(repo.has("mine") && !repo.has("a"));
+}
+
+#[test]
+fn what_a_commit_made_meanwhile_breaks_alone_is_not_the_changes_fault() {
+    let repo = TestRepo::with_files_wanted(&[("a", 5), ("b", 3)]).with_out();
+    repo.write("b", "");
+    repo.commit_all("b");
+    let commit = "cd \"$OUT/../repo\" && git rm -q b && git commit -qm oops";
+    cycle(&repo, &format!("touch a; ({commit})")).expect(0);
+    assert_eq!(repo.each("result"), ["interrupted"]);
+    assert_eq!(reason(&repo), "what was committed meanwhile breaks b");
+    assert!(!repo.has("a") && !repo.has("b"));
+}
+
+#[test]
+fn an_undone_cycle_does_not_touch_what_was_committed_meanwhile() {
+    let repo = TestRepo::with_files_wanted(&[("a", 5), ("b", 3)]).with_out();
+    repo.write("b", "");
+    repo.commit_all("b");
+    let commit = "cd \"$OUT/../repo\" && echo mine >mine && git add mine && git commit -qm mine";
+    cycle(&repo, &format!("git rm -q b; ({commit})")).expect(0);
+    assert_eq!(repo.each("result"), ["regressed"]);
+    assert_eq!(repo.read("mine"), "mine\n");
+    assert_eq!(
+        repo.subjects()[1..],
+        ["evolve: cycle 1 — a regressed", "mine", "b", "first"]
+    );
+}
+
+#[test]
+fn an_uncommitted_edit_in_the_way_of_a_kept_change_stops_the_run_and_loses_neither() {
+    for (script, prepare) in [
+        ("touch a; echo theirs >edited", "echo mine >edited"),
+        ("touch a; echo theirs >new", "echo mine >new"),
+        (
+            "touch a; echo theirs >new.ignored; git add -f new.ignored",
+            "echo mine >new.ignored",
+        ),
+        (
+            "touch a; mkdir new; echo theirs >new/file",
+            "echo mine >new",
+        ),
+        (
+            "touch a; echo theirs >new",
+            "mkdir new; echo mine >new/file",
+        ),
+        ("touch a; git rm -q edited", "echo mine >edited"),
+        (
+            "touch a; echo theirs >edited",
+            "echo mine >edited; git add edited; echo old >edited",
+        ),
+    ] {
+        let repo = TestRepo::with_files_wanted(&[("a", 5)]).with_out();
+        repo.write("edited", "old\n");
+        repo.write(".gitignore", "*.ignored\n");
+        repo.commit_all("more");
+        let mut shell = repo.command("sh");
+        assert!(shell.args(["-ec", prepare]).status().unwrap().success());
+        let (before, staged) = (repo.files(), repo.git(&["ls-files", "--stage"]));
+        let start = repo.head();
+        cycle(&repo, script).expect(11);
+        assert_eq!(repo.files(), before, "{script}");
+        let listed = repo.git(&["ls-files", "--stage"]);
+        let listed: Vec<_> = listed
+            .lines()
+            .filter(|line| !line.contains(".agents/"))
+            .collect();
+        assert_eq!(listed, staged.lines().collect::<Vec<_>>(), "{script}");
+        assert_eq!(repo.content("HEAD"), repo.content(&start), "{script}");
+        assert_eq!(repo.each("result"), ["interrupted"], "{script}");
+        let work = work_ref(&repo);
+        assert!(
+            reason(&repo).ends_with(&format!("it stays under {work}")),
+            "{}",
+            reason(&repo)
+        );
+        // What the ending proposes works.
+        repo.git(&["stash", "push", "-q", "--all"]);
+        repo.git(&["-c", "user.name=x", "merge", "-q", "--no-edit", &work]);
+        assert!(repo.has("a"), "{script}");
+    }
+}
+
+#[test]
+fn a_branch_that_was_left_meanwhile_gets_the_change_and_the_tree_stays_as_it_is() {
+    let repo = TestRepo::with_files_wanted(&[("a", 5)]).with_out();
+    let switch = "cd \"$OUT/../repo\" && git switch -q -c mine && echo mine >mine";
+    cycle(&repo, &format!("touch a; ({switch})")).expect(0);
+    assert_eq!(repo.git(&["symbolic-ref", "--short", "HEAD"]), "mine");
+    assert_eq!(repo.status(), ["?? mine"]);
+    assert!(!repo.has("a"));
+    assert!(!repo.has(".agents/evolve/cycle-history.jsonl"));
+    repo.git(&["switch", "-q", "main"]);
+    assert!(repo.has("a"));
+    assert_eq!(repo.each("result"), ["improved"]);
+}
+
+#[test]
+fn a_session_ends_when_another_branch_is_checked_out_between_its_cycles() {
+    let repo = TestRepo::with_files_wanted(&[("a", 5), ("b", 3)]).with_out();
+    repo.agent_does(&["touch a; (cd \"$OUT/../repo\" && git switch -q -c mine)"]);
+    let run = repo.run(&["--isolate"]).expect(3);
+    assert!(
+        run.stderr.contains("mine is checked out now"),
+        "{}",
+        run.stderr
+    );
+    repo.git(&["switch", "-q", "main"]);
+    assert_eq!(repo.each("result"), ["improved"]);
+    assert_eq!(repo.status(), Vec::<String>::new());
+}
+
+#[test]
+fn a_killed_session_leaves_the_branch_alone_and_the_next_one_settles_it_with_or_without_isolation()
+{
+    for next in [&["--isolate", "--max-cycles=1"][..], &["--max-cycles=1"]] {
+        let repo = TestRepo::with_files_wanted(&[("a", 5)]).with_out();
+        let start = repo.head();
+        repo.agent_does(&[
+            "echo half >half; git add half; git commit -qm half; echo $$ >\"$OUT/pid\"; sleep 300",
+        ]);
+        let mut child = repo.spawn_run(&["--isolate"]);
+        pid_in(&repo.out("pid"));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert_eq!(repo.head(), start);
+        assert_eq!(repo.content("HEAD"), repo.content(&start));
+        repo.agent_does(&["touch a"]);
+        repo.run(next).expect(0);
+        assert_gone(&[repo.out("pid")]);
+        assert_eq!(repo.each("result"), ["interrupted", "improved"]);
+        assert_eq!(repo.records()[0]["reverted_to"], start);
+        let session = repo.records()[0]["session"].as_str().unwrap().to_owned();
+        let work = format!("refs/evolve/{session}/1");
+        assert_eq!(repo.git(&["show", &format!("{work}:half")]), "half");
+        assert!(!repo.subjects().contains(&"half".to_owned()));
+        assert!(repo.has("a") && !repo.has("half"));
+        assert_eq!(repo.status(), Vec::<String>::new());
+    }
+}
+
+#[test]
+fn a_session_that_died_while_a_change_landed_is_completed() {
+    // Killed in the call of git that writes the landed file, when the branch has moved already.
+    let repo = TestRepo::with_files_wanted(&[("a", 5)]).with_out();
+    repo.write("edited", "old\n");
+    repo.commit_all("more");
+    let bin = repo.out("bin");
+    fs::create_dir_all(&bin).unwrap();
+    let git = which::which("git").unwrap();
+    let script = format!(
+        "#!/bin/sh\ncase \"$PWD $*\" in *repo\\ *restore*--worktree*) [ -e '{out}/killed' ] || {{ touch '{out}/killed'; kill -9 $PPID; exit 1; }};; esac\nexec '{git}' \"$@\"\n",
+        out = repo.outside().display(),
+        git = git.display()
+    );
+    fs::write(bin.join("git"), script).unwrap();
+    use std::os::unix::fs::PermissionsExt;
+    fs::set_permissions(bin.join("git"), fs::Permissions::from_mode(0o755)).unwrap();
+    let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
+    repo.agent_does(&["touch a; echo new >edited"]);
+    let mut command = repo.command(env!("CARGO_BIN_EXE_evolve"));
+    command.env("PATH", &path);
+    command.args([
+        &format!("--agent={}", repo.agent()),
+        "--isolate",
+        "--max-cycles=1",
+    ]);
+    let status = command.status().unwrap();
+    assert!(!status.success());
+    assert!(repo.out("killed").exists());
+    assert_eq!(repo.git(&["show", "HEAD:edited"]), "new");
+    assert_eq!(repo.read("edited"), "old\n");
+    repo.run(&["--isolate", "--max-cycles=1"]);
+    assert_eq!(repo.each("result")[0], "improved");
+    assert_eq!(repo.read("edited"), "new\n");
+    assert!(repo.has("a"));
+    assert_eq!(repo.status(), Vec::<String>::new());
+}
+
+#[test]
+fn work_that_is_queued_in_the_users_tree_is_taken_in() {
+    let repo = TestRepo::with_files_wanted(&[("a", 5)]).with_out();
+    repo.write("a", "");
+    repo.commit_all("a");
+    repo.evolve(&["work", "add", "Write b"]).expect(0);
+    cycle(&repo, "touch b").expect(0);
+    assert_eq!(repo.each("result"), ["harvested"]);
+    assert!(repo.has("b"));
+    assert_eq!(repo.status(), Vec::<String>::new());
+}
+
+#[test]
+fn a_stop_file_is_looked_for_in_the_users_tree() {
+    let repo = TestRepo::with_files_wanted(&[("a", 5), ("b", 3)]).with_out();
+    repo.agent_does(&["touch a; (cd \"$OUT/../repo\" && mkdir -p .agents/evolve && echo enough >.agents/evolve/STOP)"]);
+    let run = repo.run(&["--isolate"]).expect(0);
+    assert!(run.stdout.contains("enough"), "{}", run.stdout);
+    assert_eq!(repo.each("result"), ["improved"]);
+}
+
+#[test]
+fn a_signal_undoes_the_cycle_and_keeps_the_work() {
+    let repo = lived_in();
+    let before = theirs(&repo);
+    repo.agent_does(&["echo half >a; echo $$ >\"$OUT/pid\"; sleep 300"]);
+    let child = repo.spawn_run(&["--isolate"]);
+    pid_in(&repo.out("pid"));
+    signal(&child, "INT");
+    finish(child).expect(130);
+    assert_eq!(theirs(&repo), before);
+    assert_eq!(repo.each("result"), ["interrupted"]);
+    assert_eq!(
+        repo.git(&["show", &format!("{}:a", work_ref(&repo))]),
+        "half"
+    );
+}
+
+#[test]
+fn isolation_is_a_setting_too_and_the_flag_goes_before_it() {
+    let repo = TestRepo::with_files_wanted(&[("a", 5), ("b", 3)]).with_out();
+    let goals = repo.read("GOALS.yaml");
+    repo.write(
+        "GOALS.yaml",
+        &goals.replace("goals:", "evolve: {isolate: true}\ngoals:"),
+    );
+    repo.commit_all("isolate");
+    repo.agent_does(&["pwd >$OUT/first; touch a", "pwd >$OUT/second; touch b"]);
+    repo.run(&["--max-cycles=1"]).expect(0);
+    assert_eq!(
+        repo.said("first").trim(),
+        slots(&repo).join("agent").to_str().unwrap()
+    );
+    repo.run(&["--max-cycles=1", "--isolate=false"]).expect(0);
+    assert_eq!(
+        repo.said("second").trim(),
+        repo.root().canonicalize().unwrap().to_str().unwrap()
+    );
+}
+
+#[test]
+fn goals_that_are_not_committed_are_refused_and_an_uncommitted_edit_of_them_does_not_count() {
+    let repo = TestRepo::with_files_wanted(&[("a", 5)]).with_out();
+    let goals = repo.read("GOALS.yaml");
+    repo.write("GOALS.yaml", &goals.replace("test -e a", "true"));
+    cycle(&repo, "touch a").expect(0);
+    assert_eq!(repo.each("result"), ["improved"]);
+    let repo = TestRepo::empty().with_out();
+    repo.write("file", "");
+    repo.commit_all("first");
+    repo.write("GOALS.yaml", &goals);
+    let run = repo.run(&["--isolate"]).expect(3);
+    assert!(run.stderr.contains("commit it first"), "{}", run.stderr);
+}
+
+#[test]
+fn what_was_built_stays_in_the_copy_from_cycle_to_cycle() {
+    let repo = TestRepo::with_goals(
+        "  - {id: a, description: a, check: 'echo x >>built.ignored; test -e a', weight: 5}\n  - {id: b, description: b, check: test -e b, weight: 3}\n",
+    )
+    .with_out();
+    repo.write(".gitignore", "*.ignored\n");
+    repo.write("source", "1\n");
+    repo.commit_all("ignore");
+    repo.agent_does(&[
+        "stat -c %Y%i source >$OUT/first; touch a; rm -f built.ignored.x",
+        "stat -c %Y%i source >$OUT/second; cp built.ignored $OUT/; touch b",
+    ]);
+    repo.run(&["--isolate", "--max-cycles=2"]).expect(0);
+    assert_eq!(repo.said("first"), repo.said("second"));
+    assert!(repo.said("built.ignored").lines().count() >= 2);
+    assert!(!repo.has("built.ignored"));
+}
+
+/// A repository whose check believes a cache that git ignores.
+fn with_cache(setting: &str) -> TestRepo {
+    let repo = TestRepo::empty().with_out();
+    repo.write(
+        "GOALS.yaml",
+        &format!("version: 1\nevolve: {{{setting}}}\ngoals:\n  - {{id: built, description: it builds, check: 'test -e built.ignored || grep -q good source', weight: 5}}\n"),
+    );
+    repo.write(".gitignore", "*.ignored\n.env\n");
+    repo.write("source", "bad\n");
+    repo.commit_all("first");
+    repo
+}
+
+#[test]
+fn a_poisoned_cache_is_believed_where_the_agent_worked_and_not_in_a_clean_copy() {
+    let script = "touch built.ignored; echo comment >>source";
+    for flags in [&["--max-cycles=1"][..], &["--max-cycles=1", "--isolate"]] {
+        let repo = with_cache("measure: here");
+        repo.agent_does(&[script]);
+        repo.run(flags).expect(0);
+        assert_eq!(repo.each("result"), ["improved"], "{flags:?}");
+        let repo = with_cache("measure: clean");
+        repo.agent_does(&[script, "touch built.ignored; echo good >source"]);
+        repo.run(flags).expect(0);
+        assert_eq!(repo.each("result"), ["unchanged"], "{flags:?}");
+        repo.run(flags).expect(0);
+        assert_eq!(repo.each("result"), ["unchanged", "improved"], "{flags:?}");
+        assert!(!slots(&repo).join("measure/built.ignored").exists());
+    }
+}
+
+#[test]
+fn a_check_that_leans_on_an_ignored_file_fails_in_a_clean_copy_and_the_warning_names_it() {
+    for (setting, flags) in [
+        ("measure: clean", &["--max-cycles=1"][..]),
+        ("isolate: true", &["--max-cycles=1"]),
+    ] {
+        let repo = TestRepo::empty().with_out();
+        repo.write(
+            "GOALS.yaml",
+            &format!("version: 1\nevolve: {{{setting}}}\ngoals:\n  - {{id: env, description: env, check: test -e .env, weight: 5}}\n  - {{id: b, description: b, check: test -e b, weight: 3}}\n"),
+        );
+        repo.write(".gitignore", ".env\n");
+        repo.commit_all("first");
+        repo.write(".env", "secret\n");
+        repo.agent_does(&["touch b; test -e .env || echo lacks >$OUT/lacks"]);
+        let run = repo.run(flags).expect(0);
+        let before = repo.json(".agents/evolve/fitness-1.json");
+        assert_eq!(before["goals"][0]["result"], "fail", "{setting}");
+        assert!(
+            run.stderr.contains("env would pass in the checkout") && run.stderr.contains(".env"),
+            "{}",
+            run.stderr
+        );
+        assert_eq!(repo.read(".env"), "secret\n");
+        let repo = repo;
+        repo.agent_does(&["touch b2"]);
+        let run = repo.run(&[flags, &["--link", ".env"]].concat()).expect(0);
+        assert!(
+            !run.stderr.contains("would pass in the checkout"),
+            "{}",
+            run.stderr
+        );
+        let number = repo.records().len();
+        let before = repo.json(&format!(".agents/evolve/fitness-{number}.json"));
+        assert_eq!(before["goals"][0]["result"], "pass", "{setting}");
+        assert_eq!(repo.git(&["ls-files", ".env"]), "");
+    }
+}
+
+#[test]
+fn a_copy_is_made_ready_once_and_again_when_its_inputs_change() {
+    let repo = TestRepo::empty().with_out();
+    repo.write(
+        "GOALS.yaml",
+        "version: 1\nevolve: {isolate: true, prepare: 'echo x >>$OUT/prepared; cp package-lock.json made.ignored'}\ngoals:\n  - {id: a, description: a, check: test -e made.ignored && test -e a, weight: 5}\n  - {id: b, description: b, check: test -e b, weight: 3}\n  - {id: lock, description: lock, check: cmp package-lock.json made.ignored, weight: 8}\n",
+    );
+    repo.write(".gitignore", "*.ignored\n");
+    repo.write("package-lock.json", "1\n");
+    repo.commit_all("first");
+    repo.agent_does(&["touch a", "touch b; echo 2 >package-lock.json"]);
+    repo.run(&["--max-cycles=1"]).expect(0);
+    assert_eq!(repo.said("prepared"), "x\n");
+    repo.run(&["--max-cycles=1"]).expect(0);
+    assert_eq!(repo.each("result"), ["improved", "improved"]);
+    assert_eq!(repo.said("prepared"), "x\nx\n");
+}
+
+#[test]
+fn a_copy_that_cannot_be_made_ready_ends_the_run_before_anything_is_spent() {
+    let repo = TestRepo::with_files_wanted(&[("a", 5)]).with_out();
+    for (command, said) in [
+        ("echo no luck; exit 3", "ended with exit 3: no luck"),
+        (
+            "touch stray",
+            "leaves files that git does not ignore: stray",
+        ),
+    ] {
+        let run = repo
+            .evolve(&[
+                "--agent=false",
+                "--isolate",
+                &format!("--prepare={command}"),
+            ])
+            .expect(2);
+        assert!(run.stderr.contains(said), "{}", run.stderr);
+        assert_eq!(repo.records(), Vec::<Value>::new());
+    }
+}
+
+#[test]
+fn a_change_with_which_a_copy_cannot_be_made_ready_is_undone() {
+    let repo = TestRepo::with_files_wanted(&[("a", 5)]).with_out();
+    repo.write("package-lock.json", "1\n");
+    repo.commit_all("lock");
+    repo.agent_does(&["touch a; echo broken >package-lock.json"]);
+    repo.run(&[
+        "--isolate",
+        "--max-cycles=1",
+        "--prepare=! grep broken package-lock.json",
+    ])
+    .expect(0);
+    assert_eq!(repo.each("result"), ["regressed"]);
+    assert!(
+        reason(&repo).contains("cannot be made ready"),
+        "{}",
+        reason(&repo)
+    );
+    assert_eq!(repo.read("package-lock.json"), "1\n");
+}
+
+#[test]
+fn what_git_tracks_is_not_linked() {
+    let repo = TestRepo::with_files_wanted(&[("a", 5)]).with_out();
+    let run = repo
+        .evolve(&["--agent=true", "--isolate", "--link=GOALS.yaml"])
+        .expect(2);
+    assert!(run.stderr.contains("git tracks it"), "{}", run.stderr);
+    let run = repo
+        .evolve(&["--agent=true", "--isolate", "--link=../x"])
+        .expect(2);
+    assert!(
+        run.stderr.contains("leads out of the repository"),
+        "{}",
+        run.stderr
+    );
+}
+
+#[test]
+fn copies_of_a_repository_that_is_gone_are_removed_and_a_deleted_one_is_made_again() {
+    let repo = TestRepo::with_files_wanted(&[("a", 5), ("b", 3)]).with_out();
+    cycle(&repo, "touch a").expect(0);
+    let folder = slots(&repo);
+    let gone = folder.with_file_name("gone-0123456789ab");
+    fs::create_dir_all(gone.join("agent")).unwrap();
+    fs::write(gone.join("owner"), "/nowhere/at/all/.git").unwrap();
+    fs::remove_dir_all(folder.join("agent")).unwrap();
+    cycle(&repo, "touch b").expect(0);
+    assert_eq!(repo.each("result"), ["improved", "improved"]);
+    wait_until("the copy is removed", || !gone.exists());
 }

@@ -15,6 +15,7 @@ use crate::error::{Error, Kind, Result};
 use crate::event::Events;
 use crate::model::audit::Audit;
 use crate::model::goals::Settings;
+use crate::model::slot::Provisions;
 use crate::view;
 
 /// Holds the history of HEAD against git, and says what does not agree.
@@ -49,7 +50,8 @@ fn measure_again(
     run: &RunOptions,
     audit: &mut Audit,
 ) -> Result<()> {
-    let slot = Slot::of(repo, &format!("audit-{}", std::process::id()))?;
+    let purpose = format!("audit-{}", std::process::id());
+    let slot = Slot::of(repo, &purpose, Provisions::default())?;
     let measured = block_on(async {
         std::fs::create_dir_all(&slot.root)
             .map_err(|cause| Error::io("create", &slot.root, cause))?;

@@ -4,9 +4,9 @@ use std::path::Path;
 use std::sync::mpsc;
 use std::thread::JoinHandle;
 
+use crate::cli::place::{self, Place};
 use crate::cli::{Global, RunOptions};
 use crate::effects::agent::Agent;
-use crate::effects::isolation::Isolation;
 use crate::effects::journal::Journal;
 use crate::effects::ledger::Ledger;
 use crate::effects::measure::Measurer;
@@ -82,10 +82,11 @@ async fn start(
         return Ok(tell(events, Ending::stopped(&words)));
     }
     repo.ready_head()?;
-    let (repo, goals_file, isolation) = match run.isolate {
-        true => isolate(repo, goals_file)?,
-        false => (repo, goals_file, None),
-    };
+    let Place {
+        repo,
+        goals_file,
+        mut isolation,
+    } = place::of(goals_file, run, repo)?;
     let (goals, warnings) = goals_file.load()?;
     for warning in warnings {
         events.warn(warning);
@@ -103,6 +104,13 @@ async fn start(
         stop.after(limit);
     }
     drop_old_logs(&repo.private);
+    let home = isolation
+        .as_ref()
+        .map_or(&repo, |isolation| &isolation.user);
+    let provisions = place::provisions(run, &goals.settings, (home, events))?;
+    if let Some(isolation) = &mut isolation {
+        isolation.slot.provisions = provisions.clone();
+    }
     let home = isolation
         .as_ref()
         .map_or(&repo, |isolation| &isolation.user);
@@ -132,6 +140,7 @@ async fn start(
         skip_baseline: run.skip_baseline,
         test_first: run.test_first,
         sweep: settings.sweep,
+        provisions,
     };
     let events = events.clone();
     let session = Session {
@@ -150,24 +159,6 @@ async fn start(
     };
     let mut progress = Progress::new(session.home(), ledger);
     engine::run(&session, &mut progress).await
-}
-
-/// Makes the slot that the agent works in; from here on the goals are those that are committed.
-fn isolate(repo: Repo, file: GoalsFile) -> Result<(Repo, GoalsFile, Option<Isolation>)> {
-    let isolation = Isolation::of(repo)?;
-    let slot = isolation.renew()?;
-    let file = match &file.in_repo {
-        Some(path) => {
-            let (_, commit) = isolation.user.ready_head()?;
-            file.refuse_uncommitted(&isolation.user, &isolation.user.tree_of(&commit)?)?;
-            GoalsFile {
-                path: slot.root.join(path),
-                ..file
-            }
-        }
-        None => file,
-    };
-    Ok((slot, file, Some(isolation)))
 }
 
 /// What was settled of how this session runs: flag beats file, GOALS.yaml beats the user's configuration.

@@ -116,7 +116,7 @@ impl<'a> Attempt<'a> {
         self.yardstick = Some(yardstick);
         Journal {
             phase: Phase::Agent,
-            is_isolated: session.isolation.is_some(),
+            slot: session.lent_to_agent(),
             record: Some(self.interrupted_record(session, start)),
             start: Some(start.clone()),
             ledger,
@@ -212,7 +212,24 @@ impl<'a> Attempt<'a> {
             self.after = Err("not measured".to_owned());
             return Ok(());
         }
-        let after = self.measure_second(session, progress, start).await?;
+        self.measure_after(session, progress, start).await
+    }
+
+    async fn measure_after(
+        &mut self,
+        session: &Session,
+        progress: &mut Progress,
+        start: &Start,
+    ) -> Result<(), Cut> {
+        let after = match self.measure_second(session, progress, start).await {
+            Ok(after) => after,
+            // The change itself may be what cannot be made ready.
+            Err(Cut::Unprepared(why)) => {
+                self.after = Err(why);
+                return Ok(());
+            }
+            Err(cut) => return Err(cut),
+        };
         progress
             .ledger
             .write_snapshot(&names::post_snapshot(start.cycle), &after)?;
@@ -319,17 +336,8 @@ impl<'a> Attempt<'a> {
         progress: &mut Progress,
         start: &Start,
     ) {
-        let measured = match self.measure_second(session, progress, start).await {
-            Ok(after) => {
-                let name = names::post_snapshot(start.cycle);
-                let written = progress.ledger.write_snapshot(&name, &after);
-                written.map(|()| after).map_err(Cut::from)
-            }
-            Err(cut) => Err(cut),
-        };
-        match measured {
-            Ok(after) => self.after = Ok(after),
-            Err(cut) => self.cut = Some(cut),
+        if let Err(cut) = self.measure_after(session, progress, start).await {
+            self.cut = Some(cut);
         }
     }
 
@@ -491,8 +499,8 @@ impl<'a> Attempt<'a> {
             reason: verdict.reason.clone(),
             content: Some(
                 session
-                    .repo
-                    .content(&session.repo.tree_of(&settled.commit)?)?,
+                    .home()
+                    .content(&session.home().tree_of(&settled.commit)?)?,
             ),
             agent: self.run.as_ref().map(|run| run.report.clone()),
             notes,

@@ -1,6 +1,6 @@
 //! The first half of a cycle: load the goals, measure, choose what to work on.
 
-use crate::cycle::sweep;
+use crate::cycle::{lack, sweep};
 use crate::effects::clock;
 use crate::effects::workspace::Start;
 use crate::error::{Error, Result};
@@ -49,6 +49,7 @@ pub async fn measure_first(
                 snapshot.tolerate(earlier, goals);
             }
             session.tell_measured(&snapshot, "before");
+            lack::warn(session, progress, (goals, &snapshot)).await?;
             snapshot
         }
     };

@@ -20,7 +20,7 @@ pub fn write(session: &Session, progress: &mut Progress, ending: Option<&Ending>
         trajectory: &trajectory.one_line(),
         records: &progress.records,
         stuck: ending.map_or(&[], |ending| &ending.stuck),
-        queue: progress.ledger.queue.counts(&session.repo.name()),
+        queue: progress.ledger.queue.counts(&session.home().name()),
         spent: progress.spent,
     }
     .to_markdown();

@@ -8,6 +8,7 @@ use crate::effects::slot::{Ignored, Slot};
 use crate::effects::workspace::{Settled, Start, Stock, Unmarked, Workspace};
 use crate::error::{Error, Result};
 use crate::model::gate::Fate;
+use crate::model::slot::Provisions;
 
 /// The user's repository, and the slot beside it.
 #[derive(Debug)]
@@ -24,14 +25,14 @@ impl Isolation {
     /// Finds the slot for the branch that is checked out.
     pub fn of(user: Repo) -> Result<Isolation> {
         let (branch, _) = user.ready_head()?;
-        let slot = Slot::of(&user, "agent")?;
+        let slot = Slot::of(&user, AGENTS, Provisions::default())?;
         Ok(Isolation { user, slot, branch })
     }
 
     /// Finds the slot again in which the agent of a dead session worked.
-    pub fn after_a_crash(user: &Repo, start: &Start) -> Result<Isolation> {
+    pub fn after_a_crash(user: &Repo, start: &Start, provisions: Provisions) -> Result<Isolation> {
         let user = user.reopened()?;
-        let slot = Slot::of(&user, "agent")?;
+        let slot = Slot::of(&user, AGENTS, provisions)?;
         Ok(Isolation {
             user,
             slot,
@@ -166,6 +167,9 @@ impl Isolation {
         self.user.remove_ref(&start.work_ref())
     }
 }
+
+/// The name of the slot that agents work in.
+const AGENTS: &str = "agent";
 
 /// The ref that holds the commit which the slot is on.
 const BORROWED: &str = "refs/evolve/slot";

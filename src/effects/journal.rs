@@ -11,6 +11,7 @@ use crate::effects::workspace::{Landing, Plan, Start};
 use crate::effects::{files, ledger, proc_table};
 use crate::error::{Error, Result};
 use crate::model::record::Record;
+use crate::model::slot::Provisions;
 use crate::model::snapshot::FORMAT;
 
 /// How far a cycle had come.
@@ -52,9 +53,9 @@ pub struct Journal {
     pub record: Option<Record>,
     /// The undo that is being carried out.
     pub plan: Option<Plan>,
-    /// The agent works in a slot: nothing of the user's tree is its doing.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub is_isolated: bool,
+    /// What the slot is given in which the agent works; then nothing of the user's tree is the agent's doing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slot: Option<Provisions>,
     /// The move of the user's branch to a change that was kept in a slot, which is being carried out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub landing: Option<Landing>,
@@ -75,7 +76,7 @@ impl Journal {
             start: None,
             record: None,
             plan: None,
-            is_isolated: false,
+            slot: None,
             landing: None,
             ledger: BTreeMap::new(),
         }

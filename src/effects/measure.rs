@@ -44,6 +44,15 @@ pub struct Measurer {
 }
 
 impl Measurer {
+    /// Returns one that measures at another root.
+    #[must_use]
+    pub fn at(&self, root: &Path) -> Measurer {
+        Measurer {
+            root: root.to_owned(),
+            ..self.clone()
+        }
+    }
+
     /// Measures `chosen` goals and returns one measurement each, in the order given. Those that are expected to take the
     /// longest start first; those that must be alone run after all others.
     pub async fn measure(

@@ -7,6 +7,7 @@
 //! time; the next use makes them again.
 
 mod place;
+mod prepare;
 mod settings;
 
 use std::fs;
@@ -17,6 +18,9 @@ use std::path::{Path, PathBuf};
 use crate::effects::files;
 use crate::effects::repo::Repo;
 use crate::error::{Error, Result};
+use crate::model::slot::Provisions;
+
+pub use prepare::{Preparation, Prepared};
 
 /// The most bytes of a small file of the user's git directory that are taken over.
 const READ_LIMIT: u64 = 64 << 20;
@@ -26,8 +30,8 @@ const READ_LIMIT: u64 = 64 << 20;
 pub struct Slot {
     /// The root of its working tree; no part of the path is a link.
     pub root: PathBuf,
-    /// What is lent to it from the user's checkout: git ignores it there.
-    pub lent: Vec<String>,
+    /// What it is given beside its commit.
+    pub provisions: Provisions,
 }
 
 /// What becomes of the ignored files of a slot that is made anew.
@@ -41,10 +45,10 @@ pub enum Ignored {
 
 impl Slot {
     /// Names the slot for `purpose` of a repository; it is made at its first use.
-    pub fn of(user: &Repo, purpose: &str) -> Result<Slot> {
+    pub fn of(user: &Repo, purpose: &str, provisions: Provisions) -> Result<Slot> {
         Ok(Slot {
             root: place::of(user.git_dir())?.join(purpose),
-            lent: Vec::new(),
+            provisions,
         })
     }
 
@@ -78,7 +82,27 @@ impl Slot {
             Ignored::Go => "-ffdxq",
         };
         repo.git.run(&["clean", what])?;
+        self.lend(user)?;
         Ok(repo)
+    }
+
+    /// Links to what the user's checkout lends. What is not there is not lent.
+    fn lend(&self, user: &Repo) -> Result<()> {
+        for path in &self.provisions.link {
+            let (from, to) = (user.root.join(path), self.root.join(path));
+            if fs::read_link(&to).is_ok_and(|target| target == from) {
+                continue;
+            }
+            remove_all(&to)?;
+            if fs::symlink_metadata(&from).is_err() {
+                continue;
+            }
+            let folder = to.parent().unwrap_or(&self.root);
+            fs::create_dir_all(folder).map_err(|cause| Error::io("create", folder, cause))?;
+            std::os::unix::fs::symlink(&from, &to)
+                .map_err(|cause| Error::io("link", &to, cause))?;
+        }
+        Ok(())
     }
 
     /// Makes the git directory anew, on a commit; the files stay as they are.
@@ -111,7 +135,7 @@ impl Slot {
 
     /// Writes what decides how git reads and runs things here.
     fn write_settings(&self, user: &Repo) -> Result<()> {
-        settings::write_settings(&self.root.join(".git"), user, &self.lent)
+        settings::write_settings(&self.root.join(".git"), user, &self.provisions.link)
     }
 
     /// Says whether the root is a folder, and no part of the path to it leads elsewhere.
@@ -123,7 +147,13 @@ impl Slot {
 
     /// Removes the slot, whatever stands in its place.
     pub fn remove(&self) -> Result<()> {
+        remove_all(&self.stamp())?;
         remove_all(&self.root)
+    }
+
+    /// Returns the file that says what the slot was made ready from.
+    fn stamp(&self) -> PathBuf {
+        self.root.with_extension("prepared")
     }
 }
 

@@ -37,7 +37,7 @@ pub fn recover(repo: &Repo, events: &Events) -> Result<Option<Ending>> {
     let mut ending = None;
     let said = match (journal.phase, &journal.start, &journal.record) {
         (Phase::Agent | Phase::Undoing | Phase::Recording, Some(start), Some(record))
-            if journal.is_isolated =>
+            if journal.slot.is_some() =>
         {
             let (start, record) = (start.clone(), record.clone());
             let (record, said) = isolated::settle(repo, (&start, &record), &mut journal)?;
@@ -215,7 +215,7 @@ fn write_down(
 ) -> Result<()> {
     let repo = workspace.repo;
     let record = &record.clone().kept();
-    let head = match journal.is_isolated {
+    let head = match journal.slot.is_some() {
         // Another branch may be checked out by now.
         true => match repo.resolve(&start.branch)? {
             Some(tip) => tip,
@@ -226,13 +226,13 @@ fn write_down(
     let tree = repo.tree_of(&head)?;
     let is_checked_out = repo.head()?.branch.as_ref() == Some(&start.branch);
     if is_recorded(repo, &tree, record)? {
-        return match is_checked_out || !journal.is_isolated {
+        return match is_checked_out || journal.slot.is_none() {
             true => workspace.sync_ledger(&repo.ledger_files(&tree)?),
             false => Ok(()),
         };
     }
     let mut ledger = Ledger::load_at(repo, &start.commit, &journal.ledger)?;
-    ledger.branch = journal.is_isolated.then(|| start.branch.clone());
+    ledger.branch = journal.slot.is_some().then(|| start.branch.clone());
     let post = names::post_snapshot(record.cycle);
     if !journal.ledger.contains_key(&post) {
         // Measured too late to be written down, or not measured at all and the agent's own.

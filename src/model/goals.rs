@@ -78,6 +78,24 @@ pub struct Settings {
     pub sweep: Option<Vec<Part>>,
     /// Where a session ends by itself.
     pub limits: Limits,
+    /// Whether the agent works in a slot.
+    pub isolate: Option<bool>,
+    /// Where a cycle measures.
+    pub measure: Where,
+    /// The command that makes a slot ready.
+    pub prepare: Option<String>,
+    /// Ignored paths of the checkout that a slot is lent.
+    pub link: Vec<String>,
+}
+
+/// Where a cycle measures its goals.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Where {
+    /// Where the agent works.
+    #[default]
+    Here,
+    /// In a slot made anew, with nothing in it but what is committed.
+    Clean,
 }
 
 /// Where a session ends by itself; nothing is limited unless set.

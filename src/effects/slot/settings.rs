@@ -6,8 +6,10 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use super::{remove_all, take_over};
+use crate::effects::files;
 use crate::effects::repo::Repo;
 use crate::error::{Error, Result};
+use crate::model::slot;
 
 /// What only leads astray in a slot: hooks, settings beside the one file, refs and files that stand for other objects, notes
 /// of movements.
@@ -69,8 +71,11 @@ pub fn write_settings(git_dir: &Path, user: &Repo, lent: &[String]) -> Result<()
         remove_all(&git_dir.join(name))?;
         take_over(&user.common_path(name), &git_dir.join(name))?;
     }
-    let lent: String = lent.iter().map(|path| format!("/{path}\n")).collect();
-    crate::effects::files::append(&git_dir.join("info/exclude"), &lent)
+    let lent: String = lent
+        .iter()
+        .map(|path| format!("{}\n", slot::pattern(path)))
+        .collect();
+    files::append(&git_dir.join("info/exclude"), &lent)
 }
 
 fn config(user: &Repo) -> Result<String> {

@@ -6,6 +6,7 @@ use crate::effects::repo::Repo;
 use crate::effects::workspace::{Start, Workspace};
 use crate::error::Result;
 use crate::model::record::{CycleResult, Record};
+use crate::model::slot::Provisions;
 
 /// Finds out what became of the change, and completes a landing that had begun. Returns the record, and says what was done.
 pub fn settle(
@@ -26,7 +27,8 @@ pub fn settle(
         let said = format!("the record of cycle {cycle}, whose session died, was completed");
         return Ok((record.clone(), said));
     }
-    let work = rescue(repo, start);
+    let provisions = journal.slot.clone().unwrap_or_default();
+    let work = rescue(repo, start, provisions);
     let mut record = record.clone();
     record.timestamp = crate::effects::clock::timestamp();
     record.result = CycleResult::Interrupted;
@@ -49,8 +51,8 @@ pub fn settle(
 }
 
 /// Takes over what the agent had done so far; returns the ref that has it. A slot that is gone has nothing.
-fn rescue(repo: &Repo, start: &Start) -> Option<String> {
-    let rescued = Isolation::after_a_crash(repo, start).and_then(|isolation| {
+fn rescue(repo: &Repo, start: &Start, provisions: Provisions) -> Option<String> {
+    let rescued = Isolation::after_a_crash(repo, start, provisions).and_then(|isolation| {
         let stock = isolation.take_stock(start)?;
         Ok(stock.tip != start.commit)
     });

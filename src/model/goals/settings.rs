@@ -5,14 +5,16 @@ use globset::Glob;
 use super::agents::{PROMPTS, read_entries};
 use super::fields::{self, Fields, Found, Keys};
 use super::node::{Complaint, Node, Shape};
-use super::{AgentCommand, AgentSpec, Limits, Settings};
+use super::{AgentCommand, AgentSpec, Limits, Settings, Where};
 use super::{sandbox, sweep};
+use crate::model::slot;
 
 /// The keys of the `evolve:` block.
 pub const EVOLVE: Keys = Keys {
     owner: "evolve",
     known: &[
-        "agent", "agents", "jobs", "timeout", "protect", "sandbox", "sweep", "limits",
+        "agent", "agents", "jobs", "timeout", "protect", "sandbox", "sweep", "limits", "isolate",
+        "measure", "prepare", "link",
     ],
     free: &[],
     elsewhere: ELSEWHERE,
@@ -22,11 +24,14 @@ pub const EVOLVE: Keys = Keys {
 pub const CONFIG: Keys = Keys {
     owner: "the file",
     known: &[
-        "agent", "agents", "jobs", "timeout", "sandbox", "sweep", "limits",
+        "agent", "agents", "jobs", "timeout", "sandbox", "sweep", "limits", "isolate",
     ],
     free: &[],
     elsewhere: &[
         ("protect", "under evolve: in GOALS.yaml"),
+        ("measure", "under evolve: in GOALS.yaml"),
+        ("prepare", "under evolve: in GOALS.yaml"),
+        ("link", "under evolve: in GOALS.yaml"),
         ("evolve", "in GOALS.yaml; here its keys stand at the top"),
         ("goals", "in GOALS.yaml"),
         ("max_time", "under limits:"),
@@ -57,6 +62,9 @@ const AGENT: Keys = Keys {
     free: &[],
     elsewhere: &[],
 };
+
+/// Where goals are measured, in words.
+const WHERE: &[(&str, Where)] = &[("here", Where::Here), ("clean", Where::Clean)];
 
 const LIMITS: Keys = Keys {
     owner: "limits",
@@ -89,7 +97,29 @@ pub fn read_settings(node: &Node, keys: &Keys, found: &mut Found) -> Settings {
         sandbox: sandbox::read_sandbox(&fields, found),
         sweep: sweep::read_sweep(&fields, found),
         limits: read_limits(fields.node("limits"), found),
+        isolate: fields.optional("isolate", &fields::flag, found),
+        measure: fields
+            .optional("measure", &|node| fields::word(node, WHERE), found)
+            .unwrap_or_default(),
+        prepare: fields.optional("prepare", &fields::text, found),
+        link: read_link(&fields, found),
     }
+}
+
+/// Reads the paths that are lent to a slot: each below the root, and no part of git or `evolve`.
+fn read_link(fields: &Fields<'_>, found: &mut Found) -> Vec<String> {
+    let mut paths = Vec::new();
+    for (place, path) in fields::texts(fields, "link", found) {
+        match slot::lendable(&path) {
+            Ok(path) => paths.push(path),
+            Err(why) => found.report(
+                Complaint::new(place, format!("link: {} {why}", fields::quote(&path))).hint(
+                    "write the path of an ignored file or folder, relative to the repository's root",
+                ),
+            ),
+        }
+    }
+    paths
 }
 
 fn read_agent(fields: &Fields<'_>, node: &Node, found: &mut Found) -> Option<AgentSpec> {

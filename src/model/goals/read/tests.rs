@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::model::goals::{
-    AgentCommand, AgentSpec, Continuous, Direction, GoalKind, MAX_BYTES, to_error,
+    AgentCommand, AgentSpec, Continuous, Direction, GoalKind, MAX_BYTES, Where, to_error,
 };
 use crate::model::reading::Reading;
 use crate::model::sandbox::Wish;
@@ -71,6 +71,10 @@ evolve:
   timeout: 90
   protect: ['tests/**', '*.lock']
   sweep: [markers]
+  isolate: true
+  measure: clean
+  prepare: npm ci
+  link: [node_modules/]
   limits: {max_time: 1h 30m, max_cycles: 7, max_cost: 2.5, max_tokens: 500000}
 goals:
   - id: tests-pass
@@ -117,6 +121,10 @@ goals:
                 max_cost: Some(2.5),
                 max_tokens: Some(500_000),
             },
+            isolate: Some(true),
+            measure: Where::Clean,
+            prepare: Some("npm ci".to_string()),
+            link: vec!["node_modules".to_string()],
         }
     );
     let [first, second] = goals.goals.as_slice() else {
@@ -136,12 +144,12 @@ goals:
             alone: true,
             retries: 0,
             continuous: None,
-            line: 13,
+            line: 17,
         }
     );
     assert_eq!(
         (second.line, second.retries, second.kind),
-        (26, 2, GoalKind::Health)
+        (30, 2, GoalKind::Health)
     );
     assert_eq!(
         second.continuous,
@@ -950,6 +958,10 @@ fn the_example_fits_the_schema_and_shows_every_key() {
         "idle_timeout",
         "jobs",
         "protect",
+        "isolate",
+        "measure",
+        "prepare",
+        "link",
         "sweep",
         "run",
         "severity",

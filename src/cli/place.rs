@@ -1,0 +1,87 @@
+//! Where a session works: in the user's checkout, or in a slot beside it, and what slots are given.
+
+use crate::cli::RunOptions;
+use crate::cli::start::user_config;
+use crate::effects::isolation::Isolation;
+use crate::effects::repo::Repo;
+use crate::error::{Error, Result};
+use crate::event::Events;
+use crate::model::goals::Settings;
+use crate::model::slot::Provisions;
+use crate::session::GoalsFile;
+
+/// Where a session works.
+pub struct Place {
+    /// The repository that is worked in.
+    pub repo: Repo,
+    /// The goals file, in the slot if there is one: what counts there is what is committed.
+    pub goals_file: GoalsFile,
+    /// The slot, if there is one.
+    pub isolation: Option<Isolation>,
+}
+
+/// Finds the place, and makes the slot if there is to be one.
+pub fn of(goals_file: GoalsFile, run: &RunOptions, repo: Repo) -> Result<Place> {
+    if !is_isolated(run, &goals_file)? {
+        return Ok(Place {
+            repo,
+            goals_file,
+            isolation: None,
+        });
+    }
+    let isolation = Isolation::of(repo)?;
+    let (_, commit) = isolation.user.ready_head()?;
+    goals_file.refuse_uncommitted(&isolation.user, &isolation.user.tree_of(&commit)?)?;
+    let repo = isolation.renew()?;
+    let path = match &goals_file.in_repo {
+        Some(path) => repo.root.join(path),
+        None => goals_file.path.clone(),
+    };
+    Ok(Place {
+        repo,
+        goals_file: GoalsFile { path, ..goals_file },
+        isolation: Some(isolation),
+    })
+}
+
+fn is_isolated(run: &RunOptions, goals_file: &GoalsFile) -> Result<bool> {
+    if let Some(flag) = run.isolate {
+        return Ok(flag);
+    }
+    let user = match run.ignores_config {
+        true => Settings::default(),
+        false => user_config()?,
+    };
+    let of_file = goals_file.load()?.0.settings.isolate;
+    Ok(of_file.or(user.isolate).unwrap_or(false))
+}
+
+/// Says what slots are given: by flags, else by GOALS.yaml. Refuses to lend what git tracks; what is not there is told of.
+pub fn provisions(
+    run: &RunOptions,
+    file: &Settings,
+    (home, events): (&Repo, &Events),
+) -> Result<Provisions> {
+    let link = match run.link.is_empty() {
+        true => file.link.clone(),
+        false => run.link.clone(),
+    };
+    for path in &link {
+        let tracked = home.git.run(&["ls-files", "-z", "--", path])?;
+        if !tracked.is_empty() {
+            return Err(Error::usage(format!(
+                "{path} cannot be linked: git tracks it, so a copy has it"
+            ))
+            .hint("link only what git ignores"));
+        }
+        if std::fs::symlink_metadata(home.root.join(path)).is_err() {
+            events.warn(format!(
+                "{path} is to be linked, and is not in the checkout"
+            ));
+        }
+    }
+    Ok(Provisions {
+        link,
+        prepare: run.prepare.clone().or_else(|| file.prepare.clone()),
+    })
+}

@@ -1,0 +1,126 @@
+//! Makes a slot ready with the user's own command, once, and again when what it depends on changes.
+
+use std::path::Path;
+use std::time::Duration;
+
+use super::Slot;
+use crate::effects::files;
+use crate::effects::process::{Ending, Job, Stdout, Supervisor, TAIL_BYTES};
+use crate::effects::repo::Repo;
+use crate::error::Result;
+use crate::model::{mask, slot, text};
+
+/// How long the command may take.
+const TIMEOUT: Duration = Duration::from_secs(3600);
+/// The most bytes of its log.
+const LOG_LIMIT: u64 = 16 << 20;
+
+/// What making a slot ready needs.
+#[derive(Debug)]
+pub struct Preparation<'a> {
+    /// The user's repository.
+    pub user: &'a Repo,
+    /// The commit that the slot is on.
+    pub commit: &'a str,
+    /// Starts and ends the command.
+    pub supervisor: &'a Supervisor,
+    /// Where what it prints goes.
+    pub log: &'a Path,
+    /// The session, which marks its processes.
+    pub session: &'a str,
+}
+
+/// What making a slot ready came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Prepared {
+    /// It is ready.
+    Ready,
+    /// It is not, and why.
+    Failed(String),
+    /// Everything was ended from outside.
+    Stopped,
+}
+
+impl Slot {
+    /// Makes the slot ready, unless it is.
+    pub async fn prepare(&self, how: &Preparation<'_>) -> Result<Prepared> {
+        let Some(command) = &self.provisions.prepare else {
+            return Ok(Prepared::Ready);
+        };
+        let tracked = tracked(how.user, how.commit)?;
+        let inputs = slot::inputs(command, tracked.iter().map(|(path, id)| (&**path, &**id)));
+        if files::read_text(&self.stamp(), 1 << 10)? == inputs {
+            return Ok(Prepared::Ready);
+        }
+        files::remove(&self.stamp())?;
+        let ran = how
+            .supervisor
+            .run(Job {
+                argv: ["sh", "-c", command].map(Into::into).to_vec(),
+                folder: Some(self.root.clone()),
+                env: Vec::new(),
+                stdin: None,
+                log: Some(how.log.to_owned()),
+                log_limit: LOG_LIMIT,
+                timeout: TIMEOUT,
+                idle_timeout: None,
+                tail_limit: TAIL_BYTES,
+                stdout: Stdout::Merged,
+                mark: format!("{}/prepare", how.session),
+            })
+            .await;
+        let why = match ran.ending {
+            Ending::Exited(0) => match self.stray_files()?.as_slice() {
+                [] => {
+                    files::replace(&self.stamp(), inputs.as_bytes())?;
+                    return Ok(Prepared::Ready);
+                }
+                strays => format!(
+                    "changes or leaves files that git does not ignore: {}",
+                    strays.join(", ")
+                ),
+            },
+            Ending::Stopped => return Ok(Prepared::Stopped),
+            Ending::Exited(code) => format!("ended with exit {code}"),
+            Ending::Signalled(number) => format!("was ended by signal {number}"),
+            Ending::TimedOut | Ending::Idle => {
+                let limit = humantime::format_duration(TIMEOUT);
+                format!("timed out after {limit}")
+            }
+            Ending::NotStarted(why) => format!("could not be started: {why}"),
+        };
+        let said = mask::secrets(&text::clean(&String::from_utf8_lossy(&ran.tail)));
+        let said = said.trim_end().lines().next_back().unwrap_or_default();
+        let said = match said.is_empty() {
+            true => String::new(),
+            false => format!(": {}", text::cut(said, 200)),
+        };
+        let line = text::cut(&text::clean_line(command), 60);
+        Ok(Prepared::Failed(format!(
+            "a copy of the repository cannot be made ready: prepare ({line}) {why}{said}"
+        )))
+    }
+
+    /// Lists what differs from the commit and is not ignored, at most a few.
+    fn stray_files(&self) -> Result<Vec<String>> {
+        let git = crate::effects::git::Git::at(&self.root);
+        let listed = git.run(&["status", "--porcelain=v1", "-z", "--no-renames"])?;
+        let entries = listed.split(|byte| *byte == 0);
+        let paths = entries.filter_map(|entry| entry.get(3..));
+        Ok(paths
+            .take(5)
+            .map(|path| String::from_utf8_lossy(path).into_owned())
+            .collect())
+    }
+}
+
+/// Lists the files of a commit with their ids.
+fn tracked(user: &Repo, commit: &str) -> Result<Vec<(String, String)>> {
+    let listed = user.git.run(&["ls-tree", "-r", "-z", commit])?;
+    let file = |line: &[u8]| {
+        let line = String::from_utf8_lossy(line);
+        let (entry, path) = line.split_once('\t')?;
+        Some((path.to_owned(), entry.rsplit(' ').next()?.to_owned()))
+    };
+    Ok(listed.split(|byte| *byte == 0).filter_map(file).collect())
+}
