@@ -53,6 +53,8 @@ const SWEEP_LIMIT: Duration = Duration::from_secs(20);
 /// How long the supervising process has for an answer, beyond what it was given for the job: one that was stopped would
 /// otherwise be waited for without end.
 const ANSWER: Duration = Duration::from_secs(5);
+/// Why a job whose socket was closed without a word was never started: its descriptors were lost on their way.
+const NOT_TAKEN: &str = "the supervising process had no file descriptor left for it";
 /// How much of the end of the output is kept in memory where nothing else asks for more.
 pub const TAIL_BYTES: usize = 64 * 1024;
 /// The environment variable that marks a job's processes, so that they are found again after a crash.
@@ -261,7 +263,8 @@ impl Supervisor {
                 report = task.report() => match report {
                     Some(Report::Ended(ending)) => return self.wind_up(task, output, ending).await,
                     Some(Report::Gone(left)) => return (Ending::Stopped, left),
-                    None => return (Ending::Stopped, self.lose(&task.link)),
+                    None if task.link.is_hung_up() => return (Ending::Stopped, self.lose(&task.link)),
+                    None => return (Ending::NotStarted(NOT_TAKEN.to_owned()), Vec::new()),
                 },
                 () = &mut deadline => break Ending::TimedOut,
                 () = &mut idle, if job.idle_timeout.is_some() => break Ending::Idle,

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use nix::sys::signal::{SigSet, Signal, kill};
 use nix::sys::wait::waitpid;
-use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
+use rustix::net::{RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, recv, sendmsg};
 
 use super::message::{Parcel, Request};
 use super::spawn::{self, Environment, Program};
@@ -72,6 +72,15 @@ impl Link {
         let said = [IoSlice::new(&byte)];
         sendmsg(&self.common, &said, &mut ancillary, SendFlags::NOSIGNAL)?;
         Ok(())
+    }
+
+    /// Says whether the supervising process is gone. Its end closes the common socket before any job's.
+    pub fn is_hung_up(&self) -> bool {
+        let flags = RecvFlags::PEEK | RecvFlags::DONTWAIT;
+        match recv(&self.common, &mut [0][..], flags) {
+            Err(rustix::io::Errno::AGAIN | rustix::io::Errno::INTR) => false,
+            Ok(_) | Err(_) => true,
+        }
     }
 
     /// Hands a job over. Returns its socket, the ends of its streams that are read here and written here, and what is still to
