@@ -13,6 +13,7 @@ mod now;
 mod output;
 mod spawn;
 mod supervise;
+mod task;
 mod tree;
 
 use std::collections::HashSet;
@@ -23,9 +24,6 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, kill};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::UnixStream;
-use tokio::net::unix::pipe::{Receiver, Sender};
 use tokio::sync::mpsc::UnboundedSender;
 
 use crate::effects::lock::{self, Lock};
@@ -35,8 +33,9 @@ use crate::error::{Error, Result};
 
 use link::{Handed, Link};
 use message::{Order, Report};
-use output::{Output, Streams};
+use output::Output;
 use spawn::Environment;
+use task::{Task, feed};
 
 pub use now::Said;
 
@@ -223,11 +222,9 @@ impl Supervisor {
     async fn start(&self, job: &Job, output: &mut Output) -> Result<Task, Ending> {
         let not_started = |cause: io::Error| Ending::NotStarted(cause.to_string());
         let handed = self.hand_over(job)?;
-        let (task, streams, unsaid) = Task::of(handed).map_err(not_started)?;
+        let (mut task, streams, unsaid) = Task::of(handed).map_err(not_started)?;
         output.listen(streams);
-        let mut task = task;
-        // Who does not take the rest is gone, which the first look at its answers tells.
-        let _ = task.socket.write_all(&unsaid).await;
+        task.say(&unsaid).await;
         Ok(task)
     }
 
@@ -276,7 +273,7 @@ impl Supervisor {
             Some(Halt::Signal(_) | Halt::MaxTime(_) | Halt::SupervisorLost) | None => GRACE,
         };
         let milliseconds = u32::try_from(grace.as_millis()).unwrap_or(u32::MAX);
-        task.order(Order::End(milliseconds)).await;
+        task.say(&Order::End(milliseconds).to_bytes()).await;
         let left = self.hear_out(task, output, grace + SWEEP_LIMIT).await;
         (forced, left)
     }
@@ -289,10 +286,10 @@ impl Supervisor {
         ending: Ending,
     ) -> (Ending, Vec<u32>) {
         output.drain(DRAIN).await;
-        if let Some(Report::Gone(left)) = Report::take(&mut task.inbox) {
+        if let Some(Report::Gone(left)) = task.heard() {
             return (ending, left);
         }
-        task.order(Order::Sweep).await;
+        task.say(&Order::Sweep.to_bytes()).await;
         let left = self.hear_out(task, output, SWEEP_LIMIT).await;
         (ending, left)
     }
@@ -362,65 +359,11 @@ impl Shared {
     }
 }
 
-/// A job that the supervising process has taken over.
-#[derive(Debug)]
-struct Task {
-    link: Arc<Link>,
-    socket: UnixStream,
-    inbox: Vec<u8>,
-    stdin: Option<Sender>,
-}
-
-impl Task {
-    /// Takes up the ends of a job's streams and socket; returns what is still to be said on the latter.
-    fn of((link, handed): (Arc<Link>, Handed)) -> io::Result<(Task, Streams, Vec<u8>)> {
-        handed.socket.set_nonblocking(true)?;
-        let task = Task {
-            link,
-            socket: UnixStream::from_std(handed.socket)?,
-            inbox: Vec::new(),
-            stdin: handed.stdin.map(Sender::from_owned_fd).transpose()?,
-        };
-        let streams = Streams {
-            stdout: Receiver::from_owned_fd(handed.stdout)?,
-            stderr: handed.stderr.map(Receiver::from_owned_fd).transpose()?,
-        };
-        Ok((task, streams, handed.unsaid))
-    }
-
-    /// Waits for the next report; none if there will be no other. May be dropped and called again.
-    async fn report(&mut self) -> Option<Report> {
-        loop {
-            if let Some(report) = Report::take(&mut self.inbox) {
-                return Some(report);
-            }
-            match self.socket.read_buf(&mut self.inbox).await {
-                Ok(0) | Err(_) => return None,
-                Ok(_) => {}
-            }
-        }
-    }
-
-    /// Whoever does not hear it is gone, which the next look at its answers tells.
-    async fn order(&mut self, order: Order) {
-        let _ = self.socket.write_all(&order.to_bytes()).await;
-    }
-}
-
 fn is_hung_up(cause: &io::Error) -> bool {
     matches!(
         cause.kind(),
         io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset | io::ErrorKind::NotConnected
     )
-}
-
-/// Writes the input in the background, so that a program that never reads does not hold anybody up.
-fn feed((mut stdin, input): (Sender, Vec<u8>)) -> tokio::task::JoinHandle<()> {
-    tokio::spawn(async move {
-        // A program that closes its input early is its own business.
-        let _ = stdin.write_all(&input).await;
-        let _ = stdin.shutdown().await;
-    })
 }
 
 /// Sends a signal to a process that is not ours to wait for; one that is gone is fine.
