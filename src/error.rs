@@ -44,9 +44,14 @@ impl Kind {
 const DENIED: &str = "Permission denied";
 
 /// The system's words, as Rust, libgit2 and git pass them on, and what to do about them.
-const ADVICE: [(&str, &str); 8] = [
+const ADVICE: [(&str, &str); 9] = [
     (
         "No space left on device",
+        "free some space, then run evolve again",
+    ),
+    (
+        // Git's own words for the same.
+        "Out of diskspace",
         "free some space, then run evolve again",
     ),
     (

@@ -297,6 +297,7 @@ pub fn listen(global: &Global, as_json: bool) -> Result<(Events, JoinHandle<()>)
 
 /// Runs a future on a runtime of this thread.
 pub fn block_on<T>(future: impl Future<Output = Result<T>>) -> Result<T> {
+    files::refuse_few_descriptors()?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()

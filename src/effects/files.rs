@@ -4,6 +4,8 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind, Read, Write};
 use std::path::Path;
 
+use nix::sys::resource::{Resource, getrlimit};
+
 use crate::effects::proc_table;
 use crate::error::{Error, Result};
 use crate::model::exact;
@@ -156,6 +158,19 @@ pub fn sync_folder(folder: &Path) -> std::io::Result<()> {
         false => folder,
     };
     File::open(folder)?.sync_all()
+}
+
+/// Refuses to run where fewer files may be open at once than a run may need: libraries break down without one, and where
+/// checks cannot be started nothing is learned of their goals.
+pub fn refuse_few_descriptors() -> Result<()> {
+    const NEEDED: u64 = 64;
+    match getrlimit(Resource::RLIMIT_NOFILE) {
+        Ok((limit, _)) if limit < NEEDED => Err(Error::internal(format!(
+            "only {limit} files may be open at once, and evolve may need {NEEDED}"
+        ))
+        .hint("let it open more files (`ulimit -n`), then run evolve again")),
+        Ok(_) | Err(_) => Ok(()),
+    }
 }
 
 /// Removes a file; one that is not there is fine.

@@ -10,7 +10,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use git2::{
-    ConfigLevel, ErrorCode, Oid, Repository, RepositoryOpenFlags, RepositoryState, Signature, Sort,
+    ConfigLevel, ErrorCode, ObjectType, Oid, Repository, RepositoryOpenFlags, RepositoryState,
+    Signature, Sort,
 };
 
 use crate::effects::files;
@@ -280,19 +281,39 @@ impl Repo {
     /// Stores a commit without moving any ref. Its message may hold words of others: what a terminal would act on is left
     /// out, and what looks like a secret is masked.
     pub fn store_commit(&self, tree: &str, parent: &str, message: &str) -> Result<String> {
-        let message = mask::secrets(&text::clean(message));
-        let signature = self.signature()?;
         let tree = self.tree(tree)?;
         if tree.is_empty() {
             // Git knows the empty tree without storing it, and misses it all the same when it checks its objects.
             let empty = self.inner.treebuilder(None).and_then(|tree| tree.write());
-            empty.map_err(broken("store a tree"))?;
+            empty.map_err(self.cannot("store a tree"))?;
         }
         let parent = self.commit(parent)?;
-        self.inner
-            .commit(None, &signature, &signature, &message, &tree, &[&parent])
+        self.write_commit(&tree, &[&parent], message)
+    }
+
+    fn write_commit(
+        &self,
+        tree: &git2::Tree<'_>,
+        parents: &[&git2::Commit<'_>],
+        message: &str,
+    ) -> Result<String> {
+        let message = mask::secrets(&text::clean(message));
+        let signature = self.signature()?;
+        let text = self
+            .inner
+            .commit_create_buffer(&signature, &signature, &message, tree, parents)
+            .map_err(broken("make a commit"))?;
+        // Not `Repository::commit`: where the disk is full that returns the id of nothing, and no error.
+        let odb = self.inner.odb();
+        odb.and_then(|odb| odb.write(ObjectType::Commit, &text))
             .map(|id| id.to_string())
-            .map_err(broken("store a commit"))
+            .map_err(self.cannot("store a commit"))
+    }
+
+    /// Turns a failure to write into an error that says what was tried, and where.
+    fn cannot(&self, what: &str) -> impl Fn(git2::Error) -> Error {
+        let what = format!("{what} in {}", self.inner.path().display());
+        move |cause| refused(&what, &cause)
     }
 
     fn signature(&self) -> Result<Signature<'static>> {
@@ -319,7 +340,7 @@ impl Repo {
         {
             Ok(_) => Ok(true),
             Err(cause) if cause.code() == ErrorCode::Modified => Ok(false),
-            Err(cause) => Err(broken("move a ref")(cause)),
+            Err(cause) => Err(self.cannot("move a ref")(cause)),
         }
     }
 
@@ -328,7 +349,7 @@ impl Repo {
         self.inner
             .reference(name, oid(target)?, true, note)
             .map(|_| ())
-            .map_err(broken("write a ref"))
+            .map_err(self.cannot("write a ref"))
     }
 
     /// Makes HEAD name a branch; neither index nor working tree change.
@@ -336,7 +357,7 @@ impl Repo {
         self.inner
             .reference_symbolic("HEAD", branch, true, note)
             .map(|_| ())
-            .map_err(broken("write HEAD"))
+            .map_err(self.cannot("write HEAD"))
     }
 
     /// Returns the movements of a ref, newest first; empty where none are kept.
@@ -388,14 +409,16 @@ fn oid(id: &str) -> Result<Oid> {
 
 /// Turns a failure of libgit2 into an error that says what was tried.
 fn broken(what: &'static str) -> impl Fn(git2::Error) -> Error {
-    move |cause| {
-        let error = Error::internal(format!("cannot {what}: {}", cause.message()));
-        match cause.code() {
-            ErrorCode::Locked => {
-                error.hint("another git is at work here; if none is, remove the lock file it names")
-            }
-            _ => error.advised(),
+    move |cause| refused(what, &cause)
+}
+
+fn refused(what: &str, cause: &git2::Error) -> Error {
+    let error = Error::internal(format!("cannot {what}: {}", cause.message()));
+    match cause.code() {
+        ErrorCode::Locked => {
+            error.hint("another git is at work here; if none is, remove the lock file it names")
         }
+        _ => error.advised(),
     }
 }
 

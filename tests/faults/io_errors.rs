@@ -1,11 +1,17 @@
 //! A full disk, I/O errors, a read-only file system, no file descriptors left: a clear error, nothing half-written, and a
 //! state from which the next start goes on once the fault is gone.
 
+use std::fs;
+use std::io::Write;
+use std::os::unix::fs::MetadataExt;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
 use crate::chance::{Chance, cases, seeds};
-use crate::harness::{Run, TestRepo};
+use crate::harness::{Run, TestRepo, finish, output};
 use crate::kill_points::invariants;
 use crate::kill_points::points::{Point, Strike, strike};
-use crate::kill_points::scenario::{Before, go_on, settle};
+use crate::kill_points::scenario::{Before, Scenario, go_on, settle};
 use crate::kill_points::{Ground, run_all};
 
 /// The errors that a call can have on a real machine.
@@ -83,4 +89,143 @@ fn recovers(repo: &TestRepo, before: &Before, struck: &Run) -> Result<(), String
         return Err(format!("the next session failed{told}"));
     }
     invariants::sound(repo).map_err(|why| format!("after the next session: {why}{told}"))
+}
+
+/// Runs an ignored test of this file again in a namespace with a small file system of its own, which root may make and
+/// anybody who may have a user namespace.
+fn in_a_small_file_system(test: &str, size: &str) {
+    let folder = tempfile::tempdir().unwrap();
+    let is_root = fs::metadata("/proc/self").unwrap().uid() == 0;
+    let mut command = Command::new("unshare");
+    if !is_root {
+        command.args(["--user", "--map-root-user"]);
+    }
+    let script = "mount -t tmpfs -o size=$1 tmpfs \"$TMPDIR\" && exec \"$0\" --ignored --exact \"$2\" --nocapture";
+    command.args(["--mount", "sh", "-c", script]);
+    command.arg(std::env::current_exe().unwrap());
+    command.args([size, &format!("io_errors::{test}")]);
+    let output = command.env("TMPDIR", folder.path()).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
+    assert!(
+        output.status.success() && said.contains("1 passed"),
+        "{said}"
+    );
+}
+
+fn remount(how: &str) {
+    let folder = std::env::var_os("TMPDIR").unwrap();
+    let mut command = Command::new("mount");
+    output(command.args(["-o", &format!("remount,{how}")]).arg(folder));
+}
+
+#[test]
+fn a_full_disk_is_told_and_the_next_start_goes_on() {
+    in_a_small_file_system("full_disk", "16m");
+}
+
+#[test]
+#[ignore = "needs a file system of its own: see a_full_disk_is_told_and_the_next_start_goes_on"]
+fn full_disk() {
+    let mut told = 0;
+    for scenario in [Scenario::Kept, Scenario::Undone] {
+        let template = scenario.prepared();
+        let before = Before::of(scenario, &template);
+        for pages in (0..cases(60, 240)).map(|case| case * 240 / cases(60, 240)) {
+            let repo = template.copied();
+            let filler = fill(pages * 4096);
+            let struck = repo.run(&["--max-cycles=1"]);
+            fs::remove_file(filler).unwrap();
+            recovers(&repo, &before, &struck)
+                .unwrap_or_else(|why| panic!("{} with {pages} pages left: {why}", scenario.name()));
+            if struck.code != 0 {
+                told += 1;
+                let advice = "free some space, then run evolve again";
+                assert!(
+                    struck.stderr.contains(advice),
+                    "{pages} pages: {}",
+                    struck.stderr
+                );
+            }
+        }
+    }
+    assert!(told > 20, "the disk was full only {told} times");
+}
+
+/// Fills the file system but for so many bytes; returns the file that does it.
+fn fill(left: u64) -> PathBuf {
+    let filler = std::env::temp_dir().join("filler");
+    let mut file = fs::File::create(&filler).unwrap();
+    let page = [0; 4096];
+    let mut size = 0;
+    while file.write_all(&page).is_ok() {
+        size += 4096;
+    }
+    file.set_len(size - left.min(size)).unwrap();
+    filler
+}
+
+#[test]
+fn a_read_only_file_system_is_told_and_the_next_start_goes_on() {
+    in_a_small_file_system("read_only", "64m");
+}
+
+#[test]
+#[ignore = "needs a file system of its own: see a_read_only_file_system_is_told_and_the_next_start_goes_on"]
+fn read_only() {
+    for scenario in Scenario::ALL {
+        let repo = scenario.prepared();
+        let before = Before::of(scenario, &repo);
+        remount("ro");
+        let struck = repo.run(&["--max-cycles=1"]);
+        remount("rw");
+        assert_eq!(struck.code, 1, "{}", struck.stderr);
+        let root = repo.root().display().to_string();
+        let advice = "make the file system writable, then run evolve again";
+        assert!(
+            struck.stderr.contains(&root) && struck.stderr.contains(advice),
+            "{}",
+            struck.stderr
+        );
+        recovers(&repo, &before, &struck)
+            .unwrap_or_else(|why| panic!("{}: {why}", scenario.name()));
+    }
+}
+
+#[test]
+fn with_few_file_descriptors_left_there_is_a_clear_word_and_the_next_start_goes_on() {
+    let mut told = 0;
+    for scenario in [Scenario::Kept, Scenario::Undone, Scenario::Sweep] {
+        let template = scenario.prepared();
+        let before = Before::of(scenario, &template);
+        for limit in (8..100).step_by(7) {
+            let repo = template.copied();
+            let mut command = repo.command("sh");
+            command.args([
+                "-c",
+                "ulimit -n $1; shift; exec \"$@\"",
+                "sh",
+                &limit.to_string(),
+            ]);
+            command
+                .arg(env!("CARGO_BIN_EXE_evolve"))
+                .args(Scenario::arguments(&repo));
+            command.stdout(Stdio::piped()).stderr(Stdio::piped());
+            let struck = finish(command.spawn().unwrap());
+            if struck.code != 0 {
+                told += 1;
+                assert!(
+                    struck.code == 1 && struck.stderr.contains("ulimit -n"),
+                    "{} with {limit}: {} {}{}",
+                    scenario.name(),
+                    struck.code,
+                    struck.stdout,
+                    struck.stderr
+                );
+            }
+            recovers(&repo, &before, &struck).unwrap_or_else(|why| {
+                panic!("{} with {limit} descriptors: {why}", scenario.name())
+            });
+        }
+    }
+    assert!(told > 10, "there were too few only {told} times");
 }

@@ -504,7 +504,7 @@ impl TestRepo {
     /// that, because thousands of short sessions would mostly wait for the disk.
     pub fn copied(&self) -> TestRepo {
         let memory = Path::new("/dev/shm");
-        let folder = match memory.is_dir() {
+        let folder = match memory.is_dir() && std::env::var_os("TMPDIR").is_none() {
             true => tempfile::tempdir_in(memory).unwrap(),
             false => tempfile::tempdir().unwrap(),
         };

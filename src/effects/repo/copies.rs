@@ -122,18 +122,8 @@ impl Repo {
         }
         let tree = index.write_tree_to(&self.inner).map_err(broken(what))?;
         let tree = self.tree(&tree.to_string())?;
-        let signature = self.signature()?;
         let parents = [self.commit(ours)?, self.commit(theirs)?];
-        self.inner
-            .commit(
-                None,
-                &signature,
-                &signature,
-                message,
-                &tree,
-                &parents.each_ref(),
-            )
-            .map(|id| Merged::Clean(id.to_string()))
-            .map_err(broken(what))
+        let merged = self.write_commit(&tree, &parents.each_ref(), message)?;
+        Ok(Merged::Clean(merged))
     }
 }

@@ -237,7 +237,7 @@ impl Repo {
         self.inner
             .blob(bytes)
             .map(|id| id.to_string())
-            .map_err(broken("store a file"))
+            .map_err(self.cannot("store a file"))
     }
 
     /// Builds a tree that has the content of `content`, and of the ledger paths exactly `files`.
@@ -255,7 +255,7 @@ impl Repo {
         update
             .create_updated(&self.inner, &base)
             .map(|id| id.to_string())
-            .map_err(broken("build a tree"))
+            .map_err(self.cannot("build a tree"))
     }
 
     /// Builds a tree that has the new version of each of these files, and is `base` otherwise.
@@ -270,7 +270,7 @@ impl Repo {
         update
             .create_updated(&self.inner, &base)
             .map(|id| id.to_string())
-            .map_err(broken("build a tree"))
+            .map_err(self.cannot("build a tree"))
     }
 
     /// Returns a tree without what stands, as a file or link, where the ledger's folders have to be.
@@ -283,7 +283,7 @@ impl Repo {
                 update.remove(folder);
                 let without = update
                     .create_updated(&self.inner, &tree)
-                    .map_err(broken("build a tree"))?;
+                    .map_err(self.cannot("build a tree"))?;
                 tree = self
                     .inner
                     .find_tree(without)

@@ -119,7 +119,7 @@ const GOALS: &str = r#"  - {id: a, description: file a exists, check: 'echo $$ >
 "#;
 
 /// Somebody writes a file where an undo has to write one of its own.
-const CHECK_B: &str = "if [ ! -e folder/other ] && [ ! -e \"$OUT/wrote\" ]; then mkdir -p folder; echo \"somebody's\" >folder/other; echo yes >\"$OUT/wrote\"; fi; test -e b";
+const CHECK_B: &str = "if [ ! -e folder/other ] && [ ! -e \"$OUT/wrote\" ]; then mkdir -p folder; echo \"somebody's\" >folder/other && echo yes >\"$OUT/wrote\"; fi; test -e b";
 
 /// What the user has beside what is committed.
 const USERS: [(&str, &str); 7] = [
