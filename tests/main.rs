@@ -17,6 +17,7 @@ mod processes;
 mod readings;
 mod recovery;
 mod sandbox;
+mod secrets;
 mod selection;
 mod stopping;
 mod sweep;
