@@ -7,6 +7,9 @@
 #[path = "../faults/chance.rs"]
 mod chance;
 
+#[path = "../harness/mod.rs"]
+mod harness;
+
 mod feed;
 mod mutate;
 mod nasty;
@@ -15,4 +18,5 @@ mod agents;
 mod checks;
 mod goals;
 mod ledger;
+mod repositories;
 mod words;
