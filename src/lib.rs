@@ -84,6 +84,7 @@ pub mod effects {
     pub mod measure;
     pub mod proc_table;
     pub mod process;
+    pub mod program;
     pub mod quarantine;
     pub mod repo;
     pub mod reports;

@@ -20,7 +20,7 @@ const ALLOWED: [(&str, &[&str]); 9] = [
 ];
 
 /// Crates that only one place names, with that place.
-const ONLY_IN: [(&str, &str); 9] = [
+const ONLY_IN: [(&str, &str); 8] = [
     ("git2", "effects/repo"),
     ("fs2", "effects/lock"),
     ("serde_yaml", "model/goals"),
@@ -29,7 +29,6 @@ const ONLY_IN: [(&str, &str); 9] = [
     ("jsonschema", "model/schema"),
     ("roxmltree", "model/reading"),
     ("AccessFs", "effects/sandbox/landlock"),
-    ("rustix", "effects/sandbox/landlock"),
 ];
 
 fn sources(folder: &Path, found: &mut Vec<PathBuf>) {

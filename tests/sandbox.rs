@@ -24,6 +24,7 @@ try home-replace 'mv canary-of-mine "$HOME/canary"'
 try sibling 'echo x >>"$OUT/canary"'
 try sibling-take 'mv "$OUT/canary" moved'
 try sibling-link 'ln "$OUT/canary" linked && echo x >>linked'
+try mode 'chmod 600 "$HOME/canary"'
 try kill-file 'rm "$HOME/.config/evolve/config.yaml"'
 try private 'echo x >.git/evolve/x'
 try hooks 'echo x >.git/hooks/post-commit'
@@ -99,6 +100,8 @@ fn an_agent_under_landlock_writes_only_to_the_repository_and_its_temporary_folde
     assert_eq!(
         done(&repo),
         [
+            // Modes, owners and times are not what landlock is about.
+            "mode",
             "private",
             "hooks",
             "config",
@@ -675,4 +678,32 @@ fn what_the_sandbox_is_asked_to_be_has_to_make_sense() {
         "{}",
         run.stderr
     );
+}
+
+#[test]
+fn programs_that_an_agent_puts_on_the_path_are_not_what_evolve_runs() {
+    for is_relative in [true, false] {
+        let mut repo = repo();
+        let path = std::env::var("PATH").unwrap();
+        let folder = match is_relative {
+            true => "bin".to_owned(),
+            false => repo.path("bin").display().to_string(),
+        };
+        repo.env
+            .push(("PATH".to_owned(), format!("{folder}:{path}")));
+        repo.write(".gitignore", "bin/\n");
+        repo.write("GOALS.yaml", &format!("version: 1\ngoals:\n{GOALS}"));
+        repo.commit_all("ignored");
+        // A git that says it worked, a shell that passes every check.
+        repo.agent_does(&["mkdir bin; for tool in git sh; do printf '#!/bin/true\\n' >bin/$tool; chmod +x bin/$tool; done"]);
+        let run = repo.run(&["--max-cycles=1"]).expect(0);
+        let story = format!("{}{}", run.stdout, run.stderr);
+        assert_eq!(repo.each("result"), ["unchanged"], "{story}");
+        assert_eq!(repo.newest()["goals_passing"], 0, "{story}");
+        assert!(
+            run.stderr
+                .contains("warning: PATH leads into the repository"),
+            "{story}"
+        );
+    }
 }

@@ -14,7 +14,7 @@ use crate::effects::process::Supervisor;
 use crate::effects::repo::Repo;
 use crate::effects::sandbox::{self, Ground, Inmate, Sandbox};
 use crate::effects::stop::{self, Stop};
-use crate::effects::{clock, files, lock};
+use crate::effects::{clock, files, lock, program};
 use crate::engine;
 use crate::error::{Error, Result};
 use crate::event::{self, Event, Events};
@@ -97,7 +97,14 @@ async fn start(
     let (sandbox, warnings) = Sandbox::choose(&settings.sandbox, &ground)?;
     let sandbox = sandbox.open(&repo.private)?;
     sandbox::tell(&repo.private, &sandbox.protections)?;
-    for warning in warnings {
+    let of_path = program::folders_within(&repo.root);
+    let of_path = of_path.iter().map(|folder| {
+        format!(
+            "PATH leads into the repository, to {}: an agent can put programs there that checks would run",
+            folder.display()
+        )
+    });
+    for warning in warnings.into_iter().chain(of_path) {
         events.warn(warning);
     }
     if let Some(limit) = settings.limits.max_time {

@@ -4,7 +4,7 @@ mod guard;
 mod outbox;
 mod resolve;
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -12,6 +12,7 @@ use tokio::sync::mpsc;
 
 use crate::effects::files;
 use crate::effects::process::{Ending, Job, Ran, Stdout, Supervisor, TAIL_BYTES};
+use crate::effects::program;
 use crate::effects::sandbox::{Ground, Inmate, Sandbox};
 use crate::effects::workspace::Start;
 use crate::error::{Error, Result};
@@ -182,7 +183,9 @@ impl Agent {
 
     fn argv(&self, how: &Preset, fill: &Fill<'_>) -> Vec<OsString> {
         match &self.way {
-            Way::Line(line) => ["sh", "-c", line].map(Into::into).to_vec(),
+            Way::Line(line) => [program::shell(), "-c".as_ref(), line.as_ref()]
+                .map(OsStr::to_owned)
+                .to_vec(),
             Way::Program(program, _) => how
                 .argv(program, fill)
                 .into_iter()

@@ -12,6 +12,7 @@ use std::thread;
 use std::time::Duration;
 
 use crate::effects::process::{Ending, Job, Stdout, Supervisor};
+use crate::effects::program;
 use crate::error::{Error, Kind, Result};
 
 /// What `git rev-parse --local-env-vars` prints: variables that tie a command to one repository.
@@ -126,7 +127,7 @@ impl Git {
         let end = match &said.ending {
             Ending::Exited(code) => format!("exit {code}"),
             Ending::Signalled(number) => format!("signal {number}"),
-            Ending::NotStarted(_) if which::which("git").is_err() => {
+            Ending::NotStarted(_) if program::find("git").is_none() => {
                 return Err(cannot_start(std::io::ErrorKind::NotFound.into()));
             }
             Ending::NotStarted(why) => {
@@ -148,8 +149,13 @@ impl Git {
 
     fn job<S: AsRef<OsStr>>(&self, arguments: &[S], input: &[u8], mark: &str) -> Job {
         tracing::debug!(command = %shown(arguments), "git");
-        let settings = HARDENING.iter().flat_map(|setting| ["-c", setting]);
-        let words = std::iter::once("git").chain(settings).map(OsString::from);
+        let settings = HARDENING
+            .iter()
+            .flat_map(|setting| ["-c", setting])
+            .map(OsStr::new);
+        let words = std::iter::once(program::git())
+            .chain(settings)
+            .map(OsString::from);
         let arguments = arguments.iter().map(|word| word.as_ref().to_owned());
         let variable = |(name, value): (&str, &str)| (name.into(), value.into());
         Job {
@@ -202,7 +208,7 @@ impl Git {
     }
 
     fn command(&self) -> Command {
-        let mut command = Command::new("git");
+        let mut command = Command::new(program::git());
         command.current_dir(&self.root);
         command
             .stdin(Stdio::piped())

@@ -1,6 +1,7 @@
 //! Runs the checks of goals, several at once, and turns how each ended into a measurement.
 
 use std::collections::HashMap;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::{Duration, SystemTime};
@@ -8,11 +9,11 @@ use std::time::{Duration, SystemTime};
 use tokio::sync::Semaphore;
 use tokio::task::LocalSet;
 
-use crate::effects::clock;
 use crate::effects::process::{Ending, Job, Ran, Stdout, Supervisor, TAIL_BYTES};
 use crate::effects::reports;
 use crate::effects::sandbox::Fence;
 use crate::effects::stop::{Halt, Stop};
+use crate::effects::{clock, program};
 use crate::event::{Event, Events};
 use crate::model::goals::{DEFAULT_CHECK_TIMEOUT, Goal, Goals};
 use crate::model::measuring::{self, Outcome};
@@ -153,9 +154,11 @@ impl Measurer {
             ) => (TAIL_BYTES, Stdout::Merged),
         };
         Job {
-            argv: self
-                .fence
-                .around(["sh", "-c", &goal.check].map(Into::into).to_vec()),
+            argv: self.fence.around(
+                [program::shell(), "-c".as_ref(), goal.check.as_ref()]
+                    .map(OsStr::to_owned)
+                    .to_vec(),
+            ),
             folder: Some(self.root.clone()),
             env: self.fence.env.clone(),
             stdin: None,

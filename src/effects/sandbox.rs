@@ -13,7 +13,7 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 
 use crate::effects::repo::Repo;
-use crate::effects::{files, ledger};
+use crate::effects::{files, ledger, program};
 use crate::error::{Error, Result};
 use crate::model::sandbox::{
     Access, Available, Home, Mechanism, Mode, Network, Protections, Reach, Rule, Told, Wish,
@@ -400,7 +400,7 @@ fn short_of(reach: Reach, network: Network) -> Vec<String> {
 
 /// Returns bubblewrap if it is installed and works: containers and hardened kernels often forbid what it needs.
 fn bwrap_program(without_network: bool) -> Result<PathBuf, String> {
-    let program = which::which("bwrap").map_err(|_| "bwrap: not installed".to_owned())?;
+    let program = program::find("bwrap").ok_or("bwrap: not installed")?;
     let program = program.canonicalize().unwrap_or(program);
     let tried = Command::new(&program)
         .args(bwrap_argv(&[], (!without_network, is_root())))

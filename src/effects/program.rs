@@ -1,0 +1,52 @@
+//! Where the programs are that `evolve` itself runs: found once, before any agent is called, and never in a folder that an
+//! agent could have filled.
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+/// Returns git, as an absolute path where there is one.
+pub fn git() -> &'static OsStr {
+    static GIT: OnceLock<OsString> = OnceLock::new();
+    GIT.get_or_init(|| found("git"))
+}
+
+/// Returns the shell that runs checks and agents, as an absolute path where there is one.
+pub fn shell() -> &'static OsStr {
+    static SHELL: OnceLock<OsString> = OnceLock::new();
+    SHELL.get_or_init(|| found("sh"))
+}
+
+fn found(name: &str) -> OsString {
+    find(name).map_or_else(|| name.into(), PathBuf::into_os_string)
+}
+
+/// Returns the first program called `name` on the PATH, passing by what is relative or lies in the work tree of a git
+/// repository around the working directory.
+pub fn find(name: &str) -> Option<PathBuf> {
+    let place = std::env::current_dir().ok()?;
+    let mut programs = which::which_in_all(name, std::env::var_os("PATH"), &place).ok()?;
+    let tree = work_tree(&place);
+    programs.find(|program| is_outside(program, tree.as_deref()))
+}
+
+/// Returns the folders of the PATH in which an agent at work in `tree` could put programs.
+pub fn folders_within(tree: &Path) -> Vec<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path)
+        .filter(|folder| !is_outside(&tree.join(folder), Some(tree)))
+        .collect()
+}
+
+fn is_outside(path: &Path, tree: Option<&Path>) -> bool {
+    let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    tree.is_none_or(|tree| !path.starts_with(tree) && !real.starts_with(tree))
+}
+
+fn work_tree(place: &Path) -> Option<PathBuf> {
+    let place = place.canonicalize().ok()?;
+    let root = place
+        .ancestors()
+        .find(|folder| folder.join(".git").exists());
+    root.map(Path::to_owned)
+}
