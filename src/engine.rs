@@ -7,13 +7,12 @@ use crate::cycle::{Step, cycle, summary};
 use crate::effects::journal::{Journal, Phase};
 use crate::effects::workspace::Workspace;
 use crate::error::{Error, Result};
-use crate::event::Event;
 use crate::model::ledger as names;
 use crate::model::limit;
 use crate::session::{Cut, Ending, Progress, Session};
 
 pub use open::add_unwired;
-pub use recover::recover;
+pub use recover::{put_back_settings, recover};
 
 /// Runs cycles until there is a reason to end, and ends in order. Returns the ending; an error that ended the session is
 /// returned after everything that could be settled was settled.
@@ -78,6 +77,11 @@ fn of_error(error: &Error) -> Ending {
 /// Ends the session: completes the summary with one more commit if anything was recorded, and says
 /// why it ended.
 fn close(session: &Session, progress: &mut Progress, ending: &Ending) -> Result<()> {
+    if !session.has_git_dir() {
+        // Nothing can be settled, and nothing is written into what is there now.
+        session.tell_end(progress, ending, None);
+        return Ok(());
+    }
     let is_settled = drop_unrecorded(session, progress)?;
     let mut told = None;
     if is_settled && !progress.records.is_empty() {
@@ -115,14 +119,7 @@ fn close(session: &Session, progress: &mut Progress, ending: &Ending) -> Result<
             isolation.leave()?;
         }
     }
-    session.events.send(Event::SessionEnded {
-        reason: ending.reason.clone(),
-        ending: ending.word,
-        cycles: progress.records.len() as u64,
-        exit_code: ending.exit_code,
-        trajectory: told,
-        spent: progress.spent,
-    });
+    session.tell_end(progress, ending, told);
     Ok(())
 }
 

@@ -76,12 +76,14 @@ pub mod effects {
     pub mod excludes;
     pub mod files;
     pub mod git;
+    pub mod guard;
     pub mod isolation;
     pub mod journal;
     pub mod keep;
     pub mod ledger;
     pub mod lock;
     pub mod measure;
+    pub mod mirror;
     pub mod proc_table;
     pub mod process;
     pub mod program;

@@ -8,11 +8,13 @@ use chrono::{DateTime, Utc};
 
 use crate::effects::agent::Agent;
 use crate::effects::files;
+use crate::effects::guard::Places;
 use crate::effects::isolation::Isolation;
 use crate::effects::keep::Kept;
 use crate::effects::ledger::Ledger;
 use crate::effects::lock::Lock;
 use crate::effects::measure::Measurer;
+use crate::effects::mirror::Mirror;
 use crate::effects::repo::Repo;
 use crate::effects::sandbox::Sandbox;
 use crate::effects::slot::{Ignored, Preparation, Prepared, Slot};
@@ -56,6 +58,8 @@ pub struct Session {
     pub stop: Stop,
     /// Who is told.
     pub events: Events,
+    /// The copy of the git directory while an agent works; none where the agent has a slot, or there is no place for it.
+    pub mirror: Option<Mirror>,
     /// What the user asked for.
     pub options: Options,
     /// Held as long as the session lives.
@@ -317,6 +321,8 @@ pub struct Progress {
     pub opened: Option<Start>,
     /// The newest sweep of this session, be it a vain one.
     pub last_sweep: Option<LastSweep>,
+    /// It was said that there is no copy of the git directory.
+    pub is_unmirrored: bool,
 }
 
 impl Progress {
@@ -343,6 +349,7 @@ impl Progress {
             refusals: 0,
             opened: None,
             last_sweep: None,
+            is_unmirrored: false,
         }
     }
 
@@ -404,13 +411,51 @@ impl Session {
         self.workspace().begin(&self.id, cycle)
     }
 
+    /// Says whether the git directory is the one that this session began in.
+    pub fn has_git_dir(&self) -> bool {
+        self.lock.is_at(&self.home().private.join("lock"))
+    }
+
+    /// Makes what git holds for the user beside branch and files what it was before the agent, wherever that was changed by
+    /// what ran since; says what had changed. To be done before git is called after somebody else was at work.
+    pub fn guard(&self, start: &Start) -> Result<Vec<String>> {
+        if self.isolation.is_some() {
+            return Ok(Vec::new());
+        }
+        if !self.has_git_dir() {
+            return Err(self.git_dir_is_gone());
+        }
+        let mut notes = start.put_back_settings(&Places::of(&self.repo))?;
+        notes.extend(start.put_back_refs(&self.repo)?);
+        Ok(notes)
+    }
+
+    fn git_dir_is_gone(&self) -> Error {
+        let root = self.repo.root.display();
+        let error = Error::unsafe_repo(format!(
+            "{root} is no longer the git repository it was: its .git is gone or was replaced"
+        ));
+        match self.mirror.as_ref().and_then(Mirror::way_back) {
+            Some(way_back) => error.hint(format!(
+                "nothing was written; this puts .git back as it was before the agent, and the next run undoes the rest: `{way_back}`"
+            )),
+            None => error.hint("the files are as the agent left them, nothing was done to them"),
+        }
+    }
+
     /// Takes stock of what the agent left.
     pub fn take_stock(&self, start: &Start) -> Result<Stock> {
         match &self.isolation {
             Some(isolation) => isolation.take_stock(start),
             None => {
+                if !self.has_git_dir() {
+                    return Err(self.git_dir_is_gone());
+                }
+                let put_back = start.put_back_settings(&Places::of(&self.repo))?;
                 let repo = self.repo.reopened()?;
-                Workspace { repo: &repo }.take_stock(start, Unmarked::Agents)
+                let mut stock = Workspace { repo: &repo }.take_stock(start, Unmarked::Agents)?;
+                stock.notes.extend(put_back);
+                Ok(stock)
             }
         }
     }
@@ -492,6 +537,18 @@ impl Session {
     pub fn lent_to_agent(&self) -> Option<Provisions> {
         let isolation = self.isolation.as_ref()?;
         Some(isolation.slot.provisions.clone())
+    }
+
+    /// Tells of the session's end.
+    pub fn tell_end(&self, progress: &Progress, ending: &Ending, trajectory: Option<String>) {
+        self.events.send(Event::SessionEnded {
+            reason: ending.reason.clone(),
+            ending: ending.word,
+            cycles: progress.records.len() as u64,
+            exit_code: ending.exit_code,
+            trajectory,
+            spent: progress.spent,
+        });
     }
 
     /// Tells of a whole snapshot.

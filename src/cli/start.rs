@@ -7,9 +7,11 @@ use std::thread::JoinHandle;
 use crate::cli::place::{self, Place};
 use crate::cli::{Global, RunOptions};
 use crate::effects::agent::Agent;
+use crate::effects::guard::Places;
 use crate::effects::journal::Journal;
 use crate::effects::ledger::Ledger;
 use crate::effects::measure::Measurer;
+use crate::effects::mirror::Mirror;
 use crate::effects::process::Supervisor;
 use crate::effects::repo::Repo;
 use crate::effects::sandbox::{self, Ground, Inmate, Sandbox};
@@ -37,7 +39,7 @@ pub fn run_loop(global: &Global, run: &RunOptions) -> Result<u8> {
     let (events, listener) = listen(global, run.json)?;
     let ended = block_on(async {
         let cwd = current_dir()?;
-        let repo = Repo::discover(&cwd)?;
+        let repo = open(&cwd).await?;
         let ending = start(global, run, repo, &events).await?;
         Ok(ending.exit_code)
     });
@@ -75,8 +77,15 @@ async fn start(
     ] {
         files::remove_temporaries(&folder);
     }
+    let mirror = Mirror::of(&Places::of(&repo)).ok();
+    if let Some(mirror) = &mirror {
+        mirror.refuse_another()?;
+    }
     if let Some(ending) = engine::recover(&repo, events)? {
         return Ok(tell(events, ending));
+    }
+    if let Some(mirror) = &mirror {
+        mirror.remove()?;
     }
     if let Some(words) = stop::stop_file(&repo.root.join(names::STOP)) {
         return Ok(tell(events, Ending::stopped(&words)));
@@ -154,6 +163,7 @@ async fn start(
         id,
         started,
         repo,
+        mirror: mirror.filter(|_| isolation.is_none()),
         isolation,
         goals_file,
         agent,
@@ -166,6 +176,19 @@ async fn start(
     };
     let mut progress = Progress::new(session.home(), ledger);
     engine::run(&session, &mut progress).await
+}
+
+/// Opens the repository, after settings that the agent of a dead session may have planted are as they were: they could lead
+/// astray whoever opens it.
+async fn open(cwd: &Path) -> Result<Repo> {
+    if let Some(places) = Repo::places(cwd) {
+        let lock = places.private.join("lock");
+        if Journal::is_there(&places.private) && lock::holder(&lock).is_none() {
+            let _lock = lock::take(&lock, &clock::timestamp()).await?;
+            engine::put_back_settings(&places)?;
+        }
+    }
+    Repo::discover(cwd)
 }
 
 /// What was settled of how this session runs: flag beats file, GOALS.yaml beats the user's configuration.

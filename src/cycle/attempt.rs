@@ -10,9 +10,10 @@ use std::path::PathBuf;
 use crate::cycle::choose;
 use crate::effects::agent::{AgentRun, Call, Outbox};
 use crate::effects::journal::{Journal, Phase};
+use crate::effects::mirror::Mirror;
 use crate::effects::sandbox::Ground;
 use crate::effects::workspace::{Settled, Start, Stock};
-use crate::effects::{clock, context, excludes, keep};
+use crate::effects::{clock, context, excludes, guard, keep};
 use crate::error::{Error, Result};
 use crate::event::Event;
 use crate::model::agent::CannotRun;
@@ -92,6 +93,9 @@ impl<'a> Attempt<'a> {
         session
             .workspace()
             .keep_untracked(start, &yardstick.frozen, progress.kept.as_ref())?;
+        if session.isolation.is_none() {
+            session.workspace().guard(start)?;
+        }
         uncopied::warn(session, &start.kept, progress.kept.as_ref());
         progress.kept = Some(start.kept.clone());
         // Before the item is claimed: after a crash it is anybody's again.
@@ -123,6 +127,16 @@ impl<'a> Attempt<'a> {
             ..Journal::measuring(&session.id, start.cycle)
         }
         .write(&session.repo.private)?;
+        // Last, so that the copy tells what has to be settled.
+        if let Some(mirror) = session.mirror.as_ref().filter(|_| !progress.is_unmirrored)
+            && let Err(error) = mirror.refresh()
+        {
+            progress.is_unmirrored = true;
+            session.events.warn(format!(
+                "an agent could remove .git for good, because there is no copy of it: {}",
+                error.message
+            ));
+        }
         Ok(())
     }
 
@@ -540,10 +554,13 @@ impl<'a> Attempt<'a> {
 
 /// Removes the copies of the user's files that no cycle needs any more.
 pub fn drop_copies(session: &Session) -> Result<()> {
-    let folder = keep::folder(&session.repo.private);
-    match fs::remove_dir_all(&folder) {
-        Ok(()) => Ok(()),
-        Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => Ok(()),
-        Err(cause) => Err(Error::io("remove", &folder, cause)),
+    let private = &session.repo.private;
+    for folder in [keep::folder(private), guard::folder(private)] {
+        match fs::remove_dir_all(&folder) {
+            Ok(()) => {}
+            Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => {}
+            Err(cause) => return Err(Error::io("remove", &folder, cause)),
+        }
     }
+    session.mirror.as_ref().map_or(Ok(()), Mirror::remove)
 }

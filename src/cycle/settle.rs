@@ -39,6 +39,8 @@ pub fn settle(
         }
         return Ok((verdict, settled));
     }
+    // Checks ran what the agent wrote.
+    let put_back = session.guard(start)?;
     let workspace = session.workspace();
     let plan = match verdict.fate {
         Fate::Keep | Fate::Leave => None,
@@ -60,7 +62,9 @@ pub fn settle(
             plan
         }
     };
-    let settled = workspace.settle(start, stock, verdict.fate, plan.as_ref())?;
+    let mut settled = workspace.settle(start, stock, verdict.fate, plan.as_ref())?;
+    let is_new = |note: &String| !stock.notes.contains(note);
+    settled.notes.extend(put_back.into_iter().filter(is_new));
     if settled.was_outrun {
         let reason =
             Some("somebody else committed while the change was about to be undone".to_owned());

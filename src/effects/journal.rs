@@ -110,6 +110,11 @@ impl Journal {
         })
     }
 
+    /// Says whether a session left one, be it still at work.
+    pub fn is_there(private: &Path) -> bool {
+        fs::symlink_metadata(path(private)).is_ok()
+    }
+
     /// Says whether it was written on this machine since it was booted, and in this very directory.
     pub fn is_of(&self, private: &Path) -> bool {
         self.place.is_empty() || self.place == here(private)

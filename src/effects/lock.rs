@@ -3,6 +3,7 @@
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -23,6 +24,15 @@ const POLL: Duration = Duration::from_millis(20);
 #[derive(Debug)]
 pub struct Lock {
     file: File,
+}
+
+impl Lock {
+    /// Says whether the held lock is still the file at `path`: not if the folder around it was removed or replaced.
+    pub fn is_at(&self, path: &Path) -> bool {
+        let id = |meta: std::fs::Metadata| (meta.dev(), meta.ino());
+        let held = self.file.metadata().map(id).ok();
+        held.is_some() && held == std::fs::symlink_metadata(path).map(id).ok()
+    }
 }
 
 /// Who holds the lock.

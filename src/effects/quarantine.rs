@@ -6,12 +6,19 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use crate::effects::files;
-use crate::error::{Error, Result};
+use crate::error::{Error, Kind, Result};
+
+/// How many bytes the quarantine of a repository holds, over all cycles.
+const LIMIT: u64 = 1 << 30;
+/// The longest path, in bytes, that something is moved to under its own name.
+const LONGEST: usize = 3_800;
 
 /// The quarantine of one cycle.
 #[derive(Debug)]
 pub struct Quarantine {
     folder: PathBuf,
+    /// How many bytes all quarantines hold; looked at before the first move.
+    held: Option<u64>,
     /// What was moved there, as `path → where`.
     pub moved: Vec<String>,
     /// What stayed where it is and has an earlier version there, as `path → where`.
@@ -25,6 +32,7 @@ impl Quarantine {
             folder: private
                 .join("quarantine")
                 .join(format!("{session}-{cycle}")),
+            held: None,
             moved: Vec::new(),
             earlier: Vec::new(),
         }
@@ -32,8 +40,15 @@ impl Quarantine {
 
     /// Moves a file or folder of the working tree away.
     pub fn take(&mut self, root: &Path, path: &[u8]) -> Result<()> {
-        let from = root.join(OsStr::from_bytes(path));
-        let to = self.free_name(path);
+        let path = Path::new(OsStr::from_bytes(path));
+        self.take_from(root, path, path)
+    }
+
+    /// Moves a file or folder below `root` away, under another name.
+    pub fn take_from(&mut self, root: &Path, path: &Path, name: &Path) -> Result<()> {
+        let from = root.join(path);
+        self.require_room(&from, name)?;
+        let to = self.free_name(name.as_os_str().as_bytes());
         let folder = to.parent().unwrap_or(&self.folder);
         files::make_folder(folder)?;
         if fs::rename(&from, &to).is_err() {
@@ -43,11 +58,27 @@ impl Quarantine {
             remove(&from).map_err(|cause| Error::io("remove", &from, cause))?;
         }
         files::sync_folder(folder).map_err(|cause| Error::io("sync", folder, cause))?;
-        self.moved.push(format!(
-            "{} → {}",
-            String::from_utf8_lossy(path),
-            to.display()
-        ));
+        self.moved
+            .push(format!("{} → {}", name.display(), to.display()));
+        Ok(())
+    }
+
+    /// Refuses what does not fit any more. Nothing is dropped to make room: what lies there may be somebody's only copy.
+    fn require_room(&mut self, from: &Path, name: &Path) -> Result<()> {
+        let all = self.folder.parent().unwrap_or(&self.folder);
+        let held = self.held.unwrap_or_else(|| size(all)) + size(from);
+        if held > LIMIT {
+            let error = format!(
+                "{} is in the way and does not fit into the quarantine any more: {} MiB in {} are the limit",
+                name.display(),
+                LIMIT >> 20,
+                all.display()
+            );
+            return Err(Error::new(Kind::Human, error).hint(
+                "look through that folder, remove what you do not need, and run evolve again: it goes on where it stopped",
+            ));
+        }
+        self.held = Some(held);
         Ok(())
     }
 
@@ -72,18 +103,31 @@ impl Quarantine {
     }
 
     fn free_name(&self, path: &[u8]) -> PathBuf {
-        let wanted = self.folder.join(OsStr::from_bytes(path));
-        let mut name = wanted.clone();
+        let mut path = Path::new(OsStr::from_bytes(path));
+        if self.folder.as_os_str().len() + path.as_os_str().len() > LONGEST {
+            // The note says where it came from.
+            path = Path::new(path.file_name().unwrap_or_default());
+        }
+        let mut name = self.folder.join(path);
         let mut number = 1;
         while fs::symlink_metadata(&name).is_ok() || !parents_are_folders(&self.folder, &name) {
             number += 1;
-            name = self
-                .folder
-                .join(format!("again-{number}"))
-                .join(OsStr::from_bytes(path));
+            name = self.folder.join(format!("again-{number}")).join(path);
         }
         name
     }
+}
+
+/// Returns how many bytes a file or a folder has.
+fn size(path: &Path) -> u64 {
+    let Ok(meta) = fs::symlink_metadata(path) else {
+        return 0;
+    };
+    if !meta.is_dir() {
+        return meta.len();
+    }
+    let entries = fs::read_dir(path).into_iter().flatten().flatten();
+    entries.map(|entry| size(&entry.path())).sum()
 }
 
 fn parents_are_folders(base: &Path, path: &Path) -> bool {
@@ -113,5 +157,89 @@ fn remove(path: &Path) -> std::io::Result<()> {
     match fs::symlink_metadata(path)?.is_dir() {
         true => fs::remove_dir_all(path),
         false => fs::remove_file(path),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bytes_of(path: &Path) -> Vec<u8> {
+        path.as_os_str().as_bytes().to_vec()
+    }
+
+    /// Makes a file in a fresh root and moves it to the quarantine; returns where it is now.
+    fn moved(quarantine: &mut Quarantine, root: &Path, name: &Path, text: &str) -> PathBuf {
+        let file = root.join(name);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(&file, text).unwrap();
+        quarantine.take(root, &bytes_of(name)).unwrap();
+        assert!(!file.exists());
+        let place = quarantine.moved.last().unwrap().rsplit_once(" → ").unwrap();
+        PathBuf::from(place.1)
+    }
+
+    #[test]
+    fn what_has_the_name_of_something_else_gets_a_place_of_its_own() {
+        let root = tempfile::tempdir().unwrap();
+        let private = root.path().join("private");
+        let mut quarantine = Quarantine::of(&private, "s", 1);
+        let mut places = Vec::new();
+        for (name, text) in [
+            ("a", "1"),
+            ("a", "2"),
+            ("a/b", "3"),
+            ("a/b", "4"),
+            ("a", "5"),
+        ] {
+            let place = moved(
+                &mut quarantine,
+                &root.path().join("tree"),
+                Path::new(name),
+                text,
+            );
+            fs::remove_dir_all(root.path().join("tree")).unwrap();
+            places.push((place, text));
+        }
+        for (place, text) in &places {
+            assert_eq!(&fs::read_to_string(place).unwrap(), text);
+        }
+    }
+
+    #[test]
+    fn the_longest_names_and_paths_find_a_place() {
+        let root = tempfile::tempdir().unwrap();
+        let tree = root.path().join("tree");
+        let mut quarantine = Quarantine::of(&root.path().join("private"), "s", 1);
+        let longest = "n".repeat(255);
+        let place = moved(&mut quarantine, &tree, Path::new(&longest), "name");
+        assert_eq!(fs::read_to_string(place).unwrap(), "name");
+        let deep: PathBuf = std::iter::repeat_n("d".repeat(200), 19).collect();
+        for text in ["one", "two"] {
+            let place = moved(&mut quarantine, &tree, &deep.join("file"), text);
+            assert_eq!(fs::read_to_string(place).unwrap(), text);
+        }
+    }
+
+    #[test]
+    fn a_full_quarantine_takes_nothing_and_drops_nothing() {
+        let root = tempfile::tempdir().unwrap();
+        let (tree, private) = (root.path().join("tree"), root.path().join("private"));
+        fs::create_dir_all(&tree).unwrap();
+        fs::write(tree.join("small"), "small").unwrap();
+        let earlier = private.join("quarantine/earlier-1");
+        fs::create_dir_all(&earlier).unwrap();
+        // A file with nothing in it but its size.
+        let large = fs::File::create(earlier.join("large")).unwrap();
+        large.set_len(LIMIT - 4).unwrap();
+        let error = Quarantine::of(&private, "s", 1).take(&tree, b"small");
+        let error = error.unwrap_err();
+        assert_eq!(error.kind, Kind::Human);
+        assert!(error.message.starts_with("small is in the way"), "{error}");
+        assert_eq!(fs::read_to_string(tree.join("small")).unwrap(), "small");
+        large.set_len(LIMIT - 5).unwrap();
+        Quarantine::of(&private, "s", 1)
+            .take(&tree, b"small")
+            .unwrap();
     }
 }

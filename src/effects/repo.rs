@@ -16,6 +16,8 @@ use git2::{
 
 use crate::effects::files;
 use crate::effects::git::Git;
+use crate::effects::guard::Places;
+use crate::effects::mirror::Mirror;
 use crate::error::{Error, Kind, Result};
 use crate::model::{mask, text};
 
@@ -98,6 +100,18 @@ impl Repo {
             git,
             is_slot: false,
             is_durable: false,
+        })
+    }
+
+    /// Finds the git directory for `dir` without opening the repository.
+    pub fn places(dir: &Path) -> Option<Places> {
+        let nowhere: [&OsStr; 0] = [];
+        let git_dir = Repository::discover_path(dir, nowhere).ok()?;
+        let shared = fs::read_to_string(git_dir.join("commondir"));
+        Some(Places {
+            common: shared.map_or_else(|_| git_dir.clone(), |path| git_dir.join(path.trim_end())),
+            private: git_dir.join("evolve"),
+            git_dir,
         })
     }
 
@@ -423,18 +437,24 @@ fn refused(what: &str, cause: &git2::Error) -> Error {
 }
 
 fn cannot_open(dir: &Path, cause: &git2::Error) -> Error {
-    let dir = dir.display();
+    let shown = dir.display();
     match cause.code() {
-        ErrorCode::NotFound => Error::unsafe_repo(format!("{dir} is not in a git repository"))
-            .hint("run evolve in one, name it with `-C DIR`, or make one with `git init`"),
-        ErrorCode::Owner => Error::unsafe_repo(format!("{dir} belongs to another user"))
+        ErrorCode::NotFound => match Mirror::way_back_in(dir) {
+            Some(way_back) => Error::unsafe_repo(format!(
+                "{shown} is not in a git repository: its .git is gone since an agent worked there"
+            ))
+            .hint(format!("this puts it back as it was before the agent: `{way_back}`")),
+            None => Error::unsafe_repo(format!("{shown} is not in a git repository"))
+                .hint("run evolve in one, name it with `-C DIR`, or make one with `git init`"),
+        },
+        ErrorCode::Owner => Error::unsafe_repo(format!("{shown} belongs to another user"))
             .hint(format!(
                 "if you trust it: `git config --global --add safe.directory {}`",
-                text::shell_word(&dir.to_string())
+                text::shell_word(&shown.to_string())
             )),
         _ => Error::new(
             Kind::Unsafe,
-            format!("cannot open the repository of {dir}: {}", cause.message()),
+            format!("cannot open the repository of {shown}: {}", cause.message()),
         )
         .hint("evolve needs a repository that libgit2 reads: SHA-1, files as ref storage, no partial clone"),
     }

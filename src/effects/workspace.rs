@@ -18,6 +18,7 @@ use std::os::unix::ffi::OsStrExt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::effects::guard::{Guarded, Places, Whose};
 use crate::effects::keep::{self, Kept};
 use crate::effects::quarantine::Quarantine;
 use crate::effects::repo::{Commit, Repo};
@@ -49,6 +50,12 @@ pub struct Start {
     pub branch_movements: usize,
     /// The user's files that git does not track.
     pub kept: Kept,
+    /// What git was told not to look at, as in `h path`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub flags: Vec<String>,
+    /// What git holds for the user beside them.
+    #[serde(default)]
+    pub guarded: Guarded,
     /// When the cycle started, in seconds since 1970; a lock file older than that is not the agent's.
     pub since: i64,
 }
@@ -57,6 +64,25 @@ impl Start {
     /// The same start, for the cycle with this number.
     pub fn of_cycle(self, cycle: u64) -> Start {
         Start { cycle, ..self }
+    }
+
+    /// Makes git's settings what they were before the agent; says what had changed. To be done before git is called or the
+    /// repository opened again.
+    pub fn put_back_settings(&self, places: &Places) -> Result<Vec<String>> {
+        let mut quarantine = Quarantine::of(&places.private, &self.session, self.cycle);
+        let mut notes = self.guarded.put_back_settings(places, &mut quarantine)?;
+        notes.extend(quarantine.notes());
+        Ok(notes)
+    }
+
+    /// Puts back refs and entries of the stash that are gone or were moved away since; says which.
+    pub fn put_back_refs(&self, repo: &Repo) -> Result<Vec<String>> {
+        let whose = Whose {
+            branch: self.branch.clone(),
+            mark: self.mark(),
+            work_ref: self.work_ref(),
+        };
+        self.guarded.put_back_refs(repo, &whose)
     }
 
     /// Returns the value of `GIT_REFLOG_ACTION` that marks the agent's movements of refs.
@@ -112,7 +138,7 @@ impl Workspace<'_> {
         let (branch, commit) = self.repo.ready_head()?;
         self.refuse_locks(&branch)?;
         let (status, hidden) = self.look_at_all()?;
-        status.refuse_dirty(&hidden)?;
+        status.refuse_dirty(&hidden.changes)?;
         let tree = self.repo.tree_of(&commit)?;
         Ok(Start {
             session: session.to_owned(),
@@ -136,6 +162,8 @@ impl Workspace<'_> {
                     .collect(),
                 too_large: Vec::new(),
             },
+            flags: hidden.flags,
+            guarded: Guarded::default(),
             since: crate::effects::clock::now().timestamp(),
         })
     }
@@ -165,6 +193,12 @@ impl Workspace<'_> {
             .map(|name| keep::from_hex(name))
             .collect();
         start.kept = Kept::make(root, &folder, (untracked, ignored), last)?;
+        Ok(())
+    }
+
+    /// Remembers what git holds for the user beside branch and files, right before an agent runs here.
+    pub fn guard(&self, start: &mut Start) -> Result<()> {
+        start.guarded = Guarded::take(self.repo)?;
         Ok(())
     }
 
@@ -224,6 +258,7 @@ impl Workspace<'_> {
             }
         }
         settled.notes.extend(quarantine.notes());
+        self.give_flags_back(start)?;
         if is_left {
             settled.commit = self
                 .repo

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use nix::sys::signal::Signal;
 
+use crate::effects::guard::Places;
 use crate::effects::journal::{Journal, Phase};
 use crate::effects::ledger::Ledger;
 use crate::effects::process::{self, MARK};
@@ -102,6 +103,26 @@ pub fn recover(repo: &Repo, events: &Events) -> Result<Option<Ending>> {
     Ok(ending)
 }
 
+/// Makes git's settings what they were before the agent of a dead session, once that is ended. Opens no repository: the
+/// settings could lead it astray.
+pub fn put_back_settings(places: &Places) -> Result<()> {
+    let Some(mut journal) = Journal::read(&places.private)? else {
+        return Ok(());
+    };
+    let (Phase::Agent, Some(start), None) = (journal.phase, &journal.start, &journal.slot) else {
+        return Ok(());
+    };
+    if journal.is_of(&places.private) {
+        end_leftovers(&journal.session)?;
+    }
+    let notes = start.put_back_settings(places)?;
+    if let (Some(record), false) = (&mut journal.record, notes.is_empty()) {
+        record.notes.extend(notes);
+        journal.write(&places.private)?;
+    }
+    Ok(())
+}
+
 /// Puts back what the programs of a dead session's sweep changed.
 fn put_back_swept(workspace: &Workspace<'_>, start: &Start) -> Result<String> {
     let repo = workspace.repo;
@@ -138,6 +159,7 @@ fn undo(
         Some(plan) => finish(workspace, start, plan)?,
         None => {
             let stock = workspace.take_stock(start, Unmarked::Others)?;
+            record.notes.extend(stock.notes.iter().cloned());
             if !stock.change.by_others.is_empty() {
                 record.reason = Some(format!(
                     "somebody else committed: {}",
@@ -198,6 +220,7 @@ fn finish(workspace: &Workspace<'_>, start: &Start, plan: &Plan) -> Result<Settl
         notes.push(format!("untracked files put back: {}", put_back.join(", ")));
     }
     notes.extend(quarantine.notes());
+    workspace.give_flags_back(start)?;
     let head = repo.head()?.commit.unwrap_or_else(|| start.commit.clone());
     Ok(Settled {
         commit: head,

@@ -1,5 +1,7 @@
 //! What a slot takes over of the repository it belongs to, and how a slot's work is brought together with work of others.
 
+use std::collections::BTreeMap;
+
 use git2::{ConfigLevel, ErrorCode};
 
 use super::{Repo, broken, oid};
@@ -81,6 +83,37 @@ impl Repo {
         }
         found.sort();
         Ok(found)
+    }
+
+    /// Returns all refs by name, each with the object it points to, or with the ref as in `ref:refs/heads/main`. Those that
+    /// are broken or whose name is no UTF-8 are left out.
+    pub fn all_refs(&self) -> Result<BTreeMap<String, String>> {
+        let mut found = BTreeMap::new();
+        for reference in self.inner.references().map_err(broken("list refs"))? {
+            let Ok(reference) = reference else { continue };
+            let Ok(name) = reference.name() else { continue };
+            let target = match (reference.target(), reference.symbolic_target()) {
+                (Some(id), _) => id.to_string(),
+                (None, Ok(Some(other))) => format!("ref:{other}"),
+                (None, _) => continue,
+            };
+            found.insert(name.to_owned(), target);
+        }
+        Ok(found)
+    }
+
+    /// Makes a ref stand for another.
+    pub fn set_symbolic_ref(&self, name: &str, other: &str, note: &str) -> Result<()> {
+        self.inner
+            .reference_symbolic(name, other, true, note)
+            .map(|_| ())
+            .map_err(broken("write a ref"))
+    }
+
+    /// Says whether an object is there.
+    pub fn has_object(&self, id: &str) -> bool {
+        let odb = self.inner.odb();
+        odb.is_ok_and(|odb| oid(id).is_ok_and(|id| odb.exists(id)))
     }
 
     /// Removes a ref; one that is not there is fine.

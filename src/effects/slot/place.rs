@@ -36,7 +36,7 @@ pub fn of(git_dir: &Path) -> Result<PathBuf> {
 }
 
 /// Returns the folder's name: that of the repository's folder, made harmless, and a digest.
-fn name(git_dir: &Path) -> String {
+pub fn name(git_dir: &Path) -> String {
     let is_name = |part: &&Path| part.file_name().is_some_and(|name| name != ".git");
     let folder = git_dir.ancestors().find(is_name);
     let name = folder.and_then(Path::file_name).unwrap_or_default();

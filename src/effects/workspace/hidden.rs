@@ -2,16 +2,18 @@
 //! status does not show them, and an undo would write over them.
 
 use std::cell::LazyCell;
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::sync::Mutex;
 use std::thread;
 
-use super::Workspace;
 use super::status::{self, Status};
+use super::{Start, Workspace, ended};
 use crate::effects::keep::is_beneath;
 use crate::error::Result;
+use crate::model::exact;
 
 /// How many files are hashed by one call of git.
 const AT_ONCE: usize = 200;
@@ -19,25 +21,46 @@ const AT_ONCE: usize = 200;
 /// An entry of the index that git does not look at.
 struct Marked {
     path: Vec<u8>,
+    /// As `git ls-files -v` shows it.
+    tag: char,
     id: String,
     /// Missing on disk by design: a sparse checkout leaves it out.
     may_be_missing: bool,
 }
 
+/// What git was told not to look at.
+#[derive(Debug, Default)]
+pub struct Hidden {
+    /// Paths whose files differ all the same.
+    pub changes: Vec<Vec<u8>>,
+    /// All marks but those that a sparse checkout makes, as in `h path`; a path stands for its bytes exactly.
+    pub flags: Vec<String>,
+}
+
+fn flags(marked: &[Marked]) -> Vec<String> {
+    let own = marked.iter().filter(|marked| !marked.may_be_missing);
+    own.map(|marked| format!("{} {}", marked.tag, exact::decode(&marked.path)))
+        .collect()
+}
+
+fn path_of(flag: &str) -> &str {
+    flag.split_once(' ').map_or("", |(_, path)| path)
+}
+
 impl Workspace<'_> {
     /// Reads the state of the tree with its ignored files, and what is hidden from git.
-    pub fn look_at_all(&self) -> Result<(Status, Vec<Vec<u8>>)> {
+    pub fn look_at_all(&self) -> Result<(Status, Hidden)> {
         let git = &self.repo.git;
         let (status, (marked, _)) = side_by_side(
             || status::read(git, true),
             || self.list_index(&["--cached"]),
         )?;
-        Ok((status, self.hidden_changes(marked)?))
+        Ok((status, self.hidden(marked)?))
     }
 
     /// Reads the state of the tree without its ignored files, and what is hidden from git. The untracked files are looked
     /// for beside the changes of tracked ones: in a large tree either takes its time.
-    pub fn look(&self) -> Result<(Status, Vec<Vec<u8>>)> {
+    pub fn look(&self) -> Result<(Status, Hidden)> {
         let git = &self.repo.git;
         let with_untracked = ["--cached", "--others", "--exclude-standard"];
         let (mut status, (marked, untracked)) = side_by_side(
@@ -45,7 +68,55 @@ impl Workspace<'_> {
             || self.list_index(&with_untracked),
         )?;
         status.add_untracked(untracked);
-        Ok((status, self.hidden_changes(marked)?))
+        Ok((status, self.hidden(marked)?))
+    }
+
+    /// Has git look again at what it was told not to look at since the start.
+    pub fn take_back_flags(&self, start: &Start, hidden: &Hidden) -> Result<()> {
+        let before: BTreeSet<_> = start.flags.iter().collect();
+        let new = hidden.flags.iter().filter(|flag| !before.contains(flag));
+        let mut paths: Vec<_> = new.map(|flag| exact::encode(path_of(flag))).collect();
+        paths.extend(hidden.changes.iter().cloned());
+        self.set_flags(&["--no-assume-unchanged", "--no-skip-worktree"], &paths)
+    }
+
+    /// Gives the index back the flags that it had at the start.
+    pub fn give_flags_back(&self, start: &Start) -> Result<()> {
+        if start.flags.is_empty() {
+            return Ok(());
+        }
+        let (marked, _) = self.list_index(&["--cached"])?;
+        let now: BTreeSet<_> = flags(&marked).into_iter().collect();
+        let (mut assumed, mut skipped) = (Vec::new(), Vec::new());
+        for flag in start.flags.iter().filter(|flag| !now.contains(*flag)) {
+            let path = exact::encode(path_of(flag));
+            if flag.starts_with(|tag: char| tag.is_ascii_lowercase()) {
+                assumed.push(path.clone());
+            }
+            if flag.starts_with(['S', 's']) {
+                skipped.push(path);
+            }
+        }
+        self.set_flags(&["--assume-unchanged"], &assumed)?;
+        self.set_flags(&["--skip-worktree"], &skipped)
+    }
+
+    fn set_flags(&self, flags: &[&str], paths: &[Vec<u8>]) -> Result<()> {
+        if paths.is_empty() {
+            return Ok(());
+        }
+        for flag in flags {
+            let arguments = ["update-index", flag, "-z", "--stdin"];
+            self.repo.git.run_with(&arguments, &ended(paths))?;
+        }
+        Ok(())
+    }
+
+    fn hidden(&self, marked: Vec<Marked>) -> Result<Hidden> {
+        Ok(Hidden {
+            flags: flags(&marked),
+            changes: self.hidden_changes(marked)?,
+        })
     }
 
     /// Returns the marked files whose content on disk is not that of the index.
@@ -112,6 +183,7 @@ impl Workspace<'_> {
             let (mode, id) = (words.next(), words.next());
             if mode != Some(SUBMODULE) {
                 marked.push(Marked {
+                    tag: char::from(tag),
                     path: line[tab + 1..].to_vec(),
                     id: id.unwrap_or_default().to_owned(),
                     may_be_missing: tag.eq_ignore_ascii_case(&b'S') && *is_sparse,

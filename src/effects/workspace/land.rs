@@ -113,7 +113,7 @@ impl Workspace<'_> {
         let content = self.landed_content(landing)?;
         let (status, hidden) = self.look()?;
         let unstaged: HashSet<Vec<u8>> = status.unstaged.into_iter().collect();
-        let dirty: HashSet<Vec<u8>> = status.dirty.into_iter().chain(hidden).collect();
+        let dirty: HashSet<Vec<u8>> = status.dirty.into_iter().chain(hidden.changes).collect();
         let going: HashSet<&[u8]> = content
             .iter()
             .filter(|one| one.new.is_none())

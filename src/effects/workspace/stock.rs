@@ -44,6 +44,7 @@ pub enum Unmarked {
 impl Workspace<'_> {
     /// Takes stock: commits what was left uncommitted, follows the work to another branch, lists what changed.
     pub fn take_stock(&self, start: &Start, unmarked: Unmarked) -> Result<Stock> {
+        start.guarded.find_lost(self.repo, &start.commit)?;
         self.repo.tree_of(&start.commit).map_err(|_| {
             Error::unsafe_repo(format!(
                 "the commit {} that the cycle started from is no longer in .git",
@@ -52,6 +53,7 @@ impl Workspace<'_> {
             .hint("the agent replaced the repository; the files are as it left them, nothing was done to them")
         })?;
         let by_others = self.movements_by_others(start, unmarked);
+        let put_back = start.put_back_refs(self.repo)?;
         if !by_others.is_empty() {
             return Ok(Stock {
                 change: Change {
@@ -66,7 +68,7 @@ impl Workspace<'_> {
                 commits: Vec::new(),
                 files: Vec::new(),
                 nested: Vec::new(),
-                notes: Vec::new(),
+                notes: put_back,
             });
         }
         let mut left = Left {
@@ -78,9 +80,10 @@ impl Workspace<'_> {
                 .push(format!("the agent left {what} in progress; it was ended"));
         }
         let found = self.follow(start)?;
+        left.notes.extend(put_back);
         left.notes.extend(found.notes);
         self.clear_ledger(start, &mut left)?;
-        self.read_state(&mut left)?;
+        self.read_state(start, &mut left)?;
         self.stash_in_submodules(start, &mut left)?;
         let tip =
             self.commit_leftovers(start, &found.commit, found.rewritten.is_none(), &mut left)?;

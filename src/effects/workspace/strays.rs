@@ -6,7 +6,7 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 
 use super::status::{self, Status};
-use super::{Start, Workspace, ended, some_of};
+use super::{Start, Workspace, some_of};
 use crate::effects::quarantine::Quarantine;
 use crate::error::Result;
 use crate::model::ledger;
@@ -71,18 +71,15 @@ impl Workspace<'_> {
     }
 
     /// Reads the state of the tree; git is let see again what the agent told it not to look at.
-    pub fn read_state(&self, left: &mut Left) -> Result<()> {
+    pub fn read_state(&self, start: &Start, left: &mut Left) -> Result<()> {
         let (status, hidden) = self.look()?;
         left.status = status;
-        if hidden.is_empty() {
+        self.take_back_flags(start, &hidden)?;
+        if hidden.changes.is_empty() {
             return Ok(());
         }
-        for flag in ["--no-assume-unchanged", "--no-skip-worktree"] {
-            self.repo
-                .git
-                .run_with(&["update-index", flag, "-z", "--stdin"], &ended(&hidden))?;
-        }
         let names: Vec<_> = hidden
+            .changes
             .iter()
             .map(|path| String::from_utf8_lossy(path).into_owned())
             .collect();

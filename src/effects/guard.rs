@@ -1,0 +1,215 @@
+//! What git keeps for the user beside the branch and its files: settings, hooks, refs, the stash. Remembered before an
+//! agent works in the user's own repository, and put back afterwards: the settings before the first call of git that could
+//! believe or execute them.
+//!
+//! A setting that changed while the agent ran counts as the agent's; what it had become goes to the quarantine. A ref that
+//! is gone is put back. A branch that went on to a newer commit stays there. One that was moved otherwise is put back where its
+//! reflog says that the agent moved it, or says nothing, and stays where somebody else moved it; its other value is kept
+//! under `refs/evolve/`. Of the stash every entry is there again, and those that came anew stay on top. New branches and
+//! tags stay, new replacements of objects do not.
+
+mod refs;
+mod settings;
+mod stash;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::effects::files;
+use crate::effects::mirror::Mirror;
+use crate::effects::quarantine::Quarantine;
+use crate::effects::repo::Repo;
+use crate::error::{Error, Result};
+use crate::model::{digest, exact};
+
+use settings::Setting;
+
+/// The most bytes of one remembered thing.
+const LIMIT: u64 = 16 << 20;
+/// The most bytes of a copy of all of them.
+const COPY_LIMIT: u64 = 1 << 30;
+
+/// Everything remembered, by its digest; text stands for its bytes exactly.
+type Bytes = BTreeMap<String, String>;
+
+/// What was there before an agent. The bytes lie in memory, and for the next start after a crash in the private directory.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Guarded {
+    /// Settings by their path below the shared git directory; a path stands for its bytes exactly.
+    settings: BTreeMap<String, Setting>,
+    /// The git directories whose settings these are, below the shared one: that itself, a linked tree's, submodules'.
+    folders: Vec<String>,
+    /// The digest of all refs, a line each.
+    refs: Option<String>,
+    /// The digest of the stash's list of entries.
+    stash: Option<String>,
+    /// The digest of the copy, which is its name, too.
+    copy: Option<String>,
+    #[serde(skip)]
+    bytes: Arc<Bytes>,
+}
+
+/// Where a repository keeps things.
+#[derive(Clone, Debug)]
+pub struct Places {
+    /// The git directory of the working tree.
+    pub git_dir: PathBuf,
+    /// The git directory that all working trees share.
+    pub common: PathBuf,
+    /// `evolve`'s private directory.
+    pub private: PathBuf,
+}
+
+impl Places {
+    /// The places of an open repository.
+    pub fn of(repo: &Repo) -> Places {
+        Places {
+            git_dir: repo.git_dir().to_owned(),
+            common: repo.common_path(""),
+            private: repo.private.clone(),
+        }
+    }
+}
+
+/// Whose the refs are that an agent moves.
+#[derive(Clone, Debug)]
+pub struct Whose {
+    /// The branch that is worked on, which is the undo's business.
+    pub branch: String,
+    /// How entries of a reflog begin that are the agent's.
+    pub mark: String,
+    /// The ref under which the agent's work stays reachable.
+    pub work_ref: String,
+}
+
+/// Returns the folder of the remembered bytes below the private directory.
+pub fn folder(private: &Path) -> PathBuf {
+    private.join("guard")
+}
+
+impl Guarded {
+    /// Remembers everything.
+    pub fn take(repo: &Repo) -> Result<Guarded> {
+        let places = Places::of(repo);
+        let mut bytes = Bytes::new();
+        let folders = settings::folders(&places);
+        let settings = settings::list(&places, &folders, &mut bytes)?;
+        let refs = keep(&mut bytes, refs::text(repo)?.as_bytes());
+        let stash = files::read_bounded(&stash::file(&places), LIMIT)?;
+        let stash = stash.map(|stash| keep(&mut bytes, &stash));
+        Ok(Guarded {
+            settings,
+            folders,
+            refs: Some(refs),
+            stash,
+            copy: Some(write_copy(&places, &bytes)?),
+            bytes: Arc::new(bytes),
+        })
+    }
+
+    /// Makes the settings what they were; says what had changed. Calls no git and opens no repository.
+    pub fn put_back_settings(
+        &self,
+        places: &Places,
+        quarantine: &mut Quarantine,
+    ) -> Result<Vec<String>> {
+        // Before the first agent nothing is remembered.
+        if self.refs.is_none() {
+            return Ok(Vec::new());
+        }
+        let now = settings::list(places, &self.folders, &mut Bytes::new())?;
+        if now == self.settings {
+            return Ok(Vec::new());
+        }
+        let all = self.remembered(places)?;
+        let wanted = |digest: &str| of(&all, digest);
+        settings::put_back(places, (&self.settings, &now), wanted, quarantine)
+    }
+
+    /// Puts back refs and entries of the stash that are gone, and refs that the agent moved away; says which.
+    pub fn put_back_refs(&self, repo: &Repo, whose: &Whose) -> Result<Vec<String>> {
+        let Some(refs) = &self.refs else {
+            return Ok(Vec::new());
+        };
+        let places = Places::of(repo);
+        let all = self.remembered(&places)?;
+        let text = String::from_utf8_lossy(&of(&all, refs)).into_owned();
+        let mut notes = refs::put_back(repo, &text, whose)?;
+        if let Some(stash) = &self.stash {
+            notes.extend(stash::put_back(repo, &places, &of(&all, stash))?);
+        }
+        Ok(notes)
+    }
+
+    /// Gets objects back from the copy of the git directory that the agent had git forget: those that refs and stash led to.
+    pub fn find_lost(&self, repo: &Repo, start: &str) -> Result<()> {
+        let Some(refs) = &self.refs else {
+            return Ok(());
+        };
+        let places = Places::of(repo);
+        let all = self.remembered(&places)?;
+        let refs = String::from_utf8_lossy(&of(&all, refs)).into_owned();
+        let stash = self.stash.as_ref().map(|stash| of(&all, stash));
+        let is_there = |id: &str| id.starts_with("ref:") || repo.has_object(id);
+        let mut ids = refs.lines().filter_map(|line| line.split(' ').next());
+        let entries = stash::commits(&stash.unwrap_or_default());
+        if is_there(start) && ids.all(is_there) && entries.iter().all(|id| is_there(id)) {
+            return Ok(());
+        }
+        if let Ok(mirror) = Mirror::of(&places) {
+            mirror.lend_objects()?;
+        }
+        Ok(())
+    }
+
+    fn remembered(&self, places: &Places) -> Result<Arc<Bytes>> {
+        if !self.bytes.is_empty() {
+            return Ok(self.bytes.clone());
+        }
+        let name = self.copy.as_deref().unwrap_or_default();
+        let copy = folder(&places.private).join(name);
+        let text = files::read_bounded(&copy, COPY_LIMIT)?;
+        let whole = text.filter(|text| digest::full(text) == name);
+        let all = whole.and_then(|text| serde_json::from_slice(&text).ok());
+        all.map(Arc::new).ok_or_else(|| {
+            Error::unsafe_repo(format!(
+                "{} is gone or was changed: what git held before the agent cannot be put back",
+                copy.display()
+            ))
+            .hint("look at `git config --local --list`, .git/hooks, `git branch` and `git stash list`, put them in order, then remove .git/evolve/journal.json")
+        })
+    }
+}
+
+/// Writes everything into one file, unless it is there; what earlier agents found is not needed any more.
+fn write_copy(places: &Places, bytes: &Bytes) -> Result<String> {
+    let text =
+        serde_json::to_vec(bytes).map_err(|cause| Error::internal(format!("BUG: {cause}")))?;
+    let name = digest::full(&text);
+    let folder = folder(&places.private);
+    if folder.join(&name).exists() {
+        return Ok(name);
+    }
+    for old in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
+        files::remove(&old.path())?;
+    }
+    files::replace(&folder.join(&name), &text)?;
+    Ok(name)
+}
+
+/// Keeps bytes by their digest.
+fn keep(all: &mut Bytes, bytes: &[u8]) -> String {
+    let digest = digest::full(bytes);
+    all.insert(digest.clone(), exact::decode(bytes));
+    digest
+}
+
+/// Returns the bytes with a digest.
+fn of(all: &Bytes, digest: &str) -> Vec<u8> {
+    all.get(digest)
+        .map(|text| exact::encode(text))
+        .unwrap_or_default()
+}

@@ -1,0 +1,125 @@
+//! Branches, tags, notes, tracking refs and what else points to a commit: what is gone is put back, and so is what the agent
+//! moved to where it does not lead on from.
+
+use std::collections::BTreeMap;
+
+use super::Whose;
+use crate::effects::repo::Repo;
+use crate::error::Result;
+
+/// Refs that make git take one object for another.
+const REPLACED: &str = "refs/replace/";
+/// How a target begins that is another ref.
+const SYMBOLIC: &str = "ref:";
+/// Why a ref is written, in its reflog.
+const NOTE: &str = "evolve: as it was before the agent";
+
+/// Returns all refs, a line each.
+pub fn text(repo: &Repo) -> Result<String> {
+    let refs = repo.all_refs()?;
+    Ok(refs
+        .iter()
+        .map(|(name, target)| format!("{target} {name}\n"))
+        .collect())
+}
+
+/// Puts back what is gone or was moved away; says which.
+pub fn put_back(repo: &Repo, before: &str, whose: &Whose) -> Result<Vec<String>> {
+    let before: BTreeMap<&str, &str> = before
+        .lines()
+        .filter_map(|line| line.split_once(' '))
+        .map(|(target, name)| (name, target))
+        .collect();
+    let now = repo.all_refs()?;
+    let mut notes = Vec::new();
+    for (&name, &was) in &before {
+        // The branch is judged, and the stash has more to it than its newest entry.
+        if name == whose.branch || name == "refs/stash" {
+            continue;
+        }
+        match now.get(name) {
+            Some(is) if is == was => {}
+            Some(is) => notes.extend(moved(repo, (name, was, is), whose)?),
+            None => notes.push(gone(repo, (name, was), whose)?),
+        }
+    }
+    for (name, target) in now.iter().filter(|(name, _)| name.starts_with(REPLACED)) {
+        if !before.contains_key(name.as_str()) {
+            repo.set_ref(&kept_as(name, whose), target, NOTE)?;
+            repo.remove_ref(name)?;
+            notes.push(format!("{name} was added and is removed"));
+        }
+    }
+    Ok(notes)
+}
+
+fn gone(repo: &Repo, (name, was): (&str, &str), whose: &Whose) -> Result<String> {
+    if let Err(cause) = write(repo, name, was) {
+        tracing::debug!("{cause}");
+        let kept = kept_as(name, whose);
+        write(repo, &kept, was)?;
+        return Ok(format!(
+            "{name} was removed and something else is in its place; what it was is {kept}"
+        ));
+    }
+    Ok(format!("{name} was removed and is back"))
+}
+
+fn moved(
+    repo: &Repo,
+    (name, was, is): (&str, &str, &str),
+    whose: &Whose,
+) -> Result<Option<String>> {
+    if is.starts_with(SYMBOLIC) || was.starts_with(SYMBOLIC) {
+        write(repo, name, was)?;
+        return Ok(Some(format!("{name} was changed and is as before")));
+    }
+    if goes_on(name) && repo.descends(is, was).unwrap_or(false) {
+        return Ok(None);
+    }
+    let newest = repo.movements(name).into_iter().next();
+    let by_somebody_else = newest.is_some_and(|newest| {
+        newest.new == is && !newest.message.starts_with(&whose.mark) && heeds_marks(&newest.message)
+    });
+    let kept = kept_as(name, whose);
+    if by_somebody_else {
+        write(repo, &kept, was)?;
+        return Ok(Some(format!(
+            "somebody else moved {name}; what it was before is {kept}"
+        )));
+    }
+    write(repo, &kept, is)?;
+    write(repo, name, was)?;
+    Ok(Some(format!(
+        "{name} was moved and is as before; where it had been moved to is {kept}"
+    )))
+}
+
+/// Says whether a ref is of the kind that goes on to newer commits. A tag does not.
+fn goes_on(name: &str) -> bool {
+    ["refs/heads/", "refs/remotes/", "refs/notes/"]
+        .iter()
+        .any(|kind| name.starts_with(kind))
+}
+
+/// Says whether the command of git that made this note would have put the agent's mark there. `git branch -f`, `git
+/// update-ref` and the like do not.
+fn heeds_marks(message: &str) -> bool {
+    !message.is_empty() && !message.starts_with("branch: ")
+}
+
+fn write(repo: &Repo, name: &str, target: &str) -> Result<()> {
+    match target.strip_prefix(SYMBOLIC) {
+        Some(other) => repo.set_symbolic_ref(name, other, NOTE),
+        None => repo.set_ref(name, target, NOTE),
+    }
+}
+
+/// Returns the ref under which the other value of one is kept.
+fn kept_as(name: &str, whose: &Whose) -> String {
+    format!(
+        "{}-refs/{}",
+        whose.work_ref,
+        name.strip_prefix("refs/").unwrap_or(name)
+    )
+}

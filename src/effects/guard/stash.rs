@@ -1,0 +1,84 @@
+//! The stash: a list of entries that only one reflog holds. Each one is there again after an agent, in its order, below
+//! those that came anew.
+
+use std::path::PathBuf;
+
+use super::{LIMIT, Places};
+use crate::effects::files;
+use crate::effects::repo::Repo;
+use crate::error::Result;
+
+const REF: &str = "refs/stash";
+/// What stands for no commit.
+const NONE: &str = "0000000000000000000000000000000000000000";
+
+/// Returns the file with the list, oldest entry first.
+pub fn file(places: &Places) -> PathBuf {
+    places.common.join("logs").join(REF)
+}
+
+/// Puts back the entries that are gone; says how many.
+pub fn put_back(repo: &Repo, places: &Places, before: &[u8]) -> Result<Option<String>> {
+    let file = file(places);
+    let now = files::read_bounded(&file, LIMIT)?.unwrap_or_default();
+    let (before, now) = (entries(before), entries(&now));
+    let has = |list: &[Vec<u8>], entry: &Vec<u8>| list.iter().any(|one| what(one) == what(entry));
+    let missing = before.iter().filter(|entry| !has(&now, entry)).count();
+    let newest = repo.all_refs()?.remove(REF);
+    let is_on_top =
+        newest.is_some_and(|id| now.last().is_some_and(|top| commit(top) == id.as_bytes()));
+    if missing == 0 && is_on_top {
+        return Ok(None);
+    }
+    let there = |entry: &&Vec<u8>| repo.has_object(&String::from_utf8_lossy(commit(entry)));
+    let anew = now.iter().filter(|entry| !has(&before, entry));
+    let all: Vec<_> = before.iter().chain(anew).filter(there).collect();
+    let Some(top) = all.last() else {
+        return Ok(Some("the entries of the stash are gone".to_owned()));
+    };
+    repo.set_ref(
+        REF,
+        &String::from_utf8_lossy(commit(top)),
+        "evolve: as before",
+    )?;
+    let mut text = Vec::new();
+    let mut previous = NONE.as_bytes();
+    for entry in &all {
+        text.extend_from_slice(previous);
+        text.push(b' ');
+        text.extend_from_slice(what(entry));
+        text.push(b'\n');
+        previous = commit(entry);
+    }
+    files::replace(&file, &text)?;
+    Ok(Some(match missing {
+        0 => "the stash is in order again".to_owned(),
+        1 => "an entry of the stash was dropped and is back".to_owned(),
+        more => format!("{more} entries of the stash were dropped and are back"),
+    }))
+}
+
+/// Returns the commits of a list's entries.
+pub fn commits(list: &[u8]) -> Vec<String> {
+    let entries = entries(list);
+    let ids = entries.iter().map(|entry| commit(entry));
+    ids.map(|id| String::from_utf8_lossy(id).into_owned())
+        .collect()
+}
+
+fn entries(list: &[u8]) -> Vec<Vec<u8>> {
+    let lines = list.split(|byte| *byte == b'\n');
+    lines
+        .filter(|line| line.len() > 2 * NONE.len())
+        .map(<[u8]>::to_vec)
+        .collect()
+}
+
+/// Returns an entry without the commit of the one before it: that one may be another now.
+fn what(entry: &[u8]) -> &[u8] {
+    &entry[NONE.len() + 1..]
+}
+
+fn commit(entry: &[u8]) -> &[u8] {
+    &what(entry)[..NONE.len()]
+}

@@ -1,0 +1,160 @@
+//! An agent that removes or replaces `.git` (G-09): the run stops and writes nothing, and the command that it prints puts
+//! everything back as it was before the agent.
+
+use std::fs;
+
+use crate::harness::{Run, TestRepo, output};
+
+/// A repository with something of everything that only `.git` has.
+fn repository() -> TestRepo {
+    let repo = TestRepo::with_files_wanted(&[("a", 5)]).with_out();
+    repo.write("README", "one\n");
+    repo.commit_all("readme");
+    sh(
+        &repo,
+        "set -e
+         git branch side; git tag -am annotated v1; git pack-refs --all
+         echo more >>README; git stash push -qm entry
+         git config alias.st status; echo 'exit 0' >.git/hooks/pre-push
+         mkdir -p .git/evolve/quarantine/old; echo precious >.git/evolve/quarantine/old/file
+         echo mine >notes",
+    );
+    repo
+}
+
+fn sh(repo: &TestRepo, script: &str) -> String {
+    let shown = output(repo.command("sh").args(["-c", script])).stdout;
+    String::from_utf8_lossy(&shown).into_owned()
+}
+
+/// Lists every file of the working tree with its bytes, git's included.
+const LIST: &str = "find . -type f -exec sha1sum {} + | sort";
+
+fn state(repo: &TestRepo) -> String {
+    sh(
+        repo,
+        "git show-ref; git stash list; git reflog; git config --list --local; cat .git/hooks/pre-push; git show stash@{0}",
+    )
+}
+
+/// The command between backticks on the line of the hint.
+fn way_back(run: &Run) -> String {
+    let hint = run.stderr.lines().find(|line| line.starts_with("hint: "));
+    let hint = hint.unwrap_or_else(|| panic!("no hint: {}", run.stderr));
+    hint.split('`').nth(1).expect("a command").to_owned()
+}
+
+const WAYS: [(&str, &str); 4] = [
+    ("removed", "rm -rf .git"),
+    ("moved", "mv .git hidden"),
+    (
+        "replaced",
+        "rm -rf .git; git init -q; git add README; git -c user.name=n -c user.email=n commit -qm n",
+    ),
+    ("copied", "cp -a .git new; rm -rf .git; mv new .git"),
+];
+
+#[test]
+fn a_removed_or_replaced_git_folder_stops_the_run_and_the_printed_command_puts_it_back() {
+    for (what, script) in WAYS {
+        let repo = repository();
+        let (before, head) = (state(&repo), repo.head());
+        let run = repo.cycle(&format!(
+            "touch a; rm notes; {script}; {LIST} >\"$OUT/left\""
+        ));
+        assert_eq!(run.code, 3, "{what}: {}", run.stderr);
+        assert_eq!(
+            sh(&repo, LIST),
+            repo.said("left"),
+            "{what}: something was written"
+        );
+        sh(&repo, &way_back(&run));
+        assert_eq!(state(&repo), before, "{what}");
+        repo.git(&["fsck", "--strict"]);
+        let precious = repo.path(".git/evolve/quarantine/old/file");
+        assert_eq!(fs::read_to_string(precious).unwrap(), "precious\n");
+
+        // The rest is what any start after a crash does.
+        repo.agent_does(&["touch a"]);
+        repo.run(&["--max-cycles=1"]).expect(0);
+        assert_eq!(repo.each("result"), ["interrupted", "improved"], "{what}");
+        assert_eq!(repo.read("notes"), "mine\n", "{what}");
+        repo.git(&["merge-base", "--is-ancestor", &head, "HEAD"]);
+        assert_eq!(
+            fs::read_to_string(repo.path(".git/evolve/quarantine/old/file")).unwrap(),
+            "precious\n"
+        );
+        assert!(!copies(&repo), "{what}: the copy is still there");
+    }
+}
+
+/// Whether a copy of a git directory lies in the user's folder for such things.
+fn copies(repo: &TestRepo) -> bool {
+    let folder = repo.home().join(".local/state/evolve");
+    fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some())
+}
+
+#[test]
+fn the_copy_is_not_lost_when_the_program_is_started_again_first() {
+    for (what, script) in WAYS {
+        let repo = repository();
+        let before = state(&repo);
+        repo.cycle(&format!("touch a; {script}")).expect(3);
+        repo.agent_does(&["touch a"]);
+        let again = repo.run(&["--max-cycles=1"]);
+        if what == "copied" {
+            // That one is as good as the first.
+            assert_eq!(again.code, 0, "{}", again.stderr);
+            continue;
+        }
+        assert_eq!(again.code, 3, "{what}: {}", again.stderr);
+        sh(&repo, &way_back(&again));
+        assert_eq!(state(&repo), before, "{what}");
+    }
+}
+
+#[test]
+fn a_git_folder_that_vanished_under_a_linked_tree_is_put_back() {
+    let repo = repository();
+    let linked = repo.out("linked");
+    repo.git(&[
+        "worktree",
+        "add",
+        "-q",
+        "-b",
+        "work",
+        linked.to_str().unwrap(),
+    ]);
+    let before = state(&repo);
+    let git = repo.path(".git");
+    repo.agent_does(&["true"]);
+    let script = format!("rm -rf '{}'", git.display());
+    fs::write(repo.out("1.sh"), script).unwrap();
+    let dir = linked.to_str().unwrap();
+    let run = repo.run(&["-C", dir, "--max-cycles=1"]).expect(3);
+    sh(&repo, &way_back(&run));
+    assert_eq!(state(&repo), before);
+    repo.run(&["-C", dir, "--max-cycles=1"]);
+    repo.git(&["-C", dir, "fsck", "--strict"]);
+    assert_eq!(
+        repo.git(&["-C", dir, "status", "--porcelain", "--untracked-files=no"]),
+        ""
+    );
+}
+
+#[test]
+fn where_no_copy_can_be_made_that_is_said_once_and_the_run_goes_on() {
+    let mut repo = TestRepo::with_files_wanted(&[("a", 5), ("b", 5)]).with_out();
+    fs::write(repo.out("file"), "no folder").unwrap();
+    let state = repo.out("file").display().to_string();
+    repo.env.push(("XDG_STATE_HOME".to_owned(), state));
+    repo.agent_does(&["touch a", "touch b"]);
+    let run = repo.run(&["--max-cycles=2"]).expect(0);
+    assert_eq!(repo.each("result"), ["improved", "improved"]);
+    assert_eq!(
+        run.stderr.matches("there is no copy of it").count(),
+        1,
+        "{}",
+        run.stderr
+    );
+}
