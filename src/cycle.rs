@@ -11,7 +11,7 @@ mod sweep;
 
 use crate::effects::journal::Journal;
 use crate::model::gate::{self, Fate};
-use crate::model::select::Choice;
+use crate::model::select::{Choice, Task};
 use crate::session::{Cut, Ending, Progress, Session};
 
 use call::Called;
@@ -32,6 +32,15 @@ pub enum Step {
     End(Ending),
 }
 
+impl Progress {
+    /// Counts the cycles in a row that work on what agents left; says whether there were too many.
+    fn is_kept_at_work(&mut self, task: &Task) -> bool {
+        let is_found = matches!(task, Task::Item(item) if item.is_left_by_agent);
+        self.found_in_a_row = if is_found { self.found_in_a_row + 1 } else { 0 };
+        self.found_in_a_row > settle::MOST_FOUND_IN_A_ROW
+    }
+}
+
 /// Runs one cycle and settles whatever comes of it.
 pub async fn cycle(session: &Session, progress: &mut Progress) -> Result<Step, Cut> {
     for said in progress.ledger.follow(session.home())? {
@@ -43,16 +52,25 @@ pub async fn cycle(session: &Session, progress: &mut Progress) -> Result<Step, C
         None => session.begin(number)?,
     };
     let goals = choose::load_goals(session, &start)?;
+    if let Some(ending) = choose::look_for_programs(session, progress, &goals) {
+        return Ok(Step::End(ending));
+    }
     Journal::measuring(&session.id, number).write(&session.repo.private)?;
     let before = choose::measure_first(session, progress, &start, &goals).await?;
     let (choice, before) = choose::choose(session, progress, (&mut start, &goals), before).await?;
     let selection = match choice {
         Choice::Work(selection) => selection,
-        Choice::Nothing => return settle::idle(session, progress, &start, &before),
+        Choice::Nothing => {
+            progress.found_in_a_row = 0;
+            return settle::idle(session, progress, &start, &before);
+        }
         Choice::HumanNeeded(stuck) => {
             return settle::leave_to_a_person(session, progress, number, stuck);
         }
     };
+    if progress.is_kept_at_work(&selection.task) {
+        return settle::leave_to_agents_no_more(session, progress, number);
+    }
     let chosen = (&goals, &before, &selection.task);
     let (mut attempt, mut stock) = match call::call(session, progress, &mut start, chosen).await? {
         Called::Attempted(attempt, stock) => (*attempt, *stock),

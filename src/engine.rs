@@ -4,7 +4,10 @@ mod open;
 mod recover;
 
 use crate::cycle::{Step, cycle, summary};
+use crate::effects::clock;
 use crate::effects::journal::{Journal, Phase};
+use crate::effects::ledger::Ledger;
+use crate::effects::stop::Halt;
 use crate::effects::workspace::Workspace;
 use crate::error::{Error, Result};
 use crate::model::ledger as names;
@@ -23,7 +26,10 @@ pub async fn run(session: &Session, progress: &mut Progress) -> Result<Ending> {
     };
     let (ending, error) = match ran {
         Ok(ending) => (ending, None),
-        Err(Cut::Halt(halt)) => (Ending::of_halt(&halt), None),
+        Err(Cut::Halt(halt)) => {
+            acknowledge(session, progress, &halt);
+            (Ending::of_halt(&halt), None)
+        }
         Err(Cut::Failed(error)) => (of_error(&error), Some(error)),
         Err(Cut::Unprepared(why)) => {
             let error = Error::usage(why).hint("mend the command, or what it needs: `prepare`");
@@ -34,6 +40,19 @@ pub async fn run(session: &Session, progress: &mut Progress) -> Result<Ending> {
     match error {
         Some(error) => Err(error),
         None => Ok(ending),
+    }
+}
+
+/// Acknowledges a kill, if that was not possible the moment it was seen.
+fn acknowledge(session: &Session, progress: &Progress, halt: &Halt) {
+    let cycle = progress.ledger.history.next_cycle() - 1;
+    if matches!(halt, Halt::Kill(..)) && !progress.ledger.has(names::KILLED) {
+        let root = &session.home().root;
+        if let Err(error) =
+            Ledger::acknowledge_kill(root, cycle, &halt.reason(), &clock::timestamp())
+        {
+            session.events.warn(error.to_string());
+        }
     }
 }
 
@@ -60,7 +79,7 @@ fn reason_to_end(session: &Session, progress: &Progress) -> Result<Option<Ending
         return Err(halt.into());
     }
     if let Some(words) = session.stop_file() {
-        return Ok(Some(Ending::stopped(&words)));
+        return Ok(Some(Ending::stopped(session.home(), &words)));
     }
     let done = progress.records.len() as u64;
     let reached = limit::reached(&session.options.limits, done, &progress.spent);

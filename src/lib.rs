@@ -87,6 +87,7 @@ pub mod effects {
     pub mod proc_table;
     pub mod process;
     pub mod program;
+    pub mod programs;
     pub mod quarantine;
     pub mod repo;
     pub mod reports;

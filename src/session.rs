@@ -1,6 +1,6 @@
 //! What every step of a run may read (`Session`), and what a run has learned so far (`Progress`).
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ use crate::effects::mirror::Mirror;
 use crate::effects::repo::Repo;
 use crate::effects::sandbox::Sandbox;
 use crate::effects::slot::{Ignored, Preparation, Prepared, Slot};
-use crate::effects::stop::{self, Halt, Stop};
+use crate::effects::stop::{Halt, Stop};
 use crate::effects::workspace::{Start, Stock, Unmarked, Workspace};
 use crate::error::{Error, Result};
 use crate::event::{Event, Events};
@@ -252,8 +252,14 @@ impl Ending {
         Ending::human_needed(format!("{reason} — {way_out}"), Vec::new())
     }
 
-    /// The ending that a STOP file asks for.
-    pub fn stopped(words: &str) -> Ending {
+    /// The ending that a STOP file asks for. One that git tracks would stop every clone, and is said to be.
+    pub fn stopped(repo: &Repo, words: &str) -> Ending {
+        let head = repo.head().ok().and_then(|head| head.commit);
+        let tree = head.and_then(|head| repo.tree_of(&head).ok());
+        let tracked = match tree.is_some_and(|tree| repo.has_file(&tree, names::STOP)) {
+            true => "; git tracks it, which the next cycle's commit ends",
+            false => "",
+        };
         let said = match words.is_empty() {
             true => String::new(),
             false => format!(": {words}"),
@@ -261,7 +267,7 @@ impl Ending {
         let file = names::STOP;
         Ending::fine(
             "stopped",
-            format!("STOP file {file}{said} — `evolve stop --off` takes it away"),
+            format!("STOP file {file}{said} — `evolve stop --off` takes it away{tracked}"),
         )
     }
 
@@ -323,6 +329,10 @@ pub struct Progress {
     pub last_sweep: Option<LastSweep>,
     /// It was said that there is no copy of the git directory.
     pub is_unmirrored: bool,
+    /// How many cycles in a row worked on what agents left.
+    pub found_in_a_row: usize,
+    /// Where the programs that checks call were found first.
+    pub programs: BTreeMap<String, String>,
 }
 
 impl Progress {
@@ -350,6 +360,8 @@ impl Progress {
             opened: None,
             last_sweep: None,
             is_unmirrored: false,
+            found_in_a_row: 0,
+            programs: BTreeMap::new(),
         }
     }
 
@@ -460,9 +472,9 @@ impl Session {
         }
     }
 
-    /// Returns the words of a STOP file, if there is one.
+    /// Returns the words of a STOP file, if there is or was one.
     pub fn stop_file(&self) -> Option<String> {
-        stop::stop_file(&self.home().root.join(names::STOP))
+        self.stop.asked_to_stop()
     }
 
     /// Returns the folder of this session's logs.

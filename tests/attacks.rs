@@ -194,13 +194,19 @@ fn tricks_around_the_measuring_do_not_make_a_goal_pass() {
         let run = repo.cycle(&script);
         assert_eq!(run.code, 0, "{what}: {}", run.stderr);
         let record = repo.newest();
-        assert_ne!(record["result"], "improved", "{what}: {record:#}");
+        // A daemon that was ended while the file was there has left it, committed like all else that was left.
+        let has_a = repo
+            .content("HEAD")
+            .iter()
+            .any(|line| line.ends_with("\ta"));
+        assert_eq!(record["result"] == "improved", has_a, "{what}: {record:#}");
         assert_eq!(repo.records().len(), 1, "{what}");
         assert_eq!(record["cycle"], 1, "{what}");
         // Where the daemon was ended in mid-edit, the edit is what it left, and nothing is measured.
         if record["result"] != "regressed" {
             let post = repo.json(".agents/evolve/fitness-1-post.json");
-            assert_eq!(post["goals"][0]["result"], "fail", "{what}: {post:#}");
+            let wanted = if has_a { "pass" } else { "fail" };
+            assert_eq!(post["goals"][0]["result"], wanted, "{what}: {post:#}");
         }
         assert_eq!(
             repo.read("checks/a.sh"),
@@ -489,4 +495,317 @@ fn a_person_who_goes_to_another_line_of_history_finds_its_ledger_and_is_told() {
         run.stderr
     );
     assert_eq!(repo.records().len(), 3);
+}
+
+/// What an agent may do to the place where KILL is looked for, before a person uses it or without one.
+#[test]
+fn the_kill_switch_cannot_be_taken_away() {
+    let table = [
+        ("the folder removed", "rm -r ~/.config/evolve"),
+        ("the folder above removed", "rm -r ~/.config"),
+        ("the folder moved", "mv ~/.config/evolve ~/elsewhere"),
+        (
+            "the folder above moved",
+            "mv ~/.config ~/elsewhere; mkdir -p ~/.config/evolve",
+        ),
+        (
+            "a file in its place",
+            "rm -r ~/.config/evolve; touch ~/.config/evolve",
+        ),
+        (
+            "a link in its place",
+            "mv ~/.config/evolve ~/x; mkdir ~/y; ln -s ~/y ~/.config/evolve",
+        ),
+        (
+            "a loop of links in its place",
+            "rm -r ~/.config/evolve; ln -s evolve ~/.config/evolve",
+        ),
+        ("a folder as the file", "mkdir ~/.config/evolve/KILL"),
+        ("a pipe as the file", "mkfifo ~/.config/evolve/KILL"),
+        (
+            "a link as the file",
+            "ln -s /dev/null ~/.config/evolve/KILL",
+        ),
+        (
+            "a file for a moment",
+            "touch ~/.config/evolve/KILL; rm ~/.config/evolve/KILL",
+        ),
+    ];
+    for (what, script) in table {
+        let repo = repository();
+        let start = repo.head();
+        let run = repo.cycle(&format!("{script}\ntouch a\nsleep 300"));
+        assert_eq!(run.code, 0, "{what}: {}", run.stderr);
+        assert!(run.stdout.contains("KILL"), "{what}: {}", run.stdout);
+        assert_eq!(repo.each("result"), ["interrupted"], "{what}");
+        let reason = repo.newest()["reason"].to_string();
+        assert!(reason.contains("KILL file"), "{what}: {reason}");
+        assert!(repo.has(".agents/evolve/KILLED.json"), "{what}");
+        assert_undone(&repo, &start, what);
+    }
+}
+
+#[test]
+fn a_kill_is_seen_though_the_agent_removes_it_without_end() {
+    let repo = repository();
+    let start = repo.head();
+    repo.agent_does(&["touch a \"$OUT/here\"; while :; do rm -f ~/.config/evolve/KILL; done"]);
+    let child = repo.spawn_run(&[]);
+    repo.wait_for("here");
+    repo.kill();
+    let run = crate::harness::finish(child).expect(0);
+    assert!(run.stdout.contains("KILL"), "{}", run.stdout);
+    assert_eq!(repo.each("result"), ["interrupted"]);
+    assert_undone(&repo, &start, "removed without end");
+}
+
+#[test]
+fn the_ledgers_folder_made_a_link_or_a_pipe_does_not_keep_a_kill_from_being_acknowledged_safely() {
+    for (what, script) in [
+        (
+            "a link",
+            "mv .agents ../agent/gone; ln -s ../agent/gone .agents",
+        ),
+        ("a pipe", "mv .agents ../agent/gone; mkfifo .agents"),
+        ("a file", "rm -r .agents; echo mine >.agents"),
+    ] {
+        let repo = repository();
+        repo.agent_does(&[&format!("{script}; touch \"$OUT/here\"; sleep 300")]);
+        let child = repo.spawn_run(&[]);
+        repo.wait_for("here");
+        repo.kill();
+        let run = crate::harness::finish(child).expect(0);
+        assert!(run.stdout.contains("KILL"), "{what}: {}", run.stdout);
+        assert_eq!(repo.each("result"), ["interrupted"], "{what}");
+        let elsewhere = repo.out("gone/evolve/KILLED.json");
+        assert!(!elsewhere.exists(), "{what}: written through a link");
+        assert!(repo.has(".agents/evolve/KILLED.json"), "{what}");
+    }
+}
+
+#[test]
+fn the_ledgers_folder_made_something_else_is_moved_away_and_named() {
+    for (what, script) in [
+        (
+            "a link",
+            "mv .agents ../agent/gone; ln -s ../agent/gone .agents",
+        ),
+        (
+            "a link further down",
+            "mv .agents/evolve ../agent/gone; ln -s ../../agent/gone .agents/evolve",
+        ),
+        ("a pipe", "rm -r .agents; mkfifo .agents"),
+        ("a file", "rm -r .agents; echo mine >.agents"),
+    ] {
+        let repo = lived_in();
+        let before = ledger(&repo);
+        let run = repo.cycle(&format!("echo 3 >>b; {script}"));
+        assert_eq!(run.code, 0, "{what}: {}", run.stderr);
+        let notes = repo.newest()["notes"].to_string();
+        assert!(
+            notes.contains("moved out of the way: .agents"),
+            "{what}: {notes}"
+        );
+        assert_right(&repo, &before, what);
+    }
+}
+
+#[test]
+fn a_stop_of_the_agents_stops_and_says_whose_time_it_was() {
+    for (what, script) in [
+        ("a file", "echo tired >.agents/evolve/STOP"),
+        (
+            "a file that is committed",
+            "echo tired >.agents/evolve/STOP; git add -f .agents/evolve/STOP; git commit -qm w",
+        ),
+        ("a folder", "mkdir .agents/evolve/STOP"),
+        ("a link", "ln -s nowhere .agents/evolve/STOP"),
+    ] {
+        let repo = repository();
+        repo.agent_does(&[&format!("touch a; {script}"), "touch never"]);
+        let run = repo.run(&[]).expect(0);
+        assert_eq!(repo.calls(), 1, "{what}");
+        let said = "written while the agent of cycle 1 ran";
+        assert!(run.stdout.contains(said), "{what}: {}", run.stdout);
+        assert_eq!(repo.each("result"), ["improved"], "{what}");
+        assert_eq!(repo.git(&["ls-files", ".agents/evolve/STOP"]), "", "{what}");
+        let notes = repo.newest()["notes"].to_string();
+        assert_eq!(
+            notes.contains("STOP: was committed"),
+            what.contains("committed"),
+            "{what}: {notes}"
+        );
+    }
+}
+
+#[test]
+fn a_stop_that_the_agent_takes_away_has_been_seen() {
+    let repo = repository();
+    let wait = "touch \"$OUT/here\"; until [ -e .agents/evolve/STOP ]; do :; done; rm .agents/evolve/STOP; touch a";
+    repo.agent_does(&[wait, "touch never"]);
+    let child = repo.spawn_run(&[]);
+    repo.wait_for("here");
+    repo.evolve(&["stop"]).expect(0);
+    let run = crate::harness::finish(child).expect(0);
+    assert!(run.stdout.contains("STOP"), "{}", run.stdout);
+    assert_eq!(
+        (repo.each("result"), repo.calls()),
+        (vec!["improved".to_owned()], 1)
+    );
+}
+
+#[test]
+fn a_stop_that_git_tracks_is_said_to_be_and_taken_out_by_the_next_cycle() {
+    let repo = repository();
+    repo.write(".agents/evolve/STOP", "for all\n");
+    repo.commit_all("stop");
+    let run = repo.run(&[]).expect(0);
+    assert!(
+        run.stdout.contains("for all") && run.stdout.contains("git tracks it"),
+        "{}",
+        run.stdout
+    );
+    repo.evolve(&["stop", "--off"]).expect(0);
+    repo.cycle("touch a").expect(0);
+    assert_eq!(repo.each("result"), ["improved"]);
+    assert_eq!(repo.git(&["ls-files", ".agents/evolve/STOP"]), "");
+}
+
+/// Files that steer what checks run without being run: they stay, are named, and `validate` proposes to protect them.
+#[test]
+fn what_only_protection_could_freeze_is_kept_and_named() {
+    let table = [
+        (
+            "a new conftest.py",
+            "python3 -m pytest -q tests",
+            "tests/deep/conftest.py",
+            "",
+        ),
+        (
+            "a new sitecustomize.py",
+            "python3 run.py",
+            "sitecustomize.py",
+            "",
+        ),
+        ("a Makefile", "make ok", "Makefile", "ok:\n\ttrue\n"),
+        (
+            "the scripts of package.json",
+            "npm run ok",
+            "package.json",
+            "{\"scripts\": {\"ok\": \"true\"}}\n",
+        ),
+        ("what a script sources", "sh run.sh", "lib", ""),
+        (
+            "what is sourced by what a script sources",
+            "sh run.sh",
+            "deeper.sh",
+            "",
+        ),
+    ];
+    for (what, check, file, text) in table {
+        let repo = TestRepo::empty();
+        let goal = "  - {id: a, description: a, check: test -e a, weight: 5}\n";
+        let goals =
+            format!("{goal}  - {{id: b, description: b, check: \"{check} || true\", weight: 1}}\n");
+        repo.write("run.sh", ". ./lib\n");
+        repo.write("lib", ". ./deeper.sh\n");
+        repo.write("deeper.sh", "true\n");
+        if !text.is_empty() {
+            repo.write(file, text);
+        }
+        repo.commit_goals(&goals);
+        let shim = format!("mkdir -p $(dirname {file}); echo '# more' >>{file}; touch a");
+        repo.cycle(&shim).expect(0);
+        let record = repo.newest();
+        assert_eq!(record["result"], "improved", "{what}: {record:#}");
+        let notes = record["notes"].to_string();
+        assert!(
+            notes.contains(&format!("only `protect` would freeze: {file}")),
+            "{what}: {notes}"
+        );
+        let summary = repo.read(".agents/evolve/session-summary.md");
+        assert!(
+            summary.contains(&format!("would freeze: {file}")),
+            "{what}: {summary}"
+        );
+        if !file.contains("deep/") {
+            let said = repo.evolve(&["validate"]).expect(0).stdout;
+            let proposed = said
+                .lines()
+                .find(|line| line.contains("protect: ["))
+                .unwrap_or_default();
+            assert!(proposed.contains(&format!("\"{file}\"")), "{what}: {said}");
+        }
+        // Protected, the same is a move of the goalposts.
+        let text = repo.read("GOALS.yaml");
+        repo.write(
+            "GOALS.yaml",
+            &text.replace(
+                "goals:",
+                &format!("evolve: {{protect: [\"{file}\"]}}\ngoals:"),
+            ),
+        );
+        repo.git(&["rm", "-q", "a"]);
+        repo.commit_all("protected");
+        repo.cycle(&format!("echo '# evil' >>{file}; touch a"))
+            .expect(0);
+        let reason = repo.newest()["reason"].to_string();
+        assert!(
+            reason.contains(&format!("goalposts moved: {file} changed")),
+            "{what}: {reason}"
+        );
+    }
+}
+
+#[test]
+fn a_program_put_in_front_of_the_one_that_a_check_calls_is_not_believed() {
+    for (what, place, is_gone) in [
+        ("outside the repository", "../agent/early", false),
+        ("inside the repository", "bin", true),
+    ] {
+        let mut repo = TestRepo::empty();
+        let late = repo.outside().join("late");
+        fs::create_dir_all(&late).unwrap();
+        fs::create_dir_all(repo.outside().join("early")).unwrap();
+        repo.write("bin/.keep", "");
+        fs::write(late.join("judge"), "#!/bin/sh\ntest -e a\n").unwrap();
+        let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        fs::set_permissions(late.join("judge"), executable).unwrap();
+        let path = std::env::var("PATH").unwrap();
+        let early = repo.outside().join("early");
+        let path = format!("{}:bin:{}:{path}", early.display(), late.display());
+        repo.env.push(("PATH".to_owned(), path));
+        repo.commit_goals("  - {id: a, description: a, check: judge, weight: 5}\n");
+        let start = repo.head();
+        repo.agent_does(&[
+            &format!("printf '#!/bin/sh\\n' >{place}/judge; chmod +x {place}/judge"),
+            "true",
+        ]);
+        let run = repo.run(&["--max-cycles=2"]);
+        let first = &repo.records()[0];
+        assert_eq!(first["result"], "regressed", "{what}: {first:#}");
+        let reason = first["reason"].as_str().unwrap();
+        assert!(
+            reason.starts_with("goalposts moved: judge is "),
+            "{what}: {reason}"
+        );
+        assert_eq!(repo.content("HEAD"), repo.content(&start), "{what}");
+        match is_gone {
+            // Undone with all else; the next cycle measures with the right one.
+            true => {
+                assert_eq!(run.code, 0, "{what}: {}", run.stderr);
+                assert_eq!(repo.each("result"), ["regressed", "unchanged"], "{what}");
+            }
+            // No undo reaches it: a person has to look.
+            false => {
+                assert_eq!(run.code, 11, "{what}: {}", run.stderr);
+                assert!(
+                    run.stdout.contains("were exchanged: judge is"),
+                    "{what}: {}",
+                    run.stdout
+                );
+                assert_eq!(repo.records().len(), 1, "{what}");
+            }
+        }
+    }
 }

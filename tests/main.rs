@@ -15,6 +15,7 @@ mod isolate;
 mod layers;
 mod measuring;
 mod processes;
+mod queue;
 mod readings;
 mod recovery;
 mod refs;

@@ -2,6 +2,7 @@
 
 use crate::cli::start::{current_dir, goals_file, user_config};
 use crate::cli::{Global, print, print_document};
+use crate::effects::files;
 use crate::effects::journal::Journal;
 use crate::effects::ledger::{self, Ledger};
 use crate::effects::lock::{self, Holder};
@@ -22,6 +23,9 @@ use crate::model::{schema, text};
 use crate::session::Progress;
 use crate::view::{status, tables};
 
+/// The most bytes of a script that are looked into for what it runs itself.
+const SCRIPT_LIMIT: u64 = 256 << 10;
+
 /// Checks the goals file.
 pub fn validate(global: &Global) -> Result<u8> {
     let repo = Repo::discover(&current_dir()?)?;
@@ -32,7 +36,8 @@ pub fn validate(global: &Global) -> Result<u8> {
     }
     let on_disk =
         |path: &str| std::fs::metadata(repo.root.join(path)).is_ok_and(|meta| meta.is_file());
-    let yardstick = Yardstick::of(&goals, &on_disk);
+    let read = |path: &str| files::read_text(&repo.root.join(path), SCRIPT_LIMIT).ok();
+    let yardstick = Yardstick::of(&goals, &on_disk).with_scripts(&on_disk, &read);
     global.say(&format!(
         "{}: {}, no problems\n",
         file.shown,

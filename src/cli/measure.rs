@@ -300,7 +300,7 @@ fn stopping_note(repo: &Repo) -> Result<Option<String>> {
         return Ok(Some(Halt::Kill(path, words).reason()));
     }
     let words = stop::stop_file(&repo.root.join(names::STOP));
-    Ok(words.map(|words| crate::session::Ending::stopped(&words).reason))
+    Ok(words.map(|words| crate::session::Ending::stopped(repo, &words).reason))
 }
 
 fn planned(choice: &Choice, goals: &Goals) -> String {

@@ -55,7 +55,10 @@ async fn start(
     mut repo: Repo,
     events: &Events,
 ) -> Result<Ending> {
-    let stop = Stop::watch(stop::kill_files()?)?;
+    let kill_files = stop::kill_files()?;
+    stop::prepare(&kill_files);
+    let stop = Stop::watch(kill_files)?;
+    stop.watch_for_stop(&repo.root.join(names::STOP));
     let id = clock::session_id();
     let started = clock::timestamp();
     acknowledge_kills(&repo, &stop)?;
@@ -87,8 +90,8 @@ async fn start(
     if let Some(mirror) = &mirror {
         mirror.remove()?;
     }
-    if let Some(words) = stop::stop_file(&repo.root.join(names::STOP)) {
-        return Ok(tell(events, Ending::stopped(&words)));
+    if let Some(words) = stop.asked_to_stop() {
+        return Ok(tell(events, Ending::stopped(&repo, &words)));
     }
     repo.ready_head()?;
     let Place {

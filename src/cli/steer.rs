@@ -64,8 +64,14 @@ pub fn stop(global: &Global, options: &StopOptions) -> Result<u8> {
     let words = options.reason.join(" ");
     match (options.kill, options.off) {
         (true, true) => {
-            for path in stop::kill_files()? {
-                take_away(global, &path)?;
+            let mut files = stop::kill_files()?;
+            let first = files.first().cloned();
+            files.retain(|path| std::fs::symlink_metadata(path).is_ok());
+            for path in files
+                .iter()
+                .chain(first.iter().filter(|_| files.is_empty()))
+            {
+                take_away(global, path)?;
             }
         }
         (true, false) => {

@@ -4,6 +4,7 @@
 mod stock;
 mod uncopied;
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 
@@ -13,7 +14,7 @@ use crate::effects::journal::{Journal, Phase};
 use crate::effects::mirror::Mirror;
 use crate::effects::sandbox::Ground;
 use crate::effects::workspace::{Settled, Start, Stock};
-use crate::effects::{clock, context, excludes, guard, keep};
+use crate::effects::{clock, context, excludes, files, guard, keep, programs};
 use crate::error::{Error, Result};
 use crate::event::Event;
 use crate::model::agent::CannotRun;
@@ -30,6 +31,8 @@ use crate::model::usage::Usage;
 use crate::model::yardstick::Yardstick;
 use crate::session::{Cut, Progress, Session};
 
+/// The most bytes of a script that are looked into for what it runs itself.
+const SCRIPT_LIMIT: u64 = 256 << 10;
 /// The most frozen files that a sandbox is told of one by one.
 const FROZEN_MOUNTS: usize = 200;
 
@@ -42,6 +45,8 @@ pub struct Attempt<'a> {
     pub task: &'a Task,
     yardstick: Option<Yardstick>,
     fingerprints: Vec<(String, Option<String>)>,
+    /// Where the programs that checks call were found.
+    programs: BTreeMap<String, String>,
     goals_outside: Option<Vec<u8>>,
     brief: String,
     brief_file: PathBuf,
@@ -63,6 +68,7 @@ impl<'a> Attempt<'a> {
             task,
             yardstick: None,
             fingerprints: Vec::new(),
+            programs: BTreeMap::new(),
             goals_outside: None,
             brief: String::new(),
             brief_file: PathBuf::new(),
@@ -85,7 +91,9 @@ impl<'a> Attempt<'a> {
             session.repo.has_file(&start.tree, path)
                 || session.workspace().has_file_on_disk(path.as_bytes())
         };
-        let yardstick = Yardstick::of(self.goals, &is_file);
+        let read = |path: &str| files::read_text(&session.repo.root.join(path), SCRIPT_LIMIT).ok();
+        let yardstick = Yardstick::of(self.goals, &is_file).with_scripts(&is_file, &read);
+        self.programs = programs::found(self.goals, &session.repo.root);
         self.fingerprints = Attempt::fingerprints(session, &yardstick);
         if session.goals_file.in_repo.is_none() {
             self.goals_outside = fs::read(&session.goals_file.path).ok();
@@ -307,10 +315,13 @@ impl<'a> Attempt<'a> {
             folder: &folder,
             sandbox: (&session.sandbox, &ground),
         };
+        session.stop.note_agent(Some(start.cycle));
         let run = session
             .agent
             .work(&session.measurer.supervisor, &session.events, call)
-            .await?;
+            .await;
+        session.stop.note_agent(None);
+        let run = run?;
         progress.spent.add(Usage {
             tokens: run.report.tokens,
             cost_usd: run.report.cost_usd,

@@ -78,7 +78,7 @@ async fn wait_out(
         return Ok(Some(Step::End(Ending::fine("limit", reason))));
     }
     let stopped = session.rest(rest, shown).await?;
-    Ok(stopped.map(|words| Step::End(Ending::stopped(&words))))
+    Ok(stopped.map(|words| Step::End(Ending::stopped(session.home(), &words))))
 }
 
 /// Makes the error of an agent that cannot run (exit 4).

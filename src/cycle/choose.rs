@@ -1,8 +1,8 @@
 //! The first half of a cycle: load the goals, measure, choose what to work on.
 
 use crate::cycle::{lack, sweep};
-use crate::effects::clock;
 use crate::effects::workspace::Start;
+use crate::effects::{clock, programs};
 use crate::error::{Error, Result};
 use crate::event::Event;
 use crate::model::goals::Goals;
@@ -10,7 +10,8 @@ use crate::model::ledger as names;
 use crate::model::select::{self, Choice, Seen, Selection, Task};
 use crate::model::snapshot::{CheckResult, Snapshot};
 use crate::model::strikes;
-use crate::session::{Carried, Cut, Progress, Session};
+use crate::model::yardstick;
+use crate::session::{Carried, Cut, Ending, Progress, Session};
 
 /// Loads the goals as they are in the tree; refuses a goals file that git does not track (exit 3).
 pub fn load_goals(session: &Session, start: &Start) -> Result<Goals> {
@@ -18,6 +19,28 @@ pub fn load_goals(session: &Session, start: &Start) -> Result<Goals> {
         .goals_file
         .refuse_uncommitted(&session.repo, &start.tree)?;
     Ok(session.goals_file.load()?.0)
+}
+
+/// Looks where the programs are that checks call. One that is found elsewhere than when the session first looked was put in
+/// front of the other by somebody: no undo reaches it, and nothing that checks say could be believed.
+pub fn look_for_programs(
+    session: &Session,
+    progress: &mut Progress,
+    goals: &Goals,
+) -> Option<Ending> {
+    let now = programs::found(goals, &session.repo.root);
+    let moved = yardstick::put_in_front(&progress.programs, &now);
+    for (program, place) in now {
+        progress.programs.entry(program).or_insert(place);
+    }
+    (!moved.is_empty()).then(|| {
+        let moved = moved.join(", ");
+        let way_out = "take it away, or run evolve again if it is meant to be there";
+        Ending::human_needed(
+            format!("programs that checks call were exchanged: {moved} — {way_out}"),
+            Vec::new(),
+        )
+    })
 }
 
 /// Measures every goal for the cycle's first snapshot, or takes over the one that was just made of the same content.

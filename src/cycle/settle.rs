@@ -16,10 +16,13 @@ use crate::model::record::{CycleResult, ENVIRONMENT_CHANGED, Record};
 use crate::model::select::{Stuck, Task};
 use crate::model::snapshot::{CheckResult, FORMAT, Snapshot};
 use crate::model::text;
+use crate::model::work::BY_AGENT;
 use crate::session::{Carried, Cut, Ending, Progress, Session};
 
 /// How many idle cycles in a row on the same content are dormancy.
 const DORMANT_AFTER: usize = 3;
+/// How many cycles of a session in a row may work on what agents left: each may leave more, and it would never end.
+pub const MOST_FOUND_IN_A_ROW: usize = 20;
 /// How many findings an agent may leave in one cycle.
 const FINDINGS: usize = 10;
 
@@ -202,7 +205,7 @@ fn take_in(
         .as_ref()
         .filter(|_| record.result != CycleResult::Interrupted)
     {
-        let source = format!("evolve cycle {}", start.cycle);
+        let source = format!("{BY_AGENT}{}", start.cycle);
         let (added, problems) = ledger.queue.take_found(&run.found, &source, &now, FINDINGS);
         if added > 0 {
             session.events.note(format!(
@@ -359,6 +362,20 @@ pub fn leave_to_a_person(
         .collect();
     let reason = format!("a human is needed: {}", each.join("; "));
     Ok(Step::End(Ending::human_needed(reason, stuck)))
+}
+
+/// Ends the session where agents have kept it at work for long with what they left themselves; nothing is recorded.
+pub fn leave_to_agents_no_more(
+    session: &Session,
+    progress: &mut Progress,
+    cycle: u64,
+) -> Result<Step, Cut> {
+    progress.ledger.unwrite(&names::snapshot(cycle))?;
+    Journal::clear(&session.repo.private)?;
+    let reason = format!(
+        "a human is needed: the last {MOST_FOUND_IN_A_ROW} cycles all worked on what agents had left to do themselves; look through `evolve work list`, then run evolve again"
+    );
+    Ok(Step::End(Ending::human_needed(reason, Vec::new())))
 }
 
 /// Says what follows a recorded cycle.

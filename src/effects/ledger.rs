@@ -452,8 +452,9 @@ impl Ledger {
         anchor::write(repo, commit)
     }
 
-    /// Acknowledges a kill, beside the ledger.
+    /// Acknowledges a kill, beside the ledger. Not where its folder was made something else, which is done away with later.
     pub fn acknowledge_kill(root: &Path, cycle: u64, reason: &str, at: &str) -> Result<()> {
+        refuse_links(root)?;
         let killed = json!({"format": FORMAT, "killed_at": at, "cycle": cycle, "reason": reason});
         files::replace(
             &root.join(names::KILLED),

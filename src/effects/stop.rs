@@ -1,18 +1,25 @@
 //! What ends a session from outside: the KILL and STOP files, signals, and the session's own time.
 //!
-//! KILL, signals and time end whatever runs (`halted`); STOP is looked at between cycles only. Once seen, a KILL stays
-//! seen: removing the file afterwards changes nothing.
+//! KILL, signals and time end whatever runs (`halted`); STOP ends the session after the running cycle. Once seen, either
+//! stays seen: removing the file afterwards changes nothing, and the kernel tells of a file that was there for a moment
+//! only (`news`). Whatever keeps KILL from being looked for counts as KILL: a folder that is gone or cannot be read, a link
+//! that leads nowhere, more news than can be kept.
+
+mod news;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
+use nix::unistd::{Uid, User};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 
 use crate::error::{Error, Result};
 use crate::model::text;
+
+use news::{Happened, News};
 
 /// How often the kill files are looked at.
 const POLL: Duration = Duration::from_millis(200);
@@ -58,9 +65,22 @@ impl Halt {
 pub struct Stop {
     halt: watch::Sender<Option<Halt>>,
     kill_files: Arc<Vec<PathBuf>>,
+    kill_news: Arc<Mutex<News>>,
+    asked: Arc<Mutex<Asked>>,
     last_words: Hook<dyn Fn() + Send>,
     acknowledge: Hook<dyn Fn(&Halt) + Send>,
     deadline: Arc<OnceLock<Instant>>,
+}
+
+/// What is known of the STOP file.
+#[derive(Debug, Default)]
+struct Asked {
+    file: PathBuf,
+    news: News,
+    /// The cycle whose agent runs.
+    agent: Option<u64>,
+    /// What the file said when it was seen first, and who may have written it.
+    seen: Option<String>,
 }
 
 type Hook<F> = Arc<Mutex<Option<Box<F>>>>;
@@ -76,9 +96,15 @@ impl std::fmt::Debug for Stop {
 impl Stop {
     /// Starts to watch signals and the given kill files.
     pub fn watch(kill_files: Vec<PathBuf>) -> Result<Stop> {
+        let mut kill_news = News::new();
+        for file in &kill_files {
+            kill_news.add(file);
+        }
         let stop = Stop {
             halt: watch::Sender::new(None),
             kill_files: Arc::new(kill_files),
+            kill_news: Arc::new(Mutex::new(kill_news)),
+            asked: Arc::default(),
             last_words: Hook::default(),
             acknowledge: Hook::default(),
             deadline: Arc::default(),
@@ -87,6 +113,7 @@ impl Stop {
         let watcher = stop.clone();
         tokio::spawn(async move {
             while watcher.look_for_kill().is_none() {
+                watcher.asked_to_stop();
                 tokio::time::sleep(POLL).await;
             }
         });
@@ -179,7 +206,63 @@ impl Stop {
         if let Some((path, text)) = self.kill_files.iter().find_map(|path| kill_file(path)) {
             self.set(Halt::Kill(path, text));
         }
+        let happened = self
+            .kill_news
+            .lock()
+            .expect("BUG: a holder of the lock panicked")
+            .read();
+        for one in happened {
+            let (path, words) = match one {
+                Happened::Appeared(path) => (path, "it was taken away again at once"),
+                Happened::FolderLost(folder) => (folder, "the folder was taken away or moved"),
+                Happened::TooMuch => (PathBuf::from("?"), "too much happened in its folder"),
+            };
+            self.set(Halt::Kill(path, words.to_owned()));
+        }
         self.halt()
+    }
+
+    /// Watches for a STOP file, too.
+    pub fn watch_for_stop(&self, file: &Path) {
+        let mut asked = self.asked();
+        asked.file = file.to_owned();
+        asked.news = News::new();
+        asked.news.add(file);
+    }
+
+    /// Notes that the agent of a cycle runs, or none does: what appears meanwhile may be its doing.
+    pub fn note_agent(&self, cycle: Option<u64>) {
+        self.asked_to_stop();
+        self.asked().agent = cycle;
+    }
+
+    /// Looks at the STOP file now; what was seen once stays. Returns what it says, and who may have written it.
+    pub fn asked_to_stop(&self) -> Option<String> {
+        let mut asked = self.asked();
+        if asked.seen.is_some() || asked.file.as_os_str().is_empty() {
+            return asked.seen.clone();
+        }
+        let is_news = |one: &Happened| matches!(one, Happened::Appeared(_) | Happened::TooMuch);
+        let was_there = asked.news.read().iter().any(is_news);
+        let mut words = match stop_file(&asked.file) {
+            Some(words) => words,
+            None if was_there => "it was taken away again".to_owned(),
+            None => return None,
+        };
+        if let Some(cycle) = asked.agent {
+            let gap = if words.is_empty() { "" } else { " " };
+            words.push_str(&format!(
+                "{gap}(written while the agent of cycle {cycle} ran)"
+            ));
+        }
+        asked.seen = Some(words);
+        asked.seen.clone()
+    }
+
+    fn asked(&self) -> std::sync::MutexGuard<'_, Asked> {
+        self.asked
+            .lock()
+            .expect("BUG: a holder of the lock panicked")
     }
 
     fn set(&self, halt: Halt) {
@@ -209,7 +292,8 @@ impl Stop {
     }
 }
 
-/// Returns the permanent kill files of this user: below the home directory, and below `$XDG_CONFIG_HOME` if set.
+/// Returns the permanent kill files of this user: below the home directory, below `$XDG_CONFIG_HOME` if set, and below the
+/// home that the system knows of, because a scheduler may set another one than the user's shell.
 pub fn kill_files() -> Result<Vec<PathBuf>> {
     let home = std::env::home_dir()
         .filter(|home| home.is_absolute())
@@ -228,7 +312,30 @@ pub fn kill_files() -> Result<Vec<PathBuf>> {
             files.push(file);
         }
     }
+    let known = User::from_uid(Uid::current()).ok().flatten();
+    if let Some(file) = known.map(|user| user.dir.join(".config/evolve/KILL")) {
+        // The home of a user that has none, as of some services, is no folder that could be looked into.
+        let is_decidable = match fs::symlink_metadata(&file) {
+            Ok(_) => true,
+            Err(cause) => cause.kind() == std::io::ErrorKind::NotFound,
+        };
+        if is_decidable && file.is_absolute() && !files.contains(&file) {
+            files.push(file);
+        }
+    }
     Ok(files)
+}
+
+/// Makes the folder of the kill file that `evolve stop --kill` writes, so that it is watched from the start. Where that is
+/// not possible it is looked for all the same.
+pub fn prepare(kill_files: &[PathBuf]) {
+    let Some(folder) = kill_files.first().and_then(|file| file.parent()) else {
+        return;
+    };
+    let home = folder.ancestors().nth(2);
+    if home.is_some_and(|home| fs::metadata(home).is_ok_and(|meta| meta.is_dir())) {
+        let _ = fs::create_dir_all(folder);
+    }
 }
 
 /// Returns a kill file that is there, or whose absence cannot be told: whatever is undecidable means stop.
@@ -266,4 +373,101 @@ fn is_hangup_ignored() -> bool {
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     let mask = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
     mask.is_some_and(|mask| mask & 1 == 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run<T>(future: impl Future<Output = T>) -> T {
+        let mut builder = tokio::runtime::Builder::new_current_thread();
+        let runtime = builder.enable_all().build().expect("a runtime");
+        runtime.block_on(future)
+    }
+
+    #[test]
+    fn a_kill_file_that_is_removed_as_fast_as_possible_is_seen_each_of_a_hundred_times() {
+        for round in 0..100 {
+            let folder = tempfile::tempdir().expect("a folder");
+            let file = folder.path().join("KILL");
+            let seen = run(async {
+                let stop = Stop::watch(vec![file.clone()]).expect("it watches");
+                // In one go, as the program itself is not even at work meanwhile.
+                fs::write(&file, "enough").expect("a file");
+                fs::remove_file(&file).expect("removed");
+                let halted = tokio::time::timeout(Duration::from_secs(30), stop.halted());
+                halted.await.map(|()| stop.halt())
+            });
+            let Ok(Some(Halt::Kill(path, words))) = seen else {
+                panic!("round {round}: {seen:?}");
+            };
+            assert_eq!(
+                (path, &words[..]),
+                (file, "it was taken away again at once")
+            );
+        }
+    }
+
+    #[test]
+    fn a_folder_in_which_nothing_can_be_looked_for_any_more_is_a_kill() {
+        type Attack = fn(&Path);
+        let attacks: [(&str, Attack); 4] = [
+            ("removed", |folder| fs::remove_dir(folder).expect("removed")),
+            ("moved", |folder| {
+                fs::rename(folder, folder.with_extension("x")).expect("moved");
+            }),
+            ("made a file", |folder| {
+                fs::remove_dir(folder).expect("removed");
+                fs::write(folder, "").expect("a file");
+            }),
+            ("made a loop of links", |folder| {
+                fs::remove_dir(folder).expect("removed");
+                std::os::unix::fs::symlink(folder, folder).expect("a link");
+            }),
+        ];
+        for (what, attack) in attacks {
+            let home = tempfile::tempdir().expect("a folder");
+            let folder = home.path().join("evolve");
+            fs::create_dir(&folder).expect("a folder");
+            let halt = run(async {
+                let stop = Stop::watch(vec![folder.join("KILL")]).expect("it watches");
+                assert_eq!(stop.look_for_kill(), None, "{what}");
+                attack(&folder);
+                stop.look_for_kill()
+            });
+            assert!(matches!(halt, Some(Halt::Kill(..))), "{what}: {halt:?}");
+        }
+    }
+
+    #[test]
+    fn a_stop_file_that_was_there_for_a_moment_is_remembered_with_whose_time_it_was() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("STOP");
+        for (cycle, expected) in [
+            (None, "it was taken away again"),
+            (
+                Some(7),
+                "it was taken away again (written while the agent of cycle 7 ran)",
+            ),
+        ] {
+            run(async {
+                let stop = Stop::watch(Vec::new()).expect("it watches");
+                stop.watch_for_stop(&file);
+                assert_eq!(stop.asked_to_stop(), None);
+                stop.note_agent(cycle);
+                fs::write(&file, "enough").expect("a file");
+                fs::remove_file(&file).expect("removed");
+                stop.note_agent(None);
+                assert_eq!(stop.asked_to_stop().as_deref(), Some(expected));
+            });
+        }
+    }
+
+    #[test]
+    fn the_home_that_the_system_knows_of_is_looked_at_whatever_the_environment_says() {
+        let user = User::from_uid(Uid::current()).ok().flatten();
+        let file = user.map(|user| user.dir.join(".config/evolve/KILL"));
+        let files = kill_files().expect("kill files");
+        assert!(file.is_none_or(|file| files.contains(&file)), "{files:?}");
+    }
 }

@@ -12,7 +12,7 @@ use crate::effects::process::{Ending, Job, Ran, Stdout, Supervisor, TAIL_BYTES};
 use crate::effects::quarantine::Quarantine;
 use crate::effects::repo::Repo;
 use crate::effects::sandbox::Fence;
-use crate::effects::stop::{self, Halt, Stop};
+use crate::effects::stop::{Halt, Stop};
 use crate::effects::workspace::{Start, Workspace, some_of};
 use crate::error::Result;
 use crate::event::Events;
@@ -71,7 +71,7 @@ pub struct Swept {
 pub struct Sweeper<'a> {
     /// The repository.
     pub repo: &'a Repo,
-    /// The root of the user's working tree, where a STOP file is looked for.
+    /// The root of the user's working tree: paths are shown below it.
     pub home: &'a Path,
     /// Starts and ends the programs.
     pub supervisor: &'a Supervisor,
@@ -209,7 +209,7 @@ impl Sweeper<'_> {
         let mut swept = Swept::default();
         let mut quarantine = Quarantine::of(&self.repo.private, &start.session, start.cycle);
         for (number, call) in plan.calls.iter().enumerate() {
-            if stop::stop_file(&self.home.join(names::STOP)).is_some() {
+            if self.stop.asked_to_stop().is_some() {
                 swept.is_cut = true;
                 break;
             }

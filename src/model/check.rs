@@ -7,7 +7,9 @@ mod programs;
 mod shell;
 mod whole;
 
-use programs::{Arguments, interpreter, is_shell, scan, script_by_option, steering, wrapper};
+use programs::{
+    Arguments, hooks, interpreter, is_shell, scan, script_by_option, steering, wrapper,
+};
 use shell::{Command, Item};
 
 pub use whole::looks_at_everything;
@@ -51,6 +53,45 @@ pub fn leans_on(check: &str, is_file: &dyn Fn(&str) -> bool) -> Vec<String> {
     let run = runs(check, is_file);
     paths.retain(|path| !run.contains(path));
     paths
+}
+
+/// Says whether `path` is a file that would steer what `check` runs, there already or not: a tool finds it by its name.
+pub fn is_steered_by(check: &str, path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let is_hooked = || {
+        calls(check).iter().any(|call| {
+            let (tool, program) = (call.steered().0, stem(&call.words[0]));
+            hooks(&tool).contains(&name) || hooks(&program).contains(&name)
+        })
+    };
+    !leans_on(check, &|file| file == path).is_empty() || is_hooked()
+}
+
+/// Returns the files of the repository that a script of a shell runs or sources, in the order of its text.
+pub fn runs_in_script(name: &str, text: &str, is_file: &dyn Fn(&str) -> bool) -> Vec<String> {
+    let first = text.lines().next().unwrap_or_default();
+    let file = name.rsplit('/').next().unwrap_or(name);
+    let is_shells = match first.strip_prefix("#!") {
+        Some(interpreter) => interpreter.contains("sh"),
+        None => file.ends_with(".sh") || file.ends_with(".bash") || !file.contains('.'),
+    };
+    match is_shells {
+        true => runs(text, is_file),
+        false => Vec::new(),
+    }
+}
+
+/// Returns the programs that `check` looks for in PATH, each once.
+pub fn programs(check: &str) -> Vec<String> {
+    let calls = calls(check);
+    let words = calls.iter().map(|call| call.words[0].as_str());
+    let mut programs: Vec<String> = words
+        .filter(|word| !word.contains(['/', '$', '`']) && !BUILTINS.contains(word))
+        .map(str::to_owned)
+        .collect();
+    programs.sort();
+    programs.dedup();
+    programs
 }
 
 /// Commands of the shell itself that nobody needs a permission for.

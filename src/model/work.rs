@@ -13,7 +13,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 pub use found::Appeared;
-pub use item::{Key, NewItem, Severity, State, WorkItem};
+pub use item::{BY_AGENT, Key, NewItem, Severity, State, WorkItem};
 use line::{Content, Line};
 
 /// After so many failures an item is set aside.

@@ -1,10 +1,28 @@
 //! What may not move while a cycle runs: the goals as loaded, the files that their checks run, and what is protected.
 //! Says what a change did to them (rule 9). Pure.
 
+use std::collections::BTreeMap;
+
 use globset::{Glob, GlobSet, GlobSetBuilder};
 
 use crate::model::check;
 use crate::model::goals::{Goal, Goals};
+
+/// How many scripts that scripts run are looked into.
+const MOST_SCRIPTS: usize = 200;
+
+/// Returns which of the programs that checks call are found elsewhere than `before`, in words: something was put in front of
+/// them. One that was missing, or is now, is none of these.
+pub fn put_in_front(
+    before: &BTreeMap<String, String>,
+    now: &BTreeMap<String, String>,
+) -> Vec<String> {
+    let moved = before.iter().filter_map(|(program, was)| {
+        let is = now.get(program).filter(|is| *is != was)?;
+        Some(format!("{program} is {is} now and was {was}"))
+    });
+    moved.collect()
+}
 
 /// The frozen part of a repository.
 #[derive(Clone, Debug)]
@@ -36,6 +54,38 @@ impl Yardstick {
             leaned_on,
             protected,
         }
+    }
+
+    /// Finds what the scripts that checks run themselves run or source; `read` returns a file's text.
+    pub fn with_scripts(
+        mut self,
+        is_file: &dyn Fn(&str) -> bool,
+        read: &dyn Fn(&str) -> Option<String>,
+    ) -> Yardstick {
+        let mut waiting = self.frozen.clone();
+        let mut seen = waiting.clone();
+        while let Some(script) = waiting.pop() {
+            let text = read(&script).unwrap_or_default();
+            for file in check::runs_in_script(&script, &text, is_file) {
+                if !seen.contains(&file) && seen.len() < MOST_SCRIPTS {
+                    seen.push(file.clone());
+                    waiting.push(file);
+                }
+            }
+        }
+        let found = seen.split_off(self.frozen.len()).into_iter();
+        let found = found.filter(|path| !self.protected.is_match(path));
+        self.leaned_on.extend(found);
+        self.leaned_on.sort();
+        self.leaned_on.dedup();
+        self
+    }
+
+    /// Says whether a check leans on a changed or new file that nothing freezes.
+    pub fn is_leaned_on(&self, goals: &Goals, path: &str) -> bool {
+        let is_steering = |goal: &Goal| check::is_steered_by(&goal.check, path);
+        let is_used = || goals.goals.iter().any(is_steering);
+        !self.is_frozen(path) && (self.leaned_on.iter().any(|known| known == path) || is_used())
     }
 
     /// Says whether a changed or new path moves the goalposts.

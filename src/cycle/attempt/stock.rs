@@ -3,8 +3,8 @@
 use std::fs;
 
 use super::Attempt;
-use crate::effects::files;
 use crate::effects::workspace::{Start, Stock, Workspace};
+use crate::effects::{files, programs};
 use crate::error::Result;
 use crate::model::goals;
 use crate::model::yardstick::{self, Yardstick};
@@ -50,7 +50,16 @@ impl Attempt<'_> {
                 }
             }
             self.put_back_goals(session, start, &mut stock)?;
-            Workspace::note_leaned_on(&mut stock, &yardstick.leaned_on);
+            let changed: Vec<_> = stock
+                .files
+                .iter()
+                .filter(|file| yardstick.is_leaned_on(self.goals, file))
+                .cloned()
+                .collect();
+            Workspace::note_leaned_on(&mut stock, &changed);
+            let now = programs::found(self.goals, &session.repo.root);
+            let moved = yardstick::put_in_front(&self.programs, &now);
+            stock.change.goalposts.extend(moved);
         }
         let tree = session.repo.tree_of(&stock.tip)?;
         let is_goals = |file: &String| session.goals_file.in_repo.as_ref() == Some(file);

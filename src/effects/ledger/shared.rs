@@ -88,6 +88,19 @@ impl Ledger {
             return Ok(Vec::new());
         }
         let mut notes = self.put_right(repo)?;
+        if let Some(tip) = repo.head()?.commit {
+            let files = repo.ledger_files(&repo.tree_of(&tip)?)?.into_iter();
+            let tracked: Vec<_> = files
+                .map(|(name, _)| name)
+                .filter(|name| names::is_private(name))
+                .collect();
+            if !tracked.is_empty() {
+                notes.push(format!(
+                    "{}: was committed, and is taken out again",
+                    tracked.join(", ")
+                ));
+            }
+        }
         notes.extend(self.judge_queue(repo, cycle, at)?);
         notes.extend(self.judge_retries(repo)?);
         Ok(notes)

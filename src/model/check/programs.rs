@@ -255,6 +255,15 @@ pub fn wrapper(name: &str) -> Option<(Options, usize)> {
     Some((options, operands))
 }
 
+/// Returns the names of files that the program loads from whatever folder they lie in.
+pub fn hooks(name: &str) -> &'static [&'static str] {
+    match name {
+        "pytest" | "py.test" => &["conftest.py", "sitecustomize.py", "usercustomize.py"],
+        "python" | "pypy" => &["sitecustomize.py", "usercustomize.py"],
+        _ => &[],
+    }
+}
+
 /// Returns the files that steer `name`, called with `subcommand`: in each group the first that exists counts.
 pub fn steering(name: &str, subcommand: Option<&str>) -> &'static [&'static [&'static str]] {
     match (name, subcommand) {
@@ -272,6 +281,7 @@ pub fn steering(name: &str, subcommand: Option<&str>) -> &'static [&'static [&'s
             &["setup.cfg"],
             &["pyproject.toml"],
         ],
+        ("python" | "pypy", _) => &[&["sitecustomize.py"], &["usercustomize.py"]],
         ("tox", _) => &[&["tox.ini"], &["setup.cfg"], &["pyproject.toml"]],
         ("nox", _) => &[&["noxfile.py"]],
         ("coverage", _) => &[&[".coveragerc"], &["setup.cfg"], &["pyproject.toml"]],

@@ -100,7 +100,7 @@ impl Queue {
                 };
                 let source = source.map(|words| text::cut(&words, LONGEST_TITLE));
                 map.insert("source".into(), Value::from(source.unwrap_or_default()));
-                map.insert("appeared_in_cycle".into(), Value::from(cycle));
+                map.insert(item::APPEARED.into(), Value::from(cycle));
                 appeared.added += usize::from(self.append(map));
             }
         }

@@ -6,6 +6,11 @@ use serde_json::{Map, Value, json};
 use super::MOST_FAILURES;
 use crate::model::text;
 
+/// The key of an item that appeared in the file while an agent ran, with the cycle's number.
+pub(super) const APPEARED: &str = "appeared_in_cycle";
+/// What the source of an item starts with that an agent left in its outbox; the cycle's number follows.
+pub const BY_AGENT: &str = "evolve cycle ";
+
 /// How bad it is. Ordered, the worst first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -118,6 +123,9 @@ pub struct WorkItem {
     pub failed_at: Option<String>,
     /// The session that works on it.
     pub claimed_by: Option<String>,
+    /// An agent left it, or it appeared while one ran.
+    #[serde(skip)]
+    pub is_left_by_agent: bool,
 }
 
 impl WorkItem {
@@ -170,6 +178,8 @@ impl WorkItem {
             failures: failures(item),
             failed_at: line_of(item, "failed_at"),
             claimed_by: line_of(item, "claimed_by"),
+            is_left_by_agent: item.contains_key(APPEARED)
+                || line_of(item, "source").is_some_and(|source| source.starts_with(BY_AGENT)),
         })
     }
 }

@@ -1,0 +1,217 @@
+//! The queue and the retries while the loop runs: what people add is kept, what agents write is judged.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::harness::{TestRepo, finish};
+
+const QUEUE: &str = ".agents/rpi/next-work.jsonl";
+const RETRIES: &str = ".agents/evolve/retries.jsonl";
+
+/// The items of the queue, one a line.
+fn items(repo: &TestRepo) -> Vec<Value> {
+    let text = repo.read(QUEUE);
+    let item = |line: &str| serde_json::from_str(line).unwrap();
+    text.lines().map(item).collect()
+}
+
+fn titles(repo: &TestRepo) -> Vec<String> {
+    let title = |item: &Value| item["title"].as_str().unwrap().to_owned();
+    items(repo).iter().map(title).collect()
+}
+
+#[test]
+fn two_hundred_items_added_side_by_side_while_cycles_run_are_all_there() {
+    let wanted = [("a", 5), ("b", 5), ("c", 5), ("d", 5), ("e", 5)];
+    let repo = TestRepo::with_files_wanted(&wanted).with_out();
+    let script = |(index, (name, _)): (usize, &(&str, u8))| {
+        let enough = 35 * (index + 1);
+        format!(
+            "until [ $(ls \"$OUT\" | grep -c added) -ge {enough} ]; do sleep 0.02; done; touch {name}"
+        )
+    };
+    let scripts: Vec<String> = wanted.iter().enumerate().map(script).collect();
+    repo.agent_does(&scripts.iter().map(String::as_str).collect::<Vec<_>>());
+    let child = repo.spawn_run(&["--max-cycles=5"]);
+    let add = |number: usize| {
+        let mut command = repo.command(env!("CARGO_BIN_EXE_evolve"));
+        command.args(["work", "add", &format!("item {number}")]);
+        let out = repo.out(&format!("added-{number}"));
+        (command, out)
+    };
+    let commands: Vec<_> = (0..200).map(add).collect();
+    let next = std::sync::Mutex::new(commands);
+    std::thread::scope(|scope| {
+        for _ in 0..6 {
+            scope.spawn(|| {
+                while let Some((mut command, out)) = { next.lock().unwrap().pop() } {
+                    crate::harness::output(&mut command);
+                    fs::write(out, "").unwrap();
+                }
+            });
+        }
+    });
+    finish(child).expect(0);
+    assert_eq!(repo.each("result"), ["improved"; 5]);
+    let mut found = titles(&repo);
+    found.sort();
+    let mut expected: Vec<String> = (0..200).map(|number| format!("item {number}")).collect();
+    expected.sort();
+    assert_eq!(found, expected);
+    // What was added before the last cycle ended is committed, and no line was ever taken for damage.
+    assert!(
+        repo.records()
+            .iter()
+            .all(|record| !record.to_string().contains("put back"))
+    );
+    let committed = repo.git(&["show", &format!("HEAD:{QUEUE}")]);
+    assert!(
+        committed.lines().count() >= 175,
+        "{}",
+        committed.lines().count()
+    );
+}
+
+#[test]
+fn what_a_person_asks_for_while_an_agent_runs_is_kept() {
+    let repo = TestRepo::with_files_wanted(&[("a", 5), ("b", 4)]).with_out();
+    repo.agent_does(&[
+        "touch \"$OUT/here\"; until [ -e \"$OUT/go\" ]; do sleep 0.02; done; touch a",
+    ]);
+    let child = repo.spawn_run(&["--max-cycles=1"]);
+    repo.wait_for("here");
+    repo.evolve(&[
+        "work",
+        "add",
+        "mine",
+        "--severity=critical",
+        "--description=at length",
+        "--type=bug",
+    ])
+    .expect(0);
+    repo.evolve(&["retry", "b"]).expect(0);
+    fs::write(repo.out("go"), "").unwrap();
+    finish(child).expect(0);
+    let item = &items(&repo)[0];
+    for (field, value) in [
+        ("title", json!("mine")),
+        ("severity", json!("critical")),
+        ("description", json!("at length")),
+        ("type", json!("bug")),
+        ("source", json!("evolve work add")),
+        ("state", json!("available")),
+        ("appeared_in_cycle", json!(1)),
+    ] {
+        assert_eq!(item[field], value, "{item:#}");
+    }
+    assert!(
+        repo.git(&["show", &format!("HEAD:{RETRIES}")])
+            .contains("\"b\"")
+    );
+    assert_eq!(repo.git(&["status", "--porcelain"]), "");
+}
+
+#[test]
+fn what_an_agent_writes_to_the_queue_itself_has_no_say_on_state() {
+    let repo = TestRepo::with_files_wanted(&[("a", 5)]);
+    repo.evolve(&["work", "add", "mine"]).expect(0);
+    let lines = [
+        json!({"title": "plain", "severity": "critical"}).to_string(),
+        json!({"title": "done", "consumed": true, "state": "consumed", "failures": 3, "x": "y"})
+            .to_string(),
+        json!({"source_epic": "epic", "items": [{"title": "in an entry"}, {"no": "title"}]})
+            .to_string(),
+        json!({"title": "MINE", "state": "consumed"}).to_string(),
+        "no item at all".to_owned(),
+        "[1]".to_owned(),
+    ];
+    let script = format!(
+        "sed -i s/available/consumed/ {QUEUE}; cat >>{QUEUE} <<'END'\n{}\nEND\ntouch a",
+        lines.join("\n")
+    );
+    repo.cycle(&script).expect(0);
+    assert_eq!(titles(&repo), ["mine", "plain", "done", "in an entry"]);
+    for item in items(&repo) {
+        assert_eq!(item["state"], "available", "{item:#}");
+        assert_eq!(item["consumed"], false, "{item:#}");
+        assert_eq!(item["failures"], Value::Null, "{item:#}");
+    }
+    assert_eq!(items(&repo)[3]["source"], "epic");
+    let notes = repo.newest()["notes"].to_string();
+    for said in [
+        "1 line were changed or gone",
+        "3 items appeared",
+        "2 lines that appeared",
+        "quarantine",
+    ] {
+        assert!(notes.contains(said), "{said}: {notes}");
+    }
+    let kept = repo.quarantined();
+    assert_eq!(kept[&b"next-work.jsonl"[..]].1, b"no item at all\n[1]\n");
+}
+
+#[test]
+fn a_thousand_items_at_most_appear_while_one_agent_runs() {
+    let repo = TestRepo::with_files_wanted(&[("a", 5)]);
+    let script = format!(
+        "mkdir -p .agents/rpi; for n in $(seq 1100); do echo \"{{\\\"title\\\": \\\"item $n\\\"}}\"; done >>{QUEUE}; touch a"
+    );
+    repo.cycle(&script).expect(0);
+    assert_eq!(items(&repo).len(), 1000);
+    let notes = repo.newest()["notes"].to_string();
+    assert!(notes.contains("100 lines that appeared"), "{notes}");
+}
+
+#[test]
+fn agents_that_leave_each_other_work_without_end_are_stopped() {
+    let repo = TestRepo::with_goals("  - {id: fine, description: d, check: 'true', weight: 1}\n");
+    repo.evolve(&["work", "add", "mine"]).expect(0);
+    let script =
+        "echo more >>log; echo '{\"title\": \"again '$EVOLVE_CYCLE'\"}' >>$EVOLVE_NEXT_WORK";
+    repo.agent_does(&[script; 25]);
+    let run = repo.run(&[]).expect(11);
+    assert!(
+        run.stdout
+            .contains("20 cycles all worked on what agents had left"),
+        "{}",
+        run.stdout
+    );
+    // The user's own item does not count.
+    assert_eq!(repo.each("result"), ["harvested"; 21]);
+    assert_eq!(repo.status(), Vec::<String>::new());
+}
+
+#[test]
+fn what_is_gone_from_the_queue_between_two_sessions_is_put_back_unless_that_was_committed() {
+    let repo = TestRepo::with_files_wanted(&[("a", 5), ("b", 5), ("c", 5)]);
+    for title in ["one", "two", "three"] {
+        repo.evolve(&["work", "add", title]).expect(0);
+    }
+    repo.cycle("touch a").expect(0);
+    let all = repo.read(QUEUE);
+    let without = all
+        .lines()
+        .filter(|line| !line.contains("two"))
+        .map(|line| format!("{line}\n"));
+    let without: String = without.collect();
+    repo.write(QUEUE, &without);
+    let run = repo.cycle("touch b").expect(0);
+    assert!(
+        run.stderr
+            .contains("1 item that git has were gone, and are put back"),
+        "{}",
+        run.stderr
+    );
+    assert_eq!(titles(&repo), ["one", "three", "two"]);
+    let mut lines: Vec<String> = repo
+        .read(QUEUE)
+        .lines()
+        .map(|line| format!("{line}\n"))
+        .collect();
+    lines.retain(|line| !line.contains("three"));
+    repo.write(QUEUE, &lines.concat());
+    repo.git(&["commit", "--quiet", "--all", "-m", "done"]);
+    repo.cycle("touch c").expect(0);
+    assert_eq!(titles(&repo), ["one", "two"]);
+}
