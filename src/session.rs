@@ -16,7 +16,7 @@ use crate::effects::lock::Lock;
 use crate::effects::measure::Measurer;
 use crate::effects::mirror::Mirror;
 use crate::effects::repo::Repo;
-use crate::effects::sandbox::Sandbox;
+use crate::effects::sandbox::{Fence, Ground, Inmate, Sandbox};
 use crate::effects::slot::{Ignored, Preparation, Prepared, Slot};
 use crate::effects::stop::{Halt, Stop};
 use crate::effects::workspace::{Start, Stock, Unmarked, Workspace};
@@ -522,20 +522,34 @@ impl Session {
         let (Some(branch), Some(commit)) = (head.branch, head.commit) else {
             return Err(Error::unsafe_repo("HEAD names no branch with a commit").into());
         };
-        if place == Where::Clean {
-            slot.remove()?;
-            slot.renew(home, (&branch, &commit), Ignored::Go)?;
-        }
+        let measurer = match place {
+            Where::Here => self.measurer.clone(),
+            Where::Clean => {
+                slot.remove()?;
+                let repo = slot.renew(home, (&branch, &commit), Ignored::Go)?;
+                let ground = Ground::of_repo(&repo);
+                self.measurer
+                    .at(&slot.root, self.sandbox.fence(Inmate::Checks, &ground)?)
+            }
+        };
+        self.make_ready(&slot, &commit, &measurer.fence).await?;
+        Ok(measurer)
+    }
+
+    /// Makes a slot on a commit ready with the user's command, unless it is.
+    async fn make_ready(&self, slot: &Slot, commit: &str, fence: &Fence) -> Result<(), Cut> {
+        let home = self.home();
         let log = self.logs().join("prepare.log");
         let preparation = Preparation {
             user: home,
-            commit: &commit,
+            commit,
             supervisor: &self.measurer.supervisor,
-            log: &log,
+            fence,
+            log: Some(&log),
             session: &self.id,
         };
         match (slot.prepare(&preparation).await?, self.stop.halt()) {
-            (Prepared::Ready, _) => Ok(self.measurer.at(&slot.root)),
+            (Prepared::Ready, _) => Ok(()),
             (Prepared::Stopped, Some(halt)) => Err(halt.into()),
             (Prepared::Failed(why), _) => {
                 let log = log.strip_prefix(&home.root).unwrap_or(&log);

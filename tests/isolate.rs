@@ -127,6 +127,7 @@ fn a_kept_change_comes_back_to_the_branch_and_into_the_tree() {
     assert_eq!(place, slots(&repo).join("agent"));
     repo.git(&["fsck", "--strict", "--no-dangling"]);
     assert_eq!(repo.git(&["for-each-ref", "refs/evolve"]), "");
+    repo.evolve(&["audit"]).expect(0);
 }
 
 #[test]
@@ -149,6 +150,7 @@ fn a_regressed_cycle_leaves_no_bad_commit_on_the_branch() {
         "bad"
     );
     assert_eq!(repo.status(), Vec::<String>::new());
+    repo.evolve(&["audit"]).expect(0);
 }
 
 #[test]
@@ -269,6 +271,7 @@ fn a_user_who_commits_meanwhile_gets_both() {
         repo.git(&["log", "-1", "--format=%s", "HEAD~2"]),
         repo.git(&["log", "-1", "--format=%s", &tip])
     );
+    repo.evolve(&["audit"]).expect(0);
 }
 
 #[test]
@@ -332,6 +335,7 @@ fn an_undone_cycle_does_not_touch_what_was_committed_meanwhile() {
         repo.subjects()[1..],
         ["evolve: cycle 1 — a regressed", "mine", "b", "first"]
     );
+    repo.evolve(&["audit"]).expect(0);
 }
 
 #[test]
@@ -578,154 +582,6 @@ fn what_was_built_stays_in_the_copy_from_cycle_to_cycle() {
     assert!(!repo.has("built.ignored"));
 }
 
-/// A repository whose check believes a cache that git ignores.
-fn with_cache(setting: &str) -> TestRepo {
-    let repo = TestRepo::empty().with_out();
-    repo.write(
-        "GOALS.yaml",
-        &format!("version: 1\nevolve: {{{setting}}}\ngoals:\n  - {{id: built, description: it builds, check: 'test -e built.ignored || grep -q good source', weight: 5}}\n"),
-    );
-    repo.write(".gitignore", "*.ignored\n.env\n");
-    repo.write("source", "bad\n");
-    repo.commit_all("first");
-    repo
-}
-
-#[test]
-fn a_poisoned_cache_is_believed_where_the_agent_worked_and_not_in_a_clean_copy() {
-    let script = "touch built.ignored; echo comment >>source";
-    for flags in [&["--max-cycles=1"][..], &["--max-cycles=1", "--isolate"]] {
-        let repo = with_cache("measure: here");
-        repo.agent_does(&[script]);
-        repo.run(flags).expect(0);
-        assert_eq!(repo.each("result"), ["improved"], "{flags:?}");
-        let repo = with_cache("measure: clean");
-        repo.agent_does(&[script, "touch built.ignored; echo good >source"]);
-        repo.run(flags).expect(0);
-        assert_eq!(repo.each("result"), ["unchanged"], "{flags:?}");
-        repo.run(flags).expect(0);
-        assert_eq!(repo.each("result"), ["unchanged", "improved"], "{flags:?}");
-        assert!(!slots(&repo).join("measure/built.ignored").exists());
-    }
-}
-
-#[test]
-fn a_check_that_leans_on_an_ignored_file_fails_in_a_clean_copy_and_the_warning_names_it() {
-    for (setting, flags) in [
-        ("measure: clean", &["--max-cycles=1"][..]),
-        ("isolate: true", &["--max-cycles=1"]),
-    ] {
-        let repo = TestRepo::empty().with_out();
-        repo.write(
-            "GOALS.yaml",
-            &format!("version: 1\nevolve: {{{setting}}}\ngoals:\n  - {{id: env, description: env, check: test -e .env, weight: 5}}\n  - {{id: b, description: b, check: test -e b, weight: 3}}\n"),
-        );
-        repo.write(".gitignore", ".env\n");
-        repo.commit_all("first");
-        repo.write(".env", "secret\n");
-        repo.agent_does(&["touch b; test -e .env || echo lacks >$OUT/lacks"]);
-        let run = repo.run(flags).expect(0);
-        let before = repo.json(".agents/evolve/fitness-1.json");
-        assert_eq!(before["goals"][0]["result"], "fail", "{setting}");
-        assert!(
-            run.stderr.contains("env would pass in the checkout") && run.stderr.contains(".env"),
-            "{}",
-            run.stderr
-        );
-        assert_eq!(repo.read(".env"), "secret\n");
-        let repo = repo;
-        repo.agent_does(&["touch b2"]);
-        let run = repo.run(&[flags, &["--link", ".env"]].concat()).expect(0);
-        assert!(
-            !run.stderr.contains("would pass in the checkout"),
-            "{}",
-            run.stderr
-        );
-        let number = repo.records().len();
-        let before = repo.json(&format!(".agents/evolve/fitness-{number}.json"));
-        assert_eq!(before["goals"][0]["result"], "pass", "{setting}");
-        assert_eq!(repo.git(&["ls-files", ".env"]), "");
-    }
-}
-
-#[test]
-fn a_copy_is_made_ready_once_and_again_when_its_inputs_change() {
-    let repo = TestRepo::empty().with_out();
-    repo.write(
-        "GOALS.yaml",
-        "version: 1\nevolve: {isolate: true, prepare: 'echo x >>$OUT/prepared; cp package-lock.json made.ignored'}\ngoals:\n  - {id: a, description: a, check: test -e made.ignored && test -e a, weight: 5}\n  - {id: b, description: b, check: test -e b, weight: 3}\n  - {id: lock, description: lock, check: cmp package-lock.json made.ignored, weight: 8}\n",
-    );
-    repo.write(".gitignore", "*.ignored\n");
-    repo.write("package-lock.json", "1\n");
-    repo.commit_all("first");
-    repo.agent_does(&["touch a", "touch b; echo 2 >package-lock.json"]);
-    repo.run(&["--max-cycles=1"]).expect(0);
-    assert_eq!(repo.said("prepared"), "x\n");
-    repo.run(&["--max-cycles=1"]).expect(0);
-    assert_eq!(repo.each("result"), ["improved", "improved"]);
-    assert_eq!(repo.said("prepared"), "x\nx\n");
-}
-
-#[test]
-fn a_copy_that_cannot_be_made_ready_ends_the_run_before_anything_is_spent() {
-    let repo = TestRepo::with_files_wanted(&[("a", 5)]).with_out();
-    for (command, said) in [
-        ("echo no luck; exit 3", "ended with exit 3: no luck"),
-        (
-            "touch stray",
-            "leaves files that git does not ignore: stray",
-        ),
-    ] {
-        let run = repo
-            .evolve(&[
-                "--agent=false",
-                "--isolate",
-                &format!("--prepare={command}"),
-            ])
-            .expect(2);
-        assert!(run.stderr.contains(said), "{}", run.stderr);
-        assert_eq!(repo.records(), Vec::<Value>::new());
-    }
-}
-
-#[test]
-fn a_change_with_which_a_copy_cannot_be_made_ready_is_undone() {
-    let repo = TestRepo::with_files_wanted(&[("a", 5)]).with_out();
-    repo.write("package-lock.json", "1\n");
-    repo.commit_all("lock");
-    repo.agent_does(&["touch a; echo broken >package-lock.json"]);
-    repo.run(&[
-        "--isolate",
-        "--max-cycles=1",
-        "--prepare=! grep broken package-lock.json",
-    ])
-    .expect(0);
-    assert_eq!(repo.each("result"), ["regressed"]);
-    assert!(
-        reason(&repo).contains("cannot be made ready"),
-        "{}",
-        reason(&repo)
-    );
-    assert_eq!(repo.read("package-lock.json"), "1\n");
-}
-
-#[test]
-fn what_git_tracks_is_not_linked() {
-    let repo = TestRepo::with_files_wanted(&[("a", 5)]).with_out();
-    let run = repo
-        .evolve(&["--agent=true", "--isolate", "--link=GOALS.yaml"])
-        .expect(2);
-    assert!(run.stderr.contains("git tracks it"), "{}", run.stderr);
-    let run = repo
-        .evolve(&["--agent=true", "--isolate", "--link=../x"])
-        .expect(2);
-    assert!(
-        run.stderr.contains("leads out of the repository"),
-        "{}",
-        run.stderr
-    );
-}
-
 #[test]
 fn copies_of_a_repository_that_is_gone_are_removed_and_a_deleted_one_is_made_again() {
     let repo = TestRepo::with_files_wanted(&[("a", 5), ("b", 3)]).with_out();
@@ -738,4 +594,102 @@ fn copies_of_a_repository_that_is_gone_are_removed_and_a_deleted_one_is_made_aga
     cycle(&repo, "touch b").expect(0);
     assert_eq!(repo.each("result"), ["improved", "improved"]);
     wait_until("the copy is removed", || !gone.exists());
+}
+
+#[test]
+fn a_repository_with_filters_a_linked_tree_or_no_depth_is_isolated_like_any_other() {
+    let repo = TestRepo::with_files_wanted(&[("a", 5), ("b", 3), ("c", 2)]).with_out();
+    repo.git(&["config", "filter.f.clean", "tr a-z A-Z"]);
+    repo.git(&["config", "filter.f.smudge", "tr A-Z a-z"]);
+    repo.write(".gitattributes", "*.f filter=f\n*.crlf text eol=crlf\n");
+    repo.write("x.f", "words\n");
+    repo.write("x.crlf", "line\r\n");
+    repo.commit_all("filters");
+    cycle(
+        &repo,
+        "cp x.f x.crlf $OUT/; touch a; echo more >>x.f; printf 'line\\r\\nnext\\r\\n' >x.crlf",
+    )
+    .expect(0);
+    assert_eq!(repo.each("result"), ["improved"]);
+    assert_eq!(
+        (repo.said("x.f"), repo.said("x.crlf")),
+        ("words\n".into(), "line\r\n".into())
+    );
+    assert_eq!(
+        (repo.read("x.f"), repo.read("x.crlf")),
+        ("words\nmore\n".into(), "line\r\nnext\r\n".into())
+    );
+    assert_eq!(repo.git(&["show", "HEAD:x.f"]), "WORDS\nMORE");
+    assert_eq!(repo.status(), Vec::<String>::new());
+
+    let linked = repo.out("linked");
+    repo.git(&[
+        "worktree",
+        "add",
+        "-q",
+        "-b",
+        "side",
+        linked.to_str().unwrap(),
+    ]);
+    repo.agent_does(&["touch b"]);
+    let agent = format!("--agent={}", repo.agent());
+    let there = linked.to_str().unwrap();
+    repo.evolve(&["-C", there, &agent, "--isolate", "--max-cycles=1"])
+        .expect(0);
+    assert!(linked.join("b").exists() && !repo.has("b"));
+    assert_eq!(repo.git(&["-C", there, "status", "--porcelain"]), "");
+    assert_eq!(repo.status(), Vec::<String>::new());
+
+    let shallow = repo.out("shallow");
+    let (from, to) = (
+        format!("file://{}", repo.root().display()),
+        shallow.to_str().unwrap(),
+    );
+    repo.git(&["clone", "-q", "--depth=1", "--branch=side", &from, to]);
+    repo.agent_does(&["git commit -q --allow-empty -m empty; touch c"]);
+    repo.evolve(&["-C", to, &agent, "--isolate", "--max-cycles=1"])
+        .expect(0);
+    assert!(shallow.join("c").exists());
+    assert_eq!(repo.git(&["-C", to, "status", "--porcelain"]), "");
+    repo.git(&["-C", to, "fsck", "--strict", "--no-dangling"]);
+}
+
+#[test]
+fn a_branch_that_is_checked_out_elsewhere_by_now_is_not_moved_under_that_tree() {
+    let repo = TestRepo::with_files_wanted(&[("a", 5)]).with_out();
+    let move_on =
+        "cd \"$OUT/../repo\" && git switch -q -c mine && git worktree add -q \"$OUT/linked\" main";
+    cycle(&repo, &format!("touch a; ({move_on})")).expect(11);
+    let linked = repo.out("linked");
+    let there = linked.to_str().unwrap();
+    assert!(!linked.join("a").exists());
+    let history = repo.git(&["show", "main:.agents/evolve/cycle-history.jsonl"]);
+    let record: Value = serde_json::from_str(&history).unwrap();
+    assert_eq!(record["result"], "interrupted");
+    assert_eq!(
+        repo.git(&[
+            "-C",
+            there,
+            "diff",
+            "--name-only",
+            "main",
+            "--",
+            ":!.agents"
+        ]),
+        ""
+    );
+}
+
+#[test]
+fn an_object_that_git_would_not_take_from_a_stranger_is_not_taken_over() {
+    let repo = lived_in();
+    let before = theirs(&repo);
+    let script = "touch a; git add a; blob=$(echo x | git hash-object -w --stdin)\n\
+        inner=$(printf '100644 blob %s\\tconfig\\n' $blob | git mktree)\n\
+        tree=$( (git ls-tree $(git write-tree); printf '040000 tree %s\\t.git\\n' $inner) | git mktree)\n\
+        git update-ref refs/heads/main $(git commit-tree $tree -p HEAD -m evil)";
+    cycle(&repo, script).expect(0);
+    assert_eq!(repo.each("result"), ["regressed"]);
+    assert_eq!(theirs(&repo), before);
+    repo.git(&["fsck", "--strict", "--no-dangling"]);
 }

@@ -5,6 +5,7 @@ mod harness;
 mod agents;
 mod attacks;
 mod audit;
+mod clean;
 mod commands;
 mod cycle;
 mod demo;

@@ -72,6 +72,10 @@ fn measure_again(
                     "cycle {} cannot be measured again: its goals are not in {goals_file}",
                     one.cycle
                 )),
+                Again::NotReady(why) => audit.notes.push(format!(
+                    "cycle {} cannot be measured again: {why}",
+                    one.cycle
+                )),
                 Again::Measured(found, unsteady) => {
                     audit.remeasured.push(one.cycle);
                     audit.disagreements.extend(found);

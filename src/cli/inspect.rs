@@ -11,7 +11,7 @@ use crate::effects::sandbox::{self, Ground, Sandbox};
 use crate::effects::stop;
 use crate::error::{Error, Result};
 use crate::model::check;
-use crate::model::goals::{Goal, Goals};
+use crate::model::goals::{Goal, Goals, Where};
 use crate::model::ledger as names;
 use crate::model::record::{History, Record};
 use crate::model::sandbox::Protections;
@@ -191,14 +191,20 @@ fn protections(
     let file = goals.map(|goals| &goals.settings);
     let wish = file.map(|file| file.sandbox.clone().or(&user.sandbox));
     let wish = wish.unwrap_or(user.sandbox);
+    let isolate = file.and_then(|file| file.isolate).or(user.isolate);
     // A run would end with this error; where things stand can be told all the same.
     let chosen = Sandbox::choose(&wish, &Ground::of_repo(repo));
-    Ok(match chosen {
+    let protections = match chosen {
         Ok((sandbox, _)) => sandbox.protections,
         Err(error) => Protections {
             lacks: vec![format!("a run would be refused: {}", error.message)],
             ..Sandbox::none(&wish).protections
         },
+    };
+    Ok(Protections {
+        isolated: isolate.unwrap_or_default(),
+        clean: file.is_some_and(|file| file.measure == Where::Clean),
+        ..protections
     })
 }
 

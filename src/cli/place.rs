@@ -6,7 +6,7 @@ use crate::effects::isolation::Isolation;
 use crate::effects::repo::Repo;
 use crate::error::{Error, Result};
 use crate::event::Events;
-use crate::model::goals::Settings;
+use crate::model::goals::{Settings, Where};
 use crate::model::slot::Provisions;
 use crate::session::GoalsFile;
 
@@ -60,8 +60,20 @@ fn is_isolated(run: &RunOptions, goals_file: &GoalsFile) -> Result<bool> {
 pub fn provisions(
     run: &RunOptions,
     file: &Settings,
-    (home, events): (&Repo, &Events),
+    (isolation, home, events): (Option<&Isolation>, &Repo, &Events),
 ) -> Result<Provisions> {
+    let is_for_nothing = isolation.is_none() && file.measure == Where::Here;
+    let flag = match (&run.prepare, run.link.is_empty()) {
+        (Some(_), _) => Some("--prepare"),
+        (None, false) => Some("--link"),
+        (None, true) => None,
+    };
+    if let Some(flag) = flag.filter(|_| is_for_nothing) {
+        return Err(
+            Error::usage(format!("{flag} is for copies, and this run makes none"))
+                .hint("add --isolate, or write `measure: clean` under evolve: in GOALS.yaml"),
+        );
+    }
     let link = match run.link.is_empty() {
         true => file.link.clone(),
         false => run.link.clone(),

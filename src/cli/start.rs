@@ -21,7 +21,7 @@ use crate::engine;
 use crate::error::{Error, Result};
 use crate::event::{self, Event, Events};
 use crate::model::agent::Entry;
-use crate::model::goals::{self, AgentSpec, Goals, Limits, Settings};
+use crate::model::goals::{self, AgentSpec, Goals, Limits, Settings, Where};
 use crate::model::ledger as names;
 use crate::model::sandbox::Wish;
 use crate::model::sweep::Part;
@@ -107,7 +107,9 @@ async fn start(
     let agent = Agent::resolve(settings.agent.as_ref(), &settings.entries, &repo.root)?;
     let ground = Ground::of_repo(&repo);
     let (sandbox, warnings) = Sandbox::choose(&settings.sandbox, &ground)?;
-    let sandbox = sandbox.open(&repo.private)?;
+    let mut sandbox = sandbox.open(&repo.private)?;
+    sandbox.protections.isolated = isolation.is_some();
+    sandbox.protections.clean = goals.settings.measure == Where::Clean;
     sandbox::tell(&repo.private, &sandbox.protections)?;
     let of_path = program::folders_within(&repo.root);
     let of_path = of_path.iter().map(|folder| {
@@ -126,7 +128,8 @@ async fn start(
     let home = isolation
         .as_ref()
         .map_or(&repo, |isolation| &isolation.user);
-    let provisions = place::provisions(run, &goals.settings, (home, events))?;
+    let place = (isolation.as_ref(), home, events);
+    let provisions = place::provisions(run, &goals.settings, place)?;
     if let Some(isolation) = &mut isolation {
         isolation.slot.provisions = provisions.clone();
     }

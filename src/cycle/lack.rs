@@ -1,6 +1,7 @@
 //! Says what a slot lacks: a check that fails there on untouched code, and passes in the user's checkout, leans on files that
 //! git ignores. An agent would be paid for what no commit can mend.
 
+use crate::effects::sandbox::{Ground, Inmate};
 use crate::effects::workspace::{Workspace, some_of};
 use crate::error::Result;
 use crate::model::goals::{Goals, Where};
@@ -29,7 +30,9 @@ pub async fn warn(
     if lacking.is_empty() {
         return Ok(());
     }
-    let here = session.measurer.at(&session.home().root);
+    let ground = Ground::of_repo(session.home());
+    let fence = session.sandbox.fence(Inmate::Checks, &ground)?;
+    let here = session.measurer.at(&session.home().root, fence);
     let logs = session.logs().join("checkout");
     let measured = here
         .measure(goals, &failing, &Default::default(), Some(&logs))

@@ -60,6 +60,9 @@ const ENVIRONMENT: [(&str, &str); 6] = [
     ("LC_ALL", "C"),
 ];
 
+/// Names the folder above which no repository is looked for.
+const CEILING: &str = "GIT_CEILING_DIRECTORIES";
+
 /// How long one call may take: filters fetch what is large from elsewhere.
 const LIMIT: Duration = Duration::from_secs(60 * 60);
 
@@ -161,7 +164,11 @@ impl Git {
         Job {
             argv: words.chain(arguments).collect(),
             folder: Some(self.root.clone()),
-            env: ENVIRONMENT.map(variable).to_vec(),
+            env: ENVIRONMENT
+                .map(variable)
+                .into_iter()
+                .chain([(CEILING.into(), self.ceiling().into())])
+                .collect(),
             stdin: (!input.is_empty()).then(|| input.to_vec()),
             log: None,
             log_limit: 0,
@@ -207,6 +214,11 @@ impl Git {
         })
     }
 
+    /// Returns the folder above the working tree: a repository that lies around it is not meant, should its own be gone.
+    fn ceiling(&self) -> &Path {
+        self.root.parent().unwrap_or(&self.root)
+    }
+
     fn command(&self) -> Command {
         let mut command = Command::new(program::git());
         command.current_dir(&self.root);
@@ -218,6 +230,7 @@ impl Git {
             command.env_remove(name);
         }
         command.envs(ENVIRONMENT);
+        command.env(CEILING, self.ceiling());
         for setting in HARDENING {
             command.args(["-c", setting]);
         }

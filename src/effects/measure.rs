@@ -45,11 +45,12 @@ pub struct Measurer {
 }
 
 impl Measurer {
-    /// Returns one that measures at another root.
+    /// Returns one that measures at another root, held back there.
     #[must_use]
-    pub fn at(&self, root: &Path) -> Measurer {
+    pub fn at(&self, root: &Path, fence: Fence) -> Measurer {
         Measurer {
             root: root.to_owned(),
+            fence,
             ..self.clone()
         }
     }

@@ -20,6 +20,7 @@ use serde::Serialize;
 
 use crate::model::reading::Reading;
 use crate::model::sandbox::Wish;
+use crate::model::slot::Provisions;
 use crate::model::sweep::Part;
 use crate::model::{agent, digest};
 
@@ -86,6 +87,16 @@ pub struct Settings {
     pub prepare: Option<String>,
     /// Ignored paths of the checkout that a slot is lent.
     pub link: Vec<String>,
+}
+
+impl Settings {
+    /// Returns what slots are given beside their commit.
+    pub fn provisions(&self) -> Provisions {
+        Provisions {
+            link: self.link.clone(),
+            prepare: self.prepare.clone(),
+        }
+    }
 }
 
 /// Where a cycle measures its goals.

@@ -161,12 +161,22 @@ pub struct Protections {
     pub lacks: Vec<String>,
     /// Pushes of the agent's git are refused.
     pub pushes_refused: bool,
+    /// The agent works in a copy of its own, from which only what is kept comes back.
+    pub isolated: bool,
+    /// A cycle measures in copies made anew, which no agent enters.
+    pub clean: bool,
 }
 
 impl Protections {
     /// Returns everything in one line.
     pub fn line(&self) -> String {
         let mut parts = Vec::new();
+        if self.isolated {
+            parts.push("the agent works in a copy of its own".to_owned());
+        }
+        if self.clean {
+            parts.push("checks run in copies made anew".to_owned());
+        }
         let who = match self.checks {
             true => "agent and checks",
             false => "the agent",
@@ -176,7 +186,11 @@ impl Protections {
                 parts.push("no sandbox: the agent may write wherever you may".to_owned());
             }
             mechanism => {
-                let mut places = vec!["the repository".to_owned(), "a temporary folder".to_owned()];
+                let ground = match self.isolated {
+                    true => "its copy",
+                    false => "the repository",
+                };
+                let mut places = vec![ground.to_owned(), "a temporary folder".to_owned()];
                 places.extend(self.write.iter().cloned());
                 let last = places.pop().unwrap_or_default();
                 parts.push(format!(
@@ -364,10 +378,21 @@ mod tests {
             write: vec!["~/.claude".to_owned()],
             lacks: vec![".git stays writable".to_owned()],
             pushes_refused: false,
+            ..Protections::default()
         };
         assert_eq!(
             landlock.line(),
             "landlock: agent and checks may write only to the repository, a temporary folder and ~/.claude; no network for checks; .git stays writable"
+        );
+        let apart = Protections {
+            sandbox: Mechanism::Bwrap,
+            isolated: true,
+            clean: true,
+            ..Protections::default()
+        };
+        assert_eq!(
+            apart.line(),
+            "the agent works in a copy of its own; checks run in copies made anew; bwrap: the agent may write only to its copy and a temporary folder"
         );
     }
 }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::Recorded;
 use crate::effects::measure::Measurer;
 use crate::effects::repo::Repo;
-use crate::effects::slot::{Ignored, Slot};
+use crate::effects::slot::{Ignored, Preparation, Prepared, Slot};
 use crate::effects::stop::Halt;
 use crate::error::Result;
 use crate::model::audit::{self, Disagreement};
@@ -17,6 +17,8 @@ use crate::model::snapshot::Measurement;
 pub enum Again {
     /// It was measured; what differs, and goals that agreed only when they were measured once more.
     Measured(Vec<Disagreement>, Vec<String>),
+    /// The slot could not be made ready to measure in, and why.
+    NotReady(String),
     /// The goals that were measured then cannot be found.
     NoGoals,
     /// It was cut short.
@@ -34,7 +36,25 @@ pub async fn remeasure(
     let Some(goals) = goals_of(repo, recorded, goals_file)? else {
         return Ok(Again::NoGoals);
     };
+    let slot = Slot {
+        root: slot.root.clone(),
+        provisions: goals.settings.provisions(),
+    };
     slot.renew(repo, ("refs/heads/audit", &recorded.commit), Ignored::Go)?;
+    let preparation = Preparation {
+        user: repo,
+        commit: &recorded.commit,
+        supervisor: &measurer.supervisor,
+        fence: &measurer.fence,
+        log: None,
+        session: &measurer.session,
+    };
+    match (slot.prepare(&preparation).await?, measurer.stop.halt()) {
+        (Prepared::Ready, _) => {}
+        (Prepared::Stopped, Some(halt)) => return Ok(Again::Halted(halt)),
+        (Prepared::Failed(why), _) => return Ok(Again::NotReady(why)),
+        (Prepared::Stopped, None) => return Ok(Again::NotReady("it was stopped".to_owned())),
+    }
     let all: Vec<&Goal> = goals.goals.iter().collect();
     let mut now = match measurer.measure(&goals, &all, &HashMap::new(), None).await {
         Ok(now) => now,

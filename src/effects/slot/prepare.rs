@@ -7,6 +7,7 @@ use super::Slot;
 use crate::effects::files;
 use crate::effects::process::{Ending, Job, Stdout, Supervisor, TAIL_BYTES};
 use crate::effects::repo::Repo;
+use crate::effects::sandbox::Fence;
 use crate::error::Result;
 use crate::model::{mask, slot, text};
 
@@ -24,8 +25,10 @@ pub struct Preparation<'a> {
     pub commit: &'a str,
     /// Starts and ends the command.
     pub supervisor: &'a Supervisor,
-    /// Where what it prints goes.
-    pub log: &'a Path,
+    /// What holds it back, like a check.
+    pub fence: &'a Fence,
+    /// Where what it prints goes, if it is to be kept.
+    pub log: Option<&'a Path>,
     /// The session, which marks its processes.
     pub session: &'a str,
 }
@@ -56,11 +59,13 @@ impl Slot {
         let ran = how
             .supervisor
             .run(Job {
-                argv: ["sh", "-c", command].map(Into::into).to_vec(),
+                argv: how
+                    .fence
+                    .around(["sh", "-c", command].map(Into::into).to_vec()),
                 folder: Some(self.root.clone()),
-                env: Vec::new(),
+                env: how.fence.env.clone(),
                 stdin: None,
-                log: Some(how.log.to_owned()),
+                log: how.log.map(Path::to_owned),
                 log_limit: LOG_LIMIT,
                 timeout: TIMEOUT,
                 idle_timeout: None,

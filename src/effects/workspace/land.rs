@@ -50,6 +50,10 @@ impl Workspace<'_> {
             if !in_the_way.is_empty() {
                 return Ok(Landed::InTheWay(in_the_way));
             }
+        } else if let Some(elsewhere) = self.checked_out_elsewhere(&landing.branch)? {
+            return Ok(Landed::InTheWay(vec![format!(
+                "the branch is checked out in {elsewhere}"
+            )]));
         }
         let note = "evolve: a kept change";
         if !self
@@ -85,6 +89,14 @@ impl Workspace<'_> {
 
     fn is_checked_out(&self, branch: &str) -> Result<bool> {
         Ok(self.repo.head()?.branch.as_deref() == Some(branch))
+    }
+
+    /// Returns the other working tree that a branch is checked out in.
+    fn checked_out_elsewhere(&self, branch: &str) -> Result<Option<String>> {
+        let arguments = ["for-each-ref", "--format=%(worktreepath)", branch];
+        let listed = self.repo.git.run(&arguments)?;
+        let tree = String::from_utf8_lossy(&listed).trim().to_owned();
+        Ok(Some(tree).filter(|tree| !tree.is_empty()))
     }
 
     /// Returns what of the content changes; the ledger's files are brought along with the record.

@@ -1,0 +1,172 @@
+//! `measure: clean`: checks see nothing but what is committed. `prepare` and `link`: what a copy is given beside that.
+
+use std::fs;
+use std::path::PathBuf;
+
+use serde_json::Value;
+
+use crate::harness::TestRepo;
+
+/// The folder of the repository's copies.
+fn slots(repo: &TestRepo) -> PathBuf {
+    let all = repo.home().join(".cache/evolve").canonicalize().unwrap();
+    let entries = fs::read_dir(all).unwrap();
+    let mut folders: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
+    assert_eq!(folders.len(), 1, "{folders:?}");
+    folders.remove(0)
+}
+
+fn reason(repo: &TestRepo) -> String {
+    repo.newest()["reason"]
+        .as_str()
+        .unwrap_or_default()
+        .to_owned()
+}
+
+/// A repository whose check believes a cache that git ignores.
+fn with_cache(setting: &str) -> TestRepo {
+    let repo = TestRepo::empty().with_out();
+    repo.write(
+        "GOALS.yaml",
+        &format!("version: 1\nevolve: {{{setting}}}\ngoals:\n  - {{id: built, description: it builds, check: 'test -e built.ignored || grep -q good source', weight: 5}}\n"),
+    );
+    repo.write(".gitignore", "*.ignored\n.env\n");
+    repo.write("source", "bad\n");
+    repo.commit_all("first");
+    repo
+}
+
+#[test]
+fn a_poisoned_cache_is_believed_where_the_agent_worked_and_not_in_a_clean_copy() {
+    let script = "touch built.ignored; echo comment >>source";
+    for flags in [&["--max-cycles=1"][..], &["--max-cycles=1", "--isolate"]] {
+        let repo = with_cache("measure: here");
+        repo.agent_does(&[script]);
+        repo.run(flags).expect(0);
+        assert_eq!(repo.each("result"), ["improved"], "{flags:?}");
+        let repo = with_cache("measure: clean");
+        repo.agent_does(&[script, "touch built.ignored; echo good >source"]);
+        repo.run(flags).expect(0);
+        assert_eq!(repo.each("result"), ["unchanged"], "{flags:?}");
+        repo.run(flags).expect(0);
+        assert_eq!(repo.each("result"), ["unchanged", "improved"], "{flags:?}");
+        assert!(!slots(&repo).join("measure/built.ignored").exists());
+    }
+}
+
+#[test]
+fn a_check_that_leans_on_an_ignored_file_fails_in_a_clean_copy_and_the_warning_names_it() {
+    for (setting, flags) in [
+        ("measure: clean", &["--max-cycles=1"][..]),
+        ("isolate: true", &["--max-cycles=1"]),
+    ] {
+        let repo = TestRepo::empty().with_out();
+        repo.write(
+            "GOALS.yaml",
+            &format!("version: 1\nevolve: {{{setting}}}\ngoals:\n  - {{id: env, description: env, check: test -e .env, weight: 5}}\n  - {{id: b, description: b, check: test -e b, weight: 3}}\n"),
+        );
+        repo.write(".gitignore", ".env\n");
+        repo.commit_all("first");
+        repo.write(".env", "secret\n");
+        repo.agent_does(&["touch b; test -e .env || echo lacks >$OUT/lacks"]);
+        let run = repo.run(flags).expect(0);
+        let before = repo.json(".agents/evolve/fitness-1.json");
+        assert_eq!(before["goals"][0]["result"], "fail", "{setting}");
+        assert!(
+            run.stderr.contains("env would pass in the checkout") && run.stderr.contains(".env"),
+            "{}",
+            run.stderr
+        );
+        assert_eq!(repo.read(".env"), "secret\n");
+        let repo = repo;
+        repo.agent_does(&["touch b2"]);
+        let run = repo.run(&[flags, &["--link", ".env"]].concat()).expect(0);
+        assert!(
+            !run.stderr.contains("would pass in the checkout"),
+            "{}",
+            run.stderr
+        );
+        let number = repo.records().len();
+        let before = repo.json(&format!(".agents/evolve/fitness-{number}.json"));
+        assert_eq!(before["goals"][0]["result"], "pass", "{setting}");
+        assert_eq!(repo.git(&["ls-files", ".env"]), "");
+    }
+}
+
+#[test]
+fn a_copy_is_made_ready_once_and_again_when_its_inputs_change() {
+    let repo = TestRepo::empty().with_out();
+    repo.write(
+        "GOALS.yaml",
+        "version: 1\nevolve: {isolate: true, prepare: 'echo x >>$OUT/prepared; cp package-lock.json made.ignored'}\ngoals:\n  - {id: a, description: a, check: test -e made.ignored && test -e a, weight: 5}\n  - {id: b, description: b, check: test -e b, weight: 3}\n  - {id: lock, description: lock, check: cmp package-lock.json made.ignored, weight: 8}\n",
+    );
+    repo.write(".gitignore", "*.ignored\n");
+    repo.write("package-lock.json", "1\n");
+    repo.commit_all("first");
+    repo.agent_does(&["touch a", "touch b; echo 2 >package-lock.json"]);
+    repo.run(&["--max-cycles=1"]).expect(0);
+    assert_eq!(repo.said("prepared"), "x\n");
+    repo.run(&["--max-cycles=1"]).expect(0);
+    assert_eq!(repo.each("result"), ["improved", "improved"]);
+    assert_eq!(repo.said("prepared"), "x\nx\n");
+}
+
+#[test]
+fn a_copy_that_cannot_be_made_ready_ends_the_run_before_anything_is_spent() {
+    let repo = TestRepo::with_files_wanted(&[("a", 5)]).with_out();
+    for (command, said) in [
+        ("echo no luck; exit 3", "ended with exit 3: no luck"),
+        (
+            "touch stray",
+            "leaves files that git does not ignore: stray",
+        ),
+    ] {
+        let run = repo
+            .evolve(&[
+                "--agent=false",
+                "--isolate",
+                &format!("--prepare={command}"),
+            ])
+            .expect(2);
+        assert!(run.stderr.contains(said), "{}", run.stderr);
+        assert_eq!(repo.records(), Vec::<Value>::new());
+    }
+}
+
+#[test]
+fn a_change_with_which_a_copy_cannot_be_made_ready_is_undone() {
+    let repo = TestRepo::with_files_wanted(&[("a", 5)]).with_out();
+    repo.write("package-lock.json", "1\n");
+    repo.commit_all("lock");
+    repo.agent_does(&["touch a; echo broken >package-lock.json"]);
+    repo.run(&[
+        "--isolate",
+        "--max-cycles=1",
+        "--prepare=! grep broken package-lock.json",
+    ])
+    .expect(0);
+    assert_eq!(repo.each("result"), ["regressed"]);
+    assert!(
+        reason(&repo).contains("cannot be made ready"),
+        "{}",
+        reason(&repo)
+    );
+    assert_eq!(repo.read("package-lock.json"), "1\n");
+}
+
+#[test]
+fn what_git_tracks_is_not_linked() {
+    let repo = TestRepo::with_files_wanted(&[("a", 5)]).with_out();
+    let run = repo
+        .evolve(&["--agent=true", "--isolate", "--link=GOALS.yaml"])
+        .expect(2);
+    assert!(run.stderr.contains("git tracks it"), "{}", run.stderr);
+    let run = repo
+        .evolve(&["--agent=true", "--isolate", "--link=../x"])
+        .expect(2);
+    assert!(
+        run.stderr.contains("leads out of the repository"),
+        "{}",
+        run.stderr
+    );
+}
