@@ -7,6 +7,7 @@ use crate::cycle::{Step, cycle, summary};
 use crate::effects::clock;
 use crate::effects::journal::{Journal, Phase};
 use crate::effects::ledger::Ledger;
+use crate::effects::logs;
 use crate::effects::stop::Halt;
 use crate::effects::workspace::Workspace;
 use crate::error::{Error, Result};
@@ -61,7 +62,9 @@ async fn cycles(session: &Session, progress: &mut Progress) -> Result<Ending, Cu
         if let Some(ending) = reason_to_end(session, progress)? {
             return Ok(ending);
         }
-        match cycle(session, progress).await? {
+        let step = cycle(session, progress).await?;
+        logs::drop_old_cycles(&session.logs(), progress.records.len());
+        match step {
             Step::Next => {}
             Step::Idle => {
                 // A STOP that ends the rest is seen again by the next look.

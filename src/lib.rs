@@ -82,6 +82,7 @@ pub mod effects {
     pub mod keep;
     pub mod ledger;
     pub mod lock;
+    pub mod logs;
     pub mod measure;
     pub mod mirror;
     pub mod proc_table;

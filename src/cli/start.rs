@@ -16,7 +16,7 @@ use crate::effects::process::Supervisor;
 use crate::effects::repo::Repo;
 use crate::effects::sandbox::{self, Ground, Inmate, Sandbox};
 use crate::effects::stop::{self, Stop};
-use crate::effects::{clock, files, lock, program};
+use crate::effects::{clock, files, lock, logs, program};
 use crate::engine;
 use crate::error::{Error, Result};
 use crate::event::{self, Event, Events};
@@ -29,8 +29,6 @@ use crate::model::usage::Spent;
 use crate::session::{Ending, GoalsFile, Options, Progress, Session};
 use crate::view::{json, plain};
 
-/// How many sessions' logs are kept.
-const SESSIONS_KEPT: usize = 50;
 /// The most bytes of the user's configuration that are read.
 const CONFIG_LIMIT: u64 = 256 * 1024;
 
@@ -124,7 +122,7 @@ async fn start(
     if let Some(limit) = settings.limits.max_time {
         stop.after(limit);
     }
-    drop_old_logs(&repo.private);
+    logs::drop_old_sessions(&repo.private);
     let home = isolation
         .as_ref()
         .map_or(&repo, |isolation| &isolation.user);
@@ -379,17 +377,4 @@ fn tell(events: &Events, ending: Ending) -> Ending {
         spent: Spent::default(),
     });
     ending
-}
-
-/// Removes the logs of all but the newest sessions; their names sort by time.
-fn drop_old_logs(private: &Path) {
-    let folder = private.join("logs");
-    let Ok(entries) = std::fs::read_dir(&folder) else {
-        return;
-    };
-    let mut sessions: Vec<_> = entries.flatten().map(|entry| entry.path()).collect();
-    sessions.sort();
-    for old in sessions.iter().rev().skip(SESSIONS_KEPT) {
-        let _ = std::fs::remove_dir_all(old);
-    }
 }
