@@ -366,6 +366,25 @@ mod tests {
     }
 
     #[test]
+    fn a_number_that_not_every_reader_understands_is_no_cycle() {
+        let highest = record(9_007_199_254_740_991, CycleResult::Idle);
+        let beyond = record(9_007_199_254_740_992, CycleResult::Idle);
+        let history = History::parse(&text_of(&[highest.clone(), beyond]));
+        assert_eq!(history.records, [highest]);
+        let problem = "line 2: not a record: 9007199254740992 is no number of a cycle";
+        assert_eq!(history.problems, [problem]);
+    }
+
+    #[test]
+    fn problems_beyond_the_first_fifty_are_counted() {
+        let of = |count: usize| History::parse(&"nonsense\n".repeat(count)).problems;
+        assert_eq!(of(50).len(), 50);
+        assert!(of(50)[49].starts_with("line 50: "), "{:?}", of(50)[49]);
+        assert_eq!(of(52).len(), 51);
+        assert_eq!(of(52)[50], "2 more such lines");
+    }
+
+    #[test]
     fn a_history_keeps_what_it_understands_and_reports_the_rest_by_its_line() {
         let (one, two) = (record(1, CycleResult::Idle), record(2, CycleResult::Idle));
         let text = format!(
@@ -399,6 +418,8 @@ mod tests {
         assert_eq!(history.problems, Vec::<String>::new());
         assert!(history.records[0].is_undone());
         assert_eq!(history.next_cycle(), 3);
+        let of_then = line.replace("\"format\": 1, ", "");
+        assert_eq!(History::parse(&of_then).records[0].format, 1);
     }
 
     #[test]

@@ -279,6 +279,66 @@ mod tests {
         }
     }
 
+    fn retry_line(after_cycle: u64) -> String {
+        format!(
+            r#"{{"format":1,"goal_id":"a","after_cycle":{after_cycle},"at":"2026-01-01T00:00:00Z"}}"#
+        )
+    }
+
+    #[test]
+    fn retries_are_read_line_by_line_and_what_is_none_is_passed_over() {
+        let text = format!("{}\nnonsense\n\n{}\n", retry_line(3), retry_line(5));
+        let cycles: Vec<_> = parse(&text).iter().map(|retry| retry.after_cycle).collect();
+        assert_eq!(cycles, [3, 5]);
+    }
+
+    #[test]
+    fn retries_that_were_added_count_if_they_forgive_no_cycle_to_come() {
+        let (three, four, five) = (retry_line(3), retry_line(4), retry_line(5));
+        for (what, known, now, text, missing, refused) in [
+            ("nothing", String::new(), String::new(), String::new(), 0, 0),
+            (
+                "one that forgives the newest cycle",
+                String::new(),
+                format!("{four}\n"),
+                format!("{four}\n"),
+                0,
+                0,
+            ),
+            (
+                "one beyond the newest cycle, and no retry",
+                format!("{three}\n"),
+                format!("{three}\n{five}\n\n nonsense\n"),
+                format!("{three}\n"),
+                0,
+                2,
+            ),
+            (
+                "the same once more, behind a line without its end",
+                three.clone(),
+                format!("{three}\n{three}"),
+                format!("{three}\n{three}\n"),
+                0,
+                0,
+            ),
+            (
+                "known lines that are gone, an empty one apart",
+                format!("{three}\n\n{four}\n"),
+                format!("{four}\n"),
+                format!("{three}\n\n{four}\n"),
+                1,
+                0,
+            ),
+        ] {
+            let wanted = Judged {
+                text,
+                missing,
+                refused,
+            };
+            assert_eq!(judge(&known, &now, 4), wanted, "{what}");
+        }
+    }
+
     #[test]
     fn three_cycles_without_progress_strike_and_what_happened_since_forgives() {
         for (told, expected) in [
