@@ -1,14 +1,39 @@
 //! Reads the kernel's table of processes (`/proc`). Where there is none, nothing is found and only process groups are
 //! ended.
 
-use std::fs;
+use std::fs::{self, File};
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-/// Returns the children of this process's first thread. It starts the jobs, and orphans are handed to the first thread of
-/// their reaper that lives (`find_new_reaper` in the kernel's exit.c), so that the other threads need no look.
-pub fn children() -> Vec<u32> {
-    let pid = std::process::id();
-    listed(&format!("/proc/self/task/{pid}/children"))
+/// The kernel's list of the children of this process's first thread. It starts the jobs, and orphans are handed to the first
+/// thread of their reaper that lives (`find_new_reaper` in the kernel's exit.c), so that the other threads need no look. It
+/// stays open: it is read after each job.
+#[derive(Debug)]
+pub struct Children(Option<File>);
+
+impl Children {
+    /// Opens the list.
+    pub fn open() -> Children {
+        let pid = std::process::id();
+        Children(File::open(format!("/proc/self/task/{pid}/children")).ok())
+    }
+
+    /// Returns who is on it now.
+    pub fn read(&self) -> Vec<u32> {
+        let mut listed = vec![0; 1024];
+        let mut length = 0;
+        while let Some(file) = &self.0 {
+            let count = file.read_at(&mut listed[length..], length as u64);
+            let count = count.unwrap_or(0);
+            length += count;
+            // The kernel gives whole entries only, so what is not nearly full was the end.
+            if count == 0 || length < listed.len() / 2 {
+                break;
+            }
+            listed.resize(2 * listed.len(), 0);
+        }
+        pids(&String::from_utf8_lossy(&listed[..length]))
+    }
 }
 
 /// Returns the children of another process, whichever of its threads started them.
@@ -21,7 +46,10 @@ pub fn children_of(pid: u32) -> Vec<u32> {
 }
 
 fn listed(file: &str) -> Vec<u32> {
-    let listed = fs::read_to_string(file).unwrap_or_default();
+    pids(&fs::read_to_string(file).unwrap_or_default())
+}
+
+fn pids(listed: &str) -> Vec<u32> {
     let pids = listed.split_ascii_whitespace();
     pids.filter_map(|pid| pid.parse().ok()).collect()
 }

@@ -27,7 +27,7 @@ use nix::sys::signal::{Signal, kill};
 use tokio::sync::mpsc::UnboundedSender;
 
 use crate::effects::lock::{self, Lock};
-use crate::effects::proc_table;
+use crate::effects::proc_table::Children;
 use crate::effects::stop::{Halt, Stop};
 use crate::error::{Error, Result};
 
@@ -179,7 +179,7 @@ impl Supervisor {
                 link: Mutex::default(),
                 environment: Environment::inherited(),
                 held,
-                bystanders: proc_table::children().into_iter().collect(),
+                bystanders: Children::open().read().into_iter().collect(),
             }),
             stop,
         };

@@ -19,6 +19,8 @@ use rustix::net::{RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlag
 
 use super::message::{Parcel, Request};
 use super::spawn::{self, Environment, Program};
+use crate::effects::proc_table::Children;
+
 use super::{Job, MARK, SUPERVISE, SWEEP_LIMIT, Stdout, tree};
 
 /// How long the supervising process is waited for when nothing is to be done any more.
@@ -87,7 +89,7 @@ impl Link {
     /// be written to the socket.
     pub fn hand_over(&self, job: &Job) -> io::Result<Handed> {
         let request = request(job)?;
-        let (mut socket, theirs) = UnixStream::pair()?;
+        let (mut socket, theirs) = pair()?;
         let (stdout, to_stdout) = io::pipe()?;
         let (stderr, to_stderr) = match &job.stdout {
             Stdout::Merged => (None, None),
@@ -144,13 +146,14 @@ impl Link {
     /// Ends a supervising process that is dead or does not answer, and everything that was orphaned by that. Returns what
     /// could not be ended.
     pub fn bury(&self, bystanders: &HashSet<u32>) -> Vec<u32> {
+        let children = Children::open();
         if !self.is_ended.swap(true, Ordering::SeqCst) {
             let _ = kill(tree::nix_pid(self.pid), Signal::SIGKILL);
             let _ = waitpid(tree::nix_pid(self.pid), None);
         }
         let began = Instant::now();
         loop {
-            let left = tree::kill_orphans(bystanders, |_| true);
+            let left = tree::kill_orphans(&children, bystanders, |_| true);
             if left.is_empty() || began.elapsed() > SWEEP_LIMIT {
                 return left;
             }
@@ -168,7 +171,7 @@ impl Drop for Link {
 /// A job that was handed over.
 #[derive(Debug)]
 pub struct Handed {
-    /// Where the rest is said.
+    /// Where the rest is said; it does not block.
     pub socket: UnixStream,
     /// What goes to its standard input, if it has any.
     pub stdin: Option<OwnedFd>,
@@ -178,6 +181,23 @@ pub struct Handed {
     pub stderr: Option<OwnedFd>,
     /// The rest of its request.
     pub unsaid: Vec<u8>,
+}
+
+/// Returns a pair of sockets on which nobody waits.
+#[cfg(target_os = "linux")]
+fn pair() -> io::Result<(UnixStream, UnixStream)> {
+    use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
+    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+    let (one, other) = socketpair(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
+    Ok((one.into(), other.into()))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn pair() -> io::Result<(UnixStream, UnixStream)> {
+    let (one, other) = UnixStream::pair()?;
+    one.set_nonblocking(true)?;
+    other.set_nonblocking(true)?;
+    Ok((one, other))
 }
 
 /// Returns the file of this very program, be it replaced or removed meanwhile.

@@ -97,8 +97,11 @@ impl<'a> Talk<'a> {
     fn of(handed: Handed, job: &'a Job) -> io::Result<Talk<'a>> {
         let mut socket = handed.socket;
         // The supervising process takes in whatever it is told; if it is gone, the first answer tells.
-        let _ = socket.write_all(&handed.unsaid);
-        socket.set_nonblocking(true)?;
+        if !handed.unsaid.is_empty() {
+            socket.set_nonblocking(false)?;
+            let _ = socket.write_all(&handed.unsaid);
+            socket.set_nonblocking(true)?;
+        }
         if let Some(stdin) = &handed.stdin {
             ioctl_fionbio(stdin, true)?;
         }

@@ -22,6 +22,7 @@ use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg}
 use super::message::Parcel;
 use super::spawn::Environment;
 use super::tree;
+use crate::effects::proc_table::Children;
 use ward::{Files, Ward};
 
 /// How often what was killed is looked at, should nothing be heard of it.
@@ -58,6 +59,7 @@ pub struct Common {
     environment: Environment,
     home: File,
     nothing: File,
+    children: Children,
     /// The leaders of jobs, whose status is taken only when nothing else of the job is left.
     leaders: HashSet<u32>,
     /// Processes that were not to be ended, and were told of once.
@@ -67,7 +69,7 @@ pub struct Common {
 impl Common {
     /// Returns the orphans that somebody has to care about; those given up are only reaped once they have ended.
     fn orphans(&mut self) -> Vec<u32> {
-        let mut orphans = tree::orphans(&self.leaders);
+        let mut orphans = tree::orphans(&self.children, &self.leaders);
         self.given_up.retain(|pid| orphans.contains(pid));
         orphans.retain(|pid| !self.given_up.contains(pid));
         orphans
@@ -76,7 +78,7 @@ impl Common {
     /// The same, killed; returns those that are left.
     fn kill_orphans(&mut self, is_meant: impl Fn(u32) -> bool) -> Vec<u32> {
         let given_up = &self.given_up;
-        tree::kill_orphans(&self.leaders, |pid| {
+        tree::kill_orphans(&self.children, &self.leaders, |pid| {
             !given_up.contains(&pid) && is_meant(pid)
         })
     }
@@ -93,6 +95,7 @@ impl House {
                 environment: Environment::inherited(),
                 home: File::open(".")?,
                 nothing: File::open("/dev/null")?,
+                children: Children::open(),
                 leaders: HashSet::new(),
                 given_up: HashSet::new(),
             },
@@ -192,7 +195,7 @@ impl House {
             }
             // From here on leaders are children like any other; the group of one whose status was taken is not touched again.
             let known = HashSet::new();
-            let left = tree::kill_orphans(&known, |_| true);
+            let left = tree::kill_orphans(&self.common.children, &known, |_| true);
             if left.is_empty() {
                 return;
             }
@@ -237,9 +240,9 @@ impl Alarm {
         Some(PollFd::new(&self.0, PollFlags::IN))
     }
 
-    /// Takes back what has rung.
+    /// Takes back what has rung: one signal stands for all that came since the last was taken.
     fn quiet(&mut self) {
-        while let Ok(Some(_)) = self.0.read_signal() {}
+        let _ = self.0.read_signal();
     }
 
     fn at_most(&self, timeout: Option<Duration>, _has_wards: bool) -> Option<Duration> {

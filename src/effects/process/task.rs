@@ -25,7 +25,6 @@ pub struct Task {
 impl Task {
     /// Takes up the ends of a job's streams and socket; returns what is still to be said on the latter.
     pub fn of((link, handed): (Arc<Link>, Handed)) -> io::Result<(Task, Streams, Vec<u8>)> {
-        handed.socket.set_nonblocking(true)?;
         let task = Task {
             link,
             socket: UnixStream::from_std(handed.socket)?,

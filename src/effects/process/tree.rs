@@ -14,7 +14,7 @@ use nix::sys::signal::{Signal, kill, killpg};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::Pid;
 
-use crate::effects::proc_table;
+use crate::effects::proc_table::{self, Children};
 
 /// Makes this process the reaper of orphaned descendants, hides its memory and environment from other processes of the same
 /// user, and lets nothing that crashes leave a core file in somebody's repository.
@@ -36,18 +36,22 @@ pub fn take_charge() {
 }
 
 /// Returns the children that are not in `known` and live on; takes the status of those that have ended.
-pub fn orphans(known: &HashSet<u32>) -> Vec<u32> {
-    let mut children = proc_table::children();
+pub fn orphans(all: &Children, known: &HashSet<u32>) -> Vec<u32> {
+    let mut children = all.read();
     children.retain(|pid| !known.contains(pid) && !has_been_reaped(*pid));
     children
 }
 
 /// Kills those orphans that `is_meant` picks, and again what a killed parent handed over, until there is nobody new.
 /// Returns those that are left: most of them are about to end.
-pub fn kill_orphans(known: &HashSet<u32>, is_meant: impl Fn(u32) -> bool) -> Vec<u32> {
+pub fn kill_orphans(
+    all: &Children,
+    known: &HashSet<u32>,
+    is_meant: impl Fn(u32) -> bool,
+) -> Vec<u32> {
     let mut killed = HashSet::new();
     loop {
-        let mut left = orphans(known);
+        let mut left = orphans(all, known);
         left.retain(|pid| is_meant(*pid));
         let fresh: Vec<u32> = left
             .iter()

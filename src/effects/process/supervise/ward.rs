@@ -73,9 +73,8 @@ enum Course {
 }
 
 impl Ward {
-    /// Takes a job in; none if its socket or a descriptor is of no use, which whoever asked sees at the socket's end.
+    /// Takes a job in; none if a descriptor is missing, which whoever asked sees at the socket's end.
     pub fn new(socket: UnixStream, files: Option<Files>) -> Option<Ward> {
-        socket.set_nonblocking(true).ok()?;
         let mut ward = Ward {
             socket,
             inbox: Vec::new(),
@@ -118,7 +117,12 @@ impl Ward {
         loop {
             match self.socket.read(&mut piece) {
                 Ok(0) => break self.is_alone = true,
-                Ok(count) => self.inbox.extend_from_slice(&piece[..count]),
+                Ok(count) => {
+                    self.inbox.extend_from_slice(&piece[..count]);
+                    if count < piece.len() {
+                        break;
+                    }
+                }
                 Err(cause) if cause.kind() == ErrorKind::Interrupted => {}
                 Err(cause) if cause.kind() == ErrorKind::WouldBlock => break,
                 Err(_) => break self.is_alone = true,
@@ -313,13 +317,14 @@ fn start(request: &Request, files: &Files, common: &Common) -> io::Result<u32> {
         .as_ref()
         .map_or(common.nothing.as_fd(), AsFd::as_fd);
     let stderr = files.stderr.as_ref().unwrap_or(&files.stdout);
+    let env = common.environment.with(&request.env);
+    let files = [stdin, files.stdout.as_fd(), stderr.as_fd()];
     let spawn = || {
         let program = Program {
             file: program,
             argv: &request.argv,
-            env: &common.environment.with(&request.env),
+            env: &env,
         };
-        let files = [stdin, files.stdout.as_fd(), stderr.as_fd()];
         spawn::spawn(program, files, &SigSet::empty())
     };
     match request.folder.is_empty() {
