@@ -115,7 +115,8 @@ impl Isolation {
         {
             let name = format!("{}-branch", start.work_ref());
             repo.set_ref(&name, &was, note)?;
-            wanted.push(name);
+            // Where the work ref is there after a crash, all of it is.
+            wanted.insert(0, name);
         }
         let refs = wanted.iter().map(|name| format!("+{name}:{name}").into());
         let arguments: Vec<OsString> = TAKE_OVER

@@ -52,6 +52,12 @@ pub fn settle(
 
 /// Takes over what the agent had done so far; returns the ref that has it. A slot that is gone has nothing.
 fn rescue(repo: &Repo, start: &Start, provisions: Provisions) -> Option<String> {
+    let name = start.work_ref();
+    let is_there = || repo.resolve(&name).ok().flatten().is_some();
+    if is_there() {
+        // All of it was taken over before the session died, and the slot may be half made anew since.
+        return Some(name);
+    }
     let rescued = Isolation::after_a_crash(repo, start, provisions).and_then(|isolation| {
         let stock = isolation.take_stock(start)?;
         Ok(stock.tip != start.commit)
@@ -59,7 +65,5 @@ fn rescue(repo: &Repo, start: &Start, provisions: Provisions) -> Option<String> 
     if let Err(error) = &rescued {
         tracing::warn!("what the agent of the dead session did cannot be taken over: {error}");
     }
-    let name = start.work_ref();
-    let is_there = repo.resolve(&name).ok().flatten().is_some();
-    is_there.then_some(name)
+    is_there().then_some(name)
 }

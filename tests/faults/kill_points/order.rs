@@ -230,7 +230,12 @@ fn is_named(deed: &Deed, end: &str) -> bool {
 
 #[test]
 fn what_is_written_is_on_the_disk_before_anything_builds_on_it() {
-    for scenario in Scenario::ALL {
+    for scenario in [
+        Scenario::Kept,
+        Scenario::Undone,
+        Scenario::Item,
+        Scenario::Sweep,
+    ] {
         let repo = scenario.prepared();
         let deeds = deeds(&repo);
         names_follow_bytes(&deeds);
@@ -248,7 +253,11 @@ fn what_is_written_is_on_the_disk_before_anything_builds_on_it() {
                 );
                 assert!(said < swept, "the sweep ran before the journal said so");
             }
-            Scenario::Kept | Scenario::Undone | Scenario::Item => {
+            Scenario::Kept
+            | Scenario::Undone
+            | Scenario::Item
+            | Scenario::Apart
+            | Scenario::ApartUndone => {
                 let said = said(&deeds, 0, "agent");
                 let agent = repo.outside().join("agent").display().to_string();
                 let ran = place(

@@ -17,14 +17,20 @@ pub enum Scenario {
     Item,
     /// A sweep whose own command changes tracked files, and an idle cycle.
     Sweep,
+    /// A change that is made in a copy of the agent's own, and kept.
+    Apart,
+    /// A change that is made there and breaks a goal.
+    ApartUndone,
 }
 
 impl Scenario {
-    pub const ALL: [Scenario; 4] = [
+    pub const ALL: [Scenario; 6] = [
         Scenario::Kept,
         Scenario::Undone,
         Scenario::Item,
         Scenario::Sweep,
+        Scenario::Apart,
+        Scenario::ApartUndone,
     ];
 
     pub fn name(self) -> &'static str {
@@ -33,14 +39,16 @@ impl Scenario {
             Scenario::Undone => "undone",
             Scenario::Item => "item",
             Scenario::Sweep => "sweep",
+            Scenario::Apart => "apart",
+            Scenario::ApartUndone => "apart-undone",
         }
     }
 
     /// What comes of it undisturbed.
     fn result(self) -> &'static str {
         match self {
-            Scenario::Kept => "improved",
-            Scenario::Undone => "regressed",
+            Scenario::Kept | Scenario::Apart => "improved",
+            Scenario::Undone | Scenario::ApartUndone => "regressed",
             Scenario::Item => "harvested",
             Scenario::Sweep => "idle",
         }
@@ -52,6 +60,8 @@ impl Scenario {
             Scenario::Undone => UNDONE,
             Scenario::Item => ITEM,
             Scenario::Sweep => "exit 9",
+            Scenario::Apart => APART,
+            Scenario::ApartUndone => APART_UNDONE,
         }
     }
 
@@ -61,6 +71,7 @@ impl Scenario {
         let sweep = match self {
             Scenario::Sweep => "[{run: 'sh scripts/look.sh', severity: low, type: bug}]",
             Scenario::Kept | Scenario::Undone | Scenario::Item => "[]",
+            Scenario::Apart | Scenario::ApartUndone => "[]\n  isolate: true",
         };
         repo.write(
             "GOALS.yaml",
@@ -91,7 +102,12 @@ impl Scenario {
             // The queue is only worked on where there is something in it for this repository.
             fs::remove_file(repo.path(".agents/rpi/next-work.jsonl")).unwrap();
         }
-        fs::write(repo.out("goal-b"), CHECK_B).unwrap();
+        let check = match self {
+            // What a check leaves in a copy is nobody's.
+            Scenario::Apart | Scenario::ApartUndone => "test -e b",
+            Scenario::Kept | Scenario::Undone | Scenario::Item | Scenario::Sweep => CHECK_B,
+        };
+        fs::write(repo.out("goal-b"), check).unwrap();
         repo.git(&["tag", "before"]);
         repo.git(&["branch", "mine"]);
         self.engage(&repo);
@@ -150,6 +166,21 @@ git rm -qr b folder; mkdir -p b; echo z >b/z; git add b; git commit -qm gone; gi
 rm -r b; mkdir b; touch a; echo x >>tracked; echo new >new; mkdir -p fresh/deep; echo f >fresh/deep/f
 echo 'a lesson' >"$EVOLVE_LESSONS"; echo '{"title": "more"}' >"$EVOLVE_NEXT_WORK"
 rm -r b
+"#;
+
+const APART: &str = r#"
+git switch -qC side; echo s >s; git add s; git commit -qm side; git switch -q main; echo m >m; git add m; git commit -qm m
+git rev-parse HEAD >>"$OUT/commits"
+git merge -q --no-edit side; git rev-parse HEAD >>"$OUT/commits"
+touch a; echo x >>tracked; git rm -q folder/deep/more; echo new >new; rm -rf .git/hooks
+echo 'a lesson' >"$EVOLVE_LESSONS"; echo '{"title": "more"}' >"$EVOLVE_NEXT_WORK"
+"#;
+
+const APART_UNDONE: &str = r#"
+echo m >m; git add m; git commit -qm m; git rev-parse HEAD >>"$OUT/commits"
+git rm -qr b folder; mkdir -p b; echo z >b/z; git add b; git commit -qm gone; git rev-parse HEAD >>"$OUT/commits"
+git switch -qC side HEAD~2; echo s >s; git add s; git commit -qm side; git rev-parse HEAD >>"$OUT/commits"
+touch a; rm -f b; rm -rf folder; echo new >new; git stash -q; git stash drop -q; rm -f b
 "#;
 
 const ITEM: &str = r#"
