@@ -135,6 +135,26 @@ mod tests {
     }
 
     #[test]
+    fn a_text_that_was_cut_off_at_any_byte_has_lost_what_was_cut() {
+        let whole = "{\"cycle\": 1}\n{\"cycle\": 2}\n";
+        for cut in 0..whole.len() {
+            let lines = whole.lines().count() - whole[..cut].lines().count();
+            let is_torn = !whole[..cut].is_empty()
+                && whole.as_bytes()[cut] != b'\n'
+                && !whole[..cut].ends_with('\n');
+            let torn = usize::from(is_torn);
+            let expected = match lines + torn {
+                0 => Growth::Same,
+                missing => Growth::Rewritten {
+                    missing,
+                    added: torn,
+                },
+            };
+            assert_eq!(Growth::of(whole, &whole[..cut]), expected, "{cut}");
+        }
+    }
+
+    #[test]
     fn what_only_adds_is_believed_and_what_takes_away_is_not_unless_it_is_another_line_of_history()
     {
         let gone = Growth::Rewritten {
