@@ -13,6 +13,7 @@ mod formats;
 mod git_folder;
 mod input;
 mod isolate;
+mod kill_switch;
 mod layers;
 mod measuring;
 mod processes;

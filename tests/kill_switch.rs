@@ -1,0 +1,177 @@
+//! KILL and STOP against an agent that would rather go on: neither can be outrun, taken away or made undecidable.
+
+use crate::attacks::{assert_right, assert_undone, ledger, lived_in, repository};
+
+/// What an agent may do to the place where KILL is looked for, before a person uses it or without one.
+#[test]
+fn the_kill_switch_cannot_be_taken_away() {
+    let table = [
+        ("the folder removed", "rm -r ~/.config/evolve"),
+        ("the folder above removed", "rm -r ~/.config"),
+        ("the folder moved", "mv ~/.config/evolve ~/elsewhere"),
+        (
+            "the folder above moved",
+            "mv ~/.config ~/elsewhere; mkdir -p ~/.config/evolve",
+        ),
+        (
+            "a file in its place",
+            "rm -r ~/.config/evolve; touch ~/.config/evolve",
+        ),
+        (
+            "a link in its place",
+            "mv ~/.config/evolve ~/x; mkdir ~/y; ln -s ~/y ~/.config/evolve",
+        ),
+        (
+            "a loop of links in its place",
+            "rm -r ~/.config/evolve; ln -s evolve ~/.config/evolve",
+        ),
+        ("a folder as the file", "mkdir ~/.config/evolve/KILL"),
+        ("a pipe as the file", "mkfifo ~/.config/evolve/KILL"),
+        (
+            "a link as the file",
+            "ln -s /dev/null ~/.config/evolve/KILL",
+        ),
+        (
+            "a file for a moment",
+            "touch ~/.config/evolve/KILL; rm ~/.config/evolve/KILL",
+        ),
+    ];
+    for (what, script) in table {
+        let repo = repository();
+        let start = repo.head();
+        let run = repo.cycle(&format!("{script}\ntouch a\nsleep 300"));
+        assert_eq!(run.code, 0, "{what}: {}", run.stderr);
+        assert!(run.stdout.contains("KILL"), "{what}: {}", run.stdout);
+        assert_eq!(repo.each("result"), ["interrupted"], "{what}");
+        let reason = repo.newest()["reason"].to_string();
+        assert!(reason.contains("KILL file"), "{what}: {reason}");
+        assert!(repo.has(".agents/evolve/KILLED.json"), "{what}");
+        assert_undone(&repo, &start, what);
+    }
+}
+
+#[test]
+fn a_kill_is_seen_though_the_agent_removes_it_without_end() {
+    let repo = repository();
+    let start = repo.head();
+    repo.agent_does(&["touch a \"$OUT/here\"; while :; do rm -f ~/.config/evolve/KILL; done"]);
+    let child = repo.spawn_run(&[]);
+    repo.wait_for("here");
+    repo.kill();
+    let run = crate::harness::finish(child).expect(0);
+    assert!(run.stdout.contains("KILL"), "{}", run.stdout);
+    assert_eq!(repo.each("result"), ["interrupted"]);
+    assert_undone(&repo, &start, "removed without end");
+}
+
+#[test]
+fn the_ledgers_folder_made_a_link_or_a_pipe_does_not_keep_a_kill_from_being_acknowledged_safely() {
+    for (what, script) in [
+        (
+            "a link",
+            "mv .agents ../agent/gone; ln -s ../agent/gone .agents",
+        ),
+        ("a pipe", "mv .agents ../agent/gone; mkfifo .agents"),
+        ("a file", "rm -r .agents; echo mine >.agents"),
+    ] {
+        let repo = repository();
+        repo.agent_does(&[&format!("{script}; touch \"$OUT/here\"; sleep 300")]);
+        let child = repo.spawn_run(&[]);
+        repo.wait_for("here");
+        repo.kill();
+        let run = crate::harness::finish(child).expect(0);
+        assert!(run.stdout.contains("KILL"), "{what}: {}", run.stdout);
+        assert_eq!(repo.each("result"), ["interrupted"], "{what}");
+        let elsewhere = repo.out("gone/evolve/KILLED.json");
+        assert!(!elsewhere.exists(), "{what}: written through a link");
+        assert!(repo.has(".agents/evolve/KILLED.json"), "{what}");
+    }
+}
+
+#[test]
+fn the_ledgers_folder_made_something_else_is_moved_away_and_named() {
+    for (what, script) in [
+        (
+            "a link",
+            "mv .agents ../agent/gone; ln -s ../agent/gone .agents",
+        ),
+        (
+            "a link further down",
+            "mv .agents/evolve ../agent/gone; ln -s ../../agent/gone .agents/evolve",
+        ),
+        ("a pipe", "rm -r .agents; mkfifo .agents"),
+        ("a file", "rm -r .agents; echo mine >.agents"),
+    ] {
+        let repo = lived_in();
+        let before = ledger(&repo);
+        let run = repo.cycle(&format!("echo 3 >>b; {script}"));
+        assert_eq!(run.code, 0, "{what}: {}", run.stderr);
+        let notes = repo.newest()["notes"].to_string();
+        assert!(
+            notes.contains("moved out of the way: .agents"),
+            "{what}: {notes}"
+        );
+        assert_right(&repo, &before, what);
+    }
+}
+
+#[test]
+fn a_stop_of_the_agents_stops_and_says_whose_time_it_was() {
+    for (what, script) in [
+        ("a file", "echo tired >.agents/evolve/STOP"),
+        (
+            "a file that is committed",
+            "echo tired >.agents/evolve/STOP; git add -f .agents/evolve/STOP; git commit -qm w",
+        ),
+        ("a folder", "mkdir .agents/evolve/STOP"),
+        ("a link", "ln -s nowhere .agents/evolve/STOP"),
+    ] {
+        let repo = repository();
+        repo.agent_does(&[&format!("touch a; {script}"), "touch never"]);
+        let run = repo.run(&[]).expect(0);
+        assert_eq!(repo.calls(), 1, "{what}");
+        let said = "written while the agent of cycle 1 ran";
+        assert!(run.stdout.contains(said), "{what}: {}", run.stdout);
+        assert_eq!(repo.each("result"), ["improved"], "{what}");
+        assert_eq!(repo.git(&["ls-files", ".agents/evolve/STOP"]), "", "{what}");
+        let notes = repo.newest()["notes"].to_string();
+        assert_eq!(
+            notes.contains("STOP: was committed"),
+            what.contains("committed"),
+            "{what}: {notes}"
+        );
+    }
+}
+
+#[test]
+fn a_stop_that_the_agent_takes_away_has_been_seen() {
+    let repo = repository();
+    let wait = "touch \"$OUT/here\"; until [ -e .agents/evolve/STOP ]; do :; done; rm .agents/evolve/STOP; touch a";
+    repo.agent_does(&[wait, "touch never"]);
+    let child = repo.spawn_run(&[]);
+    repo.wait_for("here");
+    repo.evolve(&["stop"]).expect(0);
+    let run = crate::harness::finish(child).expect(0);
+    assert!(run.stdout.contains("STOP"), "{}", run.stdout);
+    assert_eq!(
+        (repo.each("result"), repo.calls()),
+        (vec!["improved".to_owned()], 1)
+    );
+}
+
+#[test]
+fn a_stop_that_git_tracks_is_said_to_be_and_taken_out_by_the_next_cycle() {
+    let repo = repository();
+    repo.write(".agents/evolve/STOP", "for all\n");
+    repo.commit_all("stop");
+    let run = repo.run(&[]).expect(0);
+    assert!(
+        run.stdout.contains("for all") && run.stdout.contains("git tracks it"),
+        "{}",
+        run.stdout
+    );
+    repo.evolve(&["stop", "--off"]).expect(0);
+    repo.cycle("touch a").expect(0);
+    assert_eq!(repo.each("result"), ["improved"]);
+    assert_eq!(repo.git(&["ls-files", ".agents/evolve/STOP"]), "");
+}
