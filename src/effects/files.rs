@@ -110,12 +110,19 @@ pub fn read_bounded(path: &Path, limit: u64) -> Result<Option<Vec<u8>>> {
     }
     let read = || {
         let mut bytes = Vec::new();
-        File::open(path)?.take(limit + 1).read_to_end(&mut bytes)?;
+        open_plain(path)?.take(limit + 1).read_to_end(&mut bytes)?;
         Ok(bytes)
     };
     read()
         .map(Some)
         .map_err(|cause: std::io::Error| Error::io("read", path, cause))
+}
+
+/// Opens a file that was plain a moment ago: a link that stands there now is not followed, a pipe not waited for.
+fn open_plain(path: &Path) -> std::io::Result<File> {
+    use std::os::unix::fs::OpenOptionsExt;
+    let way = nix::libc::O_NOFOLLOW | nix::libc::O_NONBLOCK;
+    OpenOptions::new().read(true).custom_flags(way).open(path)
 }
 
 /// Reads a text file of at most `limit` bytes; empty if there is none. Bytes that are no UTF-8 are replaced.

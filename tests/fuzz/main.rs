@@ -11,6 +11,7 @@ mod chance;
 mod harness;
 
 mod feed;
+mod memory;
 mod mutate;
 mod nasty;
 
@@ -19,4 +20,5 @@ mod checks;
 mod goals;
 mod ledger;
 mod repositories;
+mod sizes;
 mod words;

@@ -5,16 +5,13 @@ use std::fs;
 use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 
-use nix::sys::resource::{UsageWho, getrusage};
-
 use crate::chance::{Chance, cases, seeds};
 use crate::feed::Format;
 use crate::harness::{Run, TestRepo};
+use crate::memory::finish_bounded;
 use crate::mutate::mutated;
 use crate::nasty;
 
-/// The most memory that any run may take, in KiB: 64 MB above what an empty one takes.
-const MOST_MEMORY: i64 = (64 + 32) << 10;
 /// The exit codes that the README lists, but those of signals.
 const CODES: [i32; 8] = [0, 1, 2, 3, 4, 5, 10, 11];
 
@@ -149,7 +146,7 @@ fn repositories_that_are_hostile_throughout_are_looked_at_unharmed() {
             &["--dry-run"],
             &["audit"],
         ] {
-            let run = repo.evolve(arguments);
+            let run = finish_bounded(repo.spawn(arguments));
             let named =
                 format!("SEED={seed} cargo test --test fuzz repositories: evolve {arguments:?}");
             assert_harmless(&named, &run);
@@ -164,8 +161,4 @@ fn repositories_that_are_hostile_throughout_are_looked_at_unharmed() {
             "SEED={seed}: something was written"
         );
     }
-    let most = getrusage(UsageWho::RUSAGE_CHILDREN)
-        .expect("it is known")
-        .max_rss();
-    assert!(most <= MOST_MEMORY, "{most} KiB");
 }

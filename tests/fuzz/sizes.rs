@@ -1,0 +1,128 @@
+//! What is too large, or no file at all: refused, passed over or kept within bounds, never read as a whole.
+
+use std::fs::{self, File};
+use std::os::unix::fs::symlink;
+
+use crate::chance::cases;
+use crate::harness::{EVOLVE_PID, TestRepo};
+use crate::memory::finish_bounded;
+
+const HISTORY: &str = ".agents/evolve/cycle-history.jsonl";
+const QUEUE: &str = ".agents/rpi/next-work.jsonl";
+/// What a check that prints without end may add to that.
+const MOST_WITH_OUTPUT: u64 = 30 << 10;
+
+fn wanting_a() -> TestRepo {
+    TestRepo::with_files_wanted(&[("a", 5)]).with_out()
+}
+
+#[test]
+fn output_without_end_or_sense_is_bounded_in_memory_and_leaves_a_clean_tail() {
+    let bytes = cases(300_000_000, 4_000_000_000);
+    for noise in [
+        format!("head -c {bytes} /dev/urandom"),
+        format!(
+            "yes \"$(printf '\\033[31m\\033]0;t\\007\\302\\233')\" | tr -d '\\n' | head -c {bytes}"
+        ),
+    ] {
+        let check = format!(
+            "{noise}; echo; echo the end; grep VmHWM /proc/{EVOLVE_PID}/status >\"$OUT/memory\"; exit 1"
+        );
+        let repo = TestRepo::with_goals(&format!(
+            "  - id: loud\n    description: d\n    check: |\n      {check}\n    weight: 5\n"
+        ))
+        .with_out();
+        let run = repo.evolve(&["measure", "--json"]).expect(0);
+        let snapshot: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+        let tail = snapshot["goals"][0]["output_tail"].as_str().unwrap();
+        assert!(
+            tail.len() <= 2048 && tail.ends_with("the end\n"),
+            "{tail:?}"
+        );
+        crate::nasty::assert_clean(tail);
+        let memory = repo.said("memory");
+        let kilobytes: u64 = memory.split_whitespace().nth(1).unwrap().parse().unwrap();
+        assert!(kilobytes < MOST_WITH_OUTPUT, "{memory}");
+    }
+}
+
+#[test]
+fn a_goals_file_of_two_gigabytes_is_refused_unread() {
+    let repo = wanting_a();
+    File::create(repo.path("GOALS.yaml"))
+        .unwrap()
+        .set_len(2 << 30)
+        .unwrap();
+    let run = finish_bounded(repo.spawn(&["validate"])).expect(2);
+    assert!(run.stderr.contains("2147483648 bytes"), "{}", run.stderr);
+}
+
+#[test]
+fn a_ledger_that_is_too_large_is_refused_with_its_file_and_left_as_it_is() {
+    for (name, bytes) in [
+        (HISTORY, format!("{}\n", "x".repeat(1 << 20)).repeat(100)),
+        (QUEUE, "x".repeat(100 << 20)),
+        (QUEUE, "\n".repeat(100_000)),
+        (QUEUE, "{\"title\":\"\"}\n".repeat(100_000)),
+    ] {
+        let repo = wanting_a();
+        repo.write(name, &bytes);
+        repo.commit_all("large");
+        for arguments in [
+            &["status"][..],
+            &["work", "list"],
+            &["--dry-run"],
+            &["--agent=true", "--max-cycles=1"],
+        ] {
+            let run = finish_bounded(repo.spawn(arguments)).expect(1);
+            assert!(run.stderr.contains(name), "{arguments:?}: {}", run.stderr);
+            assert!(
+                run.stderr.len() < 1000,
+                "{arguments:?}: {} bytes",
+                run.stderr.len()
+            );
+        }
+        assert_eq!(repo.read(name), bytes);
+    }
+}
+
+#[test]
+fn a_history_of_broken_lines_is_told_in_few_words_and_gone_on_with() {
+    let repo = wanting_a();
+    repo.write(
+        HISTORY,
+        &format!("{{\"cycle\":\"{}\"}}\n", "\u{202e}x".repeat(500)).repeat(5_000),
+    );
+    repo.commit_all("broken");
+    repo.agent_does(&["touch a"]);
+    let run = finish_bounded(repo.spawn_run(&["--max-cycles=1"])).expect(0);
+    assert!(
+        run.stderr.contains("4950 more such lines"),
+        "{}",
+        run.stderr
+    );
+    assert!(run.stderr.len() < 100_000, "{} bytes", run.stderr.len());
+}
+
+#[test]
+fn an_outbox_of_pipes_links_and_endless_files_is_passed_over() {
+    let repo = wanting_a();
+    let secret = repo.out("secret");
+    fs::write(&secret, "{\"title\":\"stolen\"}\n").unwrap();
+    symlink(&secret, repo.out("link")).unwrap();
+    repo.agent_does(&[
+        "mkfifo \"$EVOLVE_LESSONS\" \"$EVOLVE_GIVE_UP\"; ln -s \"$OUT/secret\" \"$EVOLVE_NEXT_WORK\"; touch a",
+        "mkdir \"$EVOLVE_LESSONS\" \"$EVOLVE_GIVE_UP\"; truncate -s 2G \"$EVOLVE_NEXT_WORK\"; touch b",
+    ]);
+    finish_bounded(repo.spawn_run(&["--max-cycles=1"])).expect(0);
+    assert_eq!(repo.newest()["result"], "improved");
+    repo.write(
+        "GOALS.yaml",
+        "goals:\n  - {id: b, description: d, check: test -e b, weight: 5}\n",
+    );
+    repo.commit_all("another");
+    finish_bounded(repo.spawn_run(&["--max-cycles=1"])).expect(0);
+    assert_eq!(repo.newest()["result"], "improved");
+    assert!(!repo.has(QUEUE) || !repo.read(QUEUE).contains("stolen"));
+    assert!(!repo.has(".agents/evolve/lessons.jsonl"));
+}
