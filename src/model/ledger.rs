@@ -66,13 +66,17 @@ pub fn most_bytes(name: &str) -> u64 {
     }
 }
 
+/// Returns why a file of so many bytes is not read; none if it is.
+pub fn too_large(name: &str, bytes: u64) -> Option<String> {
+    let most = most_bytes(name);
+    let why = || format!("{name} has {bytes} bytes, more than the {most} that are read");
+    (bytes > most).then(why)
+}
+
 /// Returns why the text of a file is not read; none if it is.
 pub fn refusal(name: &str, text: &str) -> Option<String> {
-    if text.len() as u64 > most_bytes(name) {
-        let (has, most) = (text.len(), most_bytes(name));
-        return Some(format!(
-            "{name} has {has} bytes, more than the {most} that are read"
-        ));
+    if let Some(why) = too_large(name, text.len() as u64) {
+        return Some(why);
     }
     let is_too_long = name == QUEUE && text.split_inclusive('\n').nth(QUEUE_LINES).is_some();
     is_too_long.then(|| format!("{name} has more than {QUEUE_LINES} lines"))

@@ -6,7 +6,8 @@ use std::path::Path;
 use git2::{ErrorCode, FileMode, ObjectType, Oid};
 
 use super::{Repo, broken, oid};
-use crate::error::Result;
+use crate::effects::files;
+use crate::error::{Error, Result};
 use crate::model::ledger;
 
 /// The part of a mode that says what an entry is: a file, a link, a folder or a submodule.
@@ -152,13 +153,27 @@ impl Repo {
     /// Returns the bytes of a file in a tree; none if it is not there or no file.
     pub fn file(&self, tree: &str, path: &str) -> Result<Option<Vec<u8>>> {
         match self.tree(tree)?.get_path(Path::new(path)) {
-            Ok(entry) => Ok(self
-                .inner
-                .find_blob(entry.id())
-                .ok()
-                .map(|blob| blob.content().to_vec())),
+            Ok(entry) => {
+                self.refuse_large(entry.id(), path)?;
+                let blob = self.inner.find_blob(entry.id()).ok();
+                Ok(blob.map(|blob| blob.content().to_vec()))
+            }
             Err(cause) if cause.code() == ErrorCode::NotFound => Ok(None),
             Err(cause) => Err(broken("read a tree")(cause)),
+        }
+    }
+
+    /// Refuses a file of the ledger that is larger than what is read of it, before it is in memory.
+    fn refuse_large(&self, id: Oid, path: &str) -> Result<()> {
+        let header = self.inner.odb().and_then(|odb| odb.read_header(id));
+        let Ok((bytes, _)) = header else {
+            return Ok(());
+        };
+        match ledger::too_large(path, bytes as u64) {
+            Some(why) if ledger::is_ledger_path(path.as_bytes()) => {
+                Err(Error::internal(why).hint(files::TOO_LARGE))
+            }
+            Some(_) | None => Ok(()),
         }
     }
 
