@@ -2,15 +2,15 @@
 
 use crate::cli::measure::cut_short;
 use crate::cli::start::{block_on, current_dir, effective_jobs, goals_file, user_config};
-use crate::cli::{Global, RunOptions, print};
+use crate::cli::{Global, RunOptions, print_document};
 use crate::effects::audit::{Again, Recorded, remeasure};
+use crate::effects::clock;
 use crate::effects::measure::Measurer;
 use crate::effects::process::Supervisor;
 use crate::effects::repo::Repo;
 use crate::effects::sandbox::Fence;
 use crate::effects::slot::Slot;
 use crate::effects::stop::Stop;
-use crate::effects::{clock, ledger};
 use crate::error::{Error, Kind, Result};
 use crate::event::Events;
 use crate::model::audit::Audit;
@@ -34,7 +34,7 @@ pub fn audit(global: &Global, run: &RunOptions, (as_json, again): (bool, usize))
         measure_again(&repo, (&recorded, goals), run, &mut audit)?;
     }
     match as_json {
-        true => print(&ledger::checked("audit", &audit)?),
+        true => print_document("audit", &audit)?,
         false => global.say(&view::audit::page(&audit)),
     }
     match audit.disagreements.is_empty() {

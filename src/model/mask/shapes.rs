@@ -106,7 +106,7 @@ pub fn found(text: &str) -> Vec<Range<usize>> {
             match (captures.name("old"), captures.name("bearer")) {
                 (Some(_), _) => is_old_key(value),
                 (None, Some(_)) => has_digit(value),
-                (None, None) => value != super::MASK,
+                (None, None) => !value.contains(super::MASK),
             }
         });
         ranges.extend(secret.map(|secret| secret.range()));
