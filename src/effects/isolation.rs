@@ -3,6 +3,7 @@
 
 use std::ffi::OsString;
 
+use crate::effects::files;
 use crate::effects::repo::Repo;
 use crate::effects::slot::{Ignored, Slot};
 use crate::effects::workspace::{Settled, Start, Stock, Unmarked, Workspace};
@@ -69,34 +70,35 @@ impl Isolation {
     /// under the start's work ref. Where the slot's own repository cannot be used any more, its files are taken for the
     /// agent's work, and the change says so.
     pub fn take_stock(&self, start: &Start) -> Result<Stock> {
-        let (repo, is_whole) = match self.slot.reclaim(&self.user)? {
-            Some(repo) => (repo, true),
-            None => (self.remake(start)?, false),
+        // Twice: a git that was killed is no broken repository.
+        let looked = self.look(start).or_else(|cause| {
+            tracing::debug!("the slot is looked at again: {cause}");
+            self.look(start)
+        });
+        let why = match looked {
+            Ok(Some(stock)) => return Ok(stock),
+            Ok(None) => "the .git of its copy was removed, replaced or broken".to_owned(),
+            Err(cause) => format!("its copy cannot be read: {}", cause.message),
         };
-        let took = (Workspace { repo: &repo }).take_stock(start, Unmarked::InSlot);
-        let (repo, mut stock, is_whole) = match took {
-            Ok(stock) => (repo, stock, is_whole),
-            Err(cause) if is_whole => {
-                tracing::debug!("the slot's repository cannot be read: {cause}");
-                let repo = self.remake(start)?;
-                let stock = (Workspace { repo: &repo }).take_stock(start, Unmarked::InSlot)?;
-                (repo, stock, false)
-            }
-            Err(cause) => return Err(cause),
-        };
-        if !is_whole {
-            stock.change.rewritten =
-                Some("the .git of its copy was removed, replaced or broken".to_owned());
-        }
-        if stock.tip != start.commit
-            && let Err(cause) = self.take_over(&repo, start, &stock)
-        {
-            stock.change.rewritten = Some(format!(
-                "its commits cannot be taken over: {}",
-                cause.message
-            ));
-        }
+        let repo = self.remake(start)?;
+        let mut stock = (Workspace { repo: &repo }).take_stock(start, Unmarked::InSlot)?;
+        stock.change.rewritten = Some(why);
+        self.take_over(&repo, start, &stock)?;
         Ok(stock)
+    }
+
+    /// Takes stock with the slot's own repository; none if that cannot be used any more.
+    fn look(&self, start: &Start) -> Result<Option<Stock>> {
+        let Some(repo) = self.slot.reclaim(&self.user)? else {
+            return Ok(None);
+        };
+        let stock = (Workspace { repo: &repo }).take_stock(start, Unmarked::InSlot)?;
+        if let Err(cause) = self.take_over(&repo, start, &stock) {
+            // What a git that was killed left would be in the way of the next one.
+            (Workspace { repo: &self.user }).clear_locks(start)?;
+            return Err(cause);
+        }
+        Ok(Some(stock))
     }
 
     fn remake(&self, start: &Start) -> Result<Repo> {
@@ -106,6 +108,9 @@ impl Isolation {
 
     /// Copies the agent's commits into the user's repository, each object checked on its way.
     fn take_over(&self, repo: &Repo, start: &Start, stock: &Stock) -> Result<()> {
+        if stock.tip == start.commit {
+            return Ok(());
+        }
         let note = "evolve: the work of a cycle";
         repo.set_ref(&start.work_ref(), &stock.tip, note)?;
         let mut wanted = vec![start.work_ref()];
@@ -156,6 +161,11 @@ impl Isolation {
             was_outrun: false,
             notes: Vec::new(),
         }
+    }
+
+    /// Removes the lock that a dead session left of the ref that only sessions write. To be called by who holds the lock.
+    pub fn tidy(user: &Repo) -> Result<()> {
+        files::remove(&user.common_path(&format!("{BORROWED}.lock")))
     }
 
     /// Lets go of the commit that the slot is on, at the session's end.

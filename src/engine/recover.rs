@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use nix::sys::signal::Signal;
 
 use crate::effects::guard::Places;
+use crate::effects::isolation::Isolation;
 use crate::effects::journal::{Journal, Phase};
 use crate::effects::ledger::Ledger;
 use crate::effects::process::{self, MARK};
@@ -27,6 +28,7 @@ const LIMIT: Duration = Duration::from_secs(20);
 /// Settles what the journal tells of, if there is one, and says so in one sentence. Returns an ending if a person has to
 /// look before another session begins: the half-done cycle could not be undone without undoing somebody else's commits.
 pub fn recover(repo: &Repo, events: &Events) -> Result<Option<Ending>> {
+    Isolation::tidy(repo)?;
     let Some(mut journal) = Journal::read(&repo.private)? else {
         return Ok(None);
     };

@@ -10,6 +10,7 @@ use std::os::unix::ffi::OsStrExt;
 use serde::{Deserialize, Serialize};
 
 use super::Workspace;
+use crate::effects::files;
 use crate::effects::keep::is_beneath;
 use crate::effects::repo::{Difference, Entry};
 use crate::error::{Error, Result};
@@ -190,7 +191,22 @@ impl Workspace<'_> {
             return Ok(false);
         }
         let now = self.standing(one)?;
-        Ok(now.is_none() || now == id(&one.old) || now == id(&one.new))
+        Ok(now.is_none()
+            || now == id(&one.old)
+            || now == id(&one.new)
+            || self.is_half_written(one)?)
+    }
+
+    /// Says whether the file on disk is the start of the version that the change makes: git was ended while it wrote it. Nothing
+    /// in it is not in that version, too.
+    fn is_half_written(&self, one: &Difference) -> Result<bool> {
+        let Some(new) = one.new.as_ref().filter(|new| new.is_file()) else {
+            return Ok(false);
+        };
+        let whole = self.repo.blob(&new.id)?;
+        let file = self.repo.root.join(OsStr::from_bytes(&one.path));
+        let half = files::read_bounded(&file, whole.len() as u64);
+        Ok(half.is_ok_and(|half| half.is_some_and(|half| whole.starts_with(&half))))
     }
 
     /// Returns the id that what stands at a path has as a blob; none if nothing does. A folder has none of a file's.

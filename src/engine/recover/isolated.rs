@@ -14,6 +14,7 @@ pub fn settle(
     (start, record): (&Start, &Record),
     journal: &mut Journal,
 ) -> Result<(Record, String)> {
+    Workspace { repo }.clear_locks(start)?;
     let cycle = journal.cycle;
     let is_decided = journal.phase == Phase::Recording;
     let has_landed = match &journal.landing {
