@@ -526,8 +526,8 @@ impl Session {
             Where::Here => self.measurer.clone(),
             Where::Clean => {
                 slot.remove()?;
-                let repo = slot.renew(home, (&branch, &commit), Ignored::Go)?;
-                let ground = Ground::of_repo(&repo);
+                slot.renew(home, (&branch, &commit), Ignored::Go)?;
+                let ground = Ground::of_slot(&slot.root);
                 self.measurer
                     .at(&slot.root, self.sandbox.fence(Inmate::Checks, &ground)?)
             }

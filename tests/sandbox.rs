@@ -707,3 +707,30 @@ fn programs_that_an_agent_puts_on_the_path_are_not_what_evolve_runs() {
         );
     }
 }
+
+#[test]
+fn checks_in_a_slot_of_their_own_and_what_prepares_it_are_held_back_to_that_slot() {
+    for mode in ["landlock", "bwrap"] {
+        for isolate in [&[][..], &["--isolate"]] {
+            let repo = repo();
+            repo.write(".gitignore", "built\n");
+            repo.write(
+                "GOALS.yaml",
+                &format!(
+                    "version: 1\nevolve:\n  measure: clean\n  prepare: touch built; echo x >>\"$OUT/canary\" || true\n  \
+                     sandbox: {{mode: {mode}, checks: true}}\ngoals:\n{GOALS}  \
+                     - {{id: writes, description: writes here, check: touch built, weight: 1}}\n  \
+                     - {{id: roams, description: writes elsewhere, check: echo x >>\"$OUT/canary\", weight: 1}}\n"
+                ),
+            );
+            repo.commit_all("goals");
+            repo.agent_does(&["echo made >\"${EVOLVE_LESSONS%/.agents/*}/a\""]);
+            let arguments = [&["--max-cycles=1"], isolate].concat();
+            let run = repo.run(&arguments).expect(0);
+            let story = format!("{mode} {isolate:?}\n{}{}", run.stdout, run.stderr);
+            assert_eq!(repo.each("result"), ["improved"], "{story}");
+            assert_eq!(repo.newest()["goals_passing"], 2, "{story}");
+            canaries_live(&repo);
+        }
+    }
+}

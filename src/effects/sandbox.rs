@@ -50,6 +50,14 @@ pub struct Ground {
 }
 
 impl Ground {
+    /// A slot that only checks enter.
+    pub fn of_slot(root: &Path) -> Ground {
+        Ground {
+            write: vec![root.to_owned()],
+            keep: Vec::new(),
+        }
+    }
+
     /// The repository itself. Its git needs the git directory; what git would run or obey and what is `evolve`'s own stays.
     pub fn of_repo(repo: &Repo) -> Ground {
         let mut keep = vec![repo.private.clone()];
