@@ -616,6 +616,7 @@ pub fn redacted(text: &str) -> String {
         (r"\bprocess \d+", "process [pid]"),
         (r"\b\d+ checks? at once", "[jobs] at once"),
         (r"PATH is \S+", "PATH is [path]"),
+        (r"(?:/usr)?/bin/sh: ", "sh: "),
         // What works differs from machine to machine.
         (r"(?m)^sandboxes .*$", "sandboxes  [here]"),
     ] {
