@@ -130,7 +130,7 @@ fn full_disk() {
     for scenario in [Scenario::Kept, Scenario::Undone] {
         let template = scenario.prepared();
         let before = Before::of(scenario, &template);
-        for pages in (0..cases(60, 240)).map(|case| case * 240 / cases(60, 240)) {
+        for pages in (0..cases(40, 240)).map(|case| case * 240 / cases(40, 240)) {
             let repo = template.copied();
             let filler = fill(pages * 4096);
             let struck = repo.run(&["--max-cycles=1"]);
@@ -208,7 +208,7 @@ fn with_few_file_descriptors_left_there_is_a_clear_word_and_the_next_start_goes_
             ]);
             command
                 .arg(env!("CARGO_BIN_EXE_evolve"))
-                .args(Scenario::arguments(&repo));
+                .args(scenario.arguments(&repo));
             command.stdout(Stdio::piped()).stderr(Stdio::piped());
             let struck = finish(command.spawn().unwrap());
             if struck.code != 0 {

@@ -10,12 +10,16 @@ mod order;
 pub mod points;
 pub mod scenario;
 
+use std::fs;
+use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::chance::{Chance, cases, seeds};
-use crate::harness::TestRepo;
+use serde_json::Value;
 
-use points::{Point, Strike, strike};
+use crate::chance::{Chance, cases, seeds};
+use crate::harness::{TestRepo, finish, wait_until};
+
+use points::{Point, Strike, strike, strike_again};
 use scenario::{Before, Scenario, go_on, settle};
 
 /// How many cases run at once.
@@ -109,12 +113,18 @@ fn after_a_kill_at_any_point_the_next_start_puts_everything_right() {
     run_all(&seeds, |seed| {
         let point = ground.point(seed);
         let (repo, before) = ground.scene(point.scenario);
-        killed(&repo, before, &point).map_err(|why| format!("POINT={point} {why}"))
+        killed((&repo, before), &point, seed).map_err(|why| format!("POINT={point} {why}"))
     });
 }
 
-fn killed(repo: &TestRepo, before: &Before, point: &Point) -> Result<(), String> {
+fn killed((repo, before): (&TestRepo, &Before), point: &Point, seed: u64) -> Result<(), String> {
     let struck = strike(repo, point, Strike::Kill);
+    let mut chance = Chance::of(seed);
+    if chance.one_in(4) {
+        // The start that would settle it is killed, too.
+        repo.write(".agents/evolve/STOP", "");
+        strike_again((point.scenario, repo), &mut chance);
+    }
     let said = |what: &str, run: &crate::harness::Run| {
         format!("\n--- {what}: {}\n{}{}", run.code, run.stdout, run.stderr)
     };
@@ -147,4 +157,52 @@ fn killed(repo: &TestRepo, before: &Before, point: &Point) -> Result<(), String>
         return Err(format!("the next session failed{told}"));
     }
     invariants::sound(repo).map_err(|why| format!("after the next session: {why}{told}"))
+}
+
+#[test]
+fn a_commit_that_lands_right_before_an_undo_stays_and_a_human_is_asked() {
+    // The session is halted between its plan and the movement of the branch; a machine may be too busy to halt it in time.
+    for _ in 0..20 {
+        let repo = Scenario::Undone.prepared();
+        let mut command = repo.command("strace");
+        command.args(["-o", "/dev/null", "-e", "trace=rename"]);
+        command.args(["-e", "inject=rename:delay_exit=300000"]);
+        command.arg(env!("CARGO_BIN_EXE_evolve"));
+        command.args(Scenario::Undone.arguments(&repo));
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let child = command.spawn().unwrap();
+        let journal = repo.private().join("journal.json");
+        wait_until("the undo is planned", || {
+            fs::read_to_string(&journal).is_ok_and(|text| text.contains("\"phase\":\"undoing\""))
+        });
+        let lock = fs::read_to_string(repo.private().join("lock")).unwrap();
+        let pid = lock.split(' ').next().unwrap().to_owned();
+        let send = |signal: &str| Command::new("kill").args([signal, &pid]).status().unwrap();
+        send("-STOP");
+        let planned: Value = serde_json::from_str(&fs::read_to_string(&journal).unwrap()).unwrap();
+        let is_in_time = repo.head() == planned["plan"]["branch_was"];
+        repo.git(&["commit", "--quiet", "--allow-empty", "-m", "mine"]);
+        let mine = repo.head();
+        send("-CONT");
+        let run = finish(child);
+        if !is_in_time {
+            continue;
+        }
+        let run = run.expect(11);
+        assert!(
+            run.stdout.contains("somebody else committed"),
+            "{}",
+            run.stdout
+        );
+        assert_eq!(repo.newest()["result"], "interrupted");
+        assert_eq!(repo.git(&["merge-base", &mine, "HEAD"]), mine);
+        assert!(
+            repo.has("a") && repo.has("new"),
+            "what the agent did was touched"
+        );
+        assert_eq!(repo.read("precious"), "my only copy\n");
+        invariants::sound(&repo).unwrap();
+        return;
+    }
+    panic!("the session was never halted in time");
 }

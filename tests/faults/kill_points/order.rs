@@ -33,7 +33,7 @@ enum Deed {
 }
 
 /// Runs a session under `strace` and returns what was done by whom.
-fn deeds(repo: &TestRepo) -> Vec<(Who, Deed)> {
+fn deeds(scenario: Scenario, repo: &TestRepo) -> Vec<(Who, Deed)> {
     let log = repo.out("trace");
     let mut command = repo.command("strace");
     command.args(["-f", "-y", "-s", "100000", "-e"]);
@@ -44,7 +44,7 @@ fn deeds(repo: &TestRepo) -> Vec<(Who, Deed)> {
         .arg("-o")
         .arg(&log)
         .arg(env!("CARGO_BIN_EXE_evolve"));
-    command.args(Scenario::arguments(repo));
+    command.args(scenario.arguments(repo));
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     finish(command.spawn().unwrap()).expect(0);
     let root = repo.root().display().to_string();
@@ -237,7 +237,7 @@ fn what_is_written_is_on_the_disk_before_anything_builds_on_it() {
         Scenario::Sweep,
     ] {
         let repo = scenario.prepared();
-        let deeds = deeds(&repo);
+        let deeds = deeds(scenario, &repo);
         names_follow_bytes(&deeds);
         let history = "/cycle-history.jsonl";
         let branch = "/refs/heads/main";

@@ -12,6 +12,7 @@ use std::process::{Command, Stdio};
 use std::str::FromStr;
 
 use super::scenario::Scenario;
+use crate::chance::Chance;
 use crate::harness::{Run, TestRepo, finish};
 
 /// System calls that change something outside the process, by what they are called on any machine; strace passes over
@@ -83,7 +84,7 @@ pub fn of(scenario: Scenario, template: &TestRepo) -> Vec<Point> {
         "-e".to_owned(),
         format!("trace={CHANGING}"),
     ];
-    strace(&repo, &trace, &shim).expect(0);
+    strace((scenario, &repo), &trace, &shim).expect(0);
     let mut points = Vec::new();
     let mut add = |git: Option<usize>, is_alone: bool, trace: &str| {
         for (call, counts) in changing(trace) {
@@ -171,7 +172,7 @@ pub fn strike(repo: &TestRepo, point: &Point, strike: Strike) -> Run {
     ];
     let Some(git) = point.git else {
         let shim = std::env::var("PATH").unwrap();
-        return strace(repo, &options, &shim);
+        return strace((point.scenario, repo), &options, &shim);
     };
     let with_evolve = match point.is_alone {
         false => "kill -9 $PPID",
@@ -184,14 +185,37 @@ pub fn strike(repo: &TestRepo, point: &Point, strike: Strike) -> Run {
     );
     let shim = with_git(repo, &script);
     let mut command = command(repo, env!("CARGO_BIN_EXE_evolve"), &shim);
-    command.args(Scenario::arguments(repo));
+    command.args(point.scenario.arguments(repo));
     finish(command.spawn().unwrap())
 }
 
-fn strace(repo: &TestRepo, options: &[String], path: &str) -> Run {
+/// Kills the start that settles what an earlier kill left, somewhere; or it comes through.
+pub fn strike_again(scene: (Scenario, &TestRepo), chance: &mut Chance) -> Run {
+    let calls = [
+        "write", "rename", "unlink", "fsync", "mkdir", "link", "clone3", "openat",
+    ];
+    let call = *chance.pick(&calls);
+    let most = if call == "openat" { 250 } else { 20 };
+    let inject = format!(
+        "inject={call}:signal=SIGKILL:when={}",
+        1 + chance.below(most)
+    );
+    let options = [
+        "-o",
+        "/dev/null",
+        "-e",
+        &format!("trace={call}"),
+        "-e",
+        &inject,
+    ];
+    let path = std::env::var("PATH").unwrap();
+    strace(scene, &options.map(str::to_owned), &path)
+}
+
+fn strace((scenario, repo): (Scenario, &TestRepo), options: &[String], path: &str) -> Run {
     let mut command = command(repo, "strace", path);
     command.args(options).arg(env!("CARGO_BIN_EXE_evolve"));
-    command.args(Scenario::arguments(repo));
+    command.args(scenario.arguments(repo));
     finish(command.spawn().unwrap())
 }
 

@@ -122,7 +122,7 @@ impl Scenario {
     }
 
     /// The arguments of the session.
-    pub fn arguments(repo: &TestRepo) -> Vec<String> {
+    pub fn arguments(self, repo: &TestRepo) -> Vec<String> {
         vec![
             format!("--agent={}", repo.agent()),
             "--max-cycles=1".to_owned(),
@@ -203,7 +203,7 @@ impl Before {
     /// Looks at a prepared repository and at what an undisturbed session makes of a copy of it.
     pub fn of(scenario: Scenario, repo: &TestRepo) -> Before {
         let reference = repo.copied();
-        let arguments = Scenario::arguments(&reference);
+        let arguments = scenario.arguments(&reference);
         let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
         let run = reference.evolve(&arguments).expect(0);
         assert_eq!(
