@@ -233,8 +233,8 @@ fn with_git(repo: &TestRepo, script: &str) -> String {
     let folder = repo.out("bin");
     fs::create_dir_all(&folder).unwrap();
     let shim = folder.join("git");
-    // A folder is made by one alone, so that two calls at once get two numbers.
-    let number = "n=1; until mkdir \"$OUT/bin/call-$n\" 2>/dev/null; do n=$((n + 1)); done";
+    // A folder is made by one alone, so that two calls at once get two numbers. When the test is gone, so is the place.
+    let number = "n=1; until mkdir \"$OUT/bin/call-$n\" 2>/dev/null; do [ -d \"$OUT/bin\" ] || exit 1; n=$((n + 1)); done";
     fs::write(
         &shim,
         format!("#!/bin/sh\nGIT='{}'\n{number}\n{script}\n", real.display()),
