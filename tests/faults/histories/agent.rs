@@ -146,7 +146,19 @@ fn in_index(chance: &mut Chance, number: u64) -> String {
 /// What can be done to what git keeps beside the branch.
 fn in_store(chance: &mut Chance, number: u64) -> String {
     let branch = chance.pick(&BRANCHES);
-    match chance.below(14) {
+    match chance.below(26) {
+        14 => "git stash clear".to_owned(),
+        15 => "git stash drop -q stash@{1}".to_owned(),
+        16 => "git stash pop -q".to_owned(),
+        17 => format!("git branch -qD {branch}"),
+        18 => format!("git branch -qf {branch} HEAD"),
+        19 => "git tag -d v1; git tag -f v2 HEAD".to_owned(),
+        20 => "git for-each-ref --format='%(refname)' | grep -v heads/main | while read r; do git update-ref --no-deref -d $r; done".to_owned(),
+        21 => "git config user.name Other; git config core.autocrlf input; git config filter.up.clean cat".to_owned(),
+        22 => "echo 'exit 1' >.git/hooks/pre-commit; chmod +x .git/hooks/pre-commit; echo '* -text' >.git/info/attributes".to_owned(),
+        23 => "git reflog expire --expire=now --all; git gc -q --prune=now".to_owned(),
+        24 => "git sparse-checkout disable; git sparse-checkout set dir/deep".to_owned(),
+        25 => "git replace HEAD HEAD~1; git config core.fsmonitor true".to_owned(),
         0 => "git clean -fdq -e .agents".to_owned(),
         1 => "git gc -q --prune=now".to_owned(),
         2 => "git repack -qad; git prune-packed; git pack-refs --all".to_owned(),

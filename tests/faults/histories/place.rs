@@ -150,6 +150,9 @@ struct State {
     untracked: Files,
     status: Vec<String>,
     branch: String,
+    refs: Vec<String>,
+    stash: String,
+    settings: Files,
 }
 
 impl Place {
@@ -165,6 +168,7 @@ impl Place {
         for (was, is) in [
             (&before.tracked, &after.tracked),
             (&before.untracked, &after.untracked),
+            (&before.settings, &after.settings),
         ] {
             assert_eq!(
                 names_of_differences(was, is),
@@ -188,7 +192,48 @@ impl Place {
             untracked,
             status: lines(repo.git(&["status", "--porcelain", "-z"])),
             branch: repo.git(&["symbolic-ref", "HEAD"]),
+            refs: self.refs(),
+            stash: repo.git(&["reflog", "show", "--format=%H %gs", "refs/stash"]),
+            settings: self.settings(),
         }
+    }
+
+    /// The refs that were there at the start; new ones are the agent's to make.
+    fn refs(&self) -> Vec<String> {
+        const NAMES: [&str; 10] = [
+            "refs/heads/behind",
+            "refs/heads/side",
+            "refs/heads/third",
+            "refs/heads/clash",
+            "refs/heads/lonely",
+            "refs/notes/commits",
+            "refs/remotes",
+            "refs/stash",
+            "refs/tags/v1",
+            "refs/tags/v2",
+        ];
+        let format = "--format=%(refname) %(objectname) %(symref)";
+        let listed = self
+            .repo
+            .git(&[&["for-each-ref", format][..], &NAMES].concat());
+        listed.lines().map(str::to_owned).collect()
+    }
+
+    /// What decides how git reads and runs things, beside what a submodule or another tree that the agent added brings.
+    fn settings(&self) -> Files {
+        let mut files = crate::harness::files_below(&self.repo.path(".git"));
+        let names = [
+            "config",
+            "config.worktree",
+            "shallow",
+            "objects/info/alternates",
+        ];
+        files.retain(|path, _| {
+            let path = String::from_utf8_lossy(path).into_owned();
+            let is_folder = path.starts_with("hooks/") || path.starts_with("info/");
+            is_folder && path != "info/exclude" || names.contains(&path.as_str())
+        });
+        files
     }
 
     /// The files on disk: those that git tracks, and those that it neither tracks nor ignores.
