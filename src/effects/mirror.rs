@@ -389,3 +389,106 @@ fn lend(from: &Path, to: &Path) -> IoResult<bool> {
 fn quoted(path: &Path) -> String {
     format!("'{}'", path.to_string_lossy().replace('\'', "'\\''"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+
+    fn make(root: &Path) -> Mirror {
+        let common = root.join("repo/.git");
+        for (name, text) in [
+            ("HEAD", "ref: refs/heads/main\n"),
+            ("config", "[core]\n"),
+            ("logs/HEAD", "one\n"),
+            ("objects/ab/cdef", "object"),
+            ("objects/pack/p.pack", "pack"),
+            ("objects/info/alternates", "/elsewhere\n"),
+            ("modules/sm/objects/12/34", "of a submodule"),
+            ("lfs/objects/ab/cd/abcd", "large"),
+            ("evolve/lock", "1"),
+            ("evolve/quarantine/s-1/a/b", "precious"),
+        ] {
+            write(&common.join(name), text);
+        }
+        symlink("config", common.join("link")).unwrap();
+        Mirror {
+            folder: root.join("state"),
+            git_dir: common.clone(),
+            common,
+        }
+    }
+
+    fn write(file: &Path, text: &str) {
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, text).unwrap();
+    }
+
+    /// Every file below a folder with its bytes.
+    fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+        let mut found = BTreeMap::new();
+        let mut folders = vec![folder.to_owned()];
+        while let Some(next) = folders.pop() {
+            for entry in fs::read_dir(next).unwrap() {
+                let path = entry.unwrap().path();
+                match path.is_dir() {
+                    true => folders.push(path),
+                    false => {
+                        let name = path.strip_prefix(folder).unwrap().to_owned();
+                        found.insert(name, fs::read(&path).unwrap());
+                    }
+                }
+            }
+        }
+        found.remove(Path::new("evolve/lock"));
+        found
+    }
+
+    #[test]
+    fn a_refreshed_copy_is_what_the_original_is_whatever_came_and_went() {
+        let root = tempfile::tempdir().unwrap();
+        let mirror = make(root.path());
+        mirror.refresh().unwrap();
+        assert_eq!(files(&mirror.copy()), files(&mirror.common));
+        assert!(!mirror.copy().join("evolve/lock").exists());
+        let common = &mirror.common;
+        write(&common.join("config"), "[user]\n");
+        write(&common.join("objects/ab/new"), "new");
+        write(&common.join("objects/cd/other"), "other");
+        write(&common.join("lfs/objects/ab/cd/more"), "more");
+        write(&common.join("evolve/quarantine/s-1/a/c"), "more");
+        fs::remove_file(common.join("objects/pack/p.pack")).unwrap();
+        fs::remove_dir_all(common.join("modules")).unwrap();
+        fs::remove_file(common.join("logs/HEAD")).unwrap();
+        write(&common.join("logs/HEAD/below"), "a folder now\n");
+        mirror.refresh().unwrap();
+        assert_eq!(files(&mirror.copy()), files(common));
+    }
+
+    #[test]
+    fn what_git_adds_to_in_place_is_copied_and_only_objects_are_linked() {
+        let root = tempfile::tempdir().unwrap();
+        let mirror = make(root.path());
+        mirror.refresh().unwrap();
+        for name in ["config", "logs/HEAD", "objects/info/alternates"] {
+            fs::write(mirror.common.join(name), "changed in place").unwrap();
+            let copy = fs::read_to_string(mirror.copy().join(name)).unwrap();
+            assert_ne!(copy, "changed in place", "{name}");
+        }
+        let inode = |folder: &Path| fs::metadata(folder.join("objects/ab/cdef")).unwrap().ino();
+        assert_eq!(inode(&mirror.common), inode(&mirror.copy()));
+    }
+
+    #[test]
+    fn objects_that_were_lost_are_lent() {
+        let root = tempfile::tempdir().unwrap();
+        let mirror = make(root.path());
+        mirror.refresh().unwrap();
+        let before = files(&mirror.common);
+        fs::remove_dir_all(mirror.common.join("objects/ab")).unwrap();
+        fs::remove_file(mirror.common.join("objects/pack/p.pack")).unwrap();
+        assert!(mirror.lend_objects().unwrap());
+        assert_eq!(files(&mirror.common), before);
+        assert!(!mirror.lend_objects().unwrap());
+    }
+}
