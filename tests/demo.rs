@@ -69,7 +69,7 @@ fn the_demonstration_improves_regresses_harvests_and_goes_dormant() {
     assert_snapshot!(redacted(&run.stdout).replace(&folder, "[folder]"), @r#"
     A small repository in [folder]/calc, with three goals and one item of work.
 
-    evolve 0.1.0 · session [session] · 3 goals · agent sh '[folder]/agent.sh' · [jobs] at once
+    evolve 0.1.0 · session [session] · 3 goals · agent sh [folder]/agent.sh · [jobs] at once
     protections: no sandbox: the agent may write wherever you may; its git cannot push
     baseline: score 47.37, 1 of 3 goals pass; failing usage-documented, open-ends
     cycle 1 · usage-documented: heaviest failing goal, weight 6
@@ -82,16 +82,19 @@ fn the_demonstration_improves_regresses_harvests_and_goes_dormant() {
       the undone work stays under refs/evolve/[session]/2
       regressed · score 78.95 → 52.63 (2 of 3 goals)
       undone: passed before and no longer: tests-pass (exit 1)
+      changed what a check leans on and only `protect` would freeze: calc.sh
     cycle 3 · open-ends: the only failing goal, weight 4
       measured: score 78.95, 2 of 3 goals pass; failing open-ends
       agent at work, log .git/evolve/logs/[session]/3-agent.log
       agent done after [s]: 1 commit, 1 file
       improved · score 78.95 → 100 (2 → 3 of 3 goals)
+      changed what a check leans on and only `protect` would freeze: calc.sh
     cycle 4 · next-work:Teach calc to multiply: no goal fails; most severe item of the queue (medium)
       measured: score 100, 3 of 3 goals pass
       agent at work, log .git/evolve/logs/[session]/4-agent.log
       agent done after [s]: 1 commit, 1 file
       harvested · score 100 (3 of 3 goals)
+      changed what a check leans on and only `protect` would freeze: calc.sh
     cycle 5 · nothing to do
       measured: score 100, 3 of 3 goals pass
       idle: no goal fails and the queue is empty

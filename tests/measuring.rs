@@ -148,6 +148,7 @@ fn the_check_that_took_longest_last_time_starts_first() {
         snapshot["goals"][index]["duration_s"] = seconds.into();
     }
     repo.write(".agents/evolve/fitness-1.json", &snapshot.to_string());
+    repo.commit_all("what the checks took");
     for arguments in [&["measure", "--jobs=1"][..], &["--dry-run", "--jobs=1"]] {
         fs::remove_file(repo.out("order")).unwrap();
         repo.evolve(arguments).expect(0);

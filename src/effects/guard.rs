@@ -91,6 +91,11 @@ pub fn folder(private: &Path) -> PathBuf {
 }
 
 impl Guarded {
+    /// Says whether nothing was taken yet.
+    pub fn is_empty(&self) -> bool {
+        *self == Guarded::default()
+    }
+
     /// Remembers everything.
     pub fn take(repo: &Repo) -> Result<Guarded> {
         let places = Places::of(repo);

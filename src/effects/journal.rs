@@ -45,7 +45,7 @@ pub struct Journal {
     pub phase: Phase,
     /// Which boot of which machine, and which private directory: in a copy of the repository, or after a reboot, nothing that
     /// runs here is the session's.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub place: String,
     /// Where it started; absent while measuring.
     pub start: Option<Start>,

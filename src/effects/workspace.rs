@@ -54,7 +54,7 @@ pub struct Start {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub flags: Vec<String>,
     /// What git holds for the user beside them.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Guarded::is_empty")]
     pub guarded: Guarded,
     /// When the cycle started, in seconds since 1970; a lock file older than that is not the agent's.
     pub since: i64,
