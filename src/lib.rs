@@ -85,10 +85,10 @@ pub mod effects {
     pub mod logs;
     pub mod measure;
     pub mod mirror;
+    pub mod places;
     pub mod proc_table;
     pub mod process;
     pub mod program;
-    pub mod programs;
     pub mod quarantine;
     pub mod repo;
     pub mod reports;

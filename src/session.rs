@@ -8,7 +8,6 @@ use chrono::{DateTime, Utc};
 
 use crate::effects::agent::Agent;
 use crate::effects::files;
-use crate::effects::guard::Places;
 use crate::effects::isolation::Isolation;
 use crate::effects::keep::Kept;
 use crate::effects::ledger::Ledger;
@@ -437,7 +436,7 @@ impl Session {
         if !self.has_git_dir() {
             return Err(self.git_dir_is_gone());
         }
-        let mut notes = start.put_back_settings(&Places::of(&self.repo))?;
+        let mut notes = start.put_back_settings(&self.repo.own_places())?;
         notes.extend(start.put_back_refs(&self.repo)?);
         Ok(notes)
     }
@@ -463,7 +462,7 @@ impl Session {
                 if !self.has_git_dir() {
                     return Err(self.git_dir_is_gone());
                 }
-                let put_back = start.put_back_settings(&Places::of(&self.repo))?;
+                let put_back = start.put_back_settings(&self.repo.own_places())?;
                 let repo = self.repo.reopened()?;
                 let mut stock = Workspace { repo: &repo }.take_stock(start, Unmarked::Agents)?;
                 stock.notes.extend(put_back);

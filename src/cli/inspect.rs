@@ -1,6 +1,7 @@
 //! Commands that look and change nothing: they take no lock, write no file and need no agent.
 
-use crate::cli::start::{current_dir, goals_file, user_config};
+use crate::cli::config::user_config;
+use crate::cli::start::{current_dir, goals_file};
 use crate::cli::{Global, print, print_document};
 use crate::effects::files;
 use crate::effects::journal::Journal;

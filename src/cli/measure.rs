@@ -3,8 +3,9 @@
 
 use std::collections::HashMap;
 
+use crate::cli::config::user_config;
 use crate::cli::start::{
-    block_on, current_dir, effective_jobs, effective_sandbox, goals_file, listen, user_config,
+    block_on, current_dir, effective_jobs, effective_sandbox, goals_file, listen,
 };
 use crate::cli::{Global, RunOptions, print, print_document};
 use crate::cycle::refuse_unmeasurable;

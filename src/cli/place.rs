@@ -1,7 +1,7 @@
 //! Where a session works: in the user's checkout, or in a slot beside it, and what slots are given.
 
 use crate::cli::RunOptions;
-use crate::cli::start::user_config;
+use crate::cli::config::user_config;
 use crate::effects::isolation::Isolation;
 use crate::effects::repo::Repo;
 use crate::error::{Error, Result};

@@ -4,10 +4,10 @@ use std::path::Path;
 use std::sync::mpsc;
 use std::thread::JoinHandle;
 
+use crate::cli::config::user_config;
 use crate::cli::place::{self, Place};
 use crate::cli::{Global, RunOptions};
 use crate::effects::agent::Agent;
-use crate::effects::guard::Places;
 use crate::effects::journal::Journal;
 use crate::effects::ledger::Ledger;
 use crate::effects::measure::Measurer;
@@ -21,16 +21,13 @@ use crate::engine;
 use crate::error::{Error, Result};
 use crate::event::{self, Event, Events};
 use crate::model::agent::Entry;
-use crate::model::goals::{self, AgentSpec, Goals, Limits, Settings, Where};
+use crate::model::goals::{AgentSpec, Goals, Limits, Settings, Where};
 use crate::model::ledger as names;
 use crate::model::sandbox::Wish;
 use crate::model::sweep::Part;
 use crate::model::usage::Spent;
 use crate::session::{Ending, GoalsFile, Options, Progress, Session};
 use crate::view::{json, plain};
-
-/// The most bytes of the user's configuration that are read.
-const CONFIG_LIMIT: u64 = 256 * 1024;
 
 /// Runs the loop in the repository of the working directory.
 pub fn run_loop(global: &Global, run: &RunOptions) -> Result<u8> {
@@ -78,7 +75,7 @@ async fn start(
     ] {
         files::remove_temporaries(&folder);
     }
-    let mirror = Mirror::of(&Places::of(&repo)).ok();
+    let mirror = Mirror::of(&repo.own_places()).ok();
     if let Some(mirror) = &mirror {
         mirror.refuse_another()?;
     }
@@ -246,24 +243,6 @@ pub fn effective_sandbox(run: &RunOptions, file: &Settings, user: &Settings) -> 
         ..Wish::default()
     };
     flags.or(&file.sandbox).or(&user.sandbox)
-}
-
-/// Reads the user's `config.yaml`; what does not exist says nothing.
-pub fn user_config() -> Result<Settings> {
-    let folder = std::env::var_os("XDG_CONFIG_HOME")
-        .map(std::path::PathBuf::from)
-        .filter(|folder| folder.is_absolute());
-    let Some(folder) = folder.or_else(|| std::env::home_dir().map(|home| home.join(".config")))
-    else {
-        return Ok(Settings::default());
-    };
-    let path = folder.join("evolve/config.yaml");
-    let shown = path.display().to_string();
-    match files::read_bounded(&path, CONFIG_LIMIT)? {
-        None => Ok(Settings::default()),
-        Some(bytes) => goals::read_config(&shown, &bytes)
-            .map_err(|problems| goals::to_error(&shown, &problems)),
-    }
 }
 
 /// Says where the goals are: `--goals`, relative to the caller, or GOALS.yaml in the root.

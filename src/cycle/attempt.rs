@@ -14,7 +14,7 @@ use crate::effects::journal::{Journal, Phase};
 use crate::effects::mirror::Mirror;
 use crate::effects::sandbox::Ground;
 use crate::effects::workspace::{Settled, Start, Stock};
-use crate::effects::{clock, context, excludes, files, guard, keep, programs};
+use crate::effects::{clock, context, excludes, files, guard, keep, program};
 use crate::error::{Error, Result};
 use crate::event::Event;
 use crate::model::agent::CannotRun;
@@ -93,7 +93,7 @@ impl<'a> Attempt<'a> {
         };
         let read = |path: &str| files::read_text(&session.repo.root.join(path), SCRIPT_LIMIT).ok();
         let yardstick = Yardstick::of(self.goals, &is_file).with_scripts(&is_file, &read);
-        self.programs = programs::found(self.goals, &session.repo.root);
+        self.programs = program::called_by_checks(self.goals, &session.repo.root);
         self.fingerprints = Attempt::fingerprints(session, &yardstick);
         if session.goals_file.in_repo.is_none() {
             self.goals_outside = fs::read(&session.goals_file.path).ok();

@@ -2,7 +2,7 @@
 
 use crate::cycle::{lack, sweep};
 use crate::effects::workspace::Start;
-use crate::effects::{clock, programs};
+use crate::effects::{clock, program};
 use crate::error::{Error, Result};
 use crate::event::Event;
 use crate::model::goals::Goals;
@@ -28,7 +28,7 @@ pub fn look_for_programs(
     progress: &mut Progress,
     goals: &Goals,
 ) -> Option<Ending> {
-    let now = programs::found(goals, &session.repo.root);
+    let now = program::called_by_checks(goals, &session.repo.root);
     let moved = yardstick::put_in_front(&progress.programs, &now);
     for (program, place) in now {
         progress.programs.entry(program).or_insert(place);

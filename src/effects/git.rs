@@ -11,29 +11,9 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
-use crate::effects::process::{Ending, Job, Stdout, Supervisor};
+use crate::effects::process::{Ending, Job, LOCAL_ENV_VARS, Stdout, Supervisor};
 use crate::effects::program;
 use crate::error::{Error, Kind, Result};
-
-/// What `git rev-parse --local-env-vars` prints: variables that tie a command to one repository.
-pub const LOCAL_ENV_VARS: [&str; 16] = [
-    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
-    "GIT_CONFIG",
-    "GIT_CONFIG_PARAMETERS",
-    "GIT_CONFIG_COUNT",
-    "GIT_OBJECT_DIRECTORY",
-    "GIT_DIR",
-    "GIT_WORK_TREE",
-    "GIT_IMPLICIT_WORK_TREE",
-    "GIT_GRAFT_FILE",
-    "GIT_INDEX_FILE",
-    "GIT_NO_REPLACE_OBJECTS",
-    "GIT_REPLACE_REF_BASE",
-    "GIT_PREFIX",
-    "GIT_SHALLOW_FILE",
-    "GIT_COMMON_DIR",
-    "GIT_INTERNAL_SUPER_PREFIX",
-];
 
 /// Settings that keep the repository's own configuration from running anything, and what git has written on the disk before
 /// it says so. Git does not know the last one before 2.36, and passes over it then. Its way to sync many objects at once

@@ -20,6 +20,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::effects::files;
 use crate::effects::mirror::Mirror;
+use crate::effects::places::Places;
 use crate::effects::quarantine::Quarantine;
 use crate::effects::repo::Repo;
 use crate::error::{Error, Result};
@@ -52,28 +53,6 @@ pub struct Guarded {
     bytes: Arc<Bytes>,
 }
 
-/// Where a repository keeps things.
-#[derive(Clone, Debug)]
-pub struct Places {
-    /// The git directory of the working tree.
-    pub git_dir: PathBuf,
-    /// The git directory that all working trees share.
-    pub common: PathBuf,
-    /// `evolve`'s private directory.
-    pub private: PathBuf,
-}
-
-impl Places {
-    /// The places of an open repository.
-    pub fn of(repo: &Repo) -> Places {
-        Places {
-            git_dir: repo.git_dir().to_owned(),
-            common: repo.common_path(""),
-            private: repo.private.clone(),
-        }
-    }
-}
-
 /// Whose the refs are that an agent moves.
 #[derive(Clone, Debug)]
 pub struct Whose {
@@ -98,7 +77,7 @@ impl Guarded {
 
     /// Remembers everything.
     pub fn take(repo: &Repo) -> Result<Guarded> {
-        let places = Places::of(repo);
+        let places = repo.own_places();
         let mut bytes = Bytes::new();
         let folders = settings::folders(&places);
         let settings = settings::list(&places, &folders, &mut bytes)?;
@@ -139,7 +118,7 @@ impl Guarded {
         let Some(refs) = &self.refs else {
             return Ok(Vec::new());
         };
-        let places = Places::of(repo);
+        let places = repo.own_places();
         let all = self.remembered(&places)?;
         let text = String::from_utf8_lossy(&of(&all, refs)).into_owned();
         let mut notes = refs::put_back(repo, &text, whose)?;
@@ -154,7 +133,7 @@ impl Guarded {
         let Some(refs) = &self.refs else {
             return Ok(());
         };
-        let places = Places::of(repo);
+        let places = repo.own_places();
         let all = self.remembered(&places)?;
         let refs = String::from_utf8_lossy(&of(&all, refs)).into_owned();
         let stash = self.stash.as_ref().map(|stash| of(&all, stash));

@@ -14,8 +14,7 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, symlink};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use crate::effects::guard::Places;
-use crate::effects::slot;
+use crate::effects::places::{Places, folder_name};
 use crate::error::{Error, Result};
 
 /// How many bytes of objects are copied where they cannot be linked.
@@ -46,7 +45,7 @@ impl Mirror {
         };
         let git_dir = real(&places.git_dir)?;
         Ok(Mirror {
-            folder: state()?.join("evolve").join(slot::folder_name(&git_dir)),
+            folder: state()?.join("evolve").join(folder_name(&git_dir)),
             common: real(&places.common)?,
             git_dir,
         })
@@ -141,7 +140,7 @@ impl Mirror {
         let of = |folder: &Path| {
             let common = folder.join(".git");
             let mirror = Mirror {
-                folder: state.join("evolve").join(slot::folder_name(&common)),
+                folder: state.join("evolve").join(folder_name(&common)),
                 git_dir: common.clone(),
                 common,
             };

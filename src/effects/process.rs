@@ -35,6 +35,7 @@ use link::{Handed, Link};
 use message::{Order, Report};
 use output::Output;
 use spawn::Environment;
+pub use spawn::LOCAL_ENV_VARS;
 use task::{Task, feed};
 
 pub use now::Said;

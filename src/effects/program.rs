@@ -1,9 +1,13 @@
-//! Where the programs are that `evolve` itself runs: found once, before any agent is called, and never in a folder that an
-//! agent could have filled.
+//! Where programs are. Those that `evolve` itself runs are found once, before any agent is called, and never in a folder that
+//! an agent could have filled. Those that checks call are looked for again and again, to see that no other one got in front.
 
+use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
+
+use crate::model::check;
+use crate::model::goals::Goals;
 
 /// Returns git, as an absolute path where there is one.
 pub fn git() -> &'static OsStr {
@@ -35,6 +39,26 @@ pub fn folders_within(tree: &Path) -> Vec<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path)
         .filter(|folder| !is_outside(&tree.join(folder), Some(tree)))
+        .collect()
+}
+
+/// Returns the path of each program that the checks of `goals` look for in PATH, as far as it is found; folders of PATH that
+/// are relative are below `root`, where checks run.
+pub fn called_by_checks(goals: &Goals, root: &Path) -> BTreeMap<String, String> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders = std::env::split_paths(&path).map(|folder| root.join(folder));
+    let Ok(path) = std::env::join_paths(folders) else {
+        return BTreeMap::new();
+    };
+    let programs = goals
+        .goals
+        .iter()
+        .flat_map(|goal| check::programs(&goal.check));
+    programs
+        .filter_map(|program| {
+            let place = which::which_in(&program, Some(&path), root).ok()?;
+            Some((program, place.display().to_string()))
+        })
         .collect()
 }
 

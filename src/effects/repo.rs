@@ -16,8 +16,8 @@ use git2::{
 
 use crate::effects::files;
 use crate::effects::git::Git;
-use crate::effects::guard::Places;
 use crate::effects::mirror::Mirror;
+use crate::effects::places::Places;
 use crate::error::{Error, Kind, Result};
 use crate::model::{mask, text};
 
@@ -113,6 +113,15 @@ impl Repo {
             private: git_dir.join("evolve"),
             git_dir,
         })
+    }
+
+    /// Returns the places of this repository.
+    pub fn own_places(&self) -> Places {
+        Places {
+            git_dir: self.git_dir().to_owned(),
+            common: self.common_path(""),
+            private: self.private.clone(),
+        }
     }
 
     /// Opens the repository of a slot at `root`, and no other that may lie around it. `evolve`'s private directory is that of

@@ -10,8 +10,6 @@ mod place;
 mod prepare;
 mod settings;
 
-pub use place::name as folder_name;
-
 use std::fs;
 use std::io::ErrorKind;
 use std::os::unix::fs::PermissionsExt;

@@ -18,8 +18,9 @@ use std::os::unix::ffi::OsStrExt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::effects::guard::{Guarded, Places, Whose};
+use crate::effects::guard::{Guarded, Whose};
 use crate::effects::keep::{self, Kept};
+use crate::effects::places::Places;
 use crate::effects::quarantine::Quarantine;
 use crate::effects::repo::{Commit, Repo};
 use crate::error::{Error, Result};

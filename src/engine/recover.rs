@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 
 use nix::sys::signal::Signal;
 
-use crate::effects::guard::Places;
 use crate::effects::isolation::Isolation;
 use crate::effects::journal::{Journal, Phase};
 use crate::effects::ledger::Ledger;
+use crate::effects::places::Places;
 use crate::effects::process::{self, MARK};
 use crate::effects::quarantine::Quarantine;
 use crate::effects::repo::Repo;

@@ -4,7 +4,7 @@ use std::fs;
 
 use super::Attempt;
 use crate::effects::workspace::{Start, Stock, Workspace};
-use crate::effects::{files, programs};
+use crate::effects::{files, program};
 use crate::error::Result;
 use crate::model::goals;
 use crate::model::yardstick::{self, Yardstick};
@@ -57,7 +57,7 @@ impl Attempt<'_> {
                 .cloned()
                 .collect();
             Workspace::note_leaned_on(&mut stock, &changed);
-            let now = programs::found(self.goals, &session.repo.root);
+            let now = program::called_by_checks(self.goals, &session.repo.root);
             let moved = yardstick::put_in_front(&self.programs, &now);
             stock.change.goalposts.extend(moved);
         }

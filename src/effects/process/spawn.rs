@@ -11,7 +11,25 @@ use nix::errno::Errno;
 use nix::spawn::{PosixSpawnAttr, PosixSpawnFileActions, PosixSpawnFlags, posix_spawnp};
 use nix::sys::signal::{SigSet, Signal};
 
-use crate::effects::git;
+/// What `git rev-parse --local-env-vars` prints: variables that tie a command to one repository.
+pub const LOCAL_ENV_VARS: [&str; 16] = [
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+    "GIT_CONFIG",
+    "GIT_CONFIG_PARAMETERS",
+    "GIT_CONFIG_COUNT",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_DIR",
+    "GIT_WORK_TREE",
+    "GIT_IMPLICIT_WORK_TREE",
+    "GIT_GRAFT_FILE",
+    "GIT_INDEX_FILE",
+    "GIT_NO_REPLACE_OBJECTS",
+    "GIT_REPLACE_REF_BASE",
+    "GIT_PREFIX",
+    "GIT_SHALLOW_FILE",
+    "GIT_COMMON_DIR",
+    "GIT_INTERNAL_SUPER_PREFIX",
+];
 
 /// What `POSIX_SPAWN_SETSID` is on the platforms that have it; the crate does not name it.
 #[cfg(target_os = "linux")]
@@ -28,7 +46,7 @@ impl Environment {
     /// Takes over this process's environment.
     pub fn inherited() -> Environment {
         let is_wanted = |name: &OsStr| {
-            let is_git = git::LOCAL_ENV_VARS.iter().any(|variable| name == *variable);
+            let is_git = LOCAL_ENV_VARS.iter().any(|variable| name == *variable);
             !is_git && !name.as_bytes().starts_with(b"EVOLVE_")
         };
         let variables = std::env::vars_os().filter(|(name, _)| is_wanted(name));

@@ -11,8 +11,6 @@ use super::{sandbox, yaml};
 use crate::model::agent::{BUILT_IN, Entry, Obstacle, Prompt, Refusal};
 use output::read_output;
 
-pub use words::variable_names;
-
 /// The words for how the brief goes in.
 pub const PROMPTS: &[(&str, Prompt)] = &[
     ("stdin", Prompt::Stdin),
@@ -138,7 +136,7 @@ fn read_entry(
         extra_args: words::args(&fields, "extra_args", found),
         prompt: fields.optional("prompt", &|node| fields::word(node, PROMPTS), found),
         env: words::variables(&fields, found),
-        needs_env: words::variable_names(&fields, "needs_env", found),
+        needs_env: fields::variable_names(&fields, "needs_env", found),
         leaves: words::patterns(&fields, found),
         writes: (fields.node("writes").is_some()).then(|| sandbox::paths(&fields, "writes", found)),
         sandboxed_args: words::args(&fields, "sandboxed_args", found),

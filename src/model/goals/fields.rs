@@ -369,3 +369,24 @@ pub fn texts(fields: &Fields<'_>, key: &str, found: &mut Found) -> Vec<(Place, S
     }
     list
 }
+
+/// Reads a list of names of environment variables.
+pub fn variable_names(fields: &Fields<'_>, key: &str, found: &mut Found) -> Option<Vec<String>> {
+    fields.node(key)?;
+    let mut names = Vec::new();
+    for (place, name) in texts(fields, key, found) {
+        if is_variable(&name) {
+            names.push(name);
+        } else {
+            let message = format!("{key}: {} is no name of a variable", quote(&name));
+            found.report(Complaint::new(place, message).hint("write letters, digits and _"));
+        }
+    }
+    Some(names)
+}
+
+/// Says whether this is the name of an environment variable.
+pub fn is_variable(name: &str) -> bool {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    !name.starts_with(|c: char| c.is_ascii_digit()) && !name.is_empty() && name.chars().all(is_part)
+}

@@ -1,6 +1,5 @@
 //! The `sandbox:` key: how agent and checks are held back. Pure.
 
-use super::agents::variable_names;
 use super::fields::{self, Fields, Found, Keys};
 use super::node::{Complaint, Node, Shape};
 use crate::model::sandbox::{Home, MODES, NETWORKS, Wish, expand};
@@ -36,7 +35,7 @@ fn read_mapping(node: &Node, found: &mut Found) -> Wish {
         mode: fields.optional("mode", &|node| fields::word(node, MODES), found),
         require: fields.optional("require", &fields::flag, found),
         write: paths(&fields, "write", found),
-        env: variable_names(&fields, "env", found),
+        env: fields::variable_names(&fields, "env", found),
         checks: fields.optional("checks", &fields::flag, found),
         network: fields.optional("network", &|node| fields::word(node, NETWORKS), found),
     };

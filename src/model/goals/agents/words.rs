@@ -139,7 +139,7 @@ pub fn variables(fields: &Fields<'_>, found: &mut Found) -> Option<Vec<(String, 
         };
         let value =
             found.take(value.map_err(|complaint| complaint.below(&format!("env: {}", entry.key))));
-        if !is_variable(&entry.key) {
+        if !fields::is_variable(&entry.key) {
             let message = format!(
                 "env: {} is no name of a variable",
                 fields::quote(&entry.key)
@@ -153,21 +153,6 @@ pub fn variables(fields: &Fields<'_>, found: &mut Found) -> Option<Vec<(String, 
         }
     }
     Some(variables)
-}
-
-/// Reads `needs_env`: names of variables.
-pub fn variable_names(fields: &Fields<'_>, key: &str, found: &mut Found) -> Option<Vec<String>> {
-    fields.node(key)?;
-    let mut names = Vec::new();
-    for (place, name) in fields::texts(fields, key, found) {
-        if is_variable(&name) {
-            names.push(name);
-        } else {
-            let message = format!("{key}: {} is no name of a variable", fields::quote(&name));
-            found.report(Complaint::new(place, message).hint("write letters, digits and _"));
-        }
-    }
-    Some(names)
 }
 
 /// Reads `leaves`: patterns as in a .gitignore.
@@ -184,11 +169,6 @@ pub fn patterns(fields: &Fields<'_>, found: &mut Found) -> Option<Vec<String>> {
         }
     }
     Some(patterns)
-}
-
-fn is_variable(name: &str) -> bool {
-    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    !name.starts_with(|c: char| c.is_ascii_digit()) && !name.is_empty() && name.chars().all(is_part)
 }
 
 /// Reads a regular expression.

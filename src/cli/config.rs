@@ -1,0 +1,26 @@
+//! The user's own configuration.
+
+use crate::effects::files;
+use crate::error::Result;
+use crate::model::goals::{self, Settings};
+
+/// The most bytes of the user's configuration that are read.
+const CONFIG_LIMIT: u64 = 256 * 1024;
+
+/// Reads the user's `config.yaml`; what does not exist says nothing.
+pub fn user_config() -> Result<Settings> {
+    let folder = std::env::var_os("XDG_CONFIG_HOME")
+        .map(std::path::PathBuf::from)
+        .filter(|folder| folder.is_absolute());
+    let Some(folder) = folder.or_else(|| std::env::home_dir().map(|home| home.join(".config")))
+    else {
+        return Ok(Settings::default());
+    };
+    let path = folder.join("evolve/config.yaml");
+    let shown = path.display().to_string();
+    match files::read_bounded(&path, CONFIG_LIMIT)? {
+        None => Ok(Settings::default()),
+        Some(bytes) => goals::read_config(&shown, &bytes)
+            .map_err(|problems| goals::to_error(&shown, &problems)),
+    }
+}

@@ -1,0 +1,56 @@
+//! Where a repository keeps things, and how a folder elsewhere that stands for it is called.
+
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use crate::model::digest;
+
+/// How many hex digits of the digest are in a folder's name.
+const DIGITS: usize = 12;
+
+/// Where a repository keeps things.
+#[derive(Clone, Debug)]
+pub struct Places {
+    /// The git directory of the working tree.
+    pub git_dir: PathBuf,
+    /// The git directory that all working trees share.
+    pub common: PathBuf,
+    /// `evolve`'s private directory.
+    pub private: PathBuf,
+}
+
+/// Returns the name of a folder of `evolve`'s that stands for a repository: that of the repository's folder, made harmless, and a digest.
+pub fn folder_name(git_dir: &Path) -> String {
+    let is_name = |part: &&Path| part.file_name().is_some_and(|name| name != ".git");
+    let folder = git_dir.ancestors().find(is_name);
+    let name = folder.and_then(Path::file_name).unwrap_or_default();
+    let is_harmless = |letter: &char| letter.is_ascii_alphanumeric() || "._-".contains(*letter);
+    let name: String = name
+        .to_string_lossy()
+        .chars()
+        .filter(is_harmless)
+        .take(40)
+        .collect();
+    let digest = digest::full(git_dir.as_os_str().as_bytes());
+    format!(
+        "{}-{}",
+        name.trim_start_matches('.'),
+        digest.get(..DIGITS).unwrap_or(&digest)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_is_named_after_the_repository_and_told_apart_by_its_path() {
+        let first = folder_name(Path::new("/home/me/my project/.git"));
+        assert!(first.starts_with("myproject-"), "{first}");
+        assert_eq!(first.len(), "myproject-".len() + DIGITS);
+        assert_ne!(first, folder_name(Path::new("/home/you/my project/.git")));
+        let linked = folder_name(Path::new("/home/me/project/.git/worktrees/second"));
+        assert!(linked.starts_with("second-"), "{linked}");
+        assert!(!folder_name(Path::new("/.git")).contains('/'));
+    }
+}
