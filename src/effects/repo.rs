@@ -14,6 +14,8 @@ use git2::{
     Signature, Sort,
 };
 
+use serde::{Deserialize, Serialize};
+
 use crate::effects::files;
 use crate::effects::git::Git;
 use crate::effects::mirror::Mirror;
@@ -58,7 +60,7 @@ pub struct Commit {
 }
 
 /// One movement of a ref, from its reflog.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Movement {
     /// Where it was.
     pub old: String,

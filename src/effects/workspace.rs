@@ -22,7 +22,7 @@ use crate::effects::guard::{Guarded, Whose};
 use crate::effects::keep::{self, Kept};
 use crate::effects::places::Places;
 use crate::effects::quarantine::Quarantine;
-use crate::effects::repo::{Commit, Repo};
+use crate::effects::repo::{Commit, Movement, Repo};
 use crate::error::{Error, Result};
 use crate::model::gate::{Change, Fate};
 
@@ -49,6 +49,9 @@ pub struct Start {
     pub head_movements: usize,
     /// How many movements the branch had made.
     pub branch_movements: usize,
+    /// The newest of HEAD's movements and of the branch's: a reflog that git cuts short is not counted on.
+    #[serde(default)]
+    pub newest_movements: (Option<Movement>, Option<Movement>),
     /// The user's files that git does not track.
     pub kept: Kept,
     /// What git was told not to look at, as in `h path`.
@@ -141,13 +144,15 @@ impl Workspace<'_> {
         let (status, hidden) = self.look_at_all()?;
         status.refuse_dirty(&hidden.changes)?;
         let tree = self.repo.tree_of(&commit)?;
+        let (head_log, branch_log) = (self.repo.movements("HEAD"), self.repo.movements(&branch));
         Ok(Start {
             session: session.to_owned(),
             cycle,
             content: self.repo.content(&tree)?,
             tree,
-            head_movements: self.repo.movements("HEAD").len(),
-            branch_movements: self.repo.movements(&branch).len(),
+            head_movements: head_log.len(),
+            branch_movements: branch_log.len(),
+            newest_movements: (head_log.into_iter().next(), branch_log.into_iter().next()),
             branch,
             commit,
             kept: Kept {

@@ -26,6 +26,8 @@ const FILES: [&str; 5] = [
 ];
 /// Folders of a git directory in which everything is a setting.
 const FOLDERS: [&str; 2] = ["hooks", "info"];
+/// What lies there, and git makes anew by itself.
+const DERIVED: &str = "info/refs";
 /// The most files below one of these folders that are looked at.
 const MOST: usize = 10_000;
 /// How deep submodules' git directories are looked for.
@@ -94,6 +96,9 @@ pub fn list(
             while let Some(path) = paths.pop() {
                 let is_folder = |meta: fs::Metadata| meta.is_dir();
                 let full = places.common.join(&path);
+                if path.ends_with(DERIVED) {
+                    continue;
+                }
                 if !fs::symlink_metadata(&full).is_ok_and(is_folder) {
                     look_at(places, &path, &mut found, bytes)?;
                     continue;

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
 use std::sync::Mutex;
 use std::thread;
 
@@ -24,6 +25,7 @@ struct Marked {
     /// As `git ls-files -v` shows it.
     tag: char,
     id: String,
+    is_executable: bool,
     /// Missing on disk by design: a sparse checkout leaves it out.
     may_be_missing: bool,
 }
@@ -134,7 +136,13 @@ impl Workspace<'_> {
                         changed.push(marked.path);
                     }
                 }
-                Ok(meta) if meta.is_file() => to_hash.push(marked),
+                Ok(meta) if meta.is_file() => {
+                    let is_executable = meta.mode() & 0o100 != 0;
+                    match is_executable != marked.is_executable && self.heeds_modes() {
+                        true => changed.push(marked.path),
+                        false => to_hash.push(marked),
+                    }
+                }
                 Ok(_) => changed.push(marked.path),
                 Err(_) if marked.may_be_missing => {}
                 Err(_) => changed.push(marked.path),
@@ -152,6 +160,12 @@ impl Workspace<'_> {
             changed.extend(differs.map(|(marked, _)| marked.path.clone()));
         }
         Ok(changed)
+    }
+
+    /// Says whether git looks at whether a file can be executed.
+    fn heeds_modes(&self) -> bool {
+        let asked = ["config", "--type=bool", "--get", "core.fileMode"];
+        !self.repo.git.run(&asked).is_ok_and(|is| is == b"false\n")
     }
 
     /// Says whether not every tracked file is checked out.
@@ -185,6 +199,7 @@ impl Workspace<'_> {
                 marked.push(Marked {
                     tag: char::from(tag),
                     path: line[tab + 1..].to_vec(),
+                    is_executable: mode == Some("100755"),
                     id: id.unwrap_or_default().to_owned(),
                     may_be_missing: tag.eq_ignore_ascii_case(&b'S') && *is_sparse,
                 });

@@ -127,10 +127,16 @@ impl Workspace<'_> {
         if unmarked == Unmarked::InSlot {
             return Vec::new();
         }
-        let head = new_movements(self.repo.movements("HEAD"), start.head_movements);
+        let (newest, branch_newest) = &start.newest_movements;
+        let before = (newest.as_ref(), start.head_movements);
+        let head = self.new_movements(start, self.repo.movements("HEAD"), before);
         let branch_log = self.repo.movements(&start.branch);
         let is_logged = !branch_log.is_empty();
-        let branch = new_movements(branch_log, start.branch_movements);
+        let branch = self.new_movements(
+            start,
+            branch_log,
+            (branch_newest.as_ref(), start.branch_movements),
+        );
         let mark = start.mark();
         let is_marked = |movement: &Movement| movement.message.starts_with(&mark);
         let all = || branch.iter().chain(&head);
@@ -141,10 +147,13 @@ impl Workspace<'_> {
                 || movement.new.bytes().all(|digit| digit == b'0')
                 || all().any(|own| is_marked(own) && own.new == movement.new)
         };
-        // Where a rebase or cherry-pick of the agent's passes over commits that need no picking.
+        // Where a rebase or cherry-pick of the agent's passes over commits that need no picking; and nobody rewrites a branch
+        // that an agent works on.
         let goes_on = |movement: &Movement| {
-            movement.message.ends_with(": fast-forward")
-                && all().any(|own| is_marked(own) && own.new == movement.old)
+            let heeds_no_mark = movement.message.ends_with(": fast-forward")
+                && all().any(|own| is_marked(own) && own.new == movement.old);
+            heeds_no_mark
+                || ["filter-branch: rewrite", "initial pull"].contains(&movement.message.as_str())
         };
         let mut others = Vec::new();
         if unmarked == Unmarked::Others || all().any(is_marked) {
@@ -167,6 +176,28 @@ impl Workspace<'_> {
             others.push(format!("{} moved to {at} without a note", start.branch));
         }
         others
+    }
+
+    /// Returns the movements that were made since the newest one of before, or since there were so many. Of a reflog that was
+    /// cut short, those to what the start did not have.
+    fn new_movements(
+        &self,
+        start: &Start,
+        mut movements: Vec<Movement>,
+        (newest, count): (Option<&Movement>, usize),
+    ) -> Vec<Movement> {
+        let new = match newest {
+            Some(newest) => movements.iter().position(|one| one == newest),
+            None => movements.len().checked_sub(count),
+        };
+        match new {
+            Some(new) => movements.truncate(new),
+            None => movements.retain(|one| {
+                let is_old = self.repo.descends(&start.commit, &one.new);
+                !is_old.unwrap_or(false)
+            }),
+        }
+        movements
     }
 
     /// Removes lock files that dead processes of the cycle left: of the index, of any ref, of whatever git writes. One that
@@ -378,16 +409,18 @@ impl Workspace<'_> {
             )?;
         }
         if !there.is_empty() {
-            git.run_with(
-                &[
-                    "add",
-                    "--all",
-                    "--ignore-errors",
-                    "--pathspec-from-file=-",
-                    "--pathspec-file-nul",
-                ],
-                &ended(&there),
-            )?;
+            let mut arguments = vec![
+                "add",
+                "--all",
+                "--ignore-errors",
+                "--pathspec-from-file=-",
+                "--pathspec-file-nul",
+            ];
+            if self.is_sparse() {
+                // Also what the checkout leaves out: the agent left it in.
+                arguments.push("--sparse");
+            }
+            git.run_with(&arguments, &ended(&there))?;
         }
         Ok(is_staged)
     }
@@ -459,12 +492,6 @@ fn is_older(file: &Path, since: i64) -> bool {
 fn in_the_way(lock: &Path) -> Error {
     Error::unsafe_repo(format!("{} is in the way", lock.display()))
         .hint("another git is at work here; if none is, remove that file")
-}
-
-/// Returns the movements that were made since there were `before` of them.
-fn new_movements(mut movements: Vec<Movement>, before: usize) -> Vec<Movement> {
-    movements.truncate(movements.len().saturating_sub(before));
-    movements
 }
 
 /// Returns a branch's name without `refs/heads/`.

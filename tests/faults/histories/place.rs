@@ -151,7 +151,6 @@ struct State {
     status: Vec<String>,
     branch: String,
     refs: Vec<String>,
-    stash: String,
     settings: Files,
 }
 
@@ -160,6 +159,7 @@ impl Place {
     pub fn undoes(&self, script: &str) {
         let repo = &self.repo;
         let (start, before, ignored) = (repo.head(), self.state(), self.ignored());
+        let (branches, stash) = (self.branches(), self.stash());
         let run = repo.cycle(script);
         assert_eq!(run.code, 0, "{}\n{}", run.stdout, run.stderr);
         let record = repo.newest();
@@ -177,8 +177,19 @@ impl Place {
             );
         }
         assert_eq!(after, before);
+        for (name, id) in branches {
+            repo.git(&["merge-base", "--is-ancestor", &id, &name]);
+        }
+        let stashed = self.stash();
+        assert!(
+            stashed.ends_with(&stash),
+            "{stashed:?} instead of {stash:?}"
+        );
         self.assert_fresh(&start);
-        self.assert_ignored(&ignored, &record);
+        // Forced into a commit, they go wherever the agent's branch goes.
+        if !script.contains("add -Af") {
+            self.assert_ignored(&ignored, &record);
+        }
         self.assert_sound(&start);
     }
 
@@ -193,29 +204,37 @@ impl Place {
             status: lines(repo.git(&["status", "--porcelain", "-z"])),
             branch: repo.git(&["symbolic-ref", "HEAD"]),
             refs: self.refs(),
-            stash: repo.git(&["reflog", "show", "--format=%H %gs", "refs/stash"]),
             settings: self.settings(),
         }
     }
 
-    /// The refs that were there at the start; new ones are the agent's to make.
+    /// The refs that were there at the start, those of kinds that go on to newer commits aside; new ones are the agent's.
     fn refs(&self) -> Vec<String> {
-        const NAMES: [&str; 10] = [
-            "refs/heads/behind",
-            "refs/heads/side",
-            "refs/heads/third",
-            "refs/heads/clash",
-            "refs/heads/lonely",
-            "refs/notes/commits",
-            "refs/remotes",
-            "refs/stash",
-            "refs/tags/v1",
-            "refs/tags/v2",
-        ];
+        const NAMES: [&str; 3] = ["refs/remotes/origin/HEAD", "refs/tags/v1", "refs/tags/v2"];
         let format = "--format=%(refname) %(objectname) %(symref)";
         let listed = self
             .repo
             .git(&[&["for-each-ref", format][..], &NAMES].concat());
+        listed.lines().map(str::to_owned).collect()
+    }
+
+    /// Branches, notes and tracking refs with their commits.
+    fn branches(&self) -> Vec<(String, String)> {
+        const KINDS: [&str; 3] = ["refs/heads", "refs/notes", "refs/remotes/origin/main"];
+        let format = "--format=%(refname) %(objectname)";
+        let listed = self
+            .repo
+            .git(&[&["for-each-ref", format][..], &KINDS].concat());
+        let pair = |line: &str| {
+            let (name, id) = line.split_once(' ').unwrap();
+            (name.to_owned(), id.to_owned())
+        };
+        listed.lines().map(pair).collect()
+    }
+
+    fn stash(&self) -> Vec<String> {
+        let list = ["reflog", "show", "--format=%H %gs", "refs/stash"];
+        let listed = self.repo.git(&list);
         listed.lines().map(str::to_owned).collect()
     }
 
@@ -231,7 +250,8 @@ impl Place {
         files.retain(|path, _| {
             let path = String::from_utf8_lossy(path).into_owned();
             let is_folder = path.starts_with("hooks/") || path.starts_with("info/");
-            is_folder && path != "info/exclude" || names.contains(&path.as_str())
+            is_folder && path != "info/exclude" && path != "info/refs"
+                || names.contains(&path.as_str())
         });
         files
     }
