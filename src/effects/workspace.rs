@@ -50,7 +50,7 @@ pub struct Start {
     /// How many movements the branch had made.
     pub branch_movements: usize,
     /// The newest of HEAD's movements and of the branch's: a reflog that git cuts short is not counted on.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_unknown")]
     pub newest_movements: (Option<Movement>, Option<Movement>),
     /// The user's files that git does not track.
     pub kept: Kept,
@@ -62,6 +62,10 @@ pub struct Start {
     pub guarded: Guarded,
     /// When the cycle started, in seconds since 1970; a lock file older than that is not the agent's.
     pub since: i64,
+}
+
+fn is_unknown(movements: &(Option<Movement>, Option<Movement>)) -> bool {
+    *movements == (None, None)
 }
 
 impl Start {
