@@ -8,6 +8,7 @@ use crate::effects::clock;
 use crate::effects::journal::{Journal, Phase};
 use crate::effects::ledger::Ledger;
 use crate::effects::logs;
+use crate::effects::mirror::Mirror;
 use crate::effects::stop::Halt;
 use crate::effects::workspace::Workspace;
 use crate::error::{Error, Result};
@@ -16,7 +17,7 @@ use crate::model::limit;
 use crate::session::{Cut, Ending, Progress, Session};
 
 pub use open::add_unwired;
-pub use recover::{put_back_settings, recover};
+pub use recover::{give_back_private, has_lost_private, make_private, put_back_settings, recover};
 
 /// Runs cycles until there is a reason to end, and ends in order. Returns the ending; an error that ended the session is
 /// returned after everything that could be settled was settled.
@@ -124,7 +125,7 @@ fn close(session: &Session, progress: &mut Progress, ending: &Ending) -> Result<
                 .ledger
                 .commit(&Workspace { repo: home }, &commit, &message)?;
         }
-        Journal::clear(&session.repo.private)?;
+        session.clear_journal()?;
     }
     if progress.newest.is_some() {
         told = Some(
@@ -147,11 +148,14 @@ fn close(session: &Session, progress: &mut Progress, ending: &Ending) -> Result<
 
 /// Drops what a cycle that was cut short before its agent had written; says whether nothing is left in progress.
 fn drop_unrecorded(session: &Session, progress: &mut Progress) -> Result<bool> {
+    if session.mirror.as_ref().is_some_and(Mirror::is_unsettled) {
+        return Ok(false);
+    }
     match Journal::read(&session.repo.private)?.map(|journal| journal.phase) {
         Some(Phase::Sweeping | Phase::Agent | Phase::Undoing | Phase::Recording) => {
             return Ok(false);
         }
-        Some(Phase::Measuring | Phase::Closing) => Journal::clear(&session.repo.private)?,
+        Some(Phase::Measuring | Phase::Closing) => session.clear_journal()?,
         None => {}
     }
     let next = progress.ledger.history.next_cycle();

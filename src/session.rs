@@ -9,6 +9,7 @@ use chrono::{DateTime, Utc};
 use crate::effects::agent::Agent;
 use crate::effects::files;
 use crate::effects::isolation::Isolation;
+use crate::effects::journal::Journal;
 use crate::effects::keep::Kept;
 use crate::effects::ledger::Ledger;
 use crate::effects::lock::Lock;
@@ -441,7 +442,25 @@ impl Session {
         Ok(notes)
     }
 
+    /// Notes that nothing is in progress any more.
+    pub fn clear_journal(&self) -> Result<()> {
+        self.note_settled()?;
+        Journal::clear(&self.repo.private)
+    }
+
+    /// Notes in the copy of the git directory that its cycle is settled. To be done before the journal stops telling of it.
+    pub fn note_settled(&self) -> Result<()> {
+        self.mirror.as_ref().map_or(Ok(()), Mirror::note_settled)
+    }
+
     fn git_dir_is_gone(&self) -> Error {
+        let private = self.home().private.display();
+        if self.mirror.as_ref().and_then(Mirror::private).is_some() {
+            let error = format!("{private} is gone or was replaced while it was needed");
+            return Error::unsafe_repo(error).hint(
+                "nothing was written; run evolve again: it gets the folder back from a copy and undoes the cycle",
+            );
+        }
         let root = self.repo.root.display();
         let error = Error::unsafe_repo(format!(
             "{root} is no longer the git repository it was: its .git is gone or was replaced"

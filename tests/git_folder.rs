@@ -158,3 +158,68 @@ fn where_no_copy_can_be_made_that_is_said_once_and_the_run_goes_on() {
         run.stderr
     );
 }
+
+#[test]
+fn a_cycle_whose_private_folder_was_removed_is_settled_by_the_next_start() {
+    for (what, script) in [
+        ("removed", "rm -rf .git/evolve"),
+        (
+            "emptied",
+            "rm -rf .git/evolve/*; rm .git/evolve/journal.json",
+        ),
+        (
+            "made anew",
+            "rm -rf .git/evolve; mkdir -p .git/evolve/keep; echo bad >.git/evolve/keep/0; echo x >.git/evolve/journal.json",
+        ),
+        (
+            "a link",
+            "rm -rf .git/evolve; mkdir \"$OUT/x\"; ln -s \"$OUT/x\" .git/evolve",
+        ),
+    ] {
+        let repo = repository();
+        repo.write("b", "");
+        repo.commit_all("b");
+        repo.write("notes", "mine\n");
+        let (before, head) = (state(&repo), repo.head());
+        let run = repo.cycle(&format!(
+            "{script}; rm b; echo changed >notes; touch a; git add a b; git commit -qm evil
+             git config core.fsmonitor \"touch '$OUT/planted'\""
+        ));
+        assert_eq!(run.code, 3, "{what}: {}", run.stderr);
+        repo.agent_does(&["touch a"]);
+        let again = repo.run(&["--max-cycles=1"]);
+        assert_eq!(again.code, 0, "{what}: {}", again.stderr);
+        assert_eq!(repo.each("result"), ["interrupted", "improved"], "{what}");
+        assert!(repo.has("b"), "{what}: an unjudged change was kept");
+        assert_eq!(repo.read("notes"), "mine\n", "{what}");
+        assert!(
+            !repo.out("planted").exists(),
+            "{what}: a setting was believed"
+        );
+        repo.git(&["merge-base", "--is-ancestor", &head, "HEAD"]);
+        assert!(sh(&repo, "git config --list --local").contains("alias.st"));
+        assert!(before.contains("alias.st"));
+        let precious = repo.path(".git/evolve/quarantine/old/file");
+        assert_eq!(
+            fs::read_to_string(precious).unwrap(),
+            "precious\n",
+            "{what}"
+        );
+        assert!(!copies(&repo), "{what}: the copy is still there");
+        // What is settled is not settled again.
+        repo.agent_does(&["true"]);
+        repo.run(&["--max-cycles=1"]).expect(0);
+        assert_eq!(
+            repo.each("result")[..2],
+            ["interrupted", "improved"],
+            "{what}"
+        );
+        assert_eq!(
+            repo.each("result")
+                .iter()
+                .filter(|r| *r == "interrupted")
+                .count(),
+            1
+        );
+    }
+}

@@ -604,3 +604,51 @@ fn what_evolve_itself_prints_into_the_tree_is_not_rolled_back() {
     );
     assert_eq!(repo.status(), ["?? nohup.out"]);
 }
+
+#[test]
+fn copies_of_untracked_files_that_an_agent_wrote_to_are_not_believed() {
+    let table = [
+        (
+            "overwritten",
+            "for f in .git/evolve/keep/*; do echo changed >$f; done",
+        ),
+        ("removed", "rm -rf .git/evolve/keep"),
+        (
+            "changed and given their time back",
+            "for f in .git/evolve/keep/*; do touch -r $f /tmp/t.$$; printf X | dd of=$f conv=notrunc 2>/dev/null; touch -r /tmp/t.$$ $f; done; rm /tmp/t.$$",
+        ),
+    ];
+    for (what, script) in table {
+        let repo = repository();
+        // In the second cycle the copy of the first would be used again.
+        let again = "rm b; git commit -qam b; echo changed >notes; chmod 777 tool";
+        repo.agent_does(&[
+            &format!("{script}; {again}"),
+            &format!("{script}; {again}"),
+            &format!("{again}"),
+        ]);
+        repo.run(&["--max-cycles=3"]);
+        assert_eq!(repo.read("notes"), "notes is mine\n", "{what}");
+        let mode = fs::metadata(repo.path("tool"))
+            .unwrap()
+            .permissions()
+            .mode();
+        assert_eq!(mode & 0o777, 0o750, "{what}");
+        assert!(repo.has("b"), "{what}");
+    }
+}
+
+#[test]
+fn a_file_of_which_no_copy_is_left_as_it_was_is_named() {
+    let repo = repository();
+    let run = repo.cycle(
+        "for f in .git/evolve/keep/* ~/.local/state/evolve/*/git/evolve/keep/*; do echo changed >$f; done; echo changed >notes",
+    );
+    assert!(
+        text(&repo).contains("CANNOT be put back, because their copies were changed, too: notes"),
+        "{}",
+        text(&repo)
+    );
+    assert!(run.stdout.contains("CANNOT be put back"), "{}", run.stdout);
+    assert_eq!(repo.read("own/list"), "own/list is mine\n");
+}

@@ -79,6 +79,7 @@ async fn start(
     if let Some(mirror) = &mirror {
         mirror.refuse_another()?;
     }
+    engine::give_back_private(&repo.own_places())?;
     if let Some(ending) = engine::recover(&repo, events)? {
         return Ok(tell(events, ending));
     }
@@ -184,8 +185,13 @@ async fn start(
 async fn open(cwd: &Path) -> Result<Repo> {
     if let Some(places) = Repo::places(cwd) {
         let lock = places.private.join("lock");
-        if Journal::is_there(&places.private) && lock::holder(&lock).is_none() {
+        let is_lost = engine::has_lost_private(&places);
+        if (is_lost || Journal::is_there(&places.private)) && lock::holder(&lock).is_none() {
+            if is_lost {
+                engine::make_private(&places)?;
+            }
             let _lock = lock::take(&lock, &clock::timestamp()).await?;
+            engine::give_back_private(&places)?;
             engine::put_back_settings(&places)?;
         }
     }

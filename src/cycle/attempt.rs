@@ -480,6 +480,7 @@ impl<'a> Attempt<'a> {
             progress.ledger.queue.release(item.key);
             progress.ledger.write_queue()?;
         }
+        session.note_settled()?;
         Journal::measuring(&session.id, start.cycle).write(&session.repo.private)?;
         Ok(settled.commit)
     }

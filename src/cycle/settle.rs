@@ -255,7 +255,7 @@ fn write_down(
         &start.commit,
         &record_message(record),
     )?;
-    Journal::clear(&session.repo.private)?;
+    session.clear_journal()?;
     session.events.send(Event::CycleFinished {
         record: Box::new(record.clone()),
     });
@@ -312,7 +312,7 @@ pub fn idle(
     // The date of a sweep is committed like all else, so its cycle is recorded.
     if streak >= DORMANT_AFTER && swept.is_none() {
         progress.ledger.unwrite(&names::snapshot(start.cycle))?;
-        Journal::clear(&session.repo.private)?;
+        session.clear_journal()?;
         return Ok(Step::End(Ending::fine(
             "dormant",
             format!("still nothing to do: {reason}"),
@@ -355,7 +355,7 @@ pub fn leave_to_a_person(
     stuck: Vec<Stuck>,
 ) -> Result<Step, Cut> {
     progress.ledger.unwrite(&names::snapshot(cycle))?;
-    Journal::clear(&session.repo.private)?;
+    session.clear_journal()?;
     let each: Vec<_> = stuck
         .iter()
         .map(|stuck| format!("{} ({}: {})", stuck.goal_id, stuck.standing, stuck.reason))
@@ -371,7 +371,7 @@ pub fn leave_to_agents_no_more(
     cycle: u64,
 ) -> Result<Step, Cut> {
     progress.ledger.unwrite(&names::snapshot(cycle))?;
-    Journal::clear(&session.repo.private)?;
+    session.clear_journal()?;
     let reason = format!(
         "a human is needed: the last {MOST_FOUND_IN_A_ROW} cycles all worked on what agents had left to do themselves; look through `evolve work list`, then run evolve again"
     );

@@ -3,17 +3,20 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
-use std::fs::{self, Metadata};
+use std::fs::{self, Metadata, Permissions};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
 use crate::effects::files;
+use crate::effects::mirror::Mirror;
+use crate::effects::places::Places;
 use crate::effects::quarantine::Quarantine;
 use crate::error::{Error, Result};
+use crate::model::digest;
 
 /// The largest file that is copied, in bytes.
 const FILE_LIMIT: u64 = 10 << 20;
@@ -41,6 +44,41 @@ pub struct Copy {
     pub copy: Option<String>,
     /// Where a symbolic link points, in hex.
     pub link: Option<String>,
+    /// The digest of the copy's bytes: an agent can write to the copy, too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub digest: Option<String>,
+    /// What tells the copy from one that was written to since.
+    #[serde(skip)]
+    copy_stamp: String,
+}
+
+/// What putting back came to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PutBack {
+    /// What was put back.
+    files: Vec<String>,
+    /// What was deleted or changed and stays so, because its copies were changed, too.
+    lost: Vec<String>,
+}
+
+impl PutBack {
+    /// Says what was done, for the record.
+    pub fn notes(&self) -> Vec<String> {
+        let mut notes = Vec::new();
+        if !self.files.is_empty() {
+            notes.push(format!(
+                "untracked files put back: {}",
+                self.files.join(", ")
+            ));
+        }
+        if !self.lost.is_empty() {
+            notes.push(format!(
+                "untracked files that were changed or removed and CANNOT be put back, because their copies were changed, too: {}",
+                self.lost.join(", ")
+            ));
+        }
+        notes
+    }
 }
 
 impl Kept {
@@ -70,17 +108,16 @@ impl Kept {
             }
             let stamp = stamp(&meta);
             let earlier = last.and_then(|last| last.untracked.get(&name));
-            if let Some(earlier) =
-                earlier.filter(|earlier| earlier.stamp == stamp && earlier.copy.is_some())
-            {
+            let is_good =
+                |earlier: &&Copy| earlier.stamp == stamp && earlier.has_unchanged_copy(folder);
+            if let Some(earlier) = earlier.filter(is_good) {
                 room = room.saturating_sub(meta.len());
                 kept.untracked.insert(name, earlier.clone());
                 continue;
             }
             let mut entry = Copy {
                 stamp,
-                copy: None,
-                link: None,
+                ..Copy::unknown()
             };
             if meta.is_symlink() {
                 let target =
@@ -88,7 +125,9 @@ impl Kept {
                 entry.link = Some(to_hex(target.as_os_str().as_bytes()));
             } else if meta.is_file() && meta.len() <= FILE_LIMIT.min(room) {
                 room -= meta.len();
-                entry.copy = Some(copy_into(folder, &file, kept.untracked.len())?);
+                let name = copy_into(folder, &file, kept.untracked.len())?;
+                entry.note_copy(&folder.join(&name))?;
+                entry.copy = Some(name);
             } else {
                 kept.too_large
                     .push(String::from_utf8_lossy(&path).into_owned());
@@ -140,19 +179,25 @@ impl Kept {
             })
     }
 
-    /// Puts back what was deleted or changed; a changed version goes to the quarantine first. Returns what was put back.
+    /// Puts back what was deleted or changed; a changed version goes to the quarantine first. Copies are taken from the first
+    /// of the folders that has them as they were made.
     pub fn put_back(
         &self,
         root: &Path,
-        folder: &Path,
+        folders: &[PathBuf],
         quarantine: &mut Quarantine,
-    ) -> Result<Vec<String>> {
-        let mut put_back = Vec::new();
+    ) -> Result<PutBack> {
+        let mut put_back = PutBack::default();
         for (name, entry) in &self.untracked {
             let path = from_hex(name);
-            if !entry.is_kept() || is_unchanged(root, folder, &path, entry) {
+            if !entry.is_kept() || is_unchanged(root, folders, &path, entry) {
                 continue;
             }
+            let shown = String::from_utf8_lossy(&path).into_owned();
+            let Some(source) = entry.source(folders) else {
+                put_back.lost.push(shown);
+                continue;
+            };
             let target = root.join(OsStr::from_bytes(&path));
             // The way first: behind a link that stands in it lies somebody else's file.
             clear_way(root, &path, quarantine)?;
@@ -162,26 +207,31 @@ impl Kept {
             if let Some(parent) = target.parent() {
                 fs::create_dir_all(parent).map_err(|cause| Error::io("create", parent, cause))?;
             }
-            write(folder, entry, &target)?;
-            put_back.push(String::from_utf8_lossy(&path).into_owned());
+            write(&source, entry, &target)?;
+            put_back.files.push(shown);
         }
         Ok(put_back)
     }
 
     /// Puts back what was deleted, where nothing is in the way. What is changed or in the way may be somebody else's and
-    /// stays; the earlier version goes to the quarantine. Returns what was put back.
+    /// stays; the earlier version goes to the quarantine.
     pub fn put_back_missing(
         &self,
         root: &Path,
-        folder: &Path,
+        folders: &[PathBuf],
         quarantine: &mut Quarantine,
-    ) -> Result<Vec<String>> {
-        let mut put_back = Vec::new();
+    ) -> Result<PutBack> {
+        let mut put_back = PutBack::default();
         for (name, entry) in &self.untracked {
             let path = from_hex(name);
-            if !entry.is_kept() || is_unchanged(root, folder, &path, entry) {
+            if !entry.is_kept() || is_unchanged(root, folders, &path, entry) {
                 continue;
             }
+            let shown = String::from_utf8_lossy(&path).into_owned();
+            let Some(source) = entry.source(folders) else {
+                put_back.lost.push(shown);
+                continue;
+            };
             let target = root.join(OsStr::from_bytes(&path));
             let is_free = fs::symlink_metadata(&target).is_err()
                 && slashes(&path).all(|(index, _)| {
@@ -190,7 +240,7 @@ impl Kept {
                 });
             let target = match is_free {
                 true => {
-                    put_back.push(String::from_utf8_lossy(&path).into_owned());
+                    put_back.files.push(shown);
                     target
                 }
                 false => quarantine.place_for(&path),
@@ -198,7 +248,7 @@ impl Kept {
             if let Some(parent) = target.parent() {
                 fs::create_dir_all(parent).map_err(|cause| Error::io("create", parent, cause))?;
             }
-            write(folder, entry, &target)?;
+            write(&source, entry, &target)?;
         }
         Ok(put_back)
     }
@@ -261,7 +311,7 @@ fn slashes(path: &[u8]) -> impl Iterator<Item = (usize, &u8)> {
     path.iter().enumerate().filter(|(_, byte)| **byte == b'/')
 }
 
-fn is_unchanged(root: &Path, folder: &Path, path: &[u8], entry: &Copy) -> bool {
+fn is_unchanged(root: &Path, folders: &[PathBuf], path: &[u8], entry: &Copy) -> bool {
     let file = root.join(OsStr::from_bytes(path));
     let Ok(meta) = fs::symlink_metadata(&file) else {
         return false;
@@ -272,11 +322,15 @@ fn is_unchanged(root: &Path, folder: &Path, path: &[u8], entry: &Copy) -> bool {
     if stamp(&meta) == entry.stamp {
         return true;
     }
-    match (&entry.link, &entry.copy) {
+    if let Some(digest) = &entry.digest {
+        let has_mode = meta.mode() == entry.mode().unwrap_or(meta.mode());
+        return meta.is_file() && has_mode && digest_of(&file).as_ref() == Some(digest);
+    }
+    match (&entry.link, entry.source(folders)) {
         (Some(link), _) => {
             fs::read_link(&file).is_ok_and(|target| to_hex(target.as_os_str().as_bytes()) == *link)
         }
-        (None, Some(copy)) => meta.is_file() && is_same_file(&file, &folder.join(copy)),
+        (None, Some(copy)) => meta.is_file() && is_same_file(&file, &copy),
         (None, None) => true,
     }
 }
@@ -302,11 +356,13 @@ fn copy_into(folder: &Path, file: &Path, number: usize) -> Result<String> {
     Ok(name)
 }
 
-fn write(folder: &Path, entry: &Copy, target: &Path) -> Result<()> {
-    let done = match (&entry.link, &entry.copy) {
-        (Some(link), _) => std::os::unix::fs::symlink(OsStr::from_bytes(&from_hex(link)), target),
-        (None, Some(copy)) => files::copy(&folder.join(copy), target),
-        (None, None) => Ok(()),
+fn write(source: &Path, entry: &Copy, target: &Path) -> Result<()> {
+    let done = match &entry.link {
+        Some(link) => std::os::unix::fs::symlink(OsStr::from_bytes(&from_hex(link)), target),
+        None => files::copy(source, target).and_then(|()| match entry.mode() {
+            Some(mode) => fs::set_permissions(target, Permissions::from_mode(mode & 0o7777)),
+            None => Ok(()),
+        }),
     };
     let done = done.and_then(|()| match target.parent() {
         Some(parent) => files::sync_folder(parent),
@@ -351,7 +407,57 @@ pub fn folder(private: &Path) -> PathBuf {
     private.join("keep")
 }
 
+/// Returns the folders in which copies are looked for, the best first: the private directory's, and the copy of it that is
+/// outside the repository.
+pub fn folders(places: &Places) -> Vec<PathBuf> {
+    let mirrored = Mirror::of(places).ok().and_then(|mirror| mirror.private());
+    let private = [Some(places.private.clone()), mirrored];
+    private.iter().flatten().map(|it| folder(it)).collect()
+}
+
+/// Returns the digest of a file as small as one that is copied; none if it cannot be read.
+fn digest_of(file: &Path) -> Option<String> {
+    let bytes = files::read_bounded(file, FILE_LIMIT).ok().flatten();
+    bytes.map(|bytes| digest::full(&bytes))
+}
+
 impl Copy {
+    /// Remembers what the copy is like that was just made.
+    fn note_copy(&mut self, copy: &Path) -> Result<()> {
+        let unreadable = |cause| Error::io("read", copy, cause);
+        self.copy_stamp = stamp(&fs::symlink_metadata(copy).map_err(unreadable)?);
+        self.digest = digest_of(copy);
+        Ok(())
+    }
+
+    /// Says whether the copy is there and nobody wrote to it.
+    fn has_unchanged_copy(&self, folder: &Path) -> bool {
+        let meta = self
+            .copy
+            .as_ref()
+            .map(|copy| folder.join(copy).symlink_metadata());
+        meta.and_then(|meta| meta.ok())
+            .is_some_and(|meta| stamp(&meta) == self.copy_stamp)
+    }
+
+    /// Returns the first copy that is as it was made. A link needs none, and any path will do.
+    fn source(&self, folders: &[PathBuf]) -> Option<PathBuf> {
+        let Some(copy) = self.copy.as_ref().filter(|_| self.link.is_none()) else {
+            return self.link.as_ref().map(|_| PathBuf::new());
+        };
+        let is_good = |file: &PathBuf| match &self.digest {
+            Some(digest) => digest_of(file).as_ref() == Some(digest),
+            // Copied by a version that noted none.
+            None => file.is_file(),
+        };
+        folders.iter().map(|folder| folder.join(copy)).find(is_good)
+    }
+
+    /// Returns the file's mode when it was copied.
+    fn mode(&self) -> Option<u32> {
+        u32::from_str_radix(self.stamp.split(' ').nth(1)?, 8).ok()
+    }
+
     /// Says whether the file could be put back.
     fn is_kept(&self) -> bool {
         self.copy.is_some() || self.link.is_some()
@@ -363,6 +469,8 @@ impl Copy {
             stamp: String::new(),
             copy: None,
             link: None,
+            digest: None,
+            copy_stamp: String::new(),
         }
     }
 }

@@ -14,6 +14,7 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, symlink};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use crate::effects::files;
 use crate::effects::places::{Places, folder_name};
 use crate::error::{Error, Result};
 
@@ -24,7 +25,7 @@ const FRESH: Duration = Duration::from_secs(2);
 /// What only the running program needs.
 const LEFT_OUT: [&str; 2] = ["evolve/lock", "evolve/logs"];
 /// Folders whose files are never changed once they are written.
-const LINKED: [&str; 4] = ["objects", "lfs", "evolve/quarantine", "evolve/keep"];
+const LINKED: [&str; 3] = ["objects", "lfs", "evolve/quarantine"];
 
 /// Where the copy of one git directory lies.
 #[derive(Clone, Debug)]
@@ -111,15 +112,53 @@ impl Mirror {
         })
     }
 
+    /// Returns the copy of the private directory, if a whole copy is there and the git directory is still the one that was
+    /// copied.
+    pub fn private(&self) -> Option<PathBuf> {
+        self.way_back()?;
+        self.is_of_same().then(|| self.evolve_in(&self.copy()))
+    }
+
+    /// Gives the private directory back what it has lost; copies of the user's files and settings, and the journal, as they
+    /// were before the agent. What else is there stays.
+    pub fn lend_private(&self) -> Result<()> {
+        let (from, to) = (self.evolve_in(&self.copy()), self.evolve_in(&self.common));
+        let old = ["keep", "guard", "journal.json"];
+        let done = old.iter().try_for_each(|name| remove(&to.join(name)));
+        done.and_then(|()| lend(&from, &to).map(|_| ()))
+            .map_err(|cause| Error::io("restore", &to, cause))
+    }
+
+    /// Notes that the cycle is settled that the copy was made for: there is nothing to go back to.
+    pub fn note_settled(&self) -> Result<()> {
+        let folder = self.evolve_in(&self.copy());
+        if !self.is_unsettled() {
+            return Ok(());
+        }
+        files::remove(&folder.join("journal.json"))?;
+        files::sync_folder(&folder).map_err(|cause| Error::io("sync", &folder, cause))
+    }
+
+    /// Says whether the copy was made for a cycle that was not settled yet.
+    pub fn is_unsettled(&self) -> bool {
+        let folder = self.evolve_in(&self.copy());
+        fs::symlink_metadata(folder.join("journal.json")).is_ok()
+    }
+
+    fn is_of_same(&self) -> bool {
+        fs::read_to_string(self.folder.join("of")).ok() == identity(&self.common)
+    }
+
+    /// Returns the private directory in a shared git directory.
+    fn evolve_in(&self, common: &Path) -> PathBuf {
+        let below = self.git_dir.strip_prefix(&self.common);
+        common.join(below.unwrap_or(Path::new(""))).join("evolve")
+    }
+
     /// Refuses a git directory that is not the one that was copied, nor the copy put back: going on would lose the copy.
     pub fn refuse_another(&self) -> Result<()> {
-        let is_same = fs::read_to_string(self.folder.join("of")).ok() == identity(&self.common);
-        let below = self
-            .git_dir
-            .strip_prefix(&self.common)
-            .unwrap_or(Path::new(""));
-        let journal =
-            |git_dir: &Path| fs::read(git_dir.join(below).join("evolve/journal.json")).ok();
+        let is_same = self.is_of_same();
+        let journal = |git_dir: &Path| fs::read(self.evolve_in(git_dir).join("journal.json")).ok();
         let (copied, journal) = (journal(&self.copy()), journal(&self.common));
         match self.way_back() {
             Some(way_back) if !is_same && copied != journal => Err(Error::unsafe_repo(format!(
@@ -370,7 +409,11 @@ fn lend(from: &Path, to: &Path) -> IoResult<bool> {
     let mut entries: Vec<_> = fs::read_dir(from)?.collect::<IoResult<_>>()?;
     let is_index = |name: &OsStr| Path::new(name).extension() == Some(OsStr::new("idx"));
     entries.sort_by_key(|entry| is_index(&entry.file_name()));
-    fs::create_dir_all(to)?;
+    // A link that stands there would lead elsewhere.
+    if !fs::symlink_metadata(to).is_ok_and(|meta| meta.is_dir()) {
+        remove(to)?;
+        fs::create_dir_all(to)?;
+    }
     for entry in entries {
         let (from, to) = (entry.path(), to.join(entry.file_name()));
         let kind = entry.file_type()?;

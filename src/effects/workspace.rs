@@ -226,7 +226,7 @@ impl Workspace<'_> {
         plan: Option<&Plan>,
     ) -> Result<Settled> {
         let mut quarantine = Quarantine::of(&self.repo.private, &start.session, start.cycle);
-        let folder = keep::folder(&self.repo.private);
+        let folders = keep::folders(&self.repo.own_places());
         let mut settled = Settled {
             commit: stock.tip.clone(),
             was_undone: false,
@@ -250,14 +250,10 @@ impl Workspace<'_> {
         let is_left = fate == Fate::Leave || settled.was_outrun;
         let (root, kept) = (&self.repo.root, &start.kept);
         let put_back = match is_left {
-            true => kept.put_back_missing(root, &folder, &mut quarantine)?,
-            false => kept.put_back(root, &folder, &mut quarantine)?,
+            true => kept.put_back_missing(root, &folders, &mut quarantine)?,
+            false => kept.put_back(root, &folders, &mut quarantine)?,
         };
-        if !put_back.is_empty() {
-            settled
-                .notes
-                .push(format!("untracked files put back: {}", put_back.join(", ")));
-        }
+        settled.notes.extend(put_back.notes());
         let (ignored, uncopied) = start.kept.gone(&self.repo.root);
         for (what, gone) in [
             ("ignored files that are gone", ignored),

@@ -1,6 +1,7 @@
 //! Settles what a dead session left: ends its processes, undoes its half-done cycle, records it as interrupted.
 
 mod isolated;
+mod lost;
 
 use std::time::{Duration, Instant};
 
@@ -9,6 +10,7 @@ use nix::sys::signal::Signal;
 use crate::effects::isolation::Isolation;
 use crate::effects::journal::{Journal, Phase};
 use crate::effects::ledger::Ledger;
+use crate::effects::mirror::Mirror;
 use crate::effects::places::Places;
 use crate::effects::process::{self, MARK};
 use crate::effects::quarantine::Quarantine;
@@ -21,6 +23,8 @@ use crate::model::gate::Fate;
 use crate::model::ledger as names;
 use crate::model::record::{CycleResult, History, Record};
 use crate::session::Ending;
+
+pub use lost::{give_back_private, has_lost_private, make_private};
 
 /// How long the processes of a dead session may take to go away.
 const LIMIT: Duration = Duration::from_secs(20);
@@ -100,6 +104,10 @@ pub fn recover(repo: &Repo, events: &Events) -> Result<Option<Ending>> {
             format!("{what} of a session that died had changed nothing yet; it is done again")
         }
     };
+    // The copy first: a cycle that is settled must not be found there again.
+    if let Ok(mirror) = Mirror::of(&repo.own_places()) {
+        mirror.note_settled()?;
+    }
     Journal::clear(&repo.private)?;
     events.note(said);
     Ok(ending)
@@ -212,15 +220,12 @@ fn finish(workspace: &Workspace<'_>, start: &Start, plan: &Plan) -> Result<Settl
     workspace.clear_locks(start)?;
     let mut quarantine = Quarantine::of(&repo.private, &start.session, start.cycle);
     let was_outrun = !workspace.carry_out(start, plan, &mut quarantine)?;
-    let mut notes = Vec::new();
-    let (kept, folder) = (&start.kept, keep::folder(&repo.private));
+    let (kept, folders) = (&start.kept, keep::folders(&repo.own_places()));
     let put_back = match was_outrun {
-        true => kept.put_back_missing(&repo.root, &folder, &mut quarantine)?,
-        false => kept.put_back(&repo.root, &folder, &mut quarantine)?,
+        true => kept.put_back_missing(&repo.root, &folders, &mut quarantine)?,
+        false => kept.put_back(&repo.root, &folders, &mut quarantine)?,
     };
-    if !put_back.is_empty() {
-        notes.push(format!("untracked files put back: {}", put_back.join(", ")));
-    }
+    let mut notes = put_back.notes();
     notes.extend(quarantine.notes());
     workspace.give_flags_back(start)?;
     let head = repo.head()?.commit.unwrap_or_else(|| start.commit.clone());
