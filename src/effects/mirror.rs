@@ -68,19 +68,21 @@ impl Mirror {
         }
         let mut work = Work::default();
         let done = make_folder(&self.folder).and_then(|()| {
+            // First of all: what is cut short here is still a copy of this one.
+            fs::write(
+                self.folder.join("of"),
+                identity(&self.common).unwrap_or_default(),
+            )?;
             work.copy_folder(&self.common, &self.copy(), "", false)?;
             let mut later = std::mem::take(&mut work.later);
             while let Some((from, to, name)) = later.pop() {
                 work.copy_folder(&from, &to, &name, true)?;
                 later.append(&mut work.later);
             }
-            fs::write(
-                self.folder.join("of"),
-                identity(&self.common).unwrap_or_default(),
-            )
+            Ok(())
         });
         done.map_err(|cause| {
-            let _ = fs::remove_dir_all(&self.folder);
+            let _ = self.remove();
             Error::io("copy .git to", &self.copy(), cause)
         })
     }
@@ -188,13 +190,18 @@ impl Mirror {
         dir.ancestors().find_map(of)
     }
 
-    /// Removes the copy.
+    /// Removes the copy. It gives up its name first: what a failure leaves of it is no copy any more.
     pub fn remove(&self) -> Result<()> {
-        match fs::symlink_metadata(&self.folder).is_ok_and(|meta| meta.is_dir()) {
-            true => fs::remove_dir_all(&self.folder)
-                .map_err(|cause| Error::io("remove", &self.folder, cause)),
-            false => Ok(()),
+        if !fs::symlink_metadata(&self.folder).is_ok_and(|meta| meta.is_dir()) {
+            return Ok(());
         }
+        let failed = |cause| Error::io("remove", &self.folder, cause);
+        let going = self.folder.join("going");
+        remove(&going).map_err(failed)?;
+        if fs::symlink_metadata(self.copy()).is_ok() {
+            fs::rename(self.copy(), going).map_err(failed)?;
+        }
+        fs::remove_dir_all(&self.folder).map_err(failed)
     }
 }
 

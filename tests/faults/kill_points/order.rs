@@ -157,7 +157,13 @@ fn names_follow_bytes(deeds: &[(Who, Deed)]) {
     let mut unsynced: BTreeSet<String> = BTreeSet::new();
     let mut unsure: Option<String> = None;
     let mut named = 0;
-    for (who, deed) in deeds.iter().filter(|(who, _)| *who != Who::Other) {
+    // The copy of .git is there for what an agent does to it, not for a machine that goes down.
+    let counts = |(who, deed): &&(Who, Deed)| {
+        let is_copied =
+            matches!(deed, Deed::Named { to, .. } if to.contains("/.local/state/evolve/"));
+        *who != Who::Other && !is_copied
+    };
+    for (who, deed) in deeds.iter().filter(counts) {
         match deed {
             Deed::Wrote(file, _) => {
                 unsynced.insert(file.clone());
