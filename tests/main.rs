@@ -24,6 +24,7 @@ mod refs;
 mod sandbox;
 mod secrets;
 mod selection;
+mod slots;
 mod stopping;
 mod sweep;
 mod undo;

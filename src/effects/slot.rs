@@ -6,6 +6,7 @@
 //! what would lead git elsewhere and writes the settings anew, and `renew` makes all of it anew. Slots may be deleted at any
 //! time; the next use makes them again.
 
+mod lend;
 mod place;
 mod prepare;
 mod settings;
@@ -82,27 +83,8 @@ impl Slot {
             Ignored::Go => "-ffdxq",
         };
         repo.git.run(&["clean", what])?;
-        self.lend(user)?;
+        self.lend(user, &repo)?;
         Ok(repo)
-    }
-
-    /// Links to what the user's checkout lends. What is not there is not lent.
-    fn lend(&self, user: &Repo) -> Result<()> {
-        for path in &self.provisions.link {
-            let (from, to) = (user.root.join(path), self.root.join(path));
-            if fs::read_link(&to).is_ok_and(|target| target == from) {
-                continue;
-            }
-            remove_all(&to)?;
-            if fs::symlink_metadata(&from).is_err() {
-                continue;
-            }
-            let folder = to.parent().unwrap_or(&self.root);
-            fs::create_dir_all(folder).map_err(|cause| Error::io("create", folder, cause))?;
-            std::os::unix::fs::symlink(&from, &to)
-                .map_err(|cause| Error::io("link", &to, cause))?;
-        }
-        Ok(())
     }
 
     /// Makes the git directory anew, on a commit; the files stay as they are.
@@ -148,12 +130,18 @@ impl Slot {
     /// Removes the slot, whatever stands in its place.
     pub fn remove(&self) -> Result<()> {
         remove_all(&self.stamp())?;
+        remove_all(&self.lent())?;
         remove_all(&self.root)
     }
 
     /// Returns the file that says what the slot was made ready from.
     fn stamp(&self) -> PathBuf {
         self.root.with_extension("prepared")
+    }
+
+    /// Returns the file that says what was lent to the slot.
+    fn lent(&self) -> PathBuf {
+        self.root.with_extension("lent")
     }
 }
 
