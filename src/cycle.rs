@@ -19,7 +19,6 @@ use call::Called;
 pub use attempt::drop_copies;
 pub use choose::{load_goals, measure_all, refuse_unmeasurable};
 pub use lack::warn as warn_of_lack;
-pub use settle::record_message;
 
 /// What follows a cycle.
 #[derive(Debug)]

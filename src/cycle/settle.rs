@@ -15,7 +15,6 @@ use crate::model::lesson;
 use crate::model::record::{CycleResult, ENVIRONMENT_CHANGED, Record};
 use crate::model::select::{Stuck, Task};
 use crate::model::snapshot::{CheckResult, FORMAT, Snapshot};
-use crate::model::text;
 use crate::model::work::BY_AGENT;
 use crate::session::{Carried, Cut, Ending, Progress, Session};
 
@@ -250,36 +249,14 @@ fn write_down(
     progress.records.push(record.clone());
     progress.start = Some(start.clone());
     summary::write(session, progress, None)?;
-    progress.ledger.commit(
-        &Workspace { repo: home },
-        &start.commit,
-        &record_message(record),
-    )?;
+    progress
+        .ledger
+        .commit(&Workspace { repo: home }, &start.commit, &record.message())?;
     session.clear_journal()?;
     session.events.send(Event::CycleFinished {
         record: Box::new(record.clone()),
     });
     Ok(())
-}
-
-/// Returns the message of a record's commit.
-pub fn record_message(record: &Record) -> String {
-    let result = record.result.word();
-    let goal = record.goal_id.as_deref().map(text::clean_line);
-    let (subject, trailer) = match &goal {
-        Some(goal) => (
-            format!("{} {result}", text::cut(goal, 60)),
-            format!("Evolve-Goal: {goal}\n"),
-        ),
-        None => (result.to_owned(), String::new()),
-    };
-    let score = record
-        .score_after
-        .map_or(String::new(), |score| format!("Evolve-Score: {score}\n"));
-    format!(
-        "evolve: cycle {0} — {subject}\n\nEvolve-Cycle: {0}\n{trailer}Evolve-Result: {result}\n{score}",
-        record.cycle
-    )
 }
 
 /// Records a cycle with nothing to do; the third in a row on the same content is dormancy. A repository that was already

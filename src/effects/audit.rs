@@ -1,6 +1,7 @@
 //! Gathers what git holds of a history, for `model::audit` to judge. Reads only: no lock, no file, no ref.
 
 mod chronicle;
+mod goals_files;
 mod remeasure;
 
 use std::collections::{HashMap, HashSet};
@@ -11,20 +12,18 @@ use serde::Deserialize;
 use crate::effects::repo::{Past, Repo};
 use crate::error::{Error, Result};
 use crate::model::audit::{
-    self, Audit, Disagreement, Kept, Sight, Trailers, Undo, Witness, Written,
+    self, Audit, BY_OTHERS, Disagreement, Kept, Recorder, Sight, Trailers, Undo, Witness, Written,
 };
-use crate::model::goals::{self, Goals};
+use crate::model::goals::Goals;
 use crate::model::ledger as names;
 use crate::model::record::{CycleResult, History, Record};
 use crate::model::snapshot::{FORMAT, Snapshot};
-use crate::model::text;
+use crate::model::{text, yardstick};
 
 use chronicle::Chronicle;
+use goals_files::GoalsFiles;
 
 pub use remeasure::{Again, remeasure};
-
-/// The start of the reason of a cycle in which the commits are not only the agent's.
-const BY_OTHERS: &str = "somebody else committed";
 
 /// What was recorded of a commit, so that it can be measured again.
 #[derive(Clone, Debug)]
@@ -42,8 +41,8 @@ struct Auditor<'a> {
     repo: &'a Repo,
     past: Past,
     goals_file: Option<&'a str>,
-    /// What the goals file says, by its blob.
-    goals: HashMap<String, Option<Rc<Goals>>>,
+    /// The goals of files that were measured.
+    goals: GoalsFiles,
     is_shallow: bool,
     /// Snapshots that were held against their records.
     snapshots: usize,
@@ -67,7 +66,7 @@ pub fn audit(
         repo,
         past,
         goals_file,
-        goals: HashMap::new(),
+        goals: GoalsFiles::default(),
         snapshots: 0,
         other_goals: 0,
     };
@@ -219,9 +218,11 @@ impl Auditor<'_> {
             Some(start) => self.kept(start, tip.unwrap_or(0))?,
             None => Sight::Unseen,
         };
-        let goals = match (&started, &start, before) {
-            (Sight::Seen(_), Some(start), Some(before)) => self.goals_of(start, before)?,
-            _ => None,
+        let (goals, added) = match (&started, &start, before) {
+            (Sight::Seen(_), Some(start), Some(before)) => {
+                self.goals_of(start, (before, record))?
+            }
+            _ => (Sight::Unseen, None),
         };
         let mut differs_in = Vec::new();
         if let (Some(back_to), Some(commit)) = (&record.reverted_to, commit.seen())
@@ -239,11 +240,22 @@ impl Auditor<'_> {
         };
         let found = audit::of_record(&Witness {
             record,
-            recorder: recorder.map(|written| (written.commit.as_str(), &written.trailers)),
+            recorder: recorder.map(|written| Recorder {
+                id: &written.commit,
+                subject: place
+                    .and_then(|place| self.past.message(place)?.lines().next())
+                    .unwrap_or_default(),
+                trailers: &written.trailers,
+            }),
             commit,
             start: started,
             snapshots,
-            goals: goals.as_deref(),
+            goals: match &goals {
+                Sight::Seen(goals) => Sight::Seen(goals),
+                Sight::Gone => Sight::Gone,
+                Sight::Unseen => Sight::Unseen,
+            },
+            added,
             differs_in,
         });
         let recorded = snapshot.map(|snapshot| Recorded {
@@ -291,29 +303,37 @@ impl Auditor<'_> {
         }))
     }
 
-    /// Returns the goals of a start, if the snapshot was taken of them.
-    fn goals_of(&mut self, start: &str, before: &Snapshot) -> Result<Option<Rc<Goals>>> {
+    /// Returns the goals that a snapshot was taken of, as a file of its start has them, and how many the record's commit added
+    /// to that file.
+    fn goals_of(
+        &mut self,
+        start: &str,
+        (before, record): (&Snapshot, &Record),
+    ) -> Result<(Sight<Rc<Goals>>, Option<usize>)> {
         let tree = self.repo.tree_of(start)?;
-        let id = match self.goals_file {
-            Some(name) => self.repo.file_id(&tree, name)?,
-            None => None,
+        let wanted = &before.goals_digest;
+        let Some((path, goals)) = self
+            .goals
+            .find(self.repo, (&tree, self.goals_file), wanted)?
+        else {
+            let has_goals = self
+                .goals_file
+                .is_some_and(|name| self.repo.has_file(&tree, name));
+            self.other_goals += usize::from(!has_goals);
+            return Ok(match has_goals {
+                true => (Sight::Gone, None),
+                false => (Sight::Unseen, None),
+            });
         };
-        let known = match id {
-            None => None,
-            Some(id) => match self.goals.get(&id) {
-                Some(known) => known.clone(),
-                None => {
-                    let bytes = self.repo.blob(&id)?;
-                    let read = goals::read_goals("GOALS.yaml", &bytes).ok();
-                    let read = read.map(|(goals, _)| Rc::new(goals));
-                    self.goals.insert(id, read.clone());
-                    read
-                }
-            },
-        };
-        let measured = known.filter(|goals| goals.digest == before.goals_digest);
-        self.other_goals += usize::from(measured.is_none());
-        Ok(measured)
+        let mut added = None;
+        if self.repo.has_commit(&record.commit_sha) {
+            let later = self.repo.tree_of(&record.commit_sha)?;
+            added = self
+                .goals
+                .at(self.repo, &later, &path)?
+                .map(|edited| yardstick::compare_goals(&goals, &edited).added);
+        }
+        Ok((Sight::Seen(goals), added))
     }
 
     /// Returns the paths outside the ledger in which two commits differ.

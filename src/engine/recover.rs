@@ -272,11 +272,7 @@ fn write_down(
         events.warn(said);
     }
     ledger.record(record)?;
-    ledger.commit(
-        workspace,
-        &start.commit,
-        &crate::cycle::record_message(record),
-    )?;
+    ledger.commit(workspace, &start.commit, &record.message())?;
     Ok(())
 }
 

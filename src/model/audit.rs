@@ -4,13 +4,15 @@ mod again;
 mod files;
 mod lines;
 mod record;
+mod result;
 
 use serde::Serialize;
 
 pub use again::{differing, of_measured};
 pub use files::{Filed, files};
 pub use lines::{Lines, Written, lines};
-pub use record::{Kept, Sight, Witness, of_record};
+pub use record::{Kept, Recorder, Sight, Witness, of_record};
+pub use result::BY_OTHERS;
 
 /// Something in a history that does not agree with something else in it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]

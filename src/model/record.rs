@@ -178,6 +178,26 @@ impl Record {
                 .is_some_and(|reason| reason.starts_with(DECLINED))
     }
 
+    /// Returns the message of the commit that records the cycle.
+    pub fn message(&self) -> String {
+        let result = self.result.word();
+        let goal = self.goal_id.as_deref().map(text::clean_line);
+        let (subject, trailer) = match &goal {
+            Some(goal) => (
+                format!("{} {result}", text::cut(goal, 60)),
+                format!("Evolve-Goal: {goal}\n"),
+            ),
+            None => (result.to_owned(), String::new()),
+        };
+        let score = self
+            .score_after
+            .map_or(String::new(), |score| format!("Evolve-Score: {score}\n"));
+        format!(
+            "evolve: cycle {0} — {subject}\n\nEvolve-Cycle: {0}\n{trailer}Evolve-Result: {result}\n{score}",
+            self.cycle
+        )
+    }
+
     /// Says whether the cycle was undone.
     pub fn is_undone(&self) -> bool {
         self.reverted_to.is_some()

@@ -136,7 +136,7 @@ fn history_is_read_as_far_as_possible_and_used() {
                 Some(&snapshot),
                 Some(&snapshot),
             ));
-            assert_clean(&evolve::cycle::record_message(record));
+            assert_clean(&record.message());
         }
         assert_clean_page(&tables::history_table(&history.records));
         assert_counted(&history, &goals, &snapshot);

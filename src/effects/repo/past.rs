@@ -151,6 +151,23 @@ impl Repo {
             .map(|entry| entry.id().to_string()))
     }
 
+    /// Returns path and id of the files of a tree that by their names may be goals files.
+    pub fn files_like_goals(&self, tree: &str) -> Result<Vec<(String, String)>> {
+        let mut found = Vec::new();
+        let tree = self.tree(tree)?;
+        tree.walk(git2::TreeWalkMode::PreOrder, |parent, entry| {
+            if let (Some(ObjectType::Blob), Ok(name)) = (entry.kind(), entry.name()) {
+                let small = name.to_lowercase();
+                if small.ends_with(".yaml") || small.ends_with(".yml") || small.contains("goals") {
+                    found.push((format!("{parent}{name}"), entry.id().to_string()));
+                }
+            }
+            git2::TreeWalkResult::Ok
+        })
+        .map_err(broken("read a tree"))?;
+        Ok(found)
+    }
+
     /// Says whether a commit is in the repository, wherever.
     pub fn has_commit(&self, id: &str) -> bool {
         oid(id).is_ok_and(|id| self.inner.find_commit(id).is_ok())

@@ -1,9 +1,10 @@
 //! One record, held against its commit, the trailers of the commit that recorded it, its start and its snapshots.
 
+use super::result::of_result;
 use super::{Disagreement, Trailers, some_of, undone_cycle};
-use crate::model::goals::Goals;
+use crate::model::goals::{Goal, Goals};
 use crate::model::record::{CycleResult, NEXT_WORK, Record};
-use crate::model::snapshot::{self, Snapshot};
+use crate::model::snapshot::{FORMAT, Snapshot};
 use crate::model::text;
 
 /// What can be seen of something that a record names.
@@ -25,6 +26,11 @@ impl<T> Sight<T> {
             Sight::Gone | Sight::Unseen => None,
         }
     }
+
+    /// Says whether it is known not to be there.
+    pub fn is_gone(&self) -> bool {
+        matches!(self, Sight::Gone)
+    }
 }
 
 /// A commit that a record names.
@@ -38,34 +44,49 @@ pub struct Kept {
     pub is_followed: bool,
 }
 
+/// The commit that recorded a cycle.
+#[derive(Clone, Copy, Debug)]
+pub struct Recorder<'a> {
+    /// The commit.
+    pub id: &'a str,
+    /// The first line of its message.
+    pub subject: &'a str,
+    /// Its trailers.
+    pub trailers: &'a Trailers,
+}
+
 /// One record, and everything that git holds about it.
 #[derive(Clone, Debug)]
 pub struct Witness<'a> {
     /// The record.
     pub record: &'a Record,
-    /// The commit that recorded it, with its trailers.
-    pub recorder: Option<(&'a str, &'a Trailers)>,
+    /// The commit that recorded it.
+    pub recorder: Option<Recorder<'a>>,
     /// The commit that the record names.
     pub commit: Sight<Kept>,
     /// The commit that the cycle started from.
     pub start: Sight<Kept>,
     /// The snapshots before and after, as they were committed with the record, or why one cannot be read.
     pub snapshots: [Sight<Result<Snapshot, String>>; 2],
-    /// The goals as the start's goals file has them; none if the snapshot was taken of others.
-    pub goals: Option<&'a Goals>,
+    /// The goals that were measured, as a file of the start has them; gone if the start has a goals file and none of its files
+    /// is what was measured.
+    pub goals: Sight<&'a Goals>,
+    /// How many goals of that file the record's commit has that the start has not, where both can be seen.
+    pub added: Option<usize>,
     /// In what the content of the undo differs from the start's.
     pub differs_in: Vec<String>,
 }
 
 /// Returns what does not agree with the record.
 pub fn of_record(witness: &Witness<'_>) -> Vec<Disagreement> {
-    let mut found = of_trailers(witness);
+    let mut found = of_recorder(witness);
+    found.extend(of_fields(witness));
     found.extend(of_commits(witness));
     found.extend(of_snapshots(witness));
     found.extend(of_result(witness));
     let commit = witness
         .recorder
-        .map_or(&witness.record.commit_sha[..], |(id, _)| id);
+        .map_or(&witness.record.commit_sha[..], |recorder| recorder.id);
     let disagreement = |what| Disagreement {
         cycle: Some(witness.record.cycle),
         commit: Some(commit.to_owned()),
@@ -74,18 +95,75 @@ pub fn of_record(witness: &Witness<'_>) -> Vec<Disagreement> {
     found.into_iter().map(disagreement).collect()
 }
 
-fn quoted(value: Option<&str>) -> String {
+pub(super) fn quoted(value: Option<&str>) -> String {
     value.map_or("missing".to_owned(), |value| {
         format!("\"{}\"", text::clean_line(value))
     })
 }
 
-/// Holds the trailers of the commit that recorded it against the record.
-fn of_trailers(witness: &Witness<'_>) -> Vec<String> {
-    let Some((_, trailers)) = witness.recorder else {
+/// Holds the message of the commit that recorded it against the record.
+fn of_recorder(witness: &Witness<'_>) -> Vec<String> {
+    let Some(recorder) = &witness.recorder else {
         return Vec::new();
     };
+    let mut found = of_trailers(witness.record, recorder.trailers);
+    let message = witness.record.message();
+    let meant = message.lines().next().unwrap_or_default();
+    if recorder.subject.trim() != meant.trim() {
+        found.push(format!(
+            "the commit's subject is {}, the record's is {}",
+            quoted(Some(recorder.subject)),
+            quoted(Some(meant))
+        ));
+    }
+    found
+}
+
+/// Finds what every record has that came with a commit of its own, and formats of which nothing is known.
+fn of_fields(witness: &Witness<'_>) -> Vec<String> {
     let record = witness.record;
+    let mut found: Vec<String> = [
+        ("record", Some(record.format)),
+        (
+            "first snapshot",
+            snapshot_of(witness, 0).map(|it| it.format),
+        ),
+        (
+            "second snapshot",
+            snapshot_of(witness, 1).map(|it| it.format),
+        ),
+    ]
+    .into_iter()
+    .filter_map(|(what, format)| Some((what, format.filter(|format| *format != FORMAT)?)))
+    .map(|(what, format)| format!("the {what} has format {format}, which is not {FORMAT}"))
+    .collect();
+    if witness.recorder.is_none() {
+        return found;
+    }
+    let goal = record.goal_id.as_ref();
+    let is_goal = goal.is_some_and(|id| !id.starts_with(NEXT_WORK));
+    let starts = |which| {
+        snapshot_of(witness, which).is_none_or(|snapshot| snapshot.cycle_start_sha.is_some())
+    };
+    found.extend(
+        [
+            ("content", record.content.is_some()),
+            ("score_before", record.score_before.is_some()),
+            ("score_after", record.score_after.is_some()),
+            ("session", record.session.is_some()),
+            ("definition", record.definition.is_some() || !is_goal),
+            ("cycle_start_sha of the first snapshot", starts(0)),
+            ("cycle_start_sha of the second snapshot", starts(1)),
+        ]
+        .into_iter()
+        .filter(|(_, is_there)| !is_there)
+        .map(|(field, _)| format!("{field} is missing")),
+    );
+    found
+}
+
+/// Holds the trailers of the commit that recorded it against the record.
+fn of_trailers(record: &Record, trailers: &Trailers) -> Vec<String> {
     let goal = record.goal_id.as_deref().map(text::clean_line);
     let score = record.score_after.map(|score| score.to_string());
     let pairs = [
@@ -174,7 +252,8 @@ fn of_commits(witness: &Witness<'_>) -> Vec<String> {
     found
 }
 
-fn snapshot_of<'a>(witness: &'a Witness<'_>, which: usize) -> Option<&'a Snapshot> {
+/// Returns the first (0) or second (1) snapshot, where it can be read.
+pub(super) fn snapshot_of<'a>(witness: &'a Witness<'_>, which: usize) -> Option<&'a Snapshot> {
     witness.snapshots[which].seen()?.as_ref().ok()
 }
 
@@ -216,17 +295,6 @@ fn of_snapshots(witness: &Witness<'_>) -> Vec<String> {
                 .into_iter()
                 .map(|(field, said, is)| differs(field, said, (name, is))),
         );
-    }
-    if let (Some(before), Some(after), false) = (before, after, is_cut) {
-        let worse = snapshot::newly_failing(before, after);
-        if worse != record.newly_failing {
-            let list = |ids: &[String]| format!("[{}]", ids.join(", "));
-            found.push(format!(
-                "newly_failing is {} in the record and {} in the snapshots",
-                list(&record.newly_failing),
-                list(&worse)
-            ));
-        }
     }
     found
 }
@@ -290,8 +358,22 @@ fn of_snapshot(witness: &Witness<'_>, (name, snapshot): (&str, &Snapshot)) -> Ve
         found
             .push("the second snapshot was taken of other goals, or from another start".to_owned());
     }
-    let Some(goals) = witness.goals else {
-        return found;
+    found.extend(of_goals(witness, (name, snapshot)));
+    found
+}
+
+/// Holds a snapshot against the goals that were measured.
+fn of_goals(witness: &Witness<'_>, (name, snapshot): (&str, &Snapshot)) -> Vec<String> {
+    let mut found = Vec::new();
+    let goals = match witness.goals {
+        Sight::Seen(goals) => goals,
+        Sight::Gone => {
+            found.push(format!(
+                "the goals_digest of the {name} snapshot is that of no goals file of its start; if the goals lie outside the repository, name their file with --goals"
+            ));
+            return found;
+        }
+        Sight::Unseen => return found,
     };
     let measured = snapshot
         .goals
@@ -306,75 +388,53 @@ fn of_snapshot(witness: &Witness<'_>, (name, snapshot): (&str, &Snapshot)) -> Ve
             "the goals and weights of the {name} snapshot are not those of the start's goals file"
         ));
     }
-    if let Some(id) = &witness.record.goal_id
-        && let Some(said) = &witness.record.definition
-        && name == "first"
-    {
-        let is = goals.find(id).map(crate::model::goals::Goal::definition);
-        if is.as_ref() != Some(said) {
-            found.push(format!(
-                "definition is {said} in the record and {} in the start's goals file",
-                is.as_deref().unwrap_or("missing")
-            ));
-        }
+    let is_moved = |goal: &&Goal| {
+        let measured = snapshot.find(&goal.id);
+        measured.is_some_and(|measured| measured.threshold != goal.threshold())
+    };
+    let moved: Vec<_> = goals.goals.iter().filter(is_moved).collect();
+    if !moved.is_empty() {
+        let ids: Vec<_> = moved.iter().map(|goal| goal.id.clone()).collect();
+        found.push(format!(
+            "thresholds of the {name} snapshot are not those of the start's goals file: {}",
+            some_of(&ids)
+        ));
     }
+    found.extend(match name {
+        "first" => of_definition(witness.record, goals),
+        _ => of_tolerance(witness, goals),
+    });
     found
 }
 
-/// Holds what became of the cycle against what its commits and snapshots show.
-fn of_result(witness: &Witness<'_>) -> Vec<String> {
-    let record = witness.record;
-    let mut found = Vec::new();
-    let word = record.result.word();
-    if let (Some(commit), Some(start)) = (witness.commit.seen(), witness.start.seen()) {
-        let is_changed = commit.content != start.content;
-        match (record.result, is_changed) {
-            (CycleResult::Improved | CycleResult::Harvested, false) => {
-                found.push(format!("result is {word}, and the content is the start's"));
-            }
-            (CycleResult::Regressed | CycleResult::Failed | CycleResult::Idle, true) => {
-                found.push(format!(
-                    "result is {word}, and the content is not the start's"
-                ));
-            }
-            _ => {}
-        }
-    }
-    let is_kept = matches!(
-        record.result,
-        CycleResult::Improved | CycleResult::Harvested | CycleResult::Unchanged | CycleResult::Idle
-    );
-    if is_kept && record.is_undone() {
-        found.push(format!(
-            "result is {word}, and reverted_to says that it was undone"
-        ));
-    }
-    let is_item = record
-        .goal_id
-        .as_ref()
-        .is_some_and(|id| id.starts_with(NEXT_WORK));
-    let fits = match record.result {
-        CycleResult::Idle => record.goal_id.is_none(),
-        CycleResult::Harvested => is_item,
-        CycleResult::Improved => record.goal_id.is_some() && !is_item,
-        CycleResult::Unchanged
-        | CycleResult::Regressed
-        | CycleResult::Failed
-        | CycleResult::Interrupted => record.goal_id.is_some(),
-    };
-    if !fits {
-        found.push(format!(
-            "result is {word}, and goal_id is {}",
-            quoted(record.goal_id.as_deref())
-        ));
-    }
-    let passes = |id: &str| snapshot_of(witness, 1).is_none_or(|after| after.passes(id));
-    if let (CycleResult::Improved, Some(id)) = (record.result, &record.goal_id)
-        && !passes(id)
-    {
-        found.push(format!(
-            "result is improved, and {id} does not pass in the second snapshot"
-        ));
-    }
-    found
+fn of_definition(record: &Record, goals: &Goals) -> Option<String> {
+    let (id, said) = (record.goal_id.as_ref()?, record.definition.as_ref()?);
+    let is = goals.find(id).map(Goal::definition);
+    (is.as_ref() != Some(said)).then(|| {
+        format!(
+            "definition is {said} in the record and {} in the start's goals file",
+            is.as_deref().unwrap_or("missing")
+        )
+    })
 }
+
+/// Whether only that was let pass as near enough which is near enough.
+fn of_tolerance(witness: &Witness<'_>, goals: &Goals) -> Option<String> {
+    let (before, after) = (snapshot_of(witness, 0)?, snapshot_of(witness, 1)?);
+    let mut again = after.clone();
+    again.tolerate(before, goals);
+    let pairs = again.goals.iter().zip(&after.goals);
+    let wrong: Vec<_> = pairs
+        .filter(|(is, said)| is.tolerated != said.tolerated)
+        .map(|(is, _)| is.id.clone())
+        .collect();
+    (!wrong.is_empty()).then(|| {
+        format!(
+            "what the second snapshot tolerates is not what the start's goals file does: {}",
+            some_of(&wrong)
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests;
