@@ -229,6 +229,141 @@ fn each_forgery_is_found_and_named() {
 }
 
 #[test]
+fn a_result_that_its_snapshots_and_commits_do_not_show_is_found() {
+    let repo = TestRepo::with_files_wanted(&[("a", 5), ("b", 3)]);
+    repo.write("b", "");
+    repo.commit_all("b");
+    repo.cycle("touch a").expect(0);
+    audited(&repo, 0);
+    let tip = repo.head();
+    let (first, second) = (
+        ".agents/evolve/fitness-1.json",
+        ".agents/evolve/fitness-1-post.json",
+    );
+    let both = format!("{first} {second}");
+    let b_fails = format!(
+        r#"sed -i '/"id": "b"/,/}}/s/"result": "pass"/"result": "fail"/;s/"score": [0-9.]*/"score": 62.5/;s/"goals_passing": 2/"goals_passing": 1/' {second}
+        sed -i 's/"newly_failing":\[\]/"newly_failing":["b"]/;s/"goals_passing":2/"goals_passing":1/;s/"score_after":100.0/"score_after":62.5/' $H"#
+    );
+    let record = |old: &str, new: &str| format!("sed -i '1s/{old}/{new}/' $H");
+    let missing = |field: &str| {
+        record(
+            &format!(r#""{field}":[^,]*"#),
+            &format!(r#""{field}":null"#),
+        )
+    };
+    for (script, message, words) in [
+        (
+            b_fails,
+            "Evolve-Score: 100>Evolve-Score: 62.5",
+            "result is improved, and newly_failing has b",
+        ),
+        (
+            record(r#""result":"improved""#, r#""result":"unchanged""#),
+            "Evolve-Result: improved>Evolve-Result: unchanged",
+            "result is unchanged, and a passes in the second snapshot",
+        ),
+        (
+            record(r#""result":"improved""#, r#""result":"interrupted""#),
+            "Evolve-Result: improved>Evolve-Result: interrupted",
+            "result is interrupted, and the content is not the start's",
+        ),
+        (
+            record(r#""goal_id":"a""#, r#""goal_id":"b""#),
+            "Evolve-Goal: a>Evolve-Goal: b",
+            "the cycle worked on b, which does not fail in the first snapshot",
+        ),
+        (
+            record(
+                r#""newly_passing":\["a"\]"#,
+                r#""newly_passing":["b","zzz"]"#,
+            ),
+            "",
+            "newly_passing is [b, zzz] in the record and [a] in the snapshots",
+        ),
+        (
+            record(r#""goals_added":0"#, r#""goals_added":7"#),
+            "",
+            "goals_added is 7 in the record and 0 in its commits",
+        ),
+        (missing("content"), "", "content is missing"),
+        (missing("score_before"), "", "score_before is missing"),
+        (missing("definition"), "", "definition is missing"),
+        (
+            record(r#""format":1"#, r#""format":9"#),
+            "",
+            "the record has format 9",
+        ),
+        (
+            format!(r#"sed -i 's/"format": 1/"format": 9/' {second}"#),
+            "",
+            "the second snapshot has format 9",
+        ),
+        (
+            format!(r#"sed -i 's/"goals_digest": "[^"]*"/"goals_digest": "00"/' {both}"#),
+            "",
+            "the goals_digest of the first snapshot is that of no goals file of its start",
+        ),
+        (
+            format!(r#"sed -i 's/"cycle_start_sha": "[^"]*"/"cycle_start_sha": null/' {both}"#),
+            "",
+            "cycle_start_sha of the first snapshot is missing",
+        ),
+        (
+            format!(r#"sed -i 's/"threshold": null/"threshold": 3.0/' {second}"#),
+            "",
+            "thresholds of the second snapshot are not those of the start's goals file: a, b",
+        ),
+        (
+            "true".to_owned(),
+            "a improved>z regressed",
+            "the commit's subject is \"evolve: cycle 1 — z regressed\"",
+        ),
+    ] {
+        rewrites(&repo, &script, message);
+        let found = audited(&repo, 10);
+        let told = found["disagreements"].as_array().unwrap();
+        let names =
+            |one: &Value| one["cycle"] == 1 && one["what"].as_str().unwrap().contains(words);
+        assert!(told.iter().any(names), "{script}: {told:#?}");
+        repo.git(&["reset", "--quiet", "--hard", &tip]);
+    }
+}
+
+#[test]
+fn goals_that_lie_elsewhere_or_are_written_otherwise_in_a_checkout_agree() {
+    let repo = TestRepo::with_files_wanted(&[("a", 5), ("b", 3)]);
+    repo.git(&["mv", "GOALS.yaml", "wanted.yaml"]);
+    repo.commit_all("goals elsewhere");
+    repo.agent_does(&["touch a"]);
+    repo.run(&["--goals=wanted.yaml", "--max-cycles=1"])
+        .expect(0);
+    let found = audited(&repo, 0);
+    assert_eq!(found["notes"], json!([]), "found by what it says");
+    // A goals file that git writes with other line ends than it keeps.
+    repo.write(".gitattributes", "wanted.yaml text eol=crlf\n");
+    repo.commit_all("attributes");
+    fs::remove_file(repo.root().join("wanted.yaml")).unwrap();
+    repo.git(&["checkout", "--quiet", "wanted.yaml"]);
+    assert!(repo.read("wanted.yaml").contains("\r\n"));
+    repo.agent_does(&["touch b"]);
+    repo.run(&["--goals=wanted.yaml", "--max-cycles=1"])
+        .expect(0);
+    assert_eq!(repo.newest()["result"], "improved");
+    assert_eq!(audited(&repo, 0)["notes"], json!([]));
+    // A goals file outside the repository: what it was cannot be seen.
+    let outside = repo.outside().join("goals.yaml");
+    let text = repo.read("wanted.yaml").replace("\r\n", "\n");
+    let text = text + "  - {id: c, description: d, check: test -e c, weight: 1}\n";
+    fs::write(&outside, text).unwrap();
+    let outside = format!("--goals={}", outside.display());
+    repo.agent_does(&["touch c"]);
+    repo.run(&[&outside, "--max-cycles=1"]).expect(0);
+    let run = repo.evolve(&["audit", &outside]).expect(0);
+    assert!(run.stdout.contains("cannot be seen"), "{}", run.stdout);
+}
+
+#[test]
 fn an_undo_that_is_not_exact_is_found() {
     let repo = TestRepo::with_files_wanted(&[("a", 5), ("b", 3)]);
     repo.write("b", "");
