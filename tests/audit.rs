@@ -407,6 +407,27 @@ fn an_undo_that_is_not_exact_is_found() {
 }
 
 #[test]
+fn an_undo_that_was_taken_over_to_another_branch_is_a_note() {
+    let repo = TestRepo::with_files_wanted(&[("a", 5), ("b", 3)]);
+    repo.write("b", "");
+    repo.commit_all("b");
+    repo.git(&["branch", "other"]);
+    repo.cycle("git rm -q b && touch a && git add a && git commit -qm 'a for b'")
+        .expect(0);
+    let undo = repo.newest()["commit_sha"].as_str().unwrap().to_owned();
+    repo.git(&["switch", "--quiet", "other"]);
+    repo.git(&["rm", "--quiet", "b"]);
+    repo.write("a", "");
+    repo.commit_all("as the agent had it");
+    repo.git(&["cherry-pick", &undo]);
+    let notes = audited(&repo, 0)["notes"].to_string();
+    assert!(
+        notes.contains("was taken over from refs/heads/main"),
+        "{notes}"
+    );
+}
+
+#[test]
 fn a_segment_is_part_of_the_history_and_is_never_touched_again() {
     let repo = honest();
     let segment = ".agents/evolve/cycle-history.0001.jsonl";

@@ -98,6 +98,13 @@ impl Auditor<'_> {
         let undos = self.undos(&records, &of_agents)?;
         let next = records.iter().map(|record| record.cycle).max().unwrap_or(0) + 1;
         disagreements.extend(undos.iter().flat_map(|undo| audit::of_undo(undo, next)));
+        notes.extend(undos.iter().filter_map(|undo| {
+            let (name, commit) = (undo.taken_from.as_ref()?, &undo.commit);
+            let cycle = undo.cycle;
+            Some(format!(
+                "commit {commit} was taken over from {name}, where it undoes cycle {cycle}"
+            ))
+        }));
         if self.is_shallow {
             notes.push(format!(
                 "this clone is shallow: {} could not be held against the commits that made them",
@@ -375,8 +382,14 @@ impl Auditor<'_> {
                 Some(start) if is_there => Some(self.differences(start, &commit)?),
                 Some(_) | None => None,
             };
+            let is_recorded = told.contains(&(cycle, &commit)) || interrupted.contains(&cycle);
+            let taken_from = match (&start, is_recorded) {
+                (Some(start), false) => self.recorded_on(cycle, start)?,
+                _ => None,
+            };
             undos.push(Undo {
-                is_recorded: told.contains(&(cycle, &commit)) || interrupted.contains(&cycle),
+                is_recorded,
+                taken_from,
                 commit,
                 cycle,
                 start,
@@ -384,5 +397,25 @@ impl Auditor<'_> {
             });
         }
         Ok(undos)
+    }
+
+    /// Returns the branch whose history tells that a cycle was undone to this start.
+    fn recorded_on(&self, cycle: u64, start: &str) -> Result<Option<String>> {
+        for (name, id) in self.repo.all_refs()? {
+            let is_branch = name.starts_with("refs/heads/") || name.starts_with("refs/remotes/");
+            if !is_branch || !self.repo.has_commit(&id) {
+                continue;
+            }
+            let tree = self.repo.tree_of(&id)?;
+            let text = self.repo.file(&tree, names::HISTORY)?.unwrap_or_default();
+            let history = History::parse(&String::from_utf8_lossy(&text));
+            let tells = |record: &Record| {
+                record.cycle == cycle && record.reverted_to.as_deref() == Some(start)
+            };
+            if history.records.iter().any(tells) {
+                return Ok(Some(name));
+            }
+        }
+        Ok(None)
     }
 }

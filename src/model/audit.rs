@@ -100,6 +100,8 @@ pub struct Undo {
     pub differs_in: Option<Vec<String>>,
     /// A record names it, or tells that its cycle was interrupted.
     pub is_recorded: bool,
+    /// The ref on which a record tells of it, where this history has none: it was taken over from there.
+    pub taken_from: Option<String>,
 }
 
 /// Returns the cycle that a commit of this message undoes.
@@ -119,6 +121,10 @@ pub fn undone_to(message: &str) -> Option<&str> {
 /// Holds an undo commit against what it says; `next` is the number of the cycle that is not recorded yet.
 pub fn of_undo(undo: &Undo, next: u64) -> Vec<Disagreement> {
     let mut found = Vec::new();
+    if undo.taken_from.is_some() {
+        // Applied to other content, it restores nothing.
+        return found;
+    }
     let mut disagree = |what: String| {
         found.push(Disagreement {
             cycle: Some(undo.cycle),
@@ -190,8 +196,16 @@ mod tests {
             start: Some("s".to_owned()),
             differs_in: Some(vec![]),
             is_recorded: true,
+            taken_from: None,
         };
         assert_eq!(of_undo(&good, 9), []);
+        let taken_over = Undo {
+            differs_in: Some(vec!["p".to_owned()]),
+            is_recorded: false,
+            taken_from: Some("refs/heads/main".to_owned()),
+            ..good.clone()
+        };
+        assert_eq!(of_undo(&taken_over, 9), []);
         let paths: Vec<String> = (0..7).map(|number| format!("p{number}")).collect();
         for (undo, what) in [
             (
