@@ -13,6 +13,7 @@ use crate::effects::journal::Journal;
 use crate::effects::keep::Kept;
 use crate::effects::ledger::Ledger;
 use crate::effects::lock::Lock;
+use crate::effects::logs;
 use crate::effects::measure::Measurer;
 use crate::effects::mirror::Mirror;
 use crate::effects::repo::Repo;
@@ -432,11 +433,13 @@ impl Session {
     /// what ran since; says what had changed. To be done before git is called after somebody else was at work.
     pub fn guard(&self, start: &Start) -> Result<Vec<String>> {
         if self.isolation.is_some() {
+            logs::drop_links(&self.repo.private, &self.id, start.cycle)?;
             return Ok(Vec::new());
         }
         if !self.has_git_dir() {
             return Err(self.git_dir_is_gone());
         }
+        logs::drop_links(&self.repo.private, &self.id, start.cycle)?;
         let mut notes = start.put_back_settings(&self.repo.own_places())?;
         notes.extend(start.put_back_refs(&self.repo)?);
         Ok(notes)
@@ -476,11 +479,15 @@ impl Session {
     /// Takes stock of what the agent left.
     pub fn take_stock(&self, start: &Start) -> Result<Stock> {
         match &self.isolation {
-            Some(isolation) => isolation.take_stock(start),
+            Some(isolation) => {
+                logs::drop_links(&self.repo.private, &self.id, start.cycle)?;
+                isolation.take_stock(start)
+            }
             None => {
                 if !self.has_git_dir() {
                     return Err(self.git_dir_is_gone());
                 }
+                logs::drop_links(&self.repo.private, &self.id, start.cycle)?;
                 let put_back = start.put_back_settings(&self.repo.own_places())?;
                 let repo = self.repo.reopened()?;
                 let mut stock = Workspace { repo: &repo }.take_stock(start, Unmarked::Agents)?;

@@ -652,3 +652,37 @@ fn a_file_of_which_no_copy_is_left_as_it_was_is_named() {
     assert!(run.stdout.contains("CANNOT be put back"), "{}", run.stdout);
     assert_eq!(repo.read("own/list"), "own/list is mine\n");
 }
+
+#[test]
+fn what_is_moved_and_logged_goes_to_the_private_folder_whatever_links_an_agent_put_there() {
+    let repo = repository();
+    let outside = repo.outside().join("elsewhere");
+    for name in ["quarantine", "logs", "second"] {
+        fs::create_dir_all(outside.join(name)).unwrap();
+    }
+    fs::write(outside.join("precious"), "precious\n").unwrap();
+    let to = outside.display();
+    repo.agent_does(&[
+        &format!(
+            "cd .git/evolve; rm -rf quarantine; ln -s '{to}/quarantine' quarantine
+             ln -s '{to}/logs' \"logs/$(ls logs)/1-after\"; mkdir \"logs/$(ls logs)/2-after\"
+             ln -s '{to}/precious' \"logs/$(ls logs)/2-after/b.log\"
+             cd ../..; rm b; git commit -qam b; echo changed >notes"
+        ),
+        &format!(
+            "cd .git/evolve; rm -rf logs; ln -s '{to}/second' logs
+             cd ../..; rm b; git commit -qam b; echo changed >notes"
+        ),
+    ]);
+    repo.run(&["--max-cycles=1"]).expect(0);
+    repo.run(&["--max-cycles=1"]).expect(0);
+    for folder in ["quarantine", "logs", "second"] {
+        let entries = fs::read_dir(outside.join(folder)).unwrap().count();
+        assert_eq!(entries, 0, "{folder}");
+    }
+    let precious = fs::read_to_string(outside.join("precious")).unwrap();
+    assert_eq!(precious, "precious\n");
+    assert_eq!(repo.read("notes"), "notes is mine\n");
+    let moved = fs::symlink_metadata(repo.path(".git/evolve/quarantine")).unwrap();
+    assert!(moved.is_dir());
+}

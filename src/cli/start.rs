@@ -120,6 +120,7 @@ async fn start(
     if let Some(limit) = settings.limits.max_time {
         stop.after(limit);
     }
+    logs::drop_links(&repo.private, &id, 0)?;
     logs::drop_old_sessions(&repo.private);
     let home = isolation
         .as_ref()

@@ -180,6 +180,14 @@ pub fn refuse_few_descriptors() -> Result<()> {
     }
 }
 
+/// Removes what is where a folder belongs and is none: a link would lead elsewhere.
+pub fn remove_unless_folder(folder: &Path) -> Result<()> {
+    match fs::symlink_metadata(folder) {
+        Ok(meta) if !meta.is_dir() => remove(folder),
+        Ok(_) | Err(_) => Ok(()),
+    }
+}
+
 /// Removes a file; one that is not there is fine.
 pub fn remove(path: &Path) -> Result<()> {
     match fs::remove_file(path) {

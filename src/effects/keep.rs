@@ -243,7 +243,7 @@ impl Kept {
                     put_back.files.push(shown);
                     target
                 }
-                false => quarantine.place_for(&path),
+                false => quarantine.place_for(&path)?,
             };
             if let Some(parent) = target.parent() {
                 fs::create_dir_all(parent).map_err(|cause| Error::io("create", parent, cause))?;

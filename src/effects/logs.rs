@@ -4,6 +4,9 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::effects::files;
+use crate::error::Result;
+
 /// How many sessions' logs are kept.
 const SESSIONS_KEPT: usize = 50;
 /// How many cycles' logs of one session are kept.
@@ -12,6 +15,41 @@ const CYCLES_KEPT: usize = 100;
 const BYTES_KEPT: u64 = 1 << 30;
 /// After how many cycles old logs are looked for.
 const EVERY: usize = 10;
+
+/// Removes links that an agent put where logs are written from `cycle` on: what is written would go elsewhere, and what is old
+/// there be removed.
+pub fn drop_links(private: &Path, session: &str, cycle: u64) -> Result<()> {
+    let logs = private.join("logs");
+    let own = logs.join(session);
+    files::remove_unless_folder(&logs)?;
+    files::remove_unless_folder(&own)?;
+    for entry in fs::read_dir(&own).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let number = cycle_of(&name.to_string_lossy());
+        if number.is_none_or(|number| number >= cycle) {
+            drop_links_in(&entry.path())?;
+        }
+    }
+    Ok(())
+}
+
+fn drop_links_in(path: &Path) -> Result<()> {
+    match fs::symlink_metadata(path) {
+        Ok(meta) if meta.is_symlink() => files::remove(path),
+        Ok(meta) if meta.is_dir() => {
+            let entries = fs::read_dir(path).into_iter().flatten().flatten();
+            entries
+                .map(|entry| entry.path())
+                .try_for_each(|path| drop_links_in(&path))
+        }
+        Ok(_) | Err(_) => Ok(()),
+    }
+}
+
+/// Returns the number of the cycle that a log is named after.
+fn cycle_of(name: &str) -> Option<u64> {
+    name.split('-').next()?.parse().ok()
+}
 
 /// Removes the logs of all but the newest sessions; their names sort by time.
 pub fn drop_old_sessions(private: &Path) {
@@ -36,8 +74,7 @@ fn drop_beyond(session: &Path, cycles: usize, bytes: u64) {
     let mut found: BTreeMap<u64, Vec<PathBuf>> = BTreeMap::new();
     for entry in fs::read_dir(session).into_iter().flatten().flatten() {
         let name = entry.file_name();
-        let cycle = name.to_string_lossy().split('-').next().map(str::parse);
-        if let Some(Ok(cycle)) = cycle {
+        if let Some(cycle) = cycle_of(&name.to_string_lossy()) {
             found.entry(cycle).or_default().push(entry.path());
         }
     }

@@ -47,6 +47,7 @@ impl Quarantine {
     /// Moves a file or folder below `root` away, under another name.
     pub fn take_from(&mut self, root: &Path, path: &Path, name: &Path) -> Result<()> {
         let from = root.join(path);
+        self.make_own()?;
         self.require_room(&from, name)?;
         let to = self.free_name(name.as_os_str().as_bytes());
         let folder = to.parent().unwrap_or(&self.folder);
@@ -83,14 +84,24 @@ impl Quarantine {
     }
 
     /// Returns a place for an earlier version of a file that stays where it is.
-    pub fn place_for(&mut self, path: &[u8]) -> PathBuf {
+    pub fn place_for(&mut self, path: &[u8]) -> Result<PathBuf> {
+        self.make_own()?;
         let place = self.free_name(path);
         self.earlier.push(format!(
             "{} → {}",
             String::from_utf8_lossy(path),
             place.display()
         ));
-        place
+        Ok(place)
+    }
+
+    /// Removes what an agent put where the quarantine's folders belong, a link to elsewhere above all.
+    fn make_own(&self) -> Result<()> {
+        let all = self.folder.parent().unwrap_or(&self.folder);
+        for folder in [all, &self.folder] {
+            files::remove_unless_folder(folder)?;
+        }
+        Ok(())
     }
 
     /// Says what was done, for the record.

@@ -139,7 +139,7 @@ impl Ledger {
         }
         if !appeared.refused.is_empty() {
             let mut quarantine = Quarantine::of(&repo.private, "ledger", cycle);
-            let place = quarantine.place_for(names::QUEUE.as_bytes());
+            let place = quarantine.place_for(names::QUEUE.as_bytes())?;
             files::replace(&place, &exact::encode(&appeared.refused.concat()))?;
             notes.push(format!(
                 "{}: {} that appeared while the agent ran are no items, or too many, and left out: {}",
