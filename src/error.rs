@@ -148,6 +148,12 @@ impl Error {
         ADVICE.iter().any(is_short).then(error)
     }
 
+    /// Says whether the machine had no room, no descriptors or no memory left for it, or its disk failed.
+    pub fn is_shortage(&self) -> bool {
+        let is_said = |advice: &(&str, &str)| advice.0 != DENIED && self.message.contains(advice.0);
+        ADVICE.iter().any(is_said)
+    }
+
     /// Adds a line that says what to do.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Error {

@@ -625,7 +625,7 @@ fn copies_of_untracked_files_that_an_agent_wrote_to_are_not_believed() {
         repo.agent_does(&[
             &format!("{script}; {again}"),
             &format!("{script}; {again}"),
-            &again.to_string(),
+            again,
         ]);
         repo.run(&["--max-cycles=3"]);
         assert_eq!(repo.read("notes"), "notes is mine\n", "{what}");
