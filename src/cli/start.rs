@@ -16,7 +16,7 @@ use crate::effects::process::Supervisor;
 use crate::effects::repo::Repo;
 use crate::effects::sandbox::{self, Ground, Inmate, Sandbox};
 use crate::effects::stop::{self, Stop};
-use crate::effects::{clock, files, lock, logs, program};
+use crate::effects::{clock, files, guard, lock, logs, program};
 use crate::engine;
 use crate::error::{Error, Result};
 use crate::event::{self, Event, Events};
@@ -72,6 +72,7 @@ async fn start(
         repo.root.join(names::FOLDER),
         repo.root.join(".agents/rpi"),
         repo.private.clone(),
+        guard::folder(&repo.private),
     ] {
         files::remove_temporaries(&folder);
     }
