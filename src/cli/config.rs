@@ -1,6 +1,6 @@
 //! The user's own configuration.
 
-use crate::effects::files;
+use crate::effects::{files, places};
 use crate::error::Result;
 use crate::model::goals::{self, Settings};
 
@@ -9,11 +9,7 @@ const CONFIG_LIMIT: u64 = 256 * 1024;
 
 /// Reads the user's `config.yaml`; what does not exist says nothing.
 pub fn user_config() -> Result<Settings> {
-    let folder = std::env::var_os("XDG_CONFIG_HOME")
-        .map(std::path::PathBuf::from)
-        .filter(|folder| folder.is_absolute());
-    let Some(folder) = folder.or_else(|| std::env::home_dir().map(|home| home.join(".config")))
-    else {
+    let Some(folder) = places::of_user("XDG_CONFIG_HOME", ".config") else {
         return Ok(Settings::default());
     };
     let path = folder.join("evolve/config.yaml");

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use crate::effects::files;
 use crate::effects::keep::Kept;
+use crate::effects::places;
 use crate::effects::repo::Repo;
 use crate::error::Result;
 use crate::model::ledger;
@@ -41,10 +42,7 @@ fn users_own(repo: &Repo) -> String {
     let configured =
         configured.map(|path| PathBuf::from(String::from_utf8_lossy(&path).trim().to_owned()));
     let default = || {
-        let folder = std::env::var_os("XDG_CONFIG_HOME")
-            .map(PathBuf::from)
-            .filter(|folder| folder.is_absolute());
-        let folder = folder.or_else(|| std::env::home_dir().map(|home| home.join(".config")));
+        let folder = places::of_user("XDG_CONFIG_HOME", ".config");
         folder.map(|folder| folder.join("git/ignore"))
     };
     let file = configured.or_else(default);

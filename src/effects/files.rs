@@ -196,3 +196,12 @@ pub fn remove(path: &Path) -> Result<()> {
         Err(cause) => Err(Error::io("remove", path, cause)),
     }
 }
+
+/// Removes a file, or a folder with all that is in it, without following links; what is not there is fine.
+pub fn remove_all(path: &Path) -> std::io::Result<()> {
+    match fs::symlink_metadata(path) {
+        Ok(meta) if meta.is_dir() => fs::remove_dir_all(path),
+        Ok(_) => fs::remove_file(path),
+        Err(_) => Ok(()),
+    }
+}

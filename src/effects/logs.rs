@@ -101,11 +101,7 @@ fn size(path: &Path) -> u64 {
 
 /// Removes a log; one that cannot be removed is in nobody's way.
 fn remove(path: &Path) {
-    let removed = match fs::symlink_metadata(path).is_ok_and(|meta| meta.is_dir()) {
-        true => fs::remove_dir_all(path),
-        false => fs::remove_file(path),
-    };
-    if let Err(cause) = removed {
+    if let Err(cause) = files::remove_all(path) {
         tracing::debug!("{}: {cause}", path.display());
     }
 }

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use crate::effects::files;
-use crate::effects::places::{Places, folder_name};
+use crate::effects::places::{self, Places, folder_name};
 use crate::error::{Error, Result};
 
 /// How many bytes of objects are copied where they cannot be linked.
@@ -126,7 +126,9 @@ impl Mirror {
     pub fn lend_private(&self) -> Result<()> {
         let (from, to) = (self.evolve_in(&self.copy()), self.evolve_in(&self.common));
         let old = ["keep", "guard", "journal.json"];
-        let done = old.iter().try_for_each(|name| remove(&to.join(name)));
+        let done = old
+            .iter()
+            .try_for_each(|name| files::remove_all(&to.join(name)));
         done.and_then(|()| lend(&from, &to).map(|_| ()))
             .map_err(|cause| Error::io("restore", &to, cause))
     }
@@ -197,7 +199,7 @@ impl Mirror {
         }
         let failed = |cause| Error::io("remove", &self.folder, cause);
         let going = self.folder.join("going");
-        remove(&going).map_err(failed)?;
+        files::remove_all(&going).map_err(failed)?;
         if fs::symlink_metadata(self.copy()).is_ok() {
             fs::rename(self.copy(), going).map_err(failed)?;
         }
@@ -222,15 +224,10 @@ fn identity(common: &Path) -> Option<String> {
 }
 
 fn state() -> Result<PathBuf> {
-    let set = std::env::var_os("XDG_STATE_HOME").map(PathBuf::from);
-    let of_home = || std::env::home_dir().map(|home| home.join(".local/state"));
-    set.filter(|folder| folder.is_absolute())
-        .or_else(of_home)
-        .filter(|folder| folder.is_absolute())
-        .ok_or_else(|| {
-            Error::internal("cannot tell where a copy of .git could lie")
-                .hint("set HOME, or XDG_STATE_HOME to an absolute path")
-        })
+    places::of_user("XDG_STATE_HOME", ".local/state").ok_or_else(|| {
+        Error::internal("cannot tell where a copy of .git could lie")
+            .hint("set HOME, or XDG_STATE_HOME to an absolute path")
+    })
 }
 
 /// One refresh.
@@ -247,7 +244,7 @@ impl Work {
     fn copy_folder(&mut self, from: &Path, to: &Path, name: &str, is_linked: bool) -> IoResult<()> {
         let meta = fs::symlink_metadata(from)?;
         if !fs::symlink_metadata(to).is_ok_and(|meta| meta.is_dir()) {
-            remove(to)?;
+            files::remove_all(to)?;
             fs::create_dir(to)?;
         } else if is_linked && is_same_time(&meta, &fs::symlink_metadata(to)?) {
             // No file came or went, and files of such folders do not change.
@@ -305,7 +302,7 @@ impl Work {
             return self.copy_folder(from, to, name, is_linked);
         }
         if meta.is_symlink() {
-            remove(to)?;
+            files::remove_all(to)?;
             return symlink(fs::read_link(from)?, to);
         }
         match (meta.is_file(), is_linked) {
@@ -322,7 +319,7 @@ impl Work {
             Ok(there) if there.dev() != meta.dev() && there.len() == meta.len() => {
                 return Ok(());
             }
-            Ok(_) => remove(to)?,
+            Ok(_) => files::remove_all(to)?,
             Err(_) => {}
         }
         match fs::hard_link(from, to) {
@@ -375,7 +372,7 @@ fn copy_file(from: &Path, to: &Path, meta: &Metadata) -> IoResult<()> {
         if there.is_file() && there.len() == meta.len() && is_same_time(&there, meta) {
             return Ok(());
         }
-        remove(to)?;
+        files::remove_all(to)?;
     }
     fs::copy(from, to)?;
     keep_time(to, meta)
@@ -392,19 +389,11 @@ fn keep_time(to: &Path, meta: &Metadata) -> IoResult<()> {
     File::open(to)?.set_modified(noted)
 }
 
-fn remove(path: &Path) -> IoResult<()> {
-    match fs::symlink_metadata(path) {
-        Ok(meta) if meta.is_dir() => fs::remove_dir_all(path),
-        Ok(_) => fs::remove_file(path),
-        Err(_) => Ok(()),
-    }
-}
-
 fn remove_others(folder: &Path, there: &HashSet<OsString>) -> IoResult<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
         if !there.contains(&entry.file_name()) {
-            remove(&entry.path())?;
+            files::remove_all(&entry.path())?;
         }
     }
     Ok(())
@@ -418,7 +407,7 @@ fn lend(from: &Path, to: &Path) -> IoResult<bool> {
     entries.sort_by_key(|entry| is_index(&entry.file_name()));
     // A link that stands there would lead elsewhere.
     if !fs::symlink_metadata(to).is_ok_and(|meta| meta.is_dir()) {
-        remove(to)?;
+        files::remove_all(to)?;
         fs::create_dir_all(to)?;
     }
     for entry in entries {

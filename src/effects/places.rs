@@ -1,4 +1,4 @@
-//! Where a repository keeps things, and how a folder elsewhere that stands for it is called.
+//! Where a repository and its user keep things, and how a folder elsewhere that stands for a repository is called.
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -17,6 +17,16 @@ pub struct Places {
     pub common: PathBuf,
     /// `evolve`'s private directory.
     pub private: PathBuf,
+}
+
+/// Returns a folder of the user's by the rules of the XDG base directories: the one that the variable names, if that is
+/// absolute, else the one below the home directory; none if there is neither.
+pub fn of_user(variable: &str, below_home: &str) -> Option<PathBuf> {
+    let set = std::env::var_os(variable).map(PathBuf::from);
+    let of_home = || std::env::home_dir().map(|home| home.join(below_home));
+    set.filter(|folder| folder.is_absolute())
+        .or_else(of_home)
+        .filter(|folder| folder.is_absolute())
 }
 
 /// Returns the name of a folder of `evolve`'s that stands for a repository: that of the repository's folder, made harmless, and a digest.

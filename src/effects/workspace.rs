@@ -25,6 +25,7 @@ use crate::effects::quarantine::Quarantine;
 use crate::effects::repo::{Commit, Movement, Repo};
 use crate::error::{Error, Result};
 use crate::model::gate::{Change, Fate};
+use crate::model::text;
 
 pub use land::{Landed, Landing};
 pub use restore::Plan;
@@ -317,8 +318,5 @@ fn ended(paths: &[Vec<u8>]) -> Vec<u8> {
 /// Joins a list for people, cut where it gets long.
 pub fn some_of(list: &[String]) -> String {
     const SHOWN: usize = 10;
-    match list.len() {
-        0..=SHOWN => list.join(", "),
-        more => format!("{} and {} more", list[..SHOWN].join(", "), more - SHOWN),
-    }
+    text::some_of(list, SHOWN)
 }

@@ -8,6 +8,8 @@ mod result;
 
 use serde::Serialize;
 
+use crate::model::text;
+
 pub use again::{differing, of_measured};
 pub use files::{Filed, files};
 pub use lines::{Lines, Written, lines};
@@ -151,10 +153,7 @@ pub fn of_undo(undo: &Undo, next: u64) -> Vec<Disagreement> {
 /// Joins paths for people, cut where it gets long.
 fn some_of(paths: &[String]) -> String {
     const SHOWN: usize = 5;
-    match paths.len() {
-        0..=SHOWN => paths.join(", "),
-        more => format!("{} and {} more", paths[..SHOWN].join(", "), more - SHOWN),
-    }
+    text::some_of(paths, SHOWN)
 }
 
 #[cfg(test)]

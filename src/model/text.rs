@@ -88,6 +88,16 @@ pub fn shell_word(word: &str) -> String {
     }
 }
 
+/// Joins a list for people, at most `most` of it and how many more there are.
+pub fn some_of(list: &[String], most: usize) -> String {
+    match list.get(..most) {
+        Some(shown) if shown.len() < list.len() => {
+            format!("{} and {} more", shown.join(", "), list.len() - most)
+        }
+        Some(_) | None => list.join(", "),
+    }
+}
+
 /// Cuts text to at most `most` characters; the last of them tells that something is missing.
 pub fn cut(text: &str, most: usize) -> String {
     if text.chars().count() <= most {

@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use crate::effects::files;
-use crate::effects::places::folder_name;
+use crate::effects::places::{self, folder_name};
 use crate::error::{Error, Result};
 
 /// The file that says whose slots a folder holds.
@@ -34,15 +34,10 @@ pub fn of(git_dir: &Path) -> Result<PathBuf> {
 }
 
 fn cache() -> Result<PathBuf> {
-    let set = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
-    let of_home = || std::env::home_dir().map(|home| home.join(".cache"));
-    set.filter(|folder| folder.is_absolute())
-        .or_else(of_home)
-        .filter(|folder| folder.is_absolute())
-        .ok_or_else(|| {
-            Error::internal("cannot tell where a copy of the repository could lie")
-                .hint("set HOME, or XDG_CACHE_HOME to an absolute path")
-        })
+    places::of_user("XDG_CACHE_HOME", ".cache").ok_or_else(|| {
+        Error::internal("cannot tell where a copy of the repository could lie")
+            .hint("set HOME, or XDG_CACHE_HOME to an absolute path")
+    })
 }
 
 /// Removes the slots of repositories that are gone.
