@@ -37,9 +37,25 @@ pub fn take_charge() {
 
 /// Returns the children that are not in `known` and live on; takes the status of those that have ended.
 pub fn orphans(all: &Children, known: &HashSet<u32>) -> Vec<u32> {
-    let mut children = all.read();
-    children.retain(|pid| !known.contains(pid) && !has_been_reaped(*pid));
-    children
+    living(|| all.read(), known, has_been_reaped)
+}
+
+/// The same for any list and any way to take a status. The list is read again as long as somebody on it has ended: what that
+/// one had handed over before its end may have come after the reading.
+fn living(
+    read: impl Fn() -> Vec<u32>,
+    known: &HashSet<u32>,
+    mut has_been_reaped: impl FnMut(u32) -> bool,
+) -> Vec<u32> {
+    loop {
+        let mut children = read();
+        children.retain(|pid| !known.contains(pid));
+        let listed = children.len();
+        children.retain(|pid| !has_been_reaped(*pid));
+        if children.len() == listed {
+            return children;
+        }
+    }
 }
 
 /// Kills those orphans that `is_meant` picks, and again what a killed parent handed over, until there is nobody new.
@@ -102,4 +118,32 @@ pub fn has_been_reaped(pid: u32) -> bool {
 /// Returns a pid as system calls want it.
 pub fn nix_pid(pid: u32) -> Pid {
     Pid::from_raw(i32::try_from(pid).expect("BUG: a pid fits into 31 bits"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::RefCell;
+
+    #[test]
+    fn what_is_handed_over_while_its_parent_ends_is_not_missed() {
+        // The parent ends after the list was read and before it is asked for: its child came in between.
+        let table = RefCell::new(vec![10]);
+        let ends = |pid: u32| {
+            let has_ended = pid == 10;
+            if has_ended {
+                *table.borrow_mut() = vec![11];
+            }
+            has_ended
+        };
+        let left = living(|| table.borrow().clone(), &HashSet::new(), ends);
+        assert_eq!(left, [11]);
+    }
+
+    #[test]
+    fn the_status_of_those_who_are_known_is_not_taken() {
+        let none = |pid: u32| panic!("asked for {pid}");
+        let left = living(|| vec![7], &HashSet::from([7]), none);
+        assert_eq!(left, [0u32; 0]);
+    }
 }
