@@ -523,6 +523,14 @@ impl Session {
         let measurer = self.measurer_in_place(goals.settings.measure).await?;
         let measured = measurer.measure(goals, chosen, expected, Some(&logs));
         let measured = measured.await?;
+        if !measurer.root.exists() {
+            let root = measurer.root.display();
+            return Err(
+                Error::unsafe_repo(format!("{root} was removed while checks ran there"))
+                    .hint("run evolve again; a copy is made anew")
+                    .into(),
+            );
+        }
         for measurement in &measured {
             // Nothing was learned of the goal where the machine had nothing left to run its check.
             let words = measurement.reason.as_deref().unwrap_or_default();

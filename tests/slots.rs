@@ -93,3 +93,97 @@ fn a_link_that_is_lent_no_more_goes_and_what_it_led_to_stays() {
     assert_eq!(repo.read("deep/er/cache/shared"), "shared\n");
     assert_eq!(repo.read("deep/other"), "other\n");
 }
+
+#[test]
+fn a_copy_that_is_removed_while_an_agent_works_is_no_fault_of_its_change() {
+    let repo = TestRepo::with_files_wanted(&[("a", 5), ("b", 3)]).with_out();
+    let remove = "rm -rf \"$HOME/.cache/evolve\"";
+    for script in [
+        format!("touch a; {remove}"),
+        format!("touch a; git add a; git commit -qm a; {remove}"),
+    ] {
+        let start = repo.head();
+        repo.agent_does(&[&script]);
+        let run = repo.run(&["--isolate", "--max-cycles=2"]).expect(3);
+        assert!(
+            run.stderr.contains("was removed meanwhile"),
+            "{}",
+            run.stderr
+        );
+        assert_eq!(repo.newest()["result"], "interrupted", "{script}");
+        assert_eq!(repo.newest()["commit_sha"], start);
+        assert_eq!(repo.git(&["for-each-ref", "refs/evolve"]), "");
+        assert_eq!(repo.status(), Vec::<String>::new());
+    }
+    repo.agent_does(&["touch a"]);
+    repo.run(&["--isolate", "--max-cycles=1"]).expect(0);
+    assert_eq!(repo.newest()["result"], "improved");
+    repo.evolve(&["audit"]).expect(0);
+}
+
+#[test]
+fn a_copy_that_is_removed_while_checks_run_is_no_fault_of_the_change() {
+    for setting in ["here", "clean"] {
+        let repo = TestRepo::empty().with_out();
+        let check = "if test -e a && test ! -e $OUT/once; then touch $OUT/once; rm -rf $HOME/.cache/evolve; fi; test -e a";
+        repo.write(
+            "GOALS.yaml",
+            &format!("version: 1\nevolve: {{measure: {setting}}}\ngoals:\n  - {{id: a, description: a, check: '{check}', weight: 5}}\n  - {{id: kept, description: kept, check: test -e kept, weight: 9}}\n"),
+        );
+        repo.write("kept", "");
+        repo.commit_all("first");
+        repo.agent_does(&["touch a", "touch a"]);
+        repo.run(&["--isolate", "--max-cycles=2"]).expect(3);
+        assert_eq!(repo.each("result"), ["interrupted"], "{setting}");
+        repo.run(&["--isolate", "--max-cycles=1"]).expect(0);
+        assert_eq!(repo.each("result"), ["interrupted", "improved"]);
+    }
+}
+
+#[test]
+fn a_user_who_amends_the_commit_that_a_cycle_started_from_leaves_a_history_that_agrees() {
+    for (script, result) in [
+        ("touch a; git add a; git commit -qm a", "interrupted"),
+        ("rm b", "regressed"),
+        ("true", "unchanged"),
+    ] {
+        let repo = TestRepo::with_files_wanted(&[("a", 5), ("b", 3)]).with_out();
+        repo.write("b", "");
+        repo.commit_all("b");
+        let start = repo.head();
+        let amend = "cd \"$OUT/../repo\" && echo mine >mine && git add mine && git commit -q --amend -m amended";
+        repo.agent_does(&[&format!("({amend}); {script}"), "touch a"]);
+        repo.run(&["--isolate", "--max-cycles=1"]).expect(0);
+        let record = repo.newest();
+        assert_eq!(record["result"], result, "{script}");
+        if result != "unchanged" {
+            assert_ne!(record["commit_sha"], start, "{script}");
+            let amended = record["commit_sha"].as_str().unwrap();
+            assert_eq!(repo.git(&["log", "-1", "--format=%s", amended]), "amended");
+        }
+        assert!(repo.has("mine") && repo.has("b") && !repo.has("a"));
+        let audit = repo.evolve(&["audit"]).expect(0);
+        assert!(audit.stdout.contains("no longer holds"), "{}", audit.stdout);
+        repo.run(&["--isolate", "--max-cycles=1"]).expect(0);
+        assert_eq!(repo.newest()["result"], "improved", "{script}");
+        repo.evolve(&["audit"]).expect(0);
+    }
+}
+
+#[test]
+fn a_cycle_whose_branch_was_renamed_or_removed_is_recorded_on_the_one_that_goes_on_from_it() {
+    for gone in [
+        "git branch -m other",
+        "git switch -q -c other && git branch -q -D main",
+    ] {
+        let repo = TestRepo::with_files_wanted(&[("a", 5)]).with_out();
+        let script = format!("touch a; (cd \"$OUT/../repo\" && {gone})");
+        repo.agent_does(&[&script, "touch a"]);
+        let run = repo.run(&["--isolate", "--max-cycles=1"]).expect(3);
+        assert!(run.stderr.contains("main is gone"), "{}", run.stderr);
+        repo.run(&["--isolate", "--max-cycles=1"]).expect(0);
+        assert_eq!(repo.each("result"), ["interrupted", "improved"], "{gone}");
+        assert_eq!(repo.status(), Vec::<String>::new(), "{gone}");
+        repo.evolve(&["audit"]).expect(0);
+    }
+}

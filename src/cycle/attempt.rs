@@ -224,6 +224,9 @@ impl<'a> Attempt<'a> {
         if let Some(halt) = session.stop.look_for_kill() {
             return Err(halt.into());
         }
+        if let Some(isolation) = &session.isolation {
+            isolation.refuse_gone()?;
+        }
         let stock = self.stock(session, start)?;
         self.tell_agent(session, &stock);
         let needs_no_measuring = !stock.change.by_others.is_empty()

@@ -8,7 +8,7 @@ use crate::effects::repo::Merged;
 use crate::effects::workspace::{Landed, Landing, Start, Stock, Workspace, some_of};
 use crate::error::Result;
 use crate::model::gate::{self, Fate, Verdict};
-use crate::model::record::CycleResult;
+use crate::model::record::{CycleResult, START_IS_GONE};
 use crate::session::{Cut, Ending, Progress, Session};
 
 /// How often a change is brought together with new commits of others before it is given up.
@@ -93,9 +93,7 @@ fn join(
 ) -> Result<Result<String, String>> {
     let user = &isolation.user;
     if !user.descends(now, &start.commit)? {
-        return Ok(Err(
-            "the branch no longer holds the commit that the cycle started from".to_owned(),
-        ));
+        return Ok(Err(START_IS_GONE.to_owned()));
     }
     let message = format!(
         "evolve: cycle {}, brought together with what was committed meanwhile\n\nEvolve-Cycle: {}\n",

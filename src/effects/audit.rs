@@ -16,7 +16,7 @@ use crate::model::audit::{
 };
 use crate::model::goals::Goals;
 use crate::model::ledger as names;
-use crate::model::record::{CycleResult, History, Record};
+use crate::model::record::{CycleResult, History, Record, START_IS_GONE};
 use crate::model::snapshot::{FORMAT, Snapshot};
 use crate::model::{text, yardstick};
 
@@ -111,6 +111,8 @@ impl Auditor<'_> {
                 text::count(unseen, "record")
             ));
         }
+        let adrift = records.iter().filter(|one| one.has_lost_its_start());
+        notes.extend(adrift.map(|one| format!("cycle {}: {START_IS_GONE}", one.cycle)));
         if self.other_goals > 0 {
             notes.push(format!(
                 "{} were measured with other goals than {} of their start: which goals these are cannot be seen",
@@ -233,6 +235,7 @@ impl Auditor<'_> {
         };
         let mut differs_in = Vec::new();
         if let (Some(back_to), Some(commit)) = (&record.reverted_to, commit.seen())
+            && !audit::is_adrift(record, &started)
             && let Some(start) = self.kept(back_to, 0)?.seen()
             && start.content != commit.content
         {

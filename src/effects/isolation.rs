@@ -2,6 +2,7 @@
 //! repository object by object, and only what was kept ever reaches the user's branch.
 
 use std::ffi::OsString;
+use std::fs;
 
 use crate::effects::files;
 use crate::effects::repo::Repo;
@@ -9,6 +10,7 @@ use crate::effects::slot::{Ignored, Slot};
 use crate::effects::workspace::{Settled, Start, Stock, Unmarked, Workspace};
 use crate::error::{Error, Result};
 use crate::model::gate::Fate;
+use crate::model::record::START_IS_GONE;
 use crate::model::slot::Provisions;
 
 /// The user's repository, and the slot beside it.
@@ -66,10 +68,26 @@ impl Isolation {
         self.slot.renew(&self.user, place, Ignored::Stay)
     }
 
+    /// Returns an error if there is no slot any more: somebody removed it, whose work of this cycle is gone with it.
+    pub fn refuse_gone(&self) -> Result<()> {
+        match fs::symlink_metadata(&self.slot.root) {
+            Ok(_) => Ok(()),
+            Err(_) => Err(Error::unsafe_repo(
+                "the copy that the agent worked in was removed meanwhile",
+            )
+            .hint(
+                "the branch and your files are as they were; run evolve again, it makes a new copy",
+            )),
+        }
+    }
+
     /// Takes stock of what an agent did in the slot, and takes its commits over into the user's repository, where they stay
     /// under the start's work ref. Where the slot's own repository cannot be used any more, its files are taken for the
-    /// agent's work, and the change says so.
+    /// agent's work, and the change says so. Nothing is left of a slot that was removed.
     pub fn take_stock(&self, start: &Start) -> Result<Stock> {
+        if self.refuse_gone().is_err() {
+            return Ok(Stock::untouched(start));
+        }
         // Twice: a git that was killed is no broken repository.
         let looked = self.look(start).or_else(|cause| {
             tracing::debug!("the slot is looked at again: {cause}");
@@ -135,17 +153,27 @@ impl Isolation {
         self.user.git.run(&arguments).map(|_| ())
     }
 
-    /// Settles a cycle in the slot: a change that is not kept is gone from it, and stays under the work ref.
+    /// Settles a cycle in the slot: a change that is not kept is gone from it, and stays under the work ref. Where somebody took
+    /// the start out of the branch meanwhile, the commit that the branch is on now is what is left.
     pub fn settle(&self, start: &Start, stock: &Stock, fate: Fate) -> Result<Settled> {
+        let now = self.user.resolve(&start.branch)?;
+        let others = match now {
+            Some(now) if !self.user.descends(&now, &start.commit)? => Some(now),
+            Some(_) | None => None,
+        };
+        let notes: Vec<_> = others.iter().map(|_| START_IS_GONE.to_owned()).collect();
         match fate {
-            Fate::Keep | Fate::Leave => Ok(Isolation::kept(start, stock)),
+            Fate::Keep | Fate::Leave => Ok(Settled {
+                notes,
+                ..Isolation::kept(start, stock)
+            }),
             Fate::Undo => {
                 self.put_on(&start.commit)?;
                 Ok(Settled {
-                    commit: start.commit.clone(),
+                    commit: others.unwrap_or_else(|| start.commit.clone()),
                     was_undone: stock.tip != start.commit || stock.change.rewritten.is_some(),
                     was_outrun: false,
-                    notes: Vec::new(),
+                    notes,
                 })
             }
         }

@@ -85,6 +85,13 @@ pub struct Ledger {
     verified: Option<SystemTime>,
 }
 
+fn branch_is_gone(branch: &str) -> Error {
+    let short = branch.trim_start_matches("refs/heads/");
+    Error::unsafe_repo(format!("the branch {short} is gone")).hint(
+        "run evolve again: the cycle is recorded on the branch that is checked out, if that goes on from it",
+    )
+}
+
 impl Ledger {
     /// Reads the ledger to write to it, and puts right what the files of the tree say otherwise. Refuses one that a newer
     /// program wrote, and folders that lead elsewhere.
@@ -391,7 +398,7 @@ impl Ledger {
         for _ in 0..COMMIT_TRIES {
             let head = repo
                 .resolve(&branch)?
-                .ok_or_else(|| Error::unsafe_repo(format!("{branch} is gone")))?;
+                .ok_or_else(|| branch_is_gone(&branch))?;
             let head_tree = repo.tree_of(&head)?;
             let tree = repo.with_ledger(&head_tree, &files)?;
             if tree == head_tree {

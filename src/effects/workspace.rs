@@ -122,6 +122,20 @@ pub struct Stock {
     pub notes: Vec<String>,
 }
 
+impl Stock {
+    /// The stock of a place in which nothing was done.
+    pub fn untouched(start: &Start) -> Stock {
+        Stock {
+            change: Change::default(),
+            tip: start.commit.clone(),
+            commits: Vec::new(),
+            files: Vec::new(),
+            nested: Vec::new(),
+            notes: Vec::new(),
+        }
+    }
+}
+
 /// What settling came to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settled {

@@ -48,8 +48,14 @@ pub fn recover(repo: &Repo, events: &Events) -> Result<Option<Ending>> {
         {
             let (start, record) = (start.clone(), record.clone());
             let (record, said) = isolated::settle(repo, (&start, &record), &mut journal)?;
-            write_down((&workspace, events), &start, (&record, &journal))?;
-            said
+            match isolated::place_of(repo, &start, &record)? {
+                Some(branch) => {
+                    let start = Start { branch, ..start };
+                    write_down((&workspace, events), &start, (&record, &journal))?;
+                    said
+                }
+                None => isolated::forget(repo, &start, &journal)?,
+            }
         }
         (Phase::Agent | Phase::Undoing, Some(start), Some(record)) => {
             let (record, fate) = undo(&workspace, start, record, journal.plan.as_ref())?;
@@ -247,10 +253,9 @@ fn write_down(
     let record = &record.clone().kept();
     let head = match journal.slot.is_some() {
         // Another branch may be checked out by now.
-        true => match repo.resolve(&start.branch)? {
-            Some(tip) => tip,
-            None => return Ok(()),
-        },
+        true => repo
+            .resolve(&start.branch)?
+            .ok_or_else(|| Error::unsafe_repo(format!("{} is gone", start.branch)))?,
         false => repo.ready_head()?.1,
     };
     let tree = repo.tree_of(&head)?;

@@ -13,7 +13,7 @@ use crate::model::text;
 pub use again::{differing, of_measured};
 pub use files::{Filed, files};
 pub use lines::{Lines, Written, lines};
-pub use record::{Kept, Recorder, Sight, Witness, of_record};
+pub use record::{Kept, Recorder, Sight, Witness, is_adrift, of_record};
 pub use result::BY_OTHERS;
 
 /// Something in a history that does not agree with something else in it.

@@ -125,6 +125,8 @@ const LAST_CYCLE: u64 = (1 << 53) - 1;
 
 /// The start of the reason of an undone cycle whose regression outlived the undo.
 pub const ENVIRONMENT_CHANGED: &str = "environment changed";
+/// The note of a cycle in a slot, during which somebody took the commit that it started from out of the branch.
+pub const START_IS_GONE: &str = "the branch no longer holds the commit that the cycle started from";
 /// The start of the reason of a cycle whose agent gave up.
 pub const DECLINED: &str = "declined: ";
 /// The start of `goal_id` for a work item.
@@ -196,6 +198,13 @@ impl Record {
             "evolve: cycle {0} — {subject}\n\nEvolve-Cycle: {0}\n{trailer}Evolve-Result: {result}\n{score}",
             self.cycle
         )
+    }
+
+    /// Says whether somebody took the cycle's start out of the branch meanwhile.
+    pub fn has_lost_its_start(&self) -> bool {
+        let is_on_the_branch =
+            matches!(self.result, CycleResult::Improved | CycleResult::Harvested);
+        !is_on_the_branch && self.notes.iter().any(|note| note == START_IS_GONE)
     }
 
     /// Says whether the cycle was undone.

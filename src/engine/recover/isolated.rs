@@ -1,10 +1,13 @@
 //! Settles a cycle whose agent worked in a slot: the user's branch has all of its change or nothing of it.
 
+use crate::effects::files;
 use crate::effects::isolation::Isolation;
 use crate::effects::journal::{Journal, Phase};
-use crate::effects::repo::Repo;
+use crate::effects::keep::is_beneath;
+use crate::effects::repo::{Repo, hash_blob};
 use crate::effects::workspace::{Start, Workspace};
 use crate::error::Result;
+use crate::model::ledger as names;
 use crate::model::record::{CycleResult, Record};
 use crate::model::slot::Provisions;
 
@@ -67,4 +70,37 @@ fn rescue(repo: &Repo, start: &Start, provisions: Provisions) -> Option<String> 
         tracing::warn!("what the agent of the dead session did cannot be taken over: {error}");
     }
     is_there().then_some(name)
+}
+
+/// Returns the branch that a cycle is recorded on: its own, or, where that was renamed or removed, the one that is checked out
+/// if it goes on from the cycle. None if no branch does.
+pub fn place_of(repo: &Repo, start: &Start, record: &Record) -> Result<Option<String>> {
+    if repo.resolve(&start.branch)?.is_some() {
+        return Ok(Some(start.branch.clone()));
+    }
+    let (branch, tip) = repo.ready_head()?;
+    let goes_on = repo.descends(&tip, &start.commit)? && repo.descends(&tip, &record.commit_sha)?;
+    Ok(goes_on.then_some(branch))
+}
+
+/// Removes what a cycle wrote that is recorded nowhere: its branch is gone. Says so.
+pub fn forget(repo: &Repo, start: &Start, journal: &Journal) -> Result<String> {
+    let (_, head) = repo.ready_head()?;
+    let committed = repo.ledger_files(&repo.tree_of(&head)?)?;
+    for (name, id) in &journal.ledger {
+        let file = repo.root.join(name);
+        let is_committed = committed.iter().any(|(known, _)| known == name);
+        let is_as_written = is_beneath(&repo.root, name.as_bytes())
+            && files::read_bounded(&file, names::most_bytes(name))
+                .is_ok_and(|bytes| bytes.is_some_and(|bytes| hash_blob(&bytes) == *id));
+        if !is_committed && is_as_written {
+            files::remove(&file)?;
+        }
+    }
+    Workspace { repo }.sync_ledger(&committed)?;
+    Ok(format!(
+        "cycle {} of a session that died is recorded nowhere: its branch {} is gone, and the one that is checked out does not go on from it",
+        journal.cycle,
+        start.branch.trim_start_matches("refs/heads/")
+    ))
 }

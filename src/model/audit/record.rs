@@ -194,7 +194,10 @@ fn of_commits(witness: &Witness<'_>) -> Vec<String> {
     let record = witness.record;
     let mut found = Vec::new();
     let sha = &record.commit_sha;
+    // Somebody else took the start out of the branch, and the change was never on it: there is nothing to hold.
+    let is_adrift = is_adrift(witness.record, &witness.start);
     match &witness.commit {
+        Sight::Gone | Sight::Seen(_) if is_adrift && Some(sha) == cycle_start(witness) => {}
         Sight::Gone => found.push(format!("commit_sha {sha} is no commit of this repository")),
         Sight::Seen(commit) => {
             if !commit.is_followed {
@@ -213,7 +216,7 @@ fn of_commits(witness: &Witness<'_>) -> Vec<String> {
                 .reverted_to
                 .as_ref()
                 .is_some_and(|start| start != sha);
-            if has_undo && undone_cycle(&commit.message) != Some(record.cycle) {
+            if has_undo && !is_adrift && undone_cycle(&commit.message) != Some(record.cycle) {
                 found.push(format!(
                     "commit_sha {sha} is no commit that undoes the cycle"
                 ));
@@ -221,9 +224,9 @@ fn of_commits(witness: &Witness<'_>) -> Vec<String> {
         }
         Sight::Unseen => {}
     }
-    let before = snapshot_of(witness, 0);
-    let start = before.and_then(|before| before.cycle_start_sha.as_ref());
+    let start = cycle_start(witness);
     match (&witness.start, start) {
+        _ if is_adrift => {}
         (Sight::Gone, Some(start)) => {
             found.push(format!(
                 "cycle_start_sha {start} is no commit of this repository"
@@ -250,6 +253,16 @@ fn of_commits(witness: &Witness<'_>) -> Vec<String> {
         ));
     }
     found
+}
+
+/// Says whether somebody took the start of the cycle out of the branch, as its record says.
+pub fn is_adrift(record: &Record, start: &Sight<Kept>) -> bool {
+    record.has_lost_its_start() && !start.seen().is_some_and(|start| start.is_followed)
+}
+
+/// Returns the commit that the cycle started from, as the first snapshot has it.
+fn cycle_start<'a>(witness: &'a Witness<'_>) -> Option<&'a String> {
+    snapshot_of(witness, 0)?.cycle_start_sha.as_ref()
 }
 
 /// Returns the first (0) or second (1) snapshot, where it can be read.

@@ -1,6 +1,6 @@
 //! What a record says became of its cycle, held against what its commits and snapshots show.
 
-use super::record::{Witness, quoted, snapshot_of};
+use super::record::{Witness, is_adrift, quoted, snapshot_of};
 use crate::model::record::{CycleResult, NEXT_WORK, Record};
 use crate::model::snapshot::{self, CheckResult, Snapshot};
 
@@ -46,6 +46,9 @@ fn has_reason(record: &Record, starts: &[&str]) -> bool {
 fn of_content(witness: &Witness<'_>) -> Option<String> {
     let record = witness.record;
     let (commit, start) = (witness.commit.seen()?, witness.start.seen()?);
+    if is_adrift(record, &witness.start) {
+        return None;
+    }
     let is_changed = commit.content != start.content;
     let may_be = match record.result {
         CycleResult::Improved | CycleResult::Harvested => is_changed,
