@@ -187,3 +187,18 @@ fn a_cycle_whose_branch_was_renamed_or_removed_is_recorded_on_the_one_that_goes_
         repo.evolve(&["audit"]).expect(0);
     }
 }
+
+#[test]
+fn a_cycle_that_no_branch_goes_on_from_leaves_nothing_and_is_said_to_be_recorded_nowhere() {
+    let repo = TestRepo::with_files_wanted(&[("a", 5)]).with_out();
+    let gone = "git commit -q --amend -m amended && git branch -m other";
+    let script = format!("touch a; (cd \"$OUT/../repo\" && {gone})");
+    repo.agent_does(&[&script, "touch a"]);
+    repo.run(&["--isolate", "--max-cycles=1"]).expect(3);
+    let run = repo.run(&["--isolate", "--max-cycles=1"]).expect(0);
+    let said = run.stdout + &run.stderr;
+    assert!(said.contains("recorded nowhere"), "{said}");
+    assert_eq!(repo.each("result"), ["improved"]);
+    assert_eq!(repo.status(), Vec::<String>::new());
+    repo.evolve(&["audit"]).expect(0);
+}

@@ -8,7 +8,7 @@ use crate::effects::repo::{Repo, hash_blob};
 use crate::effects::workspace::{Start, Workspace};
 use crate::error::Result;
 use crate::model::ledger as names;
-use crate::model::record::{CycleResult, Record};
+use crate::model::record::{CycleResult, History, Record};
 use crate::model::slot::Provisions;
 
 /// Finds out what became of the change, and completes a landing that had begun. Returns the record, and says what was done.
@@ -95,6 +95,16 @@ pub fn forget(repo: &Repo, start: &Start, journal: &Journal) -> Result<String> {
                 .is_ok_and(|bytes| bytes.is_some_and(|bytes| hash_blob(&bytes) == *id));
         if !is_committed && is_as_written {
             files::remove(&file)?;
+        }
+    }
+    let history = repo.root.join(names::HISTORY);
+    let is_committed = committed.iter().any(|(known, _)| known == names::HISTORY);
+    if !is_committed && is_beneath(&repo.root, names::HISTORY.as_bytes()) {
+        let text = files::read_text(&history, names::most_bytes(names::HISTORY))?;
+        let records = History::parse(&text).records;
+        let is_of_session = |one: &Record| one.session.as_ref() == Some(&journal.session);
+        if records.iter().all(is_of_session) {
+            files::remove(&history)?;
         }
     }
     Workspace { repo }.sync_ledger(&committed)?;
