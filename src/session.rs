@@ -1,37 +1,35 @@
-//! What every step of a run may read (`Session`), and what a run has learned so far (`Progress`).
+//! What every step of a run may read (`Session`); beside it what a run has learned so far (`Progress`), and why it ends.
 
-use std::collections::{BTreeMap, HashMap};
+mod ending;
+mod goals_file;
+mod measuring;
+mod progress;
+
 use std::path::PathBuf;
 use std::time::Duration;
-
-use chrono::{DateTime, Utc};
 
 use crate::effects::agent::Agent;
 use crate::effects::files;
 use crate::effects::isolation::Isolation;
 use crate::effects::journal::Journal;
-use crate::effects::keep::Kept;
-use crate::effects::ledger::Ledger;
 use crate::effects::lock::Lock;
 use crate::effects::logs;
 use crate::effects::measure::Measurer;
 use crate::effects::mirror::Mirror;
 use crate::effects::repo::Repo;
-use crate::effects::sandbox::{Fence, Ground, Inmate, Sandbox};
-use crate::effects::slot::{Ignored, Preparation, Prepared, Slot};
-use crate::effects::stop::{Halt, Stop};
+use crate::effects::sandbox::Sandbox;
+use crate::effects::stop::Stop;
 use crate::effects::workspace::{Start, Stock, Unmarked, Workspace};
 use crate::error::{Error, Result};
 use crate::event::{Event, Events};
-use crate::model::goals::{self, Goal, Goals, Limits, Where};
-use crate::model::ledger as names;
-use crate::model::record::Record;
-use crate::model::select::Stuck;
+use crate::model::goals::Limits;
 use crate::model::slot::Provisions;
-use crate::model::snapshot::{self, CheckResult, Measurement, Snapshot};
+use crate::model::snapshot::{CheckResult, Snapshot};
 use crate::model::sweep::Part;
-use crate::model::text;
-use crate::model::usage::Spent;
+
+pub use ending::{Cut, Ending};
+pub use goals_file::GoalsFile;
+pub use progress::{Carried, LastSweep, Progress};
 
 /// How often a rest looks for a STOP file.
 const REST_POLL: Duration = Duration::from_millis(100);
@@ -82,313 +80,6 @@ pub struct Options {
     pub sweep: Option<Vec<Part>>,
     /// What slots are given beside their commit.
     pub provisions: Provisions,
-}
-
-/// The newest sweep of this session.
-#[derive(Clone, Debug)]
-pub struct LastSweep {
-    /// When it began.
-    pub at: DateTime<Utc>,
-    /// The cycle it was part of.
-    pub cycle: u64,
-    /// What came of it; none if it did not get as far.
-    pub told: Option<String>,
-}
-
-/// Where the goals are read from.
-#[derive(Clone, Debug)]
-pub struct GoalsFile {
-    /// The file.
-    pub path: PathBuf,
-    /// Its path below the repository's root; none if it lies elsewhere.
-    pub in_repo: Option<String>,
-    /// Its name in messages, as the user would write it.
-    pub shown: String,
-}
-
-impl GoalsFile {
-    /// Reads the goals; every problem of the file is reported at once. Returns warnings beside them.
-    pub fn load(&self) -> Result<(Goals, Vec<String>)> {
-        self.refuse_link()?;
-        let bytes = match std::fs::metadata(&self.path) {
-            Ok(meta) if meta.is_file() && meta.len() > goals::MAX_BYTES as u64 => {
-                return Err(Error::usage(format!(
-                    "{}: {} bytes are more than the {} that are read",
-                    self.shown,
-                    meta.len(),
-                    goals::MAX_BYTES
-                ))
-                .hint("keep goals short; a long check can be a script of its own"));
-            }
-            Ok(meta) if meta.is_file() => {
-                std::fs::read(&self.path).map_err(|cause| Error::io("read", &self.path, cause))?
-            }
-            Ok(_) => {
-                return Err(Error::usage(format!("{} is no plain file", self.shown))
-                    .hint("put the goals into a plain file, or name one with --goals"));
-            }
-            Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => {
-                return Err(Error::usage(format!("No goals to measure: there is no {}", self.shown))
-                    .hint("write one with a goal or two; GOALS.example.yaml of evolve's sources shows every key, `evolve demo` a run"));
-            }
-            Err(cause) => return Err(Error::io("read", &self.path, cause)),
-        };
-        match goals::read_goals(&self.shown, &bytes) {
-            Ok((goals, warnings)) => {
-                let line = |one: &goals::Problem| {
-                    format!(
-                        "{}:{}:{}: {}",
-                        self.shown, one.line, one.column, one.message
-                    )
-                };
-                Ok((goals, warnings.iter().map(line).collect()))
-            }
-            Err(problems) => Err(goals::to_error(&self.shown, &problems)),
-        }
-    }
-
-    /// Refuses a goals file that is there and not in a commit's tree (exit 3).
-    pub fn refuse_uncommitted(&self, repo: &Repo, tree: &str) -> Result<()> {
-        let Some(path) = &self.in_repo else {
-            return Ok(());
-        };
-        if !self.path.exists() || repo.has_file(tree, path) {
-            return Ok(());
-        }
-        let shown = &self.shown;
-        Err(Error::unsafe_repo(format!(
-            "{shown} is not committed, so an undo could not bring it back"
-        ))
-        .hint(format!(
-            "commit it first: `git add {} && git commit -m 'goals'`",
-            text::shell_word(shown)
-        )))
-    }
-
-    /// Refuses a link in the repository: it would freeze the link, and an agent could move the goalposts behind it.
-    fn refuse_link(&self) -> Result<()> {
-        let is_link = || std::fs::symlink_metadata(&self.path).is_ok_and(|meta| meta.is_symlink());
-        match self.in_repo.is_some() && is_link() {
-            true => Err(
-                Error::usage(format!("{} is a link, no plain file", self.shown))
-                    .hint("put the goals into the file itself, or name the other one with --goals"),
-            ),
-            false => Ok(()),
-        }
-    }
-}
-
-/// Why a cycle was cut short.
-#[derive(Clone, Debug)]
-pub enum Cut {
-    /// Something outside ended everything.
-    Halt(Halt),
-    /// `evolve` or the machine failed.
-    Failed(Error),
-    /// A slot could not be made ready to measure in, and why.
-    Unprepared(String),
-}
-
-impl Cut {
-    /// Says why, for the record.
-    pub fn reason(&self) -> String {
-        match self {
-            Cut::Halt(halt) => halt.reason(),
-            Cut::Failed(error) => format!("evolve failed: {}", error.message),
-            Cut::Unprepared(why) => why.clone(),
-        }
-    }
-}
-
-impl From<Error> for Cut {
-    fn from(error: Error) -> Cut {
-        Cut::Failed(error)
-    }
-}
-
-impl From<Halt> for Cut {
-    fn from(halt: Halt) -> Cut {
-        Cut::Halt(halt)
-    }
-}
-
-/// Why a session ends.
-#[derive(Clone, Debug)]
-pub struct Ending {
-    /// One word for it.
-    pub word: &'static str,
-    /// In words.
-    pub reason: String,
-    /// The exit code that follows.
-    pub exit_code: u8,
-    /// The goals that wait for a person.
-    pub stuck: Vec<Stuck>,
-}
-
-impl Ending {
-    /// An ending in good order.
-    pub fn fine(word: &'static str, reason: impl Into<String>) -> Ending {
-        Ending {
-            word,
-            reason: reason.into(),
-            exit_code: 0,
-            stuck: Vec::new(),
-        }
-    }
-
-    /// An ending that asks for a person (exit 11).
-    pub fn human_needed(reason: impl Into<String>, stuck: Vec<Stuck>) -> Ending {
-        let exit_code = crate::error::Kind::Human.exit_code();
-        Ending {
-            word: "human-needed",
-            reason: reason.into(),
-            exit_code,
-            stuck,
-        }
-    }
-
-    /// An ending because somebody else's commits are in the way of an undo (exit 11).
-    pub fn somebody_else(reason: &str) -> Ending {
-        let way_out = "the work was left as it is: look at `git log`, keep or revert what is there, then run evolve again";
-        Ending::human_needed(format!("{reason} — {way_out}"), Vec::new())
-    }
-
-    /// The ending that a STOP file asks for. One that git tracks would stop every clone, and is said to be.
-    pub fn stopped(repo: &Repo, words: &str) -> Ending {
-        let head = repo.head().ok().and_then(|head| head.commit);
-        let tree = head.and_then(|head| repo.tree_of(&head).ok());
-        let tracked = match tree.is_some_and(|tree| repo.has_file(&tree, names::STOP)) {
-            true => "; git tracks it, which the next cycle's commit ends",
-            false => "",
-        };
-        let said = match words.is_empty() {
-            true => String::new(),
-            false => format!(": {words}"),
-        };
-        let file = names::STOP;
-        Ending::fine(
-            "stopped",
-            format!("STOP file {file}{said} — `evolve stop --off` takes it away{tracked}"),
-        )
-    }
-
-    /// The ending that follows from what ended everything.
-    pub fn of_halt(halt: &Halt) -> Ending {
-        let reason = halt.reason();
-        match halt {
-            Halt::Kill(..) => Ending::fine("killed", reason),
-            Halt::MaxTime(_) => Ending::fine("limit", reason),
-            Halt::SupervisorLost => Ending {
-                exit_code: crate::error::Kind::Internal.exit_code(),
-                ..Ending::fine("failed", reason)
-            },
-            Halt::Signal(number) => Ending {
-                exit_code: u8::try_from(128 + number).unwrap_or(1),
-                ..Ending::fine("interrupted", reason)
-            },
-        }
-    }
-}
-
-/// A snapshot that may serve as the next cycle's first.
-#[derive(Clone, Debug)]
-pub struct Carried {
-    /// The snapshot.
-    pub snapshot: Snapshot,
-    /// The file that holds it.
-    pub file: String,
-    /// The content it was measured on.
-    pub content: String,
-}
-
-/// What a run has learned so far.
-#[derive(Debug)]
-pub struct Progress {
-    /// The ledger, in memory.
-    pub ledger: Ledger,
-    /// The second snapshot of a cycle that kept its change, or the baseline.
-    pub carried: Option<Carried>,
-    /// The newest snapshot of what is in the repository.
-    pub newest: Option<Snapshot>,
-    /// Goals that pass at the start of this cycle and did not when the last one was recorded: somebody else mended them.
-    pub mended: Vec<String>,
-    /// The first snapshot of this session.
-    pub first: Option<Snapshot>,
-    /// What this session recorded.
-    pub records: Vec<Record>,
-    /// Where the last of these cycles started.
-    pub start: Option<Start>,
-    /// Copies of the user's untracked files, from the last cycle.
-    pub kept: Option<Kept>,
-    /// What the agents of this session used.
-    pub spent: Spent,
-    /// How often in a row an agent could not run for a reason that passes.
-    pub refusals: u32,
-    /// How the tree was found at the session's start, for a first cycle that follows at once.
-    pub opened: Option<Start>,
-    /// The newest sweep of this session, be it a vain one.
-    pub last_sweep: Option<LastSweep>,
-    /// It was said that there is no copy of the git directory.
-    pub is_unmirrored: bool,
-    /// How many cycles in a row worked on what agents left.
-    pub found_in_a_row: usize,
-    /// Where the programs that checks call were found first.
-    pub programs: BTreeMap<String, String>,
-}
-
-impl Progress {
-    /// Starts from a ledger.
-    pub fn new(repo: &Repo, ledger: Ledger) -> Progress {
-        let newest = ledger.history.newest().and_then(|record| {
-            let post = names::post_snapshot(record.cycle);
-            let snapshot = || ledger.snapshot(repo, &names::snapshot(record.cycle));
-            match record.is_undone() {
-                true => snapshot(),
-                false => ledger.snapshot(repo, &post).or_else(snapshot),
-            }
-        });
-        Progress {
-            ledger,
-            carried: None,
-            newest,
-            mended: Vec::new(),
-            first: None,
-            records: Vec::new(),
-            start: None,
-            kept: None,
-            spent: Spent::default(),
-            refusals: 0,
-            opened: None,
-            last_sweep: None,
-            is_unmirrored: false,
-            found_in_a_row: 0,
-            programs: BTreeMap::new(),
-        }
-    }
-
-    /// Notes the newest snapshot of what is in the repository.
-    pub fn note_snapshot(&mut self, snapshot: &Snapshot) {
-        self.first.get_or_insert_with(|| snapshot.clone());
-        self.mended = match &self.newest {
-            Some(newest) => snapshot::newly_passing(newest, snapshot),
-            None => Vec::new(),
-        };
-        self.newest = Some(snapshot.clone());
-    }
-
-    /// Returns what came of the sweep in this cycle, if there was one.
-    pub fn swept_in(&self, cycle: u64) -> Option<&str> {
-        let last = self.last_sweep.as_ref();
-        last.filter(|last| last.cycle == cycle)?.told.as_deref()
-    }
-
-    /// Returns how long each check took last.
-    pub fn expected_durations(&self) -> HashMap<String, f64> {
-        let goals = self.newest.iter().flat_map(|snapshot| &snapshot.goals);
-        goals
-            .map(|goal| (goal.id.clone(), goal.duration_s))
-            .collect()
-    }
 }
 
 impl Session {
@@ -505,91 +196,6 @@ impl Session {
     /// Returns the folder of this session's logs.
     pub fn logs(&self) -> PathBuf {
         self.repo.private.join("logs").join(&self.id)
-    }
-
-    /// Measures goals and tells of it. `purpose` names the logs and the event.
-    pub async fn measure(
-        &self,
-        goals: &Goals,
-        chosen: &[&Goal],
-        expected: &HashMap<String, f64>,
-        (cycle, purpose): (u64, &'static str),
-    ) -> Result<Vec<Measurement>, Cut> {
-        self.events.send(Event::MeasureStarted {
-            checks: chosen.len(),
-            purpose,
-        });
-        let logs = self.logs().join(format!("{cycle}-{purpose}"));
-        let measurer = self.measurer_in_place(goals.settings.measure).await?;
-        let measured = measurer.measure(goals, chosen, expected, Some(&logs));
-        let measured = measured.await?;
-        if !measurer.root.exists() {
-            let root = measurer.root.display();
-            return Err(
-                Error::unsafe_repo(format!("{root} was removed while checks ran there"))
-                    .hint("run evolve again; a copy is made anew")
-                    .into(),
-            );
-        }
-        for measurement in &measured {
-            // Nothing was learned of the goal where the machine had nothing left to run its check.
-            let words = measurement.reason.as_deref().unwrap_or_default();
-            let words = words.strip_prefix("could not be started: ");
-            let what = format!("the check of {}", measurement.id);
-            if let Some(error) = words.and_then(|words| Error::of_shortage(&what, words)) {
-                return Err(error.into());
-            }
-        }
-        Ok(measured)
-    }
-
-    /// Goes where a cycle measures: where the agent works, or in a slot made anew that no agent enters.
-    async fn measurer_in_place(&self, place: Where) -> Result<Measurer, Cut> {
-        let home = self.home();
-        let slot = match (place, &self.isolation) {
-            (Where::Here, None) => return Ok(self.measurer.clone()),
-            (Where::Here, Some(isolation)) => isolation.slot.clone(),
-            (Where::Clean, _) => Slot::of(home, "measure", self.options.provisions.clone())?,
-        };
-        let head = self.repo.head()?;
-        let (Some(branch), Some(commit)) = (head.branch, head.commit) else {
-            return Err(Error::unsafe_repo("HEAD names no branch with a commit").into());
-        };
-        let measurer = match place {
-            Where::Here => self.measurer.clone(),
-            Where::Clean => {
-                slot.remove()?;
-                slot.renew(home, (&branch, &commit), Ignored::Go)?;
-                let ground = Ground::of_slot(&slot.root);
-                self.measurer
-                    .at(&slot.root, self.sandbox.fence(Inmate::Checks, &ground)?)
-            }
-        };
-        self.make_ready(&slot, &commit, &measurer.fence).await?;
-        Ok(measurer)
-    }
-
-    /// Makes a slot on a commit ready with the user's command, unless it is.
-    async fn make_ready(&self, slot: &Slot, commit: &str, fence: &Fence) -> Result<(), Cut> {
-        let home = self.home();
-        let log = self.logs().join("prepare.log");
-        let preparation = Preparation {
-            user: home,
-            commit,
-            supervisor: &self.measurer.supervisor,
-            fence,
-            log: Some(&log),
-            session: &self.id,
-        };
-        match (slot.prepare(&preparation).await?, self.stop.halt()) {
-            (Prepared::Ready, _) => Ok(()),
-            (Prepared::Stopped, Some(halt)) => Err(halt.into()),
-            (Prepared::Failed(why), _) => {
-                let log = log.strip_prefix(&home.root).unwrap_or(&log);
-                Err(Cut::Unprepared(format!("{why}; see {}", log.display())))
-            }
-            (Prepared::Stopped, None) => Err(Error::internal("prepare was stopped").into()),
-        }
     }
 
     /// Returns what is lent to the slot in which the agent works, if it works in one.

@@ -1,0 +1,119 @@
+//! Why a cycle is cut short, and why a session ends.
+
+use crate::effects::repo::Repo;
+use crate::effects::stop::Halt;
+use crate::error::Error;
+use crate::model::ledger as names;
+use crate::model::select::Stuck;
+
+/// Why a cycle was cut short.
+#[derive(Clone, Debug)]
+pub enum Cut {
+    /// Something outside ended everything.
+    Halt(Halt),
+    /// `evolve` or the machine failed.
+    Failed(Error),
+    /// A slot could not be made ready to measure in, and why.
+    Unprepared(String),
+}
+
+impl Cut {
+    /// Says why, for the record.
+    pub fn reason(&self) -> String {
+        match self {
+            Cut::Halt(halt) => halt.reason(),
+            Cut::Failed(error) => format!("evolve failed: {}", error.message),
+            Cut::Unprepared(why) => why.clone(),
+        }
+    }
+}
+
+impl From<Error> for Cut {
+    fn from(error: Error) -> Cut {
+        Cut::Failed(error)
+    }
+}
+
+impl From<Halt> for Cut {
+    fn from(halt: Halt) -> Cut {
+        Cut::Halt(halt)
+    }
+}
+
+/// Why a session ends.
+#[derive(Clone, Debug)]
+pub struct Ending {
+    /// One word for it.
+    pub word: &'static str,
+    /// In words.
+    pub reason: String,
+    /// The exit code that follows.
+    pub exit_code: u8,
+    /// The goals that wait for a person.
+    pub stuck: Vec<Stuck>,
+}
+
+impl Ending {
+    /// An ending in good order.
+    pub fn fine(word: &'static str, reason: impl Into<String>) -> Ending {
+        Ending {
+            word,
+            reason: reason.into(),
+            exit_code: 0,
+            stuck: Vec::new(),
+        }
+    }
+
+    /// An ending that asks for a person (exit 11).
+    pub fn human_needed(reason: impl Into<String>, stuck: Vec<Stuck>) -> Ending {
+        let exit_code = crate::error::Kind::Human.exit_code();
+        Ending {
+            word: "human-needed",
+            reason: reason.into(),
+            exit_code,
+            stuck,
+        }
+    }
+
+    /// An ending because somebody else's commits are in the way of an undo (exit 11).
+    pub fn somebody_else(reason: &str) -> Ending {
+        let way_out = "the work was left as it is: look at `git log`, keep or revert what is there, then run evolve again";
+        Ending::human_needed(format!("{reason} — {way_out}"), Vec::new())
+    }
+
+    /// The ending that a STOP file asks for. One that git tracks would stop every clone, and is said to be.
+    pub fn stopped(repo: &Repo, words: &str) -> Ending {
+        let head = repo.head().ok().and_then(|head| head.commit);
+        let tree = head.and_then(|head| repo.tree_of(&head).ok());
+        let tracked = match tree.is_some_and(|tree| repo.has_file(&tree, names::STOP)) {
+            true => "; git tracks it, which the next cycle's commit ends",
+            false => "",
+        };
+        let said = match words.is_empty() {
+            true => String::new(),
+            false => format!(": {words}"),
+        };
+        let file = names::STOP;
+        Ending::fine(
+            "stopped",
+            format!("STOP file {file}{said} — `evolve stop --off` takes it away{tracked}"),
+        )
+    }
+
+    /// The ending that follows from what ended everything.
+    pub fn of_halt(halt: &Halt) -> Ending {
+        let reason = halt.reason();
+        match halt {
+            Halt::Kill(..) => Ending::fine("killed", reason),
+            Halt::MaxTime(_) => Ending::fine("limit", reason),
+            Halt::SupervisorLost => Ending {
+                exit_code: crate::error::Kind::Internal.exit_code(),
+                ..Ending::fine("failed", reason)
+            },
+            Halt::Signal(number) => Ending {
+                exit_code: u8::try_from(128 + number).unwrap_or(1),
+                ..Ending::fine("interrupted", reason)
+            },
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! The file that the goals are read from.
+
+use std::path::PathBuf;
+
+use crate::effects::repo::Repo;
+use crate::error::{Error, Result};
+use crate::model::goals::{self, Goals};
+use crate::model::text;
+
+/// Where the goals are read from.
+#[derive(Clone, Debug)]
+pub struct GoalsFile {
+    /// The file.
+    pub path: PathBuf,
+    /// Its path below the repository's root; none if it lies elsewhere.
+    pub in_repo: Option<String>,
+    /// Its name in messages, as the user would write it.
+    pub shown: String,
+}
+
+impl GoalsFile {
+    /// Reads the goals; every problem of the file is reported at once. Returns warnings beside them.
+    pub fn load(&self) -> Result<(Goals, Vec<String>)> {
+        self.refuse_link()?;
+        let bytes = match std::fs::metadata(&self.path) {
+            Ok(meta) if meta.is_file() && meta.len() > goals::MAX_BYTES as u64 => {
+                return Err(Error::usage(format!(
+                    "{}: {} bytes are more than the {} that are read",
+                    self.shown,
+                    meta.len(),
+                    goals::MAX_BYTES
+                ))
+                .hint("keep goals short; a long check can be a script of its own"));
+            }
+            Ok(meta) if meta.is_file() => {
+                std::fs::read(&self.path).map_err(|cause| Error::io("read", &self.path, cause))?
+            }
+            Ok(_) => {
+                return Err(Error::usage(format!("{} is no plain file", self.shown))
+                    .hint("put the goals into a plain file, or name one with --goals"));
+            }
+            Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => {
+                return Err(Error::usage(format!("No goals to measure: there is no {}", self.shown))
+                    .hint("write one with a goal or two; GOALS.example.yaml of evolve's sources shows every key, `evolve demo` a run"));
+            }
+            Err(cause) => return Err(Error::io("read", &self.path, cause)),
+        };
+        match goals::read_goals(&self.shown, &bytes) {
+            Ok((goals, warnings)) => {
+                let line = |one: &goals::Problem| {
+                    format!(
+                        "{}:{}:{}: {}",
+                        self.shown, one.line, one.column, one.message
+                    )
+                };
+                Ok((goals, warnings.iter().map(line).collect()))
+            }
+            Err(problems) => Err(goals::to_error(&self.shown, &problems)),
+        }
+    }
+
+    /// Refuses a goals file that is there and not in a commit's tree (exit 3).
+    pub fn refuse_uncommitted(&self, repo: &Repo, tree: &str) -> Result<()> {
+        let Some(path) = &self.in_repo else {
+            return Ok(());
+        };
+        if !self.path.exists() || repo.has_file(tree, path) {
+            return Ok(());
+        }
+        let shown = &self.shown;
+        Err(Error::unsafe_repo(format!(
+            "{shown} is not committed, so an undo could not bring it back"
+        ))
+        .hint(format!(
+            "commit it first: `git add {} && git commit -m 'goals'`",
+            text::shell_word(shown)
+        )))
+    }
+
+    /// Refuses a link in the repository: it would freeze the link, and an agent could move the goalposts behind it.
+    fn refuse_link(&self) -> Result<()> {
+        let is_link = || std::fs::symlink_metadata(&self.path).is_ok_and(|meta| meta.is_symlink());
+        match self.in_repo.is_some() && is_link() {
+            true => Err(
+                Error::usage(format!("{} is a link, no plain file", self.shown))
+                    .hint("put the goals into the file itself, or name the other one with --goals"),
+            ),
+            false => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! How a session measures: where, made ready by whom, and what is told of it.
+
+use std::collections::HashMap;
+
+use super::{Cut, Session};
+use crate::effects::measure::Measurer;
+use crate::effects::sandbox::{Fence, Ground, Inmate};
+use crate::effects::slot::{Ignored, Preparation, Prepared, Slot};
+use crate::error::Error;
+use crate::event::Event;
+use crate::model::goals::{Goal, Goals, Where};
+use crate::model::snapshot::Measurement;
+
+impl Session {
+    /// Measures goals and tells of it. `purpose` names the logs and the event.
+    pub async fn measure(
+        &self,
+        goals: &Goals,
+        chosen: &[&Goal],
+        expected: &HashMap<String, f64>,
+        (cycle, purpose): (u64, &'static str),
+    ) -> Result<Vec<Measurement>, Cut> {
+        self.events.send(Event::MeasureStarted {
+            checks: chosen.len(),
+            purpose,
+        });
+        let logs = self.logs().join(format!("{cycle}-{purpose}"));
+        let measurer = self.measurer_in_place(goals.settings.measure).await?;
+        let measured = measurer.measure(goals, chosen, expected, Some(&logs));
+        let measured = measured.await?;
+        if !measurer.root.exists() {
+            let root = measurer.root.display();
+            return Err(
+                Error::unsafe_repo(format!("{root} was removed while checks ran there"))
+                    .hint("run evolve again; a copy is made anew")
+                    .into(),
+            );
+        }
+        for measurement in &measured {
+            // Nothing was learned of the goal where the machine had nothing left to run its check.
+            let words = measurement.reason.as_deref().unwrap_or_default();
+            let words = words.strip_prefix("could not be started: ");
+            let what = format!("the check of {}", measurement.id);
+            if let Some(error) = words.and_then(|words| Error::of_shortage(&what, words)) {
+                return Err(error.into());
+            }
+        }
+        Ok(measured)
+    }
+
+    /// Goes where a cycle measures: where the agent works, or in a slot made anew that no agent enters.
+    async fn measurer_in_place(&self, place: Where) -> Result<Measurer, Cut> {
+        let home = self.home();
+        let slot = match (place, &self.isolation) {
+            (Where::Here, None) => return Ok(self.measurer.clone()),
+            (Where::Here, Some(isolation)) => isolation.slot.clone(),
+            (Where::Clean, _) => Slot::of(home, "measure", self.options.provisions.clone())?,
+        };
+        let head = self.repo.head()?;
+        let (Some(branch), Some(commit)) = (head.branch, head.commit) else {
+            return Err(Error::unsafe_repo("HEAD names no branch with a commit").into());
+        };
+        let measurer = match place {
+            Where::Here => self.measurer.clone(),
+            Where::Clean => {
+                slot.remove()?;
+                slot.renew(home, (&branch, &commit), Ignored::Go)?;
+                let ground = Ground::of_slot(&slot.root);
+                self.measurer
+                    .at(&slot.root, self.sandbox.fence(Inmate::Checks, &ground)?)
+            }
+        };
+        self.make_ready(&slot, &commit, &measurer.fence).await?;
+        Ok(measurer)
+    }
+
+    /// Makes a slot on a commit ready with the user's command, unless it is.
+    async fn make_ready(&self, slot: &Slot, commit: &str, fence: &Fence) -> Result<(), Cut> {
+        let home = self.home();
+        let log = self.logs().join("prepare.log");
+        let preparation = Preparation {
+            user: home,
+            commit,
+            supervisor: &self.measurer.supervisor,
+            fence,
+            log: Some(&log),
+            session: &self.id,
+        };
+        match (slot.prepare(&preparation).await?, self.stop.halt()) {
+            (Prepared::Ready, _) => Ok(()),
+            (Prepared::Stopped, Some(halt)) => Err(halt.into()),
+            (Prepared::Failed(why), _) => {
+                let log = log.strip_prefix(&home.root).unwrap_or(&log);
+                Err(Cut::Unprepared(format!("{why}; see {}", log.display())))
+            }
+            (Prepared::Stopped, None) => Err(Error::internal("prepare was stopped").into()),
+        }
+    }
+}

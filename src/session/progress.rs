@@ -1,0 +1,126 @@
+//! What a session has learned so far.
+
+use std::collections::{BTreeMap, HashMap};
+
+use chrono::{DateTime, Utc};
+
+use crate::effects::keep::Kept;
+use crate::effects::ledger::Ledger;
+use crate::effects::repo::Repo;
+use crate::effects::workspace::Start;
+use crate::model::ledger as names;
+use crate::model::record::Record;
+use crate::model::snapshot::{self, Snapshot};
+use crate::model::usage::Spent;
+
+/// The newest sweep of this session.
+#[derive(Clone, Debug)]
+pub struct LastSweep {
+    /// When it began.
+    pub at: DateTime<Utc>,
+    /// The cycle it was part of.
+    pub cycle: u64,
+    /// What came of it; none if it did not get as far.
+    pub told: Option<String>,
+}
+
+/// A snapshot that may serve as the next cycle's first.
+#[derive(Clone, Debug)]
+pub struct Carried {
+    /// The snapshot.
+    pub snapshot: Snapshot,
+    /// The file that holds it.
+    pub file: String,
+    /// The content it was measured on.
+    pub content: String,
+}
+
+/// What a run has learned so far.
+#[derive(Debug)]
+pub struct Progress {
+    /// The ledger, in memory.
+    pub ledger: Ledger,
+    /// The second snapshot of a cycle that kept its change, or the baseline.
+    pub carried: Option<Carried>,
+    /// The newest snapshot of what is in the repository.
+    pub newest: Option<Snapshot>,
+    /// Goals that pass at the start of this cycle and did not when the last one was recorded: somebody else mended them.
+    pub mended: Vec<String>,
+    /// The first snapshot of this session.
+    pub first: Option<Snapshot>,
+    /// What this session recorded.
+    pub records: Vec<Record>,
+    /// Where the last of these cycles started.
+    pub start: Option<Start>,
+    /// Copies of the user's untracked files, from the last cycle.
+    pub kept: Option<Kept>,
+    /// What the agents of this session used.
+    pub spent: Spent,
+    /// How often in a row an agent could not run for a reason that passes.
+    pub refusals: u32,
+    /// How the tree was found at the session's start, for a first cycle that follows at once.
+    pub opened: Option<Start>,
+    /// The newest sweep of this session, be it a vain one.
+    pub last_sweep: Option<LastSweep>,
+    /// It was said that there is no copy of the git directory.
+    pub is_unmirrored: bool,
+    /// How many cycles in a row worked on what agents left.
+    pub found_in_a_row: usize,
+    /// Where the programs that checks call were found first.
+    pub programs: BTreeMap<String, String>,
+}
+
+impl Progress {
+    /// Starts from a ledger.
+    pub fn new(repo: &Repo, ledger: Ledger) -> Progress {
+        let newest = ledger.history.newest().and_then(|record| {
+            let post = names::post_snapshot(record.cycle);
+            let snapshot = || ledger.snapshot(repo, &names::snapshot(record.cycle));
+            match record.is_undone() {
+                true => snapshot(),
+                false => ledger.snapshot(repo, &post).or_else(snapshot),
+            }
+        });
+        Progress {
+            ledger,
+            carried: None,
+            newest,
+            mended: Vec::new(),
+            first: None,
+            records: Vec::new(),
+            start: None,
+            kept: None,
+            spent: Spent::default(),
+            refusals: 0,
+            opened: None,
+            last_sweep: None,
+            is_unmirrored: false,
+            found_in_a_row: 0,
+            programs: BTreeMap::new(),
+        }
+    }
+
+    /// Notes the newest snapshot of what is in the repository.
+    pub fn note_snapshot(&mut self, snapshot: &Snapshot) {
+        self.first.get_or_insert_with(|| snapshot.clone());
+        self.mended = match &self.newest {
+            Some(newest) => snapshot::newly_passing(newest, snapshot),
+            None => Vec::new(),
+        };
+        self.newest = Some(snapshot.clone());
+    }
+
+    /// Returns what came of the sweep in this cycle, if there was one.
+    pub fn swept_in(&self, cycle: u64) -> Option<&str> {
+        let last = self.last_sweep.as_ref();
+        last.filter(|last| last.cycle == cycle)?.told.as_deref()
+    }
+
+    /// Returns how long each check took last.
+    pub fn expected_durations(&self) -> HashMap<String, f64> {
+        let goals = self.newest.iter().flat_map(|snapshot| &snapshot.goals);
+        goals
+            .map(|goal| (goal.id.clone(), goal.duration_s))
+            .collect()
+    }
+}
