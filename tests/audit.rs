@@ -1,6 +1,7 @@
 //! `evolve audit`: an honest history agrees, and each way to forge one is found and named.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 
 use serde_json::{Value, json};
 
@@ -541,6 +542,35 @@ fn cycles_in_a_slot_agree_too() {
     repo.run(&["--isolate", "--max-cycles=2"]).expect(0);
     assert_eq!(repo.each("result"), ["regressed", "improved"]);
     assert_eq!(audited(&repo, 0)["records"], 2);
+}
+
+#[test]
+fn a_cycle_in_a_slot_that_dies_right_before_or_after_its_change_lands_agrees() {
+    for (dies_at, result) in [("status", "interrupted"), ("restore", "improved")] {
+        let mut repo = TestRepo::with_files_wanted(&[("a", 5), ("b", 3)]);
+        // The first such call of git's in the user's repository after the landing was written down ends the session.
+        let deadly = format!(
+            "#!/bin/sh\ncase \" $* \" in *' {dies_at} '*) \
+             grep -q '\"landing\":{{' '{private}/journal.json' && kill -9 \"$(cut -d' ' -f1 <'{private}/lock' | head -n 1)\" && exit 1;; \
+             esac\nexec '{git}' \"$@\"\n",
+            private = repo.private().display(),
+            git = which::which("git").unwrap().display(),
+        );
+        let bin = repo.outside().join("bin");
+        fs::create_dir(&bin).unwrap();
+        fs::write(bin.join("git"), deadly).unwrap();
+        fs::set_permissions(bin.join("git"), fs::Permissions::from_mode(0o755)).unwrap();
+        let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
+        repo.env.push(("PATH".to_owned(), path));
+        repo.agent_does(&["touch a && git add a && git commit -qm a", "touch a b"]);
+        let died = repo.run(&["--isolate", "--max-cycles=1"]);
+        assert_eq!(died.code, 137, "{died:?}");
+        repo.env.clear();
+        repo.run(&["--isolate", "--max-cycles=1"]).expect(0);
+        assert_eq!(repo.each("result"), [result, "improved"], "{dies_at}");
+        let found = audited(&repo, 0);
+        assert_eq!(found["snapshots"], 4, "{dies_at}: {found}");
+    }
 }
 
 #[test]

@@ -8,6 +8,7 @@ use crate::effects::repo::Merged;
 use crate::effects::workspace::{Landed, Landing, Start, Stock, Workspace, some_of};
 use crate::error::Result;
 use crate::model::gate::{self, Fate, Verdict};
+use crate::model::ledger as names;
 use crate::model::record::{CycleResult, START_IS_GONE};
 use crate::session::{Cut, Ending, Progress, Session};
 
@@ -38,7 +39,12 @@ pub async fn land(
         if verdict.fate != Fate::Keep || !stock.change.is_made {
             return Ok((verdict, None));
         }
-        note(session, (start, stock), (attempt, &verdict), &landing)?;
+        note(
+            (session, progress),
+            (start, stock),
+            (attempt, &verdict),
+            &landing,
+        )?;
         let now = match (Workspace {
             repo: &isolation.user,
         })
@@ -66,9 +72,9 @@ pub async fn land(
     Ok((dropped(verdict, why), None))
 }
 
-/// Writes down what is about to happen, with the record that it will have.
+/// Writes down what is about to happen, with the record that it will have and the snapshot from which that takes its figures.
 fn note(
-    session: &Session,
+    (session, progress): (&Session, &Progress),
     (start, stock): (&Start, &Stock),
     (attempt, verdict): (&Attempt<'_>, &Verdict),
     landing: &Landing,
@@ -80,6 +86,12 @@ fn note(
     journal.phase = Phase::Recording;
     journal.record = Some(attempt.record(session, (start, stock), (verdict, &settled))?);
     journal.landing = Some(landing.clone());
+    let second = names::post_snapshot(start.cycle);
+    let stored = progress
+        .ledger
+        .stored(session.home())?
+        .remove_entry(&second);
+    journal.ledger.extend(stored);
     journal.write(private)
 }
 
