@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 
 use serde_json::{Value, json};
 
-use crate::harness::{TestRepo, everything_below, finish, output};
+use crate::harness::{TestRepo, everything_below, finish, output, wait_until};
 
 const HISTORY: &str = ".agents/evolve/cycle-history.jsonl";
 
@@ -522,15 +522,99 @@ fn recorded_commits_are_measured_again_in_a_copy_and_compared() {
         said.contains("1 disagreement: ") && said.contains("2 cycles measured again"),
         "{said}"
     );
-    let left = fs::read_dir(repo.home().join(".cache/evolve"))
-        .unwrap()
-        .flatten();
-    let slots = left.flat_map(|entry| fs::read_dir(entry.path()).unwrap().flatten());
-    assert!(
-        slots
-            .into_iter()
-            .all(|entry| !entry.file_name().to_string_lossy().contains("audit"))
+    assert_eq!(copies(&repo), Vec::<String>::new());
+}
+
+/// The names of what audits have beside the repository.
+fn copies(repo: &TestRepo) -> Vec<String> {
+    let of_repo = fs::read_dir(repo.home().join(".cache/evolve")).unwrap();
+    let all = of_repo.flat_map(|entry| fs::read_dir(entry.unwrap().path()).unwrap());
+    let names = all.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let mut copies: Vec<_> = names.filter(|name| name.starts_with("audit")).collect();
+    copies.sort();
+    copies
+}
+
+#[test]
+fn a_copy_is_made_ready_again_for_each_commit_that_is_measured_again() {
+    let repo = TestRepo::empty();
+    repo.write(".gitignore", "built/\n");
+    let goal = |id: &str| {
+        format!(
+            "  - {{id: {id}, description: d, check: test -e {id} && test -e built/it, weight: 5}}\n"
+        )
+    };
+    repo.write(
+        "GOALS.yaml",
+        &format!(
+            "version: 1\nevolve: {{measure: clean, prepare: mkdir -p built && touch built/it}}\ngoals:\n{}{}{}",
+            goal("a"),
+            goal("b"),
+            goal("c")
+        ),
     );
+    repo.commit_all("first");
+    repo.agent_does(&["touch a", "touch b", "touch c"]);
+    repo.run(&["--max-cycles=3"]).expect(0);
+    let run = repo.evolve(&["audit", "--remeasure=3", "--json"]).expect(0);
+    let found: Value = serde_json::from_str(&run.stdout).unwrap();
+    assert_eq!(found["remeasured"], json!([3, 2, 1]), "{found}");
+}
+
+#[test]
+fn checks_that_are_measured_again_are_held_back_like_all_checks_or_do_not_run() {
+    let repo = TestRepo::empty();
+    let reach = repo.outside().join("reached");
+    repo.write(
+        "GOALS.yaml",
+        &format!(
+            "version: 1\nevolve: {{sandbox: {{mode: bwrap, checks: true, require: true}}}}\ngoals:\n  \
+             - {{id: a, description: d, check: touch {}; test -e a, weight: 5}}\n",
+            reach.display()
+        ),
+    );
+    repo.commit_all("first");
+    repo.cycle("touch a").expect(0);
+    assert_eq!(repo.each("result"), ["improved"]);
+    repo.evolve(&["audit", "--remeasure=1"]).expect(0);
+    assert!(
+        !reach.exists(),
+        "a check of an old commit wrote outside its copy"
+    );
+    let mut repo = repo;
+    repo.installs("");
+    let said = repo.error(2, &["audit", "--remeasure=1"]);
+    assert!(said.contains("a sandbox is required"), "{said}");
+    assert!(!reach.exists());
+    assert_eq!(copies(&repo), Vec::<String>::new());
+}
+
+#[test]
+fn what_an_audit_that_was_killed_left_is_used_and_removed_by_the_next() {
+    // A check that sleeps for as long as it is told to beside the copies, and says that it does.
+    let check = "test -e a && { [ ! -e ../slow ] || { touch ../there && sleep 60; }; }";
+    let repo = TestRepo::with_goals(&format!(
+        "  - {{id: a, description: d, check: '{check}', weight: 5}}\n"
+    ));
+    repo.cycle("touch a").expect(0);
+    repo.evolve(&["audit", "--remeasure=1"]).expect(0);
+    let mut of_repo = fs::read_dir(repo.home().join(".cache/evolve")).unwrap();
+    let folder = of_repo.next().unwrap().unwrap().path();
+    fs::write(folder.join("slow"), "").unwrap();
+    let mut child = repo.spawn(&["audit", "--remeasure=1"]);
+    wait_until("the check sleeps", || folder.join("there").exists());
+    child.kill().unwrap();
+    finish(child);
+    assert_eq!(copies(&repo), ["audit-0", "audit-0.lock"]);
+    wait_until("nothing of it is left", || {
+        let lock = folder.join("audit-0.lock");
+        let mut flock = repo.command("flock");
+        flock.arg("--nonblock").arg(lock).arg("true");
+        flock.status().unwrap().success()
+    });
+    fs::remove_file(folder.join("slow")).unwrap();
+    repo.evolve(&["audit", "--remeasure=1"]).expect(0);
+    assert_eq!(copies(&repo), Vec::<String>::new());
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! `evolve audit`: proves a history from git alone. Takes no lock and writes nothing in the repository.
 
 use crate::cli::config::user_config;
-use crate::cli::measure::cut_short;
+use crate::cli::measure::{cut_short, sandbox_of_checks};
 use crate::cli::start::{block_on, current_dir, effective_jobs, goals_file};
 use crate::cli::{Global, RunOptions, print_document};
 use crate::effects::audit::{Again, Recorded, remeasure};
@@ -9,30 +9,23 @@ use crate::effects::clock;
 use crate::effects::measure::Measurer;
 use crate::effects::process::Supervisor;
 use crate::effects::repo::Repo;
-use crate::effects::sandbox::Fence;
+use crate::effects::sandbox::{Ground, Inmate};
 use crate::effects::slot::Slot;
 use crate::effects::stop::Stop;
 use crate::error::{Error, Kind, Result};
 use crate::event::Events;
 use crate::model::audit::Audit;
-use crate::model::goals::Settings;
-use crate::model::slot::Provisions;
+use crate::session::GoalsFile;
 use crate::view;
 
 /// Holds the history of HEAD against git, and says what does not agree.
 pub fn audit(global: &Global, run: &RunOptions, (as_json, again): (bool, usize)) -> Result<u8> {
     let repo = Repo::discover(&current_dir()?)?;
     let goals = goals_file(global, &repo)?;
-    let goals = goals.in_repo.as_deref();
-    let (mut audit, recorded) = crate::effects::audit::audit(&repo, goals, again)?;
+    let (mut audit, recorded) =
+        crate::effects::audit::audit(&repo, goals.in_repo.as_deref(), again)?;
     if again > 0 {
-        let goals = goals.ok_or_else(|| {
-            Error::usage(
-                "the goals file is not in the repository, so what it was then is not known",
-            )
-            .hint("leave --remeasure out, or name a goals file of the repository")
-        })?;
-        measure_again(&repo, (&recorded, goals), run, &mut audit)?;
+        measure_again((global, run), &repo, (&recorded, &goals), &mut audit)?;
     }
     match as_json {
         true => print_document("audit", &audit)?,
@@ -44,27 +37,37 @@ pub fn audit(global: &Global, run: &RunOptions, (as_json, again): (bool, usize))
     }
 }
 
-/// Measures recorded commits again, one after the other in a slot of their own, which is removed at the end.
+/// Measures recorded commits again, one after the other in a slot of their own, which is removed at the end. Their checks are held
+/// back as those of the present goals file are to be.
 fn measure_again(
+    (global, run): (&Global, &RunOptions),
     repo: &Repo,
-    (recorded, goals_file): (&[Recorded], &str),
-    run: &RunOptions,
+    (recorded, file): (&[Recorded], &GoalsFile),
     audit: &mut Audit,
 ) -> Result<()> {
-    let purpose = format!("audit-{}", std::process::id());
-    let slot = Slot::of(repo, &purpose, Provisions::default())?;
+    let Some(goals_file) = &file.in_repo else {
+        return Err(Error::usage(
+            "the goals file is not in the repository, so what it was then is not known",
+        )
+        .hint("leave --remeasure out, or name a goals file of the repository"));
+    };
+    let settings = file.load()?.0.settings;
+    let user = user_config()?;
+    let (slot, lock) = Slot::claim(repo, "audit")?;
     let measured = block_on(async {
         std::fs::create_dir_all(&slot.root)
             .map_err(|cause| Error::io("create", &slot.root, cause))?;
+        let ground = Ground::of_slot(&slot.root);
+        let sandbox = sandbox_of_checks((global, run), (&settings, &user), (repo, &ground))?;
         let stop = Stop::watch(Vec::new())?;
         let measurer = Measurer {
-            supervisor: Supervisor::new(stop.clone(), &slot.root)?,
+            supervisor: Supervisor::with_lock(stop.clone(), &slot.root, &lock)?,
             stop,
             events: Events::default(),
             root: slot.root.clone(),
-            jobs: effective_jobs(run, &Settings::default(), &user_config()?),
+            jobs: effective_jobs(run, &settings, &user),
             session: clock::session_id(),
-            fence: Fence::default(),
+            fence: sandbox.fence(Inmate::Checks, &ground)?,
         };
         for one in recorded {
             match remeasure(repo, &slot, &measurer, (one, goals_file)).await? {
@@ -91,6 +94,6 @@ fn measure_again(
         }
         Ok(())
     });
-    slot.remove()?;
+    slot.give_up(lock)?;
     measured
 }

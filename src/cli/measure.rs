@@ -21,7 +21,7 @@ use crate::effects::sweep::Plan;
 use crate::engine::add_unwired;
 use crate::error::{Error, Kind, Result};
 use crate::event::{Event, Events};
-use crate::model::goals::{Goal, Goals};
+use crate::model::goals::{Goal, Goals, Settings};
 use crate::model::ledger as names;
 use crate::model::sandbox::Mode;
 use crate::model::select::{self, Choice, Seen, Task};
@@ -113,17 +113,8 @@ async fn measure_now(
     let stop = Stop::watch(Vec::new())?;
     let user = user_config()?;
     let ground = Ground::of_repo(repo);
-    let mut wish = effective_sandbox(run, &goals.settings, &user);
-    if run.sandbox.is_none() && !run.require_sandbox && wish.checks != Some(true) {
-        // Only the agent would be held back, and none runs.
-        wish.mode = Some(Mode::None);
-        wish.require = None;
-    }
-    let (sandbox, warnings) = Sandbox::choose(&wish, &ground)?;
-    let sandbox = sandbox.open(&repo.private)?;
-    for warning in warnings {
-        global.warn(&warning);
-    }
+    let settings = (&goals.settings, &user);
+    let sandbox = sandbox_of_checks((global, run), settings, (repo, &ground))?;
     let measurer = Measurer {
         supervisor: Supervisor::new(stop.clone(), &repo.root)?,
         stop,
@@ -150,6 +141,25 @@ async fn measure_now(
         goals.digest.clone(),
         measurements,
     ))
+}
+
+/// Returns the sandbox in which checks run where no agent does. `ground` is where they run.
+pub fn sandbox_of_checks(
+    (global, run): (&Global, &RunOptions),
+    (file, user): (&Settings, &Settings),
+    (repo, ground): (&Repo, &Ground),
+) -> Result<Sandbox> {
+    let mut wish = effective_sandbox(run, file, user);
+    if run.sandbox.is_none() && !run.require_sandbox && wish.checks != Some(true) {
+        // Only the agent would be held back, and none runs.
+        wish.mode = Some(Mode::None);
+        wish.require = None;
+    }
+    let (sandbox, warnings) = Sandbox::choose(&wish, ground)?;
+    for warning in warnings {
+        global.warn(&warning);
+    }
+    sandbox.open(&repo.private)
 }
 
 /// Returns the error of a measurement that was cut short.

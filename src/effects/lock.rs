@@ -4,7 +4,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use fs2::{FileExt, TryLockError};
@@ -17,6 +17,8 @@ const REMAINS: Duration = Duration::from_secs(30);
 
 /// How long a turn at the shared files is waited for.
 const TURN: Duration = Duration::from_secs(10);
+/// How many numbered places there are to choose from.
+const PLACES: u32 = 64;
 /// How often they are looked at.
 const POLL: Duration = Duration::from_millis(20);
 
@@ -136,6 +138,34 @@ pub fn turn(private: &Path) -> Result<Lock> {
     }
 }
 
+/// Takes the first of the places with the numbers 0, 1, … that nobody holds, so that what a killed process left in one is found
+/// by the next. `open` makes and opens what is locked there; a place that is none of ours has nothing to open.
+pub fn first_free(
+    place: impl Fn(u32) -> PathBuf,
+    open: impl Fn(&Path) -> std::io::Result<Option<File>>,
+) -> Result<(PathBuf, Lock)> {
+    for number in 0..PLACES {
+        let path = place(number);
+        // Whoever held it may have removed it in the meantime.
+        for _ in 0..2 {
+            let opened = open(&path).map_err(|cause| Error::io("open", &path, cause))?;
+            let Some(file) = opened else { break };
+            match FileExt::try_lock(&file) {
+                Ok(()) => {}
+                Err(TryLockError::WouldBlock) => break,
+                Err(TryLockError::Error(cause)) => return Err(Error::io("lock", &path, cause)),
+            }
+            let lock = Lock { file };
+            if lock.is_at(&path) {
+                return Ok((path, lock));
+            }
+        }
+    }
+    let last = place(PLACES - 1);
+    let what = format!("{} and all places before it are taken", last.display());
+    Err(Error::internal(what).hint("remove those that are nobody's"))
+}
+
 /// Returns the living `evolve` that holds the lock at `path`, without taking it.
 pub fn holder(path: &Path) -> Option<Holder> {
     let file = File::open(path).ok()?;
@@ -148,11 +178,14 @@ pub fn holder(path: &Path) -> Option<Holder> {
 }
 
 fn open(path: &Path) -> Result<File> {
+    open_or_make(path).map_err(|cause| Error::io("open the lock", path, cause))
+}
+
+/// Opens a file to lock it, made if need be.
+pub fn open_or_make(path: &Path) -> std::io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false);
-    options
-        .open(path)
-        .map_err(|cause| Error::io("open the lock", path, cause))
+    options.open(path)
 }
 
 fn write_holder(mut file: File, path: &Path, since: &str) -> Result<Lock> {

@@ -5,13 +5,14 @@ mod enter;
 mod landlock;
 
 use std::ffi::OsString;
-use std::fs;
+use std::fs::{self, File};
 use std::io::ErrorKind;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 
+use crate::effects::lock::{self, Lock};
 use crate::effects::repo::Repo;
 use crate::effects::{files, ledger, program};
 use crate::error::{Error, Result};
@@ -475,31 +476,39 @@ fn services() -> Vec<Rule> {
         .collect()
 }
 
-/// The temporary folder of a session, outside every repository; gone with it. There is one for each repository, so that what a
-/// killed session left is found and emptied by the next.
+/// The temporary folder of a session or a measurement, outside every repository; gone with it. What a killed one left is emptied
+/// by the next of the same repository.
 #[derive(Debug)]
-struct Temporary(PathBuf);
+struct Temporary {
+    path: PathBuf,
+    /// Held as long as the folder is in use.
+    _lock: Lock,
+}
 
 impl Temporary {
     fn make(private: &Path) -> Result<Temporary> {
         let name = format!("evolve-{}", digest::short(&[&private.to_string_lossy()]));
-        let path = std::env::temp_dir().join(name);
-        let make = || fs::DirBuilder::new().mode(0o700).create(&path);
-        let made = match make() {
-            Err(cause) if cause.kind() == ErrorKind::AlreadyExists && is_own_folder(&path) => {
-                fs::remove_dir_all(&path).and_then(|()| make())
-            }
-            made => made,
+        let place = |number| std::env::temp_dir().join(format!("{name}-{number}"));
+        let open = |path: &Path| match fs::DirBuilder::new().mode(0o700).create(path) {
+            Err(cause) if cause.kind() != ErrorKind::AlreadyExists => Err(cause),
+            Err(_) if !is_own_folder(path) => Ok(None),
+            Ok(()) | Err(_) => File::open(path).map(Some),
         };
-        made.map_err(|cause| {
-            Error::io("create the temporary folder of the sandbox,", &path, cause)
-                .hint("remove what is there, or set TMPDIR to another folder")
+        let (path, lock) = lock::first_free(place, open).map_err(|error| {
+            error.hint(
+                "the sandbox needs a temporary folder: make room, or set TMPDIR to another one",
+            )
         })?;
-        Ok(Temporary(path))
+        let entries = fs::read_dir(&path).map_err(|cause| Error::io("list", &path, cause))?;
+        for entry in entries.flatten() {
+            let left = entry.path();
+            files::remove_all(&left).map_err(|cause| Error::io("remove", &left, cause))?;
+        }
+        Ok(Temporary { path, _lock: lock })
     }
 
     fn folder(&self, name: &str) -> Result<PathBuf> {
-        let path = self.0.join(name);
+        let path = self.path.join(name);
         match fs::create_dir(&path) {
             Err(cause) if cause.kind() != ErrorKind::AlreadyExists => {
                 Err(Error::io("create", &path, cause))
@@ -511,7 +520,7 @@ impl Temporary {
 
 impl Drop for Temporary {
     fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
+        let _ = files::remove_all(&self.path);
     }
 }
 

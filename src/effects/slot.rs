@@ -17,6 +17,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use crate::effects::files;
+use crate::effects::lock::{self, Lock};
 use crate::effects::repo::Repo;
 use crate::error::{Error, Result};
 use crate::model::slot::Provisions;
@@ -53,6 +54,29 @@ impl Slot {
         })
     }
 
+    /// Takes a slot for `purpose` that no other process uses; `remove` and let go of the lock when done. What a killed one left is
+    /// used again.
+    pub fn claim(user: &Repo, purpose: &str) -> Result<(Slot, Lock)> {
+        let folder = place::of(user.git_dir())?;
+        let place = |number| folder.join(format!("{purpose}-{number}.lock"));
+        let open = |path: &Path| lock::open_or_make(path).map(Some);
+        let (path, lock) = lock::first_free(place, open)?;
+        let slot = Slot {
+            root: path.with_extension(""),
+            provisions: Provisions::default(),
+        };
+        slot.remove()?;
+        Ok((slot, lock))
+    }
+
+    /// Removes a slot that was claimed, and lets go of it.
+    pub fn give_up(&self, lock: Lock) -> Result<()> {
+        self.remove()?;
+        files::remove(&self.root.with_extension("lock"))?;
+        drop(lock);
+        Ok(())
+    }
+
     /// Puts the slot on a commit of the user's repository, on a branch of the same name, with a clean tree and a git directory
     /// made anew. Files that are as the commit has them are not touched, so that builds need not start over.
     pub fn renew(
@@ -82,6 +106,10 @@ impl Slot {
             Ignored::Stay => "-ffdq",
             Ignored::Go => "-ffdxq",
         };
+        if ignored == Ignored::Go {
+            // What it was made ready with goes, too.
+            files::remove(&self.stamp())?;
+        }
         repo.git.run(&["clean", what])?;
         self.lend(user, &repo)?;
         Ok(repo)
