@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::harness::{TestRepo, finish};
+use crate::harness::{TestRepo, everything_below, finish};
 
 const QUEUE: &str = ".agents/rpi/next-work.jsonl";
 const RETRIES: &str = ".agents/evolve/retries.jsonl";
@@ -214,4 +214,47 @@ fn what_is_gone_from_the_queue_between_two_sessions_is_put_back_unless_that_was_
     repo.git(&["commit", "--quiet", "--all", "-m", "done"]);
     repo.cycle("touch c").expect(0);
     assert_eq!(titles(&repo), ["one", "two"]);
+}
+
+#[test]
+fn what_was_queued_or_asked_for_again_is_shown_at_once_and_taken_as_shown() {
+    let repo = TestRepo::with_files_wanted(&[("a", 5)]);
+    repo.cycle("echo cannot be done >\"$EVOLVE_GIVE_UP\"")
+        .expect(0);
+    let status = || -> Value { serde_json::from_str(&repo.answer(&["status", "--json"])).unwrap() };
+    assert_eq!(status()["declined"], json!(["a"]));
+    let before = everything_below(&repo.root());
+    let dry = repo.evolve(&["--dry-run"]).expect(0).stdout;
+    assert!(dry.contains("a human is needed"), "{dry}");
+    assert_eq!(everything_below(&repo.root()), before, "it wrote something");
+    // Asked for again: the dry run and the status know, and the run does as they say.
+    repo.evolve(&["retry", "a"]).expect(0);
+    assert_eq!(status()["declined"], json!([]));
+    let dry = repo.evolve(&["--dry-run"]).expect(0).stdout;
+    assert!(dry.contains("would work on a\n"), "{dry}");
+    repo.cycle("touch a").expect(0);
+    assert_eq!(repo.each("result"), ["failed", "improved"]);
+    // Queued after cycles were recorded, through the command and by hand.
+    repo.evolve(&["work", "add", "tidy up", "--severity=low"])
+        .expect(0);
+    let by_hand = repo.read(QUEUE) + "{\"title\":\"look here\",\"severity\":\"critical\"}\n";
+    repo.write(QUEUE, &by_hand);
+    let listed = repo.answer(&["work", "list"]);
+    assert!(
+        listed.contains("tidy up") && listed.contains("look here"),
+        "{listed}"
+    );
+    assert_eq!(status()["queue"]["open"], 2);
+    let dry = repo.evolve(&["--dry-run"]).expect(0).stdout;
+    assert!(dry.contains("would work on next-work:look here"), "{dry}");
+    repo.cycle("touch done").expect(0);
+    assert_eq!(repo.newest()["goal_id"], "next-work:look here");
+    // What a run would put back is there, too.
+    repo.write(QUEUE, "");
+    let problems = status()["problems"].to_string();
+    assert!(problems.contains("a run would put them back"), "{problems}");
+    let dry = repo.evolve(&["--dry-run"]).expect(0).stdout;
+    assert!(dry.contains("would work on next-work:tidy up"), "{dry}");
+    repo.cycle("touch more").expect(0);
+    assert_eq!(repo.newest()["goal_id"], "next-work:tidy up");
 }

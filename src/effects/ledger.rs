@@ -122,10 +122,15 @@ impl Ledger {
         Ok(ledger)
     }
 
-    /// Reads the ledger to show it: as much of it as can be understood.
+    /// Reads the ledger to show it: as much of it as can be understood, with what a cycle's start would take in.
     pub fn look(repo: &Repo) -> Result<Ledger> {
         refuse_links(&repo.root)?;
-        Ledger::parse(repo, Chain::of(repo, None)?.as_ref())
+        let chain = Chain::of(repo, None)?;
+        let mut ledger = Ledger::parse(repo, chain.as_ref())?;
+        if chain.is_some() {
+            ledger.see_shared();
+        }
+        Ok(ledger)
     }
 
     /// Reads the ledger again if somebody committed to it since it was read or committed: a pull between two cycles. Returns

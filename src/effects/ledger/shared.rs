@@ -15,7 +15,7 @@ use crate::error::Result;
 use crate::model::exact;
 use crate::model::growth::Growth;
 use crate::model::ledger as names;
-use crate::model::strikes::{self, Retry};
+use crate::model::strikes::{self, Judged, Retry};
 use crate::model::text;
 use crate::model::work::Queue;
 
@@ -46,11 +46,9 @@ impl Ledger {
         if !self.is_checked_out(repo)? {
             return Ok(());
         }
-        let present = read_file(&self.root, names::QUEUE)?;
-        let known = std::mem::take(&mut self.queue);
-        self.queue = Queue::parse(&present);
-        let put_back = self.queue.put_back(&known);
-        if self.queue.to_text() != known.to_text() {
+        let known = self.queue.to_text();
+        let put_back = self.join_queue()?;
+        if self.queue.to_text() != known {
             self.note_queue();
         }
         if put_back > 0 {
@@ -64,6 +62,38 @@ impl Ledger {
         let said = self.judge_retries(repo)?;
         self.reports.extend(said);
         Ok(())
+    }
+
+    /// Sees the shared files as a cycle's start would take them in, and writes nothing.
+    pub(super) fn see_shared(&mut self) {
+        match self.join_queue() {
+            Ok(0) => {}
+            Ok(gone) => self.reports.push(format!(
+                "{}: {} that git has are gone, and a run would put them back",
+                names::QUEUE,
+                text::count(gone, "item")
+            )),
+            Err(error) => self.reports.push(error.message),
+        }
+        match read_file(&self.root, names::RETRIES) {
+            Ok(now) => drop(self.believe_retries(&now)),
+            Err(error) => self.reports.push(error.message),
+        }
+    }
+
+    /// Makes the queue in memory what its file has, with what git has of it beside; returns how many items only git has.
+    fn join_queue(&mut self) -> Result<usize> {
+        let present = read_file(&self.root, names::QUEUE)?;
+        let known = std::mem::replace(&mut self.queue, Queue::parse(&present));
+        Ok(self.queue.put_back(&known))
+    }
+
+    /// Makes the retries in memory what is believed of this text of their file.
+    fn believe_retries(&mut self, now: &str) -> Judged {
+        let judged = strikes::judge(&self.retries_text, now, self.history.next_cycle() - 1);
+        self.retries = strikes::parse(&judged.text);
+        self.retries_text.clone_from(&judged.text);
+        judged
     }
 
     /// Takes in items that were added to the queue's file before an agent runs, as they are.
@@ -192,7 +222,7 @@ impl Ledger {
         if is_plain && now == self.retries_text {
             return Ok(Vec::new());
         }
-        let judged = strikes::judge(&self.retries_text, &now, self.history.next_cycle() - 1);
+        let judged = self.believe_retries(&now);
         let mut said = Vec::new();
         for (count, what) in [
             (judged.missing, "were gone, and are put back"),
@@ -206,8 +236,6 @@ impl Ledger {
                 said.push(format!("{}: {lines} {what}", names::RETRIES));
             }
         }
-        self.retries = strikes::parse(&judged.text);
-        self.retries_text = judged.text;
         if is_plain && now == self.retries_text {
             let bytes = exact::encode(&now);
             self.pending.insert(names::RETRIES.to_owned(), Some(bytes));
