@@ -494,6 +494,45 @@ fn what_others_did_in_between_agrees() {
 }
 
 #[test]
+fn clones_that_each_began_a_history_agree_after_they_were_merged() {
+    let repo = TestRepo::with_files_wanted(&[("a", 5), ("b", 3)]);
+    let other = repo.out("other").display().to_string();
+    repo.git(&["clone", "--quiet", ".", &other]);
+    let elsewhere = |words: &[&str]| repo.git(&[&["-C", &other], words].concat());
+    repo.cycle("touch a").expect(0);
+    elsewhere(&["config", "user.name", "Other"]);
+    elsewhere(&["config", "user.email", "other@example.invalid"]);
+    fs::write(format!("{other}/c"), "").unwrap();
+    elsewhere(&["add", "c"]);
+    elsewhere(&["commit", "--quiet", "--message=c"]);
+    repo.agent_does(&["touch b && touch a"]);
+    repo.run(&["-C", &other, "--max-cycles=1"]).expect(0);
+    repo.git(&["fetch", "--quiet", &other, "main:theirs"]);
+    // As it is told in the README: the lines of both, and one side of the rest.
+    repo.write(".gitattributes", "/.agents/**/*.jsonl merge=union\n");
+    repo.commit_all("attributes");
+    repo.git(&["merge", "--quiet", "--no-edit", "-X", "ours", "theirs"]);
+    let found = audited(&repo, 0);
+    assert_eq!(found["records"], 2, "{found}");
+    let notes = found["notes"].to_string();
+    assert!(
+        notes.contains("cycle 1 is recorded more than once"),
+        "{notes}"
+    );
+    repo.evolve(&["audit", "--remeasure=2"]).expect(0);
+    repo.cycle("touch d").expect(0);
+    audited(&repo, 0);
+    // What is forged afterwards is found as ever.
+    let baseline = ".agents/evolve/fitness-0-baseline.json";
+    edits(&repo, &format!("sed -i 's/fail/pass/' {baseline}"));
+    let said = repo.evolve(&["audit"]).expect(10).stdout;
+    assert!(
+        said.contains("fitness-0-baseline.json was changed after it was written"),
+        "{said}"
+    );
+}
+
+#[test]
 fn recorded_commits_are_measured_again_in_a_copy_and_compared() {
     let repo = honest();
     let before = everything_below(&repo.root());

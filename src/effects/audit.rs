@@ -84,7 +84,12 @@ impl Auditor<'_> {
         let filed = self.with_records(chronicle.filed, &lines.records, &chronicle.written);
         let mut disagreements = lines.disagreements;
         let mut notes = lines.notes;
-        disagreements.extend(audit::files(&filed));
+        let place = |index: usize| self.past.place(&filed[index].commit);
+        let descends = |later, earlier| match (place(later), place(earlier)) {
+            (Some(later), Some(earlier)) => self.past.descends(later, earlier),
+            _ => false,
+        };
+        disagreements.extend(audit::files(&filed, descends));
         let mut recorded = Vec::new();
         let mut unseen = 0;
         for (record, recorder) in lines.records.iter().rev() {

@@ -1,6 +1,6 @@
 //! Files that are written once: a snapshot or a segment of the history may leave the tree, and never changes.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use super::Disagreement;
 use crate::model::ledger;
@@ -31,19 +31,23 @@ impl Filed {
 }
 
 /// Finds files that were written again, in commits from the oldest to the newest. Two branches that both ran may each have
-/// written one of the same name.
-pub fn files(filed: &[Filed]) -> Vec<Disagreement> {
-    let mut established: HashMap<&str, HashSet<&str>> = HashMap::new();
+/// written one of the same name; `descends` says whether the commit of one place in the list descends from that of another.
+pub fn files(filed: &[Filed], descends: impl Fn(usize, usize) -> bool) -> Vec<Disagreement> {
+    let mut established: HashMap<&str, Vec<(usize, &str)>> = HashMap::new();
     let mut found = Vec::new();
-    for file in filed.iter().filter(|file| !file.is_of_agent) {
-        let cycle = ledger::cycle_of_snapshot(&file.name);
+    for (place, file) in filed
+        .iter()
+        .enumerate()
+        .filter(|(_, file)| !file.is_of_agent)
+    {
         let versions = established.entry(&file.name).or_default();
-        let is_first = versions.is_empty() || cycle.is_some();
-        if file.is_written_with_its_record() && is_first {
-            versions.insert(&file.id);
-        } else if !versions.is_empty() && !versions.contains(file.id.as_str()) {
+        let is_known = versions.iter().any(|(_, id)| *id == file.id);
+        let is_first = || !versions.iter().any(|(first, _)| descends(place, *first));
+        if is_known || (file.is_written_with_its_record() && is_first()) {
+            versions.push((place, &file.id));
+        } else if !versions.is_empty() {
             found.push(Disagreement {
-                cycle,
+                cycle: ledger::cycle_of_snapshot(&file.name),
                 commit: Some(file.commit.clone()),
                 what: format!("{} was changed after it was written", file.name),
             });
@@ -97,6 +101,21 @@ mod tests {
                 true,
             ),
             (
+                "another branch's baseline",
+                filed(ledger::BASELINE, "t", Some(1)),
+                true,
+            ),
+            (
+                "another branch's segment",
+                filed(&segment, "t", Some(9)),
+                true,
+            ),
+            (
+                "the same cycle once more",
+                filed(&snapshot, "b", Some(3)),
+                false,
+            ),
+            (
                 "a segment touched by hand",
                 filed(&segment, "t", None),
                 false,
@@ -119,7 +138,10 @@ mod tests {
                 filed(&segment, "s", Some(4)),
             ];
             let name = later.name.clone();
-            let found = files(&[first.to_vec(), vec![later]].concat());
+            let all = [first.to_vec(), vec![later]].concat();
+            // A line of history, but for the version that came from another branch.
+            let is_beside = |place: usize| what.starts_with("another branch") && place == 3;
+            let found = files(&all, |place, earlier| earlier < place && !is_beside(place));
             assert_eq!(found.is_empty(), is_fine, "{what}: {found:?}");
             if let Some(found) = found.first() {
                 assert_eq!(
