@@ -154,6 +154,11 @@ impl Error {
         ADVICE.iter().any(is_said)
     }
 
+    /// Says whether the system refused to have something read, written or removed.
+    pub fn is_denial(&self) -> bool {
+        self.message.contains(DENIED)
+    }
+
     /// Adds a line that says what to do.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Error {

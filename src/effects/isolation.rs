@@ -97,7 +97,7 @@ impl Isolation {
             Ok(Some(stock)) => return Ok(stock),
             Ok(None) => "the .git of its copy was removed, replaced or broken".to_owned(),
             // The machine's fault, not the copy's: what is in it has to stay until it can be looked at.
-            Err(cause) if cause.is_shortage() => return Err(cause),
+            Err(cause) if cause.is_shortage() || cause.is_denial() => return Err(cause),
             Err(cause) => format!("its copy cannot be read: {}", cause.message),
         };
         let repo = self.remake(start)?;

@@ -136,7 +136,13 @@ impl Slot {
     /// Opens the slot after somebody was at work in it, with its settings written anew. None if its git directory is gone or
     /// holds what git never puts there, such as a link that leads into another repository.
     pub fn reclaim(&self, user: &Repo) -> Result<Option<Repo>> {
-        if !self.is_in_place() || !is_sound(&self.root.join(".git")) {
+        let git_dir = self.root.join(".git");
+        if !self.is_in_place() || !fs::symlink_metadata(&git_dir).is_ok_and(|meta| meta.is_dir()) {
+            return Ok(None);
+        }
+        // What is denied from here on is not the agent's doing.
+        unlock(&git_dir);
+        if !is_sound(&git_dir) {
             return Ok(None);
         }
         self.write_settings(user)?;
@@ -215,13 +221,26 @@ fn remove_all(path: &Path) -> Result<()> {
     })
 }
 
-/// Makes every folder below `path` one that its owner may change.
+/// Makes every folder below `path`, and that itself, one that its owner may change, and every file there one that the owner
+/// may read.
 fn unlock(path: &Path) {
-    let _ = fs::set_permissions(path, fs::Permissions::from_mode(0o700));
+    allow(path, 0o700);
     for entry in fs::read_dir(path).into_iter().flatten().flatten() {
-        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            unlock(&entry.path());
+        match entry.file_type() {
+            Ok(kind) if kind.is_dir() => unlock(&entry.path()),
+            Ok(kind) if kind.is_file() => allow(&entry.path(), 0o400),
+            Ok(_) | Err(_) => {}
         }
+    }
+}
+
+/// Adds what a file or folder may be used for; what cannot be changed is found out by whoever needs it.
+fn allow(path: &Path, wanted: u32) {
+    let mode = fs::symlink_metadata(path).map(|meta| meta.permissions().mode());
+    if let Ok(mode) = mode
+        && mode & wanted != wanted
+    {
+        let _ = fs::set_permissions(path, fs::Permissions::from_mode(mode | wanted));
     }
 }
 

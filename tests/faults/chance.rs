@@ -10,11 +10,15 @@ pub fn cases(change: u64, night: u64) -> u64 {
     }
 }
 
-/// Returns the seeds of a theme's cases: `cases` of them, or the one that `SEED` names.
+/// Returns the seeds of a theme's cases: `cases` of them, or those that `SEED` names: one, or as in `500..800`.
 pub fn seeds(cases: u64) -> Vec<u64> {
-    match std::env::var("SEED") {
-        Ok(seed) => vec![seed.parse().expect("SEED is a whole number")],
-        Err(_) => (0..cases).collect(),
+    let Ok(named) = std::env::var("SEED") else {
+        return (0..cases).collect();
+    };
+    let number = |text: &str| -> u64 { text.parse().expect("SEED is a whole number, or two") };
+    match named.split_once("..") {
+        Some((first, end)) => (number(first)..number(end)).collect(),
+        None => vec![number(&named)],
     }
 }
 

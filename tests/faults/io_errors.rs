@@ -10,9 +10,12 @@ use std::process::{Command, Stdio};
 use crate::chance::{Chance, cases, seeds};
 use crate::harness::{Run, TestRepo, finish, output};
 use crate::kill_points::invariants;
-use crate::kill_points::points::{Point, Strike, strike};
+use crate::kill_points::points::{Point, Strike, has_struck_no_file, strike};
 use crate::kill_points::scenario::{Before, Scenario, go_on, settle};
 use crate::kill_points::{Ground, run_all};
+
+/// How many writes are tried one after the other until one to a file is met.
+const TRIES: usize = 30;
 
 /// The errors that a call can have on a real machine.
 fn errors(call: &str) -> &'static [&'static str] {
@@ -48,8 +51,20 @@ fn after_an_io_error_at_any_point_there_is_a_clear_word_and_the_next_start_goes_
         let error = *chance.pick(errors(&point.call));
         // Once, as for a bad sector, or from then on, as on a full disk. A write may also be its last words.
         let lasts = chance.one_in(2) && point.call != "write";
-        let (repo, before) = ground.scene(point.scenario);
-        let struck = strike(&repo, &point, Strike::Error(error, lasts));
+        let mut point = point;
+        let (mut repo, before) = ground.scene(point.scenario);
+        let mut struck = strike(&repo, &point, Strike::Error(error, lasts));
+        for _ in 0..TRIES {
+            if !has_struck_no_file(&repo) {
+                break;
+            }
+            point.count += 1;
+            repo = ground.scene(point.scenario).0;
+            struck = strike(&repo, &point, Strike::Error(error, lasts));
+        }
+        if has_struck_no_file(&repo) {
+            return Err(format!("POINT={point}: no write to a file was met"));
+        }
         let when = format!(
             "POINT={point} {error}{}",
             if lasts { ", lasting" } else { "" }

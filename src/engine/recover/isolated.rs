@@ -32,7 +32,7 @@ pub fn settle(
         return Ok((record.clone(), said));
     }
     let provisions = journal.slot.clone().unwrap_or_default();
-    let work = rescue(repo, start, provisions);
+    let work = rescue(repo, start, provisions)?;
     let mut record = record.clone();
     record.timestamp = crate::effects::clock::timestamp();
     record.result = CycleResult::Interrupted;
@@ -54,22 +54,27 @@ pub fn settle(
     Ok((record, said))
 }
 
-/// Takes over what the agent had done so far; returns the ref that has it. A slot that is gone has nothing.
-fn rescue(repo: &Repo, start: &Start, provisions: Provisions) -> Option<String> {
+/// Takes over what the agent had done so far; returns the ref that has it. A slot that is gone has nothing; one that cannot be
+/// looked at now has to wait.
+fn rescue(repo: &Repo, start: &Start, provisions: Provisions) -> Result<Option<String>> {
     let name = start.work_ref();
     let is_there = || repo.resolve(&name).ok().flatten().is_some();
     if is_there() {
         // All of it was taken over before the session died, and the slot may be half made anew since.
-        return Some(name);
+        return Ok(Some(name));
     }
     let rescued = Isolation::after_a_crash(repo, start, provisions).and_then(|isolation| {
         let stock = isolation.take_stock(start)?;
         Ok(stock.tip != start.commit)
     });
-    if let Err(error) = &rescued {
-        tracing::warn!("what the agent of the dead session did cannot be taken over: {error}");
+    match rescued {
+        Err(error) if error.is_shortage() || error.is_denial() => return Err(error),
+        Err(error) => {
+            tracing::warn!("what the agent of the dead session did cannot be taken over: {error}");
+        }
+        Ok(_) => {}
     }
-    is_there().then_some(name)
+    Ok(is_there().then_some(name))
 }
 
 /// Returns the branch that a cycle is recorded on: its own, or, where that was renamed or removed, the one that is checked out

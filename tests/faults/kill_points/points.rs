@@ -21,6 +21,9 @@ const CHANGING: &str = "?open,openat,?creat,write,?writev,pwrite64,?rename,?rena
     ?link,linkat,?symlink,symlinkat,?mkdir,mkdirat,fsync,fdatasync,ftruncate,?chmod,fchmod,fchmodat,copy_file_range,\
     sendfile,?fork,?vfork,clone,clone3,wait4,waitid,kill,flock,sendmsg,pipe2,exit_group";
 
+/// The trace of the calls among which one is struck.
+const STRUCK: &str = "struck";
+
 /// One moment of a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Point {
@@ -161,10 +164,10 @@ pub fn strike(repo: &TestRepo, point: &Point, strike: Strike) -> Run {
     };
     let call = &point.call;
     let inject = format!("inject={call}:{what}:when={}{lasts}", point.count);
-    let none = "/dev/null".to_owned();
     let options = [
+        "-y".to_owned(),
         "-o".to_owned(),
-        none,
+        repo.out(STRUCK).display().to_string(),
         "-e".to_owned(),
         format!("trace={call}"),
         "-e".to_owned(),
@@ -180,13 +183,27 @@ pub fn strike(repo: &TestRepo, point: &Point, strike: Strike) -> Run {
     };
     let script = format!(
         "[ $n = {git} ] || exec \"$GIT\" \"$@\"\n\
-         strace -o /dev/null -e trace={call} -e {inject} \"$GIT\" \"$@\"\ncode=$?\n\
+         strace -y -o \"$OUT/{STRUCK}\" -e trace={call} -e {inject} \"$GIT\" \"$@\"\ncode=$?\n\
          [ $code != 137 ] || {with_evolve}\nexit $code"
     );
     let shim = with_git(repo, &script);
     let mut command = command(repo, env!("CARGO_BIN_EXE_evolve"), &shim);
     command.args(point.scenario.arguments(repo));
     finish(command.spawn().unwrap())
+}
+
+/// Says whether a call was struck that no machine fails at: the how-manieth write it is depends on how busy the machine is,
+/// and this one went to a pipe or to what wakes a thread.
+pub fn has_struck_no_file(repo: &TestRepo) -> bool {
+    let trace = fs::read(repo.out(STRUCK)).unwrap_or_default();
+    let trace = String::from_utf8_lossy(&trace);
+    let mut struck = trace.lines().filter(|line| line.contains("(INJECTED)"));
+    struck.any(|line| {
+        line.starts_with("write")
+            && line
+                .split_once('<')
+                .is_none_or(|(_, file)| !file.starts_with('/'))
+    })
 }
 
 /// Kills the start that settles what an earlier kill left, somewhere; or it comes through.
