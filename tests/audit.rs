@@ -94,6 +94,50 @@ fn a_history_with_cycles_of_every_kind_agrees_here_and_in_a_clone() {
 }
 
 #[test]
+fn a_clone_that_was_cut_later_and_a_bare_one_agree_and_a_partial_one_says_what_it_lacks() {
+    let repo = honest();
+    repo.git(&["config", "uploadpack.allowFilter", "true"]);
+    let origin = format!("file://{}", repo.root().display());
+    let clone = |how: &[&str], name: &str| {
+        let path = repo.out(name).display().to_string();
+        repo.git(&[&["clone", "--quiet"], how, &[&origin, &path]].concat());
+        path
+    };
+    for depth in ["--depth=1", "--depth=3", "--depth=9"] {
+        let cut = clone(&[], depth);
+        repo.git(&["-C", &cut, "fetch", "--quiet", depth]);
+        let said = repo.evolve(&["-C", &cut, "audit"]).expect(0).stdout;
+        assert!(said.contains("this clone is shallow"), "{said}");
+    }
+    let bare = clone(&["--bare"], "bare");
+    let before = everything_below(&repo.out("bare"));
+    let said = repo
+        .evolve(&["-C", &bare, "audit", "--remeasure=2"])
+        .expect(0)
+        .stdout;
+    let wanted = "everything agrees: 8 records, 14 snapshots, 3 undos in ";
+    assert!(
+        said.starts_with(wanted) && said.contains("2 cycles measured again"),
+        "{said}"
+    );
+    assert_eq!(everything_below(&repo.out("bare")), before);
+    for filter in ["--filter=blob:none", "--filter=tree:0"] {
+        let partial = clone(&[filter], filter);
+        let run = repo.evolve(&["-C", &partial, "audit"]).expect(3);
+        assert!(run.stderr.contains("partial clone"), "{}", run.stderr);
+        repo.git(&[
+            "-C",
+            &partial,
+            "fetch",
+            "--quiet",
+            "--refetch",
+            "--no-filter",
+        ]);
+        repo.evolve(&["-C", &partial, "audit"]).expect(0);
+    }
+}
+
+#[test]
 fn each_forgery_is_found_and_named() {
     let repo = honest();
     let tip = repo.head();

@@ -15,12 +15,13 @@ use crate::effects::stop::Stop;
 use crate::error::{Error, Kind, Result};
 use crate::event::Events;
 use crate::model::audit::Audit;
+use crate::model::goals::{self, Settings};
 use crate::session::GoalsFile;
 use crate::view;
 
 /// Holds the history of HEAD against git, and says what does not agree.
 pub fn audit(global: &Global, run: &RunOptions, (as_json, again): (bool, usize)) -> Result<u8> {
-    let repo = Repo::discover(&current_dir()?)?;
+    let repo = Repo::discover_to_read(&current_dir()?)?;
     let goals = goals_file(global, &repo)?;
     let (mut audit, recorded) =
         crate::effects::audit::audit(&repo, goals.in_repo.as_deref(), again)?;
@@ -34,6 +35,18 @@ pub fn audit(global: &Global, run: &RunOptions, (as_json, again): (bool, usize))
     match audit.disagreements.is_empty() {
         true => Ok(0),
         false => Ok(Kind::Failing.exit_code()),
+    }
+}
+
+/// Returns what the present goals file says besides goals: the one of the tree, or where there is none, of the newest commit.
+fn present_settings(repo: &Repo, (file, name): (&GoalsFile, &str), head: &str) -> Result<Settings> {
+    if !repo.is_bare() {
+        return Ok(file.load()?.0.settings);
+    }
+    let bytes = repo.file(&repo.tree_of(head)?, name)?.unwrap_or_default();
+    match goals::read_goals(name, &bytes) {
+        Ok((goals, _)) => Ok(goals.settings),
+        Err(problems) => Err(goals::to_error(name, &problems)),
     }
 }
 
@@ -51,7 +64,7 @@ fn measure_again(
         )
         .hint("leave --remeasure out, or name a goals file of the repository"));
     };
-    let settings = file.load()?.0.settings;
+    let settings = present_settings(repo, (file, goals_file), &audit.head)?;
     let user = user_config()?;
     let (slot, lock) = Slot::claim(repo, "audit")?;
     let measured = block_on(async {

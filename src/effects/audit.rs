@@ -60,7 +60,15 @@ pub fn audit(
     let head = repo.head()?.commit.ok_or_else(|| {
         Error::unsafe_repo("this repository has no commit yet, so there is no history to audit")
     })?;
-    let past = repo.past(&head)?;
+    let told = |error: Error| match repo.is_partial() {
+        true => Error::unsafe_repo(format!(
+            "this is a partial clone, which has not all files of its history: {}",
+            error.message
+        ))
+        .hint("get them with `git fetch --refetch --no-filter`, or audit in a whole clone"),
+        false => error,
+    };
+    let past = repo.past(&head).map_err(told)?;
     let mut auditor = Auditor {
         is_shallow: (0..past.len()).any(|place| past.is_cut(place)),
         repo,
@@ -70,7 +78,7 @@ pub fn audit(
         snapshots: 0,
         other_goals: 0,
     };
-    auditor.run(head, wanted)
+    auditor.run(head, wanted).map_err(told)
 }
 
 impl Auditor<'_> {
@@ -304,11 +312,12 @@ impl Auditor<'_> {
     /// Returns what there is of a commit, and whether the commit at `follower` descends from it.
     fn kept(&self, id: &str, follower: usize) -> Result<Sight<Kept>> {
         let place = self.past.place(id);
+        if place.is_none() && self.is_shallow {
+            // It may be there from before the clone was cut; what it is an ancestor of cannot be seen.
+            return Ok(Sight::Unseen);
+        }
         if place.is_none() && !self.repo.has_commit(id) {
-            return Ok(match self.is_shallow {
-                true => Sight::Unseen,
-                false => Sight::Gone,
-            });
+            return Ok(Sight::Gone);
         }
         let message = place.and_then(|place| self.past.message(place));
         Ok(Sight::Seen(Kept {

@@ -81,14 +81,21 @@ impl std::fmt::Debug for Repo {
 impl Repo {
     /// Opens the repository whose working tree holds `dir`.
     pub fn discover(dir: &Path) -> Result<Repo> {
-        let inner = Repository::discover(dir).map_err(|cause| cannot_open(dir, &cause))?;
-        let Some(root) = inner.workdir().map(Path::to_owned) else {
-            return Err(Error::unsafe_repo(format!(
+        let repo = Repo::discover_to_read(dir)?;
+        match repo.is_bare() {
+            true => Err(Error::unsafe_repo(format!(
                 "{} is a bare repository: there are no files to work on",
-                inner.path().display()
+                repo.root.display()
             ))
-            .hint("run evolve in a clone of it"));
-        };
+            .hint("run evolve in a clone of it")),
+            false => Ok(repo),
+        }
+    }
+
+    /// Opens the repository that holds `dir`, to read its history: it may be a bare one, which is its own root.
+    pub fn discover_to_read(dir: &Path) -> Result<Repo> {
+        let inner = Repository::discover(dir).map_err(|cause| cannot_open(dir, &cause))?;
+        let root = inner.workdir().unwrap_or(inner.path()).to_owned();
         // A path with a link in it would not be found again as the prefix of another.
         let root = root
             .canonicalize()
@@ -102,6 +109,22 @@ impl Repo {
             git,
             is_slot: false,
             is_durable: false,
+        })
+    }
+
+    /// Says whether it has no working tree.
+    pub fn is_bare(&self) -> bool {
+        self.inner.is_bare()
+    }
+
+    /// Says whether it is a partial clone, which has its commits and gets files from elsewhere when git needs them.
+    pub fn is_partial(&self) -> bool {
+        let config = self.inner.config().and_then(|mut config| config.snapshot());
+        config.is_ok_and(|config| {
+            config.get_bytes("extensions.partialclone").is_ok()
+                || config
+                    .entries(Some("remote\\..*\\.promisor"))
+                    .is_ok_and(|mut entries| entries.next().is_some())
         })
     }
 
