@@ -577,6 +577,40 @@ fn clones_that_each_began_a_history_agree_after_they_were_merged() {
 }
 
 #[test]
+fn a_merge_that_keeps_one_side_of_the_history_says_so_and_how_to_mend_it() {
+    let repo = TestRepo::with_files_wanted(&[("a", 5), ("b", 3)]);
+    repo.cycle("touch a").expect(0);
+    repo.git(&["branch", "other"]);
+    repo.write("mine", "");
+    repo.commit_all("mine");
+    repo.cycle("touch b").expect(0);
+    repo.git(&["switch", "--quiet", "other"]);
+    repo.cycle("touch b c").expect(0);
+    repo.git(&["switch", "--quiet", "main"]);
+    repo.git(&["merge", "--quiet", "--no-edit", "-X", "ours", "other"]);
+    let found = audited(&repo, 10);
+    let told = found["disagreements"].to_string();
+    assert!(
+        told.contains("the record was removed by a merge, which kept one side of the history"),
+        "{told}"
+    );
+    let notes = found["notes"].to_string();
+    assert!(
+        notes.contains("append its lines to the history again"),
+        "{notes}"
+    );
+    edits(&repo, "git show other:$H | tail -n 1 >>$H");
+    let notes = audited(&repo, 0)["notes"].to_string();
+    assert!(
+        notes.contains("cycle 2 is recorded more than once"),
+        "{notes}"
+    );
+    repo.cycle("touch d").expect(0);
+    assert_eq!(repo.newest()["cycle"], 3);
+    audited(&repo, 0);
+}
+
+#[test]
 fn recorded_commits_are_measured_again_in_a_copy_and_compared() {
     let repo = honest();
     let before = everything_below(&repo.root());

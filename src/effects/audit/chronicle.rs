@@ -145,6 +145,7 @@ impl Reader<'_> {
                 commit: past.id(place),
                 trailers,
                 is_of_agent,
+                is_merge: parents.len() > 1,
                 added: step.added,
                 lost: step.lost,
                 is_reordered: step.is_reordered,
@@ -276,7 +277,8 @@ impl Reader<'_> {
 impl Step {
     /// Joins what a merge did to its parents: it added what none of them had.
     fn and(mut self, other: Step) -> Step {
-        self.added.retain(|line| other.added.contains(line));
+        let others: HashSet<String> = other.added.into_iter().collect();
+        self.added.retain(|line| others.contains(line));
         self.lost.extend(other.lost);
         self.is_reordered |= other.is_reordered;
         self

@@ -1,10 +1,10 @@
 //! The history as lines: each was added by the commit that recorded it, and is still there.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use serde_json::Value;
 
-use super::{Disagreement, Trailers};
+use super::{Disagreement, Trailers, some_of};
 use crate::model::record::Record;
 use crate::model::text::{cut, json_problem};
 
@@ -17,6 +17,8 @@ pub struct Written {
     pub trailers: Trailers,
     /// An agent made it in a cycle; what it wrote counts for nothing.
     pub is_of_agent: bool,
+    /// It brings branches together.
+    pub is_merge: bool,
     /// The lines that it added.
     pub added: Vec<String>,
     /// The lines that it took away.
@@ -45,6 +47,7 @@ pub fn lines(now: &[String], written: &[Written], unseen: &HashSet<String>) -> L
     let mut strays = Vec::new();
     // A line that stands there twice was recorded twice, or one of them is a copy.
     let (mut taken, mut before) = (HashSet::new(), HashSet::new());
+    let mut untried = HashMap::new();
     for (index, line) in now.iter().enumerate() {
         let record = match serde_json::from_str::<Record>(line) {
             Ok(record) => record,
@@ -60,13 +63,18 @@ pub fn lines(now: &[String], written: &[Written], unseen: &HashSet<String>) -> L
                 continue;
             }
         };
-        let recorder =
-            recorders(&adders, written, (line, record.cycle)).find(|it| taken.insert(*it));
+        let left = untried
+            .entry(line.as_str())
+            .or_insert_with(|| recorders(&adders, written, (line, record.cycle)));
+        let recorder = left.find(|it| taken.insert(*it));
         if recorder.is_none() && !(unseen.contains(line) && before.insert(line.as_str())) {
             strays.push((line.as_str(), record.cycle));
         }
         lines.records.push((record, recorder));
     }
+    // Copies of one line are told of once.
+    let mut known = HashSet::new();
+    strays.retain(|stray| known.insert(*stray));
     let explained = lines.find_lost(now, (written, &adders), (&strays, unseen));
     for (line, cycle) in strays {
         if explained.contains(line) {
@@ -96,18 +104,21 @@ fn adders(written: &[Written]) -> HashMap<&str, Vec<usize>> {
     let mut adders: HashMap<&str, Vec<usize>> = HashMap::new();
     for (index, commit) in written.iter().enumerate() {
         for line in &commit.added {
-            adders.entry(line).or_default().push(index);
+            let adders = adders.entry(line).or_default();
+            if adders.last() != Some(&index) {
+                adders.push(index);
+            }
         }
     }
     adders
 }
 
 /// Returns the commits that recorded the cycle of a line, with that line, oldest first.
-fn recorders(
-    adders: &HashMap<&str, Vec<usize>>,
-    written: &[Written],
+fn recorders<'a>(
+    adders: &'a HashMap<&str, Vec<usize>>,
+    written: &'a [Written],
     (line, cycle): (&str, u64),
-) -> impl Iterator<Item = usize> {
+) -> impl Iterator<Item = usize> + use<'a> {
     let adders = adders.get(line).into_iter().flatten().copied();
     adders.filter(move |index| written[*index].records(cycle))
 }
@@ -139,6 +150,11 @@ impl Lines {
         let now: HashSet<&str> = now.iter().map(String::as_str).collect();
         let mut told = HashSet::new();
         let mut explained = HashSet::new();
+        let (mut put_right, mut dropping) = (Vec::new(), Vec::new());
+        let mut new_of = HashMap::new();
+        for (line, cycle) in strays {
+            new_of.entry(*cycle).or_insert(*line);
+        }
         for commit in written.iter().rev() {
             let mut is_put_right = commit.is_reordered && commit.is_of_agent;
             for line in &commit.lost {
@@ -154,23 +170,38 @@ impl Lines {
                 if !told.insert(line) {
                     continue;
                 }
-                let new = strays.iter().find(|(_, cycle)| *cycle == record.cycle);
+                let new = new_of.get(&record.cycle).copied();
                 let what = match new {
-                    Some((new, _)) => format!("the record was changed: {}", changes(line, new)),
+                    Some(new) => format!("the record was changed: {}", changes(line, new)),
+                    None if commit.is_merge => {
+                        dropping.push(commit.commit.clone());
+                        "the record was removed by a merge, which kept one side of the history"
+                            .to_owned()
+                    }
                     None => "the record was removed".to_owned(),
                 };
-                explained.extend(new.map(|(line, _)| *line));
+                explained.extend(new);
                 self.disagree(Some(record.cycle), Some(commit.commit.clone()), what);
             }
             if commit.is_reordered && !commit.is_of_agent {
                 let what = "the order of the records was changed".to_owned();
                 self.disagree(None, Some(commit.commit.clone()), what);
             } else if is_put_right {
-                self.notes.push(format!(
-                    "commit {} changed the history; that was put right",
-                    commit.commit
-                ));
+                put_right.push(commit.commit.clone());
             }
+        }
+        dropping.dedup();
+        if !dropping.is_empty() {
+            self.notes.push(format!(
+                "{} dropped records of the other side: append its lines to the history again, or merge again and keep the lines of both, as `merge=union` in .gitattributes does",
+                numbered("merge", &dropping)
+            ));
+        }
+        if !put_right.is_empty() {
+            self.notes.push(format!(
+                "{} changed the history; that was put right",
+                numbered("commit", &put_right)
+            ));
         }
         explained
     }
@@ -191,23 +222,42 @@ impl Lines {
         let mut highest = 0;
         let mut seen = HashSet::new();
         let mut found = Vec::new();
+        let mut repeated = BTreeSet::new();
         for (record, recorder) in &self.records {
             let cycle = record.cycle;
             if !seen.insert(cycle) {
-                self.notes.push(format!(
-                    "cycle {cycle} is recorded more than once, as after a merge of two branches that both ran"
-                ));
+                repeated.insert(cycle);
             } else if cycle != highest + 1 {
                 let what = format!("the numbers do not continue: cycle {cycle} follows {highest}");
                 found.push((cycle, *recorder, what));
             }
             highest = highest.max(cycle);
         }
+        if !repeated.is_empty() {
+            let verb = match repeated.len() {
+                1 => "is",
+                _ => "are",
+            };
+            let repeated: Vec<_> = repeated.iter().map(u64::to_string).collect();
+            self.notes.push(format!(
+                "{} {verb} recorded more than once, as after a merge of two branches that both ran",
+                numbered("cycle", &repeated)
+            ));
+        }
         for (cycle, recorder, what) in found {
             let commit = recorder.map(|index| written[index].commit.clone());
             self.disagree(Some(cycle), commit, what);
         }
     }
+}
+
+/// Names one thing, or several of a kind.
+fn numbered(kind: &str, names: &[String]) -> String {
+    let plural = match names.len() {
+        1 => "",
+        _ => "s",
+    };
+    format!("{kind}{plural} {}", some_of(names))
 }
 
 /// Names the fields in which two lines differ, with both values.
@@ -376,7 +426,10 @@ mod tests {
         let now = [line(1, 1), line(2, 1)];
         let found = lines(&now, &[recording(1), forged, put_right], &HashSet::new());
         assert_eq!(found.disagreements, []);
-        assert_eq!(found.notes.len(), 2, "{:?}", found.notes);
+        assert_eq!(
+            found.notes,
+            ["commits commit2, by-hand changed the history; that was put right"]
+        );
         let kept = Written {
             is_of_agent: true,
             ..recording(3)
@@ -385,6 +438,70 @@ mod tests {
         assert_eq!(
             told(&now, &[recording(1), recording(2), kept]),
             ["3 commit3 an agent's commit wrote the record"]
+        );
+    }
+
+    #[test]
+    fn a_merge_that_drops_records_of_one_side_is_named_with_what_to_do() {
+        let merge = Written {
+            is_merge: true,
+            ..by_hand(&[], &[line(2, 2), line(3, 2)])
+        };
+        let theirs = |cycle| Written {
+            commit: format!("theirs{cycle}"),
+            added: vec![line(cycle, 2)],
+            ..recording(cycle)
+        };
+        let mut written = vec![recording(1), recording(2), theirs(2), theirs(3), merge];
+        let now = [line(1, 1), line(2, 1)];
+        let found = lines(&now, &written, &HashSet::new());
+        let removed = "the record was removed by a merge, which kept one side of the history";
+        assert_eq!(
+            told(&now, &written),
+            [
+                format!("2 by-hand {removed}"),
+                format!("3 by-hand {removed}")
+            ]
+        );
+        assert_eq!(found.notes.len(), 1, "{:?}", found.notes);
+        assert!(
+            found.notes[0].starts_with("merge by-hand dropped records of the other side: append"),
+            "{:?}",
+            found.notes
+        );
+        // What it says to do is enough.
+        written.push(by_hand(&[line(2, 2), line(3, 2)], &[]));
+        let now = [line(1, 1), line(2, 1), line(2, 2), line(3, 2)];
+        assert_eq!(told(&now, &written), Vec::<String>::new());
+    }
+
+    #[test]
+    fn copies_of_lines_are_told_of_once_and_quickly() {
+        const COPIES: usize = 30_000;
+        let one = line(1, 1);
+        let mut now = vec![one.clone(); COPIES];
+        now.extend((2..1000).map(|cycle| line(cycle, 1)));
+        let copied = by_hand(&vec![one.clone(); COPIES], &[]);
+        let mut written = vec![recording(1), copied];
+        written.extend((2..1000).map(recording));
+        written.extend((2..1000).map(|cycle| Written {
+            commit: format!("again{cycle}"),
+            ..recording(cycle)
+        }));
+        now.extend((2..1000).map(|cycle| line(cycle, 1)));
+        let began = std::time::Instant::now();
+        let found = lines(&now, &written, &HashSet::new());
+        // With a look at each copy for each copy it would be far more.
+        assert!(began.elapsed() < std::time::Duration::from_secs(20));
+        assert_eq!(
+            told(&now, &written),
+            ["1 by-hand the record was written by no commit that records its cycle"]
+        );
+        assert_eq!(
+            found.notes,
+            [
+                "cycles 1, 2, 3, 4, 5 and 994 more are recorded more than once, as after a merge of two branches that both ran"
+            ]
         );
     }
 
