@@ -332,7 +332,8 @@ enum WorkAction {
 pub fn hidden(mut arguments: impl Iterator<Item = OsString>) -> Option<u8> {
     let command = arguments.nth(1)?;
     if command == process::SUPERVISE {
-        return Some(process::supervise());
+        let kill_files = arguments.map(PathBuf::from).collect();
+        return Some(process::supervise(kill_files));
     }
     (command == sandbox::COMMAND).then(|| sandbox::enter(arguments))
 }

@@ -11,7 +11,7 @@ use crate::effects::logs;
 use crate::effects::mirror::Mirror;
 use crate::effects::stop::Halt;
 use crate::effects::workspace::Workspace;
-use crate::error::{Error, Result};
+use crate::error::{Error, Kind, Result};
 use crate::model::ledger as names;
 use crate::model::limit;
 use crate::session::{Cut, Ending, Progress, Session};
@@ -28,11 +28,15 @@ pub async fn run(session: &Session, progress: &mut Progress) -> Result<Ending> {
     };
     let (ending, error) = match ran {
         Ok(ending) => (ending, None),
-        Err(Cut::Halt(halt)) => {
-            acknowledge(session, progress, &halt);
-            (Ending::of_halt(&halt), None)
-        }
-        Err(Cut::Failed(error)) => (of_error(&error), Some(error)),
+        Err(Cut::Halt(halt)) => (halted(session, progress, &halt), None),
+        Err(Cut::Failed(error)) => match (error.kind, session.stop.halt()) {
+            // A call of its own git that was ended by it.
+            (Kind::Signal(_) | Kind::Killed, Some(halt)) => {
+                session.events.warn(error.message);
+                (halted(session, progress, &halt), None)
+            }
+            _ => (of_error(&error), Some(error)),
+        },
         Err(Cut::Unprepared(why)) => {
             let error = Error::usage(why).hint("mend the command, or what it needs: `prepare`");
             (of_error(&error), Some(error))
@@ -43,6 +47,12 @@ pub async fn run(session: &Session, progress: &mut Progress) -> Result<Ending> {
         Some(error) => Err(error),
         None => Ok(ending),
     }
+}
+
+/// Returns the ending of a session that something outside ended.
+fn halted(session: &Session, progress: &Progress, halt: &Halt) -> Ending {
+    acknowledge(session, progress, halt);
+    Ending::of_halt(halt)
 }
 
 /// Acknowledges a kill, if that was not possible the moment it was seen.

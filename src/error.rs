@@ -22,6 +22,8 @@ pub enum Kind {
     Human,
     /// A signal with this number ended it (128 + number).
     Signal(i32),
+    /// A KILL file ended it, as was asked for (0).
+    Killed,
 }
 
 impl Kind {
@@ -35,6 +37,7 @@ impl Kind {
             Kind::Locked => 5,
             Kind::Failing => 10,
             Kind::Human => 11,
+            Kind::Killed => 0,
             Kind::Signal(number) => u8::try_from(128 + number).unwrap_or(1),
         }
     }

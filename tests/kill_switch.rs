@@ -1,6 +1,7 @@
 //! KILL and STOP against an agent that would rather go on: neither can be outrun, taken away or made undecidable.
 
 use crate::attacks::{assert_right, assert_undone, ledger, lived_in, repository};
+use crate::harness::{is_alive, pid_in, wait_until};
 
 /// What an agent may do to the place where KILL is looked for, before a person uses it or without one.
 #[test]
@@ -174,4 +175,50 @@ fn a_stop_that_git_tracks_is_said_to_be_and_taken_out_by_the_next_cycle() {
     repo.cycle("touch a").expect(0);
     assert_eq!(repo.each("result"), ["improved"]);
     assert_eq!(repo.git(&["ls-files", ".agents/evolve/STOP"]), "");
+}
+
+/// For an agent's script: the pids of `evolve` and of its supervising process.
+const PIDS: &str = "evolve=$(head -n 1 .git/evolve/lock | cut -d' ' -f1); supervisor=$(tail -n 1 .git/evolve/lock | cut -d' ' -f1)";
+
+#[test]
+fn a_kill_is_not_outrun_by_stopping_whoever_would_obey_it() {
+    let stops = [
+        "kill -STOP $supervisor",
+        "kill -STOP $evolve",
+        "while :; do kill -STOP $supervisor; done &",
+        "while :; do kill -STOP $evolve; done &",
+        "setsid sh -c \"while :; do kill -STOP $supervisor; done\" &",
+        "env -i PATH=\"$PATH\" setsid sh -c \"while :; do kill -STOP $evolve; done\" &",
+    ];
+    for stop in stops {
+        let repo = repository();
+        let start = repo.head();
+        let script = format!(
+            "{PIDS}\n{stop}\ntouch a; echo $$ >\"$OUT/pid\"\nwhile :; do echo x >>\"$OUT/works\"; sleep 0.02; done"
+        );
+        repo.agent_does(&[&script]);
+        let child = repo.spawn_run(&[]);
+        let agent = pid_in(&repo.out("pid"));
+        repo.kill();
+        wait_until(stop, || !is_alive(agent));
+        let run = crate::harness::finish(child).expect(0);
+        assert!(run.stdout.contains("KILL"), "{stop}: {}", run.stdout);
+        assert_eq!(repo.each("result"), ["interrupted"], "{stop}");
+        assert_undone(&repo, &start, stop);
+    }
+}
+
+#[test]
+fn a_kill_cuts_short_the_time_that_a_signal_granted() {
+    let repo = repository();
+    repo.agent_does(&["trap 'touch \"$OUT/asked\"' TERM; echo $$ >\"$OUT/pid\"; i=0; while [ $i -lt 90 ]; do i=$((i + 1)); sleep 0.1; done; touch \"$OUT/lived\""]);
+    let child = repo.spawn_run(&[]);
+    pid_in(&repo.out("pid"));
+    crate::harness::signal(&child, "TERM");
+    wait_until("it was asked to end", || repo.out("asked").exists());
+    repo.kill();
+    crate::harness::finish(child).expect(143);
+    assert!(!repo.out("lived").exists(), "it had all its time");
+    assert!(repo.has(".agents/evolve/KILLED.json"));
+    assert_eq!(repo.each("result"), ["interrupted"]);
 }

@@ -11,6 +11,7 @@ mod cycle;
 mod demo;
 mod formats;
 mod git_folder;
+mod hanging;
 mod input;
 mod isolate;
 mod kill_switch;

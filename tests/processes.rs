@@ -70,23 +70,43 @@ fn with_git(repo: &TestRepo, script: &str) -> String {
 /// A shell that waits, in mid-undo only, until `$OUT/go` is there.
 const HOLD_UNDO: &str = "if grep -q '\"phase\":\"undoing\"' .git/evolve/journal.json 2>/dev/null && [ ! -e \"$OUT/go\" ]; then echo $$ >\"$OUT/undoing\"; until [ -e \"$OUT/go\" ]; do sleep 0.02; done; fi";
 
+/// For an agent's script: starts many that are deaf and hard to find, so that their end takes a moment; `$OUT/all` is there
+/// when all are.
+const BROOD: &str = "for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do env -i OUT=\"$OUT\" PATH=\"$PATH\" setsid sh -c \"trap '' TERM HUP; echo \\$\\$ >'$OUT/brood$i'; while :; do sleep 1; done\" & done; for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do until [ -s \"$OUT/brood$i\" ]; do sleep 0.01; done; done; echo $$ >\"$OUT/all\"";
+
+/// The files with the pids of the brood.
+fn brood(repo: &TestRepo) -> Vec<std::path::PathBuf> {
+    let files = (1..=20).map(|number| repo.out(&format!("brood{number}")));
+    files.collect()
+}
+
 #[test]
 fn when_evolve_is_killed_everything_ends_and_the_lock_is_free_only_then() {
     let repo = repo();
-    let busy = "setsid sh -c 'trap \"\" TERM HUP; echo $$ >\"$OUT/deaf\"; while :; do sleep 1; done' & env -i OUT=\"$OUT\" PATH=\"$PATH\" setsid sh -c 'echo $$ >\"$OUT/bare\"; sleep 300' & ";
-    repo.agent_does(&[&format!("{busy} echo x >>tracked; {SLEEP}")]);
+    let script = format!("{BROOD}; echo x >>tracked; {SLEEP}");
+    repo.agent_does(&[&script]);
     let child = repo.spawn_run(&[]);
-    let files = ["pid", "deaf", "bare"].map(|name| repo.out(name));
-    let pids: Vec<u32> = files.iter().map(|file| pid_in(file)).collect();
-    let supervisor = repo.supervisor();
-    // Held up, it cannot have ended anything yet.
-    signal_pid(supervisor, "STOP");
+    pid_in(&repo.out("pid"));
     crash(child);
-    assert!(pids.iter().all(|pid| is_alive(*pid)));
-    assert!(!is_lock_free(&repo), "the tree lives, and the lock is free");
-    signal_pid(supervisor, "CONT");
     wait_until("the lock is free", || is_lock_free(&repo));
-    assert_gone(&files);
+    assert_gone(&brood(&repo));
+    assert_gone(&[repo.out("pid")]);
+    repo.cycle("touch a").expect(0);
+    assert_eq!(repo.each("result"), ["interrupted", "improved"]);
+    assert_eq!(repo.read("tracked"), "text\n");
+}
+
+#[test]
+fn when_evolve_is_killed_while_its_supervising_process_is_stopped_everything_ends_all_the_same() {
+    let repo = repo();
+    let script = format!(
+        "{BROOD}; echo x >>tracked; {PIDS}; kill -STOP $supervisor; kill -9 $evolve; {SLEEP}"
+    );
+    repo.agent_does(&[&script]);
+    let child = repo.spawn_run(&[]);
+    finish(child).expect(137);
+    wait_until("the lock is free", || is_lock_free(&repo));
+    assert_gone(&brood(&repo));
     repo.cycle("touch a").expect(0);
     assert_eq!(repo.each("result"), ["interrupted", "improved"]);
     assert_eq!(repo.read("tracked"), "text\n");
@@ -95,21 +115,40 @@ fn when_evolve_is_killed_everything_ends_and_the_lock_is_free_only_then() {
 #[test]
 fn the_next_evolve_waits_for_the_remains_of_a_dead_one() {
     let repo = repo();
-    repo.agent_does(&[&format!("echo x >>tracked; {SLEEP}"), "touch a"]);
+    let looks = "for pid in $(cat \"$OUT\"/brood*); do if kill -0 $pid; then touch \"$OUT/overlap\"; fi; done; touch a";
+    let script = format!("{BROOD}; echo x >>tracked; {SLEEP}");
+    repo.agent_does(&[&script, looks]);
     let child = repo.spawn_run(&[]);
-    let pid = pid_in(&repo.out("pid"));
-    let supervisor = repo.supervisor();
-    signal_pid(supervisor, "STOP");
+    pid_in(&repo.out("pid"));
     crash(child);
-    let next = repo.spawn_run(&["--max-cycles=1"]);
-    // Time for it to go wrong; too little of it fails no test.
-    std::thread::sleep(std::time::Duration::from_millis(300));
-    assert_eq!(repo.calls(), 1, "it did not wait");
-    assert_eq!(repo.read("tracked"), "text\nx\n", "it did not wait");
-    signal_pid(supervisor, "CONT");
-    finish(next).expect(0);
-    assert!(!is_alive(pid));
+    repo.run(&["--max-cycles=1"]).expect(0);
+    assert!(!repo.out("overlap").exists(), "it did not wait");
     assert_eq!(repo.each("result"), ["interrupted", "improved"]);
+    assert_eq!(repo.read("tracked"), "text\n");
+}
+
+#[test]
+fn an_agent_that_stops_its_supervisor_has_no_more_time_for_that() {
+    for loop_around in ["", "while :; do kill -STOP $supervisor; done &"] {
+        let repo = TestRepo::empty().with_out();
+        let agent = repo.out("script").display().to_string();
+        let script = format!("touch loose; {PIDS}; kill -STOP $supervisor; {loop_around}\n{SLEEP}");
+        fs::write(&agent, script).unwrap();
+        repo.write(
+            "GOALS.yaml",
+            &format!("version: 1\nevolve: {{agent: {{command: [sh, {agent}], timeout: 1}}}}\ngoals:\n  - {{id: a, description: d, check: test -e a, weight: 5}}\n"),
+        );
+        repo.commit_all("goals");
+        let run = repo.evolve(&["--max-cycles=1"]);
+        assert_gone(&[repo.out("pid")]);
+        // One that is stopped again and again may be given up.
+        let is_lost = run.stdout.contains("supervises");
+        assert!(!is_lost || !loop_around.is_empty(), "{}", run.stdout);
+        assert_eq!(run.code, i32::from(is_lost), "{}", run.stderr);
+        let wanted = ["unchanged", "interrupted"][usize::from(is_lost)];
+        assert_eq!(repo.each("result"), [wanted], "{loop_around}");
+        assert_eq!(repo.has("loose"), !is_lost, "{loop_around}");
+    }
 }
 
 #[test]

@@ -8,10 +8,13 @@ use std::ffi::{OsStr, OsString};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use crate::effects::process::{Ending, Job, LOCAL_ENV_VARS, Stdout, Supervisor};
+use nix::sys::signal::Signal;
+
+use crate::effects::process::{self, Ending, Job, LOCAL_ENV_VARS, Stdout, Supervisor};
 use crate::effects::program;
 use crate::error::{Error, Kind, Result};
 
@@ -43,8 +46,23 @@ const ENVIRONMENT: [(&str, &str); 6] = [
 /// Names the folder above which no repository is looked for.
 const CEILING: &str = "GIT_CEILING_DIRECTORIES";
 
-/// How long one call may take: filters fetch what is large from elsewhere.
+/// How long one call may take that writes: filters fetch what is large from elsewhere.
 const LIMIT: Duration = Duration::from_secs(60 * 60);
+/// How long one may take that only reads, as long as a check may by default: a status of the largest repositories there are
+/// takes a minute or two with nothing in the cache.
+const READ_LIMIT: Duration = Duration::from_secs(10 * 60);
+/// What only reads, by the first word.
+const READING: [&str; 9] = [
+    "config",
+    "diff",
+    "diff-index",
+    "for-each-ref",
+    "hash-object",
+    "ls-files",
+    "ls-tree",
+    "rev-parse",
+    "status",
+];
 
 /// Calls git in one working tree.
 #[derive(Clone, Debug)]
@@ -95,7 +113,10 @@ impl Git {
     /// Like `run`, with `input` on stdin.
     pub fn run_with<S: AsRef<OsStr>>(&self, arguments: &[S], input: &[u8]) -> Result<Vec<u8>> {
         let answer = match &self.supervised {
-            Some((supervisor, mark)) => self.ask(supervisor, self.job(arguments, input, mark))?,
+            Some((supervisor, mark)) => {
+                let job = self.job(arguments, input, mark);
+                self.ask(supervisor, &job, &self.named(arguments))?
+            }
             None => self.call(arguments, input)?,
         };
         match answer.has_succeeded {
@@ -105,8 +126,8 @@ impl Git {
     }
 
     /// Runs a call under supervision.
-    fn ask(&self, supervisor: &Supervisor, job: Job) -> Result<Answer> {
-        let said = supervisor.run_now(&job).map_err(cannot_start)?;
+    fn ask(&self, supervisor: &Supervisor, job: &Job, call: &str) -> Result<Answer> {
+        let said = supervisor.run_now(job).map_err(cannot_start)?;
         let end = match &said.ending {
             Ending::Exited(code) => format!("exit {code}"),
             Ending::Signalled(number) => format!("signal {number}"),
@@ -116,11 +137,14 @@ impl Git {
             Ending::NotStarted(why) => {
                 return Err(cannot_start(std::io::Error::other(why.clone())));
             }
-            Ending::TimedOut => {
-                let limit = humantime::format_duration(LIMIT);
-                return Err(Error::internal(format!("git took longer than {limit}")));
+            Ending::TimedOut => return Err(too_slow(call, job.timeout)),
+            Ending::Stopped | Ending::Idle => {
+                let error = match supervisor.halt() {
+                    Some(halt) => halt.error(call),
+                    None => Error::internal(format!("{call} was ended")),
+                };
+                return Err(error.hint("the next start settles what this call left half done"));
             }
-            Ending::Idle | Ending::Stopped => "stopped".to_owned(),
         };
         Ok(Answer {
             has_succeeded: said.ending == Ending::Exited(0),
@@ -139,6 +163,7 @@ impl Git {
         let words = std::iter::once(program::git())
             .chain(settings)
             .map(OsString::from);
+        let timeout = limit(arguments);
         let arguments = arguments.iter().map(|word| word.as_ref().to_owned());
         let variable = |(name, value): (&str, &str)| (name.into(), value.into());
         Job {
@@ -152,7 +177,7 @@ impl Git {
             stdin: (!input.is_empty()).then(|| input.to_vec()),
             log: None,
             log_limit: 0,
-            timeout: LIMIT,
+            timeout,
             idle_timeout: None,
             tail_limit: 0,
             stdout: Stdout::End,
@@ -165,25 +190,28 @@ impl Git {
         command.args(arguments);
         tracing::debug!(command = %shown(arguments), "git");
         let mut child = command.spawn().map_err(cannot_start)?;
+        let pid = child.id();
         let mut stdin = child.stdin.take().expect("BUG: stdin is piped");
-        let mut write = move || {
-            let _ = stdin.write_all(input);
-        };
+        let input = input.to_vec();
         // Input is written beside reading the output: either pipe may fill up first.
-        let output = match input.is_empty() {
-            true => {
-                write();
-                child.wait_with_output()
+        let write = move || {
+            let _ = stdin.write_all(&input);
+        };
+        let (sender, receiver) = mpsc::channel();
+        let wait = move || {
+            let _ = sender.send(child.wait_with_output());
+        };
+        let both = [Box::new(write) as Box<dyn FnOnce() + Send>, Box::new(wait)];
+        for one in both {
+            if let Err(cause) = thread::Builder::new().spawn(one) {
+                // Half an input is another command than the one that was meant.
+                let _ = process::send(pid, Signal::SIGKILL);
+                return Err(cannot_start(cause));
             }
-            false => {
-                thread::scope(
-                    |scope| match thread::Builder::new().spawn_scoped(scope, write) {
-                        Ok(_) => child.wait_with_output(),
-                        // Half an input is another command than the one that was meant.
-                        Err(cause) => child.kill().and(child.wait()).and(Err(cause)),
-                    },
-                )
-            }
+        }
+        let Ok(output) = receiver.recv_timeout(limit(arguments)) else {
+            let _ = process::send(pid, Signal::SIGKILL);
+            return Err(too_slow(&self.named(arguments), limit(arguments)));
         };
         let output = output.map_err(cannot_start)?;
         Ok(Answer {
@@ -192,6 +220,10 @@ impl Git {
             stdout: output.stdout,
             stderr: output.stderr,
         })
+    }
+
+    fn named<S: AsRef<OsStr>>(&self, arguments: &[S]) -> String {
+        format!("`git {}` in {}", shown(arguments), self.root.display())
     }
 
     /// Returns the folder above the working tree: a repository that lies around it is not meant, should its own be gone.
@@ -216,6 +248,23 @@ impl Git {
         }
         command
     }
+}
+
+/// Returns how long a call may take.
+fn limit<S: AsRef<OsStr>>(arguments: &[S]) -> Duration {
+    let first = arguments.first().map(AsRef::as_ref);
+    match READING.iter().any(|word| first == Some(OsStr::new(word))) {
+        true => READ_LIMIT,
+        false => LIMIT,
+    }
+}
+
+/// The error of a call that did not end in its time.
+fn too_slow(call: &str, limit: Duration) -> Error {
+    let limit = humantime::format_duration(limit);
+    Error::internal(format!("{call} took longer than {limit}")).hint(
+        "run that command by hand to see what it waits for: a pipe in place of a file, a filter, a slow disk",
+    )
 }
 
 /// The error of a call that failed.

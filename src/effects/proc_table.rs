@@ -119,6 +119,11 @@ pub fn is_alive(pid: u32, started: Option<u64>) -> bool {
     !stat.starts_with('Z') && (started.is_none() || start_time(pid) == started)
 }
 
+/// Says whether a process is stopped, by a signal or a tracer.
+pub fn is_stopped(pid: u32) -> bool {
+    stat(pid).is_some_and(|stat| stat.starts_with(['T', 't']))
+}
+
 /// Returns field number `index` of `/proc/<pid>/stat`, counted from 0 at the state, which follows the name in brackets.
 fn field<T: std::str::FromStr>(pid: u32, index: usize) -> Option<T> {
     stat(pid)?.split_ascii_whitespace().nth(index)?.parse().ok()

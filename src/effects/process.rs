@@ -11,6 +11,7 @@ mod link;
 mod message;
 mod now;
 mod output;
+mod pulse;
 mod spawn;
 mod supervise;
 mod task;
@@ -20,6 +21,7 @@ use std::collections::HashSet;
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -28,12 +30,13 @@ use tokio::sync::mpsc::UnboundedSender;
 
 use crate::effects::lock::{self, Lock};
 use crate::effects::proc_table::Children;
-use crate::effects::stop::{Halt, Stop};
+use crate::effects::stop::Stop;
 use crate::error::{Error, Result};
 
 use link::{Handed, Link};
 use message::{Order, Report};
 use output::Output;
+use pulse::{BEAT, Pulse, Silence};
 use spawn::Environment;
 pub use spawn::LOCAL_ENV_VARS;
 use task::{Task, feed};
@@ -53,6 +56,8 @@ const SWEEP_LIMIT: Duration = Duration::from_secs(20);
 /// How long the supervising process has for an answer, beyond what it was given for the job: one that was stopped would
 /// otherwise be waited for without end.
 const ANSWER: Duration = Duration::from_secs(5);
+/// How often in a row the supervising process may be found stopped, looked at and woken five times a second.
+const KEPT_STOPPED: u32 = 10;
 /// Why a job whose socket was closed without a word was never started: its descriptors were lost on their way.
 const NOT_TAKEN: &str = "the supervising process had no file descriptor left for it";
 /// How much of the end of the output is kept in memory where nothing else asks for more.
@@ -61,8 +66,8 @@ pub const TAIL_BYTES: usize = 64 * 1024;
 pub const MARK: &str = "_EVOLVE_RUN";
 
 /// Supervises for another `evolve`, which started this one for it; returns the exit code.
-pub fn supervise() -> u8 {
-    match supervise::main() {
+pub fn supervise(kill_files: Vec<PathBuf>) -> u8 {
+    match supervise::main(kill_files) {
         Ok(()) => 0,
         Err(cause) => {
             eprintln!("error: `{SUPERVISE}` is for evolve itself: {cause}");
@@ -156,6 +161,12 @@ struct Shared {
     environment: Environment,
     /// What the supervising process holds on to.
     held: Option<lock::Handle>,
+    /// Where KILL files would be.
+    kill_files: Vec<PathBuf>,
+    /// How often in a row the supervising process was found stopped, though it was woken.
+    found_stopped: AtomicU32,
+    /// A call of `evolve`'s own git had to be ended with the session.
+    has_given_up: AtomicBool,
     /// Children that this process had before it started any: it may have taken the place of a shell.
     bystanders: HashSet<u32>,
 }
@@ -180,14 +191,25 @@ impl Supervisor {
                 link: Mutex::default(),
                 environment: Environment::inherited(),
                 held,
+                kill_files: stop.kill_files(),
+                found_stopped: AtomicU32::new(0),
+                has_given_up: AtomicBool::new(false),
                 bystanders: Children::open().read().into_iter().collect(),
             }),
             stop,
         };
         let shared = Arc::downgrade(&supervisor.shared);
-        supervisor.stop.on_second_signal(move || {
-            if let Some(shared) = shared.upgrade() {
-                shared.leave();
+        supervisor.stop.on_leaving(move || {
+            let shared = shared.upgrade();
+            shared.inspect(|shared| shared.leave()).is_some()
+        });
+        let (shared, stop) = (Arc::downgrade(&supervisor.shared), supervisor.stop.clone());
+        supervisor.stop.on_look(move || {
+            if shared
+                .upgrade()
+                .is_some_and(|shared| shared.is_kept_stopped())
+            {
+                stop.supervisor_lost();
             }
         });
         Ok(supervisor)
@@ -261,6 +283,7 @@ impl Supervisor {
                 report = task.report() => match report {
                     Some(Report::Ended(ending)) => return self.wind_up(task, output, ending).await,
                     Some(Report::Gone(left)) => return (Ending::Stopped, left),
+                    Some(Report::Here) => {},
                     None if task.link.is_hung_up() => return (Ending::Stopped, self.lose(&task.link)),
                     None => return (Ending::NotStarted(NOT_TAKEN.to_owned()), Vec::new()),
                 },
@@ -269,12 +292,11 @@ impl Supervisor {
                 () = self.stop.halted() => break Ending::Stopped,
             }
         };
-        let grace = match self.stop.halt() {
-            Some(Halt::Kill(..)) => KILL_GRACE,
-            Some(Halt::Signal(_) | Halt::MaxTime(_) | Halt::SupervisorLost) | None => GRACE,
+        let grace = match self.stop.killed_at() {
+            Some(_) => KILL_GRACE,
+            None => GRACE,
         };
-        let milliseconds = u32::try_from(grace.as_millis()).unwrap_or(u32::MAX);
-        task.say(&Order::End(milliseconds).to_bytes()).await;
+        task.say(&Order::end_within(grace)).await;
         let left = self.hear_out(task, output, grace + SWEEP_LIMIT).await;
         (forced, left)
     }
@@ -295,21 +317,42 @@ impl Supervisor {
         (ending, left)
     }
 
-    /// Keeps reading until nothing is left of the job; returns what could not be ended.
+    /// Keeps reading until nothing is left of the job; returns what could not be ended. A KILL that comes meanwhile cuts its
+    /// time short.
     async fn hear_out(&self, task: &mut Task, output: &mut Output, limit: Duration) -> Vec<u32> {
         let over = tokio::time::sleep(limit + ANSWER);
         tokio::pin!(over);
+        let mut is_killed = self.stop.killed_at().is_some();
+        let mut beat = tokio::time::interval(BEAT);
+        let mut pulse = Pulse::from(Instant::now());
         loop {
             tokio::select! {
                 () = output.read() => {},
                 report = task.report() => match report {
                     Some(Report::Gone(left)) => return left,
-                    Some(Report::Ended(_)) => {},
+                    Some(Report::Ended(_) | Report::Here) => pulse.heard(Instant::now()),
                     None => return self.lose(&task.link),
+                },
+                () = self.stop.killed(), if !is_killed => {
+                    is_killed = true;
+                    task.say(&Order::end_within(KILL_GRACE)).await;
+                },
+                _ = beat.tick() => {
+                    if self.is_lost(&mut pulse, &task.link) {
+                        return self.lose(&task.link);
+                    }
+                    task.say(&Order::Answer.to_bytes()).await;
                 },
                 () = &mut over => return self.lose(&task.link),
             }
         }
+    }
+
+    /// Wakes a supervising process that is silent for longer than it should be; says whether it is to be given up.
+    fn is_lost(&self, pulse: &mut Pulse, link: &Link) -> bool {
+        let is_stopped = link.wake();
+        let is_killed = self.stop.killed_at().is_some();
+        pulse.judge(Instant::now(), is_stopped, is_killed) == Silence::Lost
     }
 
     /// The supervising process died or does not answer: everything is ended here, and the session with it. Returns what could
@@ -334,13 +377,27 @@ impl Shared {
         if let Some(link) = &*link {
             return Ok(Arc::clone(link));
         }
-        let started = Arc::new(Link::start(&self.environment)?);
+        let started = Arc::new(Link::start(&self.environment, &self.kill_files)?);
         if let Some(held) = &self.held {
             started.hold(held)?;
             held.name_supervisor(started.pid);
         }
         *link = Some(Arc::clone(&started));
         Ok(started)
+    }
+
+    /// Wakes the supervising process, should something have stopped it; says whether that did not help again and again.
+    fn is_kept_stopped(&self) -> bool {
+        // Whoever holds it starts that process or ends it.
+        let Ok(link) = self.link.try_lock() else {
+            return false;
+        };
+        let is_stopped = link.as_ref().is_some_and(|link| link.wake());
+        if !is_stopped {
+            self.found_stopped.store(0, Ordering::Relaxed);
+            return false;
+        }
+        self.found_stopped.fetch_add(1, Ordering::Relaxed) + 1 >= KEPT_STOPPED
     }
 
     /// Has everything killed, on the way out. Whoever waits for a job here is held up for good: nothing is to be made of how

@@ -6,25 +6,31 @@
 //! that leads nowhere, more news than can be kept.
 
 mod news;
+mod switch;
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, mpsc};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use nix::unistd::{Uid, User};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 
-use crate::error::{Error, Result};
-use crate::model::text;
+use crate::error::{Error, Kind, Result};
 
 use news::{Happened, News};
+pub use switch::KillSwitch;
 
 /// How often the kill files are looked at.
 const POLL: Duration = Duration::from_millis(200);
-/// The most bytes of a stop file that are shown.
-const REASON_BYTES: u64 = 400;
+/// How long an acknowledgement of a kill may hold up what it acknowledges: it looks into the repository, where anything may
+/// stand by then.
+const ACKNOWLEDGE: Duration = Duration::from_millis(300);
+/// How long after a kill a session may go on to settle what it had begun. What takes longer is left to the next start, which
+/// finds the journal. Twenty seconds of it may go to processes that cannot be ended.
+const SETTLE: Duration = Duration::from_secs(30);
 
 /// What ended everything that runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,6 +46,16 @@ pub enum Halt {
 }
 
 impl Halt {
+    /// Returns the error of something that was ended by this.
+    pub fn error(&self, what: &str) -> Error {
+        let kind = match self {
+            Halt::Kill(..) => Kind::Killed,
+            Halt::Signal(number) => Kind::Signal(*number),
+            Halt::MaxTime(_) | Halt::SupervisorLost => Kind::Internal,
+        };
+        Error::new(kind, format!("{what} was ended: {}", self.reason()))
+    }
+
     /// Says why, for records and messages.
     pub fn reason(&self) -> String {
         match self {
@@ -63,12 +79,14 @@ impl Halt {
 /// Watches for reasons to stop. Cheap to clone.
 #[derive(Clone)]
 pub struct Stop {
-    halt: watch::Sender<Option<Halt>>,
-    kill_files: Arc<Vec<PathBuf>>,
-    kill_news: Arc<Mutex<News>>,
+    halt: watch::Sender<Option<(Halt, Instant)>>,
+    /// When KILL was seen, also if something else had ended everything before.
+    killed: watch::Sender<Option<Instant>>,
+    switch: Arc<Mutex<KillSwitch>>,
     asked: Arc<Mutex<Asked>>,
-    last_words: Hook<dyn Fn() + Send>,
-    acknowledge: Hook<dyn Fn(&Halt) + Send>,
+    last_words: Hook<dyn Fn() -> bool + Send>,
+    acknowledge: Arc<Mutex<Option<Acknowledge>>>,
+    on_look: Hook<dyn Fn() + Send>,
     deadline: Arc<OnceLock<Instant>>,
 }
 
@@ -84,11 +102,17 @@ struct Asked {
 }
 
 type Hook<F> = Arc<Mutex<Option<Box<F>>>>;
+type Acknowledge = Arc<dyn Fn(&Halt) + Send + Sync>;
+
+/// Holds something that several threads share; nobody panics with it in hand.
+fn hold<T: ?Sized>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    shared.lock().expect("BUG: a holder of the lock panicked")
+}
 
 impl std::fmt::Debug for Stop {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Stop")
-            .field("halt", &*self.halt.borrow())
+            .field("halt", &self.halt())
             .finish_non_exhaustive()
     }
 }
@@ -96,28 +120,50 @@ impl std::fmt::Debug for Stop {
 impl Stop {
     /// Starts to watch signals and the given kill files.
     pub fn watch(kill_files: Vec<PathBuf>) -> Result<Stop> {
-        let mut kill_news = News::new();
-        for file in &kill_files {
-            kill_news.add(file);
-        }
-        let stop = Stop {
-            halt: watch::Sender::new(None),
-            kill_files: Arc::new(kill_files),
-            kill_news: Arc::new(Mutex::new(kill_news)),
-            asked: Arc::default(),
-            last_words: Hook::default(),
-            acknowledge: Hook::default(),
-            deadline: Arc::default(),
-        };
+        let stop = Stop::of(kill_files);
         stop.watch_signals()?;
         let watcher = stop.clone();
-        tokio::spawn(async move {
-            while watcher.look_for_kill().is_none() {
-                watcher.asked_to_stop();
-                tokio::time::sleep(POLL).await;
-            }
-        });
+        thread::Builder::new()
+            .spawn(move || watcher.keep_looking())
+            .map_err(|cause| {
+                Error::internal(format!("cannot start a thread: {cause}")).advised()
+            })?;
         Ok(stop)
+    }
+
+    /// The same, looked at only by whoever asks.
+    fn of(kill_files: Vec<PathBuf>) -> Stop {
+        Stop {
+            halt: watch::Sender::new(None),
+            killed: watch::Sender::new(None),
+            switch: Arc::new(Mutex::new(KillSwitch::watch(kill_files))),
+            asked: Arc::default(),
+            last_words: Hook::default(),
+            acknowledge: Arc::default(),
+            on_look: Hook::default(),
+            deadline: Arc::default(),
+        }
+    }
+
+    /// Files are looked for in a thread of their own, too: whatever the others wait for, a kill is seen; and a session that is
+    /// not settled long after it is left as it is.
+    fn keep_looking(&self) {
+        while self.killed_at().is_none() {
+            self.look_for_kill();
+            self.asked_to_stop();
+            if let Some(action) = &*hold(&self.on_look) {
+                action();
+            }
+            thread::sleep(POLL);
+        }
+        thread::sleep(SETTLE);
+        if self.leave() {
+            eprintln!(
+                "error: what had begun could not be settled within {} of the kill\nhint: the next start settles it",
+                humantime::format_duration(SETTLE)
+            );
+            std::process::exit(Kind::Internal.exit_code().into());
+        }
     }
 
     /// Signals are watched in a thread of their own: the second one acts whatever the others are waiting for.
@@ -139,8 +185,9 @@ impl Stop {
             runtime.spawn(async move {
                 let mut already = false;
                 while stream.recv().await.is_some() {
-                    if already || matches!(*stop.halt.borrow(), Some(Halt::Signal(_))) {
-                        stop.leave_at_once(number);
+                    if already || matches!(stop.halt(), Some(Halt::Signal(_))) {
+                        stop.leave();
+                        std::process::exit(128 + number);
                     }
                     already = true;
                     stop.set(Halt::Signal(number));
@@ -148,7 +195,7 @@ impl Stop {
             });
         }
         drop(inside);
-        std::thread::spawn(move || runtime.block_on(std::future::pending::<()>()));
+        thread::spawn(move || runtime.block_on(std::future::pending::<()>()));
         Ok(())
     }
 
@@ -168,21 +215,30 @@ impl Stop {
         Some(deadline.saturating_duration_since(Instant::now()))
     }
 
-    /// Names what has to be done before a second signal ends the program at once. The journal stays, so that the next
-    /// start settles what was left.
-    pub fn on_second_signal(&self, action: impl Fn() + Send + 'static) {
-        *self
-            .last_words
-            .lock()
-            .expect("BUG: a holder of the lock panicked") = Some(Box::new(action));
+    /// Names what has to be done before the program is left at once, by a second signal or because a kill cannot be settled; it
+    /// says whether anything was left to be done. The journal stays, so that the next start settles what was left.
+    pub fn on_leaving(&self, action: impl Fn() -> bool + Send + 'static) {
+        *hold(&self.last_words) = Some(Box::new(action));
     }
 
-    /// Names what is done the moment a KILL file is seen, before anything is ended.
-    pub fn on_kill(&self, action: impl Fn(&Halt) + Send + 'static) {
-        *self
-            .acknowledge
-            .lock()
-            .expect("BUG: a holder of the lock panicked") = Some(Box::new(action));
+    /// Names what is done the moment a KILL file is seen, before anything is ended; it is done now if one was seen already.
+    pub fn on_kill(&self, action: impl Fn(&Halt) + Send + Sync + 'static) {
+        let action: Acknowledge = Arc::new(action);
+        let mut acknowledge = hold(&self.acknowledge);
+        *acknowledge = Some(Arc::clone(&action));
+        if let Some(halt @ Halt::Kill(..)) = self.halt() {
+            try_to(action, halt);
+        }
+    }
+
+    /// Names what is done each time that the kill files are looked at.
+    pub fn on_look(&self, action: impl Fn() + Send + 'static) {
+        *hold(&self.on_look) = Some(Box::new(action));
+    }
+
+    /// Returns where the kill files would be.
+    pub fn kill_files(&self) -> Vec<PathBuf> {
+        hold(&self.switch).files.clone()
     }
 
     /// Ends the session: what runs cannot be supervised any more.
@@ -190,34 +246,17 @@ impl Stop {
         self.set(Halt::SupervisorLost);
     }
 
-    fn leave_at_once(&self, number: i32) {
-        if let Some(action) = &*self
-            .last_words
-            .lock()
-            .expect("BUG: a holder of the lock panicked")
-        {
-            action();
-        }
-        std::process::exit(128 + number);
+    fn leave(&self) -> bool {
+        hold(&self.last_words)
+            .as_ref()
+            .is_some_and(|action| action())
     }
 
     /// Looks at the kill files now; what was seen once stays.
     pub fn look_for_kill(&self) -> Option<Halt> {
-        if let Some((path, text)) = self.kill_files.iter().find_map(|path| kill_file(path)) {
-            self.set(Halt::Kill(path, text));
-        }
-        let happened = self
-            .kill_news
-            .lock()
-            .expect("BUG: a holder of the lock panicked")
-            .read();
-        for one in happened {
-            let (path, words) = match one {
-                Happened::Appeared(path) => (path, "it was taken away again at once"),
-                Happened::FolderLost(folder) => (folder, "the folder was taken away or moved"),
-                Happened::TooMuch => (PathBuf::from("?"), "too much happened in its folder"),
-            };
-            self.set(Halt::Kill(path, words.to_owned()));
+        let seen = hold(&self.switch).look();
+        if let Some((path, words)) = seen {
+            self.set(Halt::Kill(path, words));
         }
         self.halt()
     }
@@ -259,29 +298,43 @@ impl Stop {
         asked.seen.clone()
     }
 
-    fn asked(&self) -> std::sync::MutexGuard<'_, Asked> {
-        self.asked
-            .lock()
-            .expect("BUG: a holder of the lock panicked")
+    fn asked(&self) -> MutexGuard<'_, Asked> {
+        hold(&self.asked)
     }
 
     fn set(&self, halt: Halt) {
-        if self.halt().is_some() {
-            return;
+        // Held until it is set, so that whoever looks at the same time has seen it, too.
+        let acknowledge = hold(&self.acknowledge);
+        let now = Instant::now();
+        if matches!(halt, Halt::Kill(..)) {
+            if self.killed_at().is_some() {
+                return;
+            }
+            if let Some(acknowledge) = &*acknowledge {
+                try_to(Arc::clone(acknowledge), halt.clone());
+            }
+            self.killed.send_replace(Some(now));
         }
-        let hook = self
-            .acknowledge
-            .lock()
-            .expect("BUG: a holder of the lock panicked");
-        if let (Halt::Kill(..), Some(acknowledge)) = (&halt, &*hook) {
-            acknowledge(&halt);
-        }
-        self.halt.send_replace(Some(halt));
+        self.halt.send_if_modified(|first| {
+            let is_first = first.is_none();
+            first.get_or_insert((halt, now));
+            is_first
+        });
     }
 
-    /// Returns what ended everything, if something did.
+    /// Returns what ended everything, if something did: the first that did.
     pub fn halt(&self) -> Option<Halt> {
+        self.halted_at().map(|(halt, _)| halt)
+    }
+
+    /// Returns the same and since when that is so.
+    pub fn halted_at(&self) -> Option<(Halt, Instant)> {
         self.halt.borrow().clone()
+    }
+
+    /// Returns when a KILL file was seen, whatever else had ended everything before.
+    pub fn killed_at(&self) -> Option<Instant> {
+        *self.killed.borrow()
     }
 
     /// Waits until something ends everything.
@@ -289,6 +342,24 @@ impl Stop {
         let mut receiver = self.halt.subscribe();
         // The sender lives in self, so the channel cannot close.
         let _ = receiver.wait_for(Option::is_some).await;
+    }
+
+    /// Waits until a KILL file is seen.
+    pub async fn killed(&self) {
+        let mut receiver = self.killed.subscribe();
+        let _ = receiver.wait_for(Option::is_some).await;
+    }
+}
+
+/// Acknowledges a kill, in a thread that is not waited for without bound.
+fn try_to(acknowledge: Acknowledge, halt: Halt) {
+    let (done, is_done) = mpsc::channel();
+    let acknowledging = thread::Builder::new().spawn(move || {
+        acknowledge(&halt);
+        let _ = done.send(());
+    });
+    if acknowledging.is_ok() {
+        let _ = is_done.recv_timeout(ACKNOWLEDGE);
     }
 }
 
@@ -338,31 +409,9 @@ pub fn prepare(kill_files: &[PathBuf]) {
     }
 }
 
-/// Returns a kill file that is there, or whose absence cannot be told: whatever is undecidable means stop.
-fn kill_file(path: &Path) -> Option<(PathBuf, String)> {
-    match fs::symlink_metadata(path) {
-        Ok(_) => Some((path.to_owned(), words(path))),
-        Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => None,
-        Err(cause) => Some((path.to_owned(), format!("cannot be looked at: {cause}"))),
-    }
-}
-
 /// Returns what a stop file says, if it is there.
 pub fn stop_file(path: &Path) -> Option<String> {
-    kill_file(path).map(|(_, words)| words)
-}
-
-/// Returns the start of a file's text, made harmless for a terminal; empty if it is no plain file.
-fn words(path: &Path) -> String {
-    use std::io::Read;
-    if !fs::symlink_metadata(path).is_ok_and(|meta| meta.is_file()) {
-        return String::new();
-    }
-    let mut bytes = Vec::new();
-    if let Ok(file) = fs::File::open(path) {
-        let _ = file.take(REASON_BYTES).read_to_end(&mut bytes);
-    }
-    text::clean_line(String::from_utf8_lossy(&bytes).trim())
+    switch::look_for(path).map(|(_, words)| words)
 }
 
 /// Says whether this process was started with SIGHUP ignored, as under nohup.
@@ -379,33 +428,42 @@ fn is_hangup_ignored() -> bool {
 mod tests {
     use super::*;
 
-    fn run<T>(future: impl Future<Output = T>) -> T {
-        let mut builder = tokio::runtime::Builder::new_current_thread();
-        let runtime = builder.enable_all().build().expect("a runtime");
-        runtime.block_on(future)
-    }
-
     #[test]
     fn a_kill_file_that_is_removed_as_fast_as_possible_is_seen_each_of_a_hundred_times() {
         for round in 0..100 {
             let folder = tempfile::tempdir().expect("a folder");
             let file = folder.path().join("KILL");
-            let seen = run(async {
-                let stop = Stop::watch(vec![file.clone()]).expect("it watches");
-                // In one go, as the program itself is not even at work meanwhile.
-                fs::write(&file, "enough").expect("a file");
-                fs::remove_file(&file).expect("removed");
-                let halted = tokio::time::timeout(Duration::from_secs(30), stop.halted());
-                halted.await.map(|()| stop.halt())
-            });
-            let Ok(Some(Halt::Kill(path, words))) = seen else {
-                panic!("round {round}: {seen:?}");
-            };
-            assert_eq!(
-                (path, &words[..]),
-                (file, "it was taken away again at once")
-            );
+            let stop = Stop::of(vec![file.clone()]);
+            fs::write(&file, "enough").expect("a file");
+            fs::remove_file(&file).expect("removed");
+            let words = "it was taken away again at once".to_owned();
+            let seen = stop.look_for_kill();
+            assert_eq!(seen, Some(Halt::Kill(file, words)), "round {round}");
         }
+    }
+
+    #[test]
+    fn a_kill_is_seen_whatever_ended_everything_before_and_the_first_stays_the_reason() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("KILL");
+        let stop = Stop::of(vec![file.clone()]);
+        stop.set(Halt::Signal(15));
+        assert_eq!(stop.killed_at(), None);
+        fs::write(&file, "").expect("a file");
+        assert_eq!(stop.look_for_kill(), Some(Halt::Signal(15)));
+        assert!(stop.killed_at().is_some());
+    }
+
+    #[test]
+    fn an_acknowledgement_that_hangs_does_not_hold_up_the_kill() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("KILL");
+        let stop = Stop::of(vec![file.clone()]);
+        stop.on_kill(|_| thread::sleep(Duration::from_secs(300)));
+        fs::write(&file, "").expect("a file");
+        let began = Instant::now();
+        assert!(stop.look_for_kill().is_some());
+        assert!(began.elapsed() < Duration::from_secs(100));
     }
 
     #[test]
@@ -429,12 +487,10 @@ mod tests {
             let home = tempfile::tempdir().expect("a folder");
             let folder = home.path().join("evolve");
             fs::create_dir(&folder).expect("a folder");
-            let halt = run(async {
-                let stop = Stop::watch(vec![folder.join("KILL")]).expect("it watches");
-                assert_eq!(stop.look_for_kill(), None, "{what}");
-                attack(&folder);
-                stop.look_for_kill()
-            });
+            let stop = Stop::of(vec![folder.join("KILL")]);
+            assert_eq!(stop.look_for_kill(), None, "{what}");
+            attack(&folder);
+            let halt = stop.look_for_kill();
             assert!(matches!(halt, Some(Halt::Kill(..))), "{what}: {halt:?}");
         }
     }
@@ -450,16 +506,14 @@ mod tests {
                 "it was taken away again (written while the agent of cycle 7 ran)",
             ),
         ] {
-            run(async {
-                let stop = Stop::watch(Vec::new()).expect("it watches");
-                stop.watch_for_stop(&file);
-                assert_eq!(stop.asked_to_stop(), None);
-                stop.note_agent(cycle);
-                fs::write(&file, "enough").expect("a file");
-                fs::remove_file(&file).expect("removed");
-                stop.note_agent(None);
-                assert_eq!(stop.asked_to_stop().as_deref(), Some(expected));
-            });
+            let stop = Stop::of(Vec::new());
+            stop.watch_for_stop(&file);
+            assert_eq!(stop.asked_to_stop(), None);
+            stop.note_agent(cycle);
+            fs::write(&file, "enough").expect("a file");
+            fs::remove_file(&file).expect("removed");
+            stop.note_agent(None);
+            assert_eq!(stop.asked_to_stop().as_deref(), Some(expected));
         }
     }
 

@@ -269,22 +269,3 @@ fn what_cannot_be_ended_is_reported_and_nothing_is_undone_while_it_lives() {
     assert_eq!(repo.each("result"), ["interrupted", "improved"]);
     assert!(!repo.has("loose"));
 }
-
-#[test]
-fn a_supervisor_that_an_agent_stopped_is_missed_when_the_time_is_over() {
-    let yard = Yard::new("", "");
-    let repo = &yard.0;
-    let script = "echo x >loose\nsetsid sh \"$OUT/stay\" stays &\nuntil [ -s \"$OUT/stays\" ]; do sleep 0.02; done\nkill -STOP $(tail -n 1 .git/evolve/lock | cut -d' ' -f1)\nsleep 300\n";
-    fs::write(repo.out("script"), script).unwrap();
-    let program = repo.out("script").display().to_string();
-    repo.write(
-        "GOALS.yaml",
-        &format!("version: 1\nevolve: {{agent: {{command: [sh, {program}], timeout: 1}}}}\ngoals:\n  - {{id: a, description: d, check: test -e a, weight: 5}}\n"),
-    );
-    repo.commit_all("goals");
-    let run = repo.evolve(&["--max-cycles=1"]).expect(1);
-    assert!(run.stdout.contains("supervises"), "{}", run.stdout);
-    yard.assert_empty("stopped");
-    assert_eq!(repo.each("result"), ["interrupted"]);
-    assert!(!repo.has("loose"));
-}

@@ -10,6 +10,7 @@ use std::net::Shutdown;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -19,12 +20,14 @@ use rustix::net::{RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlag
 
 use super::message::{Parcel, Request};
 use super::spawn::{self, Environment, Program};
-use crate::effects::proc_table::Children;
+use crate::effects::proc_table::{self, Children};
 
 use super::{Job, MARK, SUPERVISE, SWEEP_LIMIT, Stdout, tree};
 
 /// How long the supervising process is waited for when nothing is to be done any more.
 const FAREWELL: Duration = Duration::from_secs(1);
+/// How much longer than its time a job may run before the supervising process ends it by itself.
+const OVERTIME: Duration = Duration::from_secs(5);
 /// How much of a request certainly fits into a socket that nobody reads yet.
 const AT_ONCE: usize = 16 * 1024;
 
@@ -40,11 +43,19 @@ pub struct Link {
 
 impl Link {
     /// Starts a supervising process.
-    pub fn start(environment: &Environment) -> io::Result<Link> {
+    ///
+    /// It looks for the kill files as well: `evolve` itself may be stopped.
+    pub fn start(environment: &Environment, kill_files: &[PathBuf]) -> io::Result<Link> {
         let (common, theirs) = UnixStream::pair()?;
         let nothing = File::options().read(true).write(true).open("/dev/null")?;
         let file = own_file()?;
-        let argv = [c"evolve".to_owned(), CString::new(SUPERVISE)?];
+        let mut argv = vec![c"evolve".to_owned(), CString::new(SUPERVISE)?];
+        for path in kill_files {
+            argv.push(spawn::text(
+                path.as_os_str().as_bytes(),
+                "a kill file's path",
+            )?);
+        }
         let program = Program {
             file: &file,
             argv: &argv,
@@ -143,6 +154,16 @@ impl Link {
         }
     }
 
+    /// Has the supervising process go on if it was stopped; says whether it was.
+    pub fn wake(&self) -> bool {
+        let is_stopped = !self.is_ended.load(Ordering::SeqCst) && proc_table::is_stopped(self.pid);
+        if is_stopped {
+            // Its status was not taken, so that the pid is its own.
+            let _ = kill(tree::nix_pid(self.pid), Signal::SIGCONT);
+        }
+        is_stopped
+    }
+
     /// Ends a supervising process that is dead or does not answer, and everything that was orphaned by that. Returns what
     /// could not be ended.
     pub fn bury(&self, bystanders: &HashSet<u32>) -> Vec<u32> {
@@ -223,6 +244,7 @@ fn request(job: &Job) -> io::Result<Vec<u8>> {
         argv: job.argv.iter().map(word).collect::<io::Result<_>>()?,
         env,
         folder: spawn::text(folder, "the folder's path")?,
+        limit: u32::try_from(job.timeout.saturating_add(OVERTIME).as_millis()).unwrap_or(u32::MAX),
     };
     Ok(request.to_bytes())
 }

@@ -5,6 +5,7 @@
 //! is said: first the request, later orders; and in return how it went. A job's socket that closes ends the job.
 
 use std::ffi::{CStr, CString};
+use std::time::Duration;
 
 use super::Ending;
 
@@ -57,14 +58,17 @@ pub struct Request {
     pub env: Vec<CString>,
     /// Where it runs; empty for where the supervising process was started.
     pub folder: CString,
+    /// How many milliseconds it is given if nobody ends it: `evolve` does, unless it was stopped.
+    pub limit: u32,
 }
 
 impl Request {
-    /// Returns it as bytes: their number, two counts, then the strings, each with its NUL.
+    /// Returns it as bytes: their number, two counts, its time, then the strings, each with its NUL.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = vec![0; 4];
         put(&mut bytes, self.argv.len());
         put(&mut bytes, self.env.len());
+        bytes.extend_from_slice(&self.limit.to_le_bytes());
         bytes.extend_from_slice(self.folder.to_bytes_with_nul());
         for text in self.argv.iter().chain(&self.env) {
             bytes.extend_from_slice(text.to_bytes_with_nul());
@@ -83,13 +87,15 @@ impl Request {
         let rest = bytes.split_off(length);
         let whole = std::mem::replace(bytes, rest);
         let (argc, envc) = (number(&whole, 4)? as usize, number(&whole, 8)? as usize);
-        let strings = whole[12..].split_inclusive(|byte| *byte == 0);
+        let limit = number(&whole, 12)?;
+        let strings = whole[16..].split_inclusive(|byte| *byte == 0);
         let string = |bytes| CStr::from_bytes_with_nul(bytes).map(CStr::to_owned).ok();
         let mut strings = strings.map_while(string);
         Some(Request {
             folder: strings.next()?,
             argv: strings.by_ref().take(argc).collect(),
             env: strings.take(envc).collect(),
+            limit,
         })
     }
 }
@@ -101,14 +107,23 @@ pub enum Order {
     End(u32),
     /// Its program has ended; what else is left of it shall be killed.
     Sweep,
+    /// A sign of life is wanted.
+    Answer,
 }
 
 impl Order {
+    /// Returns the bytes of the order to end within this time.
+    pub fn end_within(grace: Duration) -> [u8; 5] {
+        let milliseconds = u32::try_from(grace.as_millis()).unwrap_or(u32::MAX);
+        Order::End(milliseconds).to_bytes()
+    }
+
     /// Returns it as bytes.
     pub fn to_bytes(self) -> [u8; 5] {
         let (word, number) = match self {
             Order::End(grace) => (b'T', grace),
             Order::Sweep => (b'S', 0),
+            Order::Answer => (b'A', 0),
         };
         let [a, b, c, d] = number.to_le_bytes();
         [word, a, b, c, d]
@@ -119,6 +134,7 @@ impl Order {
         let grace = number(bytes, 1)?;
         let order = match bytes[0] {
             b'T' => Order::End(grace),
+            b'A' => Order::Answer,
             _ => Order::Sweep,
         };
         bytes.drain(..5);
@@ -133,6 +149,8 @@ pub enum Report {
     Ended(Ending),
     /// Nothing is left of it but these, which cannot be ended. The last word.
     Gone(Vec<u32>),
+    /// The supervising process is at work.
+    Here,
 }
 
 impl Report {
@@ -156,6 +174,7 @@ impl Report {
             Report::Ended(ending @ (Ending::TimedOut | Ending::Idle | Ending::Stopped)) => {
                 unreachable!("BUG: only evolve itself knows that a job has {ending:?}")
             }
+            Report::Here => bytes.extend_from_slice(b"H\0\0\0\0"),
             Report::Gone(left) => {
                 bytes.push(b'G');
                 put(&mut bytes, left.len());
@@ -174,6 +193,7 @@ impl Report {
         let (report, length) = match bytes[0] {
             b'E' => (Report::Ended(Ending::Exited(signed)), 5),
             b'K' => (Report::Ended(Ending::Signalled(signed)), 5),
+            b'H' => (Report::Here, 5),
             b'F' => {
                 let end = 5 + value as usize;
                 let why = String::from_utf8_lossy(bytes.get(5..end)?).into_owned();
@@ -218,6 +238,7 @@ mod tests {
             argv: words(&["sh", "-c", ""]),
             env: words(&["MARK=1", "A="]),
             folder: CString::new("/tmp").unwrap(),
+            limit: 600_000,
         };
         let whole = request.to_bytes();
         for length in 0..whole.len() {
@@ -230,7 +251,7 @@ mod tests {
 
     #[test]
     fn orders_and_reports_are_read_as_they_were_said() {
-        for order in [Order::End(10_000), Order::Sweep] {
+        for order in [Order::End(10_000), Order::Sweep, Order::Answer] {
             let bytes = order.to_bytes();
             assert_eq!(Order::take(&mut bytes[..4].to_vec()), None);
             assert_eq!(Order::take(&mut bytes.to_vec()), Some(order));
@@ -241,6 +262,7 @@ mod tests {
             Report::Ended(Ending::NotStarted("no such file".to_owned())),
             Report::Gone(vec![]),
             Report::Gone(vec![1, 4_000_000]),
+            Report::Here,
         ] {
             let bytes = report.to_bytes();
             for length in 0..bytes.len() {

@@ -5,6 +5,7 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -12,7 +13,19 @@ use rustix::io::ioctl_fionbio;
 
 use super::link::{Handed, Link};
 use super::message::{Order, Report};
-use super::{ANSWER, DRAIN, Ending, GRACE, Job, SWEEP_LIMIT, Supervisor};
+use super::pulse::{BEAT, Pulse};
+use super::{ANSWER, DRAIN, Ending, Job, KILL_GRACE, SWEEP_LIMIT, Supervisor};
+use crate::effects::stop::Halt;
+
+/// How long a call goes on that was running when a signal or the session's time ended everything: services and CI kill what
+/// has not ended seconds later (GitHub Actions after 7.5).
+const SIGNALLED: Duration = Duration::from_secs(5);
+/// How long a call that came after the session's end may take: an undo in a large tree, with filters, takes its time.
+const SETTLE: Duration = Duration::from_secs(60);
+/// How long all of them together may take after KILL. The next start settles what is left then.
+const SETTLE_KILLED: Duration = Duration::from_secs(10);
+/// How long a call that is ended may take to remove its lock files, after it was told to end.
+const LAST_WORDS: Duration = Duration::from_millis(200);
 
 /// What a program that was waited for came to.
 #[derive(Debug)]
@@ -25,17 +38,45 @@ pub struct Said {
     pub stderr: Vec<u8>,
 }
 
+impl Said {
+    fn stopped() -> Said {
+        Said {
+            ending: Ending::Stopped,
+            stdout: Vec::new(),
+            stderr: Vec::new(),
+        }
+    }
+}
+
 impl Supervisor {
-    /// Runs a job to its end, in this thread and unseen by what ends a session; nothing of it is left then. Heeds of the job's
-    /// bounds only the time it may take, and keeps all of its output.
+    /// Runs a job to its end, in this thread; nothing of it is left then. Heeds of the job's bounds only the time it may take,
+    /// and keeps all of its output. What ends a session ends it, too, but not at once: it may be what settles a cycle.
     pub fn run_now(&self, job: &Job) -> io::Result<Said> {
+        if self.shared.has_given_up.load(Ordering::Relaxed) {
+            return Ok(Said::stopped());
+        }
         let (link, handed) = match self.hand_over(job) {
             Ok(handed) => handed,
             Err(Ending::NotStarted(why)) => return Err(io::Error::other(why)),
             Err(_) => return Err(lost()),
         };
         let mut talk = Talk::of(handed, job)?;
-        match talk.hold(job.timeout) {
+        let began = Instant::now();
+        let heard = loop {
+            match talk.hold(patience(began, job.timeout, self.halted())) {
+                Ok(Held::Over(ending)) => break Ok(ending),
+                Ok(Held::Beat(pulse)) => match self.is_lost(pulse, &link) {
+                    true => break Err(lost()),
+                    false => talk.ask_for_life(),
+                },
+                Ok(Held::Wait) => {}
+                Err(cause) => break Err(cause),
+            }
+        };
+        match heard {
+            // Where this was too late, the supervising process ended it.
+            Ok(Ending::Signalled(_)) if self.stop.killed_at().is_some() => Ok(self.give_up()),
+            Ok(Ending::Stopped) => Ok(self.give_up()),
             Ok(ending) => Ok(Said {
                 ending,
                 stdout: talk.stdout.bytes,
@@ -46,6 +87,52 @@ impl Supervisor {
                 Err(cause)
             }
         }
+    }
+
+    /// Runs nothing more from here: what hung once is not to hang again and again while the session ends.
+    fn give_up(&self) -> Said {
+        self.shared.has_given_up.store(true, Ordering::Relaxed);
+        Said::stopped()
+    }
+
+    fn halted(&self) -> Halted {
+        match (self.stop.killed_at(), self.stop.halted_at()) {
+            (Some(since), _) => Halted::Killed(since),
+            (None, Some((_, since))) => Halted::Ended(since),
+            (None, None) => Halted::No,
+        }
+    }
+
+    /// Returns what ended everything, if something did.
+    pub fn halt(&self) -> Option<Halt> {
+        self.stop.halt()
+    }
+}
+
+/// Whether a session was ended, and since when.
+#[derive(Clone, Copy, Debug)]
+enum Halted {
+    No,
+    /// By a signal or its time.
+    Ended(Instant),
+    Killed(Instant),
+}
+
+/// Returns until when a call may go on, and as what it ends then. One that was running when everything was ended has a moment;
+/// one that came later is to settle what had begun, and all of these together have `SETTLE_KILLED` after a KILL, each `SETTLE`
+/// after anything else.
+fn patience(began: Instant, limit: Duration, halted: Halted) -> (Instant, Ending) {
+    let own = (began + limit, Ending::TimedOut);
+    let ended = match halted {
+        Halted::No => return own,
+        Halted::Ended(since) if began < since => since + SIGNALLED,
+        Halted::Ended(_) => began + SETTLE,
+        Halted::Killed(since) if began < since => since + KILL_GRACE,
+        Halted::Killed(since) => since + SETTLE_KILLED,
+    };
+    match ended < own.0 {
+        true => (ended, Ending::Stopped),
+        false => own,
     }
 }
 
@@ -91,6 +178,32 @@ struct Talk<'a> {
     input: &'a [u8],
     stdout: Stream,
     stderr: Stream,
+    /// How it ended by itself, and as what it was ended.
+    ended: Option<Ending>,
+    forced: Option<Ending>,
+    course: Course,
+    pulse: Pulse,
+}
+
+/// How far a job has come.
+#[derive(Clone, Copy, Debug)]
+enum Course {
+    /// Its program runs.
+    Running,
+    /// Its program has ended; what is left of it may print until then.
+    Draining(Instant),
+    /// All of it is being ended, until then.
+    Ending(Instant),
+}
+
+/// What a moment of a job came to.
+enum Held<'a> {
+    /// Nothing is left of it.
+    Over(Ending),
+    /// The supervising process, which has to end it, was not heard of.
+    Beat(&'a mut Pulse),
+    /// It goes on.
+    Wait,
 }
 
 impl<'a> Talk<'a> {
@@ -112,47 +225,71 @@ impl<'a> Talk<'a> {
             input: job.stdin.as_deref().unwrap_or_default(),
             stdout: Stream::of(Some(handed.stdout))?,
             stderr: Stream::of(handed.stderr)?,
+            ended: None,
+            forced: None,
+            course: Course::Running,
+            pulse: Pulse::from(Instant::now()),
         };
         talk.write();
         Ok(talk)
     }
 
-    /// Goes on until nothing is left of the job. An error means that the supervising process gave no answer.
-    fn hold(&mut self, limit: Duration) -> io::Result<Ending> {
-        let mut forced = None;
-        let mut ended = None;
-        let mut until = Instant::now() + limit;
-        let mut is_swept = false;
+    /// Goes on for a moment, at the most until it is over: then the job is ended, as what is said beside. An error means that
+    /// the supervising process is gone.
+    fn hold(&mut self, (over, as_what): (Instant, Ending)) -> io::Result<Held<'_>> {
         loop {
             match Report::take(&mut self.inbox) {
                 Some(Report::Gone(_)) => {
                     self.stdout.read();
                     self.stderr.read();
-                    return forced.or(ended).ok_or_else(lost);
+                    let ending = self.forced.take().or(self.ended.take());
+                    return ending.map(Held::Over).ok_or_else(lost);
                 }
                 Some(Report::Ended(ending)) => {
-                    ended = Some(ending);
-                    until = Instant::now() + DRAIN;
-                    continue;
+                    self.ended = Some(ending);
+                    self.pulse.heard(Instant::now());
+                    self.course = Course::Draining(Instant::now() + DRAIN);
                 }
-                None => {}
+                Some(Report::Here) => self.pulse.heard(Instant::now()),
+                None => break,
             }
-            let is_silent = self.stdout.file.is_none() && self.stderr.file.is_none();
-            let is_over = Instant::now() >= until;
-            if ended.is_some() && !is_swept && (is_silent || is_over) {
-                is_swept = true;
-                let _ = self.socket.write_all(&Order::Sweep.to_bytes());
-                until = Instant::now() + SWEEP_LIMIT + ANSWER;
-            } else if is_over && ended.is_none() && forced.is_none() {
-                forced = Some(Ending::TimedOut);
-                let grace = u32::try_from(GRACE.as_millis()).unwrap_or(u32::MAX);
-                let _ = self.socket.write_all(&Order::End(grace).to_bytes());
-                until = Instant::now() + GRACE + SWEEP_LIMIT + ANSWER;
-            } else if is_over {
-                return Err(lost());
-            }
-            self.wait(until)?;
         }
+        let now = Instant::now();
+        let is_silent = self.stdout.file.is_none() && self.stderr.file.is_none();
+        match self.course {
+            Course::Running if now >= over => {
+                self.forced = Some(as_what);
+                // It was given its time.
+                let _ = self.socket.write_all(&Order::end_within(LAST_WORDS));
+                self.begin_ending(LAST_WORDS);
+            }
+            Course::Draining(until) if is_silent || now >= until => {
+                let _ = self.socket.write_all(&Order::Sweep.to_bytes());
+                self.begin_ending(Duration::ZERO);
+            }
+            Course::Ending(until) if now >= until => return Err(lost()),
+            Course::Running | Course::Draining(_) | Course::Ending(_) => {}
+        }
+        let until = match self.course {
+            Course::Running => over.min(now + BEAT),
+            Course::Draining(until) => until,
+            Course::Ending(_) => now + BEAT,
+        };
+        self.wait(until)?;
+        match self.course {
+            Course::Ending(_) if Instant::now() >= until => Ok(Held::Beat(&mut self.pulse)),
+            Course::Running | Course::Draining(_) | Course::Ending(_) => Ok(Held::Wait),
+        }
+    }
+
+    fn begin_ending(&mut self, grace: Duration) {
+        self.pulse = Pulse::from(Instant::now());
+        self.course = Course::Ending(Instant::now() + grace + SWEEP_LIMIT + ANSWER);
+    }
+
+    /// Asks the supervising process for a sign of life.
+    fn ask_for_life(&mut self) {
+        let _ = self.socket.write_all(&Order::Answer.to_bytes());
     }
 
     /// Waits until something is ready, and takes it.

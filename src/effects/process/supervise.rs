@@ -4,7 +4,11 @@
 //! session of its own and has every signal blocked, so that no terminal and no group reaches it. When `evolve` dies, the
 //! common socket closes: then everything is killed, and the descriptors it holds (the lock) are let go of only when nothing
 //! is left, however long that takes.
+//!
+//! An agent may stop either of the two. `evolve` wakes this process; this one looks for KILL itself, and ends each job at
+//! the end of its time, should `evolve` not. Where `evolve` died while this process was stopped, the kernel wakes it.
 
+mod vigil;
 mod ward;
 
 use std::collections::HashSet;
@@ -13,6 +17,7 @@ use std::io::{self, IoSliceMut, Stdin};
 use std::mem::MaybeUninit;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use nix::sys::signal::{SigSet, Signal};
@@ -23,6 +28,7 @@ use super::message::Parcel;
 use super::spawn::Environment;
 use super::tree;
 use crate::effects::proc_table::Children;
+use vigil::Vigil;
 use ward::{Files, Ward};
 
 /// How often what was killed is looked at, should nothing be heard of it.
@@ -32,12 +38,16 @@ const SLOW_POLL: Duration = Duration::from_millis(500);
 
 /// Supervises until `evolve` goes away and nothing is left of what it started. An error means that it was not `evolve` who
 /// called.
-pub fn main() -> io::Result<()> {
+pub fn main(kill_files: Vec<PathBuf>) -> io::Result<()> {
     let _ = SigSet::all().thread_block();
     tree::take_charge();
     #[cfg(target_os = "linux")]
-    let _ = nix::sys::prctl::set_name(c"evolve");
-    let mut house = House::new()?;
+    {
+        let _ = nix::sys::prctl::set_name(c"evolve");
+        // Whoever is stopped when `evolve` dies goes on.
+        let _ = nix::sys::prctl::set_pdeathsig(Signal::SIGCONT);
+    }
+    let mut house = House::new(kill_files)?;
     house.supervise();
     house.end_everything();
     Ok(())
@@ -50,6 +60,7 @@ struct House {
     wards: Vec<Ward>,
     common: Common,
     alarm: Alarm,
+    vigil: Vigil,
     held: Vec<OwnedFd>,
 }
 
@@ -85,7 +96,7 @@ impl Common {
 }
 
 impl House {
-    fn new() -> io::Result<House> {
+    fn new(kill_files: Vec<PathBuf>) -> io::Result<House> {
         let evolve = io::stdin();
         rustix::net::sockopt::socket_type(&evolve)?;
         Ok(House {
@@ -100,6 +111,7 @@ impl House {
                 given_up: HashSet::new(),
             },
             alarm: Alarm::new()?,
+            vigil: Vigil::new(kill_files),
             held: Vec::new(),
         })
     }
@@ -118,6 +130,11 @@ impl House {
             if has_parcel && self.receive().is_err() {
                 return;
             }
+            if let Some(moment) = self.vigil.who_is_to_end(!self.wards.is_empty()) {
+                for ward in &mut self.wards {
+                    ward.end_if_older(moment);
+                }
+            }
             for ward in &mut self.wards {
                 ward.look_after(&mut self.common);
             }
@@ -128,7 +145,8 @@ impl House {
     /// Waits until somebody has something to say, a child has ended, or a time is over. Returns whether there is a parcel,
     /// and which wards were spoken to.
     fn wait(&mut self) -> io::Result<(bool, Vec<bool>)> {
-        let timeout = self.wards.iter().filter_map(Ward::wake_up).min();
+        let own = self.wards.iter().filter_map(Ward::wake_up);
+        let timeout = own.chain(self.vigil.wake_up(!self.wards.is_empty())).min();
         let timeout = self.alarm.at_most(timeout, !self.wards.is_empty());
         let mut files = vec![PollFd::new(&self.evolve, PollFlags::IN)];
         let spoken = self

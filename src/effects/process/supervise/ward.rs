@@ -15,7 +15,7 @@ use super::{Common, POLL};
 use crate::effects::proc_table;
 use crate::effects::process::message::{Order, Report, Request};
 use crate::effects::process::spawn::{self, Program};
-use crate::effects::process::{Ending, SWEEP_LIMIT, tree};
+use crate::effects::process::{Ending, GRACE, SWEEP_LIMIT, tree};
 
 /// The descriptors that a job starts with.
 #[derive(Debug)]
@@ -49,6 +49,8 @@ pub struct Ward {
     is_alone: bool,
     mark: Vec<u8>,
     leader: u32,
+    /// When its program was started, and when it is ended if nobody else ends it.
+    time: (Instant, Instant),
     /// How its program ended, and whether that was told.
     ended: Option<Ending>,
     has_told: bool,
@@ -81,6 +83,7 @@ impl Ward {
             is_alone: false,
             mark: Vec::new(),
             leader: 0,
+            time: (Instant::now(), Instant::now()),
             ended: None,
             has_told: false,
             course: Course::Asked(files?),
@@ -103,7 +106,8 @@ impl Ward {
     /// Returns how long it may be left alone, unless something happens.
     pub fn wake_up(&self) -> Option<Duration> {
         match self.course {
-            Course::Asked(_) | Course::Running | Course::Left | Course::Over => None,
+            Course::Asked(_) | Course::Left | Course::Over => None,
+            Course::Running => Some(self.time.1.saturating_duration_since(Instant::now())),
             Course::Ending { until, .. } => {
                 Some(until.saturating_duration_since(Instant::now()).min(POLL))
             }
@@ -139,7 +143,12 @@ impl Ward {
         }
         match self.course {
             Course::Asked(_) | Course::Left | Course::Over => {}
-            Course::Running => self.see_whether_it_ended(common),
+            Course::Running => {
+                self.see_whether_it_ended(common);
+                if matches!(self.course, Course::Running) && Instant::now() >= self.time.1 {
+                    self.ask_to_end(GRACE);
+                }
+            }
             Course::Ending { until, quiet } => self.wait_for_group(common, (until, quiet)),
             Course::Sweeping { .. } => {}
         }
@@ -160,6 +169,9 @@ impl Ward {
         };
         match start(&request, &files, common) {
             Ok(leader) => {
+                let now = Instant::now();
+                let limit = Duration::from_millis(request.limit.into());
+                self.time = (now, now + limit);
                 self.leader = leader;
                 self.mark = request
                     .env
@@ -181,19 +193,42 @@ impl Ward {
             let is_running = matches!(self.course, Course::Running | Course::Left);
             match order {
                 Order::End(grace) if is_running => {
-                    tree::signal_group(self.leader, Signal::SIGTERM);
-                    tree::signal_group(self.leader, Signal::SIGCONT);
-                    let grace = Duration::from_millis(grace.into());
-                    self.course = Course::Ending {
-                        until: Instant::now() + grace,
-                        quiet: 0,
-                    };
+                    self.ask_to_end(Duration::from_millis(grace.into()));
                 }
+                Order::End(grace) => self.hurry(Duration::from_millis(grace.into())),
                 Order::Sweep if is_running => self.begin_sweep(),
-                Order::End(_) | Order::Sweep => {}
+                Order::Sweep => {}
+                Order::Answer => self.tell(&[Report::Here]),
             }
         }
         if self.is_alone && !matches!(self.course, Course::Sweeping { .. } | Course::Over) {
+            self.begin_sweep();
+        }
+    }
+
+    fn ask_to_end(&mut self, grace: Duration) {
+        tree::signal_group(self.leader, Signal::SIGTERM);
+        tree::signal_group(self.leader, Signal::SIGCONT);
+        self.course = Course::Ending {
+            until: Instant::now() + grace,
+            quiet: 0,
+        };
+    }
+
+    /// Leaves it no more than this of the time that it was given to end.
+    fn hurry(&mut self, grace: Duration) {
+        if let Course::Ending { until, .. } = &mut self.course {
+            *until = (Instant::now() + grace).min(*until);
+        }
+    }
+
+    /// Kills all of it now, if it was started before this moment and is not being killed yet.
+    pub fn end_if_older(&mut self, moment: Instant) {
+        let is_there = matches!(
+            self.course,
+            Course::Running | Course::Left | Course::Ending { .. }
+        );
+        if is_there && self.time.0 < moment {
             self.begin_sweep();
         }
     }
