@@ -54,7 +54,9 @@ pub async fn cycle(session: &Session, progress: &mut Progress) -> Result<Step, C
     if let Some(ending) = choose::look_for_programs(session, progress, &goals) {
         return Ok(Step::End(ending));
     }
-    Journal::measuring(&session.id, number).write(&session.repo.private)?;
+    session
+        .diary
+        .write(&Journal::measuring(&session.id, number))?;
     let before = choose::measure_first(session, progress, &start, &goals).await?;
     let (choice, before) = choose::choose(session, progress, (&mut start, &goals), before).await?;
     let selection = match choice {

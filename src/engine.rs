@@ -8,7 +8,6 @@ use crate::effects::clock;
 use crate::effects::journal::{Journal, Phase};
 use crate::effects::ledger::Ledger;
 use crate::effects::logs;
-use crate::effects::mirror::Mirror;
 use crate::effects::stop::Halt;
 use crate::effects::workspace::Workspace;
 use crate::error::{Error, Kind, Result};
@@ -118,12 +117,11 @@ fn close(session: &Session, progress: &mut Progress, ending: &Ending) -> Result<
     let is_settled = drop_unrecorded(session, progress)?;
     let mut told = None;
     if is_settled && !progress.records.is_empty() {
-        Journal {
+        session.diary.write(&Journal {
             phase: Phase::Closing,
             start: progress.start.clone(),
             ..Journal::measuring(&session.id, progress.ledger.history.next_cycle() - 1)
-        }
-        .write(&session.repo.private)?;
+        })?;
         summary::write(session, progress, Some(ending))?;
         let home = session.home();
         if let Some(commit) = session.tip()? {
@@ -158,10 +156,7 @@ fn close(session: &Session, progress: &mut Progress, ending: &Ending) -> Result<
 
 /// Drops what a cycle that was cut short before its agent had written; says whether nothing is left in progress.
 fn drop_unrecorded(session: &Session, progress: &mut Progress) -> Result<bool> {
-    if session.mirror.as_ref().is_some_and(Mirror::is_unsettled) {
-        return Ok(false);
-    }
-    match Journal::read(&session.repo.private)?.map(|journal| journal.phase) {
+    match session.diary.now()?.map(|journal| journal.phase) {
         Some(Phase::Sweeping | Phase::Agent | Phase::Undoing | Phase::Recording) => {
             return Ok(false);
         }

@@ -46,6 +46,9 @@ impl Kind {
 /// The system's words where a program or file is not this user's.
 const DENIED: &str = "Permission denied";
 
+/// How it begins why a program was not started whose log could not be opened: nothing is wrong with the program.
+pub const NO_LOG: &str = "its log cannot be written";
+
 /// The system's words, as Rust, libgit2 and git pass them on, and what to do about them.
 const ADVICE: [(&str, &str); 9] = [
     (
@@ -147,8 +150,9 @@ impl Error {
     /// say something else, such as that there is no such program.
     pub fn of_shortage(what: &str, words: &str) -> Option<Error> {
         let is_short = |advice: &(&str, &str)| words.contains(advice.0) && advice.0 != DENIED;
+        let is_its_own = !words.contains(NO_LOG) && !ADVICE.iter().any(is_short);
         let error = || Error::internal(format!("cannot start {what}: {words}")).advised();
-        ADVICE.iter().any(is_short).then(error)
+        (!is_its_own).then(error)
     }
 
     /// Says whether the machine had no room, no descriptors or no memory left for it, or its disk failed.

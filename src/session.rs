@@ -11,7 +11,7 @@ use std::time::Duration;
 use crate::effects::agent::Agent;
 use crate::effects::files;
 use crate::effects::isolation::Isolation;
-use crate::effects::journal::Journal;
+use crate::effects::journal::{Diary, Journal};
 use crate::effects::lock::Lock;
 use crate::effects::logs;
 use crate::effects::measure::Measurer;
@@ -61,6 +61,8 @@ pub struct Session {
     pub mirror: Option<Mirror>,
     /// What the user asked for.
     pub options: Options,
+    /// What is in progress.
+    pub diary: Diary,
     /// Held as long as the session lives.
     pub lock: Lock,
 }
@@ -117,29 +119,53 @@ impl Session {
 
     /// Says whether the git directory is the one that this session began in.
     pub fn has_git_dir(&self) -> bool {
-        self.lock.is_at(&self.home().private.join("lock"))
+        self.lock.is_in(&self.home().private)
+    }
+
+    /// Takes the private directory back after somebody was at work: what an agent took from it is there again, the lock above
+    /// all. Refuses where all of it is gone.
+    fn take_back(&self) -> Result<()> {
+        if !self.has_git_dir() {
+            return match &self.isolation {
+                // Nothing of it is needed for what happens in a slot.
+                Some(_) => Ok(()),
+                None => Err(self.git_dir_is_gone()),
+            };
+        }
+        let was_taken = self.lock.put_back(&self.home().private.join("lock"))?;
+        match self
+            .mirror
+            .as_ref()
+            .filter(|mirror| was_taken && mirror.private().is_some())
+        {
+            Some(mirror) => mirror.lend_private(),
+            None => Ok(()),
+        }
     }
 
     /// Makes what git holds for the user beside branch and files what it was before the agent, wherever that was changed by
     /// what ran since; says what had changed. To be done before git is called after somebody else was at work.
     pub fn guard(&self, start: &Start) -> Result<Vec<String>> {
+        self.take_back()?;
+        logs::drop_links(&self.repo.private, &self.id, start.cycle)?;
         if self.isolation.is_some() {
-            logs::drop_links(&self.repo.private, &self.id, start.cycle)?;
             return Ok(Vec::new());
         }
-        if !self.has_git_dir() {
-            return Err(self.git_dir_is_gone());
-        }
-        logs::drop_links(&self.repo.private, &self.id, start.cycle)?;
         let mut notes = start.put_back_settings(&self.repo.own_places())?;
         notes.extend(start.put_back_refs(&self.repo)?);
         Ok(notes)
     }
 
+    /// Returns what the journal says of a cycle, as this session wrote it.
+    pub fn journal(&self, cycle: u64) -> Result<Journal> {
+        let now = self.diary.now()?.filter(|now| now.cycle == cycle);
+        Ok(now.unwrap_or_else(|| Journal::measuring(&self.id, cycle)))
+    }
+
     /// Notes that nothing is in progress any more.
     pub fn clear_journal(&self) -> Result<()> {
         self.note_settled()?;
-        Journal::clear(&self.repo.private)
+        self.diary.clear()
     }
 
     /// Notes in the copy of the git directory that its cycle is settled. To be done before the journal stops telling of it.
@@ -169,16 +195,11 @@ impl Session {
 
     /// Takes stock of what the agent left.
     pub fn take_stock(&self, start: &Start) -> Result<Stock> {
+        self.take_back()?;
+        logs::drop_links(&self.repo.private, &self.id, start.cycle)?;
         match &self.isolation {
-            Some(isolation) => {
-                logs::drop_links(&self.repo.private, &self.id, start.cycle)?;
-                isolation.take_stock(start)
-            }
+            Some(isolation) => isolation.take_stock(start),
             None => {
-                if !self.has_git_dir() {
-                    return Err(self.git_dir_is_gone());
-                }
-                logs::drop_links(&self.repo.private, &self.id, start.cycle)?;
                 let put_back = start.put_back_settings(&self.repo.own_places())?;
                 let repo = self.repo.reopened()?;
                 let mut stock = Workspace { repo: &repo }.take_stock(start, Unmarked::Agents)?;

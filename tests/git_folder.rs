@@ -164,10 +164,6 @@ fn a_cycle_whose_private_folder_was_removed_is_settled_by_the_next_start() {
     for (what, script) in [
         ("removed", "rm -rf .git/evolve"),
         (
-            "emptied",
-            "rm -rf .git/evolve/*; rm .git/evolve/journal.json",
-        ),
-        (
             "made anew",
             "rm -rf .git/evolve; mkdir -p .git/evolve/keep; echo bad >.git/evolve/keep/0; echo x >.git/evolve/journal.json",
         ),

@@ -14,6 +14,7 @@ mod git_folder;
 mod hanging;
 mod input;
 mod isolate;
+mod journal;
 mod kill_switch;
 mod layers;
 mod measuring;

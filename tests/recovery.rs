@@ -60,6 +60,9 @@ fn journal(repo: &TestRepo) -> Value {
 
 fn write_journal(repo: &TestRepo, journal: &Value) {
     fs::write(repo.private().join("journal.json"), journal.to_string()).unwrap();
+    if let Some(outside) = repo.journal_outside() {
+        fs::write(outside, journal.to_string()).unwrap();
+    }
 }
 
 /// What must hold after a settled crash: a sound repository on its branch, clean, with each cycle recorded once.

@@ -4,7 +4,7 @@ use crate::cli::config::user_config;
 use crate::cli::start::{current_dir, goals_file};
 use crate::cli::{Global, print, print_document};
 use crate::effects::files;
-use crate::effects::journal::Journal;
+use crate::effects::journal::Diary;
 use crate::effects::ledger::{self, Ledger};
 use crate::effects::lock::{self, Holder};
 use crate::effects::repo::Repo;
@@ -126,7 +126,7 @@ pub fn status(global: &Global, as_json: bool) -> Result<u8> {
             .map(|goal| goal.id.clone())
             .collect()
     };
-    let journal = Journal::read(&repo.private).ok().flatten();
+    let journal = Diary::of(&repo.own_places()).look().ok().flatten();
     let session = lock::holder(&repo.private.join("lock"));
     let counts = ledger.queue.counts(&repo.name());
     let document = Status {

@@ -10,7 +10,7 @@ use crate::cli::start::{
 use crate::cli::{Global, RunOptions, print, print_document};
 use crate::cycle::refuse_unmeasurable;
 use crate::effects::clock;
-use crate::effects::journal::Journal;
+use crate::effects::journal::Diary;
 use crate::effects::ledger::Ledger;
 use crate::effects::measure::Measurer;
 use crate::effects::process::Supervisor;
@@ -242,7 +242,10 @@ pub fn dry_run(global: &Global, run: &RunOptions) -> Result<u8> {
     if let Some(note) = sweep {
         global.say(&format!("{note}\n"));
     }
-    if let Some(journal) = Journal::read(&repo.private)?.filter(|journal| journal.is_unsettled()) {
+    if let Some(journal) = Diary::of(&repo.own_places())
+        .look()?
+        .filter(|journal| journal.is_unsettled())
+    {
         global.say(&format!(
             "cycle {} of a session that died is unsettled; a run would undo it first, with every edit made here since\n",
             journal.cycle

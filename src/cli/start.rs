@@ -8,7 +8,7 @@ use crate::cli::config::user_config;
 use crate::cli::place::{self, Place};
 use crate::cli::{Global, RunOptions};
 use crate::effects::agent::Agent;
-use crate::effects::journal::Journal;
+use crate::effects::journal::Diary;
 use crate::effects::ledger::Ledger;
 use crate::effects::measure::Measurer;
 use crate::effects::mirror::Mirror;
@@ -56,7 +56,8 @@ async fn start(
     stop.watch_for_stop(&repo.root.join(names::STOP));
     let id = clock::session_id();
     let started = clock::timestamp();
-    acknowledge_kills(&repo, &stop)?;
+    let diary = Diary::of(&repo.own_places());
+    acknowledge_kills(&repo, &diary, &stop)?;
     if let Some(halt) = stop.look_for_kill() {
         return Ok(tell(events, Ending::of_halt(&halt)));
     }
@@ -81,7 +82,7 @@ async fn start(
         mirror.refuse_another()?;
     }
     engine::give_back_private(&repo.own_places())?;
-    if let Some(ending) = engine::recover(&repo, events)? {
+    if let Some(ending) = engine::recover(&repo, &diary, events)? {
         return Ok(tell(events, ending));
     }
     if let Some(mirror) = &mirror {
@@ -176,6 +177,7 @@ async fn start(
         stop,
         events,
         options,
+        diary,
         lock,
     };
     let mut progress = Progress::new(session.home(), ledger);
@@ -188,7 +190,7 @@ async fn open(cwd: &Path) -> Result<Repo> {
     if let Some(places) = Repo::places(cwd) {
         let lock = places.private.join("lock");
         let is_lost = engine::has_lost_private(&places);
-        if (is_lost || Journal::is_there(&places.private)) && lock::holder(&lock).is_none() {
+        if (is_lost || Diary::of(&places).is_there()) && lock::holder(&lock).is_none() {
             if is_lost {
                 engine::make_private(&places)?;
             }
@@ -333,14 +335,11 @@ pub fn current_dir() -> Result<std::path::PathBuf> {
 }
 
 /// Writes `KILLED.json` the moment a KILL file is seen, with the cycle that runs then or ran last.
-fn acknowledge_kills(repo: &Repo, stop: &Stop) -> Result<()> {
-    let (root, private) = (repo.root.clone(), repo.private.clone());
+fn acknowledge_kills(repo: &Repo, diary: &Diary, stop: &Stop) -> Result<()> {
+    let (root, diary) = (repo.root.clone(), diary.clone());
     Ledger::exclude_private_files(repo, &[])?;
     stop.on_kill(move |halt| {
-        let running = Journal::read(&private)
-            .ok()
-            .flatten()
-            .map(|journal| journal.cycle);
+        let running = diary.look().ok().flatten().map(|journal| journal.cycle);
         let ledger = || Ledger::look(&Repo::discover(&root)?);
         let newest = || ledger().map_or(0, |ledger| ledger.history.next_cycle() - 1);
         let cycle = running.unwrap_or_else(newest);

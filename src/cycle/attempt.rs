@@ -126,15 +126,14 @@ impl<'a> Attempt<'a> {
         let name = format!("logs/{}/{}-brief.md", session.id, start.cycle);
         self.brief_file = session.write_private(&name, self.brief.as_bytes())?;
         self.yardstick = Some(yardstick);
-        Journal {
+        session.diary.write(&Journal {
             phase: Phase::Agent,
             slot: session.lent_to_agent(),
             record: Some(self.interrupted_record(session, start)),
             start: Some(start.clone()),
             ledger,
             ..Journal::measuring(&session.id, start.cycle)
-        }
-        .write(&session.repo.private)?;
+        })?;
         // Last, so that the copy tells what has to be settled.
         if let Some(mirror) = session.mirror.as_ref().filter(|_| !progress.is_unmirrored)
             && let Err(error) = mirror.refresh()
@@ -484,7 +483,9 @@ impl<'a> Attempt<'a> {
             progress.ledger.write_queue()?;
         }
         session.note_settled()?;
-        Journal::measuring(&session.id, start.cycle).write(&session.repo.private)?;
+        session
+            .diary
+            .write(&Journal::measuring(&session.id, start.cycle))?;
         Ok(settled.commit)
     }
 

@@ -3,7 +3,7 @@
 
 use crate::cycle::attempt::Attempt;
 use crate::effects::isolation::Isolation;
-use crate::effects::journal::{Journal, Phase};
+use crate::effects::journal::Phase;
 use crate::effects::repo::Merged;
 use crate::effects::workspace::{Landed, Landing, Start, Stock, Workspace, some_of};
 use crate::error::Result;
@@ -79,10 +79,8 @@ fn note(
     (attempt, verdict): (&Attempt<'_>, &Verdict),
     landing: &Landing,
 ) -> Result<()> {
-    let private = &session.repo.private;
     let settled = Isolation::kept(start, stock);
-    let mut journal =
-        Journal::read(private)?.unwrap_or_else(|| Journal::measuring(&session.id, start.cycle));
+    let mut journal = session.journal(start.cycle)?;
     journal.phase = Phase::Recording;
     journal.record = Some(attempt.record(session, (start, stock), (verdict, &settled))?);
     journal.landing = Some(landing.clone());
@@ -92,7 +90,7 @@ fn note(
         .stored(session.home())?
         .remove_entry(&second);
     journal.ledger.extend(stored);
-    journal.write(private)
+    session.diary.write(&journal)
 }
 
 /// Brings the change together with the commit that the branch is on now, and puts the slot on the result. Returns the branch's

@@ -4,7 +4,7 @@ use crate::cycle::Step;
 use crate::cycle::attempt::Attempt;
 use crate::cycle::summary;
 use crate::effects::clock;
-use crate::effects::journal::{Journal, Phase};
+use crate::effects::journal::Phase;
 use crate::effects::quarantine::Quarantine;
 use crate::effects::workspace::{Settled, Start, Stock, Workspace};
 use crate::error::Result;
@@ -55,11 +55,10 @@ pub fn settle(
                 verdict.reason.as_deref().unwrap_or_default(),
             )?;
             if let Some(plan) = &plan {
-                let mut journal = Journal::read(&session.repo.private)?
-                    .unwrap_or_else(|| Journal::measuring(&session.id, start.cycle));
+                let mut journal = session.journal(start.cycle)?;
                 journal.phase = Phase::Undoing;
                 journal.plan = Some(plan.clone());
-                journal.write(&session.repo.private)?;
+                session.diary.write(&journal)?;
             }
             plan
         }
@@ -236,15 +235,14 @@ fn write_down(
     record: &Record,
 ) -> Result<()> {
     let record = &record.clone().kept();
-    let mut journal = Journal::read(&session.repo.private)?
-        .unwrap_or_else(|| Journal::measuring(&session.id, start.cycle));
+    let mut journal = session.journal(start.cycle)?;
     journal.phase = Phase::Recording;
     journal.landing = None;
     journal.start = Some(start.clone());
     journal.record = Some(record.clone());
     let home = session.home();
     journal.ledger = progress.ledger.stored(home)?;
-    journal.write(&session.repo.private)?;
+    session.diary.write(&journal)?;
     progress.ledger.record(record)?;
     progress.records.push(record.clone());
     progress.start = Some(start.clone());

@@ -80,17 +80,16 @@ async fn run(
     plan: &Plan,
 ) -> Result<Swept, Cut> {
     let settled = Journal::measuring(&session.id, start.cycle);
-    Journal {
+    session.diary.write(&Journal {
         phase: Phase::Sweeping,
         start: Some(start.clone()),
         ..settled.clone()
-    }
-    .write(&session.repo.private)?;
+    })?;
     let swept = sweeper(session, goals, start).run(plan, start).await;
     let workspace = session.workspace();
     let is_clean = workspace.dirty_files()?.is_empty();
     if is_clean && workspace.refuse_locks(&start.branch).is_ok() {
-        settled.write(&session.repo.private)?;
+        session.diary.write(&settled)?;
     }
     Ok(swept??)
 }

@@ -155,15 +155,23 @@ impl Guarded {
         }
         let name = self.copy.as_deref().unwrap_or_default();
         let copy = folder(&places.private).join(name);
-        let text = files::read_bounded(&copy, COPY_LIMIT)?;
-        let whole = text.filter(|text| digest::full(text) == name);
+        // The agent can write to the one in the repository.
+        let mirrored = Mirror::of(places).ok().and_then(|mirror| mirror.private());
+        let mirrored = mirrored.map(|private| folder(&private).join(name));
+        let whole = [Some(copy.clone()), mirrored]
+            .into_iter()
+            .flatten()
+            .find_map(|copy| {
+                let text = files::read_bounded(&copy, COPY_LIMIT).ok().flatten();
+                text.filter(|text| digest::full(text) == name)
+            });
         let all = whole.and_then(|text| serde_json::from_slice(&text).ok());
         all.map(Arc::new).ok_or_else(|| {
             Error::unsafe_repo(format!(
                 "{} is gone or was changed: what git held before the agent cannot be put back",
                 copy.display()
             ))
-            .hint("look at `git config --local --list`, .git/hooks, `git branch` and `git stash list`, put them in order, then remove .git/evolve/journal.json")
+            .hint("look at `git config --local --list`, .git/hooks, `git branch` and `git stash list`, put them in order, then remove the journal: .git/evolve/journal.json and, below ~/.local/state/evolve, the one that ends in .journal")
         })
     }
 }

@@ -1,15 +1,24 @@
 //! What is going on right now, written down before it begins, so that the next start can settle what a crash left.
+//!
+//! An agent can write to all that lies in the repository. So a running session believes only what it remembers, and the next
+//! start believes a journal outside of it, `$XDG_STATE_HOME/evolve/<name and digest of the git directory's path>.journal`,
+//! which is written first and removed last. The one in the private directory counts where there is none outside: no place
+//! for it, or a repository that was moved.
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::os::unix::fs::MetadataExt;
+use std::io::{ErrorKind, Result as IoResult};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::UNIX_EPOCH;
 
 use serde::{Deserialize, Serialize};
 
+use crate::effects::places::{self, Places, folder_name};
 use crate::effects::workspace::{Landing, Plan, Start};
 use crate::effects::{files, ledger, proc_table};
-use crate::error::{Error, Result};
+use crate::error::{Error, Kind, Result};
 use crate::model::record::Record;
 use crate::model::slot::Provisions;
 use crate::model::snapshot::FORMAT;
@@ -43,10 +52,13 @@ pub struct Journal {
     pub cycle: u64,
     /// How far it had come.
     pub phase: Phase,
-    /// Which boot of which machine, and which private directory: in a copy of the repository, or after a reboot, nothing that
+    /// Which boot of which machine, and which git directory: in a copy of the repository, or after a reboot, nothing that
     /// runs here is the session's.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub place: String,
+    /// The process that wrote it: its id, and when it was started in ticks since boot.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub writer: Option<(u32, u64)>,
     /// Where it started; absent while measuring.
     pub start: Option<Start>,
     /// What will be recorded if the cycle is cut short here, or is being recorded.
@@ -73,6 +85,7 @@ impl Journal {
             cycle,
             phase: Phase::Measuring,
             place: String::new(),
+            writer: None,
             start: None,
             record: None,
             plan: None,
@@ -89,50 +102,237 @@ impl Journal {
             Phase::Measuring | Phase::Closing => false,
         }
     }
+}
 
-    /// Writes the journal in one step.
-    pub fn write(&self, private: &Path) -> Result<()> {
-        let mut journal = self.clone();
-        journal.place = here(private);
-        let text = ledger::line("journal", &journal)?;
-        files::replace(&path(private), text.as_bytes())
+/// The journal of one working tree, as a process remembers it and as it lies on the disk.
+#[derive(Clone, Debug)]
+pub struct Diary {
+    git_dir: PathBuf,
+    inside: PathBuf,
+    outside: Option<PathBuf>,
+    /// What this process wrote last, or found when it first looked; none before that.
+    known: Arc<Mutex<Option<Option<Journal>>>>,
+}
+
+impl Diary {
+    /// The journal of a working tree; nothing is read yet.
+    pub fn of(places: &Places) -> Diary {
+        Diary {
+            git_dir: places.git_dir.clone(),
+            inside: places.private.join("journal.json"),
+            outside: outside(places),
+            known: Arc::default(),
+        }
     }
 
-    /// Reads the journal that a dead session left; none if it ended in order.
-    pub fn read(private: &Path) -> Result<Option<Journal>> {
-        let path = path(private);
-        let Some(bytes) = files::read_bounded(&path, 1 << 30)? else {
-            return Ok(None);
+    /// Writes the journal, each file in one step.
+    pub fn write(&self, journal: &Journal) -> Result<()> {
+        let own = std::process::id();
+        let journal = Journal {
+            place: here(&self.git_dir),
+            writer: proc_table::start_time(own).map(|started| (own, started)),
+            ..journal.clone()
         };
-        serde_json::from_slice(&bytes).map(Some).map_err(|cause| {
-            Error::unsafe_repo(format!("{} cannot be understood: {cause}", path.display()))
-                .hint("a session was cut short and cannot be settled by itself: look at `git log` and `git status`, put the tree in order, then remove that file")
-        })
+        let text = ledger::line("journal", &journal)?;
+        self.write_outside(text.as_bytes())?;
+        self.make_room()?;
+        files::replace(&self.inside, text.as_bytes())?;
+        *self.known() = Some(Some(journal));
+        Ok(())
     }
 
-    /// Says whether a session left one, be it still at work.
-    pub fn is_there(private: &Path) -> bool {
-        fs::symlink_metadata(path(private)).is_ok()
+    /// Writes the journal outside. Where that cannot be done it goes without; but what lay there before must not stay, because
+    /// it would be believed.
+    fn write_outside(&self, bytes: &[u8]) -> Result<()> {
+        let Some(path) = &self.outside else {
+            return Ok(());
+        };
+        let folder = path.parent().unwrap_or(Path::new("/"));
+        let make = || {
+            let mut builder = fs::DirBuilder::new();
+            builder.recursive(true).mode(0o700).create(folder)
+        };
+        let made = make().map_err(|cause| Error::io("create", folder, cause));
+        let Err(error) = made.and_then(|()| files::replace(path, bytes)) else {
+            return Ok(());
+        };
+        tracing::debug!("the journal lies in the repository alone: {error}");
+        match is_there(path) {
+            Ok(false) => Ok(()),
+            Ok(true) => remove(path).map_err(|_| error),
+            Err(_) => Err(error),
+        }
     }
 
-    /// Says whether it was written on this machine since it was booted, and in this very directory.
-    pub fn is_of(&self, private: &Path) -> bool {
-        self.place.is_empty() || self.place == here(private)
+    /// Returns the cycle in progress as this process remembers it; if it has not looked yet, as a dead session left it. To be
+    /// called by who holds the lock. Refuses if the session that wrote it lives: an agent can remove the lock.
+    pub fn now(&self) -> Result<Option<Journal>> {
+        if let Some(known) = &*self.known() {
+            return Ok(known.clone());
+        }
+        let found = self.read()?;
+        if let Some(pid) = found
+            .as_ref()
+            .and_then(|found| found.living_writer(&self.git_dir))
+        {
+            let what = format!("another evolve is at work in this repository: process {pid}");
+            return Err(Error::new(Kind::Locked, what).hint(
+                "its lock was removed, by its agent for one; wait for it, or end it with `evolve stop`",
+            ));
+        }
+        *self.known() = Some(found.clone());
+        Ok(found)
+    }
+
+    /// Returns what is remembered, or on the disk, for who only looks.
+    pub fn look(&self) -> Result<Option<Journal>> {
+        match &*self.known() {
+            Some(known) => Ok(known.clone()),
+            None => self.read(),
+        }
+    }
+
+    /// Says whether a session left anything, be it still at work; also what cannot be understood.
+    pub fn is_there(&self) -> bool {
+        !matches!(self.look(), Ok(None))
+    }
+
+    /// Returns an unsettled cycle of which only the journal outside tells: an agent removed or replaced the private directory.
+    pub fn lost(&self) -> Result<Option<Journal>> {
+        let told = read(&self.inside).ok().flatten();
+        let left = self.read_outside()?;
+        let is_told = |left: &Journal| told.is_some_and(|told| told.session == left.session);
+        Ok(left.filter(|left| left.is_unsettled() && !is_told(left)))
+    }
+
+    /// Returns what is read in words, for a message.
+    pub fn shown(&self) -> String {
+        let files = self.outside.iter().chain([&self.inside]);
+        let there = files.filter(|path| fs::symlink_metadata(path).is_ok());
+        let names: Vec<_> = there.map(|path| path.display().to_string()).collect();
+        names.join(" and ")
+    }
+
+    /// Removes what an agent put where the journal belongs and is no file.
+    fn make_room(&self) -> Result<()> {
+        match fs::symlink_metadata(&self.inside) {
+            Ok(meta) if meta.is_dir() => files::remove_all(&self.inside)
+                .map_err(|cause| Error::io("remove", &self.inside, cause)),
+            Ok(_) | Err(_) => Ok(()),
+        }
     }
 
     /// Removes the journal: nothing is in progress.
-    pub fn clear(private: &Path) -> Result<()> {
-        files::remove(&path(private))?;
-        files::sync_folder(private).map_err(|cause| Error::io("sync", private, cause))
+    pub fn clear(&self) -> Result<()> {
+        self.make_room()?;
+        remove(&self.inside)?;
+        if let Some(path) = &self.outside
+            && !matches!(is_there(path), Ok(false))
+        {
+            remove(path)?;
+        }
+        *self.known() = Some(None);
+        Ok(())
+    }
+
+    fn read(&self) -> Result<Option<Journal>> {
+        match self.read_outside()? {
+            Some(journal) => Ok(Some(journal)),
+            None => read(&self.inside),
+        }
+    }
+
+    /// Reads the journal outside, unless it is that of another repository which lay in this place.
+    fn read_outside(&self) -> Result<Option<Journal>> {
+        let Some(path) = self.outside.as_ref() else {
+            return Ok(None);
+        };
+        if !is_there(path).map_err(|cause| Error::io("read", path, cause))? {
+            return Ok(None);
+        }
+        let own = identity(&self.git_dir);
+        let told = || read(&self.inside).ok().flatten();
+        Ok(read(path)?.filter(|journal| {
+            (!own.is_empty() && journal.place.ends_with(&own))
+                // Git's folder was put back from its copy.
+                || told().is_some_and(|told| told.session == journal.session)
+        }))
+    }
+
+    fn known(&self) -> MutexGuard<'_, Option<Option<Journal>>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-fn here(private: &Path) -> String {
-    let directory = fs::metadata(private).map(|meta| (meta.dev(), meta.ino()));
-    let (device, inode) = directory.unwrap_or_default();
-    format!("{} {device} {inode}", proc_table::boot_id())
+impl Journal {
+    /// Says whether it was written on this machine since it was booted, and for this very git directory.
+    pub fn is_of(&self, places: &Places) -> bool {
+        self.place.is_empty() || self.place == here(&places.git_dir)
+    }
+
+    /// Returns the journal in a private directory or a copy of one; none where nothing is, or nothing that can be understood.
+    pub fn in_copy(private: &Path) -> Option<Journal> {
+        read(&private.join("journal.json")).ok().flatten()
+    }
+
+    /// Returns the process that wrote it, if that lives and is another one.
+    fn living_writer(&self, git_dir: &Path) -> Option<u32> {
+        let (pid, started) = self.writer.filter(|_| self.place == here(git_dir))?;
+        let is_other = pid != std::process::id();
+        (is_other && proc_table::is_alive(pid, Some(started))).then_some(pid)
+    }
 }
 
-fn path(private: &Path) -> PathBuf {
-    private.join("journal.json")
+/// Reads one file of a journal; none if it is not there.
+fn read(path: &Path) -> Result<Option<Journal>> {
+    let Some(bytes) = files::read_bounded(path, 1 << 30)? else {
+        return Ok(None);
+    };
+    serde_json::from_slice(&bytes).map(Some).map_err(|cause| {
+        Error::unsafe_repo(format!("{} cannot be understood: {cause}", path.display()))
+            .hint("a session was cut short and cannot be settled by itself: look at `git log` and `git status`, put the tree in order, then remove that file")
+    })
+}
+
+fn remove(path: &Path) -> Result<()> {
+    files::remove(path)?;
+    let folder = path.parent().unwrap_or(Path::new("/"));
+    files::sync_folder(folder).map_err(|cause| Error::io("sync", folder, cause))
+}
+
+/// Says whether a file is there. It is not where its folder cannot be one, or is nobody's business here.
+fn is_there(path: &Path) -> IoResult<bool> {
+    const NOT_THERE: [ErrorKind; 3] = [
+        ErrorKind::NotFound,
+        ErrorKind::NotADirectory,
+        ErrorKind::PermissionDenied,
+    ];
+    match fs::symlink_metadata(path) {
+        Ok(_) => Ok(true),
+        Err(cause) if NOT_THERE.contains(&cause.kind()) => Ok(false),
+        Err(cause) => Err(cause),
+    }
+}
+
+/// Returns where the journal outside lies; none where that would be in the repository itself, or nowhere.
+fn outside(places: &Places) -> Option<PathBuf> {
+    let git_dir = places.git_dir.canonicalize().ok()?;
+    let folder = places::of_user("XDG_STATE_HOME", ".local/state")?.join("evolve");
+    let common = places.common.canonicalize().ok()?;
+    let name = format!("{}.journal", folder_name(&git_dir));
+    (!folder.starts_with(common)).then(|| folder.join(name))
+}
+
+fn here(git_dir: &Path) -> String {
+    format!("{} {}", proc_table::boot_id(), identity(git_dir))
+}
+
+/// Says which git directory this is: a new one in the same place is another.
+fn identity(git_dir: &Path) -> String {
+    let Ok(meta) = fs::metadata(git_dir) else {
+        return String::new();
+    };
+    let born = meta.created().ok();
+    let born = born.and_then(|born| born.duration_since(UNIX_EPOCH).ok());
+    format!("{} {}", meta.ino(), born.unwrap_or_default().as_nanos())
 }

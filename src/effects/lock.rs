@@ -1,15 +1,16 @@
 //! One living `evolve` per work tree: a lock file in the private directory.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{File, Metadata, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use fs2::{FileExt, TryLockError};
 
-use crate::effects::proc_table;
+use crate::effects::{files, proc_table};
 use crate::error::{Error, Kind, Result};
 
 /// How long the remains of a dead `evolve` are waited for.
@@ -26,19 +27,78 @@ const POLL: Duration = Duration::from_millis(20);
 #[derive(Debug)]
 pub struct Lock {
     file: File,
+    /// The folder in which it was taken.
+    folder: Option<Id>,
+    /// The one that was put in its place after somebody removed it.
+    again: Mutex<Option<File>>,
 }
 
+/// A file or folder, as device and inode.
+type Id = (u64, u64);
+
 impl Lock {
-    /// Says whether the held lock is still the file at `path`: not if the folder around it was removed or replaced.
-    pub fn is_at(&self, path: &Path) -> bool {
-        let id = |meta: std::fs::Metadata| (meta.dev(), meta.ino());
+    fn of(file: File, path: &Path) -> Lock {
+        let folder = path
+            .parent()
+            .and_then(|folder| std::fs::symlink_metadata(folder).ok());
+        Lock {
+            file,
+            folder: folder.map(id),
+            again: Mutex::new(None),
+        }
+    }
+
+    /// Says whether the held lock is still the file at `path`.
+    fn is_at(&self, path: &Path) -> bool {
         let held = self.file.metadata().map(id).ok();
         held.is_some() && held == std::fs::symlink_metadata(path).map(id).ok()
     }
+
+    /// Says whether this is still the folder that the lock was taken in: not if it was removed or replaced.
+    pub fn is_in(&self, folder: &Path) -> bool {
+        let now = std::fs::symlink_metadata(folder).map(id).ok();
+        now.is_some() && now == self.folder
+    }
+
+    /// Makes the file at `path` the held lock again where somebody removed or replaced it; says whether that was so. Refuses
+    /// where another `evolve` has taken the lock since (exit 5).
+    pub fn put_back(&self, path: &Path) -> Result<bool> {
+        let mut again = self.again.lock().unwrap_or_else(PoisonError::into_inner);
+        let held = again.as_ref().unwrap_or(&self.file).metadata();
+        let there = std::fs::symlink_metadata(path);
+        if held.is_ok_and(|held| {
+            there
+                .as_ref()
+                .is_ok_and(|there| id_of(&held) == id_of(there))
+        }) {
+            return Ok(false);
+        }
+        if there.is_ok_and(|there| !there.is_file()) {
+            files::remove_all(path).map_err(|cause| Error::io("remove", path, cause))?;
+        }
+        let file = open(path)?;
+        match FileExt::try_lock(&file) {
+            Ok(()) => {
+                let since = read_holder(&self.file).unwrap_or_default().since;
+                *again = Some(write_holder(file, path, &since)?.file);
+                Ok(true)
+            }
+            Err(TryLockError::WouldBlock) => Err(held_by(read_holder(&file))),
+            Err(TryLockError::Error(cause)) => Err(Error::io("lock", path, cause)),
+        }
+    }
+}
+
+fn id(meta: Metadata) -> Id {
+    id_of(&meta)
+}
+
+fn id_of(meta: &Metadata) -> Id {
+    (meta.dev(), meta.ino())
 }
 
 /// Who holds the lock.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Holder {
     /// Its process id.
     pub pid: u32,
@@ -104,7 +164,7 @@ pub async fn take(path: &Path, since: &str) -> Result<Lock> {
                 let holder = read_holder(&file);
                 let is_alive = holder.as_ref().is_some_and(Holder::is_alive);
                 if is_alive {
-                    return Err(held(holder));
+                    return Err(held_by(holder));
                 }
                 if began.elapsed() > REMAINS {
                     return Err(remains(&file));
@@ -125,7 +185,7 @@ pub fn turn(private: &Path) -> Result<Lock> {
     let began = Instant::now();
     loop {
         match FileExt::try_lock(&file) {
-            Ok(()) => return Ok(Lock { file }),
+            Ok(()) => return Ok(Lock::of(file, &path)),
             Err(TryLockError::WouldBlock) if began.elapsed() < TURN => {
                 std::thread::sleep(Duration::from_millis(5));
             }
@@ -155,7 +215,7 @@ pub fn first_free(
                 Err(TryLockError::WouldBlock) => break,
                 Err(TryLockError::Error(cause)) => return Err(Error::io("lock", &path, cause)),
             }
-            let lock = Lock { file };
+            let lock = Lock::of(file, &path);
             if lock.is_at(&path) {
                 return Ok((path, lock));
             }
@@ -197,7 +257,7 @@ fn write_holder(mut file: File, path: &Path, since: &str) -> Result<Lock> {
         file.write_all(format!("{pid} {started} {since}\n").as_bytes())
     };
     write(&mut file).map_err(|cause| Error::io("write the lock", path, cause))?;
-    Ok(Lock { file })
+    Ok(Lock::of(file, path))
 }
 
 fn read_holder(file: &File) -> Option<Holder> {
@@ -227,7 +287,7 @@ fn remains(file: &File) -> Error {
     .hint("end them by hand, then run evolve again; what sleeps uninterruptibly waits for a device or a file system")
 }
 
-fn held(holder: Option<Holder>) -> Error {
+fn held_by(holder: Option<Holder>) -> Error {
     let who = match &holder {
         Some(holder) => format!("process {} since {}", holder.pid, holder.since),
         None => "an unknown process".to_owned(),

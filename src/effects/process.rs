@@ -31,7 +31,7 @@ use tokio::sync::mpsc::UnboundedSender;
 use crate::effects::lock::{self, Lock};
 use crate::effects::proc_table::Children;
 use crate::effects::stop::Stop;
-use crate::error::{Error, Result};
+use crate::error::{Error, NO_LOG, Result};
 
 use link::{Handed, Link};
 use message::{Order, Report};
@@ -220,7 +220,10 @@ impl Supervisor {
         let started = Instant::now();
         let mut output = match Output::of(&job) {
             Ok(output) => output,
-            Err(cause) => return not_started(format!("its log cannot be written: {cause}")),
+            Err(cause) => {
+                let log = job.log.unwrap_or_default();
+                return not_started(format!("{NO_LOG}: {}: {cause}", log.display()));
+            }
         };
         let mut task = match self.start(&job, &mut output).await {
             Ok(task) => task,

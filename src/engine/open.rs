@@ -43,7 +43,7 @@ pub async fn open(session: &Session, progress: &mut Progress) -> Result<(), Cut>
         progress.opened = Some(start);
         return Ok(());
     }
-    Journal::measuring(&session.id, 0).write(&session.repo.private)?;
+    session.diary.write(&Journal::measuring(&session.id, 0))?;
     let mut baseline = measure_all(session, progress, (&start, &goals), "baseline").await?;
     session.tell_measured(&baseline, "baseline");
     warn_of_lack(session, progress, (&goals, &baseline)).await?;

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use nix::sys::signal::Signal;
 
 use crate::effects::isolation::Isolation;
-use crate::effects::journal::{Journal, Phase};
+use crate::effects::journal::{Diary, Journal, Phase};
 use crate::effects::ledger::Ledger;
 use crate::effects::mirror::Mirror;
 use crate::effects::places::Places;
@@ -31,14 +31,15 @@ const LIMIT: Duration = Duration::from_secs(20);
 
 /// Settles what the journal tells of, if there is one, and says so in one sentence. Returns an ending if a person has to
 /// look before another session begins: the half-done cycle could not be undone without undoing somebody else's commits.
-pub fn recover(repo: &Repo, events: &Events) -> Result<Option<Ending>> {
+pub fn recover(repo: &Repo, diary: &Diary, events: &Events) -> Result<Option<Ending>> {
     Isolation::tidy(repo)?;
-    let Some(mut journal) = Journal::read(&repo.private)? else {
+    let Some(mut journal) = diary.now()? else {
         return Ok(None);
     };
-    if journal.is_of(&repo.private) {
+    if journal.is_of(&repo.own_places()) {
         end_leftovers(&journal.session)?;
     }
+    refuse_recorded(repo, diary, &journal)?;
     files::remove_temporaries(&repo.private.join("logs").join(&journal.session));
     let workspace = Workspace { repo };
     let mut ending = None;
@@ -47,7 +48,7 @@ pub fn recover(repo: &Repo, events: &Events) -> Result<Option<Ending>> {
             if journal.slot.is_some() =>
         {
             let (start, record) = (start.clone(), record.clone());
-            let (record, said) = isolated::settle(repo, (&start, &record), &mut journal)?;
+            let (record, said) = isolated::settle((repo, diary), (&start, &record), &mut journal)?;
             match isolated::place_of(repo, &start, &record)? {
                 Some(branch) => {
                     let start = Start { branch, ..start };
@@ -58,12 +59,12 @@ pub fn recover(repo: &Repo, events: &Events) -> Result<Option<Ending>> {
             }
         }
         (Phase::Agent | Phase::Undoing, Some(start), Some(record)) => {
-            let (record, fate) = undo(&workspace, start, record, journal.plan.as_ref())?;
+            let (record, fate) = undo((&workspace, diary), start, record, journal.plan.as_ref())?;
             let start = start.clone();
             // From here on the cycle is settled: a crash of this start must not settle it again.
             journal.phase = Phase::Recording;
             journal.record = Some(record.clone());
-            journal.write(&repo.private)?;
+            diary.write(&journal)?;
             write_down((&workspace, events), &start, (&record, &journal))?;
             let reason = record.reason.unwrap_or_default();
             if fate == Fate::Leave {
@@ -114,7 +115,7 @@ pub fn recover(repo: &Repo, events: &Events) -> Result<Option<Ending>> {
     if let Ok(mirror) = Mirror::of(&repo.own_places()) {
         mirror.note_settled()?;
     }
-    Journal::clear(&repo.private)?;
+    diary.clear()?;
     events.note(said);
     Ok(ending)
 }
@@ -122,19 +123,20 @@ pub fn recover(repo: &Repo, events: &Events) -> Result<Option<Ending>> {
 /// Makes git's settings what they were before the agent of a dead session, once that is ended. Opens no repository: the
 /// settings could lead it astray.
 pub fn put_back_settings(places: &Places) -> Result<()> {
-    let Some(mut journal) = Journal::read(&places.private)? else {
+    let diary = Diary::of(places);
+    let Some(mut journal) = diary.now()? else {
         return Ok(());
     };
     let (Phase::Agent, Some(start), None) = (journal.phase, &journal.start, &journal.slot) else {
         return Ok(());
     };
-    if journal.is_of(&places.private) {
+    if journal.is_of(places) {
         end_leftovers(&journal.session)?;
     }
     let notes = start.put_back_settings(places)?;
     if let (Some(record), false) = (&mut journal.record, notes.is_empty()) {
         record.notes.extend(notes);
-        journal.write(&places.private)?;
+        diary.write(&journal)?;
     }
     Ok(())
 }
@@ -161,7 +163,7 @@ fn put_back_swept(workspace: &Workspace<'_>, start: &Start) -> Result<String> {
 /// Takes back the change of the dead session's cycle; going on with an undo that had begun. It is left as it is where
 /// somebody else's commits are in the way.
 fn undo(
-    workspace: &Workspace<'_>,
+    (workspace, diary): (&Workspace<'_>, &Diary),
     start: &Start,
     record: &Record,
     plan: Option<&Plan>,
@@ -191,7 +193,7 @@ fn undo(
                     &subject,
                     "The session died in mid-cycle.",
                 )?;
-                note_plan(workspace, plan.as_ref())?;
+                note_plan(diary, plan.as_ref())?;
                 workspace.settle(start, &stock, fate, plan.as_ref())?
             }
         }
@@ -211,12 +213,11 @@ fn undo(
     Ok((record, fate))
 }
 
-fn note_plan(workspace: &Workspace<'_>, plan: Option<&Plan>) -> Result<()> {
-    let private = &workspace.repo.private;
-    if let (Some(plan), Some(mut journal)) = (plan, Journal::read(private)?) {
+fn note_plan(diary: &Diary, plan: Option<&Plan>) -> Result<()> {
+    if let (Some(plan), Some(mut journal)) = (plan, diary.now()?) {
         journal.phase = Phase::Undoing;
         journal.plan = Some(plan.clone());
-        journal.write(private)?;
+        diary.write(&journal)?;
     }
     Ok(())
 }
@@ -279,6 +280,32 @@ fn write_down(
     ledger.record(record)?;
     ledger.commit(workspace, &start.commit, &record.message())?;
     Ok(())
+}
+
+/// Refuses to settle a cycle that is recorded already, under another user's settings for one: it would be undone for the
+/// second time, with all that came after it.
+fn refuse_recorded(repo: &Repo, diary: &Diary, journal: &Journal) -> Result<()> {
+    let is_open = matches!(journal.phase, Phase::Agent | Phase::Undoing);
+    let (true, Some(head)) = (is_open, repo.head()?.commit) else {
+        return Ok(());
+    };
+    let history = repo.file(&repo.tree_of(&head)?, names::HISTORY)?;
+    let history = History::parse(&String::from_utf8_lossy(&history.unwrap_or_default()));
+    let is_its_own = |record: &Record| {
+        record.cycle == journal.cycle && record.session.as_ref() == Some(&journal.session)
+    };
+    if !history.records.iter().any(is_its_own) {
+        return Ok(());
+    }
+    Err(Error::unsafe_repo(format!(
+        "cycle {} was cut short, and yet the history has a record of it: it was settled from elsewhere, or its agent wrote that",
+        journal.cycle
+    ))
+    .hint(format!(
+        "look at `git log` and `evolve show {}`, put the tree in order, then remove {}",
+        journal.cycle,
+        diary.shown()
+    )))
 }
 
 /// Says whether the history that a tree holds has this very record.

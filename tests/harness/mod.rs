@@ -93,6 +93,13 @@ impl TestRepo {
         self.folder.path().join("repo")
     }
 
+    /// The journal outside the repository, if there is one.
+    pub fn journal_outside(&self) -> Option<PathBuf> {
+        let entries = fs::read_dir(self.home().join(".local/state/evolve")).ok()?;
+        let mut paths = entries.flatten().map(|entry| entry.path());
+        paths.find(|path| path.extension().is_some_and(|end| end == "journal"))
+    }
+
     pub fn home(&self) -> PathBuf {
         self.folder.path().join("home")
     }

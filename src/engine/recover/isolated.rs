@@ -2,7 +2,7 @@
 
 use crate::effects::files;
 use crate::effects::isolation::Isolation;
-use crate::effects::journal::{Journal, Phase};
+use crate::effects::journal::{Diary, Journal, Phase};
 use crate::effects::keep::is_beneath;
 use crate::effects::repo::{Repo, hash_blob};
 use crate::effects::workspace::{Start, Workspace};
@@ -13,7 +13,7 @@ use crate::model::slot::Provisions;
 
 /// Finds out what became of the change, and completes a landing that had begun. Returns the record, and says what was done.
 pub fn settle(
-    repo: &Repo,
+    (repo, diary): (&Repo, &Diary),
     (start, record): (&Start, &Record),
     journal: &mut Journal,
 ) -> Result<(Record, String)> {
@@ -45,7 +45,7 @@ pub fn settle(
     journal.phase = Phase::Recording;
     journal.landing = None;
     journal.record = Some(record.clone());
-    journal.write(&repo.private)?;
+    diary.write(journal)?;
     let what = match work {
         Some(work) => format!("its change never reached the branch and stays under {work}"),
         None => "it had changed nothing".to_owned(),

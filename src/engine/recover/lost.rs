@@ -3,25 +3,28 @@
 
 use std::fs;
 
-use crate::effects::journal::Journal;
+use crate::effects::journal::{Diary, Journal};
 use crate::effects::mirror::Mirror;
 use crate::effects::places::Places;
 use crate::error::{Error, Result};
 
 /// Says whether a cycle was never settled of which the private directory does not tell any more, though the copy does.
 pub fn has_lost_private(places: &Places) -> bool {
-    find(places).is_some()
+    matches!(find(places), Ok(Some(_)))
 }
 
 /// Gets back what the private directory has lost, so that the cycle is settled like any other. Opens no repository. To be
 /// done under the lock.
 pub fn give_back_private(places: &Places) -> Result<()> {
-    let Some((mirror, journal)) = find(places) else {
+    let Some(journal) = find(places)? else {
         return Ok(());
     };
-    mirror.lend_private()?;
-    // Anew, since it names the directory that it lies in.
-    journal.write(&places.private)
+    if let Ok(mirror) = Mirror::of(places)
+        && mirror.private().is_some()
+    {
+        mirror.lend_private()?;
+    }
+    Diary::of(places).write(&journal)
 }
 
 /// Makes the private directory a folder, where the agent left none or a link that leads elsewhere.
@@ -35,10 +38,14 @@ pub fn make_private(places: &Places) -> Result<()> {
     make().map_err(|cause| Error::io("create", private, cause))
 }
 
-fn find(places: &Places) -> Option<(Mirror, Journal)> {
-    let mirror = Mirror::of(places).ok()?;
-    let journal = Journal::read(&mirror.private()?).ok()??;
-    let own = Journal::read(&places.private).ok().flatten();
-    let is_told = own.is_some_and(|own| own.session == journal.session);
-    (journal.is_unsettled() && !is_told).then_some((mirror, journal))
+/// Finds the journal of a cycle that was never settled: outside the repository, or in the copy of the git directory.
+fn find(places: &Places) -> Result<Option<Journal>> {
+    if let Some(journal) = Diary::of(places).lost()? {
+        return Ok(Some(journal));
+    }
+    let copied = Mirror::of(places).ok().and_then(|mirror| mirror.private());
+    let copied = copied.and_then(|private| Journal::in_copy(&private));
+    let own = Journal::in_copy(&places.private);
+    let is_told = |left: &Journal| own.is_some_and(|own| own.session == left.session);
+    Ok(copied.filter(|left| left.is_unsettled() && !is_told(left)))
 }
