@@ -15,6 +15,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use nix::unistd::{Uid, User};
+use tokio::runtime::Runtime;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 
@@ -172,15 +173,41 @@ impl Stop {
         if !is_hangup_ignored() {
             wanted.push((SignalKind::hangup(), 1));
         }
-        let cannot =
-            |cause: std::io::Error| Error::internal(format!("cannot watch for signals: {cause}"));
+        let cannot = |cause: std::io::Error| {
+            Error::internal(format!("cannot watch for signals: {cause}")).advised()
+        };
+        let (hand_over, handed) = mpsc::channel::<Runtime>();
+        let watch = move || {
+            if let Ok(runtime) = handed.recv() {
+                runtime.block_on(std::future::pending::<()>());
+            }
+        };
+        thread::Builder::new().spawn(watch).map_err(cannot)?;
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_io()
             .build()
             .map_err(cannot)?;
-        let inside = runtime.enter();
+        match self.act_on_signals(&runtime, wanted) {
+            Ok(()) => {
+                let _ = hand_over.send(runtime);
+                Ok(())
+            }
+            Err(cause) => {
+                // Merely dropped, it would wait where nobody may.
+                runtime.shutdown_background();
+                Err(cannot(cause))
+            }
+        }
+    }
+
+    fn act_on_signals(
+        &self,
+        runtime: &Runtime,
+        wanted: Vec<(SignalKind, i32)>,
+    ) -> std::io::Result<()> {
+        let _inside = runtime.enter();
         for (kind, number) in wanted {
-            let mut stream = signal(kind).map_err(cannot)?;
+            let mut stream = signal(kind)?;
             let stop = self.clone();
             runtime.spawn(async move {
                 let mut already = false;
@@ -194,8 +221,6 @@ impl Stop {
                 }
             });
         }
-        drop(inside);
-        thread::spawn(move || runtime.block_on(std::future::pending::<()>()));
         Ok(())
     }
 
