@@ -42,6 +42,7 @@ pub mod model {
     pub mod duration;
     pub mod exact;
     pub mod gate;
+    pub mod git_config;
     pub mod goals;
     pub mod growth;
     pub mod ledger;

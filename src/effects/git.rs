@@ -3,6 +3,8 @@
 //!
 //! Everything that writes the working tree or the user's index goes through here, because libgit2 runs no filters. The loop
 //! has its git supervised like checks and agent: a filter may hang, or leave something behind.
+//!
+//! No call looks into submodules or other repositories in the tree by itself; `guard::modules` states the rule.
 
 use std::ffi::{OsStr, OsString};
 use std::io::Write;

@@ -8,6 +8,7 @@
 //! under `refs/evolve/`. Of the stash every entry is there again, and those that came anew stay on top. New branches and
 //! tags stay, new replacements of objects do not.
 
+pub mod modules;
 mod refs;
 mod settings;
 mod stash;
@@ -26,6 +27,7 @@ use crate::effects::repo::Repo;
 use crate::error::{Error, Result};
 use crate::model::{digest, exact};
 
+use modules::Known;
 use settings::Setting;
 
 /// The most bytes of one remembered thing.
@@ -43,6 +45,12 @@ pub struct Guarded {
     settings: BTreeMap<String, Setting>,
     /// The git directories whose settings these are, below the shared one: that itself, a linked tree's, submodules'.
     folders: Vec<String>,
+    /// The files that these settings include, whether they are there or not.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    included: Vec<String>,
+    /// The submodules whose repositories are known.
+    #[serde(default, skip_serializing_if = "Known::is_empty")]
+    modules: Known,
     /// The digest of all refs, a line each.
     refs: Option<String>,
     /// The digest of the stash's list of entries.
@@ -79,14 +87,22 @@ impl Guarded {
     pub fn take(repo: &Repo) -> Result<Guarded> {
         let places = repo.own_places();
         let mut bytes = Bytes::new();
-        let folders = settings::folders(&places);
-        let settings = settings::list(&places, &folders, &mut bytes)?;
+        repo.modules.renew(&repo.root);
+        let modules = repo.modules.known();
+        let mut folders = settings::folders(&places);
+        folders.extend(modules.values().filter_map(|module| {
+            settings::folder_around(&places.common, &repo.root, &module.git_dir())
+        }));
+        let included = settings::included(&places.common, &folders);
+        let settings = settings::list(&places.common, (&folders, &included), &mut bytes)?;
         let refs = keep(&mut bytes, refs::text(repo)?.as_bytes());
         let stash = files::read_bounded(&stash::file(&places), LIMIT)?;
         let stash = stash.map(|stash| keep(&mut bytes, &stash));
         Ok(Guarded {
             settings,
             folders,
+            included,
+            modules,
             refs: Some(refs),
             stash,
             copy: Some(write_copy(&places, &bytes)?),
@@ -104,13 +120,22 @@ impl Guarded {
         if self.refs.is_none() {
             return Ok(Vec::new());
         }
-        let now = settings::list(places, &self.folders, &mut Bytes::new())?;
-        if now == self.settings {
+        // What stands behind a link is another repository's.
+        let folders = settings::still_there(&places.common, &self.folders);
+        let which = (&folders[..], &self.included[..]);
+        let before = settings::of_folders(&self.settings, which);
+        let now = settings::list(&places.common, which, &mut Bytes::new())?;
+        if now == before {
             return Ok(Vec::new());
         }
         let all = self.remembered(places)?;
         let wanted = |digest: &str| of(&all, digest);
-        settings::put_back(places, (&self.settings, &now), wanted, quarantine)
+        settings::put_back(&places.common, (&before, &now), wanted, quarantine)
+    }
+
+    /// Returns the submodules whose repositories were known.
+    pub fn modules(&self) -> &Known {
+        &self.modules
     }
 
     /// Puts back refs and entries of the stash that are gone, and refs that the agent moved away; says which.

@@ -8,6 +8,7 @@ mod trees;
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use git2::{
     ConfigLevel, ErrorCode, ObjectType, Oid, Repository, RepositoryOpenFlags, RepositoryState,
@@ -18,6 +19,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::effects::files;
 use crate::effects::git::Git;
+use crate::effects::guard::modules::Modules;
 use crate::effects::mirror::Mirror;
 use crate::effects::places::Places;
 use crate::error::{Error, Kind, Result};
@@ -36,6 +38,8 @@ pub struct Repo {
     pub private: PathBuf,
     /// The git program, at work in the same tree.
     pub git: Git,
+    /// The repositories of its submodules.
+    pub modules: Arc<Modules>,
     /// It is a slot's: nobody but an agent and `evolve` is at work in it, and its history is thrown away.
     pub is_slot: bool,
     is_durable: bool,
@@ -107,6 +111,7 @@ impl Repo {
             root,
             private,
             git,
+            modules: Arc::default(),
             is_slot: false,
             is_durable: false,
         })
@@ -132,9 +137,13 @@ impl Repo {
     pub fn places(dir: &Path) -> Option<Places> {
         let nowhere: [&OsStr; 0] = [];
         let git_dir = Repository::discover_path(dir, nowhere).ok()?;
-        let shared = fs::read_to_string(git_dir.join("commondir"));
+        // Only that of a linked tree leads elsewhere; an agent may have written one for any other.
+        let shared = git_dir
+            .parent()
+            .filter(|folder| folder.ends_with("worktrees"));
+        let shared = shared.and_then(Path::parent).map(Path::to_owned);
         Some(Places {
-            common: shared.map_or_else(|_| git_dir.clone(), |path| git_dir.join(path.trim_end())),
+            common: shared.unwrap_or_else(|| git_dir.clone()),
             private: git_dir.join("evolve"),
             git_dir,
         })
@@ -160,6 +169,8 @@ impl Repo {
             root: root.to_owned(),
             private: user.private.clone(),
             git: user.git.elsewhere(root),
+            // Those that are there are an agent's, or made by what ran beside one.
+            modules: Arc::new(Modules::none()),
             is_slot: true,
             is_durable: false,
         })
@@ -194,6 +205,7 @@ impl Repo {
                     again.make_durable()?;
                 }
                 again.git = self.git.clone();
+                again.modules = self.modules.clone();
                 Ok(again)
             }
             // There may be another repository around this one.

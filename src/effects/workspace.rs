@@ -5,6 +5,7 @@
 //! leaves everything untouched; then the files follow. Every step can be done again after a crash.
 
 mod hidden;
+mod inside;
 mod land;
 mod put_back;
 mod restore;
@@ -229,7 +230,7 @@ impl Workspace<'_> {
 
     /// Returns what is dirty in the tree, for people; used where a dirty tree is no reason to refuse.
     pub fn dirty_files(&self) -> Result<Vec<String>> {
-        Ok(status::read(&self.repo.git, false)?.dirty_files())
+        Ok(self.state()?.dirty_files())
     }
 
     /// Settles a cycle according to its verdict.

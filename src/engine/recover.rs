@@ -42,6 +42,10 @@ pub fn recover(repo: &Repo, diary: &Diary, events: &Events) -> Result<Option<End
     refuse_recorded(repo, diary, &journal)?;
     files::remove_temporaries(&repo.private.join("logs").join(&journal.session));
     let workspace = Workspace { repo };
+    if let (Some(start), None) = (&journal.start, &journal.slot) {
+        repo.modules
+            .know(workspace.ground(), start.guarded.modules());
+    }
     let mut ending = None;
     let said = match (journal.phase, &journal.start, &journal.record) {
         (Phase::Agent | Phase::Undoing | Phase::Recording, Some(start), Some(record))

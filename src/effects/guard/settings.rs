@@ -1,5 +1,6 @@
-//! The files by which a repository decides what git runs and believes: `config`, hooks, `info/`, alternates, shallow
-//! commits; those of its submodules too, because git asks these for their state.
+//! The files by which a repository decides what git runs and believes: `config` and what it includes, hooks, `info/`,
+//! alternates, shallow commits, what it shares with another; those of its submodules too, because git asks these for their
+//! state.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -12,14 +13,16 @@ use serde::{Deserialize, Serialize};
 
 use super::{Bytes, LIMIT, Places, keep};
 use crate::effects::files;
+use crate::effects::keep::is_beneath;
 use crate::effects::quarantine::Quarantine;
 use crate::error::{Error, Result};
-use crate::model::exact;
+use crate::model::{exact, git_config};
 
 /// Files of a git directory that are settings.
-const FILES: [&str; 5] = [
+const FILES: [&str; 6] = [
     "config",
     "config.worktree",
+    "commondir",
     "shallow",
     "objects/info/alternates",
     "objects/info/http-alternates",
@@ -32,6 +35,10 @@ const DERIVED: &str = "info/refs";
 const MOST: usize = 10_000;
 /// How deep submodules' git directories are looked for.
 const DEPTH: usize = 8;
+/// How a path begins that lies in the working tree around the git directory.
+const AROUND: &str = "../";
+/// The most files that settings include.
+const INCLUDED: usize = 100;
 
 /// What stands at the place of a setting.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -79,28 +86,85 @@ pub fn folders(places: &Places) -> Vec<String> {
     found
 }
 
-/// Lists the settings in these git directories; keeps their bytes.
+/// Returns the name among `folders` of a git directory that lies in the working tree, as old submodules have it; none where
+/// the shared one does not lie there.
+pub fn folder_around(common: &Path, root: &Path, git_dir: &Path) -> Option<String> {
+    let below = git_dir.strip_prefix(root).ok()?;
+    let is_around = common.parent() == Some(root) && !git_dir.starts_with(common);
+    is_around.then(|| format!("{AROUND}{}", exact::decode(below.as_os_str().as_bytes())))
+}
+
+/// Returns those of the folders that are still folders, and no part of the path to them leads elsewhere.
+pub fn still_there(common: &Path, folders: &[String]) -> Vec<String> {
+    let is_there = |folder: &&String| {
+        let root = match folder.strip_prefix(AROUND) {
+            Some(_) => common.parent().unwrap_or(common),
+            None => common,
+        };
+        let below = exact::encode(folder.strip_prefix(AROUND).unwrap_or(folder));
+        is_beneath(root, &[&below[..], b"/"].concat()) || below.is_empty()
+    };
+    folders.iter().filter(is_there).cloned().collect()
+}
+
+/// Returns the files that the settings in these git directories include, whether they are there or not, and what those
+/// include; where a condition decides it, too.
+pub fn included(common: &Path, folders: &[String]) -> Vec<String> {
+    let configs = folders.iter().flat_map(|folder| {
+        let folder = common.join(path_of(folder));
+        [folder.join("config"), folder.join("config.worktree")]
+    });
+    let found = included_by(configs.collect());
+    let name = |path: &PathBuf| exact::decode(path.as_os_str().as_bytes());
+    found.iter().map(name).collect()
+}
+
+/// Returns the files that these files of git's configuration include, and what those include.
+pub fn included_by(mut files: Vec<PathBuf>) -> Vec<PathBuf> {
+    let home = std::env::home_dir().unwrap_or_default();
+    let mut found = Vec::new();
+    while let Some(file) = files.pop() {
+        let text = files::read_text(&file, LIMIT).unwrap_or_default();
+        let folder = file.parent().unwrap_or(&file);
+        for path in git_config::included(&text) {
+            let path = match path.strip_prefix("~/") {
+                Some(below) => home.join(below),
+                None => folder.join(path),
+            };
+            if found.len() < INCLUDED && !found.contains(&path) {
+                found.push(path.clone());
+                files.push(path);
+            }
+        }
+    }
+    found
+}
+
+/// Lists the settings in these git directories, and these files that they include; keeps their bytes.
 pub fn list(
-    places: &Places,
-    folders: &[String],
+    common: &Path,
+    (folders, included): (&[String], &[String]),
     bytes: &mut Bytes,
 ) -> Result<BTreeMap<String, Setting>> {
     let mut found = BTreeMap::new();
+    for file in included {
+        look_at(common, &path_of(file), &mut found, bytes)?;
+    }
     for folder in folders {
         let folder = path_of(folder);
         for name in FILES {
-            look_at(places, &folder.join(name), &mut found, bytes)?;
+            look_at(common, &folder.join(name), &mut found, bytes)?;
         }
         for name in FOLDERS {
             let mut paths = vec![folder.join(name)];
             while let Some(path) = paths.pop() {
                 let is_folder = |meta: fs::Metadata| meta.is_dir();
-                let full = places.common.join(&path);
+                let full = common.join(&path);
                 if path.ends_with(DERIVED) {
                     continue;
                 }
                 if !fs::symlink_metadata(&full).is_ok_and(is_folder) {
-                    look_at(places, &path, &mut found, bytes)?;
+                    look_at(common, &path, &mut found, bytes)?;
                     continue;
                 }
                 let entries =
@@ -119,13 +183,45 @@ pub fn list(
     Ok(found)
 }
 
+/// Returns those settings that are in one of these folders, or are one of these included files.
+pub fn of_folders(
+    settings: &BTreeMap<String, Setting>,
+    (folders, included): (&[String], &[String]),
+) -> BTreeMap<String, Setting> {
+    let is_in = |name: &str, folder: &str| {
+        let below = match folder {
+            "" => Some(name),
+            folder => name
+                .strip_prefix(folder)
+                .and_then(|rest| rest.strip_prefix('/')),
+        };
+        below.is_some_and(|below| {
+            let is_in_folder = |folder: &&str| below.split('/').next() == Some(folder);
+            FILES.contains(&below) || FOLDERS.iter().any(is_in_folder)
+        })
+    };
+    let is_wanted =
+        |name: &String| included.contains(name) || folders.iter().any(|folder| is_in(name, folder));
+    let wanted = settings.iter().filter(|(name, _)| is_wanted(name));
+    wanted
+        .map(|(name, setting)| (name.clone(), setting.clone()))
+        .collect()
+}
+
+/// Reads what stands at one place below the git directory, if anything does.
+pub fn at(common: &Path, path: &Path) -> Result<Option<Setting>> {
+    let mut found = BTreeMap::new();
+    look_at(common, path, &mut found, &mut Bytes::new())?;
+    Ok(found.into_values().next())
+}
+
 fn look_at(
-    places: &Places,
+    common: &Path,
     path: &Path,
     found: &mut BTreeMap<String, Setting>,
     bytes: &mut Bytes,
 ) -> Result<()> {
-    let full = places.common.join(path);
+    let full = common.join(path);
     let Ok(meta) = fs::symlink_metadata(&full) else {
         return Ok(());
     };
@@ -146,7 +242,7 @@ fn look_at(
 
 /// Makes the settings that are `now` what they were `before`; what they had become goes to the quarantine.
 pub fn put_back(
-    places: &Places,
+    common: &Path,
     (before, now): (&BTreeMap<String, Setting>, &BTreeMap<String, Setting>),
     wanted: impl Fn(&str) -> Vec<u8>,
     quarantine: &mut Quarantine,
@@ -155,7 +251,12 @@ pub fn put_back(
     for (name, setting) in now {
         if before.get(name) != Some(setting) {
             let path = path_of(name);
-            quarantine.take_from(&places.common, &path, &Path::new(".git").join(&path))?;
+            let place = shown(name);
+            quarantine.take_from(
+                common,
+                &path,
+                Path::new(place.trim_start_matches(['~', '/'])),
+            )?;
             changed.push(name);
         }
     }
@@ -163,7 +264,7 @@ pub fn put_back(
         if now.get(name) == Some(setting) {
             continue;
         }
-        let path = places.common.join(path_of(name));
+        let path = common.join(path_of(name));
         match setting {
             Setting::File(digest, mode) => {
                 files::replace(&path, &wanted(digest))?;
@@ -179,10 +280,7 @@ pub fn put_back(
     }
     changed.sort();
     changed.dedup();
-    let names: Vec<_> = changed
-        .into_iter()
-        .map(|name| format!(".git/{name}"))
-        .collect();
+    let names: Vec<_> = changed.into_iter().map(|name| shown(name)).collect();
     Ok(match names.is_empty() {
         true => Vec::new(),
         false => vec![format!(
@@ -190,6 +288,18 @@ pub fn put_back(
             names.join(", ")
         )],
     })
+}
+
+/// Returns a setting's name for people.
+fn shown(name: &str) -> String {
+    let home = std::env::home_dir().map(|home| format!("{}/", home.display()));
+    let of_home = home.and_then(|home| name.strip_prefix(&home));
+    match (name.strip_prefix(AROUND), of_home, name.strip_prefix('/')) {
+        (Some(below), _, _) => below.to_owned(),
+        (None, Some(below), _) => format!("~/{below}"),
+        (None, None, Some(_)) => name.to_owned(),
+        (None, None, None) => format!(".git/{name}"),
+    }
 }
 
 fn path_of(name: &str) -> PathBuf {

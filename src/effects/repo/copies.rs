@@ -6,6 +6,7 @@ use git2::{ConfigLevel, ErrorCode};
 
 use super::{Repo, broken, oid};
 use crate::error::Result;
+use crate::model::git_config;
 
 /// Settings of a repository that a slot has, too: whose commits they are, and how files are read and written. Where work comes
 /// from and goes to (`remote`, `branch`, `url`) and what would run by itself is left behind.
@@ -39,7 +40,7 @@ pub enum Merged {
 
 impl Repo {
     /// Returns the settings that a slot of this repository has, too, as name and value.
-    pub fn copied_settings(&self) -> Result<Vec<(String, String)>> {
+    pub fn copied_settings(&self) -> Result<Vec<git_config::Setting>> {
         let what = "read the configuration";
         let whole = self.inner.config().map_err(broken(what))?;
         let mut found = Vec::new();
@@ -56,7 +57,7 @@ impl Repo {
                     && let Ok(value) = entry.value()
                     && COPIED.iter().any(|copied| name.starts_with(copied))
                 {
-                    found.push((name.to_owned(), value.to_owned()));
+                    found.push((name.to_owned(), Some(value.to_owned())));
                 }
             };
             entries.for_each(add).map_err(broken(what))?;

@@ -75,7 +75,7 @@ impl Slot {
             })
             .await;
         let why = match ran.ending {
-            Ending::Exited(0) => match self.stray_files()?.as_slice() {
+            Ending::Exited(0) => match self.stray_files(how.user)?.as_slice() {
                 [] => {
                     files::replace(&self.stamp(), inputs.as_bytes())?;
                     return Ok(Prepared::Ready);
@@ -107,9 +107,11 @@ impl Slot {
     }
 
     /// Lists what differs from the commit and is not ignored, at most a few.
-    fn stray_files(&self) -> Result<Vec<String>> {
-        let git = crate::effects::git::Git::at(&self.root);
-        let listed = git.run(&["status", "--porcelain=v1", "-z", "--no-renames"])?;
+    fn stray_files(&self, user: &Repo) -> Result<Vec<String>> {
+        let git = user.git.elsewhere(&self.root);
+        // What the command made of submodules is nothing that git may look into.
+        let changes = ["--no-renames", "--ignore-submodules=dirty"];
+        let listed = git.run(&[&["status", "--porcelain=v1", "-z"][..], &changes].concat())?;
         let entries = listed.split(|byte| *byte == 0);
         let paths = entries.filter_map(|entry| entry.get(3..));
         Ok(paths

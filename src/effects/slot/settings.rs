@@ -9,7 +9,7 @@ use super::{remove_all, take_over};
 use crate::effects::files;
 use crate::effects::repo::Repo;
 use crate::error::{Error, Result};
-use crate::model::slot;
+use crate::model::{git_config, slot};
 
 /// What only leads astray in a slot: hooks, settings beside the one file, refs and files that stand for other objects, notes
 /// of movements.
@@ -80,36 +80,8 @@ pub fn write_settings(git_dir: &Path, user: &Repo, lent: &[String]) -> Result<()
 
 fn config(user: &Repo) -> Result<String> {
     let mut text = "[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tlogallrefupdates = true\n[gc]\n\tauto = 0\n[maintenance]\n\tauto = false\n".to_owned();
-    for (name, value) in user.copied_settings()? {
-        let (Some(first), Some(last)) = (name.find('.'), name.rfind('.')) else {
-            continue;
-        };
-        let section = &name[..first];
-        match name.get(first + 1..last) {
-            Some(sub) => {
-                let _ = writeln!(text, "[{section} {}]", quoted(sub));
-            }
-            None => {
-                let _ = writeln!(text, "[{section}]");
-            }
-        }
-        let _ = writeln!(text, "\t{} = {}", &name[last + 1..], quoted(&value));
-    }
+    text.push_str(&git_config::written(&user.copied_settings()?));
     Ok(text)
-}
-
-/// Quotes a value or the name of a part as git's configuration wants it.
-fn quoted(text: &str) -> String {
-    let mut quoted = String::from("\"");
-    for letter in text.chars() {
-        match letter {
-            '"' | '\\' => quoted.extend(['\\', letter]),
-            '\n' => quoted.push_str("\\n"),
-            _ => quoted.push(letter),
-        }
-    }
-    quoted.push('"');
-    quoted
 }
 
 fn create(folder: &Path) -> Result<()> {

@@ -30,6 +30,14 @@ struct Marked {
     may_be_missing: bool,
 }
 
+/// What the index lists.
+#[derive(Default)]
+struct Listed {
+    marked: Vec<Marked>,
+    untracked: Vec<Vec<u8>>,
+    submodules: Vec<Vec<u8>>,
+}
+
 /// What git was told not to look at.
 #[derive(Debug, Default)]
 pub struct Hidden {
@@ -53,24 +61,27 @@ impl Workspace<'_> {
     /// Reads the state of the tree with its ignored files, and what is hidden from git.
     pub fn look_at_all(&self) -> Result<(Status, Hidden)> {
         let git = &self.repo.git;
-        let (status, (marked, _)) = side_by_side(
+        let (mut status, listed) = side_by_side(
             || status::read(git, true),
             || self.list_index(&["--cached"]),
         )?;
-        Ok((status, self.hidden(marked)?))
+        self.repo.modules.find(self.ground(), listed.submodules);
+        self.look_into_submodules(&mut status)?;
+        Ok((status, self.hidden(listed.marked)?))
     }
 
-    /// Reads the state of the tree without its ignored files, and what is hidden from git. The untracked files are looked
+    /// Reads the state of the tree without its ignored files, what is hidden from git, and which submodules there are. The untracked files are looked
     /// for beside the changes of tracked ones: in a large tree either takes its time.
-    pub fn look(&self) -> Result<(Status, Hidden)> {
+    pub fn look(&self) -> Result<(Status, Hidden, Vec<Vec<u8>>)> {
         let git = &self.repo.git;
         let with_untracked = ["--cached", "--others", "--exclude-standard"];
-        let (mut status, (marked, untracked)) = side_by_side(
+        let (mut status, listed) = side_by_side(
             || status::read_tracked(git),
             || self.list_index(&with_untracked),
         )?;
-        status.add_untracked(untracked);
-        Ok((status, self.hidden(marked)?))
+        status.add_untracked(listed.untracked);
+        self.look_into_submodules(&mut status)?;
+        Ok((status, self.hidden(listed.marked)?, listed.submodules))
     }
 
     /// Has git look again at what it was told not to look at since the start.
@@ -87,7 +98,7 @@ impl Workspace<'_> {
         if start.flags.is_empty() {
             return Ok(());
         }
-        let (marked, _) = self.list_index(&["--cached"])?;
+        let marked = self.list_index(&["--cached"])?.marked;
         let now: BTreeSet<_> = flags(&marked).into_iter().collect();
         let (mut assumed, mut skipped) = (Vec::new(), Vec::new());
         for flag in start.flags.iter().filter(|flag| !now.contains(*flag)) {
@@ -174,17 +185,27 @@ impl Workspace<'_> {
         self.repo.git.run(&sparse).is_ok_and(|is| is == b"true\n")
     }
 
-    /// Lists the marked entries of the index, and the untracked files if `what` names others, too.
-    fn list_index(&self, what: &[&str]) -> Result<(Vec<Marked>, Vec<Vec<u8>>)> {
-        const SUBMODULE: &str = "160000";
+    /// Lists the marked entries of the index and its submodules, and the untracked files if `what` names others, too.
+    fn list_index(&self, what: &[&str]) -> Result<Listed> {
+        const SUBMODULE: &[u8] = b" 160000 ";
         let arguments = [&["ls-files", "-v", "--stage", "-z"], what].concat();
         let listed = self.repo.git.run(&arguments)?;
         // Asked at the first such entry: most repositories have none.
         let is_sparse = LazyCell::new(|| self.is_sparse());
-        let (mut marked, mut untracked) = (Vec::new(), Vec::new());
+        let mut found = Listed::default();
         for line in listed.split(|byte| *byte == 0) {
             if let Some(path) = line.strip_prefix(b"? ") {
-                untracked.push(path.to_vec());
+                found.untracked.push(path.to_vec());
+                continue;
+            }
+            if line
+                .get(1..)
+                .is_some_and(|rest| rest.starts_with(SUBMODULE))
+            {
+                let tab = line.iter().position(|byte| *byte == b'\t');
+                found
+                    .submodules
+                    .extend(tab.map(|tab| line[tab + 1..].to_vec()));
                 continue;
             }
             // As in `h 100644 <id> 0<tab>path`: a small letter is assume-unchanged, an S skip-worktree.
@@ -195,17 +216,15 @@ impl Workspace<'_> {
             let words = String::from_utf8_lossy(&line[..tab]).into_owned();
             let mut words = words.split(' ').skip(1);
             let (mode, id) = (words.next(), words.next());
-            if mode != Some(SUBMODULE) {
-                marked.push(Marked {
-                    tag: char::from(tag),
-                    path: line[tab + 1..].to_vec(),
-                    is_executable: mode == Some("100755"),
-                    id: id.unwrap_or_default().to_owned(),
-                    may_be_missing: tag.eq_ignore_ascii_case(&b'S') && *is_sparse,
-                });
-            }
+            found.marked.push(Marked {
+                tag: char::from(tag),
+                path: line[tab + 1..].to_vec(),
+                is_executable: mode == Some("100755"),
+                id: id.unwrap_or_default().to_owned(),
+                may_be_missing: tag.eq_ignore_ascii_case(&b'S') && *is_sparse,
+            });
         }
-        Ok((marked, untracked))
+        Ok(found)
     }
 }
 

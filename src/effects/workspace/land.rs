@@ -124,7 +124,7 @@ impl Workspace<'_> {
                 .collect());
         }
         let content = self.landed_content(landing)?;
-        let (status, hidden) = self.look()?;
+        let (status, hidden, _) = self.look()?;
         let unstaged: HashSet<Vec<u8>> = status.unstaged.into_iter().collect();
         let dirty: HashSet<Vec<u8>> = status.dirty.into_iter().chain(hidden.changes).collect();
         let going: HashSet<&[u8]> = content

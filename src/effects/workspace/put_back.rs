@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 
-use super::{Workspace, ended, status};
+use super::{Workspace, ended};
 use crate::effects::keep;
 use crate::effects::quarantine::Quarantine;
 use crate::error::Result;
@@ -14,7 +14,7 @@ impl Workspace<'_> {
     /// somebody's work. Returns the paths, for people. Folders of submodules stay as they are.
     pub fn put_back_tracked(&self, quarantine: &mut Quarantine) -> Result<Vec<String>> {
         let repo = self.repo;
-        let dirty = status::read(&repo.git, false)?;
+        let dirty = self.state()?;
         let mut paths = Vec::new();
         for path in &dirty.dirty {
             let file = repo.root.join(OsStr::from_bytes(path));

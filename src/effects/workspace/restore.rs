@@ -293,7 +293,8 @@ impl Workspace<'_> {
         let is_submodule =
             |one: &&Difference| one.new.as_ref().is_some_and(|new| new.mode == SUBMODULE);
         for one in content.iter().filter(is_submodule) {
-            if !self.is_fetched(&one.path) {
+            let modules = &self.repo.modules;
+            if !modules.may_be_checked_out(&self.repo.root, &one.path) {
                 continue;
             }
             let arguments = [
@@ -317,13 +318,6 @@ impl Workspace<'_> {
             }
         }
         Ok(())
-    }
-
-    /// Says whether a submodule's repository is here, so that its files can be checked out without the network.
-    fn is_fetched(&self, path: &[u8]) -> bool {
-        let path = OsStr::from_bytes(path);
-        let kept = self.repo.common_path("modules").join(path);
-        fs::symlink_metadata(self.repo.root.join(path).join(".git")).is_ok() || kept.is_dir()
     }
 
     /// Sets the index entries of these paths to what the new tree has, without touching the files.
@@ -372,6 +366,7 @@ impl Workspace<'_> {
             "-z",
             "--untracked-files=no",
             "--no-renames",
+            "--ignore-submodules=dirty",
             "--",
         ];
         let output = git.run(&[&arguments[..], &[ledger::FOLDER, ledger::QUEUE]].concat())?;

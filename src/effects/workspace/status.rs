@@ -1,4 +1,5 @@
-//! What git says of the working tree, sorted into what the loop asks about.
+//! What git says of the working tree, sorted into what the loop asks about. What is uncommitted inside submodules is asked
+//! there, where git may go.
 
 use crate::effects::git::Git;
 use crate::error::{Error, Result};
@@ -17,7 +18,7 @@ pub struct Status {
     pub ignored: Vec<Vec<u8>>,
 }
 
-/// Reads the state of the tree; ignored files only if asked for.
+/// Reads the state of the tree, but for what is inside submodules; ignored files only if asked for.
 pub fn read(git: &Git, with_ignored: bool) -> Result<Status> {
     match with_ignored {
         true => ask(git, &["--untracked-files=all", "--ignored=matching"]),
@@ -42,7 +43,7 @@ fn ask(git: &Git, which: &[&str]) -> Result<Status> {
         "--porcelain=v1",
         "-z",
         "--no-renames",
-        "--ignore-submodules=none",
+        "--ignore-submodules=dirty",
     ];
     Ok(parse(&git.run(&[&arguments[..], which].concat())?))
 }
@@ -81,6 +82,15 @@ impl Status {
     pub fn add_untracked(&mut self, untracked: Vec<Vec<u8>>) {
         let content = untracked.into_iter().filter(|path| !is_ledgers(path));
         self.untracked.extend(content);
+    }
+
+    /// Adds a submodule with changes inside.
+    pub fn add_submodule(&mut self, path: Vec<u8>) {
+        for list in [&mut self.dirty, &mut self.unstaged] {
+            if !list.contains(&path) {
+                list.push(path.clone());
+            }
+        }
     }
 
     /// Refuses a tree with tracked changes, listing them; `hidden` are those that git does not look at.

@@ -84,7 +84,7 @@ impl Workspace<'_> {
         left.notes.extend(found.notes);
         self.clear_ledger(start, &mut left)?;
         self.read_state(start, &mut left)?;
-        self.stash_in_submodules(start, &mut left)?;
+        self.clear_submodules(start, &mut left)?;
         let tip =
             self.commit_leftovers(start, &found.commit, found.rewritten.is_none(), &mut left)?;
         let mut change = Change {
@@ -349,7 +349,7 @@ impl Workspace<'_> {
             // A git that was cut short, or the machine, can leave an index that names objects which are nowhere.
             Err(cause) => {
                 self.repo.git.run(&["read-tree", "--reset", tip])?;
-                left.status = self.look()?.0;
+                (left.status, _, left.submodules) = self.look()?;
                 self.stage_leftovers(start, left)?;
                 self.staged_tree(&tip_tree).map_err(|_| cause)?
             }
@@ -393,20 +393,40 @@ impl Workspace<'_> {
         is_staged |= !wanted.is_empty();
         // What is gone is taken out first: git adds nothing behind a link that now stands where a folder was.
         let root = &self.repo.root;
-        let (there, gone): (Vec<_>, Vec<_>) = wanted.into_iter().partition(|path| {
-            is_beneath(root, path)
-                && fs::symlink_metadata(root.join(OsStr::from_bytes(path)))
-                    .is_ok_and(|meta| meta.is_file() || meta.is_dir() || meta.is_symlink())
-                && !self.is_empty_repository(path)
-        });
-        for path in gone.iter().filter(|path| self.is_empty_repository(path)) {
-            left.note_nested([path, &b"/"[..]].concat());
+        let is_submodule = |path: &Vec<u8>| left.submodules.contains(path);
+        let (mut there, mut gone, mut modules) = (Vec::new(), Vec::new(), Vec::new());
+        let mut nested = Vec::new();
+        for path in wanted {
+            let file = root.join(OsStr::from_bytes(&path));
+            let meta = fs::symlink_metadata(&file).ok();
+            match meta.filter(|_| is_beneath(root, &path)) {
+                Some(meta) if meta.is_dir() && is_submodule(&path) => modules.push(path),
+                Some(meta) if meta.is_file() || meta.is_symlink() => {
+                    if is_submodule(&path) {
+                        gone.push(path.clone());
+                    }
+                    there.push(path);
+                }
+                Some(_) | None => {
+                    if fs::symlink_metadata(file.join(".git")).is_ok() {
+                        nested.push([&path[..], b"/"].concat());
+                    }
+                    gone.push(path);
+                }
+            }
+        }
+        for path in nested {
+            left.note_nested(path);
         }
         if !gone.is_empty() {
             git.run_with(
                 &["update-index", "--force-remove", "-z", "--stdin"],
                 &ended(&gone),
             )?;
+        }
+        if !modules.is_empty() {
+            // This looks at no more than their HEADs, unlike `git add`.
+            git.run_with(&["update-index", "-z", "--stdin"], &ended(&modules))?;
         }
         if !there.is_empty() {
             let mut arguments = vec![

@@ -1,11 +1,9 @@
 //! What an agent may leave that no commit of this repository can hold, put out of the way before stock is taken: links
 //! among the ledger's files, changes inside submodules, folders with a repository of their own.
 
-use std::ffi::OsStr;
 use std::fs;
-use std::os::unix::ffi::OsStrExt;
 
-use super::status::{self, Status};
+use super::status::Status;
 use super::{Start, Workspace, some_of};
 use crate::effects::quarantine::Quarantine;
 use crate::error::Result;
@@ -20,6 +18,8 @@ pub struct Left {
     pub notes: Vec<String>,
     /// Folders with a repository of their own.
     pub nested: Vec<Vec<u8>>,
+    /// The submodules that the index lists.
+    pub submodules: Vec<Vec<u8>>,
 }
 
 impl Left {
@@ -34,15 +34,6 @@ impl Left {
 }
 
 impl Workspace<'_> {
-    /// Says whether a folder has a repository of its own without a commit, which git refuses to add.
-    pub fn is_empty_repository(&self, path: &[u8]) -> bool {
-        let folder = self.repo.root.join(OsStr::from_bytes(path));
-        let is_repository = fs::symlink_metadata(&folder).is_ok_and(|meta| meta.is_dir())
-            && fs::symlink_metadata(folder.join(".git")).is_ok();
-        let head = ["rev-parse", "--quiet", "--verify", "HEAD"];
-        is_repository && self.repo.git.elsewhere(&folder).run(&head).is_err()
-    }
-
     /// Moves out of the ledger's places what an agent put there and is no plain file or folder: a link would lead elsewhere
     /// what is written there.
     pub fn clear_ledger(&self, start: &Start, left: &mut Left) -> Result<()> {
@@ -72,8 +63,9 @@ impl Workspace<'_> {
 
     /// Reads the state of the tree; git is let see again what the agent told it not to look at.
     pub fn read_state(&self, start: &Start, left: &mut Left) -> Result<()> {
-        let (status, hidden) = self.look()?;
+        let (status, hidden, submodules) = self.look()?;
         left.status = status;
+        left.submodules = submodules;
         self.take_back_flags(start, &hidden)?;
         if hidden.changes.is_empty() {
             return Ok(());
@@ -85,46 +77,24 @@ impl Workspace<'_> {
             .collect();
         left.notes
             .push(format!("changes hidden from git: {}", some_of(&names)));
-        left.status = status::read(&self.repo.git, false)?;
+        left.status = self.state()?;
         Ok(())
     }
 
-    /// Puts away what the agent changed inside a submodule without a commit there: no commit of this repository can hold it,
-    /// so it may neither be measured nor stay.
-    pub fn stash_in_submodules(&self, start: &Start, left: &mut Left) -> Result<()> {
-        let root = &self.repo.root;
-        let mut was_stashed = false;
-        let is_folder = |path: &&Vec<u8>| {
-            let folder = root.join(OsStr::from_bytes(path));
-            fs::symlink_metadata(folder).is_ok_and(|meta| meta.is_dir())
-        };
-        for path in left.status.unstaged.iter().filter(is_folder) {
-            let git = self.repo.git.elsewhere(&root.join(OsStr::from_bytes(path)));
-            // Without a repository of its own, git would be at work in the one around it.
-            let is_own = git
-                .run(&["rev-parse", "--show-prefix"])
-                .is_ok_and(|prefix| prefix.trim_ascii().is_empty());
-            if !is_own || git.run(&["status", "--porcelain"])?.is_empty() {
-                continue;
-            }
-            let words = format!("evolve: cycle {}, what the agent left", start.cycle);
-            let stash = [
-                "-c",
-                "user.name=evolve",
-                "-c",
-                "user.email=evolve@localhost",
-            ];
-            let push = ["stash", "push", "--include-untracked", "--message", &words];
-            let name = String::from_utf8_lossy(path);
-            was_stashed = true;
-            left.notes
-                .push(match git.run(&[&stash[..], &push].concat()) {
-                    Ok(_) => format!("uncommitted changes inside {name} are in its stash"),
-                    Err(cause) => format!("uncommitted changes inside {name} stay: {cause}"),
-                });
-        }
-        if was_stashed {
-            left.status = status::read(&self.repo.git, false)?;
+    /// Puts away what the agent changed inside submodules without a commit there, and names those that nobody looks into.
+    pub fn clear_submodules(&self, start: &Start, left: &mut Left) -> Result<()> {
+        let ground = self.ground();
+        let there = left.submodules.clone();
+        let strangers = self.repo.modules.note_strangers(ground, there)?;
+        left.notes.extend(strangers.iter().map(|path| {
+            format!(
+                "{path} has a repository that an agent made or changed: only its commit counts, and what is uncommitted in it was not looked at"
+            )
+        }));
+        let stashed = self.stash_in_submodules(start, &left.status)?;
+        if !stashed.is_empty() {
+            left.notes.extend(stashed);
+            left.status = self.state()?;
         }
         Ok(())
     }

@@ -1,0 +1,278 @@
+//! The repositories of submodules: which of them `evolve` may go into.
+//!
+//! This is the rule that keeps a git of `evolve`'s from executing or believing what an agent planted in a repository inside
+//! the working tree: **git never goes from one repository into another by itself, and `evolve` sends it only into those that
+//! were there before the first agent of the session and that are what they were**: a plain folder, the same `.git`, the same git
+//! directory, the same settings. So each call that would look into submodules says on its command line that it does not
+//! (`--ignore-submodules=dirty`: what stands in `.gitmodules` or a setting could say otherwise), and sees of them no more
+//! than which commit HEAD is; `git add` is never given the path of one, `git update-index` is, which looks at HEAD, too;
+//! `submodule.recurse` is off. What is uncommitted inside is asked in the submodule itself, if it may be gone into, and so is
+//! what only a repository's own git can do: put changes on its stash, check out the start's commit.
+//!
+//! A repository that an agent made or changed is named in the private directory, so that later sessions, too, stay out of it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard};
+
+use serde::{Deserialize, Serialize};
+
+use super::Bytes;
+use super::settings::{self, Setting};
+use crate::effects::files;
+use crate::effects::git::Git;
+use crate::effects::keep::is_beneath;
+use crate::error::Result;
+use crate::model::exact;
+
+/// The mode of a submodule in the index.
+const SUBMODULE: &[u8] = b"160000 ";
+/// The file with the paths of repositories that an agent made or changed, each ended by a NUL.
+const STRANGERS: &str = "strangers";
+/// The most bytes of that file, and of a file that stands for a git directory.
+const LIMIT: u64 = 1 << 20;
+
+/// A submodule's repository.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Module {
+    /// What `.git` is: a file with a digest, a link, or something else, a folder that is.
+    dot_git: Setting,
+    /// The git directory; text stands for its bytes exactly.
+    git_dir: String,
+    /// The settings there.
+    settings: BTreeMap<String, Setting>,
+}
+
+/// Submodules by their paths below the root of the working tree; text stands for a path's bytes exactly.
+pub type Known = BTreeMap<String, Module>;
+
+/// What is known of the submodules of a working tree.
+#[derive(Debug, Default)]
+pub struct Modules(Mutex<Option<State>>);
+
+#[derive(Debug, Default)]
+struct State {
+    known: Known,
+    strangers: BTreeSet<String>,
+}
+
+/// Where submodules are looked for.
+#[derive(Clone, Copy, Debug)]
+pub struct Ground<'a> {
+    /// The root of the working tree.
+    pub root: &'a Path,
+    /// `evolve`'s private directory.
+    pub private: &'a Path,
+    /// Git, at work in the tree.
+    pub git: &'a Git,
+}
+
+impl Modules {
+    /// Knows of none, so that none is gone into: where only an agent can have made any.
+    pub fn none() -> Modules {
+        Modules(Mutex::new(Some(State::default())))
+    }
+
+    fn state(&self) -> MutexGuard<'_, Option<State>> {
+        self.0.lock().expect("BUG: a holder of the lock panicked")
+    }
+
+    /// Says whether they were looked for.
+    pub fn is_found(&self) -> bool {
+        self.state().is_some()
+    }
+
+    /// Finds those that are there before any agent, the first time this is called; `listed` are the index's.
+    pub fn find(&self, ground: Ground<'_>, listed: Vec<Vec<u8>>) {
+        let mut state = self.state();
+        if state.is_some() {
+            return;
+        }
+        let mut found = State {
+            strangers: read_strangers(ground),
+            ..State::default()
+        };
+        let is_known = |path: &str| !found.strangers.contains(path);
+        found.known = walk(ground, listed, is_known)
+            .into_iter()
+            .filter(|(path, _)| is_known(path))
+            .collect();
+        *state = Some(found);
+    }
+
+    /// Returns those that are known.
+    pub fn known(&self) -> Known {
+        let state = self.state();
+        state
+            .as_ref()
+            .map_or_else(Known::new, |state| state.known.clone())
+    }
+
+    /// Knows these from now on: those that a dead session knew before its agent.
+    pub fn know(&self, ground: Ground<'_>, known: &Known) {
+        *self.state() = Some(State {
+            known: known.clone(),
+            strangers: read_strangers(ground),
+        });
+    }
+
+    /// Takes their settings for the user's again, right before an agent.
+    pub fn renew(&self, root: &Path) {
+        if let Some(state) = &mut *self.state() {
+            for (path, module) in &mut state.known {
+                if let Some(now) = Module::at(root, &exact::encode(path))
+                    && now.is_in_place_of(module)
+                {
+                    *module = now;
+                }
+            }
+        }
+    }
+
+    /// Says whether git may be run in the submodule at this path: it is known and is what it was.
+    pub fn is_open(&self, root: &Path, path: &[u8]) -> bool {
+        let before = self.known().remove(&exact::decode(path));
+        before.is_some_and(|before| Module::at(root, path).as_ref() == Some(&before))
+    }
+
+    /// Says whether git may check out files of the submodule at this path, whose `.git` may be gone.
+    pub fn may_be_checked_out(&self, root: &Path, path: &[u8]) -> bool {
+        let Some(before) = self.known().remove(&exact::decode(path)) else {
+            return false;
+        };
+        let dot_git = [path, b"/.git"].concat();
+        let is_gone = std::fs::symlink_metadata(root.join(OsStr::from_bytes(&dot_git))).is_err();
+        match is_gone {
+            true => before.has_settings(),
+            false => Module::at(root, path).as_ref() == Some(&before),
+        }
+    }
+
+    /// Notes which repositories of submodules are not to be gone into, now that an agent was at work; says which. `listed`
+    /// are the index's.
+    pub fn note_strangers(&self, ground: Ground<'_>, listed: Vec<Vec<u8>>) -> Result<Vec<String>> {
+        let is_open = |path: &str| self.is_open(ground.root, &exact::encode(path));
+        let there = walk(ground, listed, is_open);
+        let new: Vec<_> = there.into_keys().filter(|path| !is_open(path)).collect();
+        if let Some(state) = &mut *self.state() {
+            let is_there = |path: &String| {
+                let dot_git = ground.root.join(path_of(path)).join(".git");
+                std::fs::symlink_metadata(dot_git).is_ok()
+            };
+            state.strangers.extend(new.iter().cloned());
+            state.strangers.retain(is_there);
+            let lines: String = state
+                .strangers
+                .iter()
+                .map(|path| format!("{path}\0"))
+                .collect();
+            let file = ground.private.join(STRANGERS);
+            if files::read_exactly(&file, LIMIT).unwrap_or_default() != lines {
+                files::replace(&file, &exact::encode(&lines))?;
+            }
+        }
+        Ok(new)
+    }
+}
+
+fn read_strangers(ground: Ground<'_>) -> BTreeSet<String> {
+    let file = ground.private.join(STRANGERS);
+    let lines = files::read_exactly(&file, LIMIT).unwrap_or_default();
+    lines.split_terminator('\0').map(str::to_owned).collect()
+}
+
+/// Finds the repositories that are there of these submodules, and of those within; git goes only into those that are `open`.
+fn walk(ground: Ground<'_>, mut listed: Vec<Vec<u8>>, is_open: impl Fn(&str) -> bool) -> Known {
+    let mut found = Known::new();
+    while let Some(path) = listed.pop() {
+        let name = exact::decode(&path);
+        let Some(module) = Module::at(ground.root, &path) else {
+            continue;
+        };
+        if is_open(&name) && !found.contains_key(&name) {
+            let inside = ground
+                .git
+                .elsewhere(&ground.root.join(OsStr::from_bytes(&path)));
+            let within = inside
+                .run(&["ls-files", "--stage", "-z"])
+                .unwrap_or_default();
+            let below = submodules(&within);
+            listed.extend(
+                below
+                    .into_iter()
+                    .map(|below| [&path[..], b"/", &below].concat()),
+            );
+        }
+        found.insert(name, module);
+    }
+    found
+}
+
+/// Returns the paths of the submodules that `git ls-files --stage -z` lists.
+pub fn submodules(listed: &[u8]) -> Vec<Vec<u8>> {
+    let lines = listed.split(|byte| *byte == 0);
+    let path = |line: &[u8]| {
+        let tab = line.iter().position(|byte| *byte == b'\t')?;
+        line.starts_with(SUBMODULE)
+            .then(|| line[tab + 1..].to_vec())
+    };
+    lines.filter_map(path).collect()
+}
+
+impl Module {
+    /// Looks at the repository of the submodule at this path; none if there is none in a plain folder.
+    fn at(root: &Path, path: &[u8]) -> Option<Module> {
+        let folder = root.join(OsStr::from_bytes(path));
+        if !is_beneath(root, &[path, b"/.git"].concat()) {
+            return None;
+        }
+        let dot_git = settings::at(&folder, Path::new(".git")).ok().flatten()?;
+        let place = folder.join(".git");
+        let git_dir = match &dot_git {
+            Setting::File(..) => {
+                let text = files::read_bounded(&place, LIMIT).ok().flatten()?;
+                let to = text.strip_prefix(b"gitdir: ")?.trim_ascii_end();
+                folder.join(OsStr::from_bytes(to))
+            }
+            Setting::Link(_) | Setting::Other => place,
+        };
+        let git_dir = git_dir.canonicalize().ok().filter(|path| path.is_dir())?;
+        let git_dir = exact::decode(git_dir.as_os_str().as_bytes());
+        let settings = settings_of(&git_dir)?;
+        Some(Module {
+            dot_git,
+            git_dir,
+            settings,
+        })
+    }
+
+    /// Says whether the settings are what they were.
+    fn has_settings(&self) -> bool {
+        let now = path_of(&self.git_dir).canonicalize();
+        now.is_ok_and(|now| now == path_of(&self.git_dir))
+            && settings_of(&self.git_dir).as_ref() == Some(&self.settings)
+    }
+
+    /// Says whether this is the repository that `before` was, whatever its settings are.
+    fn is_in_place_of(&self, before: &Module) -> bool {
+        self.dot_git == before.dot_git && self.git_dir == before.git_dir
+    }
+
+    /// Returns the git directory.
+    pub fn git_dir(&self) -> PathBuf {
+        path_of(&self.git_dir)
+    }
+}
+
+/// Reads the settings of a git directory; none if there are too many, or one cannot be read.
+fn settings_of(git_dir: &str) -> Option<BTreeMap<String, Setting>> {
+    let (git_dir, whole) = (path_of(git_dir), [String::new()]);
+    let included = settings::included(&git_dir, &whole);
+    settings::list(&git_dir, (&whole, &included), &mut Bytes::new()).ok()
+}
+
+fn path_of(name: &str) -> PathBuf {
+    PathBuf::from(OsStr::from_bytes(&exact::encode(name)))
+}

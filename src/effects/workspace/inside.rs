@@ -1,0 +1,120 @@
+//! The way into submodules: what is uncommitted there is found, and put on the stash there, by the rule that
+//! `guard::modules` states.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+
+use super::status::{self, Status};
+use super::{Start, Workspace};
+use crate::effects::git::Git;
+use crate::effects::guard::modules::{Ground, submodules};
+use crate::error::Result;
+use crate::model::exact;
+
+/// Lists changes and untracked files, but not those within further submodules.
+const CHANGES: [&str; 3] = ["status", "--porcelain", "--ignore-submodules=dirty"];
+
+impl Workspace<'_> {
+    /// Returns where submodules are looked for.
+    pub fn ground(&self) -> Ground<'_> {
+        Ground {
+            root: &self.repo.root,
+            private: &self.repo.private,
+            git: &self.repo.git,
+        }
+    }
+
+    /// Returns git, at work in the submodule at this path; none where it may not go.
+    fn inside(&self, path: &[u8]) -> Option<Git> {
+        let root = &self.repo.root;
+        let folder = root.join(OsStr::from_bytes(path));
+        let is_open = self.repo.modules.is_open(root, path);
+        is_open.then(|| self.repo.git.elsewhere(&folder))
+    }
+
+    /// Adds to a state the submodules in which something is uncommitted, be it in one within.
+    pub fn look_into_submodules(&self, status: &mut Status) -> Result<()> {
+        let mut changed = Vec::new();
+        let known: Vec<_> = self.repo.modules.known().into_keys().collect();
+        for path in known.iter().map(|path| exact::encode(path)) {
+            if let Some(git) = self.inside(&path)
+                && !git.run(&CHANGES)?.is_empty()
+            {
+                changed.push(path);
+            }
+        }
+        if changed.is_empty() {
+            return Ok(());
+        }
+        let listed = self.repo.git.run(&["ls-files", "--stage", "-z"])?;
+        for path in submodules(&listed) {
+            let is_around = |inner: &Vec<u8>| {
+                let below = inner.strip_prefix(&path[..]);
+                below.is_some_and(|below| below.is_empty() || below.starts_with(b"/"))
+            };
+            if changed.iter().any(is_around) {
+                status.add_submodule(path);
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads the state of the tree without its ignored files.
+    pub fn state(&self) -> Result<Status> {
+        let mut status = status::read(&self.repo.git, false)?;
+        if !self.repo.modules.is_found() {
+            let listed = self.repo.git.run(&["ls-files", "--stage", "-z"])?;
+            self.repo.modules.find(self.ground(), submodules(&listed));
+        }
+        self.look_into_submodules(&mut status)?;
+        Ok(status)
+    }
+
+    /// Puts away what the agent changed inside a submodule without a commit there: no commit of this repository can hold it,
+    /// so it may neither be measured nor stay.
+    pub fn stash_in_submodules(&self, start: &Start, status: &Status) -> Result<Vec<String>> {
+        let mut notes = Vec::new();
+        let mut known: Vec<_> = self.repo.modules.known().into_keys().collect();
+        // The inner ones first: what they leave may be a change of the outer one's.
+        known.reverse();
+        for name in known {
+            let path = exact::encode(&name);
+            let is_changed = status.unstaged.iter().any(|changed| {
+                let below = path.strip_prefix(&changed[..]);
+                below.is_some_and(|below| below.is_empty() || below.starts_with(b"/"))
+            });
+            let Some(git) = self.inside(&path).filter(|_| is_changed) else {
+                continue;
+            };
+            if git.run(&CHANGES)?.is_empty() {
+                continue;
+            }
+            let shown = String::from_utf8_lossy(&path);
+            let within = submodules(&git.run(&["ls-files", "--stage", "-z"])?);
+            let is_closed = |below: &Vec<u8>| {
+                let path = [&path[..], b"/", below].concat();
+                let dot_git = self.repo.root.join(OsStr::from_bytes(&path)).join(".git");
+                dot_git.exists() && self.inside(&path).is_none()
+            };
+            if within.iter().any(is_closed) {
+                notes.push(format!(
+                    "uncommitted changes inside {shown} stay: there is a repository in it that the agent made or changed"
+                ));
+                continue;
+            }
+            let words = format!("evolve: cycle {}, what the agent left", start.cycle);
+            let stash = [
+                "-c",
+                "user.name=evolve",
+                "-c",
+                "user.email=evolve@localhost",
+            ];
+            let push = ["stash", "push", "--include-untracked", "--message", &words];
+            notes.push(match git.run(&[&stash[..], &push].concat()) {
+                Ok(_) => format!("uncommitted changes inside {shown} are in its stash"),
+                Err(cause) => format!("uncommitted changes inside {shown} stay: {cause}"),
+            });
+        }
+        Ok(notes)
+    }
+}
