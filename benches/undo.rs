@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use evolve::effects::repo::Repo;
-use evolve::effects::workspace::{Unmarked, Workspace};
+use evolve::effects::workspace::Workspace;
 use evolve::model::gate::Fate;
 
 use super::support::{Goal, Outcome, Report, Scratch, in_turn, timed};
@@ -34,8 +34,8 @@ pub fn undo(report: &mut Report) -> Outcome {
     Ok(())
 }
 
-/// Makes commits that together change, add and delete a hundred files.
-fn work(scratch: &Scratch, commits: usize) -> Outcome {
+/// Makes commits that together change, add and delete a hundred files, with an agent's mark.
+fn work(scratch: &Scratch, commits: usize, mark: &str) -> Outcome {
     for commit in 0..commits {
         for file in (commit..CHANGED).step_by(commits) {
             let name = |file: usize| format!("files/0/{file}/{file}.txt");
@@ -46,7 +46,10 @@ fn work(scratch: &Scratch, commits: usize) -> Outcome {
             }
         }
         scratch.git(&["add", "--all"])?;
-        scratch.git(&["commit", "--quiet", "--message=work"])?;
+        let mut commit = scratch.command("git");
+        commit.args(["commit", "--quiet", "--message=work"]);
+        let done = commit.env("GIT_REFLOG_ACTION", mark).status()?;
+        assert!(done.success(), "git commit: {done}");
     }
     Ok(())
 }
@@ -55,10 +58,10 @@ fn by_evolve(scratch: &Scratch, commits: usize, cycle: u64) -> Outcome<Duration>
     let repo = Repo::discover(&scratch.root())?;
     let workspace = Workspace { repo: &repo };
     let start = workspace.begin(&format!("bench-{commits}"), cycle)?;
-    work(scratch, commits)?;
+    work(scratch, commits, &start.mark())?;
     let repo = Repo::discover(&scratch.root())?;
     let workspace = Workspace { repo: &repo };
-    let stock = workspace.take_stock(&start, Unmarked::Agents)?;
+    let stock = workspace.take_stock(&start)?;
     let took = timed(|| {
         let plan = workspace.plan_undo(&start, &stock, "revert", "bench")?;
         workspace.settle(&start, &stock, Fate::Undo, plan.as_ref())?;
@@ -70,7 +73,7 @@ fn by_evolve(scratch: &Scratch, commits: usize, cycle: u64) -> Outcome<Duration>
 
 fn by_hand(scratch: &Scratch, commits: usize) -> Outcome<Duration> {
     let start = scratch.git(&["rev-parse", "HEAD"])?;
-    work(scratch, commits)?;
+    work(scratch, commits, "by hand")?;
     let took = timed(|| {
         scratch.git(&["update-ref", "refs/kept", "HEAD"])?;
         scratch.git(&["read-tree", "-m", "-u", "HEAD", &start])?;

@@ -77,6 +77,7 @@ pub async fn cycle(session: &Session, progress: &mut Progress) -> Result<Step, C
         Called::Attempted(attempt, stock) => (*attempt, *stock),
         Called::Over(step) => return Ok(step),
     };
+    attempt.look_again(session, progress, (&start, &mut stock))?;
     let verdict = gate::judge(&attempt.evidence(&stock.change));
     let (verdict, in_the_way) = land::land(
         session,
@@ -101,6 +102,6 @@ pub async fn cycle(session: &Session, progress: &mut Progress) -> Result<Step, C
     match (attempt.cut, in_the_way) {
         (Some(cut), _) => Err(cut),
         (None, Some(ending)) => Ok(Step::End(ending)),
-        (None, None) => Ok(settle::step_after(&record, &verdict)),
+        (None, None) => Ok(settle::step_after(&record, (&verdict, &stock.change))),
     }
 }

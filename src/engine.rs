@@ -124,7 +124,11 @@ fn close(session: &Session, progress: &mut Progress, ending: &Ending) -> Result<
         })?;
         summary::write(session, progress, Some(ending))?;
         let home = session.home();
-        if let Some(commit) = session.tip()? {
+        let tip = match &progress.ledger.branch {
+            Some(branch) => home.resolve(branch)?,
+            None => session.tip()?,
+        };
+        if let Some(commit) = tip {
             let message = format!(
                 "evolve: session {} ended — {}\n\n{}\n",
                 session.id, ending.word, ending.reason

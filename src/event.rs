@@ -118,10 +118,10 @@ pub enum Event {
         status: String,
         /// Wall time in seconds.
         duration_s: f64,
-        /// How many commits the change has.
-        commits: usize,
-        /// How many files the change touches.
-        files: usize,
+        /// How many commits the change has; none where it cannot be told whose they are.
+        commits: Option<usize>,
+        /// How many files the change touches; none where it cannot be told who changed them.
+        files: Option<usize>,
         /// How often its model answered; none if it does not report what it does.
         turns: Option<u64>,
         /// Tokens, read and written, if it reports them.

@@ -50,6 +50,7 @@ pub mod model {
     pub mod limit;
     pub mod mask;
     pub mod measuring;
+    pub mod movement;
     pub mod reading;
     pub mod record;
     pub mod sandbox;

@@ -19,7 +19,7 @@ use crate::effects::mirror::Mirror;
 use crate::effects::repo::Repo;
 use crate::effects::sandbox::Sandbox;
 use crate::effects::stop::Stop;
-use crate::effects::workspace::{Start, Stock, Unmarked, Workspace};
+use crate::effects::workspace::{Start, Stock, Workspace};
 use crate::error::{Error, Result};
 use crate::event::{Event, Events};
 use crate::model::goals::Limits;
@@ -202,7 +202,7 @@ impl Session {
             None => {
                 let put_back = start.put_back_settings(&self.repo.own_places())?;
                 let repo = self.repo.reopened()?;
-                let mut stock = Workspace { repo: &repo }.take_stock(start, Unmarked::Agents)?;
+                let mut stock = Workspace { repo: &repo }.take_stock(start)?;
                 stock.notes.extend(put_back);
                 Ok(stock)
             }

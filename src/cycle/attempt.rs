@@ -343,12 +343,13 @@ impl<'a> Attempt<'a> {
     }
 
     fn tell_agent(&self, session: &Session, stock: &Stock) {
+        let is_all_its_own = stock.change.by_others.is_empty();
         if let Some(run) = &self.run {
             session.events.send(Event::AgentFinished {
                 status: run.report.status.clone(),
                 duration_s: run.report.duration_s,
-                commits: stock.commits.len(),
-                files: stock.files.len(),
+                commits: is_all_its_own.then_some(stock.commits.len()),
+                files: is_all_its_own.then_some(stock.files.len()),
                 turns: run.activity.as_ref().map(|activity| activity.turns),
                 tokens: run.report.tokens,
                 cost_usd: run.report.cost_usd,

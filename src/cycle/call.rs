@@ -6,6 +6,7 @@ use chrono::Local;
 use crate::cycle::Step;
 use crate::cycle::attempt::Attempt;
 use crate::effects::clock;
+use crate::effects::repo::Head;
 use crate::effects::workspace::{Start, Stock};
 use crate::error::{Error, Kind};
 use crate::model::agent::{CannotRun, wait};
@@ -14,6 +15,9 @@ use crate::model::limit;
 use crate::model::select::Task;
 use crate::model::snapshot::Snapshot;
 use crate::session::{Cut, Ending, Progress, Session};
+
+/// How often in a row a cycle begins anew because the branch was moved while the goals were measured.
+const TRIES: u32 = 3;
 
 /// What calling the agent came to.
 #[derive(Debug)]
@@ -31,6 +35,9 @@ pub async fn call<'a>(
     start: &mut Start,
     (goals, before, task): (&'a Goals, &'a Snapshot, &'a Task),
 ) -> Result<Called<'a>, Cut> {
+    if let Some(step) = outrun(session, progress, start)? {
+        return Ok(Called::Over(step));
+    }
     loop {
         let mut attempt = Attempt::new(goals, before, task);
         attempt.prepare(session, progress, start).await?;
@@ -54,6 +61,31 @@ pub async fn call<'a>(
         }
         *start = now;
     }
+}
+
+/// Looks whether the branch is where the cycle began. Where somebody committed while the goals were measured the cycle begins
+/// anew, on what is there now: before an agent is paid for work that could not be told from theirs.
+fn outrun(session: &Session, progress: &mut Progress, start: &Start) -> Result<Option<Step>, Cut> {
+    let began = Head {
+        branch: Some(start.branch.clone()),
+        commit: Some(start.commit.clone()),
+    };
+    if session.isolation.is_some() || session.repo.head()? == began {
+        progress.outrun_in_a_row = 0;
+        return Ok(None);
+    }
+    progress.outrun_in_a_row += 1;
+    let what = "the branch was moved, or another one checked out, while the goals were measured";
+    if progress.outrun_in_a_row < TRIES {
+        session
+            .events
+            .note(format!("{what}: the cycle begins anew"));
+        return Ok(Some(Step::Next));
+    }
+    let reason = format!(
+        "a human is needed: {TRIES} times in a row {what} — see `git reflog`; if a check commits, it has to stop that; then run evolve again"
+    );
+    Ok(Some(Step::End(Ending::human_needed(reason, Vec::new()))))
 }
 
 /// Waits until the agent may be called again; returns what follows instead if it will not be.

@@ -9,7 +9,7 @@ use crate::effects::quarantine::Quarantine;
 use crate::effects::workspace::{Settled, Start, Stock, Workspace};
 use crate::error::Result;
 use crate::event::Event;
-use crate::model::gate::{Fate, Verdict};
+use crate::model::gate::{Change, Fate, Verdict};
 use crate::model::ledger as names;
 use crate::model::lesson;
 use crate::model::record::{CycleResult, ENVIRONMENT_CHANGED, Record};
@@ -161,6 +161,12 @@ pub fn record(
         if !record.newly_passing.contains(id) {
             record.newly_passing.push(id.clone());
         }
+    }
+    let home = session.home();
+    if home.head()?.branch.as_ref() != Some(&start.branch) && home.resolve(&start.branch)?.is_some()
+    {
+        // A person went to another branch meanwhile, on which the record has no business.
+        progress.ledger.branch = Some(start.branch.clone());
     }
     let found = progress
         .ledger
@@ -354,10 +360,10 @@ pub fn leave_to_agents_no_more(
 }
 
 /// Says what follows a recorded cycle.
-pub fn step_after(record: &Record, verdict: &Verdict) -> Step {
+pub fn step_after(record: &Record, (verdict, change): (&Verdict, &Change)) -> Step {
     let reason = record.reason.clone().unwrap_or_default();
     if verdict.fate == Fate::Leave {
-        return Step::End(Ending::somebody_else(&reason));
+        return Step::End(Ending::somebody_else(&reason, change.suspect));
     }
     if record.is_environment_change() {
         return Step::End(Ending::human_needed(reason, Vec::new()));

@@ -7,7 +7,7 @@ use std::fs;
 use crate::effects::files;
 use crate::effects::repo::Repo;
 use crate::effects::slot::{Ignored, Slot};
-use crate::effects::workspace::{Settled, Start, Stock, Unmarked, Workspace};
+use crate::effects::workspace::{Settled, Start, Stock, Workspace};
 use crate::error::{Error, Result};
 use crate::model::gate::Fate;
 use crate::model::record::START_IS_GONE;
@@ -101,7 +101,7 @@ impl Isolation {
             Err(cause) => format!("its copy cannot be read: {}", cause.message),
         };
         let repo = self.remake(start)?;
-        let mut stock = (Workspace { repo: &repo }).take_stock(start, Unmarked::InSlot)?;
+        let mut stock = (Workspace { repo: &repo }).take_stock(start)?;
         stock.change.rewritten = Some(why);
         self.take_over(&repo, start, &stock)?;
         Ok(stock)
@@ -112,7 +112,7 @@ impl Isolation {
         let Some(repo) = self.slot.reclaim(&self.user)? else {
             return Ok(None);
         };
-        let stock = (Workspace { repo: &repo }).take_stock(start, Unmarked::InSlot)?;
+        let stock = (Workspace { repo: &repo }).take_stock(start)?;
         if let Err(cause) = self.take_over(&repo, start, &stock) {
             // What a git that was killed left would be in the way of the next one.
             (Workspace { repo: &self.user }).clear_locks(start)?;

@@ -15,14 +15,13 @@ use git2::{
     Signature, Sort,
 };
 
-use serde::{Deserialize, Serialize};
-
 use crate::effects::files;
 use crate::effects::git::Git;
 use crate::effects::guard::modules::Modules;
 use crate::effects::mirror::Mirror;
 use crate::effects::places::Places;
 use crate::error::{Error, Kind, Result};
+use crate::model::movement::Movement;
 use crate::model::{mask, text};
 
 pub use copies::Merged;
@@ -61,17 +60,6 @@ pub struct Commit {
     pub id: String,
     /// The first line of its message.
     pub subject: String,
-}
-
-/// One movement of a ref, from its reflog.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Movement {
-    /// Where it was.
-    pub old: String,
-    /// Where it went.
-    pub new: String,
-    /// What was noted.
-    pub message: String,
 }
 
 impl std::fmt::Debug for Repo {
@@ -177,11 +165,11 @@ impl Repo {
     }
 
     /// Has libgit2 sync each object, ref and reflog that it writes, and the folders they are in: what the journal says was
-    /// done is then on the disk. To be called before anything is asked of the repository, because libgit2 looks up its
+    /// done is then on the disk. It notes its movements of branches also where the repository keeps no reflog. To be called before anything is asked of the repository, because libgit2 looks up its
     /// `core.fsyncObjectFiles` once.
     pub fn make_durable(&mut self) -> Result<()> {
         let path = self.private.join("durable.config");
-        let wanted = b"[core]\n\tfsyncObjectFiles = true\n";
+        let wanted = b"[core]\n\tfsyncObjectFiles = true\n\tlogAllRefUpdates = true\n";
         if !fs::read(&path).is_ok_and(|found| found == wanted) {
             files::replace(&path, wanted)?;
         }

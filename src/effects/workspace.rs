@@ -23,14 +23,14 @@ use crate::effects::guard::{Guarded, Whose};
 use crate::effects::keep::{self, Kept};
 use crate::effects::places::Places;
 use crate::effects::quarantine::Quarantine;
-use crate::effects::repo::{Commit, Movement, Repo};
+use crate::effects::repo::{Commit, Head, Repo};
 use crate::error::{Error, Result};
 use crate::model::gate::{Change, Fate};
+use crate::model::movement::Movement;
 use crate::model::text;
 
 pub use land::{Landed, Landing};
 pub use restore::Plan;
-pub use stock::Unmarked;
 
 /// The state that a cycle starts from and that an undo goes back to.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -121,6 +121,17 @@ pub struct Stock {
     pub nested: Vec<Vec<u8>>,
     /// What a reader of the record should know.
     pub notes: Vec<String>,
+    /// Where HEAD and the branch were then; none where nobody else is at work.
+    pub place: Option<Place>,
+}
+
+/// Where HEAD and the branch that is worked on are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// HEAD.
+    pub head: Head,
+    /// The branch's commit; none if it is gone.
+    pub branch: Option<String>,
 }
 
 impl Stock {
@@ -133,6 +144,7 @@ impl Stock {
             files: Vec::new(),
             nested: Vec::new(),
             notes: Vec::new(),
+            place: None,
         }
     }
 }
@@ -282,11 +294,10 @@ impl Workspace<'_> {
         settled.notes.extend(quarantine.notes());
         self.give_flags_back(start)?;
         if is_left {
-            settled.commit = self
-                .repo
-                .head()?
-                .commit
-                .unwrap_or_else(|| stock.tip.clone());
+            // A person may have gone to another branch.
+            let on_branch = self.repo.resolve(&start.branch)?;
+            let now = on_branch.or(self.repo.head()?.commit);
+            settled.commit = now.unwrap_or_else(|| stock.tip.clone());
         }
         Ok(settled)
     }

@@ -15,11 +15,11 @@ use crate::effects::places::Places;
 use crate::effects::process::{self, MARK};
 use crate::effects::quarantine::Quarantine;
 use crate::effects::repo::Repo;
-use crate::effects::workspace::{Plan, Settled, Start, Unmarked, Workspace, some_of};
+use crate::effects::workspace::{Plan, Settled, Start, Workspace, some_of};
 use crate::effects::{clock, files, keep, proc_table};
 use crate::error::{Error, Result};
 use crate::event::Events;
-use crate::model::gate::Fate;
+use crate::model::gate::{Fate, Suspect};
 use crate::model::ledger as names;
 use crate::model::record::{CycleResult, History, Record};
 use crate::session::Ending;
@@ -63,7 +63,7 @@ pub fn recover(repo: &Repo, diary: &Diary, events: &Events) -> Result<Option<End
             }
         }
         (Phase::Agent | Phase::Undoing, Some(start), Some(record)) => {
-            let (record, fate) = undo((&workspace, diary), start, record, journal.plan.as_ref())?;
+            let (record, left) = undo((&workspace, diary), start, record, journal.plan.as_ref())?;
             let start = start.clone();
             // From here on the cycle is settled: a crash of this start must not settle it again.
             journal.phase = Phase::Recording;
@@ -71,8 +71,8 @@ pub fn recover(repo: &Repo, diary: &Diary, events: &Events) -> Result<Option<End
             diary.write(&journal)?;
             write_down((&workspace, events), &start, (&record, &journal))?;
             let reason = record.reason.unwrap_or_default();
-            if fate == Fate::Leave {
-                ending = Some(Ending::somebody_else(&reason));
+            if let Some(suspect) = left {
+                ending = Some(Ending::somebody_else(&reason, suspect));
             }
             let work = match &record.reverted_to {
                 Some(_) => format!("its change was undone and stays under {}", start.work_ref()),
@@ -165,14 +165,14 @@ fn put_back_swept(workspace: &Workspace<'_>, start: &Start) -> Result<String> {
 }
 
 /// Takes back the change of the dead session's cycle; going on with an undo that had begun. It is left as it is where
-/// somebody else's commits are in the way.
+/// commits are in the way that are not, or may not be, the agent's: then it is returned who else may have made them.
 fn undo(
     (workspace, diary): (&Workspace<'_>, &Diary),
     start: &Start,
     record: &Record,
     plan: Option<&Plan>,
-) -> Result<(Record, Fate)> {
-    let mut fate = Fate::Undo;
+) -> Result<(Record, Option<Suspect>)> {
+    let mut left = None;
     let mut record = record.clone();
     record.timestamp = clock::timestamp();
     record.result = CycleResult::Interrupted;
@@ -180,15 +180,12 @@ fn undo(
     let settled = match plan {
         Some(plan) => finish(workspace, start, plan)?,
         None => {
-            let stock = workspace.take_stock(start, Unmarked::Others)?;
+            let stock = workspace.take_stock(start)?;
             record.notes.extend(stock.notes.iter().cloned());
             if !stock.change.by_others.is_empty() {
-                record.reason = Some(format!(
-                    "somebody else committed: {}",
-                    stock.change.by_others.join(", ")
-                ));
-                fate = Fate::Leave;
-                workspace.settle(start, &stock, fate, None)?
+                record.reason = Some(stock.change.others());
+                left = Some(stock.change.suspect);
+                workspace.settle(start, &stock, Fate::Leave, None)?
             } else {
                 let subject = format!("revert: evolve cycle {} interrupted", start.cycle);
                 let plan = workspace.plan_undo(
@@ -198,12 +195,12 @@ fn undo(
                     "The session died in mid-cycle.",
                 )?;
                 note_plan(diary, plan.as_ref())?;
-                workspace.settle(start, &stock, fate, plan.as_ref())?
+                workspace.settle(start, &stock, Fate::Undo, plan.as_ref())?
             }
         }
     };
     if settled.was_outrun {
-        fate = Fate::Leave;
+        left = Some(Suspect::Nobody);
         record.reason = Some("somebody else committed after the session had died".to_owned());
     }
     let content = workspace
@@ -214,7 +211,7 @@ fn undo(
     record.commit_sha = settled.commit;
     record.content = Some(content);
     record.notes.extend(settled.notes);
-    Ok((record, fate))
+    Ok((record, left))
 }
 
 fn note_plan(diary: &Diary, plan: Option<&Plan>) -> Result<()> {
@@ -256,23 +253,27 @@ fn write_down(
 ) -> Result<()> {
     let repo = workspace.repo;
     let record = &record.clone().kept();
-    let head = match journal.slot.is_some() {
-        // Another branch may be checked out by now.
-        true => repo
-            .resolve(&start.branch)?
-            .ok_or_else(|| Error::unsafe_repo(format!("{} is gone", start.branch)))?,
-        false => repo.ready_head()?.1,
+    let is_checked_out = repo.head()?.branch.as_ref() == Some(&start.branch);
+    // Another branch may be checked out by now.
+    let elsewhere = match journal.slot.is_some() || !is_checked_out {
+        true => repo.resolve(&start.branch)?,
+        false => None,
+    };
+    let is_elsewhere = elsewhere.is_some();
+    let head = match (elsewhere, journal.slot.is_some()) {
+        (Some(tip), _) => tip,
+        (None, true) => return Err(Error::unsafe_repo(format!("{} is gone", start.branch))),
+        (None, false) => repo.ready_head()?.1,
     };
     let tree = repo.tree_of(&head)?;
-    let is_checked_out = repo.head()?.branch.as_ref() == Some(&start.branch);
     if is_recorded(repo, &tree, record)? {
-        return match is_checked_out || journal.slot.is_none() {
+        return match is_checked_out || !is_elsewhere {
             true => workspace.sync_ledger(&repo.ledger_files(&tree)?),
             false => Ok(()),
         };
     }
     let mut ledger = Ledger::load_at(repo, &start.commit, &journal.ledger)?;
-    ledger.branch = journal.slot.is_some().then(|| start.branch.clone());
+    ledger.branch = is_elsewhere.then(|| start.branch.clone());
     let post = names::post_snapshot(record.cycle);
     if !journal.ledger.contains_key(&post) {
         // Measured too late to be written down, or not measured at all and the agent's own.

@@ -10,11 +10,11 @@ use serde::Serialize;
 
 use crate::model::text;
 
+pub use crate::model::gate::BY_OTHERS;
 pub use again::{differing, of_measured};
 pub use files::{Filed, files};
 pub use lines::{Lines, Written, lines};
 pub use record::{Kept, Recorder, Sight, Witness, is_adrift, of_record};
-pub use result::BY_OTHERS;
 
 /// Something in a history that does not agree with something else in it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]

@@ -3,14 +3,34 @@
 use crate::model::record::{CycleResult, DECLINED};
 use crate::model::select::Task;
 use crate::model::snapshot::{self, Snapshot};
+use crate::model::text;
+
+/// The start of the reason of a cycle in which the commits are not only the agent's, or not for certain.
+pub const BY_OTHERS: &str = "somebody else committed";
+/// How many movements by others a reason names.
+const OTHERS_SHOWN: usize = 10;
+
+/// Who, other than a person, may have moved the branch.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Suspect {
+    /// Hardly anybody: the agent left its mark on commits of its own.
+    #[default]
+    Nobody,
+    /// The agent, if its git did not get the mark: it left none anywhere.
+    Agent,
+    /// A check: the agent had ended.
+    Check,
+}
 
 /// What an agent's work came to, as far as the verdict looks at it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Change {
     /// The content differs from the start's.
     pub is_made: bool,
-    /// Commits that somebody else made meanwhile, in words.
+    /// Commits that somebody else made meanwhile, or of which it cannot be told who made them, in words.
     pub by_others: Vec<String>,
+    /// Who else may have made these commits.
+    pub suspect: Suspect,
     /// How history was rewritten, in words.
     pub rewritten: Option<String>,
     /// Frozen files that were changed, and what of GOALS.yaml moved, in words.
@@ -22,6 +42,17 @@ pub struct Change {
 }
 
 impl Change {
+    /// Says in words what somebody else did, or may have done.
+    pub fn others(&self) -> String {
+        let or_who = match self.suspect {
+            Suspect::Nobody => "",
+            Suspect::Agent => ", or the agent without its mark",
+            Suspect::Check => ", or a check did",
+        };
+        let what = text::some_of(&self.by_others, OTHERS_SHOWN);
+        format!("{BY_OTHERS}{or_who}: {what}")
+    }
+
     /// Says whether the change is undone whatever the goals say, so that nothing needs to be measured.
     pub fn is_condemned(&self) -> bool {
         self.rewritten.is_some() || !self.goalposts.is_empty() || !self.taken.is_empty()
@@ -93,8 +124,7 @@ pub fn judge(evidence: &Evidence<'_>) -> Verdict {
         Err(_) => Default::default(),
     };
     let (fate, result, reason) = if !change.by_others.is_empty() {
-        let reason = format!("somebody else committed: {}", change.by_others.join(", "));
-        (Fate::Leave, CycleResult::Interrupted, Some(reason))
+        (Fate::Leave, CycleResult::Interrupted, Some(change.others()))
     } else if let Some(reason) = &evidence.cut_short {
         (Fate::Undo, CycleResult::Interrupted, Some(reason.clone()))
     } else if let Some(reason) = regression(evidence, &newly_failing) {
@@ -318,6 +348,18 @@ mod tests {
                 (Leave, Interrupted, "somebody else committed: abc commit: x"),
             ),
             (
+                made(Change {
+                    by_others: words("abc commit: x"),
+                    suspect: Suspect::Agent,
+                    ..Change::default()
+                }),
+                (
+                    Leave,
+                    Interrupted,
+                    "somebody else committed, or the agent without its mark: abc commit: x",
+                ),
+            ),
+            (
                 Case {
                     cut_short: Some("KILL"),
                     ..Case::good()
@@ -445,6 +487,7 @@ mod tests {
             change.prop_map(
                 |(is_made, by_others, goalposts, taken, is_rewritten)| Change {
                     is_made,
+                    suspect: Suspect::Nobody,
                     by_others,
                     rewritten: is_rewritten.then(|| "amended".to_owned()),
                     goalposts,

@@ -3,6 +3,7 @@
 use crate::effects::repo::Repo;
 use crate::effects::stop::Halt;
 use crate::error::Error;
+use crate::model::gate::Suspect;
 use crate::model::ledger as names;
 use crate::model::select::Stuck;
 
@@ -76,9 +77,16 @@ impl Ending {
     }
 
     /// An ending because somebody else's commits are in the way of an undo (exit 11).
-    pub fn somebody_else(reason: &str) -> Ending {
-        let way_out = "the work was left as it is: look at `git log`, keep or revert what is there, then run evolve again";
-        Ending::human_needed(format!("{reason} — {way_out}"), Vec::new())
+    pub fn somebody_else(reason: &str, suspect: Suspect) -> Ending {
+        let way_out = "nothing was judged or undone: look at `git log` and `git status`, keep or take back what is there, then run evolve again";
+        let more = match suspect {
+            Suspect::Nobody => "",
+            Suspect::Agent => {
+                "; if the agent made these commits, let it hand GIT_REFLOG_ACTION on to its git, leave committing to evolve, or work in a copy of its own (--isolate)"
+            }
+            Suspect::Check => "; if a check made them, it has to stop that",
+        };
+        Ending::human_needed(format!("{reason} — {way_out}{more}"), Vec::new())
     }
 
     /// The ending that a STOP file asks for. One that git tracks would stop every clone, and is said to be.

@@ -66,6 +66,8 @@ pub struct Progress {
     pub is_unmirrored: bool,
     /// How many cycles in a row worked on what agents left.
     pub found_in_a_row: usize,
+    /// How often in a row the branch was moved while the goals were first measured.
+    pub outrun_in_a_row: u32,
     /// Where the programs that checks call were found first.
     pub programs: BTreeMap<String, String>,
 }
@@ -96,6 +98,7 @@ impl Progress {
             last_sweep: None,
             is_unmirrored: false,
             found_in_a_row: 0,
+            outrun_in_a_row: 0,
             programs: BTreeMap::new(),
         }
     }

@@ -333,20 +333,16 @@ fn agent_line(event: &Event) -> String {
         }
         said.push(usage.words());
     }
-    let mut line = format!(
-        "agent {} after {}: ",
-        clean_line(status),
-        duration(*duration_s)
-    );
-    if !said.is_empty() {
-        line.push_str(&format!("{}; ", said.join(", ")));
+    let mut said = Vec::from_iter((!said.is_empty()).then(|| said.join(", ")));
+    if let (Some(commits), Some(files)) = (commits, files) {
+        let (commits, files) = (count(*commits, "commit"), count(*files, "file"));
+        said.push(format!("{commits}, {files}"));
     }
-    line.push_str(&format!(
-        "{}, {}",
-        count(*commits, "commit"),
-        count(*files, "file")
-    ));
-    line
+    let (status, after) = (clean_line(status), duration(*duration_s));
+    match said.is_empty() {
+        true => format!("agent {status} after {after}"),
+        false => format!("agent {status} after {after}: {}", said.join("; ")),
+    }
 }
 
 fn session_line(names: &[&String; 2], counts: &[usize; 2], agent: Option<(&str, bool)>) -> String {

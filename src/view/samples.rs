@@ -136,8 +136,8 @@ pub fn events() -> Vec<Event> {
         Event::AgentFinished {
             status: "done".to_owned(),
             duration_s: 187.0,
-            commits: 1,
-            files: 4,
+            commits: Some(1),
+            files: Some(4),
             turns: Some(12),
             tokens: Some(45_120),
             cost_usd: None,

@@ -6,9 +6,11 @@ use super::Attempt;
 use crate::effects::workspace::{Start, Stock, Workspace};
 use crate::effects::{files, program};
 use crate::error::Result;
+use crate::model::gate::Suspect;
 use crate::model::goals;
+use crate::model::ledger as names;
 use crate::model::yardstick::{self, Yardstick};
-use crate::session::Session;
+use crate::session::{Progress, Session};
 
 impl Attempt<'_> {
     /// Returns the digests of the yardstick's bytes on disk: no tree tells of a change to what git does not track, nor of
@@ -78,6 +80,30 @@ impl Attempt<'_> {
             }
         }
         Ok(stock)
+    }
+
+    /// Looks whether somebody else moved the branch while the change was measured: then nothing is judged.
+    pub fn look_again(
+        &mut self,
+        session: &Session,
+        progress: &mut Progress,
+        (start, stock): (&Start, &mut Stock),
+    ) -> Result<()> {
+        let is_theirs = !stock.change.by_others.is_empty();
+        // A git directory that is gone is refused when the cycle is settled.
+        if is_theirs || session.isolation.is_some() || !session.has_git_dir() {
+            return Ok(());
+        }
+        let moved = session.workspace().moved_since(start, stock)?;
+        if !moved.is_empty() {
+            stock.change.by_others = moved;
+            stock.change.suspect = Suspect::Check;
+            self.after = Err("not measured".to_owned());
+            progress
+                .ledger
+                .unwrite(&names::post_snapshot(start.cycle))?;
+        }
+        Ok(())
     }
 
     /// Puts a goals file that lies outside the repository back as it was loaded: no undo reaches it, and the next cycle would

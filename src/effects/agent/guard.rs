@@ -1,5 +1,5 @@
-//! The settings of the agent's git, handed over in its environment: what it passes by, and that it pushes nowhere. A push
-//! cannot be undone. This is a guard against habit, not a wall: who unsets a variable gets by.
+//! The settings of the agent's git, handed over in its environment: what it passes by, that it notes what it does to
+//! branches, and that it pushes nowhere. A push cannot be undone. This is a guard against habit, not a wall: who unsets a variable gets by.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -9,10 +9,13 @@ use crate::effects::git::Git;
 /// What the addresses of pushes are turned into; no git can go there, and its words name this.
 const REFUSED: &str = "evolve-refuses-pushes://";
 
-/// Returns the variables that set `core.excludesFile` to `excludes` and send every push nowhere.
+/// Returns the variables that set `core.excludesFile` to `excludes`, have movements of branches noted, and send every push
+/// nowhere.
 pub fn git_settings(root: &Path, excludes: &Path) -> Vec<(OsString, OsString)> {
     let mut settings: Vec<(OsString, OsString)> = vec![
         ("core.excludesFile".into(), excludes.into()),
+        // Without notes of them the agent's commits could not be told from somebody else's.
+        ("core.logAllRefUpdates".into(), "true".into()),
         (format!("url.{REFUSED}.pushInsteadOf").into(), "".into()),
     ];
     // An address that is for pushes alone is not turned into another by `pushInsteadOf`.

@@ -48,8 +48,10 @@ impl Workspace<'_> {
         subject: &str,
         reason: &str,
     ) -> Result<Option<Plan>> {
-        let branch_was = self.repo.resolve(&start.branch)?;
-        let is_on_branch = self.repo.head()?.branch.as_ref() == Some(&start.branch);
+        // Not where they are by now: what somebody else committed since is not to be undone.
+        let place = stock.place.clone().map_or_else(|| self.place(start), Ok)?;
+        let branch_was = place.branch;
+        let is_on_branch = place.head.branch.as_ref() == Some(&start.branch);
         if is_on_branch && branch_was.as_ref() == Some(&start.commit) && stock.tip == start.commit {
             return Ok(None);
         }

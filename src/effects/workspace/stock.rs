@@ -8,13 +8,14 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use super::strays::Left;
-use super::{Start, Stock, Workspace, ended, some_of};
+use super::{Place, Start, Stock, Workspace, ended, some_of};
 use crate::effects::keep::is_beneath;
-use crate::effects::repo::{Head, Movement};
+use crate::effects::repo::Head;
 use crate::effects::{files, proc_table};
 use crate::error::{Error, Result};
-use crate::model::gate::Change;
+use crate::model::gate::{Change, Suspect};
 use crate::model::ledger::is_ledger_path;
+use crate::model::movement::{self, ByOthers, Moved, Movement};
 
 /// The most commits of a cycle that are listed.
 const COMMITS_LISTED: usize = 100;
@@ -30,20 +31,9 @@ struct Found {
     notes: Vec<String>,
 }
 
-/// Whose the movements of refs are that carry no mark, where none does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unmarked {
-    /// The agent's, which scrubbed its environment: right after it has ended.
-    Agents,
-    /// Somebody else's: after a crash, when a person may have worked here since.
-    Others,
-    /// The agent's, like all other movements: nobody else is at work in a slot.
-    InSlot,
-}
-
 impl Workspace<'_> {
     /// Takes stock: commits what was left uncommitted, follows the work to another branch, lists what changed.
-    pub fn take_stock(&self, start: &Start, unmarked: Unmarked) -> Result<Stock> {
+    pub fn take_stock(&self, start: &Start) -> Result<Stock> {
         start.guarded.find_lost(self.repo, &start.commit)?;
         self.repo.tree_of(&start.commit).map_err(|_| {
             Error::unsafe_repo(format!(
@@ -52,24 +42,10 @@ impl Workspace<'_> {
             ))
             .hint("the agent replaced the repository; the files are as it left them, nothing was done to them")
         })?;
-        let by_others = self.movements_by_others(start, unmarked);
+        let others = self.movements_by_others(start)?;
         let put_back = start.put_back_refs(self.repo)?;
-        if !by_others.is_empty() {
-            return Ok(Stock {
-                change: Change {
-                    by_others,
-                    ..Change::default()
-                },
-                tip: self
-                    .repo
-                    .head()?
-                    .commit
-                    .unwrap_or_else(|| start.commit.clone()),
-                commits: Vec::new(),
-                files: Vec::new(),
-                nested: Vec::new(),
-                notes: put_back,
-            });
+        if !others.words.is_empty() {
+            return self.leave_to_others(start, others, put_back);
         }
         let mut left = Left {
             notes: self.clear_locks(start)?,
@@ -118,64 +94,115 @@ impl Workspace<'_> {
             files,
             nested: left.nested,
             notes: left.notes,
+            place: Some(self.place(start)?),
         })
     }
 
-    /// Returns what somebody else did to the branch while the agent ran. The agent's own movements carry its mark; where
-    /// none does, the agent scrubbed its environment and all are its own.
-    fn movements_by_others(&self, start: &Start, unmarked: Unmarked) -> Vec<String> {
-        if unmarked == Unmarked::InSlot {
-            return Vec::new();
+    /// Returns what was done to the branch and to HEAD while the agent ran that cannot be told to be the agent's. Nobody but
+    /// agents is at work in a slot.
+    fn movements_by_others(&self, start: &Start) -> Result<ByOthers> {
+        if self.repo.is_slot {
+            return Ok(ByOthers::default());
         }
         let (newest, branch_newest) = &start.newest_movements;
         let before = (newest.as_ref(), start.head_movements);
-        let head = self.new_movements(start, self.repo.movements("HEAD"), before);
-        let branch_log = self.repo.movements(&start.branch);
-        let is_logged = !branch_log.is_empty();
-        let branch = self.new_movements(
-            start,
-            branch_log,
-            (branch_newest.as_ref(), start.branch_movements),
-        );
+        let head = Moved {
+            name: "HEAD".to_owned(),
+            movements: self.new_movements(start, self.repo.movements("HEAD"), before),
+            now: self.repo.head()?.commit,
+        };
+        let before = (branch_newest.as_ref(), start.branch_movements);
+        let movements = self.repo.movements(&start.branch);
+        let branch = Moved {
+            name: short(&start.branch).to_owned(),
+            movements: self.new_movements(start, movements, before),
+            now: self.repo.resolve(&start.branch).ok().flatten(),
+        };
         let mark = start.mark();
-        let is_marked = |movement: &Movement| movement.message.starts_with(&mark);
-        let all = || branch.iter().chain(&head);
-        // Some commands of git heed no mark, such as renaming a branch; what leads to no commit or to one of the agent's
-        // own is nobody else's work.
-        let brings_nothing = |movement: &Movement| {
-            movement.old == movement.new
-                || movement.new.bytes().all(|digit| digit == b'0')
-                || all().any(|own| is_marked(own) && own.new == movement.new)
+        Ok(movement::by_others(&mark, &start.commit, &branch, &head))
+    }
+
+    /// The stock of a cycle in which somebody else moved the branch: nothing is listed, because nobody can tell whose it is.
+    /// Commits of theirs that no branch leads to any more are kept.
+    fn leave_to_others(
+        &self,
+        start: &Start,
+        others: ByOthers,
+        mut notes: Vec<String>,
+    ) -> Result<Stock> {
+        notes.extend(self.keep_lost(start, &others.commits)?);
+        let head = self.repo.head()?;
+        Ok(Stock {
+            change: Change {
+                by_others: others.words,
+                suspect: match others.is_beside_agent {
+                    true => Suspect::Nobody,
+                    false => Suspect::Agent,
+                },
+                ..Change::default()
+            },
+            tip: head.commit.unwrap_or_else(|| start.commit.clone()),
+            notes,
+            ..Stock::untouched(start)
+        })
+    }
+
+    /// Returns where HEAD and the start's branch are.
+    pub(super) fn place(&self, start: &Start) -> Result<Place> {
+        Ok(Place {
+            head: self.repo.head()?,
+            branch: self.repo.resolve(&start.branch)?,
+        })
+    }
+
+    /// Returns what was done to branch and HEAD since stock was taken, in words.
+    pub fn moved_since(&self, start: &Start, stock: &Stock) -> Result<Vec<String>> {
+        let (Some(was), now) = (&stock.place, self.place(start)?) else {
+            return Ok(Vec::new());
         };
-        // Where a rebase or cherry-pick of the agent's passes over commits that need no picking; and nobody rewrites a branch
-        // that an agent works on.
-        let goes_on = |movement: &Movement| {
-            let heeds_no_mark = movement.message.ends_with(": fast-forward")
-                && all().any(|own| is_marked(own) && own.new == movement.old);
-            heeds_no_mark
-                || ["filter-branch: rewrite", "initial pull"].contains(&movement.message.as_str())
+        const WHEN: &str = "while the goals were measured";
+        let shown = |commit: &Option<String>| match commit {
+            Some(commit) => commit.get(..10).unwrap_or(commit).to_owned(),
+            None => "nothing".to_owned(),
         };
-        let mut others = Vec::new();
-        if unmarked == Unmarked::Others || all().any(is_marked) {
-            for movement in
-                all().filter(|one| !is_marked(one) && !brings_nothing(one) && !goes_on(one))
-            {
-                let words = format!(
-                    "{} {}",
-                    movement.new.get(..10).unwrap_or_default(),
-                    movement.message
-                );
-                if !others.contains(&words) {
-                    others.push(words);
-                }
+        let mut moved = Vec::new();
+        if now.branch != was.branch {
+            let (branch, there) = (short(&start.branch), shown(&now.branch));
+            moved.push(format!("{branch} was moved to {there} {WHEN}"));
+        }
+        if now.head.branch != was.head.branch {
+            let there = now.head.branch.as_deref();
+            let there = there.map_or("a detached HEAD".to_owned(), |branch| {
+                format!("the branch {}", short(branch))
+            });
+            moved.push(format!("{there} was checked out {WHEN}"));
+        } else if now.head != was.head && moved.is_empty() {
+            let there = shown(&now.head.commit);
+            moved.push(format!("HEAD was moved to {there} {WHEN}"));
+        }
+        Ok(moved)
+    }
+
+    /// Keeps the commits that neither the branch nor HEAD leads to: the agent may have taken them back.
+    fn keep_lost(&self, start: &Start, commits: &[String]) -> Result<Vec<String>> {
+        let places = [self.repo.resolve(&start.branch)?, self.repo.head()?.commit];
+        let mut tips: Vec<String> = places.into_iter().flatten().collect();
+        let mut notes = Vec::new();
+        // The newest first: it leads to most of the others.
+        for commit in commits.iter().rev().take(COMMITS_LISTED) {
+            let leads_to = |tip: &String| self.repo.descends(tip, commit).unwrap_or(true);
+            if tips.iter().any(leads_to) {
+                continue;
             }
+            let name = format!("{}-others/{}", start.work_ref(), notes.len() + 1);
+            let why = "evolve: somebody else's commit";
+            self.repo.set_ref(&name, commit, why)?;
+            notes.push(format!(
+                "{commit} is no longer in the branch, and kept as {name}"
+            ));
+            tips.push(commit.clone());
         }
-        let now = self.repo.resolve(&start.branch).ok().flatten();
-        if let Some(now) = now.filter(|now| is_logged && !is_accounted_for(now, &branch, start)) {
-            let at = now.get(..10).unwrap_or_default();
-            others.push(format!("{} moved to {at} without a note", start.branch));
-        }
-        others
+        Ok(notes)
     }
 
     /// Returns the movements that were made since the newest one of before, or since there were so many. Of a reflog that was
@@ -472,18 +499,6 @@ impl Workspace<'_> {
                 "changed what a check leans on and only `protect` would freeze: {}",
                 some_of(&changed)
             ));
-        }
-    }
-}
-
-/// Says whether the movements since the start lead to where the branch is. One of `evolve`'s own that a crash cut short is
-/// noted and was not made.
-fn is_accounted_for(now: &str, movements: &[Movement], start: &Start) -> bool {
-    match movements.first() {
-        None => now == start.commit,
-        Some(newest) => {
-            let was_cut_short = newest.message == start.mark() && newest.old == now;
-            newest.new == now || was_cut_short
         }
     }
 }

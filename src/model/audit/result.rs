@@ -1,11 +1,10 @@
 //! What a record says became of its cycle, held against what its commits and snapshots show.
 
 use super::record::{Witness, is_adrift, quoted, snapshot_of};
+use crate::model::gate::BY_OTHERS;
 use crate::model::record::{CycleResult, NEXT_WORK, Record};
 use crate::model::snapshot::{self, CheckResult, Snapshot};
 
-/// The start of the reason of a cycle in which the commits are not only the agent's.
-pub const BY_OTHERS: &str = "somebody else committed";
 /// The reasons for which a change stays in a branch although its cycle was interrupted, as they begin.
 const LEFT_AS_IT_IS: [&str; 2] = [BY_OTHERS, "the branch no longer holds"];
 /// The reason of a cycle whose goal passes although nothing was changed.

@@ -156,7 +156,8 @@ fn in_store(chance: &mut Chance, number: u64) -> String {
         20 => "git for-each-ref --format='%(refname)' | grep -v heads/main | while read r; do git update-ref --no-deref -d $r; done".to_owned(),
         21 => "git config user.name Other; git config core.autocrlf input; git config filter.up.clean cat".to_owned(),
         22 => "echo 'exit 1' >.git/hooks/pre-commit; chmod +x .git/hooks/pre-commit; echo '* -text' >.git/info/attributes".to_owned(),
-        23 => "git reflog expire --expire=now --all; git gc -q --prune=now".to_owned(),
+        // Without the notes of main itself nobody could tell whose its commits are.
+        23 => "git reflog expire --expire=now $(git for-each-ref --format='%(refname)' | grep -v heads/main); git gc -q --prune=now".to_owned(),
         24 => "git sparse-checkout disable; git sparse-checkout set dir/deep".to_owned(),
         25 => "git replace HEAD HEAD~1; git config core.fsmonitor true".to_owned(),
         0 => "git clean -fdq -e .agents".to_owned(),

@@ -1,0 +1,318 @@
+//! Commits that somebody else makes while a cycle runs, in the same checkout: never judged, never undone, also where it
+//! cannot be told whose they are.
+
+use crate::harness::{Run, TestRepo, output};
+
+/// Goal `a` fails, goal `b` passes until somebody takes `b` away; two commits, and a branch beside `main`.
+fn repository() -> TestRepo {
+    let repo = TestRepo::empty().with_out();
+    let goal =
+        |id| format!("  - {{id: {id}, description: {id}, check: test -e {id}, weight: 5}}\n");
+    repo.write("GOALS.yaml", &format!("goals:\n{}{}", goal("a"), goal("b")));
+    repo.write("b", "b\n");
+    repo.write("README", "one\n");
+    repo.commit_all("first");
+    sh(
+        &repo,
+        "git switch -qc side; echo s >side; git add side; git commit -qm side; git switch -q main",
+    );
+    repo.write("README", "two\n");
+    repo.commit_all("second");
+    repo
+}
+
+fn sh(repo: &TestRepo, script: &str) {
+    output(repo.command("sh").args(["-c", script]));
+}
+
+/// Words of the shell with which a person works here: as `me`, in an environment of their own.
+const ME: &str = "me() { env -i HOME=\"$HOME\" PATH=\"$PATH\" \"$@\"; }\n";
+/// A commit of theirs.
+const MINE: &str = "echo mine >mine; me git add mine; me git commit -qm mine; me git rev-parse HEAD >\"$OUT/mine\"\n";
+
+/// Asserts that the cycle of a script left everything as it was, and asked for a person. Returns the reason.
+#[track_caller]
+fn left(repo: &TestRepo, what: &str, run: Run) -> String {
+    assert_eq!(run.code, 11, "{what}\n{}\n{}", run.stdout, run.stderr);
+    // Whatever is checked out by now.
+    let history = repo.git(&["show", "main:.agents/evolve/cycle-history.jsonl"]);
+    let record: serde_json::Value = serde_json::from_str(&history).unwrap();
+    assert_eq!(record["result"], "interrupted", "{what}: {record:#}");
+    assert!(record["reverted_to"].is_null(), "{what}: {record:#}");
+    let reason = record["reason"].as_str().unwrap().to_owned();
+    assert!(
+        reason.starts_with("somebody else committed"),
+        "{what}: {reason}"
+    );
+    for words in [reason.as_str(), "nothing was judged or undone", "git log"] {
+        assert!(run.stdout.contains(words), "{what}: {}", run.stdout);
+    }
+    repo.git(&["fsck", "--strict", "--no-dangling"]);
+    reason
+}
+
+/// Runs the next session, once the tree is clean, and asserts that nothing is in its way.
+#[track_caller]
+fn goes_on(repo: &TestRepo, what: &str) {
+    sh(
+        repo,
+        "git add -A; git commit -q --allow-empty -m 'a person looked'",
+    );
+    repo.agent_does(&["touch a b; echo done >>README"]);
+    let run = repo.run(&["--max-cycles=1"]);
+    assert_eq!(run.code, 0, "{what}\n{}\n{}", run.stdout, run.stderr);
+    assert_eq!(repo.newest()["result"], "improved", "{what}");
+    let audit = repo.evolve(&["audit"]);
+    assert_eq!(audit.code, 0, "{what}\n{}", audit.stdout);
+}
+
+#[test]
+fn a_commit_beside_an_agent_that_only_edits_is_neither_judged_nor_undone() {
+    for (what, script) in [
+        ("a regression", "rm b; echo agent >README"),
+        ("an improvement", "touch a"),
+        ("nothing", ""),
+    ] {
+        let repo = repository();
+        let run = repo.cycle(&format!("{ME}{MINE}{script}"));
+        let told = run.stdout.clone();
+        let reason = left(&repo, what, run);
+        let mine = repo.said("mine").trim().to_owned();
+        let words = format!(
+            "somebody else committed, or the agent without its mark: {} commit: mine",
+            &mine[..10]
+        );
+        assert_eq!(reason, words, "{what}");
+        assert!(told.contains("GIT_REFLOG_ACTION"), "{told}");
+        assert!(!told.contains("0 commits"), "{told}");
+        assert_eq!(repo.git(&["merge-base", &mine, "HEAD"]), mine, "{what}");
+        assert_eq!(repo.read("mine"), "mine\n");
+        // The agent's edits are where it left them.
+        assert_eq!(repo.has("b"), what != "a regression");
+        assert_eq!(repo.has("a"), what == "an improvement");
+        assert!(!repo.has(".agents/evolve/fitness-1-post.json"), "{what}");
+        repo.git(&["checkout", "-q", "--", "."]);
+        if repo.has("a") {
+            std::fs::remove_file(repo.path("a")).unwrap();
+        }
+        goes_on(&repo, what);
+    }
+}
+
+#[test]
+fn whatever_a_person_did_to_the_branch_meanwhile_stays() {
+    for (what, script) in [
+        ("two commits", "echo 1 >one; me git add one; me git commit -qm one; echo 2 >>one; me git commit -qam two"),
+        ("an empty commit", "me git commit -q --allow-empty -m empty"),
+        ("an amended commit", "me git commit -q --amend -m amended"),
+        ("a merge", "me git merge -q --no-edit side"),
+        ("a fast-forward", "me git branch -q ahead; me git switch -q ahead; echo 1 >one; me git add one; me git commit -qm one
+            me git switch -q main; me git merge -q ahead"),
+        ("a pull", "me git pull -q --no-rebase --no-edit . side"),
+        ("a rebase", "me git rebase -q side"),
+        ("a cherry-pick", "me git cherry-pick side"),
+        ("a revert", "me git revert --no-edit HEAD"),
+        ("a reset", "me git reset -q --hard HEAD~1"),
+        ("a patch", "me git format-patch -1 --stdout side >\"$OUT/p\"; me git am -q <\"$OUT/p\""),
+        ("a commit by hand", "me git update-ref refs/heads/main $(me git commit-tree -p HEAD -m x HEAD^{tree})"),
+        ("a commit by hand with a note", "me git update-ref -m mine refs/heads/main $(me git commit-tree -p HEAD -m x HEAD^{tree})"),
+        ("a forced branch", "me git switch -q side; me git branch -qf main HEAD; me git switch -q main"),
+    ] {
+        let repo = repository();
+        let run = repo.cycle(&format!(
+            "{ME}{{ {script}; }} >/dev/null; me git rev-parse main >\"$OUT/there\"; rm -f b"
+        ));
+        left(&repo, what, run);
+        let there = repo.said("there").trim().to_owned();
+        assert_eq!(repo.git(&["rev-parse", "HEAD~2"]), there, "{what}");
+        assert!(!repo.has("b"), "{what}");
+    }
+}
+
+#[test]
+fn commits_beside_an_agent_that_commits_are_told_apart() {
+    for (what, script) in [
+        (
+            "before the agent's",
+            format!("{MINE}git rm -q b; git commit -qm agent"),
+        ),
+        (
+            "after the agent's",
+            format!("git rm -q b; git commit -qm agent\n{MINE}"),
+        ),
+        (
+            "between the agent's",
+            format!("git commit -q --allow-empty -m e\n{MINE}git rm -q b; git commit -qm agent"),
+        ),
+    ] {
+        let repo = repository();
+        let run = repo.cycle(&format!("{ME}{script}"));
+        let reason = left(&repo, what, run);
+        let mine = repo.said("mine").trim().to_owned();
+        let words = format!("somebody else committed: {} commit: mine", &mine[..10]);
+        assert_eq!(reason, words, "{what}");
+        assert_eq!(repo.git(&["merge-base", &mine, "HEAD"]), mine, "{what}");
+        goes_on(&repo, what);
+    }
+}
+
+#[test]
+fn a_commit_that_the_agent_takes_back_is_kept_under_a_ref() {
+    for (what, script) in [
+        ("reset", "git reset -q --hard HEAD~1"),
+        ("amended", "git commit -q --amend -m agent"),
+        (
+            "rebased",
+            "git rebase -q --exec 'git commit -q --amend -m again' HEAD~2",
+        ),
+    ] {
+        let repo = repository();
+        let run = repo.cycle(&format!("{ME}{MINE}{script} >/dev/null 2>&1"));
+        left(&repo, what, run);
+        let mine = repo.said("mine").trim().to_owned();
+        let kept = "refs/evolve/*/1-others/1";
+        let kept = repo.git(&["for-each-ref", "--format=%(objectname) %(refname)", kept]);
+        let (commit, name) = kept.split_once(' ').unwrap();
+        assert_eq!(commit, mine, "{what}");
+        let notes = repo.newest()["notes"].to_string();
+        assert!(notes.contains(name), "{what}: {notes}");
+    }
+}
+
+#[test]
+fn an_agent_that_leaves_no_mark_is_taken_for_somebody_else() {
+    for (what, script) in [
+        ("a scrubbed environment", "me git rm -q b; me git commit -qm agent"),
+        ("a scrubbed variable", "git rm -q b; env -u GIT_REFLOG_ACTION git commit -qm agent"),
+        ("another word", "git rm -q b; GIT_REFLOG_ACTION=mine git commit -qm agent"),
+        ("no notes at all", "git rm -q b; git -c core.logAllRefUpdates=false commit -qm agent; rm -r .git/logs"),
+        ("notes that were dropped", "git rm -q b; git commit -qm agent; git reflog expire --expire=now --all"),
+        ("one note that was dropped", "git rm -q b; git commit -qm one; git commit -q --allow-empty -m two
+            git reflog delete main@{1}; git reflog delete HEAD@{1}"),
+        ("a note before it forged", "git rm -q b; me git commit -qm agent
+            for log in HEAD refs/heads/main; do tail -n 2 .git/logs/$log | head -n 1 >>.git/logs/$log; done"),
+        ("a file in place of the ref", "c=$(git commit-tree -p HEAD -m x HEAD^{tree}); echo $c >.git/refs/heads/main"),
+        ("HEAD in another place", "git symbolic-ref HEAD refs/heads/side"),
+    ] {
+        let repo = repository();
+        let run = repo.cycle(&format!("{ME}{script}"));
+        left(&repo, what, run);
+    }
+}
+
+#[test]
+fn the_agents_own_mark_is_left_where_the_repository_keeps_no_notes() {
+    let without_notes = || {
+        let repo = repository();
+        repo.git(&["config", "core.logAllRefUpdates", "false"]);
+        std::fs::remove_dir_all(repo.path(".git/logs")).unwrap();
+        repo
+    };
+    let repo = without_notes();
+    repo.agent_does(&[
+        "touch a; git add a; git commit -qm agent",
+        "git rm -q b; git commit -qm agent",
+    ]);
+    repo.run(&["--max-cycles=1"]).expect(0);
+    sh(&repo, "git rm -q a; git commit -qm gone");
+    repo.run(&["--max-cycles=1"]).expect(0);
+    assert_eq!(repo.each("result"), ["improved", "regressed"]);
+    for script in [
+        MINE.to_owned(),
+        format!("{MINE}touch a; git add a; git commit -qm agent"),
+    ] {
+        let repo = without_notes();
+        let run = repo.cycle(&format!("{ME}{script}"));
+        left(&repo, &script, run);
+        let mine = repo.said("mine").trim().to_owned();
+        assert_eq!(repo.git(&["merge-base", &mine, "HEAD"]), mine, "{script}");
+    }
+}
+
+#[test]
+fn a_commit_while_the_goals_are_measured_again_is_neither_judged_nor_undone() {
+    for (what, step) in [("a regression", "exit 1"), ("an improvement", "exit 0")] {
+        let repo = repository();
+        let step = format!(
+            "cd '{}' && echo mine >mine && git add mine && git commit -qm mine && git rev-parse HEAD >'{}'; {step}",
+            repo.root().display(),
+            repo.out("mine").display()
+        );
+        let check = repo.check_in_turn(
+            "check",
+            &["exit 0", &step, "exit 1", "exit 1", "exit 1", "exit 1"],
+        );
+        repo.commit_goals(&format!(
+            "  - {{id: a, description: a, check: test -e a, weight: 5}}\n  - {{id: c, description: c, check: {check}, weight: 5}}\n"
+        ));
+        let run = repo.cycle("touch a");
+        let reason = left(&repo, what, run);
+        assert!(reason.contains("while the goals were measured"), "{reason}");
+        let mine = repo.said("mine").trim().to_owned();
+        assert_eq!(repo.git(&["merge-base", &mine, "HEAD"]), mine, "{what}");
+        assert!(repo.has("a") && repo.has("mine"), "{what}");
+        assert!(!repo.has(".agents/evolve/fitness-1-post.json"), "{what}");
+    }
+}
+
+#[test]
+fn a_commit_while_the_goals_are_measured_first_is_measured_too_before_an_agent_is_called() {
+    let repo = repository();
+    let step = format!(
+        "cd '{}' && echo mine >mine && git add mine && git commit -qm mine; exit 0",
+        repo.root().display()
+    );
+    let check = repo.check_in_turn("check", &[&step, "exit 0", "exit 0", "exit 0"]);
+    repo.commit_goals(&format!(
+        "  - {{id: a, description: a, check: test -e a, weight: 5}}\n  - {{id: c, description: c, check: {check}, weight: 5}}\n"
+    ));
+    repo.cycle("touch a").expect(0);
+    assert_eq!(repo.each("result"), ["improved"]);
+    assert_eq!(repo.calls(), 1);
+    assert!(repo.subjects().contains(&"mine".to_owned()));
+    repo.evolve(&["audit"]).expect(0);
+}
+
+#[test]
+fn a_check_that_commits_whenever_it_is_measured_ends_the_session_before_an_agent_is_called() {
+    let repo = repository();
+    repo.commit_goals(
+        "  - {id: a, description: a, check: echo x >>README; git commit -qam check; test -e a, weight: 5}\n",
+    );
+    let run = repo.cycle("touch a").expect(11);
+    assert_eq!(repo.calls(), 0);
+    assert!(
+        run.stdout.contains("while the goals were measured"),
+        "{}",
+        run.stdout
+    );
+    assert!(run.stdout.contains("a check"), "{}", run.stdout);
+}
+
+#[test]
+fn a_person_who_goes_to_another_branch_stays_there() {
+    for (what, script) in [
+        ("a branch beside it", "me git switch -q side"),
+        ("a new branch", "me git switch -qc topic"),
+        (
+            "a new branch with a commit",
+            "me git switch -qc topic; me git commit -q --allow-empty -m mine",
+        ),
+        ("a detached HEAD", "me git switch -q --detach HEAD~1"),
+    ] {
+        let repo = repository();
+        let start = repo.head();
+        let run = repo.cycle(&format!(
+            "{ME}{script}; cat .git/HEAD >\"$OUT/head\"; me git rev-parse HEAD >\"$OUT/there\""
+        ));
+        assert_eq!(run.code, 11, "{what}\n{}\n{}", run.stdout, run.stderr);
+        assert_eq!(repo.read(".git/HEAD"), repo.said("head"), "{what}");
+        assert_eq!(repo.head(), repo.said("there").trim(), "{what}");
+        assert_eq!(repo.status(), Vec::<String>::new(), "{what}");
+        // What is to be recorded is on the branch that the cycle belongs to.
+        assert_eq!(repo.git(&["rev-parse", "main~2"]), start, "{what}");
+        repo.git(&["switch", "-q", "main"]);
+        assert_eq!(repo.each("result"), ["interrupted"], "{what}");
+        goes_on(&repo, what);
+    }
+}
