@@ -249,8 +249,8 @@ impl Auditor<'_> {
         let mut differs_in = Vec::new();
         if let (Some(back_to), Some(commit)) = (&record.reverted_to, commit.seen())
             && !audit::is_adrift(record, &started)
-            && let Some(start) = self.kept(back_to, 0)?.seen()
-            && start.content != commit.content
+            && self.repo.has_commit(back_to)
+            && self.repo.content(&self.repo.tree_of(back_to)?)? != commit.content
         {
             differs_in = self.differences(back_to, &record.commit_sha)?;
         }
@@ -385,6 +385,7 @@ impl Auditor<'_> {
             }
         }
         let mut undos = Vec::new();
+        let mut on_branches: Option<HashMap<_, _>> = None;
         for place in (0..self.past.len()).filter(|place| !of_agents.contains(place)) {
             let message = self.past.message(place).unwrap_or_default();
             let Some(cycle) = audit::undone_cycle(message) else {
@@ -401,7 +402,13 @@ impl Auditor<'_> {
             };
             let is_recorded = told.contains(&(cycle, &commit)) || interrupted.contains(&cycle);
             let taken_from = match (&start, is_recorded) {
-                (Some(start), false) => self.recorded_on(cycle, start)?,
+                (Some(start), false) => {
+                    let known = match &on_branches {
+                        Some(known) => known,
+                        None => on_branches.insert(self.undone_on_branches()?),
+                    };
+                    known.get(&(cycle, start.clone())).cloned()
+                }
                 _ => None,
             };
             undos.push(Undo {
@@ -416,8 +423,9 @@ impl Auditor<'_> {
         Ok(undos)
     }
 
-    /// Returns the branch whose history tells that a cycle was undone to this start.
-    fn recorded_on(&self, cycle: u64, start: &str) -> Result<Option<String>> {
+    /// Returns the undone cycles that histories of branches tell of, by cycle and start, with the first branch that does.
+    fn undone_on_branches(&self) -> Result<HashMap<(u64, String), String>> {
+        let mut undone = HashMap::new();
         for (name, id) in self.repo.all_refs()? {
             let is_branch = name.starts_with("refs/heads/") || name.starts_with("refs/remotes/");
             if !is_branch || !self.repo.has_commit(&id) {
@@ -425,14 +433,13 @@ impl Auditor<'_> {
             }
             let tree = self.repo.tree_of(&id)?;
             let text = self.repo.file(&tree, names::HISTORY)?.unwrap_or_default();
-            let history = History::parse(&String::from_utf8_lossy(&text));
-            let tells = |record: &Record| {
-                record.cycle == cycle && record.reverted_to.as_deref() == Some(start)
-            };
-            if history.records.iter().any(tells) {
-                return Ok(Some(name));
+            for record in History::parse(&String::from_utf8_lossy(&text)).records {
+                if let Some(start) = record.reverted_to {
+                    let first = undone.entry((record.cycle, start));
+                    first.or_insert_with(|| name.clone());
+                }
             }
         }
-        Ok(None)
+        Ok(undone)
     }
 }
