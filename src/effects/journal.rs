@@ -270,11 +270,6 @@ impl Journal {
         self.place.is_empty() || self.place == here(&places.git_dir)
     }
 
-    /// Returns the journal in a private directory or a copy of one; none where nothing is, or nothing that can be understood.
-    pub fn in_copy(private: &Path) -> Option<Journal> {
-        read(&private.join("journal.json")).ok().flatten()
-    }
-
     /// Returns the process that wrote it, if that lives and is another one.
     fn living_writer(&self, git_dir: &Path) -> Option<u32> {
         let (pid, started) = self.writer.filter(|_| self.place == here(git_dir))?;

@@ -1,22 +1,23 @@
-//! An agent can remove `evolve`'s private directory, and with it what tells of the cycle that it works in. The copy of the git
-//! directory outside tells it, too.
+//! An agent can remove `evolve`'s private directory, and with it what tells of the cycle that it works in. The journal outside
+//! tells it, too, and the copy of the git directory has the rest.
 
 use std::fs;
 
-use crate::effects::journal::{Diary, Journal};
+use crate::effects::journal::Diary;
 use crate::effects::mirror::Mirror;
 use crate::effects::places::Places;
 use crate::error::{Error, Result};
 
 /// Says whether a cycle was never settled of which the private directory does not tell any more, though the copy does.
 pub fn has_lost_private(places: &Places) -> bool {
-    matches!(find(places), Ok(Some(_)))
+    matches!(Diary::of(places).lost(), Ok(Some(_)))
 }
 
 /// Gets back what the private directory has lost, so that the cycle is settled like any other. Opens no repository. To be
 /// done under the lock.
 pub fn give_back_private(places: &Places) -> Result<()> {
-    let Some(journal) = find(places)? else {
+    let diary = Diary::of(places);
+    let Some(journal) = diary.lost()? else {
         return Ok(());
     };
     if let Ok(mirror) = Mirror::of(places)
@@ -24,7 +25,7 @@ pub fn give_back_private(places: &Places) -> Result<()> {
     {
         mirror.lend_private()?;
     }
-    Diary::of(places).write(&journal)
+    diary.write(&journal)
 }
 
 /// Makes the private directory a folder, where the agent left none or a link that leads elsewhere.
@@ -36,16 +37,4 @@ pub fn make_private(places: &Places) -> Result<()> {
         Err(_) => fs::create_dir(private),
     };
     make().map_err(|cause| Error::io("create", private, cause))
-}
-
-/// Finds the journal of a cycle that was never settled: outside the repository, or in the copy of the git directory.
-fn find(places: &Places) -> Result<Option<Journal>> {
-    if let Some(journal) = Diary::of(places).lost()? {
-        return Ok(Some(journal));
-    }
-    let copied = Mirror::of(places).ok().and_then(|mirror| mirror.private());
-    let copied = copied.and_then(|private| Journal::in_copy(&private));
-    let own = Journal::in_copy(&places.private);
-    let is_told = |left: &Journal| own.is_some_and(|own| own.session == left.session);
-    Ok(copied.filter(|left| left.is_unsettled() && !is_told(left)))
 }
