@@ -1,6 +1,7 @@
 //! `evolve demo`: the real loop on a small repository made for it, with a scripted agent. Needs nothing but git and sh.
 
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -44,7 +45,10 @@ pub fn demo(global: &Global, keep_in: Option<&Path>) -> Result<u8> {
         dry_run: false,
         skip_baseline: false,
         test_first: false,
-        agent: Some(format!("sh {}", text::shell_word(&agent.to_string_lossy()))),
+        agent: Some(format!(
+            "sh {}",
+            text::shell_word(agent.as_os_str().as_bytes())
+        )),
         jobs: None,
         max_time: Some(TIME),
         max_cost: None,
@@ -66,7 +70,7 @@ pub fn demo(global: &Global, keep_in: Option<&Path>) -> Result<u8> {
     let code = run_loop(&global, &run)?;
     global.say(&format!(
         "\nWhere to look:\n  cd {}\n  git log --stat          every step, the undo included\n  evolve history          what became of each cycle\n  evolve show 2           the cycle that was undone\n  cat .agents/evolve/session-summary.md\n",
-        text::shell_word(&root.to_string_lossy())
+        text::shell_word(root.as_os_str().as_bytes())
     ));
     Ok(code)
 }

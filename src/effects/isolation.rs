@@ -12,6 +12,7 @@ use crate::error::{Error, Result};
 use crate::model::gate::Fate;
 use crate::model::record::START_IS_GONE;
 use crate::model::slot::Provisions;
+use crate::model::text;
 
 /// The user's repository, and the slot beside it.
 #[derive(Debug)]
@@ -53,7 +54,8 @@ impl Isolation {
                 "{new} is checked out now, and this session worked for {old}"
             ))
             .hint(format!(
-                "start evolve again to work for {new}, or go back with `git switch {old}`"
+                "start evolve again to work for {new}, or go back with `git switch {}`",
+                text::shell_word(&old)
             )));
         }
         self.put_on(&commit)

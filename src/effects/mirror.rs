@@ -10,6 +10,7 @@ use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, Metadata};
 use std::io::{Error as IoError, ErrorKind, Result as IoResult};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, symlink};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -17,6 +18,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use crate::effects::files;
 use crate::effects::places::{self, Places, folder_name};
 use crate::error::{Error, Result};
+use crate::model::text;
 
 /// How many bytes of objects are copied where they cannot be linked.
 const COPY_LIMIT: u64 = 256 << 20;
@@ -425,7 +427,7 @@ fn lend(from: &Path, to: &Path) -> IoResult<bool> {
 
 /// Quotes a path for a shell.
 fn quoted(path: &Path) -> String {
-    format!("'{}'", path.to_string_lossy().replace('\'', "'\\''"))
+    text::shell_word(path.as_os_str().as_bytes())
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ mod trees;
 
 use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -484,7 +485,7 @@ fn cannot_open(dir: &Path, cause: &git2::Error) -> Error {
         ErrorCode::Owner => Error::unsafe_repo(format!("{shown} belongs to another user"))
             .hint(format!(
                 "if you trust it: `git config --global --add safe.directory {}`",
-                text::shell_word(&shown.to_string())
+                text::shell_word(dir.as_os_str().as_bytes())
             )),
         _ => Error::new(
             Kind::Unsafe,

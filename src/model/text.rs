@@ -79,13 +79,39 @@ pub fn json(text: &str) -> String {
 }
 
 /// Returns a word as it can be typed in a shell: quoted where that is needed, so that a command which a message shows does
-/// what it says, whatever a branch or a file is called.
-pub fn shell_word(word: &str) -> String {
+/// what it says, whatever a branch or a file is called. What cannot be shown as it is (bytes that are no UTF-8, control
+/// characters, invisible ones, backticks, which messages put around commands) is spelled out for `printf`.
+pub fn shell_word(word: impl AsRef<[u8]>) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "/._-+:@%,".contains(c);
-    match !word.is_empty() && !word.starts_with('-') && word.chars().all(is_plain) {
-        true => word.to_owned(),
-        false => format!("'{}'", word.replace('\'', r"'\''")),
+    let is_shown = |c: char| !(c.is_control() || is_invisible(c) || c == '`');
+    match std::str::from_utf8(word.as_ref()) {
+        Ok(text) if is_word(text) && text.chars().all(is_plain) => text.to_owned(),
+        Ok(text) if text.chars().all(is_shown) => format!("'{}'", text.replace('\'', r"'\''")),
+        Ok(_) | Err(_) => spelled(word.as_ref()),
     }
+}
+
+fn is_word(text: &str) -> bool {
+    !text.is_empty() && !text.starts_with('-')
+}
+
+/// Returns the command that prints these bytes, as one word of any POSIX shell. A shell takes newlines off the end of what a
+/// command prints, so those follow as they are.
+fn spelled(bytes: &[u8]) -> String {
+    let end = bytes
+        .iter()
+        .rev()
+        .take_while(|byte| **byte == b'\n')
+        .count();
+    let (bytes, ends) = bytes.split_at(bytes.len() - end);
+    let letter = |byte: &u8| match byte {
+        b'%' => "%%".to_owned(),
+        b'/' | b'.' | b'_' | b' ' | b'+' | b':' | b'@' | b',' => char::from(*byte).to_string(),
+        byte if byte.is_ascii_alphanumeric() => char::from(*byte).to_string(),
+        byte => format!("\\{byte:03o}"),
+    };
+    let letters: String = bytes.iter().map(letter).collect();
+    format!("\"$(printf '{letters}'){}\"", "\n".repeat(ends.len()))
 }
 
 /// Joins a list for people, at most `most` of it and how many more there are.
@@ -248,15 +274,30 @@ mod tests {
             "~root",
             "#x",
             "!x",
+            "100%d\t\\n",
+            "turned \u{202e}around",
+            "\u{1b}[2Jgone",
+            "-n\n",
+            "ends\n\n",
         ] {
-            let line = format!("printf %s {}", shell_word(word));
-            let line = line.replace(" -f", " -- -f");
-            let ran = std::process::Command::new("sh")
-                .args(["-c", &line])
-                .output()
-                .expect("sh runs");
-            assert_eq!(String::from_utf8_lossy(&ran.stdout), word, "{line}");
+            assert_one_word(word.as_bytes());
         }
+        for word in [&b"caf\xe9"[..], b"\xff\xfe's `x` $HOME %s\\", b"-\x80\n"] {
+            assert_one_word(word);
+        }
+    }
+
+    fn assert_one_word(word: &[u8]) {
+        let shown = shell_word(word);
+        let line = format!("printf %s. {shown} end");
+        let ran = std::process::Command::new("sh")
+            .args(["-c", &line])
+            .output()
+            .expect("sh runs");
+        let printed = [word, b".end."].concat();
+        assert_eq!(ran.stdout, printed, "{line}");
+        assert_eq!(page(&shown), shown, "a terminal would get something else");
+        assert!(!shown.contains('`'), "{shown}");
     }
 
     #[test]
