@@ -1,9 +1,12 @@
 //! An agent that removes or replaces `.git` (G-09): the run stops and writes nothing, and the command that it prints puts
 //! everything back as it was before the agent.
 
+use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::process::Stdio;
 
-use crate::harness::{Run, TestRepo, output};
+use crate::harness::{Run, TestRepo, finish, output};
 
 /// A repository with something of everything that only `.git` has.
 fn repository() -> TestRepo {
@@ -85,6 +88,38 @@ fn a_removed_or_replaced_git_folder_stops_the_run_and_the_printed_command_puts_i
             "precious\n"
         );
         assert!(!copies(&repo), "{what}: the copy is still there");
+    }
+}
+
+#[test]
+fn the_printed_command_is_safe_to_paste_whatever_the_folder_is_called() {
+    let names: [&[u8]; 4] = [
+        b"it's; touch canary",
+        b"$(touch canary) `touch canary`",
+        b"two\nlines\x1b[2J",
+        b"caf\xe9 %s",
+    ];
+    for name in names {
+        let repo = repository();
+        let folder = repo.out("there").join(OsStr::from_bytes(name));
+        fs::create_dir_all(&folder).unwrap();
+        output(repo.command("cp").args(["-a", "."]).arg(&folder));
+        repo.agent_does(&["rm -rf .git"]);
+        let mut command = repo.command(env!("CARGO_BIN_EXE_evolve"));
+        command.arg(format!("--agent={}", repo.agent()));
+        command.current_dir(&folder).stdout(Stdio::piped());
+        let run = finish(command.stderr(Stdio::piped()).spawn().unwrap()).expect(3);
+        let shown = way_back(&run);
+        output(repo.command("sh").args(["-c", &shown]).current_dir("/"));
+        output(
+            repo.command("git")
+                .args(["fsck", "--strict"])
+                .current_dir(&folder),
+        );
+        assert!(
+            !repo.has("canary") && !folder.join("canary").exists(),
+            "{shown}"
+        );
     }
 }
 
