@@ -149,9 +149,10 @@ impl Session {
         self.take_back()?;
         logs::drop_links(&self.repo.private, &self.id, start.cycle)?;
         if self.isolation.is_some() {
-            return Ok(Vec::new());
+            return start.hold_users(self.home());
         }
         let mut notes = start.put_back_settings(&self.repo.own_places())?;
+        notes.extend(start.hold_users(&self.repo)?);
         notes.extend(start.put_back_refs(&self.repo)?);
         Ok(notes)
     }
@@ -198,9 +199,15 @@ impl Session {
         self.take_back()?;
         logs::drop_links(&self.repo.private, &self.id, start.cycle)?;
         match &self.isolation {
-            Some(isolation) => isolation.take_stock(start),
+            Some(isolation) => {
+                let changed = start.hold_users(&isolation.user)?;
+                let mut stock = isolation.take_stock(start)?;
+                stock.notes.extend(changed);
+                Ok(stock)
+            }
             None => {
-                let put_back = start.put_back_settings(&self.repo.own_places())?;
+                let mut put_back = start.put_back_settings(&self.repo.own_places())?;
+                put_back.extend(start.hold_users(&self.repo)?);
                 let repo = self.repo.reopened()?;
                 let mut stock = Workspace { repo: &repo }.take_stock(start)?;
                 stock.notes.extend(put_back);

@@ -222,3 +222,217 @@ fn the_users_uncommitted_work_in_submodules_is_seen_as_before() {
     }
     assert_eq!(repo.read("sm/deep/x") + &repo.read("old/x"), "1\n1\n");
 }
+
+/// A repository whose user has settings of their own: a filter in `~/.gitconfig`, which includes `~/more`, and excludes.
+fn with_users_settings() -> TestRepo {
+    let repo = TestRepo::empty().with_out();
+    let goal =
+        |id| format!("  - {{id: {id}, description: {id}, check: test -e {id}, weight: 5}}\n");
+    repo.write("GOALS.yaml", &format!("goals:\n{}{}", goal("a"), goal("b")));
+    repo.write("b", "b\n");
+    repo.write(".gitattributes", "*.up filter=up\n*.evil filter=evil\n");
+    let evil = repo.out("evil");
+    fs::write(&evil, "#!/bin/sh\necho ran >>\"$OUT/ran\"; cat\n").unwrap();
+    fs::set_permissions(&evil, fs::Permissions::from_mode(0o755)).unwrap();
+    sh(
+        &repo,
+        r#"set -e
+git config --global filter.up.clean 'sed s/PLAIN/stored/'; git config --global include.path more
+git config -f ~/more filter.up.smudge 'sed s/stored/PLAIN/'
+mkdir -p ~/.config/git; echo '*.mine' >~/.config/git/ignore; echo mine >x.mine
+echo PLAIN >t.up; git add .; git commit -qm first"#,
+    );
+    assert_eq!(repo.git(&["show", "HEAD:t.up"]), "stored");
+    repo
+}
+
+/// What an agent does to them, and the file that is named for it.
+const OF_USER: [(&str, &str, &str); 12] = [
+    (
+        "a filter",
+        "git config --global filter.evil.clean \"$OUT/evil\"; git config --global filter.evil.smudge \"$OUT/evil\"",
+        "~/.gitconfig",
+    ),
+    (
+        "another command of a filter",
+        "git config --global filter.up.clean \"$OUT/evil\"; git config --global filter.up.smudge \"$OUT/evil\"",
+        "~/.gitconfig",
+    ),
+    (
+        "a filter in what is included",
+        "git config -f ~/more filter.evil.clean \"$OUT/evil\"; git config -f ~/more filter.evil.smudge \"$OUT/evil\"",
+        "~/more",
+    ),
+    (
+        "a filter in the other file",
+        "git config -f ~/.config/git/config filter.evil.clean \"$OUT/evil\"; git config -f ~/.config/git/config filter.evil.smudge \"$OUT/evil\"",
+        "~/.config/git/config",
+    ),
+    (
+        "a filter in a file that is included from now on",
+        "git config -f ~/new filter.evil.clean \"$OUT/evil\"; git config --global --add include.path new",
+        "~/.gitconfig",
+    ),
+    (
+        "attributes",
+        "git config --global filter.evil.clean \"$OUT/evil\"; echo '* filter=evil' >~/.config/git/attributes; touch b",
+        "~/.config/git/attributes",
+    ),
+    (
+        "attributes elsewhere",
+        "git config --global filter.evil.clean \"$OUT/evil\"; echo '* filter=evil' >~/all; git config --global core.attributesFile ~/all; touch b",
+        "~/.gitconfig",
+    ),
+    (
+        "excludes",
+        "echo '*' >~/.config/git/ignore",
+        "~/.config/git/ignore",
+    ),
+    (
+        "excludes elsewhere",
+        "echo '*' >~/all; git config --global core.excludesFile ~/all",
+        "~/.gitconfig",
+    ),
+    (
+        "no excludes",
+        "rm ~/.config/git/ignore",
+        "~/.config/git/ignore",
+    ),
+    ("no settings", "rm ~/.gitconfig", "~/.gitconfig"),
+    (
+        "somebody else's name",
+        "git config --global user.name Evil; git config --unset user.name",
+        "~/.gitconfig",
+    ),
+];
+
+/// Says what is wrong with what came of an agent that changes the user's settings.
+fn wrong_with_users(what: &str, script: &str, named: &str, arguments: &[&str]) -> String {
+    let repo = with_users_settings();
+    let of_user = "(cd; for file in .gitconfig more .config/git/*; do echo $file; cat $file; done) 2>&1; true";
+    repo.agent_does(&[
+        &format!(
+            "touch a; echo n >new.evil; echo PLAIN new >>t.up; {script}; ({of_user}) >\"$OUT/left\"; rm -f \"$OUT/ran\""
+        ),
+        "echo PLAIN more >>t.up; rm b",
+    ]);
+    repo.commit_goals(
+        "  - {id: a, description: a, check: test -e a, weight: 5}\n  - {id: b, description: b, check: test -e b, weight: 5}\n  - {id: c, description: c, check: test -e c, weight: 5}\n",
+    );
+    let run = repo.run(&[&["--max-cycles=2"], arguments].concat());
+    let mut wrong = String::new();
+    if repo.out("ran").exists() {
+        wrong.push_str("was executed; ");
+    }
+    if run.code != 0 || repo.each("result") != ["improved", "regressed"] {
+        wrong.push_str(&format!(
+            "exit {} {} {:?} ",
+            run.code,
+            run.stderr,
+            repo.each("reason")
+        ));
+        return format!("{what}: {wrong}\n");
+    }
+    let tree = repo.git(&["ls-tree", "--name-only", "HEAD"]);
+    if !tree.lines().any(|name| name == "new.evil") || tree.contains("x.mine") {
+        wrong.push_str(&format!("{tree:?} was committed; "));
+    }
+    let content = [repo.git(&["show", "HEAD:t.up"]), repo.read("t.up")];
+    if content != ["stored\nstored new", "PLAIN\nPLAIN new\n"] {
+        wrong.push_str(&format!("it went by other filters: {content:?}; "));
+    }
+    if sh(&repo, of_user) != repo.said("left") {
+        wrong.push_str("the user's file was written to; ");
+    }
+    if repo.git(&["log", "--format=%an"]).contains("Evil") {
+        wrong.push_str("another name; ");
+    }
+    let notes = repo.records()[0]["notes"].to_string();
+    if !notes.contains(named) || !run.stdout.contains(named) {
+        wrong.push_str(&format!("is not named: {notes} {}", run.stdout));
+    }
+    match wrong.is_empty() {
+        true => wrong,
+        false => format!("{what}: {wrong}\n"),
+    }
+}
+
+#[test]
+fn git_goes_by_the_users_own_settings_as_they_were_when_the_session_began() {
+    let wrong =
+        |(what, script, named): &(&str, &str, &str)| wrong_with_users(what, script, named, &[]);
+    let wrong: Vec<_> = OF_USER.iter().map(wrong).collect();
+    assert_eq!(wrong.concat(), "");
+}
+
+#[test]
+fn it_does_in_a_copy_of_its_own_too() {
+    let rows = OF_USER
+        .iter()
+        .filter(|(what, ..)| ["a filter", "attributes", "excludes"].contains(what));
+    let wrong =
+        rows.map(|(what, script, named)| wrong_with_users(what, script, named, &["--isolate"]));
+    assert_eq!(wrong.collect::<Vec<_>>().concat(), "");
+}
+
+#[test]
+fn it_does_after_a_crash_too() {
+    let repo = with_users_settings();
+    let (_, script, named) = OF_USER[0];
+    let agent =
+        format!("echo n >new.evil; {script}; rm -f \"$OUT/ran\"; touch \"$OUT/there\"; sleep 300");
+    repo.agent_does(&[&agent, "touch a"]);
+    let mut child = repo.spawn_run(&["--max-cycles=1"]);
+    repo.wait_for("there");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let next = repo.run(&["--max-cycles=1"]);
+    assert_eq!(next.code, 0, "{}", next.stderr);
+    assert!(!repo.out("ran").exists());
+    assert_eq!(repo.each("result"), ["interrupted", "improved"]);
+    let notes = repo.records()[0]["notes"].to_string();
+    assert!(notes.contains(named), "{notes}");
+}
+
+#[test]
+fn a_pipe_among_the_users_settings_is_refused_and_not_waited_for() {
+    for (script, named) in [
+        ("rm ~/.gitconfig; mkfifo ~/.gitconfig", "~/.gitconfig"),
+        ("mkfifo ~/.config/git/config", "~/.config/git/config"),
+        (
+            "mkfifo ~/pipe; git config --global --add include.path pipe",
+            "~/pipe",
+        ),
+    ] {
+        let repo = with_users_settings();
+        let run = repo.cycle(&format!("touch a; {script}"));
+        assert_eq!(run.code, 3, "{script}: {}", run.stderr);
+        assert!(run.stderr.contains(&format!(
+            "{named} is among your settings of git and is no file"
+        )));
+        let next = repo.run(&["--max-cycles=1"]);
+        assert_eq!(next.code, 3, "{script}: {}", next.stderr);
+        sh(
+            &repo,
+            "rm -f ~/pipe; [ -f ~/.gitconfig ] || rm ~/.gitconfig; [ ! -p ~/.config/git/config ] || rm ~/.config/git/config",
+        );
+        repo.agent_does(&["touch a"]);
+        repo.run(&["--max-cycles=1"]).expect(0);
+        assert_eq!(repo.each("result"), ["interrupted", "improved"]);
+    }
+}
+
+#[test]
+fn what_an_agent_plants_is_no_way_out_of_a_sandbox() {
+    for mode in ["--sandbox=landlock", "--sandbox=bwrap"] {
+        let repo = repository();
+        repo.agent_does(&[&format!(
+            "touch a\n{PLANT}\n(echo direct >\"$OUT/ran\") || echo denied >denied
+             new sub; git add sub; git commit -qm sub; plant sub; plant old; plant sm"
+        )]);
+        repo.run(&["--max-cycles=1", mode]).expect(0);
+        assert!(repo.has("denied"), "{mode}: the agent is not held back");
+        assert!(!repo.out("ran").exists(), "{mode}");
+        assert_eq!(repo.newest()["result"], "improved", "{mode}");
+    }
+}

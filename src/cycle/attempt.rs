@@ -101,6 +101,7 @@ impl<'a> Attempt<'a> {
         session
             .workspace()
             .keep_untracked(start, &yardstick.frozen, progress.kept.as_ref())?;
+        start.users.clone_from(session.home().read_users()?);
         if session.isolation.is_none() {
             session.workspace().guard(start)?;
         }

@@ -10,7 +10,7 @@ use std::ffi::{OsStr, OsString};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::mpsc;
+use std::sync::{Arc, OnceLock, mpsc};
 use std::thread;
 use std::time::Duration;
 
@@ -45,6 +45,9 @@ const ENVIRONMENT: [(&str, &str); 6] = [
     ("LC_ALL", "C"),
 ];
 
+/// What keeps it from reading what the machine's administrator set.
+const NO_SYSTEM: [&str; 2] = ["GIT_CONFIG_NOSYSTEM", "GIT_ATTR_NOSYSTEM"];
+
 /// Names the folder above which no repository is looked for.
 const CEILING: &str = "GIT_CEILING_DIRECTORIES";
 
@@ -71,6 +74,8 @@ const READING: [&str; 9] = [
 pub struct Git {
     root: PathBuf,
     supervised: Option<(Supervisor, String)>,
+    /// The folder with the user's own settings as they were, once something else stands in their places.
+    users: Arc<OnceLock<PathBuf>>,
 }
 
 /// What a call came to.
@@ -88,6 +93,7 @@ impl Git {
         Git {
             root: root.to_owned(),
             supervised: None,
+            users: Arc::default(),
         }
     }
 
@@ -96,6 +102,7 @@ impl Git {
         Git {
             root: self.root.clone(),
             supervised: Some((supervisor.clone(), format!("{session}/git"))),
+            users: self.users.clone(),
         }
     }
 
@@ -104,7 +111,44 @@ impl Git {
         Git {
             root: root.to_owned(),
             supervised: self.supervised.clone(),
+            users: self.users.clone(),
         }
+    }
+
+    /// Goes by the user's own settings, attributes and excludes in this folder from now on instead of those in their places;
+    /// so do all copies of this one.
+    pub fn go_by(&self, folder: &Path) {
+        self.users.get_or_init(|| folder.to_owned());
+    }
+
+    /// Returns all settings that go before the repository's.
+    fn settings(&self) -> Vec<OsString> {
+        let file = |(key, name): (&str, &str)| {
+            let path = self.users.get()?.join(name);
+            Some([OsStr::new(key), path.as_os_str()].join(OsStr::new("=")))
+        };
+        let files = [
+            ("core.attributesFile", "attributes"),
+            ("core.excludesFile", "excludes"),
+        ];
+        HARDENING
+            .iter()
+            .map(OsString::from)
+            .chain(files.into_iter().filter_map(file))
+            .collect()
+    }
+
+    /// Returns all variables that a call has of its own.
+    fn variables(&self) -> Vec<(OsString, OsString)> {
+        let mut variables: Vec<(OsString, OsString)> = ENVIRONMENT
+            .map(|(name, value)| (name.into(), value.into()))
+            .to_vec();
+        variables.push((CEILING.into(), self.ceiling().into()));
+        if let Some(folder) = self.users.get() {
+            variables.push(("GIT_CONFIG_GLOBAL".into(), folder.join("config").into()));
+            variables.extend(NO_SYSTEM.map(|name| (name.into(), "1".into())));
+        }
+        variables
     }
 
     /// Runs git with `arguments` and returns its stdout; a failure is an error that shows the command and its words.
@@ -158,24 +202,15 @@ impl Git {
 
     fn job<S: AsRef<OsStr>>(&self, arguments: &[S], input: &[u8], mark: &str) -> Job {
         tracing::debug!(command = %shown(arguments), "git");
-        let settings = HARDENING
-            .iter()
-            .flat_map(|setting| ["-c", setting])
-            .map(OsStr::new);
-        let words = std::iter::once(program::git())
-            .chain(settings)
-            .map(OsString::from);
+        let settings = self.settings().into_iter();
+        let settings = settings.flat_map(|setting| ["-c".into(), setting]);
+        let words = std::iter::once(program::git().to_owned()).chain(settings);
         let timeout = limit(arguments);
         let arguments = arguments.iter().map(|word| word.as_ref().to_owned());
-        let variable = |(name, value): (&str, &str)| (name.into(), value.into());
         Job {
             argv: words.chain(arguments).collect(),
             folder: Some(self.root.clone()),
-            env: ENVIRONMENT
-                .map(variable)
-                .into_iter()
-                .chain([(CEILING.into(), self.ceiling().into())])
-                .collect(),
+            env: self.variables(),
             stdin: (!input.is_empty()).then(|| input.to_vec()),
             log: None,
             log_limit: 0,
@@ -243,10 +278,9 @@ impl Git {
         for name in LOCAL_ENV_VARS {
             command.env_remove(name);
         }
-        command.envs(ENVIRONMENT);
-        command.env(CEILING, self.ceiling());
-        for setting in HARDENING {
-            command.args(["-c", setting]);
+        command.envs(self.variables());
+        for setting in self.settings() {
+            command.arg("-c").arg(setting);
         }
         command
     }

@@ -12,6 +12,7 @@ pub mod modules;
 mod refs;
 mod settings;
 mod stash;
+pub mod users;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

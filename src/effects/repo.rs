@@ -9,7 +9,7 @@ use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use git2::{
     ConfigLevel, ErrorCode, ObjectType, Oid, Repository, RepositoryOpenFlags, RepositoryState,
@@ -19,6 +19,7 @@ use git2::{
 use crate::effects::files;
 use crate::effects::git::Git;
 use crate::effects::guard::modules::Modules;
+use crate::effects::guard::users::{self, Users};
 use crate::effects::mirror::Mirror;
 use crate::effects::places::Places;
 use crate::error::{Error, Kind, Result};
@@ -40,6 +41,10 @@ pub struct Repo {
     pub git: Git,
     /// The repositories of its submodules.
     pub modules: Arc<Modules>,
+    /// The user's own configuration of git, as it was before the session's first agent.
+    pub users: Arc<OnceLock<Users>>,
+    /// Whose the commits are that are made here; asked for once, before any agent.
+    identity: Arc<OnceLock<(String, String)>>,
     /// It is a slot's: nobody but an agent and `evolve` is at work in it, and its history is thrown away.
     pub is_slot: bool,
     is_durable: bool,
@@ -74,6 +79,7 @@ impl std::fmt::Debug for Repo {
 impl Repo {
     /// Opens the repository whose working tree holds `dir`.
     pub fn discover(dir: &Path) -> Result<Repo> {
+        users::refuse_pipes()?;
         let repo = Repo::discover_to_read(dir)?;
         match repo.is_bare() {
             true => Err(Error::unsafe_repo(format!(
@@ -101,6 +107,8 @@ impl Repo {
             private,
             git,
             modules: Arc::default(),
+            users: Arc::default(),
+            identity: Arc::default(),
             is_slot: false,
             is_durable: false,
         })
@@ -160,6 +168,8 @@ impl Repo {
             git: user.git.elsewhere(root),
             // Those that are there are an agent's, or made by what ran beside one.
             modules: Arc::new(Modules::none()),
+            users: user.users.clone(),
+            identity: user.identity.clone(),
             is_slot: true,
             is_durable: false,
         })
@@ -179,6 +189,7 @@ impl Repo {
             .and_then(|mut config| config.add_file(&path, ConfigLevel::App, true))
             .map_err(broken("set up syncing"))?;
         self.is_durable = true;
+        self.identity();
         Ok(())
     }
 
@@ -195,6 +206,8 @@ impl Repo {
                 }
                 again.git = self.git.clone();
                 again.modules = self.modules.clone();
+                again.users = self.users.clone();
+                again.identity = self.identity.clone();
                 Ok(again)
             }
             // There may be another repository around this one.
@@ -368,17 +381,32 @@ impl Repo {
     fn signature(&self) -> Result<Signature<'static>> {
         let now = crate::effects::clock::now();
         let time = git2::Time::new(now.timestamp(), 0);
-        let configured = self.inner.signature().ok();
-        let (name, email) = match &configured {
-            Some(found) => (found.name().ok(), found.email().ok()),
-            None => (None, None),
-        };
-        Signature::new(
-            name.unwrap_or("evolve"),
-            email.unwrap_or("evolve@localhost"),
-            &time,
-        )
-        .map_err(broken("sign a commit"))
+        let (name, email) = self.identity();
+        Signature::new(name, email, &time).map_err(broken("sign a commit"))
+    }
+
+    /// Returns name and address of who is configured to make commits.
+    fn identity(&self) -> &(String, String) {
+        self.identity.get_or_init(|| {
+            let configured = self.inner.signature().ok();
+            let (name, email) = match &configured {
+                Some(found) => (found.name().ok(), found.email().ok()),
+                None => (None, None),
+            };
+            let or = |found: Option<&str>, default: &str| found.unwrap_or(default).to_owned();
+            (or(name, "evolve"), or(email, "evolve@localhost"))
+        })
+    }
+
+    /// Reads the user's own configuration of git, the first time this is called; to be done before an agent is.
+    pub fn read_users(&self) -> Result<&Users> {
+        match self.users.get() {
+            Some(users) => Ok(users),
+            None => {
+                let users = Users::read(&self.git, &self.root, &self.own_places())?;
+                Ok(self.users.get_or_init(|| users))
+            }
+        }
     }
 
     /// Moves a ref from `old` to `new`; false if it no longer was at `old`.

@@ -19,6 +19,7 @@ use std::os::unix::ffi::OsStrExt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::effects::guard::users::Users;
 use crate::effects::guard::{Guarded, Whose};
 use crate::effects::keep::{self, Kept};
 use crate::effects::places::Places;
@@ -62,6 +63,9 @@ pub struct Start {
     /// What git holds for the user beside them.
     #[serde(default, skip_serializing_if = "Guarded::is_empty")]
     pub guarded: Guarded,
+    /// The user's own configuration of git, outside the repository.
+    #[serde(default, skip_serializing_if = "Users::is_empty")]
+    pub users: Users,
     /// When the cycle started, in seconds since 1970; a lock file older than that is not the agent's.
     pub since: i64,
 }
@@ -83,6 +87,12 @@ impl Start {
         let mut notes = self.guarded.put_back_settings(places, &mut quarantine)?;
         notes.extend(quarantine.notes());
         Ok(notes)
+    }
+
+    /// Has git go by the user's own configuration as it was; says what of it changed. To be done before git is called.
+    pub fn hold_users(&self, repo: &Repo) -> Result<Vec<String>> {
+        let changed = self.users.hold(&repo.git, &repo.private)?;
+        Ok(changed.into_iter().collect())
     }
 
     /// Puts back refs and entries of the stash that are gone or were moved away since; says which.
@@ -202,6 +212,7 @@ impl Workspace<'_> {
             },
             flags: hidden.flags,
             guarded: Guarded::default(),
+            users: Users::default(),
             since: crate::effects::clock::now().timestamp(),
         })
     }

@@ -42,6 +42,17 @@ pub fn recover(repo: &Repo, diary: &Diary, events: &Events) -> Result<Option<End
     refuse_recorded(repo, diary, &journal)?;
     files::remove_temporaries(&repo.private.join("logs").join(&journal.session));
     let workspace = Workspace { repo };
+    if let Some(start) = &journal.start {
+        let changed = start.hold_users(repo)?;
+        if let (Some(record), Phase::Agent) = (&mut journal.record, journal.phase) {
+            let is_new = |note: &String| !record.notes.contains(note);
+            let changed: Vec<_> = changed.into_iter().filter(is_new).collect();
+            record.notes.extend(changed);
+        }
+        if !start.users.is_empty() {
+            let _ = repo.users.set(start.users.clone());
+        }
+    }
     if let (Some(start), None) = (&journal.start, &journal.slot) {
         repo.modules
             .know(workspace.ground(), start.guarded.modules());

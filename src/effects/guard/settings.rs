@@ -124,7 +124,13 @@ pub fn included_by(mut files: Vec<PathBuf>) -> Vec<PathBuf> {
     let home = std::env::home_dir().unwrap_or_default();
     let mut found = Vec::new();
     while let Some(file) = files.pop() {
-        let text = files::read_text(&file, LIMIT).unwrap_or_default();
+        // What a link leads to decides as well.
+        let is_link = fs::symlink_metadata(&file).is_ok_and(|meta| meta.is_symlink());
+        let real = file.canonicalize().unwrap_or_else(|_| file.clone());
+        if is_link && !found.contains(&real) {
+            found.push(real.clone());
+        }
+        let text = files::read_text(&real, LIMIT).unwrap_or_default();
         let folder = file.parent().unwrap_or(&file);
         for path in git_config::included(&text) {
             let path = match path.strip_prefix("~/") {
