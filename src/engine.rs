@@ -10,7 +10,7 @@ use crate::effects::ledger::Ledger;
 use crate::effects::logs;
 use crate::effects::stop::Halt;
 use crate::effects::workspace::Workspace;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Result};
 use crate::model::ledger as names;
 use crate::model::limit;
 use crate::session::{Cut, Ending, Progress, Session};
@@ -28,9 +28,9 @@ pub async fn run(session: &Session, progress: &mut Progress) -> Result<Ending> {
     let (ending, error) = match ran {
         Ok(ending) => (ending, None),
         Err(Cut::Halt(halt)) => (halted(session, progress, &halt), None),
-        Err(Cut::Failed(error)) => match (error.kind, session.stop.halt()) {
+        Err(Cut::Failed(error)) => match (error.is_halt(), session.stop.halt()) {
             // A call of its own git that was ended by it.
-            (Kind::Signal(_) | Kind::Killed, Some(halt)) => {
+            (true, Some(halt)) => {
                 session.events.warn(error.message);
                 (halted(session, progress, &halt), None)
             }

@@ -166,6 +166,11 @@ impl Error {
         self.message.contains(DENIED)
     }
 
+    /// Says whether something outside ended everything.
+    pub fn is_halt(&self) -> bool {
+        matches!(self.kind, Kind::Signal(_) | Kind::Killed)
+    }
+
     /// Adds a line that says what to do.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Error {

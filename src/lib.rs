@@ -87,6 +87,7 @@ pub mod effects {
     pub mod logs;
     pub mod measure;
     pub mod mirror;
+    pub mod pipes;
     pub mod places;
     pub mod proc_table;
     pub mod process;

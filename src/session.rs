@@ -149,9 +149,12 @@ impl Session {
         self.take_back()?;
         logs::drop_links(&self.repo.private, &self.id, start.cycle)?;
         if self.isolation.is_some() {
-            return start.hold_users(self.home());
+            let mut notes = self.workspace().clear_pipes(start)?;
+            notes.extend(start.hold_users(self.home())?);
+            return Ok(notes);
         }
         let mut notes = start.put_back_settings(&self.repo.own_places())?;
+        notes.extend(self.workspace().clear_pipes(start)?);
         notes.extend(start.hold_users(&self.repo)?);
         notes.extend(start.put_back_refs(&self.repo)?);
         Ok(notes)

@@ -113,3 +113,191 @@ fn a_kill_acts_though_its_acknowledgement_would_wait_for_a_pipe() {
     });
     assert!(!repo.has("loose"));
 }
+
+/// What git opens in every folder that it looks through.
+const OPENED: [&str; 4] = [".gitignore", ".gitattributes", ".gitmodules", ".mailmap"];
+
+#[test]
+fn a_pipe_that_an_agent_puts_where_git_opens_files_is_moved_away_and_named() {
+    for (name, more) in [
+        (".gitignore", ""),
+        (".gitattributes", ""),
+        (".gitmodules", ""),
+        (".mailmap", ""),
+        ("new/.gitignore", "touch new/file;"),
+        ("skipped/deep/.gitignore", "echo '!skipped' >>.gitignore;"),
+        ("new/.gitattributes", "touch new/file; git add new/file;"),
+    ] {
+        let repo = TestRepo::with_files_wanted(&[("a", 5)]).with_out();
+        repo.write(".gitignore", "skipped/\n");
+        repo.commit_all("ignore");
+        let folder = name.rsplit_once('/').map_or(".", |(folder, _)| folder);
+        let run = repo.cycle(&format!(
+            "touch a; mkdir -p {folder}; {more} rm -f {name}; mkfifo {name}"
+        ));
+        assert_eq!(run.code, 0, "{name}: {}", run.stderr);
+        let notes = repo.newest()["notes"].to_string();
+        assert!(
+            notes.contains(&format!("moved out of the way: {name}")),
+            "{name}: {notes}"
+        );
+        assert_eq!(repo.each("result"), ["improved"], "{name}");
+        assert!(!repo.has(name), "{name}");
+    }
+}
+
+#[test]
+fn other_things_that_are_no_plain_file_there_are_moved_away_too() {
+    for (what, script) in [
+        (
+            "a link to a pipe",
+            "mkfifo \"$OUT/pipe\"; ln -s \"$OUT/pipe\" .gitattributes",
+        ),
+        (
+            "a link to what never ends",
+            "ln -s /dev/zero .gitattributes",
+        ),
+        ("more than git reads", "truncate -s 200M .gitattributes"),
+    ] {
+        let repo = TestRepo::with_files_wanted(&[("a", 5)]).with_out();
+        repo.cycle(&format!("touch a; {script}")).expect(0);
+        let notes = repo.newest()["notes"].to_string();
+        let moved = "moved out of the way: .gitattributes";
+        assert!(notes.contains(moved), "{what}: {notes}");
+        assert_eq!(repo.each("result"), ["improved"], "{what}");
+    }
+}
+
+#[test]
+fn a_pipe_that_a_check_leaves_does_not_hold_up_the_undo() {
+    let repo = TestRepo::with_goals(
+        "  - {id: a, description: d, check: 'if [ -e bad ]; then rm -f .gitattributes; mkfifo .gitattributes; exit 1; fi; test -e a', weight: 5}\n  - {id: b, description: d, check: 'test ! -e bad', weight: 5}\n",
+    )
+    .with_out();
+    repo.cycle("touch bad").expect(0);
+    assert_eq!(repo.each("result"), ["regressed"]);
+    assert!(!repo.has("bad"));
+    repo.cycle("touch a").expect(0);
+    assert_eq!(repo.each("result"), ["regressed", "improved"]);
+}
+
+#[test]
+fn a_pipe_that_was_there_before_is_named_and_left_where_it_is() {
+    for name in OPENED.into_iter().chain(["folder/.gitignore"]) {
+        let repo = TestRepo::with_files_wanted(&[("a", 5)]).with_out();
+        fs::create_dir_all(repo.path("folder")).unwrap();
+        make_pipe(&repo, name);
+        let run = repo.evolve(&["--agent=true"]).expect(3);
+        assert!(run.stderr.contains(name), "{name}: {}", run.stderr);
+        assert!(run.stderr.contains("hint: "), "{name}: {}", run.stderr);
+        assert!(repo.has(name), "{name}");
+        assert_eq!(repo.records().len(), 0, "{name}");
+    }
+}
+
+/// What `evolve`, its git or its library opens below `.git`.
+const OF_GIT: [&str; 9] = [
+    "HEAD",
+    "config",
+    "index",
+    "packed-refs",
+    "commondir",
+    "info/exclude",
+    "refs/heads/other",
+    "logs/HEAD",
+    "objects/info/alternates",
+];
+
+#[test]
+fn pipes_among_gits_own_files_are_named_whatever_is_asked_for() {
+    for name in OF_GIT {
+        let repo = TestRepo::with_files_wanted(&[("a", 5)]).with_out();
+        let path = format!(".git/{name}");
+        let _ = fs::remove_file(repo.path(&path));
+        make_pipe(&repo, &path);
+        for arguments in [
+            &["--agent=true"][..],
+            &["status"],
+            &["measure"],
+            &["history"],
+        ] {
+            let run = repo.evolve(arguments);
+            assert_ne!(run.code, 0, "{name} {arguments:?}");
+            assert!(
+                run.stderr.contains(name),
+                "{name} {arguments:?}: {}",
+                run.stderr
+            );
+        }
+    }
+}
+
+#[test]
+fn pipes_that_an_agent_puts_among_gits_own_files_hold_up_nothing() {
+    for name in OF_GIT
+        .into_iter()
+        .chain(["config.worktree", "shallow", "info/attributes"])
+    {
+        let repo = TestRepo::with_files_wanted(&[("a", 5)]).with_out();
+        repo.git(&["branch", "other"]);
+        let script =
+            format!("touch a; mkdir -p .git/{name}; rm -r .git/{name}; mkfifo .git/{name}");
+        repo.cycle(&script);
+        if !repo.git_works() {
+            // Without HEAD it is no repository: said, and left as it is.
+            continue;
+        }
+        assert_eq!(repo.each("result").len(), 1, "{name}");
+        assert_ne!(repo.git(&["rev-parse", "other"]), "", "{name}");
+        repo.cycle("touch a").expect(0);
+    }
+}
+
+#[test]
+fn pipes_where_evolve_opens_files_of_its_own_are_named() {
+    for name in [
+        "GOALS.yaml",
+        ".agents/evolve/cycle-history.jsonl",
+        ".agents/evolve/lessons.jsonl",
+        ".agents/rpi/next-work.jsonl",
+        ".git/evolve/lock",
+        ".git/evolve/journal.json",
+        ".git/evolve/anchor",
+        ".git/evolve/turn",
+    ] {
+        let repo = TestRepo::with_files_wanted(&[("a", 5), ("b", 5)]).with_out();
+        repo.cycle("touch a").expect(0);
+        let _ = fs::remove_file(repo.path(name));
+        make_pipe(&repo, name);
+        for arguments in [
+            &["--agent=true", "--max-cycles=1"][..],
+            &["status"],
+            &["measure"],
+            &["validate"],
+            &["history"],
+            &["audit"],
+            &["work", "add", "something"],
+            &["retry", "a"],
+        ] {
+            // It ends, which is all that has to hold for each of them.
+            repo.evolve(arguments);
+        }
+    }
+}
+
+#[track_caller]
+fn make_pipe(repo: &TestRepo, name: &str) {
+    let path = repo.path(name);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    let made = std::process::Command::new("mkfifo").arg(path).status();
+    assert!(made.unwrap().success(), "{name}");
+}
+
+impl TestRepo {
+    /// Says whether git still knows the repository.
+    fn git_works(&self) -> bool {
+        let mut git = self.command("git");
+        git.args(["rev-parse", "--git-dir"]);
+        git.output().unwrap().status.success()
+    }
+}

@@ -96,7 +96,7 @@ impl<'a> Attempt<'a> {
         self.programs = program::called_by_checks(self.goals, &session.repo.root);
         self.fingerprints = Attempt::fingerprints(session, &yardstick);
         if session.goals_file.in_repo.is_none() {
-            self.goals_outside = fs::read(&session.goals_file.path).ok();
+            self.goals_outside = files::read(&session.goals_file.path).ok();
         }
         session
             .workspace()

@@ -120,9 +120,34 @@ pub fn read_bounded(path: &Path, limit: u64) -> Result<Option<Vec<u8>>> {
 
 /// Opens a file that was plain a moment ago: a link that stands there now is not followed, a pipe not waited for.
 fn open_plain(path: &Path) -> std::io::Result<File> {
+    open_with(path, nix::libc::O_NOFOLLOW)
+}
+
+/// Opens a plain file, or one that a link leads to; a pipe is not waited for.
+pub fn open(path: &Path) -> std::io::Result<File> {
+    open_with(path, 0)
+}
+
+/// Reads all of a plain file, or of one that a link leads to.
+pub fn read(path: &Path) -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    open(path)?.read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+fn open_with(path: &Path, way: i32) -> std::io::Result<File> {
     use std::os::unix::fs::OpenOptionsExt;
-    let way = nix::libc::O_NOFOLLOW | nix::libc::O_NONBLOCK;
-    OpenOptions::new().read(true).custom_flags(way).open(path)
+    let way = way | nix::libc::O_NONBLOCK;
+    let file = OpenOptions::new().read(true).custom_flags(way).open(path)?;
+    match file.metadata()?.is_file() {
+        true => Ok(file),
+        false => Err(no_plain_file()),
+    }
+}
+
+/// The error of reading what is something else.
+pub fn no_plain_file() -> std::io::Error {
+    std::io::Error::new(ErrorKind::InvalidInput, "it is no plain file")
 }
 
 /// Reads a text file of at most `limit` bytes; empty if there is none. Bytes that are no UTF-8 are replaced.
@@ -154,6 +179,7 @@ pub fn make_folder(folder: &Path) -> Result<()> {
 
 /// Copies a file with its mode and syncs the copy, so that the original may go; its folder is the caller's to sync.
 pub fn copy(from: &Path, to: &Path) -> std::io::Result<()> {
+    open(from)?;
     fs::copy(from, to)?;
     File::open(to)?.sync_all()
 }
@@ -164,7 +190,12 @@ pub fn sync_folder(folder: &Path) -> std::io::Result<()> {
         true => Path::new("."),
         false => folder,
     };
-    File::open(folder)?.sync_all()
+    use std::os::unix::fs::OpenOptionsExt;
+    let folder = OpenOptions::new()
+        .read(true)
+        .custom_flags(nix::libc::O_DIRECTORY)
+        .open(folder)?;
+    folder.sync_all()
 }
 
 /// Refuses to run where fewer files may be open at once than a run may need: libraries break down without one, and where

@@ -5,6 +5,8 @@ use std::ffi::OsString;
 use std::fs;
 
 use crate::effects::files;
+use crate::effects::pipes;
+use crate::effects::quarantine::Quarantine;
 use crate::effects::repo::Repo;
 use crate::effects::slot::{Ignored, Slot};
 use crate::effects::workspace::{Settled, Start, Stock, Workspace};
@@ -99,7 +101,9 @@ impl Isolation {
             Ok(Some(stock)) => return Ok(stock),
             Ok(None) => "the .git of its copy was removed, replaced or broken".to_owned(),
             // The machine's fault, not the copy's: what is in it has to stay until it can be looked at.
-            Err(cause) if cause.is_shortage() || cause.is_denial() => return Err(cause),
+            Err(cause) if cause.is_shortage() || cause.is_denial() || cause.is_halt() => {
+                return Err(cause);
+            }
             Err(cause) => format!("its copy cannot be read: {}", cause.message),
         };
         let repo = self.remake(start)?;
@@ -111,10 +115,14 @@ impl Isolation {
 
     /// Takes stock with the slot's own repository; none if that cannot be used any more.
     fn look(&self, start: &Start) -> Result<Option<Stock>> {
+        let private = &self.user.private;
+        let mut quarantine = Quarantine::of(private, &start.session, start.cycle);
+        pipes::clear(&self.slot.root, &mut quarantine)?;
         let Some(repo) = self.slot.reclaim(&self.user)? else {
             return Ok(None);
         };
-        let stock = (Workspace { repo: &repo }).take_stock(start)?;
+        let mut stock = (Workspace { repo: &repo }).take_stock(start)?;
+        stock.notes.extend(quarantine.notes());
         if let Err(cause) = self.take_over(&repo, start, &stock) {
             // What a git that was killed left would be in the way of the next one.
             (Workspace { repo: &self.user }).clear_locks(start)?;

@@ -337,9 +337,9 @@ fn is_unchanged(root: &Path, folders: &[PathBuf], path: &[u8], entry: &Copy) -> 
 
 fn is_same_file(one: &Path, other: &Path) -> bool {
     match (fs::metadata(one), fs::metadata(other)) {
-        (Ok(a), Ok(b)) if a.len() == b.len() && a.mode() == b.mode() => fs::read(one)
+        (Ok(a), Ok(b)) if a.len() == b.len() && a.mode() == b.mode() => files::read(one)
             .ok()
-            .is_some_and(|bytes| fs::read(other).is_ok_and(|kept| kept == bytes)),
+            .is_some_and(|bytes| files::read(other).is_ok_and(|kept| kept == bytes)),
         _ => false,
     }
 }

@@ -228,7 +228,7 @@ pub fn first_free(
 
 /// Returns the living `evolve` that holds the lock at `path`, without taking it.
 pub fn holder(path: &Path) -> Option<Holder> {
-    let file = File::open(path).ok()?;
+    let file = files::open(path).ok()?;
     match FileExt::try_lock_shared(&file) {
         Ok(()) => None,
         Err(TryLockError::WouldBlock | TryLockError::Error(_)) => {
@@ -245,7 +245,12 @@ fn open(path: &Path) -> Result<File> {
 pub fn open_or_make(path: &Path) -> std::io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false);
-    options.open(path)
+    let file = options.open(path)?;
+    // A pipe can be opened like this, and nobody be told from it.
+    match file.metadata()?.is_file() {
+        true => Ok(file),
+        false => Err(files::no_plain_file()),
+    }
 }
 
 fn write_holder(mut file: File, path: &Path, since: &str) -> Result<Lock> {

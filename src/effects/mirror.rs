@@ -164,7 +164,8 @@ impl Mirror {
     /// Refuses a git directory that is not the one that was copied, nor the copy put back: going on would lose the copy.
     pub fn refuse_another(&self) -> Result<()> {
         let is_same = self.is_of_same();
-        let journal = |git_dir: &Path| fs::read(self.evolve_in(git_dir).join("journal.json")).ok();
+        let journal =
+            |git_dir: &Path| files::read(&self.evolve_in(git_dir).join("journal.json")).ok();
         let (copied, journal) = (journal(&self.copy()), journal(&self.common));
         match self.way_back() {
             Some(way_back) if !is_same && copied != journal => Err(Error::unsafe_repo(format!(

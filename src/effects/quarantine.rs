@@ -5,6 +5,8 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use nix::sys::stat::Mode;
+
 use crate::effects::files;
 use crate::error::{Error, Kind, Result};
 
@@ -159,8 +161,11 @@ fn copy(from: &Path, to: &Path) -> std::io::Result<()> {
         Ok(())
     } else if meta.is_symlink() {
         std::os::unix::fs::symlink(fs::read_link(from)?, to)
-    } else {
+    } else if meta.is_file() {
         files::copy(from, to)
+    } else {
+        // There is nothing in a pipe, a socket or a device that could be lost: one pipe tells that something was there.
+        Ok(nix::unistd::mkfifo(to, Mode::S_IRUSR)?)
     }
 }
 

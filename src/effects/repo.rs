@@ -6,7 +6,6 @@ mod past;
 mod trees;
 
 use std::ffi::OsStr;
-use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -21,6 +20,7 @@ use crate::effects::git::Git;
 use crate::effects::guard::modules::Modules;
 use crate::effects::guard::users::{self, Users};
 use crate::effects::mirror::Mirror;
+use crate::effects::pipes;
 use crate::effects::places::Places;
 use crate::error::{Error, Kind, Result};
 use crate::model::movement::Movement;
@@ -93,6 +93,7 @@ impl Repo {
 
     /// Opens the repository that holds `dir`, to read its history: it may be a bare one, which is its own root.
     pub fn discover_to_read(dir: &Path) -> Result<Repo> {
+        pipes::refuse_git_above(dir)?;
         let inner = Repository::discover(dir).map_err(|cause| cannot_open(dir, &cause))?;
         let root = inner.workdir().unwrap_or(inner.path()).to_owned();
         // A path with a link in it would not be found again as the prefix of another.
@@ -132,6 +133,9 @@ impl Repo {
 
     /// Finds the git directory for `dir` without opening the repository.
     pub fn places(dir: &Path) -> Option<Places> {
+        if pipes::hides_git(dir) {
+            return None;
+        }
         let nowhere: [&OsStr; 0] = [];
         let git_dir = Repository::discover_path(dir, nowhere).ok()?;
         // Only that of a linked tree leads elsewhere; an agent may have written one for any other.
@@ -181,7 +185,7 @@ impl Repo {
     pub fn make_durable(&mut self) -> Result<()> {
         let path = self.private.join("durable.config");
         let wanted = b"[core]\n\tfsyncObjectFiles = true\n\tlogAllRefUpdates = true\n";
-        if !fs::read(&path).is_ok_and(|found| found == wanted) {
+        if !files::read(&path).is_ok_and(|found| found == wanted) {
             files::replace(&path, wanted)?;
         }
         let config = self.inner.config();

@@ -2,13 +2,14 @@
 //! an earlier run is the commonest lie.
 
 use std::collections::HashSet;
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, ErrorKind, Read};
 use std::path::{Component, Path, PathBuf};
 use std::time::SystemTime;
 
 use globset::GlobBuilder;
 
+use crate::effects::files;
 use crate::model::reading::{self, Report, Source};
 use crate::model::text;
 
@@ -150,7 +151,7 @@ fn is_nothing(cause: &io::Error) -> bool {
 fn read_report(path: &Path, real: &Path, bytes: &mut u64) -> Result<Report, String> {
     let rest = BYTES.saturating_sub(*bytes);
     let mut content = Vec::new();
-    let read = File::open(real).and_then(|file| file.take(rest + 1).read_to_end(&mut content));
+    let read = files::open(real).and_then(|file| file.take(rest + 1).read_to_end(&mut content));
     read.map_err(|cause| unreadable(path, &cause))?;
     let length = content.len() as u64;
     if length > rest {

@@ -3,11 +3,11 @@
 
 use std::cell::OnceCell;
 use std::collections::HashSet;
-use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use crate::effects::files;
 use crate::effects::process::{Ending, Job, Ran, Stdout, Supervisor, TAIL_BYTES};
 use crate::effects::quarantine::Quarantine;
 use crate::effects::repo::Repo;
@@ -197,7 +197,7 @@ fn tracked(repo: &Repo) -> Result<Vec<Tracked>> {
 /// Returns the start of a file; empty if it cannot be read.
 fn head(path: &Path) -> String {
     let mut bytes = Vec::new();
-    if let Ok(file) = File::open(path) {
+    if let Ok(file) = files::open(path) {
         let _ = file.take(HEAD_BYTES).read_to_end(&mut bytes);
     }
     String::from_utf8_lossy(&bytes).into_owned()

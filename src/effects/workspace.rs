@@ -22,6 +22,7 @@ use serde::{Deserialize, Serialize};
 use crate::effects::guard::users::Users;
 use crate::effects::guard::{Guarded, Whose};
 use crate::effects::keep::{self, Kept};
+use crate::effects::pipes;
 use crate::effects::places::Places;
 use crate::effects::quarantine::Quarantine;
 use crate::effects::repo::{Commit, Head, Repo};
@@ -84,6 +85,7 @@ impl Start {
     /// repository opened again.
     pub fn put_back_settings(&self, places: &Places) -> Result<Vec<String>> {
         let mut quarantine = Quarantine::of(&places.private, &self.session, self.cycle);
+        pipes::clear_git(places, &mut quarantine)?;
         let mut notes = self.guarded.put_back_settings(places, &mut quarantine)?;
         notes.extend(quarantine.notes());
         Ok(notes)
@@ -181,6 +183,7 @@ pub struct Workspace<'a> {
 impl Workspace<'_> {
     /// Looks at the tree before a cycle. Refuses one that has tracked changes, naming them (exit 3).
     pub fn begin(&self, session: &str, cycle: u64) -> Result<Start> {
+        pipes::refuse(&self.repo.root)?;
         let (branch, commit) = self.repo.ready_head()?;
         self.refuse_locks(&branch)?;
         let (status, hidden) = self.look_at_all()?;
@@ -249,6 +252,14 @@ impl Workspace<'_> {
     pub fn guard(&self, start: &mut Start) -> Result<()> {
         start.guarded = Guarded::take(self.repo)?;
         Ok(())
+    }
+
+    /// Moves out of the way what git would wait for in the tree. To be done before git is called after others were at work;
+    /// says what was moved.
+    pub fn clear_pipes(&self, start: &Start) -> Result<Vec<String>> {
+        let mut quarantine = Quarantine::of(&self.repo.private, &start.session, start.cycle);
+        pipes::clear(&self.repo.root, &mut quarantine)?;
+        Ok(quarantine.notes().collect())
     }
 
     /// Returns what is dirty in the tree, for people; used where a dirty tree is no reason to refuse.

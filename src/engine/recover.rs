@@ -57,6 +57,14 @@ pub fn recover(repo: &Repo, diary: &Diary, events: &Events) -> Result<Option<End
         repo.modules
             .know(workspace.ground(), start.guarded.modules());
     }
+    // What an agent left is cleared when stock is taken of it; a check may have left something later.
+    if let (Some(start), None) = (&journal.start, &journal.slot)
+        && journal.phase != Phase::Agent
+    {
+        for note in workspace.clear_pipes(start)? {
+            events.note(note);
+        }
+    }
     let mut ending = None;
     let said = match (journal.phase, &journal.start, &journal.record) {
         (Phase::Agent | Phase::Undoing | Phase::Recording, Some(start), Some(record))

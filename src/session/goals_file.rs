@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use crate::effects::files;
 use crate::effects::repo::Repo;
 use crate::error::{Error, Result};
 use crate::model::goals::{self, Goals};
@@ -33,7 +34,7 @@ impl GoalsFile {
                 .hint("keep goals short; a long check can be a script of its own"));
             }
             Ok(meta) if meta.is_file() => {
-                std::fs::read(&self.path).map_err(|cause| Error::io("read", &self.path, cause))?
+                files::read(&self.path).map_err(|cause| Error::io("read", &self.path, cause))?
             }
             Ok(_) => {
                 return Err(Error::usage(format!("{} is no plain file", self.shown))

@@ -1,7 +1,5 @@
 //! Holds what the agent left against the yardstick: frozen files by their bytes, the goals file by what it says.
 
-use std::fs;
-
 use super::Attempt;
 use crate::effects::workspace::{Start, Stock, Workspace};
 use crate::effects::{files, program};
@@ -118,7 +116,7 @@ impl Attempt<'_> {
         let Some(loaded) = &self.goals_outside else {
             return Ok(());
         };
-        let now = fs::read(path).ok();
+        let now = files::read(path).ok();
         if now.as_ref() == Some(loaded) {
             return Ok(());
         }

@@ -6,6 +6,7 @@ use std::path::Path;
 use git2::{ObjectType, Oid, Sort};
 
 use super::{Repo, broken, oid};
+use crate::effects::files;
 use crate::error::Result;
 use crate::model::ledger;
 
@@ -80,7 +81,8 @@ impl Repo {
 
     /// Returns the commits at which a shallow clone ends.
     fn cut_off(&self) -> HashSet<Oid> {
-        let listed = std::fs::read_to_string(self.common_path("shallow")).unwrap_or_default();
+        let listed = files::read(&self.common_path("shallow")).unwrap_or_default();
+        let listed = String::from_utf8_lossy(&listed);
         listed
             .lines()
             .filter_map(|line| Oid::from_str(line.trim()).ok())

@@ -6,6 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 
 use super::{Workspace, ended};
 use crate::effects::keep;
+use crate::effects::pipes;
 use crate::effects::quarantine::Quarantine;
 use crate::error::Result;
 
@@ -14,6 +15,7 @@ impl Workspace<'_> {
     /// somebody's work. Returns the paths, for people. Folders of submodules stay as they are.
     pub fn put_back_tracked(&self, quarantine: &mut Quarantine) -> Result<Vec<String>> {
         let repo = self.repo;
+        pipes::clear(&repo.root, quarantine)?;
         let dirty = self.state()?;
         let mut paths = Vec::new();
         for path in &dirty.dirty {

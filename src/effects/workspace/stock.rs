@@ -34,6 +34,7 @@ struct Found {
 impl Workspace<'_> {
     /// Takes stock: commits what was left uncommitted, follows the work to another branch, lists what changed.
     pub fn take_stock(&self, start: &Start) -> Result<Stock> {
+        let cleared = self.clear_pipes(start)?;
         start.guarded.find_lost(self.repo, &start.commit)?;
         self.repo.tree_of(&start.commit).map_err(|_| {
             Error::unsafe_repo(format!(
@@ -43,7 +44,8 @@ impl Workspace<'_> {
             .hint("the agent replaced the repository; the files are as it left them, nothing was done to them")
         })?;
         let others = self.movements_by_others(start)?;
-        let put_back = start.put_back_refs(self.repo)?;
+        let mut put_back = start.put_back_refs(self.repo)?;
+        put_back.extend(cleared);
         if !others.words.is_empty() {
             return self.leave_to_others(start, others, put_back);
         }
@@ -477,7 +479,7 @@ impl Workspace<'_> {
         let path = self.repo.root.join(file);
         // Reading a pipe would wait for ever.
         fs::metadata(&path).ok().filter(fs::Metadata::is_file)?;
-        let bytes = fs::read(&path).ok()?;
+        let bytes = files::read(&path).ok()?;
         Some(crate::model::digest::full(&bytes))
     }
 

@@ -1,0 +1,175 @@
+//! What git, libgit2 or `evolve` would wait for without end, or read without end, where a plain file belongs: pipes, devices,
+//! and links to them. Found without opening anything.
+//!
+//! Git opens `.gitignore` and its like in each folder that it looks through, of which an agent can make as many as it likes;
+//! and what lies below `.git`.
+
+use std::ffi::OsStr;
+use std::fs::{self, FileType, Metadata};
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::path::{Path, PathBuf};
+
+use crate::effects::files;
+use crate::effects::places::Places;
+use crate::effects::quarantine::Quarantine;
+use crate::error::{Error, Result};
+
+/// What git opens in a working tree by itself.
+const OPENED: [&str; 4] = [".gitignore", ".gitattributes", ".gitmodules", ".mailmap"];
+/// The most bytes that git reads of one of these (`PATTERN_MAX_FILE_SIZE`, `ATTR_MAX_FILE_SIZE`); older versions read on.
+const LARGEST: u64 = 100 << 20;
+/// `evolve`'s private directory, which it opens with care.
+const PRIVATE: &str = "evolve";
+/// How long the text of a file may be that leads to a git directory.
+const LEAD: u64 = 1 << 16;
+
+/// Moves all of it out of the way that is below the root of a working tree or among the files of its git directory.
+pub fn clear(root: &Path, quarantine: &mut Quarantine) -> Result<()> {
+    for path in in_tree(root) {
+        quarantine.take_from(root, &path, &path)?;
+    }
+    Ok(())
+}
+
+/// The same for the git directory of a working tree and the one that it shares.
+pub fn clear_git(places: &Places, quarantine: &mut Quarantine) -> Result<()> {
+    for folder in [&places.common, &places.git_dir] {
+        for path in in_git_dir(folder) {
+            quarantine.take_from(folder, &path, &Path::new(".git").join(&path))?;
+        }
+    }
+    Ok(())
+}
+
+/// Refuses a working tree in which git would wait.
+pub fn refuse(root: &Path) -> Result<()> {
+    refuse_any(root, &in_tree(root))
+}
+
+/// Refuses the repository around a folder, should opening it be waiting for something. A repository that is none, or none
+/// that can be found this way, is left to who opens it.
+pub fn refuse_git_above(folder: &Path) -> Result<()> {
+    let Some(git_dir) = git_dir_above(folder) else {
+        return Ok(());
+    };
+    refuse_any(&git_dir, &in_git_dir(&git_dir))?;
+    match common_of(&git_dir) {
+        Some(common) => refuse_any(&common, &in_git_dir(&common)),
+        None => Ok(()),
+    }
+}
+
+/// Says whether even looking for the repository around a folder would be waiting.
+pub fn hides_git(folder: &Path) -> bool {
+    git_dir_above(folder).is_some_and(|git_dir| {
+        let place = Path::new("commondir");
+        let kind = fs::symlink_metadata(git_dir.join(place)).map(|meta| meta.file_type());
+        kind.is_ok_and(|kind| is_endless(&git_dir, place, kind))
+    })
+}
+
+fn refuse_any(folder: &Path, found: &[PathBuf]) -> Result<()> {
+    match found.first() {
+        None => Ok(()),
+        Some(path) => Err(Error::unsafe_repo(format!(
+            "{} is no plain file: whoever reads it waits for ever",
+            folder.join(path).display()
+        ))
+        .hint("look what made it, and remove it or put a plain file in its place")),
+    }
+}
+
+/// Returns the git directory of the repository whose working tree holds a folder.
+fn git_dir_above(folder: &Path) -> Option<PathBuf> {
+    let places = folder.ancestors().map(|above| above.join(".git"));
+    let place = places.into_iter().find(|place| place.exists())?;
+    if place.is_dir() {
+        return Some(place);
+    }
+    let text = files::read_text(&place, LEAD).ok()?;
+    let path = text.strip_prefix("gitdir:")?.trim();
+    Some(place.parent()?.join(path))
+}
+
+/// Returns the git directory that a working tree's own shares with others, if it does.
+pub fn common_of(git_dir: &Path) -> Option<PathBuf> {
+    let text = files::read_text(&git_dir.join("commondir"), LEAD).ok()?;
+    let path = text.trim_end();
+    (!path.is_empty()).then(|| git_dir.join(path))
+}
+
+/// Lists what is in the way below the root of a working tree, git directories included, relative to it.
+fn in_tree(root: &Path) -> Vec<PathBuf> {
+    let is_opened = |name: &OsStr| OPENED.iter().any(|opened| name == *opened);
+    let mut found = Vec::new();
+    let mut folders = vec![PathBuf::new()];
+    while let Some(folder) = folders.pop() {
+        for (path, kind) in entries(root, &folder) {
+            let name = path.file_name().unwrap_or_default();
+            if name == ".git" && kind.is_dir() {
+                let within = in_git_dir(&root.join(&path));
+                found.extend(within.into_iter().map(|one| path.join(one)));
+            } else if kind.is_dir() {
+                folders.push(path);
+            } else if is_opened(name) {
+                let is_bad = kind.is_socket() || is_endless(root, &path, kind);
+                found.extend((is_bad || is_too_large(root, &path)).then_some(path));
+            }
+        }
+    }
+    found
+}
+
+/// Lists what is in the way in a git directory, relative to it.
+fn in_git_dir(git_dir: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut folders = vec![PathBuf::new()];
+    while let Some(folder) = folders.pop() {
+        for (path, kind) in entries(git_dir, &folder) {
+            if kind.is_dir() {
+                if !is_private(&path) {
+                    folders.push(path);
+                }
+            } else if is_endless(git_dir, &path, kind) {
+                found.push(path);
+            }
+        }
+    }
+    found
+}
+
+/// Says whether a folder of a git directory is the private one of its working tree or of a linked one.
+fn is_private(path: &Path) -> bool {
+    let is_linked = || path.starts_with("worktrees") && path.components().count() == 3;
+    path == Path::new(PRIVATE) || (path.ends_with(PRIVATE) && is_linked())
+}
+
+/// Returns the entries of a folder with their kinds, as paths relative to the root.
+fn entries(root: &Path, folder: &Path) -> impl Iterator<Item = (PathBuf, FileType)> {
+    let listed = fs::read_dir(root.join(folder)).into_iter().flatten();
+    let folder = folder.to_owned();
+    listed.flatten().filter_map(move |entry| {
+        let kind = entry.file_type().ok()?;
+        Some((folder.join(entry.file_name()), kind))
+    })
+}
+
+/// Says whether a file, or what a link leads to, is a pipe or a device other than the one that is always empty.
+fn is_endless(root: &Path, path: &Path, kind: FileType) -> bool {
+    if kind.is_file() {
+        return false;
+    }
+    let is_it = |meta: &Metadata| {
+        let kind = meta.file_type();
+        kind.is_fifo() || kind.is_block_device() || (kind.is_char_device() && !is_null(meta))
+    };
+    fs::metadata(root.join(path)).is_ok_and(|meta| is_it(&meta))
+}
+
+fn is_null(meta: &Metadata) -> bool {
+    fs::metadata("/dev/null").is_ok_and(|null| null.rdev() == meta.rdev())
+}
+
+fn is_too_large(root: &Path, path: &Path) -> bool {
+    fs::metadata(root.join(path)).is_ok_and(|meta| meta.is_file() && meta.len() > LARGEST)
+}
