@@ -18,6 +18,7 @@ mod journal;
 mod kill_switch;
 mod layers;
 mod measuring;
+mod objects;
 mod others;
 mod planted;
 mod processes;

@@ -154,27 +154,6 @@ impl Guarded {
         Ok(notes)
     }
 
-    /// Gets objects back from the copy of the git directory that the agent had git forget: those that refs and stash led to.
-    pub fn find_lost(&self, repo: &Repo, start: &str) -> Result<()> {
-        let Some(refs) = &self.refs else {
-            return Ok(());
-        };
-        let places = repo.own_places();
-        let all = self.remembered(&places)?;
-        let refs = String::from_utf8_lossy(&of(&all, refs)).into_owned();
-        let stash = self.stash.as_ref().map(|stash| of(&all, stash));
-        let is_there = |id: &str| id.starts_with("ref:") || repo.has_object(id);
-        let mut ids = refs.lines().filter_map(|line| line.split(' ').next());
-        let entries = stash::commits(&stash.unwrap_or_default());
-        if is_there(start) && ids.all(is_there) && entries.iter().all(|id| is_there(id)) {
-            return Ok(());
-        }
-        if let Ok(mirror) = Mirror::of(&places) {
-            mirror.lend_objects()?;
-        }
-        Ok(())
-    }
-
     fn remembered(&self, places: &Places) -> Result<Arc<Bytes>> {
         if !self.bytes.is_empty() {
             return Ok(self.bytes.clone());

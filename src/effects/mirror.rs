@@ -1,33 +1,35 @@
-//! A copy of the git directory outside the repository while an agent works, for the one thing that nothing else survives:
-//! an agent that removes or replaces `.git`. Objects are hard links, so that it takes hardly any space; all else (refs,
-//! reflogs, settings, hooks, index, journal) is copied. Refreshed right before each agent, at the cost of what changed;
-//! removed when the session has ended in order.
+//! A copy of the git directory outside the repository while an agent works: an agent can remove or replace `.git`, and
+//! damage or remove what is in it. Refreshed right before each agent, at the cost of what changed; what was lost since is
+//! given back from it after the agent (`give_back`), object by object and line by line. Removed when the session has ended
+//! in order.
 //!
-//! It lies in `$XDG_STATE_HOME/evolve/<name and digest of the git directory's path>/git`. Where objects cannot be linked,
-//! because that is another file system, they are copied up to a limit; above it there is no copy, and that is said.
+//! It lies in `$XDG_STATE_HOME/evolve/<name and digest of the git directory's path>/git`. Objects beyond a limit are hard
+//! links (`copy`). Where they cannot be linked, because that is another file system, there is no copy, and that is said.
 
-use std::collections::HashSet;
-use std::ffi::{OsStr, OsString};
-use std::fs::{self, File, Metadata};
-use std::io::{Error as IoError, ErrorKind, Result as IoResult};
+mod copy;
+mod logs;
+mod objects;
+mod worktrees;
+
+use std::ffi::OsString;
+use std::fs;
+use std::io::Result as IoResult;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, symlink};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::UNIX_EPOCH;
 
 use crate::effects::files;
 use crate::effects::places::{self, Places, folder_name};
+use crate::effects::quarantine::Quarantine;
 use crate::error::{Error, Result};
 use crate::model::text;
 
-/// How many bytes of objects are copied where they cannot be linked.
-const COPY_LIMIT: u64 = 256 << 20;
-/// A time of change that is not older than that may be shared by two versions.
-const FRESH: Duration = Duration::from_secs(2);
-/// What only the running program needs.
-const LEFT_OUT: [&str; 2] = ["evolve/lock", "evolve/logs"];
-/// Folders whose files are never changed once they are written.
-const LINKED: [&str; 3] = ["objects", "lfs", "evolve/quarantine"];
+use copy::Linked;
+use objects::Keeper;
+
+/// How many names a note lists.
+const SHOWN: usize = 10;
 
 /// Where the copy of one git directory lies.
 #[derive(Clone, Debug)]
@@ -58,8 +60,7 @@ impl Mirror {
         self.folder.join("git")
     }
 
-    /// Brings the copy up to date. What refers to objects goes before the objects, so that none is missing that somebody
-    /// stores meanwhile.
+    /// Brings the copy up to date.
     pub fn refresh(&self) -> Result<()> {
         if self.folder.starts_with(&self.common) || self.common.starts_with(&self.folder) {
             return Err(Error::internal(format!(
@@ -68,20 +69,15 @@ impl Mirror {
             ))
             .hint("set XDG_STATE_HOME to a folder outside the repository"));
         }
-        let mut work = Work::default();
         let done = make_folder(&self.folder).and_then(|()| {
+            files::remove_all(&self.whole())?;
             // First of all: what is cut short here is still a copy of this one.
             fs::write(
                 self.folder.join("of"),
                 identity(&self.common).unwrap_or_default(),
             )?;
-            work.copy_folder(&self.common, &self.copy(), "", false)?;
-            let mut later = std::mem::take(&mut work.later);
-            while let Some((from, to, name)) = later.pop() {
-                work.copy_folder(&from, &to, &name, true)?;
-                later.append(&mut work.later);
-            }
-            Ok(())
+            copy::refresh(&self.common, &self.copy(), &self.folder)?;
+            fs::write(self.whole(), "")
         });
         done.map_err(|cause| {
             let _ = self.remove();
@@ -89,13 +85,85 @@ impl Mirror {
         })
     }
 
-    /// Gives the git directory back the objects that it has lost; says whether there were any.
-    pub fn lend_objects(&self) -> Result<bool> {
-        let (from, to) = (self.copy().join("objects"), self.common.join("objects"));
-        if !from.is_dir() {
-            return Ok(false);
+    /// The file that says that the copy was finished before an agent began.
+    fn whole(&self) -> PathBuf {
+        self.folder.join("whole")
+    }
+
+    /// Gives the git directory back what it has lost since the copy was made: objects, the private parts of linked working
+    /// trees, and all of these of submodules; says what. What is in the way goes to the quarantine. Opens no
+    /// repository, and can be done again wherever it was cut short.
+    pub fn give_back(&self, quarantine: &mut Quarantine) -> Result<Vec<String>> {
+        if !self.whole().is_file() || !self.is_of_same() {
+            return Ok(Vec::new());
         }
-        lend(&from, &to).map_err(|cause| Error::io("restore objects in", &to, cause))
+        let linked = Linked::read(&self.folder);
+        let mut notes = Vec::new();
+        for place in self.git_dirs() {
+            let lent = Keeper::of(&place, &linked, &self.folder).give_back(quarantine)?;
+            if lent > 0 {
+                let shown = place.shown(Path::new(""));
+                notes.push(format!(
+                    "objects of git were damaged or removed and are whole again: {lent} in {shown}"
+                ));
+            }
+            if self.is_own(&place) {
+                worktrees::make_folders(&place)?;
+            } else if worktrees::give_back(&place, quarantine)? {
+                let shown = place.shown(Path::new(""));
+                notes.push(format!("what was removed from {shown} is back"));
+            }
+        }
+        Ok(notes)
+    }
+
+    /// Gives reflogs back the lines that they have lost, where their refs are there; says which. Whoever reads them to see who
+    /// moved a ref does that before.
+    pub fn give_logs_back(&self) -> Result<Vec<String>> {
+        if !self.whole().is_file() || !self.is_of_same() {
+            return Ok(Vec::new());
+        }
+        let mut mended = Vec::new();
+        for place in self.git_dirs() {
+            mended.extend(logs::give_back(&place)?);
+        }
+        Ok(match mended.is_empty() {
+            true => Vec::new(),
+            false => vec![format!(
+                "lines of reflogs were removed and are back: {}",
+                text::some_of(&mended, SHOWN)
+            )],
+        })
+    }
+
+    /// Says whether git directories other than the one that is worked in are not concerned.
+    fn is_own(&self, place: &Place) -> bool {
+        [&self.common, &self.git_dir].contains(&&place.live)
+    }
+
+    /// Returns the git directories that were copied: the shared one, linked working trees' and submodules'.
+    fn git_dirs(&self) -> Vec<Place> {
+        let mut found = Vec::new();
+        let mut folders = vec![PathBuf::new()];
+        while let Some(below) = folders.pop() {
+            let copy = self.copy().join(&below);
+            let is_git_dir = copy.join("HEAD").is_file();
+            for entry in fs::read_dir(&copy).into_iter().flatten().flatten() {
+                let name = entry.file_name();
+                let holds_others = !is_git_dir || name == "modules" || name == "worktrees";
+                if holds_others && entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                    folders.push(below.join(name));
+                }
+            }
+            if is_git_dir {
+                found.push(Place {
+                    live: self.common.join(&below),
+                    copy,
+                    below,
+                });
+            }
+        }
+        found
     }
 
     /// Returns the command that puts the git directory back; none if there is no copy.
@@ -131,7 +199,7 @@ impl Mirror {
         let done = old
             .iter()
             .try_for_each(|name| files::remove_all(&to.join(name)));
-        done.and_then(|()| lend(&from, &to).map(|_| ()))
+        done.and_then(|()| lend(&from, &to))
             .map_err(|cause| Error::io("restore", &to, cause))
     }
 
@@ -233,197 +301,59 @@ fn state() -> Result<PathBuf> {
     })
 }
 
-/// One refresh.
-#[derive(Default)]
-struct Work {
-    /// Folders of objects, which come last: from, to, name.
-    later: Vec<(PathBuf, PathBuf, String)>,
-    /// How many bytes were copied that should have been linked.
-    copied: u64,
+/// A git directory and its copy.
+#[derive(Debug)]
+struct Place {
+    live: PathBuf,
+    copy: PathBuf,
+    /// Its path below the shared git directory.
+    below: PathBuf,
 }
 
-impl Work {
-    /// Makes `to` what `from` is. `name` is the path below the git directory.
-    fn copy_folder(&mut self, from: &Path, to: &Path, name: &str, is_linked: bool) -> IoResult<()> {
-        let meta = fs::symlink_metadata(from)?;
-        if !fs::symlink_metadata(to).is_ok_and(|meta| meta.is_dir()) {
-            files::remove_all(to)?;
-            fs::create_dir(to)?;
-        } else if is_linked && is_same_time(&meta, &fs::symlink_metadata(to)?) {
-            // No file came or went, and files of such folders do not change.
-            return match has_folders(name) {
-                true => self.copy_folders_in(from, to, name),
-                false => Ok(()),
-            };
-        }
-        let mut there = HashSet::new();
-        for entry in fs::read_dir(from)? {
-            let file = entry?.file_name();
-            let below = match name.is_empty() {
-                true => file.to_string_lossy().into_owned(),
-                false => format!("{name}/{}", file.to_string_lossy()),
-            };
-            if is_left_out(&below) {
-                continue;
-            }
-            let (from, to) = (from.join(&file), to.join(&file));
-            match self.copy_entry(&from, &to, &below, is_linked) {
-                // Git removes temporary files at any time.
-                Err(cause) if cause.kind() == ErrorKind::NotFound && !from.exists() => continue,
-                Err(cause) => return Err(cause),
-                Ok(()) => {}
-            }
-            there.insert(file);
-        }
-        remove_others(to, &there)?;
-        keep_time(to, &meta)
+impl Place {
+    /// Returns the name by which a path below this git directory is noted.
+    fn name_of(&self, path: &Path) -> String {
+        self.below.join(path).to_string_lossy().into_owned()
     }
 
-    /// Goes on with the folders in one whose files are as they were.
-    fn copy_folders_in(&mut self, from: &Path, to: &Path, name: &str) -> IoResult<()> {
-        for entry in fs::read_dir(from)? {
-            let entry = entry?;
-            if entry.file_type()?.is_dir() {
-                let file = entry.file_name();
-                let below = format!("{name}/{}", file.to_string_lossy());
-                self.copy_entry(&entry.path(), &to.join(&file), &below, true)?;
-            }
-        }
-        Ok(())
-    }
-
-    fn copy_entry(&mut self, from: &Path, to: &Path, name: &str, is_linked: bool) -> IoResult<()> {
-        let meta = fs::symlink_metadata(from)?;
-        if meta.is_dir() {
-            if !is_linked && is_of_objects(name) {
-                self.later
-                    .push((from.to_owned(), to.to_owned(), name.to_owned()));
-                return Ok(());
-            }
-            // In there are files that git adds to in place.
-            let is_linked = is_linked && !name.ends_with("objects/info");
-            return self.copy_folder(from, to, name, is_linked);
-        }
-        if meta.is_symlink() {
-            files::remove_all(to)?;
-            return symlink(fs::read_link(from)?, to);
-        }
-        match (meta.is_file(), is_linked) {
-            (false, _) => Ok(()),
-            (true, false) => copy_file(from, to, &meta),
-            (true, true) => self.link_file(from, to, &meta),
-        }
-    }
-
-    fn link_file(&mut self, from: &Path, to: &Path, meta: &Metadata) -> IoResult<()> {
-        match fs::symlink_metadata(to) {
-            Ok(there) if there.ino() == meta.ino() && there.dev() == meta.dev() => return Ok(()),
-            // Copied before, where it cannot be linked; objects do not change.
-            Ok(there) if there.dev() != meta.dev() && there.len() == meta.len() => {
-                return Ok(());
-            }
-            Ok(_) => files::remove_all(to)?,
-            Err(_) => {}
-        }
-        match fs::hard_link(from, to) {
-            Err(cause) if cause.kind() != ErrorKind::NotFound => {
-                self.copied += meta.len();
-                match self.copied <= COPY_LIMIT {
-                    true => copy_file(from, to, meta),
-                    false => Err(IoError::other(format!(
-                        "its objects cannot be linked there ({cause}), and they are more than {} MiB",
-                        COPY_LIMIT >> 20
-                    ))),
-                }
-            }
-            done => done,
-        }
+    /// Returns a path below this git directory, for people.
+    fn shown(&self, path: &Path) -> String {
+        let whole: PathBuf = Path::new(".git").join(&self.below).join(path);
+        whole.display().to_string().trim_end_matches('/').to_owned()
     }
 }
 
-fn is_left_out(name: &str) -> bool {
-    ends_with_one_of(name, &LEFT_OUT) || name.ends_with(".lock")
+/// Copies a file to where none is, with all folders above it: in one step, and for good.
+fn lend_file(from: &Path, to: &Path) -> IoResult<()> {
+    let folder = to.parent().unwrap_or(to);
+    fs::create_dir_all(folder)?;
+    let mut name = OsString::from("tmp_obj_evolve_");
+    name.push(to.file_name().unwrap_or_default());
+    let temporary = folder.join(name);
+    files::remove_all(&temporary)?;
+    files::copy(from, &temporary)?;
+    fs::rename(&temporary, to)?;
+    files::sync_folder(folder)
 }
 
-fn is_of_objects(name: &str) -> bool {
-    ends_with_one_of(name, &LINKED)
-}
-
-fn ends_with_one_of(name: &str, paths: &[&str]) -> bool {
-    let ends = |path: &&str| {
-        name.strip_suffix(*path)
-            .is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))
-    };
-    paths.iter().any(ends)
-}
-
-/// Says whether a folder of unchanging files may have folders in it: not those by the first digits of objects' names.
-fn has_folders(name: &str) -> bool {
-    let parent = name.rsplit_once('/').map(|(parent, _)| parent);
-    let is_of_git =
-        |parent: &str| ends_with_one_of(parent, &["objects"]) && !parent.contains("lfs/");
-    !parent.is_some_and(is_of_git)
-}
-
-fn is_same_time(one: &Metadata, other: &Metadata) -> bool {
-    (one.mtime(), one.mtime_nsec()) == (other.mtime(), other.mtime_nsec())
-}
-
-/// Copies a file unless the copy is of the same size and time.
-fn copy_file(from: &Path, to: &Path, meta: &Metadata) -> IoResult<()> {
-    if let Ok(there) = fs::symlink_metadata(to) {
-        if there.is_file() && there.len() == meta.len() && is_same_time(&there, meta) {
-            return Ok(());
-        }
-        files::remove_all(to)?;
-    }
-    fs::copy(from, to)?;
-    keep_time(to, meta)
-}
-
-/// Notes when the original was changed, unless that is so fresh that a later change could bear the same time.
-fn keep_time(to: &Path, meta: &Metadata) -> IoResult<()> {
-    let changed = meta.modified()?;
-    let age = SystemTime::now().duration_since(changed);
-    let noted = match age.is_ok_and(|age| age > FRESH) {
-        true => changed,
-        false => UNIX_EPOCH,
-    };
-    File::open(to)?.set_modified(noted)
-}
-
-fn remove_others(folder: &Path, there: &HashSet<OsString>) -> IoResult<()> {
-    for entry in fs::read_dir(folder)? {
-        let entry = entry?;
-        if !there.contains(&entry.file_name()) {
-            files::remove_all(&entry.path())?;
-        }
-    }
-    Ok(())
-}
-
-/// Links or copies what is missing; packs before their indexes, without which git does not look at them.
-fn lend(from: &Path, to: &Path) -> IoResult<bool> {
-    let mut found = false;
-    let mut entries: Vec<_> = fs::read_dir(from)?.collect::<IoResult<_>>()?;
-    let is_index = |name: &OsStr| Path::new(name).extension() == Some(OsStr::new("idx"));
-    entries.sort_by_key(|entry| is_index(&entry.file_name()));
+/// Copies what is missing.
+fn lend(from: &Path, to: &Path) -> IoResult<()> {
     // A link that stands there would lead elsewhere.
     if !fs::symlink_metadata(to).is_ok_and(|meta| meta.is_dir()) {
         files::remove_all(to)?;
         fs::create_dir_all(to)?;
     }
-    for entry in entries {
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
         let (from, to) = (entry.path(), to.join(entry.file_name()));
         let kind = entry.file_type()?;
         if kind.is_dir() {
-            found |= lend(&from, &to)?;
+            lend(&from, &to)?;
         } else if kind.is_file() && fs::symlink_metadata(&to).is_err() {
-            fs::hard_link(&from, &to).or_else(|_| fs::copy(&from, &to).map(|_| ()))?;
-            found = true;
+            lend_file(&from, &to)?;
         }
     }
-    Ok(found)
+    Ok(())
 }
 
 /// Quotes a path for a shell.
@@ -435,6 +365,7 @@ fn quoted(path: &Path) -> String {
 mod tests {
     use super::*;
     use std::collections::BTreeMap;
+    use std::os::unix::fs::symlink;
 
     fn make(root: &Path) -> Mirror {
         let common = root.join("repo/.git");
@@ -507,29 +438,19 @@ mod tests {
     }
 
     #[test]
-    fn what_git_adds_to_in_place_is_copied_and_only_objects_are_linked() {
+    fn what_is_written_to_in_place_is_still_what_it_was_in_the_copy() {
         let root = tempfile::tempdir().unwrap();
         let mirror = make(root.path());
         mirror.refresh().unwrap();
-        for name in ["config", "logs/HEAD", "objects/info/alternates"] {
+        for name in [
+            "config",
+            "logs/HEAD",
+            "objects/info/alternates",
+            "objects/ab/cdef",
+        ] {
             fs::write(mirror.common.join(name), "changed in place").unwrap();
             let copy = fs::read_to_string(mirror.copy().join(name)).unwrap();
             assert_ne!(copy, "changed in place", "{name}");
         }
-        let inode = |folder: &Path| fs::metadata(folder.join("objects/ab/cdef")).unwrap().ino();
-        assert_eq!(inode(&mirror.common), inode(&mirror.copy()));
-    }
-
-    #[test]
-    fn objects_that_were_lost_are_lent() {
-        let root = tempfile::tempdir().unwrap();
-        let mirror = make(root.path());
-        mirror.refresh().unwrap();
-        let before = files(&mirror.common);
-        fs::remove_dir_all(mirror.common.join("objects/ab")).unwrap();
-        fs::remove_file(mirror.common.join("objects/pack/p.pack")).unwrap();
-        assert!(mirror.lend_objects().unwrap());
-        assert_eq!(files(&mirror.common), before);
-        assert!(!mirror.lend_objects().unwrap());
     }
 }

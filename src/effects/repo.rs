@@ -2,6 +2,7 @@
 //! place that knows git2. The working tree and the user's index are `workspace`'s business.
 
 mod copies;
+mod objects;
 mod past;
 mod trees;
 
@@ -27,6 +28,7 @@ use crate::model::movement::Movement;
 use crate::model::{mask, text};
 
 pub use copies::Merged;
+pub use objects::Objects;
 pub use past::Past;
 pub use trees::{Difference, Entry, hash_blob};
 

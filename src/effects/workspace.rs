@@ -22,6 +22,7 @@ use serde::{Deserialize, Serialize};
 use crate::effects::guard::users::Users;
 use crate::effects::guard::{Guarded, Whose};
 use crate::effects::keep::{self, Kept};
+use crate::effects::mirror::Mirror;
 use crate::effects::pipes;
 use crate::effects::places::Places;
 use crate::effects::quarantine::Quarantine;
@@ -81,12 +82,17 @@ impl Start {
         Start { cycle, ..self }
     }
 
-    /// Makes git's settings what they were before the agent; says what had changed. To be done before git is called or the
-    /// repository opened again.
+    /// Makes git's settings what they were before the agent, and gives its folder back what that has lost; says what had
+    /// changed. To be done before git is called or the repository opened again.
     pub fn put_back_settings(&self, places: &Places) -> Result<Vec<String>> {
         let mut quarantine = Quarantine::of(&places.private, &self.session, self.cycle);
         pipes::clear_git(places, &mut quarantine)?;
         let mut notes = self.guarded.put_back_settings(places, &mut quarantine)?;
+        if let Ok(mirror) = Mirror::of(places)
+            && !self.guarded.is_empty()
+        {
+            notes.extend(mirror.give_back(&mut quarantine)?);
+        }
         notes.extend(quarantine.notes());
         Ok(notes)
     }
@@ -104,7 +110,13 @@ impl Start {
             mark: self.mark(),
             work_ref: self.work_ref(),
         };
-        self.guarded.put_back_refs(repo, &whose)
+        let mut notes = self.guarded.put_back_refs(repo, &whose)?;
+        if !self.guarded.is_empty()
+            && let Ok(mirror) = Mirror::of(&repo.own_places())
+        {
+            notes.extend(mirror.give_logs_back()?);
+        }
+        Ok(notes)
     }
 
     /// Returns the value of `GIT_REFLOG_ACTION` that marks the agent's movements of refs.

@@ -58,14 +58,6 @@ pub fn put_back(repo: &Repo, places: &Places, before: &[u8]) -> Result<Option<St
     }))
 }
 
-/// Returns the commits of a list's entries.
-pub fn commits(list: &[u8]) -> Vec<String> {
-    let entries = entries(list);
-    let ids = entries.iter().map(|entry| commit(entry));
-    ids.map(|id| String::from_utf8_lossy(id).into_owned())
-        .collect()
-}
-
 fn entries(list: &[u8]) -> Vec<Vec<u8>> {
     let lines = list.split(|byte| *byte == b'\n');
     lines

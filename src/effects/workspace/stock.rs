@@ -35,7 +35,6 @@ impl Workspace<'_> {
     /// Takes stock: commits what was left uncommitted, follows the work to another branch, lists what changed.
     pub fn take_stock(&self, start: &Start) -> Result<Stock> {
         let cleared = self.clear_pipes(start)?;
-        start.guarded.find_lost(self.repo, &start.commit)?;
         self.repo.tree_of(&start.commit).map_err(|_| {
             Error::unsafe_repo(format!(
                 "the commit {} that the cycle started from is no longer in .git",

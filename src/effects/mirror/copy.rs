@@ -1,0 +1,403 @@
+//! Makes and refreshes the copy. Objects are real copies, so that the good bytes stay there when somebody writes to an object
+//! in place: clones that share their blocks where the file system can, else plain copies, loose objects first, then packs
+//! from the smallest up. What is beyond a limit is a hard link, which takes no space.
+//!
+//! A copy of an object bears the time of the original's last change of state (`ctime`, which nobody can set) as its time of
+//! modification, and so tells whether anybody touched the original since. For a link that is noted beside.
+
+use std::collections::{BTreeMap, HashSet};
+use std::ffi::OsString;
+use std::fs::{self, File, Metadata};
+use std::io::{Error as IoError, ErrorKind, Read, Result as IoResult, Seek, SeekFrom};
+use std::os::unix::fs::{MetadataExt, symlink};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use serde::{Deserialize, Serialize};
+
+use crate::effects::files;
+
+/// How many bytes of objects one refresh copies where they cannot be cloned; what is beyond that is linked.
+const COPY_LIMIT: u64 = 256 << 20;
+/// A time of change that is not older than that may be shared by two versions.
+const FRESH: Duration = Duration::from_secs(2);
+/// What only the running program needs.
+const LEFT_OUT: [&str; 2] = ["evolve/lock", "evolve/logs"];
+/// Folders whose files are never changed once they are written.
+const UNCHANGING: [&str; 3] = ["objects", "lfs", "evolve/quarantine"];
+/// How many bytes a digest has with which packs and their indexes end.
+pub const TRAILER: u64 = 20;
+
+/// What was noted of originals that are linked and not copied, by their path below the git directory.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Linked(BTreeMap<String, Note>);
+
+/// What told a linked original from another version.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Note {
+    /// Size, inode and time of the last change of state.
+    stamp: String,
+    /// The last bytes, in hex: for a pack or an index they are a digest of all others.
+    pub trailer: String,
+}
+
+impl Linked {
+    /// Reads the notes of a copy; none if there are none.
+    pub fn read(folder: &Path) -> Linked {
+        let text = fs::read(folder.join("linked")).unwrap_or_default();
+        serde_json::from_slice(&text).unwrap_or_default()
+    }
+
+    fn write(&self, folder: &Path) -> IoResult<()> {
+        fs::write(folder.join("linked"), serde_json::to_vec(self)?)
+    }
+
+    /// Returns what was noted of one file.
+    pub fn of(&self, name: &str) -> Option<&Note> {
+        self.0.get(name)
+    }
+
+    /// Says whether nobody touched an original since its copy was made.
+    pub fn is_as_copied(&self, name: &str, original: &Metadata, copy: &Metadata) -> bool {
+        let is_linked = (original.ino(), original.dev()) == (copy.ino(), copy.dev());
+        match self.of(name) {
+            Some(note) if is_linked => note.stamp == stamp(original),
+            Some(_) | None => {
+                !is_linked
+                    && original.is_file()
+                    && original.len() == copy.len()
+                    && (original.ctime(), original.ctime_nsec())
+                        == (copy.mtime(), copy.mtime_nsec())
+            }
+        }
+    }
+}
+
+fn stamp(meta: &Metadata) -> String {
+    let (seconds, rest) = (meta.ctime(), meta.ctime_nsec());
+    format!("{} {} {seconds}.{rest}", meta.len(), meta.ino())
+}
+
+/// Returns the last bytes of a file in hex.
+pub fn trailer(file: &Path) -> IoResult<String> {
+    let mut file = File::open(file)?;
+    let length = file.metadata()?.len();
+    file.seek(SeekFrom::Start(length.saturating_sub(TRAILER)))?;
+    let mut bytes = Vec::new();
+    file.take(TRAILER).read_to_end(&mut bytes)?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// Brings the copy `to` of the git directory `common` up to date; notes of links lie in `folder`. What refers to objects goes
+/// before the objects, so that none is missing that somebody stores meanwhile.
+pub fn refresh(common: &Path, to: &Path, folder: &Path) -> IoResult<()> {
+    let linked = Linked::read(folder);
+    let mut work = Work {
+        linked: linked.clone(),
+        ..Work::default()
+    };
+    work.copy_folder(common, to, "", false)?;
+    let mut later = std::mem::take(&mut work.later);
+    while let Some((from, to, name)) = later.pop() {
+        work.copy_folder(&from, &to, &name, true)?;
+        later.append(&mut work.later);
+    }
+    if work.linked != linked {
+        work.linked.0.retain(|name, _| to.join(name).exists());
+        work.linked.write(folder)?;
+    }
+    Ok(())
+}
+
+/// Notes when an object's state was last changed as the time of its copy.
+pub fn note_unchanged(copy: &Path, original: &Metadata) -> IoResult<()> {
+    let seconds = u64::try_from(original.ctime()).unwrap_or(0);
+    let nanos = u32::try_from(original.ctime_nsec()).unwrap_or(0);
+    note_time(copy, UNIX_EPOCH + Duration::new(seconds, nanos))
+}
+
+/// Says whether two files hold the same bytes.
+pub fn is_same(one: &Path, other: &Path) -> IoResult<bool> {
+    let (mut one, mut other) = (File::open(one)?, File::open(other)?);
+    if one.metadata()?.len() != other.metadata()?.len() {
+        return Ok(false);
+    }
+    const AT_ONCE: u64 = 1 << 16;
+    let (mut a, mut b) = (Vec::new(), Vec::new());
+    loop {
+        a.clear();
+        b.clear();
+        (&mut one).take(AT_ONCE).read_to_end(&mut a)?;
+        (&mut other).take(AT_ONCE).read_to_end(&mut b)?;
+        if a != b {
+            return Ok(false);
+        }
+        if a.is_empty() {
+            return Ok(true);
+        }
+    }
+}
+
+/// One refresh.
+#[derive(Default)]
+struct Work {
+    /// Folders of objects, which come last: from, to, name.
+    later: Vec<(PathBuf, PathBuf, String)>,
+    /// How many bytes of objects were copied.
+    copied: u64,
+    /// The file system does not clone files.
+    cannot_clone: bool,
+    linked: Linked,
+}
+
+impl Work {
+    /// Makes `to` what `from` is. `name` is the path below the git directory.
+    fn copy_folder(
+        &mut self,
+        from: &Path,
+        to: &Path,
+        name: &str,
+        is_unchanging: bool,
+    ) -> IoResult<()> {
+        let meta = fs::symlink_metadata(from)?;
+        if !fs::symlink_metadata(to).is_ok_and(|meta| meta.is_dir()) {
+            files::remove_all(to)?;
+            fs::create_dir(to)?;
+        } else if is_unchanging && is_same_time(&meta, &fs::symlink_metadata(to)?) {
+            // No file came or went, and files of such folders do not change.
+            return match has_folders(name) {
+                true => self.copy_folders_in(from, to, name),
+                false => Ok(()),
+            };
+        }
+        let mut there = HashSet::new();
+        for file in in_order(from, name)? {
+            let below = match name.is_empty() {
+                true => file.to_string_lossy().into_owned(),
+                false => format!("{name}/{}", file.to_string_lossy()),
+            };
+            if is_left_out(&below) {
+                continue;
+            }
+            let (from, to) = (from.join(&file), to.join(&file));
+            match self.copy_entry(&from, &to, &below, is_unchanging) {
+                // Git removes temporary files at any time.
+                Err(cause) if cause.kind() == ErrorKind::NotFound && !from.exists() => continue,
+                Err(cause) => return Err(cause),
+                Ok(()) => {}
+            }
+            there.insert(file);
+        }
+        remove_others(to, &there)?;
+        keep_time(to, &meta)
+    }
+
+    /// Goes on with the folders in one whose files are as they were.
+    fn copy_folders_in(&mut self, from: &Path, to: &Path, name: &str) -> IoResult<()> {
+        for entry in fs::read_dir(from)? {
+            let entry = entry?;
+            if entry.file_type()?.is_dir() {
+                let file = entry.file_name();
+                let below = format!("{name}/{}", file.to_string_lossy());
+                self.copy_entry(&entry.path(), &to.join(&file), &below, true)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn copy_entry(
+        &mut self,
+        from: &Path,
+        to: &Path,
+        name: &str,
+        is_unchanging: bool,
+    ) -> IoResult<()> {
+        let meta = fs::symlink_metadata(from)?;
+        if meta.is_dir() {
+            if !is_unchanging && is_of_objects(name) {
+                self.later
+                    .push((from.to_owned(), to.to_owned(), name.to_owned()));
+                return Ok(());
+            }
+            // In there are files that git adds to in place.
+            let is_unchanging = is_unchanging && !name.ends_with("objects/info");
+            return self.copy_folder(from, to, name, is_unchanging);
+        }
+        if meta.is_symlink() {
+            files::remove_all(to)?;
+            return symlink(fs::read_link(from)?, to);
+        }
+        match (meta.is_file(), is_unchanging) {
+            (false, _) => Ok(()),
+            (true, false) => copy_file(from, to, &meta),
+            (true, true) => self.keep_file(from, to, name),
+        }
+    }
+
+    /// Copies a file that does not change once it is written. A copy that is there stays: it is what was there first.
+    fn keep_file(&mut self, from: &Path, to: &Path, name: &str) -> IoResult<()> {
+        let meta = fs::symlink_metadata(from)?;
+        match fs::symlink_metadata(to) {
+            Ok(there) if self.linked.is_as_copied(name, &meta, &there) => return Ok(()),
+            Ok(there) if there.is_file() && is_named_by_content(name) => {
+                if (there.dev(), there.ino()) != (meta.dev(), meta.ino()) && is_same(from, to)? {
+                    note_unchanged(to, &meta)?;
+                }
+                return Ok(());
+            }
+            Ok(_) => files::remove_all(to)?,
+            Err(_) => {}
+        }
+        if self.clone_file(from, to)? {
+            return note_unchanged(to, &meta);
+        }
+        if self.copied + meta.len() <= COPY_LIMIT {
+            self.copied += meta.len();
+            fs::copy(from, to)?;
+            return note_unchanged(to, &meta);
+        }
+        match fs::hard_link(from, to) {
+            Ok(()) => {}
+            Err(cause) if cause.kind() == ErrorKind::NotFound => return Err(cause),
+            Err(cause) => {
+                return Err(IoError::other(format!(
+                    "its objects cannot be linked there ({cause}), and they are more than {} MiB",
+                    COPY_LIMIT >> 20
+                )));
+            }
+        }
+        // A link more is a change of state.
+        let note = Note {
+            stamp: stamp(&fs::symlink_metadata(from)?),
+            trailer: trailer(from)?,
+        };
+        self.linked.0.insert(name.to_owned(), note);
+        Ok(())
+    }
+
+    /// Makes a copy that shares its blocks with the original until either is written to; false where that cannot be.
+    fn clone_file(&mut self, from: &Path, to: &Path) -> IoResult<bool> {
+        if self.cannot_clone {
+            return Ok(false);
+        }
+        let original = File::open(from)?;
+        let copy = File::create_new(to)?;
+        if !shares_blocks(&copy, &original) {
+            self.cannot_clone = true;
+            fs::remove_file(to)?;
+            return Ok(false);
+        }
+        copy.set_permissions(original.metadata()?.permissions())?;
+        Ok(true)
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn shares_blocks(copy: &File, original: &File) -> bool {
+    rustix::fs::ioctl_ficlone(copy, original).is_ok()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn shares_blocks(_: &File, _: &File) -> bool {
+    false
+}
+
+/// Returns the names of what is in a folder; of objects the loose ones before the packs, and these from the smallest up.
+fn in_order(folder: &Path, name: &str) -> IoResult<Vec<OsString>> {
+    let entries = fs::read_dir(folder)?.collect::<IoResult<Vec<_>>>()?;
+    let mut names: Vec<_> = entries.iter().map(fs::DirEntry::file_name).collect();
+    if ends_with_one_of(name, &["objects"]) {
+        names.sort_by_key(|name| name == "pack");
+    } else if ends_with_one_of(name, &["objects/pack"]) {
+        let size =
+            |name: &OsString| fs::symlink_metadata(folder.join(name)).map_or(0, |it| it.len());
+        names.sort_by_cached_key(size);
+    }
+    Ok(names)
+}
+
+/// Says whether a file among objects can only ever hold the one content that its name stands for.
+pub fn is_named_by_content(name: &str) -> bool {
+    let mut parts = name.rsplit('/');
+    let (file, folder) = (
+        parts.next().unwrap_or_default(),
+        parts.next().unwrap_or_default(),
+    );
+    let is_hex = |text: &str| text.bytes().all(|digit| digit.is_ascii_hexdigit());
+    match folder {
+        "pack" => {
+            file.starts_with("pack-") && [".pack", ".idx"].iter().any(|it| file.ends_with(it))
+        }
+        _ => {
+            folder.len() == 2
+                && is_hex(folder)
+                && [38, 62, 64].contains(&file.len())
+                && is_hex(file)
+        }
+    }
+}
+
+fn is_left_out(name: &str) -> bool {
+    ends_with_one_of(name, &LEFT_OUT) || name.ends_with(".lock")
+}
+
+fn is_of_objects(name: &str) -> bool {
+    ends_with_one_of(name, &UNCHANGING)
+}
+
+fn ends_with_one_of(name: &str, paths: &[&str]) -> bool {
+    let ends = |path: &&str| {
+        name.strip_suffix(*path)
+            .is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))
+    };
+    paths.iter().any(ends)
+}
+
+/// Says whether a folder of unchanging files may have folders in it: not those by the first digits of objects' names.
+fn has_folders(name: &str) -> bool {
+    let parent = name.rsplit_once('/').map(|(parent, _)| parent);
+    let is_of_git =
+        |parent: &str| ends_with_one_of(parent, &["objects"]) && !parent.contains("lfs/");
+    !parent.is_some_and(is_of_git)
+}
+
+fn is_same_time(one: &Metadata, other: &Metadata) -> bool {
+    (one.mtime(), one.mtime_nsec()) == (other.mtime(), other.mtime_nsec())
+}
+
+/// Copies a file unless the copy is of the same size and time.
+fn copy_file(from: &Path, to: &Path, meta: &Metadata) -> IoResult<()> {
+    if let Ok(there) = fs::symlink_metadata(to) {
+        if there.is_file() && there.len() == meta.len() && is_same_time(&there, meta) {
+            return Ok(());
+        }
+        files::remove_all(to)?;
+    }
+    fs::copy(from, to)?;
+    keep_time(to, meta)
+}
+
+/// Notes when the original was changed.
+fn keep_time(to: &Path, meta: &Metadata) -> IoResult<()> {
+    note_time(to, meta.modified()?)
+}
+
+/// Notes a time of change, unless that is so fresh that a later change could bear the same time.
+fn note_time(to: &Path, changed: SystemTime) -> IoResult<()> {
+    let age = SystemTime::now().duration_since(changed);
+    let noted = match age.is_ok_and(|age| age > FRESH) {
+        true => changed,
+        false => UNIX_EPOCH,
+    };
+    File::open(to)?.set_modified(noted)
+}
+
+fn remove_others(folder: &Path, there: &HashSet<OsString>) -> IoResult<()> {
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        if !there.contains(&entry.file_name()) {
+            files::remove_all(&entry.path())?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,151 @@
+//! Reflogs: what a ref was is often all that leads to a commit. Lines that are gone are there again, before those that came
+//! anew. The stash's list is looked after elsewhere.
+
+use std::collections::HashMap;
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use super::Place;
+use crate::effects::files;
+use crate::error::Result;
+
+/// The most bytes of a reflog that is looked at.
+const LIMIT: u64 = 256 << 20;
+const STASH: &str = "logs/refs/stash";
+
+/// Gives the reflogs of refs that are there their lost lines back; names them.
+pub fn give_back(place: &Place) -> Result<Vec<String>> {
+    let mut mended = Vec::new();
+    let mut folders = vec![PathBuf::from("logs")];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(place.copy.join(&folder))
+            .into_iter()
+            .flatten()
+            .flatten()
+        {
+            let path = folder.join(entry.file_name());
+            match entry.file_type() {
+                Ok(kind) if kind.is_dir() => folders.push(path),
+                Ok(kind) if kind.is_file() && path != Path::new(STASH) => {
+                    if give_back_one(place, &path)? {
+                        mended.push(place.shown(&path));
+                    }
+                }
+                Ok(_) | Err(_) => {}
+            }
+        }
+    }
+    mended.sort();
+    Ok(mended)
+}
+
+fn give_back_one(place: &Place, path: &Path) -> Result<bool> {
+    let (copy, live) = (place.copy.join(path), place.live.join(path));
+    if is_same_version(&copy, &live) || !has_ref(place, path) {
+        return Ok(false);
+    }
+    let before = files::read_bounded(&copy, LIMIT)?.unwrap_or_default();
+    let is = fs::symlink_metadata(&live).ok();
+    // A ref below this one has taken its name.
+    if is.as_ref().is_some_and(fs::Metadata::is_dir) || !has_free_way(place, path) {
+        return Ok(false);
+    }
+    let now = match is.is_some_and(|is| is.is_file()) {
+        true => files::read_bounded(&live, LIMIT)?.unwrap_or_default(),
+        false => Vec::new(),
+    };
+    let Some(whole) = merged(&before, &now) else {
+        return Ok(false);
+    };
+    files::replace(&live, &whole).map(|()| true)
+}
+
+fn is_same_version(one: &Path, other: &Path) -> bool {
+    match (fs::symlink_metadata(one), fs::symlink_metadata(other)) {
+        (Ok(one), Ok(other)) => {
+            other.is_file()
+                && one.len() == other.len()
+                && (one.mtime(), one.mtime_nsec()) == (other.mtime(), other.mtime_nsec())
+        }
+        (Ok(_) | Err(_), _) => false,
+    }
+}
+
+/// Says whether the ref of a reflog is there: the log of another would be in the way of new refs.
+fn has_ref(place: &Place, log: &Path) -> bool {
+    let name = log.strip_prefix("logs").unwrap_or(log);
+    if place.live.join(name).is_file() {
+        return true;
+    }
+    let packed = files::read_bounded(&place.live.join("packed-refs"), LIMIT);
+    let packed = packed.ok().flatten().unwrap_or_default();
+    let is_it = |line: &[u8]| {
+        let (_, found) = line.split_at(line.iter().position(|byte| *byte == b' ').unwrap_or(0));
+        found
+            .strip_prefix(b" ")
+            .is_some_and(|found| OsStr::from_bytes(found) == name)
+    };
+    packed.split(|byte| *byte == b'\n').any(is_it)
+}
+
+fn has_free_way(place: &Place, path: &Path) -> bool {
+    let above = path
+        .ancestors()
+        .skip(1)
+        .filter(|it| !it.as_os_str().is_empty());
+    let is_free = |folder: &Path| {
+        fs::symlink_metadata(place.live.join(folder)).map_or(true, |meta| meta.is_dir())
+    };
+    above.into_iter().all(is_free)
+}
+
+/// Returns the lines of before and, after them, those that came anew; none where no line is lost.
+fn merged(before: &[u8], now: &[u8]) -> Option<Vec<u8>> {
+    let end = before.iter().rposition(|byte| *byte == b'\n')? + 1;
+    let before = &before[..end];
+    if now.starts_with(before) {
+        return None;
+    }
+    let mut counts: HashMap<&[u8], usize> = HashMap::new();
+    for line in before.split_inclusive(|byte| *byte == b'\n') {
+        *counts.entry(line).or_default() += 1;
+    }
+    let mut whole = before.to_vec();
+    for line in now.split_inclusive(|byte| *byte == b'\n') {
+        match counts.get_mut(line) {
+            Some(count) if *count > 0 => *count -= 1,
+            Some(_) | None => whole.extend_from_slice(line),
+        }
+    }
+    Some(whole)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lost_lines_are_back_before_those_that_came_anew_and_none_is_there_twice() {
+        for (before, now, whole) in [
+            ("a\nb\n", "a\nb\n", None),
+            ("a\nb\n", "a\nb\nc\n", None),
+            ("a\nb\n", "c\n", Some("a\nb\nc\n")),
+            ("a\nb\n", "b\nc\n", Some("a\nb\nc\n")),
+            ("a\na\nb\n", "a\nb\na\na\n", Some("a\na\nb\na\n")),
+            ("a\nb\n", "", Some("a\nb\n")),
+            ("a\ncut", "x\n", Some("a\nx\n")),
+            ("cut", "x\n", None),
+            ("", "x\n", None),
+        ] {
+            let found = merged(before.as_bytes(), now.as_bytes());
+            assert_eq!(
+                found.as_deref(),
+                whole.map(str::as_bytes),
+                "{before:?} {now:?}"
+            );
+        }
+    }
+}

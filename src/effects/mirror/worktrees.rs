@@ -1,0 +1,115 @@
+//! The private parts of linked working trees, and git directories of submodules. What was lost is there again; what
+//! somebody changed there meanwhile stays, for people work in them while an agent works elsewhere.
+
+use std::fs;
+use std::io::{ErrorKind, Result as IoResult};
+use std::path::{Path, PathBuf};
+
+use super::{Place, lend_file};
+use crate::effects::files;
+use crate::effects::quarantine::Quarantine;
+use crate::error::{Error, Result};
+
+/// What a linked working tree's part cannot do without.
+const NEEDED: [&str; 3] = ["commondir", "gitdir", "index"];
+/// How every index of git begins.
+const INDEX: &[u8] = b"DIRC";
+
+/// Gives one git directory back what it lost; says whether that was anything. Objects and reflogs are looked after elsewhere.
+pub fn give_back(place: &Place, quarantine: &mut Quarantine) -> Result<bool> {
+    let failed = |cause| Error::io("restore", &place.live, cause);
+    if !place.live.join("HEAD").is_file() {
+        if fs::symlink_metadata(&place.live).is_ok_and(|meta| !meta.is_dir()) {
+            quarantine.take_from(
+                &place.live,
+                Path::new(""),
+                Path::new(&place.shown(Path::new(""))),
+            )?;
+        }
+        lend_missing(place, Path::new("")).map_err(failed)?;
+        make_folders(place)?;
+        // Last: that it is there says that all else is.
+        return lend_one(place, Path::new("HEAD"))
+            .map(|_| true)
+            .map_err(failed);
+    }
+    make_folders(place)?;
+    let mut is_lent = false;
+    if is_broken(&place.live.join("index")) && !is_broken(&place.copy.join("index")) {
+        quarantine.take_from(
+            &place.live,
+            Path::new("index"),
+            Path::new(&place.shown(Path::new("index"))),
+        )?;
+    }
+    for name in NEEDED {
+        is_lent |= lend_one(place, Path::new(name)).map_err(failed)?;
+    }
+    Ok(is_lent)
+}
+
+/// Makes the folders that git wants to see in a git directory.
+pub fn make_folders(place: &Place) -> Result<()> {
+    if !place.live.join("HEAD").exists() {
+        lend_one(place, Path::new("HEAD"))
+            .map_err(|cause| Error::io("restore", &place.live, cause))?;
+    }
+    for name in ["objects", "refs"] {
+        let folder = place.live.join(name);
+        if place.copy.join(name).is_dir() {
+            fs::create_dir_all(&folder).map_err(|cause| Error::io("create", &folder, cause))?;
+        }
+    }
+    Ok(())
+}
+
+/// Says whether something is there that git would not take for an index.
+fn is_broken(index: &Path) -> bool {
+    match fs::symlink_metadata(index) {
+        Ok(meta) if meta.is_file() => {
+            let start = fs::File::open(index).and_then(|mut file| {
+                let mut start = [0; 4];
+                std::io::Read::read_exact(&mut file, &mut start).map(|()| start)
+            });
+            !start.is_ok_and(|start| start == INDEX)
+        }
+        Ok(_) => true,
+        Err(_) => false,
+    }
+}
+
+fn lend_one(place: &Place, path: &Path) -> IoResult<bool> {
+    let (from, to) = (place.copy.join(path), place.live.join(path));
+    let is_missing =
+        || fs::symlink_metadata(&to).is_err_and(|cause| cause.kind() == ErrorKind::NotFound);
+    let is_lent = fs::symlink_metadata(&from).is_ok_and(|meta| meta.is_file()) && is_missing();
+    if is_lent {
+        lend_file(&from, &to)?;
+    }
+    Ok(is_lent)
+}
+
+/// Lends every file that is missing below a folder, but for HEAD, what has a place of its own, and what is made anew.
+fn lend_missing(place: &Place, folder: &Path) -> IoResult<()> {
+    const LEFT_OUT: [&str; 6] = ["HEAD", "objects", "lfs", "modules", "worktrees", "evolve"];
+    let live = place.live.join(folder);
+    if fs::symlink_metadata(&live).is_ok_and(|meta| !meta.is_dir()) {
+        files::remove_all(&live)?;
+    }
+    fs::create_dir_all(&live)?;
+    let mut files: Vec<PathBuf> = Vec::new();
+    for entry in fs::read_dir(place.copy.join(folder))? {
+        let entry = entry?;
+        let path = folder.join(entry.file_name());
+        if LEFT_OUT.iter().any(|name| path == Path::new(name)) {
+            continue;
+        }
+        match entry.file_type()?.is_dir() {
+            true => lend_missing(place, &path)?,
+            false => files.push(path),
+        }
+    }
+    files
+        .iter()
+        .try_for_each(|path| lend_one(place, path).map(|_| ()))
+}

@@ -1,0 +1,280 @@
+//! What git keeps for the user beside branches and files is whole after a cycle: objects, reflogs, linked working trees,
+//! submodules.
+
+use std::fs;
+
+use crate::harness::{EVOLVE_PID, TestRepo, output};
+
+/// Ends an agent's script: what the goal wants, committed.
+const DONE: &str = "touch a; git add a; git commit -qm a";
+
+/// A repository with a branch whose objects nothing else needs, three commits deep.
+fn repository() -> TestRepo {
+    let repo = TestRepo::with_files_wanted(&[("a", 5)]).with_out();
+    sh(
+        &repo,
+        "set -e
+         git checkout -q -b other
+         for n in 1 2 3; do mkdir -p deep; echo precious-$n >deep/p$n; git add deep; git commit -qm p$n; done
+         git checkout -q -",
+    );
+    repo
+}
+
+fn sh(repo: &TestRepo, script: &str) -> String {
+    let shown = output(repo.command("sh").args(["-c", script])).stdout;
+    String::from_utf8_lossy(&shown).into_owned()
+}
+
+/// What the other branch holds, to the last byte.
+fn precious(repo: &TestRepo) -> String {
+    repo.git(&["fsck", "--full", "--strict"]);
+    sh(
+        repo,
+        "git log --format=%H other; git archive other | sha1sum",
+    )
+}
+
+/// The ways to damage the file `$f`.
+const WAYS: [(&str, &str); 7] = [
+    ("truncated", ": >$f"),
+    ("cut short", "truncate -s 9 $f"),
+    (
+        "overwritten at the same length and time",
+        "touch -r $f \"$OUT/t\"; printf XXXX | dd of=$f conv=notrunc bs=1 seek=6 2>/dev/null; touch -r \"$OUT/t\" $f",
+    ),
+    ("removed", "rm $f"),
+    ("made a folder", "rm $f; mkdir $f; echo x >$f/x"),
+    ("made a link to nowhere", "rm $f; ln -s no/where $f"),
+    ("made a pipe", "rm $f; mkfifo $f"),
+];
+
+#[test]
+fn a_loose_object_that_an_agent_damaged_or_removed_is_whole_again() {
+    let file = "o=$(git rev-parse other~1:deep/p1); f=.git/objects/$(echo $o | cut -c1-2)/$(echo $o | cut -c3-); chmod u+w $f";
+    for (what, script) in WAYS {
+        let repo = repository();
+        let before = precious(&repo);
+        let run = repo.cycle(&format!("{DONE}; {file}; {script}"));
+        assert_eq!(run.code, 0, "{what}: {}", run.stderr);
+        assert_eq!(repo.each("result"), ["improved"], "{what}");
+        assert_eq!(precious(&repo), before, "{what}");
+        let notes = repo.newest()["notes"].to_string();
+        assert!(notes.contains("objects of git"), "{what}: {notes}");
+    }
+}
+
+#[test]
+fn a_pack_that_an_agent_damaged_or_removed_is_whole_again() {
+    for ending in ["pack", "idx"] {
+        for (what, script) in WAYS {
+            let repo = repository();
+            sh(&repo, "git gc -q");
+            let before = precious(&repo);
+            let file = format!("f=$(ls .git/objects/pack/*.{ending}); chmod u+w $f");
+            let run = repo.cycle(&format!("{DONE}; {file}; {script}"));
+            // What was written to in place is mapped into the memory of the program.
+            let is_in_place = ["truncated", "cut short"].contains(&what) || what.contains("over");
+            assert_eq!(
+                run.code,
+                if is_in_place { 3 } else { 0 },
+                "{ending} {what}: {}",
+                run.stderr
+            );
+            assert_eq!(precious(&repo), before, "{ending} {what}");
+            if is_in_place {
+                repo.agent_does(&["touch a"]);
+                repo.run(&["--max-cycles=1"]).expect(0);
+                assert_eq!(repo.each("result"), ["interrupted", "improved"]);
+                assert_eq!(precious(&repo), before, "{ending} {what}");
+            }
+        }
+    }
+}
+
+#[test]
+fn folders_of_objects_that_are_gone_or_lead_elsewhere_are_whole_again() {
+    for (what, script) in [
+        ("removed", "rm -rf .git/objects/??"),
+        (
+            "all removed",
+            "rm -rf .git/objects/?? .git/objects/pack .git/objects/info",
+        ),
+        (
+            "moved behind links",
+            "for d in .git/objects/??; do mv $d \"$OUT/\"; ln -s \"$OUT/${d##*/}\" $d; done",
+        ),
+    ] {
+        let repo = repository();
+        let before = precious(&repo);
+        let run = repo.cycle(&format!("touch a; {script}"));
+        assert_eq!(run.code, 0, "{what}: {}", run.stderr);
+        let moved = repo.outside();
+        for entry in fs::read_dir(moved).unwrap().flatten() {
+            if entry.file_name().len() == 2 {
+                fs::remove_dir_all(entry.path()).unwrap();
+            }
+        }
+        assert_eq!(precious(&repo), before, "{what}");
+    }
+}
+
+#[test]
+fn objects_that_an_agent_had_git_pack_anew_are_not_put_back_beside_the_pack() {
+    let repo = repository();
+    sh(
+        &repo,
+        "find .git/objects -type f -exec touch -d '1 hour ago' {} +",
+    );
+    let before = precious(&repo);
+    repo.cycle(&format!(
+        "{DONE}; git -c gc.reflogExpire=never -c gc.reflogExpireUnreachable=never gc -q"
+    ))
+    .expect(0);
+    assert_eq!(precious(&repo), before);
+    assert_eq!(repo.newest().get("notes"), None, "{}", repo.newest());
+    let object = repo.git(&["rev-parse", "other:deep/p1"]);
+    let (folder, file) = object.split_at(2);
+    assert!(!repo.has(&format!(".git/objects/{folder}/{file}")));
+}
+
+#[test]
+fn objects_whose_times_alone_changed_are_left_alone() {
+    for pack in ["true", "git gc -q"] {
+        let repo = repository();
+        sh(&repo, pack);
+        let before = precious(&repo);
+        repo.cycle(&format!(
+            "{DONE}; find .git/objects -type f -exec touch {{}} +"
+        ))
+        .expect(0);
+        assert_eq!(precious(&repo), before);
+        assert_eq!(repo.newest().get("notes"), None, "{}", repo.newest());
+    }
+}
+
+#[test]
+fn objects_that_were_damaged_before_evolve_was_killed_are_whole_after_the_next_start() {
+    let repo = repository();
+    let before = precious(&repo);
+    repo.agent_does(&[&format!(
+        "touch a; for f in $(find .git/objects -type f); do chmod u+w $f; : >$f; done; kill -9 {EVOLVE_PID}; sleep 60"
+    )]);
+    repo.run(&["--max-cycles=1"]);
+    repo.agent_does(&["touch a"]);
+    repo.run(&["--max-cycles=1"]).expect(0);
+    assert_eq!(repo.each("result"), ["interrupted", "improved"]);
+    assert_eq!(precious(&repo), before);
+}
+
+#[test]
+fn commits_that_only_a_reflog_held_are_there_after_an_agent_expired_it_and_collected_garbage() {
+    let repo = repository();
+    sh(
+        &repo,
+        "echo precious >p; git add p; git commit -qm precious; git reset -q --hard HEAD~1",
+    );
+    let lost = repo.git(&["rev-parse", "HEAD@{1}"]);
+    let before = repo.git(&["reflog", "--format=%H %gs"]);
+    let run = repo.cycle(&format!(
+        "{DONE}; git reflog expire --expire=now --expire-unreachable=now --all; git gc -q --prune=now"
+    ));
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    assert_eq!(repo.each("result"), ["improved"]);
+    assert_eq!(repo.git(&["show", &format!("{lost}:p")]), "precious");
+    let after = repo.git(&["reflog", "--format=%H %gs"]);
+    assert!(after.ends_with(&before), "{after}");
+    // What a later collection must not take.
+    sh(
+        &repo,
+        "git -c gc.reflogExpire=never -c gc.reflogExpireUnreachable=never gc -q --prune=now",
+    );
+    assert_eq!(repo.git(&["show", &format!("{lost}:p")]), "precious");
+}
+
+#[test]
+fn a_linked_working_tree_keeps_its_commits_and_what_is_staged_there() {
+    for (what, script) in [
+        ("removed", "rm -rf .git/worktrees"),
+        (
+            "pruned",
+            "mv \"$OUT/linked\" \"$OUT/x\"; git worktree prune --expire=now; mv \"$OUT/x\" \"$OUT/linked\"",
+        ),
+        (
+            "emptied",
+            "cd .git/worktrees/linked; rm -rf HEAD index logs; cd ../../..",
+        ),
+        ("the index damaged", ": >.git/worktrees/linked/index"),
+    ] {
+        let repo = repository();
+        sh(
+            &repo,
+            "set -e; git worktree add -q --detach \"$OUT/linked\"; cd \"$OUT/linked\"
+             echo detached >d; git add d; git commit -qm detached; echo staged >s; git add s",
+        );
+        let seen =
+            "cd \"$OUT/linked\"; git log --format=%H; git status --short; git show :s; git reflog";
+        let before = sh(&repo, seen);
+        let run = repo.cycle(&format!(
+            "{DONE}; {script}; git reflog expire --expire=now --all; git gc -q --prune=now"
+        ));
+        assert_eq!(run.code, 0, "{what}: {}", run.stderr);
+        assert_eq!(sh(&repo, seen), before, "{what}");
+        repo.git(&["fsck", "--strict"]);
+    }
+}
+
+#[test]
+fn what_a_user_does_in_a_linked_working_tree_meanwhile_stays() {
+    let repo = repository();
+    sh(
+        &repo,
+        "git worktree add -q -b work \"$OUT/linked\"; git worktree add -q -b gone \"$OUT/gone\"",
+    );
+    let user = "(unset GIT_REFLOG_ACTION; cd \"$OUT/linked\"; echo mine >m; git add m; git commit -qm mine; echo more >n; git add n; git switch -q --detach HEAD)";
+    repo.cycle(&format!(
+        "{DONE}; {user}; git log -1 --format=%H work >\"$OUT/tip\""
+    ))
+    .expect(0);
+    let seen = sh(
+        &repo,
+        "cd \"$OUT/linked\"; git log -1 --format=%H; git status --short; git symbolic-ref -q HEAD || echo detached",
+    );
+    assert_eq!(
+        seen,
+        format!("{}\nA  n\ndetached\n", repo.said("tip").trim())
+    );
+}
+
+/// A repository with a submodule that has work of its own: a branch nobody else has, a stash, a commit in its reflog only.
+fn with_submodule() -> TestRepo {
+    let repo = repository();
+    sh(
+        &repo,
+        "set -e
+         export GIT_CONFIG_COUNT=2 GIT_CONFIG_KEY_0=user.name GIT_CONFIG_VALUE_0=o GIT_CONFIG_KEY_1=user.email GIT_CONFIG_VALUE_1=o
+         git init -q \"$OUT/lib\"; cd \"$OUT/lib\"; echo l >l; git add l; git commit -qm l; cd - >/dev/null
+         git -c protocol.file.allow=always submodule -q add \"$OUT/lib\" sub; git commit -qm sub; cd sub
+         git checkout -q -b mine; echo m >m; git add m; git commit -qm mine
+         echo r >r; git add r; git commit -qm reflog; git reset -q --hard HEAD~1
+         git checkout -q --detach HEAD~1
+         echo stashed >>l; git stash -q",
+    );
+    repo
+}
+
+#[test]
+fn work_of_an_agent_in_a_submodule_stays() {
+    let repo = with_submodule();
+    let run = repo.cycle(
+        "cd sub; git checkout -q mine; echo w >w; git add w; git commit -qm work; git rev-parse HEAD >\"$OUT/tip\"; cd ..
+         touch a; git add a sub; git commit -qm a",
+    );
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    assert_eq!(repo.each("result"), ["improved"]);
+    assert_eq!(
+        repo.git(&["-C", "sub", "rev-parse", "mine"]),
+        repo.said("tip").trim()
+    );
+    assert_eq!(repo.status(), Vec::<String>::new());
+}
