@@ -159,8 +159,8 @@ fn names_follow_bytes(deeds: &[(Who, Deed)]) {
     let mut named = 0;
     // The copy of .git is there for what an agent does to it, not for a machine that goes down.
     let counts = |(who, deed): &&(Who, Deed)| {
-        let is_copied =
-            matches!(deed, Deed::Named { to, .. } if to.contains("/.local/state/evolve/"));
+        let is_copied = matches!(deed, Deed::Named { to, .. }
+            if to.contains("/.local/state/evolve/") && !to.ends_with(OUTSIDE));
         *who != Who::Other && !is_copied
     };
     for (who, deed) in deeds.iter().filter(counts) {
@@ -207,14 +207,21 @@ fn place(deeds: &[(Who, Deed)], from: usize, what: &str, is_it: impl Fn(&Deed) -
     from + found.unwrap_or_else(|| panic!("{what} never happens after deed {from}"))
 }
 
-/// The place from which the journal says this, for certain.
+/// How the name of the journal outside the repository ends.
+const OUTSIDE: &str = ".journal";
+
+/// The place from which the journal says this, for certain: outside the repository first, then in it.
 fn said(deeds: &[(Who, Deed)], from: usize, phase: &str) -> usize {
     let words = format!("\\\"phase\\\":\\\"{phase}\\\"");
-    let written = place(
-        deeds,
-        from,
-        phase,
-        |deed| matches!(deed, Deed::Wrote(file, text) if file.contains("journal.json") && text.contains(&words)),
+    let is_written = |deed: &Deed, name: &str| matches!(deed, Deed::Wrote(file, text) if file.contains(name) && text.contains(&words));
+    let outside = place(deeds, from, phase, |deed| is_written(deed, ".journal."));
+    let named = place(deeds, outside, phase, |deed| is_named(deed, OUTSIDE));
+    let written = place(deeds, from, phase, |deed| {
+        is_written(deed, "/.journal.json")
+    });
+    assert!(
+        named < written,
+        "{phase}: the repository had it before it was outside"
     );
     let named = place(
         deeds,
@@ -306,6 +313,12 @@ fn what_is_written_is_on_the_disk_before_anything_builds_on_it() {
         assert!(
             committed < cleared,
             "the journal went before the record was committed"
+        );
+        place(
+            &deeds,
+            cleared,
+            "the end outside",
+            |deed| matches!(deed, Deed::Removed(file) if file.ends_with(OUTSIDE)),
         );
     }
 }
