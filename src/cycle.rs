@@ -51,7 +51,7 @@ pub async fn cycle(session: &Session, progress: &mut Progress) -> Result<Step, C
         None => session.begin(number)?,
     };
     let goals = choose::load_goals(session, &start)?;
-    if let Some(ending) = choose::look_for_programs(session, progress, &goals) {
+    if let Some(ending) = choose::look_for_programs(session, progress, &goals)? {
         return Ok(Step::End(ending));
     }
     session

@@ -75,6 +75,7 @@ pub mod effects {
     pub mod audit;
     pub mod clock;
     pub mod context;
+    pub mod exchanged;
     pub mod excludes;
     pub mod files;
     pub mod git;

@@ -631,6 +631,16 @@ fn a_program_put_in_front_of_the_one_that_a_check_calls_is_not_believed() {
                     run.stdout
                 );
                 assert_eq!(repo.records().len(), 1, "{what}");
+                // Nor is it believed the night after, by the checks' first measurement least of all.
+                let again = repo.run(&["--max-cycles=1"]).expect(11);
+                assert!(
+                    again.stdout.contains("an agent put that there"),
+                    "{what}: {}",
+                    again.stdout
+                );
+                fs::remove_file(early.join("judge")).unwrap();
+                repo.run(&["--max-cycles=1"]).expect(0);
+                assert_eq!(repo.each("result"), ["regressed", "unchanged"], "{what}");
             }
         }
     }

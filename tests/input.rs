@@ -932,3 +932,39 @@ fn what_a_terminal_would_act_on_and_secrets_do_not_reach_it() {
         assert!(!text.contains(token), "{text}");
     }
 }
+
+#[test]
+fn no_reference_in_any_input_is_ever_fetched() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.set_nonblocking(true).unwrap();
+    let url = format!("http://{}/s.json", listener.local_addr().unwrap());
+    let repo = TestRepo::with_files_wanted(&[("a", 5)]);
+    let goals = repo.read("GOALS.yaml");
+    let reference = format!(
+        "# yaml-language-server: $schema={url}\nx-more: {{$ref: \"{url}\", $schema: \"{url}\"}}\n"
+    );
+    repo.write("GOALS.yaml", &format!("{reference}{goals}"));
+    repo.commit_all("goals");
+    let document = format!("{{\"$schema\":\"{url}\",\"$ref\":\"{url}\",\"title\":\"x\"}}\n");
+    repo.write(".agents/rpi/next-work.jsonl", &document);
+    repo.evolve(&["validate"]).expect(0);
+    repo.evolve(&["work", "list"]).expect(0);
+    repo.cycle(&format!(
+        "touch a; printf %s '{document}' >\"$EVOLVE_NEXT_WORK\"; printf %s '{document}' >\"$EVOLVE_LESSONS\""
+    ))
+    .expect(0);
+    for arguments in [&["audit"][..], &["history"], &["status", "--json"]] {
+        repo.evolve(arguments).expect(0);
+    }
+    let met = listener.accept().map_err(|cause| cause.kind());
+    assert_eq!(
+        met.err(),
+        Some(std::io::ErrorKind::WouldBlock),
+        "{url} was asked for"
+    );
+    // Nor is there anything in the program that could.
+    let lock = include_str!("../Cargo.lock");
+    for client in ["reqwest", "ureq", "hyper", "rustls", "native-tls", "curl"] {
+        assert!(!lock.contains(&format!("name = \"{client}\"")), "{client}");
+    }
+}

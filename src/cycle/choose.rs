@@ -2,7 +2,7 @@
 
 use crate::cycle::{lack, sweep};
 use crate::effects::workspace::Start;
-use crate::effects::{clock, program};
+use crate::effects::{clock, exchanged, program};
 use crate::error::{Error, Result};
 use crate::event::Event;
 use crate::model::goals::Goals;
@@ -10,7 +10,7 @@ use crate::model::ledger as names;
 use crate::model::select::{self, Choice, Seen, Selection, Task};
 use crate::model::snapshot::{CheckResult, Snapshot};
 use crate::model::strikes;
-use crate::model::yardstick;
+use crate::model::yardstick::{self, Exchanged};
 use crate::session::{Carried, Cut, Ending, Progress, Session};
 
 /// Loads the goals as they are in the tree; refuses a goals file that git does not track (exit 3).
@@ -27,20 +27,30 @@ pub fn look_for_programs(
     session: &Session,
     progress: &mut Progress,
     goals: &Goals,
-) -> Option<Ending> {
+) -> Result<Option<Ending>> {
     let now = program::called_by_checks(goals, &session.repo.root);
+    let list = exchanged::List::of(&session.home().own_places());
+    let standing = list.standing(&now)?;
+    if !standing.is_empty() {
+        let way_out = format!(
+            "an agent put that there; take it away, or, if it is meant to be there, remove {}",
+            list.file.display()
+        );
+        return Ok(Some(exchange(&standing, &way_out)));
+    }
     let moved = yardstick::put_in_front(&progress.programs, &now);
     for (program, place) in now {
         progress.programs.entry(program).or_insert(place);
     }
-    (!moved.is_empty()).then(|| {
-        let moved = moved.join(", ");
-        let way_out = "take it away, or run evolve again if it is meant to be there";
-        Ending::human_needed(
-            format!("programs that checks call were exchanged: {moved} — {way_out}"),
-            Vec::new(),
-        )
-    })
+    let way_out = "take it away, or run evolve again if it is meant to be there";
+    Ok((!moved.is_empty()).then(|| exchange(&moved, way_out)))
+}
+
+fn exchange(moved: &[Exchanged], way_out: &str) -> Ending {
+    let moved: Vec<_> = moved.iter().map(ToString::to_string).collect();
+    let moved = moved.join(", ");
+    let reason = format!("programs that checks call were exchanged: {moved} — {way_out}");
+    Ending::human_needed(reason, Vec::new())
 }
 
 /// Measures every goal for the cycle's first snapshot, or takes over the one that was just made of the same content.

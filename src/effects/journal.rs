@@ -15,7 +15,7 @@ use std::time::UNIX_EPOCH;
 
 use serde::{Deserialize, Serialize};
 
-use crate::effects::places::{self, Places, folder_name};
+use crate::effects::places::{self, Places};
 use crate::effects::workspace::{Landing, Plan, Start};
 use crate::effects::{files, ledger, proc_table};
 use crate::error::{Error, Kind, Result};
@@ -120,7 +120,7 @@ impl Diary {
         Diary {
             git_dir: places.git_dir.clone(),
             inside: places.private.join("journal.json"),
-            outside: outside(places),
+            outside: places::outside(places, "journal"),
             known: Arc::default(),
         }
     }
@@ -307,15 +307,6 @@ fn is_there(path: &Path) -> IoResult<bool> {
         Err(cause) if NOT_THERE.contains(&cause.kind()) => Ok(false),
         Err(cause) => Err(cause),
     }
-}
-
-/// Returns where the journal outside lies; none where that would be in the repository itself, or nowhere.
-fn outside(places: &Places) -> Option<PathBuf> {
-    let git_dir = places.git_dir.canonicalize().ok()?;
-    let folder = places::of_user("XDG_STATE_HOME", ".local/state")?.join("evolve");
-    let common = places.common.canonicalize().ok()?;
-    let name = format!("{}.journal", folder_name(&git_dir));
-    (!folder.starts_with(common)).then(|| folder.join(name))
 }
 
 fn here(git_dir: &Path) -> String {

@@ -29,6 +29,17 @@ pub fn of_user(variable: &str, below_home: &str) -> Option<PathBuf> {
         .filter(|folder| folder.is_absolute())
 }
 
+/// Returns the path of a file that is kept for a working tree outside of its repository, where an agent in a sandbox cannot
+/// write: `$XDG_STATE_HOME/evolve/<name and digest of the git directory's path>.<kind>`. None where that would be in the
+/// repository itself, or nowhere.
+pub fn outside(places: &Places, kind: &str) -> Option<PathBuf> {
+    let git_dir = places.git_dir.canonicalize().ok()?;
+    let common = places.common.canonicalize().ok()?;
+    let folder = of_user("XDG_STATE_HOME", ".local/state")?.join("evolve");
+    let name = format!("{}.{kind}", folder_name(&git_dir));
+    (!folder.starts_with(common)).then(|| folder.join(name))
+}
+
 /// Returns the name of a folder of `evolve`'s that stands for a repository: that of the repository's folder, made harmless, and a digest.
 pub fn folder_name(git_dir: &Path) -> String {
     let is_name = |part: &&Path| part.file_name().is_some_and(|name| name != ".git");

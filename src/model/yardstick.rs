@@ -2,8 +2,10 @@
 //! Says what a change did to them (rule 9). Pure.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use globset::{Glob, GlobSet, GlobSetBuilder};
+use serde::{Deserialize, Serialize};
 
 use crate::model::check;
 use crate::model::goals::{Goal, Goals};
@@ -11,15 +13,37 @@ use crate::model::goals::{Goal, Goals};
 /// How many scripts that scripts run are looked into.
 const MOST_SCRIPTS: usize = 200;
 
-/// Returns which of the programs that checks call are found elsewhere than `before`, in words: something was put in front of
-/// them. One that was missing, or is now, is none of these.
+/// A program that a check calls and that something was put in front of.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Exchanged {
+    /// What the check calls it.
+    pub program: String,
+    /// Where it was found.
+    pub was: String,
+    /// Where it is found now.
+    pub is: String,
+}
+
+impl fmt::Display for Exchanged {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Exchanged { program, was, is } = self;
+        write!(f, "{program} is {is} now and was {was}")
+    }
+}
+
+/// Returns which of the programs that checks call are found elsewhere than `before`. One that was missing, or is now, is none
+/// of these.
 pub fn put_in_front(
     before: &BTreeMap<String, String>,
     now: &BTreeMap<String, String>,
-) -> Vec<String> {
+) -> Vec<Exchanged> {
     let moved = before.iter().filter_map(|(program, was)| {
         let is = now.get(program).filter(|is| *is != was)?;
-        Some(format!("{program} is {is} now and was {was}"))
+        Some(Exchanged {
+            program: program.clone(),
+            was: was.clone(),
+            is: is.clone(),
+        })
     });
     moved.collect()
 }

@@ -2,7 +2,7 @@
 
 use super::Attempt;
 use crate::effects::workspace::{Start, Stock, Workspace};
-use crate::effects::{files, program};
+use crate::effects::{exchanged, files, program};
 use crate::error::Result;
 use crate::model::gate::Suspect;
 use crate::model::goals;
@@ -59,6 +59,9 @@ impl Attempt<'_> {
             Workspace::note_leaned_on(&mut stock, &changed);
             let now = program::called_by_checks(self.goals, &session.repo.root);
             let moved = yardstick::put_in_front(&self.programs, &now);
+            // No undo reaches what git does not track, and the next session would believe it.
+            exchanged::List::of(&session.home().own_places()).add(&moved)?;
+            let moved = moved.iter().map(ToString::to_string);
             stock.change.goalposts.extend(moved);
         }
         let tree = session.repo.tree_of(&stock.tip)?;
