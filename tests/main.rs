@@ -12,6 +12,7 @@ mod demo;
 mod formats;
 mod git_folder;
 mod hanging;
+mod in_front;
 mod input;
 mod isolate;
 mod journal;

@@ -464,3 +464,29 @@ fn after_a_crash_the_next_start_puts_everything_back_before_it_calls_git() {
         assert!(first.contains(".git/"), "{script}: {first}");
     }
 }
+
+#[test]
+fn an_agents_git_gc_is_no_change_of_settings() {
+    for script in [
+        "git gc -q",
+        "git gc -q --prune=now; git update-server-info; git commit-graph write --reachable; git repack -adq; git pack-refs --all",
+        "echo failed >.git/gc.log; git -c gc.auto=1 -c gc.autoDetach=false gc -q --auto",
+    ] {
+        let repo = repository();
+        let before = held(&repo);
+        // Today, so that the notes of movements are too young for git to drop them.
+        let today = "export GIT_COMMITTER_DATE=\"$(date -R)\"";
+        repo.cycle(&format!(
+            "{today}; touch a; git add a; git commit -qm a; {script}"
+        ))
+        .expect(0);
+        assert_eq!(repo.newest()["result"], "improved", "{script}");
+        assert!(
+            repo.newest().get("notes").is_none(),
+            "{script}: {}",
+            notes(&repo)
+        );
+        assert_eq!(held(&repo), before, "{script}");
+        assert!(repo.quarantined().is_empty(), "{script}");
+    }
+}

@@ -47,6 +47,8 @@ pub struct Attempt<'a> {
     fingerprints: Vec<(String, Option<String>)>,
     /// Where the programs that checks call were found.
     programs: BTreeMap<String, String>,
+    /// What lay beside scripts and is taken in place of Python's own modules.
+    own_modules: Vec<String>,
     goals_outside: Option<Vec<u8>>,
     brief: String,
     brief_file: PathBuf,
@@ -69,6 +71,7 @@ impl<'a> Attempt<'a> {
             yardstick: None,
             fingerprints: Vec::new(),
             programs: BTreeMap::new(),
+            own_modules: Vec::new(),
             goals_outside: None,
             brief: String::new(),
             brief_file: PathBuf::new(),
@@ -94,6 +97,7 @@ impl<'a> Attempt<'a> {
         let read = |path: &str| files::read_text(&session.repo.root.join(path), SCRIPT_LIMIT).ok();
         let yardstick = Yardstick::of(self.goals, &is_file).with_scripts(&is_file, &read);
         self.programs = program::called_by_checks(self.goals, &session.repo.root);
+        self.own_modules = program::taken_for_own(&yardstick.fronts, &session.repo.root);
         self.fingerprints = Attempt::fingerprints(session, &yardstick);
         if session.goals_file.in_repo.is_none() {
             self.goals_outside = files::read(&session.goals_file.path).ok();

@@ -6,7 +6,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use crate::model::check;
+use crate::model::check::{self, Front};
 use crate::model::goals::Goals;
 
 /// Returns git, as an absolute path where there is one.
@@ -60,6 +60,34 @@ pub fn called_by_checks(goals: &Goals, root: &Path) -> BTreeMap<String, String> 
             Some((program, place.display().to_string()))
         })
         .collect()
+}
+
+/// Returns what lies in folders from which Python takes modules first, and would be taken in place of its own; paths below
+/// `root`, each of a file or a folder.
+pub fn taken_for_own(fronts: &[Front], root: &Path) -> Vec<String> {
+    let is_module = |path: &Path| {
+        let inits = ["__init__.py", "__init__.pyc"];
+        path.is_file() || inits.iter().any(|init| path.join(init).is_file())
+    };
+    let mut found = Vec::new();
+    for front in fronts {
+        let entries = std::fs::read_dir(root.join(&front.folder));
+        for entry in entries.into_iter().flatten().flatten() {
+            let name = entry.file_name();
+            if let Some(name) = name.to_str().filter(|name| front.taken_for(name).is_some())
+                && is_module(&entry.path())
+            {
+                found.push(
+                    format!("{}/{name}", front.folder)
+                        .trim_start_matches('/')
+                        .to_owned(),
+                );
+            }
+        }
+    }
+    found.sort();
+    found.dedup();
+    found
 }
 
 fn is_outside(path: &Path, tree: Option<&Path>) -> bool {

@@ -3,6 +3,7 @@
 //! Running is being the command, or the script handed to an interpreter. A file that is merely read is what a goal is about, and is
 //! not named here. Only what stands literally in the text is found: `sh "$script"` names nothing.
 
+mod modules;
 mod programs;
 mod shell;
 mod whole;
@@ -12,6 +13,7 @@ use programs::{
 };
 use shell::{Command, Item};
 
+pub use modules::{Front, fronts, imported};
 pub use whole::looks_at_everything;
 
 /// How often code inside code (`sh -c "sh -c …"`) is looked into.
@@ -69,15 +71,19 @@ pub fn is_steered_by(check: &str, path: &str) -> bool {
 
 /// Returns the files of the repository that a script of a shell runs or sources, in the order of its text.
 pub fn runs_in_script(name: &str, text: &str, is_file: &dyn Fn(&str) -> bool) -> Vec<String> {
-    let first = text.lines().next().unwrap_or_default();
-    let file = name.rsplit('/').next().unwrap_or(name);
-    let is_shells = match first.strip_prefix("#!") {
-        Some(interpreter) => interpreter.contains("sh"),
-        None => file.ends_with(".sh") || file.ends_with(".bash") || !file.contains('.'),
-    };
-    match is_shells {
+    match is_shells(name, text) {
         true => runs(text, is_file),
         false => Vec::new(),
+    }
+}
+
+/// Says whether a script is one for a shell.
+pub fn is_shells(name: &str, text: &str) -> bool {
+    let first = text.lines().next().unwrap_or_default();
+    let file = name.rsplit('/').next().unwrap_or(name);
+    match first.strip_prefix("#!") {
+        Some(interpreter) => interpreter.contains("sh"),
+        None => file.ends_with(".sh") || file.ends_with(".bash") || !file.contains('.'),
     }
 }
 

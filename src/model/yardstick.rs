@@ -7,7 +7,7 @@ use std::fmt;
 use globset::{Glob, GlobSet, GlobSetBuilder};
 use serde::{Deserialize, Serialize};
 
-use crate::model::check;
+use crate::model::check::{self, Front};
 use crate::model::goals::{Goal, Goals};
 
 /// How many scripts that scripts run are looked into.
@@ -48,6 +48,15 @@ pub fn put_in_front(
     moved.collect()
 }
 
+/// Returns the modules that are taken in place of Python's own now and were not before, in words.
+pub fn taken_for_own(before: &[String], now: &[String]) -> Vec<String> {
+    let new = now.iter().filter(|path| !before.contains(path));
+    new.map(|path| {
+        format!("{path} would be taken in place of Python's own module or the tool of that name")
+    })
+    .collect()
+}
+
 /// The frozen part of a repository.
 #[derive(Clone, Debug)]
 pub struct Yardstick {
@@ -55,6 +64,10 @@ pub struct Yardstick {
     pub frozen: Vec<String>,
     /// Files that checks lean on without running them; only `protect` could freeze them.
     pub leaned_on: Vec<String>,
+    /// Where a module that they import could lie beside them; one that ends with a slash stands for all that is below.
+    imported: Vec<String>,
+    /// The folders from which Python takes modules before its own.
+    pub fronts: Vec<Front>,
     protected: GlobSet,
 }
 
@@ -63,9 +76,11 @@ impl Yardstick {
     pub fn of(goals: &Goals, is_file: &dyn Fn(&str) -> bool) -> Yardstick {
         let mut frozen = Vec::new();
         let mut leaned_on = Vec::new();
+        let mut fronts = Vec::new();
         for goal in &goals.goals {
             frozen.extend(check::runs(&goal.check, is_file));
             leaned_on.extend(check::leans_on(&goal.check, is_file));
+            fronts.extend(check::fronts(&goal.check));
         }
         frozen.sort();
         frozen.dedup();
@@ -76,11 +91,13 @@ impl Yardstick {
         Yardstick {
             frozen,
             leaned_on,
+            imported: Vec::new(),
+            fronts,
             protected,
         }
     }
 
-    /// Finds what the scripts that checks run themselves run or source; `read` returns a file's text.
+    /// Finds what the scripts that checks run themselves run, source or import; `read` returns a file's text.
     pub fn with_scripts(
         mut self,
         is_file: &dyn Fn(&str) -> bool,
@@ -90,6 +107,12 @@ impl Yardstick {
         let mut seen = waiting.clone();
         while let Some(script) = waiting.pop() {
             let text = read(&script).unwrap_or_default();
+            if self.frozen.contains(&script) {
+                self.imported.extend(check::imported(&script, &text));
+            }
+            if check::is_shells(&script, &text) {
+                self.fronts.extend(check::fronts(&text));
+            }
             for file in check::runs_in_script(&script, &text, is_file) {
                 if !seen.contains(&file) && seen.len() < MOST_SCRIPTS {
                     seen.push(file.clone());
@@ -98,7 +121,10 @@ impl Yardstick {
             }
         }
         let found = seen.split_off(self.frozen.len()).into_iter();
-        let found = found.filter(|path| !self.protected.is_match(path));
+        let imported = self.imported.iter().filter(|path| is_file(path)).cloned();
+        let found = found.chain(imported);
+        let found = found.filter(|path| !self.is_frozen(path));
+        let found: Vec<_> = found.collect();
         self.leaned_on.extend(found);
         self.leaned_on.sort();
         self.leaned_on.dedup();
@@ -109,7 +135,14 @@ impl Yardstick {
     pub fn is_leaned_on(&self, goals: &Goals, path: &str) -> bool {
         let is_steering = |goal: &Goal| check::is_steered_by(&goal.check, path);
         let is_used = || goals.goals.iter().any(is_steering);
-        !self.is_frozen(path) && (self.leaned_on.iter().any(|known| known == path) || is_used())
+        let is_imported = |known: &String| match known.ends_with('/') {
+            true => path.starts_with(known.as_str()),
+            false => path == known,
+        };
+        !self.is_frozen(path)
+            && (self.leaned_on.iter().any(|known| known == path)
+                || self.imported.iter().any(is_imported)
+                || is_used())
     }
 
     /// Says whether a changed or new path moves the goalposts.

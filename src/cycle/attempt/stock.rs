@@ -1,6 +1,7 @@
 //! Holds what the agent left against the yardstick: frozen files by their bytes, the goals file by what it says.
 
 use super::Attempt;
+use crate::effects::quarantine::Quarantine;
 use crate::effects::workspace::{Start, Stock, Workspace};
 use crate::effects::{exchanged, files, program};
 use crate::error::Result;
@@ -63,6 +64,8 @@ impl Attempt<'_> {
             exchanged::List::of(&session.home().own_places()).add(&moved)?;
             let moved = moved.iter().map(ToString::to_string);
             stock.change.goalposts.extend(moved);
+            let now = program::taken_for_own(&yardstick.fronts, &session.repo.root);
+            self.refuse_modules(session, start, (&now, &mut stock))?;
         }
         let tree = session.repo.tree_of(&stock.tip)?;
         let is_goals = |file: &String| session.goals_file.in_repo.as_ref() == Some(file);
@@ -104,6 +107,28 @@ impl Attempt<'_> {
                 .ledger
                 .unwrite(&names::post_snapshot(start.cycle))?;
         }
+        Ok(())
+    }
+
+    /// Refuses what Python would take in place of its own modules now. What no commit holds goes to the quarantine: no undo
+    /// would reach it.
+    fn refuse_modules(
+        &self,
+        session: &Session,
+        start: &Start,
+        (now, stock): (&[String], &mut Stock),
+    ) -> Result<()> {
+        let mut quarantine = Quarantine::of(&session.repo.private, &start.session, start.cycle);
+        for path in now.iter().filter(|path| !self.own_modules.contains(path)) {
+            let below = format!("{path}/");
+            let is_held = |file: &String| file == path || file.starts_with(&below);
+            if !stock.files.iter().any(is_held) {
+                quarantine.take(&session.repo.root, path.as_bytes())?;
+            }
+        }
+        let taken = yardstick::taken_for_own(&self.own_modules, now);
+        stock.change.goalposts.extend(taken);
+        stock.notes.extend(quarantine.notes());
         Ok(())
     }
 

@@ -1,0 +1,245 @@
+//! Where interpreters look for modules: what lies beside a script is taken before what is installed, as a program in an earlier
+//! folder of PATH is. Pure.
+
+use super::{Call, calls, join, programs, stem};
+
+/// Modules that Python brings along (3.11; `test` and the like, which programs do not use, are left out): none that is new
+/// beside a script has one of these names by chance.
+const PYTHONS_OWN: &str = "\
+    abc aifc argparse array ast asynchat asyncio asyncore atexit audioop base64 bdb binascii bisect builtins bz2 \
+    cProfile calendar cgi cgitb chunk cmath cmd code codecs codeop collections colorsys compileall concurrent \
+    configparser contextlib contextvars copy copyreg crypt csv ctypes curses dataclasses datetime dbm decimal \
+    difflib dis distutils doctest email encodings ensurepip enum errno faulthandler fcntl filecmp fileinput \
+    fnmatch fractions ftplib functools gc genericpath getopt getpass gettext glob graphlib grp gzip hashlib heapq \
+    hmac html http imaplib imghdr imp importlib inspect io ipaddress itertools json keyword linecache locale \
+    logging lzma mailbox mailcap marshal math mimetypes mmap modulefinder msilib msvcrt multiprocessing netrc nis \
+    nntplib nt ntpath nturl2path numbers opcode operator optparse os ossaudiodev pathlib pdb pickle pickletools \
+    pipes pkgutil platform plistlib poplib posix posixpath pprint profile pstats pty pwd py_compile pyclbr pydoc \
+    pydoc_data pyexpat queue quopri random re readline reprlib resource rlcompleter runpy sched secrets select \
+    selectors shelve shlex shutil signal site smtpd smtplib sndhdr socket socketserver spwd sqlite3 sre_compile \
+    sre_constants sre_parse ssl stat statistics string stringprep struct subprocess sunau symtable sys sysconfig \
+    syslog tabnanny tarfile telnetlib tempfile termios textwrap threading time timeit token tokenize tomllib trace \
+    traceback tracemalloc tty types typing unicodedata unittest urllib uu uuid venv warnings wave weakref \
+    webbrowser winreg winsound wsgiref xdrlib xml xmlrpc zipapp zipfile zipimport zlib zoneinfo";
+
+/// A folder from which Python takes modules before its own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Front {
+    /// Below the root; empty for the root.
+    pub folder: String,
+    /// The module that is run itself, as in `python -m pytest`, if it is a known tool.
+    tool: Option<String>,
+}
+
+impl Front {
+    /// Returns the module that a file or folder of this name would be taken for in place of Python's own or the tool, if any;
+    /// a folder's counts with `__init__` in it.
+    pub fn taken_for<'n>(&self, name: &'n str) -> Option<&'n str> {
+        let (module, ending) = name.split_once('.').unwrap_or((name, ""));
+        let is_module = matches!(ending, "" | "py" | "pyc" | "so") || ending.ends_with(".so");
+        let is_tool = || self.tool.as_deref() == Some(module);
+        let is_known = || is_tool() || PYTHONS_OWN.split_whitespace().any(|own| own == module);
+        (is_module && is_known()).then_some(module)
+    }
+}
+
+/// Returns the folders from which the Python that `check` calls takes modules first.
+pub fn fronts(check: &str) -> Vec<Front> {
+    let mut found = Vec::new();
+    for call in calls(check) {
+        let front = front(&call);
+        found.extend(front.filter(|front| !found.contains(front)));
+    }
+    found
+}
+
+fn front(call: &Call) -> Option<Front> {
+    let name = stem(&call.words[0]);
+    let scripts = call.scripts();
+    if !matches!(name.as_str(), "python" | "pypy") {
+        let script = scripts.iter().find(|script| script.ends_with(".py"))?;
+        return Some(Front {
+            folder: folder_of(&call.path(script)?),
+            tool: None,
+        });
+    }
+    let options = programs::interpreter(&name)?;
+    let found = programs::scan(&call.words, &options);
+    // These say that nothing is to be taken from there.
+    let is_apart = |word: &String| {
+        let letters = word.strip_prefix('-').filter(|word| !word.starts_with('-'));
+        letters.is_some_and(|letters| letters.contains(['I', 'P']))
+    };
+    let end = found.operand.unwrap_or(call.words.len());
+    let before = call.words[1..end].iter();
+    if before
+        .take_while(|word| *word != "-c" && *word != "-m")
+        .any(is_apart)
+    {
+        return None;
+    }
+    match (scripts.first(), found.code) {
+        (Some(script), None) => Some(Front {
+            folder: folder_of(&call.path(script)?),
+            tool: None,
+        }),
+        (_, code) => {
+            let module = code
+                .filter(|(letter, _)| *letter == 'm')
+                .map(|(_, module)| module);
+            let module = module.map(|module| first_part(&module).to_owned());
+            Some(Front {
+                folder: call.dir.clone()?,
+                tool: module.filter(|module| !programs::steering(module, None).is_empty()),
+            })
+        }
+    }
+}
+
+/// Returns the paths at which the modules could lie that a script takes from beside it, there or not; one that ends with a
+/// slash stands for all that is below.
+pub fn imported(script: &str, text: &str) -> Vec<String> {
+    let folder = folder_of(script);
+    let first = text.lines().next().unwrap_or_default();
+    let is_run_by = |name: &str| first.starts_with("#!") && first.contains(name);
+    let mut found = Vec::new();
+    let at = |path: &str| join(&folder, path);
+    if script.ends_with(".py") || is_run_by("python") {
+        for name in text.lines().flat_map(python_imports) {
+            found.extend(at(&format!("{name}.py")));
+            found.extend(at(&format!("{name}/__init__.py")));
+        }
+    } else if [".js", ".mjs", ".cjs", ".ts"]
+        .iter()
+        .any(|end| script.ends_with(end))
+        || is_run_by("node")
+    {
+        for name in text.lines().flat_map(node_imports) {
+            if name.starts_with("./") || name.starts_with("../") {
+                for end in ["", ".js", ".mjs", ".cjs", ".ts", ".json", "/index.js"] {
+                    found.extend(at(&format!("{name}{end}")));
+                }
+            } else if !name.starts_with(['/', '.']) && !name.starts_with("node:") {
+                found.extend(at(&format!("node_modules/{name}")).map(|path| path + "/"));
+            }
+        }
+    }
+    found.sort();
+    found.dedup();
+    found
+}
+
+/// Returns the first parts of the modules that a line of Python imports.
+fn python_imports(line: &str) -> Vec<&str> {
+    let mut found = Vec::new();
+    for statement in line.split(';').map(str::trim) {
+        if let Some(list) = statement.strip_prefix("import ") {
+            found.extend(list.split(',').map(|one| first_part(one.trim())));
+        } else if let Some(rest) = statement.strip_prefix("from ") {
+            found.push(first_part(rest.trim()));
+        }
+    }
+    found.retain(|name| !name.is_empty());
+    found
+}
+
+/// Returns the start of a word up to where a name of Python's ends.
+fn first_part(word: &str) -> &str {
+    let end = word.find(|c: char| !c.is_alphanumeric() && c != '_');
+    &word[..end.unwrap_or(word.len())]
+}
+
+/// Returns what a line for Node requires or imports, as it stands in quotes.
+fn node_imports(line: &str) -> Vec<&str> {
+    let mut found = Vec::new();
+    for before in ["require(", "import(", "from ", "import "] {
+        for (at, _) in line.match_indices(before) {
+            let rest = line[at + before.len()..].trim_start();
+            let quote = rest.chars().next().filter(|c| "'\"`".contains(*c));
+            let name = quote.and_then(|quote| rest[1..].split_once(quote));
+            found.extend(name.map(|(name, _)| name));
+        }
+    }
+    found
+}
+
+fn folder_of(path: &str) -> String {
+    path.rsplit_once('/')
+        .map_or("", |(folder, _)| folder)
+        .to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn modules_are_taken_from_the_scripts_folder_or_where_python_is_started() {
+        for (check, folders) in [
+            ("python3 s/c.py", "s"),
+            ("cd s && python c.py | cat", "s"),
+            ("./s/c.py -q", "s"),
+            ("python3 -m pytest -q", "."),
+            ("cd t; python3 -c 'import json'", "t"),
+            ("uv run c.py", "."),
+            ("python3 c.py && python3 d.py && python3 s/e.py", ". s"),
+            ("python3 -I s/c.py", ""),
+            ("python3 -P -m pytest", ""),
+            ("python3 s/c.py -I", "s"),
+            ("python3 /outside/c.py", ""),
+            ("node s/c.js; sh c.sh", ""),
+        ] {
+            let found = fronts(check);
+            let dot = |front: &Front| match front.folder.as_str() {
+                "" => ".".to_owned(),
+                folder => folder.to_owned(),
+            };
+            let mut found: Vec<_> = found.iter().map(dot).collect();
+            found.dedup();
+            assert_eq!(found.join(" "), folders, "{check}");
+        }
+    }
+
+    #[test]
+    fn only_names_of_pythons_own_modules_and_of_the_tool_count() {
+        let script = &fronts("python3 s/c.py")[0];
+        let tool = &fronts("python3 -m pytest")[0];
+        let own = &fronts("python3 -m mine.tool")[0];
+        for (front, name, module) in [
+            (script, "json.py", Some("json")),
+            (script, "json", Some("json")),
+            (script, "json.pyc", Some("json")),
+            (script, "math.cpython-311-x86_64-linux-gnu.so", Some("math")),
+            (script, "json.txt", None),
+            (script, "jsonx.py", None),
+            (script, "test", None),
+            (script, "pytest.py", None),
+            (tool, "pytest.py", Some("pytest")),
+            (tool, "enum.py", Some("enum")),
+            (own, "mine.py", None),
+        ] {
+            assert_eq!(front.taken_for(name), module, "{name}");
+        }
+    }
+
+    #[test]
+    fn what_a_script_imports_is_looked_for_beside_it() {
+        let python =
+            "import os, a.b as c\n  from d.e import f; import g\nfrom . import x\nimported = 1\n";
+        let wanted = "s/a.py s/a/__init__.py s/d.py s/d/__init__.py s/g.py s/g/__init__.py s/os.py s/os/__init__.py";
+        assert_eq!(imported("s/c.py", python).join(" "), wanted);
+        let node = "const a = require('./a'), p = require(\"left-pad\");\nimport x from '../x.mjs';\nimport 'node:fs'";
+        let found = imported("s/c.js", node);
+        for path in [
+            "s/a.js",
+            "s/a/index.js",
+            "s/node_modules/left-pad/",
+            "x.mjs",
+        ] {
+            assert!(found.contains(&path.to_owned()), "{path}: {found:?}");
+        }
+        assert!(!found.iter().any(|path| path.contains("node:fs")));
+        assert!(imported("s/c.sh", python).is_empty());
+        assert!(imported("c.js", "require('../x')").is_empty());
+    }
+}

@@ -1,0 +1,204 @@
+//! What is found before what a check means: a program in an earlier folder of PATH, a module beside a script.
+
+use std::fs;
+
+use crate::harness::TestRepo;
+
+#[test]
+fn a_program_put_in_front_of_the_one_that_a_check_calls_is_not_believed() {
+    for (what, place, is_gone) in [
+        ("outside the repository", "../agent/early", false),
+        ("inside the repository", "bin", true),
+    ] {
+        let mut repo = TestRepo::empty();
+        let late = repo.outside().join("late");
+        fs::create_dir_all(&late).unwrap();
+        fs::create_dir_all(repo.outside().join("early")).unwrap();
+        repo.write("bin/.keep", "");
+        fs::write(late.join("judge"), "#!/bin/sh\ntest -e a\n").unwrap();
+        let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        fs::set_permissions(late.join("judge"), executable).unwrap();
+        let path = std::env::var("PATH").unwrap();
+        let early = repo.outside().join("early");
+        let path = format!("{}:bin:{}:{path}", early.display(), late.display());
+        repo.env.push(("PATH".to_owned(), path));
+        repo.commit_goals("  - {id: a, description: a, check: judge, weight: 5}\n");
+        let start = repo.head();
+        repo.agent_does(&[
+            &format!("printf '#!/bin/sh\\n' >{place}/judge; chmod +x {place}/judge"),
+            "true",
+        ]);
+        let run = repo.run(&["--max-cycles=2"]);
+        let first = &repo.records()[0];
+        assert_eq!(first["result"], "regressed", "{what}: {first:#}");
+        let reason = first["reason"].as_str().unwrap();
+        assert!(
+            reason.starts_with("goalposts moved: judge is "),
+            "{what}: {reason}"
+        );
+        assert_eq!(repo.content("HEAD"), repo.content(&start), "{what}");
+        match is_gone {
+            // Undone with all else; the next cycle measures with the right one.
+            true => {
+                assert_eq!(run.code, 0, "{what}: {}", run.stderr);
+                assert_eq!(repo.each("result"), ["regressed", "unchanged"], "{what}");
+            }
+            // No undo reaches it: a person has to look.
+            false => {
+                assert_eq!(run.code, 11, "{what}: {}", run.stderr);
+                assert!(
+                    run.stdout.contains("were exchanged: judge is"),
+                    "{what}: {}",
+                    run.stdout
+                );
+                assert_eq!(repo.records().len(), 1, "{what}");
+                // Nor is it believed the night after, by the checks' first measurement least of all.
+                let again = repo.run(&["--max-cycles=1"]).expect(11);
+                assert!(
+                    again.stdout.contains("an agent put that there"),
+                    "{what}: {}",
+                    again.stdout
+                );
+                fs::remove_file(early.join("judge")).unwrap();
+                repo.run(&["--max-cycles=1"]).expect(0);
+                assert_eq!(repo.each("result"), ["regressed", "unchanged"], "{what}");
+            }
+        }
+    }
+}
+
+/// Python takes a module beside a script before its own one of the same name, as a shell does a program in front on PATH.
+#[test]
+fn a_module_in_front_of_the_one_that_a_check_imports_is_not_believed() {
+    let fake = "loads=lambda x:0";
+    let table = [
+        (
+            "beside the script",
+            "python3 s/c.py",
+            format!("echo '{fake}' >s/json.py"),
+        ),
+        (
+            "beside the script, committed",
+            "python3 s/c.py",
+            format!("echo '{fake}' >s/json.py; git add s; git commit -qm m"),
+        ),
+        (
+            "as a package",
+            "python3 s/c.py",
+            format!("mkdir s/json; echo '{fake}' >s/json/__init__.py"),
+        ),
+        (
+            "compiled, and so ignored",
+            "python3 s/c.py",
+            format!(
+                "echo '{fake}' >j.py; python3 -c 'import py_compile; py_compile.compile(\"j.py\", \"s/json.pyc\")'; rm j.py"
+            ),
+        ),
+        (
+            "hidden by a line for git",
+            "python3 s/c.py",
+            format!("echo '{fake}' >s/json.py; echo s/json.py >>.gitignore"),
+        ),
+        (
+            "for what the module imports itself",
+            "python3 s/c.py",
+            "echo 'raise SystemExit(0)' >s/re.py".to_owned(),
+        ),
+        (
+            "for a script that a script runs",
+            "sh run.sh",
+            format!("echo '{fake}' >s/json.py"),
+        ),
+        (
+            "for code in the check",
+            "python3 -c 'import json,sys; sys.exit(json.loads(chr(49)))'",
+            format!("echo '{fake}' >json.py"),
+        ),
+        (
+            "for a tool that is a module",
+            "python3 -m pytest -q",
+            "echo 'raise SystemExit(0)' >pytest.py".to_owned(),
+        ),
+    ];
+    for (what, check, script) in table {
+        let repo = TestRepo::empty();
+        repo.write("s/c.py", "import json,sys\nsys.exit(json.loads('1'))\n");
+        repo.write("run.sh", "python3 s/c.py\n");
+        repo.write(".gitignore", "*.py[co]\n__pycache__/\n");
+        repo.commit_goals(&format!(
+            "  - {{id: a, description: a, check: \"{check}\", weight: 5}}\n"
+        ));
+        let start = repo.head();
+        repo.cycle(&script).expect(0);
+        let record = repo.newest();
+        assert_eq!(record["result"], "regressed", "{what}: {record:#}");
+        let reason = record["reason"].as_str().unwrap();
+        assert!(
+            reason.starts_with("goalposts moved: ") && reason.contains("in place of Python's own"),
+            "{what}: {reason}"
+        );
+        assert_eq!(repo.content("HEAD"), repo.content(&start), "{what}");
+        // Nothing of it is left for the next measurement.
+        let next = repo.evolve(&["measure", "a", "--gate"]);
+        assert_eq!(next.code, 10, "{what}: {}", next.stdout);
+    }
+}
+
+#[test]
+fn a_module_that_a_script_takes_from_beside_it_is_named_when_it_comes_or_changes() {
+    for (script, text, file) in [
+        (
+            "python3 s/c.py",
+            "import helper\nfrom later import x\n",
+            "s/helper.py",
+        ),
+        (
+            "python3 s/c.py",
+            "import helper\nfrom later import x\n",
+            "s/later/__init__.py",
+        ),
+        (
+            "node s/c.js",
+            "const a = require('./helper');\n",
+            "s/helper.js",
+        ),
+        (
+            "node s/c.js",
+            "import a from 'left-pad';\n",
+            "s/node_modules/left-pad/index.js",
+        ),
+    ] {
+        let repo = TestRepo::empty();
+        repo.write(script.split(' ').nth(1).unwrap(), text);
+        repo.write("s/helper.py", "x = 1\n");
+        repo.write("s/helper.js", "x = 1;\n");
+        repo.commit_goals(&format!(
+            "  - {{id: a, description: a, check: test -e a, weight: 5}}\n  - {{id: b, description: b, check: \"{script} || true\", weight: 1}}\n"
+        ));
+        repo.cycle(&format!(
+            "mkdir -p $(dirname {file}); echo >>{file}; touch a"
+        ))
+        .expect(0);
+        let record = repo.newest();
+        assert_eq!(record["result"], "improved", "{file}: {record:#}");
+        let words = format!("only `protect` would freeze: {file}");
+        assert!(
+            record["notes"].to_string().contains(&words),
+            "{file}: {record:#}"
+        );
+        let summary = repo.read(".agents/evolve/session-summary.md");
+        let summary = summary.replace('\\', "");
+        assert!(
+            summary.contains(&format!("would freeze: {file}")),
+            "{summary}"
+        );
+        let said = repo.evolve(&["validate"]).expect(0).stdout;
+        let is_proposed = said
+            .lines()
+            .any(|line| line.contains("protect: [") && line.contains(file));
+        assert!(
+            is_proposed || file.contains("node_modules"),
+            "{file}: {said}"
+        );
+    }
+}
