@@ -222,3 +222,38 @@ fn a_kill_cuts_short_the_time_that_a_signal_granted() {
     assert!(repo.has(".agents/evolve/KILLED.json"));
     assert_eq!(repo.each("result"), ["interrupted"]);
 }
+
+#[test]
+fn stop_kill_and_stop_now_wake_both_where_an_agent_stopped_both() {
+    for (arguments, code) in [(&["stop", "--kill"], 0), (&["stop", "--now"], 130)] {
+        let repo = repository();
+        repo.agent_does(&[&format!(
+            "{PIDS}\ntouch a; echo $$ >\"$OUT/pid\"; until grep -q '^State:.T' /proc/$supervisor/status && grep -q '^State:.T' /proc/$evolve/status; do kill -STOP $supervisor $evolve; done; sleep 300"
+        )]);
+        let child = repo.spawn_run(&[]);
+        let agent = pid_in(&repo.out("pid"));
+        let supervisor = repo.supervisor();
+        wait_until("both are stopped", || {
+            [child.id(), supervisor].into_iter().all(is_stopped)
+        });
+        repo.evolve(arguments).expect(0);
+        crate::harness::finish(child).expect(code);
+        assert!(!is_alive(agent), "{arguments:?}");
+        assert_eq!(repo.each("result"), ["interrupted"], "{arguments:?}");
+    }
+}
+
+#[test]
+fn an_agent_that_stops_evolve_and_ends_leaves_a_session_that_goes_on() {
+    let repo = repository();
+    repo.cycle(&format!("{PIDS}\ntouch a; kill -STOP $evolve"))
+        .expect(0);
+    assert_eq!(repo.each("result"), ["improved"]);
+}
+
+/// Says whether a process is stopped.
+fn is_stopped(pid: u32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.rsplit_once(") ")
+        .is_some_and(|(_, rest)| rest.starts_with('T'))
+}

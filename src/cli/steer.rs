@@ -80,6 +80,9 @@ pub fn stop(global: &Global, options: &StopOptions) -> Result<u8> {
                 .next()
                 .ok_or_else(|| Error::internal("BUG: no kill file"))?;
             files::replace(&path, format!("{words}\n").as_bytes())?;
+            if let Some(places) = Repo::places(&current_dir()?) {
+                wake(&places.private.join("lock"))?;
+            }
             global.say(&format!(
                 "every evolve of this user stops within a second: {}\n",
                 path.display()
@@ -119,6 +122,12 @@ fn take_away(global: &Global, path: &std::path::Path) -> Result<()> {
     Ok(())
 }
 
+/// Has the session at work and whoever supervises it go on, should an agent have stopped both: neither could wake the other.
+fn wake(lock: &std::path::Path) -> Result<()> {
+    let mut holders = lock::holders(lock).into_iter();
+    holders.try_for_each(|holder| process::send(holder.pid, Signal::SIGCONT))
+}
+
 /// Ends the session at work as SIGINT would.
 fn end_now(global: &Global, repo: &Repo) -> Result<()> {
     let Some(holder) = lock::holder(&repo.private.join("lock")) else {
@@ -126,6 +135,7 @@ fn end_now(global: &Global, repo: &Repo) -> Result<()> {
         return Ok(());
     };
     process::send(holder.pid, Signal::SIGINT)?;
+    wake(&repo.private.join("lock"))?;
     global.say(&format!(
         "process {} undoes its cycle and ends\n",
         holder.pid

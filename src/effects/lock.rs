@@ -237,6 +237,17 @@ pub fn holder(path: &Path) -> Option<Holder> {
     }
 }
 
+/// Returns whoever holds the lock at `path`, the supervising processes included.
+pub fn holders(path: &Path) -> Vec<Holder> {
+    if holder(path).is_none() {
+        return Vec::new();
+    }
+    let lines = files::open(path).ok().and_then(|file| read_lines(&file));
+    let lines = lines.unwrap_or_default();
+    let named = lines.lines().filter_map(Holder::parse);
+    named.filter(Holder::is_alive).collect()
+}
+
 fn open(path: &Path) -> Result<File> {
     open_or_make(path).map_err(|cause| Error::io("open the lock", path, cause))
 }

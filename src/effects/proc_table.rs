@@ -124,6 +124,18 @@ pub fn is_stopped(pid: u32) -> bool {
     stat(pid).is_some_and(|stat| stat.starts_with(['T', 't']))
 }
 
+/// Says whether a process was stopped by a signal.
+pub fn is_suspended(pid: u32) -> bool {
+    stat(pid).is_some_and(|stat| stat.starts_with('T'))
+}
+
+/// Says whether a process has a terminal and is not in the foreground there: a shell takes the terminal back as soon as what
+/// it runs is suspended.
+pub fn is_in_background(pid: u32) -> bool {
+    let (terminal, foreground): (Option<i64>, Option<i64>) = (field(pid, 4), field(pid, 5));
+    terminal.is_some_and(|number| number != 0) && foreground != group(pid).map(i64::from)
+}
+
 /// Returns field number `index` of `/proc/<pid>/stat`, counted from 0 at the state, which follows the name in brackets.
 fn field<T: std::str::FromStr>(pid: u32, index: usize) -> Option<T> {
     stat(pid)?.split_ascii_whitespace().nth(index)?.parse().ok()

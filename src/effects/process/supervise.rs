@@ -130,7 +130,7 @@ impl House {
             if has_parcel && self.receive().is_err() {
                 return;
             }
-            if let Some(moment) = self.vigil.who_is_to_end(!self.wards.is_empty()) {
+            if let Some(moment) = self.vigil.who_is_to_end() {
                 for ward in &mut self.wards {
                     ward.end_if_older(moment);
                 }
@@ -146,7 +146,7 @@ impl House {
     /// and which wards were spoken to.
     fn wait(&mut self) -> io::Result<(bool, Vec<bool>)> {
         let own = self.wards.iter().filter_map(Ward::wake_up);
-        let timeout = own.chain(self.vigil.wake_up(!self.wards.is_empty())).min();
+        let timeout = own.chain([self.vigil.wake_up()]).min();
         let timeout = self.alarm.at_most(timeout, !self.wards.is_empty());
         let mut files = vec![PollFd::new(&self.evolve, PollFlags::IN)];
         let spoken = self
