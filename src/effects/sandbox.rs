@@ -2,45 +2,38 @@
 //! in it. A fence that cannot be put up is no fence: what is meant to run inside never runs outside.
 
 mod enter;
+mod found;
 mod landlock;
+mod rules;
+mod temporary;
+mod told;
 
 use std::ffi::OsString;
-use std::fs::{self, File};
-use std::io::ErrorKind;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 use std::sync::Arc;
 
-use crate::effects::lock::{self, Lock};
 use crate::effects::repo::Repo;
-use crate::effects::{files, ledger, program};
 use crate::error::{Error, Result};
 use crate::model::sandbox::{
-    Access, Available, Home, Mechanism, Mode, Network, Protections, Reach, Rule, Told, Wish,
-    bwrap_argv, expand, in_order, inexpressible,
+    Access, Home, Mechanism, Mode, Network, Protections, Rule, Wish, bwrap_argv, expand, in_order,
+    inexpressible,
 };
-use crate::model::snapshot::FORMAT;
-use crate::model::{digest, text};
+use crate::model::text;
 
 pub use enter::{COMMAND, enter};
 use enter::{INSIDE, Inside};
+pub use found::available;
+use found::{Found, find, is_root, short_of, unavailable};
 use landlock::Bounds;
+use rules::{ground_rules, rule, services};
+use temporary::Temporary;
+pub use told::{tell, told};
 
 /// Where this program is, whatever becomes of the file that it was started from.
 const OWN_PROGRAM: &str = "/proc/self/exe";
-/// Sockets through which services start programs for others: behind them nobody is held back.
-const SERVICES: [&str; 4] = ["/run/user", "/run/dbus", "/run/podman", "/run/containerd"];
-/// Such sockets that lie beside what is needed.
-const SOCKETS: [&str; 2] = ["/run/docker.sock", "/run/systemd/private"];
-
 /// The most characters of an agent's words about its own sandbox.
 const SAID_CHARS: usize = 120;
-/// The file in which a session says what protects whom.
-const TOLD: &str = "session.json";
-/// The most bytes that are read of it.
-const TOLD_LIMIT: u64 = 1 << 20;
-
 /// Where somebody works: what may be written there, and what in it stays as it is as far as the sandbox can tell them apart.
 #[derive(Clone, Debug, Default)]
 pub struct Ground {
@@ -320,127 +313,6 @@ impl Sandbox {
     }
 }
 
-/// Notes what protects whom in the session of this process.
-pub fn tell(private: &Path, protections: &Protections) -> Result<()> {
-    let told = Told {
-        format: FORMAT,
-        pid: std::process::id(),
-        protections: protections.clone(),
-    };
-    let text = ledger::line("session", &told)?;
-    files::replace(&private.join(TOLD), text.as_bytes())
-}
-
-/// Returns what protects whom in the session of the process `pid`, if it said so.
-pub fn told(private: &Path, pid: u32) -> Option<Protections> {
-    let text = files::read_text(&private.join(TOLD), TOLD_LIMIT).ok()?;
-    let told: Told = serde_json::from_str(&text).ok()?;
-    (told.pid == pid).then_some(told.protections)
-}
-
-/// A sandbox that works here.
-enum Found {
-    Bwrap(PathBuf),
-    Landlock(Reach),
-}
-
-/// Returns the sandbox for `mode`, or why there is none. bubblewrap goes before Landlock: it can keep single files in a writable
-/// folder as they are, and what runs in it can neither see other processes nor outlive it.
-fn find(mode: Mode, without_network: bool) -> Result<Found, Vec<String>> {
-    let bwrap = || bwrap_program(without_network).map(Found::Bwrap);
-    let landlock = || {
-        landlock::reach()
-            .map(Found::Landlock)
-            .ok_or_else(no_landlock)
-    };
-    match mode {
-        Mode::None => Err(Vec::new()),
-        Mode::Bwrap => bwrap().map_err(|why| vec![why]),
-        Mode::Landlock => landlock().map_err(|why| vec![why]),
-        Mode::Auto => bwrap().or_else(|first| landlock().map_err(|second| vec![first, second])),
-    }
-}
-
-/// Returns what works on this machine and how far, or why not.
-pub fn available() -> Vec<Available> {
-    let bwrap = match bwrap_program(false) {
-        Ok(program) => (true, program.display().to_string()),
-        Err(why) => (false, why),
-    };
-    let landlock = match landlock::reach() {
-        Some(reach) => {
-            let short = short_of(reach, Network::None);
-            let detail = match short.is_empty() {
-                true => "files, TCP and signals".to_owned(),
-                false => short.join("; "),
-            };
-            (true, detail)
-        }
-        None => (false, no_landlock()),
-    };
-    [(Mechanism::Bwrap, bwrap), (Mechanism::Landlock, landlock)]
-        .map(|(sandbox, (works, detail))| Available {
-            sandbox,
-            works,
-            detail,
-        })
-        .into()
-}
-
-fn no_landlock() -> String {
-    "landlock: this kernel has none, or it is turned off (Linux 5.13 or later, `lsm=landlock`)"
-        .to_owned()
-}
-
-/// Says what Landlock cannot hold back here of what is asked for.
-fn short_of(reach: Reach, network: Network) -> Vec<String> {
-    let mut short = Vec::new();
-    if !reach.writes {
-        short.push("landlock: before Linux 6.2 files elsewhere can still be emptied");
-    }
-    if !reach.network && network != Network::All {
-        short.push("landlock: before Linux 6.7 the network stays open");
-    }
-    if !reach.signals {
-        short.push("landlock: before Linux 6.12 other processes can be signalled");
-    }
-    short.into_iter().map(str::to_owned).collect()
-}
-
-/// Returns bubblewrap if it is installed and works: containers and hardened kernels often forbid what it needs.
-fn bwrap_program(without_network: bool) -> Result<PathBuf, String> {
-    let program = program::find("bwrap").ok_or("bwrap: not installed")?;
-    let program = program.canonicalize().unwrap_or(program);
-    let tried = Command::new(&program)
-        .args(bwrap_argv(&[], (!without_network, is_root())))
-        .args(["sh", "-c", ":"])
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .output();
-    match tried {
-        Ok(output) if output.status.success() => Ok(program),
-        Ok(output) => {
-            let said = String::from_utf8_lossy(&output.stderr);
-            let said = said.trim().trim_start_matches("bwrap: ");
-            Err(format!("bwrap: installed, but does not work here: {said}"))
-        }
-        Err(cause) => Err(format!("bwrap: {cause}")),
-    }
-}
-
-fn unavailable(missing: &[String]) -> Error {
-    let mut error =
-        Error::usage("a sandbox is required, and this machine cannot give what is asked for");
-    for why in missing {
-        error = error.hint(why.clone());
-    }
-    error.hint("install bubblewrap, allow unprivileged user namespaces, or use a kernel with Landlock; or leave out --require-sandbox")
-}
-
-fn is_root() -> bool {
-    nix::unistd::Uid::effective().is_root()
-}
-
 fn home() -> Home {
     Home {
         home: std::env::home_dir().filter(|home| home.is_absolute()),
@@ -449,83 +321,4 @@ fn home() -> Home {
             .filter(|(_, value)| value.is_absolute())
             .collect(),
     }
-}
-
-/// Returns the rule for a path, without links; none if there is nothing.
-fn rule(path: &Path, access: Access) -> Option<Rule> {
-    let path = path.canonicalize().ok()?;
-    Some(Rule { path, access })
-}
-
-fn ground_rules(ground: &Ground) -> Vec<Rule> {
-    let written = ground.write.iter().map(|path| (path, Access::Write));
-    let kept = ground.keep.iter().map(|path| (path, Access::Read));
-    let rules = written.chain(kept);
-    rules
-        .filter_map(|(path, access)| rule(path, access))
-        .collect()
-}
-
-/// Returns rules that hide the services that would start programs outside.
-fn services() -> Vec<Rule> {
-    let folders = SERVICES.iter().map(|path| (path, Access::Hidden));
-    let files = SOCKETS.iter().map(|path| (path, Access::Masked));
-    let rules = folders.chain(files);
-    rules
-        .filter_map(|(path, access)| rule(Path::new(path), access))
-        .collect()
-}
-
-/// The temporary folder of a session or a measurement, outside every repository; gone with it. What a killed one left is emptied
-/// by the next of the same repository.
-#[derive(Debug)]
-struct Temporary {
-    path: PathBuf,
-    /// Held as long as the folder is in use.
-    _lock: Lock,
-}
-
-impl Temporary {
-    fn make(private: &Path) -> Result<Temporary> {
-        let name = format!("evolve-{}", digest::short(&[&private.to_string_lossy()]));
-        let place = |number| std::env::temp_dir().join(format!("{name}-{number}"));
-        let open = |path: &Path| match fs::DirBuilder::new().mode(0o700).create(path) {
-            Err(cause) if cause.kind() != ErrorKind::AlreadyExists => Err(cause),
-            Err(_) if !is_own_folder(path) => Ok(None),
-            Ok(()) | Err(_) => File::open(path).map(Some),
-        };
-        let (path, lock) = lock::first_free(place, open).map_err(|error| {
-            error.hint(
-                "the sandbox needs a temporary folder: make room, or set TMPDIR to another one",
-            )
-        })?;
-        let entries = fs::read_dir(&path).map_err(|cause| Error::io("list", &path, cause))?;
-        for entry in entries.flatten() {
-            let left = entry.path();
-            files::remove_all(&left).map_err(|cause| Error::io("remove", &left, cause))?;
-        }
-        Ok(Temporary { path, _lock: lock })
-    }
-
-    fn folder(&self, name: &str) -> Result<PathBuf> {
-        let path = self.path.join(name);
-        match fs::create_dir(&path) {
-            Err(cause) if cause.kind() != ErrorKind::AlreadyExists => {
-                Err(Error::io("create", &path, cause))
-            }
-            Ok(()) | Err(_) => Ok(path),
-        }
-    }
-}
-
-impl Drop for Temporary {
-    fn drop(&mut self) {
-        let _ = files::remove_all(&self.path);
-    }
-}
-
-/// Says whether a path is a folder of this user's, no link to one: anybody may have made it.
-fn is_own_folder(path: &Path) -> bool {
-    let own = nix::unistd::Uid::effective().as_raw();
-    fs::symlink_metadata(path).is_ok_and(|meta| meta.is_dir() && meta.uid() == own)
 }

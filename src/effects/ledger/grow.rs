@@ -1,0 +1,92 @@
+//! What a cycle adds to the ledger: its record and lessons; and what gets too long and leaves.
+
+use std::fs;
+
+use super::{Ledger, line};
+use crate::effects::files;
+use crate::error::{Error, Result};
+use crate::model::exact;
+use crate::model::ledger as names;
+use crate::model::lesson::Lesson;
+use crate::model::record::{History, Record};
+use crate::model::schema;
+
+impl Ledger {
+    /// Appends a record to the history, and moves its oldest lines to a segment when there are too many. A cycle of this
+    /// session that is already recorded is not recorded again.
+    pub fn record(&mut self, record: &Record) -> Result<()> {
+        let value = serde_json::to_value(record)
+            .map_err(|cause| Error::internal(format!("BUG: {cause}")))?;
+        schema::check("record", &value)
+            .map_err(|why| Error::internal(format!("BUG: the record is invalid: {why}")))?;
+        let is_there =
+            |known: &Record| known.cycle == record.cycle && known.session == record.session;
+        if !self.history.records.iter().any(is_there) {
+            if !self.history_text.is_empty() && !self.history_text.ends_with('\n') {
+                self.history_text.push('\n');
+            }
+            self.history_text.push_str(&format!("{value}\n"));
+            self.history.records.push(record.clone());
+        }
+        self.rotate()?;
+        let bytes = exact::encode(&self.history_text);
+        self.write(names::HISTORY, &bytes)?;
+        self.prune_snapshots(record.cycle)
+    }
+
+    fn rotate(&mut self) -> Result<()> {
+        let moving = names::lines_to_move(&self.history_text);
+        if moving == 0 {
+            return Ok(());
+        }
+        let number = (1..)
+            .find(|number| !self.has(&names::segment(*number)))
+            .unwrap_or(1);
+        let cut: usize = self
+            .history_text
+            .split_inclusive('\n')
+            .take(moving)
+            .map(str::len)
+            .sum();
+        let rest = self.history_text.split_off(cut);
+        let oldest = std::mem::replace(&mut self.history_text, rest);
+        self.write(&names::segment(number), &exact::encode(&oldest))?;
+        let problems = std::mem::take(&mut self.history.problems);
+        self.history = History::parse(&self.history_text);
+        self.history.problems = problems;
+        Ok(())
+    }
+
+    /// Removes the snapshots of all but the newest cycles; older ones live in git.
+    fn prune_snapshots(&mut self, cycle: u64) -> Result<()> {
+        let Some(oldest) = cycle.checked_sub(names::SNAPSHOTS_KEPT) else {
+            return Ok(());
+        };
+        let folder = self.root.join(names::FOLDER);
+        let entries = fs::read_dir(&folder).map_err(|cause| Error::io("list", &folder, cause))?;
+        for entry in entries.flatten() {
+            let name = format!("{}/{}", names::FOLDER, entry.file_name().to_string_lossy());
+            if names::cycle_of_snapshot(&name).is_some_and(|cycle| 0 < cycle && cycle <= oldest) {
+                files::remove(&self.root.join(&name))?;
+                self.pending.insert(name, None);
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes in lessons.
+    pub fn learn(&mut self, lessons: Vec<Lesson>) -> Result<()> {
+        if lessons.is_empty() {
+            return Ok(());
+        }
+        if !self.lessons_text.is_empty() && !self.lessons_text.ends_with('\n') {
+            self.lessons_text.push('\n');
+        }
+        for lesson in &lessons {
+            self.lessons_text.push_str(&line("lesson", lesson)?);
+        }
+        self.lessons.extend(lessons);
+        let bytes = exact::encode(&self.lessons_text);
+        self.write(names::LESSONS, &bytes)
+    }
+}

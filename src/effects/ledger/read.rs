@@ -1,0 +1,104 @@
+//! Reads the texts of the ledger, from git or from the tree, and refuses what is not to be read or written beside.
+
+use std::fs;
+use std::path::Path;
+
+use serde::Deserialize;
+
+use super::chain::{self, Chain};
+use crate::effects::files;
+use crate::effects::repo::Repo;
+use crate::error::{Error, Result};
+use crate::model::ledger as names;
+use crate::model::snapshot::FORMAT;
+
+/// Returns the text of the whole history: its segments, oldest first, and the active file.
+pub fn whole_history(repo: &Repo) -> Result<String> {
+    match chain::whole_history(repo)? {
+        Some(text) => Ok(text),
+        None => files::read_text(
+            &repo.root.join(names::HISTORY),
+            names::most_bytes(names::HISTORY),
+        ),
+    }
+}
+
+/// Reads a text of the ledger as git has it; where git has no ledger yet, as it stands in the tree.
+pub(super) fn read(repo: &Repo, chain: Option<&Chain>, name: &str) -> Result<String> {
+    match chain {
+        Some(chain) => {
+            let text = chain.read(repo, name)?.unwrap_or_default();
+            refuse_too_large(name, &text)?;
+            Ok(text)
+        }
+        None => read_file(&repo.root, name),
+    }
+}
+
+/// Reads a text of the ledger as it stands in the tree.
+pub(super) fn read_file(root: &Path, name: &str) -> Result<String> {
+    let text = files::read_exactly(&root.join(name), names::most_bytes(name))?;
+    refuse_too_large(name, &text)?;
+    Ok(text)
+}
+
+/// Refuses to write beside what a newer program wrote: a document, or any line of one.
+pub(super) fn refuse_newer(read: impl Fn(&str) -> Result<String>) -> Result<()> {
+    for name in [
+        names::HISTORY,
+        names::BASELINE,
+        names::RETRIES,
+        names::LESSONS,
+    ] {
+        let newest = newest_format(&read(name)?);
+        if newest > u64::from(FORMAT) {
+            return Err(Error::unsafe_repo(format!(
+                "{name} was written by a newer evolve (format {newest}, this one writes {FORMAT})"
+            ))
+            .hint("update evolve; an older one would spoil what the newer one wrote"));
+        }
+    }
+    Ok(())
+}
+
+/// Returns the highest format of a text that is one document, or one a line.
+fn newest_format(text: &str) -> u64 {
+    /// The one field of a document that is of interest; the rest is passed over without being kept.
+    #[derive(Deserialize)]
+    struct Marked {
+        format: u64,
+    }
+    let format = |text: &str| {
+        let marked: Option<Marked> = serde_json::from_str(text).ok();
+        marked.map(|marked| marked.format)
+    };
+    let each = std::iter::once(text).chain(text.lines());
+    // A list is no document, and would be taken for one.
+    each.filter(|text| text.trim_start().starts_with('{'))
+        .filter_map(format)
+        .max()
+        .unwrap_or_default()
+}
+
+/// Refuses folders of the ledger that are links: writing through them would write elsewhere.
+pub(super) fn refuse_links(root: &Path) -> Result<()> {
+    for folder in names::FOLDERS {
+        match fs::symlink_metadata(root.join(folder)) {
+            Ok(meta) if !meta.is_dir() => {
+                return Err(
+                    Error::unsafe_repo(format!("{folder} is not a plain folder"))
+                        .hint("evolve writes its files there and follows no links; move it away"),
+                );
+            }
+            Ok(_) | Err(_) => {}
+        }
+    }
+    Ok(())
+}
+
+fn refuse_too_large(name: &str, text: &str) -> Result<()> {
+    match names::refusal(name, text) {
+        None => Ok(()),
+        Some(why) => Err(Error::internal(why).hint(files::TOO_LARGE)),
+    }
+}

@@ -1,0 +1,116 @@
+//! Which sandboxes work on this machine, and how far they reach.
+
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use super::landlock;
+use crate::effects::program;
+use crate::error::Error;
+use crate::model::sandbox::{Available, Mechanism, Mode, Network, Reach, bwrap_argv};
+
+/// A sandbox that works here.
+pub enum Found {
+    /// bubblewrap, as this program.
+    Bwrap(PathBuf),
+    /// Landlock.
+    Landlock(Reach),
+}
+
+/// Returns the sandbox for `mode`, or why there is none. bubblewrap goes before Landlock: it can keep single files in a writable
+/// folder as they are, and what runs in it can neither see other processes nor outlive it.
+pub fn find(mode: Mode, without_network: bool) -> Result<Found, Vec<String>> {
+    let bwrap = || bwrap_program(without_network).map(Found::Bwrap);
+    let landlock = || {
+        landlock::reach()
+            .map(Found::Landlock)
+            .ok_or_else(no_landlock)
+    };
+    match mode {
+        Mode::None => Err(Vec::new()),
+        Mode::Bwrap => bwrap().map_err(|why| vec![why]),
+        Mode::Landlock => landlock().map_err(|why| vec![why]),
+        Mode::Auto => bwrap().or_else(|first| landlock().map_err(|second| vec![first, second])),
+    }
+}
+
+/// Returns what works on this machine and how far, or why not.
+pub fn available() -> Vec<Available> {
+    let bwrap = match bwrap_program(false) {
+        Ok(program) => (true, program.display().to_string()),
+        Err(why) => (false, why),
+    };
+    let landlock = match landlock::reach() {
+        Some(reach) => {
+            let short = short_of(reach, Network::None);
+            let detail = match short.is_empty() {
+                true => "files, TCP and signals".to_owned(),
+                false => short.join("; "),
+            };
+            (true, detail)
+        }
+        None => (false, no_landlock()),
+    };
+    [(Mechanism::Bwrap, bwrap), (Mechanism::Landlock, landlock)]
+        .map(|(sandbox, (works, detail))| Available {
+            sandbox,
+            works,
+            detail,
+        })
+        .into()
+}
+
+fn no_landlock() -> String {
+    "landlock: this kernel has none, or it is turned off (Linux 5.13 or later, `lsm=landlock`)"
+        .to_owned()
+}
+
+/// Says what Landlock cannot hold back here of what is asked for.
+pub fn short_of(reach: Reach, network: Network) -> Vec<String> {
+    let mut short = Vec::new();
+    if !reach.writes {
+        short.push("landlock: before Linux 6.2 files elsewhere can still be emptied");
+    }
+    if !reach.network && network != Network::All {
+        short.push("landlock: before Linux 6.7 the network stays open");
+    }
+    if !reach.signals {
+        short.push("landlock: before Linux 6.12 other processes can be signalled");
+    }
+    short.into_iter().map(str::to_owned).collect()
+}
+
+/// Returns bubblewrap if it is installed and works: containers and hardened kernels often forbid what it needs.
+fn bwrap_program(without_network: bool) -> Result<PathBuf, String> {
+    let program = program::find("bwrap").ok_or("bwrap: not installed")?;
+    let program = program.canonicalize().unwrap_or(program);
+    let tried = Command::new(&program)
+        .args(bwrap_argv(&[], (!without_network, is_root())))
+        .args(["sh", "-c", ":"])
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .output();
+    match tried {
+        Ok(output) if output.status.success() => Ok(program),
+        Ok(output) => {
+            let said = String::from_utf8_lossy(&output.stderr);
+            let said = said.trim().trim_start_matches("bwrap: ");
+            Err(format!("bwrap: installed, but does not work here: {said}"))
+        }
+        Err(cause) => Err(format!("bwrap: {cause}")),
+    }
+}
+
+/// The error where a required sandbox is not to be had.
+pub fn unavailable(missing: &[String]) -> Error {
+    let mut error =
+        Error::usage("a sandbox is required, and this machine cannot give what is asked for");
+    for why in missing {
+        error = error.hint(why.clone());
+    }
+    error.hint("install bubblewrap, allow unprivileged user namespaces, or use a kernel with Landlock; or leave out --require-sandbox")
+}
+
+/// Says whether this is root.
+pub fn is_root() -> bool {
+    nix::unistd::Uid::effective().is_root()
+}
