@@ -115,7 +115,7 @@ fn an_agent_under_landlock_writes_only_to_the_repository_and_its_temporary_folde
     canaries_live(&repo);
     assert_eq!(
         header(&run),
-        "landlock: the agent may write only to the repository and a temporary folder; all of .git stays writable; its git cannot push"
+        "landlock: the agent may write only to the repository and a temporary folder; all of .git stays writable; sockets of other programs (tmux, Docker, a desktop) can be reached; its git cannot push"
     );
 }
 
@@ -733,4 +733,160 @@ fn checks_in_a_slot_of_their_own_and_what_prepares_it_are_held_back_to_that_slot
             canaries_live(&repo);
         }
     }
+}
+
+#[test]
+fn an_agent_in_bubblewrap_cannot_have_another_program_start_something_for_it() {
+    let repo = repo();
+    let tmux = |socket: &[&str]| {
+        let mut command = repo.command("tmux");
+        command.args(socket);
+        command
+    };
+    // One where it lies by itself, and one at a place that nobody knows.
+    let hidden = repo.out("somewhere");
+    let named = format!("evolve-test-{}", std::process::id());
+    let servers = [["-L", &named], ["-S", hidden.to_str().unwrap()]];
+    for server in &servers {
+        output(tmux(server).args(["new-session", "-d", "sleep 300"]));
+    }
+    let escapes = |way: usize| {
+        let server = servers[way].join(" ");
+        let mark = repo.out(&format!("escaped-{way}"));
+        format!("tmux {server} new-window -d 'touch {}'; ", mark.display())
+    };
+    let run = |mode: &str| {
+        repo.agent_does(&[&format!("{}{}echo made >>a", escapes(0), escapes(1))]);
+        repo.run(&["--max-cycles=1", mode]).expect(0)
+    };
+    run("--sandbox=bwrap");
+    // What was asked of a server before this is done when it has answered.
+    for server in &servers {
+        output(tmux(server).args(["new-window", "-d", "true"]));
+    }
+    let escaped = |way: usize| repo.out(&format!("escaped-{way}")).exists();
+    let both = [escaped(0), escaped(1)];
+    // Where nothing holds it back, it is as easy as that.
+    repo.git(&["rm", "--quiet", "a"]);
+    repo.commit_all("again");
+    run("--sandbox=none");
+    wait_until("it got out", || escaped(0) && escaped(1));
+    for server in &servers {
+        output(tmux(server).arg("kill-server"));
+    }
+    assert_eq!(repo.each("result"), ["improved", "improved"]);
+    assert_eq!(both, [false, false]);
+}
+
+#[test]
+fn variables_that_lead_out_get_in_only_if_they_are_asked_for() {
+    for mode in ["landlock", "bwrap"] {
+        let mut repo = repo();
+        for name in [
+            "TMUX",
+            "STY",
+            "DISPLAY",
+            "DBUS_SESSION_BUS_ADDRESS",
+            "PLAIN",
+        ] {
+            repo.env.push((name.to_owned(), "there".to_owned()));
+        }
+        let told = r#"echo "$TMUX:$STY:$DISPLAY:$DBUS_SESSION_BUS_ADDRESS:$PLAIN" >a"#;
+        let sandbox = format!("--sandbox={mode}");
+        repo.agent_does(&[told, told]);
+        repo.run(&["--max-cycles=1", &sandbox]).expect(0);
+        assert_eq!(repo.read("a"), "::::there\n", "{mode}");
+        let goals = repo.read("GOALS.yaml");
+        repo.git(&["rm", "--quiet", "a"]);
+        repo.write(
+            "GOALS.yaml",
+            &format!("{goals}evolve: {{sandbox: {{env: [TMUX]}}}}\n"),
+        );
+        repo.commit_all("asked for");
+        repo.run(&["--max-cycles=1", &sandbox]).expect(0);
+        assert_eq!(repo.read("a"), "there::::\n", "{mode}");
+    }
+}
+
+#[test]
+fn a_variable_that_says_there_is_a_sandbox_turns_none_off() {
+    for mode in ["landlock", "bwrap"] {
+        for said in ["x", "landlock", "bwrap"] {
+            let mut repo = repo();
+            repo.env
+                .push(("_EVOLVE_SANDBOX".to_owned(), said.to_owned()));
+            repo.agent_does(&["echo x >\"$HOME/canary\"; echo made >a"]);
+            let sandbox = format!("--sandbox={mode}");
+            let run = repo
+                .run(&["--max-cycles=1", &sandbox, "--require-sandbox"])
+                .expect(0);
+            assert!(header(&run).starts_with(mode), "{}", header(&run));
+            let warned = run.stdout + &run.stderr;
+            assert!(warned.contains("it is passed over"), "{warned}");
+            canaries_live(&repo);
+        }
+    }
+}
+
+#[test]
+fn what_of_the_network_stays_open_is_said_and_refused_where_a_sandbox_is_required() {
+    let with = |sandbox: &str| {
+        let repo = TestRepo::empty();
+        let goals = format!("version: 1\nevolve:\n  sandbox: {sandbox}\ngoals:\n{GOALS}");
+        repo.write("GOALS.yaml", &goals);
+        repo.commit_all("goals");
+        repo.agent_does(&["echo made >a"]);
+        repo.run(&["--max-cycles=1"])
+    };
+    for (sandbox, told, warned) in [
+        (
+            "{mode: bwrap, network: none, checks: true}",
+            "; no network;",
+            "",
+        ),
+        (
+            "{mode: bwrap, network: none}",
+            "; no network for the agent;",
+            "checks keep the network",
+        ),
+        (
+            "{mode: landlock, network: none, checks: true}",
+            "; no TCP;",
+            "only TCP is held back",
+        ),
+        (
+            "{mode: landlock, network: none}",
+            "; no TCP for the agent;",
+            "checks keep the network",
+        ),
+    ] {
+        let run = with(sandbox).expect(0);
+        assert!(header(&run).contains(told), "{}", header(&run));
+        let said = run.stdout.clone() + &run.stderr;
+        assert_eq!(
+            said.contains("not all that is asked for"),
+            !warned.is_empty(),
+            "{said}"
+        );
+        assert!(said.contains(warned), "{said}");
+        let required = with(&sandbox.replace('{', "{require: true, "));
+        let code = if warned.is_empty() { 0 } else { 2 };
+        let said = required.expect(code).stderr;
+        assert!(said.contains(warned), "{said}");
+    }
+}
+
+#[test]
+fn in_bubblewrap_there_are_devices_also_where_all_may_be_written() {
+    let repo = repo();
+    let goals = repo.read("GOALS.yaml");
+    repo.write(
+        "GOALS.yaml",
+        &format!("{goals}evolve: {{sandbox: {{mode: bwrap, write: [/]}}}}\n"),
+    );
+    repo.commit_all("all of it");
+    repo.agent_does(&["echo x >/dev/null && echo y >\"$HOME/new\" && echo made >a"]);
+    repo.run(&["--max-cycles=1"]).expect(0);
+    assert_eq!(repo.each("result"), ["improved"]);
+    assert!(repo.home().join("new").exists());
 }

@@ -22,11 +22,11 @@ use crate::model::sandbox::{
 use crate::model::text;
 
 pub use enter::{COMMAND, enter};
-use enter::{INSIDE, Inside};
+use enter::{INSIDE, Inside, within};
 pub use found::available;
-use found::{Found, find, is_root, short_of, unavailable};
+use found::{Found, find, is_root, missing, unavailable};
 use landlock::Bounds;
-use rules::{ground_rules, rule, services};
+use rules::{ground_rules, rule, shut_doors};
 use temporary::Temporary;
 pub use told::{tell, told};
 
@@ -105,6 +105,7 @@ pub struct Sandbox {
     pub protections: Protections,
     wish: Wish,
     bwrap: PathBuf,
+    is_scoped: bool,
     home: Home,
     temporary: Option<Arc<Temporary>>,
 }
@@ -119,48 +120,60 @@ impl Sandbox {
             Error::usage(why).hint("see `sandbox:` in GOALS.example.yaml, and --sandbox")
         })?;
         let mut sandbox = Sandbox::none(wish);
-        if mode == Mode::None || std::env::var_os(INSIDE).is_some() {
+        if mode == Mode::None {
             return Ok((sandbox, Vec::new()));
+        }
+        if let Some(within) = within() {
+            sandbox.protections.within = within;
+            return Ok((sandbox, Vec::new()));
+        }
+        let mut warnings = Vec::new();
+        if std::env::var_os(INSIDE).is_some() {
+            warnings.push(format!(
+                "{INSIDE} in the environment says that this runs in a sandbox of evolve's, which it does not: it is passed over"
+            ));
         }
         let network = wish.network.unwrap_or_default();
         let found = find(mode, network != Network::All);
-        let mut missing = Vec::new();
+        let lacks = match &found {
+            Ok(found) => missing(found, wish),
+            Err(why) => why.clone(),
+        };
+        if is_required && !lacks.is_empty() {
+            return Err(unavailable(&lacks));
+        }
+        if !lacks.is_empty() {
+            let lacks = lacks.join("; ");
+            warnings.push(match found {
+                Ok(_) => format!("the sandbox is not all that is asked for: {lacks}"),
+                Err(_) => format!(
+                    "no sandbox, although one is asked for: {lacks}; --require-sandbox would not run then"
+                ),
+            });
+        }
+        let Ok(found) = found else {
+            return Ok((sandbox, warnings));
+        };
+        let told = &mut sandbox.protections;
+        told.checks = wish.checks.unwrap_or_default();
+        told.network = network;
+        told.write.clone_from(&wish.write);
+        told.lacks = lacks;
         match found {
-            Ok(Found::Bwrap(program)) => {
-                sandbox.protections.sandbox = Mechanism::Bwrap;
+            Found::Bwrap(program) => {
+                told.sandbox = Mechanism::Bwrap;
+                sandbox.is_scoped = found::can_be_scoped(&program);
                 sandbox.bwrap = program;
             }
-            Ok(Found::Landlock(reach)) => {
-                sandbox.protections.sandbox = Mechanism::Landlock;
-                missing = short_of(reach, network);
+            Found::Landlock(reach) => {
+                told.sandbox = Mechanism::Landlock;
+                if !reach.network {
+                    told.network = Network::All;
+                }
             }
-            Err(why) => missing = why,
         }
-        if is_required && !missing.is_empty() {
-            return Err(unavailable(&missing));
-        }
-        let warning = match sandbox.is_on() {
-            false => format!(
-                "no sandbox, although one is asked for: {}; --require-sandbox would not run then",
-                missing.join("; ")
-            ),
-            true => format!(
-                "the sandbox is not all that is asked for: {}",
-                missing.join("; ")
-            ),
-        };
-        let warnings = if missing.is_empty() {
-            Vec::new()
-        } else {
-            vec![warning]
-        };
-        if sandbox.is_on() {
-            sandbox.protections.checks = wish.checks.unwrap_or_default();
-            sandbox.protections.network = network;
-            sandbox.protections.write = wish.write.clone();
-            sandbox.protections.lacks = missing;
-            sandbox.protections.lacks.extend(sandbox.holes(ground));
-        }
+        let holes = sandbox.holes(ground);
+        sandbox.protections.lacks.extend(holes);
         Ok((sandbox, warnings))
     }
 
@@ -228,6 +241,7 @@ impl Sandbox {
         let inside = Inside {
             by: self.protections.sandbox,
             bounds: Bounds::default(),
+            scoped: self.is_scoped,
             env: self
                 .wish
                 .env
@@ -254,12 +268,26 @@ impl Sandbox {
         ))
     }
 
-    /// Says what Landlock, which can only allow, leaves open where `ground` is the place of work.
-    fn holes(&self, ground: &Ground) -> Option<String> {
-        let rules = ground_rules(ground);
-        let is_open = self.protections.sandbox == Mechanism::Landlock;
-        let is_open = is_open && !inexpressible(&rules).is_empty();
-        is_open.then(|| "all of .git stays writable".to_owned())
+    /// Says what the sandbox leaves open by its nature where `ground` is the place of work.
+    fn holes(&self, ground: &Ground) -> Vec<String> {
+        let is_kept = inexpressible(&ground_rules(ground)).is_empty();
+        let keeps_network = self.protections.network != Network::None;
+        let holes: &[(bool, &str)] = match self.protections.sandbox {
+            Mechanism::None => &[],
+            Mechanism::Bwrap => &[(
+                keeps_network && !self.is_scoped,
+                "sockets without a file, as a desktop has, can be reached",
+            )],
+            Mechanism::Landlock => &[
+                (!is_kept, "all of .git stays writable"),
+                (
+                    true,
+                    "sockets of other programs (tmux, Docker, a desktop) can be reached",
+                ),
+            ],
+        };
+        let open = holes.iter().filter(|(is_open, _)| *is_open);
+        open.map(|(_, words)| (*words).to_owned()).collect()
     }
 
     fn before(&self, mut inside: Inside, mut rules: Vec<Rule>, network: bool) -> Vec<OsString> {
@@ -278,7 +306,8 @@ impl Sandbox {
                 inside.bounds.network = true;
                 before.extend(inside.arguments());
                 before.push(self.bwrap.clone().into());
-                rules.extend(services());
+                let asked = self.wish.env.as_deref().unwrap_or_default();
+                rules.extend(shut_doors(&rules, (&self.home, asked)));
                 before.extend(bwrap_argv(&in_order(rules), (network, is_root())));
             }
         }

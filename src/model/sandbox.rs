@@ -1,6 +1,7 @@
 //! What a sandbox is asked to be, what it lets through, and what is told of it. Pure.
 
 mod bwrap;
+mod doors;
 mod paths;
 
 use std::path::PathBuf;
@@ -8,6 +9,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 pub use bwrap::{KEPT, bwrap_argv};
+pub use doors::{DOORS, Door, LEADING, listening};
 pub use paths::{Home, expand};
 
 /// How processes are held back, as asked for.
@@ -124,6 +126,11 @@ pub enum Mechanism {
 }
 
 impl Mechanism {
+    /// Says whether nothing is held back.
+    fn is_none(&self) -> bool {
+        *self == Mechanism::None
+    }
+
     /// Returns the word for it.
     pub fn word(self) -> &'static str {
         match self {
@@ -165,6 +172,9 @@ pub struct Protections {
     pub isolated: bool,
     /// A cycle measures in copies made anew, which no agent enters.
     pub clean: bool,
+    /// The sandbox of another `evolve` around this one, which holds all of it back; nothing is added to it.
+    #[serde(skip_serializing_if = "Mechanism::is_none")]
+    pub within: Mechanism,
 }
 
 impl Protections {
@@ -182,6 +192,12 @@ impl Protections {
             false => "the agent",
         };
         match self.sandbox {
+            Mechanism::None if self.within != Mechanism::None => {
+                let within = self.within.word();
+                parts.push(format!(
+                    "inside {within} of another evolve, whose bounds hold"
+                ));
+            }
             Mechanism::None => {
                 parts.push("no sandbox: the agent may write wherever you may".to_owned());
             }
@@ -200,10 +216,15 @@ impl Protections {
                 ));
             }
         }
-        match self.network {
-            Network::All => {}
-            Network::Agent => parts.push("no network for checks".to_owned()),
-            Network::None => parts.push("no network".to_owned()),
+        let network = match self.sandbox {
+            Mechanism::Landlock => "no TCP",
+            Mechanism::Bwrap | Mechanism::None => "no network",
+        };
+        match (self.network, self.checks) {
+            (Network::All, _) => {}
+            (Network::Agent, _) => parts.push(format!("{network} for checks")),
+            (Network::None, true) => parts.push(network.to_owned()),
+            (Network::None, false) => parts.push(format!("{network} for the agent")),
         }
         parts.extend(self.lacks.iter().cloned());
         if self.pushes_refused {
@@ -382,7 +403,30 @@ mod tests {
         };
         assert_eq!(
             landlock.line(),
-            "landlock: agent and checks may write only to the repository, a temporary folder and ~/.claude; no network for checks; .git stays writable"
+            "landlock: agent and checks may write only to the repository, a temporary folder and ~/.claude; no TCP for checks; .git stays writable"
+        );
+        for (sandbox, checks, told) in [
+            (Mechanism::Bwrap, true, "; no network"),
+            (Mechanism::Bwrap, false, "; no network for the agent"),
+            (Mechanism::Landlock, true, "; no TCP"),
+            (Mechanism::Landlock, false, "; no TCP for the agent"),
+        ] {
+            let closed = Protections {
+                sandbox,
+                checks,
+                network: Network::None,
+                ..Protections::default()
+            };
+            let line = closed.line();
+            assert!(line.ends_with(told), "{line}");
+        }
+        let within = Protections {
+            within: Mechanism::Landlock,
+            ..Protections::default()
+        };
+        assert_eq!(
+            within.line(),
+            "inside landlock of another evolve, whose bounds hold"
         );
         let apart = Protections {
             sandbox: Mechanism::Bwrap,

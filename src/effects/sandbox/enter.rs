@@ -2,12 +2,13 @@
 //! It never becomes it unrestricted.
 
 use std::ffi::{OsStr, OsString};
+use std::fs::{self, OpenOptions};
 use std::io::ErrorKind;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
 use super::landlock::{self, Bounds};
-use crate::model::sandbox::Mechanism;
+use crate::model::sandbox::{LEADING, Mechanism};
 
 /// The hidden command's name.
 pub const COMMAND: &str = "__sandbox";
@@ -20,8 +21,6 @@ const ALWAYS: [&str; 14] = [
 ];
 /// The starts of the names of variables that are this program's own doing, or say how to write.
 const ALWAYS_STARTS: [&str; 4] = ["EVOLVE_", "_EVOLVE_", "GIT_", "LC_"];
-/// Ways to other accounts that an agent gets only if they are named.
-const KEYS: [&str; 3] = ["SSH_AUTH_SOCK", "SSH_ASKPASS", "GIT_ASKPASS"];
 
 /// What the process is to be held back by.
 #[derive(Debug, Default)]
@@ -30,6 +29,8 @@ pub struct Inside {
     pub by: Mechanism,
     /// For Landlock.
     pub bounds: Bounds,
+    /// bubblewrap is started without a way to sockets that have no file, which namespaces of files do not hide.
+    pub scoped: bool,
     /// The only variables that are kept, beside those that are always kept; all if none.
     pub env: Option<Vec<OsString>>,
 }
@@ -43,6 +44,9 @@ impl Inside {
         }
         if !self.bounds.network {
             words.push("--no-network".into());
+        }
+        if self.scoped {
+            words.push("--scoped".into());
         }
         if let Some(names) = &self.env {
             words.push("--env".into());
@@ -68,6 +72,7 @@ impl Inside {
                 }
                 "--write" => inside.bounds.write.push(words.next()?.into()),
                 "--no-network" => inside.bounds.network = false,
+                "--scoped" => inside.scoped = true,
                 "--env" => inside.env = Some(split(&words.next()?)?),
                 "--" => return Some((inside, words.collect())),
                 _ => return None,
@@ -82,8 +87,8 @@ impl Inside {
         };
         let is_named = self.env.iter().flatten().any(|named| named == name);
         match &self.env {
-            None => !KEYS.contains(&text),
-            Some(_) if KEYS.contains(&text) => is_named,
+            None => !LEADING.contains(&text),
+            Some(_) if LEADING.contains(&text) => is_named,
             Some(_) => {
                 is_named
                     || ALWAYS.contains(&text)
@@ -98,15 +103,39 @@ fn split(names: &OsStr) -> Option<Vec<OsString>> {
     Some(names.map(Into::into).collect())
 }
 
+/// Returns the sandbox of `evolve`'s that this process is inside, as it shows from here. The variable alone proves nothing:
+/// anybody can set it.
+pub fn within() -> Option<Mechanism> {
+    let said = std::env::var_os(INSIDE)?;
+    match said.to_str()? {
+        "landlock" => {
+            // Nothing but a list of what may be written forbids a process to name itself.
+            let own_name = OpenOptions::new().write(true).open("/proc/self/comm");
+            let is_refused = own_name.is_err_and(|why| why.kind() == ErrorKind::PermissionDenied);
+            let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+            let is_bound = status.lines().any(|line| line == "NoNewPrivs:\t1");
+            (is_refused && is_bound).then_some(Mechanism::Landlock)
+        }
+        "bwrap" => {
+            let first = fs::read_to_string("/proc/1/comm").unwrap_or_default();
+            (first.trim_end() == "bwrap").then_some(Mechanism::Bwrap)
+        }
+        _ => None,
+    }
+}
+
 /// Becomes the program that `words` name, inside; returns only if it could not, with the exit code that says so.
 pub fn enter(words: impl Iterator<Item = OsString>) -> u8 {
     let Some((inside, argv)) = Inside::parse(words) else {
         eprintln!("evolve: `{COMMAND}` is for evolve itself");
         return 2;
     };
-    if inside.by == Mechanism::Landlock
-        && let Err(why) = landlock::restrict(&inside.bounds)
-    {
+    let bound = match (inside.by, inside.scoped) {
+        (Mechanism::Landlock, _) => landlock::restrict(&inside.bounds),
+        (_, true) => landlock::scope(),
+        (_, false) => Ok(()),
+    };
+    if let Err(why) = bound {
         eprintln!("evolve: cannot enter the sandbox, so nothing was started: {why}");
         return 126;
     }
@@ -144,6 +173,7 @@ mod tests {
                 write: vec!["/r".into(), "/a b".into()],
                 network: false,
             },
+            scoped: true,
             env: Some(vec!["API_KEY".into()]),
         };
         let mut words = inside.arguments();
@@ -157,7 +187,14 @@ mod tests {
     fn only_named_and_needed_variables_get_in_where_some_are_named() {
         let all = Inside::default();
         assert!(all.lets_in(OsStr::new("AWS_SECRET_ACCESS_KEY")));
-        assert!(!all.lets_in(OsStr::new("SSH_AUTH_SOCK")));
+        for name in [
+            "SSH_AUTH_SOCK",
+            "TMUX",
+            "DISPLAY",
+            "DBUS_SESSION_BUS_ADDRESS",
+        ] {
+            assert!(!all.lets_in(OsStr::new(name)), "{name}");
+        }
         let some = Inside {
             env: Some(vec!["API_KEY".into(), "SSH_AUTH_SOCK".into()]),
             ..Inside::default()

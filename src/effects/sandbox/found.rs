@@ -1,12 +1,13 @@
 //! Which sandboxes work on this machine, and how far they reach.
 
-use std::path::PathBuf;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use super::landlock;
 use crate::effects::program;
 use crate::error::Error;
-use crate::model::sandbox::{Available, Mechanism, Mode, Network, Reach, bwrap_argv};
+use crate::model::sandbox::{Available, Mechanism, Mode, Network, Reach, Wish, bwrap_argv};
 
 /// A sandbox that works here.
 pub enum Found {
@@ -41,7 +42,7 @@ pub fn available() -> Vec<Available> {
     };
     let landlock = match landlock::reach() {
         Some(reach) => {
-            let short = short_of(reach, Network::None);
+            let short = short_of(reach);
             let detail = match short.is_empty() {
                 true => "files, TCP and signals".to_owned(),
                 false => short.join("; "),
@@ -64,19 +65,47 @@ fn no_landlock() -> String {
         .to_owned()
 }
 
-/// Says what Landlock cannot hold back here of what is asked for.
-pub fn short_of(reach: Reach, network: Network) -> Vec<String> {
+/// Says what of Landlock this kernel does not have.
+pub fn short_of(reach: Reach) -> Vec<String> {
     let mut short = Vec::new();
     if !reach.writes {
         short.push("landlock: before Linux 6.2 files elsewhere can still be emptied");
     }
-    if !reach.network && network != Network::All {
+    if !reach.network {
         short.push("landlock: before Linux 6.7 the network stays open");
     }
     if !reach.signals {
-        short.push("landlock: before Linux 6.12 other processes can be signalled");
+        short.push("landlock: before Linux 6.12 other processes can be signalled, and spoken to through abstract sockets");
     }
     short.into_iter().map(str::to_owned).collect()
+}
+
+/// Says what a sandbox cannot do of what is asked for.
+pub fn missing(found: &Found, wish: &Wish) -> Vec<String> {
+    let network = wish.network.unwrap_or_default();
+    let mut missing = match found {
+        Found::Bwrap(_) => Vec::new(),
+        Found::Landlock(reach) => {
+            let network_matters = network != Network::All;
+            let reach = Reach {
+                network: reach.network || !network_matters,
+                ..*reach
+            };
+            let mut short = short_of(reach);
+            if network_matters && reach.network {
+                short.push(
+                    "landlock: of the network only TCP is held back, not UDP and with it DNS"
+                        .to_owned(),
+                );
+            }
+            short
+        }
+    };
+    if network == Network::None && wish.checks != Some(true) {
+        missing
+            .push("checks keep the network, which only `checks: true` takes from them".to_owned());
+    }
+    missing
 }
 
 /// Returns bubblewrap if it is installed and works: containers and hardened kernels often forbid what it needs.
@@ -98,6 +127,13 @@ fn bwrap_program(without_network: bool) -> Result<PathBuf, String> {
         }
         Err(cause) => Err(format!("bwrap: {cause}")),
     }
+}
+
+/// Says whether Landlock can keep what this bubblewrap starts from sockets that have no file. A bubblewrap that becomes root by
+/// itself could not do so any more.
+pub fn can_be_scoped(bwrap: &Path) -> bool {
+    let becomes_root = std::fs::metadata(bwrap).is_ok_and(|meta| meta.mode() & 0o6000 != 0);
+    !becomes_root && landlock::reach().is_some_and(|reach| reach.signals)
 }
 
 /// The error where a required sandbox is not to be had.

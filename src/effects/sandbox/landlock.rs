@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use crate::model::sandbox::Reach;
 
 #[cfg(target_os = "linux")]
-pub use linux::{reach, restrict};
+pub use linux::{reach, restrict, scope};
 
 #[cfg(not(target_os = "linux"))]
-pub use elsewhere::{reach, restrict};
+pub use elsewhere::{reach, restrict, scope};
 
 /// What is asked of the kernel.
 #[derive(Clone, Debug, Default)]
@@ -75,6 +75,15 @@ mod linux {
         }
     }
 
+    /// Keeps this process, and what it becomes, from signalling others and from their sockets without a file, where the kernel
+    /// can; an error says that it could not be asked.
+    pub fn scope() -> Result<(), String> {
+        let scoped = Ruleset::default().scope(Scope::from_all(NEWEST));
+        let made = scoped.and_then(Ruleset::create);
+        let bound = made.and_then(|rules| rules.restrict_self());
+        bound.map(|_| ()).map_err(|cause| cause.to_string())
+    }
+
     /// Takes from root what reaches around the rules: to read the memory of others, to make device files, to load modules.
     fn drop_capabilities() -> rustix::io::Result<()> {
         let kept: CapabilitySet = KEPT
@@ -119,6 +128,11 @@ mod elsewhere {
     /// There is no Landlock but on Linux.
     pub fn reach() -> Option<Reach> {
         None
+    }
+
+    /// There is no Landlock but on Linux.
+    pub fn scope() -> Result<(), String> {
+        Ok(())
     }
 
     /// There is no Landlock but on Linux.

@@ -1,14 +1,12 @@
 //! Rules for what is on this machine: where somebody works, and the services that would start programs outside.
 
-use std::path::Path;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::FileTypeExt;
+use std::path::{Path, PathBuf};
 
 use super::Ground;
-use crate::model::sandbox::{Access, Rule};
-
-/// Sockets through which services start programs for others: behind them nobody is held back.
-const SERVICES: [&str; 4] = ["/run/user", "/run/dbus", "/run/podman", "/run/containerd"];
-/// Such sockets that lie beside what is needed.
-const SOCKETS: [&str; 2] = ["/run/docker.sock", "/run/systemd/private"];
+use crate::model::sandbox::{Access, DOORS, Home, Rule, listening};
 
 /// Returns the rule for a path, without links; none if there is nothing.
 pub fn rule(path: &Path, access: Access) -> Option<Rule> {
@@ -26,12 +24,78 @@ pub fn ground_rules(ground: &Ground) -> Vec<Rule> {
         .collect()
 }
 
-/// Returns rules that hide the services that would start programs outside.
-pub fn services() -> Vec<Rule> {
-    let folders = SERVICES.iter().map(|path| (path, Access::Hidden));
-    let files = SOCKETS.iter().map(|path| (path, Access::Masked));
-    let rules = folders.chain(files);
-    rules
-        .filter_map(|(path, access)| rule(Path::new(path), access))
-        .collect()
+/// Returns rules that shut the ways out that there are now: what is known, and sockets of any program in temporary folders and the
+/// home on which somebody listens. What may be `written`, and what the variables `asked` for lead to, stays open.
+pub fn shut_doors(written: &[Rule], (home, asked): (&Home, &[String])) -> Vec<Rule> {
+    let is_asked = |name: &str| asked.iter().any(|asked| asked == name);
+    let known = DOORS
+        .iter()
+        .filter(|door| !door.leading.iter().any(|name| is_asked(name)));
+    let known = known.flat_map(|door| {
+        let places = places(door.path, home).into_iter();
+        places.filter_map(|path| rule(&path, door.access))
+    });
+    let led_to: Vec<PathBuf> = asked.iter().filter_map(|name| led_to(name)).collect();
+    let around: Vec<PathBuf> = ["/tmp", "/var/tmp"]
+        .map(PathBuf::from)
+        .into_iter()
+        .chain(home.home.clone())
+        .collect();
+    // Who names all of a temporary folder means files.
+    let is_wide =
+        |path: &Path| path == Path::new("/run") || around.iter().any(|one| one.starts_with(path));
+    let is_own = |path: &Path| {
+        written.iter().any(|rule| {
+            rule.access == Access::Write && path.starts_with(&rule.path) && !is_wide(&rule.path)
+        })
+    };
+    let table = fs::read_to_string("/proc/net/unix").unwrap_or_default();
+    let heard = listening(&table)
+        .into_iter()
+        .filter(|path| around.iter().any(|folder| path.starts_with(folder)) && is_socket(path));
+    let heard = heard.filter_map(|path| rule(&path, Access::Masked));
+    let mut shut: Vec<Rule> = known.collect();
+    for socket in heard {
+        if !shut.iter().any(|door| socket.path.starts_with(&door.path)) {
+            shut.push(socket);
+        }
+    }
+    shut.retain(|door| {
+        !is_own(&door.path) && !led_to.iter().any(|path| path.starts_with(&door.path))
+    });
+    shut
+}
+
+/// Returns the socket that a variable of this process's environment names: `/path`, or `/path,more` as tmux has it.
+fn led_to(name: &str) -> Option<PathBuf> {
+    let value = std::env::var(name).ok()?;
+    let path = value.split(',').next().unwrap_or_default();
+    let path = path
+        .strip_prefix("unix:path=")
+        .or(path.strip_prefix("unix://"))
+        .unwrap_or(path);
+    path.starts_with('/')
+        .then(|| Path::new(path).canonicalize().ok())?
+}
+
+/// Returns what there is of a known place.
+fn places(pattern: &str, home: &Home) -> Vec<PathBuf> {
+    let path = match (pattern.strip_prefix("~/"), &home.home) {
+        (Some(rest), Some(home)) => home.join(rest),
+        (Some(_), None) => return Vec::new(),
+        (None, _) => PathBuf::from(pattern),
+    };
+    let name = path.file_name().and_then(|name| name.to_str());
+    let Some(start) = name.and_then(|name| name.strip_suffix('*')) else {
+        return vec![path];
+    };
+    let folder = path.parent().unwrap_or(Path::new("/"));
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let is_meant =
+        |entry: &fs::DirEntry| entry.file_name().as_bytes().starts_with(start.as_bytes());
+    entries.filter(is_meant).map(|entry| entry.path()).collect()
+}
+
+fn is_socket(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|meta| meta.file_type().is_socket())
 }

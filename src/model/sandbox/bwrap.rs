@@ -1,6 +1,7 @@
 //! The arguments of bubblewrap. Pure.
 
 use std::ffi::OsString;
+use std::path::Path;
 
 use super::{Access, Rule};
 
@@ -33,10 +34,24 @@ pub fn bwrap_argv(rules: &[Rule], (has_network, is_root): (bool, bool)) -> Vec<O
             add(&["--cap-add", capability]);
         }
     }
-    add(&["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"]);
-    for rule in rules {
+    let is_all = |rule: &&Rule| rule.path == Path::new("/") && rule.access == Access::Write;
+    // What is laid over everything comes first.
+    add(&[
+        match rules.iter().any(|rule| is_all(&rule)) {
+            true => "--bind",
+            false => "--ro-bind",
+        },
+        "/",
+        "/",
+    ]);
+    add(&["--dev", "/dev", "--proc", "/proc"]);
+    for rule in rules.iter().filter(|rule| rule.path != Path::new("/")) {
         let path = OsString::from(&rule.path);
         match rule.access {
+            // Devices are none on a plain mount.
+            Access::Write if rule.path.starts_with("/dev") => {
+                argv.extend(["--dev-bind".into(), path.clone(), path]);
+            }
             Access::Write => argv.extend(["--bind".into(), path.clone(), path]),
             Access::Read => argv.extend(["--ro-bind".into(), path.clone(), path]),
             Access::Hidden => argv.extend(["--tmpfs".into(), path]),
@@ -67,6 +82,15 @@ mod tests {
         assert_eq!(
             words.join(" "),
             "--unshare-pid --unshare-ipc --unshare-net --ro-bind / / --dev /dev --proc /proc --bind /r /r --ro-bind /r/.git/hooks /r/.git/hooks --tmpfs /run/user --"
+        );
+        let all = bwrap_argv(
+            &[rule("/", Access::Write), rule("/dev/kvm", Access::Write)],
+            (true, false),
+        );
+        let words: Vec<_> = all.iter().map(|word| word.to_str().unwrap()).collect();
+        assert_eq!(
+            words.join(" "),
+            "--unshare-pid --unshare-ipc --bind / / --dev /dev --proc /proc --dev-bind /dev/kvm /dev/kvm --"
         );
         assert!(bwrap_argv(&[], (true, true)).contains(&"CAP_FOWNER".into()));
         assert!(!bwrap_argv(&[], (true, true)).contains(&"--unshare-net".into()));
