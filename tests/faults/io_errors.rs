@@ -58,6 +58,9 @@ fn after_an_io_error_at_any_point_there_is_a_clear_word_and_the_next_start_goes_
             if !has_struck_no_file(&repo) {
                 break;
             }
+            // What no machine does says nothing of what is told, and is no reason to lose anything either.
+            settles(&repo, before, &struck)
+                .map_err(|why| format!("POINT={point} {error}: {why}"))?;
             point.count += 1;
             repo = ground.scene(point.scenario).0;
             struck = strike(&repo, &point, Strike::Error(error, lasts));
@@ -86,6 +89,13 @@ fn recovers(repo: &TestRepo, before: &Before, struck: &Run) -> Result<(), String
     if !is_told || ![0, 1, 3].contains(&struck.code) {
         return Err(said("no clear word", struck));
     }
+    settles(repo, before, struck)
+}
+
+/// Checks what a failed session left, and that the next one goes on.
+fn settles(repo: &TestRepo, before: &Before, struck: &Run) -> Result<(), String> {
+    let said =
+        |what: &str, run: &Run| format!("\n--- {what}: {}\n{}{}", run.code, run.stdout, run.stderr);
     invariants::hold_at_once(repo).map_err(|why| why + &said("struck", struck))?;
     let settled = settle(repo);
     let told = said("struck", struck) + &said("settled", &settled);
