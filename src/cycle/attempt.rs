@@ -311,6 +311,7 @@ impl<'a> Attempt<'a> {
         let ground = self.ground(session);
         let call = Call {
             root: &session.repo.root,
+            git: &session.repo.git,
             start,
             goal_id,
             checks: &checks.unwrap_or_default(),

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use tokio::sync::mpsc;
 
 use crate::effects::files;
+use crate::effects::git::Git;
 use crate::effects::process::{Ending, Job, Ran, Stdout, Supervisor, TAIL_BYTES};
 use crate::effects::program;
 use crate::effects::sandbox::{Ground, Inmate, Sandbox};
@@ -80,6 +81,8 @@ pub struct AgentRun {
 pub struct Call<'a> {
     /// The root of the repository.
     pub root: &'a Path,
+    /// Git, at work there.
+    pub git: &'a Git,
     /// The cycle's start.
     pub start: &'a Start,
     /// The goal's id; empty for a work item.
@@ -317,7 +320,7 @@ fn environment(
     ]
     .map(|(name, value): (&str, OsString)| (name.into(), value));
     let of_preset = of_preset.map(|(name, value)| (name.into(), value.into()));
-    let of_git = guard::git_settings(call.root, call.excludes);
+    let of_git = guard::git_settings(call.git, call.excludes);
     of_preset.chain(of_contract).chain(of_git).collect()
 }
 

@@ -74,14 +74,20 @@ enum End {
     KilledLoop,
     /// The loop's supervising process, killed while its agent runs.
     KilledSupervisor,
+    /// The loop, killed while its agent runs and its supervising process is stopped.
+    KilledBesideStopped,
+    /// The kill switch, while the agent stops whoever would obey it.
+    KillSwitch,
 }
 
-const ENDS: [End; 5] = [
+const ENDS: [End; 7] = [
     End::Check,
     End::Agent,
     End::KilledMeasure,
     End::KilledLoop,
     End::KilledSupervisor,
+    End::KilledBesideStopped,
+    End::KillSwitch,
 ];
 
 /// A repository whose processes are ended whatever becomes of the test.
@@ -220,6 +226,33 @@ fn run(seed: u64) {
             yard.assert_empty(&what);
             ran.expect(1);
             assert_eq!(yard.0.each("result"), ["interrupted"], "{what}");
+        }
+        End::KilledBesideStopped => {
+            let yard = Yard::new("", &stays);
+            let child = yard.0.spawn_run(&["--max-cycles=1", "--skip-baseline"]);
+            pid_in(&yard.0.out("all"));
+            signal_pid(yard.0.supervisor(), "STOP");
+            kill(child);
+            wait_until(&what, || yard.is_lock_free());
+            yard.assert_empty(&what);
+        }
+        End::KillSwitch => {
+            let whom = ["head", "tail"][chance.below(2) as usize];
+            let stop = format!("kill -STOP $({whom} -n 1 .git/evolve/lock | cut -d' ' -f1)");
+            let stop = [stop.clone(), format!("while :; do {stop}; done &")]
+                [chance.below(2) as usize]
+                .clone();
+            let yard = Yard::new(
+                "",
+                &format!("{script}{stop}\necho $$ >\"$OUT/all\"; sleep 300"),
+            );
+            let child = yard.0.spawn_run(&["--max-cycles=1", "--skip-baseline"]);
+            pid_in(&yard.0.out("all"));
+            yard.0.kill();
+            let ran = finish(child);
+            yard.assert_empty(&format!("{what} {stop}"));
+            ran.expect(0);
+            assert_eq!(yard.0.each("result"), ["interrupted"], "{what} {stop}");
         }
     }
 }

@@ -11,7 +11,7 @@ const REFUSED: &str = "evolve-refuses-pushes://";
 
 /// Returns the variables that set `core.excludesFile` to `excludes`, have movements of branches noted, and send every push
 /// nowhere.
-pub fn git_settings(root: &Path, excludes: &Path) -> Vec<(OsString, OsString)> {
+pub fn git_settings(git: &Git, excludes: &Path) -> Vec<(OsString, OsString)> {
     let mut settings: Vec<(OsString, OsString)> = vec![
         ("core.excludesFile".into(), excludes.into()),
         // Without notes of them the agent's commits could not be told from somebody else's.
@@ -20,7 +20,7 @@ pub fn git_settings(root: &Path, excludes: &Path) -> Vec<(OsString, OsString)> {
     ];
     // An address that is for pushes alone is not turned into another by `pushInsteadOf`.
     settings.extend(
-        push_addresses(root)
+        push_addresses(git)
             .into_iter()
             .map(|address| (format!("url.{REFUSED}.insteadOf").into(), address)),
     );
@@ -40,11 +40,11 @@ pub fn git_settings(root: &Path, excludes: &Path) -> Vec<(OsString, OsString)> {
 }
 
 /// Returns the addresses that remotes have for pushes alone.
-fn push_addresses(root: &Path) -> Vec<OsString> {
+fn push_addresses(git: &Git) -> Vec<OsString> {
     use std::os::unix::ffi::OsStringExt;
     let asked = ["config", "-z", "--get-regexp", r"^remote\..*\.pushurl$"];
     // It fails where there is none.
-    let said = Git::at(root).run(&asked).unwrap_or_default();
+    let said = git.run(&asked).unwrap_or_default();
     let entries = said.split(|byte| *byte == 0);
     entries
         .filter_map(|entry| {
