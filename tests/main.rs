@@ -26,6 +26,7 @@ mod processes;
 mod queue;
 mod readings;
 mod recovery;
+mod ref_names;
 mod refs;
 mod sandbox;
 mod secrets;

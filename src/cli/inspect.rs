@@ -12,6 +12,7 @@ use crate::effects::sandbox::{self, Ground, Sandbox};
 use crate::effects::stop;
 use crate::error::{Error, Result};
 use crate::model::check;
+use crate::model::exact;
 use crate::model::goals::{Goal, Goals, Where};
 use crate::model::ledger as names;
 use crate::model::record::{History, Record};
@@ -132,7 +133,7 @@ pub fn status(global: &Global, as_json: bool) -> Result<u8> {
     let document = Status {
         format: FORMAT,
         repository: repo.root.display().to_string(),
-        branch: head.branch,
+        branch: head.branch.as_deref().map(exact::shown),
         head: head.commit,
         goals_total: goals.as_ref().map(|goals| goals.goals.len()),
         interrupted_cycle: journal

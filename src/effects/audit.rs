@@ -14,6 +14,7 @@ use crate::error::{Error, Result};
 use crate::model::audit::{
     self, Audit, BY_OTHERS, Disagreement, Kept, Recorder, Sight, Trailers, Undo, Witness, Written,
 };
+use crate::model::exact;
 use crate::model::goals::Goals;
 use crate::model::ledger as names;
 use crate::model::record::{CycleResult, History, Record, START_IS_GONE};
@@ -436,7 +437,7 @@ impl Auditor<'_> {
             for record in History::parse(&String::from_utf8_lossy(&text)).records {
                 if let Some(start) = record.reverted_to {
                     let first = undone.entry((record.cycle, start));
-                    first.or_insert_with(|| name.clone());
+                    first.or_insert_with(|| exact::shown(&name));
                 }
             }
         }

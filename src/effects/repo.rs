@@ -4,6 +4,7 @@
 mod copies;
 mod objects;
 mod past;
+mod refs;
 mod trees;
 
 use std::ffi::OsStr;
@@ -24,12 +25,12 @@ use crate::effects::mirror::Mirror;
 use crate::effects::pipes;
 use crate::effects::places::Places;
 use crate::error::{Error, Kind, Result};
-use crate::model::movement::Movement;
-use crate::model::{mask, text};
+use crate::model::{exact, mask, text};
 
 pub use copies::Merged;
 pub use objects::Objects;
 pub use past::Past;
+pub use refs::SYMBOLIC;
 pub use trees::{Difference, Entry, hash_blob};
 
 /// A git repository with a working tree.
@@ -55,7 +56,7 @@ pub struct Repo {
 /// Where HEAD is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Head {
-    /// The branch (`refs/heads/…`); none when HEAD is detached.
+    /// The branch (`refs/heads/…`), its name standing for its bytes exactly; none when HEAD is detached.
     pub branch: Option<String>,
     /// The commit; none on a branch without one.
     pub commit: Option<String>,
@@ -241,7 +242,7 @@ impl Repo {
             .inner
             .find_reference("HEAD")
             .map_err(broken("read HEAD"))?;
-        let branch = head.symbolic_target().ok().flatten().map(str::to_owned);
+        let branch = head.symbolic_target_bytes().map(exact::decode);
         let commit = match self.inner.head() {
             Ok(reference) => Some(
                 reference
@@ -265,7 +266,15 @@ impl Repo {
             Head {
                 branch: Some(branch),
                 commit: Some(commit),
-            } => Ok((branch, commit)),
+            } if !exact::is_odd(&branch) => Ok((branch, commit)),
+            Head {
+                branch: Some(branch),
+                commit: Some(_),
+            } => Err(Error::unsafe_repo(format!(
+                "the name of the branch {} is not UTF-8",
+                exact::shown(branch.trim_start_matches("refs/heads/"))
+            ))
+            .hint("rename it, as in `git branch -m maintenance`, or check out another one")),
             Head { branch: None, .. } => Err(Error::unsafe_repo(
                 "HEAD is detached: there is no branch to commit to",
             )
@@ -427,35 +436,12 @@ impl Repo {
         }
     }
 
-    /// Sets a ref, wherever it was.
-    pub fn set_ref(&self, name: &str, target: &str, note: &str) -> Result<()> {
-        self.inner
-            .reference(name, oid(target)?, true, note)
-            .map(|_| ())
-            .map_err(self.cannot("write a ref"))
-    }
-
     /// Makes HEAD name a branch; neither index nor working tree change.
     pub fn attach_head(&self, branch: &str, note: &str) -> Result<()> {
         self.inner
             .reference_symbolic("HEAD", branch, true, note)
             .map(|_| ())
             .map_err(self.cannot("write HEAD"))
-    }
-
-    /// Returns the movements of a ref, newest first; empty where none are kept.
-    pub fn movements(&self, name: &str) -> Vec<Movement> {
-        let Ok(log) = self.inner.reflog(name) else {
-            return Vec::new();
-        };
-        log.iter()
-            .map(|entry| Movement {
-                old: entry.id_old().to_string(),
-                new: entry.id_new().to_string(),
-                message: String::from_utf8_lossy(entry.message_bytes().unwrap_or_default())
-                    .into_owned(),
-            })
-            .collect()
     }
 
     /// Returns the repository's name: the last part of `origin`'s URL without `.git`, else of the root folder.

@@ -46,6 +46,23 @@ pub fn encode(text: &str) -> Vec<u8> {
     bytes
 }
 
+/// Says whether text stands for bytes that are no UTF-8, or that text could not tell from such.
+pub fn is_odd(text: &str) -> bool {
+    text.as_bytes().contains(&LEAD) && text.chars().any(|c| stands_for_byte(c).is_some())
+}
+
+/// Returns text for people, in which each byte that is no UTF-8 is written as in `\xff`.
+pub fn shown(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        match stands_for_byte(c) {
+            Some(byte) => shown.push_str(&format!("\\x{byte:02x}")),
+            None => shown.push(c),
+        }
+    }
+    shown
+}
+
 fn holder(byte: u8) -> char {
     char::from_u32(FIRST + u32::from(byte)).unwrap_or(char::REPLACEMENT_CHARACTER)
 }
@@ -65,6 +82,13 @@ mod tests {
     #[test]
     fn text_stays_text() {
         assert_eq!(decode("grün ✓\n".as_bytes()), "grün ✓\n");
+    }
+
+    #[test]
+    fn people_see_which_bytes_are_no_text() {
+        let text = decode(b"gr\xc3\xbcn\xff\x80");
+        assert_eq!(shown(&text), r"grün\xff\x80");
+        assert!(is_odd(&text) && !is_odd("grün \u{10ffff}".trim_end_matches('\u{10ffff}')));
     }
 
     #[test]

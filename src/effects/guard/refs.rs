@@ -4,13 +4,17 @@
 use std::collections::BTreeMap;
 
 use super::Whose;
-use crate::effects::repo::Repo;
+use crate::effects::repo::{Repo, SYMBOLIC};
 use crate::error::Result;
+use crate::model::{digest, exact};
 
 /// Refs that make git take one object for another.
 const REPLACED: &str = "refs/replace/";
-/// How a target begins that is another ref.
-const SYMBOLIC: &str = "ref:";
+/// How many refs are named.
+const NAMED: usize = 30;
+/// The longest name, in bytes, under whose like another value is kept; a longer one goes by its digest, because file systems
+/// know no paths of any length.
+const LONGEST: usize = 1000;
 /// Why a ref is written, in its reflog.
 const NOTE: &str = "evolve: as it was before the agent";
 
@@ -45,24 +49,31 @@ pub fn put_back(repo: &Repo, before: &str, whose: &Whose) -> Result<Vec<String>>
     }
     for (name, target) in now.iter().filter(|(name, _)| name.starts_with(REPLACED)) {
         if !before.contains_key(name.as_str()) {
-            repo.set_ref(&kept_as(name, whose), target, NOTE)?;
+            write(repo, &kept_as(name, whose), target)?;
             repo.remove_ref(name)?;
-            notes.push(format!("{name} was added and is removed"));
+            notes.push(format!("{} was added and is removed", exact::shown(name)));
         }
+    }
+    if let Some(more) = notes.len().checked_sub(NAMED).filter(|more| *more > 0) {
+        notes.truncate(NAMED);
+        notes.push(format!("and {more} more refs like these"));
     }
     Ok(notes)
 }
 
 fn gone(repo: &Repo, (name, was): (&str, &str), whose: &Whose) -> Result<String> {
+    let shown = exact::shown(name);
+    repo.remove_broken_ref(name)?;
     if let Err(cause) = write(repo, name, was) {
         tracing::debug!("{cause}");
         let kept = kept_as(name, whose);
         write(repo, &kept, was)?;
         return Ok(format!(
-            "{name} was removed and something else is in its place; what it was is {kept}"
+            "{shown} was removed and something else is in its place; what it was is {}",
+            exact::shown(&kept)
         ));
     }
-    Ok(format!("{name} was removed and is back"))
+    Ok(format!("{shown} was removed and is back"))
 }
 
 fn moved(
@@ -70,9 +81,10 @@ fn moved(
     (name, was, is): (&str, &str, &str),
     whose: &Whose,
 ) -> Result<Option<String>> {
+    let shown = exact::shown(name);
     if is.starts_with(SYMBOLIC) || was.starts_with(SYMBOLIC) {
         write(repo, name, was)?;
-        return Ok(Some(format!("{name} was changed and is as before")));
+        return Ok(Some(format!("{shown} was changed and is as before")));
     }
     if goes_on(name) && repo.descends(is, was).unwrap_or(false) {
         return Ok(None);
@@ -85,13 +97,15 @@ fn moved(
     if by_somebody_else {
         write(repo, &kept, was)?;
         return Ok(Some(format!(
-            "somebody else moved {name}; what it was before is {kept}"
+            "somebody else moved {shown}; what it was before is {}",
+            exact::shown(&kept)
         )));
     }
     write(repo, &kept, is)?;
     write(repo, name, was)?;
     Ok(Some(format!(
-        "{name} was moved and is as before; where it had been moved to is {kept}"
+        "{shown} was moved and is as before; where it had been moved to is {}",
+        exact::shown(&kept)
     )))
 }
 
@@ -117,9 +131,9 @@ fn write(repo: &Repo, name: &str, target: &str) -> Result<()> {
 
 /// Returns the ref under which the other value of one is kept.
 fn kept_as(name: &str, whose: &Whose) -> String {
-    format!(
-        "{}-refs/{}",
-        whose.work_ref,
-        name.strip_prefix("refs/").unwrap_or(name)
-    )
+    let name = match name.len() > LONGEST {
+        true => &digest::full(name.as_bytes()),
+        false => name.strip_prefix("refs/").unwrap_or(name),
+    };
+    format!("{}-refs/{name}", whose.work_ref)
 }

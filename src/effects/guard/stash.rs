@@ -24,7 +24,7 @@ pub fn put_back(repo: &Repo, places: &Places, before: &[u8]) -> Result<Option<St
     let (before, now) = (entries(before), entries(&now));
     let has = |list: &[Vec<u8>], entry: &Vec<u8>| list.iter().any(|one| what(one) == what(entry));
     let missing = before.iter().filter(|entry| !has(&now, entry)).count();
-    let newest = repo.all_refs()?.remove(REF);
+    let newest = repo.target_of(REF);
     let is_on_top =
         newest.is_some_and(|id| now.last().is_some_and(|top| commit(top) == id.as_bytes()));
     if missing == 0 && is_on_top {

@@ -1,12 +1,10 @@
 //! What a slot takes over of the repository it belongs to, and how a slot's work is brought together with work of others.
 
-use std::collections::BTreeMap;
-
 use git2::{ConfigLevel, ErrorCode};
 
-use super::{Repo, broken, oid};
+use super::{Repo, SYMBOLIC, broken, oid};
 use crate::error::Result;
-use crate::model::git_config;
+use crate::model::{exact, git_config};
 
 /// Settings of a repository that a slot has, too: whose commits they are, and how files are read and written. Where work comes
 /// from and goes to (`remote`, `branch`, `url`) and what would run by itself is left behind.
@@ -67,63 +65,18 @@ impl Repo {
 
     /// Returns the branches, remote branches and tags that a slot of this repository has, too, as name and id.
     pub fn copied_refs(&self) -> Result<Vec<(String, String)>> {
-        let what = "list refs";
-        let mut found = Vec::new();
-        for reference in self.inner.references().map_err(broken(what))? {
-            // One that is broken is the user's to mend.
-            let Ok(reference) = reference else { continue };
-            let (Ok(name), Some(id)) = (reference.name(), reference.target()) else {
-                continue;
-            };
-            if ["refs/heads/", "refs/tags/", "refs/remotes/"]
-                .iter()
-                .any(|kind| name.starts_with(kind))
-            {
-                found.push((name.to_owned(), id.to_string()));
-            }
-        }
-        found.sort();
-        Ok(found)
-    }
-
-    /// Returns all refs by name, each with the object it points to, or with the ref as in `ref:refs/heads/main`. Those that
-    /// are broken or whose name is no UTF-8 are left out.
-    pub fn all_refs(&self) -> Result<BTreeMap<String, String>> {
-        let mut found = BTreeMap::new();
-        for reference in self.inner.references().map_err(broken("list refs"))? {
-            let Ok(reference) = reference else { continue };
-            let Ok(name) = reference.name() else { continue };
-            let target = match (reference.target(), reference.symbolic_target()) {
-                (Some(id), _) => id.to_string(),
-                (None, Ok(Some(other))) => format!("ref:{other}"),
-                (None, _) => continue,
-            };
-            found.insert(name.to_owned(), target);
-        }
-        Ok(found)
-    }
-
-    /// Makes a ref stand for another.
-    pub fn set_symbolic_ref(&self, name: &str, other: &str, note: &str) -> Result<()> {
-        self.inner
-            .reference_symbolic(name, other, true, note)
-            .map(|_| ())
-            .map_err(broken("write a ref"))
+        const KINDS: [&str; 3] = ["refs/heads/", "refs/tags/", "refs/remotes/"];
+        let is_copied = |(name, target): &(String, String)| {
+            let is_of_kind = KINDS.iter().any(|kind| name.starts_with(kind));
+            is_of_kind && !target.starts_with(SYMBOLIC) && !exact::is_odd(name)
+        };
+        Ok(self.all_refs()?.into_iter().filter(is_copied).collect())
     }
 
     /// Says whether an object is there.
     pub fn has_object(&self, id: &str) -> bool {
         let odb = self.inner.odb();
         odb.is_ok_and(|odb| oid(id).is_ok_and(|id| odb.exists(id)))
-    }
-
-    /// Removes a ref; one that is not there is fine.
-    pub fn remove_ref(&self, name: &str) -> Result<()> {
-        match self.inner.find_reference(name) {
-            Ok(mut reference) => reference.delete().map_err(broken("remove a ref")),
-            Err(cause) if cause.code() == ErrorCode::NotFound => Ok(()),
-            Err(cause) => Err(broken("remove a ref")(cause)),
-        }
     }
 
     /// Brings the commit `theirs` together with `ours` and stores the result, with both as its parents. Of the ledger it has

@@ -13,6 +13,7 @@ use crate::effects::keep::is_beneath;
 use crate::effects::repo::Head;
 use crate::effects::{files, proc_table};
 use crate::error::{Error, Result};
+use crate::model::exact;
 use crate::model::gate::{Change, Suspect};
 use crate::model::ledger::is_ledger_path;
 use crate::model::movement::{self, ByOthers, Moved, Movement};
@@ -174,7 +175,7 @@ impl Workspace<'_> {
         if now.head.branch != was.head.branch {
             let there = now.head.branch.as_deref();
             let there = there.map_or("a detached HEAD".to_owned(), |branch| {
-                format!("the branch {}", short(branch))
+                format!("the branch {}", exact::shown(short(branch)))
             });
             moved.push(format!("{there} was checked out {WHEN}"));
         } else if now.head != was.head && moved.is_empty() {
@@ -325,7 +326,8 @@ impl Workspace<'_> {
                 notes: Vec::new(),
             });
         }
-        let place = branch.as_deref().map_or("a detached HEAD", short);
+        let place = branch.as_deref().map(short).map(exact::shown);
+        let place = place.unwrap_or_else(|| "a detached HEAD".to_owned());
         let is_ahead = match self.repo.resolve(&start.branch)? {
             Some(now) => {
                 descends

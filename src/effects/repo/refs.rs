@@ -1,0 +1,236 @@
+//! Refs by their names, which may be any bytes: `model::exact` holds them as text. libgit2's binding takes short names that are
+//! UTF-8; the others go through the `git` program. They are listed by their files: libgit2 lists nothing more where one ref lies a
+//! hundred folders deep, and waits for ever at a pipe.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+
+use git2::{ErrorCode, Reference};
+
+use super::{Repo, broken, oid};
+use crate::effects::files;
+use crate::error::Result;
+use crate::model::exact;
+use crate::model::movement::Movement;
+
+/// How a target begins that is another ref.
+pub const SYMBOLIC: &str = "ref:";
+/// From how many bytes on libgit2 takes no name.
+const LONGEST_NAME: usize = 1024;
+/// Refs that each working tree has for itself.
+const OF_ONE_TREE: [&str; 3] = ["refs/bisect", "refs/worktree", "refs/rewritten"];
+/// The most bytes of the file of packed refs: ten million of them.
+const PACKED_LIMIT: u64 = 1 << 30;
+/// The most bytes of a ref's own file; names are shorter.
+const LOOSE_LIMIT: u64 = 8 << 10;
+/// The most bytes of a reflog that are read where libgit2 cannot.
+const LOG_LIMIT: u64 = 64 << 20;
+
+impl Repo {
+    /// Returns all refs by name, each with the object it points to, or with the ref as in `ref:refs/heads/main`. Those that
+    /// are broken are left out. Names stand for their bytes exactly.
+    pub fn all_refs(&self) -> Result<BTreeMap<String, String>> {
+        let packed = files::read_bounded(&self.common_path("packed-refs"), PACKED_LIMIT)?;
+        let packed = packed.unwrap_or_default();
+        let lines = packed.split(|byte| *byte == b'\n');
+        let mut found: BTreeMap<String, String> = lines.filter_map(packed_ref).collect();
+        for (name, path) in self.loose_refs() {
+            let name = exact::decode(&name);
+            match is_name(&name).then(|| loose_ref(&path)).flatten() {
+                Some(target) => found.insert(name, target),
+                // A broken one hides a packed one of its name.
+                None => found.remove(&name),
+            };
+        }
+        Ok(found)
+    }
+
+    /// Returns name and path of each file that may be a ref, outside the packed ones. Some kinds are of one working tree only.
+    fn loose_refs(&self) -> Vec<(Vec<u8>, PathBuf)> {
+        let common = self.common_path("");
+        let is_linked = self.git_dir() != common;
+        let mut folders = vec![(b"refs".to_vec(), common.join("refs"))];
+        if is_linked {
+            let own = |kind: &&str| (kind.as_bytes().to_vec(), self.git_dir().join(kind));
+            folders.extend(OF_ONE_TREE.iter().map(own));
+        }
+        let mut found = Vec::new();
+        while let Some((above, folder)) = folders.pop() {
+            for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+                let name = [above.as_slice(), b"/", entry.file_name().as_bytes()].concat();
+                let is_others = is_linked
+                    && above == b"refs"
+                    && OF_ONE_TREE.iter().any(|kind| kind.as_bytes() == name);
+                match entry.file_type() {
+                    Ok(kind) if kind.is_dir() && !is_others => folders.push((name, entry.path())),
+                    Ok(kind) if kind.is_file() || kind.is_symlink() => {
+                        found.push((name, entry.path()));
+                    }
+                    Ok(_) | Err(_) => {}
+                }
+            }
+        }
+        found
+    }
+
+    /// Returns what a ref with a UTF-8 name points to, as in `all_refs`; none if there is no such ref, or it is broken.
+    pub fn target_of(&self, name: &str) -> Option<String> {
+        let reference = self.inner.find_reference(name).ok()?;
+        target(&reference)
+    }
+
+    /// Sets a ref, wherever it was.
+    pub fn set_ref(&self, name: &str, target: &str, note: &str) -> Result<()> {
+        if let Some(name) = odd(name) {
+            let words = ["update-ref", "--no-deref", "-m", note].map(OsString::from);
+            return self.call(words, [name, target.into()]);
+        }
+        self.inner
+            .reference(name, oid(target)?, true, note)
+            .map(|_| ())
+            .map_err(self.cannot("write a ref"))
+    }
+
+    /// Makes a ref stand for another.
+    pub fn set_symbolic_ref(&self, name: &str, other: &str, note: &str) -> Result<()> {
+        if odd(name).is_some() || odd(other).is_some() {
+            let words = ["symbolic-ref", "-m", note].map(OsString::from);
+            return self.call(words, [name, other].map(in_bytes));
+        }
+        self.inner
+            .reference_symbolic(name, other, true, note)
+            .map(|_| ())
+            .map_err(self.cannot("write a ref"))
+    }
+
+    /// Removes a ref; one that is not there is fine.
+    pub fn remove_ref(&self, name: &str) -> Result<()> {
+        if let Some(name) = odd(name) {
+            let words = ["update-ref", "--no-deref", "-d"].map(OsString::from);
+            return self.call(words, [name]);
+        }
+        match self.inner.find_reference(name) {
+            Ok(mut reference) => reference.delete().map_err(broken("remove a ref")),
+            Err(cause) if cause.code() == ErrorCode::NotFound => Ok(()),
+            Err(cause) => Err(broken("remove a ref")(cause)),
+        }
+    }
+
+    /// Removes the file of a ref if it is none: nothing could be written in its place.
+    pub fn remove_broken_ref(&self, name: &str) -> Result<()> {
+        let is_of = |kind: &&str| name.starts_with(&format!("{kind}/"));
+        let above = match OF_ONE_TREE.iter().any(is_of) {
+            true => self.git_dir().to_owned(),
+            false => self.common_path(""),
+        };
+        let path = above.join(in_bytes(name));
+        let is_file = fs::symlink_metadata(&path).is_ok_and(|meta| !meta.is_dir());
+        match is_file && loose_ref(&path).is_none() {
+            true => files::remove(&path),
+            false => Ok(()),
+        }
+    }
+
+    fn call(
+        &self,
+        words: impl IntoIterator<Item = OsString>,
+        names: impl IntoIterator<Item = OsString>,
+    ) -> Result<()> {
+        let arguments: Vec<_> = words.into_iter().chain(names).collect();
+        self.git.run(&arguments).map(|_| ())
+    }
+
+    /// Returns the movements of a ref, newest first; empty where none are kept.
+    pub fn movements(&self, name: &str) -> Vec<Movement> {
+        if let Some(name) = odd(name) {
+            let log = self.common_path("logs").join(name);
+            let log = files::read_bounded(&log, LOG_LIMIT).ok().flatten();
+            let log = log.unwrap_or_default();
+            let lines = log.split(|byte| *byte == b'\n');
+            return lines.rev().filter_map(movement).collect();
+        }
+        let Ok(log) = self.inner.reflog(name) else {
+            return Vec::new();
+        };
+        log.iter()
+            .map(|entry| Movement {
+                old: entry.id_old().to_string(),
+                new: entry.id_new().to_string(),
+                message: String::from_utf8_lossy(entry.message_bytes().unwrap_or_default())
+                    .into_owned(),
+            })
+            .collect()
+    }
+}
+
+fn target(reference: &Reference<'_>) -> Option<String> {
+    match (reference.target(), reference.symbolic_target_bytes()) {
+        (Some(id), _) => Some(id.to_string()),
+        (None, Some(other)) => Some(format!("{SYMBOLIC}{}", exact::decode(other))),
+        (None, None) => None,
+    }
+}
+
+/// Reads a line of the file of packed refs; none if it is a comment, or the object that a tag leads to.
+fn packed_ref(line: &[u8]) -> Option<(String, String)> {
+    let space = line.iter().position(|byte| *byte == b' ')?;
+    let id = id(&line[..space])?;
+    let name = exact::decode(&line[space + 1..]);
+    is_name(&name).then_some((name, id))
+}
+
+/// Reads the file of a ref; none if it is broken, or is none.
+fn loose_ref(path: &Path) -> Option<String> {
+    if let Ok(other) = fs::read_link(path) {
+        // How symbolic refs were made long ago.
+        let other = other.as_os_str().as_bytes();
+        let is_ref = other.starts_with(b"refs/");
+        return is_ref.then(|| format!("{SYMBOLIC}{}", exact::decode(other)));
+    }
+    let bytes = files::read_bounded(path, LOOSE_LIMIT).ok()??;
+    match bytes.strip_prefix(SYMBOLIC.as_bytes()) {
+        Some(other) => Some(format!("{SYMBOLIC}{}", exact::decode(other.trim_ascii()))),
+        None => id(bytes.trim_ascii_end()),
+    }
+}
+
+/// Returns an object's id, written out in full.
+fn id(bytes: &[u8]) -> Option<String> {
+    let text = std::str::from_utf8(bytes).ok()?;
+    let is_id = text.len() == 40 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    is_id.then(|| text.to_owned())
+}
+
+/// Says whether git takes this for a ref's name: part by part, because libgit2 takes none that is long.
+fn is_name(name: &str) -> bool {
+    // What a byte beyond ASCII is has no part in it.
+    let name = exact::shown(name).replace(r"\x", "x");
+    name.starts_with("refs/")
+        && name
+            .split('/')
+            .all(|part| Reference::is_valid_name(&format!("refs/{part}")))
+}
+
+/// Returns a name's bytes if libgit2 does not take it: it is not UTF-8, or too long.
+fn odd(name: &str) -> Option<OsString> {
+    (exact::is_odd(name) || name.len() >= LONGEST_NAME).then(|| in_bytes(name))
+}
+
+fn in_bytes(name: &str) -> OsString {
+    OsString::from_vec(exact::encode(name))
+}
+
+/// Reads a line of a reflog: where the ref was, where it went, who did it, and after a tab the note.
+fn movement(line: &[u8]) -> Option<Movement> {
+    let line = OsStr::from_bytes(line).to_string_lossy();
+    let (places, message) = line.split_once('\t').unwrap_or((&line, ""));
+    let mut places = places.split(' ');
+    Some(Movement {
+        old: places.next()?.to_owned(),
+        new: places.next()?.to_owned(),
+        message: message.to_owned(),
+    })
+}
