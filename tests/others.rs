@@ -1,6 +1,10 @@
 //! Commits that somebody else makes while a cycle runs, in the same checkout: never judged, never undone, also where it
 //! cannot be told whose they are.
 
+use evolve::effects::repo::Repo;
+use evolve::effects::workspace::Workspace;
+use evolve::model::gate::Fate;
+
 use crate::harness::{Run, TestRepo, output};
 
 /// Goal `a` fails, goal `b` passes until somebody takes `b` away; two commits, and a branch beside `main`.
@@ -315,4 +319,34 @@ fn a_person_who_goes_to_another_branch_stays_there() {
         assert_eq!(repo.each("result"), ["interrupted"], "{what}");
         goes_on(&repo, what);
     }
+}
+
+#[test]
+fn a_commit_between_the_plan_of_an_undo_and_its_first_step_leaves_everything_untouched() {
+    let repository = repository();
+    let repo = Repo::discover(&repository.root()).unwrap();
+    let workspace = Workspace { repo: &repo };
+    let start = workspace.begin("session", 1).unwrap();
+    let agent = format!(
+        "export GIT_REFLOG_ACTION={}; git rm -q b; git commit -qm agent",
+        start.mark()
+    );
+    sh(&repository, &agent);
+    let stock = workspace.take_stock(&start).unwrap();
+    let plan = workspace
+        .plan_undo(&start, &stock, "revert", "why")
+        .unwrap();
+    sh(
+        &repository,
+        &format!("OUT='{}'; {ME}{MINE}", repository.out("").display()),
+    );
+    let mine = repository.head();
+    let settled = workspace
+        .settle(&start, &stock, Fate::Undo, plan.as_ref())
+        .unwrap();
+    assert!(settled.was_outrun && !settled.was_undone);
+    assert_eq!(settled.commit, mine);
+    assert_eq!(repository.head(), mine);
+    assert!(!repository.has("b") && repository.has("mine"));
+    assert_eq!(repository.status(), Vec::<String>::new());
 }

@@ -736,3 +736,33 @@ fn a_tree_with_tracked_changes_is_refused_and_nothing_is_written() {
         assert_eq!((repo.calls(), repo.has(".agents")), (0, false), "{what}");
     }
 }
+
+#[test]
+fn hooks_of_the_users_neither_stop_nor_hold_up_nor_change_what_evolve_commits() {
+    for (end, result) in [("touch a", "improved"), ("rm b", "regressed")] {
+        let repo = repository();
+        let ran = repo.path(".git/ran");
+        for (hook, script) in [
+            ("pre-commit", "exit 1"),
+            ("prepare-commit-msg", "echo changed >\"$1\""),
+            ("commit-msg", "sleep 300"),
+            ("post-commit", "echo changed >README"),
+            ("post-checkout", "sleep 300"),
+            ("post-index-change", "exit 1"),
+            ("reference-transaction", "exit 1"),
+            ("post-rewrite", "exit 1"),
+        ] {
+            let path = format!(".git/hooks/{hook}");
+            repo.write(
+                &path,
+                &format!("#!/bin/sh\necho {hook} >>'{}'\n{script}\n", ran.display()),
+            );
+            let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+            fs::set_permissions(repo.path(&path), executable).unwrap();
+        }
+        repo.cycle(end).expect(0);
+        assert_eq!(repo.newest()["result"], result);
+        assert!(!ran.exists(), "{}", fs::read_to_string(&ran).unwrap());
+        assert_eq!(repo.status(), Vec::<String>::new(), "{end}");
+    }
+}
