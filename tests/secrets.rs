@@ -41,7 +41,7 @@ fn a_secret_that_checks_and_agents_print_is_in_nothing_that_is_kept_or_shown() {
     )
     .with_out();
     let noise = format!(
-        "say {CANARY} and {TOKEN}, then password={PASSWORD} and https://u:{PASSWORD}@host/"
+        "say {CANARY} and {TOKEN}, then password={PASSWORD} and https://u:{PASSWORD}@host/; curl -u me:{PASSWORD} x; scp me:{PASSWORD}@a.example:b ."
     );
     repo.env
         .push(("CANARY_SECRET".to_owned(), CANARY.to_owned()));
@@ -93,10 +93,7 @@ fn a_secret_that_checks_and_agents_print_is_in_nothing_that_is_kept_or_shown() {
     let is_log = |path: &&PathBuf| path.extension().is_some_and(|end| end == "log");
     assert!(kept.iter().filter(is_log).count() >= 4, "{kept:#?}");
     for path in &kept {
-        // What the agent left in its outbox is its own file, emptied before the next one.
-        if !path.starts_with(repo.path(".agents/evolve/outbox")) {
-            assert_without_secrets(&path.display().to_string(), &fs::read(path).unwrap());
-        }
+        assert_without_secrets(&path.display().to_string(), &fs::read(path).unwrap());
     }
     // The agent's own commit says what the agent wrote; everything of evolve's on the branch is checked.
     for commit in repo.git(&["rev-list", "main"]).lines() {

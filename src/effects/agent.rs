@@ -181,7 +181,12 @@ impl Agent {
             tail: &String::from_utf8_lossy(&ran.tail),
             usage_file: beside.as_deref(),
         });
-        Ok(self.run_of(ran, &how, (outcome, &outbox)))
+        let run = self.run_of(ran, &how, (outcome, &outbox));
+        // What it left is read; nothing of it stays as it was written, secrets and all. Paid work is not lost over that.
+        if let Err(error) = Outbox::empty(call.root) {
+            tracing::warn!("{error}");
+        }
+        Ok(run)
     }
 
     fn argv(&self, how: &Preset, fill: &Fill<'_>) -> Vec<OsString> {

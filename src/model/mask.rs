@@ -1,10 +1,11 @@
 //! Hides what looks like a secret before it reaches a file, a brief or a screen. Pure, but for the values that `learn` was
 //! told once.
 //!
-//! Three things count as secrets: the shapes of well-known tokens, after their vendors' documentation (`shapes`); what is
-//! assigned to a name that speaks of a secret, unless it is plainly code or prose (`assigned`); and the secrets of this
-//! program's own environment. Digests, ids and other data stay readable.
+//! Four things count as secrets: the shapes of well-known tokens, after their vendors' documentation (`shapes`); what is
+//! assigned to a name that speaks of a secret, unless it is plainly code or prose (`assigned`); passwords behind the name of an
+//! account (`accounts`); and the secrets of this program's own environment. Digests, ids and other data stay readable.
 
+mod accounts;
 mod assigned;
 mod shapes;
 mod stream;
@@ -91,6 +92,7 @@ fn is_distinctive(value: &str) -> bool {
 fn found(text: &str) -> Vec<Range<usize>> {
     let mut all = shapes::found(text);
     all.extend(assigned::found(text));
+    all.extend(accounts::found(text));
     if let Some(Some(known)) = KNOWN.get() {
         all.extend(known.find_iter(text).map(|found| found.range()));
     }

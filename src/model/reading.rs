@@ -17,7 +17,7 @@ mod xml;
 use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use crate::model::text;
+use crate::model::{mask, text};
 
 /// How much of what was found a message shows, in characters.
 const SHOWN: usize = 80;
@@ -215,7 +215,7 @@ fn finite(value: f64, what: &str) -> Result<f64, String> {
 }
 
 fn shown(found: &str) -> String {
-    text::cut(&text::clean_line(found), SHOWN)
+    text::cut(&mask::secrets(&text::clean_line(found)), SHOWN)
 }
 
 fn ending(output: &str) -> String {

@@ -100,7 +100,7 @@ impl Slot {
             true => String::new(),
             false => format!(": {}", text::cut(said, 200)),
         };
-        let line = text::cut(&text::clean_line(command), 60);
+        let line = text::cut(&mask::secrets(&text::clean_line(command)), 60);
         Ok(Prepared::Failed(format!(
             "a copy of the repository cannot be made ready: prepare ({line}) {why}{said}"
         )))

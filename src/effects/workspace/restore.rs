@@ -15,7 +15,7 @@ use crate::effects::quarantine::Quarantine;
 use crate::effects::repo::{Commit, Difference, Entry, hash_blob};
 use crate::error::{Error, Result};
 use crate::model::ledger::{self, is_ledger_path};
-use crate::model::text;
+use crate::model::{mask, text};
 
 /// An undo that has been decided and is carried out step by step; in the journal before the first step.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -492,7 +492,9 @@ type LedgerIndex = (Vec<Vec<u8>>, Vec<(String, Entry)>);
 /// Names the commits of an undone cycle; of very many the first.
 fn undone(commits: &[Commit]) -> String {
     let line = |commit: &Commit| {
-        let subject = text::cut(&text::clean_line(&commit.subject), SUBJECT_CHARS);
+        // A secret that is cut is none to recognise any more.
+        let subject = mask::secrets(&text::clean_line(&commit.subject));
+        let subject = text::cut(&subject, SUBJECT_CHARS);
         format!("Undoes {} {subject}\n", commit.id)
     };
     let mut lines: String = commits.iter().take(COMMITS_NAMED).map(line).collect();

@@ -99,7 +99,7 @@ pub fn is_secret_variable(name: &str) -> bool {
 }
 
 /// What is neither hidden already, nor a reference, a path or code.
-fn is_value(value: &str) -> bool {
+pub(super) fn is_value(value: &str) -> bool {
     let is_filler = value
         .chars()
         .all(|c| matches!(c, '*' | '.' | 'x' | 'X' | '-' | '_' | '#'));
@@ -110,7 +110,7 @@ fn is_value(value: &str) -> bool {
 }
 
 /// A value without quotes behind `: ` may be prose or a type; a secret has digits or signs among its letters.
-fn is_odd_value(value: &str) -> bool {
+pub(super) fn is_odd_value(value: &str) -> bool {
     let has = |wanted: fn(char) -> bool| value.chars().any(wanted);
     let is_mixed = has(|c| c.is_ascii_alphabetic())
         && has(|c| c.is_ascii_digit() || "!@#$%^&*+/~".contains(c));

@@ -155,8 +155,49 @@ fn what_is_assigned_to_a_secrets_name_is_masked_and_its_name_stays() {
 }
 
 #[test]
+fn passwords_of_accounts_are_masked_and_the_account_stays() {
+    for (text, masked) in [
+        (
+            "curl -u admin:geheim https://x.example",
+            "curl -u admin:*** https://x.example",
+        ),
+        (
+            "curl -sSfu 'me:p:w' https://x.example",
+            "curl -sSfu 'me:***' https://x.example",
+        ),
+        (
+            "curl --user=me:pw --proxy-user you:pw2 x",
+            "curl --user=me:*** --proxy-user you:*** x",
+        ),
+        (
+            "- {check: \"curl -fu ci:Tr0ub4dor x | grep ok\"}",
+            "- {check: \"curl -fu ci:*** x | grep ok\"}",
+        ),
+        ("wget -U x -u bob:hunter2 y", "wget -U x -u bob:*** y"),
+        (
+            "sshfs deploy:hunter2@build.example.org:/srv",
+            "sshfs deploy:***@build.example.org:/srv",
+        ),
+        ("dsn=root:s3cr3t@localhost/db", "dsn=root:***@localhost/db"),
+        ("connect (sa:Pass!@10.0.0.7)", "connect (sa:***@10.0.0.7)"),
+    ] {
+        assert_eq!(secrets(text), masked);
+    }
+}
+
+#[test]
 fn digests_ids_code_and_prose_stay_readable() {
     for text in [
+        "docker run -u 1000:1000 image",
+        "docker run -u www-data:www-data image",
+        "curl -u \"$USER:$PASSWORD\" https://x.example",
+        "curl -u ci:${CI_TOKEN} x",
+        "image:v1.2@sha256:4cc09a727ae90b2f79384edfe22aa2a638d5c08d30e2f25cf756ebf37cd064df",
+        "mailto:john2@example.org",
+        "npm:left-pad@1.3.0",
+        "src/a.rs:12:34 user@example.org",
+        "12:30:45 login by me2@example.org",
+        "scp host.example.org:file1 other@example.org:",
         "assert token == 5",
         "src/secret.rs:3: error",
         "2b36b27a8c5422b075fc6fd144dcc0f3b4f378ba",

@@ -144,7 +144,7 @@ fn item(batch: &Batch, file: &str, found: BTreeMap<String, Vec<&Finding>>) -> Ne
     }
     let (title, description) = words(batch, file, &all);
     NewItem {
-        title: text::cut(&title, LONGEST_TITLE),
+        title: text::cut(&mask::secrets(&title), LONGEST_TITLE),
         kind: batch.kind.clone(),
         severity: batch.severity,
         source: format!("sweep:{}", batch.tool),
@@ -160,7 +160,10 @@ fn line(finding: &Finding) -> String {
         0 => finding.file.clone(),
         line => format!("{}:{line}", finding.file),
     };
-    let message = text::cut(&text::clean_line(&finding.message), LONGEST_MESSAGE);
+    let message = text::cut(
+        &mask::secrets(&text::clean_line(&finding.message)),
+        LONGEST_MESSAGE,
+    );
     // A marker is the first word of what stands behind it.
     match finding.rule.is_empty() || message.starts_with(&finding.rule) {
         true => format!("{place}: {message}"),
