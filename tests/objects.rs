@@ -256,25 +256,67 @@ fn what_a_user_does_in_a_linked_working_tree_meanwhile_stays() {
 }
 
 /// A repository with a submodule that has work of its own: a branch nobody else has, a stash, a commit in its reflog only.
-fn with_submodule() -> TestRepo {
+/// Its git directory is the repository's own business, or lies in the working tree, as old ones have it.
+fn with_submodule(is_old: bool) -> TestRepo {
     let repo = repository();
-    sh(
-        &repo,
+    let clone = match is_old {
+        true => "git clone -q \"$OUT/lib\" sub",
+        false => "true",
+    };
+    let script = format!(
         "set -e
          export GIT_CONFIG_COUNT=2 GIT_CONFIG_KEY_0=user.name GIT_CONFIG_VALUE_0=o GIT_CONFIG_KEY_1=user.email GIT_CONFIG_VALUE_1=o
-         git init -q \"$OUT/lib\"; cd \"$OUT/lib\"; echo l >l; git add l; git commit -qm l; cd - >/dev/null
+         git init -q \"$OUT/lib\"; cd \"$OUT/lib\"; echo l >l; git add l; git commit -qm l; cd - >/dev/null; {clone}
          git -c protocol.file.allow=always submodule -q add \"$OUT/lib\" sub; git commit -qm sub; cd sub
          git checkout -q -b mine; echo m >m; git add m; git commit -qm mine
          echo r >r; git add r; git commit -qm reflog; git reset -q --hard HEAD~1
          git checkout -q --detach HEAD~1
-         echo stashed >>l; git stash -q",
+         echo stashed >>l; git stash -q"
     );
+    sh(&repo, &script);
     repo
+}
+
+const IN_SUBMODULE: &str = "cd sub; git show-ref --head; git stash list; git log -g --format='%H %gs' HEAD; git log -g --format='%H %gs' mine; git show stash; git fsck --strict";
+
+#[test]
+fn a_submodule_keeps_its_branches_stash_and_reflogs() {
+    for (what, script) in [
+        (
+            "branch deleted",
+            "git branch -qD mine; git stash drop -q; git reflog expire --expire=now --all; git gc -q --prune=now",
+        ),
+        (
+            "branch moved",
+            "git branch -qf mine HEAD; git reflog expire --expire=now --all; git gc -q --prune=now",
+        ),
+        (
+            "refs removed",
+            "cd $(git rev-parse --git-dir); rm -rf refs/heads/* packed-refs logs; cd -",
+        ),
+        (
+            "objects removed",
+            "rm -rf $(git rev-parse --git-dir)/objects/*",
+        ),
+        ("all removed", "rm -rf $(git rev-parse --git-dir)"),
+    ] {
+        for is_old in [false, true] {
+            let repo = with_submodule(is_old);
+            let before = sh(&repo, IN_SUBMODULE);
+            let run = repo.cycle(&format!("{DONE}; cd sub; {script}"));
+            assert_eq!(run.code, 0, "{what}: {}", run.stderr);
+            let after = sh(&repo, IN_SUBMODULE);
+            for line in before.lines() {
+                let is_there = after.contains(line);
+                assert!(is_there, "{what}, {is_old}: {line} is gone:\n{after}");
+            }
+        }
+    }
 }
 
 #[test]
 fn work_of_an_agent_in_a_submodule_stays() {
-    let repo = with_submodule();
+    let repo = with_submodule(false);
     let run = repo.cycle(
         "cd sub; git checkout -q mine; echo w >w; git add w; git commit -qm work; git rev-parse HEAD >\"$OUT/tip\"; cd ..
          touch a; git add a sub; git commit -qm a",

@@ -141,7 +141,7 @@ impl<'a> Attempt<'a> {
         })?;
         // Last, so that the copy tells what has to be settled.
         if let Some(mirror) = session.mirror.as_ref().filter(|_| !progress.is_unmirrored)
-            && let Err(error) = mirror.refresh()
+            && let Err(error) = mirror.refresh(&start.guarded.around(&session.repo.own_places()))
         {
             progress.is_unmirrored = true;
             session.events.warn(format!(

@@ -12,6 +12,7 @@ pub mod modules;
 mod refs;
 mod settings;
 mod stash;
+mod submodules;
 pub mod users;
 
 use std::collections::BTreeMap;
@@ -151,7 +152,15 @@ impl Guarded {
         if let Some(stash) = &self.stash {
             notes.extend(stash::put_back(repo, &places, &of(&all, stash))?);
         }
+        if let Ok(mirror) = Mirror::of(&places) {
+            notes.extend(submodules::put_back(&mirror, whose)?);
+        }
         Ok(notes)
+    }
+
+    /// Returns the git directories of submodules that lie in the working tree, as old ones have it.
+    pub fn around(&self, places: &Places) -> Vec<PathBuf> {
+        settings::around(&places.common, &self.folders)
     }
 
     fn remembered(&self, places: &Places) -> Result<Arc<Bytes>> {

@@ -14,7 +14,7 @@ mod worktrees;
 use std::ffi::OsString;
 use std::fs;
 use std::io::Result as IoResult;
-use std::os::unix::ffi::OsStrExt;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
@@ -23,7 +23,7 @@ use crate::effects::files;
 use crate::effects::places::{self, Places, folder_name};
 use crate::effects::quarantine::Quarantine;
 use crate::error::{Error, Result};
-use crate::model::text;
+use crate::model::{exact, text};
 
 use copy::Linked;
 use objects::Keeper;
@@ -60,8 +60,8 @@ impl Mirror {
         self.folder.join("git")
     }
 
-    /// Brings the copy up to date.
-    pub fn refresh(&self) -> Result<()> {
+    /// Brings the copy up to date. `around` are git directories of submodules that lie in the working tree.
+    pub fn refresh(&self, around: &[PathBuf]) -> Result<()> {
         if self.folder.starts_with(&self.common) || self.common.starts_with(&self.folder) {
             return Err(Error::internal(format!(
                 "{} lies in the repository itself",
@@ -77,12 +77,70 @@ impl Mirror {
                 identity(&self.common).unwrap_or_default(),
             )?;
             copy::refresh(&self.common, &self.copy(), &self.folder)?;
+            self.copy_around(around)?;
             fs::write(self.whole(), "")
         });
         done.map_err(|cause| {
             let _ = self.remove();
             Error::io("copy .git to", &self.copy(), cause)
         })
+    }
+
+    fn copy_around(&self, around: &[PathBuf]) -> IoResult<()> {
+        let folder = self.folder.join("around");
+        let names: Vec<_> = around
+            .iter()
+            .map(|path| exact::decode(path.as_os_str().as_bytes()))
+            .collect();
+        if around.is_empty() {
+            return files::remove_all(&folder);
+        }
+        for path in around {
+            let folder = folder.join(folder_name(path));
+            make_folder(&folder)?;
+            copy::refresh(path, &folder.join("git"), &folder)?;
+        }
+        fs::write(folder.join("paths"), serde_json::to_vec(&names)?)
+    }
+
+    /// Returns each git directory that was copied as a whole, with the folder of its copy.
+    fn copied(&self) -> Vec<(PathBuf, PathBuf)> {
+        let folder = self.folder.join("around");
+        let names = fs::read(folder.join("paths")).unwrap_or_default();
+        let names: Vec<String> = serde_json::from_slice(&names).unwrap_or_default();
+        let around = names.iter().map(|name| {
+            let path = PathBuf::from(OsString::from_vec(exact::encode(name)));
+            let folder = folder.join(folder_name(&path));
+            (path, folder)
+        });
+        // What stands behind a link is another repository's.
+        let is_beneath = |path: &Path| {
+            let root = self.common.parent().unwrap_or(&self.common);
+            let below = path.ancestors().take_while(|it| *it != root);
+            below
+                .into_iter()
+                .all(|it| fs::symlink_metadata(it).map_or(true, |meta| meta.is_dir()))
+        };
+        let around = around.filter(|(path, _)| is_beneath(path));
+        [(self.common.clone(), self.folder.clone())]
+            .into_iter()
+            .chain(around)
+            .collect()
+    }
+
+    /// Returns the git directories of submodules, each with its copy and its name for people.
+    pub fn submodules(&self) -> Vec<(PathBuf, PathBuf, String)> {
+        if !self.whole().is_file() || !self.is_of_same() {
+            return Vec::new();
+        }
+        let places = self.git_dirs().into_iter();
+        places
+            .filter(|place| !self.is_own(place) && !place.copy.join("commondir").exists())
+            .map(|place| {
+                let shown = place.shown(Path::new(""));
+                (place.live, place.copy, shown)
+            })
+            .collect()
     }
 
     /// The file that says that the copy was finished before an agent began.
@@ -97,9 +155,9 @@ impl Mirror {
         if !self.whole().is_file() || !self.is_of_same() {
             return Ok(Vec::new());
         }
-        let linked = Linked::read(&self.folder);
         let mut notes = Vec::new();
         for place in self.git_dirs() {
+            let linked = Linked::read(&place.folder);
             let lent = Keeper::of(&place, &linked, &self.folder).give_back(quarantine)?;
             if lent > 0 {
                 let shown = place.shown(Path::new(""));
@@ -143,24 +201,33 @@ impl Mirror {
 
     /// Returns the git directories that were copied: the shared one, linked working trees' and submodules'.
     fn git_dirs(&self) -> Vec<Place> {
+        let root = self.common.parent().unwrap_or(&self.common);
         let mut found = Vec::new();
-        let mut folders = vec![PathBuf::new()];
-        while let Some(below) = folders.pop() {
-            let copy = self.copy().join(&below);
-            let is_git_dir = copy.join("HEAD").is_file();
-            for entry in fs::read_dir(&copy).into_iter().flatten().flatten() {
-                let name = entry.file_name();
-                let holds_others = !is_git_dir || name == "modules" || name == "worktrees";
-                if holds_others && entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-                    folders.push(below.join(name));
+        for (whole, folder) in self.copied() {
+            let shown = match whole == self.common {
+                true => Path::new(".git"),
+                false => whole.strip_prefix(root).unwrap_or(&whole),
+            };
+            let mut folders = vec![PathBuf::new()];
+            while let Some(below) = folders.pop() {
+                let copy = folder.join("git").join(&below);
+                let is_git_dir = copy.join("HEAD").is_file();
+                for entry in fs::read_dir(&copy).into_iter().flatten().flatten() {
+                    let name = entry.file_name();
+                    let holds_others = !is_git_dir || name == "modules" || name == "worktrees";
+                    if holds_others && entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                        folders.push(below.join(name));
+                    }
                 }
-            }
-            if is_git_dir {
-                found.push(Place {
-                    live: self.common.join(&below),
-                    copy,
-                    below,
-                });
+                if is_git_dir {
+                    found.push(Place {
+                        live: whole.join(&below),
+                        shown: shown.join(&below),
+                        folder: folder.clone(),
+                        copy,
+                        below,
+                    });
+                }
             }
         }
         found
@@ -306,8 +373,12 @@ fn state() -> Result<PathBuf> {
 struct Place {
     live: PathBuf,
     copy: PathBuf,
-    /// Its path below the shared git directory.
+    /// Its path below the one that was copied as a whole.
     below: PathBuf,
+    /// Its path for people.
+    shown: PathBuf,
+    /// Where that copy and its notes lie.
+    folder: PathBuf,
 }
 
 impl Place {
@@ -318,7 +389,7 @@ impl Place {
 
     /// Returns a path below this git directory, for people.
     fn shown(&self, path: &Path) -> String {
-        let whole: PathBuf = Path::new(".git").join(&self.below).join(path);
+        let whole = self.shown.join(path);
         whole.display().to_string().trim_end_matches('/').to_owned()
     }
 }
@@ -420,7 +491,7 @@ mod tests {
     fn a_refreshed_copy_is_what_the_original_is_whatever_came_and_went() {
         let root = tempfile::tempdir().unwrap();
         let mirror = make(root.path());
-        mirror.refresh().unwrap();
+        mirror.refresh(&[]).unwrap();
         assert_eq!(files(&mirror.copy()), files(&mirror.common));
         assert!(!mirror.copy().join("evolve/lock").exists());
         let common = &mirror.common;
@@ -433,7 +504,7 @@ mod tests {
         fs::remove_dir_all(common.join("modules")).unwrap();
         fs::remove_file(common.join("logs/HEAD")).unwrap();
         write(&common.join("logs/HEAD/below"), "a folder now\n");
-        mirror.refresh().unwrap();
+        mirror.refresh(&[]).unwrap();
         assert_eq!(files(&mirror.copy()), files(common));
     }
 
@@ -441,7 +512,7 @@ mod tests {
     fn what_is_written_to_in_place_is_still_what_it_was_in_the_copy() {
         let root = tempfile::tempdir().unwrap();
         let mirror = make(root.path());
-        mirror.refresh().unwrap();
+        mirror.refresh(&[]).unwrap();
         for name in [
             "config",
             "logs/HEAD",

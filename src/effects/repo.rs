@@ -118,6 +118,29 @@ impl Repo {
         })
     }
 
+    /// Opens a git directory for its refs alone: it need have no working tree.
+    pub fn open_git_dir(git_dir: &Path) -> Result<Repo> {
+        let inner = Repository::open_bare(git_dir).map_err(|cause| cannot_open(git_dir, &cause))?;
+        Ok(Repo {
+            inner,
+            root: git_dir.to_owned(),
+            private: git_dir.join("evolve"),
+            git: Git::at(git_dir),
+            modules: Arc::default(),
+            users: Arc::default(),
+            identity: Arc::default(),
+            is_slot: false,
+            is_durable: false,
+        })
+    }
+
+    /// Returns the branch that HEAD names, be there a commit on it or not.
+    pub fn symbolic_head(&self) -> Result<Option<String>> {
+        let head = self.inner.find_reference("HEAD");
+        let head = head.map_err(broken("read HEAD"))?;
+        Ok(head.symbolic_target().ok().flatten().map(str::to_owned))
+    }
+
     /// Says whether it has no working tree.
     pub fn is_bare(&self) -> bool {
         self.inner.is_bare()

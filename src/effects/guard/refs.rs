@@ -61,6 +61,24 @@ pub fn put_back(repo: &Repo, before: &str, whose: &Whose) -> Result<Vec<String>>
     Ok(notes)
 }
 
+/// Keeps what the branch led to that nobody puts back, where it does not lead on from there; says where.
+pub fn keep_reachable(repo: &Repo, before: &str, whose: &Whose) -> Result<Option<String>> {
+    let mut lines = before.lines().filter_map(|line| line.split_once(' '));
+    let Some((was, name)) = lines.find(|(_, name)| *name == whose.branch) else {
+        return Ok(None);
+    };
+    let is = repo.resolve(name)?;
+    let leads_on = |is: &String| is == was || repo.descends(is, was).unwrap_or(false);
+    if was.starts_with(SYMBOLIC) || is.as_ref().is_some_and(leads_on) {
+        return Ok(None);
+    }
+    let kept = kept_as(name, whose);
+    write(repo, &kept, was)?;
+    Ok(Some(format!(
+        "{name} was moved; what it was before is {kept}"
+    )))
+}
+
 fn gone(repo: &Repo, (name, was): (&str, &str), whose: &Whose) -> Result<String> {
     let shown = exact::shown(name);
     repo.remove_broken_ref(name)?;

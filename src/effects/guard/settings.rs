@@ -94,6 +94,13 @@ pub fn folder_around(common: &Path, root: &Path, git_dir: &Path) -> Option<Strin
     is_around.then(|| format!("{AROUND}{}", exact::decode(below.as_os_str().as_bytes())))
 }
 
+/// Returns those of the folders that lie in the working tree.
+pub fn around(common: &Path, folders: &[String]) -> Vec<PathBuf> {
+    let root = common.parent().unwrap_or(common);
+    let below = folders.iter().filter_map(|it| it.strip_prefix(AROUND));
+    below.map(|below| root.join(path_of(below))).collect()
+}
+
 /// Returns those of the folders that are still folders, and no part of the path to them leads elsewhere.
 pub fn still_there(common: &Path, folders: &[String]) -> Vec<String> {
     let is_there = |folder: &&String| {
