@@ -90,6 +90,12 @@ const ADVICE: [(&str, &str); 9] = [
     ),
 ];
 
+/// How it begins where git could not be run, or who supervises it was gone.
+pub const NO_GIT: &str = "cannot run git: ";
+
+/// What is said of a git that somebody ended. One that broke down has other signals.
+const ENDED: [&str; 2] = ["failed: signal 9", "failed: signal 15"];
+
 /// One error: what happened to which thing, then what to do.
 #[derive(Clone, Debug)]
 pub struct Error {
@@ -161,9 +167,11 @@ impl Error {
         ADVICE.iter().any(is_said)
     }
 
-    /// Says whether the system refused to have something read, written or removed.
-    pub fn is_denial(&self) -> bool {
-        self.message.contains(DENIED)
+    /// Says whether it tells of the machine and not of what was looked at: of a shortage, of something that the system refused
+    /// to have read, written or removed, of a git that could not be run or was ended.
+    pub fn is_of_machine(&self) -> bool {
+        let is_said = |words: &&str| self.message.contains(*words);
+        self.is_shortage() || [DENIED, NO_GIT].iter().chain(&ENDED).any(is_said)
     }
 
     /// Says whether something outside ended everything.

@@ -34,7 +34,7 @@ pub fn look_for_programs(
     if !standing.is_empty() {
         let way_out = format!(
             "an agent put that there; take it away, or, if it is meant to be there, remove {}",
-            list.file.display()
+            list.shown()
         );
         return Ok(Some(exchange(&standing, &way_out)));
     }

@@ -219,6 +219,20 @@ pub fn remove_unless_folder(folder: &Path) -> Result<()> {
     }
 }
 
+/// Says whether a file is there. It is not where its folder cannot be one, or is nobody's business here.
+pub fn is_there(path: &Path) -> std::io::Result<bool> {
+    const NOT_THERE: [ErrorKind; 3] = [
+        ErrorKind::NotFound,
+        ErrorKind::NotADirectory,
+        ErrorKind::PermissionDenied,
+    ];
+    match fs::symlink_metadata(path) {
+        Ok(_) => Ok(true),
+        Err(cause) if NOT_THERE.contains(&cause.kind()) => Ok(false),
+        Err(cause) => Err(cause),
+    }
+}
+
 /// Removes a file; one that is not there is fine.
 pub fn remove(path: &Path) -> Result<()> {
     match fs::remove_file(path) {

@@ -18,7 +18,7 @@ use nix::sys::signal::Signal;
 
 use crate::effects::process::{self, Ending, Job, LOCAL_ENV_VARS, Stdout, Supervisor};
 use crate::effects::program;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Kind, NO_GIT, Result};
 
 /// Settings that keep the repository's own configuration from running anything, and what git has written on the disk before
 /// it says so. Git does not know the last one before 2.36, and passes over it then. Its way to sync many objects at once
@@ -337,6 +337,6 @@ fn cannot_start(cause: std::io::Error) -> Error {
             Error::new(Kind::Unsafe, "the program `git` is not on the PATH")
                 .hint("install git 2.25 or later")
         }
-        _ => Error::internal(format!("cannot run git: {cause}")).advised(),
+        _ => Error::internal(format!("{NO_GIT}{cause}")).advised(),
     }
 }

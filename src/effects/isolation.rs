@@ -101,7 +101,7 @@ impl Isolation {
             Ok(Some(stock)) => return Ok(stock),
             Ok(None) => "the .git of its copy was removed, replaced or broken".to_owned(),
             // The machine's fault, not the copy's: what is in it has to stay until it can be looked at.
-            Err(cause) if cause.is_shortage() || cause.is_denial() || cause.is_halt() => {
+            Err(cause) if cause.is_of_machine() || cause.is_halt() => {
                 return Err(cause);
             }
             Err(cause) => format!("its copy cannot be read: {}", cause.message),

@@ -7,7 +7,6 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::{ErrorKind, Result as IoResult};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -157,7 +156,7 @@ impl Diary {
             return Ok(());
         };
         tracing::debug!("the journal lies in the repository alone: {error}");
-        match is_there(path) {
+        match files::is_there(path) {
             Ok(false) => Ok(()),
             Ok(true) => remove(path).map_err(|_| error),
             Err(_) => Err(error),
@@ -227,7 +226,7 @@ impl Diary {
         self.make_room()?;
         remove(&self.inside)?;
         if let Some(path) = &self.outside
-            && !matches!(is_there(path), Ok(false))
+            && !matches!(files::is_there(path), Ok(false))
         {
             remove(path)?;
         }
@@ -247,7 +246,7 @@ impl Diary {
         let Some(path) = self.outside.as_ref() else {
             return Ok(None);
         };
-        if !is_there(path).map_err(|cause| Error::io("read", path, cause))? {
+        if !files::is_there(path).map_err(|cause| Error::io("read", path, cause))? {
             return Ok(None);
         }
         let own = identity(&self.git_dir);
@@ -293,20 +292,6 @@ fn remove(path: &Path) -> Result<()> {
     files::remove(path)?;
     let folder = path.parent().unwrap_or(Path::new("/"));
     files::sync_folder(folder).map_err(|cause| Error::io("sync", folder, cause))
-}
-
-/// Says whether a file is there. It is not where its folder cannot be one, or is nobody's business here.
-fn is_there(path: &Path) -> IoResult<bool> {
-    const NOT_THERE: [ErrorKind; 3] = [
-        ErrorKind::NotFound,
-        ErrorKind::NotADirectory,
-        ErrorKind::PermissionDenied,
-    ];
-    match fs::symlink_metadata(path) {
-        Ok(_) => Ok(true),
-        Err(cause) if NOT_THERE.contains(&cause.kind()) => Ok(false),
-        Err(cause) => Err(cause),
-    }
 }
 
 fn here(git_dir: &Path) -> String {

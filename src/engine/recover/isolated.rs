@@ -68,7 +68,7 @@ fn rescue(repo: &Repo, start: &Start, provisions: Provisions) -> Result<Option<S
         Ok(stock.tip != start.commit)
     });
     match rescued {
-        Err(error) if error.is_shortage() || error.is_denial() => return Err(error),
+        Err(error) if error.is_of_machine() || error.is_halt() => return Err(error),
         Err(error) => {
             tracing::warn!("what the agent of the dead session did cannot be taken over: {error}");
         }
