@@ -393,7 +393,7 @@ fn a_repository_that_libgit2_cannot_read_is_refused_in_words() {
     repo.git(&["init", "--quiet", "--object-format=sha256", other]);
     assert_snapshot!(repo.error(3, &["-C", other]), @r#"
     error: cannot open the repository of [outside]/sha256: unknown object format 'sha256'
-    hint: evolve needs a repository that libgit2 reads: SHA-1, files as ref storage, no partial clone
+    hint: evolve needs a repository that libgit2 reads: SHA-1, files as ref storage
     "#);
 }
 

@@ -9,6 +9,7 @@ mod clean;
 mod commands;
 mod cycle;
 mod demo;
+mod environments;
 mod formats;
 mod git_folder;
 mod hanging;

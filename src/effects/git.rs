@@ -57,7 +57,7 @@ const LIMIT: Duration = Duration::from_secs(60 * 60);
 /// takes a minute or two with nothing in the cache.
 const READ_LIMIT: Duration = Duration::from_secs(10 * 60);
 /// What only reads, by the first word.
-const READING: [&str; 9] = [
+const READING: [&str; 10] = [
     "config",
     "diff",
     "diff-index",
@@ -67,7 +67,11 @@ const READING: [&str; 9] = [
     "ls-tree",
     "rev-parse",
     "status",
+    "version",
 ];
+
+/// The oldest git that reads paths from its input wherever it is given them there.
+const OLDEST: (u32, u32) = (2, 25);
 
 /// Calls git in one working tree.
 #[derive(Clone, Debug)]
@@ -149,6 +153,29 @@ impl Git {
             variables.extend(NO_SYSTEM.map(|name| (name.into(), "1".into())));
         }
         variables
+    }
+
+    /// Returns the version of this git, its first two numbers.
+    pub fn version(&self) -> Result<(u32, u32)> {
+        let said = String::from_utf8_lossy(&self.run(&["version"])?).into_owned();
+        let mut numbers = said
+            .split(|c: char| !c.is_ascii_digit())
+            .filter_map(|number| number.parse().ok());
+        Ok((
+            numbers.next().unwrap_or_default(),
+            numbers.next().unwrap_or_default(),
+        ))
+    }
+
+    /// Refuses a git that cannot do what an undo needs. To be called before an agent is.
+    pub fn refuse_old(&self) -> Result<()> {
+        match self.version()? {
+            version if version >= OLDEST => Ok(()),
+            (first, second) => Err(Error::unsafe_repo(format!(
+                "the program `git` is of version {first}.{second}, which is too old"
+            ))
+            .hint("install git 2.25 or later")),
+        }
     }
 
     /// Runs git with `arguments` and returns its stdout; a failure is an error that shows the command and its words.

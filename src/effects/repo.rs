@@ -436,11 +436,13 @@ impl Repo {
         })
     }
 
-    /// Reads the user's own configuration of git, the first time this is called; to be done before an agent is.
+    /// Reads the user's own configuration of git, the first time this is called; to be done before an agent is. Refuses a git
+    /// that is too old for what comes then.
     pub fn read_users(&self) -> Result<&Users> {
         match self.users.get() {
             Some(users) => Ok(users),
             None => {
+                self.git.refuse_old()?;
                 let users = Users::read(&self.git, &self.root, &self.own_places())?;
                 Ok(self.users.get_or_init(|| users))
             }
@@ -521,20 +523,23 @@ fn cannot_open(dir: &Path, cause: &git2::Error) -> Error {
             Some(way_back) => Error::unsafe_repo(format!(
                 "{shown} is not in a git repository: its .git is gone since an agent worked there"
             ))
-            .hint(format!("this puts it back as it was before the agent: `{way_back}`")),
+            .hint(format!(
+                "this puts it back as it was before the agent: `{way_back}`"
+            )),
             None => Error::unsafe_repo(format!("{shown} is not in a git repository"))
                 .hint("run evolve in one, name it with `-C DIR`, or make one with `git init`"),
         },
-        ErrorCode::Owner => Error::unsafe_repo(format!("{shown} belongs to another user"))
-            .hint(format!(
+        ErrorCode::Owner => {
+            Error::unsafe_repo(format!("{shown} belongs to another user")).hint(format!(
                 "if you trust it: `git config --global --add safe.directory {}`",
                 text::shell_word(dir.as_os_str().as_bytes())
-            )),
+            ))
+        }
         _ => Error::new(
             Kind::Unsafe,
             format!("cannot open the repository of {shown}: {}", cause.message()),
         )
-        .hint("evolve needs a repository that libgit2 reads: SHA-1, files as ref storage, no partial clone"),
+        .hint("evolve needs a repository that libgit2 reads: SHA-1, files as ref storage"),
     }
 }
 

@@ -121,7 +121,7 @@ impl Users {
         git.go_by(&folder);
         let names: Vec<_> = changed.iter().map(|path| shown(path)).collect();
         let names = names.join(", ");
-        if !can_be_told(git)? {
+        if git.version()? < OLDEST {
             return Err(Error::unsafe_repo(format!(
                 "{names} changed while an agent ran, and this git cannot be told to go by what it was"
             ))
@@ -151,16 +151,6 @@ pub fn refuse_pipes() -> Result<()> {
         ))
         .hint("remove it, or put your settings in order (an agent may have changed them), then run evolve again")),
     }
-}
-
-/// Says whether this git heeds `GIT_CONFIG_GLOBAL`.
-fn can_be_told(git: &Git) -> Result<bool> {
-    let said = String::from_utf8_lossy(&git.run(&["version"])?).into_owned();
-    let mut numbers = said
-        .split(|c: char| !c.is_ascii_digit())
-        .filter_map(|number| number.parse::<u32>().ok());
-    let version = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
-    Ok(version >= OLDEST)
 }
 
 /// One line of `git config --list --show-origin`.

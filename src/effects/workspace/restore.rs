@@ -113,13 +113,38 @@ impl Workspace<'_> {
         self.write_files(&plan.undo, &content)?;
         self.reset_index(&ledger)?;
         if !content.is_empty() && self.is_sparse() {
-            // What the agent's index had lost is written to disk again, also where the checkout leaves it out.
-            let _ = self.repo.git.run(&["sparse-checkout", "reapply"]);
+            self.reapply_sparse(&plan.undo)?;
         }
         if content.iter().any(|one| one.path.ends_with(b".gitignore")) {
             self.move_unignored(start, quarantine)?;
         }
         Ok(true)
+    }
+
+    /// Takes out of the tree again what the agent's index had lost, was written to disk, and is left out by the checkout. The
+    /// ledger stays, wherever that draws its line.
+    fn reapply_sparse(&self, undo: &str) -> Result<()> {
+        let root = &self.repo.root;
+        let ledger = self.repo.ledger_files(&self.repo.tree_of(undo)?)?;
+        let is_there = |(path, _): &&(String, Entry)| fs::symlink_metadata(root.join(path)).is_ok();
+        let there: Vec<_> = ledger.iter().filter(is_there).collect();
+        let _ = self.repo.git.run(&["sparse-checkout", "reapply"]);
+        let mut paths = Vec::new();
+        for (path, entry) in there {
+            let file = root.join(path);
+            if fs::symlink_metadata(&file).is_err() {
+                files::replace(&file, &self.repo.blob(&entry.id)?)?;
+            }
+            paths.push(path.as_bytes().to_vec());
+        }
+        if paths.is_empty() {
+            return Ok(());
+        }
+        let arguments = ["update-index", "--no-skip-worktree", "-z", "--stdin"];
+        self.repo
+            .git
+            .run_with(&arguments, &ended(&paths))
+            .map(|_| ())
     }
 
     /// Moves away what only an undone `.gitignore` had ignored: left in place it would be taken for the user's.

@@ -1,0 +1,292 @@
+//! Repositories and machines of other kinds than most: each is worked on to the end, an undo included, or refused in words
+//! before anything was written.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use crate::harness::{Run, TestRepo, everything_below, output};
+
+const GOALS: &str = "  - {id: a, description: a, check: test -e a, weight: 5}
+  - {id: b, description: b, check: test -e b, weight: 5}
+  - {id: c, description: c, check: test -e c, weight: 4}
+";
+
+/// A repository with three goals, of which `b` passes, and files in two folders.
+fn repository() -> TestRepo {
+    let repo = TestRepo::empty().with_out();
+    repo.write("b", "b\n");
+    repo.write("in/file", "1\n");
+    repo.write("out/file", "1\n");
+    repo.commit_goals(GOALS);
+    repo
+}
+
+fn sh(repo: &TestRepo, script: &str) -> String {
+    let said = output(repo.command("sh").args(["-c", script])).stdout;
+    String::from_utf8_lossy(&said).trim_end().to_owned()
+}
+
+/// Runs two cycles: the first makes `a` and commits it, the second breaks `b` and is undone.
+#[track_caller]
+fn two_cycles(repo: &TestRepo, place: &Path) -> Run {
+    repo.agent_does(&[
+        "touch a; echo 2 >>in/file; git add a; git commit -qm work",
+        "rm b; echo 3 >>in/file; echo new >in/new",
+    ]);
+    repo.run(&["-C", place.to_str().unwrap(), "--max-cycles=2"])
+}
+
+/// Asserts that of two cycles the first was kept and the second undone, and that nobody had to put anything right.
+#[track_caller]
+fn assert_worked(what: &str, repo: &TestRepo, place: &Path) {
+    let run = two_cycles(repo, place);
+    assert_eq!(run.code, 0, "{what}: {}", run.stderr);
+    let history = fs::read_to_string(place.join(".agents/evolve/cycle-history.jsonl")).unwrap();
+    let results: Vec<_> = history
+        .lines()
+        .map(|line| line.contains("\"result\":\"improved\""))
+        .collect();
+    assert_eq!(results, [true, false], "{what}: {}", run.stdout);
+    assert!(
+        history.contains("\"result\":\"regressed\""),
+        "{what}: {history}"
+    );
+    for said in [&run.stdout, &run.stderr] {
+        assert!(
+            !said.contains("put right") && !said.contains("warning"),
+            "{what}: {said}"
+        );
+    }
+    let read = |file: &str| fs::read_to_string(place.join(file)).unwrap_or_default();
+    assert_eq!(read("in/file") + &read("b"), "1\n2\nb\n", "{what}");
+    assert!(!place.join("in/new").exists(), "{what}");
+    let git =
+        |arguments: &[&str]| repo.git(&[&["-C", place.to_str().unwrap()], arguments].concat());
+    assert_eq!(git(&["status", "--porcelain"]), "", "{what}");
+    git(&["fsck", "--strict", "--no-dangling"]);
+}
+
+/// E-05, E-16: kinds of index, and a checkout that leaves out the ledger's folder.
+#[test]
+fn every_kind_of_index_and_of_sparse_checkout_is_worked_on() {
+    for (what, script) in [
+        ("a split index", "git update-index --split-index"),
+        (
+            "an index of version 4",
+            "git update-index --index-version 4",
+        ),
+        (
+            "an untracked cache",
+            "git update-index --force-untracked-cache",
+        ),
+        (
+            "a cone",
+            "git sparse-checkout init --cone; git sparse-checkout set in",
+        ),
+        (
+            "a sparse index",
+            "git sparse-checkout init --cone --sparse-index; git sparse-checkout set in",
+        ),
+        (
+            "patterns",
+            "git config core.sparseCheckout true; git config core.sparseCheckoutCone false; printf '/*\\n!/out\\n!/.agents\\n' >.git/info/sparse-checkout; git read-tree -mu HEAD",
+        ),
+    ] {
+        let repo = repository();
+        sh(&repo, script);
+        let is_sparse = script.contains("sparse");
+        assert_eq!(repo.has("out/file"), !is_sparse, "{what}");
+        assert_worked(what, &repo, &repo.root());
+        assert_eq!(repo.has("out/file"), !is_sparse, "{what}");
+        assert!(
+            repo.content("HEAD")
+                .iter()
+                .any(|line| line.ends_with("\tout/file")),
+            "{what}"
+        );
+        for name in [
+            "cycle-history.jsonl",
+            "fitness-2.json",
+            "session-summary.md",
+        ] {
+            let path = format!(".agents/evolve/{name}");
+            assert_eq!(
+                repo.git(&["show", &format!("HEAD:{path}")]),
+                repo.read(&path).trim_end(),
+                "{what}"
+            );
+        }
+    }
+}
+
+/// E-05: what libgit2 does not read is refused before anything is written.
+#[test]
+fn formats_that_cannot_be_read_are_refused_and_left_alone() {
+    for (what, option) in [
+        ("SHA-256", "--object-format=sha256"),
+        ("reftable", "--ref-format=reftable"),
+    ] {
+        let repo = repository();
+        let other = repo.out("other");
+        let name = other.to_str().unwrap();
+        let init = repo
+            .command("git")
+            .args(["init", "--quiet", option, name])
+            .output()
+            .unwrap();
+        if !init.status.success() {
+            // A git that cannot make one has none to work on, and says which word it does not know.
+            let said = String::from_utf8_lossy(&init.stderr).into_owned();
+            assert!(
+                said.contains("unknown option") || said.contains("unknown"),
+                "{what}: {said}"
+            );
+            continue;
+        }
+        fs::copy(repo.path("GOALS.yaml"), other.join("GOALS.yaml")).unwrap();
+        sh(
+            &repo,
+            &format!("cd '{name}'; git add .; git -c user.name=n -c user.email=n commit -qm n"),
+        );
+        let before = everything_below(&other);
+        let run = repo.run(&["-C", name, "--max-cycles=1"]);
+        assert_eq!(run.code, 3, "{what}: {}", run.stderr);
+        let words =
+            "hint: evolve needs a repository that libgit2 reads: SHA-1, files as ref storage";
+        assert!(run.stderr.contains(words), "{what}: {}", run.stderr);
+        assert_eq!(repo.calls(), 0, "{what}");
+        assert_eq!(everything_below(&other), before, "{what}");
+    }
+}
+
+/// E-04: what is not there is not fetched for, and not needed.
+#[test]
+fn a_partial_clone_is_worked_on_without_the_place_it_came_from() {
+    for filter in ["--filter=blob:none", "--filter=tree:0"] {
+        let repo = repository();
+        repo.write("in/file", "0\n");
+        repo.commit_all("another");
+        repo.write("in/file", "1\n");
+        repo.commit_all("and back");
+        repo.git(&["config", "uploadpack.allowFilter", "true"]);
+        let clone = repo.out("clone");
+        let url = format!("file://{}", repo.root().display());
+        repo.git(&["clone", "--quiet", filter, &url, clone.to_str().unwrap()]);
+        for (name, value) in [("user.name", "n"), ("user.email", "n")] {
+            repo.git(&["-C", clone.to_str().unwrap(), "config", name, value]);
+        }
+        let away = repo.out("away");
+        fs::rename(repo.path(".git"), &away).unwrap();
+        let run = two_cycles(&repo, &clone);
+        fs::rename(&away, repo.path(".git")).unwrap();
+        assert_eq!(run.code, 0, "{filter}: {}", run.stderr);
+        assert!(
+            run.stdout.contains("1 improved, 1 regressed"),
+            "{filter}: {}",
+            run.stdout
+        );
+        assert_eq!(
+            fs::read_to_string(clone.join("in/file")).unwrap(),
+            "1\n2\n",
+            "{filter}"
+        );
+        assert_eq!(
+            repo.git(&["-C", clone.to_str().unwrap(), "status", "--porcelain"]),
+            ""
+        );
+    }
+}
+
+/// E-08: the undo of very many commits and files ends, and is exact.
+#[test]
+fn thousands_of_empty_commits_and_files_are_undone() {
+    let repo = repository();
+    let start = repo.head();
+    let script = r#"
+{ n=0; while [ $n -lt 10000 ]; do n=$((n+1))
+  printf 'commit refs/heads/many\ncommitter a <a> %s +0000\ndata 1\ne\n' $n
+  [ $n -gt 1 ] || echo "from $(git rev-parse HEAD)"; done
+  echo "commit refs/heads/many"; printf 'committer a <a> 1 +0000\ndata 1\nf\nD b\n'
+  n=0; while [ $n -lt 20000 ]; do n=$((n+1)); printf 'M 100644 inline many/%s/%s\ndata 2\nx\n\n' $((n % 100)) $n; done
+} | git fast-import --quiet
+git merge -q --ff-only many; git branch -qD many"#;
+    repo.cycle(script).expect(0);
+    assert_eq!(repo.newest()["result"], "regressed");
+    assert_eq!(repo.content("HEAD"), repo.content(&start));
+    assert!(!repo.has("many") && repo.read("b") == "b\n");
+    assert!(repo.status().is_empty());
+    assert_eq!(
+        repo.git(&["rev-list", "--count", &format!("{start}..HEAD")])
+            .parse::<u32>()
+            .unwrap(),
+        10_004
+    );
+}
+
+/// E-14: nobody is asked for a name, and nothing is signed: a program that signs may wait for a person.
+#[test]
+fn without_a_name_and_with_signing_on_commits_are_made_all_the_same() {
+    let repo = repository();
+    let signer = repo.out("signer");
+    fs::write(&signer, "#!/bin/sh\ntouch \"$OUT/asked\"\nsleep 300\n").unwrap();
+    fs::set_permissions(&signer, fs::Permissions::from_mode(0o755)).unwrap();
+    for name in ["user.name", "user.email"] {
+        repo.git(&["config", "--unset", name]);
+    }
+    for (name, value) in [
+        ("commit.gpgSign", "true"),
+        ("tag.gpgSign", "true"),
+        ("gpg.program", signer.to_str().unwrap()),
+        ("user.useConfigOnly", "true"),
+    ] {
+        repo.git(&["config", "--global", name, value]);
+    }
+    repo.agent_does(&["touch a", "rm b"]);
+    let run = repo.run(&["--max-cycles=2"]);
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    assert_eq!(repo.each("result"), ["improved", "regressed"]);
+    let made = repo.git(&["log", "--format=%an <%ae> %cn %G?", "--max-count=5"]);
+    for line in made.lines() {
+        assert_eq!(line, "evolve <evolve@localhost> evolve N");
+    }
+    assert!(!repo.out("asked").exists());
+}
+
+/// E-18: no git, or one that cannot do what an undo needs, is told before an agent is called.
+#[test]
+fn a_git_that_is_missing_or_too_old_is_told_before_an_agent_is_called() {
+    for (what, version, said) in [
+        (
+            "missing",
+            "",
+            "error: the program `git` is not on the PATH\nhint: install git 2.25 or later\n",
+        ),
+        (
+            "old",
+            "2.20.1",
+            "error: the program `git` is of version 2.20, which is too old\nhint: install git 2.25 or later\n",
+        ),
+    ] {
+        let mut repo = repository();
+        let head = repo.head();
+        let git = which::which("git").unwrap();
+        let bin = repo.out("bin");
+        repo.installs("");
+        fs::remove_file(bin.join("git")).unwrap();
+        if !version.is_empty() {
+            let script = format!(
+                "#!/bin/sh\ncase \" $* \" in *' version '*) echo 'git version {version}';; *) exec '{}' \"$@\";; esac\n",
+                git.display()
+            );
+            fs::write(bin.join("git"), script).unwrap();
+            fs::set_permissions(bin.join("git"), fs::Permissions::from_mode(0o755)).unwrap();
+        }
+        let run = repo.cycle("touch a");
+        assert_eq!(run.code, 3, "{what}: {}", run.stderr);
+        assert!(run.stderr.ends_with(said), "{what}: {}", run.stderr);
+        assert_eq!(repo.calls(), 0, "{what}");
+        repo.env.retain(|(name, _)| name != "PATH");
+        assert_eq!((repo.head(), repo.has("a")), (head, false), "{what}");
+    }
+}
