@@ -290,3 +290,29 @@ fn a_git_that_is_missing_or_too_old_is_told_before_an_agent_is_called() {
         assert_eq!((repo.head(), repo.has("a")), (head, false), "{what}");
     }
 }
+
+/// Variables that a person may have set for their own git, and that say how paths, differences and colours are to be told.
+#[test]
+fn variables_for_the_users_own_git_change_nothing() {
+    for (name, value) in [
+        ("GIT_ICASE_PATHSPECS", "1"),
+        ("GIT_GLOB_PATHSPECS", "1"),
+        ("GIT_NOGLOB_PATHSPECS", "1"),
+        ("GIT_EXTERNAL_DIFF", "false"),
+        ("GIT_DIFF_OPTS", "-u9"),
+        ("GIT_PAGER", "false"),
+        ("GIT_NAMESPACE", "other"),
+        ("GIT_REFLOG_ACTION", "mine"),
+        ("GIT_FLUSH", "0"),
+    ] {
+        let mut repo = repository();
+        repo.agent_does(&["touch a; echo 2 >>in/file", "rm b; echo new >in/new"]);
+        let plain = repo.env.clone();
+        repo.env.push((name.to_owned(), value.to_owned()));
+        let run = repo.run(&["--max-cycles=2"]);
+        repo.env = plain;
+        assert_eq!(run.code, 0, "{name}: {}", run.stderr);
+        assert_eq!(repo.each("result"), ["improved", "regressed"], "{name}");
+        assert_eq!(repo.status(), [""; 0], "{name}");
+    }
+}

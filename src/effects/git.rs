@@ -36,11 +36,14 @@ const HARDENING: [&str; 9] = [
 ];
 
 /// What keeps it from asking, opening and being told otherwise.
-const ENVIRONMENT: [(&str, &str); 6] = [
+const ENVIRONMENT: [(&str, &str); 9] = [
     ("GIT_NO_REPLACE_OBJECTS", "1"),
     ("GIT_TERMINAL_PROMPT", "0"),
     ("GIT_OPTIONAL_LOCKS", "0"),
     ("GIT_LITERAL_PATHSPECS", "1"),
+    ("GIT_GLOB_PATHSPECS", "0"),
+    ("GIT_NOGLOB_PATHSPECS", "0"),
+    ("GIT_ICASE_PATHSPECS", "0"),
     ("GIT_EDITOR", "true"),
     ("LC_ALL", "C"),
 ];
