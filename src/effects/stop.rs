@@ -14,7 +14,6 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use nix::unistd::{Uid, User};
 use tokio::runtime::Runtime;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
@@ -22,7 +21,7 @@ use tokio::sync::watch;
 use crate::error::{Error, Kind, Result};
 
 use news::{Happened, News};
-pub use switch::KillSwitch;
+pub use switch::{KillSwitch, kill_files, prepare};
 
 /// How often the kill files are looked at.
 const POLL: Duration = Duration::from_millis(200);
@@ -388,52 +387,6 @@ fn try_to(acknowledge: Acknowledge, halt: Halt) {
     }
 }
 
-/// Returns the permanent kill files of this user: below the home directory, below `$XDG_CONFIG_HOME` if set, and below the
-/// home that the system knows of, because a scheduler may set another one than the user's shell.
-pub fn kill_files() -> Result<Vec<PathBuf>> {
-    let home = std::env::home_dir()
-        .filter(|home| home.is_absolute())
-        .ok_or_else(|| {
-            Error::internal(
-                "cannot tell where the KILL file would be: this user has no home directory",
-            )
-            .hint("set HOME; evolve does not run where it could not be stopped")
-        })?;
-    let mut files = vec![home.join(".config/evolve/KILL")];
-    if let Some(folder) = std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from)
-        && folder.is_absolute()
-    {
-        let file = folder.join("evolve/KILL");
-        if !files.contains(&file) {
-            files.push(file);
-        }
-    }
-    let known = User::from_uid(Uid::current()).ok().flatten();
-    if let Some(file) = known.map(|user| user.dir.join(".config/evolve/KILL")) {
-        // The home of a user that has none, as of some services, is no folder that could be looked into.
-        let is_decidable = match fs::symlink_metadata(&file) {
-            Ok(_) => true,
-            Err(cause) => cause.kind() == std::io::ErrorKind::NotFound,
-        };
-        if is_decidable && file.is_absolute() && !files.contains(&file) {
-            files.push(file);
-        }
-    }
-    Ok(files)
-}
-
-/// Makes the folder of the kill file that `evolve stop --kill` writes, so that it is watched from the start. Where that is
-/// not possible it is looked for all the same.
-pub fn prepare(kill_files: &[PathBuf]) {
-    let Some(folder) = kill_files.first().and_then(|file| file.parent()) else {
-        return;
-    };
-    let home = folder.ancestors().nth(2);
-    if home.is_some_and(|home| fs::metadata(home).is_ok_and(|meta| meta.is_dir())) {
-        let _ = fs::create_dir_all(folder);
-    }
-}
-
 /// Returns what a stop file says, if it is there.
 pub fn stop_file(path: &Path) -> Option<String> {
     switch::look_for(path).map(|(_, words)| words)
@@ -451,6 +404,8 @@ fn is_hangup_ignored() -> bool {
 
 #[cfg(test)]
 mod tests {
+    use nix::unistd::{Uid, User};
+
     use super::*;
 
     #[test]

@@ -6,7 +6,10 @@ use std::io::{ErrorKind, Read};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
+use nix::unistd::{Uid, User};
+
 use super::news::{Happened, News};
+use crate::error::{Error, Result};
 use crate::model::text;
 
 /// The most bytes of a stop file that are shown.
@@ -71,4 +74,50 @@ fn words(path: &Path) -> String {
         let _ = file.take(REASON_BYTES).read_to_end(&mut bytes);
     }
     text::clean_line(String::from_utf8_lossy(&bytes).trim())
+}
+
+/// Returns the permanent kill files of this user: below the home directory, below `$XDG_CONFIG_HOME` if set, and below the
+/// home that the system knows of, because a scheduler may set another one than the user's shell.
+pub fn kill_files() -> Result<Vec<PathBuf>> {
+    let home = std::env::home_dir()
+        .filter(|home| home.is_absolute())
+        .ok_or_else(|| {
+            Error::internal(
+                "cannot tell where the KILL file would be: this user has no home directory",
+            )
+            .hint("set HOME; evolve does not run where it could not be stopped")
+        })?;
+    let mut files = vec![home.join(".config/evolve/KILL")];
+    if let Some(folder) = std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from)
+        && folder.is_absolute()
+    {
+        let file = folder.join("evolve/KILL");
+        if !files.contains(&file) {
+            files.push(file);
+        }
+    }
+    let known = User::from_uid(Uid::current()).ok().flatten();
+    if let Some(file) = known.map(|user| user.dir.join(".config/evolve/KILL")) {
+        // The home of a user that has none, as of some services, is no folder that could be looked into.
+        let is_decidable = match fs::symlink_metadata(&file) {
+            Ok(_) => true,
+            Err(cause) => cause.kind() == ErrorKind::NotFound,
+        };
+        if is_decidable && file.is_absolute() && !files.contains(&file) {
+            files.push(file);
+        }
+    }
+    Ok(files)
+}
+
+/// Makes the folder of the kill file that `evolve stop --kill` writes, so that it is watched from the start. Where that is
+/// not possible it is looked for all the same.
+pub fn prepare(kill_files: &[PathBuf]) {
+    let Some(folder) = kill_files.first().and_then(|file| file.parent()) else {
+        return;
+    };
+    let home = folder.ancestors().nth(2);
+    if home.is_some_and(|home| fs::metadata(home).is_ok_and(|meta| meta.is_dir())) {
+        let _ = fs::create_dir_all(folder);
+    }
 }
