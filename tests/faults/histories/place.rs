@@ -48,8 +48,10 @@ echo new >'n e
 w'; echo quote >"q'u\"o$(printf '\377')te"; echo dash >./-dash; echo hidden >.hidden
 "#;
 
-/// What the user has lying about: untracked and ignored files, two stashes, tags, notes, a setting, a hook.
+/// What the user has lying about: untracked and ignored files, two stashes, tags, notes, a setting, a hook. Git's clock stands
+/// still in the past, so that `git gc` would take the agent's own notes for old ones and drop them from the reflog.
 const USERS: &str = r#"
+git config gc.reflogExpire never; git config gc.reflogExpireUnreachable never
 echo stashed >>README; git stash push -qm older
 echo stashed again >>dir/one; git stash push -qm newer
 git tag v1 HEAD~1; git tag -a -m annotated v2; git notes add -m remark
