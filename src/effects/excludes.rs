@@ -20,7 +20,7 @@ pub fn write(repo: &Repo, kept: &Kept) -> Result<PathBuf> {
         lines.push(b'\n');
     }
     lines.extend_from_slice(format!("/{}/\n/{}\n", ledger::FOLDER, ledger::QUEUE).as_bytes());
-    for path in kept.untracked_paths() {
+    for path in kept.listed_paths() {
         // A pattern cannot hold a line break; such a file is still found in the change, and the cycle undone.
         if !path.contains(&b'\n') {
             lines.push(b'/');

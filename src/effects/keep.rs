@@ -1,7 +1,9 @@
 //! Copies of the user's untracked files, made before an agent runs, and what is missing or changed afterwards put back
 //! (rule 11). Ignored files are only listed: they are build outputs for the most part.
 
-use std::collections::BTreeMap;
+mod nested;
+
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::fs::{self, Metadata, Permissions};
 use std::os::fd::{AsFd, BorrowedFd};
@@ -30,8 +32,8 @@ pub struct Kept {
     pub untracked: BTreeMap<String, Copy>,
     /// Ignored files, and folders that are ignored as a whole (with a slash at the end), in hex.
     pub ignored: Vec<String>,
-    /// Untracked files that are too large to copy, and folders with a repository of their own (with a slash at the end),
-    /// for people.
+    /// Untracked files that are too large to copy, and folders with a repository of their own that have too many files (with
+    /// a slash at the end), for people.
     pub too_large: Vec<String>,
 }
 
@@ -44,6 +46,9 @@ pub struct Copy {
     pub copy: Option<String>,
     /// Where a symbolic link points, in hex.
     pub link: Option<String>,
+    /// An empty folder in one with a repository of its own: git wants to see some.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_folder: bool,
     /// The digest of the copy's bytes: an agent can write to the copy, too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub digest: Option<String>,
@@ -96,6 +101,7 @@ impl Kept {
         };
         let own_output = own_output();
         let mut room = TOTAL_LIMIT;
+        let (untracked, nested) = kept.with_nested(root, untracked);
         for path in untracked {
             let name = to_hex(&path);
             let file = root.join(OsStr::from_bytes(&path));
@@ -128,6 +134,8 @@ impl Kept {
                 let name = copy_into(folder, &file, kept.untracked.len())?;
                 entry.note_copy(&folder.join(&name))?;
                 entry.copy = Some(name);
+            } else if path.ends_with(b"/") {
+                entry.is_folder = !nested.contains(&path);
             } else {
                 kept.too_large
                     .push(String::from_utf8_lossy(&path).into_owned());
@@ -138,6 +146,35 @@ impl Kept {
             files::sync_folder(folder).map_err(|cause| Error::io("sync", folder, cause))?;
         }
         Ok(kept)
+    }
+
+    /// Adds what lies in folders with a repository of their own; returns these, too.
+    fn with_nested(
+        &mut self,
+        root: &Path,
+        mut paths: Vec<Vec<u8>>,
+    ) -> (Vec<Vec<u8>>, BTreeSet<Vec<u8>>) {
+        let is_folder = |path: &&Vec<u8>| path.ends_with(b"/");
+        let folders: BTreeSet<_> = paths.iter().filter(is_folder).cloned().collect();
+        let mut left = nested::MOST;
+        for folder in &folders {
+            let (found, is_all) = nested::list(root, folder, left);
+            left -= found.len();
+            paths.extend(found);
+            if !is_all {
+                let shown = String::from_utf8_lossy(folder).into_owned();
+                self.too_large.push(shown);
+            }
+        }
+        (paths, folders)
+    }
+
+    /// Returns the paths that git lists as untracked: no file in a folder with a repository of its own.
+    pub fn listed_paths(&self) -> impl Iterator<Item = Vec<u8>> + '_ {
+        let is_listed = |path: &Vec<u8>| {
+            !slashes(path).any(|(index, _)| index + 1 < path.len() && self.has(&path[..=index]))
+        };
+        self.untracked_paths().filter(is_listed)
     }
 
     /// Returns the paths of the untracked files.
@@ -198,6 +235,7 @@ impl Kept {
                 put_back.lost.push(shown);
                 continue;
             };
+            let path = path.strip_suffix(b"/").map(<[u8]>::to_vec).unwrap_or(path);
             let target = root.join(OsStr::from_bytes(&path));
             // The way first: behind a link that stands in it lies somebody else's file.
             clear_way(root, &path, quarantine)?;
@@ -232,6 +270,7 @@ impl Kept {
                 put_back.lost.push(shown);
                 continue;
             };
+            let path = path.strip_suffix(b"/").map(<[u8]>::to_vec).unwrap_or(path);
             let target = root.join(OsStr::from_bytes(&path));
             let is_free = fs::symlink_metadata(&target).is_err()
                 && slashes(&path).all(|(index, _)| {
@@ -319,6 +358,9 @@ fn is_unchanged(root: &Path, folders: &[PathBuf], path: &[u8], entry: &Copy) -> 
     if !is_beneath(root, path) {
         return false;
     }
+    if entry.is_folder {
+        return meta.is_dir();
+    }
     if stamp(&meta) == entry.stamp {
         return true;
     }
@@ -358,6 +400,7 @@ fn copy_into(folder: &Path, file: &Path, number: usize) -> Result<String> {
 
 fn write(source: &Path, entry: &Copy, target: &Path) -> Result<()> {
     let done = match &entry.link {
+        None if entry.is_folder => fs::create_dir(target),
         Some(link) => std::os::unix::fs::symlink(OsStr::from_bytes(&from_hex(link)), target),
         None => files::copy(source, target).and_then(|()| match entry.mode() {
             Some(mode) => fs::set_permissions(target, Permissions::from_mode(mode & 0o7777)),
@@ -442,8 +485,9 @@ impl Copy {
 
     /// Returns the first copy that is as it was made. A link needs none, and any path will do.
     fn source(&self, folders: &[PathBuf]) -> Option<PathBuf> {
-        let Some(copy) = self.copy.as_ref().filter(|_| self.link.is_none()) else {
-            return self.link.as_ref().map(|_| PathBuf::new());
+        let needs_none = self.link.is_some() || self.is_folder;
+        let Some(copy) = self.copy.as_ref().filter(|_| !needs_none) else {
+            return needs_none.then(PathBuf::new);
         };
         let is_good = |file: &PathBuf| match &self.digest {
             Some(digest) => digest_of(file).as_ref() == Some(digest),
@@ -460,7 +504,7 @@ impl Copy {
 
     /// Says whether the file could be put back.
     fn is_kept(&self) -> bool {
-        self.copy.is_some() || self.link.is_some()
+        self.copy.is_some() || self.link.is_some() || self.is_folder
     }
 
     /// An entry for a file of which nothing is kept.
@@ -469,6 +513,7 @@ impl Copy {
             stamp: String::new(),
             copy: None,
             link: None,
+            is_folder: false,
             digest: None,
             copy_stamp: String::new(),
         }

@@ -12,7 +12,10 @@ pub(super) fn warn(session: &Session, kept: &Kept, earlier: Option<&Kept>) {
         unsaid.cloned().partition(|file| file.ends_with('/'));
     let words = [
         (large, "untracked and too large to copy"),
-        (nested, "not copied, for having a repository of its own"),
+        (
+            nested,
+            "with a repository of its own and too many files to copy them all",
+        ),
     ];
     for (files, why) in words {
         let them = match files.len() {
