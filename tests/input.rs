@@ -378,7 +378,7 @@ fn a_bare_repository_is_refused() {
     let bare_name = bare.to_str().unwrap();
     let said = repo.error(3, &["-C", bare_name, "measure"]);
     assert_snapshot!(said, @r#"
-    error: [outside]/bare/ is a bare repository: there are no files to work on
+    error: [outside]/bare is a bare repository: there are no files to work on
     hint: run evolve in a clone of it
     "#);
     assert_eq!(repo.error(3, &["-C", bare_name]), said);

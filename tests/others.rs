@@ -1,6 +1,10 @@
 //! Commits that somebody else makes while a cycle runs, in the same checkout: never judged, never undone, also where it
 //! cannot be told whose they are.
 
+use std::fs;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
 use evolve::effects::repo::Repo;
 use evolve::effects::workspace::Workspace;
 use evolve::model::gate::Fate;
@@ -349,4 +353,30 @@ fn a_commit_between_the_plan_of_an_undo_and_its_first_step_leaves_everything_unt
     assert_eq!(repository.head(), mine);
     assert!(!repository.has("b") && repository.has("mine"));
     assert_eq!(repository.status(), Vec::<String>::new());
+}
+
+#[test]
+fn a_git_that_holds_the_lock_of_the_index_for_moments_is_waited_for() {
+    let repo = repository();
+    let lock = repo.root().join(".git/index.lock");
+    let is_over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        // As the `git status` of a prompt or an editor does, which writes down what it has read.
+        scope.spawn(|| {
+            while !is_over.load(Ordering::SeqCst) {
+                let made = fs::File::create_new(&lock).is_ok();
+                std::thread::sleep(Duration::from_millis(60));
+                if made {
+                    fs::remove_file(&lock).unwrap();
+                }
+                std::thread::sleep(Duration::from_millis(60));
+            }
+        });
+        repo.agent_does(&["rm b; touch c", "touch a"]);
+        let run = repo.run(&["--max-cycles=2"]);
+        is_over.store(true, Ordering::SeqCst);
+        run.expect(0);
+    });
+    assert_eq!(repo.each("result"), ["regressed", "improved"]);
+    assert_eq!(repo.status(), Vec::<String>::new());
 }

@@ -473,6 +473,11 @@ fn an_agents_git_gc_is_no_change_of_settings() {
         "echo failed >.git/gc.log; git -c gc.auto=1 -c gc.autoDetach=false gc -q --auto",
     ] {
         let repo = repository();
+        // What was there before has the harness's date, and would be dropped for its age.
+        sh(
+            &repo,
+            "git config gc.reflogExpire never; git config gc.reflogExpireUnreachable never",
+        );
         let before = held(&repo);
         // Today, so that the notes of movements are too young for git to drop them.
         let today = "export GIT_COMMITTER_DATE=\"$(date -R)\"";

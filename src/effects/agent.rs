@@ -183,7 +183,7 @@ impl Agent {
         });
         let run = self.run_of(ran, &how, (outcome, &outbox));
         // What it left is read; nothing of it stays as it was written, secrets and all. Paid work is not lost over that.
-        if let Err(error) = Outbox::empty(call.root) {
+        if let Err(error) = outbox.drop_contents() {
             tracing::warn!("{error}");
         }
         Ok(run)
@@ -217,8 +217,8 @@ impl Agent {
             cannot_run: cannot_run(&ran, how, &outcome),
             activity: (how.output != Output::default()).then_some(outcome.activity),
             gave_up: outbox.gave_up(),
-            lessons: outbox::read(&outbox.lessons),
-            found: outbox::read(&outbox.next_work),
+            lessons: outbox.read(&outbox.lessons),
+            found: outbox.read(&outbox.next_work),
             unkillable: ran.unkillable,
         }
     }

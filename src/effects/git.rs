@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{Arc, OnceLock, mpsc};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use nix::sys::signal::Signal;
 
@@ -73,6 +73,12 @@ const READING: [&str; 10] = [
     "version",
 ];
 
+/// What writes the index. It takes the index's lock before it does anything, so that nothing was done where it could not.
+const INDEXING: [&str; 4] = ["add", "read-tree", "restore", "update-index"];
+/// How long the lock of another git is waited for: a `git status` in a prompt or an editor holds it for a moment, again and
+/// again.
+const LOCK_PATIENCE: Duration = Duration::from_secs(5);
+
 /// The oldest git that reads paths from its input wherever it is given them there.
 const OLDEST: (u32, u32) = (2, 25);
 
@@ -92,6 +98,13 @@ struct Answer {
     end: String,
     stdout: Vec<u8>,
     stderr: Vec<u8>,
+}
+
+impl Answer {
+    /// Says whether another git held the index's lock.
+    fn is_locked_out(&self) -> bool {
+        String::from_utf8_lossy(&self.stderr).contains("index.lock': File exists")
+    }
 }
 
 impl Git {
@@ -188,17 +201,35 @@ impl Git {
 
     /// Like `run`, with `input` on stdin.
     pub fn run_with<S: AsRef<OsStr>>(&self, arguments: &[S], input: &[u8]) -> Result<Vec<u8>> {
-        let answer = match &self.supervised {
+        let until = Instant::now() + LOCK_PATIENCE;
+        let mut pause = Duration::from_millis(5);
+        loop {
+            let answer = self.answer(arguments, input)?;
+            if answer.has_succeeded {
+                return Ok(answer.stdout);
+            }
+            let is_waited_for = is_one_of(&INDEXING, arguments) && answer.is_locked_out();
+            if !is_waited_for || Instant::now() >= until || self.is_halted() {
+                return Err(failure((&self.root, arguments), &answer));
+            }
+            thread::sleep(pause);
+            pause = (2 * pause).min(Duration::from_millis(200));
+        }
+    }
+
+    fn answer<S: AsRef<OsStr>>(&self, arguments: &[S], input: &[u8]) -> Result<Answer> {
+        match &self.supervised {
             Some((supervisor, mark)) => {
                 let job = self.job(arguments, input, mark);
-                self.ask(supervisor, &job, &self.named(arguments))?
+                self.ask(supervisor, &job, &self.named(arguments))
             }
-            None => self.call(arguments, input)?,
-        };
-        match answer.has_succeeded {
-            true => Ok(answer.stdout),
-            false => Err(failure((&self.root, arguments), &answer)),
+            None => self.call(arguments, input),
         }
+    }
+
+    fn is_halted(&self) -> bool {
+        let supervised = self.supervised.as_ref();
+        supervised.is_some_and(|(supervisor, _)| supervisor.halt().is_some())
     }
 
     /// Runs a call under supervision.
@@ -316,10 +347,15 @@ impl Git {
     }
 }
 
+/// Says whether a call's first word is among these.
+fn is_one_of<S: AsRef<OsStr>>(words: &[&str], arguments: &[S]) -> bool {
+    let first = arguments.first().map(AsRef::as_ref);
+    words.iter().any(|word| first == Some(OsStr::new(word)))
+}
+
 /// Returns how long a call may take.
 fn limit<S: AsRef<OsStr>>(arguments: &[S]) -> Duration {
-    let first = arguments.first().map(AsRef::as_ref);
-    match READING.iter().any(|word| first == Some(OsStr::new(word))) {
+    match is_one_of(&READING, arguments) {
         true => READ_LIMIT,
         false => LIMIT,
     }

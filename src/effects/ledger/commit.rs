@@ -76,6 +76,8 @@ impl Ledger {
             }
             let commit = repo.store_commit(&tree, &head, message)?;
             let note = message.lines().next().unwrap_or_default();
+            // An index that could not follow would take the ledger away with the user's next commit.
+            workspace.refuse_locks(&branch)?;
             if repo.move_ref(&branch, &head, &commit, note)? {
                 self.bring_along(workspace, &branch, &files)?;
                 self.committed_at(repo, &commit, tree)?;
