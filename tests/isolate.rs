@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
+use std::time::{Duration, SystemTime};
 
 use serde_json::Value;
 
@@ -453,6 +454,29 @@ fn a_killed_session_leaves_the_branch_alone_and_the_next_one_settles_it_with_or_
 }
 
 #[test]
+fn a_copy_that_was_removed_after_a_crash_is_said_to_be_gone_with_what_was_in_it() {
+    let repo = TestRepo::with_files_wanted(&[("a", 5)]).with_out();
+    repo.agent_does(&[
+        "echo half >half; git add half; git commit -qm half; echo $$ >\"$OUT/pid\"; sleep 300",
+    ]);
+    let mut child = repo.spawn_run(&["--isolate"]);
+    pid_in(&repo.out("pid"));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_gone(&[repo.out("pid")]);
+    fs::remove_dir_all(slots(&repo)).unwrap();
+    repo.agent_does(&["touch a"]);
+    let next = repo.run(&["--isolate", "--max-cycles=1"]).expect(0);
+    assert!(
+        next.stdout
+            .contains("its copy was removed, and with it what the agent had done"),
+        "{}",
+        next.stdout
+    );
+    assert_eq!(repo.each("result"), ["interrupted", "improved"]);
+}
+
+#[test]
 fn a_session_that_died_while_a_change_landed_is_completed() {
     // Killed in the call of git that writes the landed file, when the branch has moved already.
     let repo = TestRepo::with_files_wanted(&[("a", 5)]).with_out();
@@ -585,17 +609,25 @@ fn what_was_built_stays_in_the_copy_from_cycle_to_cycle() {
 }
 
 #[test]
-fn copies_of_a_repository_that_is_gone_are_removed_and_a_deleted_one_is_made_again() {
+fn copies_of_a_repository_that_is_long_gone_are_removed_and_a_deleted_one_is_made_again() {
     let repo = TestRepo::with_files_wanted(&[("a", 5), ("b", 3)]).with_out();
     cycle(&repo, "touch a").expect(0);
     let folder = slots(&repo);
     let gone = folder.with_file_name("gone-0123456789ab");
     fs::create_dir_all(gone.join("agent")).unwrap();
     fs::write(gone.join("owner"), "/nowhere/at/all/.git").unwrap();
+    let lately = folder.with_file_name("away-0123456789ab");
+    fs::create_dir_all(lately.join("agent")).unwrap();
+    fs::write(lately.join("owner"), "/on/a/drive/.git").unwrap();
+    let long_ago = SystemTime::now() - Duration::from_secs(31 * 24 * 60 * 60);
+    let owner = fs::File::open(gone.join("owner")).unwrap();
+    owner.set_modified(long_ago).unwrap();
     fs::remove_dir_all(folder.join("agent")).unwrap();
     cycle(&repo, "touch b").expect(0);
     assert_eq!(repo.each("result"), ["improved", "improved"]);
     wait_until("the copy is removed", || !gone.exists());
+    // It may only be on a drive that is not there today.
+    assert!(lately.join("agent").exists());
 }
 
 #[test]

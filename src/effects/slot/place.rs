@@ -4,6 +4,7 @@
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use crate::effects::files;
 use crate::effects::places::{self, folder_name};
@@ -11,6 +12,9 @@ use crate::error::{Error, Result};
 
 /// The file that says whose slots a folder holds.
 const OWNER: &str = "owner";
+/// How long after their last use slots stay whose repository is nowhere: it may be on a drive that is not there today, and what
+/// an agent committed before a crash is in no other place.
+const KEPT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 /// Returns the folder of the slots of the repository with this git directory, made if need be.
 pub fn of(git_dir: &Path) -> Result<PathBuf> {
@@ -40,7 +44,7 @@ fn cache() -> Result<PathBuf> {
     })
 }
 
-/// Removes the slots of repositories that are gone.
+/// Removes the slots of repositories that have been gone for long.
 fn remove_orphans(all: &Path) {
     for entry in fs::read_dir(all).into_iter().flatten().flatten() {
         let folder = entry.path();
@@ -50,8 +54,18 @@ fn remove_orphans(all: &Path) {
         let is_gone = owner.is_absolute()
             && fs::symlink_metadata(owner)
                 .is_err_and(|cause| cause.kind() == std::io::ErrorKind::NotFound);
-        if is_gone && let Err(error) = super::remove_all(&folder) {
+        if is_gone
+            && is_old(&folder.join(OWNER))
+            && let Err(error) = super::remove_all(&folder)
+        {
             tracing::warn!("{error}");
         }
     }
+}
+
+/// Says whether this file, which is written whenever the slots beside it are used, is older than they are kept.
+fn is_old(owner: &Path) -> bool {
+    let modified = fs::symlink_metadata(owner).and_then(|meta| meta.modified());
+    let age = modified.ok().and_then(|modified| modified.elapsed().ok());
+    age.is_some_and(|age| age > KEPT)
 }

@@ -40,41 +40,64 @@ pub fn settle(
     record.commit_sha.clone_from(&start.commit);
     record.content = Some(start.content.clone());
     record.goals_added = 0;
-    record.reverted_to = work.is_some().then(|| start.commit.clone());
+    record.reverted_to = work.is_kept().then(|| start.commit.clone());
     // From here on the cycle is settled: a crash of this start must not settle it again.
     journal.phase = Phase::Recording;
     journal.landing = None;
     journal.record = Some(record.clone());
     diary.write(journal)?;
     let what = match work {
-        Some(work) => format!("its change never reached the branch and stays under {work}"),
-        None => "it had changed nothing".to_owned(),
+        Work::Kept(work) => format!("its change never reached the branch and stays under {work}"),
+        Work::None => "it had changed nothing".to_owned(),
+        Work::Gone => "its copy was removed, and with it what the agent had done".to_owned(),
     };
     let said = format!("cycle {cycle} of a session that died was settled as interrupted: {what}");
     Ok((record, said))
 }
 
-/// Takes over what the agent had done so far; returns the ref that has it. A slot that is gone has nothing; one that cannot be
-/// looked at now has to wait.
-fn rescue(repo: &Repo, start: &Start, provisions: Provisions) -> Result<Option<String>> {
+/// What is left of an agent's work.
+enum Work {
+    /// The ref that has it.
+    Kept(String),
+    /// It had changed nothing, or nothing that can be read.
+    None,
+    /// Its copy is gone.
+    Gone,
+}
+
+impl Work {
+    fn is_kept(&self) -> bool {
+        matches!(self, Work::Kept(_))
+    }
+}
+
+/// Takes over what the agent had done so far. What cannot be looked at now has to wait.
+fn rescue(repo: &Repo, start: &Start, provisions: Provisions) -> Result<Work> {
     let name = start.work_ref();
     let is_there = || repo.resolve(&name).ok().flatten().is_some();
     if is_there() {
         // All of it was taken over before the session died, and the slot may be half made anew since.
-        return Ok(Some(name));
+        return Ok(Work::Kept(name));
     }
     let rescued = Isolation::after_a_crash(repo, start, provisions).and_then(|isolation| {
+        if isolation.refuse_gone().is_err() {
+            return Ok(None);
+        }
         let stock = isolation.take_stock(start)?;
-        Ok(stock.tip != start.commit)
+        Ok(Some(stock.tip != start.commit))
     });
     match rescued {
         Err(error) if error.is_of_machine() || error.is_halt() => return Err(error),
         Err(error) => {
             tracing::warn!("what the agent of the dead session did cannot be taken over: {error}");
         }
-        Ok(_) => {}
+        Ok(None) => return Ok(Work::Gone),
+        Ok(Some(_)) => {}
     }
-    Ok(is_there().then_some(name))
+    Ok(match is_there() {
+        true => Work::Kept(name),
+        false => Work::None,
+    })
 }
 
 /// Returns the branch that a cycle is recorded on: its own, or, where that was renamed or removed, the one that is checked out
