@@ -469,7 +469,7 @@ fn after_a_crash_the_next_start_puts_everything_back_before_it_calls_git() {
 fn an_agents_git_gc_is_no_change_of_settings() {
     for script in [
         "git gc -q",
-        "git gc -q --prune=now; git update-server-info; git commit-graph write --reachable; git repack -adq; git pack-refs --all",
+        "git gc -q; git update-server-info; git commit-graph write --reachable; git repack -Adq; git pack-refs --all",
         "echo failed >.git/gc.log; git -c gc.auto=1 -c gc.autoDetach=false gc -q --auto",
     ] {
         let repo = repository();
