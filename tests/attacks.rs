@@ -3,7 +3,12 @@
 //! ways stands in `yardstick`; here are the tricks.
 
 use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::time::{Duration, SystemTime};
 
+use evolve::effects::repo::Repo;
+use evolve::effects::workspace::Workspace;
 use serde_json::{Value, json};
 
 use crate::harness::{Run, TestRepo};
@@ -581,4 +586,56 @@ fn what_only_protection_could_freeze_is_kept_and_named() {
             "{what}: {reason}"
         );
     }
+}
+
+/// Makes the index say that a file is as it was noted, whatever is in it: overwrites what it has noted of time and size.
+fn forge_index(root: &Path, path: &str) {
+    let index = root.join(".git/index");
+    let mut bytes = fs::read(&index).unwrap();
+    let meta = fs::symlink_metadata(root.join(path)).unwrap();
+    let name = [path.as_bytes(), &[0]].concat();
+    let at = bytes.windows(name.len()).position(|part| part == name);
+    // Before the name of an entry of version 2 lie 62 bytes.
+    let entry = at.unwrap() - 62;
+    let noted = [
+        meta.ctime(),
+        meta.ctime_nsec(),
+        meta.mtime(),
+        meta.mtime_nsec(),
+        meta.dev() as i64,
+        meta.ino() as i64,
+    ];
+    for (number, value) in noted.iter().enumerate() {
+        let place = entry + 4 * number;
+        bytes[place..place + 4].copy_from_slice(&(*value as u32).to_be_bytes());
+    }
+    bytes[entry + 36..entry + 40].copy_from_slice(&(meta.len() as u32).to_be_bytes());
+    // Git believes an index without a digest.
+    let end = bytes.len();
+    bytes[end - 20..].fill(0);
+    fs::write(index, bytes).unwrap();
+    // What is noted is older than the index, or git would read the file.
+    let later = SystemTime::now() + Duration::from_secs(60);
+    let index = fs::File::open(root.join(".git/index")).unwrap();
+    index.set_modified(later).unwrap();
+}
+
+#[test]
+fn what_the_index_was_made_to_say_of_a_file_is_not_believed() {
+    let repo = TestRepo::empty();
+    repo.write("judge", "exit 1\n");
+    repo.write("other", "as it was\n");
+    repo.commit_goals("  - {id: a, description: a, check: sh judge, weight: 5}\n");
+    let opened = Repo::discover(&repo.root()).unwrap();
+    let workspace = Workspace { repo: &opened };
+    let start = workspace.begin("session", 1).unwrap();
+    repo.write("judge", "exit 0\n");
+    repo.write("other", "something else\n");
+    for path in ["judge", "other"] {
+        forge_index(&repo.root(), path);
+    }
+    // Git itself is taken in.
+    assert_eq!(repo.status(), Vec::<String>::new());
+    let stock = workspace.take_stock(&start).unwrap();
+    assert_eq!(stock.files, ["judge", "other"]);
 }

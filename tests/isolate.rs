@@ -454,6 +454,29 @@ fn a_killed_session_leaves_the_branch_alone_and_the_next_one_settles_it_with_or_
 }
 
 #[test]
+fn whatever_shape_a_change_has_it_lands() {
+    for change in [
+        "mkdir new; echo x >new/x",
+        "mkdir -p deep/er/still; echo x >deep/er/still/x; echo y >deep/y",
+        "git mv folder moved",
+        "git rm -q folder/one folder/two; echo file >folder",
+        "rm name; mkdir name; echo x >name/x",
+        "ln -s name link; rm -r folder; ln -s name folder",
+        "chmod +x name; echo more >>folder/one",
+    ] {
+        let repo = TestRepo::with_files_wanted(&[("a", 5)]).with_out();
+        repo.write("folder/one", "1\n");
+        repo.write("folder/two", "2\n");
+        repo.write("name", "n\n");
+        repo.commit_all("more");
+        cycle(&repo, &format!("touch a; {change}")).expect(0);
+        assert_eq!(repo.each("result"), ["improved"], "{change}");
+        assert_eq!(repo.status(), Vec::<String>::new(), "{change}");
+        repo.git(&["diff", "--exit-code", "HEAD"]);
+    }
+}
+
+#[test]
 fn a_copy_that_was_removed_after_a_crash_is_said_to_be_gone_with_what_was_in_it() {
     let repo = TestRepo::with_files_wanted(&[("a", 5)]).with_out();
     repo.agent_does(&[

@@ -258,3 +258,21 @@ fn what_was_queued_or_asked_for_again_is_shown_at_once_and_taken_as_shown() {
     repo.cycle("touch more").expect(0);
     assert_eq!(repo.newest()["goal_id"], "next-work:tidy up");
 }
+
+#[test]
+fn what_is_no_text_in_words_of_others_is_none_in_the_records_either() {
+    let repo = TestRepo::with_files_wanted(&[("a", 5)]).with_out();
+    fs::create_dir_all(repo.path(".agents/rpi")).unwrap();
+    let line = b"{\"title\":\"odd\xff\\udbff\\udfff\",\"severity\":\"high\"}\n";
+    fs::write(repo.path(".agents/rpi/next-work.jsonl"), line).unwrap();
+    repo.agent_does(&[
+        "touch a",
+        "touch b",
+        "printf 'words \\364\\217\\277\\277 \\377' >\"$EVOLVE_GIVE_UP\"",
+    ]);
+    repo.run(&["--max-cycles=2"]).expect(0);
+    let history = fs::read(repo.path(".agents/evolve/cycle-history.jsonl")).unwrap();
+    let history = String::from_utf8(history).expect("the history is text");
+    assert!(history.contains("odd\u{fffd}\u{fffd}"), "{history}");
+    repo.evolve(&["audit"]).expect(0);
+}

@@ -273,7 +273,7 @@ impl Journal {
     fn living_writer(&self, git_dir: &Path) -> Option<u32> {
         let (pid, started) = self.writer.filter(|_| self.place == here(git_dir))?;
         let is_other = pid != std::process::id();
-        (is_other && proc_table::is_alive(pid, Some(started))).then_some(pid)
+        (is_other && proc_table::is_at_work(pid, Some(started))).then_some(pid)
     }
 }
 

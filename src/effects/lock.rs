@@ -16,6 +16,9 @@ use crate::error::{Error, Kind, Result};
 /// How long the remains of a dead `evolve` are waited for.
 const REMAINS: Duration = Duration::from_secs(30);
 
+/// How long a holder must have been seen that seems to be at work: between a kill and its first trace in the kernel's table lies a
+/// moment.
+const SEEN: Duration = Duration::from_millis(100);
 /// How long a turn at the shared files is waited for.
 const TURN: Duration = Duration::from_secs(10);
 /// How many numbered places there are to choose from.
@@ -121,6 +124,10 @@ impl Holder {
     fn is_alive(&self) -> bool {
         proc_table::is_alive(self.pid, self.start_time)
     }
+
+    fn is_at_work(&self) -> bool {
+        proc_table::is_at_work(self.pid, self.start_time)
+    }
 }
 
 impl Lock {
@@ -153,7 +160,7 @@ impl AsFd for Handle {
     }
 }
 
-/// Takes the lock at `path`. Fails at once if a living `evolve` holds it (exit 5).
+/// Takes the lock at `path`. Fails if a living `evolve` holds it (exit 5); one that was killed is waited for.
 pub async fn take(path: &Path, since: &str) -> Result<Lock> {
     let file = open(path)?;
     let began = Instant::now();
@@ -162,8 +169,8 @@ pub async fn take(path: &Path, since: &str) -> Result<Lock> {
             Ok(()) => return write_holder(file, path, since),
             Err(TryLockError::WouldBlock) => {
                 let holder = read_holder(&file);
-                let is_alive = holder.as_ref().is_some_and(Holder::is_alive);
-                if is_alive {
+                let is_at_work = holder.as_ref().is_some_and(Holder::is_at_work);
+                if is_at_work && began.elapsed() > SEEN {
                     return Err(held_by(holder));
                 }
                 if began.elapsed() > REMAINS {

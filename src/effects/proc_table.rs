@@ -136,6 +136,28 @@ pub fn is_in_background(pid: u32) -> bool {
     terminal.is_some_and(|number| number != 0) && foreground != group(pid).map(i64::from)
 }
 
+/// The same, and nothing has begun to end it: one that was killed is there for as long as what it waits for takes.
+pub fn is_at_work(pid: u32, started: Option<u64>) -> bool {
+    is_alive(pid, started) && !is_ending(pid)
+}
+
+/// Says whether a process is about to end: SIGKILL waits for it (signal 9 is bit 8 of what is pending), or it is exiting already
+/// (`PF_EXITING` of the kernel's sched.h).
+fn is_ending(pid: u32) -> bool {
+    const KILL: u64 = 1 << 8;
+    const EXITING: u64 = 0x4;
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let pending = status
+        .lines()
+        .filter_map(|line| {
+            line.strip_prefix("SigPnd:")
+                .or(line.strip_prefix("ShdPnd:"))
+        })
+        .filter_map(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    let flags: u64 = field(pid, 6).unwrap_or(0);
+    pending.into_iter().any(|mask| mask & KILL != 0) || flags & EXITING != 0
+}
+
 /// Returns field number `index` of `/proc/<pid>/stat`, counted from 0 at the state, which follows the name in brackets.
 fn field<T: std::str::FromStr>(pid: u32, index: usize) -> Option<T> {
     stat(pid)?.split_ascii_whitespace().nth(index)?.parse().ok()

@@ -11,6 +11,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
 
 use git2::{
     ConfigLevel, ErrorCode, ObjectType, Oid, Repository, RepositoryOpenFlags, RepositoryState,
@@ -32,6 +33,9 @@ pub use objects::Objects;
 pub use past::Past;
 pub use refs::SYMBOLIC;
 pub use trees::{Difference, Entry, hash_blob};
+
+/// How long the lock of a ref is waited for: it is held for as long as one small file takes to be written.
+const REF_PATIENCE: Duration = Duration::from_secs(3);
 
 /// A git repository with a working tree.
 pub struct Repo {
@@ -449,15 +453,21 @@ impl Repo {
         }
     }
 
-    /// Moves a ref from `old` to `new`; false if it no longer was at `old`.
+    /// Moves a ref from `old` to `new`; false if it no longer was at `old`. Another git that writes it just now is waited for.
     pub fn move_ref(&self, name: &str, old: &str, new: &str, note: &str) -> Result<bool> {
-        match self
-            .inner
-            .reference_matching(name, oid(new)?, true, oid(old)?, note)
-        {
-            Ok(_) => Ok(true),
-            Err(cause) if cause.code() == ErrorCode::Modified => Ok(false),
-            Err(cause) => Err(self.cannot("move a ref")(cause)),
+        let until = Instant::now() + REF_PATIENCE;
+        loop {
+            let moved = self
+                .inner
+                .reference_matching(name, oid(new)?, true, oid(old)?, note);
+            match moved {
+                Ok(_) => return Ok(true),
+                Err(cause) if cause.code() == ErrorCode::Modified => return Ok(false),
+                Err(cause) if cause.code() == ErrorCode::Locked && Instant::now() < until => {
+                    std::thread::sleep(Duration::from_millis(10));
+                }
+                Err(cause) => return Err(self.cannot("move a ref")(cause)),
+            }
         }
     }
 

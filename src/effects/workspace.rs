@@ -8,6 +8,7 @@ mod hidden;
 mod inside;
 mod land;
 mod put_back;
+mod restat;
 mod restore;
 mod staged;
 mod status;

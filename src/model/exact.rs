@@ -63,6 +63,15 @@ pub fn shown(text: &str) -> String {
     shown
 }
 
+/// Returns a character as it may stand in text of this program's own: what stands for a byte, or could be taken for such, is
+/// replaced, because it would be written as that byte.
+pub fn as_text(c: char) -> char {
+    match stands_for_byte(c) {
+        Some(_) => char::REPLACEMENT_CHARACTER,
+        None => c,
+    }
+}
+
 fn holder(byte: u8) -> char {
     char::from_u32(FIRST + u32::from(byte)).unwrap_or(char::REPLACEMENT_CHARACTER)
 }

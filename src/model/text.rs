@@ -4,8 +4,11 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use crate::model::exact;
+
 /// Cleans text that came from outside: no escape sequences, no control characters, no invisible change of direction.
-/// Newlines and tabs stay; a carriage return becomes a newline.
+/// Newlines and tabs stay; a carriage return becomes a newline. What stands for a byte that is no text (`exact`) becomes the
+/// sign for that.
 pub fn clean(text: &str) -> String {
     let plain = anstream::adapter::strip_str(text).to_string();
     plain
@@ -13,6 +16,7 @@ pub fn clean(text: &str) -> String {
         .replace('\r', "\n")
         .chars()
         .filter(|c| matches!(c, '\n' | '\t') || !(c.is_control() || is_invisible(*c)))
+        .map(exact::as_text)
         .collect()
 }
 

@@ -5,6 +5,7 @@
 use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::fs;
+use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt;
 
 use serde::{Deserialize, Serialize};
@@ -149,13 +150,16 @@ impl Workspace<'_> {
     /// Says whether a new file can be written where nothing tracked is: nothing is there, or the very same.
     fn is_free(&self, one: &Difference, going: &HashSet<&[u8]>) -> Result<bool> {
         let root = &self.repo.root;
-        if !is_beneath(root, &one.path) {
-            // A file that goes with this very change makes room for a folder.
-            return Ok(one
-                .path
-                .iter()
-                .enumerate()
-                .any(|(index, byte)| *byte == b'/' && going.contains(&one.path[..index])));
+        let slashes = one.path.iter().enumerate();
+        for (index, _) in slashes.filter(|(_, byte)| **byte == b'/') {
+            let above = &one.path[..index];
+            match fs::symlink_metadata(root.join(OsStr::from_bytes(above))) {
+                Ok(meta) if meta.is_dir() => {}
+                // A file that goes with this very change makes room for a folder.
+                Ok(_) => return Ok(going.contains(above)),
+                // So does nothing at all.
+                Err(cause) => return Ok(cause.kind() == ErrorKind::NotFound),
+            }
         }
         match fs::symlink_metadata(root.join(OsStr::from_bytes(&one.path))) {
             Err(_) => Ok(true),

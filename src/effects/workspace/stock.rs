@@ -57,6 +57,7 @@ impl Workspace<'_> {
             left.notes
                 .push(format!("the agent left {what} in progress; it was ended"));
         }
+        self.distrust_index(start)?;
         let found = self.follow(start)?;
         left.notes.extend(put_back);
         left.notes.extend(found.notes);
