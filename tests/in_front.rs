@@ -202,3 +202,55 @@ fn a_module_that_a_script_takes_from_beside_it_is_named_when_it_comes_or_changes
         );
     }
 }
+
+/// `make` takes GNUmakefile before Makefile: as good as an edit of the one that was there.
+#[test]
+fn a_file_that_a_tool_takes_in_place_of_a_protected_one_moves_the_goalposts() {
+    let plant = "printf 't:\\n\\ttrue\\n' >GNUmakefile; touch a";
+    let words = "GNUmakefile would be taken in place of Makefile";
+    for (what, protect, script) in [
+        ("protected", "[Makefile]", plant.to_owned()),
+        (
+            "protected, committed",
+            "[Makefile]",
+            format!("{plant}; git add -A; git commit -qm m"),
+        ),
+        (
+            "protected, hidden",
+            "[Makefile]",
+            format!("echo GNUmakefile >>.gitignore; {plant}"),
+        ),
+        ("named", "[other]", plant.to_owned()),
+        (
+            "named, hidden",
+            "[other]",
+            format!("echo GNUmakefile >>.gitignore; {plant}"),
+        ),
+    ] {
+        let repo = TestRepo::empty();
+        repo.write("Makefile", "t:\n\ttest -e good\n");
+        repo.write(
+            "GOALS.yaml",
+            &format!(
+                "version: 1\nevolve: {{protect: {protect}}}\ngoals:\n  - {{id: a, description: a, check: test -e a, weight: 5}}\n  - {{id: m, description: m, check: make -s t, weight: 1}}\n"
+            ),
+        );
+        repo.commit_all("first");
+        let start = repo.head();
+        repo.cycle(&script).expect(0);
+        let record = repo.newest();
+        let (reason, notes) = (record["reason"].to_string(), record["notes"].to_string());
+        if protect == "[other]" {
+            assert_eq!(record["result"], "improved", "{what}: {record:#}");
+            assert!(notes.contains(words), "{what}: {record:#}");
+            continue;
+        }
+        assert_eq!(record["result"], "regressed", "{what}: {record:#}");
+        assert!(
+            reason.contains("goalposts moved: ") && reason.contains(words),
+            "{what}: {reason}"
+        );
+        assert_eq!(repo.content("HEAD"), repo.content(&start), "{what}");
+        assert!(!repo.has("GNUmakefile"), "{what}");
+    }
+}

@@ -470,6 +470,54 @@ fn what_a_check_leans_on_is_named_when_it_changes_and_frozen_where_protected() {
 }
 
 #[test]
+fn what_a_check_uses_at_second_hand_is_named_when_it_changes_and_proposed() {
+    // What is called, and the file behind it that changes.
+    for (check, file) in [
+        ("make -s t", "rules.mk"),
+        ("make -s t", "later.mk"),
+        ("make -s t", "tool.sh"),
+        ("sh s/c.sh", "s/lib/l.sh"),
+        ("sh s/c.sh", "Makefile"),
+        ("npm run ok || exit 0", "t.sh"),
+    ] {
+        let repo = TestRepo::empty();
+        repo.write("rules.mk", "t:\n\ttrue\n\tsh tool.sh\n");
+        repo.write("Makefile", "include rules.mk\n-include later.mk\n");
+        repo.write(
+            "s/c.sh",
+            "D=$(dirname \"$0\")\nsh \"$D/lib/l.sh\" && make -s t\n",
+        );
+        repo.write(
+            "package.json",
+            "{\"scripts\": {\"ok\": \"sh t.sh\", \"start\": \"sh free.sh\"}}\n",
+        );
+        for script in ["s/lib/l.sh", "t.sh", "tool.sh", "free.sh"] {
+            repo.write(script, "true\n");
+        }
+        repo.commit_goals(&format!(
+            "  - {{id: a, description: a, check: test -e a, weight: 5}}\n  - {{id: b, description: b, check: \"{check}\", weight: 1}}\n"
+        ));
+        let said = repo.evolve(&["validate"]).expect(0).stdout;
+        let proposed = said.lines().find(|line| line.contains("protect: ["));
+        let is_proposed = proposed.is_some_and(|line| line.contains(&format!("\"{file}\"")));
+        assert_eq!(is_proposed, file != "later.mk", "{file}: {said}");
+        repo.cycle(&format!("echo >>{file}; echo >>free.sh; touch a"))
+            .expect(0);
+        let record = repo.newest();
+        assert_eq!(record["result"], "improved", "{file}: {record:#}");
+        let named = format!("only `protect` would freeze: {file}\"");
+        let notes = record["notes"].to_string();
+        assert!(notes.contains(&named), "{file}: {notes}");
+        let summary = repo.read(".agents/evolve/session-summary.md");
+        let summary = summary.replace('\\', "");
+        assert!(
+            summary.contains(&format!("would freeze: {file}")),
+            "{summary}"
+        );
+    }
+}
+
+#[test]
 fn validate_proposes_what_to_protect() {
     let repo = repository();
     let run = repo.evolve(&["validate"]).expect(0);

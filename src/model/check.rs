@@ -3,27 +3,39 @@
 //! Running is being the command, or the script handed to an interpreter. A file that is merely read is what a goal is about, and is
 //! not named here. Only what stands literally in the text is found: `sh "$script"` names nothing.
 
+use std::fmt;
+
 mod modules;
 mod programs;
 mod shell;
+mod tasks;
 mod whole;
 
 use programs::{
-    Arguments, hooks, interpreter, is_shell, scan, script_by_option, steering, wrapper,
+    Arguments, Groups, hooks, interpreter, is_shell, orders, scan, script_by_option, steering,
+    wrapper,
 };
-use shell::{Command, Item};
+use shell::{Command, Item, SELF};
 
 pub use modules::{Front, fronts, imported};
+pub use tasks::{Code, Used, code_in, included};
 pub use whole::looks_at_everything;
 
 /// How often code inside code (`sh -c "sh -c …"`) is looked into.
 const MAX_NESTING: usize = 8;
 
+/// What a path below the root begins with that does not depend on the current folder.
+const ROOT: char = '\u{2}';
+
 /// Returns the files of the repository that `check` runs, relative to its root, in the order of the text. `is_file` says whether
 /// such a path is a file of the repository.
 pub fn runs(check: &str, is_file: &dyn Fn(&str) -> bool) -> Vec<String> {
+    runs_of(&calls(check), is_file)
+}
+
+fn runs_of(calls: &[Call], is_file: &dyn Fn(&str) -> bool) -> Vec<String> {
     let mut paths = Vec::new();
-    for call in calls(check) {
+    for call in calls {
         for word in call.scripts() {
             add(&mut paths, call.path(&word), is_file);
         }
@@ -34,27 +46,85 @@ pub fn runs(check: &str, is_file: &dyn Fn(&str) -> bool) -> Vec<String> {
 /// Returns the files of the repository that steer what `check` runs and that it does not run itself: a Makefile's recipes, the
 /// scripts of package.json, a linter's configuration. Only `protect` can freeze them.
 pub fn leans_on(check: &str, is_file: &dyn Fn(&str) -> bool) -> Vec<String> {
+    let calls = calls(check);
     let mut paths = Vec::new();
-    for call in calls(check) {
-        let (name, subcommand) = call.steered();
-        if matches!(name.as_str(), "make" | "gmake") && !call.scripts().is_empty() {
-            continue;
-        }
-        for group in steering(&name, subcommand.as_deref()) {
-            let there = |name: &&str| call.path(name).filter(|path| is_file(path));
-            // Most tools look upwards from where they are started.
-            let above = |name: &&str| Some(name.to_string()).filter(|path| is_file(path));
-            let path = group.iter().find_map(there);
-            add(
-                &mut paths,
-                path.or_else(|| group.iter().find_map(above)),
-                is_file,
-            );
+    for call in &calls {
+        for path in call.steered_by(is_file) {
+            add(&mut paths, Some(path), is_file);
         }
     }
-    let run = runs(check, is_file);
+    let run = runs_of(&calls, is_file);
     paths.retain(|path| !run.contains(path));
     paths
+}
+
+/// Returns the files of the repository that `code` runs or is steered by, and what it asks of them.
+pub fn uses(code: &Code, is_file: &dyn Fn(&str) -> bool) -> Vec<Used> {
+    let mut found: Vec<Used> = Vec::new();
+    for call in code.calls() {
+        let scripts = call.scripts();
+        let run = scripts.iter().filter_map(|word| call.path(word));
+        let run = run.map(|file| (file, call.dir.clone()));
+        let steering = call.steered_by(is_file).into_iter().map(|file| {
+            let folder = file.rsplit_once('/').map_or("", |(folder, _)| folder);
+            (file.clone(), Some(folder.to_owned()))
+        });
+        for (file, dir) in run.chain(steering).filter(|(file, _)| is_file(file)) {
+            let tasks = match tasks::has_tasks(&file) {
+                true => tasks::asked(&call),
+                false => Vec::new(),
+            };
+            let used = Used { file, dir, tasks };
+            if !found.contains(&used) {
+                found.push(used);
+            }
+        }
+    }
+    found
+}
+
+/// Returns the paths, there or not, of what could steer what `code` runs.
+pub fn may_steer(code: &Code) -> Vec<String> {
+    let calls = code.calls();
+    let groups = calls.iter().flat_map(|call| call.choices(steering));
+    groups.flatten().collect()
+}
+
+/// Returns what is not there and would be taken in place of a file that is, with that file: GNUmakefile before Makefile.
+pub fn instead(code: &Code, is_file: &dyn Fn(&str) -> bool) -> Vec<Instead> {
+    let mut found = Vec::new();
+    for call in code.calls() {
+        for group in call
+            .choices(steering)
+            .into_iter()
+            .chain(call.choices(orders))
+        {
+            let Some(at) = group.iter().position(|path| is_file(path)) else {
+                continue;
+            };
+            found.extend(group[..at].iter().map(|path| Instead {
+                path: path.clone(),
+                of: group[at].clone(),
+            }));
+        }
+    }
+    found
+}
+
+/// A file that a tool would take in place of another one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Instead {
+    /// Not there yet.
+    pub path: String,
+    /// The file that counts as long as it is not.
+    pub of: String,
+}
+
+impl fmt::Display for Instead {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Instead { path, of } = self;
+        write!(f, "{path} would be taken in place of {of}")
+    }
 }
 
 /// Says whether `path` is a file that would steer what `check` runs, there already or not: a tool finds it by its name.
@@ -67,14 +137,6 @@ pub fn is_steered_by(check: &str, path: &str) -> bool {
         })
     };
     !leans_on(check, &|file| file == path).is_empty() || is_hooked()
-}
-
-/// Returns the files of the repository that a script of a shell runs or sources, in the order of its text.
-pub fn runs_in_script(name: &str, text: &str, is_file: &dyn Fn(&str) -> bool) -> Vec<String> {
-    match is_shells(name, text) {
-        true => runs(text, is_file),
-        false => Vec::new(),
-    }
 }
 
 /// Says whether a script is one for a shell.
@@ -153,7 +215,36 @@ struct Call {
 impl Call {
     /// Returns `word` as a path below the root.
     fn path(&self, word: &str) -> Option<String> {
-        join(self.dir.as_deref()?, word).filter(|path| !path.is_empty())
+        let dir = self.dir.as_deref().or(word.starts_with(ROOT).then_some(""));
+        join(dir?, word).filter(|path| !path.is_empty())
+    }
+
+    /// Returns the files by which the tool is steered, as they are.
+    fn steered_by(&self, is_file: &dyn Fn(&str) -> bool) -> Vec<String> {
+        let there = |group: Vec<String>| group.into_iter().find(|path| is_file(path));
+        let groups = self.choices(steering);
+        groups.into_iter().filter_map(there).collect()
+    }
+
+    /// Returns the paths of files that steer the tool: in each group the first that exists counts.
+    fn choices(&self, groups: fn(&str, Option<&str>) -> Groups) -> Vec<Vec<String>> {
+        let (name, subcommand) = self.steered();
+        if matches!(name.as_str(), "make" | "gmake") && !self.scripts().is_empty() {
+            return Vec::new();
+        }
+        let paths = |group: &&[&str]| {
+            let there = group.iter().filter_map(|name| self.path(name));
+            // Most tools look upwards from where they are started.
+            let mut paths: Vec<String> = there.collect();
+            for name in group.iter().map(|name| name.to_string()) {
+                if !paths.contains(&name) {
+                    paths.push(name);
+                }
+            }
+            paths
+        };
+        let groups = groups(&name, subcommand.as_deref());
+        groups.iter().map(paths).collect()
     }
 
     /// Returns the words that name a file which is run.
@@ -221,6 +312,10 @@ fn stem(command: &str) -> String {
 
 /// Returns `path`, seen from `dir`, without `.` and `..`; `None` if it lies outside the repository.
 fn join(dir: &str, path: &str) -> Option<String> {
+    let (dir, path) = match path.strip_prefix(ROOT) {
+        Some(path) => ("", path),
+        None => (dir, path),
+    };
     if path.starts_with('/') || path.contains('\0') {
         return None;
     }
@@ -238,13 +333,20 @@ fn join(dir: &str, path: &str) -> Option<String> {
 }
 
 fn calls(check: &str) -> Vec<Call> {
-    let mut walk = Walk {
-        calls: Vec::new(),
-        dirs: vec![Some(String::new())],
-        nesting: 0,
-    };
-    walk.text(check);
-    walk.calls
+    Code::of_check(check).calls()
+}
+
+impl Code {
+    fn calls(&self) -> Vec<Call> {
+        let mut walk = Walk {
+            calls: Vec::new(),
+            dirs: vec![self.dir.clone()],
+            nesting: 0,
+            script: self.script.clone(),
+        };
+        walk.text(&self.text);
+        walk.calls
+    }
 }
 
 /// Goes through shell text, following `cd`.
@@ -253,6 +355,8 @@ struct Walk {
     /// The directory of each open subshell, the innermost last; never empty.
     dirs: Vec<Option<String>>,
     nesting: usize,
+    /// Whose text this is.
+    script: Option<String>,
 }
 
 impl Walk {
@@ -278,9 +382,19 @@ impl Walk {
 
     /// Reads code that runs in a shell of its own.
     fn inner_text(&mut self, text: &str) {
+        let script = self.script.take();
         self.dirs.push(self.dir());
         self.text(text);
         self.dirs.pop();
+        self.script = script;
+    }
+
+    /// Puts the script's path where a word has a mark for it.
+    fn placed(&self, word: &str) -> String {
+        match (&self.script, word.strip_prefix(SELF)) {
+            (Some(script), Some(rest)) => format!("{ROOT}{script}{rest}"),
+            _ => word.replace(SELF, "$"),
+        }
     }
 
     fn dir(&self) -> Option<String> {
@@ -288,7 +402,9 @@ impl Walk {
     }
 
     fn command(&mut self, command: Command) {
-        let words = unwrap(command.words);
+        let words = command.words.iter().map(|word| self.placed(word));
+        let words = unwrap(words.collect());
+        let stdin = command.stdin.map(|word| self.placed(&word));
         let Some(name) = words.first().map(|word| stem(word)) else {
             return;
         };
@@ -304,9 +420,9 @@ impl Walk {
             "make" | "gmake" => self.made(words),
             name if is_shell(name) => match shell_code(&words) {
                 Some(code) => self.inner_text(&code),
-                None => self.call(words, command.stdin),
+                None => self.call(words, stdin),
             },
-            _ => self.call(words, command.stdin),
+            _ => self.call(words, stdin),
         }
     }
 
@@ -320,6 +436,7 @@ impl Walk {
             .iter()
             .find(|word| !matches!(word.as_str(), "-P" | "-L" | "--" | "-e"));
         let dir = match (self.dir(), target) {
+            (_, Some(target)) if target.starts_with(ROOT) => join("", target),
             (Some(dir), Some(target)) => join(&dir, target),
             // Home, or somewhere below a directory that is not known.
             (Some(_) | None, _) => None,

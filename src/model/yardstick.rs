@@ -1,13 +1,13 @@
 //! What may not move while a cycle runs: the goals as loaded, the files that their checks run, and what is protected.
 //! Says what a change did to them (rule 9). Pure.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use globset::{Glob, GlobSet, GlobSetBuilder};
 use serde::{Deserialize, Serialize};
 
-use crate::model::check::{self, Front};
+use crate::model::check::{self, Code, Front, Instead, Used};
 use crate::model::goals::{Goal, Goals};
 
 /// How many scripts that scripts run are looked into.
@@ -68,6 +68,12 @@ pub struct Yardstick {
     imported: Vec<String>,
     /// The folders from which Python takes modules before its own.
     pub fronts: Vec<Front>,
+    /// What checks use, with what they ask of it.
+    used: Vec<Used>,
+    /// What could steer the code that checks hand on to, there or not.
+    steering: Vec<String>,
+    /// What a tool would take in place of a file that is there.
+    instead: Vec<Instead>,
     protected: GlobSet,
 }
 
@@ -77,10 +83,15 @@ impl Yardstick {
         let mut frozen = Vec::new();
         let mut leaned_on = Vec::new();
         let mut fronts = Vec::new();
+        let mut used = Vec::new();
+        let mut instead = Vec::new();
         for goal in &goals.goals {
             frozen.extend(check::runs(&goal.check, is_file));
             leaned_on.extend(check::leans_on(&goal.check, is_file));
-            fronts.extend(check::fronts(&goal.check));
+            let code = Code::of_check(&goal.check);
+            fronts.extend(check::fronts(&code));
+            used.extend(check::uses(&code, is_file));
+            instead.extend(check::instead(&code, is_file));
         }
         frozen.sort();
         frozen.dedup();
@@ -93,6 +104,9 @@ impl Yardstick {
             leaned_on,
             imported: Vec::new(),
             fronts,
+            used,
+            steering: Vec::new(),
+            instead,
             protected,
         }
     }
@@ -103,24 +117,32 @@ impl Yardstick {
         is_file: &dyn Fn(&str) -> bool,
         read: &dyn Fn(&str) -> Option<String>,
     ) -> Yardstick {
-        let mut waiting = self.frozen.clone();
-        let mut seen = waiting.clone();
-        while let Some(script) = waiting.pop() {
-            let text = read(&script).unwrap_or_default();
-            if self.frozen.contains(&script) {
-                self.imported.extend(check::imported(&script, &text));
+        let mut seen = std::mem::take(&mut self.used);
+        let mut at = 0;
+        while let Some(used) = seen.get(at).cloned() {
+            at += 1;
+            let text = read(&used.file).unwrap_or_default();
+            if self.frozen.contains(&used.file) {
+                self.imported.extend(check::imported(&used.file, &text));
             }
-            if check::is_shells(&script, &text) {
-                self.fronts.extend(check::fronts(&text));
+            let included = check::included(&used, &text);
+            self.imported
+                .extend(included.iter().map(|one| one.file.clone()));
+            let mut next = included;
+            next.retain(|one| is_file(&one.file));
+            for code in check::code_in(&used, &text) {
+                next.extend(check::uses(&code, is_file));
+                self.fronts.extend(check::fronts(&code));
+                self.steering.extend(check::may_steer(&code));
+                self.instead.extend(check::instead(&code, is_file));
             }
-            for file in check::runs_in_script(&script, &text, is_file) {
-                if !seen.contains(&file) && seen.len() < MOST_SCRIPTS {
-                    seen.push(file.clone());
-                    waiting.push(file);
+            for one in next {
+                if seen.len() < MOST_SCRIPTS && !seen.contains(&one) {
+                    seen.push(one);
                 }
             }
         }
-        let found = seen.split_off(self.frozen.len()).into_iter();
+        let found = seen.into_iter().map(|used| used.file);
         let imported = self.imported.iter().filter(|path| is_file(path)).cloned();
         let found = found.chain(imported);
         let found = found.filter(|path| !self.is_frozen(path));
@@ -129,6 +151,18 @@ impl Yardstick {
         self.leaned_on.sort();
         self.leaned_on.dedup();
         self
+    }
+
+    /// Returns what is there now, and was not, and would be taken in place of a file that is known; those first that would be
+    /// taken in place of a frozen one.
+    pub fn taken_instead(&self, is_file: &dyn Fn(&str) -> bool) -> Vec<Instead> {
+        let there = self.instead.iter().filter(|one| is_file(&one.path));
+        let (mut found, named): (Vec<Instead>, Vec<Instead>) =
+            there.cloned().partition(|one| self.is_frozen(&one.of));
+        found.extend(named);
+        let mut seen = BTreeSet::new();
+        found.retain(|one| seen.insert(one.path.clone()));
+        found
     }
 
     /// Says whether a check leans on a changed or new file that nothing freezes.
@@ -141,6 +175,7 @@ impl Yardstick {
         };
         !self.is_frozen(path)
             && (self.leaned_on.iter().any(|known| known == path)
+                || self.steering.iter().any(|known| known == path)
                 || self.imported.iter().any(is_imported)
                 || is_used())
     }

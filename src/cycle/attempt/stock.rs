@@ -58,6 +58,7 @@ impl Attempt<'_> {
                 .cloned()
                 .collect();
             Workspace::note_leaned_on(&mut stock, &changed);
+            refuse_instead(session, start, (yardstick, &mut stock))?;
             let now = program::called_by_checks(self.goals, &session.repo.root);
             let moved = yardstick::put_in_front(&self.programs, &now);
             // No undo reaches what git does not track, and the next session would believe it.
@@ -118,17 +119,10 @@ impl Attempt<'_> {
         start: &Start,
         (now, stock): (&[String], &mut Stock),
     ) -> Result<()> {
-        let mut quarantine = Quarantine::of(&session.repo.private, &start.session, start.cycle);
-        for path in now.iter().filter(|path| !self.own_modules.contains(path)) {
-            let below = format!("{path}/");
-            let is_held = |file: &String| file == path || file.starts_with(&below);
-            if !stock.files.iter().any(is_held) {
-                quarantine.take(&session.repo.root, path.as_bytes())?;
-            }
-        }
+        let new = now.iter().filter(|path| !self.own_modules.contains(path));
+        quarantine_unheld(session, start, (new, stock))?;
         let taken = yardstick::taken_for_own(&self.own_modules, now);
         stock.change.goalposts.extend(taken);
-        stock.notes.extend(quarantine.notes());
         Ok(())
     }
 
@@ -159,4 +153,42 @@ impl Attempt<'_> {
         ));
         Ok(())
     }
+}
+
+/// Refuses what a tool would take in place of a frozen file now, and names what it would take in place of another one.
+fn refuse_instead(
+    session: &Session,
+    start: &Start,
+    (yardstick, stock): (&Yardstick, &mut Stock),
+) -> Result<()> {
+    let is_file = |path: &str| session.workspace().has_file_on_disk(path.as_bytes());
+    let taken = yardstick.taken_instead(&is_file);
+    let (refused, named): (Vec<_>, Vec<_>) = taken
+        .into_iter()
+        .partition(|one| yardstick.is_frozen(&one.of));
+    quarantine_unheld(session, start, (refused.iter().map(|one| &one.path), stock))?;
+    stock
+        .change
+        .goalposts
+        .extend(refused.iter().map(ToString::to_string));
+    stock.notes.extend(named.iter().map(ToString::to_string));
+    Ok(())
+}
+
+/// Takes away what no commit holds: no undo would reach it.
+fn quarantine_unheld<'p>(
+    session: &Session,
+    start: &Start,
+    (paths, stock): (impl Iterator<Item = &'p String>, &mut Stock),
+) -> Result<()> {
+    let mut quarantine = Quarantine::of(&session.repo.private, &start.session, start.cycle);
+    for path in paths {
+        let below = format!("{path}/");
+        let is_held = |file: &String| file == path || file.starts_with(&below);
+        if !stock.files.iter().any(is_held) {
+            quarantine.take(&session.repo.root, path.as_bytes())?;
+        }
+    }
+    stock.notes.extend(quarantine.notes());
+    Ok(())
 }

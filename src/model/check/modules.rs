@@ -1,7 +1,7 @@
 //! Where interpreters look for modules: what lies beside a script is taken before what is installed, as a program in an earlier
 //! folder of PATH is. Pure.
 
-use super::{Call, calls, join, programs, stem};
+use super::{Call, Code, join, programs, stem};
 
 /// Modules that Python brings along (3.11; `test` and the like, which programs do not use, are left out): none that is new
 /// beside a script has one of these names by chance.
@@ -43,10 +43,10 @@ impl Front {
     }
 }
 
-/// Returns the folders from which the Python that `check` calls takes modules first.
-pub fn fronts(check: &str) -> Vec<Front> {
+/// Returns the folders from which the Python that `code` calls takes modules first.
+pub fn fronts(code: &Code) -> Vec<Front> {
     let mut found = Vec::new();
-    for call in calls(check) {
+    for call in code.calls() {
         let front = front(&call);
         found.extend(front.filter(|front| !found.contains(front)));
     }
@@ -172,6 +172,10 @@ fn folder_of(path: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn fronts(check: &str) -> Vec<Front> {
+        super::fronts(&Code::of_check(check))
+    }
 
     #[test]
     fn modules_are_taken_from_the_scripts_folder_or_where_python_is_started() {

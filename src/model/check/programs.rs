@@ -264,19 +264,35 @@ pub fn hooks(name: &str) -> &'static [&'static str] {
     }
 }
 
+/// Groups of names of files.
+pub type Groups = &'static [&'static [&'static str]];
+
+/// Returns files that count in place of each other across the groups of `steering`: pytest reads only one of them.
+pub fn orders(name: &str, _subcommand: Option<&str>) -> Groups {
+    match name {
+        "pytest" | "py.test" => &[
+            &["pytest.ini", ".pytest.ini", "pyproject.toml"],
+            &["pytest.ini", ".pytest.ini", "tox.ini"],
+            &["pytest.ini", ".pytest.ini", "setup.cfg"],
+        ],
+        _ => &[],
+    }
+}
+
 /// Returns the files that steer `name`, called with `subcommand`: in each group the first that exists counts.
-pub fn steering(name: &str, subcommand: Option<&str>) -> &'static [&'static [&'static str]] {
+pub fn steering(name: &str, subcommand: Option<&str>) -> Groups {
     match (name, subcommand) {
         ("make" | "gmake", _) => &[&["GNUmakefile", "makefile", "Makefile"]],
         ("npm" | "pnpm" | "yarn" | "bun", _) => &[&["package.json"]],
         ("deno", _) => &[&["deno.json", "deno.jsonc"]],
         ("just", _) => &[&["justfile", "Justfile", ".justfile"]],
-        ("task", _) => &[&["Taskfile.yml", "Taskfile.yaml"]],
-        ("rake", _) => &[&["Rakefile", "rakefile"]],
+        ("task", _) => &[&["Taskfile.yml", "taskfile.yml", "Taskfile.yaml"]],
+        ("rake", _) => &[&["rakefile", "Rakefile"]],
         ("pytest" | "py.test", _) => &[
             &["conftest.py"],
             &["tests/conftest.py"],
             &["pytest.ini"],
+            &[".pytest.ini"],
             &["tox.ini"],
             &["setup.cfg"],
             &["pyproject.toml"],
@@ -285,12 +301,21 @@ pub fn steering(name: &str, subcommand: Option<&str>) -> &'static [&'static [&'s
         ("tox", _) => &[&["tox.ini"], &["setup.cfg"], &["pyproject.toml"]],
         ("nox", _) => &[&["noxfile.py"]],
         ("coverage", _) => &[&[".coveragerc"], &["setup.cfg"], &["pyproject.toml"]],
-        ("cargo", Some("clippy")) => &[&[".cargo/config.toml"], &["clippy.toml", ".clippy.toml"]],
-        ("cargo", Some("fmt")) => &[&[".cargo/config.toml"], &["rustfmt.toml", ".rustfmt.toml"]],
-        ("cargo", Some("deny")) => &[&[".cargo/config.toml"], &["deny.toml"]],
-        ("cargo", Some("nextest")) => &[&[".cargo/config.toml"], &[".config/nextest.toml"]],
-        ("cargo", _) => &[&[".cargo/config.toml"]],
-        ("rustfmt", _) => &[&["rustfmt.toml", ".rustfmt.toml"]],
+        ("cargo", Some("clippy")) => &[
+            &[".cargo/config", ".cargo/config.toml"],
+            &[".clippy.toml", "clippy.toml"],
+        ],
+        ("cargo", Some("fmt")) => &[
+            &[".cargo/config", ".cargo/config.toml"],
+            &[".rustfmt.toml", "rustfmt.toml"],
+        ],
+        ("cargo", Some("deny")) => &[&[".cargo/config", ".cargo/config.toml"], &["deny.toml"]],
+        ("cargo", Some("nextest")) => &[
+            &[".cargo/config", ".cargo/config.toml"],
+            &[".config/nextest.toml"],
+        ],
+        ("cargo", _) => &[&[".cargo/config", ".cargo/config.toml"]],
+        ("rustfmt", _) => &[&[".rustfmt.toml", "rustfmt.toml"]],
         ("pre-commit", _) => &[&[".pre-commit-config.yaml"]],
         ("eslint", _) => &[
             &[
@@ -326,7 +351,7 @@ pub fn steering(name: &str, subcommand: Option<&str>) -> &'static [&'static [&'s
         ("mypy", _) => &[&["mypy.ini", ".mypy.ini", "pyproject.toml", "setup.cfg"]],
         ("pyright", _) => &[&["pyrightconfig.json", "pyproject.toml"]],
         ("flake8", _) => &[&[".flake8", "setup.cfg", "tox.ini"]],
-        ("pylint", _) => &[&[".pylintrc", "pylintrc", "pyproject.toml"]],
+        ("pylint", _) => &[&["pylintrc", ".pylintrc", "pyproject.toml"]],
         ("shellcheck", _) => &[&[".shellcheckrc", "shellcheckrc"]],
         ("yamllint", _) => &[&[".yamllint", ".yamllint.yaml", ".yamllint.yml"]],
         ("markdownlint" | "markdownlint-cli", _) => {

@@ -1,11 +1,21 @@
 //! Shell text as the simple commands in it, words unquoted. Knows the grammar as far as needed to tell words, and never fails:
 //! what it cannot make out ends up as words that name no file. Pure.
 
+use std::collections::HashMap;
+
+use super::is_assignment;
+
 /// How deep command substitutions are followed.
 const MAX_DEPTH: usize = 40;
 
 /// What stands in a word for an expansion whose value cannot be known; no path that matters has it.
 const UNKNOWN: char = '$';
+
+/// What stands at a word's start for the path of the script whose text this is: `$0` and its like.
+pub const SELF: char = '\u{1}';
+
+/// How long a path made from the script's own may get, in bytes.
+const LONGEST: usize = 1024;
 
 /// A piece of shell text, in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,6 +51,8 @@ struct Lexer {
     items: Vec<Item>,
     /// Delimiters of here-documents whose bodies begin after this line, and whether their tabs are stripped.
     heredocs: Vec<(String, bool)>,
+    /// Variables whose value begins with the script's own path.
+    beside: HashMap<String, String>,
 }
 
 impl Lexer {
@@ -51,6 +63,7 @@ impl Lexer {
             depth,
             items: Vec::new(),
             heredocs: Vec::new(),
+            beside: HashMap::new(),
         }
     }
 
@@ -153,8 +166,22 @@ impl Lexer {
         let is_number = self.chars[start..self.at].iter().all(char::is_ascii_digit);
         match self.peek() {
             Some('<' | '>') if is_number => self.redirect(Some(word), command),
-            _ => command.words.push(word),
+            _ => {
+                self.remember(&word);
+                command.words.push(word);
+            }
         }
+    }
+
+    /// Remembers an assignment of the script's folder, as in `D=$(dirname "$0")`; any other one ends it.
+    fn remember(&mut self, word: &str) {
+        let Some((name, value)) = word.split_once('=').filter(|_| is_assignment(word)) else {
+            return;
+        };
+        match value.starts_with(SELF) && value.len() < LONGEST {
+            true => self.beside.insert(name.to_owned(), value.to_owned()),
+            false => self.beside.remove(name),
+        };
     }
 
     /// Reads a redirection with its target, the cursor on `<` or `>`.
@@ -253,18 +280,19 @@ impl Lexer {
     fn expansion(&mut self, word: &mut String) {
         self.at += 1;
         let start = self.at;
-        match self.peek() {
+        let value = match self.peek() {
             Some('(') => {
                 self.at += 1;
+                let before = self.items.len();
                 self.substitution();
                 let end = self.at.saturating_sub(1).max(start + 1);
                 let code: String = self.chars[start + 1..end].iter().collect();
-                word.push(known_directory(code.trim()));
+                printed(&self.items[before..]).or(known_directory(code.trim()))
             }
             Some('{') => {
                 while self.next().is_some_and(|c| c != '}') {}
                 let name: String = self.chars[start..self.at].iter().collect();
-                word.push(known_directory(&name));
+                self.value(name.trim_matches(['{', '}']))
             }
             Some(c) if c.is_ascii_alphabetic() || c == '_' => {
                 while self
@@ -274,13 +302,35 @@ impl Lexer {
                     self.at += 1;
                 }
                 let name: String = self.chars[start..self.at].iter().collect();
-                word.push(known_directory(&name));
+                self.value(&name)
             }
-            Some('0'..='9' | '?' | '@' | '*' | '#' | '$' | '!' | '-') => {
+            Some(c @ ('0'..='9' | '?' | '@' | '*' | '#' | '$' | '!' | '-')) => {
                 self.at += 1;
-                word.push(UNKNOWN);
+                self.value(&c.to_string())
             }
-            _ => word.push(UNKNOWN),
+            _ => None,
+        };
+        push_value(word, value);
+    }
+
+    /// Returns what a parameter stands for, with what follows its name in braces.
+    fn value(&self, expression: &str) -> Option<String> {
+        let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let end = expression.find(|c| !is_part(c));
+        let (name, rest) = expression.split_at(end.unwrap_or(expression.len()));
+        let rest = rest.strip_prefix("[0]").unwrap_or(rest);
+        let value = match name {
+            "0" | "BASH_SOURCE" => SELF.to_string(),
+            _ => match self.beside.get(name) {
+                Some(value) => value.clone(),
+                None => return known_directory(expression),
+            },
+        };
+        match rest {
+            "" => Some(value),
+            "%/*" => Some(value + "/.."),
+            rest if rest.starts_with(":-") => Some(value),
+            _ => None,
         }
     }
 
@@ -310,24 +360,64 @@ impl Lexer {
                 c => code.push(c),
             }
         }
-        word.push(known_directory(code.trim()));
         if self.depth >= MAX_DEPTH {
+            word.push(UNKNOWN);
             return;
         }
         let mut inner = Lexer::new(&code, self.depth + 1);
+        inner.beside.clone_from(&self.beside);
         inner.list(false);
+        let as_substitution = [&[Item::Open], inner.items.as_slice(), &[Item::Close]].concat();
+        push_value(
+            word,
+            printed(&as_substitution).or(known_directory(code.trim())),
+        );
         self.items.push(Item::Open);
         self.items.append(&mut inner.items);
         self.items.push(Item::Close);
     }
 }
 
-/// Returns what an expansion stands for: a check starts in the repository's root, so that these name where it already is.
-fn known_directory(expansion: &str) -> char {
-    match expansion {
-        "PWD" | "{PWD}" | "pwd" | "git rev-parse --show-toplevel" => '.',
-        _ => UNKNOWN,
+/// Appends an expansion's value; the script's own path counts only at the start of a word or of what is assigned.
+fn push_value(word: &mut String, value: Option<String>) {
+    let is_start = word.is_empty() || is_assignment(word) && word.ends_with('=');
+    match value.filter(|value| is_start || !value.starts_with(SELF)) {
+        Some(value) => word.push_str(&value),
+        None => word.push(UNKNOWN),
     }
+}
+
+/// Returns what an expansion stands for: a check starts in the repository's root, so that these name where it already is.
+fn known_directory(expansion: &str) -> Option<String> {
+    let is_here = matches!(expansion, "PWD" | "pwd" | "git rev-parse --show-toplevel");
+    is_here.then(|| ".".to_owned())
+}
+
+/// Returns what the commands of a substitution print if that is a path made from the script's own, as of `dirname "$0"` and
+/// `cd "$(dirname "$0")" && pwd`.
+fn printed(substitution: &[Item]) -> Option<String> {
+    let mut depth = 0;
+    let mut commands = Vec::new();
+    for item in substitution {
+        match item {
+            Item::Open => depth += 1,
+            Item::Close => depth -= 1,
+            Item::Command(command) if depth == 1 => {
+                let words = command.words.iter().map(String::as_str);
+                let counts = |word: &&str| !word.starts_with('-') && !is_assignment(word);
+                commands.push(words.filter(counts).collect::<Vec<_>>());
+            }
+            Item::Command(_) => {}
+        }
+    }
+    let commands: Vec<_> = commands.iter().map(Vec::as_slice).collect();
+    let (path, below) = match commands.as_slice() {
+        [["dirname", path]] => (path, "/.."),
+        [["realpath" | "readlink", path]] | [["cd", path], ["pwd"]] => (path, ""),
+        _ => return None,
+    };
+    let is_own = path.starts_with(SELF) && path.len() < LONGEST;
+    is_own.then(|| format!("{path}{below}"))
 }
 
 #[cfg(test)]
@@ -339,7 +429,7 @@ mod tests {
         let show = |item: &Item| match item {
             Item::Command(command) => {
                 let stdin = command.stdin.as_ref().map(|file| format!("<{file}"));
-                command.words.join("_") + &stdin.unwrap_or_default()
+                command.words.join("_").replace(SELF, "~") + &stdin.unwrap_or_default()
             }
             Item::Open => "[".to_string(),
             Item::Close => "]".to_string(),
@@ -376,6 +466,32 @@ mod tests {
             ("\"unclosed $(", "[ ] unclosed $"),
         ] {
             assert_eq!(shown(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_folder_of_a_script_is_known_however_it_is_asked_for() {
+        for (text, expected) in [
+            ("D=$(dirname \"$0\"); sh \"$D/l.sh\"", "~/../l.sh"),
+            ("D=`dirname $0`; sh ${D}/l.sh", "~/../l.sh"),
+            ("sh ${0%/*}/l.sh", "~/../l.sh"),
+            ("sh \"${BASH_SOURCE[0]%/*}/l.sh\"", "~/../l.sh"),
+            ("sh $(cd \"$(dirname \"$0\")\" && pwd)/l.sh", "~/../l.sh"),
+            (
+                "readonly D=\"$(CDPATH= cd -- \"$(dirname -- \"${BASH_SOURCE[0]:-$0}\")/..\" >/dev/null 2>&1; pwd -P)\"\nsh $D/l.sh",
+                "~/../../l.sh",
+            ),
+            ("D=$(dirname $(readlink -f $0)); sh $D/l.sh", "~/../l.sh"),
+            ("S=$BASH_SOURCE; sh ${S%/*}/l.sh", "~/../l.sh"),
+            ("D=$(dirname $0); D=x; sh $D/l.sh", "$/l.sh"),
+            ("sh x$0", "x$"),
+            ("sh $(basename $0)/l.sh", "$/l.sh"),
+            ("sh ${0##*/}", "$"),
+            ("sh $1", "$"),
+        ] {
+            let last = shown(text).rsplit(' ').next().map(str::to_owned);
+            let expected = format!("sh_{expected}");
+            assert_eq!(last, Some(expected), "{text}");
         }
     }
 }

@@ -224,6 +224,32 @@ fn what_steers_a_check_is_named_if_it_is_there() {
 }
 
 #[test]
+fn what_a_tool_takes_in_place_of_a_file_is_known_by_the_order_of_its_names() {
+    for (check, expected) in [
+        ("make t", "GNUmakefile<Makefile makefile<Makefile"),
+        ("make -f build.mk", ""),
+        (
+            "cargo clippy",
+            ".cargo/config<.cargo/config.toml .clippy.toml<clippy.toml",
+        ),
+        (
+            "pytest",
+            "pytest.ini<pyproject.toml .pytest.ini<pyproject.toml",
+        ),
+        (
+            "ruff check",
+            ".ruff.toml<pyproject.toml ruff.toml<pyproject.toml",
+        ),
+        ("just t", ""),
+        ("cat Makefile", ""),
+    ] {
+        let found = instead(&Code::of_check(check), &is_file);
+        let shown = found.iter().map(|one| format!("{}<{}", one.path, one.of));
+        assert_eq!(shown.collect::<Vec<_>>().join(" "), expected, "{check}");
+    }
+}
+
+#[test]
 fn hostile_text_takes_no_time() {
     let start = std::time::Instant::now();
     for unit in [
@@ -241,8 +267,23 @@ fn hostile_text_takes_no_time() {
         "eval eval ",
         ";",
         "find -exec ",
+        "D=$0/$D;",
+        "D=$(dirname $0$D) ",
+        "a: a b\n\t$0",
+        "include $0\n",
     ] {
         let text = unit.repeat(20_000);
+        for file in ["s/c.sh", "Makefile", "package.json"] {
+            let used = Used {
+                file: file.to_owned(),
+                dir: Some(String::new()),
+                tasks: Vec::new(),
+            };
+            included(&used, &text);
+            for code in code_in(&used, &text) {
+                uses(&code, &is_file);
+            }
+        }
         runs(&text, &is_file);
         leans_on(&text, &is_file);
     }

@@ -1,0 +1,335 @@
+//! What lies one level below a check: the code in the files it hands on to, be it a shell's script, a task of package.json or
+//! the recipes of a Makefile's targets. Pure.
+
+use std::collections::{HashMap, HashSet};
+
+use super::{Call, is_shells, join, stem};
+
+/// A file that is used, and how.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Used {
+    /// Below the root.
+    pub file: String,
+    /// The folder it is run in, below the root; `None` if it lies outside.
+    pub dir: Option<String>,
+    /// What is asked of it: targets of make, names of package.json's scripts. None for other files, and for make's first target.
+    pub tasks: Vec<String>,
+}
+
+/// Code for a shell, and where it runs.
+#[derive(Clone, Debug)]
+pub struct Code {
+    pub(super) text: String,
+    pub(super) dir: Option<String>,
+    /// The script whose text this is; what is no script has no `$0` of its own.
+    pub(super) script: Option<String>,
+}
+
+impl Code {
+    /// Returns the code of a check: it starts in the root.
+    pub fn of_check(check: &str) -> Code {
+        Code {
+            text: check.to_owned(),
+            dir: Some(String::new()),
+            script: None,
+        }
+    }
+}
+
+/// Options of make and of Node's package managers whose argument is the next word.
+const TAKES: &[&str] = &[
+    "-C",
+    "-I",
+    "-W",
+    "-f",
+    "-o",
+    "-w",
+    "--cwd",
+    "--dir",
+    "--directory",
+    "--file",
+    "--filter",
+    "--include-dir",
+    "--makefile",
+    "--prefix",
+    "--workspace",
+];
+
+/// Returns what `call` asks of the package.json or Makefile that steers it.
+pub fn asked(call: &Call) -> Vec<String> {
+    let mut operands = Vec::new();
+    let mut words = call.words[1..].iter().map(String::as_str);
+    while let Some(word) = words.next() {
+        if TAKES.contains(&word) {
+            words.next();
+        } else if !word.starts_with(['-', '+']) && !word.contains('=') {
+            operands.push(word);
+        }
+    }
+    if matches!(stem(&call.words[0]).as_str(), "make" | "gmake") {
+        let is_number = |word: &&str| word.chars().all(|c| c.is_ascii_digit());
+        // The number of jobs may stand apart.
+        operands.retain(|word| !is_number(word));
+        return operands.into_iter().map(str::to_owned).collect();
+    }
+    let mut words = operands.into_iter();
+    let task = match words.next() {
+        Some("run" | "run-script" | "rum" | "urn") => words.next(),
+        Some("t" | "tst") => Some("test"),
+        word => word,
+    };
+    let around = |task: &str| [format!("pre{task}"), task.to_owned(), format!("post{task}")];
+    task.map(around).into_iter().flatten().collect()
+}
+
+/// Returns the code in a file as far as it is used.
+pub fn code_in(used: &Used, text: &str) -> Vec<Code> {
+    let at = |text: String, dir: &Option<String>, script: Option<String>| Code {
+        text,
+        dir: dir.clone(),
+        script,
+    };
+    let texts = match kind(&used.file) {
+        Kind::Package => scripts(text, &used.tasks),
+        Kind::Makefile => reached(text, &used.tasks).1,
+        Kind::Other if is_shells(&used.file, text) => {
+            return vec![at(text.to_owned(), &used.dir, Some(used.file.clone()))];
+        }
+        Kind::Other => Vec::new(),
+    };
+    texts
+        .into_iter()
+        .map(|text| at(text, &used.dir, None))
+        .collect()
+}
+
+/// Returns the files that a Makefile includes, there or not, with what is asked of them.
+pub fn included(used: &Used, text: &str) -> Vec<Used> {
+    let Some(dir) = used.dir.as_deref().filter(|_| is_makefile(&used.file)) else {
+        return Vec::new();
+    };
+    let (tasks, _) = reached(text, &used.tasks);
+    let text = unfolded(text);
+    let mut found = Vec::new();
+    for line in text.lines().filter(|line| !line.starts_with('\t')) {
+        let line = line.split('#').next().unwrap_or_default();
+        let mut words = line.split_whitespace();
+        if !matches!(words.next(), Some("include" | "-include" | "sinclude")) {
+            continue;
+        }
+        for file in words.filter_map(|word| join(dir, word)) {
+            found.push(Used {
+                file,
+                dir: used.dir.clone(),
+                tasks: tasks.clone(),
+            });
+        }
+    }
+    found
+}
+
+/// Says whether a file is for make, by its name.
+fn is_makefile(path: &str) -> bool {
+    matches!(kind(path), Kind::Makefile)
+}
+
+/// Says whether something can be asked of a file.
+pub fn has_tasks(path: &str) -> bool {
+    !matches!(kind(path), Kind::Other)
+}
+
+enum Kind {
+    Package,
+    Makefile,
+    Other,
+}
+
+fn kind(path: &str) -> Kind {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    match name {
+        "package.json" => Kind::Package,
+        "GNUmakefile" | "makefile" | "Makefile" => Kind::Makefile,
+        name if name.ends_with(".sh") => Kind::Other,
+        name if name.ends_with(".mk") || name.starts_with("Makefile.") => Kind::Makefile,
+        _ => Kind::Other,
+    }
+}
+
+/// Returns the code of these scripts of a package.json.
+fn scripts(text: &str, names: &[String]) -> Vec<String> {
+    let package: serde_json::Value = serde_json::from_str(text).unwrap_or_default();
+    let code = |name: &String| package["scripts"][name].as_str().map(str::to_owned);
+    names.iter().filter_map(code).collect()
+}
+
+/// A rule of a Makefile: what it needs, and its recipe.
+#[derive(Default)]
+struct Rule {
+    needs: Vec<String>,
+    recipe: Vec<String>,
+}
+
+/// Returns the targets that are made for `tasks`, as far as they stand literally in `text`, and their recipes' lines.
+fn reached(text: &str, tasks: &[String]) -> (Vec<String>, Vec<String>) {
+    let (rules, by_target, first) = rules(text);
+    let mut targets = tasks.to_vec();
+    if targets.is_empty() {
+        targets.extend(first);
+    }
+    let mut seen: HashSet<String> = targets.iter().cloned().collect();
+    let mut is_taken = vec![false; rules.len()];
+    let mut recipes = Vec::new();
+    let mut at = 0;
+    while let Some(target) = targets.get(at).cloned() {
+        at += 1;
+        for index in by_target.get(&target).into_iter().flatten() {
+            if std::mem::replace(&mut is_taken[*index], true) {
+                continue;
+            }
+            recipes.extend(rules[*index].recipe.iter().cloned());
+            for need in &rules[*index].needs {
+                if seen.insert(need.clone()) {
+                    targets.push(need.clone());
+                }
+            }
+        }
+    }
+    (targets, recipes)
+}
+
+type Rules = (Vec<Rule>, HashMap<String, Vec<usize>>, Option<String>);
+
+/// Returns the rules of a Makefile, which of them make a target, and its first target.
+fn rules(text: &str) -> Rules {
+    let mut rules: Vec<Rule> = Vec::new();
+    let mut by_target: HashMap<String, Vec<usize>> = HashMap::new();
+    let mut first = None;
+    for line in unfolded(text).lines() {
+        if let Some(line) = line.strip_prefix('\t') {
+            if let Some(rule) = rules.last_mut() {
+                rule.recipe.push(recipe(line));
+            }
+            continue;
+        }
+        let line = line.split('#').next().unwrap_or_default();
+        let Some((targets, rest)) = line.split_once(':') else {
+            continue;
+        };
+        if targets.contains('=') || rest.trim_start_matches(':').starts_with('=') {
+            continue;
+        }
+        let (needs, code) = rest.split_once(';').unwrap_or((rest, ""));
+        for target in targets.split_whitespace() {
+            let indices = by_target.entry(target.to_owned()).or_default();
+            indices.push(rules.len());
+            if first.is_none() && !target.starts_with('.') {
+                first = Some(target.to_owned());
+            }
+        }
+        rules.push(Rule {
+            needs: needs.split_whitespace().map(str::to_owned).collect(),
+            recipe: vec![recipe(code)],
+        });
+    }
+    (rules, by_target, first)
+}
+
+/// Returns a recipe's line as the shell gets it, where make's own variables are known.
+fn recipe(line: &str) -> String {
+    line.trim_start_matches(['@', '-', '+', ' ', '\t'])
+        .replace("$(MAKE)", "make")
+        .replace("${MAKE}", "make")
+        .replace("$(CURDIR)", ".")
+        .replace("$$", "$")
+}
+
+/// Joins lines that a backslash continues.
+fn unfolded(text: &str) -> String {
+    text.replace("\\\n\t", " ")
+        .replace("\\\n", " ")
+        .replace("$(CURDIR)/", "./")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::check::uses;
+
+    fn used(file: &str, tasks: &str) -> Used {
+        Used {
+            file: file.to_owned(),
+            dir: Some(file.rsplit_once('/').map_or("", |(dir, _)| dir).to_owned()),
+            tasks: tasks.split_whitespace().map(str::to_owned).collect(),
+        }
+    }
+
+    /// Shows what the code in a file uses, and what it includes.
+    fn shown(used: &Used, text: &str) -> String {
+        let is_file = |path: &str| {
+            !path.contains('$') && (path.ends_with(".sh") || path.ends_with("Makefile"))
+        };
+        let code = code_in(used, text);
+        let all = code.iter().flat_map(|code| uses(code, &is_file));
+        all.chain(included(used, text))
+            .map(|one| match one.tasks.as_slice() {
+                [] => one.file,
+                tasks => format!("{}:{}", one.file, tasks.join("+")),
+            })
+            .collect::<Vec<_>>()
+            .join(" ")
+    }
+
+    #[test]
+    fn what_a_file_hands_on_to_is_found_for_what_is_asked_of_it() {
+        let package = r#"{"scripts": {"test": "sh t.sh && npm run x", "x": "./x.sh", "start": "sh s.sh", "pretest": "sh p.sh"}}"#;
+        let makefile = "X := a:b\nall: t\n\techo\nt: u v.o # w\n\t@sh t.sh\nu:; -sh u.sh\nw:\n\tsh w.sh\nm:\n\t$(MAKE) -C sub n\n";
+        for (file, tasks, text, expected) in [
+            ("package.json", "pretest test", package, "p.sh t.sh"),
+            ("web/package.json", "x", package, "web/x.sh"),
+            ("package.json", "none", package, ""),
+            ("package.json", "test", "{no json", ""),
+            ("Makefile", "", makefile, "t.sh u.sh"),
+            ("Makefile", "w", makefile, "w.sh"),
+            ("Makefile", "m", makefile, "sub/Makefile:n"),
+            (
+                "sub/Makefile",
+                "t",
+                "include a.mk b.mk # c.mk\n-include $(CURDIR)/d.mk \\\n e.mk\nt:\n\tinclude f.mk\n",
+                "sub/a.mk:t sub/b.mk:t sub/d.mk:t sub/e.mk:t",
+            ),
+            (
+                "s/c.sh",
+                "",
+                "D=$(dirname \"$0\")\nsh \"$D/l.sh\"",
+                "s/l.sh",
+            ),
+            ("s/c.sh", "", "cd \"$(dirname $0)/..\" && ./l.sh", "l.sh"),
+            ("s/c.sh", "", "sh \"${BASH_SOURCE%/*}/../l.sh\"", "l.sh"),
+            ("s/c.sh", "", "sh -c 'sh \"$0/l.sh\"' x", ""),
+            ("s/c.sh", "", "sh \"${0%/*}/../../l.sh\"", ""),
+        ] {
+            let dir = match file {
+                "s/c.sh" => Used {
+                    dir: Some(String::new()),
+                    ..used(file, tasks)
+                },
+                _ => used(file, tasks),
+            };
+            assert_eq!(shown(&dir, text), expected, "{file} {tasks}: {text}");
+        }
+    }
+
+    #[test]
+    fn what_is_asked_stands_in_the_call() {
+        for (check, expected) in [
+            ("npm test --silent", "pretest test posttest"),
+            ("npm run --silent x -- y", "prex x postx"),
+            ("yarn x", "prex x postx"),
+            ("make -s t V=1", "t"),
+            ("make -C sub -j 4 -f x.mk", ""),
+        ] {
+            let calls = Code::of_check(check).calls();
+            assert_eq!(asked(&calls[0]).join(" "), expected, "{check}");
+        }
+    }
+}
