@@ -6,7 +6,7 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::process::Stdio;
 
-use crate::harness::{Run, TestRepo, finish, output};
+use crate::harness::{EVOLVE_PID, Run, TestRepo, finish, output};
 
 /// A repository with something of everything that only `.git` has.
 fn repository() -> TestRepo {
@@ -145,6 +145,27 @@ fn the_copy_is_not_lost_when_the_program_is_started_again_first() {
         assert_eq!(again.code, 3, "{what}: {}", again.stderr);
         sh(&repo, &way_back(&again));
         assert_eq!(state(&repo), before, "{what}");
+    }
+}
+
+#[test]
+fn what_was_written_to_in_place_before_the_git_folder_was_removed_is_whole_in_its_copy() {
+    let damage = "chmod -R u+w .git; for f in $(find .git/objects .git/refs .git/logs -type f); do echo bad >$f; done; rm -rf .git";
+    for ends in ["", "kill -9 $EVOLVE_PID; sleep 60"] {
+        let repo = repository();
+        let before = state(&repo);
+        let run =
+            repo.cycle(&format!("touch a; {damage}; {ends}").replace("$EVOLVE_PID", EVOLVE_PID));
+        let run = match ends {
+            "" => run.expect(3),
+            _ => repo.run(&["--max-cycles=1"]).expect(3),
+        };
+        sh(&repo, &way_back(&run));
+        repo.git(&["fsck", "--full", "--strict"]);
+        assert_eq!(state(&repo), before);
+        repo.agent_does(&["touch a"]);
+        repo.run(&["--max-cycles=1"]).expect(0);
+        assert_eq!(repo.each("result"), ["interrupted", "improved"]);
     }
 }
 

@@ -168,6 +168,33 @@ fn objects_that_were_damaged_before_evolve_was_killed_are_whole_after_the_next_s
 }
 
 #[test]
+fn refs_and_reflogs_that_an_agent_wrote_to_in_place_are_as_they_were() {
+    let damage = "for f in $(find .git/refs/heads/other .git/logs -type f); do";
+    for script in [
+        format!("{damage} : >$f; done; touch a"),
+        format!("{damage} echo bad >$f; done; touch a"),
+        format!("{damage} : >$f; done; kill -9 {EVOLVE_PID}; sleep 60"),
+    ] {
+        let repo = repository();
+        sh(&repo, "touch b; git add b; git commit -qm b");
+        let seen = |what| repo.git(&["reflog", "--format=%H %gs", what]);
+        let before = ["other", "HEAD"].map(|what| (what, seen(what)));
+        let tip = repo.git(&["rev-parse", "other"]);
+        repo.cycle(&script);
+        if script.contains("kill") {
+            repo.agent_does(&["touch a"]);
+            repo.run(&["--max-cycles=1"]).expect(0);
+        }
+        assert_eq!(repo.git(&["rev-parse", "other"]), tip, "{script}");
+        for (what, before) in before {
+            let after = seen(what);
+            assert!(after.ends_with(&before), "{script}: {what}: {after}");
+        }
+        repo.git(&["fsck", "--strict"]);
+    }
+}
+
+#[test]
 fn commits_that_only_a_reflog_held_are_there_after_an_agent_expired_it_and_collected_garbage() {
     let collect =
         "git reflog expire --expire=now --expire-unreachable=now --all; git gc -q --prune=now";

@@ -3,14 +3,19 @@
 //! given back from it after the agent (`give_back`), object by object and line by line. Removed when the session has ended
 //! in order.
 //!
-//! It lies in `$XDG_STATE_HOME/evolve/<name and digest of the git directory's path>/git`. Objects beyond a limit are hard
-//! links (`copy`). Where they cannot be linked, because that is another file system, there is no copy, and that is said.
+//! It lies in `$XDG_STATE_HOME/evolve/<name and digest of the git directory's path>/git`. Small files are hard links in it, with
+//! their bytes beside (`store`): before anything is read from it, those that were written to are made files again (`mend`).
+//! Objects beyond a limit are hard links, too (`copy`). Where these cannot be linked, because that is another file system,
+//! there is no copy, and that is said.
 
 mod copy;
 mod logs;
+mod names;
 mod objects;
+mod store;
 mod worktrees;
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
 use std::io::Result as IoResult;
@@ -25,8 +30,9 @@ use crate::effects::quarantine::Quarantine;
 use crate::error::{Error, Result};
 use crate::model::{exact, text};
 
-use copy::Linked;
+use copy::Noted;
 use objects::Keeper;
+use store::Store;
 
 /// How many names a note lists.
 const SHOWN: usize = 10;
@@ -155,10 +161,13 @@ impl Mirror {
         if !self.whole().is_file() || !self.is_of_same() {
             return Ok(Vec::new());
         }
+        let noted = self.mended()?;
         let mut notes = Vec::new();
         for place in self.git_dirs() {
-            let linked = Linked::read(&place.folder);
-            let lent = Keeper::of(&place, &linked, &self.folder).give_back(quarantine)?;
+            let Some(noted) = noted.get(&place.folder) else {
+                continue;
+            };
+            let lent = Keeper::of(&place, noted, &self.folder).give_back(quarantine)?;
             if lent > 0 {
                 let shown = place.shown(Path::new(""));
                 notes.push(format!(
@@ -173,6 +182,21 @@ impl Mirror {
             }
         }
         Ok(notes)
+    }
+
+    /// Makes links that were written to files again, and returns what is noted of the copies by their folders.
+    fn mended(&self) -> Result<BTreeMap<PathBuf, Noted>> {
+        let mend = |folder: &Path| {
+            let mut noted = Noted::read(folder)?;
+            noted.store.mend(&folder.join("git"))?;
+            Ok(noted)
+        };
+        let copied = self.copied().into_iter().map(|(_, folder)| {
+            let noted = mend(&folder);
+            let noted = noted.map_err(|cause: std::io::Error| Error::io("mend", &folder, cause))?;
+            Ok((folder, noted))
+        });
+        copied.collect()
     }
 
     /// Gives reflogs back the lines that they have lost, where their refs are there; says which. Whoever reads them to see who
@@ -233,13 +257,26 @@ impl Mirror {
         found
     }
 
-    /// Returns the command that puts the git directory back; none if there is no copy.
-    pub fn way_back(&self) -> Option<String> {
+    /// Says whether there is a copy.
+    fn has_copy(&self) -> bool {
         let copy = self.copy();
-        let is_whole = copy.join("HEAD").is_file() && copy.join("objects").is_dir();
-        if !is_whole {
+        copy.join("HEAD").is_file() && copy.join("objects").is_dir()
+    }
+
+    /// Returns the command that puts the git directory back; none if there is no copy. What it copies is mended first.
+    pub fn way_back(&self) -> Option<String> {
+        if !self.has_copy() {
             return None;
         }
+        for (_, folder) in self.copied() {
+            // Another session may be at work; it writes down itself what was only touched.
+            let mended = Store::read(&folder)
+                .and_then(|store| store.replace_changed(&folder.join("git")).map(|_| ()));
+            if let Err(cause) = mended {
+                tracing::warn!("cannot mend {}: {cause}", folder.display());
+            }
+        }
+        let copy = self.copy();
         let (copy, common) = (quoted(&copy), quoted(&self.common));
         let mut aside = self.common.clone().into_os_string();
         aside.push("-of-the-agent");
@@ -254,7 +291,9 @@ impl Mirror {
     /// Returns the copy of the private directory, if a whole copy is there and the git directory is still the one that was
     /// copied.
     pub fn private(&self) -> Option<PathBuf> {
-        self.way_back()?;
+        if !self.has_copy() {
+            return None;
+        }
         self.is_of_same().then(|| self.evolve_in(&self.copy()))
     }
 
@@ -508,20 +547,114 @@ mod tests {
         assert_eq!(files(&mirror.copy()), files(common));
     }
 
+    /// Files that are linked, each with what it holds.
+    fn small(n: usize) -> Vec<(String, String)> {
+        let names = (0..n).map(|n| format!("{n:02x}"));
+        let names = names.flat_map(|n| {
+            [
+                format!("objects/{n}/{}", "0".repeat(38)),
+                format!("modules/s m/objects/{n}/{}", "a".repeat(38)),
+                format!("refs/heads/{n}"),
+                format!("logs/refs/heads/{n}"),
+                format!("worktrees/w/logs/{n}"),
+            ]
+        });
+        names
+            .map(|name| (name.clone(), format!("{name}\n")))
+            .collect()
+    }
+
+    /// Folders for a copy: beside the repository, and where nothing can be linked.
+    fn folders() -> [tempfile::TempDir; 2] {
+        let elsewhere = tempfile::tempdir_in("/dev/shm").unwrap();
+        let beside = tempfile::tempdir().unwrap();
+        let device = |folder: &tempfile::TempDir| folder.path().metadata().unwrap().dev();
+        assert_ne!(device(&beside), device(&elsewhere), "one file system");
+        [beside, elsewhere]
+    }
+
     #[test]
     fn what_is_written_to_in_place_is_still_what_it_was_in_the_copy() {
+        for state in folders() {
+            let root = tempfile::tempdir().unwrap();
+            let mirror = Mirror {
+                folder: state.path().join("state"),
+                ..make(root.path())
+            };
+            for (name, text) in small(3) {
+                write(&mirror.common.join(name), &text);
+            }
+            mirror.refresh(&[]).unwrap();
+            let before = files(&mirror.copy());
+            assert_eq!(before, files(&mirror.common));
+            for (name, _) in small(3) {
+                fs::write(mirror.common.join(name), "changed in place").unwrap();
+            }
+            for name in ["config", "objects/info/alternates", "objects/ab/cdef"] {
+                fs::write(mirror.common.join(name), "changed in place").unwrap();
+            }
+            mirror.way_back().unwrap();
+            assert_eq!(files(&mirror.copy()), before);
+        }
+    }
+
+    #[test]
+    fn only_links_are_made_of_small_files_and_what_changes_becomes_a_copy_of_its_own() {
         let root = tempfile::tempdir().unwrap();
         let mirror = make(root.path());
+        for (name, text) in small(3) {
+            write(&mirror.common.join(name), &text);
+        }
         mirror.refresh(&[]).unwrap();
-        for name in [
-            "config",
-            "logs/HEAD",
-            "objects/info/alternates",
-            "objects/ab/cdef",
-        ] {
-            fs::write(mirror.common.join(name), "changed in place").unwrap();
-            let copy = fs::read_to_string(mirror.copy().join(name)).unwrap();
-            assert_ne!(copy, "changed in place", "{name}");
+        let links = || -> Vec<_> {
+            let inode = |folder: &Path, name: &str| folder.join(name).metadata().unwrap().ino();
+            let is_link = |(name, _): &(String, String)| {
+                inode(&mirror.common, name) == inode(&mirror.copy(), name)
+            };
+            small(4).into_iter().filter(is_link).collect()
+        };
+        write(&mirror.common.join("objects/ff/x"), "");
+        for (name, text) in small(4).into_iter().skip(small(3).len()) {
+            write(&mirror.common.join(name), &text);
+        }
+        mirror.refresh(&[]).unwrap();
+        assert_eq!(links(), small(4));
+        for name in ["refs/heads/00", "logs/refs/heads/00"] {
+            fs::write(mirror.common.join(name), "another").unwrap();
+            mirror.refresh(&[]).unwrap();
+            fs::write(mirror.common.join(name), "yet another").unwrap();
+            mirror.way_back().unwrap();
+            let kept = fs::read_to_string(mirror.copy().join(name)).unwrap();
+            assert_eq!(kept, "another", "{name}");
+        }
+        assert_eq!(links().len(), small(4).len() - 2);
+    }
+
+    #[test]
+    fn what_was_lost_of_the_bytes_of_links_is_there_again_after_a_refresh() {
+        let root = tempfile::tempdir().unwrap();
+        let mirror = make(root.path());
+        for (name, text) in small(3) {
+            write(&mirror.common.join(name), &text);
+        }
+        mirror.refresh(&[]).unwrap();
+        let before = files(&mirror.copy());
+        let bytes = mirror.folder.join("bytes");
+        let whole = fs::read(&bytes).unwrap();
+        for cut in (0..whole.len()).step_by(97) {
+            fs::write(&bytes, &whole[..cut]).unwrap();
+            mirror.refresh(&[]).unwrap();
+            assert_eq!(files(&mirror.copy()), before);
+            for (name, _) in small(3) {
+                fs::write(mirror.common.join(name), "changed in place").unwrap();
+            }
+            mirror.way_back().unwrap();
+            assert_eq!(files(&mirror.copy()), before, "cut at {cut}");
+            for (name, text) in small(3) {
+                fs::write(mirror.common.join(name), text).unwrap();
+            }
+            fs::remove_dir_all(&mirror.folder).unwrap();
+            mirror.refresh(&[]).unwrap();
         }
     }
 }

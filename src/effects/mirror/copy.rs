@@ -1,6 +1,7 @@
-//! Makes and refreshes the copy. Objects are real copies, so that the good bytes stay there when somebody writes to an object
-//! in place: clones that share their blocks where the file system can, else plain copies, loose objects first, then packs
-//! from the smallest up. What is beyond a limit is a hard link, which takes no space.
+//! Makes and refreshes the copy. The good bytes stay there when somebody writes to an object in place. Loose objects, refs and
+//! reflogs, of which there may be thousands, are hard links, with their bytes beside (`store`); where they cannot be linked
+//! they are copies, like all else. Packs are clones that share their blocks where the file system can, else plain copies,
+//! from the smallest up. What is beyond a limit is a hard link without its bytes, which takes no space.
 //!
 //! A copy of an object bears the time of the original's last change of state (`ctime`, which nobody can set) as its time of
 //! modification, and so tells whether anybody touched the original since. For a link that is noted beside.
@@ -15,20 +16,22 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
+use super::names::{
+    has_folders, in_order, is_left_out, is_loose, is_named_by_content, is_of_objects, is_of_refs,
+};
+use super::store::{self, Store};
 use crate::effects::files;
 
-/// How many bytes of objects one refresh copies where they cannot be cloned; what is beyond that is linked.
+/// How many bytes one refresh copies of objects that cannot be cloned, and of small files; what is beyond that is linked.
 const COPY_LIMIT: u64 = 256 << 20;
+/// From how many bytes on those of links are written anew: by then most are of files that are gone.
+const STORE_LIMIT: u64 = 2 * COPY_LIMIT;
 /// A time of change that is not older than that may be shared by two versions.
 const FRESH: Duration = Duration::from_secs(2);
-/// What only the running program needs.
-const LEFT_OUT: [&str; 2] = ["evolve/lock", "evolve/logs"];
-/// Folders whose files are never changed once they are written.
-const UNCHANGING: [&str; 3] = ["objects", "lfs", "evolve/quarantine"];
 /// How many bytes a digest has with which packs and their indexes end.
 pub const TRAILER: u64 = 20;
 
-/// What was noted of originals that are linked and not copied, by their path below the git directory.
+/// What was noted of originals that are linked and not copied, nor their bytes, by their path below the git directory.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Linked(BTreeMap<String, Note>);
 
@@ -56,21 +59,41 @@ impl Linked {
     pub fn of(&self, name: &str) -> Option<&Note> {
         self.0.get(name)
     }
+}
+
+/// All that is noted beside one copy.
+#[derive(Debug)]
+pub struct Noted {
+    /// Of links.
+    pub linked: Linked,
+    /// The bytes of links.
+    pub store: Store,
+}
+
+impl Noted {
+    /// Reads what stands beside a copy.
+    pub fn read(folder: &Path) -> IoResult<Noted> {
+        Ok(Noted {
+            linked: Linked::read(folder),
+            store: Store::read(folder)?,
+        })
+    }
 
     /// Says whether nobody touched an original since its copy was made.
     pub fn is_as_copied(&self, name: &str, original: &Metadata, copy: &Metadata) -> bool {
-        let is_linked = (original.ino(), original.dev()) == (copy.ino(), copy.dev());
-        match self.of(name) {
-            Some(note) if is_linked => note.stamp == stamp(original),
-            Some(_) | None => {
-                !is_linked
-                    && original.is_file()
-                    && original.len() == copy.len()
-                    && (original.ctime(), original.ctime_nsec())
-                        == (copy.mtime(), copy.mtime_nsec())
-            }
+        if is_one_file(original, copy) {
+            let note = self.linked.of(name);
+            return self.store.is_of(name, original)
+                || note.is_some_and(|note| note.stamp == stamp(original));
         }
+        original.is_file()
+            && original.len() == copy.len()
+            && (original.ctime(), original.ctime_nsec()) == (copy.mtime(), copy.mtime_nsec())
     }
+}
+
+fn is_one_file(one: &Metadata, other: &Metadata) -> bool {
+    (one.ino(), one.dev()) == (other.ino(), other.dev())
 }
 
 fn stamp(meta: &Metadata) -> String {
@@ -91,10 +114,17 @@ pub fn trailer(file: &Path) -> IoResult<String> {
 /// Brings the copy `to` of the git directory `common` up to date; notes of links lie in `folder`. What refers to objects goes
 /// before the objects, so that none is missing that somebody stores meanwhile.
 pub fn refresh(common: &Path, to: &Path, folder: &Path) -> IoResult<()> {
-    let linked = Linked::read(folder);
+    let mut noted = Noted::read(folder)?;
+    if noted.store.length() > STORE_LIMIT {
+        noted.store.clear()?;
+    }
+    let linked = noted.linked.clone();
     let mut work = Work {
-        linked: linked.clone(),
-        ..Work::default()
+        noted,
+        later: Vec::new(),
+        copied: 0,
+        cannot_clone: false,
+        cannot_link: false,
     };
     work.copy_folder(common, to, "", false)?;
     let mut later = std::mem::take(&mut work.later);
@@ -102,9 +132,10 @@ pub fn refresh(common: &Path, to: &Path, folder: &Path) -> IoResult<()> {
         work.copy_folder(&from, &to, &name, true)?;
         later.append(&mut work.later);
     }
-    if work.linked != linked {
-        work.linked.0.retain(|name, _| to.join(name).exists());
-        work.linked.write(folder)?;
+    work.noted.store.flush()?;
+    if work.noted.linked != linked {
+        work.noted.linked.0.retain(|name, _| to.join(name).exists());
+        work.noted.linked.write(folder)?;
     }
     Ok(())
 }
@@ -139,15 +170,16 @@ pub fn is_same(one: &Path, other: &Path) -> IoResult<bool> {
 }
 
 /// One refresh.
-#[derive(Default)]
 struct Work {
     /// Folders of objects, which come last: from, to, name.
     later: Vec<(PathBuf, PathBuf, String)>,
-    /// How many bytes of objects were copied.
+    /// How many bytes were copied that count.
     copied: u64,
     /// The file system does not clone files.
     cannot_clone: bool,
-    linked: Linked,
+    /// Nor can files be linked there.
+    cannot_link: bool,
+    noted: Noted,
 }
 
 impl Work {
@@ -163,7 +195,10 @@ impl Work {
         if !fs::symlink_metadata(to).is_ok_and(|meta| meta.is_dir()) {
             files::remove_all(to)?;
             fs::create_dir(to)?;
-        } else if is_unchanging && is_same_time(&meta, &fs::symlink_metadata(to)?) {
+        } else if is_unchanging
+            && !self.noted.store.is_torn()
+            && is_same_time(&meta, &fs::symlink_metadata(to)?)
+        {
             // No file came or went, and files of such folders do not change.
             return match has_folders(name) {
                 true => self.copy_folders_in(from, to, name),
@@ -189,6 +224,8 @@ impl Work {
             there.insert(file);
         }
         remove_others(to, &there)?;
+        // The time says that all is there.
+        self.noted.store.flush()?;
         keep_time(to, &meta)
     }
 
@@ -229,25 +266,51 @@ impl Work {
         }
         match (meta.is_file(), is_unchanging) {
             (false, _) => Ok(()),
-            (true, false) => copy_file(from, to, &meta),
+            (true, false) => self.copy_file(from, to, name),
             (true, true) => self.keep_file(from, to, name),
         }
+    }
+
+    /// Copies a file unless the copy is of the same version. Small ones of which there may be thousands are linked at first;
+    /// what changes becomes a copy.
+    fn copy_file(&mut self, from: &Path, to: &Path, name: &str) -> IoResult<()> {
+        let meta = fs::symlink_metadata(from)?;
+        match fs::symlink_metadata(to) {
+            Ok(there) if is_one_file(&there, &meta) => {
+                if self.noted.store.is_of(name, &meta) {
+                    return Ok(());
+                }
+            }
+            Ok(there) => {
+                let is_same = there.is_file() && there.len() == meta.len();
+                if is_same && is_same_time(&there, &meta) {
+                    return Ok(());
+                }
+            }
+            Err(_) if is_of_refs(name) && self.link(from, to, name)? => return Ok(()),
+            Err(_) => {}
+        }
+        self.noted.store.forget(name)?;
+        files::remove_all(to)?;
+        fs::copy(from, to)?;
+        keep_time(to, &meta)
     }
 
     /// Copies a file that does not change once it is written. A copy that is there stays: it is what was there first.
     fn keep_file(&mut self, from: &Path, to: &Path, name: &str) -> IoResult<()> {
         let meta = fs::symlink_metadata(from)?;
         match fs::symlink_metadata(to) {
-            Ok(there) if self.linked.is_as_copied(name, &meta, &there) => return Ok(()),
+            Ok(there) if self.noted.is_as_copied(name, &meta, &there) => return Ok(()),
             Ok(there) if there.is_file() && is_named_by_content(name) => {
-                if (there.dev(), there.ino()) != (meta.dev(), meta.ino()) && is_same(from, to)? {
-                    note_unchanged(to, &meta)?;
-                }
-                return Ok(());
+                return self.note_again(from, to, name);
             }
             Ok(_) => files::remove_all(to)?,
             Err(_) => {}
         }
+        if is_loose(name) && self.link(from, to, name)? {
+            return Ok(());
+        }
+        self.noted.store.forget(name)?;
         if self.clone_file(from, to)? {
             return note_unchanged(to, &meta);
         }
@@ -271,8 +334,48 @@ impl Work {
             stamp: stamp(&fs::symlink_metadata(from)?),
             trailer: trailer(from)?,
         };
-        self.linked.0.insert(name.to_owned(), note);
+        self.noted.linked.0.insert(name.to_owned(), note);
         Ok(())
+    }
+
+    /// Notes what is missing about a copy of an object that is there.
+    fn note_again(&mut self, from: &Path, to: &Path, name: &str) -> IoResult<()> {
+        let (meta, there) = (fs::symlink_metadata(from)?, fs::symlink_metadata(to)?);
+        if !is_one_file(&meta, &there) {
+            return match is_same(from, to)? {
+                true => note_unchanged(to, &meta),
+                false => Ok(()),
+            };
+        }
+        // A refresh was cut short after the link was made, or what it wrote was lost.
+        let has_note = self.noted.store.has(name) || self.noted.linked.of(name).is_some();
+        if !has_note && self.has_room(meta.len()) {
+            self.copied += self.noted.store.add(name, to)?;
+        }
+        Ok(())
+    }
+
+    /// Links a small file and keeps its bytes; false where that cannot be.
+    fn link(&mut self, from: &Path, to: &Path, name: &str) -> IoResult<bool> {
+        let is_exact = !name.contains(char::REPLACEMENT_CHARACTER);
+        let length = fs::symlink_metadata(from)?.len();
+        if self.cannot_link || !is_exact || !self.has_room(length) {
+            return Ok(false);
+        }
+        match fs::hard_link(from, to) {
+            Ok(()) => {}
+            Err(cause) if cause.kind() == ErrorKind::NotFound => return Err(cause),
+            Err(_) => {
+                self.cannot_link = true;
+                return Ok(false);
+            }
+        }
+        self.copied += self.noted.store.add(name, to)?;
+        Ok(true)
+    }
+
+    fn has_room(&self, length: u64) -> bool {
+        length <= store::FILE_LIMIT && self.copied + length <= COPY_LIMIT
     }
 
     /// Makes a copy that shares its blocks with the original until either is written to; false where that cannot be.
@@ -302,79 +405,8 @@ fn shares_blocks(_: &File, _: &File) -> bool {
     false
 }
 
-/// Returns the names of what is in a folder; of objects the loose ones before the packs, and these from the smallest up.
-fn in_order(folder: &Path, name: &str) -> IoResult<Vec<OsString>> {
-    let entries = fs::read_dir(folder)?.collect::<IoResult<Vec<_>>>()?;
-    let mut names: Vec<_> = entries.iter().map(fs::DirEntry::file_name).collect();
-    if ends_with_one_of(name, &["objects"]) {
-        names.sort_by_key(|name| name == "pack");
-    } else if ends_with_one_of(name, &["objects/pack"]) {
-        let size =
-            |name: &OsString| fs::symlink_metadata(folder.join(name)).map_or(0, |it| it.len());
-        names.sort_by_cached_key(size);
-    }
-    Ok(names)
-}
-
-/// Says whether a file among objects can only ever hold the one content that its name stands for.
-pub fn is_named_by_content(name: &str) -> bool {
-    let mut parts = name.rsplit('/');
-    let (file, folder) = (
-        parts.next().unwrap_or_default(),
-        parts.next().unwrap_or_default(),
-    );
-    let is_hex = |text: &str| text.bytes().all(|digit| digit.is_ascii_hexdigit());
-    match folder {
-        "pack" => {
-            file.starts_with("pack-") && [".pack", ".idx"].iter().any(|it| file.ends_with(it))
-        }
-        _ => {
-            folder.len() == 2
-                && is_hex(folder)
-                && [38, 62, 64].contains(&file.len())
-                && is_hex(file)
-        }
-    }
-}
-
-fn is_left_out(name: &str) -> bool {
-    ends_with_one_of(name, &LEFT_OUT) || name.ends_with(".lock")
-}
-
-fn is_of_objects(name: &str) -> bool {
-    ends_with_one_of(name, &UNCHANGING)
-}
-
-fn ends_with_one_of(name: &str, paths: &[&str]) -> bool {
-    let ends = |path: &&str| {
-        name.strip_suffix(*path)
-            .is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))
-    };
-    paths.iter().any(ends)
-}
-
-/// Says whether a folder of unchanging files may have folders in it: not those by the first digits of objects' names.
-fn has_folders(name: &str) -> bool {
-    let parent = name.rsplit_once('/').map(|(parent, _)| parent);
-    let is_of_git =
-        |parent: &str| ends_with_one_of(parent, &["objects"]) && !parent.contains("lfs/");
-    !parent.is_some_and(is_of_git)
-}
-
 fn is_same_time(one: &Metadata, other: &Metadata) -> bool {
     (one.mtime(), one.mtime_nsec()) == (other.mtime(), other.mtime_nsec())
-}
-
-/// Copies a file unless the copy is of the same size and time.
-fn copy_file(from: &Path, to: &Path, meta: &Metadata) -> IoResult<()> {
-    if let Ok(there) = fs::symlink_metadata(to) {
-        if there.is_file() && there.len() == meta.len() && is_same_time(&there, meta) {
-            return Ok(());
-        }
-        files::remove_all(to)?;
-    }
-    fs::copy(from, to)?;
-    keep_time(to, meta)
 }
 
 /// Notes when the original was changed.

@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 use flate2::read::ZlibDecoder;
 use sha1::{Digest, Sha1};
 
-use super::copy::{self, Linked, TRAILER};
+use super::copy::{self, Noted, TRAILER};
+use super::names;
 use super::{Place, lend_file};
 use crate::effects::files;
 use crate::effects::quarantine::Quarantine;
@@ -30,7 +31,7 @@ const INDEX_LIMIT: u64 = 16 << 20;
 /// The objects of one git directory and of large files beside them, and their copies.
 pub struct Keeper<'a> {
     place: &'a Place,
-    linked: &'a Linked,
+    noted: &'a Noted,
     /// Where the copies lie.
     folder: &'a Path,
 }
@@ -46,10 +47,10 @@ struct Found {
 
 impl<'a> Keeper<'a> {
     /// Names what is to be looked after.
-    pub fn of(place: &'a Place, linked: &'a Linked, folder: &'a Path) -> Keeper<'a> {
+    pub fn of(place: &'a Place, noted: &'a Noted, folder: &'a Path) -> Keeper<'a> {
         Keeper {
             place,
-            linked,
+            noted,
             folder,
         }
     }
@@ -116,7 +117,7 @@ impl<'a> Keeper<'a> {
                 None => found.gone.push(path),
                 Some(live) => {
                     let name = self.place.name_of(&path);
-                    if !self.linked.is_as_copied(&name, &live, &entry.metadata()?) {
+                    if !self.noted.is_as_copied(&name, &live, &entry.metadata()?) {
                         found.touched.push(path);
                     }
                 }
@@ -129,7 +130,7 @@ impl<'a> Keeper<'a> {
     /// not.
     fn is_damaged(&self, path: &Path) -> Result<bool> {
         let name = self.place.name_of(path);
-        if !copy::is_named_by_content(&name) {
+        if !names::is_named_by_content(&name) {
             return Ok(false);
         }
         let (live, kept) = (self.place.live.join(path), self.place.copy.join(path));
@@ -223,11 +224,15 @@ impl<'a> Keeper<'a> {
     /// Says whether a file holds what the name `path` stands for.
     fn is_sound(&self, file: &Path, path: &Path) -> IoResult<bool> {
         let name = self.place.name_of(path);
-        if !copy::is_named_by_content(&name) {
+        if !names::is_named_by_content(&name) {
             return Ok(true);
         }
         if is_in_pack(path) {
-            let noted = self.linked.of(&name).map(|note| note.trailer.as_str());
+            let noted = self
+                .noted
+                .linked
+                .of(&name)
+                .map(|note| note.trailer.as_str());
             return ends_in_own_digest(file, noted);
         }
         match loose_id(path) {

@@ -1,0 +1,85 @@
+//! What the names of files in a git directory say of them. A name is the path below the git directory that is copied, in which
+//! those of submodules and of linked working trees may lie.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io::Result as IoResult;
+use std::path::Path;
+
+/// What only the running program needs.
+const LEFT_OUT: [&str; 2] = ["evolve/lock", "evolve/logs"];
+/// Folders whose files are never changed once they are written.
+const UNCHANGING: [&str; 3] = ["objects", "lfs", "evolve/quarantine"];
+
+/// Returns the names of what is in a folder; of objects the loose ones before the packs, and these from the smallest up.
+pub fn in_order(folder: &Path, name: &str) -> IoResult<Vec<OsString>> {
+    let entries = fs::read_dir(folder)?.collect::<IoResult<Vec<_>>>()?;
+    let mut names: Vec<_> = entries.iter().map(fs::DirEntry::file_name).collect();
+    if ends_with_one_of(name, &["objects"]) {
+        names.sort_by_key(|name| name == "pack");
+    } else if ends_with_one_of(name, &["objects/pack"]) {
+        let size =
+            |name: &OsString| fs::symlink_metadata(folder.join(name)).map_or(0, |it| it.len());
+        names.sort_by_cached_key(size);
+    }
+    Ok(names)
+}
+
+/// Says whether a file among objects can only ever hold the one content that its name stands for.
+pub fn is_named_by_content(name: &str) -> bool {
+    let mut parts = name.rsplit('/');
+    let (file, folder) = (
+        parts.next().unwrap_or_default(),
+        parts.next().unwrap_or_default(),
+    );
+    let is_hex = |text: &str| text.bytes().all(|digit| digit.is_ascii_hexdigit());
+    match folder {
+        "pack" => {
+            file.starts_with("pack-") && [".pack", ".idx"].iter().any(|it| file.ends_with(it))
+        }
+        _ => {
+            folder.len() == 2
+                && is_hex(folder)
+                && [38, 62, 64].contains(&file.len())
+                && is_hex(file)
+        }
+    }
+}
+
+/// Says whether a file is a loose object.
+pub fn is_loose(name: &str) -> bool {
+    is_named_by_content(name) && !name.ends_with(".pack") && !name.ends_with(".idx")
+}
+
+/// Says whether a file is a ref or a reflog. Some are taken for others, and copied.
+pub fn is_of_refs(name: &str) -> bool {
+    let mut folders = name.split('/').rev().skip(1);
+    let is_of_evolve = || name.split('/').any(|part| part == "evolve");
+    folders.any(|folder| folder == "refs" || folder == "logs") && !is_of_evolve()
+}
+
+/// Says whether a file is not copied.
+pub fn is_left_out(name: &str) -> bool {
+    ends_with_one_of(name, &LEFT_OUT) || name.ends_with(".lock")
+}
+
+/// Says whether a folder holds files that are never changed once they are written.
+pub fn is_of_objects(name: &str) -> bool {
+    ends_with_one_of(name, &UNCHANGING)
+}
+
+fn ends_with_one_of(name: &str, paths: &[&str]) -> bool {
+    let ends = |path: &&str| {
+        name.strip_suffix(*path)
+            .is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))
+    };
+    paths.iter().any(ends)
+}
+
+/// Says whether a folder of unchanging files may have folders in it: not those by the first digits of objects' names.
+pub fn has_folders(name: &str) -> bool {
+    let parent = name.rsplit_once('/').map(|(parent, _)| parent);
+    let is_of_git =
+        |parent: &str| ends_with_one_of(parent, &["objects"]) && !parent.contains("lfs/");
+    !parent.is_some_and(is_of_git)
+}

@@ -1,0 +1,436 @@
+//! The bytes of small files of which the copy has only links. A link costs little where thousands of files would each have to
+//! be made; but who writes to an original in place writes to its link. So the bytes stand one after the other in a file
+//! beside the copy, which only grows, and a link that was written to is replaced by a file with them (`mend`).
+//!
+//! A record is a line of JSON and, where it has bytes, these and the end of a line. The newest of a name counts. What follows the
+//! first record that is not whole, because its writer was cut short, counts for nothing and is written over.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File, Metadata, OpenOptions};
+use std::io::{
+    BufRead, BufReader, BufWriter, ErrorKind, Read, Result as IoResult, Seek, SeekFrom, Write,
+};
+use std::os::unix::fs::{FileExt, MetadataExt};
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+use flate2::Crc;
+use serde::{Deserialize, Serialize};
+
+use crate::effects::files;
+
+/// The most bytes of one file in here; for larger ones a copy costs no more.
+pub const FILE_LIMIT: u64 = 1 << 20;
+/// The most bytes of a record's first line: a path, each byte written as six.
+const LINE_LIMIT: u64 = 1 << 16;
+/// How much is written at once.
+const BLOCK: usize = 1 << 18;
+
+/// The bytes of linked files, by their path below the git directory.
+#[derive(Debug)]
+pub struct Store {
+    path: PathBuf,
+    entries: BTreeMap<String, Entry>,
+    /// Where the whole records end.
+    end: u64,
+    /// Something else stands behind them.
+    is_torn: bool,
+    out: Option<BufWriter<File>>,
+}
+
+/// What is known of one link.
+#[derive(Clone, Debug, PartialEq)]
+struct Entry {
+    version: Version,
+    at: u64,
+    body: Body,
+}
+
+/// Tells one version of a file from another.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Version {
+    inode: u64,
+    length: u64,
+    /// The time of the last change of state, which nobody can set: seconds and nanoseconds since 1970.
+    changed: (i64, i64),
+}
+
+impl Version {
+    fn of(meta: &Metadata) -> Version {
+        Version {
+            inode: meta.ino(),
+            length: meta.len(),
+            changed: (meta.ctime(), meta.ctime_nsec()),
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+struct Body {
+    length: u64,
+    sum: u32,
+}
+
+/// The first line of a record. One without a version says that there is no such link any more, one without a body that it
+/// holds the same in a newer version.
+#[derive(Serialize, Deserialize)]
+struct Line {
+    name: String,
+    version: Option<Version>,
+    body: Option<Body>,
+}
+
+impl Store {
+    /// Reads what stands beside a copy.
+    pub fn read(folder: &Path) -> IoResult<Store> {
+        let mut store = Store {
+            path: folder.join("bytes"),
+            entries: BTreeMap::new(),
+            end: 0,
+            is_torn: false,
+            out: None,
+        };
+        let file = match files::open(&store.path) {
+            Ok(file) => file,
+            Err(cause) if cause.kind() == ErrorKind::NotFound => return Ok(store),
+            Err(cause) => return Err(cause),
+        };
+        let length = file.metadata()?.len();
+        let mut reader = BufReader::new(file);
+        while store.read_record(&mut reader, length)? {}
+        store.is_torn = store.end != length;
+        Ok(store)
+    }
+
+    /// Reads one record; false where there is none that is whole.
+    fn read_record(&mut self, reader: &mut BufReader<File>, length: u64) -> IoResult<bool> {
+        let mut line = Vec::new();
+        reader.take(LINE_LIMIT).read_until(b'\n', &mut line)?;
+        let at = self.end + line.len() as u64;
+        let read = serde_json::from_slice::<Line>(&line);
+        let (true, Ok(line)) = (line.ends_with(b"\n"), read) else {
+            return Ok(false);
+        };
+        let mut end = at;
+        if let Some(body) = line.body {
+            let is_there = body.length <= FILE_LIMIT && body.length < length.saturating_sub(at);
+            let step = i64::try_from(body.length).ok().filter(|_| is_there);
+            let Some(step) = step else {
+                return Ok(false);
+            };
+            reader.seek_relative(step)?;
+            let mut last = [0];
+            if reader.read(&mut last)? != 1 || last != *b"\n" {
+                return Ok(false);
+            }
+            end = at + body.length + 1;
+        }
+        self.end = end;
+        self.note(line, at);
+        Ok(true)
+    }
+
+    fn note(&mut self, line: Line, at: u64) {
+        match (line.version, line.body) {
+            (None, _) => {
+                self.entries.remove(&line.name);
+            }
+            (Some(version), Some(body)) => {
+                let entry = Entry { version, at, body };
+                self.entries.insert(line.name, entry);
+            }
+            (Some(version), None) => {
+                if let Some(entry) = self.entries.get_mut(&line.name) {
+                    entry.version = version;
+                }
+            }
+        }
+    }
+
+    /// Says whether records were lost.
+    pub fn is_torn(&self) -> bool {
+        self.is_torn
+    }
+
+    /// How long the file is.
+    pub fn length(&self) -> u64 {
+        self.end
+    }
+
+    /// Says whether a file's bytes are in here.
+    pub fn has(&self, name: &str) -> bool {
+        self.entries.contains_key(name)
+    }
+
+    /// Says whether a file is of the version that is in here.
+    pub fn is_of(&self, name: &str, meta: &Metadata) -> bool {
+        let entry = self.entries.get(name);
+        entry.is_some_and(|entry| entry.version == Version::of(meta))
+    }
+
+    /// Drops everything, as if records had been lost.
+    pub fn clear(&mut self) -> IoResult<()> {
+        self.out = None;
+        self.entries.clear();
+        (self.end, self.is_torn) = (0, true);
+        files::remove_all(&self.path)
+    }
+
+    /// Adds the bytes of a file that has just been linked.
+    pub fn add(&mut self, name: &str, link: &Path) -> IoResult<u64> {
+        let file = File::open(link)?;
+        let meta = file.metadata()?;
+        let mut bytes = Vec::new();
+        file.take(FILE_LIMIT).read_to_end(&mut bytes)?;
+        let line = Line {
+            name: name.to_owned(),
+            version: Some(Version::of(&meta)),
+            body: Some(Body {
+                length: bytes.len() as u64,
+                sum: sum(&bytes),
+            }),
+        };
+        self.write(line, &bytes)?;
+        Ok(bytes.len() as u64)
+    }
+
+    /// Notes, for good, that the copy has no such link any more: the inode of one that is gone may soon be another file's.
+    pub fn forget(&mut self, name: &str) -> IoResult<()> {
+        if !self.has(name) {
+            return Ok(());
+        }
+        let line = Line {
+            name: name.to_owned(),
+            version: None,
+            body: None,
+        };
+        self.write(line, b"")?;
+        self.flush()
+    }
+
+    fn write(&mut self, line: Line, bytes: &[u8]) -> IoResult<()> {
+        let mut head = serde_json::to_vec(&line)?;
+        head.push(b'\n');
+        let at = self.end + head.len() as u64;
+        let out = self.out()?;
+        out.write_all(&head)?;
+        let mut end = at;
+        if line.body.is_some() {
+            out.write_all(bytes)?;
+            out.write_all(b"\n")?;
+            end = at + bytes.len() as u64 + 1;
+        }
+        self.end = end;
+        self.note(line, at);
+        Ok(())
+    }
+
+    fn out(&mut self) -> IoResult<&mut BufWriter<File>> {
+        let out = match self.out.take() {
+            Some(out) => out,
+            None => {
+                let mut options = OpenOptions::new();
+                let options = options.write(true).create(true).truncate(false);
+                let mut file = options.open(&self.path)?;
+                file.set_len(self.end)?;
+                file.seek(SeekFrom::Start(self.end))?;
+                BufWriter::with_capacity(BLOCK, file)
+            }
+        };
+        Ok(self.out.insert(out))
+    }
+
+    /// Hands everything to the system: then a kill loses none of it.
+    pub fn flush(&mut self) -> IoResult<()> {
+        self.out.as_mut().map_or(Ok(()), Write::flush)
+    }
+
+    /// Replaces each link in `copy` that was written to by a file with the bytes that it held; notes the newer version of those
+    /// that were only touched.
+    pub fn mend(&mut self, copy: &Path) -> IoResult<()> {
+        for (name, meta) in self.replace_changed(copy)? {
+            let line = Line {
+                name,
+                version: Some(Version::of(&meta)),
+                body: None,
+            };
+            self.write(line, b"")?;
+        }
+        self.flush()
+    }
+
+    /// Does that, and returns what was only touched, with its state.
+    pub fn replace_changed(&self, copy: &Path) -> IoResult<Vec<(String, Metadata)>> {
+        let mut touched = Vec::new();
+        let mut opened = None;
+        for (name, entry) in &self.entries {
+            let link = copy.join(name);
+            let Ok(meta) = fs::symlink_metadata(&link) else {
+                continue;
+            };
+            let version = Version::of(&meta);
+            if version.inode != entry.version.inode || version == entry.version {
+                continue;
+            }
+            let file = match opened.take() {
+                Some(file) => file,
+                None => File::open(&self.path)?,
+            };
+            let kept = entry.bytes(opened.insert(file))?;
+            match kept {
+                Some(kept) if is_held(&link, &kept)? => touched.push((name.clone(), meta)),
+                Some(kept) => self.replace(&link, &kept, &meta)?,
+                None => {}
+            }
+        }
+        Ok(touched)
+    }
+
+    /// Puts a file with these bytes in a link's place, in one step. It bears no original's time.
+    fn replace(&self, link: &Path, bytes: &[u8], meta: &Metadata) -> IoResult<()> {
+        let name = format!("mended.{:x}", std::process::id());
+        let temporary = self.path.with_file_name(name);
+        files::remove_all(&temporary)?;
+        let mut file = File::create_new(&temporary)?;
+        file.write_all(bytes)?;
+        file.set_permissions(meta.permissions())?;
+        file.set_modified(UNIX_EPOCH)?;
+        fs::rename(&temporary, link)
+    }
+}
+
+impl Entry {
+    /// Returns the bytes; none where they are not those that were written.
+    fn bytes(&self, file: &File) -> IoResult<Option<Vec<u8>>> {
+        let mut bytes = vec![0; usize::try_from(self.body.length).unwrap_or_default()];
+        file.read_exact_at(&mut bytes, self.at)?;
+        Ok((sum(&bytes) == self.body.sum).then_some(bytes))
+    }
+}
+
+/// Says whether a file holds these bytes and no others.
+fn is_held(file: &Path, bytes: &[u8]) -> IoResult<bool> {
+    let mut now = Vec::new();
+    let limit = bytes.len() as u64 + 1;
+    File::open(file)?.take(limit).read_to_end(&mut now)?;
+    Ok(now == bytes)
+}
+
+fn sum(bytes: &[u8]) -> u32 {
+    let mut sum = Crc::new();
+    sum.update(bytes);
+    sum.sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FILES: [(&str, &str); 4] = [
+        ("a", "one"),
+        ("b c", ""),
+        ("d\n\u{e9}", "{\"name\":1}\n\n"),
+        ("e", "four"),
+    ];
+
+    /// A folder with a copy in it, and what is a link there.
+    fn make() -> (tempfile::TempDir, PathBuf, PathBuf) {
+        let folder = tempfile::tempdir().unwrap();
+        let (live, copy) = (folder.path().join("live"), folder.path().join("git"));
+        for folder in [&live, &copy] {
+            fs::create_dir(folder).unwrap();
+        }
+        for (name, text) in FILES {
+            fs::write(live.join(name), text).unwrap();
+            fs::hard_link(live.join(name), copy.join(name)).unwrap();
+        }
+        (folder, live, copy)
+    }
+
+    fn add_all(store: &mut Store, copy: &Path) {
+        for (name, _) in FILES {
+            store.add(name, &copy.join(name)).unwrap();
+        }
+        store.flush().unwrap();
+    }
+
+    #[test]
+    fn what_was_cut_off_is_ignored_from_the_first_broken_record_on_and_written_over() {
+        let (folder, _, copy) = make();
+        let mut store = Store::read(folder.path()).unwrap();
+        add_all(&mut store, &copy);
+        let whole = fs::read(&store.path).unwrap();
+        let starts: Vec<_> = store.entries.values().map(|entry| entry.at).collect();
+        for cut in 0..=whole.len() {
+            for tail in ["", "\0\0\0\0", "{}"] {
+                let bytes = [&whole[..cut], tail.as_bytes()].concat();
+                fs::write(&store.path, bytes).unwrap();
+                let mut read = Store::read(folder.path()).unwrap();
+                let ends: Vec<_> = FILES
+                    .iter()
+                    .zip(&starts)
+                    .map(|((_, text), at)| at + text.len() as u64 + 1)
+                    .collect();
+                let is_whole = |end: &&u64| **end <= cut as u64;
+                let count = ends.iter().filter(is_whole).count();
+                assert_eq!(read.entries.len(), count, "{cut}");
+                let end = ends.iter().copied().filter(|end| is_whole(&end)).max();
+                let is_at_end = end.unwrap_or(0) == cut as u64 && tail.is_empty();
+                assert_eq!(read.is_torn(), !is_at_end, "{cut} {tail:?}");
+                add_all(&mut read, &copy);
+                let again = Store::read(folder.path()).unwrap();
+                assert!(!again.is_torn());
+                assert_eq!(again.entries, read.entries);
+                assert_eq!(again.entries.len(), FILES.len());
+            }
+        }
+    }
+
+    #[test]
+    fn links_that_were_written_to_are_files_again_and_those_only_touched_stay() {
+        let (folder, live, copy) = make();
+        let mut store = Store::read(folder.path()).unwrap();
+        add_all(&mut store, &copy);
+        fs::write(live.join("a"), "bad").unwrap();
+        fs::write(live.join("e"), "").unwrap();
+        fs::remove_file(live.join("e")).unwrap();
+        fs::remove_file(live.join("b c")).unwrap();
+        let mut store = Store::read(folder.path()).unwrap();
+        store.mend(&copy).unwrap();
+        for (name, text) in FILES {
+            assert_eq!(fs::read_to_string(copy.join(name)).unwrap(), text, "{name}");
+        }
+        let read = Store::read(folder.path()).unwrap();
+        let touched = copy.join("b c").metadata().unwrap();
+        assert!(read.is_of("b c", &touched));
+        assert_eq!(read.entries, store.entries);
+    }
+
+    #[test]
+    fn a_file_that_took_the_place_of_a_link_is_left_alone_once_that_was_noted() {
+        let (folder, _, copy) = make();
+        let mut store = Store::read(folder.path()).unwrap();
+        add_all(&mut store, &copy);
+        store.forget("a").unwrap();
+        // As if the new file had got the old one's inode.
+        fs::write(copy.join("a"), "new").unwrap();
+        let mut store = Store::read(folder.path()).unwrap();
+        store.mend(&copy).unwrap();
+        assert_eq!(fs::read_to_string(copy.join("a")).unwrap(), "new");
+    }
+
+    #[test]
+    fn bytes_that_are_not_those_that_were_written_replace_nothing() {
+        let (folder, live, copy) = make();
+        let mut store = Store::read(folder.path()).unwrap();
+        add_all(&mut store, &copy);
+        let at = usize::try_from(store.entries["a"].at).unwrap();
+        let mut whole = fs::read(&store.path).unwrap();
+        whole[at..at + 3].copy_from_slice(b"eno");
+        fs::write(&store.path, whole).unwrap();
+        fs::write(live.join("a"), "bad").unwrap();
+        let mut store = Store::read(folder.path()).unwrap();
+        store.mend(&copy).unwrap();
+        assert_eq!(fs::read_to_string(copy.join("a")).unwrap(), "bad");
+    }
+}
