@@ -686,3 +686,21 @@ fn what_is_moved_and_logged_goes_to_the_private_folder_whatever_links_an_agent_p
     let moved = fs::symlink_metadata(repo.path(".git/evolve/quarantine")).unwrap();
     assert!(moved.is_dir());
 }
+
+#[test]
+fn a_new_file_that_git_cannot_take_keeps_no_cycle_from_being_settled() {
+    let repo = TestRepo::with_files_wanted(&[("a", 5)]).with_out();
+    repo.git(&["config", "filter.gone.clean", "no-such-program"]);
+    repo.git(&["config", "filter.gone.required", "true"]);
+    repo.write(".gitattributes", "*.big filter=gone\n");
+    repo.commit_all("attributes");
+    repo.cycle("touch a b c; echo bytes >one.big; echo more >two.big")
+        .expect(0);
+    assert_eq!(repo.each("result"), ["improved"]);
+    assert!(repo.has("a") && repo.has("b") && !repo.has("one.big"));
+    let notes = repo.newest()["notes"].to_string();
+    assert!(notes.contains("git cannot commit one.big"), "{notes}");
+    assert_eq!(repo.status(), Vec::<String>::new());
+    let kept = repo.quarantined();
+    assert_eq!(kept.len(), 2, "{kept:?}");
+}

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use super::strays::Left;
 use super::{Place, Start, Stock, Workspace, ended, some_of};
 use crate::effects::keep::is_beneath;
+use crate::effects::quarantine::Quarantine;
 use crate::effects::repo::Head;
 use crate::effects::{files, proc_table};
 use crate::error::{Error, Result};
@@ -17,6 +18,7 @@ use crate::model::exact;
 use crate::model::gate::{Change, Suspect};
 use crate::model::ledger::is_ledger_path;
 use crate::model::movement::{self, ByOthers, Moved, Movement};
+use crate::model::text;
 
 /// The most commits of a cycle that are listed.
 const COMMITS_LISTED: usize = 100;
@@ -460,20 +462,70 @@ impl Workspace<'_> {
             git.run_with(&["update-index", "-z", "--stdin"], &ended(&modules))?;
         }
         if !there.is_empty() {
-            let mut arguments = vec![
-                "add",
-                "--all",
-                "--ignore-errors",
-                "--pathspec-from-file=-",
-                "--pathspec-file-nul",
-            ];
-            if self.is_sparse() {
-                // Also what the checkout leaves out: the agent left it in.
-                arguments.push("--sparse");
-            }
-            git.run_with(&arguments, &ended(&there))?;
+            self.add(&there, start, left)?;
         }
         Ok(is_staged)
+    }
+
+    /// Stages files. A new one that git cannot take, such as one whose filter fails, goes to the quarantine: no commit can hold
+    /// it, and it must not keep the cycle from being settled.
+    fn add(&self, paths: &[Vec<u8>], start: &Start, left: &mut Left) -> Result<()> {
+        let mut quarantine = Quarantine::of(&self.repo.private, &start.session, start.cycle);
+        let is_sparse = self.is_sparse();
+        let mut parts = vec![paths];
+        while let Some(part) = parts.pop() {
+            let Err(error) = self.try_to_add(part, is_sparse) else {
+                continue;
+            };
+            if error.is_of_machine() || error.is_halt() {
+                return Err(error);
+            }
+            // Git names the first at most: they are told apart by halves.
+            if part.len() > 1 {
+                let (first, second) = part.split_at(part.len() / 2);
+                parts.extend([second, first]);
+                continue;
+            }
+            let name = String::from_utf8_lossy(&part[0]).into_owned();
+            if self.is_in_index(&part[0])? {
+                return Err(error.hint(format!(
+                    "git cannot take {name} as it is: see whether the program of its filter is there (`git check-attr filter -- {0}`), then run evolve again",
+                    text::shell_word(&part[0])
+                )));
+            }
+            tracing::debug!("{error}");
+            quarantine.take(&self.repo.root, &part[0])?;
+            left.notes.push(format!("git cannot commit {name}"));
+        }
+        left.notes.extend(quarantine.notes());
+        Ok(())
+    }
+
+    fn try_to_add(&self, paths: &[Vec<u8>], is_sparse: bool) -> Result<()> {
+        let mut arguments = vec![
+            "add",
+            "--all",
+            "--ignore-errors",
+            "--pathspec-from-file=-",
+            "--pathspec-file-nul",
+        ];
+        if is_sparse {
+            // Also what the checkout leaves out: the agent left it in.
+            arguments.push("--sparse");
+        }
+        self.repo
+            .git
+            .run_with(&arguments, &ended(paths))
+            .map(|_| ())
+    }
+
+    fn is_in_index(&self, path: &[u8]) -> Result<bool> {
+        let arguments = ["ls-files", "-z", "--"].map(OsStr::new);
+        let listed = self
+            .repo
+            .git
+            .run(&[&arguments[..], &[OsStr::from_bytes(path)]].concat())?;
+        Ok(!listed.is_empty())
     }
 
     /// Returns the digest of a file's bytes as they are on disk, behind a link too; none if there is no plain file.
