@@ -10,6 +10,8 @@ use std::time::Duration;
 
 use crate::effects::agent::Agent;
 use crate::effects::files;
+use crate::effects::guard::Guarded;
+use crate::effects::guard::programs::PutBack;
 use crate::effects::isolation::Isolation;
 use crate::effects::journal::{Diary, Journal};
 use crate::effects::lock::Lock;
@@ -143,6 +145,16 @@ impl Session {
         }
     }
 
+    /// Remembers what git holds for the user beside branch and files, and the programs of the tree that it runs, right before an
+    /// agent does.
+    pub fn guard_start(&self, start: &mut Start) -> Result<()> {
+        start.guarded = match self.isolation.is_some() {
+            true => Guarded::take_programs(self.home(), &self.repo.root)?,
+            false => Guarded::take(&self.repo)?,
+        };
+        Ok(())
+    }
+
     /// Makes what git holds for the user beside branch and files what it was before the agent, wherever that was changed by
     /// what ran since; says what had changed. To be done before git is called after somebody else was at work.
     pub fn guard(&self, start: &Start) -> Result<Vec<String>> {
@@ -150,10 +162,12 @@ impl Session {
         logs::drop_links(&self.repo.private, &self.id, start.cycle)?;
         if self.isolation.is_some() {
             let mut notes = self.workspace().clear_pipes(start)?;
+            notes.extend(self.put_back_programs(start)?.notes);
             notes.extend(start.hold_users(self.home())?);
             return Ok(notes);
         }
         let mut notes = start.put_back_settings(&self.repo.own_places())?;
+        notes.extend(self.put_back_programs(start)?.notes);
         notes.extend(self.workspace().clear_pipes(start)?);
         notes.extend(start.hold_users(&self.repo)?);
         notes.extend(start.put_back_refs(&self.repo)?);
@@ -201,12 +215,13 @@ impl Session {
     pub fn take_stock(&self, start: &Start) -> Result<Stock> {
         self.take_back()?;
         logs::drop_links(&self.repo.private, &self.id, start.cycle)?;
-        match &self.isolation {
+        let programs = self.put_back_programs(start)?;
+        let mut stock = match &self.isolation {
             Some(isolation) => {
                 let changed = start.hold_users(&isolation.user)?;
                 let mut stock = isolation.take_stock(start)?;
                 stock.notes.extend(changed);
-                Ok(stock)
+                stock
             }
             None => {
                 let mut put_back = start.put_back_settings(&self.repo.own_places())?;
@@ -214,9 +229,18 @@ impl Session {
                 let repo = self.repo.reopened()?;
                 let mut stock = Workspace { repo: &repo }.take_stock(start)?;
                 stock.notes.extend(put_back);
-                Ok(stock)
+                stock
             }
-        }
+        };
+        let words = |program: String| format!("{program}, which git runs, changed");
+        let changed = programs.programs.into_iter().map(words);
+        stock.change.goalposts.extend(changed);
+        stock.notes.extend(programs.notes);
+        Ok(stock)
+    }
+
+    fn put_back_programs(&self, start: &Start) -> Result<PutBack> {
+        start.put_back_programs(&self.home().own_places())
     }
 
     /// Returns the words of a STOP file, if there is or was one.

@@ -436,3 +436,235 @@ fn what_an_agent_plants_is_no_way_out_of_a_sandbox() {
         assert_eq!(repo.newest()["result"], "improved", "{mode}");
     }
 }
+
+/// A repository whose settings of git name programs inside it: the filter `up`, which `named` says how it is called.
+fn with_filter_of_the_tree(named: &str) -> TestRepo {
+    let repo = TestRepo::with_files_wanted(&[("a", 5), ("b", 5)]).with_out();
+    repo.write("b", "b\n");
+    repo.write("t.up", "one\n");
+    repo.write(".gitignore", ".venv/\nmine/\n");
+    repo.write(".gitattributes", "*.up filter=up\n");
+    let evil = repo.out("evil");
+    fs::write(
+        &evil,
+        "#!/bin/sh\necho ran >>\"$OUT/ran\"; : \"filter\"; cat\n",
+    )
+    .unwrap();
+    sh(
+        &repo,
+        &format!(
+            r#"set -e
+chmod 755 "$OUT/evil"; mkdir -p tools real .venv/bin mine
+printf '#!/bin/sh\n. tools/lib.sh\nexec cat\n' >tools/clean.sh; echo : >tools/lib.sh; cp tools/clean.sh real/clean.sh
+chmod 755 tools/clean.sh real/clean.sh; cp tools/clean.sh .venv/bin/strip; cp tools/clean.sh mine/clean.sh
+ln -s ../real/clean.sh tools/link; ln -s real linked
+git add .; git commit -qm first
+git config filter.up.clean '{named}'"#
+        ),
+    );
+    repo
+}
+
+/// How the filter is called, what an agent does to its program, and what is named for it.
+const FILTERS: [(&str, &str, &str); 13] = [
+    (
+        "tools/clean.sh",
+        "cp $OUT/evil tools/clean.sh",
+        "tools/clean.sh",
+    ),
+    (
+        "tools/clean.sh %f",
+        "cp $OUT/evil tools/clean.sh; git commit -qam evil",
+        "tools/clean.sh",
+    ),
+    (
+        "$PWD/tools/clean.sh",
+        "cp $OUT/evil tools/clean.sh",
+        "tools/clean.sh",
+    ),
+    (
+        "sh tools/clean.sh",
+        "cp $OUT/evil tools/clean.sh",
+        "tools/clean.sh",
+    ),
+    (
+        "tools/clean.sh",
+        "echo \". $OUT/evil\" >tools/lib.sh",
+        "tools/lib.sh",
+    ),
+    (
+        "tools/clean.sh",
+        "rm -r tools; mkdir new; cp $OUT/evil new/clean.sh; ln -s new tools",
+        "tools/clean.sh",
+    ),
+    (
+        "tools/clean.sh",
+        "mkdir $OUT/new; cp $OUT/evil $OUT/new/clean.sh; rm -r tools; ln -s $OUT/new tools",
+        "tools/clean.sh",
+    ),
+    ("tools/link", "cp $OUT/evil real/clean.sh", "real/clean.sh"),
+    ("tools/link", "ln -sf $OUT/evil tools/link", "tools/link"),
+    (
+        "linked/clean.sh",
+        "cp -r real new; cp $OUT/evil new/clean.sh; ln -sfn new linked",
+        "linked",
+    ),
+    (
+        ".venv/bin/strip",
+        "cp $OUT/evil .venv/bin/strip",
+        ".venv/bin/strip",
+    ),
+    (
+        "mine/clean.sh || cat",
+        "rm mine/clean.sh; cp $OUT/evil mine/clean.sh",
+        "mine/clean.sh",
+    ),
+    (
+        "if [ -e ./later ]; then ./later; else cat; fi",
+        "cp $OUT/evil later",
+        "later",
+    ),
+];
+
+/// Says what is wrong with what came of an agent that changes the program of a filter.
+fn wrong_with_filter((named, script, program): (&str, &str, &str), arguments: &[&str]) -> String {
+    let repo = with_filter_of_the_tree("cat");
+    let named = named.replace("$PWD", &repo.root().display().to_string());
+    repo.git(&["config", "filter.up.clean", &named]);
+    let programs = "ls -l tools linked | grep -o '[^ ]* -> .*'; cat tools/* real/* mine/* .venv/bin/*; stat -c %A tools/* mine/*; cat later 2>&1; true";
+    let before = sh(&repo, programs);
+    let of_user = format!("cd '{}'; {programs}", repo.root().display());
+    repo.agent_does(&[
+        &format!("touch a; {script}; echo two >>t.up; sleep 0.02; touch t.up; rm -f \"$OUT/ran\""),
+        "touch a; echo two >>t.up",
+    ]);
+    let run = repo.run(&[&["--max-cycles=2"], arguments].concat());
+    let mut wrong = String::new();
+    if repo.out("ran").exists() {
+        wrong.push_str("was executed; ");
+    }
+    if run.code != 0 || repo.each("result") != ["regressed", "improved"] {
+        wrong.push_str(&format!(
+            "exit {} {} {:?} ",
+            run.code,
+            run.stderr,
+            repo.each("result")
+        ));
+    }
+    let record = repo.records().first().cloned().unwrap_or_default();
+    let reason = record["reason"].as_str().unwrap_or_default();
+    if !reason.contains("goalposts moved")
+        || !reason.contains(&format!("{program}, which git runs, changed"))
+    {
+        wrong.push_str(&format!(
+            "{program} is not named: {reason} {}; ",
+            record["notes"]
+        ));
+    }
+    if sh(&repo, &of_user) != before {
+        wrong.push_str(&format!("is not as before: {}", sh(&repo, &of_user)));
+    }
+    let is_evil =
+        |(_, bytes): &(u32, Vec<u8>)| bytes.windows(10).any(|part| part == b": \"filter\"");
+    let is_moved = script.contains("cp $OUT/evil ") && !script.contains("rm -r tools");
+    if is_moved && !script.contains(" new") && !repo.quarantined().values().any(is_evil) {
+        wrong.push_str("is not in the quarantine");
+    }
+    match wrong.is_empty() {
+        true => wrong,
+        false => format!("{named}, {script}: {wrong}\n"),
+    }
+}
+
+#[test]
+fn programs_of_the_tree_that_git_runs_are_what_they_were_before_git_is_called() {
+    let wrong: Vec<_> = FILTERS
+        .iter()
+        .map(|row| wrong_with_filter(*row, &[]))
+        .collect();
+    assert_eq!(wrong.concat(), "");
+}
+
+#[test]
+fn they_are_in_a_copy_of_its_own_too() {
+    // What git does not track is not in the copy.
+    let is_tracked =
+        |row: &&(&str, &str, &str)| !row.1.contains(".venv") && !row.1.contains("mine");
+    let rows = FILTERS.iter().filter(is_tracked);
+    let wrong: Vec<_> = rows
+        .map(|row| wrong_with_filter(*row, &["--isolate"]))
+        .collect();
+    assert_eq!(wrong.concat(), "");
+}
+
+#[test]
+fn they_are_after_a_crash_too() {
+    for arguments in [&["--max-cycles=1"][..], &["--max-cycles=1", "--isolate"]] {
+        let repo = with_filter_of_the_tree("tools/clean.sh");
+        let agent = "cp \"$OUT/evil\" tools/clean.sh; echo two >>t.up; rm -f \"$OUT/ran\"; touch \"$OUT/there\"; sleep 300";
+        repo.agent_does(&[agent, "touch a; echo two >>t.up"]);
+        let mut child = repo.spawn_run(arguments);
+        repo.wait_for("there");
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let next = repo.run(arguments);
+        assert_eq!(next.code, 0, "{arguments:?} {}", next.stderr);
+        assert!(!repo.out("ran").exists(), "{arguments:?}");
+        assert_eq!(repo.each("result"), ["interrupted", "improved"]);
+        let notes = repo.records()[0]["notes"].to_string();
+        assert!(notes.contains("tools/clean.sh"), "{arguments:?} {notes}");
+        assert!(repo.read("tools/clean.sh").contains("exec cat"));
+    }
+}
+
+#[test]
+fn a_filter_of_the_tree_is_no_way_out_of_a_sandbox() {
+    for arguments in [
+        &["--max-cycles=1", "--sandbox=landlock"][..],
+        &["--max-cycles=1", "--sandbox=bwrap"],
+        &["--max-cycles=1", "--sandbox=landlock", "--isolate"],
+    ] {
+        let repo = with_filter_of_the_tree("tools/clean.sh");
+        repo.agent_does(&[
+            "touch a; (echo direct >\"$OUT/ran\") || echo denied >denied; cp \"$OUT/evil\" tools/clean.sh; echo two >>t.up",
+        ]);
+        repo.run(arguments);
+        assert!(!repo.out("ran").exists(), "{arguments:?}");
+        assert_eq!(repo.newest()["result"], "regressed", "{arguments:?}");
+    }
+}
+
+#[test]
+fn a_program_too_large_to_be_remembered_stops_everything_when_it_changed() {
+    let repo = with_filter_of_the_tree("mine/clean.sh");
+    sh(
+        &repo,
+        "(cat mine/clean.sh; head -c 5000000 /dev/zero) >mine/x; cat mine/x >mine/clean.sh",
+    );
+    let run = repo.cycle("touch a; cp mine/clean.sh mine/y; cat mine/y >mine/clean.sh");
+    assert_eq!(
+        (run.code, &repo.newest()["result"]),
+        (0, &"improved".into()),
+        "{}",
+        run.stderr
+    );
+    sh(&repo, "git rm -q a; git commit -qm 'no a'");
+    repo.agent_does(&[
+        "touch a; cp \"$OUT/evil\" mine/clean.sh; echo two >>t.up; rm -f \"$OUT/ran\"",
+        "touch a",
+    ]);
+    for _ in 0..2 {
+        let run = repo.run(&["--max-cycles=1"]);
+        assert_eq!(run.code, 3, "{}", run.stderr);
+        assert!(
+            run.stderr
+                .contains("mine/clean.sh, which git runs, changed"),
+            "{}",
+            run.stderr
+        );
+    }
+    sh(&repo, "cat mine/x >mine/clean.sh");
+    repo.run(&["--max-cycles=1"]).expect(0);
+    assert!(!repo.out("ran").exists());
+    assert_eq!(repo.each("result"), ["improved", "interrupted", "improved"]);
+}

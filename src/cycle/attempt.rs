@@ -106,9 +106,7 @@ impl<'a> Attempt<'a> {
             .workspace()
             .keep_untracked(start, &yardstick.frozen, progress.kept.as_ref())?;
         start.users.clone_from(session.home().read_users()?);
-        if session.isolation.is_none() {
-            session.workspace().guard(start)?;
-        }
+        session.guard_start(start)?;
         uncopied::warn(session, &start.kept, progress.kept.as_ref());
         progress.kept = Some(start.kept.clone());
         // Before the item is claimed: after a crash it is anybody's again.

@@ -9,6 +9,7 @@
 //! tags stay, new replacements of objects do not.
 
 pub mod modules;
+pub mod programs;
 mod refs;
 mod settings;
 mod stash;
@@ -16,6 +17,8 @@ mod submodules;
 pub mod users;
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -30,6 +33,7 @@ use crate::error::{Error, Result};
 use crate::model::{digest, exact};
 
 use modules::Known;
+use programs::{Programs, PutBack};
 use settings::Setting;
 
 /// The most bytes of one remembered thing.
@@ -50,6 +54,9 @@ pub struct Guarded {
     /// The files that these settings include, whether they are there or not.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     included: Vec<String>,
+    /// The programs in the working trees that settings name.
+    #[serde(default, skip_serializing_if = "Programs::is_empty")]
+    programs: Programs,
     /// The submodules whose repositories are known.
     #[serde(default, skip_serializing_if = "Known::is_empty")]
     modules: Known,
@@ -97,6 +104,11 @@ impl Guarded {
         }));
         let included = settings::included(&places.common, &folders);
         let settings = settings::list(&places.common, (&folders, &included), &mut bytes)?;
+        let texts = texts_of(repo, &folders)?;
+        let within = modules.keys().map(|name| path_in(&repo.root, name));
+        let called_from: Vec<_> = [repo.root.clone()].into_iter().chain(within).collect();
+        let roots = [repo.root.clone()];
+        let programs = Programs::take(&texts, (&roots, &called_from), &mut bytes)?;
         let refs = keep(&mut bytes, refs::text(repo)?.as_bytes());
         let stash = files::read_bounded(&stash::file(&places), LIMIT)?;
         let stash = stash.map(|stash| keep(&mut bytes, &stash));
@@ -104,12 +116,40 @@ impl Guarded {
             settings,
             folders,
             included,
+            programs,
             modules,
             refs: Some(refs),
             stash,
             copy: Some(write_copy(&places, &bytes)?),
             bytes: Arc::new(bytes),
         })
+    }
+
+    /// Remembers the programs alone that the settings of the user's repository name, for work in the copy at `root`.
+    pub fn take_programs(user: &Repo, root: &Path) -> Result<Guarded> {
+        let mut bytes = Bytes::new();
+        let texts = texts_of(user, &settings::folders(&user.own_places()))?;
+        let roots = [root.to_owned(), user.root.clone()];
+        let programs = Programs::take(&texts, (&roots, &roots), &mut bytes)?;
+        if programs.is_empty() {
+            return Ok(Guarded::default());
+        }
+        Ok(Guarded {
+            programs,
+            copy: Some(write_copy(&user.own_places(), &bytes)?),
+            bytes: Arc::new(bytes),
+            ..Guarded::default()
+        })
+    }
+
+    /// Makes the programs in working trees what they were that git runs. Calls no git and opens no repository.
+    pub fn put_back_programs(
+        &self,
+        places: &Places,
+        quarantine: &mut Quarantine,
+    ) -> Result<PutBack> {
+        let wanted = |digest: &str| Ok(of(&*self.remembered(places)?, digest));
+        self.programs.put_back(&wanted, quarantine)
     }
 
     /// Makes the settings what they were; says what had changed. Calls no git and opens no repository.
@@ -188,6 +228,27 @@ impl Guarded {
             .hint("look at `git config --local --list`, .git/hooks, `git branch` and `git stash list`, put them in order, then remove the journal: .git/evolve/journal.json and, below ~/.local/state/evolve, the one that ends in .journal")
         })
     }
+}
+
+/// Returns git's configuration as it decides what git runs: the user's own, that of the repository and its submodules, and what
+/// these include.
+fn texts_of(repo: &Repo, folders: &[String]) -> Result<Vec<String>> {
+    let common = repo.own_places().common;
+    let configs = folders.iter().flat_map(|folder| {
+        let folder = path_in(&common, folder);
+        [folder.join("config"), folder.join("config.worktree")]
+    });
+    let included = settings::included(&common, folders);
+    let included = included.iter().map(|file| path_in(&common, file));
+    let read = |path: PathBuf| files::read_text(&path, LIMIT).unwrap_or_default();
+    let texts = configs.chain(included).map(read);
+    Ok(texts
+        .chain([repo.read_users()?.config().to_owned()])
+        .collect())
+}
+
+fn path_in(folder: &Path, name: &str) -> PathBuf {
+    folder.join(OsStr::from_bytes(&exact::encode(name)))
 }
 
 /// Writes everything into one file, unless it is there; what earlier agents found is not needed any more.

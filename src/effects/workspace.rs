@@ -20,6 +20,7 @@ use std::os::unix::ffi::OsStrExt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::effects::guard::programs::PutBack;
 use crate::effects::guard::users::Users;
 use crate::effects::guard::{Guarded, Whose};
 use crate::effects::keep::{self, Kept};
@@ -96,6 +97,14 @@ impl Start {
         }
         notes.extend(quarantine.notes());
         Ok(notes)
+    }
+
+    /// Makes the programs in the working tree what they were that settings of git name. To be done before git is called.
+    pub fn put_back_programs(&self, places: &Places) -> Result<PutBack> {
+        let mut quarantine = Quarantine::of(&places.private, &self.session, self.cycle);
+        let mut put_back = self.guarded.put_back_programs(places, &mut quarantine)?;
+        put_back.notes.extend(quarantine.notes());
+        Ok(put_back)
     }
 
     /// Has git go by the user's own configuration as it was; says what of it changed. To be done before git is called.
@@ -258,12 +267,6 @@ impl Workspace<'_> {
             .map(|name| keep::from_hex(name))
             .collect();
         start.kept = Kept::make(root, &folder, (untracked, ignored), last)?;
-        Ok(())
-    }
-
-    /// Remembers what git holds for the user beside branch and files, right before an agent runs here.
-    pub fn guard(&self, start: &mut Start) -> Result<()> {
-        start.guarded = Guarded::take(self.repo)?;
         Ok(())
     }
 

@@ -150,13 +150,17 @@ pub fn put_back_settings(places: &Places) -> Result<()> {
     let Some(mut journal) = diary.now()? else {
         return Ok(());
     };
-    let (Phase::Agent, Some(start), None) = (journal.phase, &journal.start, &journal.slot) else {
+    let (Phase::Agent, Some(start)) = (journal.phase, &journal.start) else {
         return Ok(());
     };
     if journal.is_of(places) {
         end_leftovers(&journal.session)?;
     }
-    let notes = start.put_back_settings(places)?;
+    let mut notes = match journal.slot.is_some() {
+        true => Vec::new(),
+        false => start.put_back_settings(places)?,
+    };
+    notes.extend(start.put_back_programs(places)?.notes);
     if let (Some(record), false) = (&mut journal.record, notes.is_empty()) {
         record.notes.extend(notes);
         diary.write(&journal)?;

@@ -168,6 +168,20 @@ const BUILTINS: &[&str] = &[
     "set", "test", "trap", "true", "unset", "wait",
 ];
 
+/// Returns every path that a command names and may run, whether anything is there or not: words with a slash, also behind an
+/// equals sign, and scripts handed to an interpreter.
+pub fn called_paths(command: &str) -> Vec<String> {
+    let mut paths = runs(command, &|_| true);
+    let calls = calls(command);
+    let words = calls.iter().flat_map(|call| &call.words);
+    let behind = |word: &String| word.split_once('=').map(|(_, value)| value.to_owned());
+    let words = words.flat_map(|word| [Some(word.clone()), behind(word)]);
+    paths.extend(words.flatten().filter(|word| word.contains('/')));
+    paths.sort();
+    paths.dedup();
+    paths
+}
+
 /// Returns the programs with their arguments that `check` calls, each once, as one would type them; without the shell's own
 /// commands.
 pub fn commands(check: &str) -> Vec<String> {

@@ -29,6 +29,56 @@ pub fn included(text: &str) -> Vec<String> {
     found
 }
 
+/// Settings whose value git runs, by the section's name and the setting's.
+const COMMANDS: [(&str, &str); 10] = [
+    ("filter", "clean"),
+    ("filter", "smudge"),
+    ("filter", "process"),
+    ("diff", "textconv"),
+    ("diff", "command"),
+    ("diff", "external"),
+    ("merge", "driver"),
+    ("core", "sshcommand"),
+    ("core", "alternaterefscommand"),
+    ("gpg", "program"),
+];
+
+/// Returns the commands that a file of git's configuration has git run.
+pub fn commands(text: &str) -> Vec<String> {
+    let mut section = String::new();
+    let mut found = Vec::new();
+    for line in joined(text).lines() {
+        let mut rest = line.trim();
+        if let Some(header) = rest.strip_prefix('[') {
+            let end = header_end(header);
+            let name = header[..end].trim();
+            let name = name.split(|c: char| !c.is_ascii_alphanumeric()).next();
+            section = name.unwrap_or_default().to_ascii_lowercase();
+            rest = header.get(end + 1..).unwrap_or_default().trim();
+        }
+        if let Some((key, value)) = rest.split_once('=') {
+            let key = key.trim().to_ascii_lowercase();
+            if COMMANDS.contains(&(section.as_str(), key.as_str())) {
+                found.push(unquoted(value));
+            }
+        }
+    }
+    found
+}
+
+/// Returns the text with lines made one that a backslash joins.
+fn joined(text: &str) -> String {
+    let mut joined = String::new();
+    for line in text.lines() {
+        let backslashes = line.len() - line.trim_end_matches('\\').len();
+        match backslashes % 2 {
+            0 => joined.extend([line, "\n"]),
+            _ => joined.push_str(&line[..line.len() - 1]),
+        }
+    }
+    joined
+}
+
 /// Returns where the header of a section ends: at the first bracket that is in no quotes.
 fn header_end(header: &str) -> usize {
     let mut is_quoted = false;
@@ -108,6 +158,23 @@ mod tests {
         let wanted = ["../one", "two # \"2\"", "~/three", "/four"];
         assert_eq!(included(text), wanted);
         assert!(included("[include]\npath\n= x\n[").is_empty());
+    }
+
+    #[test]
+    fn every_command_that_git_would_run_is_found() {
+        let text = "[filter \"a.clean\"]\n\tclean = one %f # why\n\tSmudge=\"two ; \\\"x\\\"\" ; c\n\trequired = true\n\
+                    [Diff \"x\"] textconv = thr\\\nee\n\tcommand=four\\\\\n[merge \"m\"]\ndriver = five\n\
+                    [core]\n\tsshCommand = six\n\tclean = no\n[gpg \"ssh\"]\n program = seven\n[alias]\n\tclean = no\n";
+        let wanted = [
+            "one %f",
+            "two ; \"x\"",
+            "three",
+            "four\\",
+            "five",
+            "six",
+            "seven",
+        ];
+        assert_eq!(commands(text), wanted);
     }
 
     #[test]

@@ -99,6 +99,11 @@ impl Users {
         })
     }
 
+    /// Returns all settings in git's words.
+    pub fn config(&self) -> &str {
+        &self.config
+    }
+
     /// Has git go by what was read, if something else stands there now; says so.
     pub fn hold(&self, git: &Git, private: &Path) -> Result<Option<String>> {
         let is_changed =
