@@ -290,7 +290,10 @@ impl Search<'_> {
             return;
         };
         let name = below.to_string_lossy();
-        let run = check::runs_in_script(&name, &text, &is_file);
+        let run = match check::is_shells(&name, &text) {
+            true => check::runs(&text, &is_file),
+            false => Vec::new(),
+        };
         let imported = check::imported(&name, &text);
         let imported = imported.into_iter().filter(|below| is_file(below));
         for below in run.into_iter().chain(imported).collect::<Vec<_>>() {
