@@ -462,6 +462,7 @@ fn whatever_shape_a_change_has_it_lands() {
         "git rm -q folder/one folder/two; echo file >folder",
         "rm name; mkdir name; echo x >name/x",
         "ln -s name link; rm -r folder; ln -s name folder",
+        "rm name; ln -s folder/one name",
         "chmod +x name; echo more >>folder/one",
     ] {
         let repo = TestRepo::with_files_wanted(&[("a", 5)]).with_out();

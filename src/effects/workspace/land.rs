@@ -149,6 +149,10 @@ impl Workspace<'_> {
 
     /// Says whether a new file can be written where nothing tracked is: nothing is there, or the very same.
     fn is_free(&self, one: &Difference, going: &HashSet<&[u8]>) -> Result<bool> {
+        if going.contains(one.path.as_slice()) {
+            // Something of another kind goes from there with this very change.
+            return Ok(true);
+        }
         let root = &self.repo.root;
         let slashes = one.path.iter().enumerate();
         for (index, _) in slashes.filter(|(_, byte)| **byte == b'/') {
