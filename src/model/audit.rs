@@ -5,6 +5,7 @@ mod files;
 mod lines;
 mod record;
 mod result;
+mod witness;
 
 use serde::Serialize;
 
@@ -14,7 +15,8 @@ pub use crate::model::gate::BY_OTHERS;
 pub use again::{differing, of_measured};
 pub use files::{Filed, files};
 pub use lines::{Lines, Written, lines};
-pub use record::{Kept, Recorder, Sight, Witness, is_adrift, of_record};
+pub use record::of_record;
+pub use witness::{Kept, Recorder, Sight, Witness, is_adrift};
 
 /// Something in a history that does not agree with something else in it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]

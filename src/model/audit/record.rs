@@ -1,81 +1,12 @@
 //! One record, held against its commit, the trailers of the commit that recorded it, its start and its snapshots.
 
 use super::result::of_result;
+use super::witness::{Sight, Witness, cycle_start, is_adrift, quoted, snapshot_of};
 use super::{Disagreement, Trailers, some_of, undone_cycle};
 use crate::model::goals::{Goal, Goals};
 use crate::model::record::{CycleResult, NEXT_WORK, Record};
 use crate::model::snapshot::{FORMAT, Snapshot};
 use crate::model::text;
-
-/// What can be seen of something that a record names.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Sight<T> {
-    /// It is there.
-    Seen(T),
-    /// It is not there.
-    Gone,
-    /// It may be there, beyond what a shallow clone holds, or is not asked for.
-    Unseen,
-}
-
-impl<T> Sight<T> {
-    /// Returns what is seen.
-    pub fn seen(&self) -> Option<&T> {
-        match self {
-            Sight::Seen(seen) => Some(seen),
-            Sight::Gone | Sight::Unseen => None,
-        }
-    }
-
-    /// Says whether it is known not to be there.
-    pub fn is_gone(&self) -> bool {
-        matches!(self, Sight::Gone)
-    }
-}
-
-/// A commit that a record names.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Kept {
-    /// The digest of its content.
-    pub content: String,
-    /// Its message.
-    pub message: String,
-    /// It is an ancestor of the commit that has to follow it: the cycle's own of the record's, the start of the cycle's own.
-    pub is_followed: bool,
-}
-
-/// The commit that recorded a cycle.
-#[derive(Clone, Copy, Debug)]
-pub struct Recorder<'a> {
-    /// The commit.
-    pub id: &'a str,
-    /// The first line of its message.
-    pub subject: &'a str,
-    /// Its trailers.
-    pub trailers: &'a Trailers,
-}
-
-/// One record, and everything that git holds about it.
-#[derive(Clone, Debug)]
-pub struct Witness<'a> {
-    /// The record.
-    pub record: &'a Record,
-    /// The commit that recorded it.
-    pub recorder: Option<Recorder<'a>>,
-    /// The commit that the record names.
-    pub commit: Sight<Kept>,
-    /// The commit that the cycle started from.
-    pub start: Sight<Kept>,
-    /// The snapshots before and after, as they were committed with the record, or why one cannot be read.
-    pub snapshots: [Sight<Result<Snapshot, String>>; 2],
-    /// The goals that were measured, as a file of the start has them; gone if the start has a goals file and none of its files
-    /// is what was measured.
-    pub goals: Sight<&'a Goals>,
-    /// How many goals of that file the record's commit has that the start has not, where both can be seen.
-    pub added: Option<usize>,
-    /// In what the content of the undo differs from the start's.
-    pub differs_in: Vec<String>,
-}
 
 /// Returns what does not agree with the record.
 pub fn of_record(witness: &Witness<'_>) -> Vec<Disagreement> {
@@ -93,12 +24,6 @@ pub fn of_record(witness: &Witness<'_>) -> Vec<Disagreement> {
         what,
     };
     found.into_iter().map(disagreement).collect()
-}
-
-pub(super) fn quoted(value: Option<&str>) -> String {
-    value.map_or("missing".to_owned(), |value| {
-        format!("\"{}\"", text::clean_line(value))
-    })
 }
 
 /// Holds the message of the commit that recorded it against the record.
@@ -253,21 +178,6 @@ fn of_commits(witness: &Witness<'_>) -> Vec<String> {
         ));
     }
     found
-}
-
-/// Says whether somebody took the start of the cycle out of the branch, as its record says.
-pub fn is_adrift(record: &Record, start: &Sight<Kept>) -> bool {
-    record.has_lost_its_start() && !start.seen().is_some_and(|start| start.is_followed)
-}
-
-/// Returns the commit that the cycle started from, as the first snapshot has it.
-fn cycle_start<'a>(witness: &'a Witness<'_>) -> Option<&'a String> {
-    snapshot_of(witness, 0)?.cycle_start_sha.as_ref()
-}
-
-/// Returns the first (0) or second (1) snapshot, where it can be read.
-pub(super) fn snapshot_of<'a>(witness: &'a Witness<'_>, which: usize) -> Option<&'a Snapshot> {
-    witness.snapshots[which].seen()?.as_ref().ok()
 }
 
 /// Holds the snapshots against the record, and each against itself.

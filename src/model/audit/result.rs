@@ -1,6 +1,6 @@
 //! What a record says became of its cycle, held against what its commits and snapshots show.
 
-use super::record::{Witness, is_adrift, quoted, snapshot_of};
+use super::witness::{Witness, is_adrift, quoted, snapshot_of};
 use crate::model::gate::BY_OTHERS;
 use crate::model::record::{CycleResult, NEXT_WORK, Record};
 use crate::model::snapshot::{self, CheckResult, Snapshot};

@@ -1,4 +1,5 @@
 use super::*;
+use crate::model::audit::{Kept, Recorder};
 use crate::model::goals;
 use crate::model::snapshot::{CheckResult, Measurement};
 
