@@ -222,6 +222,7 @@ fn ending(output: &str) -> String {
     match output
         .lines()
         .rev()
+        .filter(|line| !line.trim().is_empty())
         .map(shown)
         .find(|line| !line.is_empty())
     {

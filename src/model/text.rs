@@ -10,13 +10,15 @@ use crate::model::exact;
 /// Newlines and tabs stay; a carriage return becomes a newline. What stands for a byte that is no text (`exact`) becomes the
 /// sign for that.
 pub fn clean(text: &str) -> String {
-    let plain = anstream::adapter::strip_str(text).to_string();
+    let mut plain = anstream::adapter::strip_str(text).to_string();
+    if exact::is_odd(&plain) {
+        plain = plain.chars().map(exact::as_text).collect();
+    }
     plain
         .replace("\r\n", "\n")
         .replace('\r', "\n")
         .chars()
         .filter(|c| matches!(c, '\n' | '\t') || !(c.is_control() || is_invisible(*c)))
-        .map(exact::as_text)
         .collect()
 }
 
