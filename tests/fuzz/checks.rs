@@ -94,8 +94,10 @@ fn check_outputs_give_a_finite_number_or_a_reason_in_one_clean_line() {
         move |input| {
             let text = String::from_utf8_lossy(input);
             let exits = [Some(0), Some(1), Some(127), None];
-            for (reading, exit) in readings
-                .iter()
+            // A check has one reading; the limits are for one, and two in turn stay well within them.
+            let in_turn = readings.iter().cycle().skip(text.len() % readings.len());
+            for (reading, exit) in in_turn
+                .take(2)
                 .zip(exits.iter().cycle().skip(text.len() % 4))
             {
                 let mut goal = goal.clone();
