@@ -51,7 +51,7 @@ const WAYS: [(&str, &str); 7] = [
 
 #[test]
 fn a_loose_object_that_an_agent_damaged_or_removed_is_whole_again() {
-    let file = "o=$(git rev-parse other~1:deep/p1); f=.git/objects/$(echo $o | cut -c1-2)/$(echo $o | cut -c3-); chmod u+w $f";
+    let file = file_of("other~1:deep/p1");
     for (what, script) in WAYS {
         let repo = repository();
         let before = precious(&repo);
@@ -169,7 +169,7 @@ fn objects_that_were_damaged_before_evolve_was_killed_are_whole_after_the_next_s
 
 #[test]
 fn refs_and_reflogs_that_an_agent_wrote_to_in_place_are_as_they_were() {
-    let damage = "for f in $(find .git/refs/heads/other .git/logs -type f); do";
+    let damage = "for f in $(find .git/refs .git/logs -type f); do";
     for script in [
         format!("{damage} : >$f; done; touch a"),
         format!("{damage} echo bad >$f; done; touch a"),
@@ -355,4 +355,147 @@ fn work_of_an_agent_in_a_submodule_stays() {
         repo.said("tip").trim()
     );
     assert_eq!(repo.status(), Vec::<String>::new());
+}
+
+/// Ends an agent's script with two commits of its own, the older of which is `HEAD~1`.
+const TWO: &str = "echo 1 >b; mkdir -p in; echo 2 >in/c; git add -A; git commit -qm b; echo 3 >a; git add a; git commit -qm a";
+
+/// Sets `$f` to the file of a loose object.
+fn file_of(object: &str) -> String {
+    format!(
+        "o=$(git rev-parse {object}); f=.git/objects/$(echo $o | cut -c1-2)/$(echo $o | cut -c3-); chmod u+w $f"
+    )
+}
+
+/// The ways to leave HEAD or the branch where git cannot read on.
+fn broken_places() -> Vec<(String, String)> {
+    let mut all = Vec::new();
+    let mut damaged: Vec<_> = WAYS[..4].iter().map(|way| ("HEAD", way)).collect();
+    for object in [
+        "HEAD^{tree}",
+        "HEAD:a",
+        "HEAD~1",
+        "HEAD~1:in",
+        "HEAD~1:in/c",
+    ] {
+        damaged.extend([(object, &WAYS[1]), (object, &WAYS[3])]);
+    }
+    for (object, (way, script)) in damaged {
+        let file = file_of(object);
+        all.push((format!("{object} {way}"), format!("{file}; {script}")));
+    }
+    for place in [".git/HEAD", ".git/refs/heads/main"] {
+        for (what, text) in [
+            ("nothing", ""),
+            ("garbage", "garbage"),
+            ("an unknown id", "1234567890123456789012345678901234567890"),
+            ("no id", "0000000000000000000000000000000000000000"),
+            ("another place", "ref: nowhere"),
+            ("a ref that is none", "ref: refs/heads/../.."),
+        ] {
+            all.push((
+                format!("{place} {what}"),
+                format!("printf '{text}\\n' >{place}"),
+            ));
+        }
+    }
+    let locked = "echo garbage >.git/refs/heads/main; : >.git/refs/heads/main.lock; : >.git/HEAD.lock; : >.git/index.lock";
+    all.push(("the branch locked".to_owned(), locked.to_owned()));
+    let pack = "git repack -adq; f=$(ls .git/objects/pack/*.pack); chmod u+w $f; truncate -s 99 $f";
+    all.push(("a pack".to_owned(), pack.to_owned()));
+    let elsewhere = "git switch -qc new; git commit -q --allow-empty -m e; : >.git/refs/heads/main";
+    all.push((
+        "the branch while another is checked out".to_owned(),
+        elsewhere.to_owned(),
+    ));
+    all
+}
+
+fn assert_undone(repo: &TestRepo, (what, before): (&str, &str)) {
+    assert_eq!(precious(repo), before, "{what}");
+    assert_eq!(
+        repo.git(&["symbolic-ref", "HEAD"]),
+        "refs/heads/main",
+        "{what}"
+    );
+    assert_eq!(repo.status(), Vec::<String>::new(), "{what}");
+    for file in ["a", "b", "in"] {
+        assert!(!repo.has(file), "{what}: {file} was kept");
+    }
+}
+
+#[test]
+fn an_agent_that_leaves_its_branch_broken_gets_nothing_kept() {
+    let wrong: Vec<String> = broken_places()
+        .iter()
+        .filter_map(|(what, script)| {
+            let repo = repository();
+            let (before, head) = (precious(&repo), repo.head());
+            let run = repo.cycle(&format!("{TWO}; {script}"));
+            if run.code != 0 {
+                return Some(format!("{what}: {} {}", run.code, run.stderr));
+            }
+            assert_eq!(repo.each("result"), ["regressed"], "{what}");
+            assert_undone(&repo, (what, &before));
+            repo.git(&["merge-base", "--is-ancestor", &head, "main"]);
+            None
+        })
+        .collect();
+    assert_eq!(wrong.concat(), "");
+}
+
+#[test]
+fn a_branch_that_was_left_broken_when_evolve_was_killed_is_back_after_the_next_start() {
+    let wrong: Vec<String> = broken_places()
+        .iter()
+        .step_by(3)
+        .filter_map(|(what, script)| {
+            let repo = repository();
+            let (before, head) = (precious(&repo), repo.head());
+            repo.cycle(&format!("{TWO}; {script}; kill -9 {EVOLVE_PID}; sleep 60"));
+            repo.agent_does(&["false"]);
+            let run = repo.run(&["--max-cycles=1"]);
+            if run.code != 0 {
+                return Some(format!("{what}: {} {}", run.code, run.stderr));
+            }
+            assert_eq!(repo.each("result"), ["interrupted", "failed"], "{what}");
+            assert_undone(&repo, (what, &before));
+            repo.git(&["merge-base", "--is-ancestor", &head, "main"]);
+            None
+        })
+        .collect();
+    assert_eq!(wrong.concat(), "");
+}
+
+#[test]
+fn a_branch_of_the_users_that_an_agent_moved_on_to_a_broken_commit_is_back() {
+    for (what, script) in &WAYS[..4] {
+        let repo = repository();
+        let before = precious(&repo);
+        let file = file_of("other");
+        let run = repo.cycle(&format!(
+            "git switch -q other; echo x >x; git add x; git commit -qm x; git branch new; git switch -q main
+             {file}; {script}; {DONE}"
+        ));
+        assert_eq!(run.code, 0, "{what}: {}", run.stderr);
+        assert_eq!(repo.each("result"), ["improved"], "{what}");
+        assert_eq!(precious(&repo), before, "{what}");
+        assert!(!repo.has(".git/refs/heads/new"), "{what}");
+    }
+}
+
+#[test]
+fn a_commit_that_was_cut_short_holds_nothing_up_where_there_is_no_copy_and_in_a_slot() {
+    let script = format!("{TWO}; {}; truncate -s 9 $f", file_of("HEAD"));
+    for arguments in [vec!["--max-cycles=1"], vec!["--max-cycles=1", "--isolate"]] {
+        let mut repo = repository();
+        let before = precious(&repo);
+        fs::write(repo.out("file"), "no folder").unwrap();
+        let state = repo.out("file").display().to_string();
+        repo.env.push(("XDG_STATE_HOME".to_owned(), state));
+        repo.agent_does(&[&script]);
+        repo.run(&arguments).expect(0);
+        assert_eq!(repo.each("result"), ["regressed"], "{arguments:?}");
+        assert_undone(&repo, ("cut short", &before));
+    }
 }

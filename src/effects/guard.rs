@@ -79,6 +79,8 @@ pub struct Whose {
     pub mark: String,
     /// The ref under which the agent's work stays reachable.
     pub work_ref: String,
+    /// The commit that the branch was on; none where that is not known.
+    pub start: Option<String>,
 }
 
 /// Returns the folder of the remembered bytes below the private directory.

@@ -5,11 +5,11 @@ use std::ffi::OsString;
 use std::fs;
 
 use crate::effects::files;
-use crate::effects::pipes;
 use crate::effects::quarantine::Quarantine;
 use crate::effects::repo::Repo;
 use crate::effects::slot::{Ignored, Slot};
 use crate::effects::workspace::{Settled, Start, Stock, Workspace};
+use crate::effects::{mirror, pipes};
 use crate::error::{Error, Result};
 use crate::model::gate::Fate;
 use crate::model::record::START_IS_GONE;
@@ -118,6 +118,7 @@ impl Isolation {
         let private = &self.user.private;
         let mut quarantine = Quarantine::of(private, &start.session, start.cycle);
         pipes::clear(&self.slot.root, &mut quarantine)?;
+        mirror::clear_damaged_in(&self.slot.root, start.since, &mut quarantine)?;
         let Some(repo) = self.slot.reclaim(&self.user)? else {
             return Ok(None);
         };

@@ -9,6 +9,7 @@
 //! there is no copy, and that is said.
 
 mod copy;
+mod fresh;
 mod logs;
 mod names;
 mod objects;
@@ -31,6 +32,7 @@ use crate::error::{Error, Result};
 use crate::model::{exact, text};
 
 use copy::Noted;
+use fresh::New;
 use objects::Keeper;
 use store::Store;
 
@@ -182,6 +184,19 @@ impl Mirror {
             }
         }
         Ok(notes)
+    }
+
+    /// Moves objects away that came anew and are not whole. Where there is no copy, those count as new that were changed since a
+    /// time, in seconds since 1970. To be done before a repository is opened.
+    pub fn clear_damaged(&self, since: i64, quarantine: &mut Quarantine) -> Result<()> {
+        if !self.whole().is_file() || !self.is_of_same() {
+            let git_dir = (self.common.as_path(), Path::new(".git"));
+            return fresh::clear(git_dir, &New::Since(since), quarantine);
+        }
+        self.git_dirs().iter().try_for_each(|place| {
+            let git_dir = (place.live.as_path(), place.shown.as_path());
+            fresh::clear(git_dir, &New::Beside(&place.copy), quarantine)
+        })
     }
 
     /// Makes links that were written to files again, and returns what is noted of the copies by their folders.
@@ -381,6 +396,18 @@ impl Mirror {
             fs::rename(self.copy(), going).map_err(failed)?;
         }
         fs::remove_dir_all(&self.folder).map_err(failed)
+    }
+}
+
+/// Moves loose objects of a repository of the agent's own away that were changed since a time and are not whole.
+pub fn clear_damaged_in(root: &Path, since: i64, quarantine: &mut Quarantine) -> Result<()> {
+    let git_dir = root.join(".git");
+    match fs::symlink_metadata(&git_dir) {
+        Ok(meta) if meta.is_dir() => {
+            let git_dir = (git_dir.as_path(), Path::new(".git"));
+            fresh::clear(git_dir, &New::Since(since), quarantine)
+        }
+        Ok(_) | Err(_) => Ok(()),
     }
 }
 

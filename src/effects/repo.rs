@@ -6,6 +6,7 @@ mod objects;
 mod past;
 mod refs;
 mod trees;
+mod whole;
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -33,6 +34,7 @@ pub use objects::Objects;
 pub use past::Past;
 pub use refs::SYMBOLIC;
 pub use trees::{Difference, Entry, hash_blob};
+pub use whole::Standing;
 
 /// How long the lock of a ref is waited for: it is held for as long as one small file takes to be written.
 const REF_PATIENCE: Duration = Duration::from_secs(3);

@@ -14,6 +14,7 @@ mod staged;
 mod status;
 mod stock;
 mod strays;
+mod whole;
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -93,6 +94,7 @@ impl Start {
         if let Ok(mirror) = Mirror::of(places)
             && !self.guarded.is_empty()
         {
+            mirror.clear_damaged(self.since, &mut quarantine)?;
             notes.extend(mirror.give_back(&mut quarantine)?);
         }
         notes.extend(quarantine.notes());
@@ -119,6 +121,7 @@ impl Start {
             branch: self.branch.clone(),
             mark: self.mark(),
             work_ref: self.work_ref(),
+            start: Some(self.commit.clone()),
         };
         let mut notes = self.guarded.put_back_refs(repo, &whose)?;
         if !self.guarded.is_empty()

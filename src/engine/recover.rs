@@ -39,6 +39,7 @@ pub fn recover(repo: &Repo, diary: &Diary, events: &Events) -> Result<Option<End
     if journal.is_of(&repo.own_places()) {
         end_leftovers(&journal.session)?;
     }
+    mend_place(repo, &mut journal)?;
     refuse_recorded(repo, diary, &journal)?;
     files::remove_temporaries(&repo.private.join("logs").join(&journal.session));
     let workspace = Workspace { repo };
@@ -307,6 +308,18 @@ fn write_down(
     }
     ledger.record(record)?;
     ledger.commit(workspace, &start.commit, &record.message())?;
+    Ok(())
+}
+
+/// Puts branch and HEAD back where the dead session's agent left them where git cannot read.
+fn mend_place(repo: &Repo, journal: &mut Journal) -> Result<()> {
+    let (Phase::Agent, Some(start), None) = (journal.phase, &journal.start, &journal.slot) else {
+        return Ok(());
+    };
+    let broken = Workspace { repo }.mend_place(start)?;
+    if let Some(record) = &mut journal.record {
+        record.notes.extend(broken);
+    }
     Ok(())
 }
 

@@ -47,12 +47,25 @@ pub fn put_back(repo: &Repo, before: &str, whose: &Whose) -> Result<Vec<String>>
             None => notes.push(gone(repo, (name, was), whose)?),
         }
     }
-    for (name, target) in now.iter().filter(|(name, _)| name.starts_with(REPLACED)) {
-        if !before.contains_key(name.as_str()) {
-            write(repo, &kept_as(name, whose), target)?;
-            repo.remove_ref(name)?;
-            notes.push(format!("{} was added and is removed", exact::shown(name)));
+    for (name, target) in &now {
+        if before.contains_key(name.as_str()) || *name == whose.branch {
+            continue;
         }
+        let is_whole = is_whole(repo, target, whose.start.as_deref())?;
+        if is_whole && !name.starts_with(REPLACED) {
+            continue;
+        }
+        if is_whole {
+            write(repo, &kept_as(name, whose), target)?;
+        }
+        repo.remove_ref(name)?;
+        let what = if is_whole {
+            ""
+        } else {
+            ", led to nothing whole"
+        };
+        let shown = exact::shown(name);
+        notes.push(format!("{shown} was added{what} and is removed"));
     }
     if let Some(more) = notes.len().checked_sub(NAMED).filter(|more| *more > 0) {
         notes.truncate(NAMED);
@@ -104,6 +117,15 @@ fn moved(
         write(repo, name, was)?;
         return Ok(Some(format!("{shown} was changed and is as before")));
     }
+    if !is_whole(repo, is, Some(was))? {
+        write(repo, name, was)?;
+        for log in [name, "HEAD"] {
+            repo.drop_broken_movements(log, &[&whose.mark, NOTE], was)?;
+        }
+        return Ok(Some(format!(
+            "{shown} was moved to what is not there in whole, and is as before"
+        )));
+    }
     if goes_on(name) && repo.descends(is, was).unwrap_or(false) {
         return Ok(None);
     }
@@ -125,6 +147,17 @@ fn moved(
         "{shown} was moved and is as before; where it had been moved to is {}",
         exact::shown(&kept)
     )))
+}
+
+/// Says whether a ref's target is there, and of a commit all that came with it since another. What is no commit is there or not.
+fn is_whole(repo: &Repo, target: &str, since: Option<&str>) -> Result<bool> {
+    match since {
+        _ if target.starts_with(SYMBOLIC) => Ok(true),
+        Some(since) if repo.is_commit(target) && repo.is_commit(since) => {
+            repo.is_whole(target, since)
+        }
+        Some(_) | None => Ok(repo.has_object(target)),
+    }
 }
 
 /// Says whether a ref is of the kind that goes on to newer commits. A tag does not.

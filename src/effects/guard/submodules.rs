@@ -30,6 +30,7 @@ fn put_back_one(live: &Path, (before, copy): (&str, &Path), whose: &Whose) -> Re
     let branch = repo.symbolic_head()?.unwrap_or_default();
     let whose = Whose {
         branch,
+        start: None,
         ..whose.clone()
     };
     let mut notes = refs::put_back(&repo, before, &whose)?;

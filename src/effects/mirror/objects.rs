@@ -281,7 +281,7 @@ fn is_in_pack(path: &Path) -> bool {
 }
 
 /// Returns the id that a loose object's path stands for.
-fn loose_id(path: &Path) -> Option<String> {
+pub fn loose_id(path: &Path) -> Option<String> {
     let folder = path.parent()?;
     if !folder.parent()?.ends_with("objects")
         || folder.components().any(|it| it.as_os_str() == "lfs")
@@ -310,7 +310,7 @@ fn ids_of(index: &Path) -> Option<Vec<String>> {
 }
 
 /// Says whether a loose object holds what its id stands for.
-fn is_object(file: &Path, id: &str) -> IoResult<bool> {
+pub fn is_object(file: &Path, id: &str) -> IoResult<bool> {
     let mut digest = Sha1::new();
     let unpacked = ZlibDecoder::new(File::open(file)?);
     match read_in_parts(unpacked, |part| digest.update(part)) {
@@ -325,7 +325,7 @@ fn is_object(file: &Path, id: &str) -> IoResult<bool> {
 }
 
 /// Says whether a file ends in the digest of all that is before, and in the one that was noted.
-fn ends_in_own_digest(file: &Path, noted: Option<&str>) -> IoResult<bool> {
+pub fn ends_in_own_digest(file: &Path, noted: Option<&str>) -> IoResult<bool> {
     let length = fs::metadata(file)?.len();
     if length <= TRAILER {
         return Ok(false);
@@ -345,7 +345,8 @@ fn is_sha256(file: &Path, path: &Path) -> IoResult<bool> {
     Ok(path.file_name().is_some_and(|name| name == digest.as_str()))
 }
 
-fn hex(bytes: &[u8]) -> String {
+/// Writes bytes in hex.
+pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 

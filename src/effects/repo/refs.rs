@@ -134,6 +134,37 @@ impl Repo {
         }
     }
 
+    /// Takes out of a ref's reflog what is noted with one of these marks and leads from or to what is not there in whole. Nobody can go back
+    /// there, and git takes such a reflog for broken.
+    pub fn drop_broken_movements(&self, name: &str, marks: &[&str], since: &str) -> Result<()> {
+        let above = match name {
+            "HEAD" => self.git_dir().to_owned(),
+            _ => self.common_path(""),
+        };
+        let path = above.join("logs").join(in_bytes(name));
+        let Some(log) = files::read_bounded(&path, LOG_LIMIT)? else {
+            return Ok(());
+        };
+        let is_nothing = |id: &str| id.bytes().all(|digit| digit == b'0');
+        let is_whole = |id: &str| Ok(is_nothing(id) || self.is_whole(id, since)?);
+        let mut left = Vec::new();
+        for line in log.split_inclusive(|byte| *byte == b'\n') {
+            let found =
+                movement(line).filter(|one| marks.iter().any(|mark| one.message.starts_with(mark)));
+            let is_left = match found {
+                Some(one) => is_whole(&one.old)? && is_whole(&one.new)?,
+                None => true,
+            };
+            if is_left {
+                left.extend_from_slice(line);
+            }
+        }
+        match left.len() == log.len() {
+            true => Ok(()),
+            false => files::replace(&path, &left),
+        }
+    }
+
     fn call(
         &self,
         words: impl IntoIterator<Item = OsString>,

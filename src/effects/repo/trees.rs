@@ -46,7 +46,7 @@ impl Repo {
 
     /// Compares two versions of a folder. Only the folders below it that differ are read: libgit2's own comparison reads
     /// all of them, which takes longer than a status in a large repository.
-    fn compare(
+    pub(super) fn compare(
         &self,
         found: &mut Vec<Difference>,
         folder: &[u8],

@@ -45,9 +45,11 @@ impl Workspace<'_> {
             ))
             .hint("the agent replaced the repository; the files are as it left them, nothing was done to them")
         })?;
+        let broken = self.mend_place(start)?;
         let others = self.movements_by_others(start)?;
         let mut put_back = start.put_back_refs(self.repo)?;
         put_back.extend(cleared);
+        put_back.extend(broken.iter().cloned());
         if !others.words.is_empty() {
             return self.leave_to_others(start, others, put_back);
         }
@@ -60,7 +62,8 @@ impl Workspace<'_> {
                 .push(format!("the agent left {what} in progress; it was ended"));
         }
         self.distrust_index(start)?;
-        let found = self.follow(start)?;
+        let mut found = self.follow(start)?;
+        found.rewritten = broken.into_iter().next().or(found.rewritten);
         left.notes.extend(put_back);
         left.notes.extend(found.notes);
         self.clear_ledger(start, &mut left)?;
@@ -105,7 +108,7 @@ impl Workspace<'_> {
 
     /// Returns what was done to the branch and to HEAD while the agent ran that cannot be told to be the agent's. Nobody but
     /// agents is at work in a slot.
-    fn movements_by_others(&self, start: &Start) -> Result<ByOthers> {
+    pub(super) fn movements_by_others(&self, start: &Start) -> Result<ByOthers> {
         if self.repo.is_slot {
             return Ok(ByOthers::default());
         }
@@ -114,7 +117,7 @@ impl Workspace<'_> {
         let head = Moved {
             name: "HEAD".to_owned(),
             movements: self.new_movements(start, self.repo.movements("HEAD"), before),
-            now: self.repo.head()?.commit,
+            now: self.repo.head().ok().and_then(|head| head.commit),
         };
         let before = (branch_newest.as_ref(), start.branch_movements);
         let movements = self.repo.movements(&start.branch);
@@ -197,6 +200,10 @@ impl Workspace<'_> {
         for commit in commits.iter().rev().take(COMMITS_LISTED) {
             let leads_to = |tip: &String| self.repo.descends(tip, commit).unwrap_or(true);
             if tips.iter().any(leads_to) {
+                continue;
+            }
+            if !self.repo.is_whole(commit, &start.commit)? {
+                notes.push(format!("{commit} is no longer there in whole"));
                 continue;
             }
             let name = format!("{}-others/{}", start.work_ref(), notes.len() + 1);
@@ -377,14 +384,19 @@ impl Workspace<'_> {
             return Ok(tip.to_owned());
         }
         let tip_tree = self.repo.tree_of(tip)?;
-        let tree = match self.staged_tree(&tip_tree) {
+        let staged = || -> Result<String> {
+            let tree = self.staged_tree(&tip_tree)?;
+            self.repo.require_whole(&tree, &tip_tree)?;
+            Ok(tree)
+        };
+        let tree = match staged() {
             Ok(tree) => tree,
-            // A git that was cut short, or the machine, can leave an index that names objects which are nowhere.
+            // A git that was cut short, the agent or the machine can leave an index that names objects which are nowhere.
             Err(cause) => {
                 self.repo.git.run(&["read-tree", "--reset", tip])?;
                 (left.status, _, left.submodules) = self.look()?;
                 self.stage_leftovers(start, left)?;
-                self.staged_tree(&tip_tree).map_err(|_| cause)?
+                staged().map_err(|_| cause)?
             }
         };
         if tree == tip_tree {
