@@ -229,6 +229,42 @@ fn commits_that_only_a_reflog_held_are_there_after_an_agent_expired_it_and_colle
 }
 
 #[test]
+fn a_reflog_whose_ref_cannot_be_where_it_was_is_kept_elsewhere() {
+    let repo = repository();
+    sh(
+        &repo,
+        "git switch -q other; echo precious >p; git add p; git commit -qm precious; git reset -q --hard HEAD~1; git switch -q main
+         cp .git/logs/refs/heads/other .git/logs/refs/heads/orphan",
+    );
+    let lost = repo.git(&["rev-parse", "other@{1}"]);
+    let before = fs::read_to_string(repo.path(".git/logs/refs/heads/other")).unwrap();
+    repo.cycle(&format!(
+        "{DONE}; git branch -qD other; rm .git/logs/refs/heads/orphan; git branch other/below"
+    ))
+    .expect(0);
+    let notes = repo.newest()["notes"].to_string();
+    let kept = repo.git(&[
+        "for-each-ref",
+        "--format=%(refname)",
+        "refs/evolve/*/1-refs/heads/other",
+    ]);
+    assert!(notes.contains(&format!(".git/logs/{kept}")), "{notes}");
+    assert!(notes.contains(".git/logs/refs/heads/orphan"), "{notes}");
+    let log = fs::read_to_string(repo.path(&format!(".git/logs/{kept}"))).unwrap();
+    assert!(log.starts_with(&before), "{log}");
+    let aside = sh(
+        &repo,
+        "find .git/evolve/quarantine -name orphan -exec cat {} +",
+    );
+    assert_eq!(aside, before);
+    sh(
+        &repo,
+        "git -c gc.reflogExpire=never -c gc.reflogExpireUnreachable=never gc -q --prune=now",
+    );
+    assert_eq!(repo.git(&["show", &format!("{lost}:p")]), "precious");
+}
+
+#[test]
 fn a_linked_working_tree_keeps_its_commits_and_what_is_staged_there() {
     for (what, script) in [
         ("removed", "rm -rf .git/worktrees"),

@@ -41,6 +41,10 @@ const LIMIT: u64 = 16 << 20;
 /// The most bytes of a copy of all of them.
 const COPY_LIMIT: u64 = 1 << 30;
 
+/// The longest name, in bytes, under whose like another value is kept; a longer one goes by its digest, because file systems
+/// know no paths of any length.
+const LONGEST: usize = 1000;
+
 /// Everything remembered, by its digest; text stands for its bytes exactly.
 type Bytes = BTreeMap<String, String>;
 
@@ -81,6 +85,17 @@ pub struct Whose {
     pub work_ref: String,
     /// The commit that the branch was on; none where that is not known.
     pub start: Option<String>,
+}
+
+impl Whose {
+    /// Returns the ref under which the other value of one is kept.
+    pub fn kept_as(&self, name: &str) -> String {
+        let name = match name.len() > LONGEST {
+            true => &digest::full(name.as_bytes()),
+            false => name.strip_prefix("refs/").unwrap_or(name),
+        };
+        format!("{}-refs/{name}", self.work_ref)
+    }
 }
 
 /// Returns the folder of the remembered bytes below the private directory.

@@ -85,6 +85,18 @@ impl Quarantine {
         Ok(())
     }
 
+    /// Keeps the bytes of a file that nothing can be put in the place of, unless they are there from before.
+    pub fn keep_bytes(&mut self, path: &[u8], bytes: &[u8]) -> Result<()> {
+        let kept = self.folder.join(OsStr::from_bytes(path));
+        if files::read_bounded(&kept, bytes.len() as u64)
+            .is_ok_and(|it| it.as_deref() == Some(bytes))
+        {
+            return Ok(());
+        }
+        let place = self.place_for(path)?;
+        files::replace(&place, bytes)
+    }
+
     /// Returns a place for an earlier version of a file that stays where it is.
     pub fn place_for(&mut self, path: &[u8]) -> Result<PathBuf> {
         self.make_own()?;

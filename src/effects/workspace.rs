@@ -127,7 +127,9 @@ impl Start {
         if !self.guarded.is_empty()
             && let Ok(mirror) = Mirror::of(&repo.own_places())
         {
-            notes.extend(mirror.give_logs_back()?);
+            let mut quarantine = Quarantine::of(&repo.private, &self.session, self.cycle);
+            notes.extend(mirror.give_logs_back(&whose, &mut quarantine)?);
+            notes.extend(quarantine.notes());
         }
         Ok(notes)
     }

@@ -6,15 +6,12 @@ use std::collections::BTreeMap;
 use super::Whose;
 use crate::effects::repo::{Repo, SYMBOLIC};
 use crate::error::Result;
-use crate::model::{digest, exact};
+use crate::model::exact;
 
 /// Refs that make git take one object for another.
 const REPLACED: &str = "refs/replace/";
 /// How many refs are named.
 const NAMED: usize = 30;
-/// The longest name, in bytes, under whose like another value is kept; a longer one goes by its digest, because file systems
-/// know no paths of any length.
-const LONGEST: usize = 1000;
 /// Why a ref is written, in its reflog.
 const NOTE: &str = "evolve: as it was before the agent";
 
@@ -56,7 +53,7 @@ pub fn put_back(repo: &Repo, before: &str, whose: &Whose) -> Result<Vec<String>>
             continue;
         }
         if is_whole {
-            write(repo, &kept_as(name, whose), target)?;
+            write(repo, &whose.kept_as(name), target)?;
         }
         repo.remove_ref(name)?;
         let what = if is_whole {
@@ -85,7 +82,7 @@ pub fn keep_reachable(repo: &Repo, before: &str, whose: &Whose) -> Result<Option
     if was.starts_with(SYMBOLIC) || is.as_ref().is_some_and(leads_on) {
         return Ok(None);
     }
-    let kept = kept_as(name, whose);
+    let kept = whose.kept_as(name);
     write(repo, &kept, was)?;
     Ok(Some(format!(
         "{name} was moved; what it was before is {kept}"
@@ -97,7 +94,7 @@ fn gone(repo: &Repo, (name, was): (&str, &str), whose: &Whose) -> Result<String>
     repo.remove_broken_ref(name)?;
     if let Err(cause) = write(repo, name, was) {
         tracing::debug!("{cause}");
-        let kept = kept_as(name, whose);
+        let kept = whose.kept_as(name);
         write(repo, &kept, was)?;
         return Ok(format!(
             "{shown} was removed and something else is in its place; what it was is {}",
@@ -133,7 +130,7 @@ fn moved(
     let by_somebody_else = newest.is_some_and(|newest| {
         newest.new == is && !newest.message.starts_with(&whose.mark) && heeds_marks(&newest.message)
     });
-    let kept = kept_as(name, whose);
+    let kept = whose.kept_as(name);
     if by_somebody_else {
         write(repo, &kept, was)?;
         return Ok(Some(format!(
@@ -178,13 +175,4 @@ fn write(repo: &Repo, name: &str, target: &str) -> Result<()> {
         Some(other) => repo.set_symbolic_ref(name, other, NOTE),
         None => repo.set_ref(name, target, NOTE),
     }
-}
-
-/// Returns the ref under which the other value of one is kept.
-fn kept_as(name: &str, whose: &Whose) -> String {
-    let name = match name.len() > LONGEST {
-        true => &digest::full(name.as_bytes()),
-        false => name.strip_prefix("refs/").unwrap_or(name),
-    };
-    format!("{}-refs/{name}", whose.work_ref)
 }

@@ -2,22 +2,25 @@
 //! anew. The stash's list is looked after elsewhere.
 
 use std::collections::HashMap;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs;
-use std::os::unix::ffi::OsStrExt;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use super::Place;
 use crate::effects::files;
+use crate::effects::guard::Whose;
+use crate::effects::quarantine::Quarantine;
 use crate::error::Result;
+use crate::model::exact;
 
 /// The most bytes of a reflog that is looked at.
 const LIMIT: u64 = 256 << 20;
 const STASH: &str = "logs/refs/stash";
 
-/// Gives the reflogs of refs that are there their lost lines back; names them.
-pub fn give_back(place: &Place) -> Result<Vec<String>> {
+/// Gives reflogs their lost lines back; names those that have them.
+pub fn give_back(place: &Place, whose: &Whose, quarantine: &mut Quarantine) -> Result<Vec<String>> {
     let mut mended = Vec::new();
     let mut folders = vec![PathBuf::from("logs")];
     while let Some(folder) = folders.pop() {
@@ -30,9 +33,7 @@ pub fn give_back(place: &Place) -> Result<Vec<String>> {
             match entry.file_type() {
                 Ok(kind) if kind.is_dir() => folders.push(path),
                 Ok(kind) if kind.is_file() && path != Path::new(STASH) => {
-                    if give_back_one(place, &path)? {
-                        mended.push(place.shown(&path));
-                    }
+                    mended.extend(give_back_one(place, &path, (whose, quarantine))?);
                 }
                 Ok(_) | Err(_) => {}
             }
@@ -42,25 +43,55 @@ pub fn give_back(place: &Place) -> Result<Vec<String>> {
     Ok(mended)
 }
 
-fn give_back_one(place: &Place, path: &Path) -> Result<bool> {
-    let (copy, live) = (place.copy.join(path), place.live.join(path));
-    if is_same_version(&copy, &live) || !has_ref(place, path) {
-        return Ok(false);
+fn give_back_one(
+    place: &Place,
+    path: &Path,
+    (whose, quarantine): (&Whose, &mut Quarantine),
+) -> Result<Option<String>> {
+    let copy = place.copy.join(path);
+    if is_same_version(&copy, &place.live.join(path)) {
+        return Ok(None);
     }
     let before = files::read_bounded(&copy, LIMIT)?.unwrap_or_default();
+    let name = path.strip_prefix("logs").unwrap_or(path);
+    let kept = whose.kept_as(&exact::decode(name.as_os_str().as_bytes()));
+    let kept = Path::new("logs").join(OsString::from_vec(exact::encode(&kept)));
+    for path in [path, &kept] {
+        if let Some(is_mended) = add_lost_lines(place, path, &before)? {
+            return Ok(is_mended.then(|| place.shown(path)));
+        }
+    }
+    if !before.is_empty() && !is_held(&place.live.join(path), &before) {
+        let shown = place.shown(path);
+        quarantine.keep_bytes(shown.as_bytes(), &before)?;
+    }
+    Ok(None)
+}
+
+/// Adds lines that a ref's log has lost, and says whether it had lost any; none where there is no such ref, or no place for its
+/// log.
+fn add_lost_lines(place: &Place, path: &Path, before: &[u8]) -> Result<Option<bool>> {
+    let live = place.live.join(path);
     let is = fs::symlink_metadata(&live).ok();
-    // A ref below this one has taken its name.
-    if is.as_ref().is_some_and(fs::Metadata::is_dir) || !has_free_way(place, path) {
-        return Ok(false);
+    // A ref below this one may have taken its name.
+    let is_taken = is.as_ref().is_some_and(fs::Metadata::is_dir);
+    if is_taken || !has_ref(place, path) || !has_free_way(place, path) {
+        return Ok(None);
     }
     let now = match is.is_some_and(|is| is.is_file()) {
         true => files::read_bounded(&live, LIMIT)?.unwrap_or_default(),
         false => Vec::new(),
     };
-    let Some(whole) = merged(&before, &now) else {
-        return Ok(false);
+    let Some(whole) = merged(before, &now) else {
+        return Ok(Some(false));
     };
-    files::replace(&live, &whole).map(|()| true)
+    files::replace(&live, &whole).map(|()| Some(true))
+}
+
+/// Says whether a log without a ref still begins with what it held.
+fn is_held(live: &Path, before: &[u8]) -> bool {
+    let now = files::read_bounded(live, LIMIT).ok().flatten();
+    now.is_some_and(|now| now.starts_with(before))
 }
 
 fn is_same_version(one: &Path, other: &Path) -> bool {

@@ -1,0 +1,184 @@
+use super::*;
+use std::collections::BTreeMap;
+use std::os::unix::fs::symlink;
+
+fn make(root: &Path) -> Mirror {
+    let common = root.join("repo/.git");
+    for (name, text) in [
+        ("HEAD", "ref: refs/heads/main\n"),
+        ("config", "[core]\n"),
+        ("logs/HEAD", "one\n"),
+        ("objects/ab/cdef", "object"),
+        ("objects/pack/p.pack", "pack"),
+        ("objects/info/alternates", "/elsewhere\n"),
+        ("modules/sm/objects/12/34", "of a submodule"),
+        ("lfs/objects/ab/cd/abcd", "large"),
+        ("evolve/lock", "1"),
+        ("evolve/quarantine/s-1/a/b", "precious"),
+    ] {
+        write(&common.join(name), text);
+    }
+    symlink("config", common.join("link")).unwrap();
+    Mirror {
+        folder: root.join("state"),
+        git_dir: common.clone(),
+        common,
+    }
+}
+
+fn write(file: &Path, text: &str) {
+    fs::create_dir_all(file.parent().unwrap()).unwrap();
+    fs::write(file, text).unwrap();
+}
+
+/// Every file below a folder with its bytes.
+fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut found = BTreeMap::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(next) = folders.pop() {
+        for entry in fs::read_dir(next).unwrap() {
+            let path = entry.unwrap().path();
+            match path.is_dir() {
+                true => folders.push(path),
+                false => {
+                    let name = path.strip_prefix(folder).unwrap().to_owned();
+                    found.insert(name, fs::read(&path).unwrap());
+                }
+            }
+        }
+    }
+    found.remove(Path::new("evolve/lock"));
+    found
+}
+
+#[test]
+fn a_refreshed_copy_is_what_the_original_is_whatever_came_and_went() {
+    let root = tempfile::tempdir().unwrap();
+    let mirror = make(root.path());
+    mirror.refresh(&[]).unwrap();
+    assert_eq!(files(&mirror.copy()), files(&mirror.common));
+    assert!(!mirror.copy().join("evolve/lock").exists());
+    let common = &mirror.common;
+    write(&common.join("config"), "[user]\n");
+    write(&common.join("objects/ab/new"), "new");
+    write(&common.join("objects/cd/other"), "other");
+    write(&common.join("lfs/objects/ab/cd/more"), "more");
+    write(&common.join("evolve/quarantine/s-1/a/c"), "more");
+    fs::remove_file(common.join("objects/pack/p.pack")).unwrap();
+    fs::remove_dir_all(common.join("modules")).unwrap();
+    fs::remove_file(common.join("logs/HEAD")).unwrap();
+    write(&common.join("logs/HEAD/below"), "a folder now\n");
+    mirror.refresh(&[]).unwrap();
+    assert_eq!(files(&mirror.copy()), files(common));
+}
+
+/// Files that are linked, each with what it holds.
+fn small(n: usize) -> Vec<(String, String)> {
+    let names = (0..n).map(|n| format!("{n:02x}"));
+    let names = names.flat_map(|n| {
+        [
+            format!("objects/{n}/{}", "0".repeat(38)),
+            format!("modules/s m/objects/{n}/{}", "a".repeat(38)),
+            format!("refs/heads/{n}"),
+            format!("logs/refs/heads/{n}"),
+            format!("worktrees/w/logs/{n}"),
+        ]
+    });
+    names
+        .map(|name| (name.clone(), format!("{name}\n")))
+        .collect()
+}
+
+/// Folders for a copy: beside the repository, and where nothing can be linked.
+fn folders() -> [tempfile::TempDir; 2] {
+    let elsewhere = tempfile::tempdir_in("/dev/shm").unwrap();
+    let beside = tempfile::tempdir().unwrap();
+    let device = |folder: &tempfile::TempDir| folder.path().metadata().unwrap().dev();
+    assert_ne!(device(&beside), device(&elsewhere), "one file system");
+    [beside, elsewhere]
+}
+
+#[test]
+fn what_is_written_to_in_place_is_still_what_it_was_in_the_copy() {
+    for state in folders() {
+        let root = tempfile::tempdir().unwrap();
+        let mirror = Mirror {
+            folder: state.path().join("state"),
+            ..make(root.path())
+        };
+        for (name, text) in small(3) {
+            write(&mirror.common.join(name), &text);
+        }
+        mirror.refresh(&[]).unwrap();
+        let before = files(&mirror.copy());
+        assert_eq!(before, files(&mirror.common));
+        for (name, _) in small(3) {
+            fs::write(mirror.common.join(name), "changed in place").unwrap();
+        }
+        for name in ["config", "objects/info/alternates", "objects/ab/cdef"] {
+            fs::write(mirror.common.join(name), "changed in place").unwrap();
+        }
+        mirror.way_back().unwrap();
+        assert_eq!(files(&mirror.copy()), before);
+    }
+}
+
+#[test]
+fn only_links_are_made_of_small_files_and_what_changes_becomes_a_copy_of_its_own() {
+    let root = tempfile::tempdir().unwrap();
+    let mirror = make(root.path());
+    for (name, text) in small(3) {
+        write(&mirror.common.join(name), &text);
+    }
+    mirror.refresh(&[]).unwrap();
+    let links = || -> Vec<_> {
+        let inode = |folder: &Path, name: &str| folder.join(name).metadata().unwrap().ino();
+        let is_link = |(name, _): &(String, String)| {
+            inode(&mirror.common, name) == inode(&mirror.copy(), name)
+        };
+        small(4).into_iter().filter(is_link).collect()
+    };
+    write(&mirror.common.join("objects/ff/x"), "");
+    for (name, text) in small(4).into_iter().skip(small(3).len()) {
+        write(&mirror.common.join(name), &text);
+    }
+    mirror.refresh(&[]).unwrap();
+    assert_eq!(links(), small(4));
+    for name in ["refs/heads/00", "logs/refs/heads/00"] {
+        fs::write(mirror.common.join(name), "another").unwrap();
+        mirror.refresh(&[]).unwrap();
+        fs::write(mirror.common.join(name), "yet another").unwrap();
+        mirror.way_back().unwrap();
+        let kept = fs::read_to_string(mirror.copy().join(name)).unwrap();
+        assert_eq!(kept, "another", "{name}");
+    }
+    assert_eq!(links().len(), small(4).len() - 2);
+}
+
+#[test]
+fn what_was_lost_of_the_bytes_of_links_is_there_again_after_a_refresh() {
+    let root = tempfile::tempdir().unwrap();
+    let mirror = make(root.path());
+    for (name, text) in small(3) {
+        write(&mirror.common.join(name), &text);
+    }
+    mirror.refresh(&[]).unwrap();
+    let before = files(&mirror.copy());
+    let bytes = mirror.folder.join("bytes");
+    let whole = fs::read(&bytes).unwrap();
+    for cut in (0..whole.len()).step_by(97) {
+        fs::write(&bytes, &whole[..cut]).unwrap();
+        mirror.refresh(&[]).unwrap();
+        assert_eq!(files(&mirror.copy()), before);
+        for (name, _) in small(3) {
+            fs::write(mirror.common.join(name), "changed in place").unwrap();
+        }
+        mirror.way_back().unwrap();
+        assert_eq!(files(&mirror.copy()), before, "cut at {cut}");
+        for (name, text) in small(3) {
+            fs::write(mirror.common.join(name), text).unwrap();
+        }
+        fs::remove_dir_all(&mirror.folder).unwrap();
+        mirror.refresh(&[]).unwrap();
+    }
+}
