@@ -134,8 +134,8 @@ impl Repo {
         }
     }
 
-    /// Takes out of a ref's reflog what is noted with one of these marks and leads from or to what is not there in whole. Nobody can go back
-    /// there, and git takes such a reflog for broken.
+    /// Takes out of a ref's reflog what is noted with one of these marks and leads from or to what is not there in whole. Nobody
+    /// can go back there, and git takes such a reflog for broken.
     pub fn drop_broken_movements(&self, name: &str, marks: &[&str], since: &str) -> Result<()> {
         let above = match name {
             "HEAD" => self.git_dir().to_owned(),

@@ -8,8 +8,8 @@ use crate::effects::repo::Standing;
 use crate::error::Result;
 
 impl Workspace<'_> {
-    /// Puts back what is broken; says what that was, and what else was done for it. To be done before git is called. A slot that is broken is made anew
-    /// instead.
+    /// Puts back what is broken; says what that was, and what else was done for it. To be done before git is called. A slot that
+    /// is broken is made anew instead.
     pub fn mend_place(&self, start: &Start) -> Result<Vec<String>> {
         if self.repo.is_slot {
             return Ok(Vec::new());
