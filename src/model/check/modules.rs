@@ -1,7 +1,8 @@
 //! Where interpreters look for modules: what lies beside a script is taken before what is installed, as a program in an earlier
 //! folder of PATH is. Pure.
 
-use super::{Call, Code, join, programs, stem};
+use super::call::{Call, join, stem};
+use super::{Code, programs};
 
 /// Modules that Python brings along (3.11; `test` and the like, which programs do not use, are left out): none that is new
 /// beside a script has one of these names by chance.

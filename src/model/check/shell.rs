@@ -3,8 +3,6 @@
 
 use std::collections::HashMap;
 
-use super::is_assignment;
-
 /// How deep command substitutions are followed.
 const MAX_DEPTH: usize = 40;
 
@@ -418,6 +416,17 @@ fn printed(substitution: &[Item]) -> Option<String> {
     };
     let is_own = path.starts_with(SELF) && path.len() < LONGEST;
     is_own.then(|| format!("{path}{below}"))
+}
+
+/// Says whether a word sets a variable.
+pub fn is_assignment(word: &str) -> bool {
+    let Some((name, _)) = word.split_once('=') else {
+        return false;
+    };
+    let name = name.strip_suffix('+').unwrap_or(name);
+    !name.is_empty()
+        && !name.starts_with(|c: char| c.is_ascii_digit())
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
 #[cfg(test)]

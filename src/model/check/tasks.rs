@@ -3,7 +3,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::{Call, is_shells, join, stem};
+use super::call::{Call, join, stem};
+use super::is_shells;
 
 /// A file that is used, and how.
 #[derive(Clone, Debug, PartialEq, Eq)]

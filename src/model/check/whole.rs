@@ -1,6 +1,7 @@
 //! Checks that look at everything git tracks, and so at what `evolve` commits below `.agents`. Pure.
 
-use super::{calls, stem};
+use super::call::stem;
+use super::walk::calls;
 
 /// The folder of the files that `evolve` commits.
 const FOLDER: &str = ".agents";
