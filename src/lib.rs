@@ -65,6 +65,7 @@ pub mod model {
     pub mod text;
     pub mod trajectory;
     pub mod usage;
+    pub mod whose;
     pub mod work;
     pub mod yardstick;
 }

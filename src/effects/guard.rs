@@ -30,6 +30,7 @@ use crate::effects::places::Places;
 use crate::effects::quarantine::Quarantine;
 use crate::effects::repo::Repo;
 use crate::error::{Error, Result};
+use crate::model::whose::Whose;
 use crate::model::{digest, exact};
 
 use modules::Known;
@@ -40,10 +41,6 @@ use settings::Setting;
 const LIMIT: u64 = 16 << 20;
 /// The most bytes of a copy of all of them.
 const COPY_LIMIT: u64 = 1 << 30;
-
-/// The longest name, in bytes, under whose like another value is kept; a longer one goes by its digest, because file systems
-/// know no paths of any length.
-const LONGEST: usize = 1000;
 
 /// Everything remembered, by its digest; text stands for its bytes exactly.
 type Bytes = BTreeMap<String, String>;
@@ -72,30 +69,6 @@ pub struct Guarded {
     copy: Option<String>,
     #[serde(skip)]
     bytes: Arc<Bytes>,
-}
-
-/// Whose the refs are that an agent moves.
-#[derive(Clone, Debug)]
-pub struct Whose {
-    /// The branch that is worked on, which is the undo's business.
-    pub branch: String,
-    /// How entries of a reflog begin that are the agent's.
-    pub mark: String,
-    /// The ref under which the agent's work stays reachable.
-    pub work_ref: String,
-    /// The commit that the branch was on; none where that is not known.
-    pub start: Option<String>,
-}
-
-impl Whose {
-    /// Returns the ref under which the other value of one is kept.
-    pub fn kept_as(&self, name: &str) -> String {
-        let name = match name.len() > LONGEST {
-            true => &digest::full(name.as_bytes()),
-            false => name.strip_prefix("refs/").unwrap_or(name),
-        };
-        format!("{}-refs/{name}", self.work_ref)
-    }
 }
 
 /// Returns the folder of the remembered bytes below the private directory.

@@ -26,10 +26,10 @@ use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use crate::effects::files;
-use crate::effects::guard::Whose;
 use crate::effects::places::{self, Places, folder_name};
 use crate::effects::quarantine::Quarantine;
 use crate::error::{Error, Result};
+use crate::model::whose::Whose;
 use crate::model::{exact, text};
 
 use copy::Noted;

@@ -21,9 +21,9 @@ use std::os::unix::ffi::OsStrExt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::effects::guard::Guarded;
 use crate::effects::guard::programs::PutBack;
 use crate::effects::guard::users::Users;
-use crate::effects::guard::{Guarded, Whose};
 use crate::effects::keep::{self, Kept};
 use crate::effects::mirror::Mirror;
 use crate::effects::pipes;
@@ -34,6 +34,7 @@ use crate::error::{Error, Result};
 use crate::model::gate::{Change, Fate};
 use crate::model::movement::Movement;
 use crate::model::text;
+use crate::model::whose::Whose;
 
 pub use land::{Landed, Landing};
 pub use restore::Plan;

@@ -3,10 +3,10 @@
 
 use std::collections::BTreeMap;
 
-use super::Whose;
 use crate::effects::repo::{Repo, SYMBOLIC};
 use crate::error::Result;
 use crate::model::exact;
+use crate::model::whose::Whose;
 
 /// Refs that make git take one object for another.
 const REPLACED: &str = "refs/replace/";

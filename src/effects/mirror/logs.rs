@@ -10,10 +10,10 @@ use std::path::{Path, PathBuf};
 
 use super::Place;
 use crate::effects::files;
-use crate::effects::guard::Whose;
 use crate::effects::quarantine::Quarantine;
 use crate::error::Result;
 use crate::model::exact;
+use crate::model::whose::Whose;
 
 /// The most bytes of a reflog that is looked at.
 const LIMIT: u64 = 256 << 20;
