@@ -2,7 +2,8 @@
 //! place that knows git2. The working tree and the user's index are `workspace`'s business.
 
 mod copies;
-mod objects;
+mod failure;
+pub mod objects;
 mod past;
 mod refs;
 mod trees;
@@ -15,7 +16,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use git2::{
-    ConfigLevel, ErrorCode, ObjectType, Oid, Repository, RepositoryOpenFlags, RepositoryState,
+    ConfigLevel, ErrorCode, ObjectType, Repository, RepositoryOpenFlags, RepositoryState,
     Signature, Sort,
 };
 
@@ -29,8 +30,9 @@ use crate::effects::places::Places;
 use crate::error::{Error, Kind, Result};
 use crate::model::{exact, mask, text};
 
+use failure::{broken, oid, refused};
+
 pub use copies::Merged;
-pub use objects::Objects;
 pub use past::Past;
 pub use refs::SYMBOLIC;
 pub use trees::{Difference, Entry, hash_blob};
@@ -506,25 +508,6 @@ impl Repo {
     /// Says whether git would ignore a path.
     pub fn is_ignored(&self, path: &str) -> bool {
         self.inner.is_path_ignored(path).unwrap_or(false)
-    }
-}
-
-fn oid(id: &str) -> Result<Oid> {
-    Oid::from_str(id).map_err(broken("read an object id"))
-}
-
-/// Turns a failure of libgit2 into an error that says what was tried.
-fn broken(what: &'static str) -> impl Fn(git2::Error) -> Error {
-    move |cause| refused(what, &cause)
-}
-
-fn refused(what: &str, cause: &git2::Error) -> Error {
-    let error = Error::internal(format!("cannot {what}: {}", cause.message()));
-    match cause.code() {
-        ErrorCode::Locked => {
-            error.hint("another git is at work here; if none is, remove the lock file it names")
-        }
-        _ => error.advised(),
     }
 }
 

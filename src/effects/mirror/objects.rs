@@ -15,7 +15,7 @@ use super::names;
 use super::{Place, lend_file};
 use crate::effects::files;
 use crate::effects::quarantine::Quarantine;
-use crate::effects::repo::Objects;
+use crate::effects::repo::objects::Objects;
 use crate::error::{Error, Result};
 
 /// The largest file, and the most objects in one, that are read to see whether another pack has them; what is larger is put

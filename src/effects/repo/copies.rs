@@ -2,7 +2,8 @@
 
 use git2::{ConfigLevel, ErrorCode};
 
-use super::{Repo, SYMBOLIC, broken, oid};
+use super::failure::{broken, oid};
+use super::{Repo, SYMBOLIC};
 use crate::error::Result;
 use crate::model::{exact, git_config};
 

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use git2::{Odb, Oid};
 
-use super::broken;
+use super::failure::broken;
 use crate::error::{Error, Result};
 
 /// The objects of one folder.

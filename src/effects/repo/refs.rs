@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 
 use git2::{ErrorCode, Reference};
 
-use super::{Repo, broken, oid};
+use super::Repo;
+use super::failure::{broken, oid};
 use crate::effects::files;
 use crate::error::Result;
 use crate::model::exact;

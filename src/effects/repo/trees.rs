@@ -5,7 +5,8 @@ use std::path::Path;
 
 use git2::{ErrorCode, FileMode, ObjectType, Oid};
 
-use super::{Repo, broken, oid};
+use super::Repo;
+use super::failure::{broken, oid};
 use crate::effects::files;
 use crate::error::{Error, Result};
 use crate::model::ledger;

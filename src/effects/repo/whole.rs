@@ -5,7 +5,8 @@ use std::collections::HashSet;
 
 use git2::{ErrorCode, Oid};
 
-use super::{Repo, broken, oid};
+use super::Repo;
+use super::failure::{broken, oid};
 use crate::error::{Error, Result};
 
 /// The largest object that is read to see whether it is whole; of a larger one it is seen that it is there.
