@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
+use std::io::Write;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::process::Stdio;
 
-use crate::harness::{TestRepo, output};
+use crate::harness::{TestRepo, finish, output, wait_until};
 
 /// Goals `a` (fails) and `b` (passes), ignored `*.log` and `build/`, and untracked files of the user's: plain, executable,
 /// in folders, with odd names, a link, and a repository of its own.
@@ -603,6 +605,47 @@ fn what_evolve_itself_prints_into_the_tree_is_not_rolled_back() {
         "{said}"
     );
     assert_eq!(repo.status(), ["?? nohup.out"]);
+}
+
+#[test]
+fn a_log_that_somebody_elses_program_writes_to_goes_on_growing_and_an_agents_lines_do_not() {
+    let repo = TestRepo::with_files_wanted(&[("a", 5)]).with_out();
+    repo.write("dev.log", "one\n");
+    repo.write("notes", "mine\n");
+    let server = "exec >>dev.log; while read -r line; do echo \"$line\"; done";
+    let mut server = repo
+        .command("sh")
+        .args(["-c", server])
+        .stdin(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut said = server.stdin.take().unwrap();
+    let inode = || fs::metadata(repo.path("dev.log")).unwrap().ino();
+    said.write_all(b"two\n").unwrap();
+    wait_until("the server writes", || repo.read("dev.log").contains("two"));
+    let before = inode();
+    let go = repo.out("go");
+    repo.agent_does(&[
+        "touch a; echo evil >>notes; touch $OUT/go; while [ -e $OUT/go ]; do sleep 0.02; done",
+    ]);
+    let run = repo.spawn_run(&["--max-cycles=1", "--skip-baseline"]);
+    repo.wait_for("go");
+    said.write_all(b"three\n").unwrap();
+    wait_until("the server writes", || {
+        repo.read("dev.log").contains("three")
+    });
+    fs::remove_file(&go).unwrap();
+    finish(run).expect(0);
+    assert_eq!(repo.newest()["result"], "improved", "{}", text(&repo));
+    assert!(!text(&repo).contains("dev.log"), "{}", text(&repo));
+    assert_eq!((inode(), repo.read("notes")), (before, "mine\n".to_owned()));
+    said.write_all(b"four\n").unwrap();
+    wait_until("the server writes", || {
+        repo.read("dev.log").contains("four")
+    });
+    drop(said);
+    server.wait().unwrap();
+    assert_eq!(repo.read("dev.log"), "one\ntwo\nthree\nfour\n");
 }
 
 #[test]

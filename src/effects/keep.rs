@@ -1,6 +1,7 @@
 //! Copies of the user's untracked files, made before an agent runs, and what is missing or changed afterwards put back
 //! (rule 11). Ignored files are only listed: they are build outputs for the most part.
 
+mod grown;
 mod nested;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -227,7 +228,7 @@ impl Kept {
         let mut put_back = PutBack::default();
         for (name, entry) in &self.untracked {
             let path = from_hex(name);
-            if !entry.is_kept() || is_unchanged(root, folders, &path, entry) {
+            if !entry.is_kept() || is_as_it_should(root, folders, &path, entry) {
                 continue;
             }
             let shown = String::from_utf8_lossy(&path).into_owned();
@@ -262,7 +263,7 @@ impl Kept {
         let mut put_back = PutBack::default();
         for (name, entry) in &self.untracked {
             let path = from_hex(name);
-            if !entry.is_kept() || is_unchanged(root, folders, &path, entry) {
+            if !entry.is_kept() || is_as_it_should(root, folders, &path, entry) {
                 continue;
             }
             let shown = String::from_utf8_lossy(&path).into_owned();
@@ -348,6 +349,11 @@ pub fn is_beneath(root: &Path, path: &[u8]) -> bool {
 
 fn slashes(path: &[u8]) -> impl Iterator<Item = (usize, &u8)> {
     path.iter().enumerate().filter(|(_, byte)| **byte == b'/')
+}
+
+/// Says whether there is nothing to put back of a file.
+fn is_as_it_should(root: &Path, folders: &[PathBuf], path: &[u8], entry: &Copy) -> bool {
+    is_unchanged(root, folders, path, entry) || grown::is_growing(root, path, entry, folders)
 }
 
 fn is_unchanged(root: &Path, folders: &[PathBuf], path: &[u8], entry: &Copy) -> bool {

@@ -2,7 +2,7 @@
 //! ended.
 
 use std::fs::{self, File};
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
 
 /// The kernel's list of the children of this process's first thread. It starts the jobs, and orphans are handed to the first
@@ -102,6 +102,29 @@ pub fn works_in(name: &str, folder: &Path) -> bool {
             && cwd().is_ok_and(|cwd| cwd.starts_with(folder))
             && is_alive(pid, None)
     })
+}
+
+/// Says whether a process has the file with this device and inode open to write to it, as far as the user may look.
+pub fn is_written_to(file: (u64, u64)) -> bool {
+    all().into_iter().any(|pid| {
+        let open = fs::read_dir(format!("/proc/{pid}/fd"));
+        let mut open = open.into_iter().flatten().flatten();
+        open.any(|one| {
+            let name = one.file_name();
+            let meta = fs::metadata(one.path());
+            meta.is_ok_and(|meta| (meta.dev(), meta.ino()) == file)
+                && is_to_write(pid, &name.to_string_lossy())
+        })
+    })
+}
+
+/// Says whether an open file of a process was opened to write to it.
+fn is_to_write(pid: u32, number: &str) -> bool {
+    let info = fs::read_to_string(format!("/proc/{pid}/fdinfo/{number}")).unwrap_or_default();
+    let flags = info.lines().find_map(|line| line.strip_prefix("flags:"));
+    let flags = flags.and_then(|flags| u32::from_str_radix(flags.trim(), 8).ok());
+    // The lowest two bits: 0 reads, 1 writes, 2 does both (fcntl.h).
+    flags.is_some_and(|flags| flags & 3 != 0)
 }
 
 /// Returns an id of the running kernel, so that a pid from before a reboot is not taken for a living process.

@@ -1,0 +1,43 @@
+//! Logs that somebody else's program writes to: what `nohup.out` of a development server has got in the meantime is neither the
+//! agent's nor to be taken back, and its writer goes on in this very file.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::io::Read;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use super::{Copy, FILE_LIMIT, is_beneath};
+use crate::effects::{files, proc_table};
+
+/// Says whether a file is the very one that was copied, begins with what it held, and is being written to. All that the
+/// agent started has ended by now, so that this tells what a log's own writer adds from what an agent added.
+pub fn is_growing(root: &Path, path: &[u8], entry: &Copy, folders: &[PathBuf]) -> bool {
+    let file = root.join(OsStr::from_bytes(path));
+    let Ok(meta) = fs::symlink_metadata(&file) else {
+        return false;
+    };
+    let inode = entry.stamp.rsplit(' ').next();
+    meta.is_file()
+        && inode == Some(meta.ino().to_string().as_str())
+        && entry.mode() == Some(meta.mode())
+        && is_beneath(root, path)
+        && entry.copy.is_some()
+        && entry
+            .source(folders)
+            .is_some_and(|copy| begins_like(&file, &copy))
+        && proc_table::is_written_to((meta.dev(), meta.ino()))
+}
+
+/// Says whether a file's first bytes are those of its copy.
+fn begins_like(file: &Path, copy: &Path) -> bool {
+    let begins = || {
+        let copy = files::read_bounded(copy, FILE_LIMIT).ok()??;
+        let mut bytes = Vec::new();
+        let open = files::open(file).ok()?;
+        open.take(copy.len() as u64).read_to_end(&mut bytes).ok()?;
+        Some(bytes == copy)
+    };
+    begins().unwrap_or(false)
+}
