@@ -14,6 +14,7 @@ fn repository() -> TestRepo {
     sh(
         &repo,
         "set -e
+         git config gc.reflogExpire never; git config gc.reflogExpireUnreachable never
          git checkout -q -b other
          for n in 1 2 3; do mkdir -p deep; echo precious-$n >deep/p$n; git add deep; git commit -qm p$n; done
          git checkout -q -",
@@ -203,7 +204,7 @@ fn commits_that_only_a_reflog_held_are_there_after_an_agent_expired_it_and_colle
         (format!("{collect}; {DONE}"), 0),
         (format!("{DONE}; {collect}"), 11),
         (
-            format!("rm -rf .git/logs; {DONE}; git gc -q --prune=now"),
+            format!("rm -rf .git/logs; {DONE}; git -c gc.reflogExpire=now gc -q --prune=now"),
             11,
         ),
     ] {
@@ -225,6 +226,50 @@ fn commits_that_only_a_reflog_held_are_there_after_an_agent_expired_it_and_colle
             "git -c gc.reflogExpire=never -c gc.reflogExpireUnreachable=never gc -q --prune=now",
         );
         assert_eq!(whole(), "precious", "{script}");
+    }
+}
+
+#[test]
+fn what_any_collection_drops_from_a_reflog_stays_dropped_and_the_rest_is_back() {
+    let expire = "git reflog expire --expire=now --expire-unreachable=now --all";
+    let all = ["ancient", "old", "left", "middle", "fresh"];
+    for (all_for, left_for, script, there) in [
+        ("", "", "git gc -q", &all[3..]),
+        ("", "", expire, &all[3..]),
+        ("never", "", expire, &["ancient", "middle", "fresh"]),
+        ("never", "never", expire, &all[..]),
+        ("20.days", "20.days", expire, &all[4..]),
+        ("never", "20.days", expire, &["ancient", "middle", "fresh"]),
+    ] {
+        let repo = repository();
+        let set = |name, value: &str| match value {
+            "" => repo.git(&["config", "--unset", name]),
+            value => repo.git(&["config", name, value]),
+        };
+        set("gc.reflogExpire", all_for);
+        set("gc.reflogExpireUnreachable", left_for);
+        sh(
+            &repo,
+            r#"set -e
+            commit() { git commit -q --allow-empty -m "$1"; }
+            export GIT_COMMITTER_DATE=2001-01-01T00:00:00Z
+            commit ancient; commit old; git reset -q --hard HEAD~1
+            export GIT_COMMITTER_DATE="$(date -R -d '45 days ago')"
+            commit left; git reset -q --hard HEAD~1; commit middle
+            export GIT_COMMITTER_DATE="$(date -R)"
+            commit fresh; git reset -q --hard HEAD~1"#,
+        );
+        repo.cycle(&format!(
+            "export GIT_COMMITTER_DATE=\"$(date -R)\"; {script}; {DONE}"
+        ))
+        .expect(0);
+        let log = repo.git(&["reflog", "--format=%gs"]);
+        let is_there = |what: &&str| log.contains(&format!("commit: {what}"));
+        let found: Vec<&str> = all.into_iter().filter(is_there).collect();
+        assert_eq!(found, there, "{all_for} {left_for} {script}: {log}");
+        let notes = repo.newest()["notes"].to_string();
+        let is_told = notes.contains("lines of reflogs");
+        assert_eq!(is_told, script == expire, "{notes}");
     }
 }
 
@@ -331,6 +376,7 @@ fn with_submodule(is_old: bool) -> TestRepo {
          export GIT_CONFIG_COUNT=2 GIT_CONFIG_KEY_0=user.name GIT_CONFIG_VALUE_0=o GIT_CONFIG_KEY_1=user.email GIT_CONFIG_VALUE_1=o
          git init -q \"$OUT/lib\"; cd \"$OUT/lib\"; echo l >l; git add l; git commit -qm l; cd - >/dev/null; {clone}
          git -c protocol.file.allow=always submodule -q add \"$OUT/lib\" sub; git commit -qm sub; cd sub
+         git config gc.reflogExpire never; git config gc.reflogExpireUnreachable never
          git checkout -q -b mine; echo m >m; git add m; git commit -qm mine
          echo r >r; git add r; git commit -qm reflog; git reset -q --hard HEAD~1
          git checkout -q --detach HEAD~1

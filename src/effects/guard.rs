@@ -3,7 +3,7 @@
 //! believe or execute them.
 //!
 //! A setting that changed while the agent ran counts as the agent's; what it had become goes to the quarantine. A ref that
-//! is gone is put back. A branch that went on to a newer commit stays there. One that was moved otherwise is put back where its
+//! is gone is put back; one that only says what a remote had stays gone, and its commits are kept. A branch that went on to a newer commit stays there. One that was moved otherwise is put back where its
 //! reflog says that the agent moved it, or says nothing, and stays where somebody else moved it; its other value is kept
 //! under `refs/evolve/`. Of the stash every entry is there again, and those that came anew stay on top. New branches and
 //! tags stay, new replacements of objects do not.

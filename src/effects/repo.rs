@@ -5,6 +5,7 @@ mod copies;
 mod failure;
 pub mod objects;
 mod past;
+mod reach;
 mod refs;
 mod trees;
 mod whole;
@@ -34,6 +35,7 @@ use failure::{broken, oid, refused};
 
 pub use copies::Merged;
 pub use past::Past;
+pub use reach::Remembered;
 pub use refs::SYMBOLIC;
 pub use trees::{Difference, Entry, hash_blob};
 pub use whole::Standing;

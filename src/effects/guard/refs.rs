@@ -10,6 +10,8 @@ use crate::model::whose::Whose;
 
 /// Refs that make git take one object for another.
 const REPLACED: &str = "refs/replace/";
+/// Refs that say what another repository had: `git fetch --prune` removes those that are gone there.
+const TRACKING: &str = "refs/remotes/";
 /// How many refs are named.
 const NAMED: usize = 30;
 /// Why a ref is written, in its reflog.
@@ -32,7 +34,7 @@ pub fn put_back(repo: &Repo, before: &str, whose: &Whose) -> Result<Vec<String>>
         .map(|(target, name)| (name, target))
         .collect();
     let now = repo.all_refs()?;
-    let mut notes = Vec::new();
+    let (mut notes, mut forgotten) = (Vec::new(), Vec::new());
     for (&name, &was) in &before {
         // The branch is judged, and the stash has more to it than its newest entry.
         if name == whose.branch || name == "refs/stash" {
@@ -41,6 +43,7 @@ pub fn put_back(repo: &Repo, before: &str, whose: &Whose) -> Result<Vec<String>>
         match now.get(name) {
             Some(is) if is == was => {}
             Some(is) => notes.extend(moved(repo, (name, was, is), whose)?),
+            None if may_go(&now, name) => forgotten.push((name, was)),
             None => notes.push(gone(repo, (name, was), whose)?),
         }
     }
@@ -64,6 +67,7 @@ pub fn put_back(repo: &Repo, before: &str, whose: &Whose) -> Result<Vec<String>>
         let shown = exact::shown(name);
         notes.push(format!("{shown} was added{what} and is removed"));
     }
+    notes.extend(keep_forgotten(repo, &forgotten, whose)?);
     if let Some(more) = notes.len().checked_sub(NAMED).filter(|more| *more > 0) {
         notes.truncate(NAMED);
         notes.push(format!("and {more} more refs like these"));
@@ -87,6 +91,39 @@ pub fn keep_reachable(repo: &Repo, before: &str, whose: &Whose) -> Result<Option
     Ok(Some(format!(
         "{name} was moved; what it was before is {kept}"
     )))
+}
+
+/// Says whether a ref is a tracking one, and no other stands for it: git takes that for broken.
+fn may_go(now: &BTreeMap<String, String>, name: &str) -> bool {
+    let stands_for_it = |target: &String| target.strip_prefix(SYMBOLIC) == Some(name);
+    name.starts_with(TRACKING) && !now.values().any(stands_for_it)
+}
+
+/// Keeps the commits of tracking refs that are gone, where nothing else leads to them. The refs themselves may go: whoever
+/// fetches has them again, as far as there is anything to fetch.
+fn keep_forgotten(repo: &Repo, forgotten: &[(&str, &str)], whose: &Whose) -> Result<Vec<String>> {
+    let ids: Vec<&str> = forgotten
+        .iter()
+        .map(|(_, was)| *was)
+        .filter(|was| !was.starts_with(SYMBOLIC))
+        .collect();
+    if ids.is_empty() {
+        return Ok(Vec::new());
+    }
+    let now = repo.all_refs()?;
+    let tips: Vec<&str> = now.values().map(String::as_str).collect();
+    let lost = repo.beyond(&ids, &tips)?;
+    let mut notes = Vec::new();
+    for (name, was) in forgotten.iter().filter(|(_, was)| lost.contains(*was)) {
+        let kept = whose.kept_as(name);
+        write(repo, &kept, was)?;
+        notes.push(format!(
+            "{} was removed; nothing else led to its commits, so they are kept as {}",
+            exact::shown(name),
+            exact::shown(&kept)
+        ));
+    }
+    Ok(notes)
 }
 
 fn gone(repo: &Repo, (name, was): (&str, &str), whose: &Whose) -> Result<String> {

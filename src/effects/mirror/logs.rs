@@ -1,7 +1,8 @@
 //! Reflogs: what a ref was is often all that leads to a commit. Lines that are gone are there again, before those that came
-//! anew. The stash's list is looked after elsewhere.
+//! anew, unless they are so old that any `git gc` drops them. The stash's list is looked after elsewhere.
 
-use std::collections::HashMap;
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -11,6 +12,7 @@ use std::path::{Path, PathBuf};
 use super::Place;
 use crate::effects::files;
 use crate::effects::quarantine::Quarantine;
+use crate::effects::repo::{Repo, SYMBOLIC};
 use crate::error::Result;
 use crate::model::exact;
 use crate::model::whose::Whose;
@@ -18,6 +20,8 @@ use crate::model::whose::Whose;
 /// The most bytes of a reflog that is looked at.
 const LIMIT: u64 = 256 << 20;
 const STASH: &str = "logs/refs/stash";
+/// Logs that go with their refs, which whoever fetches has again.
+const TRACKING: &str = "logs/refs/remotes";
 
 /// Gives reflogs their lost lines back; names those that have them.
 pub fn give_back(place: &Place, whose: &Whose, quarantine: &mut Quarantine) -> Result<Vec<String>> {
@@ -61,6 +65,9 @@ fn give_back_one(
             return Ok(is_mended.then(|| place.shown(path)));
         }
     }
+    if path.starts_with(TRACKING) {
+        return Ok(None);
+    }
     if !before.is_empty() && !is_held(&place.live.join(path), &before) {
         let shown = place.shown(path);
         quarantine.keep_bytes(shown.as_bytes(), &before)?;
@@ -82,7 +89,8 @@ fn add_lost_lines(place: &Place, path: &Path, before: &[u8]) -> Result<Option<bo
         true => files::read_bounded(&live, LIMIT)?.unwrap_or_default(),
         false => Vec::new(),
     };
-    let Some(whole) = merged(before, &now) else {
+    let before = without_expired(place, path, (before, &now));
+    let Some(whole) = merged(&before, &now) else {
         return Ok(Some(false));
     };
     files::replace(&live, &whole).map(|()| Some(true))
@@ -131,6 +139,101 @@ fn has_free_way(place: &Place, path: &Path) -> bool {
         fs::symlink_metadata(place.live.join(folder)).map_or(true, |meta| meta.is_dir())
     };
     above.into_iter().all(is_free)
+}
+
+/// Returns a log without those of its lost lines that `git gc` drops, too.
+fn without_expired<'a>(
+    place: &Place,
+    path: &Path,
+    (before, now): (&'a [u8], &[u8]),
+) -> Cow<'a, [u8]> {
+    let lost = lost(before, now);
+    let moves: Vec<_> = lost.iter().filter_map(|line| Moved::read(line)).collect();
+    if moves.is_empty() {
+        return Cow::Borrowed(before);
+    }
+    let repo = Repo::open_git_dir(&place.live);
+    let expired = repo.and_then(|repo| expired(&repo, path, &moves));
+    let expired = expired.unwrap_or_else(|cause| {
+        tracing::debug!("what git gc may drop is not known: {cause}");
+        HashSet::new()
+    });
+    let lines = before.split_inclusive(|byte| *byte == b'\n');
+    let left: Vec<&[u8]> = lines.filter(|line| !expired.contains(line)).collect();
+    Cow::Owned(left.concat())
+}
+
+/// Returns the lines that are too old to be remembered by git.
+fn expired<'a>(repo: &Repo, path: &Path, moves: &[Moved<'a>]) -> Result<HashSet<&'a [u8]>> {
+    let remembered = repo.remembered()?;
+    let is_old = |one: &&Moved<'_>| one.time < remembered.all.max(remembered.left);
+    let old: Vec<_> = moves.iter().filter(is_old).collect();
+    if old.is_empty() {
+        return Ok(HashSet::new());
+    }
+    let refs = repo.all_refs()?;
+    let name = path.strip_prefix("logs").unwrap_or(path);
+    // What HEAD was counts as long as any ref leads there.
+    let tips: Vec<&str> = match refs.get(&exact::decode(name.as_os_str().as_bytes())) {
+        Some(tip) if !tip.starts_with(SYMBOLIC) => vec![tip],
+        Some(_) | None => refs.values().map(String::as_str).collect(),
+    };
+    let ends: Vec<&str> = old
+        .iter()
+        .flat_map(|one| [one.old, one.new])
+        .filter(|id| id.bytes().any(|digit| digit != b'0'))
+        .collect();
+    let beyond = repo.beyond(&ends, &tips)?;
+    let is_expired = |one: &&&Moved<'_>| {
+        let is_left = [one.old, one.new].iter().any(|id| beyond.contains(*id));
+        one.time < remembered.all || (is_left && one.time < remembered.left)
+    };
+    let expired = old.iter().filter(is_expired);
+    Ok(expired.map(|one| one.line).collect())
+}
+
+/// A line of a reflog, as far as git goes by it to tell how long it is kept.
+struct Moved<'a> {
+    line: &'a [u8],
+    old: &'a str,
+    new: &'a str,
+    /// In seconds since 1970.
+    time: u64,
+}
+
+impl Moved<'_> {
+    fn read(line: &[u8]) -> Option<Moved<'_>> {
+        let head = line.split(|byte| *byte == b'\t').next()?;
+        let (ids, who) = head.split_at_checked(head.iter().position(|byte| *byte == b'<')?)?;
+        let mut ids = std::str::from_utf8(ids.get(..82)?).ok()?.split(' ');
+        let when = who.rsplit(|byte| *byte == b'>').next()?;
+        let when = std::str::from_utf8(when).ok()?;
+        Some(Moved {
+            line,
+            old: ids.next()?,
+            new: ids.next()?,
+            time: when.split_whitespace().next()?.parse().ok()?,
+        })
+    }
+}
+
+/// Returns the lines of before that are gone, as often as they are.
+fn lost<'a>(before: &'a [u8], now: &[u8]) -> Vec<&'a [u8]> {
+    if now.starts_with(before) {
+        return Vec::new();
+    }
+    let mut counts: HashMap<&[u8], usize> = HashMap::new();
+    for line in now.split_inclusive(|byte| *byte == b'\n') {
+        *counts.entry(line).or_default() += 1;
+    }
+    let mut lost = Vec::new();
+    for line in before.split_inclusive(|byte| *byte == b'\n') {
+        match counts.get_mut(line) {
+            Some(count) if *count > 0 => *count -= 1,
+            Some(_) | None => lost.push(line),
+        }
+    }
+    lost
 }
 
 /// Returns the lines of before and, after them, those that came anew; none where no line is lost.

@@ -1,0 +1,70 @@
+//! Which commits something still leads to, and how long git keeps those that nothing but a reflog leads to.
+
+use std::collections::HashSet;
+
+use git2::Oid;
+
+use super::{Repo, broken};
+use crate::error::Result;
+
+/// Since when movements of refs are remembered, in seconds since 1970: `git gc` drops what is older.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Remembered {
+    /// All of them.
+    pub all: u64,
+    /// Those from or to commits that the ref does not lead to any more.
+    pub left: u64,
+}
+
+impl Repo {
+    /// Returns those of some objects that none of the tips leads to; what is no commit is led to by nothing.
+    pub fn beyond(&self, ids: &[&str], tips: &[&str]) -> Result<HashSet<String>> {
+        let what = "list commits";
+        let mut walk = self.inner.revwalk().map_err(broken(what))?;
+        let mut beyond = HashSet::new();
+        for id in ids {
+            let is_commit = Oid::from_str(id).is_ok_and(|id| walk.push(id).is_ok());
+            if !is_commit {
+                beyond.insert((*id).to_owned());
+            }
+        }
+        for tip in tips.iter().filter_map(|tip| Oid::from_str(tip).ok()) {
+            if let Err(cause) = walk.hide(tip) {
+                tracing::debug!("{tip} leads to no commit: {cause}");
+            }
+        }
+        let ids: HashSet<&str> = ids.iter().copied().collect();
+        for found in walk {
+            let found = found.map_err(broken(what))?.to_string();
+            if ids.contains(found.as_str()) {
+                beyond.insert(found);
+            }
+        }
+        Ok(beyond)
+    }
+
+    /// Says since when `git gc` remembers movements of refs here (git-config, gc.reflogExpire). Where it is set for some refs
+    /// only, the longest time counts for all.
+    pub fn remembered(&self) -> Result<Remembered> {
+        // `never` is 0; the times without a setting are those of git's documentation.
+        let since = |name: &str, default: &str| -> Result<u64> {
+            let typed = ["config", "--type=expiry-date"];
+            let (one, some) = (
+                format!("gc.{name}"),
+                format!(r"^gc\..*\.{}$", name.to_lowercase()),
+            );
+            let one = [&typed[..], &["--default", default, "--get", &one]].concat();
+            let some = [&typed[..], &["--get-regexp", &some]].concat();
+            // Nothing found is an error to git.
+            let some = self.git.run(&some).unwrap_or_default();
+            let times = [self.git.run(&one)?, some].concat();
+            let times = String::from_utf8_lossy(&times).into_owned();
+            let time = |line: &str| line.rsplit(' ').next().and_then(|time| time.parse().ok());
+            Ok(times.lines().filter_map(time).min().unwrap_or(0))
+        };
+        Ok(Remembered {
+            all: since("reflogExpire", "90.days.ago")?,
+            left: since("reflogExpireUnreachable", "30.days.ago")?,
+        })
+    }
+}
