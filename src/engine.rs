@@ -16,7 +16,9 @@ use crate::model::limit;
 use crate::session::{Cut, Ending, Progress, Session};
 
 pub use open::add_unwired;
-pub use recover::{give_back_private, has_lost_private, make_private, put_back_settings, recover};
+pub use recover::{
+    give_back_private, has_lost_private, make_private, open_shut, put_back_settings, recover,
+};
 
 /// Runs cycles until there is a reason to end, and ends in order. Returns the ending; an error that ended the session is
 /// returned after everything that could be settled was settled.

@@ -89,6 +89,7 @@ pub mod effects {
     pub mod logs;
     pub mod measure;
     pub mod mirror;
+    pub mod modes;
     pub mod pipes;
     pub mod places;
     pub mod proc_table;

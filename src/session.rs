@@ -14,10 +14,12 @@ use crate::effects::guard::Guarded;
 use crate::effects::guard::programs::PutBack;
 use crate::effects::isolation::Isolation;
 use crate::effects::journal::{Diary, Journal};
+use crate::effects::keep;
 use crate::effects::lock::Lock;
 use crate::effects::logs;
 use crate::effects::measure::Measurer;
 use crate::effects::mirror::Mirror;
+use crate::effects::modes;
 use crate::effects::repo::Repo;
 use crate::effects::sandbox::Sandbox;
 use crate::effects::stop::Stop;
@@ -128,6 +130,7 @@ impl Session {
     /// all. Refuses where all of it is gone.
     fn take_back(&self) -> Result<()> {
         if !self.has_git_dir() {
+            modes::refuse_shut(&self.home().root)?;
             return match &self.isolation {
                 // Nothing of it is needed for what happens in a slot.
                 Some(_) => Ok(()),
@@ -150,14 +153,31 @@ impl Session {
     pub fn guard_start(&self, start: &mut Start) -> Result<()> {
         start.guarded = match self.isolation.is_some() {
             true => Guarded::take_programs(self.home(), &self.repo.root)?,
-            false => Guarded::take(&self.repo)?,
+            false => {
+                let ignored = start.kept.ignored.iter().map(|name| keep::from_hex(name));
+                let folders = start.folders.without(&ignored.collect::<Vec<_>>());
+                Guarded::take(&self.repo, &folders)?
+            }
         };
         Ok(())
+    }
+
+    /// Opens what an agent or a check shut by a mode, so that `evolve` can look at it; says what. None where the place of work
+    /// is gone: then nothing may be read or removed there. Comes before all else after somebody was at work.
+    pub fn open(&self, start: &Start) -> Option<Vec<String>> {
+        match &self.isolation {
+            Some(isolation) => isolation.refuse_gone().ok()?,
+            None => return Some(start.open(&self.repo.own_places(), &self.repo.root)),
+        }
+        Some(start.open_slot(&self.repo.root))
     }
 
     /// Makes what git holds for the user beside branch and files what it was before the agent, wherever that was changed by
     /// what ran since; says what had changed. To be done before git is called after somebody else was at work.
     pub fn guard(&self, start: &Start) -> Result<Vec<String>> {
+        let Some(opened) = self.open(start) else {
+            return Ok(Vec::new());
+        };
         self.take_back()?;
         logs::drop_links(&self.repo.private, &self.id, start.cycle)?;
         if self.isolation.is_some() {
@@ -166,7 +186,8 @@ impl Session {
             notes.extend(start.hold_users(self.home())?);
             return Ok(notes);
         }
-        let mut notes = start.put_back_settings(&self.repo.own_places())?;
+        let mut notes = opened;
+        notes.extend(start.put_back_settings(&self.repo.own_places())?);
         notes.extend(self.put_back_programs(start)?.notes);
         notes.extend(self.workspace().clear_pipes(start)?);
         notes.extend(start.hold_users(&self.repo)?);
@@ -213,6 +234,9 @@ impl Session {
 
     /// Takes stock of what the agent left.
     pub fn take_stock(&self, start: &Start) -> Result<Stock> {
+        let Some(opened) = self.open(start) else {
+            return Ok(Stock::untouched(start));
+        };
         self.take_back()?;
         logs::drop_links(&self.repo.private, &self.id, start.cycle)?;
         let programs = self.put_back_programs(start)?;
@@ -236,6 +260,7 @@ impl Session {
         let changed = programs.programs.into_iter().map(words);
         stock.change.goalposts.extend(changed);
         stock.notes.extend(programs.notes);
+        stock.notes.extend(opened);
         Ok(stock)
     }
 

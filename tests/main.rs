@@ -20,6 +20,7 @@ mod journal;
 mod kill_switch;
 mod layers;
 mod measuring;
+mod modes;
 mod nested;
 mod objects;
 mod others;

@@ -187,6 +187,7 @@ async fn start(
 /// Opens the repository, after settings that the agent of a dead session may have planted are as they were: they could lead
 /// astray whoever opens it.
 async fn open(cwd: &Path) -> Result<Repo> {
+    engine::open_shut(cwd);
     if let Some(places) = Repo::places(cwd) {
         let lock = places.private.join("lock");
         let is_lost = engine::has_lost_private(&places);

@@ -319,6 +319,7 @@ impl<'a> Attempt<'a> {
             excludes: &excludes,
             log,
             folder: &folder,
+            open: &|| session.open(start),
             sandbox: (&session.sandbox, &ground),
         };
         session.stop.note_agent(Some(start.cycle));
@@ -516,7 +517,8 @@ impl<'a> Attempt<'a> {
         (verdict, settled): (&Verdict, &Settled),
     ) -> Result<Record> {
         let last = self.after.as_ref().unwrap_or(self.before);
-        let mut notes = stock.notes.clone();
+        let opened = self.run.iter().flat_map(|run| run.opened.iter().cloned());
+        let mut notes: Vec<_> = opened.chain(stock.notes.iter().cloned()).collect();
         notes.extend(settled.notes.iter().cloned());
         Ok(Record {
             result: verdict.result,

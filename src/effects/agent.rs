@@ -74,10 +74,11 @@ pub struct AgentRun {
     pub found: String,
     /// Processes that could not be ended.
     pub unkillable: Vec<u32>,
+    /// What was done to make the place of work fit to be read.
+    pub opened: Vec<String>,
 }
 
 /// One call of an agent.
-#[derive(Debug)]
 pub struct Call<'a> {
     /// The root of the repository.
     pub root: &'a Path,
@@ -101,6 +102,8 @@ pub struct Call<'a> {
     pub log: PathBuf,
     /// A private folder for what it writes beside its work.
     pub folder: &'a Path,
+    /// Makes the place of work fit to be read after the agent, and says what was done; none where it is gone.
+    pub open: &'a dyn Fn() -> Option<Vec<String>>,
     /// The sandbox, and the place of work for it.
     pub sandbox: (&'a Sandbox, &'a Ground),
 }
@@ -175,18 +178,25 @@ impl Agent {
         if let Some(said) = sandbox.own_sandbox_failed(&ran.tail) {
             events.warn(said);
         }
+        // What still runs could do it again, and what is gone has nothing to read.
+        let is_ended = ran.unkillable.is_empty();
+        let opened = if is_ended { (call.open)() } else { None };
+        let letters = opened.is_some().then_some(&outbox);
         let beside = beside.and_then(|path| files::read_text(&path, USAGE_LIMIT).ok());
         let outcome = transcript.finish(&Finished {
             exit: exit_code(&ran.ending),
             tail: &String::from_utf8_lossy(&ran.tail),
             usage_file: beside.as_deref(),
         });
-        let run = self.run_of(ran, &how, (outcome, &outbox));
+        let run = self.run_of(ran, &how, (outcome, letters));
         // What it left is read; nothing of it stays as it was written, secrets and all. Paid work is not lost over that.
-        if let Err(error) = outbox.drop_contents() {
+        if let Some(Err(error)) = letters.map(Outbox::drop_contents) {
             tracing::warn!("{error}");
         }
-        Ok(run)
+        Ok(AgentRun {
+            opened: opened.unwrap_or_default(),
+            ..run
+        })
     }
 
     fn argv(&self, how: &Preset, fill: &Fill<'_>) -> Vec<OsString> {
@@ -202,7 +212,12 @@ impl Agent {
         }
     }
 
-    fn run_of(&self, ran: Ran, how: &Preset, (outcome, outbox): (Outcome, &Outbox)) -> AgentRun {
+    fn run_of(
+        &self,
+        ran: Ran,
+        how: &Preset,
+        (outcome, letters): (Outcome, Option<&Outbox>),
+    ) -> AgentRun {
         let (status, end) = ended(&ran, how, &outcome);
         AgentRun {
             end,
@@ -216,10 +231,11 @@ impl Agent {
             },
             cannot_run: cannot_run(&ran, how, &outcome),
             activity: (how.output != Output::default()).then_some(outcome.activity),
-            gave_up: outbox.gave_up(),
-            lessons: outbox.read(&outbox.lessons),
-            found: outbox.read(&outbox.next_work),
+            gave_up: letters.and_then(Outbox::gave_up),
+            lessons: letters.map_or_else(String::new, |it| it.read(&it.lessons)),
+            found: letters.map_or_else(String::new, |it| it.read(&it.next_work)),
             unkillable: ran.unkillable,
+            opened: Vec::new(),
         }
     }
 }

@@ -26,6 +26,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::effects::files;
 use crate::effects::mirror::Mirror;
+use crate::effects::modes::Folders;
 use crate::effects::places::Places;
 use crate::effects::quarantine::Quarantine;
 use crate::effects::repo::Repo;
@@ -61,6 +62,9 @@ pub struct Guarded {
     /// The submodules whose repositories are known.
     #[serde(default, skip_serializing_if = "Known::is_empty")]
     modules: Known,
+    /// The digest of the modes of the working tree's folders, and of those of the shared git directory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    modes: Option<(String, String)>,
     /// The digest of all refs, a line each.
     refs: Option<String>,
     /// The digest of the stash's list of entries.
@@ -82,8 +86,8 @@ impl Guarded {
         *self == Guarded::default()
     }
 
-    /// Remembers everything.
-    pub fn take(repo: &Repo) -> Result<Guarded> {
+    /// Remembers everything; `tree` are the folders of the working tree.
+    pub fn take(repo: &Repo, tree: &Folders) -> Result<Guarded> {
         let places = repo.own_places();
         let mut bytes = Bytes::new();
         repo.modules.renew(&repo.root);
@@ -100,6 +104,11 @@ impl Guarded {
         let roots = [repo.root.clone()];
         let programs = Programs::take(&texts, (&roots, &called_from), &mut bytes)?;
         let refs = keep(&mut bytes, refs::text(repo)?.as_bytes());
+        let of_git = Folders::of_git_dir(&places.common).to_bytes();
+        let modes = (
+            keep(&mut bytes, &tree.to_bytes()),
+            keep(&mut bytes, &of_git),
+        );
         let stash = files::read_bounded(&stash::file(&places), LIMIT)?;
         let stash = stash.map(|stash| keep(&mut bytes, &stash));
         Ok(Guarded {
@@ -108,6 +117,7 @@ impl Guarded {
             included,
             programs,
             modules,
+            modes: Some(modes),
             refs: Some(refs),
             stash,
             copy: Some(write_copy(&places, &bytes)?),
@@ -163,6 +173,18 @@ impl Guarded {
         let all = self.remembered(places)?;
         let wanted = |digest: &str| of(&all, digest);
         settings::put_back(&places.common, (&before, &now), wanted, quarantine)
+    }
+
+    /// Returns the folders of the working tree and of the shared git directory as they were. None are known before the first
+    /// agent, nor where what was remembered is lost, which whoever needs more of it finds out.
+    pub fn folders(&self, places: &Places) -> (Folders, Folders) {
+        let remembered = self.modes.as_ref().zip(self.remembered(places).ok());
+        remembered
+            .map(|((tree, git), all)| {
+                let of = |digest: &String| Folders::from_bytes(&of(&all, digest));
+                (of(tree), of(git))
+            })
+            .unwrap_or_default()
     }
 
     /// Returns the submodules whose repositories were known.

@@ -2,9 +2,10 @@
 //! repository object by object, and only what was kept ever reaches the user's branch.
 
 use std::ffi::OsString;
-use std::fs;
+use std::path::Path;
 
 use crate::effects::files;
+use crate::effects::modes;
 use crate::effects::quarantine::Quarantine;
 use crate::effects::repo::Repo;
 use crate::effects::slot::{Ignored, Slot};
@@ -72,12 +73,13 @@ impl Isolation {
         self.slot.renew(&self.user, place, Ignored::Stay)
     }
 
-    /// Returns an error if there is no slot any more: somebody removed it, whose work of this cycle is gone with it.
+    /// Returns an error if there is no slot any more: somebody removed it, or put a link in its place, and the work of this cycle is
+    /// gone with it. To be asked before anything is read or removed there.
     pub fn refuse_gone(&self) -> Result<()> {
-        match fs::symlink_metadata(&self.slot.root) {
-            Ok(_) => Ok(()),
-            Err(_) => Err(Error::unsafe_repo(
-                "the copy that the agent worked in was removed meanwhile",
+        match self.slot.is_in_place() {
+            true => Ok(()),
+            false => Err(Error::unsafe_repo(
+                "the copy that the agent worked in was removed or replaced meanwhile",
             )
             .hint(
                 "the branch and your files are as they were; run evolve again, it makes a new copy",
@@ -117,7 +119,11 @@ impl Isolation {
     fn look(&self, start: &Start) -> Result<Option<Stock>> {
         let private = &self.user.private;
         let mut quarantine = Quarantine::of(private, &start.session, start.cycle);
-        pipes::clear(&self.slot.root, &mut quarantine)?;
+        let root = &self.slot.root;
+        let mut enter = |folder: &Path| {
+            modes::open_folder(&root.join(folder));
+        };
+        pipes::clear(root, &mut enter, &mut quarantine)?;
         mirror::clear_damaged_in(&self.slot.root, start.since, &mut quarantine)?;
         let Some(repo) = self.slot.reclaim(&self.user)? else {
             return Ok(None);

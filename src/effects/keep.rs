@@ -7,6 +7,7 @@ mod nested;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::fs::{self, Metadata, Permissions};
+use std::io::ErrorKind;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -16,6 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::effects::files;
 use crate::effects::mirror::Mirror;
+use crate::effects::modes;
 use crate::effects::places::Places;
 use crate::effects::quarantine::Quarantine;
 use crate::error::{Error, Result};
@@ -36,6 +38,9 @@ pub struct Kept {
     /// Untracked files that are too large to copy, and folders with a repository of their own that have too many files (with
     /// a slash at the end), for people.
     pub too_large: Vec<String>,
+    /// Untracked files and folders (with a slash at the end) that cannot be read and so have no copy, for people.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unreadable: Vec<String>,
 }
 
 /// What is known of one untracked file.
@@ -132,9 +137,14 @@ impl Kept {
                 entry.link = Some(to_hex(target.as_os_str().as_bytes()));
             } else if meta.is_file() && meta.len() <= FILE_LIMIT.min(room) {
                 room -= meta.len();
-                let name = copy_into(folder, &file, kept.untracked.len())?;
-                entry.note_copy(&folder.join(&name))?;
-                entry.copy = Some(name);
+                if may_not_be_read(&file) {
+                    let shown = String::from_utf8_lossy(&path).into_owned();
+                    kept.unreadable.push(shown);
+                } else {
+                    let name = copy_into(folder, &file, kept.untracked.len())?;
+                    entry.note_copy(&folder.join(&name))?;
+                    entry.copy = Some(name);
+                }
             } else if path.ends_with(b"/") {
                 entry.is_folder = !nested.contains(&path);
             } else {
@@ -215,6 +225,28 @@ impl Kept {
                 Some(b'/') => path.starts_with(&ignored),
                 Some(_) | None => path == ignored,
             })
+    }
+
+    /// Gives files that nobody replaced the modes back that they had when they were copied; returns those that had another.
+    pub fn give_modes_back(&self, root: &Path) -> Vec<PathBuf> {
+        let mut changed = Vec::new();
+        for (name, entry) in &self.untracked {
+            let path = from_hex(name);
+            let below = PathBuf::from(OsStr::from_bytes(&path));
+            let file = root.join(&below);
+            let (Some(mode), Ok(meta)) = (entry.mode(), fs::symlink_metadata(&file)) else {
+                continue;
+            };
+            let is_same = entry.stamp.ends_with(&format!(" {}", meta.ino()));
+            if is_same
+                && meta.mode() != mode
+                && is_beneath(root, &path)
+                && modes::give_file(&file, mode)
+            {
+                changed.push(below);
+            }
+        }
+        changed
     }
 
     /// Puts back what was deleted or changed; a changed version goes to the quarantine first. Copies are taken from the first
@@ -390,6 +422,11 @@ fn is_same_file(one: &Path, other: &Path) -> bool {
             .is_some_and(|bytes| files::read(other).is_ok_and(|kept| kept == bytes)),
         _ => false,
     }
+}
+
+/// Says whether a file belongs to somebody who does not let this user read it.
+fn may_not_be_read(file: &Path) -> bool {
+    files::open(file).is_err_and(|cause| cause.kind() == ErrorKind::PermissionDenied)
 }
 
 fn copy_into(folder: &Path, file: &Path, number: usize) -> Result<String> {

@@ -23,9 +23,10 @@ const PRIVATE: &str = "evolve";
 /// How long the text of a file may be that leads to a git directory.
 const LEAD: u64 = 1 << 16;
 
-/// Moves all of it out of the way that is below the root of a working tree or among the files of its git directory.
-pub fn clear(root: &Path, quarantine: &mut Quarantine) -> Result<()> {
-    for path in in_tree(root) {
+/// Moves all of it out of the way that is below the root of a working tree. `enter` is called with each folder, before that is
+/// looked into.
+pub fn clear(root: &Path, enter: &mut dyn FnMut(&Path), quarantine: &mut Quarantine) -> Result<()> {
+    for path in in_tree(root, enter) {
         quarantine.take_from(root, &path, &path)?;
     }
     Ok(())
@@ -34,16 +35,16 @@ pub fn clear(root: &Path, quarantine: &mut Quarantine) -> Result<()> {
 /// The same for the git directory of a working tree and the one that it shares.
 pub fn clear_git(places: &Places, quarantine: &mut Quarantine) -> Result<()> {
     for folder in [&places.common, &places.git_dir] {
-        for path in in_git_dir(folder) {
+        for path in in_git_dir(folder, &mut |_| {}) {
             quarantine.take_from(folder, &path, &Path::new(".git").join(&path))?;
         }
     }
     Ok(())
 }
 
-/// Refuses a working tree in which git would wait.
-pub fn refuse(root: &Path) -> Result<()> {
-    refuse_any(root, &in_tree(root))
+/// Refuses a working tree in which git would wait. `enter` is called with each folder.
+pub fn refuse(root: &Path, enter: &mut dyn FnMut(&Path)) -> Result<()> {
+    refuse_any(root, &in_tree(root, enter))
 }
 
 /// Refuses the repository around a folder, should opening it be waiting for something. A repository that is none, or none
@@ -52,9 +53,9 @@ pub fn refuse_git_above(folder: &Path) -> Result<()> {
     let Some(git_dir) = git_dir_above(folder) else {
         return Ok(());
     };
-    refuse_any(&git_dir, &in_git_dir(&git_dir))?;
+    refuse_any(&git_dir, &in_git_dir(&git_dir, &mut |_| {}))?;
     match common_of(&git_dir) {
-        Some(common) => refuse_any(&common, &in_git_dir(&common)),
+        Some(common) => refuse_any(&common, &in_git_dir(&common, &mut |_| {})),
         None => Ok(()),
     }
 }
@@ -99,15 +100,16 @@ pub fn common_of(git_dir: &Path) -> Option<PathBuf> {
 }
 
 /// Lists what is in the way below the root of a working tree, git directories included, relative to it.
-fn in_tree(root: &Path) -> Vec<PathBuf> {
+fn in_tree(root: &Path, enter: &mut dyn FnMut(&Path)) -> Vec<PathBuf> {
     let is_opened = |name: &OsStr| OPENED.iter().any(|opened| name == *opened);
     let mut found = Vec::new();
     let mut folders = vec![PathBuf::new()];
     while let Some(folder) = folders.pop() {
+        enter(&folder);
         for (path, kind) in entries(root, &folder) {
             let name = path.file_name().unwrap_or_default();
             if name == ".git" && kind.is_dir() {
-                let within = in_git_dir(&root.join(&path));
+                let within = in_git_dir(&root.join(&path), &mut |it| enter(&path.join(it)));
                 found.extend(within.into_iter().map(|one| path.join(one)));
             } else if kind.is_dir() {
                 folders.push(path);
@@ -121,10 +123,11 @@ fn in_tree(root: &Path) -> Vec<PathBuf> {
 }
 
 /// Lists what is in the way in a git directory, relative to it.
-fn in_git_dir(git_dir: &Path) -> Vec<PathBuf> {
+fn in_git_dir(git_dir: &Path, enter: &mut dyn FnMut(&Path)) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut folders = vec![PathBuf::new()];
     while let Some(folder) = folders.pop() {
+        enter(&folder);
         for (path, kind) in entries(git_dir, &folder) {
             if kind.is_dir() {
                 if !is_private(&path) {
@@ -139,7 +142,7 @@ fn in_git_dir(git_dir: &Path) -> Vec<PathBuf> {
 }
 
 /// Says whether a folder of a git directory is the private one of its working tree or of a linked one.
-fn is_private(path: &Path) -> bool {
+pub fn is_private(path: &Path) -> bool {
     let is_linked = || path.starts_with("worktrees") && path.components().count() == 3;
     path == Path::new(PRIVATE) || (path.ends_with(PRIVATE) && is_linked())
 }

@@ -1,5 +1,6 @@
 //! Where a repository and its user keep things, and how a folder elsewhere that stands for a repository is called.
 
+use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -33,11 +34,22 @@ pub fn of_user(variable: &str, below_home: &str) -> Option<PathBuf> {
 /// write: `$XDG_STATE_HOME/evolve/<name and digest of the git directory's path>.<kind>`. None where that would be in the
 /// repository itself, or nowhere.
 pub fn outside(places: &Places, kind: &str) -> Option<PathBuf> {
-    let git_dir = places.git_dir.canonicalize().ok()?;
-    let common = places.common.canonicalize().ok()?;
+    let git_dir = real(&places.git_dir)?;
+    let common = real(&places.common)?;
     let folder = of_user("XDG_STATE_HOME", ".local/state")?.join("evolve");
     let name = format!("{}.{kind}", folder_name(&git_dir));
     (!folder.starts_with(common)).then(|| folder.join(name))
+}
+
+/// Returns the path of a folder without links in it, also where the one that it lies in cannot be looked into.
+fn real(folder: &Path) -> Option<PathBuf> {
+    match folder.canonicalize() {
+        Err(cause) if cause.kind() == ErrorKind::PermissionDenied => {
+            let above = folder.parent()?.canonicalize().ok()?;
+            Some(above.join(folder.file_name()?))
+        }
+        real => real.ok(),
+    }
 }
 
 /// Returns the name of a folder of `evolve`'s that stands for a repository: that of the repository's folder, made harmless, and a digest.

@@ -26,6 +26,7 @@ use crate::effects::git::Git;
 use crate::effects::guard::modules::Modules;
 use crate::effects::guard::users::{self, Users};
 use crate::effects::mirror::Mirror;
+use crate::effects::modes;
 use crate::effects::pipes;
 use crate::effects::places::Places;
 use crate::error::{Error, Kind, Result};
@@ -106,6 +107,7 @@ impl Repo {
 
     /// Opens the repository that holds `dir`, to read its history: it may be a bare one, which is its own root.
     pub fn discover_to_read(dir: &Path) -> Result<Repo> {
+        modes::refuse_shut(dir)?;
         pipes::refuse_git_above(dir)?;
         let inner = Repository::discover(dir).map_err(|cause| cannot_open(dir, &cause))?;
         let root = inner.workdir().unwrap_or(inner.path()).to_owned();

@@ -155,7 +155,7 @@ impl Slot {
     }
 
     /// Says whether the root is a folder, and no part of the path to it leads elsewhere.
-    fn is_in_place(&self) -> bool {
+    pub fn is_in_place(&self) -> bool {
         self.root
             .canonicalize()
             .is_ok_and(|real| real == self.root && real.is_dir())

@@ -7,6 +7,7 @@
 mod hidden;
 mod inside;
 mod land;
+mod open;
 mod put_back;
 mod restat;
 mod restore;
@@ -18,6 +19,8 @@ mod whole;
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -26,6 +29,7 @@ use crate::effects::guard::programs::PutBack;
 use crate::effects::guard::users::Users;
 use crate::effects::keep::{self, Kept};
 use crate::effects::mirror::Mirror;
+use crate::effects::modes::Folders;
 use crate::effects::pipes;
 use crate::effects::places::Places;
 use crate::effects::quarantine::Quarantine;
@@ -72,6 +76,9 @@ pub struct Start {
     /// The user's own configuration of git, outside the repository.
     #[serde(default, skip_serializing_if = "Users::is_empty")]
     pub users: Users,
+    /// The folders of the tree with their modes; remembered with the rest when an agent is about to work.
+    #[serde(skip)]
+    pub folders: Arc<Folders>,
     /// When the cycle started, in seconds since 1970; a lock file older than that is not the agent's.
     pub since: i64,
 }
@@ -211,7 +218,7 @@ pub struct Workspace<'a> {
 impl Workspace<'_> {
     /// Looks at the tree before a cycle. Refuses one that has tracked changes, naming them (exit 3).
     pub fn begin(&self, session: &str, cycle: u64) -> Result<Start> {
-        pipes::refuse(&self.repo.root)?;
+        let folders = self.look_through()?;
         let (branch, commit) = self.repo.ready_head()?;
         self.refuse_locks(&branch)?;
         let (status, hidden) = self.look_at_all()?;
@@ -239,11 +246,12 @@ impl Workspace<'_> {
                     .iter()
                     .map(|path| (keep::to_hex(path), keep::Copy::unknown()))
                     .collect(),
-                too_large: Vec::new(),
+                ..Kept::default()
             },
             flags: hidden.flags,
             guarded: Guarded::default(),
             users: Users::default(),
+            folders: Arc::new(folders),
             since: crate::effects::clock::now().timestamp(),
         })
     }
@@ -266,13 +274,12 @@ impl Workspace<'_> {
             .untracked_paths()
             .chain(frozen.filter(is_ignored).map(<[u8]>::to_vec))
             .collect();
-        let ignored = start
-            .kept
-            .ignored
-            .iter()
-            .map(|name| keep::from_hex(name))
-            .collect();
+        let ignored = start.kept.ignored.iter();
+        let ignored: Vec<_> = ignored.map(|name| keep::from_hex(name)).collect();
+        let shut = start.folders.without(&ignored);
         start.kept = Kept::make(root, &folder, (untracked, ignored), last)?;
+        let shown = |path: &PathBuf| format!("{}/", path.display());
+        start.kept.unreadable.extend(shut.shut().iter().map(shown));
         Ok(())
     }
 
@@ -280,7 +287,8 @@ impl Workspace<'_> {
     /// says what was moved.
     pub fn clear_pipes(&self, start: &Start) -> Result<Vec<String>> {
         let mut quarantine = Quarantine::of(&self.repo.private, &start.session, start.cycle);
-        pipes::clear(&self.repo.root, &mut quarantine)?;
+        let mut enter = self.way_in(start);
+        pipes::clear(&self.repo.root, &mut enter, &mut quarantine)?;
         Ok(quarantine.notes().collect())
     }
 
@@ -305,6 +313,7 @@ impl Workspace<'_> {
             was_outrun: false,
             notes: Vec::new(),
         };
+        self.open_shut(start);
         match fate {
             Fate::Leave => {}
             Fate::Keep => {}
@@ -325,6 +334,7 @@ impl Workspace<'_> {
             true => kept.put_back_missing(root, &folders, &mut quarantine)?,
             false => kept.put_back(root, &folders, &mut quarantine)?,
         };
+        self.shut_again(start);
         settled.notes.extend(put_back.notes());
         let (ignored, uncopied) = start.kept.gone(&self.repo.root);
         for (what, gone) in [

@@ -2,6 +2,7 @@
 
 mod isolated;
 mod lost;
+mod shut;
 
 use std::time::{Duration, Instant};
 
@@ -25,6 +26,7 @@ use crate::model::record::{CycleResult, History, Record};
 use crate::session::Ending;
 
 pub use lost::{give_back_private, has_lost_private, make_private};
+pub use shut::open_shut;
 
 /// How long the processes of a dead session may take to go away.
 const LIMIT: Duration = Duration::from_secs(20);
@@ -43,6 +45,15 @@ pub fn recover(repo: &Repo, diary: &Diary, events: &Events) -> Result<Option<End
     refuse_recorded(repo, diary, &journal)?;
     files::remove_temporaries(&repo.private.join("logs").join(&journal.session));
     let workspace = Workspace { repo };
+    if let (Some(start), None) = (&journal.start, &journal.slot) {
+        let opened = start.open(&repo.own_places(), &repo.root);
+        for note in &opened {
+            events.note(note.clone());
+        }
+        if let Some(record) = &mut journal.record {
+            record.notes.extend(opened);
+        }
+    }
     if let Some(start) = &journal.start {
         let changed = start.hold_users(repo)?;
         if let (Some(record), Phase::Agent) = (&mut journal.record, journal.phase) {
@@ -157,10 +168,11 @@ pub fn put_back_settings(places: &Places) -> Result<()> {
     if journal.is_of(places) {
         end_leftovers(&journal.session)?;
     }
-    let mut notes = match journal.slot.is_some() {
-        true => Vec::new(),
-        false => start.put_back_settings(places)?,
-    };
+    let mut notes = Vec::new();
+    if journal.slot.is_none() {
+        notes = start.open_git_dir(places).notes();
+        notes.extend(start.put_back_settings(places)?);
+    }
     notes.extend(start.put_back_programs(places)?.notes);
     if let (Some(record), false) = (&mut journal.record, notes.is_empty()) {
         record.notes.extend(notes);
@@ -251,12 +263,14 @@ fn finish(workspace: &Workspace<'_>, start: &Start, plan: &Plan) -> Result<Settl
     let repo = workspace.repo;
     workspace.clear_locks(start)?;
     let mut quarantine = Quarantine::of(&repo.private, &start.session, start.cycle);
+    workspace.open_shut(start);
     let was_outrun = !workspace.carry_out(start, plan, &mut quarantine)?;
     let (kept, folders) = (&start.kept, keep::folders(&repo.own_places()));
     let put_back = match was_outrun {
         true => kept.put_back_missing(&repo.root, &folders, &mut quarantine)?,
         false => kept.put_back(&repo.root, &folders, &mut quarantine)?,
     };
+    workspace.shut_again(start);
     let mut notes = put_back.notes();
     notes.extend(quarantine.notes());
     workspace.give_flags_back(start)?;

@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
 use std::io::Read;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -27,7 +28,12 @@ pub struct TestRepo {
     steps: AtomicUsize,
     /// Extra environment for the program.
     pub env: Vec<(String, String)>,
+    /// Who runs git and the program, if that is not whoever runs the tests.
+    user: Option<u32>,
 }
+
+/// The user without rights.
+const NOBODY: u32 = 65534;
 
 /// What a run of the program came to.
 #[derive(Debug)]
@@ -82,6 +88,7 @@ impl TestRepo {
             folder,
             steps: AtomicUsize::new(0),
             env: Vec::new(),
+            user: None,
         };
         repo.git(&["init", "--quiet", "--initial-branch=main"]);
         repo.git(&["config", "user.name", "Tester"]);
@@ -201,7 +208,41 @@ impl TestRepo {
             .env("NO_COLOR", "1");
         command.envs(self.env.iter().cloned());
         command.stdin(Stdio::null());
+        if let Some(user) = self.user {
+            command.uid(user).gid(user);
+        }
         command
+    }
+
+    /// From here on everything is run by a user without special rights: nothing is denied to the one who may do all. Where a
+    /// normal user runs the tests, that one it is already.
+    pub fn by_normal_user(mut self) -> TestRepo {
+        if nix::unistd::geteuid().is_root() {
+            give_to(NOBODY, self.folder.path());
+            let reachable = self.folder.path().join("evolve");
+            let program = Path::new(env!("CARGO_BIN_EXE_evolve"));
+            let linked = fs::hard_link(program, &reachable);
+            linked.unwrap_or_else(|_| {
+                fs::copy(program, &reachable).unwrap();
+            });
+            self.user = Some(NOBODY);
+        }
+        self
+    }
+
+    /// Gives what a test made in the repository since to the user who runs everything.
+    pub fn hand_over(&self) {
+        if let Some(user) = self.user {
+            give_to(user, &self.root());
+        }
+    }
+
+    /// The program, in a place where its user can reach it.
+    fn program(&self) -> PathBuf {
+        match self.user {
+            Some(_) => self.folder.path().join("evolve"),
+            None => PathBuf::from(env!("CARGO_BIN_EXE_evolve")),
+        }
     }
 
     /// Adds scripts for the next calls of the agent, one each.
@@ -283,7 +324,7 @@ impl TestRepo {
 
     /// Starts the program.
     pub fn spawn(&self, arguments: &[&str]) -> Child {
-        let mut command = self.command(env!("CARGO_BIN_EXE_evolve"));
+        let mut command = self.command(self.program());
         command
             .args(arguments)
             .stdout(Stdio::piped())
@@ -398,6 +439,17 @@ fn collect(root: &Path, folder: &Path, found: &mut BTreeMap<Vec<u8>, (u32, Vec<u
         };
         let name = path.strip_prefix(root).unwrap().as_os_str().as_bytes();
         found.insert(name.to_vec(), (meta.mode(), bytes));
+    }
+}
+
+/// Makes a user the owner of a folder and of all that is in it.
+fn give_to(user: u32, folder: &Path) {
+    std::os::unix::fs::lchown(folder, Some(user), Some(user)).unwrap();
+    if !fs::symlink_metadata(folder).unwrap().is_dir() {
+        return;
+    }
+    for entry in fs::read_dir(folder).unwrap() {
+        give_to(user, &entry.unwrap().path());
     }
 }
 
@@ -521,6 +573,7 @@ impl TestRepo {
         let copied = TestRepo {
             folder,
             steps: AtomicUsize::new(self.steps.load(Ordering::Relaxed)),
+            user: self.user,
             env: Vec::new(),
         };
         copied.with_out()

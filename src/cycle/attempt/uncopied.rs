@@ -10,7 +10,13 @@ pub(super) fn warn(session: &Session, kept: &Kept, earlier: Option<&Kept>) {
     let unsaid = kept.too_large.iter().filter(|file| !is_said(file));
     let (nested, large): (Vec<String>, Vec<String>) =
         unsaid.cloned().partition(|file| file.ends_with('/'));
+    let is_said = |file: &&String| earlier.is_some_and(|earlier| earlier.unreadable.contains(file));
+    let unreadable = kept.unreadable.iter().filter(|file| !is_said(file));
     let words = [
+        (
+            unreadable.cloned().collect(),
+            "not readable for the user that runs evolve",
+        ),
         (large, "untracked and too large to copy"),
         (
             nested,

@@ -14,6 +14,7 @@ use super::copy::{self, Noted, TRAILER};
 use super::names;
 use super::{Place, lend_file};
 use crate::effects::files;
+use crate::effects::modes;
 use crate::effects::quarantine::Quarantine;
 use crate::effects::repo::objects::Objects;
 use crate::error::{Error, Result};
@@ -22,6 +23,8 @@ use crate::error::{Error, Result};
 /// back without asking.
 const ASKED_BYTES: u64 = 64 << 20;
 const ASKED_OBJECTS: usize = 20_000;
+/// The mode of an object where nothing is masked.
+const MODE: u32 = 0o444;
 /// The file with the process that has a damaged pack in its memory, and how long it can be.
 const MAPPED: &str = "mapped";
 const NOTE_LIMIT: u64 = 1 << 16;
@@ -139,6 +142,8 @@ impl<'a> Keeper<'a> {
             if !is.is_file() {
                 return Ok(true);
             }
+            modes::open_to_read(&live, MODE);
+            modes::open_to_read(&kept, MODE);
             if !self.is_linked(path) && copy::is_same(&live, &kept)? {
                 copy::note_unchanged(&kept, &is)?;
                 return Ok(false);
@@ -207,6 +212,8 @@ impl<'a> Keeper<'a> {
     /// Refuses to go on where the copy of something lost is bad, too (exit 3).
     fn require_sound_copy(&self, path: &Path) -> Result<()> {
         let kept = self.place.copy.join(path);
+        // It may be one file with the original.
+        modes::open_to_read(&kept, MODE);
         let is_sound = self.is_sound(&kept, path);
         if is_sound.map_err(|cause| Error::io("read", &kept, cause))? {
             return Ok(());

@@ -15,7 +15,7 @@ impl Workspace<'_> {
     /// somebody's work. Returns the paths, for people. Folders of submodules stay as they are.
     pub fn put_back_tracked(&self, quarantine: &mut Quarantine) -> Result<Vec<String>> {
         let repo = self.repo;
-        pipes::clear(&repo.root, quarantine)?;
+        pipes::clear(&repo.root, &mut |_| {}, quarantine)?;
         let dirty = self.state()?;
         let mut paths = Vec::new();
         for path in &dirty.dirty {

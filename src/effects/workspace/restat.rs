@@ -6,8 +6,10 @@ use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
+use std::path::PathBuf;
 
 use super::{Start, Workspace};
+use crate::effects::modes::{Done, Folders};
 use crate::error::Result;
 
 /// How many seconds a file may be older than the cycle and still be read again: file systems count coarser than clocks.
@@ -16,10 +18,12 @@ const SLACK: i64 = 2;
 impl Workspace<'_> {
     /// Forgets what the index has noted of files that changed since the start, so that git compares their content. To be done
     /// before git is asked what an agent changed. Files that git is told not to look at are compared elsewhere (`hidden`).
-    pub fn distrust_index(&self, start: &Start) -> Result<()> {
+    /// Files that were made unreadable can be read again then; says which.
+    pub fn distrust_index(&self, start: &Start) -> Result<Vec<String>> {
         let arguments = ["ls-files", "-v", "--stage", "-z"];
         let listed = self.repo.git.run(&arguments)?;
         let mut doubtful = Vec::new();
+        let mut opened = Vec::new();
         // As in `H 100644 <id> 0<tab>path`.
         for line in listed.split(|byte| *byte == 0) {
             let Some(entry) = line.strip_prefix(b"H ") else {
@@ -33,15 +37,20 @@ impl Workspace<'_> {
             let path = OsStr::from_bytes(&entry[tab + 1..]);
             let meta = fs::symlink_metadata(self.repo.root.join(path));
             let is_new = meta.is_ok_and(|meta| meta.ctime() + SLACK >= start.since);
+            if is_new && self.open_tracked(path.as_ref(), &entry[..6]) {
+                opened.push(PathBuf::from(path));
+            }
             if is_file && is_merged && is_new {
                 doubtful.extend_from_slice(entry);
                 doubtful.push(0);
             }
         }
-        if doubtful.is_empty() {
-            return Ok(());
+        if !doubtful.is_empty() {
+            let anew = ["update-index", "-z", "--index-info"];
+            self.repo.git.run_with(&anew, &doubtful)?;
         }
-        let anew = ["update-index", "-z", "--index-info"];
-        self.repo.git.run_with(&anew, &doubtful).map(|_| ())
+        let mut done = Done::default();
+        done.note("", &Folders::default(), (opened, Vec::new()));
+        Ok(done.notes())
     }
 }

@@ -12,7 +12,7 @@ use super::{Place, Start, Stock, Workspace, ended, some_of};
 use crate::effects::keep::is_beneath;
 use crate::effects::quarantine::Quarantine;
 use crate::effects::repo::Head;
-use crate::effects::{files, proc_table};
+use crate::effects::{files, modes, proc_table};
 use crate::error::{Error, Result};
 use crate::model::exact;
 use crate::model::gate::{Change, Suspect};
@@ -61,7 +61,7 @@ impl Workspace<'_> {
             left.notes
                 .push(format!("the agent left {what} in progress; it was ended"));
         }
-        self.distrust_index(start)?;
+        left.notes.extend(self.distrust_index(start)?);
         let mut found = self.follow(start)?;
         found.rewritten = broken.into_iter().next().or(found.rewritten);
         left.notes.extend(put_back);
@@ -447,6 +447,7 @@ impl Workspace<'_> {
             match meta.filter(|_| is_beneath(root, &path)) {
                 Some(meta) if meta.is_dir() && is_submodule(&path) => modules.push(path),
                 Some(meta) if meta.is_file() || meta.is_symlink() => {
+                    modes::open_to_read(&file, 0o666);
                     if is_submodule(&path) {
                         gone.push(path.clone());
                     }

@@ -1,0 +1,437 @@
+//! Modes by which files and folders are shut: whoever runs an agent as a normal user is shut out himself where it takes the
+//! rights of the owner away. They are given back before anything else is looked at: folders that were there before the agent
+//! get exactly the mode that they had, everything else what its owner needs. Only what belongs to this user is touched, and no
+//! link is followed.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
+use std::fs::{self, Metadata};
+use std::io::ErrorKind;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use nix::fcntl::AT_FDCWD;
+use nix::sys::stat::{FchmodatFlags, Mode, fchmodat};
+use nix::unistd::{AccessFlags, access, geteuid};
+
+use crate::effects::pipes;
+use crate::error::{Error, Result};
+use crate::model::text;
+
+/// What the owner needs of a folder.
+pub const FOLDER: u32 = 0o700;
+/// What the owner needs of a file that git or `evolve` writes to in place.
+const FILE: u32 = 0o600;
+/// What the owner needs of a file that is only read, or replaced as a whole.
+const READ: u32 = 0o400;
+/// The bits of a mode.
+const BITS: u32 = 0o7777;
+/// How many seconds a change of state may seem to be older than it is: file systems count coarser than clocks.
+const SLACK: i64 = 2;
+/// How many names a note lists.
+const SHOWN: usize = 5;
+
+/// Folders below a root, that itself among them, with their modes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Folders {
+    modes: BTreeMap<PathBuf, u32>,
+    /// Those that cannot be looked into.
+    shut: Vec<PathBuf>,
+}
+
+impl Folders {
+    /// Notes the mode of one of them.
+    pub fn note(&mut self, root: &Path, path: &Path) {
+        let full = root.join(path);
+        let Ok(meta) = fs::symlink_metadata(&full) else {
+            return;
+        };
+        let mode = meta.mode() & BITS;
+        let is_usual = is_own(&meta) && mode & FOLDER == FOLDER;
+        if !is_usual && access(&full, AccessFlags::R_OK | AccessFlags::X_OK).is_err() {
+            self.shut.push(path.to_owned());
+        }
+        self.modes.insert(path.to_owned(), mode);
+    }
+
+    /// Notes all folders of a git directory but those of `evolve`'s quarantine.
+    pub fn of_git_dir(git_dir: &Path) -> Folders {
+        let mut found = Folders::default();
+        let mut folders = vec![PathBuf::new()];
+        while let Some(folder) = folders.pop() {
+            found.note(git_dir, &folder);
+            // There are no folders in those of objects.
+            let is_of_objects = folder.parent().is_some_and(|it| it.ends_with("objects"));
+            if is_of_objects || is_in_quarantine(&folder) {
+                continue;
+            }
+            let entries = fs::read_dir(git_dir.join(&folder)).into_iter().flatten();
+            let is_folder = |it: &fs::DirEntry| it.file_type().is_ok_and(|kind| kind.is_dir());
+            let below = entries.flatten().filter(is_folder);
+            folders.extend(below.map(|it| folder.join(it.file_name())));
+        }
+        found
+    }
+
+    /// Returns those that are not in one of the folders `ignored`, whose names end with a slash.
+    pub fn without(&self, ignored: &[Vec<u8>]) -> Folders {
+        let ignored: BTreeSet<&Path> = ignored
+            .iter()
+            .filter_map(|path| path.strip_suffix(b"/"))
+            .map(|path| Path::new(OsStr::from_bytes(path)))
+            .collect();
+        let counts = |path: &Path| !path.ancestors().any(|it| ignored.contains(it));
+        let modes = self.modes.iter().filter(|(path, _)| counts(path));
+        Folders {
+            modes: modes.map(|(path, mode)| (path.clone(), *mode)).collect(),
+            shut: self.shut.iter().filter(|it| counts(it)).cloned().collect(),
+        }
+    }
+
+    /// Returns those that cannot be looked into.
+    pub fn shut(&self) -> &[PathBuf] {
+        &self.shut
+    }
+
+    /// Says whether a folder is one of them.
+    pub fn has(&self, path: &Path) -> bool {
+        self.modes.contains_key(path)
+    }
+
+    /// Returns them as bytes: a mode in octal digits and a path for each, ended by a NUL.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        for (path, mode) in &self.modes {
+            bytes.extend_from_slice(format!("{mode:o} ").as_bytes());
+            bytes.extend_from_slice(path.as_os_str().as_bytes());
+            bytes.push(0);
+        }
+        bytes
+    }
+
+    /// Reads them from bytes.
+    pub fn from_bytes(bytes: &[u8]) -> Folders {
+        let entry = |entry: &[u8]| {
+            let space = entry.iter().position(|byte| *byte == b' ')?;
+            let digits = std::str::from_utf8(&entry[..space]).ok()?;
+            let path = PathBuf::from(OsStr::from_bytes(&entry[space + 1..]));
+            Some((path, u32::from_str_radix(digits, 8).ok()?))
+        };
+        Folders {
+            modes: bytes.split(|byte| *byte == 0).filter_map(entry).collect(),
+            shut: Vec::new(),
+        }
+    }
+
+    /// Gives each one that is there its mode back; returns those that had another.
+    pub fn give_back(&self, root: &Path) -> Vec<PathBuf> {
+        let mut changed = Vec::new();
+        let mut gone: Option<&Path> = None;
+        // A folder comes before what is in it.
+        for (path, mode) in &self.modes {
+            if gone.is_some_and(|gone| path.starts_with(gone)) {
+                continue;
+            }
+            let full = root.join(path);
+            match fs::symlink_metadata(&full) {
+                Ok(meta) if meta.is_dir() => {
+                    let is_changed = meta.mode() & BITS != *mode && is_own(&meta);
+                    if is_changed && set(&full, *mode) {
+                        changed.push(path.clone());
+                    }
+                }
+                Ok(_) | Err(_) => gone = Some(path),
+            }
+        }
+        changed
+    }
+
+    /// Opens those to their owner that were shut before, so that files in them can be put back; says whether there are any.
+    pub fn open(&self, root: &Path) -> bool {
+        let shut = self
+            .modes
+            .iter()
+            .filter(|(_, mode)| *mode & FOLDER != FOLDER);
+        let mut is_any = false;
+        for (path, _) in shut {
+            let above = path.ancestors().skip(1);
+            let mut way = above.filter(|it| !it.as_os_str().is_empty());
+            let is_folder =
+                |it: &Path| fs::symlink_metadata(root.join(it)).is_ok_and(|it| it.is_dir());
+            is_any |= way.all(is_folder) && open_folder(&root.join(path));
+        }
+        is_any
+    }
+}
+
+/// What was done to modes, by names for people.
+#[derive(Debug, Default)]
+pub struct Done {
+    /// What has exactly the mode again that it had.
+    as_before: BTreeSet<String>,
+    /// What was shut, and is open to its owner.
+    opened: BTreeSet<String>,
+}
+
+impl Done {
+    /// Notes what was opened below a place and what has its mode again; the name of the place is empty for the root of the tree.
+    /// What was `known` there has its mode again, too.
+    pub fn note(
+        &mut self,
+        place: &str,
+        known: &Folders,
+        (opened, changed): (Vec<PathBuf>, Vec<PathBuf>),
+    ) {
+        let shown = |path: PathBuf| {
+            let shown = Path::new(place).join(path);
+            let shown = text::clean_line(&shown.to_string_lossy());
+            match shown.trim_end_matches('/') {
+                "" => ".".to_owned(),
+                shown => shown.to_owned(),
+            }
+        };
+        let (again, opened): (Vec<_>, Vec<_>) = opened.into_iter().partition(|it| known.has(it));
+        self.opened.extend(opened.into_iter().map(shown));
+        let changed = again.into_iter().chain(changed);
+        self.as_before.extend(changed.map(shown));
+    }
+
+    /// Says it, for record and screen.
+    pub fn notes(&self) -> Vec<String> {
+        let opened: Vec<_> = self.opened.iter().cloned().collect();
+        let as_before: Vec<_> = self.as_before.iter().cloned().collect();
+        let lists = [
+            ("file modes were changed and are as before", as_before),
+            (
+                "what was shut to its owner by its mode is open again",
+                opened,
+            ),
+        ];
+        let said = lists.iter().filter(|(_, list)| !list.is_empty());
+        said.map(|(what, list)| format!("{what}: {}", text::some_of(list, SHOWN)))
+            .collect()
+    }
+}
+
+/// Opens a git directory to its owner, `evolve`'s private one in it, too; returns what was shut. Objects are looked at one by one
+/// only in folders that were changed since then, in seconds since 1970: those that were there before are looked at elsewhere.
+pub fn open_git_dir(git_dir: &Path, since: i64) -> Vec<PathBuf> {
+    let mut opened = Vec::new();
+    let mut folders = vec![PathBuf::new()];
+    while let Some(folder) = folders.pop() {
+        let full = git_dir.join(&folder);
+        if open_folder(&full) {
+            opened.push(folder.clone());
+        }
+        let is_of_objects = folder.parent().is_some_and(|it| it.ends_with("objects"));
+        let is_old = |meta: Metadata| meta.ctime() + SLACK < since;
+        let is_unchanged = || fs::symlink_metadata(&full).is_ok_and(is_old);
+        let is_pack = folder.ends_with("objects/pack");
+        if is_in_quarantine(&folder) || (is_of_objects && !is_pack && is_unchanged()) {
+            continue;
+        }
+        for entry in fs::read_dir(&full).into_iter().flatten().flatten() {
+            let path = folder.join(entry.file_name());
+            let (usual, needed) = match is_of_objects {
+                true => (0o444, READ),
+                false => (0o666, FILE),
+            };
+            match entry.file_type() {
+                Ok(kind) if kind.is_dir() => folders.push(path),
+                Ok(kind) if kind.is_file() => {
+                    if open_file(&git_dir.join(&path), usual, needed) {
+                        opened.push(path);
+                    }
+                }
+                Ok(_) | Err(_) => {}
+            }
+        }
+    }
+    opened
+}
+
+/// Opens a folder to its owner; says whether it was shut.
+pub fn open_folder(folder: &Path) -> bool {
+    is_shut(folder)
+        && fs::symlink_metadata(folder).is_ok_and(|meta| set(folder, meta.mode() & BITS | FOLDER))
+}
+
+/// Says whether a folder is one's own and lacks what its owner needs.
+pub fn is_shut(folder: &Path) -> bool {
+    let shut = |meta: Metadata| meta.is_dir() && is_own(&meta) && meta.mode() & FOLDER != FOLDER;
+    fs::symlink_metadata(folder).is_ok_and(shut)
+}
+
+/// Lets the owner read a file; says whether that was denied. `usual` is the mode of such files where nothing is masked.
+pub fn open_to_read(file: &Path, usual: u32) -> bool {
+    open_file(file, usual, READ)
+}
+
+/// Lets the owner read a file and write to it; says whether that was denied.
+pub fn open_to_write(file: &Path) -> bool {
+    open_file(file, 0o666, FILE)
+}
+
+/// Opens a file to its owner, if that lacks what is needed, with the mode that it would have if it were written anew: what
+/// was masked then is taken from its folder.
+fn open_file(file: &Path, usual: u32, needed: u32) -> bool {
+    let shut = |meta: &Metadata| meta.is_file() && is_own(meta) && meta.mode() & needed != needed;
+    if !fs::symlink_metadata(file).is_ok_and(|meta| shut(&meta)) {
+        return false;
+    }
+    let folder = file.parent().map(fs::symlink_metadata);
+    let mask = folder
+        .and_then(|meta| meta.ok())
+        .map_or(FILE, |meta| meta.mode());
+    set(file, usual & mask | needed)
+}
+
+/// Gives a file of one's own exactly this mode; says whether it had another.
+pub fn give_file(file: &Path, mode: u32) -> bool {
+    let differs =
+        |meta: Metadata| meta.is_file() && is_own(&meta) && meta.mode() & BITS != mode & BITS;
+    fs::symlink_metadata(file).is_ok_and(differs) && set(file, mode & BITS)
+}
+
+/// Refuses a folder that cannot be looked into, or one above it or its git directory (exit 3): whether there is a repository
+/// cannot be told.
+pub fn refuse_shut(folder: &Path) -> Result<()> {
+    match shut_above(folder) {
+        None => Ok(()),
+        Some(shut) => {
+            let mode = fs::symlink_metadata(&shut).map_or(0, |meta| meta.mode() & BITS);
+            let shown = text::shell_word(shut.as_os_str().as_bytes());
+            Err(Error::unsafe_repo(format!(
+                "{} cannot be looked into: its mode is {mode:03o}",
+                shut.display()
+            ))
+            .hint(format!("open it to its owner: `chmod u+rwx {shown}`")))
+        }
+    }
+}
+
+/// Returns the folder that keeps from looking for a repository around `folder`, or from looking into its git directory.
+pub fn shut_above(folder: &Path) -> Option<PathBuf> {
+    let is_denied = |cause: &std::io::Error| cause.kind() == ErrorKind::PermissionDenied;
+    for above in folder.ancestors() {
+        let git_dir = above.join(".git");
+        match fs::symlink_metadata(&git_dir) {
+            Err(cause) if is_denied(&cause) => {
+                // The outermost one that can be looked at is what shuts the others.
+                let is_seen = |it: &&Path| fs::symlink_metadata(it).is_ok();
+                return above.ancestors().find(is_seen).map(Path::to_owned);
+            }
+            Err(_) => {}
+            Ok(meta) => {
+                let is_shut = || {
+                    fs::symlink_metadata(git_dir.join("HEAD")).is_err_and(|cause| is_denied(&cause))
+                };
+                return (meta.is_dir() && is_shut()).then_some(git_dir);
+            }
+        }
+    }
+    None
+}
+
+fn is_in_quarantine(folder: &Path) -> bool {
+    let above = folder.ancestors().skip(1);
+    above
+        .filter(|it| it.ends_with("quarantine"))
+        .any(|it| it.parent().is_some_and(pipes::is_private))
+}
+
+fn is_own(meta: &Metadata) -> bool {
+    meta.uid() == geteuid().as_raw()
+}
+
+/// Sets a mode; where that is denied, whoever needs the file finds out.
+fn set(path: &Path, mode: u32) -> bool {
+    let bits = Mode::from_bits_truncate(mode);
+    fchmodat(AT_FDCWD, path, bits, FchmodatFlags::NoFollowSymlink).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    fn mode(path: &Path) -> u32 {
+        fs::symlink_metadata(path).unwrap().mode() & BITS
+    }
+
+    fn shut(path: &Path, mode: u32) {
+        fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    }
+
+    #[test]
+    fn folders_get_exactly_their_modes_back_and_what_is_behind_a_link_stays() {
+        let place = tempfile::tempdir().unwrap();
+        let (root, other) = (place.path().join("root"), place.path().join("other"));
+        for folder in ["root/a/b", "root/c/d", "other/d"] {
+            fs::create_dir_all(place.path().join(folder)).unwrap();
+        }
+        shut(&root.join("a/b"), 0o2555);
+        shut(&root.join("c/d"), 0o750);
+        let mut noted = Folders::default();
+        for path in ["", "a", "a/b", "c", "c/d"] {
+            noted.note(&root, Path::new(path));
+        }
+        let noted = Folders::from_bytes(&noted.to_bytes());
+        let before = mode(&root.join("a"));
+        assert!(noted.give_back(&root).is_empty());
+        assert!(noted.open(&root));
+        assert_eq!(mode(&root.join("a/b")), 0o2755);
+        shut(&root.join("a"), 0o000);
+        fs::remove_dir_all(root.join("c")).unwrap();
+        symlink(&other, root.join("c")).unwrap();
+        let theirs = mode(&other.join("d"));
+        let changed = noted.give_back(&root);
+        assert!(changed.contains(&PathBuf::from("a")), "{changed:?}");
+        assert_eq!(mode(&root.join("a")), before);
+        assert_eq!(mode(&root.join("a/b")), 0o2555);
+        assert_eq!(mode(&other.join("d")), theirs);
+        shut(&root.join("a/b"), 0o755);
+    }
+
+    #[test]
+    fn a_git_directory_is_opened_but_for_the_quarantine_and_old_objects() {
+        let place = tempfile::tempdir().unwrap();
+        let git_dir = place.path();
+        for folder in ["objects/ab", "evolve/quarantine/s-1/theirs", "refs/heads"] {
+            fs::create_dir_all(git_dir.join(folder)).unwrap();
+        }
+        let (object, head) = (git_dir.join("objects/ab/cd"), git_dir.join("HEAD"));
+        for file in [&object, &head] {
+            fs::write(file, "").unwrap();
+            shut(file, 0);
+        }
+        let theirs = git_dir.join("evolve/quarantine/s-1/theirs");
+        shut(&theirs, 0);
+        shut(&git_dir.join("refs"), 0o500);
+        let far = i64::MAX;
+        let opened = open_git_dir(git_dir, far);
+        assert_eq!(opened.len(), 2, "{opened:?}");
+        assert_eq!((mode(&object), mode(&theirs)), (0, 0));
+        assert_eq!(mode(&git_dir.join("refs")), 0o700);
+        assert_eq!(mode(&head) & FILE, FILE);
+        assert_eq!(open_git_dir(git_dir, 0), [PathBuf::from("objects/ab/cd")]);
+        assert_eq!(mode(&object) & !0o444, 0);
+        shut(&theirs, 0o700);
+    }
+
+    #[test]
+    fn what_is_ignored_does_not_count() {
+        let mut noted = Folders::default();
+        let root = tempfile::tempdir().unwrap();
+        for path in ["build/deep", "src"] {
+            fs::create_dir_all(root.path().join(path)).unwrap();
+        }
+        for path in ["", "build", "build/deep", "src"] {
+            noted.note(root.path(), Path::new(path));
+        }
+        let left = noted.without(&[b"build/".to_vec(), b"src".to_vec()]);
+        let paths: Vec<_> = left.modes.keys().collect();
+        assert_eq!(paths, [Path::new(""), Path::new("src")]);
+    }
+}

@@ -1,0 +1,39 @@
+//! An agent can shut the working tree or its git directory by a mode, so that not even the journal inside is found. Where the one
+//! outside tells of a dead session, as much is opened as it takes to find the repository; the rest follows under the lock.
+
+use std::fs;
+use std::path::Path;
+
+use crate::effects::modes;
+use crate::effects::places::{self, Places};
+
+/// What stands in the private directory that is needed first.
+const FIRST: [&str; 2] = ["lock", "journal.json"];
+
+/// Opens the way to the repository around a folder to its owner, if a session in it was cut short.
+pub fn open_shut(folder: &Path) {
+    let repos = folder.ancestors().map(|above| above.join(".git"));
+    let Some(git_dir) = repos.into_iter().find(|git_dir| was_cut_short(git_dir)) else {
+        return;
+    };
+    let private = git_dir.join("evolve");
+    let way = git_dir.parent().into_iter().chain([&*git_dir, &*private]);
+    for folder in way {
+        if fs::symlink_metadata(folder).is_ok_and(|meta| !meta.is_dir()) {
+            return;
+        }
+        modes::open_folder(folder);
+    }
+    for name in FIRST {
+        modes::open_to_write(&private.join(name));
+    }
+}
+
+fn was_cut_short(git_dir: &Path) -> bool {
+    let places = Places {
+        git_dir: git_dir.to_owned(),
+        common: git_dir.to_owned(),
+        private: git_dir.join("evolve"),
+    };
+    places::outside(&places, "journal").is_some_and(|journal| journal.is_file())
+}
