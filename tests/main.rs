@@ -36,6 +36,7 @@ mod secrets;
 mod selection;
 mod slots;
 mod stopping;
+mod submodules;
 mod sweep;
 mod undo;
 mod user_files;

@@ -13,7 +13,7 @@ pub mod programs;
 mod refs;
 mod settings;
 mod stash;
-mod submodules;
+pub mod submodules;
 pub mod users;
 
 use std::collections::BTreeMap;

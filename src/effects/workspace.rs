@@ -15,6 +15,7 @@ mod staged;
 mod status;
 mod stock;
 mod strays;
+mod submodules;
 mod whole;
 
 use std::ffi::OsStr;
@@ -125,12 +126,7 @@ impl Start {
 
     /// Puts back refs and entries of the stash that are gone or were moved away since; says which.
     pub fn put_back_refs(&self, repo: &Repo) -> Result<Vec<String>> {
-        let whose = Whose {
-            branch: self.branch.clone(),
-            mark: self.mark(),
-            work_ref: self.work_ref(),
-            start: Some(self.commit.clone()),
-        };
+        let whose = self.whose();
         let mut notes = self.guarded.put_back_refs(repo, &whose)?;
         if !self.guarded.is_empty()
             && let Ok(mirror) = Mirror::of(&repo.own_places())
@@ -140,6 +136,15 @@ impl Start {
             notes.extend(quarantine.notes());
         }
         Ok(notes)
+    }
+
+    fn whose(&self) -> Whose {
+        Whose {
+            branch: self.branch.clone(),
+            mark: self.mark(),
+            work_ref: self.work_ref(),
+            start: Some(self.commit.clone()),
+        }
     }
 
     /// Returns the value of `GIT_REFLOG_ACTION` that marks the agent's movements of refs.
@@ -318,13 +323,17 @@ impl Workspace<'_> {
             Fate::Leave => {}
             Fate::Keep => {}
             Fate::Undo => match plan {
-                None => self.move_away(&stock.nested, &mut quarantine)?,
+                None => {
+                    self.move_away(&stock.nested, &mut quarantine)?;
+                    settled.notes = self.undo_submodules(start, &[], &mut quarantine)?;
+                }
                 Some(plan) => match self.carry_out(start, plan, &mut quarantine)? {
-                    true => {
+                    Some(notes) => {
                         settled.commit.clone_from(&plan.undo);
                         settled.was_undone = true;
+                        settled.notes = notes;
                     }
-                    false => settled.was_outrun = true,
+                    None => settled.was_outrun = true,
                 },
             },
         }

@@ -264,14 +264,16 @@ fn finish(workspace: &Workspace<'_>, start: &Start, plan: &Plan) -> Result<Settl
     workspace.clear_locks(start)?;
     let mut quarantine = Quarantine::of(&repo.private, &start.session, start.cycle);
     workspace.open_shut(start);
-    let was_outrun = !workspace.carry_out(start, plan, &mut quarantine)?;
+    let carried_out = workspace.carry_out(start, plan, &mut quarantine)?;
+    let was_outrun = carried_out.is_none();
     let (kept, folders) = (&start.kept, keep::folders(&repo.own_places()));
     let put_back = match was_outrun {
         true => kept.put_back_missing(&repo.root, &folders, &mut quarantine)?,
         false => kept.put_back(&repo.root, &folders, &mut quarantine)?,
     };
     workspace.shut_again(start);
-    let mut notes = put_back.notes();
+    let mut notes = carried_out.unwrap_or_default();
+    notes.extend(put_back.notes());
     notes.extend(quarantine.notes());
     workspace.give_flags_back(start)?;
     let head = repo.head()?.commit.unwrap_or_else(|| start.commit.clone());

@@ -12,6 +12,8 @@ use crate::model::whose::Whose;
 const REPLACED: &str = "refs/replace/";
 /// Refs that say what another repository had: `git fetch --prune` removes those that are gone there.
 const TRACKING: &str = "refs/remotes/";
+/// Branches.
+const BRANCHES: &str = "refs/heads/";
 /// How many refs are named.
 const NAMED: usize = 30;
 /// Why a ref is written, in its reflog.
@@ -71,6 +73,22 @@ pub fn put_back(repo: &Repo, before: &str, whose: &Whose) -> Result<Vec<String>>
     if let Some(more) = notes.len().checked_sub(NAMED).filter(|more| *more > 0) {
         notes.truncate(NAMED);
         notes.push(format!("and {more} more refs like these"));
+    }
+    Ok(notes)
+}
+
+/// Puts all branches back but the one that is worked on, those too that went on to newer commits; says which.
+pub fn undo(repo: &Repo, before: &BTreeMap<String, String>, whose: &Whose) -> Result<Vec<String>> {
+    let mut notes = Vec::new();
+    for (name, was) in before {
+        if !name.starts_with(BRANCHES) || *name == whose.branch {
+            continue;
+        }
+        match repo.target_of(name) {
+            Some(is) if is == *was => {}
+            Some(is) => notes.push(moved_away(repo, (name, was, &is), whose)?),
+            None => notes.push(gone(repo, (name, was), whose)?),
+        }
     }
     Ok(notes)
 }
@@ -163,6 +181,12 @@ fn moved(
     if goes_on(name) && repo.descends(is, was).unwrap_or(false) {
         return Ok(None);
     }
+    moved_away(repo, (name, was, is), whose).map(Some)
+}
+
+/// Puts back a ref that leads elsewhere, unless somebody else moved it; says what was done.
+fn moved_away(repo: &Repo, (name, was, is): (&str, &str, &str), whose: &Whose) -> Result<String> {
+    let shown = exact::shown(name);
     let newest = repo.movements(name).into_iter().next();
     let by_somebody_else = newest.is_some_and(|newest| {
         newest.new == is && !newest.message.starts_with(&whose.mark) && heeds_marks(&newest.message)
@@ -170,17 +194,17 @@ fn moved(
     let kept = whose.kept_as(name);
     if by_somebody_else {
         write(repo, &kept, was)?;
-        return Ok(Some(format!(
+        return Ok(format!(
             "somebody else moved {shown}; what it was before is {}",
             exact::shown(&kept)
-        )));
+        ));
     }
     write(repo, &kept, is)?;
     write(repo, name, was)?;
-    Ok(Some(format!(
+    Ok(format!(
         "{shown} was moved and is as before; where it had been moved to is {}",
         exact::shown(&kept)
-    )))
+    ))
 }
 
 /// Says whether a ref's target is there, and of a commit all that came with it since another. What is no commit is there or not.

@@ -1,15 +1,27 @@
 //! Refs and stash of submodules: what is gone from them since the copy of their git directories was made is there again, by
 //! the same rules as the repository's own. A branch that is checked out there is where it was left, for the commit that the
 //! repository has of the submodule may need it; where it led before stays under `refs/evolve/`.
+//!
+//! With an undo nothing needs it: HEAD and all branches are again where they were, each moved only from where it was seen.
+//! What the agent committed stays under `refs/evolve/`. A branch that somebody else moved stays, and HEAD is detached then.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use super::{LIMIT, Whose, refs, stash};
+use super::{LIMIT, refs, stash};
 use crate::effects::files;
 use crate::effects::mirror::Mirror;
 use crate::effects::places::Places;
-use crate::effects::repo::Repo;
+use crate::effects::repo::{Repo, SYMBOLIC};
 use crate::error::Result;
+use crate::model::exact;
+use crate::model::movement::{self, ByOthers, Moved};
+use crate::model::text;
+use crate::model::whose::Whose;
+
+/// HEAD, in the words of git.
+const HEAD: &str = "HEAD";
+/// How many movements of somebody else are named.
+const NAMED: usize = 3;
 
 /// Puts back refs and entries of the stash that are gone, and refs that the agent moved away; says which.
 pub fn put_back(mirror: &Mirror, whose: &Whose) -> Result<Vec<String>> {
@@ -48,4 +60,174 @@ fn put_back_one(live: &Path, (before, copy): (&str, &Path), whose: &Whose) -> Re
         notes.extend(stash::put_back(&repo, &places, &list)?);
     }
     Ok(notes)
+}
+
+/// A submodule's git directory, and the copy of it as it was before the agent.
+#[derive(Clone, Debug)]
+pub struct Pair {
+    /// The git directory, without a link in its path.
+    pub live: PathBuf,
+    copy: PathBuf,
+}
+
+/// What an undo did in a submodule.
+#[derive(Debug, Default)]
+pub struct Undone {
+    /// HEAD was moved, so that index and files have to follow.
+    pub is_to_follow: bool,
+    /// For the record.
+    pub notes: Vec<String>,
+}
+
+/// Where HEAD of a submodule was.
+struct Was<'a> {
+    /// As in `Repo::target_of`.
+    target: &'a str,
+    /// The branch that it stood for; none where it was detached.
+    branch: Option<&'a str>,
+    commit: &'a str,
+}
+
+/// Returns the git directories of which there are copies.
+pub fn pairs(mirror: &Mirror) -> Vec<Pair> {
+    let pair = |(live, copy, _): (PathBuf, PathBuf, String)| {
+        let live = live.canonicalize().ok()?;
+        Some(Pair { live, copy })
+    };
+    mirror.submodules().into_iter().filter_map(pair).collect()
+}
+
+/// Puts HEAD and branches back where they were before the agent. Can be done again wherever it was cut short.
+pub fn undo(pair: &Pair, whose: &Whose) -> Result<Undone> {
+    let before = Repo::open_git_dir(&pair.copy)?;
+    let repo = Repo::open_git_dir(&pair.live)?;
+    let refs = before.all_refs()?;
+    let target = before.target_of(HEAD).unwrap_or_default();
+    let branch = target.strip_prefix(SYMBOLIC);
+    let commit = match branch {
+        Some(branch) => refs.get(branch).map_or("", String::as_str),
+        None => &target,
+    };
+    // On a branch without a commit there is nothing to go back to.
+    if commit.is_empty() || !repo.is_commit(commit) {
+        return Ok(Undone::default());
+    }
+    let whose = Whose {
+        branch: branch.unwrap_or_default().to_owned(),
+        start: None,
+        ..whose.clone()
+    };
+    let was = Was {
+        target: &target,
+        branch,
+        commit,
+    };
+    let mut undone = undo_head((&repo, &before), &was, &whose)?;
+    undone.notes.extend(refs::undo(&repo, &refs, &whose)?);
+    Ok(undone)
+}
+
+fn undo_head((repo, before): (&Repo, &Repo), was: &Was<'_>, whose: &Whose) -> Result<Undone> {
+    let tip = was.branch.and_then(|branch| repo.target_of(branch));
+    let is_at_start = was.branch.is_none() || tip.as_deref() == Some(was.commit);
+    if is_at_start && repo.target_of(HEAD).as_deref() == Some(was.target) {
+        return Ok(Undone::default());
+    }
+    let others = by_others((repo, before), was, whose)?;
+    repo.end_operation()?;
+    let now = repo.resolve(HEAD).ok().flatten();
+    let kept = keep_work(repo, (now.as_deref(), tip.as_deref()), (was, whose))?;
+    let is_put_back = others.words.is_empty() && put_branch_back(repo, tip, (was, whose))?;
+    let note = match (was.branch, is_put_back) {
+        (Some(branch), true) => {
+            repo.set_symbolic_ref(HEAD, branch, &whose.mark)?;
+            format!("HEAD and {} are as before the agent{kept}", short(branch))
+        }
+        (None, true) => {
+            repo.set_ref(HEAD, was.commit, &whose.mark)?;
+            format!("HEAD is as before the agent{kept}")
+        }
+        (branch, false) => {
+            repo.set_ref(HEAD, was.commit, &whose.mark)?;
+            let branch = branch.map_or(HEAD.to_owned(), short);
+            format!(
+                "somebody else may have moved {branch} ({}): branches stay where they are, and HEAD is detached at the commit of the start{kept}",
+                text::some_of(&others.words, NAMED)
+            )
+        }
+    };
+    Ok(Undone {
+        is_to_follow: true,
+        notes: vec![note],
+    })
+}
+
+/// Returns what was done to HEAD and its branch that cannot be told to be the agent's.
+fn by_others((repo, before): (&Repo, &Repo), was: &Was<'_>, whose: &Whose) -> Result<ByOthers> {
+    let since = |name: &str| {
+        let old = before.movements(name);
+        repo.movements_since(name, was.commit, (old.first(), old.len()))
+    };
+    let mut head = Moved {
+        name: HEAD.to_owned(),
+        movements: since(HEAD),
+        now: repo.resolve(HEAD).ok().flatten(),
+    };
+    // Going back there brings nothing, whoever did it; this may have been cut short in it.
+    head.movements.retain(|movement| movement.new != was.commit);
+    let branch = was.branch.map_or_else(Moved::default, |branch| Moved {
+        name: short(branch),
+        movements: since(branch),
+        now: repo.resolve(branch).ok().flatten(),
+    });
+    Ok(movement::by_others(&whose.mark, was.commit, &branch, &head))
+}
+
+/// Keeps the commits that HEAD and its branch are on; says where.
+fn keep_work(
+    repo: &Repo,
+    (head, tip): (Option<&str>, Option<&str>),
+    (was, whose): (&Was<'_>, &Whose),
+) -> Result<String> {
+    let of_branch = format!("{}-branch", whose.work_ref);
+    let is_kept = |commit: &&str| *commit != was.commit && repo.is_commit(commit);
+    let head = head.filter(is_kept);
+    let tip = tip.filter(is_kept).filter(|tip| Some(*tip) != head);
+    let mut kept = Vec::new();
+    for (commit, name) in [(head, &whose.work_ref), (tip, &of_branch)] {
+        if let Some(commit) = commit
+            && repo.is_whole(commit, was.commit)?
+        {
+            repo.set_ref(name, commit, "evolve: the work of an undone cycle")?;
+            kept.push(name.as_str());
+        }
+    }
+    Ok(match kept.is_empty() {
+        true => String::new(),
+        false => format!("; what was committed stays under {}", kept.join(" and ")),
+    })
+}
+
+/// Puts the branch back that HEAD stood for, from where it was seen; false if it is elsewhere by now.
+fn put_branch_back(
+    repo: &Repo,
+    tip: Option<String>,
+    (was, whose): (&Was<'_>, &Whose),
+) -> Result<bool> {
+    match (was.branch, tip) {
+        (None, _) => Ok(true),
+        (Some(_), Some(tip)) if tip == was.commit => Ok(true),
+        (Some(branch), Some(tip)) if !tip.starts_with(SYMBOLIC) => {
+            repo.move_ref(branch, &tip, was.commit, &whose.mark)
+        }
+        (Some(branch), _) => {
+            repo.remove_broken_ref(branch)?;
+            repo.set_ref(branch, was.commit, &whose.mark).map(|()| true)
+        }
+    }
+}
+
+/// Returns a branch's name for people.
+fn short(branch: &str) -> String {
+    exact::shown(branch.strip_prefix("refs/heads/").unwrap_or(branch))
 }

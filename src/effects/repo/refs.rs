@@ -196,6 +196,26 @@ impl Repo {
             })
             .collect()
     }
+
+    /// Returns the movements of a ref that were made since the newest one of before, or since there were so many. Of a reflog
+    /// that was cut short, those to what `start` does not have.
+    pub fn movements_since(
+        &self,
+        name: &str,
+        start: &str,
+        (newest, count): (Option<&Movement>, usize),
+    ) -> Vec<Movement> {
+        let mut movements = self.movements(name);
+        let new = match newest {
+            Some(newest) => movements.iter().position(|one| one == newest),
+            None => movements.len().checked_sub(count),
+        };
+        match new {
+            Some(new) => movements.truncate(new),
+            None => movements.retain(|one| !self.descends(start, &one.new).unwrap_or(false)),
+        }
+        movements
+    }
 }
 
 fn target(reference: &Reference<'_>) -> Option<String> {

@@ -25,7 +25,7 @@ impl Workspace<'_> {
     }
 
     /// Returns git, at work in the submodule at this path; none where it may not go.
-    fn inside(&self, path: &[u8]) -> Option<Git> {
+    pub(super) fn inside(&self, path: &[u8]) -> Option<Git> {
         let root = &self.repo.root;
         let folder = root.join(OsStr::from_bytes(path));
         let is_open = self.repo.modules.is_open(root, path);

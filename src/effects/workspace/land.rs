@@ -243,6 +243,7 @@ impl Workspace<'_> {
             }
             self.remove_empty_folders(&one.path);
         }
-        self.write_files(to, content)
+        self.write_files(to, content)?;
+        self.update_submodules(content)
     }
 }

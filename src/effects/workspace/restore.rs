@@ -8,6 +8,7 @@ use std::os::unix::ffi::OsStrExt;
 
 use serde::{Deserialize, Serialize};
 
+use super::submodules::EDITED;
 use super::{Start, Stock, Workspace, ended, status};
 use crate::effects::files;
 use crate::effects::keep::{clear_way, from_hex, is_beneath, to_hex};
@@ -31,7 +32,7 @@ pub struct Plan {
     pub nested: Vec<String>,
 }
 
-const SUBMODULE: u32 = 0o160_000;
+pub(super) const SUBMODULE: u32 = 0o160_000;
 /// How many undone commits an undo names, and how much of each subject, in characters.
 const COMMITS_NAMED: usize = 100;
 const SUBJECT_CHARS: usize = 200;
@@ -89,15 +90,16 @@ impl Workspace<'_> {
         }))
     }
 
-    /// Carries out an undo, wherever a crash left it. False if somebody else moved the branch: then nothing was touched.
+    /// Carries out an undo, wherever a crash left it; says what was done beside it. None if somebody else moved the branch: then
+    /// nothing was touched.
     pub fn carry_out(
         &self,
         start: &Start,
         plan: &Plan,
         quarantine: &mut Quarantine,
-    ) -> Result<bool> {
+    ) -> Result<Option<Vec<String>>> {
         if !self.move_branch(start, plan)? {
-            return Ok(false);
+            return Ok(None);
         }
         self.repo.attach_head(&start.branch, &start.mark())?;
         let from = self.repo.tree_of(&plan.tip)?;
@@ -111,6 +113,7 @@ impl Workspace<'_> {
         self.move_away(&nested, quarantine)?;
         self.clear_files(start, &content, quarantine)?;
         self.write_files(&plan.undo, &content)?;
+        let notes = self.undo_submodules(start, &content, quarantine)?;
         self.reset_index(&ledger)?;
         if !content.is_empty() && self.is_sparse() {
             self.reapply_sparse(&plan.undo)?;
@@ -118,7 +121,7 @@ impl Workspace<'_> {
         if content.iter().any(|one| one.path.ends_with(b".gitignore")) {
             self.move_unignored(start, quarantine)?;
         }
-        Ok(true)
+        Ok(Some(notes))
     }
 
     /// Takes out of the tree again what the agent's index had lost, was written to disk, and is left out by the checkout. The
@@ -268,16 +271,7 @@ impl Workspace<'_> {
 
     /// Returns the tracked files that were edited after stock was taken: by a check, or by somebody else.
     fn edited_since_stock(&self) -> Result<HashSet<Vec<u8>>> {
-        let arguments = [
-            "diff",
-            "--name-only",
-            "-z",
-            "--no-ext-diff",
-            "--no-textconv",
-            "--no-renames",
-            "--ignore-submodules",
-        ];
-        let output = self.repo.git.run(&arguments)?;
+        let output = self.repo.git.run(&EDITED)?;
         Ok(output
             .split(|byte| *byte == 0)
             .filter(|path| !path.is_empty())
@@ -316,33 +310,6 @@ impl Workspace<'_> {
                 from_stdin[1],
             ];
             git.run_with(&arguments, &ended(&wanted))?;
-        }
-        let is_submodule =
-            |one: &&Difference| one.new.as_ref().is_some_and(|new| new.mode == SUBMODULE);
-        for one in content.iter().filter(is_submodule) {
-            let modules = &self.repo.modules;
-            if !modules.may_be_checked_out(&self.repo.root, &one.path) {
-                continue;
-            }
-            let arguments = [
-                "-c",
-                "protocol.allow=never",
-                "submodule",
-                "update",
-                "--init",
-                "--no-fetch",
-                "--force",
-                "--",
-            ]
-            .map(OsStr::new);
-            let arguments: Vec<_> = arguments
-                .into_iter()
-                .chain([OsStr::from_bytes(&one.path)])
-                .collect();
-            // A submodule whose commit is not here stays for the user to update; the index is right.
-            if let Err(cause) = git.run(&arguments) {
-                tracing::warn!("{cause}");
-            }
         }
         Ok(())
     }

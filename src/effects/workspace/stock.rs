@@ -17,7 +17,7 @@ use crate::error::{Error, Result};
 use crate::model::exact;
 use crate::model::gate::{Change, Suspect};
 use crate::model::ledger::is_ledger_path;
-use crate::model::movement::{self, ByOthers, Moved, Movement};
+use crate::model::movement::{self, ByOthers, Moved};
 use crate::model::text;
 
 /// The most commits of a cycle that are listed.
@@ -116,14 +116,15 @@ impl Workspace<'_> {
         let before = (newest.as_ref(), start.head_movements);
         let head = Moved {
             name: "HEAD".to_owned(),
-            movements: self.new_movements(start, self.repo.movements("HEAD"), before),
+            movements: self.repo.movements_since("HEAD", &start.commit, before),
             now: self.repo.head().ok().and_then(|head| head.commit),
         };
         let before = (branch_newest.as_ref(), start.branch_movements);
-        let movements = self.repo.movements(&start.branch);
         let branch = Moved {
             name: short(&start.branch).to_owned(),
-            movements: self.new_movements(start, movements, before),
+            movements: self
+                .repo
+                .movements_since(&start.branch, &start.commit, before),
             now: self.repo.resolve(&start.branch).ok().flatten(),
         };
         let mark = start.mark();
@@ -215,28 +216,6 @@ impl Workspace<'_> {
             tips.push(commit.clone());
         }
         Ok(notes)
-    }
-
-    /// Returns the movements that were made since the newest one of before, or since there were so many. Of a reflog that was
-    /// cut short, those to what the start did not have.
-    fn new_movements(
-        &self,
-        start: &Start,
-        mut movements: Vec<Movement>,
-        (newest, count): (Option<&Movement>, usize),
-    ) -> Vec<Movement> {
-        let new = match newest {
-            Some(newest) => movements.iter().position(|one| one == newest),
-            None => movements.len().checked_sub(count),
-        };
-        match new {
-            Some(new) => movements.truncate(new),
-            None => movements.retain(|one| {
-                let is_old = self.repo.descends(&start.commit, &one.new);
-                !is_old.unwrap_or(false)
-            }),
-        }
-        movements
     }
 
     /// Removes lock files that dead processes of the cycle left: of the index, of any ref, of whatever git writes. One that

@@ -1,0 +1,165 @@
+//! Submodules in an undo: each has HEAD, branches and files again as they were at the start. Nothing is fetched.
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+
+use super::restore::SUBMODULE;
+use super::{Start, Workspace};
+use crate::effects::git::Git;
+use crate::effects::guard::submodules::{self, Pair};
+use crate::effects::keep::is_beneath;
+use crate::effects::mirror::Mirror;
+use crate::effects::quarantine::Quarantine;
+use crate::effects::repo::Difference;
+use crate::error::Result;
+use crate::model::exact;
+
+/// Checks out the commit that the index has of a submodule, which may have to be set up again.
+const UPDATE: [&str; 8] = [
+    "-c",
+    "protocol.allow=never",
+    "submodule",
+    "update",
+    "--init",
+    "--no-fetch",
+    "--force",
+    "--",
+];
+/// Lists files that differ from the index.
+pub(super) const EDITED: [&str; 7] = [
+    "diff",
+    "--name-only",
+    "-z",
+    "--no-ext-diff",
+    "--no-textconv",
+    "--no-renames",
+    "--ignore-submodules",
+];
+
+impl Workspace<'_> {
+    /// Makes submodules what they were at the start: HEAD, branches and files, those within others too. `content` is what the
+    /// undo changes in this repository. Says what was done.
+    pub(super) fn undo_submodules(
+        &self,
+        start: &Start,
+        content: &[Difference],
+        quarantine: &mut Quarantine,
+    ) -> Result<Vec<String>> {
+        let known = start.guarded.modules();
+        if known.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mirror = Mirror::of(&self.repo.own_places());
+        let pairs = mirror.map(|mirror| submodules::pairs(&mirror));
+        let pairs: BTreeMap<PathBuf, Pair> = pairs
+            .unwrap_or_default()
+            .into_iter()
+            .map(|pair| (pair.live.clone(), pair))
+            .collect();
+        let mut notes = Vec::new();
+        // The outer ones first: they hold the `.git` of those within.
+        for (name, module) in known {
+            let path = exact::encode(name);
+            match pairs.get(&module.git_dir()) {
+                Some(pair) => {
+                    let is_changed = !of_path(content, &path).is_empty();
+                    let one = (&path[..], pair, is_changed);
+                    let found = self.undo_submodule(start, one, quarantine)?;
+                    let name = exact::shown(name);
+                    notes.extend(found.into_iter().map(|note| format!("{name}: {note}")));
+                }
+                // Without a copy nobody knows which branch it was on.
+                None => self.update_submodules(of_path(content, &path))?,
+            }
+        }
+        Ok(notes)
+    }
+
+    fn undo_submodule(
+        &self,
+        start: &Start,
+        (path, pair, is_changed): (&[u8], &Pair, bool),
+        quarantine: &mut Quarantine,
+    ) -> Result<Vec<String>> {
+        let root = &self.repo.root;
+        if !self.repo.modules.may_be_checked_out(root, path) {
+            return Ok(Vec::new());
+        }
+        let dot_git = root.join(OsStr::from_bytes(path)).join(".git");
+        if fs::symlink_metadata(dot_git).is_err() {
+            self.update_submodule(path);
+        }
+        let Some(git) = self.inside(path) else {
+            return Ok(Vec::new());
+        };
+        let mut undone = submodules::undo(pair, &start.whose())?;
+        if undone.is_to_follow || is_changed {
+            self.clear_edited(path, &git, quarantine)?;
+            undone.notes.extend(follow_head(&git)?);
+        }
+        Ok(undone.notes)
+    }
+
+    /// Moves files of a submodule to the quarantine that were edited since stock was taken: by a check, or by somebody else.
+    fn clear_edited(&self, path: &[u8], git: &Git, quarantine: &mut Quarantine) -> Result<()> {
+        let root = &self.repo.root;
+        let edited = git.run(&EDITED).unwrap_or_default();
+        for file in edited.split(|byte| *byte == 0).filter(|it| !it.is_empty()) {
+            let file = [path, b"/", file].concat();
+            let there = fs::symlink_metadata(root.join(OsStr::from_bytes(&file)));
+            if there.is_ok_and(|meta| !meta.is_dir()) && is_beneath(root, &file) {
+                quarantine.take(root, &file)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks out the commits that the index has of these submodules.
+    pub(super) fn update_submodules(&self, content: &[Difference]) -> Result<()> {
+        let is_submodule =
+            |one: &&Difference| one.new.as_ref().is_some_and(|new| new.mode == SUBMODULE);
+        for one in content.iter().filter(is_submodule) {
+            let modules = &self.repo.modules;
+            if modules.may_be_checked_out(&self.repo.root, &one.path) {
+                self.update_submodule(&one.path);
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks out the commit that the index has of a submodule, be it that of the submodule around it.
+    fn update_submodule(&self, path: &[u8]) {
+        let around = self.repo.modules.known().into_keys().rev();
+        let around = around.map(|name| exact::encode(&name)).find_map(|outer| {
+            let below = path.strip_prefix(&outer[..])?.strip_prefix(b"/")?;
+            Some((self.inside(&outer)?, below))
+        });
+        let (git, below) = around.unwrap_or_else(|| (self.repo.git.clone(), path));
+        let arguments = UPDATE.map(OsStr::new).into_iter();
+        let arguments: Vec<_> = arguments.chain([OsStr::from_bytes(below)]).collect();
+        // A submodule whose commit is not here stays for the user to update; the index is right.
+        if let Err(cause) = git.run(&arguments) {
+            tracing::warn!("{cause}");
+        }
+    }
+}
+
+/// Makes index and files of a submodule what its HEAD has.
+fn follow_head(git: &Git) -> Result<Option<String>> {
+    match git.run(&["reset", "--hard", "--quiet"]) {
+        Ok(_) => Ok(None),
+        Err(cause) if cause.is_halt() || cause.is_of_machine() => Err(cause),
+        Err(cause) => Ok(Some(format!("its files could not be put back: {cause}"))),
+    }
+}
+
+/// Returns the difference in a submodule's commit, if there is one.
+fn of_path<'a>(content: &'a [Difference], path: &[u8]) -> &'a [Difference] {
+    match content.iter().position(|one| one.path == path) {
+        Some(place) => &content[place..=place],
+        None => &[],
+    }
+}

@@ -1,0 +1,173 @@
+//! Submodules: after an undo HEAD and branches in each of them are what they were, and what was committed there stays
+//! below `refs/evolve/` of that submodule.
+
+use crate::harness::{TestRepo, output};
+
+/// A repository whose goal `a` fails and `b` passes, with two submodules: `sm`, on a branch of its own and with a submodule
+/// `deep` in it that is on one, too, and `fixed`, whose HEAD is detached.
+fn repository() -> TestRepo {
+    let repo = TestRepo::empty().with_out();
+    let goal =
+        |id| format!("  - {{id: {id}, description: {id}, check: test -e {id}, weight: 5}}\n");
+    repo.write("GOALS.yaml", &format!("goals:\n{}{}", goal("a"), goal("b")));
+    repo.write("b", "b\n");
+    sh(
+        &repo,
+        r#"set -e
+export GIT_CONFIG_COUNT=3 GIT_CONFIG_KEY_0=protocol.file.allow GIT_CONFIG_VALUE_0=always
+export GIT_CONFIG_KEY_1=user.name GIT_CONFIG_VALUE_1=o GIT_CONFIG_KEY_2=user.email GIT_CONFIG_VALUE_2=o
+for name in deep sm fixed; do
+    git init -q -b trunk "$OUT/$name"; echo 1 >"$OUT/$name/x"
+    git -C "$OUT/$name" add .; git -C "$OUT/$name" commit -qm one
+done
+git -C "$OUT/sm" submodule -q add "$OUT/deep" deep; git -C "$OUT/sm" commit -qm deep
+git submodule -q add "$OUT/sm" sm; git submodule -q add "$OUT/fixed" fixed
+git submodule -q update --init --recursive
+git -C sm/deep checkout -q trunk; git -C sm branch other; git -C fixed checkout -q --detach
+git add .; git commit -qm first"#,
+    );
+    repo
+}
+
+fn sh(repo: &TestRepo, script: &str) -> String {
+    let said = output(repo.command("sh").args(["-c", script])).stdout;
+    String::from_utf8_lossy(&said).into_owned()
+}
+
+/// HEAD, branches, status and files of each submodule.
+fn state(repo: &TestRepo) -> String {
+    sh(
+        repo,
+        "for one in sm sm/deep fixed; do echo $one; cd $one; git symbolic-ref -q HEAD || echo detached
+         git rev-parse HEAD; git for-each-ref --format='%(refname) %(objectname)' refs/heads
+         git status --porcelain; cat x; cd - >/dev/null; done; git status --porcelain",
+    )
+}
+
+/// Defines `commit`, which commits in the folder at `$1`.
+const COMMIT: &str = r#"
+commit() { echo "$2" >"$1/x"; git -C "$1" -c user.name=n -c user.email=n commit -qam "$2"; git -C "$1" rev-parse HEAD >>"$OUT/made"; }
+"#;
+
+/// What an agent does in submodules.
+const WORK: [(&str, &str); 6] = [
+    (
+        "commits, taken over",
+        "commit sm 2; commit fixed 2; git add sm fixed; git commit -qm bump",
+    ),
+    (
+        "commits that nobody took over, rewritten ones, and one on a branch where HEAD was detached",
+        "git -C sm -c user.name=n -c user.email=n commit -q --amend -m other; commit sm 3
+         git -C fixed checkout -q -B trunk; commit fixed 2; commit sm/deep 2",
+    ),
+    (
+        "another branch that was sent on and left",
+        "git -C sm checkout -q other; commit sm 2; git -C sm checkout -q trunk",
+    ),
+    (
+        "HEAD detached, in one with its branches gone",
+        "git -C sm checkout -q --detach; git -C sm branch -qD trunk other; git -C sm/deep checkout -q --detach",
+    ),
+    (
+        "a merge left in progress",
+        "git -C sm checkout -q other; commit sm 2; git -C sm checkout -q trunk; commit sm 3
+         git -C sm -c user.name=n -c user.email=n merge -q other || true",
+    ),
+    (
+        "folders gone",
+        "commit sm/deep 2; commit sm 3; git add sm; git commit -qm bump; rm -rf sm; git submodule -q deinit -f fixed",
+    ),
+];
+
+#[test]
+fn an_undo_leaves_head_and_branches_of_submodules_as_they_were() {
+    let repo = repository();
+    let wrong = WORK.iter().map(|row| wrong_after(&repo.copied(), row));
+    let wrong: Vec<_> = wrong.collect();
+    assert_eq!(wrong.concat(), "");
+}
+
+/// Says what an undo of this work leaves that it should not.
+fn wrong_after(repo: &TestRepo, (what, script): &(&str, &str)) -> String {
+    let before = state(repo);
+    let run = repo.cycle(&format!("{COMMIT}{script}; git rm -qf b"));
+    assert_eq!(run.code, 0, "{what}: {}", run.stderr);
+    assert_eq!(repo.each("result"), ["regressed"], "{what}");
+    let (after, notes) = (state(repo), repo.newest()["notes"].to_string());
+    let mut wrong = String::new();
+    if after != before {
+        wrong.push_str(&format!("{what}: {after} instead of {before}, {notes}\n"));
+    }
+    for commit in sh(repo, "cat \"$OUT/made\" 2>/dev/null || true").lines() {
+        let kept = format!(
+            "for one in sm sm/deep fixed; do git -C $one for-each-ref --contains {commit} refs/evolve 2>/dev/null; done; true"
+        );
+        if sh(repo, &kept).is_empty() {
+            wrong.push_str(&format!("{what}: {commit} is kept nowhere, {notes}\n"));
+        }
+    }
+    if !notes.contains("as before") {
+        wrong.push_str(&format!("{what}: nothing is said of it, {notes}\n"));
+    }
+    wrong
+}
+
+#[test]
+fn a_kept_change_leaves_them_where_the_agent_went() {
+    let repo = repository();
+    let run = repo.cycle(&format!(
+        "{COMMIT}commit sm 2; git add sm; touch a; git add a; git commit -qm a"
+    ));
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    assert_eq!(repo.each("result"), ["improved"]);
+    let made = repo.said("made");
+    assert_eq!(repo.git(&["-C", "sm", "rev-parse", "trunk"]), made.trim());
+    let head = repo.git(&["-C", "sm", "symbolic-ref", "HEAD"]);
+    assert_eq!(head, "refs/heads/trunk");
+}
+
+#[test]
+fn what_somebody_else_committed_in_a_submodule_stays_in_its_branch() {
+    for (what, script) in [
+        ("alone", "env -u GIT_REFLOG_ACTION sh -c"),
+        (
+            "beside the agent",
+            "git -C sm -c user.name=n -c user.email=n commit -q --allow-empty -m mine; env -u GIT_REFLOG_ACTION sh -c",
+        ),
+    ] {
+        let repo = repository();
+        let before = repo.git(&["-C", "sm", "rev-parse", "HEAD"]);
+        let run = repo.cycle(&format!(
+            "{script} '{COMMIT}commit sm 2'; git add sm; git rm -qf b; git commit -qm bump"
+        ));
+        assert_eq!(run.code, 0, "{what}: {}", run.stderr);
+        assert_eq!(repo.each("result"), ["regressed"], "{what}");
+        let made = repo.said("made");
+        assert_eq!(repo.git(&["-C", "sm", "rev-parse", "trunk"]), made.trim());
+        assert_eq!(repo.git(&["-C", "sm", "rev-parse", "HEAD"]), before);
+        assert_eq!(repo.status(), Vec::<String>::new(), "{what}");
+        let notes = repo.newest()["notes"].to_string();
+        assert!(
+            notes.contains("sm: somebody else") && notes.contains("trunk"),
+            "{what}: {notes}"
+        );
+    }
+}
+
+#[test]
+fn a_session_that_died_leaves_them_as_they_were_too() {
+    let repo = repository();
+    let before = state(&repo);
+    repo.agent_does(&[&format!(
+        "{COMMIT}commit sm/deep 2; commit sm 3; git add sm; git commit -qm bump; touch \"$OUT/there\"; sleep 100"
+    )]);
+    let mut dying = repo.spawn_run(&[]);
+    repo.wait_for("there");
+    dying.kill().unwrap();
+    dying.wait().unwrap();
+    repo.agent_does(&["true"]);
+    let run = repo.run(&["--max-cycles=1"]);
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    assert_eq!(repo.each("result")[0], "interrupted");
+    assert_eq!(state(&repo), before);
+}
