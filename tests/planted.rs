@@ -184,7 +184,6 @@ fn no_git_is_run_there_by_an_undo_either() {
 fn the_users_uncommitted_work_in_submodules_is_seen_as_before() {
     let rows = [
         ("a change", "echo 2 >>sm/x", "sm"),
-        ("a new file", "echo 2 >old/y", "old"),
         ("a change within", "echo 2 >>sm/deep/x", "sm"),
         (
             "a new commit",

@@ -171,3 +171,49 @@ fn a_session_that_died_leaves_them_as_they_were_too() {
     assert_eq!(repo.each("result")[0], "interrupted");
     assert_eq!(state(&repo), before);
 }
+
+#[test]
+fn untracked_files_in_submodules_are_the_users_as_elsewhere() {
+    let repo = repository();
+    sh(
+        &repo,
+        "for one in sm sm/deep fixed; do echo mine >$one/mine; echo changed >$one/changed; echo gone >$one/gone; done",
+    );
+    let users = |repo: &TestRepo| {
+        sh(
+            repo,
+            "for one in sm sm/deep fixed; do (cd $one; git status --porcelain -uall; cat mine changed gone); done",
+        )
+    };
+    let before = users(&repo);
+    for (what, end) in [("improved", "touch a"), ("regressed", "git rm -qf b")] {
+        let repo = repo.copied();
+        let run = repo.cycle(&format!(
+            "for one in sm sm/deep fixed; do echo other >$one/changed; rm $one/gone; echo new >$one/new; done
+             echo edited >fixed/x; {end}"
+        ));
+        assert_eq!(run.code, 0, "{what}: {}", run.stderr);
+        assert_eq!(repo.each("result"), [what]);
+        let notes = repo.newest()["notes"].to_string();
+        for inside in ["sm", "sm/deep", "fixed"] {
+            let said = format!("uncommitted changes inside {inside} are in its stash");
+            assert!(notes.contains(&said), "{what}: {inside}: {notes}");
+            assert_eq!(repo.git(&["-C", inside, "show", "stash@{0}:new"]), "new");
+        }
+        assert_eq!(users(&repo), before, "{what}: {notes}");
+    }
+}
+
+#[test]
+fn a_commit_that_takes_an_untracked_file_of_a_submodule_is_undone() {
+    let repo = repository();
+    repo.write("sm/mine", "mine\n");
+    let run = repo.cycle(
+        "echo other >sm/mine; git -C sm add mine; git -C sm -c user.name=n -c user.email=n commit -qm mine
+         git add sm; touch a; git add a; git commit -qm a",
+    );
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    assert_eq!(repo.each("result"), ["regressed"]);
+    assert_eq!(repo.read("sm/mine"), "mine\n");
+    assert_eq!(repo.git(&["-C", "sm", "status", "--porcelain"]), "?? mine");
+}

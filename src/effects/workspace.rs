@@ -249,6 +249,7 @@ impl Workspace<'_> {
                 untracked: status
                     .untracked
                     .iter()
+                    .chain(&status.within)
                     .map(|path| (keep::to_hex(path), keep::Copy::unknown()))
                     .collect(),
                 ..Kept::default()

@@ -5,14 +5,19 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
 use super::status::{self, Status};
-use super::{Start, Workspace};
+use super::{Start, Workspace, ended};
 use crate::effects::git::Git;
 use crate::effects::guard::modules::{Ground, submodules};
 use crate::error::Result;
 use crate::model::exact;
 
-/// Lists changes and untracked files, but not those within further submodules.
-const CHANGES: [&str; 3] = ["status", "--porcelain", "--ignore-submodules=dirty"];
+/// Stages files that git does not track yet.
+const ADD: [&str; 4] = [
+    "add",
+    "--ignore-errors",
+    "--pathspec-from-file=-",
+    "--pathspec-file-nul",
+];
 
 impl Workspace<'_> {
     /// Returns where submodules are looked for.
@@ -32,14 +37,20 @@ impl Workspace<'_> {
         is_open.then(|| self.repo.git.elsewhere(&folder))
     }
 
-    /// Adds to a state the submodules in which something is uncommitted, be it in one within.
+    /// Adds to a state the submodules in which changes are uncommitted, be it in one within, and their untracked files.
     pub fn look_into_submodules(&self, status: &mut Status) -> Result<()> {
         let mut changed = Vec::new();
         let known: Vec<_> = self.repo.modules.known().into_keys().collect();
         for path in known.iter().map(|path| exact::encode(path)) {
-            if let Some(git) = self.inside(&path)
-                && !git.run(&CHANGES)?.is_empty()
-            {
+            let Some(git) = self.inside(&path) else {
+                continue;
+            };
+            let found = status::read_inside(&git)?;
+            let untracked = found.untracked.iter();
+            status
+                .within
+                .extend(untracked.map(|below| joined(&path, below)));
+            if !found.dirty.is_empty() {
                 changed.push(path);
             }
         }
@@ -83,16 +94,26 @@ impl Workspace<'_> {
                 let below = path.strip_prefix(&changed[..]);
                 below.is_some_and(|below| below.is_empty() || below.starts_with(b"/"))
             });
-            let Some(git) = self.inside(&path).filter(|_| is_changed) else {
+            let is_added = |one: &Vec<u8>| {
+                let below = one.strip_prefix(&path[..]);
+                below.is_some_and(|below| below.starts_with(b"/")) && !start.kept.was_there(one)
+            };
+            let is_looked_at = is_changed || status.within.iter().any(is_added);
+            let Some(git) = self.inside(&path).filter(|_| is_looked_at) else {
                 continue;
             };
-            if git.run(&CHANGES)?.is_empty() {
+            let mut found = status::read_inside(&git)?;
+            // The user's own files stay where they are.
+            found.untracked.retain(|below| {
+                !below.ends_with(b"/") && !start.kept.was_there(&joined(&path, below))
+            });
+            if found.dirty.is_empty() && found.untracked.is_empty() {
                 continue;
             }
             let shown = String::from_utf8_lossy(&path);
             let within = submodules(&git.run(&["ls-files", "--stage", "-z"])?);
             let is_closed = |below: &Vec<u8>| {
-                let path = [&path[..], b"/", below].concat();
+                let path = joined(&path, below);
                 let dot_git = self.repo.root.join(OsStr::from_bytes(&path)).join(".git");
                 dot_git.exists() && self.inside(&path).is_none()
             };
@@ -102,6 +123,10 @@ impl Workspace<'_> {
                 ));
                 continue;
             }
+            if !found.untracked.is_empty() {
+                // What git cannot add stays, and is named with the rest below.
+                let _ = git.run_with(&ADD, &ended(&found.untracked));
+            }
             let words = format!("evolve: cycle {}, what the agent left", start.cycle);
             let stash = [
                 "-c",
@@ -109,7 +134,7 @@ impl Workspace<'_> {
                 "-c",
                 "user.email=evolve@localhost",
             ];
-            let push = ["stash", "push", "--include-untracked", "--message", &words];
+            let push = ["stash", "push", "--message", &words];
             notes.push(match git.run(&[&stash[..], &push].concat()) {
                 Ok(_) => format!("uncommitted changes inside {shown} are in its stash"),
                 Err(cause) => format!("uncommitted changes inside {shown} stay: {cause}"),
@@ -117,4 +142,8 @@ impl Workspace<'_> {
         }
         Ok(notes)
     }
+}
+
+fn joined(folder: &[u8], below: &[u8]) -> Vec<u8> {
+    [folder, b"/", below].concat()
 }

@@ -5,6 +5,15 @@ use crate::effects::git::Git;
 use crate::error::{Error, Result};
 use crate::model::ledger::is_ledger_path;
 
+/// Lists changes, but not those within submodules.
+const STATUS: [&str; 5] = [
+    "status",
+    "--porcelain=v1",
+    "-z",
+    "--no-renames",
+    "--ignore-submodules=dirty",
+];
+
 /// The working tree's state, paths as git stores them. Ledger paths are in none of the lists.
 #[derive(Debug, Default)]
 pub struct Status {
@@ -14,6 +23,8 @@ pub struct Status {
     pub unstaged: Vec<Vec<u8>>,
     /// Untracked files that are not ignored. A folder with a repository of its own ends with a slash.
     pub untracked: Vec<Vec<u8>>,
+    /// Untracked files inside submodules that are not ignored there, in the same form.
+    pub within: Vec<Vec<u8>>,
     /// Ignored files and folders, the latter with a slash at the end.
     pub ignored: Vec<Vec<u8>>,
 }
@@ -37,25 +48,25 @@ pub fn read_tracked(git: &Git) -> Result<Status> {
     ask(git, &["--untracked-files=no"])
 }
 
-fn ask(git: &Git, which: &[&str]) -> Result<Status> {
-    let arguments = [
-        "status",
-        "--porcelain=v1",
-        "-z",
-        "--no-renames",
-        "--ignore-submodules=dirty",
-    ];
-    Ok(parse(&git.run(&[&arguments[..], which].concat())?))
+/// Reads the state of a submodule: what looks like the ledger there is none of this repository's.
+pub fn read_inside(git: &Git) -> Result<Status> {
+    let output = git.run(&[&STATUS[..], &["--untracked-files=all"]].concat())?;
+    Ok(parse(&output, |_| false))
 }
 
-fn parse(output: &[u8]) -> Status {
+fn ask(git: &Git, which: &[&str]) -> Result<Status> {
+    let output = git.run(&[&STATUS[..], which].concat())?;
+    Ok(parse(&output, is_ledgers))
+}
+
+fn parse(output: &[u8], is_left_out: impl Fn(&[u8]) -> bool) -> Status {
     let mut status = Status::default();
     for entry in output
         .split(|byte| *byte == 0)
         .filter(|entry| entry.len() > 3)
     {
         let (code, path) = (&entry[..2], entry[3..].to_vec());
-        if is_ledgers(&path) {
+        if is_left_out(&path) {
             continue;
         }
         match code {

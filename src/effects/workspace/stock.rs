@@ -89,6 +89,7 @@ impl Workspace<'_> {
             }
             files.push(path);
         }
+        change.taken.extend(self.taken_in_submodules(start)?);
         // A file that became a link or the reverse is listed as gone and as new.
         files.dedup();
         change.is_made = !files.is_empty();

@@ -1,6 +1,6 @@
 //! Submodules in an undo: each has HEAD, branches and files again as they were at the start. Nothing is fetched.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
@@ -115,6 +115,30 @@ impl Workspace<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Returns the user's untracked files in submodules that are tracked there by now, for people.
+    pub(super) fn taken_in_submodules(&self, start: &Start) -> Result<Vec<String>> {
+        let mut taken = Vec::new();
+        for name in start.guarded.modules().keys() {
+            let path = exact::encode(name);
+            let within = |one: Vec<u8>| {
+                let below = one.strip_prefix(&path[..])?.strip_prefix(b"/")?;
+                Some(below.to_vec())
+            };
+            let untracked: HashSet<_> = start.kept.untracked_paths().filter_map(within).collect();
+            let Some(git) = self.inside(&path).filter(|_| !untracked.is_empty()) else {
+                continue;
+            };
+            let tracked = git.run(&["ls-files", "-z"])?;
+            let tracked = tracked.split(|byte| *byte == 0);
+            let files = tracked.filter(|below| untracked.contains(*below));
+            taken.extend(files.map(|below| {
+                let below = String::from_utf8_lossy(below);
+                format!("{}/{below}", exact::shown(name))
+            }));
+        }
+        Ok(taken)
     }
 
     /// Checks out the commits that the index has of these submodules.
