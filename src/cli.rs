@@ -1,6 +1,7 @@
 //! The command line: what can be asked for, and one short function for each command.
 
 mod audit;
+mod bounds;
 mod config;
 mod demo;
 mod inspect;

@@ -10,6 +10,7 @@ mod commands;
 mod cycle;
 mod demo;
 mod environments;
+mod fenced;
 mod formats;
 mod git_folder;
 mod hanging;

@@ -44,7 +44,8 @@ pub fn of(goals_file: GoalsFile, run: &RunOptions, repo: Repo) -> Result<Place> 
     })
 }
 
-fn is_isolated(run: &RunOptions, goals_file: &GoalsFile) -> Result<bool> {
+/// Says whether the agent is to work in a slot: by flag, else by GOALS.yaml, else by the user's configuration.
+pub fn is_isolated(run: &RunOptions, goals_file: &GoalsFile) -> Result<bool> {
     if let Some(flag) = run.isolate {
         return Ok(flag);
     }

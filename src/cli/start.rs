@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::mpsc;
 use std::thread::JoinHandle;
 
+use crate::cli::bounds;
 use crate::cli::config::user_config;
 use crate::cli::place::{self, Place};
 use crate::cli::{Global, RunOptions};
@@ -82,6 +83,7 @@ async fn start(
         mirror.refuse_another()?;
     }
     engine::give_back_private(&repo.own_places())?;
+    bounds::hold_back(&repo, (run, &goals_file), &diary)?;
     if let Some(ending) = engine::recover(&repo, &diary, events)? {
         return Ok(tell(events, ending));
     }
@@ -106,6 +108,11 @@ async fn start(
     let ground = Ground::of_repo(&repo);
     let (sandbox, warnings) = Sandbox::choose(&settings.sandbox, &ground)?;
     let mut sandbox = sandbox.open(&repo.private)?;
+    let home = isolation
+        .as_ref()
+        .map_or(&repo, |isolation| &isolation.user);
+    home.git
+        .hold_back(&sandbox, (&home.root, Ground::of_repo(home)));
     sandbox.protections.isolated = isolation.is_some();
     sandbox.protections.clean = goals.settings.measure == Where::Clean;
     sandbox::tell(&repo.private, &sandbox.protections)?;

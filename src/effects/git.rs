@@ -2,7 +2,8 @@
 //! helper, literal pathspecs, and none of the variables that name another repository.
 //!
 //! Everything that writes the working tree or the user's index goes through here, because libgit2 runs no filters. The loop
-//! has its git supervised like checks and agent: a filter may hang, or leave something behind.
+//! has its git supervised like checks and agent: a filter may hang, or leave something behind. Where there is a sandbox, it
+//! holds back git and what that runs as well: a filter of the user's may load what an agent has written.
 //!
 //! No call looks into submodules or other repositories in the tree by itself; `guard::modules` states the rule.
 
@@ -10,7 +11,7 @@ use std::ffi::{OsStr, OsString};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::{Arc, OnceLock, mpsc};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -18,6 +19,7 @@ use nix::sys::signal::Signal;
 
 use crate::effects::process::{self, Ending, Job, LOCAL_ENV_VARS, Stdout, Supervisor};
 use crate::effects::program;
+use crate::effects::sandbox::{Fence, Ground, Inmate, Sandbox};
 use crate::error::{Error, Kind, NO_GIT, Result};
 
 /// Settings that keep the repository's own configuration from running anything, and what git has written on the disk before
@@ -73,6 +75,16 @@ const READING: [&str; 10] = [
     "version",
 ];
 
+/// What runs no program of the user's, by the first word: it is started without a fence, which costs a moment.
+const ALONE: [&str; 6] = [
+    "config",
+    "for-each-ref",
+    "ls-files",
+    "ls-tree",
+    "rev-parse",
+    "version",
+];
+
 /// What writes the index. It takes the index's lock before it does anything, so that nothing was done where it could not.
 const INDEXING: [&str; 4] = ["add", "read-tree", "restore", "update-index"];
 /// How long the lock of another git is waited for: a `git status` in a prompt or an editor holds it for a moment, again and
@@ -89,6 +101,33 @@ pub struct Git {
     supervised: Option<(Supervisor, String)>,
     /// The folder with the user's own settings as they were, once something else stands in their places.
     users: Arc<OnceLock<PathBuf>>,
+    /// What holds it back, and where it may write then.
+    bounds: Arc<Mutex<Option<Arc<Bounds>>>>,
+}
+
+/// What holds git back.
+#[derive(Debug)]
+struct Bounds {
+    sandbox: Sandbox,
+    /// The working tree of the user, where others than the slots are.
+    root: PathBuf,
+    /// What may be written in it.
+    ground: Ground,
+}
+
+impl Bounds {
+    /// Returns the fence for a working tree: the user's, one in it, or else a slot, which has all its git needs in it.
+    fn fence(&self, root: &Path) -> Result<Fence> {
+        let of_slot;
+        let ground = match root.starts_with(&self.root) {
+            true => &self.ground,
+            false => {
+                of_slot = Ground::of_slot(root);
+                &of_slot
+            }
+        };
+        self.sandbox.fence(Inmate::Git, ground)
+    }
 }
 
 /// What a call came to.
@@ -114,6 +153,7 @@ impl Git {
             root: root.to_owned(),
             supervised: None,
             users: Arc::default(),
+            bounds: Arc::default(),
         }
     }
 
@@ -123,6 +163,7 @@ impl Git {
             root: self.root.clone(),
             supervised: Some((supervisor.clone(), format!("{session}/git"))),
             users: self.users.clone(),
+            bounds: self.bounds.clone(),
         }
     }
 
@@ -132,6 +173,7 @@ impl Git {
             root: root.to_owned(),
             supervised: self.supervised.clone(),
             users: self.users.clone(),
+            bounds: self.bounds.clone(),
         }
     }
 
@@ -139,6 +181,29 @@ impl Git {
     /// so do all copies of this one.
     pub fn go_by(&self, folder: &Path) {
         self.users.get_or_init(|| folder.to_owned());
+    }
+
+    /// Is held back by this sandbox from now on, in whatever it runs for the working tree at `root` and what belongs to that
+    /// (`ground`), and for slots; so are all copies of this one. Only supervised calls are.
+    pub fn hold_back(&self, sandbox: &Sandbox, (root, ground): (&Path, Ground)) {
+        let bounds = sandbox.is_on().then(|| {
+            Arc::new(Bounds {
+                sandbox: sandbox.clone(),
+                root: root.to_owned(),
+                ground,
+            })
+        });
+        *self.bounds.lock().unwrap_or_else(PoisonError::into_inner) = bounds;
+    }
+
+    /// Returns the fence for a call; none to speak of where nothing holds it back.
+    fn fence<S: AsRef<OsStr>>(&self, arguments: &[S]) -> Result<Fence> {
+        let bounds = self.bounds.lock().unwrap_or_else(PoisonError::into_inner);
+        let bounds = bounds.clone();
+        match bounds.filter(|_| !is_one_of(&ALONE, arguments)) {
+            Some(bounds) => bounds.fence(&self.root),
+            None => Ok(Fence::default()),
+        }
     }
 
     /// Returns all settings that go before the repository's.
@@ -220,7 +285,7 @@ impl Git {
     fn answer<S: AsRef<OsStr>>(&self, arguments: &[S], input: &[u8]) -> Result<Answer> {
         match &self.supervised {
             Some((supervisor, mark)) => {
-                let job = self.job(arguments, input, mark);
+                let job = self.job(arguments, input, mark)?;
                 self.ask(supervisor, &job, &self.named(arguments))
             }
             None => self.call(arguments, input),
@@ -261,17 +326,20 @@ impl Git {
         })
     }
 
-    fn job<S: AsRef<OsStr>>(&self, arguments: &[S], input: &[u8], mark: &str) -> Job {
+    fn job<S: AsRef<OsStr>>(&self, arguments: &[S], input: &[u8], mark: &str) -> Result<Job> {
         tracing::debug!(command = %shown(arguments), "git");
         let settings = self.settings().into_iter();
         let settings = settings.flat_map(|setting| ["-c".into(), setting]);
         let words = std::iter::once(program::git().to_owned()).chain(settings);
         let timeout = limit(arguments);
+        let fence = self.fence(arguments)?;
         let arguments = arguments.iter().map(|word| word.as_ref().to_owned());
-        Job {
-            argv: words.chain(arguments).collect(),
+        let mut env = self.variables();
+        env.extend(fence.env.iter().cloned());
+        Ok(Job {
+            argv: fence.around(words.chain(arguments).collect()),
             folder: Some(self.root.clone()),
-            env: self.variables(),
+            env,
             stdin: (!input.is_empty()).then(|| input.to_vec()),
             log: None,
             log_limit: 0,
@@ -280,7 +348,7 @@ impl Git {
             tail_limit: 0,
             stdout: Stdout::End,
             mark: mark.to_owned(),
-        }
+        })
     }
 
     fn call<S: AsRef<OsStr>>(&self, arguments: &[S], input: &[u8]) -> Result<Answer> {

@@ -79,6 +79,8 @@ pub enum Inmate<'a> {
     Agent(&'a [String], &'a Path),
     /// Checks.
     Checks,
+    /// `evolve`'s own git, which runs the user's filters and the like: these may load what an agent has written.
+    Git,
 }
 
 /// What a program is started with so that it is held back; nothing where there is no sandbox.
@@ -206,7 +208,7 @@ impl Sandbox {
     /// Returns what a program of `inmate` is started with, where `ground` is its place of work.
     pub fn fence(&self, inmate: Inmate<'_>, ground: &Ground) -> Result<Fence> {
         let is_held_back = match inmate {
-            Inmate::Agent(..) => self.is_on(),
+            Inmate::Agent(..) | Inmate::Git => self.is_on(),
             Inmate::Checks => self.is_on() && self.protections.checks,
         };
         if !is_held_back {
@@ -214,24 +216,19 @@ impl Sandbox {
         }
         let temporary = self.temporary.as_ref();
         let temporary = temporary.expect("BUG: a sandbox is opened before it is used");
-        let (own, network, folder) = match inmate {
-            Inmate::Agent(writes, folder) => {
-                let network = self.protections.network != Network::None;
-                (
-                    writes,
-                    network,
-                    Some((folder.to_owned(), temporary.folder("agent")?)),
-                )
-            }
-            Inmate::Checks => {
-                let network = self.protections.network == Network::All;
-                (&[][..], network, None)
-            }
+        let (own, folder) = match inmate {
+            Inmate::Agent(writes, folder) => (writes, Some(folder.to_owned())),
+            Inmate::Checks | Inmate::Git => (&[][..], None),
         };
-        let (folder, scratch) = match folder {
-            Some((folder, scratch)) => (Some(folder), scratch),
-            None => (None, temporary.folder("checks")?),
+        let network = match inmate {
+            Inmate::Agent(..) => self.protections.network != Network::None,
+            Inmate::Checks | Inmate::Git => self.protections.network == Network::All,
         };
+        let scratch = temporary.folder(match inmate {
+            Inmate::Agent(..) => "agent",
+            Inmate::Checks => "checks",
+            Inmate::Git => "git",
+        })?;
         let mut rules = ground_rules(ground);
         let named = self.named(own)?;
         let written = folder.iter().chain([&scratch]).chain(&named);

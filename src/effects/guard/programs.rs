@@ -1,9 +1,9 @@
 //! The programs in the working tree that settings of git name: filters, text converters, merge drivers. Git runs them for
-//! `evolve`, outside of any sandbox, so they are made what they were before the agent before git is called again.
+//! `evolve`, so they are made what they were before the agent before git is called again.
 //!
 //! Remembered is every path in a tree that such a setting calls, be it there or not, with the links that lead to it, the
 //! interpreter that its first line names, and what shell scripts run or scripts import of the tree. What such a program takes
-//! from elsewhere in the tree (packages of Python's or Node's) is not found here.
+//! from elsewhere in the tree (packages of Python's or Node's) is not found here; a sandbox holds it back.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};

@@ -1,0 +1,50 @@
+//! What holds back `evolve`'s own git before a session has its sandbox: while what a dead one left is settled, and while a
+//! copy is made anew in which an agent was at work.
+
+use super::config::user_config;
+use super::place;
+use super::start::effective_sandbox;
+use crate::cli::RunOptions;
+use crate::effects::journal::Diary;
+use crate::effects::repo::Repo;
+use crate::effects::sandbox::{Ground, Sandbox};
+use crate::error::Result;
+use crate::model::goals::{self, Settings};
+use crate::session::GoalsFile;
+
+/// Has the repository's git held back by the sandbox that this run is to have, if there is anything of an agent's to settle or
+/// to start from. A run without one that is required ends here. Warnings are for later, when the session's own is chosen.
+pub fn hold_back(
+    repo: &Repo,
+    (run, goals_file): (&RunOptions, &GoalsFile),
+    diary: &Diary,
+) -> Result<()> {
+    if !diary.is_there() && !place::is_isolated(run, goals_file).unwrap_or(false) {
+        return Ok(());
+    }
+    let user = match run.ignores_config {
+        true => Settings::default(),
+        false => user_config()?,
+    };
+    let file = match before_agent(repo, goals_file, diary) {
+        Some(settings) => settings,
+        None => goals_file
+            .load()
+            .map(|(goals, _)| goals.settings)
+            .unwrap_or_default(),
+    };
+    let ground = Ground::of_repo(repo);
+    let (sandbox, _) = Sandbox::choose(&effective_sandbox(run, &file, &user), &ground)?;
+    let sandbox = sandbox.open(&repo.private)?;
+    repo.git.hold_back(&sandbox, (&repo.root, ground));
+    Ok(())
+}
+
+/// Returns what the goals file said before the agent of a dead session, which may have changed it.
+fn before_agent(repo: &Repo, goals_file: &GoalsFile, diary: &Diary) -> Option<Settings> {
+    let path = goals_file.in_repo.as_ref()?;
+    let start = diary.now().ok()??.start?;
+    let bytes = repo.file(&repo.tree_of(&start.commit).ok()?, path).ok()??;
+    let (goals, _) = goals::read_goals(&goals_file.shown, &bytes).ok()?;
+    Some(goals.settings)
+}
