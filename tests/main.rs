@@ -13,6 +13,7 @@ mod environments;
 mod fenced;
 mod formats;
 mod git_folder;
+mod granted;
 mod hanging;
 mod in_front;
 mod input;

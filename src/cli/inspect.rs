@@ -33,7 +33,8 @@ pub fn validate(global: &Global) -> Result<u8> {
     let repo = Repo::discover(&current_dir()?)?;
     let file = goals_file(global, &repo)?;
     let (goals, warnings) = file.load()?;
-    for warning in &warnings {
+    let left_out = Sandbox::left_out(&goals.settings.sandbox, &Ground::of_repo(&repo));
+    for warning in warnings.iter().chain(&left_out) {
         global.warn(warning);
     }
     let on_disk =

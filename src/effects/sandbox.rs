@@ -4,19 +4,19 @@
 mod enter;
 mod found;
 mod landlock;
+mod named;
 mod rules;
 mod temporary;
 mod told;
 
 use std::ffi::OsString;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::effects::repo::Repo;
 use crate::error::{Error, Result};
 use crate::model::sandbox::{
-    Access, Home, Mechanism, Mode, Network, Protections, Rule, Wish, bwrap_argv, expand, in_order,
+    Access, Home, Mechanism, Mode, Network, Protections, Rule, Wish, bwrap_argv, in_order,
     inexpressible,
 };
 use crate::model::text;
@@ -137,13 +137,22 @@ impl Sandbox {
         }
         let network = wish.network.unwrap_or_default();
         let found = find(mode, network != Network::All);
-        let lacks = match &found {
+        let mut lacks = match &found {
             Ok(found) => missing(found, wish),
             Err(why) => why.clone(),
         };
+        let open = found::left_open(wish);
         if is_required && !lacks.is_empty() {
+            lacks.extend(open);
             return Err(unavailable(&lacks));
         }
+        if let (true, Some(open)) = (is_required, &open) {
+            return Err(Error::usage(format!(
+                "a sandbox is required in which nobody has the network, but {open}"
+            ))
+            .hint("add `checks: true` beside `network: none`, or do not require the sandbox"));
+        }
+        lacks.extend(open.filter(|_| found.is_ok()));
         if !lacks.is_empty() {
             let lacks = lacks.join("; ");
             warnings.push(match found {
@@ -159,7 +168,6 @@ impl Sandbox {
         let told = &mut sandbox.protections;
         told.checks = wish.checks.unwrap_or_default();
         told.network = network;
-        told.write.clone_from(&wish.write);
         told.lacks = lacks;
         match found {
             Found::Bwrap(program) => {
@@ -174,6 +182,9 @@ impl Sandbox {
                 }
             }
         }
+        let (granted, left_out) = sandbox.granted(ground);
+        sandbox.protections.write = granted;
+        warnings.extend(left_out);
         let holes = sandbox.holes(ground);
         sandbox.protections.lacks.extend(holes);
         Ok((sandbox, warnings))
@@ -190,6 +201,11 @@ impl Sandbox {
             home: home(),
             ..Sandbox::default()
         }
+    }
+
+    /// Says which of the paths to be written cannot be granted, and why, where `ground` is the place of work.
+    pub fn left_out(wish: &Wish, ground: &Ground) -> Vec<String> {
+        Sandbox::none(wish).granted(ground).1
     }
 
     /// Makes the temporary folder that fences need; `private` is the session's own folder.
@@ -230,7 +246,7 @@ impl Sandbox {
             Inmate::Git => "git",
         })?;
         let mut rules = ground_rules(ground);
-        let named = self.named(own)?;
+        let named = self.named(own, ground)?;
         let written = folder.iter().chain([&scratch]).chain(&named);
         rules.extend(written.filter_map(|path| rule(path, Access::Write)));
         let kept = self.own_folders();
@@ -320,22 +336,6 @@ impl Sandbox {
             .collect();
         folders.extend(self.home.home.iter().map(|home| home.join(".config")));
         folders.iter().map(|folder| folder.join("evolve")).collect()
-    }
-
-    /// Returns the paths that the user and a preset name, as they are on this machine; makes the folders among them that are
-    /// missing.
-    fn named(&self, own: &[String]) -> Result<Vec<PathBuf>> {
-        let mut paths = Vec::new();
-        for entry in self.wish.write.iter().chain(own) {
-            let path = expand(entry, &self.home)
-                .map_err(|why| Error::usage(format!("sandbox: write: {entry}: {why}")))?;
-            let Some(path) = path else { continue };
-            if entry.ends_with('/') {
-                fs::create_dir_all(&path).map_err(|cause| Error::io("create", &path, cause))?;
-            }
-            paths.push(path);
-        }
-        Ok(paths)
     }
 }
 

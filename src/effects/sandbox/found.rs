@@ -80,10 +80,10 @@ pub fn short_of(reach: Reach) -> Vec<String> {
     short.into_iter().map(str::to_owned).collect()
 }
 
-/// Says what a sandbox cannot do of what is asked for.
+/// Says what a sandbox cannot do on this machine of what is asked for.
 pub fn missing(found: &Found, wish: &Wish) -> Vec<String> {
     let network = wish.network.unwrap_or_default();
-    let mut missing = match found {
+    match found {
         Found::Bwrap(_) => Vec::new(),
         Found::Landlock(reach) => {
             let network_matters = network != Network::All;
@@ -100,12 +100,13 @@ pub fn missing(found: &Found, wish: &Wish) -> Vec<String> {
             }
             short
         }
-    };
-    if network == Network::None && wish.checks != Some(true) {
-        missing
-            .push("checks keep the network, which only `checks: true` takes from them".to_owned());
     }
-    missing
+}
+
+/// Says what is left open, on whatever machine, because the wish says so itself.
+pub fn left_open(wish: &Wish) -> Option<String> {
+    let is_open = wish.network == Some(Network::None) && wish.checks != Some(true);
+    is_open.then(|| "checks keep the network, which only `checks: true` takes from them".to_owned())
 }
 
 /// Returns bubblewrap if it is installed and works: containers and hardened kernels often forbid what it needs.
