@@ -250,6 +250,26 @@ fn each_forgery_is_found_and_named() {
             "",
             "the first snapshot was not committed",
         ),
+        (
+            r#"sed -i '8s/"timestamp":"2/"timestamp":"1/' $H"#,
+            "",
+            "in the record, its session began at 2",
+        ),
+        (
+            r#"sed -i '8s/"session":"20/"session":"19/' $H"#,
+            "",
+            "in the summary that came with it",
+        ),
+        (
+            "true",
+            "Evolve-Result: idle>Evolve-Result: idle\nEvolve-Result: improved",
+            "the commit has the trailer Evolve-Result more than once",
+        ),
+        (
+            r#"sed -i '0,/"exit": 0/s//"exit": 1/' .agents/evolve/fitness-8.json"#,
+            "",
+            "of the first snapshot is pass with exit 1",
+        ),
     ] {
         rewrites(&repo, script, message);
         let cycle = if message.contains("Cycle") { 9 } else { 8 };
@@ -372,6 +392,27 @@ fn a_result_that_its_snapshots_and_commits_do_not_show_is_found() {
             |one: &Value| one["cycle"] == 1 && one["what"].as_str().unwrap().contains(words);
         assert!(told.iter().any(names), "{script}: {told:#?}");
         repo.git(&["reset", "--quiet", "--hard", &tip]);
+    }
+}
+
+#[test]
+fn keys_that_nobody_knows_and_commits_that_were_made_again_are_notes() {
+    let repo = honest();
+    repo.git(&["config", "user.email", "somebody@example.invalid"]);
+    repo.git(&["config", "user.name", "Somebody Else"]);
+    rewrites(
+        &repo,
+        r#"sed -i '8s/^{/{"later":1,/' $H; sed -i 's/"attempts"/"odd": [1], "attempts"/' .agents/evolve/fitness-8.json"#,
+        "",
+    );
+    let notes = audited(&repo, 0)["notes"].to_string();
+    let rewritten = format!("{} by Somebody Else", repo.head());
+    for words in [
+        "later of the record of cycle 8",
+        "goals.odd of .agents/evolve/fitness-8.json",
+        &rewritten,
+    ] {
+        assert!(notes.contains(words), "{words}: {notes}");
     }
 }
 

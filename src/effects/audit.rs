@@ -1,10 +1,11 @@
 //! Gathers what git holds of a history, for `model::audit` to judge. Reads only: no lock, no file, no ref.
 
+mod beside;
 mod chronicle;
 mod goals_files;
 mod remeasure;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 
 use serde::Deserialize;
@@ -49,6 +50,10 @@ struct Auditor<'a> {
     snapshots: usize,
     /// Records whose snapshots were taken of goals that are not in the goals file.
     other_goals: usize,
+    /// Snapshots of which there is more than one version.
+    repeated: HashSet<String>,
+    /// Keys of records and snapshots that nothing here reads.
+    unknown: BTreeSet<String>,
 }
 
 /// Holds the history of HEAD against everything that git knows of it. Returns what was found, and the records with their
@@ -78,6 +83,8 @@ pub fn audit(
         goals: GoalsFiles::default(),
         snapshots: 0,
         other_goals: 0,
+        repeated: HashSet::new(),
+        unknown: BTreeSet::new(),
     };
     auditor.run(head, wanted).map_err(told)
 }
@@ -99,6 +106,12 @@ impl Auditor<'_> {
             _ => false,
         };
         disagreements.extend(audit::files(&filed, descends));
+        let mut versions = HashMap::new();
+        for file in &filed {
+            if *versions.entry(&file.name).or_insert(&file.id) != &file.id {
+                self.repeated.insert(file.name.clone());
+            }
+        }
         let mut recorded = Vec::new();
         let mut unseen = 0;
         for (record, recorder) in lines.records.iter().rev() {
@@ -109,6 +122,8 @@ impl Auditor<'_> {
             disagreements.extend(found);
             recorded.extend(snapshot.filter(|_| keeps));
         }
+        notes.extend(self.rewritten());
+        notes.extend(self.unknown_keys(&now));
         let undos = self.undos(&records, &of_agents)?;
         let next = records.iter().map(|record| record.cycle).max().unwrap_or(0) + 1;
         disagreements.extend(undos.iter().flat_map(|undo| audit::of_undo(undo, next)));
@@ -235,6 +250,11 @@ impl Auditor<'_> {
             Sight::Seen(Err(_)) | Sight::Gone | Sight::Unseen => None,
         };
         let start = before.and_then(|before| before.cycle_start_sha.clone());
+        let origin = self.origin(place, before)?;
+        let session = match place {
+            Some(place) => self.session_beside(place)?,
+            None => None,
+        };
         let commit = self.kept(&record.commit_sha, place.unwrap_or(0))?;
         let tip = self.past.place(&record.commit_sha);
         let started = match &start {
@@ -270,10 +290,13 @@ impl Auditor<'_> {
                     .and_then(|place| self.past.message(place)?.lines().next())
                     .unwrap_or_default(),
                 trailers: &written.trailers,
+                time: place.map_or(0, |place| self.past.time(place)),
+                session: session.as_deref(),
             }),
             commit,
             start: started,
             snapshots,
+            origin,
             goals: match &goals {
                 Sight::Seen(goals) => Sight::Seen(goals),
                 Sight::Gone => Sight::Gone,
@@ -304,6 +327,7 @@ impl Auditor<'_> {
             });
         };
         self.snapshots += 1;
+        self.note_unknown(("snapshot", name), &bytes);
         let read = serde_json::from_slice(&bytes);
         Ok(Sight::Seen(
             read.map_err(|cause| text::json_problem(&cause)),

@@ -3,8 +3,10 @@
 mod again;
 mod files;
 mod lines;
+mod measured;
 mod record;
 mod result;
+mod times;
 mod witness;
 
 use serde::Serialize;
@@ -63,21 +65,32 @@ pub struct Trailers {
     pub result: Option<String>,
     /// `Evolve-Score`.
     pub score: Option<String>,
+    /// Those of them that stand there more than once.
+    pub repeated: Vec<&'static str>,
 }
 
 impl Trailers {
+    const NAMES: [&'static str; 4] = [
+        "Evolve-Cycle",
+        "Evolve-Goal",
+        "Evolve-Result",
+        "Evolve-Score",
+    ];
+
     /// Reads the trailers of a commit message. What an agent said may stand further up; only the end counts.
     pub fn of(message: &str) -> Trailers {
         let end = message.trim_end().rsplit("\n\n").next().unwrap_or_default();
-        let named = |name: &str| {
-            let value = |line: &str| {
-                line.strip_prefix(name)?
-                    .strip_prefix(": ")
-                    .map(str::to_owned)
+        let all = |name: &'static str| {
+            let value = move |line: &'_ str| -> Option<String> {
+                let value = line.strip_prefix(name)?.strip_prefix(": ")?;
+                Some(value.to_owned())
             };
-            end.lines().find_map(value)
+            end.lines().filter_map(value)
         };
+        let named = |name| all(name).next();
+        let is_repeated = |name: &&'static str| all(name).nth(1).is_some();
         Trailers {
+            repeated: Trailers::NAMES.into_iter().filter(is_repeated).collect(),
             cycle: named("Evolve-Cycle").and_then(|number| number.parse().ok()),
             goal: named("Evolve-Goal"),
             result: named("Evolve-Result"),
@@ -174,6 +187,9 @@ mod tests {
         let whole = Trailers::of("x\n\nEvolve-Cycle: 3\nEvolve-Result: idle");
         assert_eq!(whole.records(), Some(3));
         assert_eq!(Trailers::of(""), Trailers::default());
+        let twice =
+            Trailers::of("x\n\nEvolve-Result: idle\nEvolve-Cycle: 3\nEvolve-Result: improved");
+        assert_eq!(twice.repeated, ["Evolve-Result"]);
     }
 
     #[test]

@@ -26,6 +26,11 @@ const SHORTEST_KNOWN: usize = 8;
 /// The secrets of the environment, as one pattern.
 static KNOWN: OnceLock<Option<Regex>> = OnceLock::new();
 
+/// Says whether something in a text was masked.
+pub fn is_masked(text: &str) -> bool {
+    text.contains(MASK)
+}
+
 /// Returns the text with everything that looks like a secret replaced by `***`.
 pub fn secrets(text: &str) -> String {
     replaced(text, &found(text))

@@ -20,6 +20,8 @@ const NOT_EXECUTABLE: i32 = 126;
 const NOT_FOUND: i32 = 127;
 /// Exit code by which a test says that it was skipped (automake's convention).
 const SKIPPED: i32 = 77;
+/// The exit codes of a check that was not executed, or that says so itself.
+pub const SKIPS: [i32; 3] = [SKIPPED, NOT_EXECUTABLE, NOT_FOUND];
 
 /// The order in which goals are measured, as indexes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -91,7 +93,7 @@ fn judge(goal: &Goal, outcome: &Outcome<'_>) -> (CheckResult, Option<f64>, Optio
     let Some(exit) = outcome.exit else {
         return (CheckResult::Fail, None, outcome.fault.map(str::to_owned));
     };
-    if matches!(exit, NOT_EXECUTABLE | NOT_FOUND | SKIPPED) {
+    if SKIPS.contains(&exit) {
         return (
             CheckResult::Skip,
             None,

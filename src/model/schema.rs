@@ -60,6 +60,58 @@ pub fn check(name: &str, value: &Value) -> Result<(), String> {
     Err(format!("not a valid {name}: {}", problems.join("; ")))
 }
 
+/// Returns the keys of `value` that the schema called `name` does not tell of, as the paths that lead to them.
+pub fn unknown_keys(name: &str, value: &Value) -> Vec<String> {
+    static PARSED: [OnceLock<Value>; SCHEMAS.len()] = [const { OnceLock::new() }; SCHEMAS.len()];
+    let mut found = Vec::new();
+    if let Some(index) = index(name) {
+        let root = PARSED[index].get_or_init(|| {
+            serde_json::from_str(SCHEMAS[index].1).expect("BUG: an embedded schema is JSON")
+        });
+        find_unknown((root, root), (value, ""), &mut found);
+    }
+    found
+}
+
+fn find_unknown(
+    (root, schema): (&Value, &Value),
+    (value, path): (&Value, &str),
+    found: &mut Vec<String>,
+) {
+    if let Some(named) = schema["$ref"]
+        .as_str()
+        .and_then(|named| root.pointer(named.strip_prefix('#')?))
+    {
+        return find_unknown((root, named), (value, path), found);
+    }
+    let is_object = |one: &&Value| one.get("properties").is_some();
+    let schema = schema["oneOf"]
+        .as_array()
+        .and_then(|all| all.iter().find(is_object))
+        .unwrap_or(schema);
+    match value {
+        Value::Object(fields) => {
+            let Some(known) = schema["properties"].as_object() else {
+                return;
+            };
+            for (key, value) in fields {
+                match known.get(key) {
+                    Some(schema) => {
+                        find_unknown((root, schema), (value, &format!("{path}{key}.")), found);
+                    }
+                    None => found.push(format!("{path}{key}")),
+                }
+            }
+        }
+        Value::Array(items) => {
+            for item in items {
+                find_unknown((root, &schema["items"]), (item, path), found);
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
 fn index(name: &str) -> Option<usize> {
     SCHEMAS.iter().position(|(known, _)| *known == name)
 }
@@ -77,6 +129,21 @@ mod tests {
     use crate::model::record::{AgentReport, CycleResult, Record};
     use crate::model::snapshot::{CheckResult, FORMAT, Measurement, Snapshot};
     use crate::model::work::{NewItem, Queue};
+
+    #[test]
+    fn keys_that_a_schema_does_not_tell_of_are_named_wherever_they_are() {
+        let mut snapshot = serde_json::to_value(snapshot()).expect("JSON");
+        assert_eq!(unknown_keys("snapshot", &snapshot), Vec::<String>::new());
+        snapshot["evil"] = json!({"deeper": 1});
+        snapshot["goals"][0]["more"] = json!(1);
+        assert_eq!(unknown_keys("snapshot", &snapshot), ["goals.more", "evil"]);
+        let record = json!({"cycle": 1, "agent": {"name": "a", "x": 1}, "notes": ["y"]});
+        assert_eq!(unknown_keys("record", &record), ["agent.x"]);
+        assert_eq!(
+            unknown_keys("record", &json!({"agent": null})),
+            Vec::<String>::new()
+        );
+    }
 
     fn parsed(name: &str) -> Value {
         serde_json::from_str(text(name).expect("a schema")).expect("JSON")

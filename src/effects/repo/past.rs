@@ -30,6 +30,10 @@ struct Ancestor {
     is_cut: bool,
     /// The message, if it is one of `evolve`'s.
     message: Option<Box<str>>,
+    /// When it was made first, in seconds since 1970.
+    time: i64,
+    /// Who made it again since, if somebody did.
+    rewriter: Option<Box<str>>,
 }
 
 impl std::fmt::Debug for Past {
@@ -74,6 +78,8 @@ impl Repo {
                     ledger: self.ledger_folder(&mut folders, commit.tree_id())?,
                     is_cut: cut.contains(&id),
                     message: is_ours.then(|| message.trim_start().into()),
+                    time: commit.author().when().seconds(),
+                    rewriter: is_ours.then(|| rewriter(&commit)).flatten(),
                 })
             })
             .collect::<Result<_>>()?;
@@ -208,6 +214,16 @@ impl Past {
         self.commits[place].message.as_deref()
     }
 
+    /// Returns when a commit was made first, in seconds since 1970.
+    pub fn time(&self, place: usize) -> i64 {
+        self.commits[place].time
+    }
+
+    /// Returns who made a commit of `evolve`'s again, as `git commit --amend` and `git rebase` do.
+    pub fn rewriter(&self, place: usize) -> Option<&str> {
+        self.commits[place].rewriter.as_deref()
+    }
+
     /// Says whether a shallow clone ends at a commit.
     pub fn is_cut(&self, place: usize) -> bool {
         self.commits[place].is_cut
@@ -241,4 +257,13 @@ impl Past {
         }
         seen.into_iter().collect()
     }
+}
+
+/// Returns who committed what somebody, or the same person at another time, had made: `evolve` commits what it makes.
+fn rewriter(commit: &git2::Commit<'_>) -> Option<Box<str>> {
+    let (author, committer) = (commit.author(), commit.committer());
+    let is_same = author.when().seconds() == committer.when().seconds()
+        && author.email_bytes() == committer.email_bytes();
+    let name = String::from_utf8_lossy(committer.name_bytes());
+    (!is_same).then(|| name.into())
 }

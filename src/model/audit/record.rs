@@ -1,9 +1,12 @@
 //! One record, held against its commit, the trailers of the commit that recorded it, its start and its snapshots.
 
+use super::measured::{of_measurements, of_origin};
 use super::result::of_result;
+use super::times::of_times;
 use super::witness::{Sight, Witness, cycle_start, is_adrift, quoted, snapshot_of};
 use super::{Disagreement, Trailers, some_of, undone_cycle};
 use crate::model::goals::{Goal, Goals};
+use crate::model::mask;
 use crate::model::record::{CycleResult, NEXT_WORK, Record};
 use crate::model::snapshot::{FORMAT, Snapshot};
 use crate::model::text;
@@ -12,6 +15,7 @@ use crate::model::text;
 pub fn of_record(witness: &Witness<'_>) -> Vec<Disagreement> {
     let mut found = of_recorder(witness);
     found.extend(of_fields(witness));
+    found.extend(of_times(witness));
     found.extend(of_commits(witness));
     found.extend(of_snapshots(witness));
     found.extend(of_result(witness));
@@ -32,6 +36,16 @@ fn of_recorder(witness: &Witness<'_>) -> Vec<String> {
         return Vec::new();
     };
     let mut found = of_trailers(witness.record, recorder.trailers);
+    let repeated = recorder.trailers.repeated.iter();
+    found.extend(repeated.map(|name| format!("the commit has the trailer {name} more than once")));
+    let session = witness.record.session.as_deref();
+    if let Some(said) = recorder.session.filter(|said| Some(*said) != session) {
+        found.push(format!(
+            "session is {} in the record and {} in the summary that came with it",
+            quoted(session),
+            quoted(Some(said))
+        ));
+    }
     let message = witness.record.message();
     let meant = message.lines().next().unwrap_or_default();
     if recorder.subject.trim() != meant.trim() {
@@ -67,6 +81,8 @@ fn of_fields(witness: &Witness<'_>) -> Vec<String> {
     }
     let goal = record.goal_id.as_ref();
     let is_goal = goal.is_some_and(|id| !id.starts_with(NEXT_WORK));
+    // One that was cut short may have been so before its agent ended.
+    let has_agent = !matches!(record.result, CycleResult::Idle | CycleResult::Interrupted);
     let starts = |which| {
         snapshot_of(witness, which).is_none_or(|snapshot| snapshot.cycle_start_sha.is_some())
     };
@@ -77,6 +93,7 @@ fn of_fields(witness: &Witness<'_>) -> Vec<String> {
             ("score_after", record.score_after.is_some()),
             ("session", record.session.is_some()),
             ("definition", record.definition.is_some() || !is_goal),
+            ("agent", record.agent.is_some() || !has_agent),
             ("cycle_start_sha of the first snapshot", starts(0)),
             ("cycle_start_sha of the second snapshot", starts(1)),
         ]
@@ -84,6 +101,9 @@ fn of_fields(witness: &Witness<'_>) -> Vec<String> {
         .filter(|(_, is_there)| !is_there)
         .map(|(field, _)| format!("{field} is missing")),
     );
+    if record.result == CycleResult::Idle && record.agent.is_some() {
+        found.push("result is idle, and the record has an agent".to_owned());
+    }
     found
 }
 
@@ -145,6 +165,8 @@ fn of_commits(witness: &Witness<'_>) -> Vec<String> {
                 found.push(format!(
                     "commit_sha {sha} is no commit that undoes the cycle"
                 ));
+            } else if has_undo && !is_adrift {
+                found.extend(of_undo_words(record, &commit.message));
             }
         }
         Sight::Unseen => {}
@@ -222,6 +244,37 @@ fn of_snapshots(witness: &Witness<'_>) -> Vec<String> {
     found
 }
 
+/// Holds what the undo commit says of the regression against the record. What was measured after it, or settled by another
+/// session, it cannot tell.
+fn of_undo_words(record: &Record, message: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let is_cut = record.result == CycleResult::Interrupted;
+    let subject = message.lines().next().unwrap_or_default();
+    let goals = record.newly_failing.join(", ");
+    if let Some((_, named)) = subject.split_once(" regression in ")
+        && !is_cut
+        && named.trim() != goals
+    {
+        found.push(format!(
+            "newly_failing is [{goals}] in the record, the undo commit names {}",
+            text::clean_line(named)
+        ));
+    }
+    let Some(reason) = &record.reason else {
+        return found;
+    };
+    let said = message.lines().nth(2).unwrap_or_default().trim();
+    let is_masked = mask::is_masked(said) || mask::is_masked(reason);
+    if !is_cut && !is_masked && !record.is_environment_change() && said != reason.trim() {
+        found.push(format!(
+            "reason is {} in the record and {} in the undo commit",
+            quoted(Some(reason)),
+            quoted(Some(said))
+        ));
+    }
+    found
+}
+
 fn differs(
     field: &str,
     said: impl std::fmt::Display,
@@ -281,6 +334,11 @@ fn of_snapshot(witness: &Witness<'_>, (name, snapshot): (&str, &Snapshot)) -> Ve
         found
             .push("the second snapshot was taken of other goals, or from another start".to_owned());
     }
+    found.extend(of_measurements(
+        (name, snapshot),
+        witness.goals.seen().copied(),
+    ));
+    found.extend(of_origin(witness, (name, snapshot)));
     found.extend(of_goals(witness, (name, snapshot)));
     found
 }

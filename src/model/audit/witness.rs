@@ -52,6 +52,10 @@ pub struct Recorder<'a> {
     pub subject: &'a str,
     /// Its trailers.
     pub trailers: &'a Trailers,
+    /// When it was made, in seconds since 1970.
+    pub time: i64,
+    /// The session that the summary names which came with it.
+    pub session: Option<&'a str>,
 }
 
 /// One record, and everything that git holds about it.
@@ -67,6 +71,8 @@ pub struct Witness<'a> {
     pub start: Sight<Kept>,
     /// The snapshots before and after, as they were committed with the record, or why one cannot be read.
     pub snapshots: [Sight<Result<Snapshot, String>>; 2],
+    /// The snapshot that the first one says it was taken over from.
+    pub origin: Sight<Result<Snapshot, String>>,
     /// The goals that were measured, as a file of the start has them; gone if the start has a goals file and none of its files
     /// is what was measured.
     pub goals: Sight<&'a Goals>,

@@ -1,6 +1,7 @@
 use super::*;
 use crate::model::audit::{Kept, Recorder};
 use crate::model::goals;
+use crate::model::record::AgentReport;
 use crate::model::snapshot::{CheckResult, Measurement};
 
 const GOALS: &str = "version: 1\ngoals:\n  - {id: a, description: d, check: test -f a, weight: 5}\n  - {id: b, description: d, check: test -f b, weight: 3}\n";
@@ -17,7 +18,7 @@ fn measured(id: &str, passes: bool, weight: u8) -> Measurement {
         threshold: None,
         duration_s: 0.0,
         reason: None,
-        exit: None,
+        exit: Some(i32::from(!passes)),
         attempts: 1,
         flaky: false,
         tolerated: false,
@@ -35,6 +36,8 @@ struct Case {
     goals: Option<Goals>,
     added: usize,
     subject: Option<&'static str>,
+    summary: Option<&'static str>,
+    origin: Option<Snapshot>,
 }
 
 impl Case {
@@ -46,7 +49,7 @@ impl Case {
             let measured = vec![measured("a", a, 5), measured("b", true, 3)];
             Snapshot::new(
                 Some(7),
-                "t".into(),
+                "2026-02-03T04:05:10Z".into(),
                 Some("start".into()),
                 goals_digest,
                 measured,
@@ -63,7 +66,7 @@ impl Case {
             goals_passing: 2,
             goals_total: 2,
             goals_added: 0,
-            timestamp: "t".to_owned(),
+            timestamp: "2026-02-03T04:05:20Z".to_owned(),
             score_before: Some(before.score),
             score_after: Some(after.score),
             newly_failing: vec![],
@@ -71,8 +74,15 @@ impl Case {
             reason: None,
             definition: goals.find("a").map(Goal::definition),
             content: Some("new".to_owned()),
-            session: Some("s".to_owned()),
-            agent: None,
+            session: Some("20260203T040506Z-7188".to_owned()),
+            agent: Some(AgentReport {
+                name: "agent".to_owned(),
+                status: "done".to_owned(),
+                exit: Some(0),
+                duration_s: 1.0,
+                tokens: None,
+                cost_usd: None,
+            }),
             notes: vec![],
         };
         Case {
@@ -83,6 +93,8 @@ impl Case {
             goals: Some(goals),
             added: 0,
             subject: None,
+            summary: None,
+            origin: None,
         }
     }
 
@@ -117,6 +129,8 @@ impl Case {
                 id: "recorder",
                 subject: self.subject.unwrap_or(message.lines().next().unwrap()),
                 trailers: &trailers,
+                time: 1_770_091_525,
+                session: self.summary,
             }),
             commit: kept(self.content),
             start: kept("old"),
@@ -127,6 +141,10 @@ impl Case {
                     .map_or(Sight::Gone, |after| Sight::Seen(Ok(after))),
             ],
             goals: self.goals.as_ref().map_or(Sight::Gone, Sight::Seen),
+            origin: self
+                .origin
+                .clone()
+                .map_or(Sight::Unseen, |it| Sight::Seen(Ok(it))),
             added: Some(self.added),
             differs_in: vec![],
         });
@@ -212,6 +230,7 @@ fn what_the_writer_writes_agrees() {
                 it.record.goal_id = None;
                 it.record.definition = None;
                 it.record.result = CycleResult::Idle;
+                it.record.agent = None;
                 it.record.newly_passing = vec!["b".to_owned()];
             }),
         ),
@@ -382,6 +401,111 @@ fn what_every_record_has_and_what_was_measured_cannot_be_left_out_or_exchanged()
         ),
     ];
     are_named(&forgeries);
+}
+
+#[test]
+fn times_sessions_agents_and_measurements_that_contradict_each_other_are_named() {
+    let forgeries: [Forgery; 12] = [
+        (
+            |it| it.record.timestamp = "2001-01-01T00:00:00Z".to_owned(),
+            "timestamp is 2001-01-01T00:00:00Z in the record, its session began at 2026-02-03T04:05:06Z and its commit was made at 2026-02-03T04:05:25Z",
+        ),
+        (
+            |it| it.record.timestamp = "2026-02-05T04:05:20Z".to_owned(),
+            "timestamp is 2026-02-05T04:05:20Z in the record, its session began at 2026-02-03T04:05:06Z and its commit was made at 2026-02-03T04:05:25Z",
+        ),
+        (
+            |it| it.record.timestamp = "yesterday".to_owned(),
+            "timestamp is yesterday, which is no time",
+        ),
+        (
+            |it| it.before.timestamp = "2001-01-01T00:00:00Z".to_owned(),
+            "timestamp is 2001-01-01T00:00:00Z in the first snapshot, its session began at 2026-02-03T04:05:06Z and the record was made at 2026-02-03T04:05:20Z",
+        ),
+        (
+            |it| it.record.session = Some("mine".to_owned()),
+            "session is mine, which no session is called",
+        ),
+        (
+            |it| it.summary = Some("20260203T040507Z-1"),
+            "session is \"20260203T040506Z-7188\" in the record and \"20260203T040507Z-1\" in the summary that came with it",
+        ),
+        (|it| it.record.agent = None, "agent is missing"),
+        (
+            |it| it.after.as_mut().unwrap().goals[1].exit = Some(1),
+            "b of the second snapshot is pass with exit 1",
+        ),
+        (
+            |it| it.before.taken_from = Some("fitness-9.json".to_owned()),
+            "the first snapshot says that it was taken over from fitness-9.json, which is no second snapshot of before",
+        ),
+        (
+            |it| it.before.taken_from = Some("fitness-9-post.json".to_owned()),
+            "the first snapshot says that it was taken over from fitness-9-post.json, which is no second snapshot of before",
+        ),
+        (
+            |it| it.after.as_mut().unwrap().taken_from = Some("fitness-6-post.json".to_owned()),
+            "the second snapshot says that it was taken over from fitness-6-post.json, which is no second snapshot of before",
+        ),
+        (
+            |it| {
+                it.origin = Some(it.before.clone());
+                it.before.taken_from = Some("fitness-6-post.json".to_owned());
+                it.before.timestamp = "2026-02-03T04:05:09Z".to_owned();
+            },
+            "the first snapshot says that it was taken over from fitness-6-post.json, and differs in timestamp",
+        ),
+    ];
+    are_named(&forgeries);
+    let taken_over = Case::with(|it| {
+        it.before.timestamp = "2025-12-24T00:00:00Z".to_owned();
+        it.origin = Some(it.before.clone());
+        it.before.taken_from = Some("fitness-0-baseline.json".to_owned());
+        it.summary = Some("20260203T040506Z-7188");
+    });
+    assert_eq!(taken_over.told(), Vec::<String>::new());
+}
+
+#[test]
+fn the_words_of_an_undo_are_those_of_its_record() {
+    let message =
+        "revert: evolve cycle 7 regression in a, b\n\nbecause\n\nThe content is again that of x.\n";
+    let record = Record {
+        result: CycleResult::Regressed,
+        newly_failing: vec!["a".to_owned(), "b".to_owned()],
+        reason: Some("because".to_owned()),
+        ..Case::improved().record
+    };
+    assert_eq!(of_undo_words(&record, message), Vec::<String>::new());
+    let forged = Record {
+        newly_failing: vec!["a".to_owned()],
+        reason: Some("all good".to_owned()),
+        ..record.clone()
+    };
+    assert_eq!(
+        of_undo_words(&forged, message),
+        [
+            "newly_failing is [a] in the record, the undo commit names a, b",
+            "reason is \"all good\" in the record and \"because\" in the undo commit"
+        ]
+    );
+    // Found out after it, told by another session, or masked in one of them.
+    for (result, reason) in [
+        (CycleResult::Regressed, "environment changed: a"),
+        (CycleResult::Interrupted, "the session died in mid-cycle"),
+        (CycleResult::Regressed, "token ***"),
+    ] {
+        let other = Record {
+            result,
+            reason: Some(reason.to_owned()),
+            ..record.clone()
+        };
+        assert_eq!(
+            of_undo_words(&other, message),
+            Vec::<String>::new(),
+            "{reason}"
+        );
+    }
 }
 
 #[track_caller]

@@ -1,0 +1,113 @@
+//! What git holds beside a record: the summary that came with it, the snapshot that it took over, keys that nobody reads.
+
+use serde_json::Value;
+
+use super::Auditor;
+use crate::error::Result;
+use crate::model::audit::Sight;
+use crate::model::ledger as names;
+use crate::model::record::Record;
+use crate::model::schema;
+use crate::model::snapshot::Snapshot;
+use crate::model::text;
+
+/// How the summary names its session.
+const SESSION: &str = "- session: ";
+/// How many unknown keys are named.
+const SHOWN: usize = 20;
+
+impl Auditor<'_> {
+    /// Returns the session that the summary names which came with a record; none if none came with it, as when another session
+    /// completed the record of a dead one.
+    pub(super) fn session_beside(&self, recorder: usize) -> Result<Option<String>> {
+        let id = |place: usize| {
+            let tree = self.past.tree(place);
+            self.repo.file_id(&tree, names::SUMMARY)
+        };
+        let Some(mine) = id(recorder)? else {
+            return Ok(None);
+        };
+        for parent in self.past.parents(recorder) {
+            if id(*parent)?.as_ref() == Some(&mine) {
+                return Ok(None);
+            }
+        }
+        if self.repo.blob_size(&mine)? as u64 > names::most_bytes(names::SUMMARY) {
+            return Ok(None);
+        }
+        let summary = self.repo.blob(&mine)?;
+        let summary = String::from_utf8_lossy(&summary);
+        let named = summary.lines().find_map(|line| line.strip_prefix(SESSION));
+        Ok(named.map(str::to_owned))
+    }
+
+    /// Returns the snapshot that a first one says it was taken over from, as it lay beside it. Where two branches each wrote one of
+    /// that name, which it was cannot be seen.
+    pub(super) fn origin(
+        &mut self,
+        recorder: Option<usize>,
+        before: Option<&Snapshot>,
+    ) -> Result<Sight<Result<Snapshot, String>>> {
+        let name = before.and_then(|before| before.taken_from.as_ref());
+        let (Some(place), Some(name)) = (recorder, name) else {
+            return Ok(Sight::Unseen);
+        };
+        let path = format!("{}/{name}", names::FOLDER);
+        if self.repeated.contains(&path) {
+            return Ok(Sight::Unseen);
+        }
+        let counted = self.snapshots;
+        let origin = self.snapshot(Some(place), &path);
+        self.snapshots = counted;
+        origin
+    }
+
+    /// Says which commits of `evolve`'s were made again, and by whom: what they are called now is in no record.
+    pub(super) fn rewritten(&self) -> Option<String> {
+        let by = |place: usize| {
+            let who = text::clean_line(self.past.rewriter(place)?);
+            Some(format!("{} by {who}", self.past.id(place)))
+        };
+        let all: Vec<String> = (0..self.past.len()).filter_map(by).collect();
+        (!all.is_empty()).then(|| {
+            format!(
+                "commits of cycles were made again, as `git commit --amend` and `git rebase` do: {}",
+                text::some_of(&all, SHOWN)
+            )
+        })
+    }
+
+    /// Notes the keys of a document that nothing here reads.
+    pub(super) fn note_unknown(&mut self, (schema, what): (&str, &str), bytes: &[u8]) {
+        if let Ok(value) = serde_json::from_slice::<Value>(bytes) {
+            let found = schema::unknown_keys(schema, &value);
+            let named = found
+                .iter()
+                .map(|key| format!("{} of {what}", text::clean_line(key)));
+            self.unknown.extend(named);
+        }
+    }
+
+    /// Says which keys nothing here reads: those of a newer version, or nobody's.
+    pub(super) fn unknown_keys(&mut self, lines: &[String]) -> Option<String> {
+        for line in lines.iter() {
+            let cycle = match serde_json::from_str::<Record>(line) {
+                Ok(record) => record.cycle,
+                Err(_) => continue,
+            };
+            self.note_unknown(
+                ("record", &format!("the record of cycle {cycle}")),
+                line.as_bytes(),
+            );
+        }
+        let found = Vec::from_iter(&self.unknown);
+        (!found.is_empty()).then(|| {
+            let owned: Vec<String> = found.into_iter().cloned().collect();
+            format!(
+                "{} that this version does not know and does not look at: {}",
+                text::count(owned.len(), "key"),
+                text::some_of(&owned, SHOWN)
+            )
+        })
+    }
+}
