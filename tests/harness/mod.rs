@@ -496,8 +496,9 @@ fn read_all(stream: &mut impl Read) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// The pid of `evolve` itself, for the script of a check, an agent or a git: their parent is its supervising process.
-pub const EVOLVE_PID: &str = "$(cut -d' ' -f4 /proc/$PPID/stat)";
+/// The pid of `evolve` itself, for the script of a check, an agent or a git: the parent of its supervising process, below which
+/// all of them run, with a shell between or none.
+pub const EVOLVE_PID: &str = "$(p=$PPID; until grep -q __supervise /proc/$p/cmdline; do p=$(cut -d' ' -f4 /proc/$p/stat); done; cut -d' ' -f4 /proc/$p/stat)";
 
 /// Waits until something holds; fails the test if it never does.
 #[track_caller]
