@@ -40,9 +40,15 @@ fn state(repo: &TestRepo) -> String {
     )
 }
 
-/// The command between backticks on the line of the hint.
+/// The command between backticks on the line of the hint that puts the folder back.
 fn way_back(run: &Run) -> String {
-    let hint = run.stderr.lines().find(|line| line.starts_with("hint: "));
+    command_in(run, "cp -a ")
+}
+
+/// The command between backticks on the line of the hint that holds some words.
+fn command_in(run: &Run, words: &str) -> String {
+    let is_it = |line: &&str| line.starts_with("hint: ") && line.contains(words);
+    let hint = run.stderr.lines().find(is_it);
     let hint = hint.unwrap_or_else(|| panic!("no hint: {}", run.stderr));
     hint.split('`').nth(1).expect("a command").to_owned()
 }
@@ -146,6 +152,25 @@ fn the_copy_is_not_lost_when_the_program_is_started_again_first() {
         sh(&repo, &way_back(&again));
         assert_eq!(state(&repo), before, "{what}");
     }
+}
+
+#[test]
+fn a_new_clone_in_the_place_of_a_repository_that_a_session_died_in_is_worked_in_when_the_copy_is_gone()
+ {
+    let repo = repository();
+    sh(&repo, "git clone -q . \"$OUT/elsewhere\"");
+    repo.cycle(&format!("touch a; kill -9 {EVOLVE_PID}; sleep 60"));
+    sh(
+        &repo,
+        "cd ..; rm -rf repo; git clone -q \"$OUT/elsewhere\" repo; cd repo; git config user.name n; git config user.email n",
+    );
+    repo.agent_does(&["touch a"]);
+    let run = repo.run(&["--max-cycles=1"]).expect(3);
+    let first = run.stderr.find("rm -rf").unwrap();
+    assert!(first < run.stderr.find("cp -a").unwrap(), "{}", run.stderr);
+    sh(&repo, &command_in(&run, "rm -rf"));
+    repo.run(&["--max-cycles=1"]).expect(0);
+    assert_eq!(repo.each("result"), ["improved"]);
 }
 
 #[test]

@@ -317,6 +317,18 @@ fn an_operation_in_progress_is_refused_with_the_way_out() {
 }
 
 #[test]
+fn conflicts_in_the_ledger_that_git_takes_for_no_operation_are_refused() {
+    let commit = "mkdir -p .agents/evolve; echo $(git branch --show-current) >.agents/evolve/fitness-1.json; git add .agents; git commit -qm l";
+    let script = format!(
+        "git switch -qc third HEAD~1; {commit}; git switch -q main; {commit}; git merge -q --squash third"
+    );
+    assert_snapshot!(state_is_refused(&script), @r#"
+    error: a merge left conflicts in evolve's own files: .agents/evolve/fitness-1.json
+    hint: keep this branch's: `git restore --source=HEAD --staged --worktree .agents/evolve`, and commit the rest; or take the merge back: `git reset --merge`
+    "#);
+}
+
+#[test]
 fn a_head_without_a_branch_is_refused() {
     assert_snapshot!(state_is_refused("git switch -q --detach"), @r#"
     error: HEAD is detached: there is no branch to commit to

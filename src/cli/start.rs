@@ -17,6 +17,7 @@ use crate::effects::process::Supervisor;
 use crate::effects::repo::Repo;
 use crate::effects::sandbox::{self, Ground, Inmate, Sandbox};
 use crate::effects::stop::{self, Stop};
+use crate::effects::workspace::Workspace;
 use crate::effects::{clock, files, guard, lock, logs, program};
 use crate::engine;
 use crate::error::{Error, Result};
@@ -94,6 +95,7 @@ async fn start(
         return Ok(tell(events, Ending::stopped(&repo, &words)));
     }
     repo.ready_head()?;
+    Workspace { repo: &repo }.refuse_conflicts()?;
     let Place {
         repo,
         goals_file,

@@ -368,8 +368,11 @@ impl Mirror {
                 self.common.display()
             ))
             .hint(format!(
-                "put that one back with `{way_back}`, or remove the copy of it: `rm -rf {}`",
+                "if you made it yourself, as with a new clone, remove the copy of the old one: `rm -rf {}`",
                 quoted(&self.folder)
+            ))
+            .hint(format!(
+                "if not, put the old one back, as it was before the agent: `{way_back}`"
             ))),
             Some(_) | None => Ok(()),
         }

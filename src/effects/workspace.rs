@@ -221,6 +221,11 @@ pub struct Workspace<'a> {
 }
 
 impl Workspace<'_> {
+    /// Refuses conflicts in the ledger's files (exit 3): to git they are no operation in progress, and no change of content.
+    pub fn refuse_conflicts(&self) -> Result<()> {
+        status::refuse_conflicts(&self.repo.git)
+    }
+
     /// Looks at the tree before a cycle. Refuses one that has tracked changes, naming them (exit 3).
     pub fn begin(&self, session: &str, cycle: u64) -> Result<Start> {
         let folders = self.look_through()?;

@@ -1,9 +1,15 @@
 //! What git says of the working tree, sorted into what the loop asks about. What is uncommitted inside submodules is asked
 //! there, where git may go.
 
+use std::collections::BTreeSet;
+
 use crate::effects::git::Git;
 use crate::error::{Error, Result};
-use crate::model::ledger::is_ledger_path;
+use crate::model::ledger::{FOLDER, QUEUE, is_ledger_path};
+use crate::model::text;
+
+/// How many files with conflicts are named.
+const SHOWN: usize = 5;
 
 /// Lists changes, but not those within submodules.
 const STATUS: [&str; 5] = [
@@ -35,6 +41,31 @@ pub fn read(git: &Git, with_ignored: bool) -> Result<Status> {
         true => ask(git, &["--untracked-files=all", "--ignored=matching"]),
         false => ask(git, &["--untracked-files=all"]),
     }
+}
+
+/// Refuses an index with conflicts in the ledger's files, as a merge that git does not remember leaves them: `git merge --squash`,
+/// `git stash pop`.
+pub fn refuse_conflicts(git: &Git) -> Result<()> {
+    let listed = git.run(&["ls-files", "--unmerged", "-z", "--", ".agents"])?;
+    let paths = listed.split(|byte| *byte == 0).filter_map(|line| {
+        let path = line.splitn(2, |byte| *byte == b'\t').nth(1)?;
+        is_ledger_path(path).then(|| String::from_utf8_lossy(path).into_owned())
+    });
+    let files: Vec<String> = paths.collect::<BTreeSet<_>>().into_iter().collect();
+    if files.is_empty() {
+        return Ok(());
+    }
+    let of = |place: &&str| files.iter().any(|file| file.starts_with(*place));
+    let places = [FOLDER, QUEUE].into_iter().filter(of);
+    let places: Vec<&str> = places.collect();
+    Err(Error::unsafe_repo(format!(
+        "a merge left conflicts in evolve's own files: {}",
+        text::some_of(&files, SHOWN)
+    ))
+    .hint(format!(
+        "keep this branch's: `git restore --source=HEAD --staged --worktree {}`, and commit the rest; or take the merge back: `git reset --merge`",
+        places.join(" ")
+    )))
 }
 
 /// Returns untracked files that are not ignored, and instead of what lies in a folder without a tracked file that folder, with
