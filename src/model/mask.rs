@@ -9,6 +9,7 @@ mod accounts;
 mod assigned;
 mod shapes;
 mod stream;
+mod words;
 
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -98,6 +99,7 @@ fn found(text: &str) -> Vec<Range<usize>> {
     let mut all = shapes::found(text);
     all.extend(assigned::found(text));
     all.extend(accounts::found(text));
+    all.extend(words::found(text));
     if let Some(Some(known)) = KNOWN.get() {
         all.extend(known.find_iter(text).map(|found| found.range()));
     }

@@ -155,6 +155,50 @@ fn what_is_assigned_to_a_secrets_name_is_masked_and_its_name_stays() {
 }
 
 #[test]
+fn a_secret_of_letters_alone_is_masked_where_it_is_all_that_is_said() {
+    for (text, masked) in [
+        ("password: correcthorsebattery", "password: ***"),
+        (
+            "db.password = correcthorse\r\nnext",
+            "db.password = ***\r\nnext",
+        ),
+        ("INFO passwd: CORRECTHORSE  \n", "INFO passwd: ***  \n"),
+        (
+            "lesson: the secret => correcthorse",
+            "lesson: the secret => ***",
+        ),
+        ("  - token: correcthorse\n", "  - token: ***\n"),
+        ("my auth_token: correcthorse", "my auth_token: ***"),
+        (
+            "{\"a\":\"api_key: correcthorse\\n\"}",
+            "{\"a\":\"api_key: ***\\n\"}",
+        ),
+        ("say 'password: correcthorse'", "say 'password: ***'"),
+    ] {
+        assert_eq!(secrets(text), masked);
+        assert_eq!(secrets(masked), masked);
+    }
+    for text in [
+        "password: required",
+        "token: expected",
+        "secret: undefined",
+        "passphrase: optional",
+        "api_key: yourapikey",
+        "error: unexpected token: identifier",
+        "invalid token: punctuator",
+        "password: correct horse battery",
+        "password: correcthorse for the first login",
+        "    password: SecretString",
+        "  { password: userpassword, token: sessiontoken }",
+        "let secret = nextsecret;",
+        "password: correct",
+        "tokens: something, secretly: something",
+    ] {
+        assert_eq!(secrets(text), text);
+    }
+}
+
+#[test]
 fn passwords_of_accounts_are_masked_and_the_account_stays() {
     for (text, masked) in [
         (
