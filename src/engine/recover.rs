@@ -41,9 +41,6 @@ pub fn recover(repo: &Repo, diary: &Diary, events: &Events) -> Result<Option<End
     if journal.is_of(&repo.own_places()) {
         end_leftovers(&journal.session)?;
     }
-    mend_place(repo, &mut journal)?;
-    refuse_recorded(repo, diary, &journal)?;
-    files::remove_temporaries(&repo.private.join("logs").join(&journal.session));
     let workspace = Workspace { repo };
     if let (Some(start), None) = (&journal.start, &journal.slot) {
         let opened = start.open(&repo.own_places(), &repo.root);
@@ -54,6 +51,9 @@ pub fn recover(repo: &Repo, diary: &Diary, events: &Events) -> Result<Option<End
             record.notes.extend(opened);
         }
     }
+    mend_place(repo, &mut journal)?;
+    refuse_recorded(repo, diary, &journal)?;
+    files::remove_temporaries(&repo.private.join("logs").join(&journal.session));
     if let Some(start) = &journal.start {
         let changed = start.hold_users(repo)?;
         if let (Some(record), Phase::Agent) = (&mut journal.record, journal.phase) {
