@@ -355,8 +355,7 @@ pub fn run(arguments: Arguments) -> Result<u8> {
         trace();
     }
     if let Some(dir) = &global.dir {
-        std::env::set_current_dir(dir)
-            .map_err(|cause| Error::usage(format!("cannot go to {}: {cause}", dir.display())))?;
+        place::go_to(dir, command.is_none() && !run.dry_run)?;
     }
     match command {
         None if run.dry_run => measure::dry_run(&global, &run),

@@ -4,28 +4,25 @@ use std::collections::BTreeMap;
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
+use std::process::Stdio;
 
-use crate::harness::TestRepo;
+use crate::harness::{Run, TestRepo, finish};
 
 /// What an agent can do to modes with one command.
-const SHUT: [&str; 18] = [
+const SHUT: [&str; 14] = [
     "chmod 555 .",
     "chmod 000 .",
     "chmod 000 .git",
-    "chmod 500 .git .git/refs .git/refs/heads",
-    "chmod 500 .git/objects .git/objects/??",
+    "chmod 500 .git/objects .git/objects/?? .git/refs/heads .git/refs .git",
     "chmod 000 .git/objects/??/*",
     "chmod 000 .git/HEAD .git/index .git/config",
-    "chmod 000 .git/hooks .git/info .git/logs",
-    "chmod 000 .git/refs; chmod 000 .git/logs/HEAD",
+    "chmod 000 .git/logs/HEAD .git/hooks .git/info .git/logs .git/refs",
     "chmod 000 .git/evolve",
     "chmod -R a-rwx .git",
     "chmod 000 .agents",
     "chmod 000 .agents/evolve/* .agents/evolve",
-    "chmod 000 GOALS.yaml tracked",
+    "chmod 000 GOALS.yaml tracked unt/f",
     "chmod 000 sub",
-    "chmod 000 unt",
-    "chmod 000 unt/f",
     "chmod -R 000 sub unt; chmod 000 .",
 ];
 
@@ -71,6 +68,17 @@ fn folders(repo: &TestRepo) -> BTreeMap<String, u32> {
     found
 }
 
+/// Runs the program on the repository from a folder beside it.
+fn from_outside(repo: &TestRepo, arguments: &[&str]) -> Run {
+    let mut command = repo.command(repo.program());
+    command.current_dir(repo.home()).arg("-C").arg(repo.root());
+    command
+        .args(arguments)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    finish(command.spawn().unwrap())
+}
+
 /// What the newest record says that was done about modes.
 fn said(repo: &TestRepo) -> String {
     let notes = repo.newest()["notes"].to_string();
@@ -81,7 +89,7 @@ fn said(repo: &TestRepo) -> String {
 
 #[test]
 fn a_good_change_is_kept_whatever_the_agent_shut_by_a_mode() {
-    for shut in SHUT {
+    for (index, shut) in SHUT.into_iter().enumerate() {
         let repo = lived_in();
         let before = folders(&repo);
         repo.cycle(&format!("touch a; {shut}")).expect(0);
@@ -94,7 +102,9 @@ fn a_good_change_is_kept_whatever_the_agent_shut_by_a_mode() {
         assert_eq!(repo.read("unt/f"), "untracked\n");
         assert!(repo.quarantined().is_empty(), "{shut}");
         assert_eq!(repo.status(), ["?? unt/"], "{shut}");
-        repo.evolve(&["--agent=false", "--max-cycles=1"]).expect(0);
+        if index < 3 {
+            repo.evolve(&["--agent=false", "--max-cycles=1"]).expect(0);
+        }
     }
 }
 
@@ -111,4 +121,131 @@ fn a_regression_is_undone_whatever_the_agent_shut_by_a_mode() {
         assert_eq!(repo.files(), files, "{shut}");
         assert_eq!(folders(&repo), before, "{shut}");
     }
+}
+
+#[test]
+fn a_folder_that_the_user_keeps_shut_stays_so_also_where_an_undo_writes_in_it() {
+    let repo = lived_in();
+    set(&repo, "sub/deep", 0o555);
+    set(&repo, "sub", 0o2550);
+    set(&repo, "unt", 0o500);
+    let (before, files) = (folders(&repo), repo.files());
+    repo.cycle("touch a").expect(0);
+    assert_eq!(repo.newest()["notes"], serde_json::Value::Null);
+    assert_eq!(folders(&repo), before);
+    fs::remove_file(repo.path("a")).unwrap();
+    repo.git(&["commit", "--quiet", "--all", "-m", "without a"]);
+    let edit = "chmod -R u+w sub unt; rm sub/kept; echo other >sub/deep/file; rm unt/f";
+    for shut in ["", "; chmod 000 sub", "; rm -rf sub unt"] {
+        repo.cycle(&format!("{edit}{shut}")).expect(0);
+        assert_eq!(repo.each("result").last().unwrap(), "regressed", "{shut}");
+        assert_eq!(folders(&repo), before, "{shut}");
+        assert_eq!(repo.files(), files, "{shut}");
+    }
+    // Else the test's own folder could not be removed.
+    for folder in ["sub", "sub/deep", "unt"] {
+        set(&repo, folder, 0o755);
+    }
+}
+
+#[test]
+fn a_run_that_was_killed_after_its_agent_had_shut_everything_is_settled_by_the_next_start() {
+    for shut in [
+        "chmod 000 .",
+        "chmod 000 .git",
+        "chmod -R a-rwx .git",
+        "chmod 000 .git/evolve/* .git/evolve sub unt",
+        "chmod 000 $HOME/.local/state/evolve/* $HOME/.local/state/evolve .git/evolve",
+        "chmod 000 GOALS.yaml tracked unt/f; chmod -R a-w .",
+    ] {
+        let repo = lived_in();
+        let (before, files) = (folders(&repo), repo.files());
+        let kill = format!(
+            "pid=$(head -n 1 .git/evolve/lock | cut -d' ' -f1); rm sub/kept; echo other >tracked; {shut}; kill -9 $pid; sleep 60"
+        );
+        repo.cycle(&kill).expect(137);
+        // By its name, as a scheduler does: nobody can go to it.
+        from_outside(&repo, &["--agent=true", "--max-cycles=1"]).expect(0);
+        let results = repo.each("result");
+        assert_eq!(results[0], "interrupted", "{shut}");
+        assert_eq!(folders(&repo), before, "{shut}");
+        assert_eq!(repo.files(), files, "{shut}");
+    }
+}
+
+#[test]
+fn a_repository_that_cannot_be_looked_into_is_refused_with_the_true_reason() {
+    let repo = lived_in();
+    for (shut, name) in [(".", "repo"), (".git", ".git")] {
+        let was = mode(&repo.path(shut));
+        set(&repo, shut, 0);
+        for command in [&["--agent=true"][..], &["status"]] {
+            let run = from_outside(&repo, command).expect(3);
+            let path = repo.path(shut).canonicalize().unwrap();
+            let path = path.display();
+            assert!(path.to_string().ends_with(name));
+            let said = format!("{path} cannot be looked into: its mode is 000\n");
+            assert!(run.stderr.contains(&said), "{}", run.stderr);
+            assert!(run.stderr.contains(&format!("`chmod u+rwx {path}`")));
+        }
+        set(&repo, shut, was);
+    }
+    repo.cycle("touch a").expect(0);
+}
+
+#[test]
+fn what_the_user_cannot_read_is_named_once_and_ends_no_run() {
+    let repo = lived_in();
+    repo.write("secret", "theirs");
+    repo.write("closed/in", "theirs");
+    set(&repo, "secret", 0);
+    set(&repo, "closed", 0);
+    repo.agent_does(&["touch x", "touch a; rm -f secret"]);
+    let run = repo.run(&["--max-cycles=2"]).expect(0);
+    let said =
+        "not readable for the user that runs evolve, an agent could lose them: secret, closed/";
+    assert_eq!(run.stderr.matches(said).count(), 1, "{}", run.stderr);
+    let notes = repo.newest()["notes"].to_string();
+    assert!(
+        notes.contains("untracked files that are gone and had no copy: secret"),
+        "{notes}"
+    );
+    assert_eq!(mode(&repo.path("closed")), 0);
+    set(&repo, "closed", 0o700);
+}
+
+#[test]
+fn an_agent_that_shuts_its_copy_is_judged_like_any_other() {
+    for (script, result) in [
+        ("touch a; chmod 000 sub GOALS.yaml .agents", "improved"),
+        ("rm sub/kept; chmod 000 .git sub; chmod 000 .", "regressed"),
+    ] {
+        let repo = lived_in();
+        repo.agent_does(&[script]);
+        repo.run(&["--isolate", "--max-cycles=1"]).expect(0);
+        assert_eq!(repo.each("result"), [result], "{script}");
+    }
+}
+
+#[test]
+fn what_a_link_in_place_of_the_copy_leads_to_is_left_alone() {
+    let repo = lived_in().with_out();
+    let victim = repo.outside().join("victim");
+    fs::create_dir_all(victim.join(".agents/evolve/outbox")).unwrap();
+    fs::create_dir_all(victim.join("shut")).unwrap();
+    fs::write(victim.join(".agents/evolve/outbox/give-up"), "precious").unwrap();
+    fs::set_permissions(victim.join("shut"), Permissions::from_mode(0o000)).unwrap();
+    nix::unistd::mkfifo(&victim.join(".gitignore"), nix::sys::stat::Mode::S_IRWXU).unwrap();
+    repo.agent_does(&["d=$PWD; cd /; rm -rf \"$d\"; ln -s \"$OUT/victim\" \"$d\""]);
+    let run = repo.run(&["--isolate", "--max-cycles=1"]).expect(3);
+    assert!(
+        run.stderr.contains("was removed or replaced meanwhile"),
+        "{}",
+        run.stderr
+    );
+    assert!(fs::symlink_metadata(victim.join(".gitignore")).is_ok());
+    assert!(victim.join(".agents/evolve/outbox/give-up").exists());
+    assert_eq!(mode(&victim.join("shut")), 0);
+    assert!(!repo.newest().to_string().contains("precious"));
+    repo.cycle("touch a").expect(0);
 }

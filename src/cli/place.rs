@@ -1,9 +1,13 @@
 //! Where a session works: in the user's checkout, or in a slot beside it, and what slots are given.
 
+use std::path::Path;
+
 use crate::cli::RunOptions;
 use crate::cli::config::user_config;
 use crate::effects::isolation::Isolation;
+use crate::effects::modes;
 use crate::effects::repo::Repo;
+use crate::engine;
 use crate::error::{Error, Result};
 use crate::event::Events;
 use crate::model::goals::{Settings, Where};
@@ -18,6 +22,25 @@ pub struct Place {
     pub goals_file: GoalsFile,
     /// The slot, if there is one.
     pub isolation: Option<Isolation>,
+}
+
+/// Goes to the folder that was named. Where a session in it was cut short after its agent had shut it, it is opened for the loop.
+pub fn go_to(dir: &Path, is_loop: bool) -> Result<()> {
+    let go = || std::env::set_current_dir(dir);
+    let Err(cause) = go() else {
+        return Ok(());
+    };
+    let absolute = std::path::absolute(dir).unwrap_or_else(|_| dir.to_owned());
+    if is_loop {
+        engine::open_shut(&absolute);
+    }
+    go().or_else(|_| {
+        modes::refuse_shut(&absolute)?;
+        Err(Error::usage(format!(
+            "cannot go to {}: {cause}",
+            dir.display()
+        )))
+    })
 }
 
 /// Finds the place, and makes the slot if there is to be one.

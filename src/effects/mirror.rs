@@ -26,6 +26,7 @@ use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use crate::effects::files;
+use crate::effects::modes;
 use crate::effects::places::{self, Places, folder_name};
 use crate::effects::quarantine::Quarantine;
 use crate::error::{Error, Result};
@@ -67,6 +68,17 @@ impl Mirror {
 
     fn copy(&self) -> PathBuf {
         self.folder.join("git")
+    }
+
+    /// Opens the copy to its owner where it was shut by a mode, with the folder that it lies in; `since` as for a git directory.
+    pub fn open(&self, since: i64) {
+        let above = self.folder.parent().unwrap_or(&self.folder);
+        let way = [above, &self.folder, &self.copy()];
+        // All of them, one after the other.
+        let shut = way.iter().filter(|folder| modes::open_folder(folder));
+        if shut.count() > 0 {
+            modes::open_git_dir(&self.folder, since);
+        }
     }
 
     /// Brings the copy up to date. `around` are git directories of submodules that lie in the working tree.

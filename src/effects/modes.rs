@@ -21,9 +21,9 @@ use crate::model::text;
 
 /// What the owner needs of a folder.
 pub const FOLDER: u32 = 0o700;
-/// What the owner needs of a file that git or `evolve` writes to in place.
+/// What the owner needs of a file that is written to in place.
 const FILE: u32 = 0o600;
-/// What the owner needs of a file that is only read, or replaced as a whole.
+/// What the owner needs of a file that is only read.
 const READ: u32 = 0o400;
 /// The bits of a mode.
 const BITS: u32 = 0o7777;
@@ -269,8 +269,8 @@ pub fn open_to_read(file: &Path, usual: u32) -> bool {
 }
 
 /// Lets the owner read a file and write to it; says whether that was denied.
-pub fn open_to_write(file: &Path) -> bool {
-    open_file(file, 0o666, FILE)
+pub fn open_to_write(file: &Path, usual: u32) -> bool {
+    open_file(file, usual, FILE)
 }
 
 /// Opens a file to its owner, if that lacks what is needed, with the mode that it would have if it were written anew: what

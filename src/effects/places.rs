@@ -30,13 +30,18 @@ pub fn of_user(variable: &str, below_home: &str) -> Option<PathBuf> {
         .filter(|folder| folder.is_absolute())
 }
 
+/// Returns the folder in which `evolve` keeps what must not lie in a repository.
+pub fn state() -> Option<PathBuf> {
+    Some(of_user("XDG_STATE_HOME", ".local/state")?.join("evolve"))
+}
+
 /// Returns the path of a file that is kept for a working tree outside of its repository, where an agent in a sandbox cannot
 /// write: `$XDG_STATE_HOME/evolve/<name and digest of the git directory's path>.<kind>`. None where that would be in the
 /// repository itself, or nowhere.
 pub fn outside(places: &Places, kind: &str) -> Option<PathBuf> {
     let git_dir = real(&places.git_dir)?;
     let common = real(&places.common)?;
-    let folder = of_user("XDG_STATE_HOME", ".local/state")?.join("evolve");
+    let folder = state()?;
     let name = format!("{}.{kind}", folder_name(&git_dir));
     (!folder.starts_with(common)).then(|| folder.join(name))
 }

@@ -238,7 +238,7 @@ impl TestRepo {
     }
 
     /// The program, in a place where its user can reach it.
-    fn program(&self) -> PathBuf {
+    pub fn program(&self) -> PathBuf {
         match self.user {
             Some(_) => self.folder.path().join("evolve"),
             None => PathBuf::from(env!("CARGO_BIN_EXE_evolve")),

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use super::{Start, Workspace};
 use crate::effects::keep;
+use crate::effects::mirror::Mirror;
 use crate::effects::modes::{self, Done, Folders};
 use crate::effects::pipes;
 use crate::effects::places::Places;
@@ -23,6 +24,9 @@ impl Start {
         let mut done = Done::default();
         if self.guarded.is_empty() {
             return done;
+        }
+        if let Ok(mirror) = Mirror::of(places) {
+            mirror.open(self.since);
         }
         let mut folders = vec![&places.common];
         // That of a linked working tree may be named by a path of its own.
@@ -106,13 +110,13 @@ impl Workspace<'_> {
         tree.give_back(&self.repo.root);
     }
 
-    /// Lets the owner read a tracked file of which the index has noted this mode, as git shows it; says whether that was denied.
+    /// Lets the owner read and write a tracked file of which the index has noted this mode, as git shows it; says whether that was denied.
     pub(super) fn open_tracked(&self, path: &Path, mode: &[u8]) -> bool {
         let usual = match mode {
             b"100755" => 0o777,
             _ => 0o666,
         };
-        modes::open_to_read(&self.repo.root.join(path), usual)
+        modes::open_to_write(&self.repo.root.join(path), usual)
     }
 }
 
@@ -134,7 +138,7 @@ fn open_ledger(root: &Path) -> Vec<PathBuf> {
             .flatten()
         {
             let path = Path::new(folder).join(entry.file_name());
-            if folder != ".agents" && modes::open_to_write(&root.join(&path)) {
+            if folder != ".agents" && modes::open_to_write(&root.join(&path), 0o666) {
                 opened.push(path);
             }
         }

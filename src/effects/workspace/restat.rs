@@ -18,7 +18,7 @@ const SLACK: i64 = 2;
 impl Workspace<'_> {
     /// Forgets what the index has noted of files that changed since the start, so that git compares their content. To be done
     /// before git is asked what an agent changed. Files that git is told not to look at are compared elsewhere (`hidden`).
-    /// Files that were made unreadable can be read again then; says which.
+    /// Those that were shut by a mode since are open to their owner then; says which.
     pub fn distrust_index(&self, start: &Start) -> Result<Vec<String>> {
         let arguments = ["ls-files", "-v", "--stage", "-z"];
         let listed = self.repo.git.run(&arguments)?;

@@ -2,7 +2,7 @@
 //! outside tells of a dead session, as much is opened as it takes to find the repository; the rest follows under the lock.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::effects::modes;
 use crate::effects::places::{self, Places};
@@ -12,6 +12,7 @@ const FIRST: [&str; 2] = ["lock", "journal.json"];
 
 /// Opens the way to the repository around a folder to its owner, if a session in it was cut short.
 pub fn open_shut(folder: &Path) {
+    open_journals();
     let repos = folder.ancestors().map(|above| above.join(".git"));
     let Some(git_dir) = repos.into_iter().find(|git_dir| was_cut_short(git_dir)) else {
         return;
@@ -25,7 +26,21 @@ pub fn open_shut(folder: &Path) {
         modes::open_folder(folder);
     }
     for name in FIRST {
-        modes::open_to_write(&private.join(name));
+        modes::open_to_write(&private.join(name), 0o666);
+    }
+}
+
+/// Opens the journals outside of repositories, which are `evolve`'s own.
+fn open_journals() {
+    let Some(state) = places::state() else {
+        return;
+    };
+    modes::open_folder(&state);
+    let entries = fs::read_dir(&state).into_iter().flatten().flatten();
+    let paths = entries.map(|entry| entry.path());
+    let is_journal = |path: &PathBuf| path.extension().is_some_and(|end| end == "journal");
+    for journal in paths.filter(is_journal) {
+        modes::open_to_write(&journal, 0o666);
     }
 }
 
