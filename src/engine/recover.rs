@@ -162,18 +162,23 @@ pub fn put_back_settings(places: &Places) -> Result<()> {
     let Some(mut journal) = diary.now()? else {
         return Ok(());
     };
-    let (Phase::Agent, Some(start)) = (journal.phase, &journal.start) else {
+    let Some(start) = &journal.start else {
         return Ok(());
     };
     if journal.is_of(places) {
         end_leftovers(&journal.session)?;
     }
-    let mut notes = Vec::new();
-    if journal.slot.is_none() {
-        notes = start.open_git_dir(places).notes();
-        notes.extend(start.put_back_settings(places)?);
+    let is_in_slot = journal.slot.is_some();
+    let mut notes = match is_in_slot {
+        true => Vec::new(),
+        false => start.open_git_dir(places).notes(),
+    };
+    if journal.phase == Phase::Agent {
+        if !is_in_slot {
+            notes.extend(start.put_back_settings(places)?);
+        }
+        notes.extend(start.put_back_programs(places)?.notes);
     }
-    notes.extend(start.put_back_programs(places)?.notes);
     if let (Some(record), false) = (&mut journal.record, notes.is_empty()) {
         record.notes.extend(notes);
         diary.write(&journal)?;

@@ -151,10 +151,15 @@ impl Programs {
         })
     }
 
-    /// Returns the innermost tree that a path lies in, and the path below it; none if the tree is gone.
+    /// Returns the innermost tree that a path lies in, and the path below it; none if the tree is gone, or a link leads elsewhere
+    /// from its place.
     fn place(&self, path: &Path) -> Option<(PathBuf, PathBuf)> {
         let roots = self.roots.iter().map(|root| path_of(root));
-        let around = roots.filter(|root| path.starts_with(root) && root.is_dir());
+        let is_there = |root: &PathBuf| {
+            let real = root.canonicalize();
+            real.is_ok_and(|real| real == *root && real.is_dir())
+        };
+        let around = roots.filter(|root| path.starts_with(root) && is_there(root));
         let root = around.max_by_key(|root| root.as_os_str().len())?;
         let below = path.strip_prefix(&root).ok()?.to_owned();
         Some((root, below))
