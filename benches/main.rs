@@ -61,7 +61,7 @@ fn main() -> ExitCode {
         .first()
         .is_some_and(|word| word == process::SUPERVISE)
     {
-        return ExitCode::from(process::supervise(Vec::new()));
+        return ExitCode::from(process::supervise(std::iter::empty()));
     }
     if let [flag, file, command @ ..] = arguments.as_slice()
         && flag == "--peak-of"

@@ -333,8 +333,7 @@ enum WorkAction {
 pub fn hidden(mut arguments: impl Iterator<Item = OsString>) -> Option<u8> {
     let command = arguments.nth(1)?;
     if command == process::SUPERVISE {
-        let kill_files = arguments.map(PathBuf::from).collect();
-        return Some(process::supervise(kill_files));
+        return Some(process::supervise(arguments));
     }
     (command == sandbox::COMMAND).then(|| sandbox::enter(arguments))
 }

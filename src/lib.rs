@@ -34,6 +34,7 @@ pub mod session;
 
 /// Decisions and formats. Pure: nothing here reads a file, starts a program or asks for the time.
 pub mod model {
+    pub mod aftermath;
     pub mod agent;
     pub mod audit;
     pub mod brief;
@@ -76,6 +77,7 @@ pub mod effects {
     pub mod audit;
     pub mod clock;
     pub mod context;
+    pub mod ended;
     pub mod exchanged;
     pub mod excludes;
     pub mod files;

@@ -2,6 +2,7 @@
 
 mod harness;
 
+mod aftermath;
 mod agents;
 mod attacks;
 mod audit;

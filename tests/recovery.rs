@@ -1,13 +1,13 @@
 //! A session that died is settled by the next one; a session goes on from the files alone; and only one runs at a time.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::process::{Child, Command};
 
 use serde_json::Value;
 
 use crate::harness::{
     EVOLVE_PID, TestRepo, assert_gone, finish, is_alive, pid_in, signal, signal_pid, wait_until,
+    with_git,
 };
 
 /// Says that it is there, and would sleep far longer than any test may take.
@@ -304,6 +304,8 @@ fn an_undo_that_a_crash_cut_short_is_carried_on_from_wherever_it_was() {
         ]);
         let mut planned = journal(&repo);
         planned["phase"] = "undoing".into();
+        // What is done below stands for what that session did, and is later than its end.
+        planned["writer"] = Value::Null;
         planned["plan"] = serde_json::json!({"tip": tip, "branch_was": tip, "undo": undo});
         write_journal(&repo, &planned);
         let mut command = repo.command("sh");
@@ -397,25 +399,6 @@ fn what_a_finished_cycle_left_is_not_lost_where_its_record_was_cut_short() {
         repo.git(&["read-tree", "HEAD"]);
         write_journal(&repo, &journal);
     }
-}
-
-/// Puts a script in front of git; returns the PATH that has it.
-fn with_git(repo: &TestRepo, script: &str) -> String {
-    let found = Command::new("sh")
-        .args(["-c", "command -v git"])
-        .output()
-        .unwrap();
-    let git = String::from_utf8(found.stdout).unwrap();
-    let folder = repo.out("bin");
-    fs::create_dir(&folder).unwrap();
-    let shim = folder.join("git");
-    fs::write(
-        &shim,
-        format!("#!/bin/sh\n{script}\nexec {} \"$@\"\n", git.trim()),
-    )
-    .unwrap();
-    fs::set_permissions(&shim, fs::Permissions::from_mode(0o755)).unwrap();
-    format!("{}:{}", folder.display(), std::env::var("PATH").unwrap())
 }
 
 #[test]

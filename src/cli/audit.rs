@@ -74,7 +74,7 @@ fn measure_again(
         let sandbox = sandbox_of_checks((global, run), (&settings, &user), (repo, &ground))?;
         let stop = Stop::watch(Vec::new())?;
         let measurer = Measurer {
-            supervisor: Supervisor::with_lock(stop.clone(), &slot.root, &lock)?,
+            supervisor: Supervisor::with_lock(stop.clone(), &slot.root, &lock, Vec::new())?,
             stop,
             events: Events::default(),
             root: slot.root.clone(),

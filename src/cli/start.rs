@@ -69,7 +69,7 @@ async fn start(
     let goals_file = goals_file(global, &repo)?;
     let lock = lock::take(&repo.private.join("lock"), &started).await?;
     repo.make_durable()?;
-    let supervisor = Supervisor::with_lock(stop.clone(), &repo.root, &lock)?;
+    let supervisor = Supervisor::with_lock(stop.clone(), &repo.root, &lock, diary.files())?;
     repo.git = repo.git.supervised(&supervisor, &id);
     for folder in [
         repo.root.join(names::FOLDER),

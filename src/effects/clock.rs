@@ -2,9 +2,12 @@
 
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use chrono::{DateTime, SecondsFormat, TimeDelta, Utc};
+use nix::time::ClockId;
+
+use crate::model::aftermath::Clocks;
 
 /// Set by tests to an RFC 3339 time: the clock then starts there and goes on by one second each time it is asked.
 const STEPPING: &str = "EVOLVE_CLOCK";
@@ -33,10 +36,26 @@ pub fn timestamp() -> String {
 /// a few milliseconds before that of any finer clock.
 pub fn file_time() -> SystemTime {
     #[cfg(target_os = "linux")]
-    if let Ok(time) = nix::time::ClockId::CLOCK_REALTIME_COARSE.now() {
-        return SystemTime::UNIX_EPOCH + std::time::Duration::from(time);
+    if let Ok(time) = ClockId::CLOCK_REALTIME_COARSE.now() {
+        return SystemTime::UNIX_EPOCH + Duration::from(time);
     }
     SystemTime::now()
+}
+
+/// Returns what the machine's own clocks say, whatever tests set the other to.
+pub fn clocks() -> Clocks {
+    #[cfg(target_os = "linux")]
+    const SINCE_BOOT: ClockId = ClockId::CLOCK_BOOTTIME;
+    #[cfg(not(target_os = "linux"))]
+    const SINCE_BOOT: ClockId = ClockId::CLOCK_MONOTONIC;
+    let now = |clock: ClockId| {
+        let time = clock.now().map(Duration::from).unwrap_or_default();
+        i64::try_from(time.as_nanos()).unwrap_or(i64::MAX)
+    };
+    Clocks {
+        wall: now(ClockId::CLOCK_REALTIME),
+        since_boot: now(SINCE_BOOT),
+    }
 }
 
 /// Returns a name for a session that begins now; names sort by time, and the process makes them unique.

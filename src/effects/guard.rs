@@ -152,6 +152,11 @@ impl Guarded {
         self.programs.put_back(&wanted, quarantine)
     }
 
+    /// Says whether a setting of git names the program at this path.
+    pub fn names_program(&self, path: &Path) -> bool {
+        self.programs.has(path)
+    }
+
     /// Makes the settings what they were; says what had changed. Calls no git and opens no repository.
     pub fn put_back_settings(
         &self,

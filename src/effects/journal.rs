@@ -16,8 +16,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::effects::places::{self, Places};
 use crate::effects::workspace::{Landing, Plan, Start};
-use crate::effects::{files, ledger, proc_table};
+use crate::effects::{clock, ended, files, ledger, proc_table};
 use crate::error::{Error, Kind, Result};
+use crate::model::aftermath;
 use crate::model::record::Record;
 use crate::model::slot::Provisions;
 use crate::model::snapshot::FORMAT;
@@ -73,6 +74,10 @@ pub struct Journal {
     /// The ledger's files that the record's commit will take in, as blobs: what stands in the tree an agent may have changed.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub ledger: BTreeMap<String, String>,
+    /// The end of the session's processes, as a start found out that has not settled it yet, in nanoseconds since 1970 as files
+    /// are dated: what has changed later is not theirs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended: Option<i64>,
 }
 
 impl Journal {
@@ -91,6 +96,7 @@ impl Journal {
             slot: None,
             landing: None,
             ledger: BTreeMap::new(),
+            ended: None,
         }
     }
 
@@ -183,6 +189,49 @@ impl Diary {
         Ok(found)
     }
 
+    /// Returns where the journal lies, the place that counts most first.
+    pub fn files(&self) -> Vec<PathBuf> {
+        let files = self.outside.iter().chain([&self.inside]);
+        files.cloned().collect()
+    }
+
+    /// Writes down in a dead session's journal when nothing of the session was at work any more, if that is known: this start's
+    /// own end will take the place of that note.
+    pub fn note_end(&self, journal: &mut Journal) -> Result<()> {
+        let is_of_tree = journal.is_unsettled() && journal.slot.is_none();
+        if journal.ended.is_some() || !is_of_tree {
+            return Ok(());
+        }
+        journal.ended = self.find_end(journal);
+        match journal.ended {
+            Some(_) => self.write(journal),
+            None => Ok(()),
+        }
+    }
+
+    /// Finds out when nothing of a dead session was at work any more: by the note of its supervising process, or by the boot of
+    /// the machine since.
+    fn find_end(&self, journal: &Journal) -> Option<i64> {
+        let (boot, place) = journal.place.split_once(' ')?;
+        if place != identity(&self.git_dir) {
+            return None;
+        }
+        let is_outside = matches!(self.read_outside(), Ok(Some(_)));
+        let outside = self.outside.as_ref().filter(|_| is_outside);
+        let file = outside.unwrap_or(&self.inside);
+        let is_same_boot = boot == proc_table::boot_id();
+        let now = clock::clocks();
+        let is_of =
+            |note: &aftermath::Note| Some(note.writer) == journal.writer && note.boot == boot;
+        if let Some(note) = ended::read(file).filter(is_of) {
+            return Some(note.end(is_same_boot.then_some(now)));
+        }
+        let written = fs::symlink_metadata(file).ok()?;
+        let is_down = !is_same_boot && !boot.is_empty();
+        let by_boot = || aftermath::end_by_boot(ended::times(&written).modified, now);
+        is_down.then(by_boot).flatten()
+    }
+
     /// Returns what is remembered, or on the disk, for who only looks.
     pub fn look(&self) -> Result<Option<Journal>> {
         match &*self.known() {
@@ -230,6 +279,9 @@ impl Diary {
         {
             remove(path)?;
         }
+        self.files()
+            .iter()
+            .for_each(|journal| ended::remove(journal));
         *self.known() = Some(None);
         Ok(())
     }

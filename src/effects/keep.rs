@@ -284,6 +284,37 @@ impl Kept {
         Ok(put_back)
     }
 
+    /// Returns the files that are not what they were.
+    pub fn changed(&self, root: &Path, folders: &[PathBuf]) -> Vec<Vec<u8>> {
+        let kept = self.untracked.iter().filter(|(_, entry)| entry.is_kept());
+        let all = kept.map(|(name, entry)| (from_hex(name), entry));
+        let changed = all.filter(|(path, entry)| !is_unchanged(root, folders, path, entry));
+        changed.map(|(path, _)| path).collect()
+    }
+
+    /// Takes these files for the user's as they are now: they are neither put back nor taken away. What was kept of them goes to
+    /// the quarantine.
+    pub fn let_go(
+        &mut self,
+        paths: &BTreeSet<Vec<u8>>,
+        (root, folders): (&Path, &[PathBuf]),
+        quarantine: &mut Quarantine,
+    ) -> Result<()> {
+        let names = paths.iter().map(|path| to_hex(path));
+        let known = names.filter_map(|name| {
+            let entry = self.untracked.get(&name)?.clone();
+            Some((name, entry))
+        });
+        let known = Kept {
+            untracked: known.collect(),
+            ..Kept::default()
+        };
+        known.put_back_missing(root, folders, quarantine)?;
+        let unknown = paths.iter().map(|path| (to_hex(path), Copy::unknown()));
+        self.untracked.extend(unknown);
+        Ok(())
+    }
+
     /// Puts back what was deleted, where nothing is in the way. What is changed or in the way may be somebody else's and
     /// stays; the earlier version goes to the quarantine.
     pub fn put_back_missing(

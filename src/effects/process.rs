@@ -65,13 +65,42 @@ pub const TAIL_BYTES: usize = 64 * 1024;
 /// The environment variable that marks a job's processes, so that they are found again after a crash.
 pub const MARK: &str = "_EVOLVE_RUN";
 
-/// Supervises for another `evolve`, which started this one for it; returns the exit code.
-pub fn supervise(kill_files: Vec<PathBuf>) -> u8 {
-    match supervise::main(kill_files) {
+/// Supervises for another `evolve`, which started this one with these arguments for it; returns the exit code.
+pub fn supervise(arguments: impl Iterator<Item = OsString>) -> u8 {
+    match supervise::main(Watched::of_arguments(arguments)) {
         Ok(()) => 0,
         Err(cause) => {
             eprintln!("error: `{SUPERVISE}` is for evolve itself: {cause}");
             crate::error::Kind::Usage.exit_code()
+        }
+    }
+}
+
+/// The files that the supervising process looks at beside its jobs.
+#[derive(Clone, Debug, Default)]
+pub struct Watched {
+    /// Where KILL files would be.
+    pub kill_files: Vec<PathBuf>,
+    /// The journals beside which the end of everything is noted; the first counts most.
+    pub journals: Vec<PathBuf>,
+}
+
+impl Watched {
+    /// Returns them as arguments: how many journals, these, and the kill files.
+    fn to_arguments(&self) -> Vec<OsString> {
+        let count = OsString::from(self.journals.len().to_string());
+        let paths = self.journals.iter().chain(&self.kill_files);
+        let paths = paths.map(|path| path.clone().into_os_string());
+        [count].into_iter().chain(paths).collect()
+    }
+
+    fn of_arguments(mut arguments: impl Iterator<Item = OsString>) -> Watched {
+        let count = arguments.next().unwrap_or_default();
+        let count = count.to_string_lossy().parse().unwrap_or(0);
+        let mut paths = arguments.map(PathBuf::from);
+        Watched {
+            journals: paths.by_ref().take(count).collect(),
+            kill_files: paths.collect(),
         }
     }
 }
@@ -161,8 +190,8 @@ struct Shared {
     environment: Environment,
     /// What the supervising process holds on to.
     held: Option<lock::Handle>,
-    /// Where KILL files would be.
-    kill_files: Vec<PathBuf>,
+    /// What the supervising process looks at.
+    watched: Watched,
     /// How often in a row the supervising process was found stopped, though it was woken.
     found_stopped: AtomicU32,
     /// A call of `evolve`'s own git had to be ended with the session.
@@ -175,15 +204,26 @@ impl Supervisor {
     /// Makes this process the reaper of orphaned descendants, should its supervising process die, and `root` its working
     /// directory, where every job runs that names no other. Only one supervisor may live in a process.
     pub fn new(stop: Stop, root: &Path) -> Result<Supervisor> {
-        Supervisor::holding(stop, root, None)
+        Supervisor::holding(stop, root, None, Vec::new())
     }
 
-    /// The same; the lock stays held until nothing is left of any job, even if this process dies before.
-    pub fn with_lock(stop: Stop, root: &Path, lock: &Lock) -> Result<Supervisor> {
-        Supervisor::holding(stop, root, Some(lock.handle()?))
+    /// The same; the lock stays held until nothing is left of any job, even if this process dies before. Beside these journals it
+    /// is noted when that was.
+    pub fn with_lock(
+        stop: Stop,
+        root: &Path,
+        lock: &Lock,
+        journals: Vec<PathBuf>,
+    ) -> Result<Supervisor> {
+        Supervisor::holding(stop, root, Some(lock.handle()?), journals)
     }
 
-    fn holding(stop: Stop, root: &Path, held: Option<lock::Handle>) -> Result<Supervisor> {
+    fn holding(
+        stop: Stop,
+        root: &Path,
+        held: Option<lock::Handle>,
+        journals: Vec<PathBuf>,
+    ) -> Result<Supervisor> {
         std::env::set_current_dir(root).map_err(|cause| Error::io("enter", root, cause))?;
         tree::take_charge();
         let supervisor = Supervisor {
@@ -191,7 +231,10 @@ impl Supervisor {
                 link: Mutex::default(),
                 environment: Environment::inherited(),
                 held,
-                kill_files: stop.kill_files(),
+                watched: Watched {
+                    kill_files: stop.kill_files(),
+                    journals,
+                },
                 found_stopped: AtomicU32::new(0),
                 has_given_up: AtomicBool::new(false),
                 bystanders: Children::open().read().into_iter().collect(),
@@ -380,7 +423,7 @@ impl Shared {
         if let Some(link) = &*link {
             return Ok(Arc::clone(link));
         }
-        let started = Arc::new(Link::start(&self.environment, &self.kill_files)?);
+        let started = Arc::new(Link::start(&self.environment, &self.watched)?);
         if let Some(held) = &self.held {
             started.hold(held)?;
             held.name_supervisor(started.pid);

@@ -7,6 +7,7 @@
 mod hidden;
 mod inside;
 mod land;
+mod later;
 mod open;
 mod put_back;
 mod restat;
@@ -42,6 +43,7 @@ use crate::model::text;
 use crate::model::whose::Whose;
 
 pub use land::{Landed, Landing};
+pub use later::Later;
 pub use restore::Plan;
 
 /// The state that a cycle starts from and that an undo goes back to.
@@ -408,6 +410,17 @@ fn ended(paths: &[Vec<u8>]) -> Vec<u8> {
         .iter()
         .flat_map(|path| path.iter().copied().chain([0]))
         .collect()
+}
+
+/// Names the new files that an undo removed: one of them may have been a person's.
+fn note_removed(start: &Start, removed: &[String]) -> Option<String> {
+    (!removed.is_empty()).then(|| {
+        format!(
+            "new files that the undo removed (they are in {}): {}",
+            start.work_ref(),
+            some_of(removed)
+        )
+    })
 }
 
 /// Joins a list for people, cut where it gets long.

@@ -1,5 +1,6 @@
 //! Settles what a dead session left: ends its processes, undoes its half-done cycle, records it as interrupted.
 
+mod aftermath;
 mod isolated;
 mod lost;
 mod shut;
@@ -41,6 +42,7 @@ pub fn recover(repo: &Repo, diary: &Diary, events: &Events) -> Result<Option<End
     if journal.is_of(&repo.own_places()) {
         end_leftovers(&journal.session)?;
     }
+    diary.note_end(&mut journal)?;
     let workspace = Workspace { repo };
     if let (Some(start), None) = (&journal.start, &journal.slot) {
         let opened = start.open(&repo.own_places(), &repo.root);
@@ -69,12 +71,12 @@ pub fn recover(repo: &Repo, diary: &Diary, events: &Events) -> Result<Option<End
         repo.modules
             .know(workspace.ground(), start.guarded.modules());
     }
-    // What an agent left is cleared when stock is taken of it; a check may have left something later.
-    if let (Some(start), None) = (&journal.start, &journal.slot)
-        && journal.phase != Phase::Agent
-    {
-        for note in workspace.clear_pipes(start)? {
-            events.note(note);
+    if let (Some(start), None) = (&journal.start, &journal.slot) {
+        let mut notes = workspace.clear_pipes(start)?;
+        notes.extend(aftermath::keep_apart((repo, diary), &mut journal)?);
+        match (&mut journal.record, journal.phase) {
+            (Some(record), Phase::Agent | Phase::Undoing) => record.notes.extend(notes),
+            _ => notes.into_iter().for_each(|note| events.note(note)),
         }
     }
     let mut ending = None;
@@ -88,6 +90,7 @@ pub fn recover(repo: &Repo, diary: &Diary, events: &Events) -> Result<Option<End
                 Some(branch) => {
                     let start = Start { branch, ..start };
                     write_down((&workspace, events), &start, (&record, &journal))?;
+                    tell_notes(&record, events);
                     said
                 }
                 None => isolated::forget(repo, &start, &journal)?,
@@ -101,6 +104,7 @@ pub fn recover(repo: &Repo, diary: &Diary, events: &Events) -> Result<Option<End
             journal.record = Some(record.clone());
             diary.write(&journal)?;
             write_down((&workspace, events), &start, (&record, &journal))?;
+            tell_notes(&record, events);
             let reason = record.reason.unwrap_or_default();
             if let Some(suspect) = left {
                 ending = Some(Ending::somebody_else(&reason, suspect));
@@ -155,6 +159,13 @@ pub fn recover(repo: &Repo, diary: &Diary, events: &Events) -> Result<Option<End
     Ok(ending)
 }
 
+/// Tells where files went, and which are gone: that is for the user to know at once.
+fn tell_notes(record: &Record, events: &Events) {
+    for note in &record.notes {
+        events.note(note.clone());
+    }
+}
+
 /// Makes git's settings what they were before the agent of a dead session, once that is ended. Opens no repository: the
 /// settings could lead it astray.
 pub fn put_back_settings(places: &Places) -> Result<()> {
@@ -162,12 +173,16 @@ pub fn put_back_settings(places: &Places) -> Result<()> {
     let Some(mut journal) = diary.now()? else {
         return Ok(());
     };
-    let Some(start) = &journal.start else {
+    if journal.start.is_none() {
         return Ok(());
-    };
+    }
     if journal.is_of(places) {
         end_leftovers(&journal.session)?;
     }
+    diary.note_end(&mut journal)?;
+    let Some(start) = &journal.start else {
+        return Ok(());
+    };
     let is_in_slot = journal.slot.is_some();
     let mut notes = match is_in_slot {
         true => Vec::new(),

@@ -500,6 +500,22 @@ fn read_all(stream: &mut impl Read) -> String {
 /// all of them run, with a shell between or none.
 pub const EVOLVE_PID: &str = "$(p=$PPID; until grep -q __supervise /proc/$p/cmdline; do p=$(cut -d' ' -f4 /proc/$p/stat); done; cut -d' ' -f4 /proc/$p/stat)";
 
+/// Puts a script in front of git, which it can call as `$GIT`; returns the PATH that has it.
+pub fn with_git(repo: &TestRepo, script: &str) -> String {
+    use std::os::unix::fs::PermissionsExt;
+    let git = which::which("git").unwrap().display().to_string();
+    let folder = repo.out("bin");
+    fs::create_dir(&folder).unwrap();
+    let shim = folder.join("git");
+    fs::write(
+        &shim,
+        format!("#!/bin/sh\nGIT={git}\n{script}\nexec $GIT \"$@\"\n"),
+    )
+    .unwrap();
+    fs::set_permissions(&shim, fs::Permissions::from_mode(0o755)).unwrap();
+    format!("{}:{}", folder.display(), std::env::var("PATH").unwrap())
+}
+
 /// Waits until something holds; fails the test if it never does.
 #[track_caller]
 pub fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {

@@ -68,6 +68,12 @@ impl Programs {
         self.places.is_empty()
     }
 
+    /// Says whether a path is one of the places.
+    pub fn has(&self, path: &Path) -> bool {
+        self.places
+            .contains_key(&exact::decode(path.as_os_str().as_bytes()))
+    }
+
     /// Remembers what these texts of git's configuration name in the working trees `roots`, called from each of `folders`; and what
     /// lies in the same place of the first tree, from where it may come to the others.
     pub fn take(

@@ -10,7 +10,6 @@ use std::net::Shutdown;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::UnixStream;
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -22,7 +21,7 @@ use super::message::{Parcel, Request};
 use super::spawn::{self, Environment, Program};
 use crate::effects::proc_table::{self, Children};
 
-use super::{Job, MARK, SUPERVISE, SWEEP_LIMIT, Stdout, tree};
+use super::{Job, MARK, SUPERVISE, SWEEP_LIMIT, Stdout, Watched, tree};
 
 /// How long the supervising process is waited for when nothing is to be done any more.
 const FAREWELL: Duration = Duration::from_secs(1);
@@ -45,16 +44,13 @@ impl Link {
     /// Starts a supervising process.
     ///
     /// It looks for the kill files as well: `evolve` itself may be stopped.
-    pub fn start(environment: &Environment, kill_files: &[PathBuf]) -> io::Result<Link> {
+    pub fn start(environment: &Environment, watched: &Watched) -> io::Result<Link> {
         let (common, theirs) = UnixStream::pair()?;
         let nothing = File::options().read(true).write(true).open("/dev/null")?;
         let file = own_file()?;
         let mut argv = vec![c"evolve".to_owned(), CString::new(SUPERVISE)?];
-        for path in kill_files {
-            argv.push(spawn::text(
-                path.as_os_str().as_bytes(),
-                "a kill file's path",
-            )?);
+        for argument in watched.to_arguments() {
+            argv.push(spawn::text(argument.as_bytes(), "a watched file's path")?);
         }
         let program = Program {
             file: &file,

@@ -3,7 +3,7 @@
 //! It has one thread and does nothing but start what it is asked to, tell how that ended, and end what is left. It leads a
 //! session of its own and has every signal blocked, so that no terminal and no group reaches it. When `evolve` dies, the
 //! common socket closes: then everything is killed, and the descriptors it holds (the lock) are let go of only when nothing
-//! is left, however long that takes.
+//! is left, however long that takes. Before that it notes that nothing is (`ended`).
 //!
 //! An agent may stop either of the two. `evolve` wakes this process; this one looks for KILL itself, and ends each job at
 //! the end of its time, should `evolve` not. Where `evolve` died while this process was stopped, the kernel wakes it.
@@ -24,9 +24,11 @@ use nix::sys::signal::{SigSet, Signal};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
 
+use super::Watched;
 use super::message::Parcel;
 use super::spawn::Environment;
 use super::tree;
+use crate::effects::ended::Watch;
 use crate::effects::proc_table::Children;
 use vigil::Vigil;
 use ward::{Files, Ward};
@@ -38,7 +40,7 @@ const SLOW_POLL: Duration = Duration::from_millis(500);
 
 /// Supervises until `evolve` goes away and nothing is left of what it started. An error means that it was not `evolve` who
 /// called.
-pub fn main(kill_files: Vec<PathBuf>) -> io::Result<()> {
+pub fn main(watched: Watched) -> io::Result<()> {
     let _ = SigSet::all().thread_block();
     tree::take_charge();
     #[cfg(target_os = "linux")]
@@ -47,9 +49,11 @@ pub fn main(kill_files: Vec<PathBuf>) -> io::Result<()> {
         // Whoever is stopped when `evolve` dies goes on.
         let _ = nix::sys::prctl::set_pdeathsig(Signal::SIGCONT);
     }
-    let mut house = House::new(kill_files)?;
+    let watch = Watch::begin(watched.journals);
+    let mut house = House::new(watched.kill_files)?;
     house.supervise();
     house.end_everything();
+    watch.note_end(&house.held);
     Ok(())
 }
 

@@ -9,7 +9,7 @@ use std::os::unix::ffi::OsStrExt;
 use serde::{Deserialize, Serialize};
 
 use super::submodules::EDITED;
-use super::{Start, Stock, Workspace, ended, status};
+use super::{Start, Stock, Workspace, ended, note_removed, status};
 use crate::effects::files;
 use crate::effects::keep::{clear_way, from_hex, is_beneath, to_hex};
 use crate::effects::quarantine::Quarantine;
@@ -111,9 +111,10 @@ impl Workspace<'_> {
             .partition(|one| is_ledger_path(&one.path));
         let nested: Vec<_> = plan.nested.iter().map(|path| from_hex(path)).collect();
         self.move_away(&nested, quarantine)?;
-        self.clear_files(start, &content, quarantine)?;
+        let removed = self.clear_files(start, &content, quarantine)?;
         self.write_files(&plan.undo, &content)?;
-        let notes = self.undo_submodules(start, &content, quarantine)?;
+        let mut notes = self.undo_submodules(start, &content, quarantine)?;
+        notes.extend(note_removed(start, &removed));
         self.reset_index(&ledger)?;
         if !content.is_empty() && self.is_sparse() {
             self.reapply_sparse(&plan.undo)?;
@@ -196,15 +197,16 @@ impl Workspace<'_> {
         }
     }
 
-    /// Removes the agent's new files, and moves to the quarantine what is in the way and nobody's known version.
+    /// Removes the agent's new files, which it returns, and moves to the quarantine what is in the way and nobody's known version.
     fn clear_files(
         &self,
         start: &Start,
         content: &[Difference],
         quarantine: &mut Quarantine,
-    ) -> Result<()> {
+    ) -> Result<Vec<String>> {
         let edited = self.edited_since_stock()?;
         let root = &self.repo.root;
+        let mut removed = Vec::new();
         for one in content.iter().filter(|one| one.new.is_none()) {
             // The user's own file, which the agent had taken into a commit, stays where it is.
             if start.kept.was_there(&one.path) || !is_beneath(root, &one.path) {
@@ -216,7 +218,8 @@ impl Workspace<'_> {
                 Ok(meta) if meta.is_dir() => quarantine.take(root, &one.path)?,
                 Ok(_) if edited.contains(&one.path) => quarantine.take(root, &one.path)?,
                 Ok(_) => {
-                    fs::remove_file(&file).map_err(|cause| Error::io("remove", &file, cause))?
+                    fs::remove_file(&file).map_err(|cause| Error::io("remove", &file, cause))?;
+                    removed.push(String::from_utf8_lossy(&one.path).into_owned());
                 }
             }
             self.remove_empty_folders(&one.path);
@@ -230,7 +233,7 @@ impl Workspace<'_> {
                 quarantine.take(root, &one.path)?;
             }
         }
-        Ok(())
+        Ok(removed)
     }
 
     /// Says whether a file that is to be written over is neither the agent's committed nor the start's version.

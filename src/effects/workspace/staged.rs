@@ -37,7 +37,7 @@ impl Workspace<'_> {
 
 /// Reads raw differences, as in `:100644 100644 <id> <id> M`, the path after it; none if there is more to them than what
 /// was and is.
-fn parse(output: &[u8]) -> Option<Vec<Difference>> {
+pub fn parse(output: &[u8]) -> Option<Vec<Difference>> {
     let mut parts = output.split(|byte| *byte == 0);
     let mut found = Vec::new();
     while let Some(words) = parts.next().filter(|words| !words.is_empty()) {

@@ -1,0 +1,124 @@
+//! What a person did to the tree after a session had died, before this start: an undo must not take it along.
+
+use std::collections::BTreeSet;
+
+use crate::effects::journal::{Diary, Journal, Phase};
+use crate::effects::repo::Repo;
+use crate::effects::workspace::{Later, Workspace, some_of};
+use crate::error::{Error, Result};
+use crate::model::text;
+
+/// How many files a refusal lists.
+const SHOWN: usize = 10;
+
+/// Keeps what is later than the dead session's end apart from what is undone, and says what was done. Refuses, before anything is
+/// undone, where that cannot be (exit 3). In a slot nobody is at work but the agent.
+pub fn keep_apart((repo, diary): (&Repo, &Diary), journal: &mut Journal) -> Result<Vec<String>> {
+    let (Some(end), None) = (journal.ended, &journal.slot) else {
+        return Ok(Vec::new());
+    };
+    let is_undo = matches!(journal.phase, Phase::Agent | Phase::Undoing);
+    let (true, Some(start)) = (
+        is_undo || journal.phase == Phase::Sweeping,
+        &mut journal.start,
+    ) else {
+        return Ok(Vec::new());
+    };
+    let workspace = Workspace { repo };
+    if journal.phase == Phase::Agent && workspace.is_left_to_others(start)? {
+        return Ok(Vec::new());
+    }
+    let later = workspace.look_for_later(start, end)?;
+    if !later.refused.is_empty() {
+        return Err(refusal(&later.refused));
+    }
+    let mut notes = Vec::new();
+    if is_undo {
+        notes.extend(workspace.leave_as_they_are(start, &later.stays)?);
+        notes.extend(told(&later));
+    }
+    // From here on the end that counts is this start's own: it writes to the tree.
+    journal.ended = None;
+    diary.write(journal)?;
+    Ok(notes)
+}
+
+/// Says what stays as somebody left it, and what does not.
+fn told(later: &Later) -> Vec<String> {
+    let lists = [
+        (
+            "written after the session had died, and left as it is",
+            &later.stays,
+        ),
+        (
+            "removed by the agent, or after the session had died, and back",
+            &later.gone,
+        ),
+    ];
+    let some = lists.iter().filter(|(_, paths)| !paths.is_empty());
+    some.map(|(what, paths)| format!("{what}: {}", some_of(&shown(paths))))
+        .collect()
+}
+
+fn shown(paths: &BTreeSet<Vec<u8>>) -> Vec<String> {
+    let names = paths.iter().map(|path| String::from_utf8_lossy(path));
+    names.map(|name| text::clean_line(&name)).collect()
+}
+
+fn refusal(paths: &BTreeSet<Vec<u8>>) -> Error {
+    let (count, names) = (paths.len(), shown(paths));
+    let list: String = names
+        .iter()
+        .take(SHOWN)
+        .map(|name| format!("\n  {name}"))
+        .collect();
+    let more = match count.saturating_sub(SHOWN) {
+        0 => String::new(),
+        more => format!("\n  … and {more} more"),
+    };
+    let (noun, verb) = match count {
+        1 => ("file", "was"),
+        _ => ("files", "were"),
+    };
+    let stash = match count <= SHOWN {
+        true => {
+            let words: Vec<_> = paths.iter().map(text::shell_word).collect();
+            format!("git stash push --include-untracked -- {}", words.join(" "))
+        }
+        false => "git stash --include-untracked".to_owned(),
+    };
+    Error::unsafe_repo(format!(
+        "{count} {noun} {verb} changed or staged after a session that was cut short had ended; undoing what its agent left would take that along:{list}{more}"
+    ))
+    .hint(format!(
+        "put it aside with `{stash}`, run evolve again, then `git stash pop`; or commit it: what the agent left stays beside it then"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn paths(count: usize) -> BTreeSet<Vec<u8>> {
+        (0..count)
+            .map(|number| format!("f {number:02}").into_bytes())
+            .collect()
+    }
+
+    #[test]
+    fn a_refusal_lists_the_first_ten_files_and_says_how_to_put_them_aside() {
+        let one = refusal(&paths(1));
+        assert!(one.message.starts_with("1 file was changed"), "{one}");
+        let hint = one.hints.join(" ");
+        assert!(
+            hint.contains("git stash push --include-untracked -- 'f 00'`"),
+            "{hint}"
+        );
+        let ten = refusal(&paths(10));
+        assert!(ten.message.ends_with("\n  f 09"), "{ten}");
+        let more = refusal(&paths(12));
+        assert!(more.message.ends_with("\n  f 09\n  … and 2 more"), "{more}");
+        let hint = more.hints.join(" ");
+        assert!(hint.contains("`git stash --include-untracked`"), "{hint}");
+    }
+}

@@ -1,0 +1,354 @@
+//! What a person does to the tree after a session was killed, before the next start, is theirs: nothing of it is undone with the
+//! agent's work.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::PathBuf;
+use std::process::Child;
+use std::time::{Duration, SystemTime};
+
+use serde_json::Value;
+
+use crate::harness::{
+    EVOLVE_PID, TestRepo, is_alive, pid_in, signal, signal_pid, wait_until, with_git,
+};
+
+/// Says that it is there, and would sleep far longer than any test may take.
+const SLEEP: &str = "echo $$ >\"$OUT/pid\"; sleep 300";
+
+/// A repository whose goal is the file `a`, with some files of the user's.
+fn repo() -> TestRepo {
+    let repo = TestRepo::empty().with_out();
+    repo.write(
+        "GOALS.yaml",
+        "version: 1\ngoals:\n  - {id: a, description: file a exists, check: test -e a, weight: 5}\n",
+    );
+    for name in ["tracked", "other", "third"] {
+        repo.write(name, "text\n");
+    }
+    repo.commit_all("first");
+    repo.write("untracked", "mine\n");
+    repo
+}
+
+fn kill(mut child: Child) {
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+/// Runs the loop with an agent that runs this script, kills the loop then, and waits until nothing of it is left.
+fn crash_after(repo: &TestRepo, arguments: &[&str], script: &str) {
+    repo.agent_does(&[&format!("{script}\n{SLEEP}")]);
+    let child = repo.spawn_run(arguments);
+    pid_in(&repo.out("pid"));
+    let supervisor = repo.supervisor();
+    kill(child);
+    wait_until("the supervising process ends", || !is_alive(supervisor));
+    let note = fs::metadata(note(repo).unwrap()).unwrap();
+    // The kernel dates files by its ticks, a few milliseconds apart.
+    wait_until("files are dated later", || {
+        repo.write(".git/probe", "");
+        let probe = fs::metadata(repo.path(".git/probe")).unwrap();
+        (probe.ctime(), probe.ctime_nsec()) > (note.ctime(), note.ctime_nsec())
+    });
+}
+
+/// The note of the end that counts.
+fn note(repo: &TestRepo) -> Option<PathBuf> {
+    let note = repo.journal_outside()?.with_extension("ended");
+    note.exists().then_some(note)
+}
+
+/// Has the next session succeed with the work at hand: the half-done cycle is undone, one more is made.
+#[track_caller]
+fn go_on(repo: &TestRepo) -> String {
+    repo.agent_does(&["touch a"]);
+    let run = repo.run(&["--max-cycles=1"]).expect(0);
+    assert_eq!(repo.each("result"), ["interrupted", "improved"]);
+    assert_eq!(note(repo), None);
+    run.stdout
+}
+
+#[test]
+fn a_tracked_file_that_a_person_changed_after_a_crash_is_refused_before_anything_is_touched() {
+    let repo = repo();
+    crash_after(
+        &repo,
+        &[],
+        "echo theirs >>tracked; echo theirs >half; git add half; git commit -qm half; echo theirs >loose; rm third",
+    );
+    repo.write("tracked", "mine\n");
+    repo.write("staged", "mine\n");
+    repo.git(&["add", "staged"]);
+    repo.write("new", "mine\n");
+    let (files, index, head) = (repo.files(), repo.git(&["ls-files", "-s"]), repo.head());
+    for _ in 0..2 {
+        let run = repo.run(&[]).expect(3);
+        assert!(
+            run.stderr.contains("2 files were changed or staged after")
+                && run.stderr.contains("\n  staged\n  tracked\n")
+                && run
+                    .stderr
+                    .contains("`git stash push --include-untracked -- staged tracked`"),
+            "{}",
+            run.stderr
+        );
+        assert_eq!(repo.files(), files);
+        assert_eq!(repo.git(&["ls-files", "-s"]), index);
+        assert_eq!(repo.head(), head);
+    }
+    assert_eq!(repo.calls(), 1);
+    repo.git(&[
+        "stash",
+        "push",
+        "-q",
+        "--include-untracked",
+        "--",
+        "staged",
+        "tracked",
+    ]);
+    go_on(&repo);
+    assert_eq!(repo.read("tracked"), "text\n");
+    assert_eq!(repo.read("third"), "text\n");
+    assert!(!repo.has("half") && !repo.has("loose"));
+    assert_eq!(repo.read("new"), "mine\n");
+    repo.git(&["stash", "pop", "-q"]);
+    assert_eq!(repo.read("tracked"), "mine\n");
+    assert_eq!(repo.read("staged"), "mine\n");
+    assert_eq!(repo.read("untracked"), "mine\n");
+}
+
+#[test]
+fn a_plain_stash_is_enough_and_gives_back_what_it_took() {
+    let repo = repo();
+    crash_after(&repo, &[], "echo theirs >>other; touch half");
+    repo.write("tracked", "mine\n");
+    repo.run(&[]).expect(3);
+    repo.git(&["stash", "-q"]);
+    go_on(&repo);
+    repo.git(&["stash", "pop", "-q"]);
+    assert_eq!(repo.read("tracked"), "mine\n");
+    assert!(!repo.has("half"));
+}
+
+#[test]
+fn a_commit_of_what_was_changed_after_a_crash_stays_and_a_human_is_asked() {
+    let repo = repo();
+    crash_after(&repo, &[], "touch half; echo theirs >>other");
+    repo.write("tracked", "mine\n");
+    repo.run(&[]).expect(3);
+    repo.git(&["commit", "-qm", "mine", "tracked"]);
+    let mine = repo.head();
+    let run = repo.run(&[]).expect(11);
+    assert!(
+        run.stdout.contains("somebody else committed"),
+        "{}",
+        run.stdout
+    );
+    assert_eq!(repo.git(&["merge-base", &mine, "HEAD"]), mine);
+    assert_eq!(repo.read("tracked"), "mine\n");
+    assert_eq!(repo.read("other"), "text\ntheirs\n");
+    assert!(repo.has("half"));
+    assert_eq!(repo.each("result"), ["interrupted"]);
+}
+
+#[test]
+fn what_a_person_left_untracked_after_a_crash_stays_and_the_run_goes_on() {
+    let repo = repo();
+    crash_after(
+        &repo,
+        &[],
+        "echo theirs >untracked; touch half; mkdir d; touch d/half",
+    );
+    repo.write("untracked", "mine, newer\n");
+    repo.write("new", "mine\n");
+    repo.write("d/new", "mine\n");
+    repo.git(&["init", "-q", "clone"]);
+    repo.write("clone/file", "mine\n");
+    let said = go_on(&repo);
+    assert_eq!(repo.read("untracked"), "mine, newer\n");
+    assert_eq!(repo.read("new"), "mine\n");
+    assert_eq!(repo.read("d/new"), "mine\n");
+    assert_eq!(repo.read("clone/file"), "mine\n");
+    assert!(!repo.has("half") && !repo.has("d/half"));
+    assert_eq!(repo.quarantined()[&b"untracked"[..]].1, b"mine\n");
+    let told =
+        "written after the session had died, and left as it is: clone/, d/new, new, untracked";
+    assert!(said.contains(told), "{said}");
+    let notes = repo.records()[0]["notes"].to_string();
+    assert!(notes.contains(told), "{notes}");
+}
+
+#[test]
+fn what_is_only_staged_after_a_crash_is_refused_too() {
+    let repo = repo();
+    crash_after(&repo, &[], "touch half; echo theirs >>other; git add other");
+    repo.write("tracked", "mine, staged\n");
+    repo.git(&["add", "tracked"]);
+    let blob = repo.git(&["rev-parse", ":tracked"]);
+    fs::remove_file(repo.path("tracked")).unwrap();
+    let run = repo.run(&[]).expect(3);
+    assert!(run.stderr.contains("1 file was"), "{}", run.stderr);
+    assert!(run.stderr.contains("\n  tracked\n"), "{}", run.stderr);
+    assert_eq!(repo.git(&["rev-parse", ":tracked"]), blob);
+}
+
+#[test]
+fn a_file_that_a_person_moved_into_the_tree_after_a_crash_is_refused_whatever_its_time() {
+    let repo = repo();
+    let mine = repo.out("mine");
+    fs::write(&mine, "mine\n").unwrap();
+    let file = fs::File::options().write(true).open(&mine).unwrap();
+    let long_ago = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000_000);
+    file.set_modified(long_ago).unwrap();
+    crash_after(&repo, &[], "touch half");
+    fs::rename(&mine, repo.path("moved")).unwrap();
+    let run = repo.run(&[]).expect(3);
+    assert!(run.stderr.contains("\n  moved\n"), "{}", run.stderr);
+    assert_eq!(repo.read("moved"), "mine\n");
+    fs::rename(repo.path("moved"), &mine).unwrap();
+    go_on(&repo);
+}
+
+#[test]
+fn nothing_that_an_agent_did_passes_for_a_persons() {
+    let repo = repo();
+    // A time of the content anybody can set.
+    crash_after(
+        &repo,
+        &[],
+        "echo theirs | tee -a tracked other >half; echo theirs >untracked; touch -d 2099-01-01 tracked half untracked; git add other half; touch -d 2099-01-01 .git/index .git/objects/*/*",
+    );
+    // A container that starts anew gives all of it another owner.
+    for name in ["tracked", "half", "untracked"] {
+        let file = repo.path(name);
+        let mode = fs::metadata(&file).unwrap().permissions();
+        fs::set_permissions(&file, mode).unwrap();
+    }
+    // Neither what git notes for itself nor what evolve says of it is a change.
+    repo.git(&["status"]);
+    repo.evolve(&["status"]).expect(0);
+    repo.evolve(&["work", "add", "later"]).expect(0);
+    let said = go_on(&repo);
+    assert_eq!(repo.read("tracked"), "text\n");
+    assert_eq!(repo.read("untracked"), "mine\n");
+    assert!(!repo.has("half"));
+    assert!(!said.contains("after the session had died"), "{said}");
+}
+
+#[test]
+fn a_file_that_is_gone_after_a_crash_is_back_and_named_where_a_person_may_have_removed_it() {
+    let repo = repo();
+    crash_after(&repo, &[], "touch half");
+    fs::remove_file(repo.path("tracked")).unwrap();
+    let said = go_on(&repo);
+    assert_eq!(repo.read("tracked"), "text\n");
+    assert!(
+        said.contains("removed by the agent, or after the session had died, and back: tracked"),
+        "{said}"
+    );
+}
+
+#[test]
+fn what_a_start_that_died_itself_had_done_is_no_persons_work() {
+    let repo = repo();
+    crash_after(
+        &repo,
+        &[],
+        "echo theirs >>tracked; touch half; git add -A; git commit -qm half; touch loose",
+    );
+    repo.write("tracked", "mine\n");
+    repo.run(&[]).expect(3);
+    assert!(journal(&repo)["ended"].is_number());
+    repo.git(&["checkout", "-q", "tracked"]);
+    // The next start is killed in its undo, when it has half-written a file.
+    let shim = format!(
+        "case \"$*\" in *'restore --source'*) $GIT \"$@\"; echo half >>tracked; kill -9 {EVOLVE_PID}; exit 1;; esac"
+    );
+    let path = with_git(&repo, &shim);
+    let agent = format!("--agent={}", repo.agent());
+    repo.evolve_with(&[("PATH", &path)], &[&agent, "--max-cycles=1"])
+        .expect(137);
+    assert_eq!(repo.read("tracked"), "text\nhalf\n");
+    assert_eq!(journal(&repo)["ended"], Value::Null);
+    go_on(&repo);
+    assert_eq!(repo.read("tracked"), "text\n");
+    assert!(!repo.has("half") && !repo.has("loose"));
+}
+
+fn journal(repo: &TestRepo) -> Value {
+    let text = fs::read_to_string(repo.journal_outside().unwrap()).unwrap();
+    serde_json::from_str(&text).unwrap()
+}
+
+#[test]
+fn a_crash_of_both_processes_leaves_no_end_that_is_known_and_what_is_undone_is_named() {
+    let repo = repo();
+    repo.agent_does(&[&format!("touch half; {SLEEP}")]);
+    let child = repo.spawn_run(&[]);
+    pid_in(&repo.out("pid"));
+    signal(&child, "STOP");
+    signal_pid(repo.supervisor(), "KILL");
+    kill(child);
+    assert_eq!(note(&repo), None);
+    repo.write("new", "mine\n");
+    let said = go_on(&repo);
+    assert!(!repo.has("new"));
+    assert!(
+        said.contains("new files that the undo removed (they are in refs/evolve/")
+            && said.contains("): half, new"),
+        "{said}"
+    );
+    let work = repo.git(&["for-each-ref", "--format=%(refname)", "refs/evolve"]);
+    assert_eq!(repo.git(&["show", &format!("{work}:new")]), "mine");
+}
+
+#[test]
+fn a_boot_of_the_machine_ends_a_session_too_unless_the_clock_contradicts() {
+    for (last_written, code) in [(SystemTime::UNIX_EPOCH, 3), (SystemTime::now(), 0)] {
+        let repo = repo();
+        crash_after(&repo, &[], "touch half");
+        repo.write("tracked", "mine\n");
+        // The session was another boot's, and its supervising process went down with it.
+        fs::remove_file(note(&repo).unwrap()).unwrap();
+        let mut told = journal(&repo);
+        let place = told["place"].as_str().unwrap().to_owned();
+        let (_, git_dir) = place.split_once(' ').unwrap();
+        told["place"] = format!("another-boot {git_dir}").into();
+        let outside = repo.journal_outside().unwrap();
+        fs::write(&outside, told.to_string()).unwrap();
+        let file = fs::File::options().write(true).open(&outside).unwrap();
+        file.set_modified(last_written).unwrap();
+        repo.agent_does(&["touch a"]);
+        repo.run(&["--max-cycles=1"]).expect(code);
+        let expected = if code == 3 { "mine\n" } else { "text\n" };
+        assert_eq!(repo.read("tracked"), expected);
+    }
+}
+
+#[test]
+fn an_isolated_cycle_that_was_cut_short_is_settled_whatever_a_person_changed_since() {
+    let repo = repo();
+    crash_after(&repo, &["--isolate"], "touch half");
+    repo.write("tracked", "mine\n");
+    repo.write("new", "mine\n");
+    repo.git(&["add", "new"]);
+    repo.agent_does(&["touch a"]);
+    repo.run(&["--isolate", "--max-cycles=1"]).expect(0);
+    assert_eq!(repo.each("result"), ["interrupted", "improved"]);
+    assert_eq!(repo.read("tracked"), "mine\n");
+    assert_eq!(repo.git(&["show", ":new"]), "mine");
+}
+
+#[test]
+fn a_session_that_ended_in_order_leaves_no_note() {
+    let repo = repo();
+    repo.agent_does(&["touch a"]);
+    repo.run(&["--max-cycles=1"]).expect(0);
+    let folder = repo.home().join(".local/state/evolve");
+    let left = fs::read_dir(folder).into_iter().flatten().flatten();
+    let left: Vec<_> = left.map(|entry| entry.path()).collect();
+    let is_note = |path: &PathBuf| path.extension().is_some_and(|end| end == "ended");
+    assert!(!left.iter().any(is_note), "{left:?}");
+    assert!(!repo.private().join("journal.ended").exists());
+}
