@@ -73,3 +73,101 @@ fn a_repository_with_too_many_files_is_named_before_the_agent_starts() {
         "what the repository holds comes first"
     );
 }
+
+/// A repository whose goal `a` fails and `b` passes, with a tracked file `d/e/x`, the user's `notes/mine`, an ignored folder
+/// `out`, and a submodule `sm` with a file `in/x`.
+fn with_folders() -> TestRepo {
+    let repo = TestRepo::empty().with_out();
+    let goal =
+        |id| format!("  - {{id: {id}, description: {id}, check: test -e {id}, weight: 5}}\n");
+    repo.write("GOALS.yaml", &format!("goals:\n{}{}", goal("a"), goal("b")));
+    repo.write("b", "b\n");
+    repo.write("d/e/x", "1\n");
+    repo.write("out/x", "1\n");
+    repo.write(".gitignore", "out/\n");
+    sh(
+        &repo,
+        r#"set -e
+export GIT_CONFIG_COUNT=3 GIT_CONFIG_KEY_0=protocol.file.allow GIT_CONFIG_VALUE_0=always
+export GIT_CONFIG_KEY_1=user.name GIT_CONFIG_VALUE_1=o GIT_CONFIG_KEY_2=user.email GIT_CONFIG_VALUE_2=o
+git init -q "$OUT/sm"; mkdir "$OUT/sm/in"; echo 1 >"$OUT/sm/in/x"
+git -C "$OUT/sm" add .; git -C "$OUT/sm" commit -qm one
+git submodule -q add "$OUT/sm" sm; git add .; git commit -qm first"#,
+    );
+    repo.write("notes/mine", "mine\n");
+    repo
+}
+
+/// Makes repositories, and files that lead to some, in folders of every kind.
+const PLANT: &str = r#"
+git init -q d; git init -q "$OUT/theirs"; echo "gitdir: $OUT/theirs/.git" >d/e/.git
+git init -q notes; git init -q sm/in; git init -q out/tool
+mkdir new; echo "gitdir: nowhere" >new/.git; git init -q fresh; echo 1 >fresh/f
+echo changed >d/e/x; echo new >d/e/new"#;
+
+/// What is called `.git` in the tree, but for its own and the submodule's.
+fn planted(repo: &TestRepo) -> Vec<String> {
+    let found = sh(repo, "find . -name .git | sort");
+    let is_own = |path: &str| path.starts_with("./.git") || path == "./sm/.git";
+    found
+        .lines()
+        .filter(|path| !is_own(path))
+        .map(|path| path[2..].to_owned())
+        .collect()
+}
+
+#[track_caller]
+fn assert_named(repo: &TestRepo) {
+    let notes = repo.newest()["notes"].to_string();
+    for path in [
+        "d/.git",
+        "d/e/.git",
+        "notes/.git",
+        "sm/in/.git",
+        "new/.git",
+        "fresh/",
+    ] {
+        assert!(notes.contains(path), "{path} is not named: {notes}");
+    }
+}
+
+#[test]
+fn repositories_that_an_agent_planted_go_to_the_quarantine_with_an_undo() {
+    for is_killed in [false, true] {
+        let repo = with_folders();
+        let script = format!("{PLANT}; git rm -qf b; git commit -qm b");
+        if is_killed {
+            repo.agent_does(&[&format!("{script}; touch \"$OUT/there\"; sleep 300")]);
+            let mut dying = repo.spawn_run(&[]);
+            repo.wait_for("there");
+            dying.kill().unwrap();
+            dying.wait().unwrap();
+            repo.agent_does(&["true"]);
+            repo.run(&["--max-cycles=1"]).expect(0);
+        } else {
+            repo.cycle(&script).expect(0);
+            assert_named(&repo);
+        }
+        let result = ["regressed", "interrupted"][usize::from(is_killed)];
+        assert_eq!(repo.each("result")[0], result);
+        assert_eq!(planted(&repo), ["out/tool/.git"], "{result}");
+        assert_eq!(repo.read("d/e/x") + &repo.read("notes/mine"), "1\nmine\n");
+        assert_eq!(repo.status(), ["?? notes/"], "{result}");
+        let kept = sh(&repo, "find .git/evolve/quarantine");
+        for path in ["d/.git/HEAD", "d/e/.git", "new/.git", "fresh/f"] {
+            assert!(kept.contains(path), "{path} is lost: {kept}");
+        }
+    }
+}
+
+#[test]
+fn repositories_that_an_agent_planted_hide_nothing_of_a_kept_change() {
+    let repo = with_folders();
+    repo.cycle(&format!("{PLANT}; touch a")).expect(0);
+    assert_eq!(repo.each("result"), ["improved"]);
+    assert_named(&repo);
+    assert_eq!(planted(&repo), ["fresh/.git", "new/.git", "out/tool/.git"]);
+    assert_eq!(repo.git(&["show", "HEAD:d/e/x"]), "changed");
+    assert_eq!(repo.git(&["show", "HEAD:d/e/new"]), "new");
+    assert_eq!(repo.read("notes/mine"), "mine\n");
+}

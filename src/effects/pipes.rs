@@ -23,13 +23,30 @@ const PRIVATE: &str = "evolve";
 /// How long the text of a file may be that leads to a git directory.
 const LEAD: u64 = 1 << 16;
 
+/// What is found on one way through a working tree, by paths relative to its root.
+#[derive(Debug, Default)]
+struct Found {
+    in_the_way: Vec<PathBuf>,
+    repositories: Vec<PathBuf>,
+}
+
 /// Moves all of it out of the way that is below the root of a working tree. `enter` is called with each folder, before that is
-/// looked into.
-pub fn clear(root: &Path, enter: &mut dyn FnMut(&Path), quarantine: &mut Quarantine) -> Result<()> {
-    for path in in_tree(root, enter) {
+/// looked into. Returns what is called `.git` below the root, be it a repository's or not, without the working tree's own.
+pub fn clear(
+    root: &Path,
+    enter: &mut dyn FnMut(&Path),
+    quarantine: &mut Quarantine,
+) -> Result<Vec<PathBuf>> {
+    let found = in_tree(root, enter);
+    for path in found.in_the_way {
         quarantine.take_from(root, &path, &path)?;
     }
-    Ok(())
+    Ok(found.repositories)
+}
+
+/// Returns what is called `.git` below the root of a working tree, without its own.
+pub fn repositories(root: &Path) -> Vec<PathBuf> {
+    in_tree(root, &mut |_| {}).repositories
 }
 
 /// The same for the git directory of a working tree and the one that it shares.
@@ -44,7 +61,7 @@ pub fn clear_git(places: &Places, quarantine: &mut Quarantine) -> Result<()> {
 
 /// Refuses a working tree in which git would wait. `enter` is called with each folder.
 pub fn refuse(root: &Path, enter: &mut dyn FnMut(&Path)) -> Result<()> {
-    refuse_any(root, &in_tree(root, enter))
+    refuse_any(root, &in_tree(root, enter).in_the_way)
 }
 
 /// Refuses the repository around a folder, should opening it be waiting for something. A repository that is none, or none
@@ -99,23 +116,29 @@ pub fn common_of(git_dir: &Path) -> Option<PathBuf> {
     (!path.is_empty()).then(|| git_dir.join(path))
 }
 
-/// Lists what is in the way below the root of a working tree, git directories included, relative to it.
-fn in_tree(root: &Path, enter: &mut dyn FnMut(&Path)) -> Vec<PathBuf> {
+/// Lists what is in the way below the root of a working tree, git directories included, relative to it,
+/// and the repositories there.
+fn in_tree(root: &Path, enter: &mut dyn FnMut(&Path)) -> Found {
     let is_opened = |name: &OsStr| OPENED.iter().any(|opened| name == *opened);
-    let mut found = Vec::new();
+    let mut found = Found::default();
     let mut folders = vec![PathBuf::new()];
     while let Some(folder) = folders.pop() {
         enter(&folder);
         for (path, kind) in entries(root, &folder) {
             let name = path.file_name().unwrap_or_default();
+            if name == ".git" && path.components().count() > 1 {
+                found.repositories.push(path.clone());
+            }
             if name == ".git" && kind.is_dir() {
                 let within = in_git_dir(&root.join(&path), &mut |it| enter(&path.join(it)));
-                found.extend(within.into_iter().map(|one| path.join(one)));
+                let within = within.into_iter().map(|one| path.join(one));
+                found.in_the_way.extend(within);
             } else if kind.is_dir() {
                 folders.push(path);
             } else if is_opened(name) {
                 let is_bad = kind.is_socket() || is_endless(root, &path, kind);
-                found.extend((is_bad || is_too_large(root, &path)).then_some(path));
+                let is_in_the_way = is_bad || is_too_large(root, &path);
+                found.in_the_way.extend(is_in_the_way.then_some(path));
             }
         }
     }

@@ -9,6 +9,7 @@ mod inside;
 mod land;
 mod later;
 mod open;
+mod planted;
 mod put_back;
 mod restat;
 mod restore;
@@ -39,8 +40,8 @@ use crate::effects::repo::{Commit, Head, Repo};
 use crate::error::{Error, Result};
 use crate::model::gate::{Change, Fate};
 use crate::model::movement::Movement;
-use crate::model::text;
 use crate::model::whose::Whose;
+use crate::model::{exact, text};
 
 pub use land::{Landed, Landing};
 pub use later::Later;
@@ -82,6 +83,10 @@ pub struct Start {
     /// The folders of the tree with their modes; remembered with the rest when an agent is about to work.
     #[serde(skip)]
     pub folders: Arc<Folders>,
+    /// What was called `.git` below the root of the working tree right before the agent, without its own; none where that is
+    /// not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repositories: Option<Vec<String>>,
     /// When the cycle started, in seconds since 1970; a lock file older than that is not the agent's.
     pub since: i64,
 }
@@ -265,6 +270,7 @@ impl Workspace<'_> {
             guarded: Guarded::default(),
             users: Users::default(),
             folders: Arc::new(folders),
+            repositories: None,
             since: crate::effects::clock::now().timestamp(),
         })
     }
@@ -293,16 +299,23 @@ impl Workspace<'_> {
         start.kept = Kept::make(root, &folder, (untracked, ignored), last)?;
         let shown = |path: &PathBuf| format!("{}/", path.display());
         start.kept.unreadable.extend(shut.shut().iter().map(shown));
+        let all = || named(pipes::repositories(root));
+        start.repositories.get_or_insert_with(all);
         Ok(())
     }
 
     /// Moves out of the way what git would wait for in the tree. To be done before git is called after others were at work;
     /// says what was moved.
     pub fn clear_pipes(&self, start: &Start) -> Result<Vec<String>> {
+        self.clear_tree(start).map(|(notes, _)| notes)
+    }
+
+    /// The same; returns the repositories below the root, too.
+    fn clear_tree(&self, start: &Start) -> Result<(Vec<String>, Vec<String>)> {
         let mut quarantine = Quarantine::of(&self.repo.private, &start.session, start.cycle);
         let mut enter = self.way_in(start);
-        pipes::clear(&self.repo.root, &mut enter, &mut quarantine)?;
-        Ok(quarantine.notes().collect())
+        let repositories = pipes::clear(&self.repo.root, &mut enter, &mut quarantine)?;
+        Ok((quarantine.notes().collect(), named(repositories)))
     }
 
     /// Returns what is dirty in the tree, for people; used where a dirty tree is no reason to refuse.
@@ -402,6 +415,12 @@ impl Workspace<'_> {
         }
         self.dirty_files()
     }
+}
+
+/// Returns paths as text that stands for their bytes exactly.
+fn named(paths: Vec<PathBuf>) -> Vec<String> {
+    let name = |path: &PathBuf| exact::decode(path.as_os_str().as_bytes());
+    paths.iter().map(name).collect()
 }
 
 /// Joins paths, each ended by a NUL.

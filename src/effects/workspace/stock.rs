@@ -37,7 +37,7 @@ struct Found {
 impl Workspace<'_> {
     /// Takes stock: commits what was left uncommitted, follows the work to another branch, lists what changed.
     pub fn take_stock(&self, start: &Start) -> Result<Stock> {
-        let cleared = self.clear_pipes(start)?;
+        let (cleared, repositories) = self.clear_tree(start)?;
         self.repo.tree_of(&start.commit).map_err(|_| {
             Error::unsafe_repo(format!(
                 "the commit {} that the cycle started from is no longer in .git",
@@ -67,10 +67,12 @@ impl Workspace<'_> {
         left.notes.extend(put_back);
         left.notes.extend(found.notes);
         self.clear_ledger(start, &mut left)?;
+        let planted = self.clear_planted(start, repositories, &mut left)?;
         self.read_state(start, &mut left)?;
         self.clear_submodules(start, &mut left)?;
         let tip =
             self.commit_leftovers(start, &found.commit, found.rewritten.is_none(), &mut left)?;
+        left.note_planted(planted);
         let mut change = Change {
             rewritten: found.rewritten,
             ..Change::default()

@@ -31,6 +31,19 @@ impl Left {
         ));
         self.nested.push(path);
     }
+
+    /// Notes what is called `.git` and came anew, unless it goes with such a folder.
+    pub fn note_planted(&mut self, planted: Vec<Vec<u8>>) {
+        for path in planted {
+            if self.nested.iter().any(|folder| path.starts_with(folder)) {
+                continue;
+            }
+            let name = String::from_utf8_lossy(&path).into_owned();
+            self.notes
+                .push(format!("{name} was added: no commit can hold it"));
+            self.nested.push(path);
+        }
+    }
 }
 
 impl Workspace<'_> {

@@ -154,14 +154,21 @@ impl Workspace<'_> {
         Ok(())
     }
 
-    /// Checks out the commit that the index has of a submodule, be it that of the submodule around it.
-    fn update_submodule(&self, path: &[u8]) {
-        let around = self.repo.modules.known().into_keys().rev();
-        let around = around.map(|name| exact::encode(&name)).find_map(|outer| {
+    /// Returns git in the innermost repository around a path that it may go into, and the path below its root.
+    pub(super) fn around<'p>(&self, path: &'p [u8]) -> (Git, &'p [u8]) {
+        let known = self.repo.modules.known().into_keys().rev();
+        let mut around = known.filter_map(|name| {
+            let outer = exact::encode(&name);
             let below = path.strip_prefix(&outer[..])?.strip_prefix(b"/")?;
             Some((self.inside(&outer)?, below))
         });
-        let (git, below) = around.unwrap_or_else(|| (self.repo.git.clone(), path));
+        let outermost = || (self.repo.git.clone(), path);
+        around.next().unwrap_or_else(outermost)
+    }
+
+    /// Checks out the commit that the index has of a submodule, be it that of the submodule around it.
+    fn update_submodule(&self, path: &[u8]) {
+        let (git, below) = self.around(path);
         let arguments = UPDATE.map(OsStr::new).into_iter();
         let arguments: Vec<_> = arguments.chain([OsStr::from_bytes(below)]).collect();
         // A submodule whose commit is not here stays for the user to update; the index is right.
