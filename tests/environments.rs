@@ -286,6 +286,8 @@ fn a_git_that_is_missing_or_too_old_is_told_before_an_agent_is_called() {
         assert_eq!(run.code, 3, "{what}: {}", run.stderr);
         assert!(run.stderr.ends_with(said), "{what}: {}", run.stderr);
         assert_eq!(repo.calls(), 0, "{what}");
+        let baseline = ".agents/evolve/fitness-0-baseline.json";
+        assert!(!repo.has(baseline), "{what}: measured before it was told");
         repo.env.retain(|(name, _)| name != "PATH");
         assert_eq!((repo.head(), repo.has("a")), (head, false), "{what}");
     }
@@ -304,6 +306,8 @@ fn variables_for_the_users_own_git_change_nothing() {
         ("GIT_NAMESPACE", "other"),
         ("GIT_REFLOG_ACTION", "mine"),
         ("GIT_FLUSH", "0"),
+        ("GIT_ATTR_SOURCE", "gone"),
+        ("GIT_TRACE", "1"),
     ] {
         let mut repo = repository();
         repo.agent_does(&["touch a; echo 2 >>in/file", "rm b; echo new >in/new"]);

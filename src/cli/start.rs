@@ -71,6 +71,7 @@ async fn start(
     repo.make_durable()?;
     let supervisor = Supervisor::with_lock(stop.clone(), &repo.root, &lock, diary.files())?;
     repo.git = repo.git.supervised(&supervisor, &id);
+    repo.git.refuse_old()?;
     for folder in [
         repo.root.join(names::FOLDER),
         repo.root.join(".agents/rpi"),

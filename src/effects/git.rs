@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 
 use nix::sys::signal::Signal;
 
-use crate::effects::process::{self, Ending, Job, LOCAL_ENV_VARS, Stdout, Supervisor};
+use crate::effects::process::{self, Ending, Job, Stdout, Supervisor};
 use crate::effects::program;
 use crate::effects::sandbox::{Fence, Ground, Inmate, Sandbox};
 use crate::error::{Error, Kind, NO_GIT, Result};
@@ -52,6 +52,34 @@ const ENVIRONMENT: [(&str, &str); 9] = [
 
 /// What keeps it from reading what the machine's administrator set.
 const NO_SYSTEM: [&str; 2] = ["GIT_CONFIG_NOSYSTEM", "GIT_ATTR_NOSYSTEM"];
+
+/// Variables for git that are left as they are where they are inherited; all others are taken away, because they could have git
+/// take another repository, other settings or other attributes for those that are meant. They say where the user's settings
+/// lie, and how filters and a partial clone reach what is elsewhere.
+const INHERITED: [&str; 13] = [
+    "GIT_ALLOW_PROTOCOL",
+    "GIT_ASKPASS",
+    "GIT_ATTR_NOSYSTEM",
+    "GIT_CONFIG_GLOBAL",
+    "GIT_CONFIG_NOSYSTEM",
+    "GIT_CONFIG_SYSTEM",
+    "GIT_DISCOVERY_ACROSS_FILESYSTEM",
+    "GIT_EXEC_PATH",
+    "GIT_PROTOCOL_FROM_USER",
+    "GIT_SSH",
+    "GIT_SSH_COMMAND",
+    "GIT_SSH_VARIANT",
+    "GIT_TERMINAL_PROMPT",
+];
+/// How more of them begin.
+const INHERITED_KINDS: [&str; 6] = [
+    "GIT_AUTHOR_",
+    "GIT_COMMITTER_",
+    "GIT_HTTP_",
+    "GIT_LFS_",
+    "GIT_PROXY_",
+    "GIT_SSL_",
+];
 
 /// Names the folder above which no repository is looked for.
 const CEILING: &str = "GIT_CEILING_DIRECTORIES";
@@ -223,8 +251,23 @@ impl Git {
             .collect()
     }
 
+    /// Returns the program and all arguments of a call with these, for who starts it otherwise; `variables` go with it.
+    pub fn words<S: AsRef<OsStr>>(&self, arguments: &[S]) -> Vec<OsString> {
+        let foreign = foreign();
+        let mut words = Vec::new();
+        if !foreign.is_empty() {
+            words.push(program::env().to_owned());
+            words.extend(foreign.iter().flat_map(|name| ["-u".into(), name.clone()]));
+        }
+        words.push(program::git().to_owned());
+        let settings = self.settings().into_iter();
+        words.extend(settings.flat_map(|setting| ["-c".into(), setting]));
+        words.extend(arguments.iter().map(|word| word.as_ref().to_owned()));
+        words
+    }
+
     /// Returns all variables that a call has of its own.
-    fn variables(&self) -> Vec<(OsString, OsString)> {
+    pub fn variables(&self) -> Vec<(OsString, OsString)> {
         let mut variables: Vec<(OsString, OsString)> = ENVIRONMENT
             .map(|(name, value)| (name.into(), value.into()))
             .to_vec();
@@ -248,7 +291,7 @@ impl Git {
         ))
     }
 
-    /// Refuses a git that cannot do what an undo needs. To be called before an agent is.
+    /// Refuses a git that cannot do what an undo needs. To be called before anything is measured.
     pub fn refuse_old(&self) -> Result<()> {
         match self.version()? {
             version if version >= OLDEST => Ok(()),
@@ -328,16 +371,12 @@ impl Git {
 
     fn job<S: AsRef<OsStr>>(&self, arguments: &[S], input: &[u8], mark: &str) -> Result<Job> {
         tracing::debug!(command = %shown(arguments), "git");
-        let settings = self.settings().into_iter();
-        let settings = settings.flat_map(|setting| ["-c".into(), setting]);
-        let words = std::iter::once(program::git().to_owned()).chain(settings);
         let timeout = limit(arguments);
         let fence = self.fence(arguments)?;
-        let arguments = arguments.iter().map(|word| word.as_ref().to_owned());
         let mut env = self.variables();
         env.extend(fence.env.iter().cloned());
         Ok(Job {
-            argv: fence.around(words.chain(arguments).collect()),
+            argv: fence.around(self.words(arguments)),
             folder: Some(self.root.clone()),
             env,
             stdin: (!input.is_empty()).then(|| input.to_vec()),
@@ -404,7 +443,7 @@ impl Git {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
-        for name in LOCAL_ENV_VARS {
+        for name in foreign() {
             command.env_remove(name);
         }
         command.envs(self.variables());
@@ -413,6 +452,22 @@ impl Git {
         }
         command
     }
+}
+
+/// Returns the inherited variables for git that are taken away from each call, but those that a call sets itself.
+fn foreign() -> &'static [OsString] {
+    static FOREIGN: OnceLock<Vec<OsString>> = OnceLock::new();
+    let is_foreign = |name: &OsString| {
+        let name = name.to_string_lossy();
+        let is_kept = INHERITED.contains(&&*name)
+            || INHERITED_KINDS.iter().any(|kind| name.starts_with(kind))
+            || ENVIRONMENT.iter().any(|(own, _)| *own == name);
+        name.starts_with("GIT_") && name != CEILING && !is_kept
+    };
+    FOREIGN.get_or_init(|| {
+        let names = std::env::vars_os().map(|(name, _)| name);
+        names.filter(is_foreign).collect()
+    })
 }
 
 /// Says whether a call's first word is among these.

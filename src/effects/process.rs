@@ -38,7 +38,6 @@ use message::{Order, Report};
 use output::Output;
 use pulse::{BEAT, Pulse, Silence};
 use spawn::Environment;
-pub use spawn::LOCAL_ENV_VARS;
 use task::{Task, feed};
 
 pub use now::Said;

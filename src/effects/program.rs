@@ -15,6 +15,12 @@ pub fn git() -> &'static OsStr {
     GIT.get_or_init(|| found("git"))
 }
 
+/// Returns the program that starts another one without some variables, as an absolute path where there is one.
+pub fn env() -> &'static OsStr {
+    static ENV: OnceLock<OsString> = OnceLock::new();
+    ENV.get_or_init(|| found("env"))
+}
+
 /// Returns the shell that runs checks and agents, as an absolute path where there is one.
 pub fn shell() -> &'static OsStr {
     static SHELL: OnceLock<OsString> = OnceLock::new();

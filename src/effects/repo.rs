@@ -448,13 +448,11 @@ impl Repo {
         })
     }
 
-    /// Reads the user's own configuration of git, the first time this is called; to be done before an agent is. Refuses a git
-    /// that is too old for what comes then.
+    /// Reads the user's own configuration of git, the first time this is called; to be done before an agent is.
     pub fn read_users(&self) -> Result<&Users> {
         match self.users.get() {
             Some(users) => Ok(users),
             None => {
-                self.git.refuse_old()?;
                 let users = Users::read(&self.git, &self.root, &self.own_places())?;
                 Ok(self.users.get_or_init(|| users))
             }

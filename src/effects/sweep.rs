@@ -3,6 +3,7 @@
 
 use std::cell::OnceCell;
 use std::collections::HashSet;
+use std::ffi::OsString;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -44,8 +45,8 @@ struct Call {
     reader: Reader,
     name: String,
     folder: String,
-    argv: Vec<String>,
-    env: Vec<(String, String)>,
+    argv: Vec<OsString>,
+    env: Vec<(OsString, OsString)>,
 }
 
 /// Who understands what it prints.
@@ -109,16 +110,13 @@ impl Plan {
                     reader: Reader::Markers,
                     name: "markers".to_owned(),
                     folder: String::new(),
-                    argv: std::iter::once("git")
-                        .chain(SEARCH)
-                        .map(str::to_owned)
-                        .collect(),
-                    env: Vec::new(),
+                    argv: repo.git.words(&SEARCH),
+                    env: repo.git.variables(),
                 }),
                 Part::Floors => plan.with_floors = true,
                 Part::Own(command) => plan.calls.push(Call {
                     name: command.name(),
-                    argv: ["sh", "-c", &command.run].map(str::to_owned).to_vec(),
+                    argv: ["sh", "-c", &command.run].map(OsString::from).to_vec(),
                     reader: Reader::Own(command.clone()),
                     folder: String::new(),
                     env: Vec::new(),
@@ -165,15 +163,12 @@ fn linter(repo: &Repo, setup: Setup) -> Call {
         setup.linter == Linter::Clippy && !repo.is_ignored(&target.to_string_lossy());
     let env = builds_in_sight.then(|| {
         let folder = repo.private.join("sweep-target");
-        (
-            "CARGO_TARGET_DIR".to_owned(),
-            folder.to_string_lossy().into_owned(),
-        )
+        ("CARGO_TARGET_DIR".into(), folder.into_os_string())
     });
     Call {
         reader: Reader::Linter(setup.linter),
         name: setup.linter.name().to_owned(),
-        argv: setup.command(),
+        argv: setup.command().into_iter().map(OsString::from).collect(),
         folder: setup.folder,
         env: env.into_iter().collect(),
     }
@@ -273,13 +268,12 @@ impl Sweeper<'_> {
             Reader::Markers => (TAIL_BYTES, Stdout::Start(OUTPUT_LIMIT)),
             Reader::Linter(_) | Reader::Own(_) => (OUTPUT_LIMIT, Stdout::Merged),
         };
-        let way = ["sh", "-c", "cd \"$0\" && exec \"$@\"", &call.folder].map(str::to_owned);
+        let way = ["sh", "-c", "cd \"$0\" && exec \"$@\"", &call.folder].map(OsString::from);
         let way = (!call.folder.is_empty()).then_some(way);
         let words = way.into_iter().flatten().chain(call.argv.iter().cloned());
-        let of_call = call.env.iter();
-        let of_call = of_call.map(|(name, value)| (name.into(), value.into()));
+        let of_call = call.env.iter().cloned();
         Job {
-            argv: self.fence.around(words.map(Into::into).collect()),
+            argv: self.fence.around(words.collect()),
             folder: Some(self.repo.root.clone()),
             env: of_call.chain(self.fence.env.clone()).collect(),
             stdin: None,

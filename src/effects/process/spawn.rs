@@ -12,7 +12,7 @@ use nix::spawn::{PosixSpawnAttr, PosixSpawnFileActions, PosixSpawnFlags, posix_s
 use nix::sys::signal::{SigSet, Signal};
 
 /// What `git rev-parse --local-env-vars` prints: variables that tie a command to one repository.
-pub const LOCAL_ENV_VARS: [&str; 16] = [
+const LOCAL_ENV_VARS: [&str; 16] = [
     "GIT_ALTERNATE_OBJECT_DIRECTORIES",
     "GIT_CONFIG",
     "GIT_CONFIG_PARAMETERS",
@@ -31,6 +31,19 @@ pub const LOCAL_ENV_VARS: [&str; 16] = [
     "GIT_INTERNAL_SUPER_PREFIX",
 ];
 
+/// What else changes what git believes of a repository, for an agent and checks as well.
+const MISLEADING: [&str; 9] = [
+    "GIT_ATTR_SOURCE",
+    "GIT_DEFAULT_HASH",
+    "GIT_DEFAULT_REF_FORMAT",
+    "GIT_GLOB_PATHSPECS",
+    "GIT_ICASE_PATHSPECS",
+    "GIT_LITERAL_PATHSPECS",
+    "GIT_NAMESPACE",
+    "GIT_NOGLOB_PATHSPECS",
+    "GIT_QUARANTINE_PATH",
+];
+
 /// What `POSIX_SPAWN_SETSID` is on the platforms that have it; the crate does not name it.
 #[cfg(target_os = "linux")]
 const SETSID: i32 = 0x80;
@@ -46,7 +59,8 @@ impl Environment {
     /// Takes over this process's environment.
     pub fn inherited() -> Environment {
         let is_wanted = |name: &OsStr| {
-            let is_git = LOCAL_ENV_VARS.iter().any(|variable| name == *variable);
+            let mut for_git = LOCAL_ENV_VARS.iter().chain(&MISLEADING);
+            let is_git = for_git.any(|variable| name == *variable);
             !is_git && !name.as_bytes().starts_with(b"EVOLVE_")
         };
         let variables = std::env::vars_os().filter(|(name, _)| is_wanted(name));

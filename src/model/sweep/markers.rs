@@ -3,9 +3,7 @@
 use super::Finding;
 
 /// The arguments of git that find them; `-z` because a path may hold anything.
-pub const SEARCH: [&str; 13] = [
-    "-c",
-    "submodule.recurse=false",
+pub const SEARCH: [&str; 11] = [
     "grep",
     "--no-color",
     "--no-column",
