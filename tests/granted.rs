@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::harness::TestRepo;
+use crate::harness::{TestRepo, finish, output, wait_until};
 
 /// A repository with this under `sandbox:`.
 fn repo(sandbox: &str) -> TestRepo {
@@ -96,4 +96,52 @@ fn a_required_sandbox_that_leaves_the_network_to_checks_says_so_and_nothing_of_t
         !said.contains("machine") && !said.contains("install"),
         "{said}"
     );
+}
+
+#[test]
+fn a_program_that_starts_others_and_comes_after_the_agent_is_not_reached_from_bubblewrap() {
+    let repo = repo("{}");
+    let before = tempfile::tempdir_in("/tmp").unwrap();
+    fs::write(before.path().join("file"), "text\n").unwrap();
+    // An agent that waits until the server is there, and tells of what was there before it.
+    let reaches = |sandbox: &str| {
+        let escaped = repo.out("escaped");
+        let late = repo.out("late");
+        let work = format!(
+            "touch up; while [ -e up ]; do sleep 0.02; done; cat '{}/file' >a; new=/tmp/new-of-$$; echo x >$new && rm $new && echo wrote >>a; \
+             tmux -S \"$(cat '{}')\" new-window -d 'touch {}'; true",
+            before.path().display(),
+            late.display(),
+            escaped.display()
+        );
+        repo.agent_does(&[]);
+        fs::write(repo.out("1.sh"), &work).unwrap();
+        fs::write(repo.out("2.sh"), &work).unwrap();
+        let child = repo.spawn_run(&["--max-cycles=1", sandbox]);
+        wait_until("the agent is at work", || repo.has("up"));
+        let after = tempfile::tempdir_in("/tmp").unwrap();
+        let socket = after.path().join("socket");
+        let tmux = |words: &[&str]| {
+            let mut command = repo.command("tmux");
+            command.arg("-S").arg(&socket).args(words);
+            output(&mut command);
+        };
+        tmux(&["new-session", "-d", "sleep 300"]);
+        fs::write(late, socket.display().to_string()).unwrap();
+        fs::remove_file(repo.path("up")).unwrap();
+        finish(child).expect(0);
+        // What was asked of the server before this is done when it has answered.
+        tmux(&["new-window", "-d", "true"]);
+        if sandbox == "--sandbox=none" {
+            wait_until("it got out", || escaped.exists());
+        }
+        tmux(&["kill-server"]);
+        let said = repo.read("a");
+        repo.git(&["rm", "--quiet", "a"]);
+        repo.git(&["commit", "--quiet", "--message=again"]);
+        (escaped.exists(), said)
+    };
+    assert_eq!(reaches("--sandbox=bwrap"), (false, "text\n".to_owned()));
+    let wrote = "text\nwrote\n".to_owned();
+    assert_eq!(reaches("--sandbox=none"), (true, wrote));
 }

@@ -26,7 +26,7 @@ use enter::{INSIDE, Inside, within};
 pub use found::available;
 use found::{Found, find, is_root, missing, unavailable};
 use landlock::Bounds;
-use rules::{ground_rules, rule, shut_doors};
+use rules::{ground_rules, lists, rule, shut_doors};
 use temporary::Temporary;
 pub use told::{tell, told};
 
@@ -251,6 +251,9 @@ impl Sandbox {
         rules.extend(written.filter_map(|path| rule(path, Access::Write)));
         let kept = self.own_folders();
         rules.extend(kept.iter().filter_map(|path| rule(path, Access::Read)));
+        if let (Inmate::Agent(..), Mechanism::Bwrap) = (inmate, self.protections.sandbox) {
+            rules.extend(lists(&rules));
+        }
         let inside = Inside {
             by: self.protections.sandbox,
             bounds: Bounds::default(),

@@ -265,13 +265,17 @@ pub struct Rule {
     pub access: Access,
 }
 
-/// What may be done at a path.
+/// What may be done at a path, the strictest last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Access {
+    /// Reading, of what lies in a listed folder. It may be gone meanwhile.
+    Entry,
     /// Everything.
     Write,
     /// Reading.
     Read,
+    /// Reading what other rules are about: what appears in the folder later is not there.
+    Listed,
     /// Nothing: a folder that looks empty.
     Hidden,
     /// Nothing: a file or socket that cannot be opened.

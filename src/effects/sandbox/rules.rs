@@ -8,6 +8,11 @@ use std::path::{Path, PathBuf};
 use super::Ground;
 use crate::model::sandbox::{Access, DOORS, Home, Rule, listening};
 
+/// The folders in which programs open their sockets, of which an agent sees what is in them when it starts.
+const LISTED: [&str; 3] = ["/tmp", "/var/tmp", "/run"];
+/// The most entries of one: each is a mount, and takes the longer the more there are.
+const MOST_LISTED: usize = 500;
+
 /// Returns the rule for a path, without links; none if there is nothing.
 pub fn rule(path: &Path, access: Access) -> Option<Rule> {
     let path = path.canonicalize().ok()?;
@@ -64,6 +69,33 @@ pub fn shut_doors(written: &[Rule], (home, asked): (&Home, &[String])) -> Vec<Ru
         !is_own(&door.path) && !led_to.iter().any(|path| path.starts_with(&door.path))
     });
     shut
+}
+
+/// Returns rules that keep what appears later out of the folders in which programs open their sockets: whoever starts sees what
+/// lies in them now. A folder that may be `written` stays as it is, and so does one with too much in it.
+pub fn lists(written: &[Rule]) -> Vec<Rule> {
+    let mut rules = Vec::new();
+    for folder in LISTED {
+        let Some(folder) = rule(Path::new(folder), Access::Listed) else {
+            continue;
+        };
+        let is_written =
+            |one: &Rule| one.access == Access::Write && folder.path.starts_with(&one.path);
+        let Ok(entries) = fs::read_dir(&folder.path) else {
+            continue;
+        };
+        let entries: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+        if written.iter().any(is_written) || entries.len() > MOST_LISTED {
+            continue;
+        }
+        rules.push(folder);
+        let is_there = |path: &PathBuf| path.exists();
+        rules.extend(entries.into_iter().filter(is_there).map(|path| Rule {
+            path,
+            access: Access::Entry,
+        }));
+    }
+    rules
 }
 
 /// Returns the socket that a variable of this process's environment names: `/path`, or `/path,more` as tmux has it.

@@ -54,10 +54,14 @@ pub fn bwrap_argv(rules: &[Rule], (has_network, is_root): (bool, bool)) -> Vec<O
             }
             Access::Write => argv.extend(["--bind".into(), path.clone(), path]),
             Access::Read => argv.extend(["--ro-bind".into(), path.clone(), path]),
-            Access::Hidden => argv.extend(["--tmpfs".into(), path]),
+            Access::Entry => argv.extend(["--ro-bind-try".into(), path.clone(), path]),
+            Access::Hidden | Access::Listed => argv.extend(["--tmpfs".into(), path]),
             Access::Masked => argv.extend(["--ro-bind".into(), "/dev/null".into(), path]),
         }
     }
+    // Once everything is laid out in them.
+    let listed = rules.iter().filter(|rule| rule.access == Access::Listed);
+    argv.extend(listed.flat_map(|rule| ["--remount-ro".into(), OsString::from(&rule.path)]));
     argv.push("--".into());
     argv
 }
@@ -92,6 +96,16 @@ mod tests {
             words.join(" "),
             "--unshare-pid --unshare-ipc --bind / / --dev /dev --proc /proc --dev-bind /dev/kvm /dev/kvm --"
         );
+        let listed = [
+            rule("/tmp", Access::Listed),
+            rule("/tmp/a", Access::Entry),
+            rule("/tmp/r", Access::Write),
+        ];
+        let argv = bwrap_argv(&listed, (true, false));
+        let words: Vec<_> = argv.iter().map(|word| word.to_str().unwrap()).collect();
+        assert!(words.join(" ").ends_with(
+            "--tmpfs /tmp --ro-bind-try /tmp/a /tmp/a --bind /tmp/r /tmp/r --remount-ro /tmp --"
+        ));
         assert!(bwrap_argv(&[], (true, true)).contains(&"CAP_FOWNER".into()));
         assert!(!bwrap_argv(&[], (true, true)).contains(&"--unshare-net".into()));
     }
