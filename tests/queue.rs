@@ -164,6 +164,39 @@ fn a_thousand_items_at_most_appear_while_one_agent_runs() {
 }
 
 #[test]
+fn a_title_that_is_none_is_refused_from_people_and_cut_where_a_file_has_it() {
+    let repo = TestRepo::with_goals("  - {id: a, description: d, check: \"true\", weight: 5}\n");
+    let run = repo.evolve(&["work", "add", &"y".repeat(501)]).expect(2);
+    assert!(
+        run.stderr.contains("501 characters, more than the 500"),
+        "{}",
+        run.stderr
+    );
+    assert!(!repo.has(QUEUE));
+    repo.evolve(&["work", "add", &"y".repeat(500)]).expect(0);
+    let (long, other) = ("z".repeat(3_000), format!("{}Z", "z".repeat(3_000)));
+    let line = |title: &str| format!("{{\"title\":\"{title}\",\"severity\":\"high\"}}\n");
+    let text = format!("{}{}{}", repo.read(QUEUE), line(&long), line(&other));
+    repo.write(QUEUE, &text);
+    repo.commit_all("long titles");
+    repo.cycle("touch done").expect(0);
+    let title = format!("{}…", "z".repeat(499));
+    assert_eq!(repo.newest()["goal_id"], format!("next-work:{title}"));
+    assert_eq!(repo.newest()["result"], "harvested");
+    let kept = items(&repo);
+    assert_eq!(kept[1]["title"], long, "the file keeps it as it is");
+    assert_eq!(kept[1]["state"], "consumed");
+    assert_eq!(
+        kept[2]["title"], other,
+        "another one, with the same beginning"
+    );
+    assert!(kept[2]["state"].is_null());
+    let shown = repo.answer(&["work", "list"]);
+    assert!(shown.contains(&title) && !shown.contains(&long), "{shown}");
+    repo.evolve(&["audit"]).expect(0);
+}
+
+#[test]
 fn agents_that_leave_each_other_work_without_end_are_stopped() {
     let repo = TestRepo::with_goals("  - {id: fine, description: d, check: 'true', weight: 1}\n");
     repo.evolve(&["work", "add", "mine"]).expect(0);

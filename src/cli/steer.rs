@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 use crate::model::ledger as names;
 use crate::model::snapshot::FORMAT;
 use crate::model::strikes::Retry;
-use crate::model::work::{NewItem, Queue, Severity};
+use crate::model::work::{LONGEST_TITLE, NewItem, Queue, Severity};
 
 /// Options of `evolve stop`.
 #[derive(Clone, Debug, Args)]
@@ -170,6 +170,13 @@ pub fn work_add(global: &Global, item: &NewWork) -> Result<u8> {
     let repo = Repo::discover(&current_dir()?)?;
     if item.title.trim().is_empty() {
         return Err(Error::usage("the title is empty").hint("say in one line what is to be done"));
+    }
+    let length = item.title.chars().count();
+    if length > LONGEST_TITLE {
+        return Err(Error::usage(format!(
+            "the title has {length} characters, more than the {LONGEST_TITLE} that a title may have"
+        ))
+        .hint("say in one line what is to be done, and the rest with --description"));
     }
     let new = NewItem {
         title: item.title.clone(),

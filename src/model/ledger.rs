@@ -33,11 +33,16 @@ pub const OUTBOX: &str = ".agents/evolve/outbox";
 pub const HISTORY_LINES: usize = 5_000;
 /// How many of its oldest lines move to a segment when there are more.
 pub const SEGMENT_LINES: usize = 4_000;
-/// How many bytes the active history file may have before its oldest lines move: half of what is read of it, so that it is
-/// never refused, however long its records are.
+/// How many bytes the active history file may have before its oldest lines move: less than what is read of it by more than the
+/// longest record, so that it is never refused.
 const HISTORY_BYTES: usize = 8 << 20;
 /// How many lines of the queue are read. Each is held apart, and a file of empty lines alone would fill the memory.
 const QUEUE_LINES: usize = 20_000;
+/// How many items of the queue are read, which may all stand in one line.
+const QUEUE_ITEMS: usize = 10_000;
+/// How many values a line of the queue may hold: a line is understood as a whole, and a value takes a hundred bytes of memory
+/// however few it is written with.
+const LINE_VALUES: usize = 100_000;
 /// How many snapshots of either kind stay in the tree.
 pub const SNAPSHOTS_KEPT: u64 = 100;
 
@@ -60,8 +65,10 @@ pub fn segment(number: usize) -> String {
 /// several times over.
 pub fn most_bytes(name: &str) -> u64 {
     match name {
-        QUEUE | LESSONS => 4 << 20,
+        QUEUE => 3 << 20,
+        LESSONS => 4 << 20,
         RETRIES | LAST_SWEEP => 1 << 20,
+        HISTORY => 10 << 20,
         _ => 16 << 20,
     }
 }
@@ -78,8 +85,49 @@ pub fn refusal(name: &str, text: &str) -> Option<String> {
     if let Some(why) = too_large(name, text.len() as u64) {
         return Some(why);
     }
-    let is_too_long = name == QUEUE && text.split_inclusive('\n').nth(QUEUE_LINES).is_some();
-    is_too_long.then(|| format!("{name} has more than {QUEUE_LINES} lines"))
+    match name {
+        QUEUE => queue_refusal(text).map(|why| format!("{name} {why}")),
+        _ => None,
+    }
+}
+
+/// Returns why the text of a queue is not read.
+fn queue_refusal(text: &str) -> Option<String> {
+    let mut items = 0;
+    for (index, line) in text.split_inclusive('\n').enumerate() {
+        if index == QUEUE_LINES {
+            return Some(format!("has more than {QUEUE_LINES} lines"));
+        }
+        let (objects, values) = parts_of(line);
+        items += objects;
+        if items > QUEUE_ITEMS {
+            return Some(format!("has more than {QUEUE_ITEMS} items"));
+        }
+        if values > LINE_VALUES {
+            let line = index + 1;
+            return Some(format!("has more than {LINE_VALUES} values in line {line}"));
+        }
+    }
+    None
+}
+
+/// Counts the objects of a line of JSON, and its values: with each but the first of a list or object comes a comma. What stands
+/// in a text is none.
+fn parts_of(line: &str) -> (usize, usize) {
+    let (mut objects, mut values) = (0, 0);
+    let (mut is_text, mut is_escaped) = (false, false);
+    for byte in line.bytes() {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' if is_text => is_escaped = true,
+            b'"' => is_text = !is_text,
+            _ if is_text => {}
+            b'{' => (objects, values) = (objects + 1, values + 1),
+            b'[' | b',' => values += 1,
+            _ => {}
+        }
+    }
+    (objects, values)
 }
 
 /// Returns how many of the history's oldest lines move to a segment: none while it is short.
@@ -144,13 +192,25 @@ mod tests {
 
     #[test]
     fn only_a_queue_of_sensible_size_is_read() {
-        let lines = |count: usize| "{}\n".repeat(count);
+        let lines = |count: usize| "[]\n".repeat(count);
         assert_eq!(refusal(QUEUE, &lines(QUEUE_LINES)), None);
         assert!(refusal(QUEUE, &lines(QUEUE_LINES + 1)).is_some());
         assert_eq!(refusal(HISTORY, &lines(QUEUE_LINES + 1)), None);
-        assert_eq!(refusal(QUEUE, &"x".repeat(4 << 20)), None);
-        let why = refusal(QUEUE, &"x".repeat((4 << 20) + 1)).unwrap_or_default();
-        assert!(why.starts_with(QUEUE) && why.contains("4194305"), "{why}");
+        assert_eq!(refusal(QUEUE, &"x".repeat(3 << 20)), None);
+        let items = |count: usize| format!("{{\"items\":[{}{{}}]}}", "{},".repeat(count - 1));
+        assert_eq!(refusal(QUEUE, &items(QUEUE_ITEMS - 1)), None);
+        let why = refusal(QUEUE, &items(QUEUE_ITEMS)).unwrap_or_default();
+        assert_eq!(why, format!("{QUEUE} has more than {QUEUE_ITEMS} items"));
+        let numbers = format!("{{}}\n[{}1]", "1,".repeat(LINE_VALUES));
+        let why = refusal(QUEUE, &numbers).unwrap_or_default();
+        assert_eq!(
+            why,
+            format!("{QUEUE} has more than {LINE_VALUES} values in line 2")
+        );
+        let words = format!("{{\"title\":\"\\\"{}\"}}", "[{,".repeat(LINE_VALUES));
+        assert_eq!(refusal(QUEUE, &words), None, "all of it is one text");
+        let why = refusal(QUEUE, &"x".repeat((3 << 20) + 1)).unwrap_or_default();
+        assert!(why.starts_with(QUEUE) && why.contains("3145729"), "{why}");
     }
 
     #[test]

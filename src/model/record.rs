@@ -136,7 +136,8 @@ impl Record {
     /// Returns the record as it may be kept for ever: words of others in one clean line each, without secrets.
     #[must_use]
     pub fn kept(self) -> Record {
-        let safe = |words: String| mask::secrets(&text::clean_line(&words));
+        let safe =
+            |words: String| text::cut(&mask::secrets(&text::clean_line(&words)), LONGEST_WORDS);
         let agent = self.agent.map(|agent| AgentReport {
             name: safe(agent.name),
             status: safe(agent.status),
@@ -145,7 +146,7 @@ impl Record {
         Record {
             goal_id: self.goal_id.map(safe),
             reason: self.reason.map(safe),
-            notes: self.notes.into_iter().map(safe).collect(),
+            notes: few(self.notes.into_iter().map(safe).collect()),
             agent,
             ..self
         }
@@ -225,7 +226,40 @@ pub struct History {
 /// How many problems of a history are named one by one; the rest is counted.
 const MOST_PROBLEMS: usize = 50;
 
-fn read_record(line: &str) -> Result<Record, String> {
+/// The most bytes of a record that are read. None that is written comes near it: its longest lists name each goal of a file of
+/// at most 256 KiB, and its words are cut.
+const LONGEST_LINE: usize = 1 << 20;
+/// The longest reason or note that is kept, in characters.
+const LONGEST_WORDS: usize = 20_000;
+/// The most bytes of notes that are kept.
+const NOTES_BYTES: usize = 128 << 10;
+
+/// Returns as many of the notes as are kept, and how many there are besides.
+fn few(notes: Vec<String>) -> Vec<String> {
+    if notes.iter().map(String::len).sum::<usize>() <= NOTES_BYTES {
+        return notes;
+    }
+    let (count, mut bytes) = (notes.len(), 0);
+    let mut few: Vec<String> = notes
+        .into_iter()
+        .take_while(|note| {
+            bytes += note.len();
+            // With room for what is said of the others.
+            bytes <= NOTES_BYTES - 100
+        })
+        .collect();
+    few.push(format!("and {} more", count - few.len()));
+    few
+}
+
+/// Reads one line of a history; the error says why it is no record.
+pub fn read_record(line: &str) -> Result<Record, String> {
+    if line.len() > LONGEST_LINE {
+        let bytes = line.len();
+        return Err(format!(
+            "it has {bytes} bytes, more than the {LONGEST_LINE} that a record may have"
+        ));
+    }
     let record: Record = serde_json::from_str(line).map_err(|cause| json_problem(&cause))?;
     match record.cycle > LAST_CYCLE {
         true => Err(format!("{} is no number of a cycle", record.cycle)),
@@ -362,6 +396,32 @@ mod tests {
         assert!(first.chars().count() < 250, "{first}");
         assert!(!first.contains(['\u{1b}', '\u{202e}']), "{first}");
         assert_eq!(last, "3 more such lines");
+    }
+
+    #[test]
+    fn a_record_is_never_too_long_to_be_read_and_what_is_kept_stays_as_it_is() {
+        let long = Record {
+            goal_id: Some("\u{1f600}".repeat(100_000)),
+            reason: Some("\"".repeat(3_000_000)),
+            notes: vec!["\\".repeat(10_000); 500],
+            ..record(1, CycleResult::Failed)
+        };
+        let text = text_of(std::slice::from_ref(&long));
+        let history = History::parse(&text);
+        assert!(history.records.is_empty());
+        let problem = format!("line 1: not a record: it has {} bytes", text.len() - 1);
+        assert!(
+            history.problems[0].starts_with(&problem),
+            "{:?}",
+            history.problems
+        );
+        let kept = long.kept();
+        assert_eq!(kept.clone().kept(), kept);
+        assert_eq!(kept.notes.last().map(String::as_str), Some("and 487 more"));
+        assert_eq!(
+            History::parse(&text_of(std::slice::from_ref(&kept))).records,
+            [kept]
+        );
     }
 
     #[test]

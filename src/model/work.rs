@@ -8,13 +8,14 @@ mod item;
 mod line;
 
 use std::collections::HashSet;
+use std::hash::{Hash, Hasher};
 
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 pub use found::Appeared;
-pub use item::{BY_AGENT, Key, NewItem, Severity, State, WorkItem};
-use line::{Content, Line};
+pub use item::{BY_AGENT, Key, LONGEST_TITLE, NewItem, Severity, State, WorkItem};
+use line::Line;
 
 /// After so many failures an item is set aside.
 pub const MOST_FAILURES: u64 = 3;
@@ -26,8 +27,8 @@ const MOST_PROBLEMS: usize = 50;
 #[derive(Clone, Debug, Default)]
 pub struct Queue {
     lines: Vec<Line>,
-    /// The lines as they were read, to tell later what somebody else added.
-    read: HashSet<String>,
+    /// The lines as they were read, each as a mark of its text, to tell later what somebody else added.
+    read: HashSet<u64>,
 }
 
 /// How many items of the queue are in which state, for one repository.
@@ -45,7 +46,7 @@ impl Queue {
     /// Reads the file's text; no line is ever refused or lost.
     pub fn parse(text: &str) -> Queue {
         let lines: Vec<Line> = text.split_inclusive('\n').map(Line::parse).collect();
-        let read = lines.iter().map(|line| line.body.clone()).collect();
+        let read = lines.iter().map(|line| mark(&line.body)).collect();
         Queue { lines, read }
     }
 
@@ -74,7 +75,7 @@ impl Queue {
         self.lines
             .iter()
             .enumerate()
-            .flat_map(|(index, line)| line.items(index))
+            .flat_map(|(index, line)| line.items().map(move |item| at(index, item)))
             .collect()
     }
 
@@ -103,17 +104,25 @@ impl Queue {
 
     /// Counts the items of this repository.
     pub fn counts(&self, repo_name: &str) -> Counts {
-        Counts {
-            open: self.open(repo_name).len(),
-            set_aside: self.set_aside(repo_name).len(),
-            consumed: self.select(repo_name, WorkItem::is_consumed).len(),
+        let mut counts = Counts::default();
+        let all = self.lines.iter().flat_map(Line::items);
+        for item in all.filter(|item| item.is_for(repo_name)) {
+            let count = match (item.is_consumed(), item.is_set_aside()) {
+                (true, _) => &mut counts.consumed,
+                (false, true) => &mut counts.set_aside,
+                (false, false) => &mut counts.open,
+            };
+            *count += 1;
         }
+        counts
     }
 
     fn select(&self, repo_name: &str, wanted: impl Fn(&WorkItem) -> bool) -> Vec<WorkItem> {
-        self.items()
-            .into_iter()
-            .filter(|item| item.is_for(repo_name) && wanted(item))
+        let lines = self.lines.iter().enumerate();
+        lines
+            .flat_map(|(index, line)| line.items().map(move |item| (index, item)))
+            .filter(|(_, item)| item.is_for(repo_name) && wanted(item))
+            .map(|(index, item)| at(index, item))
             .collect()
     }
 
@@ -159,12 +168,12 @@ impl Queue {
         let Some(line) = self.lines.get_mut(key.line) else {
             return;
         };
-        let is_done = line.items(key.line).iter().all(WorkItem::is_consumed);
-        if let (true, Content::Entry(entry)) = (is_done, &mut line.content) {
-            entry.insert("consumed".into(), json!(true));
-            entry.insert("consumed_by".into(), json!(by));
-            entry.insert("consumed_at".into(), json!(at));
-            line.rewrite();
+        if line.items().all(WorkItem::is_consumed) {
+            line.edit_entry(|entry| {
+                entry.insert("consumed".into(), json!(true));
+                entry.insert("consumed_by".into(), json!(by));
+                entry.insert("consumed_at".into(), json!(at));
+            });
         }
     }
 
@@ -180,7 +189,8 @@ impl Queue {
 
     /// Returns the digests of everything that a sweep's items stand for, done or not.
     pub fn findings(&self) -> HashSet<String> {
-        self.lines.iter().flat_map(Line::findings).collect()
+        let all = self.lines.iter().flat_map(Line::findings);
+        all.cloned().collect()
     }
 
     fn append(&mut self, item: Map<String, Value>) -> bool {
@@ -188,7 +198,7 @@ impl Queue {
         if identity.is_none_or(|identity| self.identities().contains(&identity)) {
             return false;
         }
-        self.push(Line::from_map(Content::Item(item)));
+        self.push(Line::from_map(item));
         true
     }
 
@@ -199,12 +209,12 @@ impl Queue {
         let mut known = self.identities();
         let before = self.lines.len();
         for line in now.split_inclusive('\n').map(Line::parse) {
-            if self.read.contains(&line.body) {
+            if self.read.contains(&mark(&line.body)) {
                 continue;
             }
-            if let Some(line) = line.without(&known) {
-                known.extend(line.identities());
-                self.read.insert(line.body.clone());
+            if let Some(line) = line.without(|one| known.contains(one)) {
+                known.extend(line.identities().cloned());
+                self.read.insert(mark(&line.body));
                 self.push(line);
             }
         }
@@ -213,22 +223,23 @@ impl Queue {
 
     /// Puts back the items of an earlier version that this one has not; returns how many lines that took.
     pub fn put_back(&mut self, earlier: &Queue) -> usize {
-        let known = self.identities();
+        let known: HashSet<_> = self.lines.iter().flat_map(Line::identities).collect();
         let lines = earlier.lines.iter().cloned();
         let gone: Vec<_> = lines
-            .filter(|line| !line.identities().is_empty())
-            .filter_map(|line| line.without(&known))
+            .filter(|line| line.identities().next().is_some())
+            .filter_map(|line| line.without(|one| known.contains(one)))
             .collect();
         let count = gone.len();
         for line in gone {
-            self.read.insert(line.body.clone());
+            self.read.insert(mark(&line.body));
             self.push(line);
         }
         count
     }
 
     fn identities(&self) -> HashSet<item::Identity> {
-        self.lines.iter().flat_map(Line::identities).collect()
+        let all = self.lines.iter().flat_map(Line::identities);
+        all.cloned().collect()
     }
 
     fn push(&mut self, mut line: Line) {
@@ -240,13 +251,24 @@ impl Queue {
     }
 
     fn edit(&mut self, key: Key, change: impl FnOnce(&mut Map<String, Value>)) {
-        if let Some(line) = self.lines.get_mut(key.line)
-            && let Some(item) = line.item_mut(key.item)
-        {
-            change(item);
-            line.rewrite();
+        if let Some(line) = self.lines.get_mut(key.line) {
+            line.edit(key.item, change);
         }
     }
+}
+
+/// Returns the item as one of the line with this index.
+fn at(line: usize, item: &WorkItem) -> WorkItem {
+    let mut item = item.clone();
+    item.key.line = line;
+    item
+}
+
+/// Returns what tells a line's text from another's.
+fn mark(body: &str) -> u64 {
+    let mut hasher = std::hash::DefaultHasher::new();
+    body.hash(&mut hasher);
+    hasher.finish()
 }
 
 /// Removes without disturbing the order of the other keys, which `Map::remove` would.

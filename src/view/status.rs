@@ -2,8 +2,11 @@
 
 use crate::model::sandbox::Available;
 use crate::model::status::Status;
-use crate::model::text::{clean_line, count, number};
+use crate::model::text::{clean_line, count, cut, number};
 use crate::view::style::{BAD, GOOD, ODD, STRONG, paint};
+
+/// How much of a reason is shown, in characters.
+const REASON: usize = 500;
 
 /// Returns the status as a page of `name  value` lines.
 pub fn page(status: &Status) -> String {
@@ -85,10 +88,9 @@ pub fn page(status: &Status) -> String {
     line("cycles", status.cycles.to_string());
     if let Some(newest) = &status.newest {
         let goal = newest.goal_id.as_deref().unwrap_or("nothing to do");
-        let reason = newest
-            .reason
-            .as_deref()
-            .map_or(String::new(), |reason| format!(" — {}", clean_line(reason)));
+        let reason = newest.reason.as_deref().map_or(String::new(), |reason| {
+            format!(" — {}", cut(&clean_line(reason), REASON))
+        });
         let words = format!(
             "cycle {}, {}: {}{reason}",
             newest.cycle,

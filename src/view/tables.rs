@@ -9,6 +9,8 @@ use crate::view::style::{self, BAD, Cell, FAINT, ODD, STRONG, columns, paint};
 
 /// How much of a reason a table shows, in characters.
 const REASON: usize = 80;
+/// How many items of the queue are shown.
+const ITEMS_SHOWN: usize = 50;
 
 /// Returns one line per goal in the file's order, the score, and the last output of each goal that fails.
 pub fn measure_table(snapshot: &Snapshot) -> String {
@@ -234,8 +236,14 @@ pub fn work_table(open: &[WorkItem], set_aside: &[WorkItem]) -> String {
     if open.is_empty() && set_aside.is_empty() {
         return "no open work\n".to_owned();
     }
-    let rows: Vec<Vec<Cell>> = open.iter().chain(set_aside).map(work_row).collect();
-    columns(&rows)
+    let all = open.iter().chain(set_aside);
+    let rows: Vec<Vec<Cell>> = all.take(ITEMS_SHOWN).map(work_row).collect();
+    let mut table = columns(&rows);
+    let more = (open.len() + set_aside.len()).saturating_sub(ITEMS_SHOWN);
+    if more > 0 {
+        table.push_str(&format!("and {more} more\n"));
+    }
+    table
 }
 
 fn work_row(item: &WorkItem) -> Vec<Cell> {

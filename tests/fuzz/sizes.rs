@@ -64,6 +64,15 @@ fn a_ledger_that_is_too_large_is_refused_with_its_file_and_left_as_it_is() {
         (QUEUE, "x".repeat(100 << 20)),
         (QUEUE, "\n".repeat(100_000)),
         (QUEUE, "{\"title\":\"\"}\n".repeat(100_000)),
+        (QUEUE, entry_of(100_000)),
+        (
+            QUEUE,
+            format!("{{\"title\":\"a\",\"x\":[{}1]}}\n", "1,".repeat(2_000_000)),
+        ),
+        (
+            HISTORY,
+            format!("{{\"reason\":\"{}\"}}\n", "x".repeat(20 << 20)),
+        ),
     ] {
         let repo = wanting_a();
         repo.write(name, &bytes);
@@ -84,6 +93,83 @@ fn a_ledger_that_is_too_large_is_refused_with_its_file_and_left_as_it_is() {
         }
         assert_eq!(repo.read(name), bytes);
     }
+}
+
+/// A line of the queue that is one entry with so many items.
+fn entry_of(items: usize) -> String {
+    let item = |number| format!("{{\"title\":\"i{number}\",\"severity\":\"low\"}}");
+    let items: Vec<_> = (0..items).map(item).collect();
+    format!(
+        "{{\"source_epic\":\"e\",\"items\":[{}]}}\n",
+        items.join(",")
+    )
+}
+
+#[test]
+fn a_queue_as_large_as_is_read_is_held_within_bounds_and_shown_in_part() {
+    let with_keys = |number| {
+        let keys: Vec<_> = (0..18).map(|key| format!("\"k{key}\":1")).collect();
+        format!(
+            "{{\"title\":\"i{number}\",\"description\":\"{}\",{}}}\n",
+            "d".repeat(120),
+            keys.join(",")
+        )
+    };
+    let flat: String = (0..9_999).map(with_keys).collect();
+    let long =
+        |key: &str, more: &str| format!("{{\"{key}\":\"{}\"{more}}}\n", "word ".repeat(600_000));
+    for (queue, rows) in [
+        (entry_of(9_998), 51),
+        (flat, 51),
+        (long("title", ""), 1),
+        (long("description", ",\"title\":\"t\""), 1),
+    ] {
+        let repo =
+            TestRepo::with_goals("  - {id: a, description: d, check: \"true\", weight: 5}\n");
+        repo.write(QUEUE, &queue);
+        repo.commit_all("large");
+        finish_bounded(repo.spawn(&["status"])).expect(0);
+        let shown = finish_bounded(repo.spawn(&["work", "list"]))
+            .expect(0)
+            .stdout;
+        assert_eq!(shown.lines().count(), rows, "{shown}");
+        assert!(shown.len() < 20_000, "{} bytes", shown.len());
+        let dry = finish_bounded(repo.spawn(&["--dry-run"])).expect(0).stdout;
+        assert!(dry.len() < 60_000, "{} bytes", dry.len());
+        repo.agent_does(&["touch done"]);
+        finish_bounded(repo.spawn_run(&["--max-cycles=1"])).expect(0);
+        assert_eq!(repo.newest()["result"], "harvested");
+        let message = repo.git(&["log", "-1", "--format=%B", "--grep=Evolve-Result"]);
+        assert!(message.len() < 5_000, "{} bytes", message.len());
+        finish_bounded(repo.spawn(&["audit"])).expect(0);
+    }
+}
+
+#[test]
+fn a_history_that_is_too_large_is_not_audited() {
+    let repo = wanting_a();
+    repo.write(
+        HISTORY,
+        &format!("{{\"reason\":\"{}\"}}\n", "x".repeat(2 << 20)),
+    );
+    repo.commit_all("a long line");
+    let run = finish_bounded(repo.spawn(&["audit"])).expect(10);
+    assert!(
+        run.stdout.contains("is no record: it has 2097"),
+        "{}",
+        run.stdout
+    );
+    repo.write(
+        HISTORY,
+        &format!("{{\"reason\":\"{}\"}}\n", "x".repeat(20 << 20)),
+    );
+    repo.commit_all("a longer one");
+    let run = finish_bounded(repo.spawn(&["audit"])).expect(3);
+    assert!(
+        run.stderr.contains("more than the 10485760"),
+        "{}",
+        run.stderr
+    );
 }
 
 #[test]

@@ -6,7 +6,7 @@ use super::Auditor;
 use crate::error::Result;
 use crate::model::audit::Sight;
 use crate::model::ledger as names;
-use crate::model::record::Record;
+use crate::model::record::{Record, read_record};
 use crate::model::schema;
 use crate::model::snapshot::Snapshot;
 use crate::model::text;
@@ -91,9 +91,8 @@ impl Auditor<'_> {
     /// Says which keys nothing here reads: those of a newer version, or nobody's.
     pub(super) fn unknown_keys(&mut self, lines: &[String]) -> Option<String> {
         for line in lines.iter() {
-            let cycle = match serde_json::from_str::<Record>(line) {
-                Ok(record) => record.cycle,
-                Err(_) => continue,
+            let Ok(Record { cycle, .. }) = read_record(line) else {
+                continue;
             };
             self.note_unknown(
                 ("record", &format!("the record of cycle {cycle}")),

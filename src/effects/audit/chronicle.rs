@@ -4,6 +4,7 @@
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
+use crate::effects::files;
 use crate::effects::repo::{Past, Repo, hash_blob};
 use crate::error::{Error, Result};
 use crate::model::audit::{Filed, Trailers, Written};
@@ -329,7 +330,12 @@ fn version(listing: &[(String, String)]) -> Version {
 fn read(repo: &Repo, version: &Version) -> Result<Vec<u8>> {
     let mut text = Vec::new();
     for id in version {
-        if text.len() + repo.blob_size(id)? > LIMIT {
+        let size = repo.blob_size(id)?;
+        // Of its segments too: they are what the active file was.
+        if let Some(why) = names::too_large(names::HISTORY, size as u64) {
+            return Err(Error::unsafe_repo(why).hint(files::TOO_LARGE));
+        }
+        if text.len() + size > LIMIT {
             return Err(Error::unsafe_repo(format!(
                 "the history is larger than {LIMIT} bytes and is not audited"
             )));

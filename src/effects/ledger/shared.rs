@@ -84,6 +84,9 @@ impl Ledger {
     /// Makes the queue in memory what its file has, with what git has of it beside; returns how many items only git has.
     fn join_queue(&mut self) -> Result<usize> {
         let present = read_file(&self.root, names::QUEUE)?;
+        if self.queue.to_text() == present {
+            return Ok(0);
+        }
         let known = std::mem::replace(&mut self.queue, Queue::parse(&present));
         Ok(self.queue.put_back(&known))
     }

@@ -5,8 +5,8 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use serde_json::Value;
 
 use super::{Disagreement, Trailers, some_of};
-use crate::model::record::Record;
-use crate::model::text::{cut, json_problem};
+use crate::model::record::{Record, read_record};
+use crate::model::text::cut;
 
 /// A commit that wrote to the history, as compared with its parents.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -49,14 +49,10 @@ pub fn lines(now: &[String], written: &[Written], unseen: &HashSet<String>) -> L
     let (mut taken, mut before) = (HashSet::new(), HashSet::new());
     let mut untried = HashMap::new();
     for (index, line) in now.iter().enumerate() {
-        let record = match serde_json::from_str::<Record>(line) {
+        let record = match read_record(line) {
             Ok(record) => record,
-            Err(cause) => {
-                let what = format!(
-                    "line {} of the history is no record: {}",
-                    index + 1,
-                    json_problem(&cause)
-                );
+            Err(why) => {
+                let what = format!("line {} of the history is no record: {why}", index + 1);
                 let commit = adders.get(line.as_str()).and_then(|all| all.first());
                 let commit = commit.map(|adder| written[*adder].commit.clone());
                 lines.disagree(None, commit, what);
@@ -158,7 +154,7 @@ impl Lines {
         for commit in written.iter().rev() {
             let mut is_put_right = commit.is_reordered && commit.is_of_agent;
             for line in &commit.lost {
-                let Ok(record) = serde_json::from_str::<Record>(line) else {
+                let Ok(record) = read_record(line) else {
                     continue;
                 };
                 let mut recorders = recorders(adders, written, (line, record.cycle));

@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value};
 
-use super::line::{Content, Line};
-use super::{NewItem, Queue, Severity, item};
+use super::line::Line;
+use super::{NewItem, Queue, Severity, item, mark};
 use crate::model::{mask, text};
 
 /// The longest title that is taken over, in characters.
@@ -33,7 +33,7 @@ impl Queue {
                     .iter()
                     .map(|problem| format!("line {}{problem}", index + 1)),
             );
-            for map in found(&line.content, source, timestamp) {
+            for map in found(&line, source, timestamp) {
                 if added == limit {
                     surplus += 1;
                 } else if self.append(map) {
@@ -73,32 +73,35 @@ impl Queue {
         limit: usize,
     ) -> Appeared {
         let mut appeared = Appeared::default();
-        let own: std::collections::HashSet<String> =
-            self.lines.iter().map(|line| line.body.clone()).collect();
+        let own: std::collections::HashSet<u64> =
+            self.lines.iter().map(|line| mark(&line.body)).collect();
         let known = self.identities();
         for raw in now.split_inclusive('\n') {
             let line = Line::parse(raw);
-            if line.body.is_empty() || own.contains(&line.body) || self.read.contains(&line.body) {
+            let known_as = mark(&line.body);
+            if line.body.is_empty() || own.contains(&known_as) || self.read.contains(&known_as) {
                 continue;
             }
-            let is_changed = !line.identities().is_empty()
-                && line.identities().iter().all(|one| known.contains(one));
+            let is_changed = line.identities().next().is_some()
+                && line.identities().all(|one| known.contains(one));
             if is_changed {
                 continue;
             }
-            let items = found(&line.content, "", timestamp);
+            let items = found(&line, "", timestamp);
             let is_full = appeared.added + items.len() > limit;
             if items.is_empty() || is_full {
                 appeared.refused.push(format!("{}\n", line.body));
                 continue;
             }
+            let source = line
+                .object()
+                .and_then(|object| match object.contains_key("items") {
+                    true => item::line_of(&object, "source_epic"),
+                    false => item::line_of(&object, "source"),
+                });
+            let source = source.map(|words| text::cut(&words, LONGEST_TITLE));
             for mut map in items {
-                let source = match &line.content {
-                    Content::Item(item) => item::line_of(item, "source"),
-                    Content::Entry(entry) => item::line_of(entry, "source_epic"),
-                    Content::Blank | Content::Malformed(_) => None,
-                };
-                let source = source.map(|words| text::cut(&words, LONGEST_TITLE));
+                let source = source.clone();
                 map.insert("source".into(), Value::from(source.unwrap_or_default()));
                 map.insert(item::APPEARED.into(), Value::from(cycle));
                 appeared.added += usize::from(self.append(map));
@@ -109,19 +112,20 @@ impl Queue {
 }
 
 /// Returns the items of a line as this program would have written them.
-fn found(content: &Content, source: &str, timestamp: &str) -> Vec<Map<String, Value>> {
-    match content {
-        Content::Item(item) => rewritten(item, None, source, timestamp)
+fn found(line: &Line, source: &str, timestamp: &str) -> Vec<Map<String, Value>> {
+    let Some(object) = line.object() else {
+        return Vec::new();
+    };
+    match object.get("items") {
+        None => rewritten(&object, None, source, timestamp)
             .into_iter()
             .collect(),
-        Content::Entry(entry) => entry
-            .get("items")
-            .and_then(Value::as_array)
+        Some(items) => items
+            .as_array()
             .into_iter()
             .flatten()
-            .filter_map(|value| rewritten(value.as_object()?, Some(entry), source, timestamp))
+            .filter_map(|value| rewritten(value.as_object()?, Some(&object), source, timestamp))
             .collect(),
-        Content::Blank | Content::Malformed(_) => Vec::new(),
     }
 }
 

@@ -4,12 +4,18 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::MOST_FAILURES;
-use crate::model::text;
+use crate::model::{digest, mask, text};
+
+/// The longest description or evidence of an item that is taken from the file, in characters.
+const LONGEST_TEXT: usize = 20_000;
 
 /// The key of an item that appeared in the file while an agent ran, with the cycle's number.
 pub(super) const APPEARED: &str = "appeared_in_cycle";
 /// What the source of an item starts with that an agent left in its outbox; the cycle's number follows.
 pub const BY_AGENT: &str = "evolve cycle ";
+
+/// The longest title of a work item, in characters: what is longer is shown and recorded up to there.
+pub const LONGEST_TITLE: usize = 500;
 
 /// How bad it is. Ordered, the worst first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -152,23 +158,25 @@ impl WorkItem {
         self.failures > 0 || self.failed_at.is_some()
     }
 
-    /// Reads an item; `entry` is the entry it stands in. None without a title.
+    /// Reads an item, and what makes it the same as another; `entry` is the entry it stands in. None without a title.
     pub(super) fn read(
         key: Key,
         item: &Map<String, Value>,
         entry: Option<&Map<String, Value>>,
-    ) -> Option<WorkItem> {
+    ) -> Option<(WorkItem, Identity)> {
+        let title = title(item)?;
+        let identity = identity_of(&title, target(item, entry));
         let is_consumed = says_consumed(item) || entry.is_some_and(says_consumed);
         let state = item.get("state").and_then(Value::as_str);
-        Some(WorkItem {
+        let item = WorkItem {
             key,
-            title: title(item)?,
+            title: bounded(title, LONGEST_TITLE),
             kind: line_of(item, "type"),
             severity: line_of(item, "severity")
                 .map_or(Severity::Unknown, |word| Severity::parse(&word)),
             source: line_of(item, "source"),
-            description: text_of(item, "description"),
-            evidence: text_of(item, "evidence"),
+            description: text_of(item, "description").map(|text| bounded(text, LONGEST_TEXT)),
+            evidence: text_of(item, "evidence").map(|text| bounded(text, LONGEST_TEXT)),
             target_repo: target(item, entry),
             state: if is_consumed {
                 State::Consumed
@@ -180,7 +188,8 @@ impl WorkItem {
             claimed_by: line_of(item, "claimed_by"),
             is_left_by_agent: item.contains_key(APPEARED)
                 || line_of(item, "source").is_some_and(|source| source.starts_with(BY_AGENT)),
-        })
+        };
+        Some((item, identity))
     }
 }
 
@@ -209,10 +218,7 @@ impl NewItem {
     /// Returns what makes the item the same as another.
     pub(super) fn identity(&self) -> Identity {
         let target = self.target_repo.as_deref().map(text::clean_line);
-        (
-            text::clean_line(&self.title).to_lowercase(),
-            target.unwrap_or_else(|| "*".to_owned()),
-        )
+        identity_of(&text::clean_line(&self.title), target)
     }
 
     /// Returns the item as it stands in the file.
@@ -239,7 +245,7 @@ impl NewItem {
     }
 }
 
-/// What makes two items the same: the title in lower case with its blanks folded, and the target.
+/// What makes two items the same: the title in lower case with its blanks folded (or the digest of a long one), and the target.
 pub(super) type Identity = (String, String);
 
 /// Returns what makes the item the same as another; none without a title.
@@ -247,8 +253,28 @@ pub(super) fn identity(
     item: &Map<String, Value>,
     entry: Option<&Map<String, Value>>,
 ) -> Option<Identity> {
-    let target = target(item, entry).unwrap_or_else(|| "*".to_owned());
-    Some((title(item)?.to_lowercase(), target))
+    Some(identity_of(&title(item)?, target(item, entry)))
+}
+
+fn identity_of(title: &str, target: Option<String>) -> Identity {
+    let mut title = title.to_lowercase();
+    if title.len() > LONGEST_TITLE {
+        // Not one of its size for each question.
+        title = digest::full(title.as_bytes());
+    }
+    (title, target.unwrap_or_else(|| "*".to_owned()))
+}
+
+/// Returns a clean text as it is shown, recorded and told to an agent: cut where it is too long for that.
+fn bounded(text: String, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        None => text,
+        // Masked before it is cut: half a secret would not be told.
+        Some(_) => {
+            let start: String = text.chars().take(2 * most).collect();
+            text::cut(&mask::secrets(&start), most)
+        }
+    }
 }
 
 /// Returns the digests of what a sweep found.
@@ -265,19 +291,28 @@ pub(super) fn failures(item: &Map<String, Value>) -> u64 {
 }
 
 /// Returns the title in one clean line; none if it is missing, empty or no text.
-pub(super) fn title(item: &Map<String, Value>) -> Option<String> {
-    line_of(item, "title")
+fn title(item: &Map<String, Value>) -> Option<String> {
+    let title = text::clean_line(item.get("title")?.as_str()?);
+    (!title.is_empty()).then_some(title)
+}
+
+/// Returns as much of a text as can be of use where so many characters of it are shown.
+fn start_of(text: &str, most: usize) -> &str {
+    // Some room for what is cleaned away, and for characters of four bytes.
+    let mut ends = (0..=text.len().min(8 * most)).rev();
+    let end = ends.find(|at| text.is_char_boundary(*at));
+    &text[..end.unwrap_or_default()]
 }
 
 /// Returns a text of the item, cleaned; none if it is missing, empty or no text.
 pub(super) fn text_of(item: &Map<String, Value>, name: &str) -> Option<String> {
-    let text = text::clean(item.get(name)?.as_str()?);
+    let text = text::clean(start_of(item.get(name)?.as_str()?, LONGEST_TEXT));
     (!text.trim().is_empty()).then_some(text)
 }
 
 /// Returns a text of the item in one clean line; none if it is missing, empty or no text.
 pub(super) fn line_of(item: &Map<String, Value>, name: &str) -> Option<String> {
-    let text = text::clean_line(item.get(name)?.as_str()?);
+    let text = text::clean_line(start_of(item.get(name)?.as_str()?, LONGEST_TITLE));
     (!text.is_empty()).then_some(text)
 }
 

@@ -15,9 +15,52 @@ pub(super) enum Content {
     /// Something that cannot be understood, and why.
     Malformed(String),
     /// One item.
-    Item(Map<String, Value>),
+    Item(Understood),
     /// An entry with its `items`.
-    Entry(Map<String, Value>),
+    Entry(Understood),
+}
+
+/// What a line's items say, as far as they are understood. The JSON itself is not kept: the text has it, and each value of a
+/// list takes many times the bytes that it is written with.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Understood {
+    parts: Vec<Part>,
+    /// What is wrong with the items, to be put behind the line's number.
+    problems: Vec<String>,
+    /// The digests of what the items stand for.
+    findings: Vec<String>,
+}
+
+/// One item, where it stands in its line, and what makes it the same as another.
+#[derive(Clone, Debug)]
+struct Part {
+    item: WorkItem,
+    identity: Identity,
+}
+
+impl Understood {
+    fn add(&mut self, index: Option<usize>, value: &Value, entry: Option<&Map<String, Value>>) {
+        let place = index.map_or(String::new(), |index| format!(", item {}", index + 1));
+        let Some(map) = value.as_object() else {
+            self.problems.push(format!("{place}: not a JSON object"));
+            return;
+        };
+        self.findings.extend(item::findings(map));
+        let key = Key {
+            line: 0,
+            item: index,
+        };
+        let read = WorkItem::read(key, map, entry);
+        let problem = match &read {
+            Some(_) => state_problem(map),
+            None if index.is_some() && !map.contains_key("title") => Some("no title".to_owned()),
+            None => Some(no_title(map)),
+        };
+        let problem = problem.map(|problem| format!("{place}: {problem}"));
+        self.problems.extend(problem);
+        self.parts
+            .extend(read.map(|(item, identity)| Part { item, identity }));
+    }
 }
 
 /// One line: what stands around it, its text, and what the text means.
@@ -49,14 +92,14 @@ impl Line {
     }
 
     /// Makes a line of this program's own.
-    pub(super) fn from_map(content: Content) -> Line {
+    pub(super) fn from_map(map: Map<String, Value>) -> Line {
         let mut line = Line {
             lead: String::new(),
             body: String::new(),
             tail: "\n".to_owned(),
-            content,
+            content: Content::Blank,
         };
-        line.rewrite();
+        line.rewrite(map);
         line
     }
 
@@ -65,14 +108,19 @@ impl Line {
         format!("{}{}{}", self.lead, self.body, self.tail)
     }
 
-    /// Brings the text up to what the line now means.
-    pub(super) fn rewrite(&mut self) {
+    /// Returns the object that the line is; none if it is none.
+    pub(super) fn object(&self) -> Option<Map<String, Value>> {
         match &self.content {
-            Content::Item(map) | Content::Entry(map) => {
-                self.body = serde_json::to_string(map).expect("BUG: a JSON object is always text");
-            }
-            Content::Blank | Content::Malformed(_) => {}
+            Content::Item(_) | Content::Entry(_) => serde_json::from_str(&self.body).ok(),
+            Content::Blank | Content::Malformed(_) => None,
         }
+    }
+
+    /// Makes another object of the line.
+    fn rewrite(&mut self, map: Map<String, Value>) {
+        let value = Value::Object(map);
+        self.body = value.to_string();
+        self.content = Content::of(value);
     }
 
     /// Makes sure that something can follow.
@@ -87,98 +135,95 @@ impl Line {
         }
     }
 
-    /// Returns the item with this index, or the line's own.
-    pub(super) fn item_mut(&mut self, index: Option<usize>) -> Option<&mut Map<String, Value>> {
-        match (&mut self.content, index) {
-            (Content::Item(item), None) => Some(item),
-            (Content::Entry(entry), Some(index)) => entry
-                .get_mut("items")?
-                .as_array_mut()?
-                .get_mut(index)?
-                .as_object_mut(),
+    /// Changes the item with this index, or the line's own.
+    pub(super) fn edit(
+        &mut self,
+        index: Option<usize>,
+        change: impl FnOnce(&mut Map<String, Value>),
+    ) {
+        let Some(mut map) = self.object() else {
+            return;
+        };
+        let item = match (&self.content, index) {
+            (Content::Item(_), None) => Some(&mut map),
+            (Content::Entry(_), Some(index)) => map
+                .get_mut("items")
+                .and_then(Value::as_array_mut)
+                .and_then(|items| items.get_mut(index)?.as_object_mut()),
             (Content::Item(_) | Content::Entry(_) | Content::Blank | Content::Malformed(_), _) => {
                 None
             }
+        };
+        if let Some(item) = item {
+            change(item);
+            self.rewrite(map);
         }
     }
 
-    /// Returns the items that can be understood; `line` is this line's index.
-    pub(super) fn items(&self, line: usize) -> Vec<WorkItem> {
-        match &self.content {
-            Content::Item(item) => WorkItem::read(Key { line, item: None }, item, None)
-                .into_iter()
-                .collect(),
-            Content::Entry(entry) => parts(entry)
-                .iter()
-                .enumerate()
-                .filter_map(|(index, value)| {
-                    let key = Key {
-                        line,
-                        item: Some(index),
-                    };
-                    WorkItem::read(key, value.as_object()?, Some(entry))
-                })
-                .collect(),
-            Content::Blank | Content::Malformed(_) => Vec::new(),
+    /// Changes the entry around the line's items.
+    pub(super) fn edit_entry(&mut self, change: impl FnOnce(&mut Map<String, Value>)) {
+        if let (Content::Entry(_), Some(mut entry)) = (&self.content, self.object()) {
+            change(&mut entry);
+            self.rewrite(entry);
         }
+    }
+
+    fn understood(&self) -> Option<&Understood> {
+        match &self.content {
+            Content::Item(understood) | Content::Entry(understood) => Some(understood),
+            Content::Blank | Content::Malformed(_) => None,
+        }
+    }
+
+    fn parts(&self) -> &[Part] {
+        self.understood().map_or(&[], |it| &it.parts)
+    }
+
+    /// Returns the items that can be understood. Where the line stands they do not know.
+    pub(super) fn items(&self) -> impl Iterator<Item = &WorkItem> {
+        self.parts().iter().map(|part| &part.item)
     }
 
     /// Returns what makes the line's items the same as others.
-    pub(super) fn identities(&self) -> Vec<Identity> {
-        match &self.content {
-            Content::Item(item) => item::identity(item, None).into_iter().collect(),
-            Content::Entry(entry) => parts(entry)
-                .iter()
-                .filter_map(|value| item::identity(value.as_object()?, Some(entry)))
-                .collect(),
-            Content::Blank | Content::Malformed(_) => Vec::new(),
-        }
+    pub(super) fn identities(&self) -> impl Iterator<Item = &Identity> {
+        self.parts().iter().map(|part| &part.identity)
     }
 
     /// Returns the digests of what the line's items stand for.
-    pub(super) fn findings(&self) -> Vec<String> {
-        match &self.content {
-            Content::Item(item) => item::findings(item).collect(),
-            Content::Entry(entry) => parts(entry)
-                .iter()
-                .filter_map(Value::as_object)
-                .flat_map(item::findings)
-                .collect(),
-            Content::Blank | Content::Malformed(_) => Vec::new(),
-        }
+    pub(super) fn findings(&self) -> &[String] {
+        self.understood().map_or(&[], |it| &it.findings)
     }
 
     /// Returns the line without the items that are known; none if nothing is left of it.
-    pub(super) fn without(mut self, known: &HashSet<Identity>) -> Option<Line> {
-        let is_new = |identity: &Identity| !known.contains(identity);
-        match &mut self.content {
+    pub(super) fn without(mut self, known: impl Fn(&Identity) -> bool) -> Option<Line> {
+        let is_known = |part: &&Part| known(&part.identity);
+        match &self.content {
             Content::Blank => None,
             Content::Malformed(_) => Some(self),
-            Content::Item(item) => item::identity(item, None)
-                .is_some_and(|identity| is_new(&identity))
-                .then_some(self),
-            Content::Entry(entry) => {
-                let is_known = |value: &Value| {
-                    let identity = value
-                        .as_object()
-                        .and_then(|item| item::identity(item, Some(entry)));
-                    identity.is_some_and(|identity| !is_new(&identity))
-                };
-                let all = parts(entry);
-                let left: Vec<Value> = all
-                    .iter()
-                    .filter(|value| !is_known(value))
-                    .cloned()
+            Content::Item(_) => {
+                let is_new = self.parts().iter().any(|part| !is_known(&part));
+                is_new.then_some(self)
+            }
+            Content::Entry(_) => {
+                let gone: HashSet<usize> = (self.parts().iter().filter(is_known))
+                    .filter_map(|part| part.item.key.item)
                     .collect();
-                if left.len() == all.len() {
+                if gone.is_empty() {
                     return Some(self);
                 }
-                if left.is_empty() {
-                    return None;
-                }
-                entry.insert("items".into(), Value::Array(left));
-                self.rewrite();
-                Some(self)
+                let mut is_empty = false;
+                self.edit_entry(|entry| {
+                    let Some(items) = entry.get_mut("items").and_then(Value::as_array_mut) else {
+                        return;
+                    };
+                    let mut index = 0;
+                    items.retain(|_| {
+                        index += 1;
+                        !gone.contains(&(index - 1))
+                    });
+                    is_empty = items.is_empty();
+                });
+                (!is_empty).then_some(self)
             }
         }
     }
@@ -188,21 +233,7 @@ impl Line {
         match &self.content {
             Content::Blank => Vec::new(),
             Content::Malformed(problem) => vec![format!(": {problem}")],
-            Content::Item(item) => item_problem(item)
-                .map(|problem| format!(": {problem}"))
-                .into_iter()
-                .collect(),
-            Content::Entry(entry) => parts(entry)
-                .iter()
-                .enumerate()
-                .filter_map(|(index, value)| {
-                    let problem = match value.as_object() {
-                        Some(item) => item_problem(item)?,
-                        None => "not a JSON object".to_owned(),
-                    };
-                    Some(format!(", item {}: {problem}", index + 1))
-                })
-                .collect(),
+            Content::Item(understood) | Content::Entry(understood) => understood.problems.clone(),
         }
     }
 }
@@ -219,33 +250,35 @@ impl Content {
         {
             return Content::Malformed("a conflict marker of an unfinished merge".to_owned());
         }
-        let map = match serde_json::from_str::<Value>(body) {
-            Ok(Value::Object(map)) => map,
-            Ok(
-                Value::Null
-                | Value::Bool(_)
-                | Value::Number(_)
-                | Value::String(_)
-                | Value::Array(_),
-            ) => {
-                return Content::Malformed("not a JSON object".to_owned());
-            }
-            Err(cause) => return Content::Malformed(format!("not JSON: {}", json_problem(&cause))),
-        };
-        match map.get("items") {
-            Some(Value::Array(_)) => Content::Entry(map),
-            Some(_) => Content::Malformed("`items` is not a list".to_owned()),
-            None if item::title(&map).is_some() => Content::Item(map),
-            None => Content::Malformed(no_title(&map)),
+        match serde_json::from_str::<Value>(body) {
+            Ok(value) => Content::of(value),
+            Err(cause) => Content::Malformed(format!("not JSON: {}", json_problem(&cause))),
         }
     }
-}
 
-fn parts(entry: &Map<String, Value>) -> &[Value] {
-    entry
-        .get("items")
-        .and_then(Value::as_array)
-        .map_or(&[], Vec::as_slice)
+    /// Understands what a line says.
+    fn of(value: Value) -> Content {
+        let Value::Object(map) = &value else {
+            return Content::Malformed("not a JSON object".to_owned());
+        };
+        let mut understood = Understood::default();
+        match map.get("items") {
+            Some(Value::Array(items)) => {
+                for (index, item) in items.iter().enumerate() {
+                    understood.add(Some(index), item, Some(map));
+                }
+                Content::Entry(understood)
+            }
+            Some(_) => Content::Malformed("`items` is not a list".to_owned()),
+            None => {
+                understood.add(None, &value, None);
+                match understood.parts.is_empty() {
+                    true => Content::Malformed(no_title(map)),
+                    false => Content::Item(understood),
+                }
+            }
+        }
+    }
 }
 
 fn no_title(item: &Map<String, Value>) -> String {
@@ -256,13 +289,7 @@ fn no_title(item: &Map<String, Value>) -> String {
     }
 }
 
-fn item_problem(item: &Map<String, Value>) -> Option<String> {
-    if item::title(item).is_none() {
-        return Some(match item.get("title") {
-            None => "no title".to_owned(),
-            Some(_) => no_title(item),
-        });
-    }
+fn state_problem(item: &Map<String, Value>) -> Option<String> {
     match item.get("state") {
         Some(Value::String(word)) if State::parse(word).is_some() => None,
         Some(other) => Some(format!("state {other} is not known, taken as available")),
