@@ -421,9 +421,8 @@ fn the_session_ends_when_the_agents_cost_what_they_may() {
     let repo = with_claude(&[&works("x"), &works("y"), &works("z")]);
     let run = claude(&repo, &["--max-cost=0.50"]).expect(0);
     assert!(
-        run.stdout.contains(
-            "limit after 2 cycles: limit of $0.50 reached: 3,068 tokens, $0.50 (--max-cost)"
-        ),
+        run.stdout
+            .contains("limit of $0.50 reached: 3,068 tokens, $0.50 (--max-cost)"),
         "{}",
         run.stdout
     );

@@ -528,13 +528,13 @@ fn a_limit_on_the_command_line_beats_the_files() {
     repo.agent_does(&["touch a", "touch b", "touch c"]);
     let run = repo.run(&[]).expect(0);
     assert!(
-        run.stdout.contains("limit after 1 cycle: "),
+        run.stdout.contains("limit of 1 cycle reached"),
         "{}",
         run.stdout
     );
     let run = repo.run(&["--max-cycles=2"]).expect(0);
     assert!(
-        run.stdout.contains("limit after 2 cycles: "),
+        run.stdout.contains("limit of 2 cycles reached"),
         "{}",
         run.stdout
     );
@@ -857,7 +857,7 @@ fn the_newest_hundred_snapshots_stay_and_older_ones_live_in_git() {
 fn stop_and_its_ways_back_say_what_they_did() {
     let repo = small();
     assert_snapshot!(repo.answer(&["stop", "done", "for", "today"]), @r#"
-    the loop stops after its running cycle: .agents/evolve/STOP
+    no evolve is at work here; none does anything while .agents/evolve/STOP is there
     `evolve stop --off` takes it away
     "#);
     assert_eq!(repo.read(".agents/evolve/STOP"), "done for today\n");
@@ -1199,7 +1199,7 @@ fn verbose_tells_of_each_check_and_twice_of_git() {
         pass a [s]
       measured: score 100, 1 of 1 goals pass (after)
       improved · score 0 → 100 (0 → 1 of 1 goals)
-    limit after 1 cycle: limit of 1 cycle reached (--max-cycles)
+    limit of 1 cycle reached (--max-cycles)
     score 0 → 100, goals passing 0 → 1 of 1, 1 cycle: 1 improved
     agent: 1 call, tokens and cost unknown
     "#);

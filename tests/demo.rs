@@ -82,7 +82,6 @@ fn the_demonstration_improves_regresses_harvests_and_goes_dormant() {
       the undone work stays under refs/evolve/[session]/2
       regressed · score 78.95 → 52.63 (2 of 3 goals)
       undone: passed before and no longer: tests-pass (exit 1)
-      changed what a check leans on and only `protect` would freeze: calc.sh
     cycle 3 · open-ends: the only failing goal, weight 4
       measured: score 78.95, 2 of 3 goals pass; failing open-ends
       agent at work, log .git/evolve/logs/[session]/3-agent.log
@@ -94,7 +93,6 @@ fn the_demonstration_improves_regresses_harvests_and_goes_dormant() {
       agent at work, log .git/evolve/logs/[session]/4-agent.log
       agent done after [s]: 1 commit, 1 file
       harvested · score 100 (3 of 3 goals)
-      changed what a check leans on and only `protect` would freeze: calc.sh
     cycle 5 · nothing to do
       measured: score 100, 3 of 3 goals pass
       idle: no goal fails and the queue is empty

@@ -98,10 +98,16 @@ pub fn stop(global: &Global, options: &StopOptions) -> Result<u8> {
                 (false, false) => {
                     Ledger::exclude_private_files(&repo, &[])?;
                     files::replace(&path, format!("{words}\n").as_bytes())?;
-                    global.say(&format!(
-                        "the loop stops after its running cycle: {}\n",
-                        names::STOP
-                    ));
+                    let what = match lock::holder(&repo.private.join("lock")) {
+                        Some(_) => {
+                            format!("the loop stops after its running cycle: {}", names::STOP)
+                        }
+                        None => format!(
+                            "no evolve is at work here; none does anything while {} is there",
+                            names::STOP
+                        ),
+                    };
+                    global.say(&format!("{what}\n"));
                     global.say("`evolve stop --off` takes it away\n");
                 }
             }

@@ -252,10 +252,16 @@ fn write_down(
     progress.ledger.record(record)?;
     progress.records.push(record.clone());
     progress.start = Some(start.clone());
-    summary::write(session, progress, None)?;
-    progress
-        .ledger
-        .commit(&Workspace { repo: home }, &start.commit, &record.message())?;
+    let written = summary::write(session, progress, None).and_then(|()| {
+        let workspace = Workspace { repo: home };
+        let ledger = &mut progress.ledger;
+        ledger.commit(&workspace, &start.commit, &record.message())
+    });
+    if let Err(error) = written {
+        // The next start records it; this session cannot say that it is done.
+        progress.records.pop();
+        return Err(error);
+    }
     session.clear_journal()?;
     session.events.send(Event::CycleFinished {
         record: Box::new(record.clone()),

@@ -47,7 +47,7 @@ struct Auditor<'a> {
     goals: GoalsFiles,
     is_shallow: bool,
     /// Snapshots that were held against their records.
-    snapshots: usize,
+    snapshots: HashSet<(String, String)>,
     /// Records whose snapshots were taken of goals that are not in the goals file.
     other_goals: usize,
     /// Snapshots of which there is more than one version.
@@ -81,7 +81,7 @@ pub fn audit(
         past,
         goals_file,
         goals: GoalsFiles::default(),
-        snapshots: 0,
+        snapshots: HashSet::new(),
         other_goals: 0,
         repeated: HashSet::new(),
         unknown: BTreeSet::new(),
@@ -155,8 +155,8 @@ impl Auditor<'_> {
             format: FORMAT,
             head,
             commits: self.past.len(),
-            records: lines.records.len(),
-            snapshots: self.snapshots,
+            records: lines.distinct,
+            snapshots: self.snapshots.len(),
             undos: undos.len(),
             remeasured: Vec::new(),
             disagreements,
@@ -313,8 +313,21 @@ impl Auditor<'_> {
         Ok((found, recorded))
     }
 
-    /// Reads a snapshot as the commit of its record has it; where that cannot be seen, as HEAD has it.
+    /// Reads a snapshot of a record, and counts it, once.
     fn snapshot(
+        &mut self,
+        recorder: Option<usize>,
+        name: &str,
+    ) -> Result<Sight<Result<Snapshot, String>>> {
+        let tree = self.past.tree(recorder.unwrap_or(0));
+        if let Some(id) = self.repo.id_at(&tree, name) {
+            self.snapshots.insert((name.to_owned(), id));
+        }
+        self.snapshot_at(recorder, name)
+    }
+
+    /// Reads a snapshot as a commit has it; where none can be seen, as HEAD has it.
+    fn snapshot_at(
         &mut self,
         recorder: Option<usize>,
         name: &str,
@@ -326,7 +339,6 @@ impl Auditor<'_> {
                 None => Sight::Unseen,
             });
         };
-        self.snapshots += 1;
         self.note_unknown(("snapshot", name), &bytes);
         let read = serde_json::from_slice(&bytes);
         Ok(Sight::Seen(

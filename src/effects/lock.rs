@@ -1,6 +1,6 @@
 //! One living `evolve` per work tree: a lock file in the private directory.
 
-use std::fs::{File, Metadata, OpenOptions};
+use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::fs::MetadataExt;
@@ -215,7 +215,7 @@ pub fn first_free(
         let path = place(number);
         // Whoever held it may have removed it in the meantime.
         for _ in 0..2 {
-            let opened = open(&path).map_err(|cause| Error::io("open", &path, cause))?;
+            let opened = open(&path).map_err(|cause| cannot_open(&path, cause))?;
             let Some(file) = opened else { break };
             match FileExt::try_lock(&file) {
                 Ok(()) => {}
@@ -256,11 +256,22 @@ pub fn holders(path: &Path) -> Vec<Holder> {
 }
 
 fn open(path: &Path) -> Result<File> {
-    open_or_make(path).map_err(|cause| Error::io("open the lock", path, cause))
+    open_or_make(path).map_err(|cause| cannot_open(path, cause))
 }
 
-/// Opens a file to lock it, made if need be.
+fn cannot_open(path: &Path, cause: std::io::Error) -> Error {
+    let error = Error::io("open the lock", path, cause);
+    match fs::symlink_metadata(path) {
+        Ok(meta) if !meta.is_file() => error.hint("move it away: a lock's own file belongs there"),
+        Ok(_) | Err(_) => error,
+    }
+}
+
+/// Opens a file to lock it, made if need be. A link is not followed: behind it lies somebody else's file.
 pub fn open_or_make(path: &Path) -> std::io::Result<File> {
+    if fs::symlink_metadata(path).is_ok_and(|meta| !meta.is_file()) {
+        return Err(files::no_plain_file());
+    }
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false);
     let file = options.open(path)?;

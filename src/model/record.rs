@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::model::mask;
-use crate::model::text::{self, json_problem};
+use crate::model::text::{self, json_problem, some_of};
 
 /// What became of a cycle (the verdict table of the README).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -225,6 +225,8 @@ pub struct History {
 
 /// How many problems of a history are named one by one; the rest is counted.
 const MOST_PROBLEMS: usize = 50;
+/// How many cycles are named that are recorded more than once.
+const NAMED: usize = 10;
 
 /// The most bytes of a record that are read. None that is written comes near it: its longest lists name each goal of a file of
 /// at most 256 KiB, and its words are cut.
@@ -272,6 +274,7 @@ impl History {
     pub fn parse(text: &str) -> History {
         let mut history = History::default();
         let mut seen = std::collections::HashSet::new();
+        let mut again = std::collections::BTreeSet::new();
         let mut problems = 0;
         let mut report = |line: usize, problem: String| {
             problems += 1;
@@ -286,8 +289,10 @@ impl History {
                 Ok(record) => {
                     let cycle = record.cycle;
                     history.records.push(record);
-                    let is_new = seen.insert(cycle);
-                    (!is_new).then(|| format!("cycle {cycle} is recorded more than once"))
+                    if !seen.insert(cycle) {
+                        again.insert(cycle);
+                    }
+                    None
                 }
                 Err(why) => Some(format!("not a record: {why}")),
             };
@@ -297,6 +302,13 @@ impl History {
         if problems > MOST_PROBLEMS {
             let more = problems - MOST_PROBLEMS;
             history.problems.push(format!("{more} more such lines"));
+        }
+        if !again.is_empty() {
+            let cycles: Vec<String> = again.iter().map(u64::to_string).collect();
+            history.problems.push(format!(
+                "cycles that are recorded more than once, as after a merge of two branches that both ran: {}",
+                some_of(&cycles, NAMED)
+            ));
         }
         history
     }
@@ -487,7 +499,7 @@ mod tests {
         let starts = [
             "line 3: not a record: ",
             "line 4: not a record: ",
-            "line 6: cycle 1 is recorded more than once",
+            "cycles that are recorded more than once, as after a merge of two branches that both ran: 1",
         ];
         assert_eq!(
             history.problems.len(),

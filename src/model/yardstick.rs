@@ -10,6 +10,9 @@ use serde::{Deserialize, Serialize};
 use crate::model::check::{self, Code, Front, Instead, Used};
 use crate::model::goals::{Goal, Goals};
 
+/// How the note begins that names what of a kept or undone change a check leans on.
+pub const LEANED_ON: &str = "changed what a check leans on and only `protect` would freeze";
+
 /// How many scripts that scripts run are looked into.
 const MOST_SCRIPTS: usize = 200;
 

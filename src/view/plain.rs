@@ -1,5 +1,6 @@
 //! The story of the loop, line by line, for people. Progress and verdicts go to stdout, warnings to stderr.
 
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 
 use crate::event::Event;
@@ -8,11 +9,14 @@ use crate::model::record::{CycleResult, Record};
 use crate::model::snapshot::Measurement;
 use crate::model::text::{self, clean_line, count, duration, number};
 use crate::model::usage::{Spent, Usage};
+use crate::model::yardstick::LEANED_ON;
 use crate::view::style::{self, BAD, FAINT, GOOD, ODD, STRONG, paint};
 
 /// The ending that asks for a person.
 const HUMAN_NEEDED: &str = "human-needed";
 const RETRY_HINT: &str = "hint: `evolve retry ID` lets a goal be worked on again";
+/// The ending of a session that reached a limit of the user's.
+const LIMIT: &str = "limit";
 /// The ending of a session that an error ended.
 const FAILED: &str = "failed";
 
@@ -47,6 +51,8 @@ pub struct Story {
     chapter: Chapter,
     /// How many goals passed before the cycle, as far as it was told.
     passing: Option<usize>,
+    /// What was told of changes that checks lean on.
+    leaned_on: BTreeSet<String>,
 }
 
 /// Where in a session the story is.
@@ -260,10 +266,28 @@ impl Story {
             }
         }
         // Where files went and which are gone is for the user to know at once.
-        let notes = record.notes.iter();
-        lines.extend(notes.map(|note| format!("  {}", clean_line(note))));
+        let notes = record
+            .notes
+            .iter()
+            .filter(|note| self.is_news(note, record));
+        let notes: Vec<&String> = notes.collect();
+        lines.extend(
+            notes
+                .into_iter()
+                .map(|note| format!("  {}", clean_line(note))),
+        );
         lines.extend(self.leave());
         lines
+    }
+}
+
+impl Story {
+    /// Says whether a note is worth a line: that a check leans on what was changed is told once, and not of what was undone.
+    fn is_news(&mut self, note: &str, record: &Record) -> bool {
+        if !note.starts_with(LEANED_ON) {
+            return true;
+        }
+        !record.is_undone() && self.leaned_on.insert(note.to_owned())
     }
 }
 
@@ -413,6 +437,13 @@ fn ended(event: &Event) -> Vec<String> {
         HUMAN_NEEDED => "stopped",
         ending => ending,
     };
+    // What limit was reached says its reason.
+    if let Some(words) = reason.strip_prefix(word).filter(|_| *ending == LIMIT) {
+        let mut lines = vec![format!("{} {}", paint(style, word), clean_line(words))];
+        lines.extend(trajectory.as_deref().map(clean_line));
+        lines.extend(paid(spent));
+        return lines;
+    }
     let mut line = paint(style, word);
     match usize::try_from(*cycles).unwrap_or(usize::MAX) {
         0 if *ending == FAILED => return paid(spent),

@@ -174,7 +174,7 @@ fn facts(record: &Record) -> Vec<Vec<Cell>> {
         ("goals added", added),
         ("agent", record.agent.as_ref().map(|_| agent(record))),
         ("commit", Some(record.commit_sha.clone())),
-        ("undone to", record.reverted_to.clone()),
+        ("undone to", undone_to(record)),
         ("recorded", Some(record.timestamp.clone())),
         ("session", record.session.clone()),
     ];
@@ -188,6 +188,15 @@ fn facts(record: &Record) -> Vec<Vec<Cell>> {
             ])
         })
         .collect()
+}
+
+/// Returns the commit that an undo went back to. One in a copy of its own left the branch where it was.
+fn undone_to(record: &Record) -> Option<String> {
+    let start = record.reverted_to.as_ref()?;
+    Some(match *start == record.commit_sha {
+        true => format!("{start}, where the branch still was: the change was in a copy only"),
+        false => start.clone(),
+    })
 }
 
 fn agent(record: &Record) -> String {
@@ -362,6 +371,13 @@ cycle  result    goal        score        passing   commit      recorded        
         assert!(page.contains(changed), "{page}");
         assert!(!page.contains("same"), "{page}");
         assert!(plain(&show_record(&record(), None, None)).contains("commit "));
+        let in_a_copy = Record {
+            reverted_to: Some(record().commit_sha),
+            ..record()
+        };
+        let page = plain(&show_record(&in_a_copy, None, None));
+        let words = ", where the branch still was: the change was in a copy only\n";
+        assert!(page.contains(words), "{page}");
     }
 
     #[test]

@@ -56,10 +56,7 @@ impl Auditor<'_> {
         if self.repeated.contains(&path) {
             return Ok(Sight::Unseen);
         }
-        let counted = self.snapshots;
-        let origin = self.snapshot(Some(place), &path);
-        self.snapshots = counted;
-        origin
+        self.snapshot_at(Some(place), &path)
     }
 
     /// Says which commits of `evolve`'s were made again, and by whom: what they are called now is in no record.

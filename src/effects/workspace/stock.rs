@@ -19,6 +19,7 @@ use crate::model::gate::{Change, Suspect};
 use crate::model::ledger::is_ledger_path;
 use crate::model::movement::{self, ByOthers, Moved};
 use crate::model::text;
+use crate::model::yardstick::LEANED_ON;
 
 /// The most commits of a cycle that are listed.
 const COMMITS_LISTED: usize = 100;
@@ -546,10 +547,9 @@ impl Workspace<'_> {
             .cloned()
             .collect();
         if !changed.is_empty() {
-            stock.notes.push(format!(
-                "changed what a check leans on and only `protect` would freeze: {}",
-                some_of(&changed)
-            ));
+            stock
+                .notes
+                .push(format!("{LEANED_ON}: {}", some_of(&changed)));
         }
     }
 }

@@ -33,6 +33,8 @@ pub struct Lines {
     /// The records, in the file's order, each with the place in the list of commits of the one that recorded it; none where
     /// that cannot be seen or is not to be found.
     pub records: Vec<(Record, Option<usize>)>,
+    /// How many records there are, a line that stands there twice counted once.
+    pub distinct: usize,
     /// What does not agree.
     pub disagreements: Vec<Disagreement>,
     /// What a reader should know besides.
@@ -68,6 +70,7 @@ pub fn lines(now: &[String], written: &[Written], unseen: &HashSet<String>) -> L
         }
         lines.records.push((record, recorder));
     }
+    lines.distinct = untried.len();
     // Copies of one line are told of once.
     let mut known = HashSet::new();
     strays.retain(|stray| known.insert(*stray));
