@@ -286,6 +286,9 @@ enum Command {
     Show {
         /// The cycle's number
         cycle: u64,
+        /// Print one JSON document
+        #[arg(long)]
+        json: bool,
     },
     /// Hold every record against git: its commit, trailers, snapshots and undo; exit 10 if anything disagrees
     Audit {
@@ -324,7 +327,11 @@ enum Command {
 #[derive(Debug, Subcommand)]
 enum WorkAction {
     /// What is queued for this repository
-    List,
+    List {
+        /// Print one JSON document
+        #[arg(long)]
+        json: bool,
+    },
     /// Queue a piece of work
     Add(steer::NewWork),
 }
@@ -365,11 +372,11 @@ pub fn run(arguments: Arguments) -> Result<u8> {
         Some(Command::Validate) => inspect::validate(&global),
         Some(Command::Status { json }) => inspect::status(&global, json),
         Some(Command::History { json }) => inspect::history(&global, json),
-        Some(Command::Show { cycle }) => inspect::show(&global, cycle),
+        Some(Command::Show { cycle, json }) => inspect::show(&global, cycle, json),
         Some(Command::Audit { json, remeasure }) => audit::audit(&global, &run, (json, remeasure)),
         Some(Command::Work {
-            action: WorkAction::List,
-        }) => inspect::work_list(&global),
+            action: WorkAction::List { json },
+        }) => inspect::work_list(&global, json),
         Some(Command::Work {
             action: WorkAction::Add(item),
         }) => steer::work_add(&global, &item),

@@ -228,6 +228,18 @@ fn every_json_document_is_alone_on_stdout_and_what_its_schema_describes() {
             assert_eq!(run.stderr, "");
         }
     }
+    let shown = |number: &str| {
+        let run = lived_in.evolve(&["show", number, "--json"]).expect(0);
+        document("show", &run.stdout)
+    };
+    let first = shown("1");
+    assert_eq!(first["record"]["cycle"], 1);
+    assert_eq!(first["before"]["cycle"], 1);
+    fresh.evolve(&["work", "add", "one", "--severity", "critical"]).expect(0);
+    let queue = fresh.evolve(&["work", "list", "--json"]).expect(0);
+    let queue = document("queue", &queue.stdout);
+    assert_eq!(queue["open"][0]["title"], "one");
+    assert_eq!(queue["set_aside"], serde_json::json!([]));
     assert_eq!(
         document(
             "status",

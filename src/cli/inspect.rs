@@ -1,5 +1,7 @@
 //! Commands that look and change nothing: they take no lock, write no file and need no agent.
 
+use serde_json::{Value, json};
+
 use crate::cli::config::user_config;
 use crate::cli::start::{current_dir, goals_file};
 use crate::cli::{Global, print, print_document};
@@ -17,9 +19,10 @@ use crate::model::goals::{Goal, Goals, Where};
 use crate::model::ledger as names;
 use crate::model::record::{History, Record};
 use crate::model::sandbox::Protections;
-use crate::model::snapshot::FORMAT;
+use crate::model::snapshot::{FORMAT, Snapshot};
 use crate::model::status::{QueueCounts, Running, Status};
 use crate::model::strikes::{self, Standing};
+use crate::model::work::WorkItem;
 use crate::model::yardstick::Yardstick;
 use crate::model::{schema, text};
 use crate::session::Progress;
@@ -224,7 +227,7 @@ pub fn history(global: &Global, as_json: bool) -> Result<u8> {
                 .iter()
                 .filter(|record| is_valid(record))
                 .collect();
-            let document = serde_json::json!({"format": FORMAT, "records": records});
+            let document = json!({"format": FORMAT, "records": records});
             print_document("history", &document)?;
         }
         false => global.say(&tables::history_table(&history.records)),
@@ -243,7 +246,7 @@ fn whole_history() -> Result<History> {
 }
 
 /// Prints one cycle.
-pub fn show(global: &Global, cycle: u64) -> Result<u8> {
+pub fn show(global: &Global, cycle: u64, as_json: bool) -> Result<u8> {
     let history = whole_history()?;
     let Some(record) = history
         .records
@@ -263,16 +266,39 @@ pub fn show(global: &Global, cycle: u64) -> Result<u8> {
         ledger.snapshot(&repo, &names::snapshot(cycle)),
         ledger.snapshot(&repo, &names::post_snapshot(cycle)),
     );
-    global.say(&tables::show_record(
-        record,
-        before.as_ref(),
-        after.as_ref(),
-    ));
+    match as_json {
+        true => print_document("show", &cycle_document(record, (before, after))?)?,
+        false => global.say(&tables::show_record(
+            record,
+            before.as_ref(),
+            after.as_ref(),
+        )),
+    }
     Ok(0)
 }
 
+/// Returns what is known of a cycle as a document. A snapshot that this program would not write is left out of it.
+fn cycle_document(
+    record: &Record,
+    (before, after): (Option<Snapshot>, Option<Snapshot>),
+) -> Result<Value> {
+    if !is_valid(record) {
+        let cycle = record.cycle;
+        let what = format!("the record of cycle {cycle} is none that evolve writes");
+        return Err(
+            Error::internal(what).hint(format!("`evolve show {cycle}` shows what can be read"))
+        );
+    }
+    let snapshot = |snapshot: Option<Snapshot>| {
+        let value = serde_json::to_value(snapshot?).ok()?;
+        schema::check("snapshot", &value).is_ok().then_some(value)
+    };
+    let (before, after) = (snapshot(before), snapshot(after));
+    Ok(json!({"format": FORMAT, "record": record, "before": before, "after": after}))
+}
+
 /// Prints the queue.
-pub fn work_list(global: &Global) -> Result<u8> {
+pub fn work_list(global: &Global, as_json: bool) -> Result<u8> {
     let repo = Repo::discover(&current_dir()?)?;
     let ledger = Ledger::look(&repo)?;
     for problem in ledger.queue.problems() {
@@ -280,6 +306,14 @@ pub fn work_list(global: &Global) -> Result<u8> {
     }
     let name = repo.name();
     let (open, set_aside) = (ledger.queue.open(&name), ledger.queue.set_aside(&name));
+    if as_json {
+        let list = |items: &[WorkItem]| items.iter().filter_map(item_document).collect::<Vec<_>>();
+        let (open, set_aside) = (list(&open), list(&set_aside));
+        let document =
+            json!({"format": FORMAT, "repository": name, "open": open, "set_aside": set_aside});
+        print_document("queue", &document)?;
+        return Ok(0);
+    }
     match open.is_empty() && set_aside.is_empty() {
         true => global.say(&format!(
             "nothing is queued for {}\n",
@@ -288,6 +322,14 @@ pub fn work_list(global: &Global) -> Result<u8> {
         false => global.say(&tables::work_table(&open, &set_aside)),
     }
     Ok(0)
+}
+
+/// Returns an item as it stands in a document; none if it is no item that its schema describes.
+fn item_document(item: &WorkItem) -> Option<Value> {
+    let mut value = serde_json::to_value(item).ok()?;
+    // Where it stands in the file is nobody else's business.
+    value.as_object_mut()?.shift_remove("key");
+    schema::check("work", &value).is_ok().then_some(value)
 }
 
 /// Prints a schema, or the names of all.

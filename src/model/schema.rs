@@ -6,7 +6,7 @@ use jsonschema::Validator;
 use serde_json::Value;
 
 /// Name and text of each schema, in alphabetical order.
-const SCHEMAS: [(&str, &str); 14] = [
+const SCHEMAS: [(&str, &str); 16] = [
     ("audit", include_str!("../../schemas/audit.schema.json")),
     ("config", include_str!("../../schemas/config.schema.json")),
     ("event", include_str!("../../schemas/event.schema.json")),
@@ -15,9 +15,11 @@ const SCHEMAS: [(&str, &str); 14] = [
     ("journal", include_str!("../../schemas/journal.schema.json")),
     ("killed", include_str!("../../schemas/killed.schema.json")),
     ("lesson", include_str!("../../schemas/lesson.schema.json")),
+    ("queue", include_str!("../../schemas/queue.schema.json")),
     ("record", include_str!("../../schemas/record.schema.json")),
     ("retry", include_str!("../../schemas/retry.schema.json")),
     ("session", include_str!("../../schemas/session.schema.json")),
+    ("show", include_str!("../../schemas/show.schema.json")),
     (
         "snapshot",
         include_str!("../../schemas/snapshot.schema.json"),
@@ -251,7 +253,7 @@ mod tests {
 
     #[test]
     fn what_a_schema_borrows_is_the_same_everywhere() {
-        for name in ["event", "history", "status"] {
+        for name in ["event", "history", "show", "status"] {
             let mut original = parsed("record");
             let map = original.as_object_mut().expect("an object");
             map.shift_remove("$schema");
@@ -267,7 +269,16 @@ mod tests {
             agents
         );
         let measurement = &parsed("snapshot")["definitions"]["measurement"];
-        assert_eq!(&parsed("event")["definitions"]["measurement"], measurement);
+        for name in ["event", "show"] {
+            assert_eq!(&parsed(name)["definitions"]["measurement"], measurement);
+        }
+        let mut snapshot = parsed("snapshot");
+        let map = snapshot.as_object_mut().expect("an object");
+        map.shift_remove("$schema");
+        map.shift_remove("definitions");
+        assert_eq!(parsed("show")["definitions"]["snapshot"], snapshot);
+        let item = &parsed("work")["definitions"]["item"];
+        assert_eq!(&parsed("queue")["definitions"]["item"], item);
     }
 
     #[test]
