@@ -70,18 +70,23 @@ const LOOP_ONLY: [&str; 15] = [
     "json",
 ];
 
+/// Options of the loop that some commands have, too.
+const SHARED: [&str; 2] = ["goals", "jobs"];
+
 impl Arguments {
     /// Reads the command line; prints and ends the program where it asks for help or makes no sense.
     pub fn read() -> Arguments {
         let matches = Arguments::command().get_matches();
-        if let Some((command, _)) = matches.subcommand()
+        if let Some((command, behind)) = matches.subcommand()
             && let Some(option) = LOOP_ONLY
                 .into_iter()
+                .chain(SHARED.into_iter().filter(|it| !has(behind, it)))
                 .find(|option| is_typed(&matches, option))
         {
             let option = format!("--{}", option.replace('_', "-"));
             let said = match option.as_str() {
                 "--json" => format!("write {option} after `{command}`"),
+                "--goals" | "--jobs" => format!("`{command}` has no use for {option}"),
                 _ => format!(
                     "{option} is an option of the loop itself; `{command}` has no use for it"
                 ),
@@ -94,16 +99,20 @@ impl Arguments {
     }
 }
 
+/// Says whether a command has an option.
+fn has(command: &ArgMatches, option: &str) -> bool {
+    command.try_contains_id(option).is_ok()
+}
+
 fn is_typed(matches: &ArgMatches, option: &str) -> bool {
     matches.value_source(option) == Some(ValueSource::CommandLine)
 }
 
-/// Options of every command.
+/// Options of every command, and which goals file is meant, for those that read it.
 #[derive(Clone, Debug, Args)]
 struct Global {
-    /// The goals file [default: GOALS.yaml in the repository's root]
-    #[arg(long, value_name = "FILE", global = true)]
-    goals: Option<PathBuf>,
+    #[command(flatten)]
+    file: GoalsOption,
     /// Run as if started in DIR
     #[arg(short = 'C', value_name = "DIR", global = true)]
     dir: Option<PathBuf>,
@@ -132,6 +141,22 @@ impl Global {
     }
 }
 
+/// Which goals are meant.
+#[derive(Clone, Debug, Args)]
+struct GoalsOption {
+    /// The goals file [default: GOALS.yaml in the repository's root]
+    #[arg(long, value_name = "FILE")]
+    goals: Option<PathBuf>,
+}
+
+/// How much is measured at a time.
+#[derive(Clone, Debug, Args)]
+struct JobsOption {
+    /// How many checks run at once [default: the number of cores]
+    #[arg(long, value_name = "N", env = "EVOLVE_JOBS", hide_env_values = true, value_parser = at_least_one::<usize>)]
+    jobs: Option<usize>,
+}
+
 /// Options of the loop.
 #[derive(Clone, Debug, Args)]
 struct RunOptions {
@@ -156,9 +181,8 @@ struct RunOptions {
         hide_env_values = true
     )]
     agent: Option<String>,
-    /// How many checks run at once [default: the number of cores]
-    #[arg(long, value_name = "N", env = "EVOLVE_JOBS", hide_env_values = true, value_parser = at_least_one::<usize>, global = true)]
-    jobs: Option<usize>,
+    #[command(flatten)]
+    checks: JobsOption,
     /// End the session after this time, as in 90s, 30m, 2h
     #[arg(long, value_name = "TIME", value_parser = crate::model::duration::parse)]
     max_time: Option<Duration>,
@@ -267,14 +291,23 @@ enum Command {
         /// Exit with 10 unless every goal passes
         #[arg(long)]
         gate: bool,
+        #[command(flatten)]
+        file: GoalsOption,
+        #[command(flatten)]
+        checks: JobsOption,
     },
     /// Check GOALS.yaml; every problem with its place and a hint
-    Validate,
+    Validate {
+        #[command(flatten)]
+        file: GoalsOption,
+    },
     /// Where things stand: score, newest cycle, queue, who is at work, what would stop it
     Status {
         /// Print one JSON document
         #[arg(long)]
         json: bool,
+        #[command(flatten)]
+        file: GoalsOption,
     },
     /// Every cycle so far
     History {
@@ -298,6 +331,10 @@ enum Command {
         /// Measure the commits of the newest N records again, in a copy beside the repository, and compare
         #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
         remeasure: usize,
+        #[command(flatten)]
+        file: GoalsOption,
+        #[command(flatten)]
+        checks: JobsOption,
     },
     /// The queue of harvested work
     Work {
@@ -310,6 +347,8 @@ enum Command {
     Retry {
         /// The goal
         id: String,
+        #[command(flatten)]
+        file: GoalsOption,
     },
     /// Print a JSON Schema: of GOALS.yaml, or of a file or stream that evolve writes
     Schema {
@@ -322,6 +361,26 @@ enum Command {
         #[arg(long, value_name = "DIR")]
         keep_in: Option<PathBuf>,
     },
+}
+
+impl Command {
+    /// Returns goals file and number of checks at once as they were written behind the command, where it has use for them.
+    fn shared(&self) -> (Option<PathBuf>, Option<usize>) {
+        match self {
+            Command::Measure { file, checks, .. } | Command::Audit { file, checks, .. } => {
+                (file.goals.clone(), checks.jobs)
+            }
+            Command::Validate { file }
+            | Command::Status { file, .. }
+            | Command::Retry { file, .. } => (file.goals.clone(), None),
+            Command::History { .. }
+            | Command::Show { .. }
+            | Command::Work { .. }
+            | Command::Stop(_)
+            | Command::Schema { .. }
+            | Command::Demo { .. } => (None, None),
+        }
+    }
 }
 
 #[derive(Debug, Subcommand)]
@@ -349,9 +408,15 @@ pub fn hidden(mut arguments: impl Iterator<Item = OsString>) -> Option<u8> {
 pub fn run(arguments: Arguments) -> Result<u8> {
     let Arguments {
         command,
-        global,
-        run,
+        mut global,
+        mut run,
     } = arguments;
+    if let Some(command) = &command {
+        // Behind the command they count more than before it.
+        let (goals, jobs) = command.shared();
+        global.file.goals = goals.or(global.file.goals);
+        run.checks.jobs = jobs.or(run.checks.jobs);
+    }
     mask::learn(
         std::env::vars_os().filter_map(|(name, value)| {
             Some((name.into_string().ok()?, value.into_string().ok()?))
@@ -366,14 +431,16 @@ pub fn run(arguments: Arguments) -> Result<u8> {
     match command {
         None if run.dry_run => measure::dry_run(&global, &run),
         None => start::run_loop(&global, &run),
-        Some(Command::Measure { ids, json, gate }) => {
-            measure::measure(&global, &run, &ids, (json, gate))
-        }
-        Some(Command::Validate) => inspect::validate(&global),
-        Some(Command::Status { json }) => inspect::status(&global, json),
+        Some(Command::Measure {
+            ids, json, gate, ..
+        }) => measure::measure(&global, &run, &ids, (json, gate)),
+        Some(Command::Validate { .. }) => inspect::validate(&global),
+        Some(Command::Status { json, .. }) => inspect::status(&global, json),
         Some(Command::History { json }) => inspect::history(&global, json),
         Some(Command::Show { cycle, json }) => inspect::show(&global, cycle, json),
-        Some(Command::Audit { json, remeasure }) => audit::audit(&global, &run, (json, remeasure)),
+        Some(Command::Audit {
+            json, remeasure, ..
+        }) => audit::audit(&global, &run, (json, remeasure)),
         Some(Command::Work {
             action: WorkAction::List { json },
         }) => inspect::work_list(&global, json),
@@ -381,7 +448,7 @@ pub fn run(arguments: Arguments) -> Result<u8> {
             action: WorkAction::Add(item),
         }) => steer::work_add(&global, &item),
         Some(Command::Stop(options)) => steer::stop(&global, &options),
-        Some(Command::Retry { id }) => steer::retry(&global, &id),
+        Some(Command::Retry { id, .. }) => steer::retry(&global, &id),
         Some(Command::Schema { name }) => inspect::schema(name.as_deref()),
         Some(Command::Demo { keep_in }) => demo::demo(&global, keep_in.as_deref()),
     }

@@ -156,7 +156,19 @@ fn options_of_the_loop_before_a_command_are_refused_and_not_ignored() {
         let said = repo.error(2, &[option, "stop"]);
         assert!(said.contains(option.split('=').next().unwrap()), "{said}");
     }
+    for arguments in [
+        &["stop", "--jobs=1"][..],
+        &["--jobs=1", "validate"],
+        &["--goals=x", "stop"],
+        &["history", "--goals=x"],
+        &["demo", "--goals=x"],
+    ] {
+        let said = repo.error(2, arguments);
+        let option = ["--jobs", "--goals"].iter().any(|it| said.contains(it));
+        assert!(option, "{said}");
+    }
     assert!(!repo.has(".agents/evolve/STOP"));
+    assert!(!repo.answer(&["stop", "--help"]).contains("--jobs"));
     assert_snapshot!(repo.error(2, &["--dry-run", "measure"]), @r#"
     error: --dry-run is an option of the loop itself; `measure` has no use for it
 
@@ -235,7 +247,9 @@ fn every_json_document_is_alone_on_stdout_and_what_its_schema_describes() {
     let first = shown("1");
     assert_eq!(first["record"]["cycle"], 1);
     assert_eq!(first["before"]["cycle"], 1);
-    fresh.evolve(&["work", "add", "one", "--severity", "critical"]).expect(0);
+    fresh
+        .evolve(&["work", "add", "one", "--severity", "critical"])
+        .expect(0);
     let queue = fresh.evolve(&["work", "list", "--json"]).expect(0);
     let queue = document("queue", &queue.stdout);
     assert_eq!(queue["open"][0]["title"], "one");

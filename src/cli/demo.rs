@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::cli::start::run_loop;
-use crate::cli::{Global, RunOptions};
+use crate::cli::{Global, GoalsOption, JobsOption, RunOptions};
 use crate::effects::git::Git;
 use crate::error::{Error, Result};
 use crate::model::text;
@@ -49,7 +49,7 @@ pub fn demo(global: &Global, keep_in: Option<&Path>) -> Result<u8> {
             "sh {}",
             text::shell_word(agent.as_os_str().as_bytes())
         )),
-        jobs: None,
+        checks: JobsOption { jobs: None },
         max_time: Some(TIME),
         max_cost: None,
         max_tokens: None,
@@ -63,7 +63,7 @@ pub fn demo(global: &Global, keep_in: Option<&Path>) -> Result<u8> {
         ignores_config: true,
     };
     let global = Global {
-        goals: None,
+        file: GoalsOption { goals: None },
         dir: None,
         ..global.clone()
     };

@@ -253,7 +253,11 @@ fn settings(goals: &Goals, run: &RunOptions) -> Result<Settled> {
 /// Returns how many checks run at once.
 pub fn effective_jobs(run: &RunOptions, file: &Settings, user: &Settings) -> usize {
     let cores = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    run.jobs.or(file.jobs).or(user.jobs).unwrap_or_else(cores)
+    run.checks
+        .jobs
+        .or(file.jobs)
+        .or(user.jobs)
+        .unwrap_or_else(cores)
 }
 
 /// Returns how agent and checks are to be held back.
@@ -268,7 +272,7 @@ pub fn effective_sandbox(run: &RunOptions, file: &Settings, user: &Settings) -> 
 
 /// Says where the goals are: `--goals`, relative to the caller, or GOALS.yaml in the root.
 pub fn goals_file(global: &Global, repo: &Repo) -> Result<GoalsFile> {
-    let Some(path) = &global.goals else {
+    let Some(path) = &global.file.goals else {
         let path = repo.root.join("GOALS.yaml");
         return Ok(GoalsFile {
             path,
