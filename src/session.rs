@@ -234,9 +234,6 @@ impl Session {
 
     /// Takes stock of what the agent left.
     pub fn take_stock(&self, start: &Start) -> Result<Stock> {
-        let Some(opened) = self.open(start) else {
-            return Ok(Stock::untouched(start));
-        };
         self.take_back()?;
         logs::drop_links(&self.repo.private, &self.id, start.cycle)?;
         let programs = self.put_back_programs(start)?;
@@ -260,7 +257,6 @@ impl Session {
         let changed = programs.programs.into_iter().map(words);
         stock.change.goalposts.extend(changed);
         stock.notes.extend(programs.notes);
-        stock.notes.extend(opened);
         Ok(stock)
     }
 

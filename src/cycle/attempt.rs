@@ -458,8 +458,18 @@ impl<'a> Attempt<'a> {
     pub fn take_stock(&mut self, session: &Session, start: &Start) -> Result<Stock> {
         match self.stock.take() {
             Some(stock) => Ok(stock),
-            None => session.take_stock(start),
+            None => self.take_stock_late(session, start),
         }
+    }
+
+    /// Takes stock where that was cut short, or the agent's call itself.
+    fn take_stock_late(&self, session: &Session, start: &Start) -> Result<Stock> {
+        let Some(opened) = session.open(start) else {
+            return Ok(Stock::untouched(start));
+        };
+        let mut stock = session.take_stock(start)?;
+        stock.notes.extend(opened);
+        Ok(stock)
     }
 
     /// Says why the agent could not run, where that is all that came of it.

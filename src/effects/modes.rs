@@ -3,7 +3,7 @@
 //! get exactly the mode that they had, everything else what its owner needs. Only what belongs to this user is touched, and no
 //! link is followed.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ffi::OsStr;
 use std::fs::{self, Metadata};
 use std::io::ErrorKind;
@@ -35,7 +35,8 @@ const SHOWN: usize = 5;
 /// Folders below a root, that itself among them, with their modes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Folders {
-    modes: BTreeMap<PathBuf, u32>,
+    /// By path in bytes, which are compared faster than paths are; a folder comes before what is in it.
+    modes: BTreeMap<Vec<u8>, u32>,
     /// Those that cannot be looked into.
     shut: Vec<PathBuf>,
 }
@@ -52,7 +53,8 @@ impl Folders {
         if !is_usual && access(&full, AccessFlags::R_OK | AccessFlags::X_OK).is_err() {
             self.shut.push(path.to_owned());
         }
-        self.modes.insert(path.to_owned(), mode);
+        self.modes
+            .insert(path.as_os_str().as_bytes().to_vec(), mode);
     }
 
     /// Notes all folders of a git directory but those of `evolve`'s quarantine.
@@ -76,16 +78,23 @@ impl Folders {
 
     /// Returns those that are not in one of the folders `ignored`, whose names end with a slash.
     pub fn without(&self, ignored: &[Vec<u8>]) -> Folders {
-        let ignored: BTreeSet<&Path> = ignored
+        let ignored: HashSet<&[u8]> = ignored
             .iter()
             .filter_map(|path| path.strip_suffix(b"/"))
-            .map(|path| Path::new(OsStr::from_bytes(path)))
             .collect();
-        let counts = |path: &Path| !path.ancestors().any(|it| ignored.contains(it));
+        let counts = |path: &[u8]| {
+            let slashes = path.iter().enumerate().filter(|(_, byte)| **byte == b'/');
+            let mut above = slashes.map(|(index, _)| &path[..index]).chain([path]);
+            ignored.is_empty() || !above.any(|it| ignored.contains(it))
+        };
         let modes = self.modes.iter().filter(|(path, _)| counts(path));
+        let shut = self.shut.iter();
         Folders {
             modes: modes.map(|(path, mode)| (path.clone(), *mode)).collect(),
-            shut: self.shut.iter().filter(|it| counts(it)).cloned().collect(),
+            shut: shut
+                .filter(|it| counts(it.as_os_str().as_bytes()))
+                .cloned()
+                .collect(),
         }
     }
 
@@ -96,7 +105,7 @@ impl Folders {
 
     /// Says whether a folder is one of them.
     pub fn has(&self, path: &Path) -> bool {
-        self.modes.contains_key(path)
+        self.modes.contains_key(path.as_os_str().as_bytes())
     }
 
     /// Returns them as bytes: a mode in octal digits and a path for each, ended by a NUL.
@@ -104,7 +113,7 @@ impl Folders {
         let mut bytes = Vec::new();
         for (path, mode) in &self.modes {
             bytes.extend_from_slice(format!("{mode:o} ").as_bytes());
-            bytes.extend_from_slice(path.as_os_str().as_bytes());
+            bytes.extend_from_slice(path);
             bytes.push(0);
         }
         bytes
@@ -115,7 +124,7 @@ impl Folders {
         let entry = |entry: &[u8]| {
             let space = entry.iter().position(|byte| *byte == b' ')?;
             let digits = std::str::from_utf8(&entry[..space]).ok()?;
-            let path = PathBuf::from(OsStr::from_bytes(&entry[space + 1..]));
+            let path = entry[space + 1..].to_vec();
             Some((path, u32::from_str_radix(digits, 8).ok()?))
         };
         Folders {
@@ -127,21 +136,23 @@ impl Folders {
     /// Gives each one that is there its mode back; returns those that had another.
     pub fn give_back(&self, root: &Path) -> Vec<PathBuf> {
         let mut changed = Vec::new();
-        let mut gone: Option<&Path> = None;
-        // A folder comes before what is in it.
+        let mut gone: Vec<Vec<u8>> = Vec::new();
         for (path, mode) in &self.modes {
-            if gone.is_some_and(|gone| path.starts_with(gone)) {
+            if gone.iter().any(|gone| path.starts_with(gone)) {
                 continue;
             }
-            let full = root.join(path);
+            let below = Path::new(OsStr::from_bytes(path));
+            let full = root.join(below);
             match fs::symlink_metadata(&full) {
                 Ok(meta) if meta.is_dir() => {
                     let is_changed = meta.mode() & BITS != *mode && is_own(&meta);
                     if is_changed && set(&full, *mode) {
-                        changed.push(path.clone());
+                        changed.push(below.to_owned());
                     }
                 }
-                Ok(_) | Err(_) => gone = Some(path),
+                // What lies behind a link is somebody else's.
+                Ok(_) | Err(_) if path.is_empty() => break,
+                Ok(_) | Err(_) => gone.push([path, &b"/"[..]].concat()),
             }
         }
         changed
@@ -155,6 +166,7 @@ impl Folders {
             .filter(|(_, mode)| *mode & FOLDER != FOLDER);
         let mut is_any = false;
         for (path, _) in shut {
+            let path = Path::new(OsStr::from_bytes(path));
             let above = path.ancestors().skip(1);
             let mut way = above.filter(|it| !it.as_os_str().is_empty());
             let is_folder =
@@ -432,6 +444,6 @@ mod tests {
         }
         let left = noted.without(&[b"build/".to_vec(), b"src".to_vec()]);
         let paths: Vec<_> = left.modes.keys().collect();
-        assert_eq!(paths, [Path::new(""), Path::new("src")]);
+        assert_eq!(paths, [&b""[..], b"src"]);
     }
 }

@@ -339,7 +339,7 @@ impl Workspace<'_> {
             was_outrun: false,
             notes: Vec::new(),
         };
-        self.open_shut(start);
+        let was_opened = self.open_shut(start);
         match fate {
             Fate::Leave => {}
             Fate::Keep => {}
@@ -364,7 +364,9 @@ impl Workspace<'_> {
             true => kept.put_back_missing(root, &folders, &mut quarantine)?,
             false => kept.put_back(root, &folders, &mut quarantine)?,
         };
-        self.shut_again(start);
+        if was_opened || settled.was_undone || !put_back.notes().is_empty() {
+            self.shut_again(start);
+        }
         settled.notes.extend(put_back.notes());
         let (ignored, uncopied) = start.kept.gone(&self.repo.root);
         for (what, gone) in [

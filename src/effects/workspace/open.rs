@@ -87,8 +87,9 @@ impl Workspace<'_> {
         let root = &self.repo.root;
         let tree = LazyCell::new(|| start.guarded.folders(&self.repo.own_places()).0);
         move |folder| {
+            let is_known = folder.starts_with(GIT_DIR) || tree.has(folder);
             let full = root.join(folder);
-            if folder.starts_with(GIT_DIR) || !modes::is_shut(&full) || tree.has(folder) {
+            if is_known || !modes::is_shut(&full) {
                 return;
             }
             let path = [folder.as_os_str().as_bytes(), b"/"].concat();
@@ -98,10 +99,11 @@ impl Workspace<'_> {
         }
     }
 
-    /// Opens the folders that the user keeps shut, so that files in them can be put back; `shut_again` is to follow.
-    pub fn open_shut(&self, start: &Start) {
+    /// Opens the folders that the user keeps shut, so that files in them can be put back; `shut_again` is to follow. Says whether
+    /// there are any.
+    pub fn open_shut(&self, start: &Start) -> bool {
         let (tree, _) = start.guarded.folders(&self.repo.own_places());
-        tree.open(&self.repo.root);
+        tree.open(&self.repo.root)
     }
 
     /// Gives the folders of the tree their modes back, those that were made anew among them.
