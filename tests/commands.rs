@@ -1046,6 +1046,7 @@ fn the_screens_of_a_repository_that_was_lived_in() {
     undone to      [commit]
     recorded       [time]
     session        [session]
+    note           new files that the undo removed (they are in refs/evolve/[session]/1): a
 
     goals that changed
     a       FAIL  →  pass

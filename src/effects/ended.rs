@@ -37,15 +37,14 @@ impl Watch {
         }
     }
 
-    /// Notes that nothing is left, beside each journal that is there: where there is none, nothing was in progress. Times of files
-    /// are compared with that of a file: one of those held open, which lies beside the repository's, is touched.
+    /// Notes that nothing is left, beside the first journal that is there: where there is none, nothing was in progress. Times of
+    /// files are compared with that of a file: one of those held open, which lies beside the repository's, is touched.
     pub fn note_end(&self, held: &[OwnedFd]) {
         let Some(writer) = self.writer else { return };
         let is_there = |journal: &&PathBuf| fs::symlink_metadata(journal).is_ok();
-        let journals: Vec<_> = self.journals.iter().filter(is_there).collect();
-        if journals.is_empty() {
+        let Some(journal) = self.journals.iter().find(is_there) else {
             return;
-        }
+        };
         let ended = clock::clocks();
         let note = Note {
             writer,
@@ -58,10 +57,8 @@ impl Watch {
             return;
         };
         let line = text + "\n";
-        for journal in journals {
-            // Without a note the next start goes by what else it knows.
-            let _ = files::replace(&path_beside(journal), line.as_bytes());
-        }
+        // Without a note the next start goes by what else it knows.
+        let _ = files::replace(&path_beside(journal), line.as_bytes());
     }
 }
 

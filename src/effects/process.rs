@@ -80,7 +80,7 @@ pub fn supervise(arguments: impl Iterator<Item = OsString>) -> u8 {
 pub struct Watched {
     /// Where KILL files would be.
     pub kill_files: Vec<PathBuf>,
-    /// The journals beside which the end of everything is noted; the first counts most.
+    /// The journals, beside the first of which that is there the end of everything is noted.
     pub journals: Vec<PathBuf>,
 }
 
@@ -206,8 +206,8 @@ impl Supervisor {
         Supervisor::holding(stop, root, None, Vec::new())
     }
 
-    /// The same; the lock stays held until nothing is left of any job, even if this process dies before. Beside these journals it
-    /// is noted when that was.
+    /// The same; the lock stays held until nothing is left of any job, even if this process dies before. Beside the first of
+    /// these journals that is there it is noted when that was.
     pub fn with_lock(
         stop: Stop,
         root: &Path,
