@@ -70,14 +70,8 @@ pub struct Pair {
     copy: PathBuf,
 }
 
-/// What an undo did in a submodule.
-#[derive(Debug, Default)]
-pub struct Undone {
-    /// HEAD was moved, so that index and files have to follow.
-    pub is_to_follow: bool,
-    /// For the record.
-    pub notes: Vec<String>,
-}
+/// Makes index and files of a submodule what a commit has; says what it could not do.
+pub type Follow<'a> = dyn FnMut(&str) -> Result<Vec<String>> + 'a;
 
 /// Where HEAD of a submodule was.
 struct Was<'a> {
@@ -97,8 +91,13 @@ pub fn pairs(mirror: &Mirror) -> Vec<Pair> {
     mirror.submodules().into_iter().filter_map(pair).collect()
 }
 
-/// Puts HEAD and branches back where they were before the agent. Can be done again wherever it was cut short.
-pub fn undo(pair: &Pair, whose: &Whose) -> Result<Undone> {
+/// Puts HEAD and branches back where they were before the agent; says what was done. Index and files come first where HEAD is
+/// elsewhere, or `is_changed`: wherever this is cut short, it can be done again.
+pub fn undo(
+    pair: &Pair,
+    (whose, is_changed): (&Whose, bool),
+    follow: &mut Follow<'_>,
+) -> Result<Vec<String>> {
     let before = Repo::open_git_dir(&pair.copy)?;
     let repo = Repo::open_git_dir(&pair.live)?;
     let refs = before.all_refs()?;
@@ -110,7 +109,7 @@ pub fn undo(pair: &Pair, whose: &Whose) -> Result<Undone> {
     };
     // On a branch without a commit there is nothing to go back to.
     if commit.is_empty() || !repo.is_commit(commit) {
-        return Ok(Undone::default());
+        return Ok(Vec::new());
     }
     let whose = Whose {
         branch: branch.unwrap_or_default().to_owned(),
@@ -122,23 +121,33 @@ pub fn undo(pair: &Pair, whose: &Whose) -> Result<Undone> {
         branch,
         commit,
     };
-    let mut undone = undo_head((&repo, &before), &was, &whose)?;
-    undone.notes.extend(refs::undo(&repo, &refs, &whose)?);
-    Ok(undone)
+    let mut notes = match is_at_start(&repo, &was) {
+        true if is_changed => follow(was.commit)?,
+        true => Vec::new(),
+        false => undo_head((&repo, &before), (&was, &whose), follow)?,
+    };
+    notes.extend(refs::undo(&repo, &refs, &whose)?);
+    Ok(notes)
 }
 
-fn undo_head((repo, before): (&Repo, &Repo), was: &Was<'_>, whose: &Whose) -> Result<Undone> {
+fn is_at_start(repo: &Repo, was: &Was<'_>) -> bool {
+    let is_there = |branch| repo.target_of(branch).as_deref() == Some(was.commit);
+    was.branch.is_none_or(is_there) && repo.target_of(HEAD).as_deref() == Some(was.target)
+}
+
+fn undo_head(
+    (repo, before): (&Repo, &Repo),
+    (was, whose): (&Was<'_>, &Whose),
+    follow: &mut Follow<'_>,
+) -> Result<Vec<String>> {
     let tip = was.branch.and_then(|branch| repo.target_of(branch));
-    let is_at_start = was.branch.is_none() || tip.as_deref() == Some(was.commit);
-    if is_at_start && repo.target_of(HEAD).as_deref() == Some(was.target) {
-        return Ok(Undone::default());
-    }
     let others = by_others((repo, before), was, whose)?;
     repo.end_operation()?;
     let now = repo.resolve(HEAD).ok().flatten();
     let kept = keep_work(repo, (now.as_deref(), tip.as_deref()), (was, whose))?;
+    let mut notes = follow(was.commit)?;
     let is_put_back = others.words.is_empty() && put_branch_back(repo, tip, (was, whose))?;
-    let note = match (was.branch, is_put_back) {
+    notes.push(match (was.branch, is_put_back) {
         (Some(branch), true) => {
             repo.set_symbolic_ref(HEAD, branch, &whose.mark)?;
             format!("HEAD and {} are as before the agent{kept}", short(branch))
@@ -155,11 +164,8 @@ fn undo_head((repo, before): (&Repo, &Repo), was: &Was<'_>, whose: &Whose) -> Re
                 text::some_of(&others.words, NAMED)
             )
         }
-    };
-    Ok(Undone {
-        is_to_follow: true,
-        notes: vec![note],
-    })
+    });
+    Ok(notes)
 }
 
 /// Returns what was done to HEAD and its branch that cannot be told to be the agent's.

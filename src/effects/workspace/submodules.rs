@@ -95,12 +95,11 @@ impl Workspace<'_> {
         let Some(git) = self.inside(path) else {
             return Ok(Vec::new());
         };
-        let mut undone = submodules::undo(pair, &start.whose())?;
-        if undone.is_to_follow || is_changed {
+        let mut follow = |commit: &str| {
             self.clear_edited(path, &git, quarantine)?;
-            undone.notes.extend(follow_head(&git)?);
-        }
-        Ok(undone.notes)
+            check_out(&git, commit)
+        };
+        submodules::undo(pair, (&start.whose(), is_changed), &mut follow)
     }
 
     /// Moves files of a submodule to the quarantine that were edited since stock was taken: by a check, or by somebody else.
@@ -178,12 +177,12 @@ impl Workspace<'_> {
     }
 }
 
-/// Makes index and files of a submodule what its HEAD has.
-fn follow_head(git: &Git) -> Result<Option<String>> {
-    match git.run(&["reset", "--hard", "--quiet"]) {
-        Ok(_) => Ok(None),
+/// Makes index and files of a submodule what a commit has, wherever HEAD is; says what it could not do.
+fn check_out(git: &Git, commit: &str) -> Result<Vec<String>> {
+    match git.run(&["read-tree", "--reset", "-u", commit]) {
+        Ok(_) => Ok(Vec::new()),
         Err(cause) if cause.is_halt() || cause.is_of_machine() => Err(cause),
-        Err(cause) => Ok(Some(format!("its files could not be put back: {cause}"))),
+        Err(cause) => Ok(vec![format!("its files could not be put back: {cause}")]),
     }
 }
 
