@@ -1,7 +1,7 @@
 //! Submodules: after an undo HEAD and branches in each of them are what they were, and what was committed there stays
 //! below `refs/evolve/` of that submodule.
 
-use crate::harness::{TestRepo, output};
+use crate::harness::{EVOLVE_PID, TestRepo, output};
 
 /// A repository whose goal `a` fails and `b` passes, with two submodules: `sm`, on a branch of its own and with a submodule
 /// `deep` in it that is on one, too, and `fixed`, whose HEAD is detached.
@@ -216,4 +216,30 @@ fn a_commit_that_takes_an_untracked_file_of_a_submodule_is_undone() {
     assert_eq!(repo.each("result"), ["regressed"]);
     assert_eq!(repo.read("sm/mine"), "mine\n");
     assert_eq!(repo.git(&["-C", "sm", "status", "--porcelain"]), "?? mine");
+}
+
+#[test]
+fn an_undo_that_is_cut_short_in_a_submodule_goes_on_there() {
+    for inside in ["sm", "sm/deep"] {
+        let repo = repository();
+        let smudge = format!(
+            "cat; [ -e \"$OUT/armed\" ] || exit 0; rm \"$OUT/armed\"; kill -9 {EVOLVE_PID}; sleep 60\n"
+        );
+        std::fs::write(repo.out("smudge"), smudge).unwrap();
+        sh(
+            &repo,
+            &format!(
+                "cd {inside}; git config filter.cut.smudge \"sh '$OUT/smudge'\"; echo 'x filter=cut' >\"$(git rev-parse --git-dir)/info/attributes\""
+            ),
+        );
+        let before = state(&repo);
+        let script =
+            format!("{COMMIT}commit sm/deep 2; commit sm 2; git rm -qf b; touch \"$OUT/armed\"");
+        repo.agent_does(&[&script, "true"]);
+        repo.run(&["--max-cycles=1"]);
+        assert!(!repo.out("armed").exists(), "{inside}: never cut short");
+        repo.run(&["--max-cycles=1"]).expect(0);
+        assert_eq!(repo.each("result")[0], "interrupted", "{inside}");
+        assert_eq!(state(&repo), before, "{inside}");
+    }
 }

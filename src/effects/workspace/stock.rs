@@ -227,7 +227,10 @@ impl Workspace<'_> {
     pub fn clear_locks(&self, start: &Start) -> Result<Vec<String>> {
         let mut locks = self.locks_of(&["HEAD", &start.branch, &start.work_ref()]);
         let is_new = |lock: &PathBuf| !is_older(lock, start.since) && !locks.contains(lock);
-        let others: Vec<_> = self.all_locks().into_iter().filter(is_new).collect();
+        let others: Vec<_> = all_locks(self.repo.git_dir(), &self.repo.common_path(""))
+            .into_iter()
+            .filter(is_new)
+            .collect();
         locks.extend(others);
         let left = lasting(locks);
         let mut removed = Vec::new();
@@ -267,35 +270,6 @@ impl Workspace<'_> {
             .into_iter()
             .chain(refs.iter().map(lock))
             .collect()
-    }
-
-    /// Returns every lock file that is there in the places where git makes any.
-    fn all_locks(&self) -> Vec<PathBuf> {
-        let mut folders = vec![self.repo.git_dir().to_owned()];
-        folders.extend(
-            ["", "info", "objects/info", "objects/pack"].map(|name| self.repo.common_path(name)),
-        );
-        let mut deep = vec![self.repo.common_path("refs")];
-        let mut found = Vec::new();
-        while let Some((folder, is_deep)) = folders
-            .pop()
-            .map(|folder| (folder, false))
-            .or_else(|| deep.pop().map(|folder| (folder, true)))
-        {
-            for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-                let path = entry.path();
-                match entry.file_type() {
-                    Ok(kind) if kind.is_dir() && is_deep => deep.push(path),
-                    Ok(kind) if kind.is_file() && path.extension() == Some(OsStr::new("lock")) => {
-                        found.push(path);
-                    }
-                    Ok(_) | Err(_) => {}
-                }
-            }
-        }
-        found.sort();
-        found.dedup();
-        found
     }
 
     /// Finds the agent's newest commit. Work on another branch that descends from start and branch is taken over: the
@@ -554,8 +528,35 @@ impl Workspace<'_> {
     }
 }
 
+/// Returns every lock file that is there in the places of a repository where git makes any.
+pub(super) fn all_locks(git_dir: &Path, common: &Path) -> Vec<PathBuf> {
+    let mut folders = vec![git_dir.to_owned()];
+    folders.extend(["", "info", "objects/info", "objects/pack"].map(|name| common.join(name)));
+    let mut deep = vec![common.join("refs")];
+    let mut found = Vec::new();
+    while let Some((folder, is_deep)) = folders
+        .pop()
+        .map(|folder| (folder, false))
+        .or_else(|| deep.pop().map(|folder| (folder, true)))
+    {
+        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+            let path = entry.path();
+            match entry.file_type() {
+                Ok(kind) if kind.is_dir() && is_deep => deep.push(path),
+                Ok(kind) if kind.is_file() && path.extension() == Some(OsStr::new("lock")) => {
+                    found.push(path);
+                }
+                Ok(_) | Err(_) => {}
+            }
+        }
+    }
+    found.sort();
+    found.dedup();
+    found
+}
+
 /// Returns the lock files that do not go away.
-fn lasting(mut locks: Vec<PathBuf>) -> Vec<PathBuf> {
+pub(super) fn lasting(mut locks: Vec<PathBuf>) -> Vec<PathBuf> {
     let began = Instant::now();
     loop {
         locks.retain(|lock| fs::symlink_metadata(lock).is_ok());
@@ -567,7 +568,7 @@ fn lasting(mut locks: Vec<PathBuf>) -> Vec<PathBuf> {
 }
 
 /// Says whether a file was written before this moment, in seconds since 1970.
-fn is_older(file: &Path, since: i64) -> bool {
+pub(super) fn is_older(file: &Path, since: i64) -> bool {
     let modified = fs::symlink_metadata(file).and_then(|meta| meta.modified());
     let modified = modified.unwrap_or(SystemTime::now());
     let age = modified.duration_since(UNIX_EPOCH);

@@ -96,6 +96,7 @@ impl Workspace<'_> {
 
     /// Puts away what the agent changed inside submodules without a commit there, and names those that nobody looks into.
     pub fn clear_submodules(&self, start: &Start, left: &mut Left) -> Result<()> {
+        self.clear_locks_within(start)?;
         let ground = self.ground();
         let there = left.submodules.clone();
         let strangers = self.repo.modules.note_strangers(ground, there)?;

@@ -7,13 +7,14 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
 use super::restore::SUBMODULE;
-use super::{Start, Workspace};
+use super::{Start, Workspace, stock};
 use crate::effects::git::Git;
 use crate::effects::guard::submodules::{self, Pair};
 use crate::effects::keep::is_beneath;
 use crate::effects::mirror::Mirror;
 use crate::effects::quarantine::Quarantine;
 use crate::effects::repo::Difference;
+use crate::effects::{files, proc_table};
 use crate::error::Result;
 use crate::model::exact;
 
@@ -52,6 +53,7 @@ impl Workspace<'_> {
         if known.is_empty() {
             return Ok(Vec::new());
         }
+        self.clear_locks_within(start)?;
         let mirror = Mirror::of(&self.repo.own_places());
         let pairs = mirror.map(|mirror| submodules::pairs(&mirror));
         let pairs: BTreeMap<PathBuf, Pair> = pairs
@@ -76,6 +78,26 @@ impl Workspace<'_> {
             }
         }
         Ok(notes)
+    }
+
+    /// Removes lock files that dead processes of the cycle left in submodules, as in the repository itself.
+    pub(super) fn clear_locks_within(&self, start: &Start) -> Result<()> {
+        for (name, module) in start.guarded.modules() {
+            let (root, path) = (&self.repo.root, exact::encode(name));
+            if !self.repo.modules.may_be_checked_out(root, &path) {
+                continue;
+            }
+            let git_dir = module.git_dir();
+            let mut locks = stock::all_locks(&git_dir, &git_dir);
+            locks.retain(|lock| !stock::is_older(lock, start.since));
+            let folder = root.join(OsStr::from_bytes(&path));
+            for lock in stock::lasting(locks) {
+                if !proc_table::works_in("git", &folder) {
+                    files::remove(&lock)?;
+                }
+            }
+        }
+        Ok(())
     }
 
     fn undo_submodule(
