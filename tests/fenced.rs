@@ -123,11 +123,12 @@ fn a_package_in_a_copy_stays_in_that_copy_also_when_the_next_session_makes_it_an
 
 #[test]
 fn what_a_dead_session_left_is_settled_in_the_sandbox_that_its_goals_file_asked_for() {
-    for sandbox in ["landlock", "bwrap"] {
+    let broken = "rm -rf .git/objects/??; ";
+    for (sandbox, broken) in [("landlock", ""), ("bwrap", ""), ("landlock", broken)] {
         let repo = repo(&format!("evolve: {{sandbox: {sandbox}}}\n"));
-        // What the file says after the agent counts for nothing.
+        // What the file says after the agent counts for nothing, and there may be no commit to read it from.
         let work = "echo bad >a.txt; sed -i '/^evolve/d' GOALS.yaml; echo $$ >pid; exec sleep 300";
-        repo.agent_does(&[&format!("{PACKAGE}{work}")]);
+        repo.agent_does(&[&format!("{PACKAGE}{broken}{work}")]);
         let mut child = repo.spawn_run(&["--max-cycles=1"]);
         pid_in(&repo.path("pid"));
         child.kill().unwrap();

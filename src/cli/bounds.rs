@@ -8,8 +8,10 @@ use crate::cli::RunOptions;
 use crate::effects::journal::Diary;
 use crate::effects::repo::Repo;
 use crate::effects::sandbox::{Ground, Sandbox};
+use crate::effects::workspace::Start;
 use crate::error::Result;
 use crate::model::goals::{self, Settings};
+use crate::model::sandbox::{Mode, Wish};
 use crate::session::GoalsFile;
 
 /// Has the repository's git held back by the sandbox that this run is to have, if there is anything of an agent's to settle or
@@ -26,9 +28,17 @@ pub fn hold_back(
         true => Settings::default(),
         false => user_config()?,
     };
-    let file = match before_agent(repo, goals_file, diary) {
-        Some(settings) => settings,
-        None => goals_file
+    let start = diary.now()?.and_then(|journal| journal.start);
+    let file = match (start, &goals_file.in_repo) {
+        // What cannot be told may have been a sandbox.
+        (Some(start), Some(path)) => before_agent(repo, &start, path).unwrap_or_else(|| Settings {
+            sandbox: Wish {
+                mode: Some(Mode::Auto),
+                ..Wish::default()
+            },
+            ..Settings::default()
+        }),
+        (None, _) | (_, None) => goals_file
             .load()
             .map(|(goals, _)| goals.settings)
             .unwrap_or_default(),
@@ -41,10 +51,8 @@ pub fn hold_back(
 }
 
 /// Returns what the goals file said before the agent of a dead session, which may have changed it.
-fn before_agent(repo: &Repo, goals_file: &GoalsFile, diary: &Diary) -> Option<Settings> {
-    let path = goals_file.in_repo.as_ref()?;
-    let start = diary.now().ok()??.start?;
+fn before_agent(repo: &Repo, start: &Start, path: &str) -> Option<Settings> {
     let bytes = repo.file(&repo.tree_of(&start.commit).ok()?, path).ok()??;
-    let (goals, _) = goals::read_goals(&goals_file.shown, &bytes).ok()?;
+    let (goals, _) = goals::read_goals(path, &bytes).ok()?;
     Some(goals.settings)
 }
