@@ -19,6 +19,7 @@ use call::Called;
 pub use attempt::drop_copies;
 pub use choose::{load_goals, measure_all, refuse_unmeasurable};
 pub use lack::warn as warn_of_lack;
+pub use land::until_free;
 
 /// What follows a cycle.
 #[derive(Debug)]
@@ -63,6 +64,7 @@ pub async fn cycle(session: &Session, progress: &mut Progress) -> Result<Step, C
         Choice::Work(selection) => selection,
         Choice::Nothing => {
             progress.found_in_a_row = 0;
+            land::until_free(session, &start.branch).await?;
             return settle::idle(session, progress, &start, &before);
         }
         Choice::HumanNeeded(stuck) => {
@@ -86,6 +88,8 @@ pub async fn cycle(session: &Session, progress: &mut Progress) -> Result<Step, C
         (&mut attempt, verdict),
     )
     .await?;
+    // The record is committed whatever comes of this.
+    let _ = land::until_free(session, &start.branch).await;
     let (verdict, settled) = settle::settle(session, (&start, &stock), verdict)?;
     let verdict = settle::blame(session, (&start, &attempt), verdict).await;
     let record = attempt.record(session, (&start, &stock), (&verdict, &settled))?;

@@ -3,7 +3,7 @@
 mod open;
 mod recover;
 
-use crate::cycle::{Step, cycle, summary};
+use crate::cycle::{Step, cycle, summary, until_free};
 use crate::effects::clock;
 use crate::effects::journal::{Journal, Phase};
 use crate::effects::ledger::Ledger;
@@ -43,6 +43,10 @@ pub async fn run(session: &Session, progress: &mut Progress) -> Result<Ending> {
             (of_error(&error), Some(error))
         }
     };
+    if let Some(branch) = session.home().head().ok().and_then(|head| head.branch) {
+        // What is cut short here was cut short before, and is closed all the same.
+        let _ = until_free(session, &branch).await;
+    }
     close(session, progress, &ending)?;
     match error {
         Some(error) => Err(error),

@@ -308,7 +308,17 @@ impl Session {
     /// Rests for a while, and tells of it. A STOP file ends the rest at once and its words are returned; KILL, a signal or the
     /// session's time cut it short.
     pub async fn rest(&self, rest: Duration, reason: &str) -> Result<Option<String>, Cut> {
-        if rest.is_zero() {
+        self.rest_while(rest, reason, || true).await
+    }
+
+    /// Rests like that, as long as there is `still` something to wait for.
+    pub async fn rest_while(
+        &self,
+        rest: Duration,
+        reason: &str,
+        still: impl Fn() -> bool,
+    ) -> Result<Option<String>, Cut> {
+        if rest.is_zero() || !still() {
             return Ok(None);
         }
         self.events.send(Event::Waiting {
@@ -316,7 +326,7 @@ impl Session {
             reason: format!("{reason}; STOP or KILL ends the wait"),
         });
         let until = tokio::time::Instant::now() + rest;
-        while tokio::time::Instant::now() < until {
+        while tokio::time::Instant::now() < until && still() {
             if let Some(words) = self.stop_file() {
                 return Ok(Some(words));
             }

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
@@ -274,6 +275,55 @@ fn a_user_who_commits_meanwhile_gets_both() {
         repo.git(&["log", "-1", "--format=%s", "HEAD~2"]),
         repo.git(&["log", "-1", "--format=%s", &tip])
     );
+    repo.evolve(&["audit"]).expect(0);
+}
+
+#[test]
+fn a_git_of_the_users_that_holds_the_index_is_waited_for_and_the_change_lands_then() {
+    let repo = TestRepo::with_files_wanted(&[("a", 5)]).with_out();
+    let lock = repo.path(".git/index.lock");
+    repo.agent_does(&["touch a; touch \"$OUT/../repo/.git/index.lock\""]);
+    let mut child = repo.spawn_run(&["--isolate", "--max-cycles=1"]);
+    let mut said = String::new();
+    for line in BufReader::new(child.stdout.take().unwrap()).lines() {
+        said.push_str(&line.unwrap());
+        said.push('\n');
+        if said.contains("another git is at work here") && lock.exists() {
+            assert!(!repo.has("a"), "nothing moves before");
+            fs::remove_file(&lock).unwrap();
+        }
+    }
+    assert_eq!(child.wait().unwrap().code(), Some(0), "{said}");
+    assert_eq!(repo.each("result"), ["improved"]);
+    assert!(repo.has("a"));
+    assert_eq!(repo.status(), Vec::<String>::new());
+    repo.evolve(&["audit"]).expect(0);
+}
+
+#[test]
+fn a_user_who_never_stops_committing_keeps_three_changes_off_and_is_told_where_they_are() {
+    // Each time that anything is measured there is another commit.
+    let check = "test -e a; r=$?; git -C $OUT/../repo commit -q --allow-empty -m theirs; exit $r";
+    let goal = format!("  - {{id: a, description: d, check: '{check}', weight: 5}}\n");
+    let repo = TestRepo::with_goals(&goal).with_out();
+    repo.agent_does(&["touch a", "touch a", "touch a"]);
+    let run = repo.run(&["--isolate"]).expect(11);
+    assert_eq!(repo.each("result"), ["interrupted"; 3]);
+    assert!(!repo.has("a"));
+    let kept: Vec<_> = repo
+        .records()
+        .iter()
+        .map(|record| {
+            let session = record["session"].as_str().unwrap();
+            format!("refs/evolve/{session}/{}", record["cycle"])
+        })
+        .collect();
+    let words = format!("they stay under {}", kept.join(", "));
+    assert!(run.stdout.contains(&words), "{}", run.stdout);
+    assert!(reason(&repo).contains(&kept[2]), "{}", reason(&repo));
+    for work in kept {
+        repo.git(&["cat-file", "-e", &format!("{work}:a")]);
+    }
     repo.evolve(&["audit"]).expect(0);
 }
 

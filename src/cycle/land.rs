@@ -1,6 +1,8 @@
 //! Takes a kept change from a slot to the user's branch. Somebody else may have committed there meanwhile: then both are brought
 //! together in the slot, measured and judged again, and only what passes lands.
 
+use std::time::Duration;
+
 use crate::cycle::attempt::Attempt;
 use crate::effects::isolation::Isolation;
 use crate::effects::journal::Phase;
@@ -12,8 +14,17 @@ use crate::model::ledger as names;
 use crate::model::record::{CycleResult, START_IS_GONE};
 use crate::session::{Cut, Ending, Progress, Session};
 
-/// How often a change is brought together with new commits of others before it is given up.
-const TRIES: usize = 5;
+/// How long is waited, in milliseconds, before a change is brought together once more with new commits of others: somebody who
+/// commits in a burst is soon done, somebody who goes on for ever is not waited for.
+const PAUSES: [u64; 8] = [0, 0, 0, 0, 500, 1_000, 2_000, 4_000];
+/// After so many cycles in a row whose good change somebody else's commits kept from the branch the session ends: each of them
+/// paid an agent.
+const MOST_KEPT_OFF: usize = 3;
+/// How long another git is waited for that holds the index: somebody writes the message of a commit.
+const LOCKED: Duration = Duration::from_secs(10 * 60);
+
+/// The start of the note of a change that was brought together with commits of others.
+const TOGETHER: &str = "brought together with what somebody else committed meanwhile";
 
 /// What taking a change to the branch came to.
 type Outcome = (Verdict, Option<Ending>);
@@ -35,8 +46,10 @@ pub async fn land(
         from: start.commit.clone(),
         to: stock.tip.clone(),
     };
-    for _ in 0..TRIES {
+    let mut pauses = PAUSES.into_iter();
+    loop {
         if verdict.fate != Fate::Keep || !stock.change.is_made {
+            progress.kept_off.clear();
             return Ok((verdict, None));
         }
         note(
@@ -45,19 +58,40 @@ pub async fn land(
             (attempt, &verdict),
             &landing,
         )?;
-        let now = match (Workspace {
+        let user = Workspace {
             repo: &isolation.user,
-        })
-        .land(&landing)?
-        {
+        };
+        match user.land(&landing)? {
             Landed::Done => {
+                progress.kept_off.clear();
                 isolation.forget_work(start)?;
                 return Ok((verdict, None));
             }
-            Landed::InTheWay(what) => return Ok(make_room(start, verdict, &what)),
-            Landed::Moved(now) => now,
+            Landed::InTheWay(what) => {
+                let what = some_of(&what);
+                let why = format!("in the way of it is what is not committed here: {what}");
+                return Ok(make_room(start, verdict, &why));
+            }
+            Landed::Locked(what) => match until_free(session, &start.branch).await {
+                Ok(true) => continue,
+                Ok(false) => {
+                    let why = format!("another git is at work here: {}", some_of(&what));
+                    return Ok(make_room(start, verdict, &why));
+                }
+                Err(cut) => return Ok(cut_short(stock, attempt, cut)),
+            },
+            Landed::Moved(_) => {}
+        }
+        let Some(pause) = pauses.next() else {
+            return Ok(kept_off(progress, start, verdict));
         };
-        let joined = match now {
+        let pause = Duration::from_millis(pause);
+        // A STOP ends the pause alone: what is paid for is not thrown away.
+        let rested = session.rest(pause, "somebody else goes on committing");
+        if let Err(cut) = rested.await {
+            return Ok(cut_short(stock, attempt, cut));
+        }
+        let joined = match isolation.user.resolve(&start.branch)? {
             Some(now) => join(isolation, start, stock, &now)?,
             None => Err("the branch is gone".to_owned()),
         };
@@ -68,8 +102,50 @@ pub async fn land(
         landing.to.clone_from(&stock.tip);
         verdict = judge_again(session, progress, (start, stock), (attempt, &landing.from)).await?;
     }
-    let why = format!("somebody else committed {TRIES} times while it was measured");
-    Ok((dropped(verdict, why), None))
+}
+
+/// Waits until no other git holds the user's index, where the user may be at work in it; says whether none does. KILL and
+/// signals cut it short, STOP ends it.
+pub async fn until_free(session: &Session, branch: &str) -> Result<bool, Cut> {
+    let Some(isolation) = &session.isolation else {
+        return Ok(true);
+    };
+    let user = Workspace {
+        repo: &isolation.user,
+    };
+    let why = "another git is at work here, as its index.lock says";
+    session
+        .rest_while(LOCKED, why, || user.is_locked(branch))
+        .await?;
+    Ok(!user.is_locked(branch))
+}
+
+/// The verdict on a change whose landing was cut short.
+fn cut_short(stock: &Stock, attempt: &mut Attempt<'_>, cut: Cut) -> Outcome {
+    attempt.cut = Some(cut);
+    (gate::judge(&attempt.evidence(&stock.change)), None)
+}
+
+/// The verdict on a good change that somebody else's commits kept from the branch, and the session's ending where that was so
+/// for several in a row.
+fn kept_off(progress: &mut Progress, start: &Start, verdict: Verdict) -> Outcome {
+    progress.kept_off.push(start.work_ref());
+    let times = PAUSES.len() + 1;
+    let why = format!(
+        "somebody else committed {times} times while it was measured; the change is good and stays under {}",
+        start.work_ref()
+    );
+    let ending = (progress.kept_off.len() >= MOST_KEPT_OFF).then(|| {
+        let kept = progress.kept_off.join(", ");
+        Ending::human_needed(
+            format!(
+                "a human is needed: the good changes of {MOST_KEPT_OFF} cycles in a row never reached {}, because somebody else went on committing while they were measured; they stay under {kept} — `git merge` them, or run evolve again when less is committed",
+                start.branch.trim_start_matches("refs/heads/")
+            ),
+            Vec::new(),
+        )
+    });
+    (dropped(verdict, why), ending)
 }
 
 /// Writes down what is about to happen, with the record that it will have and the snapshot from which that takes its figures.
@@ -116,9 +192,9 @@ fn join(
         ))),
         Merged::Clean(merge) => {
             isolation.put_on(&merge)?;
-            stock.notes.push(format!(
-                "brought together with what somebody else committed meanwhile, up to {now}"
-            ));
+            // Of several times the last says it all.
+            stock.notes.retain(|note| !note.starts_with(TOGETHER));
+            stock.notes.push(format!("{TOGETHER}, up to {now}"));
             stock.tip = merge;
             Ok(Ok(now.to_owned()))
         }
@@ -173,13 +249,10 @@ fn dropped(verdict: Verdict, why: String) -> Verdict {
     }
 }
 
-/// The verdict on a change that something of the user's is in the way of, and the session's ending.
-fn make_room(start: &Start, verdict: Verdict, what: &[String]) -> Outcome {
+/// The verdict on a change that cannot be taken to the branch because of something here, and the session's ending.
+fn make_room(start: &Start, verdict: Verdict, obstacle: &str) -> Outcome {
     let work = start.work_ref();
-    let why = format!(
-        "the change is good, but in the way of it is what is not committed here: {}; it stays under {work}",
-        some_of(what)
-    );
+    let why = format!("the change is good, but {obstacle}; it stays under {work}");
     let way_out = format!(
         "{why} — commit or put away what is in the way, then `git merge {work}`, or run evolve again"
     );

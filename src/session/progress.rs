@@ -68,6 +68,8 @@ pub struct Progress {
     pub found_in_a_row: usize,
     /// How often in a row the branch was moved while the goals were first measured.
     pub outrun_in_a_row: u32,
+    /// The refs of good changes of the last cycles in a row that somebody else's commits kept from the branch.
+    pub kept_off: Vec<String>,
     /// Where the programs that checks call were found first.
     pub programs: BTreeMap<String, String>,
 }
@@ -99,6 +101,7 @@ impl Progress {
             is_unmirrored: false,
             found_in_a_row: 0,
             outrun_in_a_row: 0,
+            kept_off: Vec::new(),
             programs: BTreeMap::new(),
         }
     }

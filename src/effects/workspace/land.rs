@@ -37,6 +37,8 @@ pub enum Landed {
     Moved(Option<String>),
     /// This is in the way, in words; nothing was done.
     InTheWay(Vec<String>),
+    /// Another git is at work here, as these lock files say; nothing was done.
+    Locked(Vec<String>),
 }
 
 impl Workspace<'_> {
@@ -48,6 +50,11 @@ impl Workspace<'_> {
         }
         let is_checked_out = self.is_checked_out(&landing.branch)?;
         if is_checked_out {
+            let locks = self.lasting_locks(&["HEAD", &landing.branch]);
+            if !locks.is_empty() {
+                let shown = locks.iter().map(|lock| lock.display().to_string());
+                return Ok(Landed::Locked(shown.collect()));
+            }
             let in_the_way = self.in_the_way_of(landing)?;
             if !in_the_way.is_empty() {
                 return Ok(Landed::InTheWay(in_the_way));
@@ -116,13 +123,6 @@ impl Workspace<'_> {
     fn in_the_way_of(&self, landing: &Landing) -> Result<Vec<String>> {
         if let Err(error) = self.repo.ready_head() {
             return Ok(vec![error.message]);
-        }
-        let locks = self.lasting_locks(&["HEAD", &landing.branch]);
-        if !locks.is_empty() {
-            return Ok(locks
-                .iter()
-                .map(|lock| lock.display().to_string())
-                .collect());
         }
         let content = self.landed_content(landing)?;
         let (status, hidden, _) = self.look()?;

@@ -255,6 +255,12 @@ impl Workspace<'_> {
         }
     }
 
+    /// Says whether another git holds the index, HEAD or a branch just now.
+    pub fn is_locked(&self, branch: &str) -> bool {
+        let locks = self.locks_of(&["HEAD", branch]);
+        locks.iter().any(|lock| fs::symlink_metadata(lock).is_ok())
+    }
+
     /// Returns the lock files of the index and of these refs that do not go away.
     pub(super) fn lasting_locks(&self, refs: &[&str]) -> Vec<PathBuf> {
         lasting(self.locks_of(refs))
