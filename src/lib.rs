@@ -115,6 +115,7 @@ pub mod view {
     pub mod status;
     pub mod style;
     pub mod tables;
+    pub mod width;
 
     #[cfg(test)]
     mod samples;

@@ -26,7 +26,7 @@ use crate::model::work::WorkItem;
 use crate::model::yardstick::Yardstick;
 use crate::model::{schema, text};
 use crate::session::Progress;
-use crate::view::{status, tables};
+use crate::view::{status, tables, width};
 
 /// The most bytes of a script that are looked into for what it runs itself.
 const SCRIPT_LIMIT: u64 = 256 << 10;
@@ -230,7 +230,10 @@ pub fn history(global: &Global, as_json: bool) -> Result<u8> {
             let document = json!({"format": FORMAT, "records": records});
             print_document("history", &document)?;
         }
-        false => global.say(&tables::history_table(&history.records)),
+        false => global.say(&tables::history_table(
+            &history.records,
+            width::of_terminal(),
+        )),
     }
     Ok(0)
 }

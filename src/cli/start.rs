@@ -29,7 +29,7 @@ use crate::model::sandbox::Wish;
 use crate::model::sweep::Part;
 use crate::model::usage::Spent;
 use crate::session::{Ending, GoalsFile, Options, Progress, Session};
-use crate::view::{json, plain};
+use crate::view::{json, plain, width};
 
 /// Runs the loop in the repository of the working directory.
 pub fn run_loop(global: &Global, run: &RunOptions) -> Result<u8> {
@@ -321,7 +321,8 @@ pub fn listen(global: &Global, as_json: bool) -> Result<(Events, JoinHandle<()>)
                 let _ = json::print(&mut std::io::stdout(), &event, &clock::timestamp());
             });
         } else {
-            let mut printer = plain::Printer::new(detail, &mut out, &mut err);
+            let mut printer =
+                plain::Printer::new(detail, &mut out, &mut err).within(width::of_terminal());
             event::listen(&receiver, |event| {
                 let _ = printer.show(&event);
             });

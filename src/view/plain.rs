@@ -11,6 +11,7 @@ use crate::model::text::{self, clean_line, count, duration, number};
 use crate::model::usage::{Spent, Usage};
 use crate::model::yardstick::LEANED_ON;
 use crate::view::style::{self, BAD, FAINT, GOOD, ODD, STRONG, paint};
+use crate::view::width::wrapped;
 
 /// The ending that asks for a person.
 const HUMAN_NEEDED: &str = "human-needed";
@@ -51,6 +52,8 @@ pub struct Story {
     chapter: Chapter,
     /// How many goals passed before the cycle, as far as it was told.
     passing: Option<usize>,
+    /// How many characters fit on a line; none if that does not matter.
+    width: Option<usize>,
     /// What was told of changes that checks lean on.
     leaned_on: BTreeSet<String>,
 }
@@ -95,17 +98,14 @@ impl Story {
                 agent_found,
                 jobs,
                 protections,
-            } => vec![
-                session_line(
-                    &[version, session],
-                    &[*goals, *jobs],
-                    agent.as_deref().map(|agent| (agent, *agent_found)),
-                ),
-                paint(
-                    FAINT,
-                    &clean_line(&format!("protections: {}", protections.line())),
-                ),
-            ],
+            } => {
+                let agent = agent.as_deref().map(|agent| (agent, *agent_found));
+                let header = session_line(&[version, session], &[*goals, *jobs], agent);
+                let protections = clean_line(&format!("protections: {}", protections.line()));
+                let lines = [header, protections];
+                let lines = lines.iter().flat_map(|line| wrapped(line, self.width));
+                lines.map(|line| paint(FAINT, &line)).collect()
+            }
             Event::Warning { message } => {
                 let warning = paint(ODD, "warning:");
                 return vec![Line::Err(format!("{warning} {}", clean_line(message)))];
@@ -320,6 +320,13 @@ impl<'a> Printer<'a> {
         Printer { story, out, err }
     }
 
+    /// Has the lines that are long anywhere fit within so many characters, if there is a limit.
+    #[must_use]
+    pub fn within(mut self, width: Option<usize>) -> Printer<'a> {
+        self.story.width = width;
+        self
+    }
+
     /// Tells of one event.
     pub fn show(&mut self, event: &Event) -> io::Result<()> {
         for line in self.story.lines(event) {
@@ -383,7 +390,7 @@ fn session_line(names: &[&String; 2], counts: &[usize; 2], agent: Option<(&str, 
         }
     }
     line.push_str(&format!(" · {} at once", count(*jobs, "check")));
-    paint(FAINT, &line)
+    line
 }
 
 fn check_line(measurement: &Measurement) -> String {

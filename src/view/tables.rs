@@ -6,6 +6,7 @@ use crate::model::text::{against, clean, clean_line, cut, duration, number};
 use crate::model::usage::Usage;
 use crate::model::work::WorkItem;
 use crate::view::style::{self, BAD, Cell, FAINT, ODD, STRONG, columns, paint};
+use crate::view::width::columns_within;
 
 /// How much of a reason a table shows, in characters.
 const REASON: usize = 80;
@@ -76,8 +77,11 @@ fn output(goal: &Measurement) -> String {
     part
 }
 
-/// Returns one line per cycle, oldest first.
-pub fn history_table(records: &[Record]) -> String {
+/// Where in the history's table commit, time and number of passing goals stand: what a narrow terminal can do without.
+const SPARE: [usize; 3] = [5, 6, 4];
+
+/// Returns one line per cycle, oldest first, within so many characters if there is a limit.
+pub fn history_table(records: &[Record], width: Option<usize>) -> String {
     if records.is_empty() {
         return "no cycles yet\n".to_owned();
     }
@@ -88,7 +92,7 @@ pub fn history_table(records: &[Record]) -> String {
     let rows: Vec<Vec<Cell>> = std::iter::once(heading)
         .chain(records.iter().map(record_row))
         .collect();
-    columns(&rows)
+    columns_within(&rows, width, &SPARE)
 }
 
 fn record_row(record: &Record) -> Vec<Cell> {
@@ -339,8 +343,18 @@ cycle  result    goal        score        passing   commit      recorded        
 3      improved  tests-pass  61.5 → 92.3  12 of 13  aaaaaaaaaa  2026-02-11T21:00:00Z
 4      idle      –           61.5         12 of 13  aaaaaaaaaa  2026-02-11T21:00:00Z  nothing to do
 ";
-        assert_eq!(plain(&history_table(&[record(), idle])), expected);
-        assert_eq!(history_table(&[]), "no cycles yet\n");
+        assert_eq!(
+            plain(&history_table(&[record(), idle.clone()], None)),
+            expected
+        );
+        let narrow = "\
+cycle  result    goal        score        passing   why
+3      improved  tests-pass  61.5 → 92.3  12 of 13
+4      idle      –           61.5         12 of 13  nothing to do
+";
+        let narrow_table = plain(&history_table(&[record(), idle.clone()], Some(80)));
+        assert_eq!(narrow_table, narrow);
+        assert_eq!(history_table(&[], None), "no cycles yet\n");
     }
 
     #[test]

@@ -138,7 +138,7 @@ fn history_is_read_as_far_as_possible_and_used() {
             ));
             assert_clean(&record.message());
         }
-        assert_clean_page(&tables::history_table(&history.records));
+        assert_clean_page(&tables::history_table(&history.records, None));
         assert_counted(&history, &goals, &snapshot);
     });
 }

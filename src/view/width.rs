@@ -1,0 +1,142 @@
+//! How much fits on a line of the terminal, and text that is made to fit there. Where no terminal is, every line is as long as it is.
+
+use std::io::IsTerminal;
+
+use crate::model::text::cut;
+use crate::view::style::{Cell, columns};
+
+/// The narrowest terminal that anything is made to fit.
+const NARROWEST: usize = 40;
+/// How much of a table's last column has to be seen for it to be worth the others.
+const LAST: usize = 16;
+/// The blanks between two columns.
+const GAP: usize = 2;
+
+/// Returns how many characters a line of the terminal has that stdout leads to; none if that is no terminal, or does not say.
+pub fn of_terminal() -> Option<usize> {
+    let stdout = std::io::stdout();
+    let size = match stdout.is_terminal() {
+        true => rustix::termios::tcgetwinsize(&stdout).ok()?,
+        false => return None,
+    };
+    Some(usize::from(size.ws_col)).filter(|width| *width >= NARROWEST)
+}
+
+/// Breaks a line at its blanks where it is longer than `width`; the lines that follow are indented.
+pub fn wrapped(line: &str, width: Option<usize>) -> Vec<String> {
+    let Some(width) = width else {
+        return vec![line.to_owned()];
+    };
+    let mut lines: Vec<String> = Vec::new();
+    let mut now = String::new();
+    for word in line.split(' ') {
+        let is_full = now.chars().count() + 1 + word.chars().count() > width;
+        if is_full && !now.trim().is_empty() {
+            lines.push(std::mem::replace(&mut now, format!("  {word}")));
+        } else if now.is_empty() {
+            now.push_str(word);
+        } else {
+            now.push(' ');
+            now.push_str(word);
+        }
+    }
+    lines.push(now);
+    lines
+}
+
+/// Lays rows out in columns, like `columns`. Where they are wider than `width`, columns are left out in the order of `spare`,
+/// until something is to be seen of the last one; that, and then the widest, is cut.
+pub fn columns_within(rows: &[Vec<Cell>], width: Option<usize>, spare: &[usize]) -> String {
+    let Some(width) = width.filter(|width| *width < total(&widths(rows))) else {
+        return columns(rows);
+    };
+    let mut rows = rows.to_vec();
+    for column in spare {
+        let widths = widths(&rows);
+        let last = widths.last().copied().unwrap_or(0);
+        if total(&widths) - last + last.min(LAST) <= width {
+            break;
+        }
+        for cell in rows.iter_mut().filter_map(|row| row.get_mut(*column)) {
+            cell.1.clear();
+        }
+    }
+    let count = widths(&rows).len();
+    let widest = |rows: &[Vec<Cell>]| {
+        let widths = widths(rows);
+        (0..count).max_by_key(|column| widths[*column]).unwrap_or(0)
+    };
+    cut_column(&mut rows, count.saturating_sub(1), width);
+    let widest = widest(&rows);
+    cut_column(&mut rows, widest, width);
+    columns(&rows)
+}
+
+/// Cuts a column by as much as the table is too wide.
+fn cut_column(rows: &mut [Vec<Cell>], column: usize, width: usize) {
+    let widths = widths(rows);
+    let over = total(&widths).saturating_sub(width);
+    let is = widths.get(column).copied().unwrap_or(0);
+    for cell in rows.iter_mut().filter_map(|row| row.get_mut(column)) {
+        cell.1 = cut(&cell.1, is.saturating_sub(over).max(1));
+    }
+}
+
+fn widths(rows: &[Vec<Cell>]) -> Vec<usize> {
+    let count = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let width = |column: usize| {
+        let cells = rows.iter().filter_map(|row| row.get(column));
+        cells.map(|Cell(_, text)| text.chars().count()).max()
+    };
+    (0..count)
+        .map(|column| width(column).unwrap_or(0))
+        .collect()
+}
+
+fn total(widths: &[usize]) -> usize {
+    let seen: Vec<usize> = widths.iter().copied().filter(|width| *width > 0).collect();
+    seen.iter().sum::<usize>() + GAP * seen.len().saturating_sub(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_broken_at_blanks_only_where_a_terminal_is_too_narrow() {
+        let line = "one two three four";
+        assert_eq!(wrapped(line, None), [line]);
+        assert_eq!(wrapped(line, Some(18)), [line]);
+        assert_eq!(wrapped(line, Some(9)), ["one two", "  three", "  four"]);
+        assert_eq!(wrapped("abcdefghij k", Some(4)), ["abcdefghij", "  k"]);
+    }
+
+    #[test]
+    fn a_table_that_is_too_wide_loses_its_spare_columns_then_the_ends_of_the_last_and_the_widest() {
+        let row = |texts: [&str; 4]| texts.map(Cell::plain).to_vec();
+        let why = "a reason in so many words";
+        let rows = [
+            row(["1", "goal-a", "spare", why]),
+            row(["22", "b", "other", ""]),
+        ];
+        assert_eq!(columns_within(&rows, None, &[2]), columns(&rows));
+        assert_eq!(columns_within(&rows, Some(80), &[2]), columns(&rows));
+        for (width, expected) in [
+            (
+                40,
+                "1   goal-a  spare  a reason in so many …\n22  b       other\n",
+            ),
+            (33, "1   goal-a  a reason in so many …\n22  b\n"),
+            (30, "1   goal-a  a reason in so ma…\n22  b\n"),
+            (20, "1   goal-a  a reaso…\n22  b\n"),
+            (9, "1   g…  …\n22  b\n"),
+        ] {
+            let page = columns_within(&rows, Some(width), &[2]);
+            assert_eq!(page, expected, "{width}");
+            assert!(
+                page.lines().all(|line| line.chars().count() <= width),
+                "{page}"
+            );
+        }
+    }
+}
