@@ -106,7 +106,7 @@ fn a_copy_that_is_removed_while_an_agent_works_is_no_fault_of_its_change() {
         repo.agent_does(&[&script]);
         let run = repo.run(&["--isolate", "--max-cycles=2"]).expect(3);
         assert!(
-            run.stderr.contains("was removed meanwhile"),
+            run.stderr.contains("was removed or replaced meanwhile"),
             "{}",
             run.stderr
         );
