@@ -3,11 +3,10 @@
 
 use super::config::user_config;
 use super::place;
-use super::start::effective_sandbox;
 use crate::cli::RunOptions;
 use crate::effects::journal::Diary;
 use crate::effects::repo::Repo;
-use crate::effects::sandbox::{Ground, Sandbox};
+use crate::effects::sandbox::Sandbox;
 use crate::effects::workspace::Start;
 use crate::error::Result;
 use crate::model::goals::{self, Settings};
@@ -43,7 +42,7 @@ pub fn hold_back(
             .map(|(goals, _)| goals.settings)
             .unwrap_or_default(),
     };
-    let ground = Ground::of_repo(repo);
+    let ground = repo.ground();
     let (sandbox, _) = Sandbox::choose(&effective_sandbox(run, &file, &user), &ground)?;
     let sandbox = sandbox.open(&repo.private)?;
     repo.git.hold_back(&sandbox, (&repo.root, ground));
@@ -55,4 +54,14 @@ fn before_agent(repo: &Repo, start: &Start, path: &str) -> Option<Settings> {
     let bytes = repo.file(&repo.tree_of(&start.commit).ok()?, path).ok()??;
     let (goals, _) = goals::read_goals(path, &bytes).ok()?;
     Some(goals.settings)
+}
+
+/// Returns how agent and checks are to be held back.
+pub fn effective_sandbox(run: &RunOptions, file: &Settings, user: &Settings) -> Wish {
+    let flags = Wish {
+        mode: run.sandbox,
+        require: run.require_sandbox.then_some(true),
+        ..Wish::default()
+    };
+    flags.or(&file.sandbox).or(&user.sandbox)
 }

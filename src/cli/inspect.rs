@@ -10,7 +10,7 @@ use crate::effects::journal::Diary;
 use crate::effects::ledger::{self, Ledger};
 use crate::effects::lock::{self, Holder};
 use crate::effects::repo::Repo;
-use crate::effects::sandbox::{self, Ground, Sandbox};
+use crate::effects::sandbox::{self, Sandbox};
 use crate::effects::stop;
 use crate::error::{Error, Result};
 use crate::model::check;
@@ -36,7 +36,7 @@ pub fn validate(global: &Global) -> Result<u8> {
     let repo = Repo::discover(&current_dir()?)?;
     let file = goals_file(global, &repo)?;
     let (goals, warnings) = file.load()?;
-    let left_out = Sandbox::left_out(&goals.settings.sandbox, &Ground::of_repo(&repo));
+    let left_out = Sandbox::left_out(&goals.settings.sandbox, &repo.ground());
     for warning in warnings.iter().chain(&left_out) {
         global.warn(warning);
     }
@@ -199,7 +199,7 @@ fn protections(
     let wish = wish.unwrap_or(user.sandbox);
     let isolate = file.and_then(|file| file.isolate).or(user.isolate);
     // A run would end with this error; where things stand can be told all the same.
-    let chosen = Sandbox::choose(&wish, &Ground::of_repo(repo));
+    let chosen = Sandbox::choose(&wish, &repo.ground());
     let protections = match chosen {
         Ok((sandbox, _)) => sandbox.protections,
         Err(error) => Protections {

@@ -3,10 +3,9 @@
 
 use std::collections::HashMap;
 
+use crate::cli::bounds::effective_sandbox;
 use crate::cli::config::user_config;
-use crate::cli::start::{
-    block_on, current_dir, effective_jobs, effective_sandbox, goals_file, listen,
-};
+use crate::cli::start::{block_on, current_dir, effective_jobs, goals_file, listen};
 use crate::cli::{Global, RunOptions, print, print_document};
 use crate::cycle::refuse_unmeasurable;
 use crate::effects::clock;
@@ -112,7 +111,7 @@ async fn measure_now(
 ) -> Result<Snapshot> {
     let stop = Stop::watch(Vec::new())?;
     let user = user_config()?;
-    let ground = Ground::of_repo(repo);
+    let ground = repo.ground();
     let settings = (&goals.settings, &user);
     let sandbox = sandbox_of_checks((global, run), settings, (repo, &ground))?;
     let measurer = Measurer {

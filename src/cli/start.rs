@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::mpsc;
 use std::thread::JoinHandle;
 
-use crate::cli::bounds;
+use crate::cli::bounds::{self, effective_sandbox};
 use crate::cli::config::user_config;
 use crate::cli::place::{self, Place};
 use crate::cli::{Global, RunOptions};
@@ -15,7 +15,7 @@ use crate::effects::measure::Measurer;
 use crate::effects::mirror::Mirror;
 use crate::effects::process::Supervisor;
 use crate::effects::repo::Repo;
-use crate::effects::sandbox::{self, Ground, Inmate, Sandbox};
+use crate::effects::sandbox::{self, Inmate, Sandbox};
 use crate::effects::stop::{self, Stop};
 use crate::effects::workspace::Workspace;
 use crate::effects::{clock, files, guard, lock, logs, program};
@@ -108,14 +108,13 @@ async fn start(
     }
     let settings = settings(&goals, run)?;
     let agent = Agent::resolve(settings.agent.as_ref(), &settings.entries, &repo.root)?;
-    let ground = Ground::of_repo(&repo);
+    let ground = repo.ground();
     let (sandbox, warnings) = Sandbox::choose(&settings.sandbox, &ground)?;
     let mut sandbox = sandbox.open(&repo.private)?;
     let home = isolation
         .as_ref()
         .map_or(&repo, |isolation| &isolation.user);
-    home.git
-        .hold_back(&sandbox, (&home.root, Ground::of_repo(home)));
+    home.git.hold_back(&sandbox, (&home.root, home.ground()));
     sandbox.protections.isolated = isolation.is_some();
     sandbox.protections.clean = goals.settings.measure == Where::Clean;
     sandbox::tell(&repo.private, &sandbox.protections)?;
@@ -258,16 +257,6 @@ pub fn effective_jobs(run: &RunOptions, file: &Settings, user: &Settings) -> usi
         .or(file.jobs)
         .or(user.jobs)
         .unwrap_or_else(cores)
-}
-
-/// Returns how agent and checks are to be held back.
-pub fn effective_sandbox(run: &RunOptions, file: &Settings, user: &Settings) -> Wish {
-    let flags = Wish {
-        mode: run.sandbox,
-        require: run.require_sandbox.then_some(true),
-        ..Wish::default()
-    };
-    flags.or(&file.sandbox).or(&user.sandbox)
 }
 
 /// Says where the goals are: `--goals`, relative to the caller, or GOALS.yaml in the root.

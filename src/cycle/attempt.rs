@@ -266,7 +266,7 @@ impl<'a> Attempt<'a> {
 
     /// Returns the agent's place of work; what the checks run stays there as it is, but for the goals, which may grow.
     fn ground(&self, session: &Session) -> Ground {
-        let mut ground = Ground::of_repo(&session.repo);
+        let mut ground = session.repo.ground();
         let frozen = self
             .yardstick
             .iter()

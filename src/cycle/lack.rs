@@ -1,7 +1,7 @@
 //! Says what a slot lacks: a check that fails there on untouched code, and passes in the user's checkout, leans on files that
 //! git ignores. An agent would be paid for what no commit can mend.
 
-use crate::effects::sandbox::{Ground, Inmate};
+use crate::effects::sandbox::Inmate;
 use crate::effects::workspace::{Workspace, some_of};
 use crate::error::Result;
 use crate::model::goals::{Goals, Where};
@@ -30,7 +30,7 @@ pub async fn warn(
     if lacking.is_empty() {
         return Ok(());
     }
-    let ground = Ground::of_repo(session.home());
+    let ground = session.home().ground();
     let fence = session.sandbox.fence(Inmate::Checks, &ground)?;
     let here = session.measurer.at(&session.home().root, fence);
     let logs = session.logs().join("checkout");

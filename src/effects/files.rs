@@ -1,7 +1,9 @@
 //! Writes files so that a crash leaves either the old or the new content, and reads them within bounds.
 
+use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind, Read, Write};
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use nix::sys::resource::{Resource, getrlimit};
@@ -249,4 +251,13 @@ pub fn remove_all(path: &Path) -> std::io::Result<()> {
         Ok(_) => fs::remove_file(path),
         Err(_) => Ok(()),
     }
+}
+
+/// Says whether all folders above a path are real folders, so that the path leads to nowhere else.
+pub fn is_beneath(root: &Path, path: &[u8]) -> bool {
+    let slashes = path.iter().enumerate().filter(|(_, byte)| **byte == b'/');
+    slashes.into_iter().all(|(index, _)| {
+        let parent = root.join(OsStr::from_bytes(&path[..index]));
+        fs::symlink_metadata(parent).is_ok_and(|meta| meta.is_dir())
+    })
 }

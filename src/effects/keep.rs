@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::effects::files;
+use crate::effects::files::{self, is_beneath};
 use crate::effects::mirror::Mirror;
 use crate::effects::modes;
 use crate::effects::places::Places;
@@ -400,14 +400,6 @@ pub fn clear_way(root: &Path, path: &[u8], quarantine: &mut Quarantine) -> Resul
         }
     }
     Ok(())
-}
-
-/// Says whether all folders above a path are real folders, so that the path leads to nowhere else.
-pub fn is_beneath(root: &Path, path: &[u8]) -> bool {
-    slashes(path).all(|(index, _)| {
-        let parent = root.join(OsStr::from_bytes(&path[..index]));
-        fs::symlink_metadata(parent).is_ok_and(|meta| meta.is_dir())
-    })
 }
 
 fn slashes(path: &[u8]) -> impl Iterator<Item = (usize, &u8)> {

@@ -14,20 +14,21 @@ mod logs;
 mod names;
 mod objects;
 mod store;
+pub mod way_back;
 mod worktrees;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
 use std::io::Result as IoResult;
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use crate::effects::files;
 use crate::effects::modes;
-use crate::effects::places::{self, Places, folder_name};
+use crate::effects::places::{Places, folder_name};
 use crate::effects::quarantine::Quarantine;
 use crate::error::{Error, Result};
 use crate::model::whose::Whose;
@@ -36,7 +37,7 @@ use crate::model::{exact, text};
 use copy::Noted;
 use fresh::New;
 use objects::Keeper;
-use store::Store;
+use way_back::{quoted, state};
 
 /// How many names a note lists.
 const SHOWN: usize = 10;
@@ -126,27 +127,7 @@ impl Mirror {
 
     /// Returns each git directory that was copied as a whole, with the folder of its copy.
     fn copied(&self) -> Vec<(PathBuf, PathBuf)> {
-        let folder = self.folder.join("around");
-        let names = fs::read(folder.join("paths")).unwrap_or_default();
-        let names: Vec<String> = serde_json::from_slice(&names).unwrap_or_default();
-        let around = names.iter().map(|name| {
-            let path = PathBuf::from(OsString::from_vec(exact::encode(name)));
-            let folder = folder.join(folder_name(&path));
-            (path, folder)
-        });
-        // What stands behind a link is another repository's.
-        let is_beneath = |path: &Path| {
-            let root = self.common.parent().unwrap_or(&self.common);
-            let below = path.ancestors().take_while(|it| *it != root);
-            below
-                .into_iter()
-                .all(|it| fs::symlink_metadata(it).map_or(true, |meta| meta.is_dir()))
-        };
-        let around = around.filter(|(path, _)| is_beneath(path));
-        [(self.common.clone(), self.folder.clone())]
-            .into_iter()
-            .chain(around)
-            .collect()
+        way_back::copied((&self.folder, &self.common))
     }
 
     /// Returns the git directories of submodules, each with its copy and its name for people.
@@ -292,33 +273,12 @@ impl Mirror {
 
     /// Says whether there is a copy.
     fn has_copy(&self) -> bool {
-        let copy = self.copy();
-        copy.join("HEAD").is_file() && copy.join("objects").is_dir()
+        way_back::has_copy(&self.folder)
     }
 
     /// Returns the command that puts the git directory back; none if there is no copy. What it copies is mended first.
     pub fn way_back(&self) -> Option<String> {
-        if !self.has_copy() {
-            return None;
-        }
-        for (_, folder) in self.copied() {
-            // Another session may be at work; it writes down itself what was only touched.
-            let mended = Store::read(&folder)
-                .and_then(|store| store.replace_changed(&folder.join("git")).map(|_| ()));
-            if let Err(cause) = mended {
-                tracing::warn!("cannot mend {}: {cause}", folder.display());
-            }
-        }
-        let copy = self.copy();
-        let (copy, common) = (quoted(&copy), quoted(&self.common));
-        let mut aside = self.common.clone().into_os_string();
-        aside.push("-of-the-agent");
-        let aside = quoted(Path::new(&aside));
-        let put_back = format!("cp -a {copy} {common}");
-        Some(match fs::symlink_metadata(&self.common) {
-            Ok(_) => format!("mv {common} {aside} && {put_back}"),
-            Err(_) => put_back,
-        })
+        way_back::command((&self.folder, &self.common))
     }
 
     /// Returns the copy of the private directory, if a whole copy is there and the git directory is still the one that was
@@ -390,21 +350,6 @@ impl Mirror {
         }
     }
 
-    /// Returns the command that puts back a git directory that was in `dir` or above; none if there is no copy of one.
-    pub fn way_back_in(dir: &Path) -> Option<String> {
-        let state = state().ok()?;
-        let of = |folder: &Path| {
-            let common = folder.join(".git");
-            let mirror = Mirror {
-                folder: state.join("evolve").join(folder_name(&common)),
-                git_dir: common.clone(),
-                common,
-            };
-            mirror.way_back()
-        };
-        dir.ancestors().find_map(of)
-    }
-
     /// Removes the copy. It gives up its name first: what a failure leaves of it is no copy any more.
     pub fn remove(&self) -> Result<()> {
         if !fs::symlink_metadata(&self.folder).is_ok_and(|meta| meta.is_dir()) {
@@ -446,13 +391,6 @@ fn identity(common: &Path) -> Option<String> {
         .ok()
         .and_then(|born| born.duration_since(UNIX_EPOCH).ok());
     Some(format!("{} {} {born:?}", meta.dev(), meta.ino()))
-}
-
-fn state() -> Result<PathBuf> {
-    places::of_user("XDG_STATE_HOME", ".local/state").ok_or_else(|| {
-        Error::internal("cannot tell where a copy of .git could lie")
-            .hint("set HOME, or XDG_STATE_HOME to an absolute path")
-    })
 }
 
 /// A git directory and its copy.
@@ -512,11 +450,6 @@ fn lend(from: &Path, to: &Path) -> IoResult<()> {
         }
     }
     Ok(())
-}
-
-/// Quotes a path for a shell.
-fn quoted(path: &Path) -> String {
-    text::shell_word(path.as_os_str().as_bytes())
 }
 
 #[cfg(test)]

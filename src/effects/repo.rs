@@ -25,10 +25,11 @@ use crate::effects::files;
 use crate::effects::git::Git;
 use crate::effects::guard::modules::Modules;
 use crate::effects::guard::users::{self, Users};
-use crate::effects::mirror::Mirror;
+use crate::effects::mirror::way_back::way_back_in;
 use crate::effects::modes;
 use crate::effects::pipes;
 use crate::effects::places::Places;
+use crate::effects::sandbox::Ground;
 use crate::error::{Error, Kind, Result};
 use crate::model::{exact, mask, text};
 
@@ -40,6 +41,9 @@ pub use reach::Remembered;
 pub use refs::SYMBOLIC;
 pub use trees::{Difference, Entry, hash_blob};
 pub use whole::Standing;
+
+/// The mode of a submodule in a tree.
+pub const SUBMODULE: u32 = 0o160_000;
 
 /// How long the lock of a ref is waited for: it is held for as long as one small file takes to be written.
 const REF_PATIENCE: Duration = Duration::from_secs(3);
@@ -195,6 +199,11 @@ impl Repo {
             common: self.common_path(""),
             private: self.private.clone(),
         }
+    }
+
+    /// Returns what may be written to by whoever works here in a sandbox.
+    pub fn ground(&self) -> Ground {
+        Ground::of_repo(&self.root, &self.own_places(), self.is_slot)
     }
 
     /// Opens the repository of a slot at `root`, and no other that may lie around it. `evolve`'s private directory is that of
@@ -516,7 +525,7 @@ impl Repo {
 fn cannot_open(dir: &Path, cause: &git2::Error) -> Error {
     let shown = dir.display();
     match cause.code() {
-        ErrorCode::NotFound => match Mirror::way_back_in(dir) {
+        ErrorCode::NotFound => match way_back_in(dir) {
             Some(way_back) => Error::unsafe_repo(format!(
                 "{shown} is not in a git repository: its .git is gone since an agent worked there"
             ))

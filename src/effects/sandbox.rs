@@ -13,7 +13,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::effects::repo::Repo;
+use crate::effects::places::Places;
 use crate::error::{Error, Result};
 use crate::model::sandbox::{
     Access, Home, Mechanism, Mode, Network, Protections, Rule, Wish, bwrap_argv, in_order,
@@ -53,19 +53,19 @@ impl Ground {
     }
 
     /// The repository itself. Its git needs the git directory; what git would run or obey and what is `evolve`'s own stays.
-    pub fn of_repo(repo: &Repo) -> Ground {
-        let mut keep = vec![repo.private.clone()];
+    pub fn of_repo(root: &Path, places: &Places, is_slot: bool) -> Ground {
+        let mut keep = vec![places.private.clone()];
         // Nothing in a slot's git directory is believed.
-        if !repo.is_slot {
-            keep.push(repo.common_path("hooks"));
-            keep.push(repo.common_path("config"));
-            keep.push(repo.git_dir().join("config.worktree"));
+        if !is_slot {
+            keep.push(places.common.join("hooks"));
+            keep.push(places.common.join("config"));
+            keep.push(places.git_dir.join("config.worktree"));
         }
         Ground {
             write: vec![
-                repo.root.clone(),
-                repo.git_dir().to_owned(),
-                repo.common_path(""),
+                root.to_owned(),
+                places.git_dir.clone(),
+                places.common.clone(),
             ],
             keep,
         }

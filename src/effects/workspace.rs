@@ -27,6 +27,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::effects::files::is_beneath;
 use crate::effects::guard::Guarded;
 use crate::effects::guard::programs::PutBack;
 use crate::effects::guard::users::Users;
@@ -286,8 +287,7 @@ impl Workspace<'_> {
         let root = &self.repo.root;
         let folder = keep::folder(&self.repo.private);
         let frozen = frozen.iter().map(String::as_bytes);
-        let is_ignored =
-            |path: &&[u8]| start.kept.was_ignored(path) && keep::is_beneath(root, path);
+        let is_ignored = |path: &&[u8]| start.kept.was_ignored(path) && is_beneath(root, path);
         let untracked: Vec<_> = start
             .kept
             .untracked_paths()
@@ -394,7 +394,7 @@ impl Workspace<'_> {
             let path = folder.strip_suffix(b"/").unwrap_or(folder);
             let is_there =
                 std::fs::symlink_metadata(self.repo.root.join(OsStr::from_bytes(path))).is_ok();
-            if is_there && keep::is_beneath(&self.repo.root, path) {
+            if is_there && is_beneath(&self.repo.root, path) {
                 quarantine.take(&self.repo.root, path)?;
                 self.remove_empty_folders(path);
             }

@@ -22,8 +22,8 @@ use serde::{Deserialize, Serialize};
 use super::Bytes;
 use super::settings::{self, Setting};
 use crate::effects::files;
+use crate::effects::files::is_beneath;
 use crate::effects::git::Git;
-use crate::effects::keep::is_beneath;
 use crate::error::Result;
 use crate::model::exact;
 

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Bytes, LIMIT, Places, keep};
 use crate::effects::files;
-use crate::effects::keep::is_beneath;
+use crate::effects::files::is_beneath;
 use crate::effects::quarantine::Quarantine;
 use crate::error::{Error, Result};
 use crate::model::{exact, git_config};

@@ -8,7 +8,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use super::{Copy, FILE_LIMIT, is_beneath};
+use super::{Copy, FILE_LIMIT};
+use crate::effects::files::is_beneath;
 use crate::effects::{files, proc_table};
 
 /// Says whether a file is the very one that was copied, begins with what it held, and is being written to. All that the

@@ -224,7 +224,7 @@ impl<'a> Keeper<'a> {
         ))
         .hint(format!(
             "nothing was judged; put the file back from a backup or another clone, then run evolve again; to go on without it, remove what is left of the copy of .git: `rm -rf {}`",
-            super::quoted(self.folder)
+            super::way_back::quoted(self.folder)
         )))
     }
 

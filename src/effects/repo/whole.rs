@@ -5,14 +5,12 @@ use std::collections::HashSet;
 
 use git2::{ErrorCode, Oid};
 
-use super::Repo;
 use super::failure::{broken, oid};
+use super::{Repo, SUBMODULE};
 use crate::error::{Error, Result};
 
 /// The largest object that is read to see whether it is whole; of a larger one it is seen that it is there.
 const READ_LIMIT: usize = 64 << 20;
-/// The mode of a submodule, whose commit lies elsewhere.
-const SUBMODULE: u32 = 0o160_000;
 
 /// What a ref leads to.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use std::os::unix::fs::symlink;
 
 use super::{Slot, remove_all};
 use crate::effects::files;
-use crate::effects::keep::is_beneath;
+use crate::effects::files::is_beneath;
 use crate::effects::repo::Repo;
 use crate::error::{Error, Result};
 use crate::model::slot::lendable;

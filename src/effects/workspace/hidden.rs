@@ -12,7 +12,7 @@ use std::thread;
 
 use super::status::{self, Status};
 use super::{Start, Workspace, ended};
-use crate::effects::keep::is_beneath;
+use crate::effects::files::is_beneath;
 use crate::error::Result;
 use crate::model::exact;
 

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Workspace;
 use crate::effects::files;
-use crate::effects::keep::is_beneath;
+use crate::effects::files::is_beneath;
 use crate::effects::repo::{Difference, Entry};
 use crate::error::{Error, Result};
 use crate::model::ledger::is_ledger_path;

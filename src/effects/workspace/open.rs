@@ -7,7 +7,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use super::{Start, Workspace};
-use crate::effects::keep;
+use crate::effects::files::is_beneath;
 use crate::effects::mirror::Mirror;
 use crate::effects::modes::{self, Done, Folders};
 use crate::effects::pipes;
@@ -131,7 +131,7 @@ fn open_ledger(root: &Path) -> Vec<PathBuf> {
         if modes::open_folder(&root.join(folder)) {
             opened.push(PathBuf::from(folder));
         }
-        if !keep::is_beneath(root, inside.as_bytes()) {
+        if !is_beneath(root, inside.as_bytes()) {
             continue;
         }
         for entry in fs::read_dir(root.join(folder))

@@ -7,9 +7,9 @@ use std::os::unix::ffi::OsStrExt;
 
 use super::strays::Left;
 use super::{Start, Workspace};
+use crate::effects::files::is_beneath;
 use crate::effects::git::Git;
 use crate::effects::guard::modules::submodules;
-use crate::effects::keep::is_beneath;
 use crate::effects::quarantine::Quarantine;
 use crate::error::Result;
 use crate::model::exact;

@@ -5,6 +5,7 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 
 use super::{Workspace, ended};
+use crate::effects::files::is_beneath;
 use crate::effects::keep;
 use crate::effects::pipes;
 use crate::effects::quarantine::Quarantine;
@@ -22,7 +23,7 @@ impl Workspace<'_> {
             let file = repo.root.join(OsStr::from_bytes(path));
             match fs::symlink_metadata(&file) {
                 Ok(meta) if meta.is_dir() => continue,
-                Ok(_) if keep::is_beneath(&repo.root, path) => {
+                Ok(_) if is_beneath(&repo.root, path) => {
                     quarantine.take(&repo.root, path)?;
                 }
                 Ok(_) | Err(_) => keep::clear_way(&repo.root, path, quarantine)?,

@@ -11,9 +11,10 @@ use serde::{Deserialize, Serialize};
 use super::submodules::EDITED;
 use super::{Start, Stock, Workspace, ended, note_removed, status};
 use crate::effects::files;
-use crate::effects::keep::{clear_way, from_hex, is_beneath, to_hex};
+use crate::effects::files::is_beneath;
+use crate::effects::keep::{clear_way, from_hex, to_hex};
 use crate::effects::quarantine::Quarantine;
-use crate::effects::repo::{Commit, Difference, Entry, hash_blob};
+use crate::effects::repo::{Commit, Difference, Entry, SUBMODULE, hash_blob};
 use crate::error::{Error, Result};
 use crate::model::ledger::{self, is_ledger_path};
 use crate::model::{mask, text};
@@ -32,7 +33,6 @@ pub struct Plan {
     pub nested: Vec<String>,
 }
 
-pub(super) const SUBMODULE: u32 = 0o160_000;
 /// How many undone commits an undo names, and how much of each subject, in characters.
 const COMMITS_NAMED: usize = 100;
 const SUBJECT_CHARS: usize = 200;

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use super::strays::Left;
 use super::{Place, Start, Stock, Workspace, ended, some_of};
-use crate::effects::keep::is_beneath;
+use crate::effects::files::is_beneath;
 use crate::effects::quarantine::Quarantine;
 use crate::effects::repo::Head;
 use crate::effects::{files, modes, proc_table};

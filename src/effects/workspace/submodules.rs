@@ -6,14 +6,13 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
-use super::restore::SUBMODULE;
 use super::{Start, Workspace, stock};
+use crate::effects::files::is_beneath;
 use crate::effects::git::Git;
 use crate::effects::guard::submodules::{self, Pair};
-use crate::effects::keep::is_beneath;
 use crate::effects::mirror::Mirror;
 use crate::effects::quarantine::Quarantine;
-use crate::effects::repo::Difference;
+use crate::effects::repo::{Difference, SUBMODULE};
 use crate::effects::{files, proc_table};
 use crate::error::Result;
 use crate::model::exact;

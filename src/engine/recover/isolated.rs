@@ -1,9 +1,9 @@
 //! Settles a cycle whose agent worked in a slot: the user's branch has all of its change or nothing of it.
 
 use crate::effects::files;
+use crate::effects::files::is_beneath;
 use crate::effects::isolation::Isolation;
 use crate::effects::journal::{Diary, Journal, Phase};
-use crate::effects::keep::is_beneath;
 use crate::effects::repo::{Repo, hash_blob};
 use crate::effects::workspace::{Start, Workspace};
 use crate::error::Result;

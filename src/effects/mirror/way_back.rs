@@ -1,0 +1,90 @@
+//! The way back to a git directory that is gone or was replaced: the command that copies it back.
+
+use std::ffi::OsString;
+use std::fs;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+
+use super::store::Store;
+use crate::effects::places::{self, folder_name};
+use crate::error::{Error, Result};
+use crate::model::{exact, text};
+
+/// Returns the folder in which copies lie, below that of the user's state.
+pub fn state() -> Result<PathBuf> {
+    places::of_user("XDG_STATE_HOME", ".local/state").ok_or_else(|| {
+        Error::internal("cannot tell where a copy of .git could lie")
+            .hint("set HOME, or XDG_STATE_HOME to an absolute path")
+    })
+}
+
+/// Says whether there is a copy in a folder.
+pub fn has_copy(folder: &Path) -> bool {
+    let copy = folder.join("git");
+    copy.join("HEAD").is_file() && copy.join("objects").is_dir()
+}
+
+/// Returns each git directory that was copied as a whole, with the folder of its copy, if the first copy is in `folder`.
+pub fn copied((whole, common): (&Path, &Path)) -> Vec<(PathBuf, PathBuf)> {
+    let folder = whole.join("around");
+    let names = fs::read(folder.join("paths")).unwrap_or_default();
+    let names: Vec<String> = serde_json::from_slice(&names).unwrap_or_default();
+    let around = names.iter().map(|name| {
+        let path = PathBuf::from(OsString::from_vec(exact::encode(name)));
+        let folder = folder.join(folder_name(&path));
+        (path, folder)
+    });
+    // What stands behind a link is another repository's.
+    let is_beneath = |path: &Path| {
+        let root = common.parent().unwrap_or(common);
+        let below = path.ancestors().take_while(|it| *it != root);
+        below
+            .into_iter()
+            .all(|it| fs::symlink_metadata(it).map_or(true, |meta| meta.is_dir()))
+    };
+    let around = around.filter(|(path, _)| is_beneath(path));
+    [(common.to_owned(), whole.to_owned())]
+        .into_iter()
+        .chain(around)
+        .collect()
+}
+
+/// Returns the command that puts the git directory back; none if there is no copy. What it copies is mended first.
+pub fn command((folder, common): (&Path, &Path)) -> Option<String> {
+    if !has_copy(folder) {
+        return None;
+    }
+    for (_, folder) in copied((folder, common)) {
+        // Another session may be at work; it writes down itself what was only touched.
+        let mended = Store::read(&folder)
+            .and_then(|store| store.replace_changed(&folder.join("git")).map(|_| ()));
+        if let Err(cause) = mended {
+            tracing::warn!("cannot mend {}: {cause}", folder.display());
+        }
+    }
+    let copy = folder.join("git");
+    let mut aside = common.as_os_str().to_owned();
+    aside.push("-of-the-agent");
+    let aside = quoted(Path::new(&aside));
+    let (copy, put_in) = (quoted(&copy), quoted(common));
+    let put_back = format!("cp -a {copy} {put_in}");
+    Some(match fs::symlink_metadata(common) {
+        Ok(_) => format!("mv {put_in} {aside} && {put_back}"),
+        Err(_) => put_back,
+    })
+}
+
+/// Returns the command that puts back a git directory that was in `dir` or above; none if there is no copy of one.
+pub fn way_back_in(dir: &Path) -> Option<String> {
+    let state = state().ok()?;
+    let of = |folder: &Path| {
+        let common = folder.join(".git");
+        command((&state.join("evolve").join(folder_name(&common)), &common))
+    };
+    dir.ancestors().find_map(of)
+}
+
+/// Quotes a path for a shell.
+pub fn quoted(path: &Path) -> String {
+    text::shell_word(path.as_os_str().as_bytes())
+}
