@@ -405,7 +405,8 @@ fn keys_that_nobody_knows_and_commits_that_were_made_again_are_notes() {
         r#"sed -i '8s/^{/{"later":1,/' $H; sed -i 's/"attempts"/"odd": [1], "attempts"/' .agents/evolve/fitness-8.json"#,
         "",
     );
-    let notes = audited(&repo, 0)["notes"].to_string();
+    let found = audited(&repo, 0);
+    let notes = found["notes"].to_string();
     let rewritten = format!("{} by Somebody Else", repo.head());
     for words in [
         "later of the record of cycle 8",
@@ -414,6 +415,14 @@ fn keys_that_nobody_knows_and_commits_that_were_made_again_are_notes() {
     ] {
         assert!(notes.contains(words), "{words}: {notes}");
     }
+    // With another message it no longer says what it was.
+    repo.git(&["commit", "--quiet", "--amend", "-m", "mine"]);
+    let found = audited(&repo, 10);
+    let commit = &found["disagreements"][0]["commit"];
+    assert_eq!(commit, &json!(repo.head()), "{found}");
+    let notes = found["notes"].to_string();
+    let rewritten = format!("{} by Somebody Else", repo.head());
+    assert!(notes.contains(&rewritten), "{notes}");
 }
 
 #[test]

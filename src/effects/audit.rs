@@ -122,7 +122,6 @@ impl Auditor<'_> {
             disagreements.extend(found);
             recorded.extend(snapshot.filter(|_| keeps));
         }
-        notes.extend(self.rewritten());
         notes.extend(self.unknown_keys(&now));
         let undos = self.undos(&records, &of_agents)?;
         let next = records.iter().map(|record| record.cycle).max().unwrap_or(0) + 1;
@@ -149,6 +148,7 @@ impl Auditor<'_> {
                 self.goals_file.unwrap_or("a file of the repository")
             ));
         }
+        notes.extend(self.rewritten(&disagreements));
         disagreements.sort();
         disagreements.dedup();
         let audit = Audit {

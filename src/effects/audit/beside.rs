@@ -1,10 +1,12 @@
 //! What git holds beside a record: the summary that came with it, the snapshot that it took over, keys that nobody reads.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use super::Auditor;
 use crate::error::Result;
-use crate::model::audit::Sight;
+use crate::model::audit::{Disagreement, Sight};
 use crate::model::ledger as names;
 use crate::model::record::{Record, read_record};
 use crate::model::schema;
@@ -59,16 +61,21 @@ impl Auditor<'_> {
         self.snapshot_at(Some(place), &path)
     }
 
-    /// Says which commits of `evolve`'s were made again, and by whom: what they are called now is in no record.
-    pub(super) fn rewritten(&self) -> Option<String> {
-        let by = |place: usize| {
-            let who = text::clean_line(self.past.rewriter(place)?);
-            Some(format!("{} by {who}", self.past.id(place)))
+    /// Says which commits of `evolve`'s, and which of those in which something disagrees, were made again, and by whom: what they
+    /// were called before stands in the records.
+    pub(super) fn rewritten(&self, disagreements: &[Disagreement]) -> Option<String> {
+        let is_ours = |place: &usize| self.past.message(*place).is_some();
+        let ours = (0..self.past.len()).filter(is_ours);
+        let odd = disagreements.iter().filter_map(|one| one.commit.clone());
+        let commits: BTreeSet<String> = ours.map(|place| self.past.id(place)).chain(odd).collect();
+        let by = |id: &String| {
+            let who = text::clean_line(&self.repo.rewriter(id)?);
+            Some(format!("{id} by {who}"))
         };
-        let all: Vec<String> = (0..self.past.len()).filter_map(by).collect();
+        let all: Vec<String> = commits.iter().filter_map(by).collect();
         (!all.is_empty()).then(|| {
             format!(
-                "commits of cycles were made again, as `git commit --amend` and `git rebase` do: {}",
+                "made again, as by `git commit --amend` or `git rebase`: {}",
                 text::some_of(&all, SHOWN)
             )
         })

@@ -32,8 +32,6 @@ struct Ancestor {
     message: Option<Box<str>>,
     /// When it was made first, in seconds since 1970.
     time: i64,
-    /// Who made it again since, if somebody did.
-    rewriter: Option<Box<str>>,
 }
 
 impl std::fmt::Debug for Past {
@@ -79,7 +77,6 @@ impl Repo {
                     is_cut: cut.contains(&id),
                     message: is_ours.then(|| message.trim_start().into()),
                     time: commit.author().when().seconds(),
-                    rewriter: is_ours.then(|| rewriter(&commit)).flatten(),
                 })
             })
             .collect::<Result<_>>()?;
@@ -177,6 +174,16 @@ impl Repo {
         Ok(found)
     }
 
+    /// Returns who made a commit again that somebody, or the same person at another time, had made, as `git commit --amend` and
+    /// `git rebase` do; none where it was committed as it was made.
+    pub fn rewriter(&self, id: &str) -> Option<String> {
+        let commit = self.inner.find_commit(oid(id).ok()?).ok()?;
+        let (author, committer) = (commit.author(), commit.committer());
+        let is_same = author.when().seconds() == committer.when().seconds()
+            && author.email_bytes() == committer.email_bytes();
+        (!is_same).then(|| String::from_utf8_lossy(committer.name_bytes()).into_owned())
+    }
+
     /// Says whether a commit is in the repository, wherever.
     pub fn has_commit(&self, id: &str) -> bool {
         oid(id).is_ok_and(|id| self.inner.find_commit(id).is_ok())
@@ -219,11 +226,6 @@ impl Past {
         self.commits[place].time
     }
 
-    /// Returns who made a commit of `evolve`'s again, as `git commit --amend` and `git rebase` do.
-    pub fn rewriter(&self, place: usize) -> Option<&str> {
-        self.commits[place].rewriter.as_deref()
-    }
-
     /// Says whether a shallow clone ends at a commit.
     pub fn is_cut(&self, place: usize) -> bool {
         self.commits[place].is_cut
@@ -257,13 +259,4 @@ impl Past {
         }
         seen.into_iter().collect()
     }
-}
-
-/// Returns who committed what somebody, or the same person at another time, had made: `evolve` commits what it makes.
-fn rewriter(commit: &git2::Commit<'_>) -> Option<Box<str>> {
-    let (author, committer) = (commit.author(), commit.committer());
-    let is_same = author.when().seconds() == committer.when().seconds()
-        && author.email_bytes() == committer.email_bytes();
-    let name = String::from_utf8_lossy(committer.name_bytes());
-    (!is_same).then(|| name.into())
 }
