@@ -2,6 +2,9 @@
 //! moved to where it does not lead on from.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fs;
+use std::os::unix::ffi::OsStringExt;
 
 use crate::effects::repo::{Repo, SYMBOLIC};
 use crate::error::Result;
@@ -45,7 +48,7 @@ pub fn put_back(repo: &Repo, before: &str, whose: &Whose) -> Result<Vec<String>>
         match now.get(name) {
             Some(is) if is == was => {}
             Some(is) => notes.extend(moved(repo, (name, was, is), whose)?),
-            None if may_go(&now, name) => forgotten.push((name, was)),
+            None if may_go(repo, &now, name) => forgotten.push((name, was)),
             None => notes.push(gone(repo, (name, was), whose)?),
         }
     }
@@ -111,10 +114,15 @@ pub fn keep_reachable(repo: &Repo, before: &str, whose: &Whose) -> Result<Option
     )))
 }
 
-/// Says whether a ref is a tracking one, and no other stands for it: git takes that for broken.
-fn may_go(now: &BTreeMap<String, String>, name: &str) -> bool {
+/// Says whether a ref is a tracking one that is gone for good: nothing broken stands in its place, and no other stands for it,
+/// which git takes for broken.
+fn may_go(repo: &Repo, now: &BTreeMap<String, String>, name: &str) -> bool {
     let stands_for_it = |target: &String| target.strip_prefix(SYMBOLIC) == Some(name);
-    name.starts_with(TRACKING) && !now.values().any(stands_for_it)
+    let place = OsString::from_vec(exact::encode(name));
+    let place = fs::symlink_metadata(repo.common_path("").join(place));
+    name.starts_with(TRACKING)
+        && place.map_or(true, |meta| meta.is_dir())
+        && !now.values().any(stands_for_it)
 }
 
 /// Keeps the commits of tracking refs that are gone, where nothing else leads to them. The refs themselves may go: whoever
