@@ -21,7 +21,7 @@ use crate::effects::modes;
 use crate::effects::places::Places;
 use crate::effects::quarantine::Quarantine;
 use crate::error::{Error, Result};
-use crate::model::digest;
+use crate::model::{digest, text};
 
 /// The largest file that is copied, in bytes.
 const FILE_LIMIT: u64 = 10 << 20;
@@ -138,7 +138,7 @@ impl Kept {
             } else if meta.is_file() && meta.len() <= FILE_LIMIT.min(room) {
                 room -= meta.len();
                 if may_not_be_read(&file) {
-                    let shown = String::from_utf8_lossy(&path).into_owned();
+                    let shown = text::path(&path);
                     kept.unreadable.push(shown);
                 } else {
                     let name = copy_into(folder, &file, kept.untracked.len())?;
@@ -148,8 +148,7 @@ impl Kept {
             } else if path.ends_with(b"/") {
                 entry.is_folder = !nested.contains(&path);
             } else {
-                kept.too_large
-                    .push(String::from_utf8_lossy(&path).into_owned());
+                kept.too_large.push(text::path(&path));
             }
             kept.untracked.insert(name, entry);
         }
@@ -173,7 +172,7 @@ impl Kept {
             left -= found.len();
             paths.extend(found);
             if !is_all {
-                let shown = String::from_utf8_lossy(folder).into_owned();
+                let shown = text::path(folder);
                 self.too_large.push(shown);
             }
         }
@@ -263,7 +262,7 @@ impl Kept {
             if !entry.is_kept() || is_as_it_should(root, folders, &path, entry) {
                 continue;
             }
-            let shown = String::from_utf8_lossy(&path).into_owned();
+            let shown = text::path(&path);
             let Some(source) = entry.source(folders) else {
                 put_back.lost.push(shown);
                 continue;
@@ -329,7 +328,7 @@ impl Kept {
             if !entry.is_kept() || is_as_it_should(root, folders, &path, entry) {
                 continue;
             }
-            let shown = String::from_utf8_lossy(&path).into_owned();
+            let shown = text::path(&path);
             let Some(source) = entry.source(folders) else {
                 put_back.lost.push(shown);
                 continue;
@@ -362,9 +361,7 @@ impl Kept {
             let is_gone =
                 |path: &Vec<u8>| fs::symlink_metadata(root.join(OsStr::from_bytes(path))).is_err();
             let paths = names.map(|name| from_hex(name)).filter(is_gone);
-            paths
-                .map(|path| String::from_utf8_lossy(&path).into_owned())
-                .collect()
+            paths.map(|path| text::path(&path)).collect()
         };
         let uncopied = self.untracked.iter().filter(|(_, entry)| !entry.is_kept());
         (

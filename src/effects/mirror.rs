@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
 use std::io::Result as IoResult;
-use std::os::unix::ffi::OsStrExt;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
@@ -410,6 +410,11 @@ impl Place {
     /// Returns the name by which a path below this git directory is noted.
     fn name_of(&self, path: &Path) -> String {
         self.below.join(path).to_string_lossy().into_owned()
+    }
+
+    /// Returns the bytes of a path below this git directory, as it is called for people.
+    fn bytes_of(&self, path: &Path) -> Vec<u8> {
+        self.shown.join(path).into_os_string().into_vec()
     }
 
     /// Returns a path below this git directory, for people.

@@ -9,6 +9,7 @@ use nix::sys::stat::Mode;
 
 use crate::effects::files;
 use crate::error::{Error, Kind, Result};
+use crate::model::text;
 
 /// How many bytes the quarantine of a repository holds, over all cycles.
 const LIMIT: u64 = 1 << 30;
@@ -61,8 +62,7 @@ impl Quarantine {
             remove(&from).map_err(|cause| Error::io("remove", &from, cause))?;
         }
         files::sync_folder(folder).map_err(|cause| Error::io("sync", folder, cause))?;
-        self.moved
-            .push(format!("{} → {}", name.display(), to.display()));
+        self.moved.push(format!("{} → {}", shown(name), shown(&to)));
         Ok(())
     }
 
@@ -73,9 +73,9 @@ impl Quarantine {
         if held > LIMIT {
             let error = format!(
                 "{} is in the way and does not fit into the quarantine any more: {} MiB in {} are the limit",
-                name.display(),
+                shown(name),
                 LIMIT >> 20,
-                all.display()
+                shown(all)
             );
             return Err(Error::new(Kind::Human, error).hint(
                 "look through that folder, remove what you do not need, and run evolve again: it goes on where it stopped",
@@ -101,11 +101,8 @@ impl Quarantine {
     pub fn place_for(&mut self, path: &[u8]) -> Result<PathBuf> {
         self.make_own()?;
         let place = self.free_name(path);
-        self.earlier.push(format!(
-            "{} → {}",
-            String::from_utf8_lossy(path),
-            place.display()
-        ));
+        self.earlier
+            .push(format!("{} → {}", text::path(path), shown(&place)));
         Ok(place)
     }
 
@@ -186,6 +183,10 @@ fn remove(path: &Path) -> std::io::Result<()> {
         true => fs::remove_dir_all(path),
         false => fs::remove_file(path),
     }
+}
+
+fn shown(path: &Path) -> String {
+    text::path(path.as_os_str().as_bytes())
 }
 
 #[cfg(test)]

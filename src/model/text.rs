@@ -97,6 +97,25 @@ pub fn shell_word(word: impl AsRef<[u8]>) -> String {
     }
 }
 
+/// Returns a path for people: as it is, or where it holds bytes that are no UTF-8, or characters that do not show, in the quotes
+/// that `ls` and most shells have for these, as in `$'caf\\351'`.
+pub fn path(path: impl AsRef<[u8]>) -> String {
+    let bytes = path.as_ref();
+    let is_shown = |c: char| !(c.is_control() || is_invisible(c));
+    match std::str::from_utf8(bytes) {
+        Ok(text) if text.chars().all(is_shown) && !text.starts_with("$'") => text.to_owned(),
+        Ok(_) | Err(_) => {
+            let letter = |byte: &u8| match byte {
+                b'\'' | b'\\' => format!("\\{}", char::from(*byte)),
+                b' '..=b'~' => char::from(*byte).to_string(),
+                byte => format!("\\{byte:03o}"),
+            };
+            let letters: String = bytes.iter().map(letter).collect();
+            format!("$'{letters}'")
+        }
+    }
+}
+
 fn is_word(text: &str) -> bool {
     !text.is_empty() && !text.starts_with('-')
 }
@@ -218,6 +237,18 @@ pub fn count(number: usize, noun: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_path_is_shown_as_it_is_or_so_that_it_can_be_pasted() {
+        for (path, shown) in [
+            (&b"a b/caf\xc3\xa9"[..], "a b/café"),
+            (b"caf\xe9 it's \\", r"$'caf\351 it\'s \\'"),
+            (b"two\nlines\x1b", r"$'two\012lines\033'"),
+            (b"$'x'", r"$'$\'x\''"),
+        ] {
+            assert_eq!(super::path(path), shown);
+        }
+    }
 
     #[test]
     fn colours_and_control_characters_go_and_the_layout_stays() {

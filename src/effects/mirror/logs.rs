@@ -14,8 +14,8 @@ use crate::effects::files;
 use crate::effects::quarantine::Quarantine;
 use crate::effects::repo::{Repo, SYMBOLIC};
 use crate::error::Result;
-use crate::model::exact;
 use crate::model::whose::Whose;
+use crate::model::{exact, text};
 
 /// The most bytes of a reflog that is looked at.
 const LIMIT: u64 = 256 << 20;
@@ -62,15 +62,14 @@ fn give_back_one(
     let kept = Path::new("logs").join(OsString::from_vec(exact::encode(&kept)));
     for path in [path, &kept] {
         if let Some(is_mended) = add_lost_lines(place, path, &before)? {
-            return Ok(is_mended.then(|| place.shown(path)));
+            return Ok(is_mended.then(|| text::path(place.bytes_of(path))));
         }
     }
     if path.starts_with(TRACKING) {
         return Ok(None);
     }
     if !before.is_empty() && !is_held(&place.live.join(path), &before) {
-        let shown = place.shown(path);
-        quarantine.keep_bytes(shown.as_bytes(), &before)?;
+        quarantine.keep_bytes(&place.bytes_of(path), &before)?;
     }
     Ok(None)
 }
