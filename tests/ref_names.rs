@@ -68,7 +68,7 @@ fn refs_of_every_name_and_kind_are_as_before_whatever_an_agent_did_to_them() {
         // A tracking ref that is gone is a fetch's to bring back; one that is broken is not gone.
         let is_seen = |line: &Vec<u8>| {
             let is_whole = ["moved", "broken", "emptied"].contains(&what);
-            is_whole || !(line.starts_with(b"refs/remotes/") || line.starts_with(b"origin: "))
+            is_whole || !(line.starts_with(b"refs/remotes/") || line.starts_with(b"origin:"))
         };
         let mut before = refs(&repo);
         before.retain(is_seen);
