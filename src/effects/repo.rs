@@ -1,39 +1,32 @@
 //! The repository as objects and refs: reading, building trees and commits, moving refs by compare-and-swap. The only
 //! place that knows git2. The working tree and the user's index are `workspace`'s business.
 
+mod commits;
 mod copies;
 mod failure;
 pub mod objects;
+mod open;
 mod past;
 mod reach;
 mod refs;
 mod trees;
 mod whole;
 
-use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use git2::{
-    ConfigLevel, ErrorCode, ObjectType, Repository, RepositoryOpenFlags, RepositoryState,
-    Signature, Sort,
-};
+use git2::{ErrorCode, Repository, RepositoryState};
 
-use crate::effects::files;
 use crate::effects::git::Git;
 use crate::effects::guard::modules::Modules;
-use crate::effects::guard::users::{self, Users};
-use crate::effects::mirror::way_back::way_back_in;
-use crate::effects::modes;
-use crate::effects::pipes;
+use crate::effects::guard::users::Users;
 use crate::effects::places::Places;
 use crate::effects::sandbox::Ground;
-use crate::error::{Error, Kind, Result};
-use crate::model::{exact, mask, text};
+use crate::error::{Error, Result};
+use crate::model::exact;
 
-use failure::{broken, oid, refused};
+use failure::{broken, oid};
 
 pub use copies::Merged;
 pub use past::Past;
@@ -95,61 +88,6 @@ impl std::fmt::Debug for Repo {
 }
 
 impl Repo {
-    /// Opens the repository whose working tree holds `dir`.
-    pub fn discover(dir: &Path) -> Result<Repo> {
-        users::refuse_pipes()?;
-        let repo = Repo::discover_to_read(dir)?;
-        match repo.is_bare() {
-            true => Err(Error::unsafe_repo(format!(
-                "{} is a bare repository: there are no files to work on",
-                repo.root.display()
-            ))
-            .hint("run evolve in a clone of it")),
-            false => Ok(repo),
-        }
-    }
-
-    /// Opens the repository that holds `dir`, to read its history: it may be a bare one, which is its own root.
-    pub fn discover_to_read(dir: &Path) -> Result<Repo> {
-        modes::refuse_shut(dir)?;
-        pipes::refuse_git_above(dir)?;
-        let inner = Repository::discover(dir).map_err(|cause| cannot_open(dir, &cause))?;
-        let root = inner.workdir().unwrap_or(inner.path()).to_owned();
-        // A path with a link in it would not be found again as the prefix of another.
-        let root = root
-            .canonicalize()
-            .map_err(|cause| Error::io("open", &root, cause))?;
-        let private = inner.path().join("evolve");
-        let git = Git::at(&root);
-        Ok(Repo {
-            inner,
-            root,
-            private,
-            git,
-            modules: Arc::default(),
-            users: Arc::default(),
-            identity: Arc::default(),
-            is_slot: false,
-            is_durable: false,
-        })
-    }
-
-    /// Opens a git directory for its refs alone: it need have no working tree.
-    pub fn open_git_dir(git_dir: &Path) -> Result<Repo> {
-        let inner = Repository::open_bare(git_dir).map_err(|cause| cannot_open(git_dir, &cause))?;
-        Ok(Repo {
-            inner,
-            root: git_dir.to_owned(),
-            private: git_dir.join("evolve"),
-            git: Git::at(git_dir),
-            modules: Arc::default(),
-            users: Arc::default(),
-            identity: Arc::default(),
-            is_slot: false,
-            is_durable: false,
-        })
-    }
-
     /// Returns the branch that HEAD names, be there a commit on it or not.
     pub fn symbolic_head(&self) -> Result<Option<String>> {
         let head = self.inner.find_reference("HEAD");
@@ -173,25 +111,6 @@ impl Repo {
         })
     }
 
-    /// Finds the git directory for `dir` without opening the repository.
-    pub fn places(dir: &Path) -> Option<Places> {
-        if pipes::hides_git(dir) {
-            return None;
-        }
-        let nowhere: [&OsStr; 0] = [];
-        let git_dir = Repository::discover_path(dir, nowhere).ok()?;
-        // Only that of a linked tree leads elsewhere; an agent may have written one for any other.
-        let shared = git_dir
-            .parent()
-            .filter(|folder| folder.ends_with("worktrees"));
-        let shared = shared.and_then(Path::parent).map(Path::to_owned);
-        Some(Places {
-            common: shared.unwrap_or_else(|| git_dir.clone()),
-            private: git_dir.join("evolve"),
-            git_dir,
-        })
-    }
-
     /// Returns the places of this repository.
     pub fn own_places(&self) -> Places {
         Places {
@@ -204,70 +123,6 @@ impl Repo {
     /// Returns what may be written to by whoever works here in a sandbox.
     pub fn ground(&self) -> Ground {
         Ground::of_repo(&self.root, &self.own_places(), self.is_slot)
-    }
-
-    /// Opens the repository of a slot at `root`, and no other that may lie around it. `evolve`'s private directory is that of
-    /// the repository the slot belongs to.
-    pub fn open_slot(root: &Path, user: &Repo) -> Result<Repo> {
-        let nowhere_else: [&OsStr; 0] = [];
-        let inner = Repository::open_ext(root, RepositoryOpenFlags::NO_SEARCH, nowhere_else)
-            .map_err(|cause| cannot_open(root, &cause))?;
-        Ok(Repo {
-            inner,
-            root: root.to_owned(),
-            private: user.private.clone(),
-            git: user.git.elsewhere(root),
-            // Those that are there are an agent's, or made by what ran beside one.
-            modules: Arc::new(Modules::none()),
-            users: user.users.clone(),
-            identity: user.identity.clone(),
-            is_slot: true,
-            is_durable: false,
-        })
-    }
-
-    /// Has libgit2 sync each object, ref and reflog that it writes, and the folders they are in: what the journal says was
-    /// done is then on the disk. It notes its movements of branches also where the repository keeps no reflog. To be called before anything is asked of the repository, because libgit2 looks up its
-    /// `core.fsyncObjectFiles` once.
-    pub fn make_durable(&mut self) -> Result<()> {
-        let path = self.private.join("durable.config");
-        let wanted = b"[core]\n\tfsyncObjectFiles = true\n\tlogAllRefUpdates = true\n";
-        if !files::read(&path).is_ok_and(|found| found == wanted) {
-            files::replace(&path, wanted)?;
-        }
-        let config = self.inner.config();
-        config
-            .and_then(|mut config| config.add_file(&path, ConfigLevel::App, true))
-            .map_err(broken("set up syncing"))?;
-        self.is_durable = true;
-        self.identity();
-        Ok(())
-    }
-
-    /// Opens the same repository again: what another process did is then seen for certain.
-    pub fn reopened(&self) -> Result<Repo> {
-        let again = match self.is_slot {
-            true => Repo::open_slot(&self.root, self),
-            false => Repo::discover(&self.root),
-        };
-        match again {
-            Ok(mut again) if again.root == self.root && again.private == self.private => {
-                if self.is_durable {
-                    again.make_durable()?;
-                }
-                again.git = self.git.clone();
-                again.modules = self.modules.clone();
-                again.users = self.users.clone();
-                again.identity = self.identity.clone();
-                Ok(again)
-            }
-            // There may be another repository around this one.
-            Ok(_) | Err(_) => Err(Error::unsafe_repo(format!(
-                "{} is no longer a git repository: its .git is gone or was replaced",
-                self.root.display()
-            ))
-            .hint("the files are as the agent left them, nothing was done to them")),
-        }
     }
 
     /// Returns the git directory of this working tree.
@@ -353,110 +208,6 @@ impl Repo {
         }
     }
 
-    /// Returns the id of a commit's tree.
-    pub fn tree_of(&self, commit: &str) -> Result<String> {
-        Ok(self.commit(commit)?.tree_id().to_string())
-    }
-
-    fn commit(&self, id: &str) -> Result<git2::Commit<'_>> {
-        self.inner
-            .find_commit(oid(id)?)
-            .map_err(broken("read a commit"))
-    }
-
-    fn tree(&self, id: &str) -> Result<git2::Tree<'_>> {
-        self.inner
-            .find_tree(oid(id)?)
-            .map_err(broken("read a tree"))
-    }
-
-    /// Says whether `ancestor` is `commit` or an ancestor of it.
-    pub fn descends(&self, commit: &str, ancestor: &str) -> Result<bool> {
-        let (commit, ancestor) = (oid(commit)?, oid(ancestor)?);
-        let descends = || self.inner.graph_descendant_of(commit, ancestor);
-        Ok(commit == ancestor || descends().map_err(broken("compare commits"))?)
-    }
-
-    /// Returns the commits of `tip` that `start` does not have, newest first, and at most `limit` of them.
-    pub fn commits_since(&self, start: &str, tip: &str, limit: usize) -> Result<Vec<Commit>> {
-        let what = "list commits";
-        let mut walk = self.inner.revwalk().map_err(broken(what))?;
-        walk.set_sorting(Sort::TOPOLOGICAL).map_err(broken(what))?;
-        walk.push(oid(tip)?).map_err(broken(what))?;
-        walk.hide(oid(start)?).map_err(broken(what))?;
-        let mut commits = Vec::new();
-        for id in walk.take(limit) {
-            let commit = self
-                .inner
-                .find_commit(id.map_err(broken(what))?)
-                .map_err(broken(what))?;
-            let subject = commit.summary_bytes().unwrap_or_default();
-            commits.push(Commit {
-                id: commit.id().to_string(),
-                subject: String::from_utf8_lossy(subject).into_owned(),
-            });
-        }
-        Ok(commits)
-    }
-
-    /// Stores a commit without moving any ref. Its message may hold words of others: what a terminal would act on is left
-    /// out, and what looks like a secret is masked.
-    pub fn store_commit(&self, tree: &str, parent: &str, message: &str) -> Result<String> {
-        let tree = self.tree(tree)?;
-        if tree.is_empty() {
-            // Git knows the empty tree without storing it, and misses it all the same when it checks its objects.
-            let empty = self.inner.treebuilder(None).and_then(|tree| tree.write());
-            empty.map_err(self.cannot("store a tree"))?;
-        }
-        let parent = self.commit(parent)?;
-        self.write_commit(&tree, &[&parent], message)
-    }
-
-    fn write_commit(
-        &self,
-        tree: &git2::Tree<'_>,
-        parents: &[&git2::Commit<'_>],
-        message: &str,
-    ) -> Result<String> {
-        let message = mask::secrets(&text::clean(message));
-        let signature = self.signature()?;
-        let text = self
-            .inner
-            .commit_create_buffer(&signature, &signature, &message, tree, parents)
-            .map_err(broken("make a commit"))?;
-        // Not `Repository::commit`: where the disk is full that returns the id of nothing, and no error.
-        let odb = self.inner.odb();
-        odb.and_then(|odb| odb.write(ObjectType::Commit, &text))
-            .map(|id| id.to_string())
-            .map_err(self.cannot("store a commit"))
-    }
-
-    /// Turns a failure to write into an error that says what was tried, and where.
-    fn cannot(&self, what: &str) -> impl Fn(git2::Error) -> Error {
-        let what = format!("{what} in {}", self.inner.path().display());
-        move |cause| refused(&what, &cause)
-    }
-
-    fn signature(&self) -> Result<Signature<'static>> {
-        let now = crate::effects::clock::now();
-        let time = git2::Time::new(now.timestamp(), 0);
-        let (name, email) = self.identity();
-        Signature::new(name, email, &time).map_err(broken("sign a commit"))
-    }
-
-    /// Returns name and address of who is configured to make commits.
-    fn identity(&self) -> &(String, String) {
-        self.identity.get_or_init(|| {
-            let configured = self.inner.signature().ok();
-            let (name, email) = match &configured {
-                Some(found) => (found.name().ok(), found.email().ok()),
-                None => (None, None),
-            };
-            let or = |found: Option<&str>, default: &str| found.unwrap_or(default).to_owned();
-            (or(name, "evolve"), or(email, "evolve@localhost"))
-        })
-    }
-
     /// Reads the user's own configuration of git, the first time this is called; to be done before an agent is.
     pub fn read_users(&self) -> Result<&Users> {
         match self.users.get() {
@@ -522,33 +273,6 @@ impl Repo {
     }
 }
 
-fn cannot_open(dir: &Path, cause: &git2::Error) -> Error {
-    let shown = dir.display();
-    match cause.code() {
-        ErrorCode::NotFound => match way_back_in(dir) {
-            Some(way_back) => Error::unsafe_repo(format!(
-                "{shown} is not in a git repository: its .git is gone since an agent worked there"
-            ))
-            .hint(format!(
-                "this puts it back as it was before the agent: `{way_back}`"
-            )),
-            None => Error::unsafe_repo(format!("{shown} is not in a git repository"))
-                .hint("run evolve in one, name it with `-C DIR`, or make one with `git init`"),
-        },
-        ErrorCode::Owner => {
-            Error::unsafe_repo(format!("{shown} belongs to another user")).hint(format!(
-                "if you trust it: `git config --global --add safe.directory {}`",
-                text::shell_word(dir.as_os_str().as_bytes())
-            ))
-        }
-        _ => Error::new(
-            Kind::Unsafe,
-            format!("cannot open the repository of {shown}: {}", cause.message()),
-        )
-        .hint("evolve needs a repository that libgit2 reads: SHA-1, files as ref storage"),
-    }
-}
-
 /// Names an operation in progress, with the way out of it.
 fn in_progress(state: RepositoryState) -> Option<(&'static str, &'static str)> {
     match state {
@@ -576,22 +300,5 @@ fn in_progress(state: RepositoryState) -> Option<(&'static str, &'static str)> {
             "a `git am`",
             "finish it with `git am --continue`, or end it with `git am --abort`",
         )),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_repository_of_another_user_is_refused_with_the_way_to_trust_it() {
-        let owner = git2::Error::new(ErrorCode::Owner, git2::ErrorClass::Config, "not owned");
-        let error = cannot_open(Path::new("/srv/theirs"), &owner);
-        assert_eq!(error.kind, Kind::Unsafe);
-        assert_eq!(
-            error.to_string(),
-            "/srv/theirs belongs to another user\n\
-             hint: if you trust it: `git config --global --add safe.directory /srv/theirs`"
-        );
     }
 }

@@ -1,0 +1,115 @@
+//! Commits: how one goes on from another, and making new ones.
+
+use git2::{ObjectType, Signature, Sort};
+
+use super::failure::{broken, oid, refused};
+use super::{Commit, Repo};
+use crate::effects::clock;
+use crate::error::{Error, Result};
+use crate::model::{mask, text};
+
+impl Repo {
+    /// Returns the id of a commit's tree.
+    pub fn tree_of(&self, commit: &str) -> Result<String> {
+        Ok(self.commit(commit)?.tree_id().to_string())
+    }
+
+    pub(super) fn commit(&self, id: &str) -> Result<git2::Commit<'_>> {
+        self.inner
+            .find_commit(oid(id)?)
+            .map_err(broken("read a commit"))
+    }
+
+    pub(super) fn tree(&self, id: &str) -> Result<git2::Tree<'_>> {
+        self.inner
+            .find_tree(oid(id)?)
+            .map_err(broken("read a tree"))
+    }
+
+    /// Says whether `ancestor` is `commit` or an ancestor of it.
+    pub fn descends(&self, commit: &str, ancestor: &str) -> Result<bool> {
+        let (commit, ancestor) = (oid(commit)?, oid(ancestor)?);
+        let descends = || self.inner.graph_descendant_of(commit, ancestor);
+        Ok(commit == ancestor || descends().map_err(broken("compare commits"))?)
+    }
+
+    /// Returns the commits of `tip` that `start` does not have, newest first, and at most `limit` of them.
+    pub fn commits_since(&self, start: &str, tip: &str, limit: usize) -> Result<Vec<Commit>> {
+        let what = "list commits";
+        let mut walk = self.inner.revwalk().map_err(broken(what))?;
+        walk.set_sorting(Sort::TOPOLOGICAL).map_err(broken(what))?;
+        walk.push(oid(tip)?).map_err(broken(what))?;
+        walk.hide(oid(start)?).map_err(broken(what))?;
+        let mut commits = Vec::new();
+        for id in walk.take(limit) {
+            let commit = self
+                .inner
+                .find_commit(id.map_err(broken(what))?)
+                .map_err(broken(what))?;
+            let subject = commit.summary_bytes().unwrap_or_default();
+            commits.push(Commit {
+                id: commit.id().to_string(),
+                subject: String::from_utf8_lossy(subject).into_owned(),
+            });
+        }
+        Ok(commits)
+    }
+
+    /// Stores a commit without moving any ref. Its message may hold words of others: what a terminal would act on is left
+    /// out, and what looks like a secret is masked.
+    pub fn store_commit(&self, tree: &str, parent: &str, message: &str) -> Result<String> {
+        let tree = self.tree(tree)?;
+        if tree.is_empty() {
+            // Git knows the empty tree without storing it, and misses it all the same when it checks its objects.
+            let empty = self.inner.treebuilder(None).and_then(|tree| tree.write());
+            empty.map_err(self.cannot("store a tree"))?;
+        }
+        let parent = self.commit(parent)?;
+        self.write_commit(&tree, &[&parent], message)
+    }
+
+    pub(super) fn write_commit(
+        &self,
+        tree: &git2::Tree<'_>,
+        parents: &[&git2::Commit<'_>],
+        message: &str,
+    ) -> Result<String> {
+        let message = mask::secrets(&text::clean(message));
+        let signature = self.signature()?;
+        let text = self
+            .inner
+            .commit_create_buffer(&signature, &signature, &message, tree, parents)
+            .map_err(broken("make a commit"))?;
+        // Not `Repository::commit`: where the disk is full that returns the id of nothing, and no error.
+        let odb = self.inner.odb();
+        odb.and_then(|odb| odb.write(ObjectType::Commit, &text))
+            .map(|id| id.to_string())
+            .map_err(self.cannot("store a commit"))
+    }
+
+    /// Turns a failure to write into an error that says what was tried, and where.
+    pub(super) fn cannot(&self, what: &str) -> impl Fn(git2::Error) -> Error {
+        let what = format!("{what} in {}", self.inner.path().display());
+        move |cause| refused(&what, &cause)
+    }
+
+    pub(super) fn signature(&self) -> Result<Signature<'static>> {
+        let now = clock::now();
+        let time = git2::Time::new(now.timestamp(), 0);
+        let (name, email) = self.identity();
+        Signature::new(name, email, &time).map_err(broken("sign a commit"))
+    }
+
+    /// Returns name and address of who is configured to make commits.
+    pub(super) fn identity(&self) -> &(String, String) {
+        self.identity.get_or_init(|| {
+            let configured = self.inner.signature().ok();
+            let (name, email) = match &configured {
+                Some(found) => (found.name().ok(), found.email().ok()),
+                None => (None, None),
+            };
+            let or = |found: Option<&str>, default: &str| found.unwrap_or(default).to_owned();
+            (or(name, "evolve"), or(email, "evolve@localhost"))
+        })
+    }
+}
