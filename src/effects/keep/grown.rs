@@ -8,7 +8,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use super::{Copy, FILE_LIMIT};
+use super::copy::{Copy, FILE_LIMIT};
 use crate::effects::files::is_beneath;
 use crate::effects::{files, proc_table};
 
