@@ -278,7 +278,7 @@ fn the_printed_schemas_are_those_that_the_program_checks_against() {
     }
     assert_snapshot!(repo.error(2, &["schema", "snapshots"]), @r#"
     error: there is no schema snapshots
-    hint: there are audit, config, event, goals, history, journal, killed, lesson, record, retry, session, snapshot, status, work
+    hint: there are audit, config, event, goals, history, journal, killed, lesson, queue, record, retry, session, show, snapshot, status, work
     "#);
 }
 
