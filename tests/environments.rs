@@ -200,6 +200,86 @@ fn a_partial_clone_is_worked_on_without_the_place_it_came_from() {
 
 /// E-08: the undo of very many commits and files ends, and is exact.
 #[test]
+fn a_git_directory_somewhere_else_is_worked_with_in_the_tree_that_leads_to_it() {
+    let ways = [
+        (
+            "file",
+            "git init -q --separate-git-dir=\"$OUT/other/elsewhere.git\"",
+        ),
+        (
+            "link",
+            "mv .git \"$OUT/other/elsewhere.git\"; ln -s \"$OUT/other/elsewhere.git\" .git",
+        ),
+        (
+            "tree named in the settings",
+            "git init -q --separate-git-dir=\"$OUT/other/elsewhere.git\"; git config core.worktree \"$PWD\"",
+        ),
+    ];
+    for (what, way) in ways {
+        let repo = repository();
+        // Around the git directory lies another repository, with goals of its own.
+        sh(
+            &repo,
+            &format!(
+                "git clone -q . \"$OUT/other\"; echo elsewhere.git >>\"$OUT/other/.git/info/exclude\"; {way}"
+            ),
+        );
+        let other = || {
+            let mut found = everything_below(&repo.out("other"));
+            found.retain(|path, _| !path.to_string_lossy().contains("elsewhere.git"));
+            found
+        };
+        let before = other();
+        let root = repo.root().canonicalize().unwrap();
+        let status = repo.evolve(&["-C", "in", "status"]).expect(0);
+        let said = format!("repository {} on main\n", root.display());
+        assert!(status.stdout.contains(&said), "{what}: {}", status.stdout);
+        assert_worked(what, &repo, &root);
+        repo.evolve(&["audit"]).expect(0);
+        assert_eq!(other(), before, "{what}");
+        assert!(repo.out("other/elsewhere.git/evolve").is_dir(), "{what}");
+    }
+}
+
+#[test]
+fn a_git_directory_whose_working_tree_is_not_known_is_refused() {
+    let repo = repository();
+    sh(
+        &repo,
+        "git clone -q . \"$OUT/other\"; git init -q --separate-git-dir=\"$OUT/other/elsewhere.git\"",
+    );
+    let git_dir = repo.out("other/elsewhere.git");
+    let before = everything_below(&repo.out("other"));
+    for command in [&["--agent=true"][..], &["measure"], &["status"]] {
+        let run = repo.evolve(&[&["-C", git_dir.to_str().unwrap()][..], command].concat());
+        let run = run.expect(3);
+        let said = "is a git directory, and its working tree lies elsewhere\nhint: run evolve in the working tree";
+        assert!(run.stderr.contains(said), "{}", run.stderr);
+    }
+    assert_eq!(everything_below(&repo.out("other")), before);
+}
+
+#[test]
+fn a_linked_working_tree_and_a_submodule_are_worked_on_and_nothing_around_them() {
+    for (what, way) in [
+        ("linked", "git worktree add -q -b topic \"$OUT/tree\""),
+        (
+            "submodule",
+            "git init -q \"$OUT/around\"; at=$PWD; cd \"$OUT/around\"
+             git -c protocol.file.allow=always submodule --quiet add \"$at\" mod
+             git commit -qm mod; cd mod; git config user.name n; git config user.email n; ln -s \"$PWD\" \"$OUT/tree\"",
+        ),
+    ] {
+        let repo = repository();
+        sh(&repo, way);
+        let tree = repo.out("tree").canonicalize().unwrap();
+        let before = repo.files();
+        assert_worked(what, &repo, &tree);
+        assert_eq!(repo.files(), before, "{what}");
+    }
+}
+
+#[test]
 fn thousands_of_empty_commits_and_files_are_undone() {
     let repo = repository();
     let start = repo.head();

@@ -1,6 +1,7 @@
 //! Opening repositories, and finding their places without.
 
 use std::ffi::OsStr;
+use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::Arc;
@@ -37,7 +38,7 @@ impl Repo {
     pub fn discover_to_read(dir: &Path) -> Result<Repo> {
         modes::refuse_shut(dir)?;
         pipes::refuse_git_above(dir)?;
-        let inner = Repository::discover(dir).map_err(|cause| cannot_open(dir, &cause))?;
+        let inner = open_around(dir)?;
         let root = inner.workdir().unwrap_or(inner.path()).to_owned();
         // A path with a link in it would not be found again as the prefix of another.
         let root = root
@@ -155,6 +156,37 @@ impl Repo {
             ))
             .hint("the files are as the agent left them, nothing was done to them")),
         }
+    }
+}
+
+/// Opens the repository around `dir` with the working tree in which its `.git` lies, as git does: that may be a file or a link
+/// that leads to a git directory somewhere else.
+fn open_around(dir: &Path) -> Result<Repository> {
+    let nowhere: [&OsStr; 0] = [];
+    let opened = Repository::open_ext(dir, RepositoryOpenFlags::CROSS_FS, nowhere);
+    let inner = opened.map_err(|cause| cannot_open(dir, &cause))?;
+    let leads_there = |folder: &Path| {
+        Repository::discover_path(folder, nowhere).is_ok_and(|found| found == inner.path())
+    };
+    match inner.workdir() {
+        Some(root) if !leads_there(root) => {}
+        Some(_) | None => return Ok(inner),
+    }
+    // libgit2 takes the folder around a git directory for the working tree where a link leads to it.
+    let absolute = dir.canonicalize();
+    let absolute = absolute.map_err(|cause| Error::io("open", dir, cause))?;
+    let has_git = |folder: &&Path| fs::symlink_metadata(folder.join(".git")).is_ok();
+    match absolute.ancestors().find(has_git) {
+        Some(root) if leads_there(root) => {
+            let set = inner.set_workdir(root, false);
+            set.map_err(|cause| cannot_open(dir, &cause))?;
+            Ok(inner)
+        }
+        Some(_) | None => Err(Error::unsafe_repo(format!(
+            "{} is a git directory, and its working tree lies elsewhere",
+            inner.path().display()
+        ))
+        .hint("run evolve in the working tree, or name that with `-C DIR`")),
     }
 }
 
