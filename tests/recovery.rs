@@ -6,8 +6,8 @@ use std::process::{Child, Command};
 use serde_json::Value;
 
 use crate::harness::{
-    EVOLVE_PID, TestRepo, assert_gone, finish, is_alive, pid_in, signal, signal_pid, wait_until,
-    with_git,
+    EVOLVE_PID, TestRepo, assert_gone, finish, is_alive, output, pid_in, signal, signal_pid,
+    wait_until, with_git,
 };
 
 /// Says that it is there, and would sleep far longer than any test may take.
@@ -651,6 +651,31 @@ fn a_commit_that_somebody_made_after_a_crash_is_theirs_even_where_the_agent_made
     assert_eq!(repo.each("result"), ["interrupted"]);
     assert_eq!(repo.git(&["merge-base", &mine, "HEAD"]), mine);
     assert!(repo.has("mine") && repo.has("half"));
+}
+
+#[test]
+fn whoever_takes_the_work_of_a_dead_session_back_himself_is_left_alone_and_the_history_agrees() {
+    for takes_back in [
+        "git revert --no-edit HEAD",
+        "git reset -q --hard HEAD~1; git commit -q --allow-empty -m own",
+        "git revert --no-edit HEAD; touch later; git add later; git commit -qm later",
+    ] {
+        let repo = repo();
+        crash_after(&repo, "touch half; git add half; git commit -qm half");
+        output(repo.command("sh").args(["-c", takes_back]));
+        let theirs = repo.head();
+        repo.agent_does(&["touch a"]);
+        let run = repo.run(&[]).expect(11);
+        assert!(!run.stdout.contains("was undone"), "{}", run.stdout);
+        let record = repo.newest();
+        assert_eq!(record["result"], "interrupted", "{takes_back}");
+        assert_eq!(record["reverted_to"], Value::Null, "{takes_back}");
+        assert_eq!(record["commit_sha"], theirs, "{takes_back}");
+        repo.evolve(&["audit"]).expect(0);
+        repo.run(&["--max-cycles=1"]).expect(0);
+        repo.evolve(&["audit"]).expect(0);
+        assert_sound(&repo);
+    }
 }
 
 #[test]

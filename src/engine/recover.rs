@@ -262,8 +262,8 @@ fn undo(
     let content = workspace
         .repo
         .content(&workspace.repo.tree_of(&settled.commit)?)?;
-    let was_undone = settled.commit != start.commit && content == start.content;
-    record.reverted_to = was_undone.then(|| start.commit.clone());
+    // Not by the content alone: whoever took the agent's work back himself made no commit of `evolve`'s.
+    record.reverted_to = settled.was_undone.then(|| start.commit.clone());
     record.commit_sha = settled.commit;
     record.content = Some(content);
     record.notes.extend(settled.notes);
