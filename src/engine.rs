@@ -43,7 +43,8 @@ pub async fn run(session: &Session, progress: &mut Progress) -> Result<Ending> {
             (of_error(&error), Some(error))
         }
     };
-    if let Some(branch) = session.home().head().ok().and_then(|head| head.branch) {
+    // Without a look at any object: an agent may have damaged what is in this process's memory.
+    if let (None, Ok(Some(branch))) = (&error, session.home().symbolic_head()) {
         // What is cut short here was cut short before, and is closed all the same.
         let _ = until_free(session, &branch).await;
     }
