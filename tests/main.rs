@@ -10,6 +10,7 @@ mod clean;
 mod commands;
 mod cycle;
 mod demo;
+mod embedded;
 mod environments;
 mod fenced;
 mod formats;

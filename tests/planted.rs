@@ -58,6 +58,10 @@ plant() {
     echo changed >>"$1/x"; sleep 0.02; touch "$1/x"
 }
 new() { git init -q "$1"; echo 1 >"$1/x"; git -C "$1" add x; git -C "$1" -c user.name=n -c user.email=n commit -qm n; }
+named() {
+    git config -f .gitmodules "submodule.$1.path" "$1"; git config -f .gitmodules "submodule.$1.url" ./x
+    git add .gitmodules "$1"
+}
 "#;
 
 /// What an agent does with repositories in the tree.
@@ -65,21 +69,17 @@ const NESTED: [(&str, &str); 17] = [
     ("a new one", "new sub; plant sub"),
     (
         "a new one, committed as a submodule",
-        "new sub; git add sub; git commit -qm sub; plant sub",
+        "new sub; named sub; git commit -qm sub; plant sub",
     ),
     (
         "a new one, committed, that no look at submodules is to miss",
-        "new sub; git add sub; git config -f .gitmodules submodule.sub.path sub; git config -f .gitmodules submodule.sub.url ./x
-         git config -f .gitmodules submodule.sub.ignore none; git add .gitmodules; git commit -qm sub; plant sub",
+        "new sub; git config -f .gitmodules submodule.sub.ignore none; named sub; git commit -qm sub; plant sub",
     ),
     (
         "a new one in a folder",
-        "mkdir -p d; new d/sub; git add d/sub; git commit -qm sub; plant d/sub",
+        "mkdir -p d; new d/sub; named d/sub; git commit -qm sub; plant d/sub",
     ),
-    (
-        "one in a tracked file's place",
-        "rm b; new b; plant b",
-    ),
+    ("one in a tracked file's place", "rm b; new b; plant b"),
     ("the settings of a submodule", "plant sm"),
     ("the settings of a submodule within one", "plant sm/deep"),
     ("the settings of one with a folder for .git", "plant old"),
@@ -427,7 +427,7 @@ fn what_an_agent_plants_is_no_way_out_of_a_sandbox() {
         let repo = repository();
         repo.agent_does(&[&format!(
             "touch a\n{PLANT}\n(echo direct >\"$OUT/ran\") || echo denied >denied
-             new sub; git add sub; git commit -qm sub; plant sub; plant old; plant sm"
+             new sub; named sub; git commit -qm sub; plant sub; plant old; plant sm"
         )]);
         repo.run(&["--max-cycles=1", mode]).expect(0);
         assert!(repo.has("denied"), "{mode}: the agent is not held back");

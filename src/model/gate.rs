@@ -37,6 +37,8 @@ pub struct Change {
     pub goalposts: Vec<String>,
     /// The user's own files that the change took into a commit.
     pub taken: Vec<String>,
+    /// What of the work is in no commit that the user can have, in words.
+    pub unheld: Vec<String>,
     /// How many goals it added to GOALS.yaml.
     pub goals_added: usize,
 }
@@ -55,7 +57,10 @@ impl Change {
 
     /// Says whether the change is undone whatever the goals say, so that nothing needs to be measured.
     pub fn is_condemned(&self) -> bool {
-        self.rewritten.is_some() || !self.goalposts.is_empty() || !self.taken.is_empty()
+        self.rewritten.is_some()
+            || [&self.goalposts, &self.taken, &self.unheld]
+                .iter()
+                .any(|found| !found.is_empty())
     }
 }
 
@@ -161,6 +166,12 @@ fn regression(evidence: &Evidence<'_>, newly_failing: &[String]) -> Option<Strin
         return Some(format!(
             "took a file of the user's: {}",
             change.taken.join(", ")
+        ));
+    }
+    if !change.unheld.is_empty() {
+        return Some(format!(
+            "left what no commit holds: {}",
+            change.unheld.join(", ")
         ));
     }
     if let Err(why) = &evidence.after {
@@ -407,6 +418,17 @@ mod tests {
                 (Undo, Regressed, "took a file of the user's: notes"),
             ),
             (
+                made(Change {
+                    unheld: words("d is a repository"),
+                    ..Change::default()
+                }),
+                (
+                    Undo,
+                    Regressed,
+                    "left what no commit holds: d is a repository",
+                ),
+            ),
+            (
                 Case {
                     after: None,
                     ..Case::good()
@@ -482,19 +504,20 @@ mod tests {
     fn case() -> impl Strategy<Value = Case> {
         let results = || prop::sample::select(vec!["fp", "pp", "ff", "ps", "sp", "sf", "p-", "ss"]);
         let words = || prop::collection::vec("[a-z]{1,3}", 0..2);
-        let change = (any::<bool>(), words(), words(), words(), any::<bool>());
-        let change =
-            change.prop_map(
-                |(is_made, by_others, goalposts, taken, is_rewritten)| Change {
-                    is_made,
-                    suspect: Suspect::Nobody,
-                    by_others,
-                    rewritten: is_rewritten.then(|| "amended".to_owned()),
-                    goalposts,
-                    taken,
-                    goals_added: 0,
-                },
-            );
+        let lists = (words(), words(), words(), words());
+        let change = (any::<bool>(), lists, any::<bool>());
+        let change = change.prop_map(
+            |(is_made, (by_others, goalposts, taken, unheld), is_rewritten)| Change {
+                is_made,
+                suspect: Suspect::Nobody,
+                by_others,
+                rewritten: is_rewritten.then(|| "amended".to_owned()),
+                goalposts,
+                taken,
+                unheld,
+                goals_added: 0,
+            },
+        );
         let task = prop::sample::select(vec![Task::Goal("a".to_owned()), item()]);
         let agent = prop::sample::select(vec![AgentEnd::Done, AgentEnd::Badly("ended".to_owned())]);
         let maybe = || prop::option::of(Just("words"));

@@ -221,6 +221,11 @@ pub fn submodules(listed: &[u8]) -> Vec<Vec<u8>> {
     lines.filter_map(path).collect()
 }
 
+/// Returns the git directory of the repository at this path, which may be anybody's; none if there is none in a plain folder.
+pub fn git_dir_at(root: &Path, path: &[u8]) -> Option<PathBuf> {
+    Module::at(root, path).map(|module| module.git_dir())
+}
+
 impl Module {
     /// Looks at the repository of the submodule at this path; none if there is none in a plain folder.
     fn at(root: &Path, path: &[u8]) -> Option<Module> {

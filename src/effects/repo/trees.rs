@@ -1,6 +1,8 @@
 //! Trees and blobs: what differs between two, what content is, and trees built with another ledger. No ref is touched.
 
 use std::cmp::Ordering;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use git2::{ErrorCode, FileMode, ObjectType, Oid};
@@ -184,6 +186,16 @@ impl Repo {
             tree.get_path(Path::new(path))
                 .is_ok_and(|entry| entry.kind() == Some(ObjectType::Blob))
         })
+    }
+
+    /// Says whether a tree holds a folder at `path`.
+    pub fn is_folder(&self, tree: &str, path: &[u8]) -> bool {
+        let path = Path::new(OsStr::from_bytes(path));
+        let is_tree = |tree: git2::Tree<'_>| {
+            let entry = tree.get_path(path);
+            entry.is_ok_and(|entry| entry.kind() == Some(ObjectType::Tree))
+        };
+        self.tree(tree).is_ok_and(is_tree)
     }
 
     /// Returns the id of what stands at `path` in a tree.

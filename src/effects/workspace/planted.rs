@@ -63,6 +63,10 @@ impl Workspace<'_> {
     }
 
     fn kind_of(&self, start: &Start, folder: &[u8]) -> Result<Folder> {
+        // As the start had it: an agent may have told the index that the user's folder is a submodule.
+        if self.repo.is_folder(&start.tree, folder) || start.kept.is_ousted_by(folder) {
+            return Ok(Folder::Ours);
+        }
         let (git, below) = self.around(folder);
         // A submodule's place is no folder of files, nor is what lies in it.
         let arguments = ["ls-files", "--stage", "-z"];
@@ -76,7 +80,7 @@ impl Workspace<'_> {
         let path = OsStr::from_bytes(below);
         let arguments = ["ls-files", "-z", "--"].map(OsStr::new);
         let tracked = git.run(&[&arguments[..], &[path]].concat())?;
-        if !tracked.is_empty() || start.kept.is_ousted_by(folder) {
+        if !tracked.is_empty() {
             return Ok(Folder::Ours);
         }
         match is_ignored(&git, path)? {

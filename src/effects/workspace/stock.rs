@@ -80,7 +80,9 @@ impl Workspace<'_> {
         };
         let tip_tree = self.repo.tree_of(&tip)?;
         let mut files = Vec::new();
-        for difference in self.repo.differences(&start.tree, &tip_tree)? {
+        let differences = self.repo.differences(&start.tree, &tip_tree)?;
+        change.unheld = self.unheld(&tip, &differences, start)?;
+        for difference in differences {
             if is_ledger_path(&difference.path) {
                 continue;
             }

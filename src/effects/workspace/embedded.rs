@@ -1,0 +1,150 @@
+//! Repositories that a change made part of the tree: a commit of this one holds only which commit they are on. What they
+//! hold counts where somebody else can get it, and the files that were tracked here may not go into one.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use super::{Start, Workspace};
+use crate::effects::files;
+use crate::effects::guard::modules;
+use crate::effects::repo::{Difference, Entry, SUBMODULE};
+use crate::error::Result;
+use crate::model::exact;
+
+/// The file that says where submodules come from.
+const GITMODULES: &str = ".gitmodules";
+/// The settings in it that say so.
+const NAMED: &str = r"^submodule\..*\.(path|url)$";
+/// Where git keeps what a repository's origin has.
+const OF_ORIGIN: [&str; 2] = ["refs/remotes", "refs/tags"];
+/// The most bytes of a file with refs, and the most entries of their folders that are looked at.
+const REFS_LIMIT: (u64, usize) = (16 << 20, 10_000);
+
+impl Workspace<'_> {
+    /// Says what of the work is in no commit that the user can have: files of the start that lie in a repository of the agent's
+    /// now, a repository that nobody knows an origin of, and a commit in a slot's submodule that is nowhere else.
+    pub(super) fn unheld(
+        &self,
+        tip: &str,
+        differences: &[Difference],
+        start: &Start,
+    ) -> Result<Vec<String>> {
+        let is_module = |entry: &Option<Entry>| {
+            let entry = entry.as_ref().filter(|entry| entry.mode == SUBMODULE);
+            entry.map(|entry| entry.id.clone())
+        };
+        let changed: Vec<_> = differences
+            .iter()
+            .filter_map(|one| Some((one, is_module(&one.new)?)))
+            .collect();
+        if changed.is_empty() {
+            return Ok(Vec::new());
+        }
+        let (of_start, files): (Vec<_>, Vec<_>) = differences
+            .iter()
+            .filter(|one| one.old.is_some())
+            .partition(|one| is_module(&one.old).is_some());
+        let files: BTreeSet<&[u8]> = files.iter().map(|one| &one.path[..]).collect();
+        let known: BTreeSet<String> = of_start
+            .iter()
+            .filter_map(|one| is_module(&one.old))
+            .collect();
+        let named = self.named_modules(tip)?;
+        let mut found = Vec::new();
+        for (one, id) in changed {
+            let path = &one.path;
+            let shown = String::from_utf8_lossy(path);
+            let below = [path, &b"/"[..]].concat();
+            let inside = files.range(&below[..]..).next();
+            let held_files = files.contains(&path[..])
+                || inside.is_some_and(|file| file.starts_with(&below))
+                || start.kept.is_ousted_by(path);
+            if held_files {
+                found.push(format!(
+                    "files of this repository were put into one of the agent's: {shown}"
+                ));
+            } else if one.old.is_none() && !named.contains(path) {
+                found.push(format!(
+                    "{shown} is a repository of the agent's, and {GITMODULES} names no url for it"
+                ));
+            } else if self.repo.is_slot && !known.contains(&id) && !self.is_of_origin(path, &id) {
+                found.push(format!(
+                    "the commit of {shown} lies only in the copy that the agent worked in"
+                ));
+            }
+        }
+        Ok(found)
+    }
+
+    /// Returns the paths that `.gitmodules` names a url for in a commit.
+    fn named_modules(&self, tip: &str) -> Result<BTreeSet<Vec<u8>>> {
+        let blob = format!("--blob={tip}:{GITMODULES}");
+        let arguments = ["config", "-z", &blob, "--get-regexp", NAMED];
+        let listed = match self.repo.git.run(&arguments) {
+            Ok(listed) => listed,
+            Err(error) if error.is_of_machine() || error.is_halt() => return Err(error),
+            // There is none, it names none, or it cannot be read.
+            Err(_) => return Ok(BTreeSet::new()),
+        };
+        let (mut paths, mut with_url) = (Vec::new(), BTreeSet::new());
+        for setting in listed.split(|byte| *byte == 0) {
+            let Some(end) = setting.iter().position(|byte| *byte == b'\n') else {
+                continue;
+            };
+            let (name, value) = (&setting[..end], &setting[end + 1..]);
+            if let Some(name) = name.strip_suffix(b".path") {
+                paths.push((name.to_vec(), value.to_vec()));
+            } else if let Some(name) = name.strip_suffix(b".url")
+                && !value.trim_ascii().is_empty()
+            {
+                with_url.insert(name.to_vec());
+            }
+        }
+        paths.retain(|(name, _)| with_url.contains(name));
+        Ok(paths.into_iter().map(|(_, path)| path).collect())
+    }
+
+    /// Says whether a submodule's repository has this commit from its origin: a branch or tag there is on it. Reads files
+    /// alone: git does not go into a repository that an agent made.
+    fn is_of_origin(&self, path: &[u8], id: &str) -> bool {
+        let Some(git_dir) = modules::git_dir_at(&self.repo.root, path) else {
+            return false;
+        };
+        let packed = files::read_bounded(&git_dir.join("packed-refs"), REFS_LIMIT.0);
+        let packed = exact::decode(&packed.ok().flatten().unwrap_or_default());
+        let is_of_origin = |name: &str| OF_ORIGIN.iter().any(|folder| name.starts_with(folder));
+        let is_packed = packed.lines().any(|line| match line.split_once(' ') {
+            Some((value, name)) => value == id && is_of_origin(name),
+            // What a tag leads to.
+            None => line.strip_prefix('^') == Some(id),
+        });
+        is_packed
+            || OF_ORIGIN
+                .iter()
+                .any(|it| is_ref_below(&git_dir.join(it), id))
+    }
+}
+
+/// Says whether a file below a folder of refs holds this id.
+fn is_ref_below(folder: &Path, id: &str) -> bool {
+    let mut folders = vec![folder.to_owned()];
+    let mut seen = 0;
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+            seen += 1;
+            if seen > REFS_LIMIT.1 {
+                return false;
+            }
+            if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                folders.push(entry.path());
+                continue;
+            }
+            let held = files::read_bounded(&entry.path(), 1024).ok().flatten();
+            if held.is_some_and(|held| held.trim_ascii() == id.as_bytes()) {
+                return true;
+            }
+        }
+    }
+    false
+}
