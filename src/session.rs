@@ -188,6 +188,7 @@ impl Session {
         }
         let mut notes = opened;
         notes.extend(start.put_back_settings(&self.repo.own_places())?);
+        self.repo.look_anew()?;
         notes.extend(self.put_back_programs(start)?.notes);
         notes.extend(self.workspace().clear_pipes(start)?);
         notes.extend(start.hold_users(&self.repo)?);
@@ -246,6 +247,7 @@ impl Session {
             }
             None => {
                 let mut put_back = start.put_back_settings(&self.repo.own_places())?;
+                self.repo.look_anew()?;
                 put_back.extend(start.hold_users(&self.repo)?);
                 let repo = self.repo.reopened()?;
                 let mut stock = Workspace { repo: &repo }.take_stock(start)?;

@@ -13,6 +13,7 @@ mod demo;
 mod embedded;
 mod environments;
 mod fenced;
+mod forged;
 mod formats;
 mod git_folder;
 mod granted;

@@ -7,6 +7,8 @@
 //!
 //! No call looks into submodules or other repositories in the tree by itself; `guard::modules` states the rule.
 
+pub mod pack;
+
 use std::ffi::{OsStr, OsString};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -24,8 +26,9 @@ use crate::error::{Error, Kind, NO_GIT, Result};
 
 /// Settings that keep the repository's own configuration from running anything, and what git has written on the disk before
 /// it says so. Git does not know the last one before 2.36, and passes over it then. Its way to sync many objects at once
-/// (`core.fsyncMethod=batch`) is not for us: where it fails, the index names objects that are nowhere.
-const HARDENING: [&str; 9] = [
+/// (`core.fsyncMethod=batch`) is not for us: where it fails, the index names objects that are nowhere. What is derived from
+/// objects is not asked: it can say of them what it likes.
+const HARDENING: [&str; 11] = [
     "core.hooksPath=/dev/null",
     "core.fsmonitor=false",
     "gc.auto=0",
@@ -35,6 +38,8 @@ const HARDENING: [&str; 9] = [
     "protocol.ext.allow=never",
     "advice.graftFileDeprecated=false",
     "core.fsync=all",
+    "core.commitGraph=false",
+    "core.multiPackIndex=false",
 ];
 
 /// What keeps it from asking, opening and being told otherwise.

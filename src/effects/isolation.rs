@@ -124,7 +124,7 @@ impl Isolation {
             modes::open_folder(&root.join(folder));
         };
         pipes::clear(root, &mut enter, &mut quarantine)?;
-        mirror::clear_damaged_in(&self.slot.root, start.since, &mut quarantine)?;
+        mirror::clear_damaged_in(&self.slot.root, &mut quarantine)?;
         let Some(repo) = self.slot.reclaim(&self.user)? else {
             return Ok(None);
         };
@@ -134,6 +134,11 @@ impl Isolation {
             // What a git that was killed left would be in the way of the next one.
             (Workspace { repo: &self.user }).clear_locks(start)?;
             return Err(cause);
+        }
+        // Every object was looked at on its way here: who leads to whom is not for the slot to say.
+        if stock.change.rewritten.is_none() && !self.user.descends(&stock.tip, &start.commit)? {
+            stock.change.rewritten =
+                Some("the work does not go on from the commit it started from".to_owned());
         }
         Ok(Some(stock))
     }

@@ -9,10 +9,12 @@
 //! there is no copy, and that is said.
 
 mod copy;
+mod derived;
 mod fresh;
 mod logs;
 mod names;
 mod objects;
+mod packs;
 mod store;
 pub mod way_back;
 mod worktrees;
@@ -170,6 +172,10 @@ impl Mirror {
                     "objects of git were damaged or removed and are whole again: {lent} in {shown}"
                 ));
             }
+            if place.live == self.common {
+                // Libgit2 does not look anew at objects without it.
+                files::make_folder(&place.live.join("objects/pack"))?;
+            }
             if self.is_own(&place) {
                 worktrees::make_folders(&place)?;
             } else if worktrees::give_back(&place, quarantine)? {
@@ -180,16 +186,35 @@ impl Mirror {
         Ok(notes)
     }
 
-    /// Moves objects away that came anew and are not whole. Where there is no copy, those count as new that were changed since a
-    /// time, in seconds since 1970. To be done before a repository is opened.
+    /// Moves links away that came to stand for folders of objects. Where there is no copy, those count as new that were made since
+    /// a time, in seconds since 1970. To be done before anything is read or written there.
+    pub fn clear_links(&self, since: i64, quarantine: &mut Quarantine) -> Result<()> {
+        self.in_each(since, |git_dir, new| {
+            fresh::clear_links(git_dir, new, quarantine)
+        })
+    }
+
+    /// Moves objects and packs away that came anew and cannot be relied on, and removes what is derived from objects and
+    /// changed; `since` as above. To be done before a repository is opened.
     pub fn clear_damaged(&self, since: i64, quarantine: &mut Quarantine) -> Result<()> {
+        self.in_each(since, |git_dir, new| fresh::clear(git_dir, new, quarantine))
+    }
+
+    /// Does something in each git directory, with its path for people.
+    fn in_each(
+        &self,
+        since: i64,
+        mut clear: impl FnMut((&Path, &Path), &New<'_>) -> Result<()>,
+    ) -> Result<()> {
         if !self.whole().is_file() || !self.is_of_same() {
             let git_dir = (self.common.as_path(), Path::new(".git"));
-            return fresh::clear(git_dir, &New::Since(since), quarantine);
+            return clear(git_dir, &New::Since(since));
         }
-        self.git_dirs().iter().try_for_each(|place| {
+        let places = self.git_dirs().into_iter();
+        places.filter(Place::is_in_place).try_for_each(|place| {
+            let place = &place;
             let git_dir = (place.live.as_path(), place.shown.as_path());
-            fresh::clear(git_dir, &New::Beside(&place.copy), quarantine)
+            clear(git_dir, &New::Beside(place, since))
         })
     }
 
@@ -365,13 +390,14 @@ impl Mirror {
     }
 }
 
-/// Moves loose objects of a repository of the agent's own away that were changed since a time and are not whole.
-pub fn clear_damaged_in(root: &Path, since: i64, quarantine: &mut Quarantine) -> Result<()> {
+/// Does the same in a repository of the agent's own, in which all objects are new.
+pub fn clear_damaged_in(root: &Path, quarantine: &mut Quarantine) -> Result<()> {
     let git_dir = root.join(".git");
     match fs::symlink_metadata(&git_dir) {
         Ok(meta) if meta.is_dir() => {
             let git_dir = (git_dir.as_path(), Path::new(".git"));
-            fresh::clear(git_dir, &New::Since(since), quarantine)
+            fresh::clear_links(git_dir, &New::All, quarantine)?;
+            fresh::clear(git_dir, &New::All, quarantine)
         }
         Ok(_) | Err(_) => Ok(()),
     }
@@ -407,6 +433,14 @@ struct Place {
 }
 
 impl Place {
+    /// Says whether no part of the path below the one that was copied as a whole leads elsewhere.
+    fn is_in_place(&self) -> bool {
+        let depth = self.below.components().count();
+        let way = self.live.ancestors().take(depth);
+        way.into_iter()
+            .all(|it| fs::symlink_metadata(it).is_ok_and(|meta| meta.is_dir()))
+    }
+
     /// Returns the name by which a path below this git directory is noted.
     fn name_of(&self, path: &Path) -> String {
         self.below.join(path).to_string_lossy().into_owned()

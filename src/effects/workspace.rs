@@ -108,10 +108,13 @@ impl Start {
     pub fn put_back_settings(&self, places: &Places) -> Result<Vec<String>> {
         let mut quarantine = Quarantine::of(&places.private, &self.session, self.cycle);
         pipes::clear_git(places, &mut quarantine)?;
+        let mirror = Mirror::of(places).ok();
+        let mirror = mirror.filter(|_| !self.guarded.is_empty());
+        if let Some(mirror) = &mirror {
+            mirror.clear_links(self.since, &mut quarantine)?;
+        }
         let mut notes = self.guarded.put_back_settings(places, &mut quarantine)?;
-        if let Ok(mirror) = Mirror::of(places)
-            && !self.guarded.is_empty()
-        {
+        if let Some(mirror) = &mirror {
             mirror.clear_damaged(self.since, &mut quarantine)?;
             notes.extend(mirror.give_back(&mut quarantine)?);
         }

@@ -59,6 +59,12 @@ impl Linked {
     pub fn of(&self, name: &str) -> Option<&Note> {
         self.0.get(name)
     }
+
+    /// Says whether a linked original is what it was when that was noted.
+    pub fn is_of(&self, name: &str, original: &Metadata) -> bool {
+        self.of(name)
+            .is_some_and(|note| note.stamp == stamp(original))
+    }
 }
 
 /// All that is noted beside one copy.
@@ -82,9 +88,7 @@ impl Noted {
     /// Says whether nobody touched an original since its copy was made.
     pub fn is_as_copied(&self, name: &str, original: &Metadata, copy: &Metadata) -> bool {
         if is_one_file(original, copy) {
-            let note = self.linked.of(name);
-            return self.store.is_of(name, original)
-                || note.is_some_and(|note| note.stamp == stamp(original));
+            return self.store.is_of(name, original) || self.linked.is_of(name, original);
         }
         original.is_file()
             && original.len() == copy.len()

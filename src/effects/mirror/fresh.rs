@@ -1,58 +1,128 @@
-//! Objects that came anew and are not whole go to the quarantine: libgit2 reads a loose one that was cut short for ever, git
-//! takes one that is there for good and does not write it again, and a pack that is damaged is complained of ever after.
+//! What came anew among objects and cannot be relied on goes, before anything reads an object: folders behind links, what is
+//! derived from objects (`derived`), packs that are not what their index says (`packs`), and loose objects that are not whole:
+//! libgit2 reads one that was cut short for ever, and git takes one that is there for good and does not write it again.
 
-use std::collections::BTreeMap;
-use std::fs::{self, File};
-use std::io::Result as IoResult;
-use std::os::unix::fs::{FileExt, MetadataExt};
+use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use super::copy::{TRAILER, trailer};
+use super::copy::Linked;
 use super::names::is_loose;
-use super::objects::{ends_in_own_digest, hex, is_object, loose_id};
+use super::objects::{is_object, loose_id};
+use super::{Place, derived, packs};
+use crate::effects::files::is_beneath;
 use crate::effects::quarantine::Quarantine;
 use crate::error::{Error, Result};
 
-/// The largest pack that is read to see whether it is whole; of a larger one it is seen that it goes with its index.
-const READ_LIMIT: u64 = 1 << 30;
-
-/// Which objects came anew in a git directory.
+/// What came anew in a git directory.
 pub enum New<'a> {
-    /// Those that its copy does not have.
-    Beside(&'a Path),
-    /// Those that were changed since then, in seconds since 1970; where there is no copy.
+    /// What its copy does not have; what is derived from objects counts as new where it changed since then, too, in seconds
+    /// since 1970.
+    Beside(&'a Place, i64),
+    /// What was changed since then; where there is no copy.
     Since(i64),
+    /// All of it.
+    All,
 }
 
 impl New<'_> {
-    fn holds(&self, object: &Path, meta: &fs::Metadata) -> bool {
+    /// Says whether an object, or a file of a pack, is new.
+    pub fn holds(&self, object: &Path, meta: &fs::Metadata) -> bool {
         match self {
-            New::Beside(copy) => fs::symlink_metadata(copy.join(object)).is_err(),
+            New::Beside(place, _) => fs::symlink_metadata(place.copy.join(object)).is_err(),
             New::Since(since) => meta.ctime() >= *since,
+            New::All => true,
+        }
+    }
+
+    /// Says whether something is new or was changed. Its bytes are not asked: an agent may know what the copy holds.
+    pub fn has_changed(&self, git_dir: &Path, path: &Path) -> bool {
+        let name = path.as_os_str().as_encoded_bytes();
+        let Ok(meta) = fs::symlink_metadata(git_dir.join(path)) else {
+            return false;
+        };
+        if !is_beneath(git_dir, name) {
+            return false;
+        }
+        match self {
+            New::Beside(place, since) => match fs::symlink_metadata(place.copy.join(path)) {
+                Ok(copy) => meta.ctime() >= *since && !place.is_link_as_noted(path, (&meta, &copy)),
+                Err(_) => true,
+            },
+            New::Since(_) | New::All => self.holds(path, &meta),
+        }
+    }
+
+    /// Says whether a link was there before.
+    fn has_link(&self, git_dir: &Path, path: &Path) -> bool {
+        let leads_to = |folder: &Path| fs::read_link(folder.join(path)).ok();
+        match self {
+            New::Beside(place, _) => leads_to(&place.copy) == leads_to(git_dir),
+            New::Since(since) => {
+                let meta = fs::symlink_metadata(git_dir.join(path));
+                meta.is_ok_and(|meta| meta.ctime() < *since)
+            }
+            New::All => false,
         }
     }
 }
 
-/// Moves those away that are not whole; `shown` is the git directory's path for people.
+impl Place {
+    /// Says whether a file is a link to its copy, and what it was when that was made.
+    fn is_link_as_noted(&self, path: &Path, (meta, copy): (&fs::Metadata, &fs::Metadata)) -> bool {
+        let is_link = (meta.dev(), meta.ino()) == (copy.dev(), copy.ino());
+        is_link && Linked::read(&self.folder).is_of(&self.name_of(path), meta)
+    }
+}
+
+/// Moves links away that stand for folders of objects: what they lead to is nobody's to look after. To be done before
+/// anything below is looked at; `shown` is the git directory's path for people.
+pub fn clear_links(
+    (git_dir, shown): (&Path, &Path),
+    new: &New<'_>,
+    quarantine: &mut Quarantine,
+) -> Result<()> {
+    let objects = Path::new("objects");
+    let mut links = Vec::new();
+    let is_link = |path: &Path| {
+        let meta = fs::symlink_metadata(git_dir.join(path));
+        meta.is_ok_and(|meta| meta.is_symlink())
+    };
+    if is_link(objects) {
+        links.push(objects.to_owned());
+    } else {
+        let entries = fs::read_dir(git_dir.join(objects));
+        let entries = entries.into_iter().flatten().flatten();
+        let entries = entries.filter(|entry| entry.file_type().is_ok_and(|it| it.is_symlink()));
+        links.extend(entries.map(|entry| objects.join(entry.file_name())));
+    }
+    links.retain(|path| !new.has_link(git_dir, path));
+    for path in links {
+        quarantine.take_from(git_dir, &path, &shown.join(&path))?;
+    }
+    Ok(())
+}
+
+/// Removes or moves away what cannot be relied on.
 pub fn clear(
     (git_dir, shown): (&Path, &Path),
     new: &New<'_>,
     quarantine: &mut Quarantine,
 ) -> Result<()> {
-    for pack in packs(git_dir) {
-        let is_new = |file: &PathBuf| {
-            let meta = fs::symlink_metadata(git_dir.join(file));
-            let is_it = file.extension().is_some_and(|it| it == "pack");
-            is_it && meta.is_ok_and(|meta| new.holds(file, &meta))
-        };
-        if pack.iter().any(is_new)
-            && !is_pack(git_dir, &pack).map_err(|cause| Error::io("read", git_dir, cause))?
-        {
-            for file in pack {
-                quarantine.take_from(git_dir, &file, &shown.join(&file))?;
-            }
+    derived::clear(git_dir, new)?;
+    for pack in packs::untrue(git_dir, new)? {
+        for file in pack {
+            quarantine.take_from(git_dir, &file, &shown.join(&file))?;
         }
     }
+    clear_loose((git_dir, shown), new, quarantine)
+}
+
+fn clear_loose(
+    (git_dir, shown): (&Path, &Path),
+    new: &New<'_>,
+    quarantine: &mut Quarantine,
+) -> Result<()> {
     for object in loose(git_dir) {
         let file = git_dir.join(&object);
         let (Ok(meta), Some(id)) = (fs::symlink_metadata(&file), loose_id(&object)) else {
@@ -83,50 +153,6 @@ fn loose(git_dir: &Path) -> Vec<PathBuf> {
         found.extend(paths.filter(|path| path.to_str().is_some_and(is_loose)));
     }
     found
-}
-
-/// Returns the files of each pack that has an index.
-fn packs(git_dir: &Path) -> Vec<Vec<PathBuf>> {
-    let folder = Path::new("objects/pack");
-    let is_folder = [Path::new("objects"), folder]
-        .iter()
-        .all(|it| fs::symlink_metadata(git_dir.join(it)).is_ok_and(|meta| meta.is_dir()));
-    let mut packs: BTreeMap<PathBuf, Vec<PathBuf>> = BTreeMap::new();
-    let entries = is_folder.then(|| fs::read_dir(git_dir.join(folder)));
-    let entries = entries.into_iter().flatten().flatten().flatten();
-    for path in entries.map(|entry| folder.join(entry.file_name())) {
-        packs.entry(path.with_extension("")).or_default().push(path);
-    }
-    let has = |files: &[PathBuf], kind: &str| {
-        let is_it = |file: &PathBuf| file.extension().is_some_and(|it| it == kind);
-        files.iter().any(is_it)
-    };
-    let is_indexed = |files: &Vec<PathBuf>| has(files, "pack") && has(files, "idx");
-    packs.into_values().filter(is_indexed).collect()
-}
-
-/// Says whether a pack and its index are whole, and go together.
-fn is_pack(git_dir: &Path, files: &[PathBuf]) -> IoResult<bool> {
-    let Some(stem) = files.first().map(|file| git_dir.join(file)) else {
-        return Ok(true);
-    };
-    let (pack, index) = (stem.with_extension("pack"), stem.with_extension("idx"));
-    let length = |file: &Path| -> IoResult<Option<u64>> {
-        let meta = fs::symlink_metadata(file)?;
-        Ok(meta.is_file().then_some(meta.len()))
-    };
-    let (Some(length), Some(of_index)) = (length(&pack)?, length(&index)?) else {
-        return Ok(false);
-    };
-    if length <= TRAILER || of_index <= 2 * TRAILER {
-        return Ok(false);
-    }
-    // An index ends with the last bytes of its pack, and with a digest of itself.
-    let mut ends = [0; 2 * TRAILER as usize];
-    File::open(&index)?.read_exact_at(&mut ends, of_index - 2 * TRAILER)?;
-    Ok(hex(&ends[..TRAILER as usize]) == trailer(&pack)?
-        && (length > READ_LIMIT || ends_in_own_digest(&pack, None)?)
-        && (of_index > READ_LIMIT || ends_in_own_digest(&index, None)?))
 }
 
 fn folders_in(git_dir: &Path, folder: &Path) -> Vec<PathBuf> {

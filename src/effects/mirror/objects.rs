@@ -14,6 +14,7 @@ use super::copy::{self, Noted, TRAILER};
 use super::names;
 use super::{Place, lend_file};
 use crate::effects::files;
+use crate::effects::git;
 use crate::effects::modes;
 use crate::effects::quarantine::Quarantine;
 use crate::effects::repo::objects::Objects;
@@ -137,20 +138,28 @@ impl<'a> Keeper<'a> {
             return Ok(false);
         }
         let (live, kept) = (self.place.live.join(path), self.place.copy.join(path));
-        let look = || -> IoResult<bool> {
+        let failed = |cause| Error::io("look at", &live, cause);
+        let look = || -> IoResult<Option<bool>> {
             let is = fs::symlink_metadata(&live)?;
             if !is.is_file() {
-                return Ok(true);
+                return Ok(Some(true));
             }
             modes::open_to_read(&live, MODE);
             modes::open_to_read(&kept, MODE);
             if !self.is_linked(path) && copy::is_same(&live, &kept)? {
                 copy::note_unchanged(&kept, &is)?;
-                return Ok(false);
+                return Ok(Some(false));
             }
-            Ok(!self.is_sound(&live, path)?)
+            let is_sound = self.is_sound(&live, path)?;
+            let says_all = self.is_linked(path) || !is_in_pack(path);
+            Ok((says_all || !is_sound).then_some(!is_sound))
         };
-        look().map_err(|cause| Error::io("look at", &live, cause))
+        if let Some(is_damaged) = look().map_err(failed)? {
+            return Ok(is_damaged);
+        }
+        // Well-formed, and not what its copy is: an index can say of its pack what it likes.
+        Ok(self.is_sound(&kept, path).map_err(failed)?
+            || !git::pack::is_true(&live.with_extension("pack"))?)
     }
 
     /// Says whether the copy and the original are one file.

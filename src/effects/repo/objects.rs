@@ -7,8 +7,20 @@ use std::path::Path;
 
 use git2::{Odb, Oid};
 
+use super::Repo;
 use super::failure::broken;
 use crate::error::{Error, Result};
+
+impl Repo {
+    /// Has libgit2 look anew at what it holds open of packs, and of what is derived from objects. To be done where that was
+    /// changed or taken away.
+    pub fn look_anew(&self) -> Result<()> {
+        let objects = self.inner.odb();
+        objects
+            .and_then(|objects| objects.refresh())
+            .map_err(broken("look at the objects"))
+    }
+}
 
 /// The objects of one folder.
 pub struct Objects {
