@@ -148,6 +148,127 @@ fn a_folder_that_the_user_keeps_shut_stays_so_also_where_an_undo_writes_in_it() 
     }
 }
 
+/// What users, packagers and other programs shut by themselves.
+const SHUT_BEFORE: [(&str, u32); 9] = [
+    ("tracked", 0o444),
+    ("secret.key", 0o400),
+    ("run.sh", 0o555),
+    ("unt/f", 0o400),
+    (".git/credentials", 0o400),
+    (".git/config", 0o400),
+    (".git/hooks/pre-push", 0o555),
+    (".git/lfs/objects/aa/bb/aabb", 0o444),
+    (".git/annex/objects/a/K/K", 0o444),
+];
+
+/// A lived-in repository with files that were shut before any agent.
+fn shut_before(is_normal_user: bool) -> TestRepo {
+    let repo = TestRepo::with_goals(
+        "  - {id: a, description: d, check: test -e a, weight: 5}\n  - {id: kept, description: d, check: test -e sub/kept, weight: 3}\n  - {id: c, description: d, check: test -e c, weight: 1}\n",
+    );
+    for name in ["sub/kept", "tracked", "secret.key", "run.sh"] {
+        repo.write(name, "one\n");
+    }
+    set(&repo, "run.sh", 0o755);
+    repo.commit_all("second");
+    // Objects are shut in there, too.
+    repo.git(&["init", "--quiet", "nested"]);
+    repo.write("nested/f", "");
+    repo.git(&["-C", "nested", "add", "."]);
+    repo.git(&[
+        "-C",
+        "nested",
+        "-c",
+        "user.name=n",
+        "-c",
+        "user.email=n",
+        "commit",
+        "-qm",
+        "n",
+    ]);
+    for (name, mode) in SHUT_BEFORE {
+        if !repo.has(name) {
+            repo.write(name, "\n");
+        }
+        set(&repo, name, mode);
+    }
+    set(&repo, ".git/annex/objects/a/K", 0o555);
+    match is_normal_user {
+        true => repo.by_normal_user(),
+        false => repo,
+    }
+}
+
+fn modes_before(repo: &TestRepo) -> Vec<(&'static str, u32)> {
+    let folder = [(".git/annex/objects/a/K", 0o555)];
+    let all = SHUT_BEFORE.into_iter().chain(folder);
+    all.map(|(name, _)| (name, mode(&repo.path(name))))
+        .collect()
+}
+
+#[test]
+fn what_was_shut_before_the_agent_stays_as_it_was_without_a_word() {
+    for is_normal_user in [false, true] {
+        let repo = shut_before(is_normal_user);
+        let before = modes_before(&repo);
+        assert_eq!(before[..9], SHUT_BEFORE);
+        for (script, result) in [
+            ("touch a", "improved"),
+            ("rm sub/kept; rm -f tracked; echo two >tracked", "regressed"),
+            (
+                "rm sub/kept; chmod u+w run.sh; echo two >run.sh; chmod 555 run.sh",
+                "regressed",
+            ),
+        ] {
+            let run = repo.cycle(script).expect(0);
+            assert_eq!(repo.each("result").last().unwrap(), result, "{script}");
+            assert_eq!(modes_before(&repo), before, "{script}");
+            let notes = repo.newest()["notes"].to_string();
+            for said in [&notes, &run.stdout, &run.stderr] {
+                assert!(!said.contains("is open again"), "{script}: {said}");
+                assert!(!said.contains("settings of git"), "{script}: {said}");
+            }
+            assert!(repo.quarantined().is_empty(), "{script}");
+        }
+        set(&repo, ".git/annex/objects/a/K", 0o755);
+    }
+}
+
+#[test]
+fn what_was_shut_before_and_opened_or_shut_further_by_the_agent_has_its_mode_again() {
+    for is_normal_user in [false, true] {
+        for shut in ["000", "644"] {
+            let repo = shut_before(is_normal_user);
+            let before = modes_before(&repo);
+            repo.cycle(&format!(
+                "touch a; chmod {shut} tracked secret.key unt/f .git/credentials .git/config"
+            ))
+            .expect(0);
+            assert_eq!(repo.each("result"), ["improved"], "{shut}");
+            assert_eq!(modes_before(&repo), before, "{shut}");
+            let notes = repo.newest()["notes"].to_string();
+            assert!(notes.contains("secret.key"), "{notes}");
+            set(&repo, ".git/annex/objects/a/K", 0o755);
+        }
+    }
+}
+
+#[test]
+fn a_branch_called_objects_is_kept_when_its_mode_is_taken_away() {
+    let repo = lived_in();
+    repo.git(&["branch", "objects/a/b"]);
+    repo.hand_over();
+    let places = ".git/refs/heads/objects/a/b .git/logs/refs/heads/objects/a/b";
+    repo.cycle(&format!("touch a; chmod 000 {places}"))
+        .expect(0);
+    assert_eq!(repo.each("result"), ["improved"]);
+    let notes = said(&repo);
+    assert!(!notes.contains("was removed"), "{notes}");
+    for place in places.split(' ') {
+        assert_eq!(mode(&repo.path(place)) & 0o600, 0o600, "{place}");
+    }
+}
+
 #[test]
 fn a_run_that_was_killed_after_its_agent_had_shut_everything_is_settled_by_the_next_start() {
     for shut in [

@@ -1,6 +1,7 @@
 //! Says what a slot lacks: a check that fails there on untouched code, and passes in the user's checkout, leans on files that
 //! git ignores. An agent would be paid for what no commit can mend.
 
+use crate::effects::modes::Folders;
 use crate::effects::sandbox::Inmate;
 use crate::effects::workspace::{Workspace, some_of};
 use crate::error::Result;
@@ -66,7 +67,7 @@ fn lacking(session: &Session) -> Result<Vec<String>> {
     let (status, _) = (Workspace {
         repo: session.home(),
     })
-    .look_at_all()?;
+    .look_at_all(&mut Folders::default())?;
     let lent = &session.options.provisions.link;
     let paths = status.ignored.iter().chain(&status.untracked);
     let shown = paths.map(|path| String::from_utf8_lossy(path).into_owned());

@@ -80,7 +80,7 @@ impl Mirror {
         // All of them, one after the other.
         let shut = way.iter().filter(|folder| modes::open_folder(folder));
         if shut.count() > 0 {
-            modes::open_git_dir(&self.folder, since);
+            modes::open_copies(&self.folder, since);
         }
     }
 

@@ -1,7 +1,9 @@
 //! Modes by which files and folders are shut: whoever runs an agent as a normal user is shut out himself where it takes the
-//! rights of the owner away. They are given back before anything else is looked at: folders that were there before the agent
-//! get exactly the mode that they had, everything else what its owner needs. Only what belongs to this user is touched, and no
+//! rights of the owner away. They are given back before anything else is looked at: folders that were there before the agent, and
+//! files that were shut before it, get exactly the mode that they had, everything else what its owner needs. Only what belongs to this user is touched, and no
 //! link is followed.
+
+mod git_dir;
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ffi::OsStr;
@@ -15,9 +17,11 @@ use nix::fcntl::AT_FDCWD;
 use nix::sys::stat::{FchmodatFlags, Mode, fchmodat};
 use nix::unistd::{AccessFlags, access, geteuid};
 
-use crate::effects::pipes;
+use crate::effects::files::is_beneath;
 use crate::error::{Error, Result};
 use crate::model::text;
+
+pub use git_dir::{open_copies, open_git_dir};
 
 /// What the owner needs of a folder.
 pub const FOLDER: u32 = 0o700;
@@ -27,16 +31,20 @@ const FILE: u32 = 0o600;
 const READ: u32 = 0o400;
 /// The bits of a mode.
 const BITS: u32 = 0o7777;
+/// What tells a file from a folder where both are written down (`S_IFREG`).
+const IS_FILE: u32 = 0o100_000;
 /// How many seconds a change of state may seem to be older than it is: file systems count coarser than clocks.
 const SLACK: i64 = 2;
 /// How many names a note lists.
 const SHOWN: usize = 5;
 
-/// Folders below a root, that itself among them, with their modes.
+/// Folders below a root, that itself among them, with their modes, and the files there that are shut to their owner.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Folders {
     /// By path in bytes, which are compared faster than paths are; a folder comes before what is in it.
     modes: BTreeMap<Vec<u8>, u32>,
+    /// Files that their owner may not read or not write to, with their modes.
+    files: BTreeMap<Vec<u8>, u32>,
     /// Those that cannot be looked into.
     shut: Vec<PathBuf>,
 }
@@ -57,23 +65,15 @@ impl Folders {
             .insert(path.as_os_str().as_bytes().to_vec(), mode);
     }
 
-    /// Notes all folders of a git directory but those of `evolve`'s quarantine.
-    pub fn of_git_dir(git_dir: &Path) -> Folders {
-        let mut found = Folders::default();
-        let mut folders = vec![PathBuf::new()];
-        while let Some(folder) = folders.pop() {
-            found.note(git_dir, &folder);
-            // There are no folders in those of objects.
-            let is_of_objects = folder.parent().is_some_and(|it| it.ends_with("objects"));
-            if is_of_objects || is_in_quarantine(&folder) {
-                continue;
-            }
-            let entries = fs::read_dir(git_dir.join(&folder)).into_iter().flatten();
-            let is_folder = |it: &fs::DirEntry| it.file_type().is_ok_and(|kind| kind.is_dir());
-            let below = entries.flatten().filter(is_folder);
-            folders.extend(below.map(|it| folder.join(it.file_name())));
+    /// Notes the mode of a file, if that keeps its owner from reading it or writing to it.
+    pub fn note_file(&mut self, root: &Path, path: &Path) {
+        let is_shut =
+            |meta: &Metadata| meta.is_file() && is_own(meta) && meta.mode() & FILE != FILE;
+        let meta = fs::symlink_metadata(root.join(path));
+        if let Some(meta) = meta.ok().filter(is_shut) {
+            let path = path.as_os_str().as_bytes().to_vec();
+            self.files.insert(path, meta.mode() & BITS);
         }
-        found
     }
 
     /// Returns those that are not in one of the folders `ignored`, whose names end with a slash.
@@ -91,6 +91,7 @@ impl Folders {
         let shut = self.shut.iter();
         Folders {
             modes: modes.map(|(path, mode)| (path.clone(), *mode)).collect(),
+            files: self.files.clone(),
             shut: shut
                 .filter(|it| counts(it.as_os_str().as_bytes()))
                 .cloned()
@@ -108,10 +109,25 @@ impl Folders {
         self.modes.contains_key(path.as_os_str().as_bytes())
     }
 
+    /// Says whether a file is one of those that were shut.
+    pub fn has_file(&self, path: &Path) -> bool {
+        self.files.contains_key(path.as_os_str().as_bytes())
+    }
+
+    /// Says whether a folder below a root has the mode that was noted.
+    pub fn is_as_noted(&self, root: &Path, path: &Path) -> bool {
+        let noted = self.modes.get(path.as_os_str().as_bytes());
+        noted.is_some_and(|noted| {
+            fs::symlink_metadata(root.join(path)).is_ok_and(|meta| meta.mode() & BITS == *noted)
+        })
+    }
+
     /// Returns them as bytes: a mode in octal digits and a path for each, ended by a NUL.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
-        for (path, mode) in &self.modes {
+        let files = self.files.iter().map(|(path, mode)| (path, mode | IS_FILE));
+        let folders = self.modes.iter().map(|(path, mode)| (path, *mode));
+        for (path, mode) in folders.chain(files) {
             bytes.extend_from_slice(format!("{mode:o} ").as_bytes());
             bytes.extend_from_slice(path);
             bytes.push(0);
@@ -127,8 +143,12 @@ impl Folders {
             let path = entry[space + 1..].to_vec();
             Some((path, u32::from_str_radix(digits, 8).ok()?))
         };
+        let all = bytes.split(|byte| *byte == 0).filter_map(entry);
+        let (files, modes): (Vec<_>, Vec<_>) = all.partition(|(_, mode)| mode & IS_FILE != 0);
+        let files = files.into_iter();
         Folders {
-            modes: bytes.split(|byte| *byte == 0).filter_map(entry).collect(),
+            modes: modes.into_iter().collect(),
+            files: files.map(|(path, mode)| (path, mode & BITS)).collect(),
             shut: Vec::new(),
         }
     }
@@ -153,6 +173,26 @@ impl Folders {
                 // What lies behind a link is somebody else's.
                 Ok(_) | Err(_) if path.is_empty() => break,
                 Ok(_) | Err(_) => gone.push([path, &b"/"[..]].concat()),
+            }
+        }
+        changed.extend(self.give_files_back(root));
+        changed
+    }
+
+    /// Gives the files that were shut their modes back. A change of who may run one is left to git, unless the file cannot be read.
+    fn give_files_back(&self, root: &Path) -> Vec<PathBuf> {
+        let mut changed = Vec::new();
+        for (path, mode) in &self.files {
+            let below = Path::new(OsStr::from_bytes(path));
+            let file = root.join(below);
+            let Ok(meta) = fs::symlink_metadata(&file) else {
+                continue;
+            };
+            let may_run = |mode: u32| mode & 0o111 != 0;
+            let is_unreadable = meta.mode() & READ < mode & READ;
+            let is_meant = is_unreadable || may_run(meta.mode()) == may_run(*mode);
+            if is_meant && is_beneath(root, path) && give_file(&file, *mode) {
+                changed.push(below.to_owned());
             }
         }
         changed
@@ -224,43 +264,6 @@ impl Done {
         said.map(|(what, list)| format!("{what}: {}", text::some_of(list, SHOWN)))
             .collect()
     }
-}
-
-/// Opens a git directory to its owner, `evolve`'s private one in it, too; returns what was shut. Objects are looked at one by one
-/// only in folders that were changed since then, in seconds since 1970: those that were there before are looked at elsewhere.
-pub fn open_git_dir(git_dir: &Path, since: i64) -> Vec<PathBuf> {
-    let mut opened = Vec::new();
-    let mut folders = vec![PathBuf::new()];
-    while let Some(folder) = folders.pop() {
-        let full = git_dir.join(&folder);
-        if open_folder(&full) {
-            opened.push(folder.clone());
-        }
-        let is_of_objects = folder.parent().is_some_and(|it| it.ends_with("objects"));
-        let is_old = |meta: Metadata| meta.ctime() + SLACK < since;
-        let is_unchanged = || fs::symlink_metadata(&full).is_ok_and(is_old);
-        let is_pack = folder.ends_with("objects/pack");
-        if is_in_quarantine(&folder) || (is_of_objects && !is_pack && is_unchanged()) {
-            continue;
-        }
-        for entry in fs::read_dir(&full).into_iter().flatten().flatten() {
-            let path = folder.join(entry.file_name());
-            let (usual, needed) = match is_of_objects {
-                true => (0o444, READ),
-                false => (0o666, FILE),
-            };
-            match entry.file_type() {
-                Ok(kind) if kind.is_dir() => folders.push(path),
-                Ok(kind) if kind.is_file() => {
-                    if open_file(&git_dir.join(&path), usual, needed) {
-                        opened.push(path);
-                    }
-                }
-                Ok(_) | Err(_) => {}
-            }
-        }
-    }
-    opened
 }
 
 /// Opens a folder to its owner; says whether it was shut.
@@ -346,13 +349,6 @@ pub fn shut_above(folder: &Path) -> Option<PathBuf> {
     None
 }
 
-fn is_in_quarantine(folder: &Path) -> bool {
-    let above = folder.ancestors().skip(1);
-    above
-        .filter(|it| it.ends_with("quarantine"))
-        .any(|it| it.parent().is_some_and(pipes::is_private))
-}
-
 fn is_own(meta: &Metadata) -> bool {
     meta.uid() == geteuid().as_raw()
 }
@@ -404,32 +400,6 @@ mod tests {
         assert_eq!(mode(&root.join("a/b")), 0o2555);
         assert_eq!(mode(&other.join("d")), theirs);
         shut(&root.join("a/b"), 0o755);
-    }
-
-    #[test]
-    fn a_git_directory_is_opened_but_for_the_quarantine_and_old_objects() {
-        let place = tempfile::tempdir().unwrap();
-        let git_dir = place.path();
-        for folder in ["objects/ab", "evolve/quarantine/s-1/theirs", "refs/heads"] {
-            fs::create_dir_all(git_dir.join(folder)).unwrap();
-        }
-        let (object, head) = (git_dir.join("objects/ab/cd"), git_dir.join("HEAD"));
-        for file in [&object, &head] {
-            fs::write(file, "").unwrap();
-            shut(file, 0);
-        }
-        let theirs = git_dir.join("evolve/quarantine/s-1/theirs");
-        shut(&theirs, 0);
-        shut(&git_dir.join("refs"), 0o500);
-        let far = i64::MAX;
-        let opened = open_git_dir(git_dir, far);
-        assert_eq!(opened.len(), 2, "{opened:?}");
-        assert_eq!((mode(&object), mode(&theirs)), (0, 0));
-        assert_eq!(mode(&git_dir.join("refs")), 0o700);
-        assert_eq!(mode(&head) & FILE, FILE);
-        assert_eq!(open_git_dir(git_dir, 0), [PathBuf::from("objects/ab/cd")]);
-        assert_eq!(mode(&object) & !0o444, 0);
-        shut(&theirs, 0o700);
     }
 
     #[test]

@@ -240,10 +240,10 @@ impl Workspace<'_> {
 
     /// Looks at the tree before a cycle. Refuses one that has tracked changes, naming them (exit 3).
     pub fn begin(&self, session: &str, cycle: u64) -> Result<Start> {
-        let folders = self.look_through()?;
+        let mut folders = self.look_through()?;
         let (branch, commit) = self.repo.ready_head()?;
         self.refuse_locks(&branch)?;
-        let (status, hidden) = self.look_at_all()?;
+        let (status, hidden) = self.look_at_all(&mut folders)?;
         status.refuse_dirty(&hidden.changes)?;
         let tree = self.repo.tree_of(&commit)?;
         let (head_log, branch_log) = (self.repo.movements("HEAD"), self.repo.movements(&branch));

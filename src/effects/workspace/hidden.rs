@@ -7,12 +7,14 @@ use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
+use std::path::Path;
 use std::sync::Mutex;
 use std::thread;
 
 use super::status::{self, Status};
 use super::{Start, Workspace, ended};
 use crate::effects::files::is_beneath;
+use crate::effects::modes::Folders;
 use crate::error::Result;
 use crate::model::exact;
 
@@ -58,12 +60,16 @@ fn path_of(flag: &str) -> &str {
 }
 
 impl Workspace<'_> {
-    /// Reads the state of the tree with its ignored files, and what is hidden from git.
-    pub fn look_at_all(&self) -> Result<(Status, Hidden)> {
+    /// Reads the state of the tree with its ignored files, and what is hidden from git. `noted` gets the tracked files that are shut to
+    /// their owner.
+    pub fn look_at_all(&self, noted: &mut Folders) -> Result<(Status, Hidden)> {
         let git = &self.repo.git;
+        let mut note = |path: &[u8]| {
+            noted.note_file(&self.repo.root, Path::new(OsStr::from_bytes(path)));
+        };
         let (mut status, listed) = side_by_side(
             || status::read(git, true),
-            || self.list_index(&["--cached"]),
+            || self.list_index(&["--cached"], &mut note),
         )?;
         self.repo.modules.find(self.ground(), listed.submodules);
         self.look_into_submodules(&mut status)?;
@@ -77,7 +83,7 @@ impl Workspace<'_> {
         let with_untracked = ["--cached", "--others", "--exclude-standard"];
         let (mut status, listed) = side_by_side(
             || status::read_tracked(git),
-            || self.list_index(&with_untracked),
+            || self.list_index(&with_untracked, &mut |_| {}),
         )?;
         status.add_untracked(listed.untracked);
         self.look_into_submodules(&mut status)?;
@@ -98,7 +104,7 @@ impl Workspace<'_> {
         if start.flags.is_empty() {
             return Ok(());
         }
-        let marked = self.list_index(&["--cached"])?.marked;
+        let marked = self.list_index(&["--cached"], &mut |_| {})?.marked;
         let now: BTreeSet<_> = flags(&marked).into_iter().collect();
         let (mut assumed, mut skipped) = (Vec::new(), Vec::new());
         for flag in start.flags.iter().filter(|flag| !now.contains(*flag)) {
@@ -185,8 +191,9 @@ impl Workspace<'_> {
         self.repo.git.run(&sparse).is_ok_and(|is| is == b"true\n")
     }
 
-    /// Lists the marked entries of the index and its submodules, and the untracked files if `what` names others, too.
-    fn list_index(&self, what: &[&str]) -> Result<Listed> {
+    /// Lists the marked entries of the index and its submodules, and the untracked files if `what` names others, too. `each` is
+    /// called with the paths of the other entries.
+    fn list_index(&self, what: &[&str], each: &mut dyn FnMut(&[u8])) -> Result<Listed> {
         const SUBMODULE: &[u8] = b" 160000 ";
         let arguments = [&["ls-files", "-v", "--stage", "-z"], what].concat();
         let listed = self.repo.git.run(&arguments)?;
@@ -211,6 +218,10 @@ impl Workspace<'_> {
             // As in `h 100644 <id> 0<tab>path`: a small letter is assume-unchanged, an S skip-worktree.
             let (tag, tab) = match (line.first(), line.iter().position(|byte| *byte == b'\t')) {
                 (Some(tag), Some(tab)) if tag.is_ascii_lowercase() || *tag == b'S' => (*tag, tab),
+                (Some(_), Some(tab)) => {
+                    each(&line[tab + 1..]);
+                    continue;
+                }
                 (Some(_) | None, _) => continue,
             };
             let words = String::from_utf8_lossy(&line[..tab]).into_owned();

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use super::{Start, Workspace};
 use crate::effects::files::is_beneath;
+use crate::effects::guard;
 use crate::effects::mirror::Mirror;
 use crate::effects::modes::{self, Done, Folders};
 use crate::effects::pipes;
@@ -28,14 +29,15 @@ impl Start {
         if let Ok(mirror) = Mirror::of(places) {
             mirror.open(self.since);
         }
-        let mut folders = vec![&places.common];
-        // That of a linked working tree may be named by a path of its own.
-        folders.extend((!places.git_dir.starts_with(&places.common)).then_some(&places.git_dir));
-        let opened = folders
-            .into_iter()
-            .flat_map(|folder| modes::open_git_dir(folder, self.since));
-        let opened: Vec<_> = opened.collect();
+        // What was noted may lie in a folder that was shut.
+        let mut opened = open_way(places);
         let (_, of_git) = self.guarded.folders(places);
+        opened.extend(modes::open_git_dir(&places.common, &of_git, self.since));
+        // That of a linked working tree may be named by a path of its own.
+        if !places.git_dir.starts_with(&places.common) {
+            let none = Folders::default();
+            opened.extend(modes::open_git_dir(&places.git_dir, &none, self.since));
+        }
         let changed = of_git.give_back(&places.common);
         done.note(GIT_DIR, &of_git, (opened, changed));
         done
@@ -120,6 +122,29 @@ impl Workspace<'_> {
         };
         modes::open_to_write(&self.repo.root.join(path), usual)
     }
+}
+
+/// Opens the way to what is remembered of a git directory, and that; returns what was shut.
+fn open_way(places: &Places) -> Vec<PathBuf> {
+    let mut opened = Vec::new();
+    let remembered = guard::folder(&places.private);
+    for folder in [
+        &places.common,
+        &places.git_dir,
+        &places.private,
+        &remembered,
+    ] {
+        let below = folder.strip_prefix(&places.common).ok();
+        if let Some(below) = below
+            && modes::open_folder(folder)
+        {
+            opened.push(below.to_owned());
+        }
+    }
+    for entry in fs::read_dir(&remembered).into_iter().flatten().flatten() {
+        modes::open_to_read(&entry.path(), 0o666);
+    }
+    opened
 }
 
 /// Opens `evolve`'s folders in a working tree, and the files in them; returns what was shut.

@@ -22,6 +22,7 @@ impl Workspace<'_> {
     pub fn distrust_index(&self, start: &Start) -> Result<Vec<String>> {
         let arguments = ["ls-files", "-v", "--stage", "-z"];
         let listed = self.repo.git.run(&arguments)?;
+        let (known, _) = start.guarded.folders(&self.repo.own_places());
         let mut doubtful = Vec::new();
         let mut opened = Vec::new();
         // As in `H 100644 <id> 0<tab>path`.
@@ -37,7 +38,8 @@ impl Workspace<'_> {
             let path = OsStr::from_bytes(&entry[tab + 1..]);
             let meta = fs::symlink_metadata(self.repo.root.join(path));
             let is_new = meta.is_ok_and(|meta| meta.ctime() + SLACK >= start.since);
-            if is_new && self.open_tracked(path.as_ref(), &entry[..6]) {
+            let is_shut = is_new && !known.has_file(path.as_ref());
+            if is_shut && self.open_tracked(path.as_ref(), &entry[..6]) {
                 opened.push(PathBuf::from(path));
             }
             if is_file && is_merged && is_new {
