@@ -246,7 +246,7 @@ mod tests {
             shut(&git_dir.join(path), mode);
         }
         let known = Folders::from_bytes(&Folders::of_git_dir(git_dir).to_bytes());
-        assert_eq!(open_git_dir(git_dir, &known, 0), [PathBuf::new(); 0]);
+        assert!(open_git_dir(git_dir, &known, 0).is_empty());
         assert!(known.give_back(git_dir).is_empty());
         for (path, was) in modes.into_iter().chain(folders) {
             assert_eq!(mode(&git_dir.join(path)), was, "{path}");
@@ -254,7 +254,7 @@ mod tests {
         for path in ["config", "credentials", "evolve/keep/1"] {
             shut(&git_dir.join(path), 0);
         }
-        assert_eq!(open_git_dir(git_dir, &known, 0), [PathBuf::new(); 0]);
+        assert!(open_git_dir(git_dir, &known, 0).is_empty());
         let changed = known.give_back(git_dir);
         assert_eq!(changed, ["config", "credentials"].map(PathBuf::from));
         assert_eq!(mode(&git_dir.join("credentials")), 0o400);
