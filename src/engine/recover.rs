@@ -49,7 +49,8 @@ pub fn recover(repo: &Repo, diary: &Diary, events: &Events) -> Result<Option<End
         for note in &opened {
             events.note(note.clone());
         }
-        if let Some(record) = &mut journal.record {
+        if let (Some(record), Phase::Agent | Phase::Undoing) = (&mut journal.record, journal.phase)
+        {
             record.notes.extend(opened);
         }
     }
@@ -194,7 +195,9 @@ pub fn put_back_settings(places: &Places) -> Result<()> {
         }
         notes.extend(start.put_back_programs(places)?.notes);
     }
-    if let (Some(record), false) = (&mut journal.record, notes.is_empty()) {
+    // A record that is written already stays as it is.
+    let is_open = matches!(journal.phase, Phase::Agent | Phase::Undoing) && !notes.is_empty();
+    if let (Some(record), true) = (&mut journal.record, is_open) {
         record.notes.extend(notes);
         diary.write(&journal)?;
     }
