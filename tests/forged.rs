@@ -480,7 +480,7 @@ fn what_gits_own_maintenance_makes_stays_whole_and_is_told_to_nobody() {
             "git repack -qd; git multi-pack-index write",
         ),
         (
-            "git commit-graph write --reachable",
+            "git commit-graph write --reachable --split",
             "git maintenance run --task=gc --quiet",
         ),
     ] {
