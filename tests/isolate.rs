@@ -763,6 +763,72 @@ fn a_repository_with_filters_a_linked_tree_or_no_depth_is_isolated_like_any_othe
 }
 
 #[test]
+fn a_filter_that_lies_in_the_tree_is_there_before_the_files_that_need_it() {
+    let repo = TestRepo::with_files_wanted(&[("a", 5), ("b", 3)]).with_out();
+    repo.write("tools/turn.sh", "tr \"$1\" \"$2\"\n");
+    repo.git(&["config", "filter.f.clean", "sh ./tools/turn.sh a-z A-Z"]);
+    repo.git(&["config", "filter.f.smudge", "sh tools/turn.sh A-Z a-z"]);
+    repo.git(&["config", "filter.f.required", "true"]);
+    repo.write(".gitattributes", "*.f filter=f\n");
+    repo.write("first.f", "words\n");
+    repo.commit_all("filters");
+    cycle(&repo, "cp first.f $OUT/; touch a; echo more >>first.f").expect(0);
+    assert_eq!(repo.each("result"), ["improved"]);
+    assert_eq!(repo.said("first.f"), "words\n");
+    assert_eq!(repo.git(&["show", "HEAD:first.f"]), "WORDS\nMORE");
+    assert_eq!(repo.read("first.f"), "words\nmore\n");
+    assert_eq!(repo.status(), Vec::<String>::new());
+
+    repo.write("first.f", "other\n");
+    repo.commit_all("other");
+    repo.git(&["config", "filter.f.smudge", "false"]);
+    repo.agent_does(&["touch b"]);
+    let run = repo.run(&["--isolate", "--max-cycles=1"]).expect(3);
+    let said = "no copy of this repository can be made: ";
+    assert!(run.stderr.contains(said), "{}", run.stderr);
+    assert!(
+        run.stderr.contains("run without --isolate"),
+        "{}",
+        run.stderr
+    );
+}
+
+#[test]
+fn a_partial_clone_without_all_of_its_files_is_refused_with_the_way_to_get_them() {
+    let repo = TestRepo::with_files_wanted(&[("a", 5)]).with_out();
+    repo.write("big/file", "big\n");
+    repo.write("small/file", "small\n");
+    repo.commit_all("folders");
+    repo.git(&["config", "uploadpack.allowFilter", "true"]);
+    let clone = repo.out("clone");
+    let there = clone.to_str().unwrap();
+    let from = format!("file://{}", repo.root().display());
+    repo.git(&[
+        "clone",
+        "-q",
+        "--filter=blob:none",
+        "--sparse",
+        &from,
+        there,
+    ]);
+    for (name, value) in [("user.name", "n"), ("user.email", "n")] {
+        repo.git(&["-C", there, "config", name, value]);
+    }
+    repo.git(&["-C", there, "sparse-checkout", "set", "small"]);
+    repo.agent_does(&["touch a"]);
+    let agent = format!("--agent={}", repo.agent());
+    let isolated = ["-C", there, &agent, "--isolate", "--max-cycles=1"];
+    let run = repo.evolve(&isolated).expect(3);
+    let said = "this is a partial clone, which has not all files that a copy of it needs";
+    assert!(run.stderr.contains(said), "{}", run.stderr);
+    assert!(run.stderr.contains("`git fetch --refetch --no-filter`"));
+    repo.git(&["-C", there, "fetch", "-q", "--refetch", "--no-filter"]);
+    repo.evolve(&isolated).expect(0);
+    assert!(clone.join("a").exists() && !clone.join("big").exists());
+    assert_eq!(repo.git(&["-C", there, "status", "--porcelain"]), "");
+}
+
+#[test]
 fn a_branch_that_is_checked_out_elsewhere_by_now_is_not_moved_under_that_tree() {
     let repo = TestRepo::with_files_wanted(&[("a", 5)]).with_out();
     let move_on =

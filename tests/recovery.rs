@@ -713,6 +713,11 @@ fn a_dead_session_is_told_of_and_settled_by_nobody_but_the_loop() {
         "{}",
         run.stdout
     );
+    let shown = repo.evolve(&["status"]).expect(0);
+    for said in [run.stdout, shown.stdout] {
+        let words = "and tells what you changed here since from it";
+        assert!(said.contains(words), "{said}");
+    }
     repo.evolve(&["measure"]).expect(0);
     assert_eq!(repo.head(), head);
     // A stop file does not keep the half-done cycle from being undone.

@@ -246,7 +246,7 @@ pub fn dry_run(global: &Global, run: &RunOptions) -> Result<u8> {
         .filter(|journal| journal.is_unsettled())
     {
         global.say(&format!(
-            "cycle {} of a session that died is unsettled; a run would undo it first, with every edit made here since\n",
+            "cycle {} of a session that died is unsettled; a run would undo it first, and tells what you changed here since from it\n",
             journal.cycle
         ));
     }

@@ -6,6 +6,7 @@
 //! what would lead git elsewhere and writes the settings anew, and `renew` makes all of it anew. Slots may be deleted at any
 //! time; the next use makes them again.
 
+mod checkout;
 mod lend;
 mod place;
 mod prepare;
@@ -100,8 +101,7 @@ impl Slot {
         ignored: Ignored,
     ) -> Result<Repo> {
         let repo = self.remake_git_dir(user, (branch, commit))?;
-        repo.git
-            .run(&["checkout-index", "--all", "--force", "--quiet", "-u"])?;
+        checkout::check_out(&repo, user, commit)?;
         let what = match ignored {
             Ignored::Stay => "-ffdq",
             Ignored::Go => "-ffdxq",

@@ -79,7 +79,7 @@ pub fn page(status: &Status) -> String {
             paint(
                 ODD,
                 &format!(
-                    "cycle {cycle} was cut short; the next run undoes it first, with every edit made here since (kept under refs/evolve)"
+                    "cycle {cycle} was cut short; the next run undoes it first, and tells what you changed here since from it"
                 ),
             ),
         );
