@@ -39,6 +39,7 @@ pub mod model {
     pub mod audit;
     pub mod brief;
     pub mod check;
+    pub mod conversion;
     pub mod digest;
     pub mod duration;
     pub mod exact;

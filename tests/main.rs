@@ -44,6 +44,7 @@ mod stopping;
 mod submodules;
 mod sweep;
 mod undo;
+mod unheld;
 mod user_files;
 mod verdict;
 mod yardstick;

@@ -5,7 +5,6 @@ use crate::cycle::attempt::Attempt;
 use crate::cycle::summary;
 use crate::effects::clock;
 use crate::effects::journal::Phase;
-use crate::effects::quarantine::Quarantine;
 use crate::effects::workspace::{Settled, Start, Stock, Workspace};
 use crate::error::Result;
 use crate::event::Event;
@@ -78,14 +77,7 @@ pub fn settle(
         return Ok((verdict, settled));
     }
     if verdict.fate == Fate::Undo {
-        let mut dirty = workspace.verify_undone(start)?;
-        let is_attributes = |file: &String| file.ends_with(".gitattributes");
-        if !dirty.is_empty() && stock.files.iter().any(is_attributes) {
-            // Files that git wrote by the attributes that are gone again; in the undo's commits they are the same.
-            let mut quarantine = Quarantine::of(&session.repo.private, &start.session, start.cycle);
-            workspace.put_back_tracked(&mut quarantine)?;
-            dirty = workspace.dirty_files()?;
-        }
+        let dirty = workspace.verify_undone(start)?;
         if !dirty.is_empty() {
             session.events.warn(format!(
                 "tracked files have changes beside the undone cycle's: {}",

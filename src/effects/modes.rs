@@ -198,6 +198,26 @@ impl Folders {
         changed
     }
 
+    /// Makes those again that are gone, and that are `wanted`, with the modes that they had.
+    pub fn make_missing(&self, root: &Path, wanted: &dyn Fn(&Path) -> bool) {
+        let mut gone: Vec<Vec<u8>> = Vec::new();
+        for (path, mode) in &self.modes {
+            if gone.iter().any(|gone| path.starts_with(gone)) {
+                continue;
+            }
+            let below = Path::new(OsStr::from_bytes(path));
+            let full = root.join(below);
+            let is_there = fs::symlink_metadata(&full).map(|meta| meta.is_dir());
+            let is_made = || wanted(below) && fs::create_dir(&full).is_ok() && set(&full, *mode);
+            match is_there {
+                Ok(true) => {}
+                Err(_) if is_made() => {}
+                // Nothing is made behind a link, nor below a folder that is left away.
+                Ok(false) | Err(_) => gone.push([path, &b"/"[..]].concat()),
+            }
+        }
+    }
+
     /// Opens those to their owner that were shut before, so that files in them can be put back; says whether there are any.
     pub fn open(&self, root: &Path) -> bool {
         let shut = self

@@ -4,8 +4,10 @@
 //! Order of an undo: the branch is moved first, by compare-and-swap, so that a commit somebody else made in the meantime
 //! leaves everything untouched; then the files follow. Every step can be done again after a crash.
 
+mod converted;
 mod embedded;
 mod hidden;
+mod hollow;
 mod inside;
 mod land;
 mod later;
@@ -23,7 +25,7 @@ mod whole;
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -226,6 +228,16 @@ pub struct Settled {
     pub notes: Vec<String>,
 }
 
+/// What looking through a tree came to.
+struct Cleared {
+    /// What was moved out of the way.
+    notes: Vec<String>,
+    /// The repositories below the root.
+    repositories: Vec<String>,
+    /// All folders, the root among them.
+    folders: Vec<PathBuf>,
+}
+
 /// The working tree of a repository.
 pub struct Workspace<'a> {
     /// The repository.
@@ -311,15 +323,24 @@ impl Workspace<'_> {
     /// Moves out of the way what git would wait for in the tree. To be done before git is called after others were at work;
     /// says what was moved.
     pub fn clear_pipes(&self, start: &Start) -> Result<Vec<String>> {
-        self.clear_tree(start).map(|(notes, _)| notes)
+        self.clear_tree(start).map(|cleared| cleared.notes)
     }
 
-    /// The same; returns the repositories below the root, too.
-    fn clear_tree(&self, start: &Start) -> Result<(Vec<String>, Vec<String>)> {
+    /// The same; returns the repositories and the folders below the root, too.
+    fn clear_tree(&self, start: &Start) -> Result<Cleared> {
         let mut quarantine = Quarantine::of(&self.repo.private, &start.session, start.cycle);
-        let mut enter = self.way_in(start);
+        let mut open = self.way_in(start);
+        let mut folders = Vec::new();
+        let mut enter = |folder: &Path| {
+            open(folder);
+            folders.push(folder.to_owned());
+        };
         let repositories = pipes::clear(&self.repo.root, &mut enter, &mut quarantine)?;
-        Ok((quarantine.notes().collect(), named(repositories)))
+        Ok(Cleared {
+            notes: quarantine.notes().collect(),
+            repositories: named(repositories),
+            folders,
+        })
     }
 
     /// Returns what is dirty in the tree, for people; used where a dirty tree is no reason to refuse.
@@ -368,6 +389,9 @@ impl Workspace<'_> {
             true => kept.put_back_missing(root, &folders, &mut quarantine)?,
             false => kept.put_back(root, &folders, &mut quarantine)?,
         };
+        if !is_left {
+            self.give_hollow_back(start);
+        }
         if was_opened || settled.was_undone || !put_back.notes().is_empty() {
             self.shut_again(start);
         }

@@ -294,6 +294,9 @@ fn finish(workspace: &Workspace<'_>, start: &Start, plan: &Plan) -> Result<Settl
         true => kept.put_back_missing(&repo.root, &folders, &mut quarantine)?,
         false => kept.put_back(&repo.root, &folders, &mut quarantine)?,
     };
+    if !was_outrun {
+        workspace.give_hollow_back(start);
+    }
     workspace.shut_again(start);
     let mut notes = carried_out.unwrap_or_default();
     notes.extend(put_back.notes());

@@ -13,7 +13,7 @@ use crate::effects::modes::{Done, Folders};
 use crate::error::Result;
 
 /// How many seconds a file may be older than the cycle and still be read again: file systems count coarser than clocks.
-const SLACK: i64 = 2;
+pub(super) const SLACK: i64 = 2;
 
 impl Workspace<'_> {
     /// Forgets what the index has noted of files that changed since the start, so that git compares their content. To be done

@@ -122,6 +122,13 @@ impl Workspace<'_> {
         if content.iter().any(|one| one.path.ends_with(b".gitignore")) {
             self.move_unignored(start, quarantine)?;
         }
+        self.distrust_index(start)?;
+        let is_attributes = |one: &Difference| one.path.ends_with(b".gitattributes");
+        if content.iter().any(is_attributes) {
+            // Files that git wrote by the attributes that are gone again; in the undo's commits they are the same.
+            self.put_back_tracked(quarantine)?;
+        }
+        notes.extend(self.write_converted(start)?);
         Ok(Some(notes))
     }
 
@@ -273,7 +280,7 @@ impl Workspace<'_> {
     }
 
     /// Returns the tracked files that were edited after stock was taken: by a check, or by somebody else.
-    fn edited_since_stock(&self) -> Result<HashSet<Vec<u8>>> {
+    pub(super) fn edited_since_stock(&self) -> Result<HashSet<Vec<u8>>> {
         let output = self.repo.git.run(&EDITED)?;
         Ok(output
             .split(|byte| *byte == 0)

@@ -38,7 +38,7 @@ struct Found {
 impl Workspace<'_> {
     /// Takes stock: commits what was left uncommitted, follows the work to another branch, lists what changed.
     pub fn take_stock(&self, start: &Start) -> Result<Stock> {
-        let (cleared, repositories) = self.clear_tree(start)?;
+        let cleared = self.clear_tree(start)?;
         self.repo.tree_of(&start.commit).map_err(|_| {
             Error::unsafe_repo(format!(
                 "the commit {} that the cycle started from is no longer in .git",
@@ -49,7 +49,7 @@ impl Workspace<'_> {
         let broken = self.mend_place(start)?;
         let others = self.movements_by_others(start)?;
         let mut put_back = start.put_back_refs(self.repo)?;
-        put_back.extend(cleared);
+        put_back.extend(cleared.notes);
         put_back.extend(broken.iter().cloned());
         if !others.words.is_empty() {
             return self.leave_to_others(start, others, put_back);
@@ -68,21 +68,25 @@ impl Workspace<'_> {
         left.notes.extend(put_back);
         left.notes.extend(found.notes);
         self.clear_ledger(start, &mut left)?;
-        let planted = self.clear_planted(start, repositories, &mut left)?;
+        let planted = self.clear_planted(start, cleared.repositories, &mut left)?;
         self.read_state(start, &mut left)?;
         self.clear_submodules(start, &mut left)?;
         let tip =
             self.commit_leftovers(start, &found.commit, found.rewritten.is_none(), &mut left)?;
         left.note_planted(planted);
+        left.notes.extend(self.write_converted(start)?);
         let mut change = Change {
             rewritten: found.rewritten,
             ..Change::default()
         };
         let tip_tree = self.repo.tree_of(&tip)?;
-        let mut files = Vec::new();
+        let (mut files, mut gone) = (Vec::new(), Vec::new());
         let differences = self.repo.differences(&start.tree, &tip_tree)?;
         change.unheld = self.unheld(&tip, &differences, start)?;
         for difference in differences {
+            if difference.new.is_none() {
+                gone.push(difference.path.clone());
+            }
             if is_ledger_path(&difference.path) {
                 continue;
             }
@@ -94,6 +98,9 @@ impl Workspace<'_> {
             }
             files.push(path);
         }
+        let in_commits = (&gone[..], &tip_tree[..]);
+        let removed = self.clear_hollow(start, cleared.folders, in_commits)?;
+        left.notes.extend(removed);
         change.taken.extend(self.taken_in_submodules(start)?);
         // A file that became a link or the reverse is listed as gone and as new.
         files.dedup();

@@ -1,0 +1,236 @@
+//! What no commit holds and a check may see all the same: bytes that git's conversions hide, and empty folders. It counts for
+//! nothing, and nothing of it is left by an undo.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use evolve::effects::repo::Repo;
+use evolve::effects::workspace::Workspace;
+
+use crate::harness::TestRepo;
+
+/// Goal `a` fails until the word `good` is in a file, `keep` passes as long as there is a file `b`.
+const GOALS: &str = "version: 1
+goals:
+  - {id: a, description: a, check: grep -q good a.txt, weight: 5, retries: 0}
+  - {id: keep, description: b, check: test -e b, weight: 3, retries: 0}
+";
+
+fn repository() -> TestRepo {
+    let repo = TestRepo::empty();
+    repo.write("GOALS.yaml", GOALS);
+    repo.write("a.txt", "bad\n");
+    repo.write("b", "");
+    repo.write("id.txt", "x $Id$ y\n");
+    repo.write("lines.txt", "one\ntwo\n");
+    repo.commit_all("first");
+    repo
+}
+
+/// Attributes by which the commit of a file lacks the word that is in the tree, and what is written there.
+const HIDING: [(&str, &str, &str); 3] = [
+    ("ident", "a.txt ident", "printf 'bad $Id: good $\\n' >a.txt"),
+    (
+        "ident, uncommitted",
+        "*.txt ident",
+        "printf 'bad $Id: good $\\n' >a.txt; git add a.txt",
+    ),
+    (
+        "line ends",
+        "a.txt text",
+        "printf 'bad\\r\\n' >a.txt; git config core.autocrlf input",
+    ),
+];
+
+#[test]
+fn a_goal_is_judged_by_bytes_that_a_commit_holds() {
+    for (what, attributes, script) in HIDING {
+        for (commit, isolate) in [(true, false), (false, false), (true, true)] {
+            let repo = repository();
+            if what == "line ends" {
+                let check = "test $(wc -c <a.txt) -eq 5";
+                repo.write("GOALS.yaml", &GOALS.replace("grep -q good a.txt", check));
+                repo.commit_all("line ends count");
+            }
+            let commit = if commit {
+                "git add -A; git commit -qm x"
+            } else {
+                "true"
+            };
+            let agent = format!("echo '{attributes}' >.gitattributes; {script}; {commit}");
+            repo.agent_does(&[&agent]);
+            let isolate = if isolate { "--isolate" } else { "--quiet" };
+            repo.run(&["--max-cycles=1", isolate]).expect(0);
+            let record = repo.newest();
+            assert_eq!(record["result"], "unchanged", "{what}: {record}");
+            assert_eq!(repo.status(), Vec::<String>::new(), "{what}");
+        }
+    }
+}
+
+#[test]
+fn an_undo_leaves_no_words_in_files_that_git_converts() {
+    for (what, attributes, script) in [
+        (
+            "ident",
+            "id.txt ident",
+            "printf 'x $Id: evil $ y\\n' >id.txt",
+        ),
+        (
+            "line ends",
+            "*.txt text",
+            "printf 'one\\r\\ntwo\\r\\n' >lines.txt",
+        ),
+        (
+            "an encoding",
+            "lines.txt working-tree-encoding=UTF-16",
+            "iconv -t UTF-16 lines.txt >l; mv l lines.txt",
+        ),
+    ] {
+        let repo = repository();
+        let before = repo.files();
+        let record = |repo: &TestRepo| repo.newest()["result"].to_string();
+        repo.cycle(&format!(
+            "rm b; echo '{attributes}' >.gitattributes; {script}; git add -A; git commit -qm x; git status"
+        ))
+        .expect(0);
+        assert_eq!(record(&repo), "\"regressed\"", "{what}");
+        for name in ["id.txt", "lines.txt", "a.txt"] {
+            let key = name.as_bytes().to_vec();
+            assert_eq!(repo.files().get(&key), before.get(&key), "{what}: {name}");
+        }
+        repo.git(&["update-index", "--refresh"]);
+        // The attributes may be the user's own as well.
+        let repo = repository();
+        repo.write(".gitattributes", &format!("{attributes}\n"));
+        if what == "an encoding" {
+            let bytes: Vec<_> = "\u{feff}one\ntwo\n"
+                .encode_utf16()
+                .flat_map(u16::to_le_bytes)
+                .collect();
+            fs::write(repo.path("lines.txt"), bytes).unwrap();
+        }
+        repo.commit_all("attributes");
+        repo.git(&["rm", "-q", "--cached", "-r", "."]);
+        repo.git(&["reset", "-q", "--hard"]);
+        let before = repo.files();
+        repo.cycle(&format!(
+            "rm b; {script}; git add -A; git commit -qm x; git status"
+        ))
+        .expect(0);
+        assert_eq!(record(&repo), "\"regressed\"", "{what}");
+        for name in ["id.txt", "lines.txt", "a.txt"] {
+            let key = name.as_bytes().to_vec();
+            assert_eq!(repo.files().get(&key), before.get(&key), "{what}: {name}");
+        }
+    }
+}
+
+#[test]
+fn line_ends_of_a_file_that_the_agent_did_not_touch_stay() {
+    let repo = repository();
+    repo.write(".gitattributes", "*.txt text\n");
+    repo.write("a.txt", "bad\r\n");
+    repo.commit_all("text");
+    assert_eq!(repo.status(), Vec::<String>::new());
+    let opened = Repo::discover(&repo.root()).unwrap();
+    let workspace = Workspace { repo: &opened };
+    let mut start = workspace.begin("session", 1).unwrap();
+    workspace.take_stock(&start).unwrap();
+    assert_eq!(repo.read("a.txt"), "bad\n", "it was touched since");
+    repo.write("a.txt", "bad\r\n");
+    // As if all of it were long ago.
+    start.since += 60;
+    workspace.take_stock(&start).unwrap();
+    assert_eq!(repo.read("a.txt"), "bad\r\n");
+}
+
+#[test]
+fn a_filter_that_fails_takes_no_file_away() {
+    let repo = repository();
+    repo.write(".gitattributes", "a.txt filter=broken\n");
+    repo.git(&["config", "filter.broken.clean", "cat"]);
+    repo.git(&["config", "filter.broken.smudge", "false"]);
+    repo.git(&["config", "filter.broken.required", "true"]);
+    repo.commit_all("filter");
+    let run = repo.cycle("echo good >a.txt").expect(0);
+    assert_eq!(repo.newest()["result"], "improved", "{}", run.stderr);
+    assert_eq!(repo.read("a.txt"), "good\n");
+    let notes = repo.newest()["notes"].to_string();
+    assert!(notes.contains("git cannot write them anew"), "{notes}");
+}
+
+#[test]
+fn empty_folders_count_for_nothing_and_are_gone_after_an_undo() {
+    let check = "test -d out -o -d old -o -d lib/deep";
+    let goals = GOALS.replace("grep -q good a.txt", check);
+    for isolate in ["--quiet", "--isolate"] {
+        for (script, result) in [
+            ("mkdir out; echo x >n", "unchanged"),
+            ("mkdir -p out lib/deep/er; rm b", "regressed"),
+            (
+                "mkdir -p out/target; rm b; git rm -q lib/f; mkdir -p lib",
+                "regressed",
+            ),
+            ("mkdir out; chmod 500 out", "unchanged"),
+        ] {
+            let repo = TestRepo::empty();
+            repo.write("GOALS.yaml", &goals);
+            repo.write(".gitignore", "target/\n");
+            repo.write("lib/f", "f\n");
+            repo.write("b", "");
+            repo.commit_all("first");
+            fs::create_dir_all(repo.path("users/own")).unwrap();
+            repo.agent_does(&[script]);
+            repo.run(&["--max-cycles=1", isolate]).expect(0);
+            assert_eq!(
+                repo.newest()["result"],
+                result,
+                "{script}: {}",
+                repo.newest()
+            );
+            assert!(!repo.has("out") && !repo.has("lib/deep"), "{script}");
+            assert!(repo.has("users/own") && repo.has("lib/f"), "{script}");
+        }
+    }
+}
+
+#[test]
+fn a_folder_whose_files_went_away_does_not_count_either() {
+    let repo = TestRepo::empty();
+    let check = "test -d lib -a ! -e lib/f";
+    repo.write("GOALS.yaml", &GOALS.replace("grep -q good a.txt", check));
+    repo.write("lib/f", "f\n");
+    repo.write("b", "");
+    repo.commit_all("first");
+    repo.cycle("rm lib/f").expect(0);
+    assert_eq!(repo.newest()["result"], "unchanged", "{}", repo.newest());
+    assert!(!repo.has("lib"));
+}
+
+#[test]
+fn the_users_empty_folders_stay_and_come_back() {
+    for script in [
+        "rmdir users/own; touch good; printf 'good\\n' >a.txt",
+        "rm -r users; rm b",
+        "rm -r users; mkdir elsewhere; ln -s elsewhere users; rm b",
+        "echo x >users/own/f; git add .; git commit -qm x; rm b",
+        "mkdir target/new; rm -r users",
+    ] {
+        let repo = repository();
+        repo.write(".gitignore", "target/\n");
+        repo.commit_all("ignored");
+        fs::create_dir_all(repo.path("users/own")).unwrap();
+        fs::create_dir_all(repo.path("target")).unwrap();
+        fs::set_permissions(repo.path("users/own"), fs::Permissions::from_mode(0o710)).unwrap();
+        repo.cycle(script).expect(0);
+        let meta = fs::symlink_metadata(repo.path("users/own")).unwrap();
+        assert_eq!(meta.permissions().mode() & 0o7777, 0o710, "{script}");
+        assert_eq!(
+            repo.has("target/new"),
+            script.contains("target/new"),
+            "{script}"
+        );
+        assert_eq!(repo.status(), Vec::<String>::new(), "{script}");
+    }
+}
