@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use crate::effects::agent::Agent;
 use crate::effects::files;
-use crate::effects::guard::Guarded;
 use crate::effects::guard::programs::PutBack;
+use crate::effects::guard::{Guarded, held};
 use crate::effects::isolation::Isolation;
 use crate::effects::journal::{Diary, Journal};
 use crate::effects::keep;
@@ -118,7 +118,24 @@ impl Session {
         if let Some(isolation) = &self.isolation {
             isolation.renew()?;
         }
-        self.workspace().begin(&self.id, cycle)
+        self.with_settings_held(cycle, || self.workspace().begin(&self.id, cycle))
+    }
+
+    /// Does something in the user's repository for which git may run filters of the user's, and puts back what they changed of git's
+    /// settings: they may load what an earlier agent wrote.
+    pub fn with_settings_held<T>(&self, cycle: u64, work: impl FnOnce() -> Result<T>) -> Result<T> {
+        let (done, notes) = held::hold(self.home(), (&self.id, cycle), work)?;
+        notes.into_iter().for_each(|note| self.events.warn(note));
+        Ok(done)
+    }
+
+    /// Makes git's settings in the user's repository what they were before the agent, if it worked there, when nothing is left to do
+    /// for which git runs filters; says what had changed.
+    pub fn hold_settings(&self, start: &Start) -> Result<Vec<String>> {
+        match self.isolation.is_none() && self.has_git_dir() {
+            true => start.hold_settings(&self.repo.own_places()),
+            false => Ok(Vec::new()),
+        }
     }
 
     /// Says whether the git directory is the one that this session began in.

@@ -13,6 +13,7 @@ mod demo;
 mod embedded;
 mod environments;
 mod fenced;
+mod filters;
 mod forged;
 mod formats;
 mod git_folder;

@@ -384,6 +384,7 @@ impl<'a> Attempt<'a> {
             progress.ledger.queue.release(item.key);
             progress.ledger.write_queue()?;
         }
+        session.hold_settings(start)?;
         session.note_settled()?;
         session
             .diary

@@ -61,7 +61,7 @@ pub async fn land(
         let user = Workspace {
             repo: &isolation.user,
         };
-        match user.land(&landing)? {
+        match session.with_settings_held(start.cycle, || user.land(&landing))? {
             Landed::Done => {
                 progress.kept_off.clear();
                 isolation.forget_work(start)?;

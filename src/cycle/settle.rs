@@ -93,6 +93,19 @@ pub fn settle(
     Ok((verdict, settled))
 }
 
+/// Looks at git's settings once more: what git and the checks ran since may have loaded what the agent wrote.
+pub fn hold_settings(
+    session: &Session,
+    (start, stock): (&Start, &Stock),
+    settled: &mut Settled,
+) -> Result<()> {
+    let held = session.hold_settings(start)?;
+    let is_new = |note: &String| !stock.notes.contains(note) && !settled.notes.contains(note);
+    let held: Vec<_> = held.into_iter().filter(is_new).collect();
+    settled.notes.extend(held);
+    Ok(())
+}
+
 /// Returns the first line of an undo commit.
 pub fn undo_subject(cycle: u64, verdict: &Verdict) -> String {
     let goals = verdict.newly_failing.join(", ");

@@ -8,6 +8,7 @@
 //! under `refs/evolve/`. Of the stash every entry is there again, and those that came anew stay on top. New branches and
 //! tags stay, new replacements of objects do not.
 
+pub mod held;
 pub mod modules;
 pub mod programs;
 mod refs;
@@ -32,7 +33,7 @@ use crate::effects::quarantine::Quarantine;
 use crate::effects::repo::Repo;
 use crate::error::{Error, Result};
 use crate::model::whose::Whose;
-use crate::model::{digest, exact};
+use crate::model::{digest, exact, git_config};
 
 use modules::Known;
 use programs::{Programs, PutBack};
@@ -157,14 +158,38 @@ impl Guarded {
         self.programs.has(path)
     }
 
-    /// Makes the settings what they were; says what had changed. Calls no git and opens no repository.
+    /// Remembers the settings alone, for a moment in which `evolve`'s own git may run a filter of the user's: that may load what an
+    /// agent has written. Nothing where no setting names a program.
+    pub fn take_settings(repo: &Repo) -> Result<Guarded> {
+        let places = repo.own_places();
+        let folders = settings::folders(&places);
+        let texts = texts_of(repo, &folders)?;
+        if texts
+            .iter()
+            .all(|text| git_config::commands(text).is_empty())
+        {
+            return Ok(Guarded::default());
+        }
+        let mut bytes = Bytes::new();
+        let included = settings::included(&places.common, &folders);
+        let settings = settings::list(&places.common, (&folders, &included), &mut bytes)?;
+        Ok(Guarded {
+            settings,
+            folders,
+            included,
+            bytes: Arc::new(bytes),
+            ..Guarded::default()
+        })
+    }
+
+    /// Makes the settings what they were; says what had changed since `when`. Calls no git and opens no repository.
     pub fn put_back_settings(
         &self,
         places: &Places,
-        quarantine: &mut Quarantine,
+        (when, quarantine): (&str, &mut Quarantine),
     ) -> Result<Vec<String>> {
         // Before the first agent nothing is remembered.
-        if self.refs.is_none() {
+        if self.folders.is_empty() {
             return Ok(Vec::new());
         }
         // What stands behind a link is another repository's.
@@ -177,7 +202,12 @@ impl Guarded {
         }
         let all = self.remembered(places)?;
         let wanted = |digest: &str| of(&all, digest);
-        settings::put_back(&places.common, (&before, &now), wanted, quarantine)
+        let names = settings::put_back(&places.common, (&before, &now), wanted, quarantine)?;
+        let note = format!(
+            "settings of git changed while {when} ran and are as before: {}",
+            names.join(", ")
+        );
+        Ok((!names.is_empty()).then_some(note).into_iter().collect())
     }
 
     /// Returns the folders of the working tree and of the shared git directory as they were. None are known before the first

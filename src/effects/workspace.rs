@@ -115,11 +115,24 @@ impl Start {
         if let Some(mirror) = &mirror {
             mirror.clear_links(self.since, &mut quarantine)?;
         }
-        let mut notes = self.guarded.put_back_settings(places, &mut quarantine)?;
+        let mut notes = self
+            .guarded
+            .put_back_settings(places, ("the agent", &mut quarantine))?;
         if let Some(mirror) = &mirror {
             mirror.clear_damaged(self.since, &mut quarantine)?;
             notes.extend(mirror.give_back(&mut quarantine)?);
         }
+        notes.extend(quarantine.notes());
+        Ok(notes)
+    }
+
+    /// Makes git's settings what they were once more, when git has run the user's filters for the last time: these may have loaded
+    /// what the agent wrote. Says what had changed.
+    pub fn hold_settings(&self, places: &Places) -> Result<Vec<String>> {
+        let mut quarantine = Quarantine::of(&places.private, &self.session, self.cycle);
+        let mut notes = self
+            .guarded
+            .put_back_settings(places, ("the agent", &mut quarantine))?;
         notes.extend(quarantine.notes());
         Ok(notes)
     }

@@ -254,7 +254,13 @@ fn undo(
                     "The session died in mid-cycle.",
                 )?;
                 note_plan(diary, plan.as_ref())?;
-                workspace.settle(start, &stock, Fate::Undo, plan.as_ref())?
+                let settled = workspace.settle(start, &stock, Fate::Undo, plan.as_ref())?;
+                let held = start.hold_settings(&workspace.repo.own_places())?;
+                let is_new = |note: &String| !record.notes.contains(note);
+                record
+                    .notes
+                    .extend(held.into_iter().filter(is_new).collect::<Vec<_>>());
+                settled
             }
         }
     };

@@ -253,7 +253,8 @@ fn look_at(
     Ok(())
 }
 
-/// Makes the settings that are `now` what they were `before`; what they had become goes to the quarantine.
+/// Makes the settings that are `now` what they were `before`; what they had become goes to the quarantine. Returns the names, for
+/// people, of those that had changed.
 pub fn put_back(
     common: &Path,
     (before, now): (&BTreeMap<String, Setting>, &BTreeMap<String, Setting>),
@@ -293,14 +294,7 @@ pub fn put_back(
     }
     changed.sort();
     changed.dedup();
-    let names: Vec<_> = changed.into_iter().map(|name| shown(name)).collect();
-    Ok(match names.is_empty() {
-        true => Vec::new(),
-        false => vec![format!(
-            "settings of git changed while the agent ran and are as before: {}",
-            names.join(", ")
-        )],
-    })
+    Ok(changed.into_iter().map(|name| shown(name)).collect())
 }
 
 /// Returns a setting's name for people.

@@ -12,6 +12,7 @@ use super::submodules::EDITED;
 use super::{Start, Stock, Workspace, ended, note_removed, status};
 use crate::effects::files;
 use crate::effects::files::is_beneath;
+use crate::effects::guard::held;
 use crate::effects::keep::{clear_way, from_hex, to_hex};
 use crate::effects::quarantine::Quarantine;
 use crate::effects::repo::{Commit, Difference, Entry, SUBMODULE, hash_blob};
@@ -363,6 +364,14 @@ impl Workspace<'_> {
     /// takes nothing away. The queue's and the retries' files are left alone where they are there: a person may have added a
     /// line just now. Git writes none of the files: it would empty each before it fills it.
     pub fn sync_ledger(&self, wanted: &[(String, Entry)]) -> Result<()> {
+        // Git looks at what was changed just now through its filter when it writes the index.
+        let sync = || self.sync_ledger_files(wanted);
+        let ((), changed) = held::hold(self.repo, ("ledger", 0), sync)?;
+        changed.iter().for_each(|note| tracing::warn!("{note}"));
+        Ok(())
+    }
+
+    fn sync_ledger_files(&self, wanted: &[(String, Entry)]) -> Result<()> {
         let git = &self.repo.git;
         let arguments = [
             "status",
