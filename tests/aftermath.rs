@@ -352,3 +352,21 @@ fn a_session_that_ended_in_order_leaves_no_note() {
     assert!(!left.iter().any(is_note), "{left:?}");
     assert!(!repo.private().join("journal.ended").exists());
 }
+
+#[test]
+fn a_note_of_the_end_that_the_agent_wrote_makes_nothing_of_its_work_the_users() {
+    let repo = repo();
+    let forged = r#"for it in "$HOME"/.local/state/evolve/*.journal; do
+    boot=$(sed 's/.*"place":"\([^ ]*\) .*/\1/' "$it"); zero='{"wall":1,"since_boot":1}'
+    echo "{\"writer\":[$ev,$(cut -d' ' -f22 /proc/$ev/stat)],\"boot\":\"$boot\",\"at\":1,\"began\":$zero,\"ended\":$zero}" >"${it%.journal}.ended"
+done"#;
+    repo.agent_does(&[&format!(
+        "ev={EVOLVE_PID}; p=$PPID; until grep -q __supervise /proc/$p/cmdline; do p=$(cut -d' ' -f4 /proc/$p/stat); done; echo evil >new; echo evil >untracked; echo evil >tracked\n{forged}\nkill -9 $ev $p"
+    )]);
+    assert_ne!(repo.run(&["--max-cycles=1"]).code, 0);
+    assert!(note(&repo).is_some());
+    go_on(&repo);
+    assert!(!repo.has("new"));
+    assert_eq!(repo.read("untracked"), "mine\n");
+    assert_eq!(repo.read("tracked"), "text\n");
+}

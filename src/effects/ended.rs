@@ -69,10 +69,17 @@ fn touched(file: &OwnedFd) -> Option<i64> {
     Some(times(&file.metadata().ok()?).changed)
 }
 
-/// Returns the note beside a journal; none if there is none that can be understood.
+/// Returns the note beside a journal; none if there is none that can be understood. It tells of no earlier time than that of its
+/// own file, which nobody can set.
 pub fn read(journal: &Path) -> Option<Note> {
-    let bytes = files::read_bounded(&path_beside(journal), LIMIT).ok()??;
-    serde_json::from_slice(&bytes).ok()
+    let file = path_beside(journal);
+    let bytes = files::read_bounded(&file, LIMIT).ok()??;
+    let note: Note = serde_json::from_slice(&bytes).ok()?;
+    let written = times(&fs::symlink_metadata(file).ok()?).changed;
+    Some(Note {
+        at: note.at.max(written),
+        ..note
+    })
 }
 
 /// Removes the note beside a journal.

@@ -221,14 +221,17 @@ impl Diary {
         let file = outside.unwrap_or(&self.inside);
         let is_same_boot = boot == proc_table::boot_id();
         let now = clock::clocks();
-        let is_of =
-            |note: &aftermath::Note| Some(note.writer) == journal.writer && note.boot == boot;
+        let written = ended::times(&fs::symlink_metadata(file).ok()?).modified;
+        let since = is_same_boot.then_some(now);
+        let is_of = |note: &aftermath::Note| {
+            let is_its = Some(note.writer) == journal.writer && note.boot == boot;
+            is_its && note.can_be_of(written, since)
+        };
         if let Some(note) = ended::read(file).filter(is_of) {
-            return Some(note.end(is_same_boot.then_some(now)));
+            return Some(note.end(since));
         }
-        let written = fs::symlink_metadata(file).ok()?;
         let is_down = !is_same_boot && !boot.is_empty();
-        let by_boot = || aftermath::end_by_boot(ended::times(&written).modified, now);
+        let by_boot = || aftermath::end_by_boot(written, now);
         is_down.then(by_boot).flatten()
     }
 

@@ -52,6 +52,15 @@ pub struct Note {
 }
 
 impl Note {
+    /// Says whether this can be the note of a session whose journal was written at this time: it ended after that, and after it had
+    /// begun. Anybody can write one. `now` is the present moment, if the machine was not booted since.
+    pub fn can_be_of(&self, journal: i64, now: Option<Clocks>) -> bool {
+        let is_in_order = self.began.since_boot <= self.ended.since_boot;
+        let is_past = now.is_none_or(|now| self.ended.since_boot <= now.since_boot);
+        let set_back = self.began.set_back_until(self.ended).max(0);
+        is_in_order && is_past && self.at.saturating_add(set_back) >= journal
+    }
+
     /// Returns the latest time that a file can have which the session changed. `now` is the present moment, if the machine was
     /// not booted since.
     pub fn end(&self, now: Option<Clocks>) -> i64 {
@@ -144,6 +153,26 @@ mod tests {
     }
 
     /// A session of an hour, from 10:00 by the clock that was set back by `back` in its course.
+    #[test]
+    fn a_note_of_an_end_before_the_journal_was_written_is_none() {
+        let (note, now) = (note(0), Some(note(0).ended));
+        assert!(note.can_be_of(note.at, now) && note.can_be_of(note.at, None));
+        assert!(!note.can_be_of(note.at + 1, now));
+        let later = Note {
+            began: Clocks {
+                since_boot: note.ended.since_boot + 1,
+                ..note.began
+            },
+            ..note.clone()
+        };
+        assert!(!later.can_be_of(later.at, now));
+        let before = Clocks {
+            since_boot: note.ended.since_boot - 1,
+            ..note.ended
+        };
+        assert!(!note.can_be_of(note.at, Some(before)));
+    }
+
     fn note(back: i64) -> Note {
         Note {
             writer: (7, 70),
