@@ -648,6 +648,60 @@ fn a_log_that_somebody_elses_program_writes_to_goes_on_growing_and_an_agents_lin
     assert_eq!(repo.read("dev.log"), "one\ntwo\nthree\nfour\n");
 }
 
+/// A repository whose check writes an untracked report anew and adds to an untracked log.
+fn with_outputs() -> TestRepo {
+    let repo = TestRepo::with_goals(
+        "  - {id: a, description: d, check: 'date +%s.%N >report.xml; echo line >>app.log; test -e a', weight: 5}
+  - {id: b, description: d, check: test -e b, weight: 3}
+  - {id: c, description: d, check: test -e c, weight: 3}\n",
+    );
+    for file in ["report.xml", "app.log", "notes"] {
+        repo.write(file, "mine\n");
+    }
+    repo
+}
+
+#[test]
+fn what_checks_write_beside_the_tracked_files_stays_as_they_wrote_it_without_a_word() {
+    let repo = with_outputs();
+    repo.agent_does(&["touch a", "rm -f a; touch b", "touch b"]);
+    for _ in 0..3 {
+        let (report, log) = (repo.read("report.xml"), repo.read("app.log"));
+        repo.run(&["--max-cycles=1"]).expect(0);
+        assert!(!text(&repo).contains("put back"), "{}", text(&repo));
+        assert_ne!(repo.read("report.xml"), report);
+        assert!(repo.read("app.log").starts_with(&log));
+        assert!(repo.read("app.log").len() >= log.len() + 10);
+    }
+    assert_eq!(repo.each("result"), ["improved", "regressed", "improved"]);
+    assert!(repo.quarantined().is_empty());
+}
+
+#[test]
+fn a_log_that_checks_only_add_to_is_put_back_where_an_agent_took_from_it() {
+    let repo = with_outputs();
+    repo.cycle("touch a; echo evil >app.log; echo evil >notes; rm report.xml")
+        .expect(0);
+    assert_eq!(repo.newest()["result"], "improved");
+    assert!(repo.read("app.log").starts_with("mine\n"));
+    assert_eq!(repo.read("notes"), "mine\n");
+    assert!(repo.has("report.xml"));
+    let said = "untracked files put back: app.log, notes";
+    assert!(text(&repo).contains(said), "{}", text(&repo));
+}
+
+#[test]
+fn a_script_that_a_check_runs_and_writes_is_nobodys_output() {
+    let repo = TestRepo::with_goals(
+        "  - {id: a, description: d, check: 'date +%N >n; cat n >>own.sh; true; test -e a', weight: 5}
+  - {id: b, description: d, check: sh own.sh, weight: 3}\n",
+    );
+    repo.write("own.sh", "exit 1\n");
+    repo.cycle("touch a; echo exit 0 >own.sh").expect(0);
+    assert_eq!(repo.newest()["result"], "regressed", "{}", text(&repo));
+    assert!(repo.read("own.sh").starts_with("exit 1\n"));
+}
+
 #[test]
 fn copies_of_untracked_files_that_an_agent_wrote_to_are_not_believed() {
     let table = [

@@ -4,6 +4,7 @@
 mod copy;
 mod grown;
 mod nested;
+mod outputs;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
@@ -25,6 +26,7 @@ use crate::model::text;
 
 pub use copy::{Copy, from_hex, to_hex};
 use copy::{FILE_LIMIT, copy_into, is_unchanged, may_not_be_read, stamp, write};
+use outputs::Seen;
 
 /// How many bytes are copied in all.
 const TOTAL_LIMIT: u64 = 1 << 30;
@@ -42,6 +44,9 @@ pub struct Kept {
     /// Untracked files and folders (with a slash at the end) that cannot be read and so have no copy, for people.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unreadable: Vec<String>,
+    /// What the untracked files were like before anything was measured.
+    #[serde(skip)]
+    seen: BTreeMap<String, Seen>,
 }
 
 /// What putting back came to.
@@ -74,6 +79,17 @@ impl PutBack {
 }
 
 impl Kept {
+    /// The files as git lists them, before any is copied.
+    pub fn listed<'a>(untracked: impl Iterator<Item = &'a Vec<u8>>, ignored: &[Vec<u8>]) -> Kept {
+        Kept {
+            untracked: untracked
+                .map(|path| (to_hex(path), Copy::unknown()))
+                .collect(),
+            ignored: ignored.iter().map(|path| to_hex(path)).collect(),
+            ..Kept::default()
+        }
+    }
+
     /// Copies the untracked files; a copy that `last` made of the very same version is used again.
     pub fn make(
         root: &Path,
@@ -386,7 +402,9 @@ fn slashes(path: &[u8]) -> impl Iterator<Item = (usize, &u8)> {
 
 /// Says whether there is nothing to put back of a file.
 fn is_as_it_should(root: &Path, folders: &[PathBuf], path: &[u8], entry: &Copy) -> bool {
-    is_unchanged(root, folders, path, entry) || grown::is_growing(root, path, entry, folders)
+    is_unchanged(root, folders, path, entry)
+        || outputs::is_output(root, path, entry, folders)
+        || grown::is_growing(root, path, entry, folders)
 }
 
 /// Returns the folder of the copies below the private directory.

@@ -271,6 +271,9 @@ impl Workspace<'_> {
         let (status, hidden) = self.look_at_all(&mut folders)?;
         status.refuse_dirty(&hidden.changes)?;
         let tree = self.repo.tree_of(&commit)?;
+        let untracked = status.untracked.iter().chain(&status.within);
+        let mut kept = Kept::listed(untracked, &status.ignored);
+        kept.look(&self.repo.root);
         let (head_log, branch_log) = (self.repo.movements("HEAD"), self.repo.movements(&branch));
         Ok(Start {
             session: session.to_owned(),
@@ -282,20 +285,7 @@ impl Workspace<'_> {
             newest_movements: (head_log.into_iter().next(), branch_log.into_iter().next()),
             branch,
             commit,
-            kept: Kept {
-                ignored: status
-                    .ignored
-                    .iter()
-                    .map(|path| keep::to_hex(path))
-                    .collect(),
-                untracked: status
-                    .untracked
-                    .iter()
-                    .chain(&status.within)
-                    .map(|path| (keep::to_hex(path), keep::Copy::unknown()))
-                    .collect(),
-                ..Kept::default()
-            },
+            kept,
             flags: hidden.flags,
             guarded: Guarded::default(),
             users: Users::default(),
@@ -315,17 +305,20 @@ impl Workspace<'_> {
     ) -> Result<()> {
         let root = &self.repo.root;
         let folder = keep::folder(&self.repo.private);
-        let frozen = frozen.iter().map(String::as_bytes);
+        let programs = frozen.iter().map(String::as_bytes);
         let is_ignored = |path: &&[u8]| start.kept.was_ignored(path) && is_beneath(root, path);
         let untracked: Vec<_> = start
             .kept
             .untracked_paths()
-            .chain(frozen.filter(is_ignored).map(<[u8]>::to_vec))
+            .chain(programs.filter(is_ignored).map(<[u8]>::to_vec))
             .collect();
         let ignored = start.kept.ignored.iter();
         let ignored: Vec<_> = ignored.map(|name| keep::from_hex(name)).collect();
         let shut = start.folders.without(&ignored);
-        start.kept = Kept::make(root, &folder, (untracked, ignored), last)?;
+        let mut kept = Kept::make(root, &folder, (untracked, ignored), last)?;
+        let before: Vec<_> = last.into_iter().chain([&start.kept]).collect();
+        kept.note_outputs(root, &before, frozen);
+        start.kept = kept;
         let shown = |path: &PathBuf| format!("{}/", path.display());
         start.kept.unreadable.extend(shut.shut().iter().map(shown));
         let all = || named(pipes::repositories(root));

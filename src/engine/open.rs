@@ -55,6 +55,9 @@ pub async fn open(session: &Session, progress: &mut Progress) -> Result<(), Cut>
         summary::baseline_report(&baseline).as_bytes(),
     )?;
     progress.note_snapshot(&baseline);
+    let mut kept = start.kept.clone();
+    kept.note_outputs(&session.repo.root, &[&start.kept], &[]);
+    progress.kept = Some(kept);
     progress.carried = Some(Carried {
         snapshot: baseline,
         file: names::BASELINE.to_owned(),

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use super::outputs::Output;
 use crate::effects::files::{self, is_beneath};
 use crate::error::{Error, Result};
 use crate::model::digest;
@@ -31,6 +32,9 @@ pub struct Copy {
     /// The digest of the copy's bytes: an agent can write to the copy, too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub digest: Option<String>,
+    /// How it was written to while no agent ran, if it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) output: Option<Output>,
     /// What tells the copy from one that was written to since.
     #[serde(skip)]
     pub(super) copy_stamp: String,
@@ -87,6 +91,7 @@ impl Copy {
             link: None,
             is_folder: false,
             digest: None,
+            output: None,
             copy_stamp: String::new(),
         }
     }

@@ -32,7 +32,7 @@ pub fn is_growing(root: &Path, path: &[u8], entry: &Copy, folders: &[PathBuf]) -
 }
 
 /// Says whether a file's first bytes are those of its copy.
-fn begins_like(file: &Path, copy: &Path) -> bool {
+pub(super) fn begins_like(file: &Path, copy: &Path) -> bool {
     let begins = || {
         let copy = files::read_bounded(copy, FILE_LIMIT).ok()??;
         let mut bytes = Vec::new();

@@ -1,0 +1,144 @@
+//! Untracked files that something else than an agent writes anew again and again: the reports and caches of checks, and logs whose
+//! writer opens and closes them for each line. What was written while no agent ran is known for one; its later versions are
+//! neither an agent's damage nor anything to take back.
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::fs::{self, Metadata};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{FileExt, MetadataExt};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::copy::Copy;
+use super::{Kept, from_hex, grown};
+use crate::effects::files::{self, is_beneath};
+
+/// How a file was written to while no agent ran.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Output {
+    /// Something was added to it: what it held stays in it.
+    Grown,
+    /// It was made anew: nobody relies on what it held.
+    Rewritten,
+}
+
+/// How many bytes at a file's end tell whether something was added to it or it was made anew.
+const END: u64 = 64;
+/// How many files are opened to read these.
+const OPENED: usize = 1_000;
+
+/// What tells that a file was written to, and how.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Seen {
+    size: u64,
+    modified: (i64, i64),
+    inode: u64,
+    /// Its last bytes; none where they were not read.
+    end: Option<Vec<u8>>,
+}
+
+impl Seen {
+    fn of(meta: &Metadata) -> Seen {
+        Seen {
+            size: meta.len(),
+            modified: (meta.mtime(), meta.mtime_nsec()),
+            inode: meta.ino(),
+            end: None,
+        }
+    }
+
+    /// Says how a file was written to until it became what it is now, if it was.
+    fn became(&self, now: &Seen, file: &Path) -> Option<Output> {
+        if (self.size, self.modified, self.inode) == (now.size, now.modified, now.inode) {
+            return None;
+        }
+        let has_end = || self.end.is_none() || end_of(file, self.size) == self.end;
+        match self.inode == now.inode && now.size > self.size && has_end() {
+            true => Some(Output::Grown),
+            false => Some(Output::Rewritten),
+        }
+    }
+}
+
+impl Kept {
+    /// Looks at the untracked files before anything is measured.
+    pub fn look(&mut self, root: &Path) {
+        let mut seen = BTreeMap::new();
+        for name in self.untracked.keys() {
+            let Some(mut one) = look_at(root, name) else {
+                continue;
+            };
+            if seen.len() < OPENED {
+                one.end = end_of(&place(root, name), one.size);
+            }
+            seen.insert(name.clone(), one);
+        }
+        self.seen = seen;
+    }
+
+    /// Notes which of the files were written to since they were looked at for `before`, or earlier; `frozen` ones, which checks run,
+    /// are nobody's output.
+    pub fn note_outputs(&mut self, root: &Path, before: &[&Kept], frozen: &[String]) {
+        let mut found: BTreeMap<String, Output> = BTreeMap::new();
+        for earlier in before {
+            let noted = earlier.untracked.iter();
+            let noted = noted.filter_map(|(name, entry)| Some((name.clone(), entry.output?)));
+            let changed = earlier.seen.iter().filter_map(|(name, seen)| {
+                let now = look_at(root, name)?;
+                Some((name.clone(), seen.became(&now, &place(root, name))?))
+            });
+            for (name, output) in noted.chain(changed) {
+                // What was made anew once may well have been longer another time.
+                let is_rewritten = found.get(&name) == Some(&Output::Rewritten);
+                found.insert(
+                    name,
+                    if is_rewritten {
+                        Output::Rewritten
+                    } else {
+                        output
+                    },
+                );
+            }
+        }
+        for (name, entry) in &mut self.untracked {
+            let is_frozen = || frozen.iter().any(|path| path.as_bytes() == from_hex(name));
+            entry.output = found.get(name).copied().filter(|_| !is_frozen());
+        }
+    }
+}
+
+/// Says whether a file is an output that is there, with all that was in it where something is only added.
+pub fn is_output(root: &Path, path: &[u8], entry: &Copy, folders: &[PathBuf]) -> bool {
+    let file = root.join(OsStr::from_bytes(path));
+    let is_file = fs::symlink_metadata(&file).is_ok_and(|meta| meta.is_file());
+    is_file
+        && is_beneath(root, path)
+        && match entry.output {
+            None => false,
+            Some(Output::Rewritten) => true,
+            Some(Output::Grown) => entry
+                .source(folders)
+                .is_some_and(|copy| grown::begins_like(&file, &copy)),
+        }
+}
+
+fn place(root: &Path, name: &str) -> PathBuf {
+    root.join(OsStr::from_bytes(&from_hex(name)))
+}
+
+fn look_at(root: &Path, name: &str) -> Option<Seen> {
+    let meta = fs::symlink_metadata(place(root, name)).ok()?;
+    meta.is_file().then(|| Seen::of(&meta))
+}
+
+/// Returns the last bytes of the first `size` of a file.
+fn end_of(file: &Path, size: u64) -> Option<Vec<u8>> {
+    let from = size.saturating_sub(END);
+    let mut bytes = vec![0; usize::try_from(size - from).ok()?];
+    let open = files::open(file).ok()?;
+    open.read_exact_at(&mut bytes, from).ok()?;
+    Some(bytes)
+}
