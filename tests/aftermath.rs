@@ -10,7 +10,7 @@ use std::time::{Duration, SystemTime};
 use serde_json::Value;
 
 use crate::harness::{
-    EVOLVE_PID, TestRepo, is_alive, pid_in, signal, signal_pid, wait_until, with_git,
+    EVOLVE_PID, TestRepo, is_alive, output, pid_in, signal, signal_pid, wait_until, with_git,
 };
 
 /// Says that it is there, and would sleep far longer than any test may take.
@@ -116,6 +116,60 @@ fn a_tracked_file_that_a_person_changed_after_a_crash_is_refused_before_anything
     assert_eq!(repo.read("tracked"), "mine\n");
     assert_eq!(repo.read("staged"), "mine\n");
     assert_eq!(repo.read("untracked"), "mine\n");
+}
+
+/// Does what a refusal tells.
+fn put_aside(repo: &TestRepo) -> String {
+    let said = repo.run(&[]).expect(3).stderr;
+    let command = said
+        .split('`')
+        .find(|part| part.starts_with("git stash push"));
+    output(repo.command("sh").args(["-c", command.unwrap()]));
+    said
+}
+
+#[test]
+fn what_the_agent_had_staged_does_not_come_back_from_the_stash() {
+    for (what, mine) in [("few", 1), ("many", 12)] {
+        let repo = repo();
+        crash_after(
+            &repo,
+            &[],
+            "echo theirs >other; echo theirs >half; git add other half; git rm -q tracked; echo more >>other",
+        );
+        for number in 0..mine {
+            repo.write(&format!("mine {number}"), "mine\n");
+            repo.git(&["add", &format!("mine {number}")]);
+        }
+        let said = put_aside(&repo);
+        assert!(!said.contains("had staged of"), "{what}: {said}");
+        go_on(&repo);
+        repo.git(&["stash", "pop", "-q"]);
+        for number in 0..mine {
+            assert_eq!(repo.read(&format!("mine {number}")), "mine\n", "{what}");
+        }
+        for name in ["other", "tracked"] {
+            assert_eq!(repo.read(name), "text\n", "{what}: {name}");
+        }
+        assert!(!repo.has("half"), "{what}");
+    }
+}
+
+#[test]
+fn a_file_that_both_changed_is_said_to_be_so_and_both_versions_are_kept() {
+    let repo = repo();
+    crash_after(&repo, &[], "echo theirs >tracked; git add tracked other");
+    repo.write("tracked", "theirs\nmine\n");
+    let said = put_aside(&repo);
+    assert!(
+        said.contains("what the agent had staged of tracked before"),
+        "{said}"
+    );
+    go_on(&repo);
+    assert_eq!(repo.read("tracked"), "text\n");
+    assert_eq!(repo.git(&["show", "stash@{0}^2:tracked"]), "theirs");
+    repo.git(&["stash", "pop", "-q"]);
+    assert_eq!(repo.read("tracked"), "theirs\nmine\n");
 }
 
 #[test]

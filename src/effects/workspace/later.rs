@@ -7,10 +7,11 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use super::{Start, Workspace, staged};
+use super::{Start, Workspace, ended as ended_each, staged};
 use crate::effects::ended;
 use crate::effects::keep;
 use crate::effects::quarantine::Quarantine;
+use crate::effects::repo::Difference;
 use crate::error::Result;
 use crate::model::aftermath::{Ruling, Touch, rule};
 use crate::model::ledger::is_ledger_path;
@@ -92,6 +93,20 @@ impl Workspace<'_> {
         if !is_later(&self.repo.git_dir().join("index")) || self.repo.head()?.commit.is_none() {
             return Ok(Vec::new());
         }
+        let is_staged_later = |id: &str| {
+            let (folder, name) = id.split_at(id.len().min(2));
+            is_later(&self.repo.common_path(&format!("objects/{folder}/{name}")))
+        };
+        let is_later = |one: &Difference| {
+            let new = one.new.as_ref();
+            new.is_some_and(|entry| is_staged_later(&entry.id))
+        };
+        let staged = self.staged()?.into_iter().filter(is_later);
+        Ok(staged.map(|one| one.path).collect())
+    }
+
+    /// Returns what is staged, but for the ledger.
+    fn staged(&self) -> Result<Vec<Difference>> {
         let arguments = [
             "diff-index",
             "--cached",
@@ -102,19 +117,29 @@ impl Workspace<'_> {
             "--ignore-submodules=all",
             "HEAD",
         ];
-        let staged = staged::parse(&self.repo.git.run(&arguments)?).unwrap_or_default();
-        let is_staged_later = |id: &str| {
-            let (folder, name) = id.split_at(id.len().min(2));
-            is_later(&self.repo.common_path(&format!("objects/{folder}/{name}")))
-        };
-        let staged = staged.into_iter().filter(|one| {
-            !is_ledger_path(&one.path)
-                && one
-                    .new
-                    .as_ref()
-                    .is_some_and(|entry| is_staged_later(&entry.id))
-        });
-        Ok(staged.map(|one| one.path).collect())
+        let mut staged = staged::parse(&self.repo.git.run(&arguments)?).unwrap_or_default();
+        staged.retain(|one| !is_ledger_path(&one.path));
+        Ok(staged)
+    }
+
+    /// Takes out of the index what the dead session's agent staged, but for files that somebody changed later: a stash of these
+    /// would hold all of the index, and bring it back. No file is touched. Returns those of them with a version of the agent's in
+    /// the index that is another than the one on disk.
+    pub fn unstage(&self, later: &Later) -> Result<BTreeSet<Vec<u8>>> {
+        if self.repo.head()?.commit.is_none() {
+            return Ok(BTreeSet::new());
+        }
+        let staged = self.staged()?.into_iter().map(|one| one.path);
+        let (theirs, agents): (Vec<_>, Vec<_>) =
+            staged.partition(|path| later.refused.contains(path));
+        if !agents.is_empty() {
+            let from_stdin = ["--pathspec-from-file=-", "--pathspec-file-nul"];
+            let arguments = ["reset", "--quiet", from_stdin[0], from_stdin[1]];
+            self.repo.git.run_with(&arguments, &ended_each(&agents))?;
+        }
+        let edited = self.edited_since_stock()?;
+        let theirs = theirs.into_iter().filter(|path| edited.contains(path));
+        Ok(theirs.collect())
     }
 
     /// Has files that git does not track stay what somebody made of them since. Where one was there before the agent, its

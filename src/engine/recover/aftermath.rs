@@ -1,7 +1,10 @@
 //! What a person did to the tree after a session had died, before this start: an undo must not take it along.
 
 use std::collections::BTreeSet;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 
+use crate::effects::files;
 use crate::effects::journal::{Diary, Journal, Phase};
 use crate::effects::repo::Repo;
 use crate::effects::workspace::{Later, Workspace, some_of};
@@ -30,7 +33,7 @@ pub fn keep_apart((repo, diary): (&Repo, &Diary), journal: &mut Journal) -> Resu
     }
     let later = workspace.look_for_later(start, end)?;
     if !later.refused.is_empty() {
-        return Err(refusal(&later.refused));
+        return Err(refuse(&workspace, &later)?);
     }
     let mut notes = Vec::new();
     if is_undo {
@@ -65,9 +68,31 @@ fn shown(paths: &BTreeSet<Vec<u8>>) -> Vec<String> {
     names.map(|name| text::clean_line(&name)).collect()
 }
 
-fn refusal(paths: &BTreeSet<Vec<u8>>) -> Error {
+/// Makes ready what the user is told to do, so that the stash holds his changes alone.
+fn refuse(workspace: &Workspace<'_>, later: &Later) -> Result<Error> {
+    let both = workspace.unstage(later)?;
+    let list = workspace.repo.private.join("later");
+    let paths = &later.refused;
+    if paths.len() > SHOWN {
+        let ended = paths
+            .iter()
+            .flat_map(|path| path.iter().copied().chain([0]));
+        files::replace(&list, &ended.collect::<Vec<_>>())?;
+    }
+    let error = refusal(paths, &list);
+    Ok(match both.is_empty() {
+        true => error,
+        false => error.hint(format!(
+            "what the agent had staged of {} before that may be in your version; it alone is in the stash, too (`git show 'stash@{{0}}^2:FILE'`)",
+            some_of(&shown(&both))
+        )),
+    })
+}
+
+/// `list` is a file with all of the paths, where they are many.
+fn refusal(paths: &BTreeSet<Vec<u8>>, list: &Path) -> Error {
     let (count, names) = (paths.len(), shown(paths));
-    let list: String = names
+    let lines: String = names
         .iter()
         .take(SHOWN)
         .map(|name| format!("\n  {name}"))
@@ -85,10 +110,13 @@ fn refusal(paths: &BTreeSet<Vec<u8>>) -> Error {
             let words: Vec<_> = paths.iter().map(text::shell_word).collect();
             format!("git stash push --include-untracked -- {}", words.join(" "))
         }
-        false => "git stash --include-untracked".to_owned(),
+        false => format!(
+            "git stash push --include-untracked --pathspec-from-file={} --pathspec-file-nul",
+            text::shell_word(list.as_os_str().as_bytes())
+        ),
     };
     Error::unsafe_repo(format!(
-        "{count} {noun} {verb} changed or staged after a session that was cut short had ended; undoing what its agent left would take that along:{list}{more}"
+        "{count} {noun} {verb} changed or staged after a session that was cut short had ended; undoing what its agent left would take that along:{lines}{more}"
     ))
     .hint(format!(
         "put it aside with `{stash}`, run evolve again, then `git stash pop`; or commit it: what the agent left stays beside it then"
@@ -107,18 +135,21 @@ mod tests {
 
     #[test]
     fn a_refusal_lists_the_first_ten_files_and_says_how_to_put_them_aside() {
-        let one = refusal(&paths(1));
+        let one = refusal(&paths(1), Path::new("a list"));
         assert!(one.message.starts_with("1 file was changed"), "{one}");
         let hint = one.hints.join(" ");
         assert!(
             hint.contains("git stash push --include-untracked -- 'f 00'`"),
             "{hint}"
         );
-        let ten = refusal(&paths(10));
+        let ten = refusal(&paths(10), Path::new("a list"));
         assert!(ten.message.ends_with("\n  f 09"), "{ten}");
-        let more = refusal(&paths(12));
+        let more = refusal(&paths(12), Path::new("a list"));
         assert!(more.message.ends_with("\n  f 09\n  … and 2 more"), "{more}");
         let hint = more.hints.join(" ");
-        assert!(hint.contains("`git stash --include-untracked`"), "{hint}");
+        assert!(
+            hint.contains("--pathspec-from-file='a list' --pathspec-file-nul`"),
+            "{hint}"
+        );
     }
 }
