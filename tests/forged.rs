@@ -473,7 +473,7 @@ fn what_gits_own_maintenance_makes_stays_whole_and_is_told_to_nobody() {
         ("true", "git gc -q"),
         (
             "git gc -q",
-            "git repack -qadf --write-midx; git commit-graph write --reachable",
+            "git repack -qadf --write-midx; git commit-graph write --reachable --split",
         ),
         (
             "git repack -qad --write-midx --write-bitmap-index; git commit-graph write --reachable",
