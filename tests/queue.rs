@@ -140,7 +140,7 @@ fn what_an_agent_writes_to_the_queue_itself_has_no_say_on_state() {
     assert_eq!(items(&repo)[3]["source"], "epic");
     let notes = repo.newest()["notes"].to_string();
     for said in [
-        "1 line were changed or gone",
+        "1 line was changed or gone",
         "3 items appeared",
         "2 lines that appeared",
         "quarantine",
@@ -308,4 +308,26 @@ fn what_is_no_text_in_words_of_others_is_none_in_the_records_either() {
     let history = String::from_utf8(history).expect("the history is text");
     assert!(history.contains("odd\u{fffd}\u{fffd}"), "{history}");
     repo.evolve(&["audit"]).expect(0);
+}
+
+#[test]
+fn what_was_added_before_an_agent_floods_the_queue_is_taken_in() {
+    let repo = TestRepo::with_files_wanted(&[("a", 5)]);
+    repo.evolve(&["work", "add", "mine"]).expect(0);
+    repo.commit_all("queue");
+    let before = titles(&repo);
+    repo.cycle(&format!(
+        "echo '{{\"title\":\"added by a person\"}}' >>{QUEUE}; seq 20000 | sed 's/.*/{{\"title\":\"t&\"}}/' >>{QUEUE}; touch a"
+    ))
+    .expect(0);
+    let now = titles(&repo);
+    assert_eq!(now[..before.len()], before[..]);
+    assert_eq!(now[before.len()], "added by a person");
+    assert!(now.len() < 2_000, "{}", now.len());
+    let notes = repo.newest()["notes"].to_string();
+    assert!(
+        notes.contains("too long") && notes.contains("moved out of the way"),
+        "{notes}"
+    );
+    assert!(!notes.contains("changed or gone"), "{notes}");
 }

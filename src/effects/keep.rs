@@ -56,6 +56,8 @@ pub struct PutBack {
     files: Vec<String>,
     /// What was deleted or changed and stays so, because its copies were changed, too.
     lost: Vec<String>,
+    /// What somebody's program goes on writing to and was left: the agent may have added to it, too.
+    grown: Vec<String>,
 }
 
 impl PutBack {
@@ -72,6 +74,12 @@ impl PutBack {
             notes.push(format!(
                 "untracked files that were changed or removed and CANNOT be put back, because their copies were changed, too: {}",
                 self.lost.join(", ")
+            ));
+        }
+        if !self.grown.is_empty() {
+            notes.push(format!(
+                "grew while the agent worked and was left, because a program is writing to it: {}",
+                self.grown.join(", ")
             ));
         }
         notes
@@ -256,10 +264,14 @@ impl Kept {
         let mut put_back = PutBack::default();
         for (name, entry) in &self.untracked {
             let path = from_hex(name);
-            if !entry.is_kept() || is_as_it_should(root, folders, &path, entry) {
+            if !entry.is_kept() || is_unchanged(root, folders, &path, entry) {
                 continue;
             }
             let shown = text::path(&path);
+            if grown::is_growing(root, &path, entry, folders) {
+                put_back.grown.push(shown);
+                continue;
+            }
             let Some(source) = entry.source(folders) else {
                 put_back.lost.push(shown);
                 continue;

@@ -7,6 +7,10 @@
 //! what an item may say for itself, marked with the cycle, and limited in number; nothing that was there can be taken away,
 //! and what is no item goes to the quarantine.
 
+use std::fs;
+use std::io::Read;
+use std::path::Path;
+
 use super::{Ledger, line, read_file, refuse_links};
 use crate::effects::quarantine::Quarantine;
 use crate::effects::repo::Repo;
@@ -141,26 +145,33 @@ impl Ledger {
 
     fn judge_queue(&mut self, repo: &Repo, cycle: u64, at: &str) -> Result<Vec<String>> {
         let _turn = lock::turn(&self.private);
+        let mut notes = Vec::new();
         let now = match read_file(&self.root, names::QUEUE) {
             Ok(text) => text,
-            // No plain file, or longer than any queue: nothing in it can be judged.
+            // No plain file, or longer than any queue. What a person added stands before a flood that came later.
             Err(_) => {
+                let beginning = beginning(&self.root.join(names::QUEUE));
                 let mut quarantine = Quarantine::of(&repo.private, "ledger", cycle);
                 quarantine.take(&self.root, names::QUEUE.as_bytes())?;
-                String::new()
+                notes.push(format!(
+                    "{} was no plain file or too long while the agent ran; what its beginning says is looked at",
+                    names::QUEUE
+                ));
+                notes.extend(quarantine.notes());
+                beginning
             }
         };
         let before = self.queue.to_text();
-        if now == before {
+        if now == before && notes.is_empty() {
             return Ok(Vec::new());
         }
-        let mut notes = Vec::new();
         if let Growth::Rewritten { missing, .. } = Growth::of(&before, &now) {
             let lines = text::count(missing, "line");
-            notes.push(format!(
-                "{}: {lines} were changed or gone while the agent ran, and are put back",
-                names::QUEUE
-            ));
+            let words = match missing {
+                1 => "was changed or gone while the agent ran, and is put back",
+                _ => "were changed or gone while the agent ran, and are put back",
+            };
+            notes.push(format!("{}: {lines} {words}", names::QUEUE));
         }
         let appeared = self.queue.take_appeared(&now, cycle, at, APPEARED);
         if appeared.added > 0 {
@@ -255,6 +266,23 @@ impl Ledger {
     fn write_retries(&mut self) -> Result<()> {
         let bytes = exact::encode(&self.retries_text);
         self.write(names::RETRIES, &bytes)
+    }
+}
+
+/// Returns the whole lines with which a file begins, as many as are read of a queue; nothing of what is no plain file.
+fn beginning(path: &Path) -> String {
+    let is_plain = fs::symlink_metadata(path).is_ok_and(|meta| meta.is_file());
+    let mut bytes = Vec::new();
+    let limit = names::most_bytes(names::QUEUE);
+    let read = match is_plain {
+        true => files::open(path).and_then(|file| file.take(limit).read_to_end(&mut bytes)),
+        false => Ok(0),
+    };
+    let end = bytes.iter().rposition(|byte| *byte == b'\n');
+    bytes.truncate(end.map_or(0, |end| end + 1));
+    match read {
+        Ok(_) => exact::decode(&bytes),
+        Err(_) => String::new(),
     }
 }
 
