@@ -17,7 +17,8 @@ use crate::session::{Cut, Ending, Progress, Session};
 
 pub use open::add_unwired;
 pub use recover::{
-    give_back_private, has_lost_private, make_private, open_shut, put_back_settings, recover,
+    give_back_private, has_lost_private, lost_places, make_private, open_shut, put_back_settings,
+    recover,
 };
 
 /// Runs cycles until there is a reason to end, and ends in order. Returns the ending; an error that ended the session is

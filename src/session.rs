@@ -204,12 +204,13 @@ impl Session {
             return Ok(notes);
         }
         let mut notes = opened;
-        notes.extend(start.put_back_settings(&self.repo.own_places())?);
+        notes.extend(start.put_back_settings(&self.repo.own_places())?.notes);
         self.repo.look_anew()?;
         notes.extend(self.put_back_programs(start)?.notes);
         notes.extend(self.workspace().clear_pipes(start)?);
         notes.extend(start.hold_users(&self.repo)?);
         notes.extend(start.put_back_refs(&self.repo)?);
+        notes.extend(self.workspace().mend_index(start)?);
         Ok(notes)
     }
 
@@ -265,10 +266,11 @@ impl Session {
             None => {
                 let mut put_back = start.put_back_settings(&self.repo.own_places())?;
                 self.repo.look_anew()?;
-                put_back.extend(start.hold_users(&self.repo)?);
+                put_back.notes.extend(start.hold_users(&self.repo)?);
                 let repo = self.repo.reopened()?;
                 let mut stock = Workspace { repo: &repo }.take_stock(start)?;
-                stock.notes.extend(put_back);
+                stock.change.rewritten = stock.change.rewritten.or(put_back.broken);
+                stock.notes.extend(put_back.notes);
                 stock
             }
         };

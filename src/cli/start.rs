@@ -197,7 +197,7 @@ async fn start(
 /// astray whoever opens it.
 async fn open(cwd: &Path) -> Result<Repo> {
     engine::open_shut(cwd);
-    if let Some(places) = Repo::places(cwd) {
+    if let Some(places) = Repo::places(cwd).or_else(|| engine::lost_places(cwd)) {
         let lock = places.private.join("lock");
         let is_lost = engine::has_lost_private(&places);
         if (is_lost || Diary::of(&places).is_there()) && lock::holder(&lock).is_none() {

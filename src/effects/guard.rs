@@ -28,6 +28,7 @@ use serde::{Deserialize, Serialize};
 use crate::effects::files;
 use crate::effects::mirror::Mirror;
 use crate::effects::modes::Folders;
+use crate::effects::pipes::Stood;
 use crate::effects::places::Places;
 use crate::effects::quarantine::Quarantine;
 use crate::effects::repo::Repo;
@@ -66,6 +67,9 @@ pub struct Guarded {
     /// The digest of the modes of the working tree's folders, and of those of the shared git directory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     modes: Option<(String, String)>,
+    /// Links in the git directories, with where they lead; none where that was not noted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    links: Option<BTreeMap<String, String>>,
     /// The digest of all refs, a line each.
     refs: Option<String>,
     /// The digest of the stash's list of entries.
@@ -105,10 +109,10 @@ impl Guarded {
         let roots = [repo.root.clone()];
         let programs = Programs::take(&texts, (&roots, &called_from), &mut bytes)?;
         let refs = keep(&mut bytes, refs::text(repo)?.as_bytes());
-        let of_git = Folders::of_git_dir(&places.common).to_bytes();
+        let (of_git, links) = links_of(&places.common, &settings::around(&places.common, &folders));
         let modes = (
             keep(&mut bytes, &tree.to_bytes()),
-            keep(&mut bytes, &of_git),
+            keep(&mut bytes, &of_git.to_bytes()),
         );
         let stash = files::read_bounded(&stash::file(&places), LIMIT)?;
         let stash = stash.map(|stash| keep(&mut bytes, &stash));
@@ -119,6 +123,7 @@ impl Guarded {
             programs,
             modules,
             modes: Some(modes),
+            links: Some(links),
             refs: Some(refs),
             stash,
             copy: Some(write_copy(&places, &bytes)?),
@@ -222,6 +227,15 @@ impl Guarded {
             .unwrap_or_default()
     }
 
+    /// Returns what stood in the git directories, at a time in seconds since 1970.
+    pub fn stood(&self, places: &Places, since: i64) -> Stood {
+        Stood {
+            links: self.links.clone(),
+            folders: self.folders(places).1,
+            since,
+        }
+    }
+
     /// Returns the submodules whose repositories were known.
     pub fn modules(&self) -> &Known {
         &self.modules
@@ -292,6 +306,22 @@ fn texts_of(repo: &Repo, folders: &[String]) -> Result<Vec<String>> {
     Ok(texts
         .chain([repo.read_users()?.config().to_owned()])
         .collect())
+}
+
+/// Returns the folders of a git directory, and the links in it and in those that lie around it, with where they lead.
+fn links_of(common: &Path, around: &[PathBuf]) -> (Folders, BTreeMap<String, String>) {
+    let (folders, mut found) = Folders::of_git_dir(common);
+    found.iter_mut().for_each(|link| *link = common.join(&link));
+    for git_dir in around {
+        let links = Folders::of_git_dir(git_dir).1;
+        found.extend(links.into_iter().map(|link| git_dir.join(link)));
+    }
+    let with_target = |link: PathBuf| {
+        let target = std::fs::read_link(&link).ok()?;
+        let target = exact::decode(target.as_os_str().as_bytes());
+        Some((Stood::name_of(common, &link), target))
+    };
+    (folders, found.into_iter().filter_map(with_target).collect())
 }
 
 fn path_in(folder: &Path, name: &str) -> PathBuf {

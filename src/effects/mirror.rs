@@ -186,6 +186,29 @@ impl Mirror {
         Ok(notes)
     }
 
+    /// Lends the files again that were at these places and no other step gives back: HEAD, and lists of git's.
+    pub fn lend_again(&self, places: &[PathBuf]) -> Result<()> {
+        if places.is_empty() || !self.whole().is_file() || !self.is_of_same() {
+            return Ok(());
+        }
+        for place in self.git_dirs() {
+            let has = |name: &str| places.iter().any(|it| *it == place.live.join(name));
+            for name in ["HEAD", "packed-refs"].into_iter().filter(|name| has(name)) {
+                lend_missing(&place, name.as_ref())?;
+            }
+            if !has("index") && !places.iter().any(|it| is_shared_index(&place, it)) {
+                continue;
+            }
+            for entry in fs::read_dir(&place.copy).into_iter().flatten().flatten() {
+                let path = place.live.join(entry.file_name());
+                if is_shared_index(&place, &path) || path == place.live.join("index") {
+                    lend_missing(&place, Path::new(&entry.file_name()))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// Moves links away that came to stand for folders of objects. Where there is no copy, those count as new that were made since
     /// a time, in seconds since 1970. To be done before anything is read or written there.
     pub fn clear_links(&self, since: i64, quarantine: &mut Quarantine) -> Result<()> {
@@ -387,6 +410,22 @@ impl Mirror {
             fs::rename(self.copy(), going).map_err(failed)?;
         }
         fs::remove_dir_all(&self.folder).map_err(failed)
+    }
+}
+
+/// Says whether a path is that of the part of an index that others are based on.
+fn is_shared_index(place: &Place, path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().as_bytes();
+    path.parent() == Some(&place.live) && name.starts_with(b"sharedindex.")
+}
+
+/// Lends one file if it is missing and there is a copy.
+fn lend_missing(place: &Place, path: &Path) -> Result<()> {
+    let (from, to) = (place.copy.join(path), place.live.join(path));
+    let is_file = |meta: fs::Metadata| meta.is_file();
+    match fs::symlink_metadata(&from).is_ok_and(is_file) && fs::symlink_metadata(&to).is_err() {
+        true => lend_file(&from, &to).map_err(|cause| Error::io("restore", &to, cause)),
+        false => Ok(()),
     }
 }
 

@@ -2,17 +2,26 @@
 //! and links to them. Found without opening anything.
 //!
 //! Git opens `.gitignore` and its like in each folder that it looks through, of which an agent can make as many as it likes;
-//! and what lies below `.git`.
+//! and what lies below `.git`. There a link, a folder or a file that stands where git has another kind of thing is in the way,
+//! too (`stands`).
+
+mod stands;
 
 use std::ffi::OsStr;
 use std::fs::{self, FileType, Metadata};
-use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{FileTypeExt, MetadataExt, symlink};
 use std::path::{Path, PathBuf};
 
 use crate::effects::files;
 use crate::effects::places::Places;
 use crate::effects::quarantine::Quarantine;
 use crate::error::{Error, Result};
+use crate::model::text;
+
+use stands::{Part, Wrong};
+
+pub use stands::Stood;
 
 /// What git opens in a working tree by itself.
 const OPENED: [&str; 4] = [".gitignore", ".gitattributes", ".gitmodules", ".mailmap"];
@@ -49,14 +58,93 @@ pub fn repositories(root: &Path) -> Vec<PathBuf> {
     in_tree(root, &mut |_| {}).repositories
 }
 
-/// The same for the git directory of a working tree and the one that it shares.
-pub fn clear_git(places: &Places, quarantine: &mut Quarantine) -> Result<()> {
-    for folder in [&places.common, &places.git_dir] {
-        for path in in_git_dir(folder, &mut |_| {}) {
-            quarantine.take_from(folder, &path, &Path::new(".git").join(&path))?;
+/// What was in the way in git directories, by whole paths.
+#[derive(Debug, Default)]
+pub struct Cleared {
+    /// What git could not read, or would have been led elsewhere by.
+    pub misplaced: Vec<PathBuf>,
+}
+
+impl Cleared {
+    /// Says in words why the cycle cannot stand; none where nothing was misplaced.
+    pub fn reason(&self, common: &Path) -> Option<String> {
+        const SHOWN: usize = 3;
+        let root = common.parent().unwrap_or(common);
+        let name = |path: &PathBuf| {
+            let below = path.strip_prefix(root).unwrap_or(path);
+            text::path(below.as_os_str().as_bytes())
+        };
+        let names: Vec<_> = self.misplaced.iter().map(name).collect();
+        let names = text::some_of(&names, SHOWN);
+        (!self.misplaced.is_empty())
+            .then(|| format!("what git keeps was replaced by what git cannot use: {names}"))
+    }
+}
+
+/// The same for the git directory of a working tree and the one that it shares, and those of submodules that lie `around` it. There
+/// goes, too, what is of another kind than what git has there, unless it `stood` there before.
+pub fn clear_git(
+    places: &Places,
+    (stood, around): (&Stood, &[PathBuf]),
+    quarantine: &mut Quarantine,
+) -> Result<Cleared> {
+    let common = &places.common;
+    let mut folders = vec![common.clone()];
+    folders.extend((!places.git_dir.starts_with(common)).then(|| places.git_dir.clone()));
+    folders.extend_from_slice(around);
+    let mut cleared = Cleared::default();
+    for folder in &folders {
+        let shown = match folder == common || *folder == places.git_dir {
+            true => Path::new(".git"),
+            false => common
+                .parent()
+                .and_then(|root| folder.strip_prefix(root).ok())
+                .unwrap_or(Path::new(".git")),
+        };
+        for (path, wrong) in misplaced((common, folder), stood) {
+            let (full, shown) = (folder.join(&path), shown.join(&path));
+            match wrong {
+                Some(Wrong::Size(bytes)) => quarantine.drop_oversize(&full, (&shown, bytes))?,
+                Some(Wrong::Kind) | None => quarantine.take_from(folder, &path, &shown)?,
+            }
+            cleared.misplaced.extend(wrong.map(|_| full));
         }
     }
-    Ok(())
+    for (link, target) in stood.lost_links(common) {
+        let below = link.strip_prefix(common).unwrap_or(&link);
+        if fs::symlink_metadata(&link).is_ok() && link.starts_with(common) {
+            quarantine.take_from(common, below, &Path::new(".git").join(below))?;
+        }
+        let made = files::make_folder(link.parent().unwrap_or(&link));
+        made.and_then(|()| {
+            symlink(&target, &link).map_err(|cause| Error::io("write", &link, cause))
+        })?;
+    }
+    Ok(cleared)
+}
+
+/// Lists what is in the way in a git directory, relative to it, and what is wrong with it; nothing where whoever reads it waits.
+fn misplaced((common, git_dir): (&Path, &Path), stood: &Stood) -> Vec<(PathBuf, Option<Wrong>)> {
+    let mut found = Vec::new();
+    let mut folders = vec![(PathBuf::new(), Part::GitDir)];
+    while let Some((folder, part)) = folders.pop() {
+        let part = part.seen(&git_dir.join(&folder));
+        for (path, kind) in entries(git_dir, &folder) {
+            let name = path.file_name().unwrap_or_default();
+            if kind.is_dir() && is_private(&path) {
+                continue;
+            }
+            let (wanted, below) = part.child(name.as_bytes());
+            if is_endless(git_dir, &path, kind) {
+                found.push((path, None));
+            } else if let Some(wrong) = stood.wrong((common, git_dir), &path, (kind, wanted)) {
+                found.push((path, Some(wrong)));
+            } else if kind.is_dir() {
+                folders.push((path, below));
+            }
+        }
+    }
+    found
 }
 
 /// Refuses a working tree in which git would wait. `enter` is called with each folder.

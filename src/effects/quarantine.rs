@@ -26,6 +26,8 @@ pub struct Quarantine {
     pub moved: Vec<String>,
     /// What stayed where it is and has an earlier version there, as `path → where`.
     pub earlier: Vec<String>,
+    /// What was removed because no file of its kind is that large.
+    dropped: Vec<String>,
 }
 
 impl Quarantine {
@@ -38,6 +40,7 @@ impl Quarantine {
             held: None,
             moved: Vec::new(),
             earlier: Vec::new(),
+            dropped: Vec::new(),
         }
     }
 
@@ -63,6 +66,15 @@ impl Quarantine {
         }
         files::sync_folder(folder).map_err(|cause| Error::io("sync", folder, cause))?;
         self.moved.push(format!("{} → {}", shown(name), shown(&to)));
+        Ok(())
+    }
+
+    /// Removes a file that has more bytes than any of its kind has: whatever it is, nobody could read it there, and here it would
+    /// leave no room for anything else.
+    pub fn drop_oversize(&mut self, file: &Path, (name, bytes): (&Path, u64)) -> Result<()> {
+        files::remove(file)?;
+        let words = format!("{} ({} MiB)", shown(name), bytes >> 20);
+        self.dropped.push(words);
         Ok(())
     }
 
@@ -119,9 +131,15 @@ impl Quarantine {
     pub fn notes(&self) -> impl Iterator<Item = String> + '_ {
         let moved = self.moved.iter();
         let earlier = self.earlier.iter();
+        let dropped = self.dropped.iter();
         moved
             .map(|what| format!("moved out of the way: {what}"))
             .chain(earlier.map(|what| format!("as it was before the agent: {what}")))
+            .chain(
+                dropped.map(|what| {
+                    format!("removed, because no file of its kind is that large: {what}")
+                }),
+            )
     }
 
     fn free_name(&self, path: &[u8]) -> PathBuf {

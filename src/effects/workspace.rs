@@ -30,6 +30,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::effects::files;
 use crate::effects::files::is_beneath;
 use crate::effects::guard::Guarded;
 use crate::effects::guard::programs::PutBack;
@@ -99,6 +100,15 @@ fn is_unknown(movements: &(Option<Movement>, Option<Movement>)) -> bool {
     *movements == (None, None)
 }
 
+/// What was done to make git's settings what they were.
+#[derive(Debug, Default)]
+pub struct SettingsBack {
+    /// What a reader of the record should know.
+    pub notes: Vec<String>,
+    /// Why the cycle cannot stand: what git keeps was replaced by what git cannot use.
+    pub broken: Option<String>,
+}
+
 impl Start {
     /// The same start, for the cycle with this number.
     pub fn of_cycle(self, cycle: u64) -> Start {
@@ -107,9 +117,11 @@ impl Start {
 
     /// Makes git's settings what they were before the agent, and gives its folder back what that has lost; says what had
     /// changed. To be done before git is called or the repository opened again.
-    pub fn put_back_settings(&self, places: &Places) -> Result<Vec<String>> {
+    pub fn put_back_settings(&self, places: &Places) -> Result<SettingsBack> {
         let mut quarantine = Quarantine::of(&places.private, &self.session, self.cycle);
-        pipes::clear_git(places, &mut quarantine)?;
+        let stood = self.guarded.stood(places, self.since);
+        let around = self.guarded.around(places);
+        let cleared = pipes::clear_git(places, (&stood, &around), &mut quarantine)?;
         let mirror = Mirror::of(places).ok();
         let mirror = mirror.filter(|_| !self.guarded.is_empty());
         if let Some(mirror) = &mirror {
@@ -121,9 +133,17 @@ impl Start {
         if let Some(mirror) = &mirror {
             mirror.clear_damaged(self.since, &mut quarantine)?;
             notes.extend(mirror.give_back(&mut quarantine)?);
+            mirror.lend_again(&cleared.misplaced)?;
+        }
+        let head = places.git_dir.join("HEAD");
+        if cleared.misplaced.contains(&head) && std::fs::symlink_metadata(&head).is_err() {
+            files::replace(&head, format!("ref: {}\n", self.branch).as_bytes())?;
         }
         notes.extend(quarantine.notes());
-        Ok(notes)
+        Ok(SettingsBack {
+            notes,
+            broken: cleared.reason(&places.common),
+        })
     }
 
     /// Makes git's settings what they were once more, when git has run the user's filters for the last time: these may have loaded

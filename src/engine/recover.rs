@@ -27,7 +27,7 @@ use crate::model::record::{CycleResult, History, Record};
 use crate::session::Ending;
 
 pub use lost::{give_back_private, has_lost_private, make_private};
-pub use shut::open_shut;
+pub use shut::{lost_places, open_shut};
 
 /// How long the processes of a dead session may take to go away.
 const LIMIT: Duration = Duration::from_secs(20);
@@ -191,7 +191,7 @@ pub fn put_back_settings(places: &Places) -> Result<()> {
     };
     if journal.phase == Phase::Agent {
         if !is_in_slot {
-            notes.extend(start.put_back_settings(places)?);
+            notes.extend(start.put_back_settings(places)?.notes);
         }
         notes.extend(start.put_back_programs(places)?.notes);
     }
@@ -359,12 +359,19 @@ fn write_down(
     Ok(())
 }
 
-/// Puts branch and HEAD back where the dead session's agent left them where git cannot read.
+/// Puts branch and HEAD back where the dead session's agent left them where git cannot read, and makes an index anew that git
+/// cannot read, be that the agent's doing or a power loss's.
 fn mend_place(repo: &Repo, journal: &mut Journal) -> Result<()> {
-    let (Phase::Agent, Some(start), None) = (journal.phase, &journal.start, &journal.slot) else {
+    let (Some(start), None) = (&journal.start, &journal.slot) else {
         return Ok(());
     };
-    let broken = Workspace { repo }.mend_place(start)?;
+    let workspace = Workspace { repo };
+    let mut broken = Vec::new();
+    if journal.phase == Phase::Agent {
+        broken.extend(workspace.clear_names(start)?);
+        broken.extend(workspace.mend_place(start)?);
+    }
+    broken.extend(workspace.mend_index(start)?);
     if let Some(record) = &mut journal.record {
         record.notes.extend(broken);
     }

@@ -56,7 +56,7 @@ pub fn put_back(repo: &Repo, before: &str, whose: &Whose) -> Result<Vec<String>>
         if before.contains_key(name.as_str()) || *name == whose.branch {
             continue;
         }
-        let is_whole = is_whole(repo, target, whose.start.as_deref())?;
+        let is_whole = !is_in_circle(&now, name) && is_whole(repo, target, whose.start.as_deref())?;
         if is_whole && !name.starts_with(REPLACED) {
             continue;
         }
@@ -224,6 +224,18 @@ fn is_whole(repo: &Repo, target: &str, since: Option<&str>) -> Result<bool> {
         }
         Some(_) | None => Ok(repo.has_object(target)),
     }
+}
+
+/// Says whether refs that stand for others never come to an object, as git counts.
+fn is_in_circle(all: &BTreeMap<String, String>, name: &str) -> bool {
+    const DEEPEST: usize = 5;
+    let next = |name: &&str| {
+        let target = all.get(*name)?;
+        target.strip_prefix(SYMBOLIC)
+    };
+    std::iter::successors(Some(name), next)
+        .nth(DEEPEST + 1)
+        .is_some()
 }
 
 /// Says whether a ref is of the kind that goes on to newer commits. A tag does not.

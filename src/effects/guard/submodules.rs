@@ -40,6 +40,9 @@ pub fn put_back(mirror: &Mirror, whose: &Whose) -> Result<Vec<String>> {
 fn put_back_one(live: &Path, (before, copy): (&str, &Path), whose: &Whose) -> Result<Vec<String>> {
     let repo = Repo::open_git_dir(live)?;
     let branch = repo.symbolic_head()?.unwrap_or_default();
+    // One that is gone, or leads nowhere, is like any other.
+    let leads_somewhere = matches!(repo.resolve(&branch), Ok(Some(_)));
+    let branch = Some(branch).filter(|_| leads_somewhere).unwrap_or_default();
     let whose = Whose {
         branch,
         start: None,

@@ -93,6 +93,10 @@ impl<'a> Keeper<'a> {
 
     /// Compares a folder of copies with its original.
     fn look(&self, below: &Path, may_be_there: bool, found: &mut Found) -> IoResult<()> {
+        // What the user has behind a link is another repository's.
+        if fs::symlink_metadata(self.place.copy.join(below)).is_ok_and(|it| it.is_symlink()) {
+            return Ok(());
+        }
         let entries = match fs::read_dir(self.place.copy.join(below)) {
             Ok(entries) => entries,
             Err(cause) if cause.kind() == ErrorKind::NotFound => return Ok(()),

@@ -3,7 +3,10 @@
 
 use std::fs;
 use std::io::{ErrorKind, Result as IoResult};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+
+use sha1::{Digest, Sha1};
 
 use super::{Place, lend_file};
 use crate::effects::files;
@@ -14,6 +17,10 @@ use crate::error::{Error, Result};
 const NEEDED: [&str; 3] = ["commondir", "gitdir", "index"];
 /// How every index of git begins.
 const INDEX: &[u8] = b"DIRC";
+/// How many bytes the digest has with which it ends.
+const DIGEST: usize = 20;
+/// The most bytes of one.
+const LIMIT: u64 = 1 << 30;
 
 /// Gives one git directory back what it lost; says whether that was anything. Objects and reflogs are looked after elsewhere.
 pub fn give_back(place: &Place, quarantine: &mut Quarantine) -> Result<bool> {
@@ -35,7 +42,8 @@ pub fn give_back(place: &Place, quarantine: &mut Quarantine) -> Result<bool> {
     }
     make_folders(place)?;
     let mut is_lent = false;
-    if is_broken(&place.live.join("index")) && !is_broken(&place.copy.join("index")) {
+    let (index, copy) = (place.live.join("index"), place.copy.join("index"));
+    if !is_same_version(&index, &copy) && is_broken(&index) && !is_broken(&copy) {
         quarantine.take_from(
             &place.live,
             Path::new("index"),
@@ -63,19 +71,37 @@ pub fn make_folders(place: &Place) -> Result<()> {
     Ok(())
 }
 
-/// Says whether something is there that git would not take for an index.
+/// Says whether a file was not written since it was copied.
+fn is_same_version(live: &Path, copy: &Path) -> bool {
+    let version = |file: &Path| {
+        let meta = fs::symlink_metadata(file)
+            .ok()
+            .filter(fs::Metadata::is_file)?;
+        Some((meta.len(), meta.mtime(), meta.mtime_nsec()))
+    };
+    version(live).is_some() && version(live) == version(copy)
+}
+
+/// Says whether something is there that git would not take for an index: it begins with a mark and ends in a digest of all else,
+/// or in zeros where the user has git leave that out.
 fn is_broken(index: &Path) -> bool {
     match fs::symlink_metadata(index) {
         Ok(meta) if meta.is_file() => {
-            let start = fs::File::open(index).and_then(|mut file| {
-                let mut start = [0; 4];
-                std::io::Read::read_exact(&mut file, &mut start).map(|()| start)
-            });
-            !start.is_ok_and(|start| start == INDEX)
+            let bytes = files::read_bounded(index, LIMIT).ok().flatten();
+            !bytes.is_some_and(|bytes| is_index(&bytes))
         }
         Ok(_) => true,
         Err(_) => false,
     }
+}
+
+fn is_index(bytes: &[u8]) -> bool {
+    let Some(end) = bytes.len().checked_sub(DIGEST) else {
+        return false;
+    };
+    let (all, digest) = bytes.split_at(end);
+    let is_digest = || Sha1::digest(all).as_slice() == digest;
+    all.starts_with(INDEX) && (digest.iter().all(|byte| *byte == 0) || is_digest())
 }
 
 fn lend_one(place: &Place, path: &Path) -> IoResult<bool> {

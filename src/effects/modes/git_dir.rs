@@ -73,10 +73,10 @@ impl Kind {
 }
 
 impl Folders {
-    /// Notes all folders of a git directory but those of `evolve`'s quarantine, and the files that are shut to their owner. There is
-    /// nothing to note in folders of objects.
-    pub fn of_git_dir(git_dir: &Path) -> Folders {
-        let mut found = Folders::default();
+    /// Notes all folders of a git directory but those of `evolve`'s quarantine, and the files that are shut to their owner;
+    /// returns the links there, too. There is nothing to note in folders of objects.
+    pub fn of_git_dir(git_dir: &Path) -> (Folders, Vec<PathBuf>) {
+        let (mut found, mut links) = (Folders::default(), Vec::new());
         let mut folders = vec![(PathBuf::new(), Kind::Git)];
         while let Some((folder, kind)) = folders.pop() {
             found.note(git_dir, &folder);
@@ -92,11 +92,12 @@ impl Folders {
                     Ok(is) if is.is_file() && !matches!(kind, Kind::Private | Kind::Copies) => {
                         found.note_file(git_dir, &path);
                     }
+                    Ok(is) if is.is_symlink() => links.push(path),
                     Ok(_) | Err(_) => {}
                 }
             }
         }
-        found
+        (found, links)
     }
 }
 
@@ -245,7 +246,7 @@ mod tests {
         for (path, mode) in folders {
             shut(&git_dir.join(path), mode);
         }
-        let known = Folders::from_bytes(&Folders::of_git_dir(git_dir).to_bytes());
+        let known = Folders::from_bytes(&Folders::of_git_dir(git_dir).0.to_bytes());
         assert!(open_git_dir(git_dir, &known, 0).is_empty());
         assert!(known.give_back(git_dir).is_empty());
         for (path, was) in modes.into_iter().chain(folders) {

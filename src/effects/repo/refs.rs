@@ -120,7 +120,7 @@ impl Repo {
         }
     }
 
-    /// Removes the file of a ref if it is none: nothing could be written in its place.
+    /// Removes the file of a ref if it is none, or stands for others in a circle: nothing could be written in its place.
     pub fn remove_broken_ref(&self, name: &str) -> Result<()> {
         let is_of = |kind: &&str| name.starts_with(&format!("{kind}/"));
         let above = match OF_ONE_TREE.iter().any(is_of) {
@@ -129,7 +129,15 @@ impl Repo {
         };
         let path = above.join(in_bytes(name));
         let is_file = fs::symlink_metadata(&path).is_ok_and(|meta| !meta.is_dir());
-        match is_file && loose_ref(&path).is_none() {
+        let is_broken = || match loose_ref(&path) {
+            Some(target) if target.starts_with(SYMBOLIC) => {
+                let found = self.inner.find_reference(name);
+                found.and_then(|found| found.resolve()).is_err()
+            }
+            Some(_) => false,
+            None => true,
+        };
+        match is_file && is_broken() {
             true => files::remove(&path),
             false => Ok(()),
         }

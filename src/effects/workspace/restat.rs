@@ -18,10 +18,18 @@ pub(super) const SLACK: i64 = 2;
 impl Workspace<'_> {
     /// Forgets what the index has noted of files that changed since the start, so that git compares their content. To be done
     /// before git is asked what an agent changed. Files that git is told not to look at are compared elsewhere (`hidden`).
-    /// Those that were shut by a mode since are open to their owner then; says which.
-    pub fn distrust_index(&self, start: &Start) -> Result<Vec<String>> {
+    /// Those that were shut by a mode since are open to their owner then. Says whether the index had to be made anew, and what was
+    /// done.
+    pub fn distrust_index(&self, start: &Start) -> Result<(bool, Vec<String>)> {
         let arguments = ["ls-files", "-v", "--stage", "-z"];
-        let listed = self.repo.git.run(&arguments)?;
+        let (mut notes, listed) = match self.repo.git.run(&arguments) {
+            Ok(listed) => (Vec::new(), listed),
+            Err(cause) => match self.mend_index(start)? {
+                notes if notes.is_empty() => return Err(cause),
+                notes => (notes, self.repo.git.run(&arguments)?),
+            },
+        };
+        let is_mended = !notes.is_empty();
         let (known, _) = start.guarded.folders(&self.repo.own_places());
         let mut doubtful = Vec::new();
         let mut opened = Vec::new();
@@ -53,6 +61,7 @@ impl Workspace<'_> {
         }
         let mut done = Done::default();
         done.note("", &Folders::default(), (opened, Vec::new()));
-        Ok(done.notes())
+        notes.extend(done.notes());
+        Ok((is_mended, notes))
     }
 }

@@ -46,10 +46,12 @@ impl Workspace<'_> {
             ))
             .hint("the agent replaced the repository; the files are as it left them, nothing was done to them")
         })?;
-        let broken = self.mend_place(start)?;
+        let names = self.clear_names(start)?;
+        let mut broken = self.mend_place(start)?;
         let others = self.movements_by_others(start)?;
         let mut put_back = start.put_back_refs(self.repo)?;
         put_back.extend(cleared.notes);
+        put_back.extend(names);
         put_back.extend(broken.iter().cloned());
         if !others.words.is_empty() {
             return self.leave_to_others(start, others, put_back);
@@ -62,7 +64,9 @@ impl Workspace<'_> {
             left.notes
                 .push(format!("the agent left {what} in progress; it was ended"));
         }
-        left.notes.extend(self.distrust_index(start)?);
+        let (is_mended, notes) = self.distrust_index(start)?;
+        broken.extend(notes.first().filter(|_| is_mended).cloned());
+        left.notes.extend(notes);
         let mut found = self.follow(start)?;
         found.rewritten = broken.into_iter().next().or(found.rewritten);
         left.notes.extend(put_back);

@@ -1,11 +1,23 @@
-//! HEAD and the branch after an agent: where one of them leads to what git cannot read, because the agent damaged or removed
-//! what it had committed, or wrote something else there, the branch is put back on the commit that it started from. What
-//! stands in the tree is the agent's work then.
+//! HEAD, the branch and the index after an agent: where one of them is or leads to what git cannot read, because the agent
+//! damaged or removed what it had committed, or wrote something else there, the branch is put back on the commit that it
+//! started from, and the index is made anew. What stands in the tree is the agent's work then. Refs that take the names of the
+//! branch or of the work's own refs away go elsewhere.
+
+use std::ffi::OsString;
+use std::fs;
+use std::os::unix::ffi::OsStringExt;
+use std::path::{Path, PathBuf};
 
 use super::{Start, Workspace};
 use crate::effects::files;
-use crate::effects::repo::Standing;
+use crate::effects::mirror::Mirror;
+use crate::effects::quarantine::Quarantine;
+use crate::effects::repo::{SYMBOLIC, Standing};
 use crate::error::Result;
+use crate::model::exact;
+
+/// Reads all of the index, and lists nothing of it.
+const READ_INDEX: [&str; 4] = ["ls-files", "-z", "--", ".git"];
 
 impl Workspace<'_> {
     /// Puts back what is broken; says what that was, and what else was done for it. To be done before git is called. A slot that
@@ -56,5 +68,149 @@ impl Workspace<'_> {
             }
         }
         Ok(start.commit.clone())
+    }
+
+    /// Moves refs away that stand in the way of the branch or of the refs that keep the work: a ref `main/x` leaves no place for
+    /// `main`, nor the reverse. They are kept under the names of others; says which. To be done before any ref is written.
+    pub fn clear_names(&self, start: &Start) -> Result<Vec<String>> {
+        if self.repo.is_slot {
+            return Ok(Vec::new());
+        }
+        let whose = start.whose();
+        let work = &whose.work_ref;
+        let names = [
+            start.branch.clone(),
+            work.clone(),
+            format!("{work}-branch"),
+            format!("{work}-others/1"),
+            whose.kept_as("refs/heads/any"),
+        ];
+        let is_taken = |other: &String| names.iter().any(|name| excludes(name, other));
+        let mut taken = self.repo.all_refs()?;
+        taken.retain(|name, _| is_taken(name));
+        let mut notes = Vec::new();
+        for name in taken.keys() {
+            self.repo.remove_ref(name)?;
+        }
+        let mut quarantine = Quarantine::of(&self.repo.private, &start.session, start.cycle);
+        for name in &names {
+            self.clear_place(name, &mut quarantine)?;
+        }
+        for (name, target) in &taken {
+            let shown = exact::shown(name);
+            if target.starts_with(SYMBOLIC) || !self.repo.has_object(target) {
+                notes.push(format!(
+                    "{shown} was in the way of other refs and is removed: it was {target}"
+                ));
+                continue;
+            }
+            let kept = whose.kept_as(name);
+            self.repo
+                .set_ref(&kept, target, "evolve: it was in the way")?;
+            notes.push(format!(
+                "{shown} was in the way of other refs; what it was is {}",
+                exact::shown(&kept)
+            ));
+        }
+        notes.extend(quarantine.notes());
+        Ok(notes)
+    }
+
+    /// Moves away what no ref is and leaves a ref or its reflog no place: a folder with files in it, or a file above.
+    fn clear_place(&self, name: &str, quarantine: &mut Quarantine) -> Result<()> {
+        let common = self.repo.common_path("");
+        let below = PathBuf::from(OsString::from_vec(exact::encode(name)));
+        for path in [below.clone(), Path::new("logs").join(&below)] {
+            let stands = |path: &Path| fs::symlink_metadata(common.join(path)).ok();
+            let mut in_the_way = Vec::new();
+            if stands(&path).is_some_and(|meta| meta.is_dir()) && has_files(&common.join(&path)) {
+                in_the_way.push(path.as_path());
+            }
+            let above = path.ancestors().skip(1);
+            let above = above.filter(|it| stands(it).is_some_and(|meta| !meta.is_dir()));
+            in_the_way.extend(above);
+            for path in in_the_way {
+                quarantine.take_from(&common, path, &Path::new(".git").join(path))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes the index anew if git cannot read it: the start's, brought to what HEAD has. Returns what was done. To be done before
+    /// git is asked for anything that is in it.
+    pub fn mend_index(&self, start: &Start) -> Result<Vec<String>> {
+        match self.repo.git.run(&READ_INDEX) {
+            Ok(_) => Ok(Vec::new()),
+            Err(cause) if cause.is_of_machine() || cause.is_halt() => Err(cause),
+            Err(cause) => {
+                tracing::debug!("{cause}");
+                self.make_index_anew(start)
+            }
+        }
+    }
+
+    fn make_index_anew(&self, start: &Start) -> Result<Vec<String>> {
+        let mut notes = vec!["the index was left where git cannot read it".to_owned()];
+        notes.extend(self.clear_locks(start)?);
+        let mut quarantine = Quarantine::of(&self.repo.private, &start.session, start.cycle);
+        let index = self.repo.git_dir().join("index");
+        let mut clear = || match fs::symlink_metadata(&index) {
+            Ok(_) => {
+                quarantine.take_from(self.repo.git_dir(), "index".as_ref(), ".git/index".as_ref())
+            }
+            Err(_) => Ok(()),
+        };
+        clear()?;
+        if !self.repo.is_slot
+            && let Ok(mirror) = Mirror::of(&self.repo.own_places())
+        {
+            // With it the user's marks and what is left out of the tree are as they were.
+            mirror.lend_again(&[index.clone()])?;
+        }
+        if self.repo.git.run(&READ_INDEX).is_err() {
+            clear()?;
+        }
+        let head = self.repo.head().ok().and_then(|head| head.commit);
+        let commit = head.as_ref().unwrap_or(&start.commit);
+        self.repo.git.run(&["read-tree", "--reset", commit])?;
+        notes.extend(quarantine.notes());
+        Ok(notes)
+    }
+}
+
+/// Says whether two refs cannot both be there: the name of one is a folder for the other.
+fn excludes(name: &str, other: &str) -> bool {
+    let is_below = |one: &str, above: &str| {
+        let rest = one.strip_prefix(above);
+        rest.is_some_and(|rest| rest.starts_with('/'))
+    };
+    is_below(name, other) || is_below(other, name)
+}
+
+/// Says whether anything but folders is in a folder.
+fn has_files(folder: &Path) -> bool {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.into_iter().any(|entry| {
+        let kind = entry.file_type();
+        !kind.is_ok_and(|kind| kind.is_dir()) || has_files(&entry.path())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_ref_excludes_those_below_and_above_its_name() {
+        for (other, is_excluded) in [
+            ("refs/heads/main", false),
+            ("refs/heads/main/x", true),
+            ("refs/heads/main/x/y", true),
+            ("refs/heads", true),
+            ("refs/heads/mainly", false),
+            ("refs/heads/other", false),
+        ] {
+            assert_eq!(excludes("refs/heads/main", other), is_excluded, "{other}");
+        }
     }
 }

@@ -44,11 +44,24 @@ fn open_journals() {
     }
 }
 
+/// Returns the places of the repository around a folder that nobody takes for one any more, if a session in it was cut short
+/// and its private directory tells of it: without its HEAD it is none to git.
+pub fn lost_places(folder: &Path) -> Option<Places> {
+    let repos = folder.ancestors().map(|above| above.join(".git"));
+    let git_dir = repos.into_iter().find(|git_dir| was_cut_short(git_dir))?;
+    let places = places_of(&git_dir.canonicalize().ok()?);
+    let is_there = |name: &str| fs::symlink_metadata(places.private.join(name)).is_ok();
+    is_there("journal.json").then_some(places)
+}
+
 fn was_cut_short(git_dir: &Path) -> bool {
-    let places = Places {
+    places::outside(&places_of(git_dir), "journal").is_some_and(|journal| journal.is_file())
+}
+
+fn places_of(git_dir: &Path) -> Places {
+    Places {
         git_dir: git_dir.to_owned(),
         common: git_dir.to_owned(),
         private: git_dir.join("evolve"),
-    };
-    places::outside(&places, "journal").is_some_and(|journal| journal.is_file())
+    }
 }
