@@ -204,13 +204,17 @@ impl Session {
             return Ok(notes);
         }
         let mut notes = opened;
-        notes.extend(start.put_back_settings(&self.repo.own_places())?.notes);
+        let settings = start.put_back_settings(&self.repo.own_places())?;
+        notes.extend(settings.notes);
         self.repo.look_anew()?;
         notes.extend(self.put_back_programs(start)?.notes);
         notes.extend(self.workspace().clear_pipes(start)?);
         notes.extend(start.hold_users(&self.repo)?);
         notes.extend(start.put_back_refs(&self.repo)?);
-        notes.extend(self.workspace().mend_index(start)?);
+        match settings.is_index_back {
+            true => self.workspace().bring_index_to_head(start)?,
+            false => notes.extend(self.workspace().mend_index(start)?),
+        }
         Ok(notes)
     }
 

@@ -300,3 +300,155 @@ fn a_cycle_whose_private_folder_was_removed_is_settled_by_the_next_start() {
         );
     }
 }
+
+/// What an agent leaves in the way inside `.git`. Each takes `a` along, which a goal wants.
+const IN_THE_WAY: [(&str, &str); 21] = [
+    (
+        "refs/heads",
+        "rm -rf .git/refs/heads; ln -s \"$OUT/theirs\" .git/refs/heads",
+    ),
+    (
+        "refs/evolve",
+        "rm -rf .git/refs/evolve; ln -s \"$OUT/theirs\" .git/refs/evolve",
+    ),
+    ("logs", "rm -rf .git/logs; ln -s \"$OUT/theirs\" .git/logs"),
+    (
+        "logs/refs",
+        "rm -rf .git/logs/refs; ln -s \"$OUT/theirs\" .git/logs/refs",
+    ),
+    (
+        "HEAD as link",
+        "cp .git/HEAD \"$OUT/theirs/HEAD\"; ln -sf \"$OUT/theirs/HEAD\" .git/HEAD",
+    ),
+    ("HEAD as folder", "rm .git/HEAD; mkdir .git/HEAD"),
+    ("a huge HEAD", "truncate -s 20G .git/HEAD"),
+    ("an empty index", ": >.git/index"),
+    ("garbage as index", "echo garbage >.git/index"),
+    ("a cut index", "truncate -s 40 .git/index"),
+    ("junk behind the index", "printf %30s x >>.git/index"),
+    ("index as folder", "rm .git/index; mkdir .git/index"),
+    (
+        "index as link",
+        "mv .git/index \"$OUT/theirs/index\"; ln -s \"$OUT/theirs/index\" .git/index",
+    ),
+    (
+        "half an index",
+        "git update-index --split-index; rm .git/sharedindex.*",
+    ),
+    (
+        "packed-refs as folder",
+        "rm -f .git/packed-refs; mkdir .git/packed-refs",
+    ),
+    ("junk as packed-refs", "echo junk >.git/packed-refs"),
+    ("huge packed-refs", "truncate -s 20G .git/packed-refs"),
+    (
+        "locks as folders",
+        "mkdir -p .git/index.lock/x .git/HEAD.lock .git/refs/heads/main.lock",
+    ),
+    (
+        "a file as refs/evolve",
+        "rm -rf .git/refs/evolve; echo junk >.git/refs/evolve",
+    ),
+    (
+        "a branch below the branch",
+        "git checkout -q -b tmp; git branch -qD main; git branch main/x; git commit -q --allow-empty -m x",
+    ),
+    (
+        "refs in a circle",
+        "echo ref: refs/heads/loop >.git/refs/heads/main; echo ref: refs/heads/main >.git/refs/heads/loop",
+    ),
+];
+
+/// A repository whose goal `a` passes and `c` fails, with files beside it that nobody may write to.
+fn with_files_of_others() -> TestRepo {
+    let repo = TestRepo::with_files_wanted(&[("a", 5), ("c", 5)]).with_out();
+    repo.write("a", "a\n");
+    repo.commit_all("a");
+    repo.write("notes", "mine\n");
+    sh(
+        &repo,
+        "git branch side; git pack-refs --all; mkdir \"$OUT/theirs\"
+         for name in main HEAD index; do echo theirs >\"$OUT/theirs/$name\"; done",
+    );
+    repo
+}
+
+fn assert_as_before(repo: &TestRepo, what: &str, side: &str) {
+    let found = ["a", "notes"].map(|name| repo.read(name));
+    assert_eq!(found, ["a\n", "mine\n"], "{what}");
+    assert_eq!(repo.status(), ["?? notes"], "{what}");
+    assert_eq!(repo.git(&["rev-parse", "side"]), side, "{what}");
+    assert_eq!(
+        repo.git(&["symbolic-ref", "HEAD"]).trim(),
+        "refs/heads/main",
+        "{what}"
+    );
+    assert_eq!(
+        sh(repo, "cat \"$OUT/theirs/main\"; ls \"$OUT/theirs\""),
+        "theirs\nHEAD\nindex\nmain\n",
+        "{what}"
+    );
+}
+
+#[test]
+fn what_an_agent_puts_in_the_way_inside_the_git_folder_is_moved_away_and_the_cycle_is_undone() {
+    let first = with_files_of_others();
+    for (what, script) in IN_THE_WAY {
+        let repo = first.copied();
+        let side = repo.git(&["rev-parse", "side"]);
+        let run = repo.cycle(&format!("touch c; rm a notes; {script}"));
+        assert_eq!(run.code, 0, "{what}: {}", run.stderr);
+        assert_eq!(repo.each("result"), ["regressed"], "{what}: {}", run.stderr);
+        assert_as_before(&repo, what, &side);
+        let next = repo.cycle("true");
+        assert_eq!(next.code, 0, "{what}: {}", next.stderr);
+        assert_eq!(repo.each("result"), ["regressed", "unchanged"], "{what}");
+    }
+}
+
+#[test]
+fn where_the_session_dies_with_something_in_the_way_the_next_start_undoes_the_cycle() {
+    let first = with_files_of_others();
+    let of_recovery = [
+        "refs/heads",
+        "HEAD as folder",
+        "an empty index",
+        "junk as packed-refs",
+    ];
+    let cases = IN_THE_WAY
+        .iter()
+        .filter(|(what, _)| of_recovery.contains(what));
+    for (what, script) in cases {
+        let repo = first.copied();
+        let side = repo.git(&["rev-parse", "side"]);
+        repo.agent_does(&[&format!(
+            "rm a notes; {script}; kill -9 {EVOLVE_PID}; sleep 60"
+        )]);
+        repo.run(&["--max-cycles=1"]);
+        let next = repo.cycle("true");
+        assert_eq!(next.code, 0, "{what}: {}", next.stderr);
+        assert_eq!(
+            repo.each("result")[0],
+            "interrupted",
+            "{what}: {}",
+            next.stderr
+        );
+        assert_as_before(&repo, what, &side);
+    }
+}
+
+#[test]
+fn links_that_the_user_has_in_the_git_folder_stay_as_they_are() {
+    let repo = with_files_of_others();
+    sh(
+        &repo,
+        "mv .git/logs \"$OUT/logs\"; ln -s \"$OUT/logs\" .git/logs; mkdir \"$OUT/tags\"
+         rm -rf .git/refs/tags; ln -s \"$OUT/tags\" .git/refs/tags",
+    );
+    let links = "readlink .git/logs .git/refs/tags";
+    let before = sh(&repo, links);
+    let run = repo.cycle("touch c; rm .git/refs/tags; mkdir .git/refs/tags");
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    assert_eq!(repo.each("result"), ["improved"], "{}", run.stderr);
+    assert_eq!(sh(&repo, links), before);
+}

@@ -243,3 +243,41 @@ fn an_undo_that_is_cut_short_in_a_submodule_goes_on_there() {
         assert_eq!(state(&repo), before, "{inside}");
     }
 }
+
+/// What an agent puts in the way of a submodule's git.
+const IN_THE_WAY: [(&str, &str); 6] = [
+    (
+        "refs/heads",
+        "rm -rf .git/modules/sm/refs/heads; ln -s \"$OUT/theirs\" .git/modules/sm/refs/heads",
+    ),
+    (
+        "a link as .git",
+        "rm sm/.git; ln -s \"$OUT/theirs\" sm/.git",
+    ),
+    ("junk as .git", "echo junk >sm/.git"),
+    ("an empty index", ": >.git/modules/sm/index"),
+    ("junk as HEAD", "echo junk >.git/modules/sm/HEAD"),
+    (
+        "index.lock",
+        "mkdir .git/modules/sm/index.lock; git -C sm checkout -q other",
+    ),
+];
+
+#[test]
+fn what_is_put_in_the_way_of_their_git_is_moved_away_and_they_are_as_before() {
+    for (what, script) in IN_THE_WAY {
+        let repo = repository();
+        let before = state(&repo);
+        sh(
+            &repo,
+            "mkdir \"$OUT/theirs\"; echo theirs >\"$OUT/theirs/trunk\"",
+        );
+        let run = repo.cycle(&format!("rm b; echo changed >sm/x; {script}"));
+        assert_eq!(run.code, 0, "{what}: {}", run.stderr);
+        assert_eq!(repo.each("result"), ["regressed"], "{what}");
+        assert_eq!(state(&repo), before, "{what}: {}", run.stderr);
+        assert_eq!(sh(&repo, "cat \"$OUT\"/theirs/*"), "theirs\n", "{what}");
+        let next = repo.cycle("true");
+        assert_eq!(next.code, 0, "{what}: {}", next.stderr);
+    }
+}

@@ -107,6 +107,8 @@ pub struct SettingsBack {
     pub notes: Vec<String>,
     /// Why the cycle cannot stand: what git keeps was replaced by what git cannot use.
     pub broken: Option<String>,
+    /// The index is another than git left there.
+    pub is_index_back: bool,
 }
 
 impl Start {
@@ -143,6 +145,7 @@ impl Start {
         Ok(SettingsBack {
             notes,
             broken: cleared.reason(&places.common),
+            is_index_back: cleared.misplaced.contains(&places.git_dir.join("index")),
         })
     }
 

@@ -24,8 +24,9 @@ use super::settings::{self, Setting};
 use crate::effects::files;
 use crate::effects::files::is_beneath;
 use crate::effects::git::Git;
+use crate::effects::quarantine::Quarantine;
 use crate::error::Result;
-use crate::model::exact;
+use crate::model::{digest, exact};
 
 /// The mode of a submodule in the index.
 const SUBMODULE: &[u8] = b"160000 ";
@@ -163,17 +164,55 @@ impl Modules {
             };
             state.strangers.extend(new.iter().cloned());
             state.strangers.retain(is_there);
-            let lines: String = state
-                .strangers
-                .iter()
-                .map(|path| format!("{path}\0"))
-                .collect();
-            let file = ground.private.join(STRANGERS);
-            if files::read_exactly(&file, LIMIT).unwrap_or_default() != lines {
-                files::replace(&file, &exact::encode(&lines))?;
-            }
+            state.write_strangers(ground)?;
         }
         Ok(new)
+    }
+
+    /// Puts back the file that leads to a submodule's git directory, where something else stands in its place; that goes to the
+    /// quarantine. Says whether that was so.
+    pub fn put_back_dot_git(
+        &self,
+        ground: Ground<'_>,
+        path: &[u8],
+        quarantine: &mut Quarantine,
+    ) -> Result<bool> {
+        let name = exact::decode(path);
+        let place = [path, b"/.git"].concat();
+        let before = self.known().remove(&name);
+        let Some(before) = before.filter(|_| is_beneath(ground.root, &place)) else {
+            return Ok(false);
+        };
+        let folder = ground.root.join(OsStr::from_bytes(path));
+        let now = settings::at(&folder, Path::new(".git"))?;
+        let Some(text) = before.lead_from(ground.root, path) else {
+            return Ok(false);
+        };
+        if now.is_none() || now.as_ref() == Some(&before.dot_git) {
+            return Ok(false);
+        }
+        quarantine.take(ground.root, &place)?;
+        files::replace(&folder.join(".git"), &text)?;
+        if let Some(state) = &mut *self.state() {
+            state.strangers.remove(&name);
+            state.write_strangers(ground)?;
+        }
+        Ok(true)
+    }
+}
+
+impl State {
+    fn write_strangers(&self, ground: Ground<'_>) -> Result<()> {
+        let lines: String = self
+            .strangers
+            .iter()
+            .map(|path| format!("{path}\0"))
+            .collect();
+        let file = ground.private.join(STRANGERS);
+        match files::read_exactly(&file, LIMIT).unwrap_or_default() == lines {
+            true => Ok(()),
+            false => files::replace(&file, &exact::encode(&lines)),
+        }
     }
 }
 
@@ -263,6 +302,26 @@ impl Module {
     /// Says whether this is the repository that `before` was, whatever its settings are.
     fn is_in_place_of(&self, before: &Module) -> bool {
         self.dot_git == before.dot_git && self.git_dir == before.git_dir
+    }
+
+    /// Returns the bytes of the file that led from the submodule at `path` to its git directory; none if that was no file, or
+    /// one that git does not write.
+    fn lead_from(&self, root: &Path, path: &[u8]) -> Option<Vec<u8>> {
+        let Setting::File(digest, _) = &self.dot_git else {
+            return None;
+        };
+        let git_dir = self.git_dir();
+        let up = "../".repeat(path.split(|byte| *byte == b'/').count());
+        let below = git_dir.strip_prefix(root).ok();
+        let ways = [
+            below.map(|below| Path::new(&up).join(below)),
+            Some(git_dir.clone()),
+        ];
+        let mut texts = ways
+            .into_iter()
+            .flatten()
+            .map(|way| [b"gitdir: ", way.as_os_str().as_bytes(), b"\n"].concat());
+        texts.find(|text| digest::full(text) == *digest)
     }
 
     /// Returns the git directory.

@@ -95,7 +95,8 @@ fn is_broken(index: &Path) -> bool {
     }
 }
 
-fn is_index(bytes: &[u8]) -> bool {
+/// Says whether these are the bytes of a whole index.
+pub fn is_index(bytes: &[u8]) -> bool {
     let Some(end) = bytes.len().checked_sub(DIGEST) else {
         return false;
     };

@@ -8,6 +8,7 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use crate::effects::files;
+use crate::effects::mirror::is_index;
 use crate::effects::modes::Folders;
 use crate::model::exact;
 
@@ -62,6 +63,8 @@ pub enum Wanted {
     Head,
     /// Packed refs that git can read.
     Packed,
+    /// An index that is whole.
+    Index,
     /// A folder.
     Folder,
     /// A ref, or a folder of them.
@@ -125,7 +128,7 @@ impl Part {
             b"HEAD" if self == Part::ModuleDir => (Wanted::Head, Part::Other),
             b"HEAD" => file(HEAD),
             b"packed-refs" => (Wanted::Packed, Part::Other),
-            b"index" => file(LIST),
+            b"index" => (Wanted::Index, Part::Other),
             name if name.starts_with(b"sharedindex.") => file(LIST),
             name if name.ends_with(b".lock") => file(LIST),
             name if name.ends_with(b"HEAD") || name.ends_with(b"_MSG") => file(NOTE),
@@ -206,7 +209,7 @@ impl Stood {
         let limit = match wanted {
             Wanted::File(limit) | Wanted::Either(limit) => limit,
             Wanted::Head => HEAD,
-            Wanted::Packed => LIST,
+            Wanted::Packed | Wanted::Index => LIST,
             Wanted::Ref => REF,
             Wanted::Folder => return Some(Wrong::Kind),
             Wanted::Anything => return None,
@@ -218,6 +221,7 @@ impl Stood {
         let is_readable = match wanted {
             Wanted::Head if is_new => is_head,
             Wanted::Packed if is_new => is_packed_refs,
+            Wanted::Index if is_new => is_index,
             _ => return None,
         };
         let bytes = files::read_bounded(full, limit).ok().flatten()?;
@@ -277,7 +281,7 @@ mod tests {
     fn each_name_of_a_git_directory_has_its_kind() {
         for (path, wanted) in [
             ("HEAD", Wanted::File(HEAD)),
-            ("index", Wanted::File(LIST)),
+            ("index", Wanted::Index),
             ("index.lock", Wanted::File(LIST)),
             ("ORIG_HEAD", Wanted::File(NOTE)),
             ("packed-refs", Wanted::Packed),

@@ -64,9 +64,17 @@ impl Workspace<'_> {
         // The outer ones first: they hold the `.git` of those within.
         for (name, module) in known {
             let path = exact::encode(name);
+            let modules = &self.repo.modules;
+            let is_back = modules.put_back_dot_git(self.ground(), &path, quarantine)?;
+            if is_back {
+                notes.push(format!(
+                    "{}/.git is as before the agent",
+                    exact::shown(name)
+                ));
+            }
             match pairs.get(&module.git_dir()) {
                 Some(pair) => {
-                    let is_changed = !of_path(content, &path).is_empty();
+                    let is_changed = is_back || !of_path(content, &path).is_empty();
                     let one = (&path[..], pair, is_changed);
                     let found = self.undo_submodule(start, one, quarantine)?;
                     let name = exact::shown(name);

@@ -165,16 +165,22 @@ impl Workspace<'_> {
             && let Ok(mirror) = Mirror::of(&self.repo.own_places())
         {
             // With it the user's marks and what is left out of the tree are as they were.
-            mirror.lend_again(&[index.clone()])?;
+            mirror.lend_again(std::slice::from_ref(&index))?;
         }
         if self.repo.git.run(&READ_INDEX).is_err() {
             clear()?;
         }
-        let head = self.repo.head().ok().and_then(|head| head.commit);
-        let commit = head.as_ref().unwrap_or(&start.commit);
-        self.repo.git.run(&["read-tree", "--reset", commit])?;
+        self.bring_index_to_head(start)?;
         notes.extend(quarantine.notes());
         Ok(notes)
+    }
+
+    /// Makes the index what HEAD has, where that has a commit; files stay as they are.
+    pub fn bring_index_to_head(&self, start: &Start) -> Result<()> {
+        let head = self.repo.head().ok().and_then(|head| head.commit);
+        let commit = head.as_ref().unwrap_or(&start.commit);
+        let reset = ["read-tree", "--reset", commit];
+        self.repo.git.run(&reset).map(|_| ())
     }
 }
 
