@@ -13,6 +13,7 @@ mod derived;
 mod fresh;
 mod logs;
 mod names;
+mod new;
 mod objects;
 mod packs;
 mod store;
@@ -37,7 +38,7 @@ use crate::model::whose::Whose;
 use crate::model::{exact, text};
 
 use copy::Noted;
-use fresh::New;
+use new::New;
 use objects::Keeper;
 use way_back::{quoted, state};
 

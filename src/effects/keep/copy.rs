@@ -9,13 +9,22 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::outputs::Output;
 use crate::effects::files::{self, is_beneath};
 use crate::error::{Error, Result};
 use crate::model::digest;
 
 /// The largest file that is copied, in bytes.
 pub(super) const FILE_LIMIT: u64 = 10 << 20;
+
+/// How a file was written to while no agent ran.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Output {
+    /// Something was added to it: what it held stays in it.
+    Grown,
+    /// It was made anew: nobody relies on what it held.
+    Rewritten,
+}
 
 /// What is known of one untracked file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -9,21 +9,9 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-use serde::{Deserialize, Serialize};
-
-use super::copy::Copy;
+use super::copy::{Copy, Output};
 use super::{Kept, from_hex, grown};
 use crate::effects::files::{self, is_beneath};
-
-/// How a file was written to while no agent ran.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Output {
-    /// Something was added to it: what it held stays in it.
-    Grown,
-    /// It was made anew: nobody relies on what it held.
-    Rewritten,
-}
 
 /// How many bytes at a file's end tell whether something was added to it or it was made anew.
 const END: u64 = 64;

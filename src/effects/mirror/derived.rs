@@ -8,7 +8,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::fresh::New;
+use super::new::New;
 use crate::effects::files;
 use crate::error::{Error, Result};
 

@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::copy::TRAILER;
-use super::fresh::New;
+use super::new::New;
 use crate::effects::git;
 use crate::error::Result;
 

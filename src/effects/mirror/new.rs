@@ -1,0 +1,70 @@
+//! What came anew in a git directory while somebody was at work there.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use super::Place;
+use super::copy::Linked;
+use crate::effects::files::is_beneath;
+
+/// What came anew in a git directory.
+pub enum New<'a> {
+    /// What its copy does not have; what is derived from objects counts as new where it changed since then, too, in seconds
+    /// since 1970.
+    Beside(&'a Place, i64),
+    /// What was changed since then; where there is no copy.
+    Since(i64),
+    /// All of it.
+    All,
+}
+
+impl New<'_> {
+    /// Says whether an object, or a file of a pack, is new.
+    pub fn holds(&self, object: &Path, meta: &fs::Metadata) -> bool {
+        match self {
+            New::Beside(place, _) => fs::symlink_metadata(place.copy.join(object)).is_err(),
+            New::Since(since) => meta.ctime() >= *since,
+            New::All => true,
+        }
+    }
+
+    /// Says whether something is new or was changed. Its bytes are not asked: an agent may know what the copy holds.
+    pub fn has_changed(&self, git_dir: &Path, path: &Path) -> bool {
+        let name = path.as_os_str().as_encoded_bytes();
+        let Ok(meta) = fs::symlink_metadata(git_dir.join(path)) else {
+            return false;
+        };
+        if !is_beneath(git_dir, name) {
+            return false;
+        }
+        match self {
+            New::Beside(place, since) => match fs::symlink_metadata(place.copy.join(path)) {
+                Ok(copy) => meta.ctime() >= *since && !place.is_link_as_noted(path, (&meta, &copy)),
+                Err(_) => true,
+            },
+            New::Since(_) | New::All => self.holds(path, &meta),
+        }
+    }
+
+    /// Says whether a link was there before.
+    pub fn has_link(&self, git_dir: &Path, path: &Path) -> bool {
+        let leads_to = |folder: &Path| fs::read_link(folder.join(path)).ok();
+        match self {
+            New::Beside(place, _) => leads_to(&place.copy) == leads_to(git_dir),
+            New::Since(since) => {
+                let meta = fs::symlink_metadata(git_dir.join(path));
+                meta.is_ok_and(|meta| meta.ctime() < *since)
+            }
+            New::All => false,
+        }
+    }
+}
+
+impl Place {
+    /// Says whether a file is a link to its copy, and what it was when that was made.
+    fn is_link_as_noted(&self, path: &Path, (meta, copy): (&fs::Metadata, &fs::Metadata)) -> bool {
+        let is_link = (meta.dev(), meta.ino()) == (copy.dev(), copy.ino());
+        is_link && Linked::read(&self.folder).is_of(&self.name_of(path), meta)
+    }
+}
