@@ -164,7 +164,14 @@ fn wrong_with(what: &str, script: &str, (end, result): (&str, &str)) -> String {
 
 #[test]
 fn no_git_is_run_in_a_repository_that_an_agent_made_or_changed() {
-    let wrong = |(what, script): &(&str, &str)| wrong_with(what, script, ("touch a", "improved"));
+    let wrong = |(what, script): &(&str, &str)| {
+        // What stands in the way inside .git is no part of a change to keep.
+        let result = match what.contains("in place of a submodule's git directory") {
+            true => "regressed",
+            false => "improved",
+        };
+        wrong_with(what, script, ("touch a", result))
+    };
     let wrong: Vec<_> = NESTED.iter().map(wrong).collect();
     assert_eq!(wrong.concat(), "");
 }
