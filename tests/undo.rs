@@ -163,7 +163,8 @@ fn whatever_an_agent_did_on_the_branch_is_undone_exactly() {
         ("everything removed, uncommitted", "rm -rf b dir README link run.sh"),
         ("a repository of its own", "rm b; git init -q nest; touch nest/x; git -C nest add x; git -C nest -c user.name=n -c user.email=n commit -qm n"),
         ("a repository of its own, added", "rm b; git init -q nest; touch nest/x; git -C nest add x
-            git -C nest -c user.name=n -c user.email=n commit -qm n; git add -A; git commit -qm w"),
+            git -C nest -c user.name=n -c user.email=n commit -qm n
+            git config -f .gitmodules submodule.nest.path nest; git config -f .gitmodules submodule.nest.url ../nest; git add -A; git commit -qm w"),
         ("a change hidden from git", "git update-index --assume-unchanged README; echo hidden >README; git rm -q b; git commit -qm w"),
         ("a removal hidden from git", "git update-index --assume-unchanged b; rm b"),
         ("a change behind skip-worktree", "git update-index --skip-worktree b README; rm b; echo hidden >README"),

@@ -264,7 +264,7 @@ impl Kept {
         let mut put_back = PutBack::default();
         for (name, entry) in &self.untracked {
             let path = from_hex(name);
-            if !entry.is_kept() || is_unchanged(root, folders, &path, entry) {
+            if !entry.is_kept() || is_as_left(root, folders, &path, entry) {
                 continue;
             }
             let shown = text::path(&path);
@@ -412,11 +412,14 @@ fn slashes(path: &[u8]) -> impl Iterator<Item = (usize, &u8)> {
     path.iter().enumerate().filter(|(_, byte)| **byte == b'/')
 }
 
+/// Says whether a file is what it was, or what checks made of it.
+fn is_as_left(root: &Path, folders: &[PathBuf], path: &[u8], entry: &Copy) -> bool {
+    is_unchanged(root, folders, path, entry) || outputs::is_output(root, path, entry, folders)
+}
+
 /// Says whether there is nothing to put back of a file.
 fn is_as_it_should(root: &Path, folders: &[PathBuf], path: &[u8], entry: &Copy) -> bool {
-    is_unchanged(root, folders, path, entry)
-        || outputs::is_output(root, path, entry, folders)
-        || grown::is_growing(root, path, entry, folders)
+    is_as_left(root, folders, path, entry) || grown::is_growing(root, path, entry, folders)
 }
 
 /// Returns the folder of the copies below the private directory.
