@@ -76,6 +76,8 @@ impl Workspace<'_> {
             let file = self.repo.root.join(OsStr::from_bytes(path));
             fs::symlink_metadata(file)
                 .is_ok_and(|meta| meta.is_file() && meta.ctime() + SLACK >= start.since)
+                // What git did not track is the user's, byte for byte, also where an agent put it into a commit.
+                && !start.kept.was_there(path)
         };
         // As in `H 100644 <id> 0<tab>path`.
         let read = |line: &[u8]| {
