@@ -156,9 +156,9 @@ impl Folders {
     /// Gives each one that is there its mode back; returns those that had another.
     pub fn give_back(&self, root: &Path) -> Vec<PathBuf> {
         let mut changed = Vec::new();
-        let mut gone: Vec<Vec<u8>> = Vec::new();
+        let mut gone = Gone::default();
         for (path, mode) in &self.modes {
-            if gone.iter().any(|gone| path.starts_with(gone)) {
+            if gone.is_above(path) {
                 continue;
             }
             let below = Path::new(OsStr::from_bytes(path));
@@ -172,7 +172,7 @@ impl Folders {
                 }
                 // What lies behind a link is somebody else's.
                 Ok(_) | Err(_) if path.is_empty() => break,
-                Ok(_) | Err(_) => gone.push([path, &b"/"[..]].concat()),
+                Ok(_) | Err(_) => gone.add(path),
             }
         }
         changed.extend(self.give_files_back(root));
@@ -200,9 +200,9 @@ impl Folders {
 
     /// Makes those again that are gone, and that are `wanted`, with the modes that they had.
     pub fn make_missing(&self, root: &Path, wanted: &dyn Fn(&Path) -> bool) {
-        let mut gone: Vec<Vec<u8>> = Vec::new();
+        let mut gone = Gone::default();
         for (path, mode) in &self.modes {
-            if gone.iter().any(|gone| path.starts_with(gone)) {
+            if gone.is_above(path) {
                 continue;
             }
             let below = Path::new(OsStr::from_bytes(path));
@@ -213,7 +213,7 @@ impl Folders {
                 Ok(true) => {}
                 Err(_) if is_made() => {}
                 // Nothing is made behind a link, nor below a folder that is left away.
-                Ok(false) | Err(_) => gone.push([path, &b"/"[..]].concat()),
+                Ok(false) | Err(_) => gone.add(path),
             }
         }
     }
@@ -234,6 +234,23 @@ impl Folders {
             is_any |= way.all(is_folder) && open_folder(&root.join(path));
         }
         is_any
+    }
+}
+
+/// Folders that are gone, and all below them with them.
+#[derive(Default)]
+struct Gone<'a>(BTreeSet<&'a [u8]>);
+
+impl<'a> Gone<'a> {
+    fn add(&mut self, path: &'a [u8]) {
+        self.0.insert(path);
+    }
+
+    fn is_above(&self, path: &[u8]) -> bool {
+        let slashes = path.iter().enumerate().filter(|(_, byte)| **byte == b'/');
+        slashes
+            .into_iter()
+            .any(|(index, _)| self.0.contains(&path[..index]))
     }
 }
 

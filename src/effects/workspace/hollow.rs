@@ -7,12 +7,10 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use super::status::ignored_in;
 use super::{Start, Workspace, some_of};
 use crate::error::Result;
 use crate::model::text;
-
-/// How many folders git is asked about at once.
-const AT_ONCE: usize = 500;
 
 impl Workspace<'_> {
     /// Removes hollow folders that were not there before the agent, or that had files which `tip` no longer holds; says which.
@@ -44,7 +42,8 @@ impl Workspace<'_> {
         let is_outermost =
             |folder: &&PathBuf| folder.parent().is_none_or(|above| !hollow.contains(above));
         let outermost: Vec<_> = hollow.iter().filter(is_outermost).collect();
-        let ignored = self.ignored(&outermost)?;
+        let names: Vec<_> = outermost.iter().map(|it| it.as_os_str()).collect();
+        let ignored = ignored_in(&self.repo.git, &names)?;
         let mut removed = Vec::new();
         for folder in outermost {
             let name = [folder.as_os_str().as_bytes(), b"/"].concat();
@@ -79,28 +78,6 @@ impl Workspace<'_> {
         !is_its_own
             && !start.kept.was_ignored(format!("{name}/").as_bytes())
             && self.repo.id_at(tip, name).is_none()
-    }
-
-    /// Returns what git ignores in these folders and around them.
-    fn ignored(&self, folders: &[&PathBuf]) -> Result<Vec<Vec<u8>>> {
-        let arguments = [
-            "ls-files",
-            "-z",
-            "--others",
-            "--ignored",
-            "--exclude-standard",
-            "--directory",
-            "--",
-        ];
-        let mut found = Vec::new();
-        for part in folders.chunks(AT_ONCE) {
-            let words = arguments.iter().map(OsStr::new);
-            let words: Vec<_> = words.chain(part.iter().map(|it| it.as_os_str())).collect();
-            let listed = self.repo.git.run(&words)?;
-            let paths = listed.split(|byte| *byte == 0).filter(|it| !it.is_empty());
-            found.extend(paths.map(<[u8]>::to_vec));
-        }
-        Ok(found)
     }
 
     fn has_git(&self, folder: &Path) -> bool {

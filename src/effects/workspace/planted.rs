@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
+use super::status::ignored_in;
 use super::strays::Left;
 use super::{Start, Workspace};
 use crate::effects::files::is_beneath;
-use crate::effects::git::Git;
 use crate::effects::guard::modules::submodules;
 use crate::effects::quarantine::Quarantine;
 use crate::error::Result;
@@ -83,25 +83,9 @@ impl Workspace<'_> {
         if !tracked.is_empty() {
             return Ok(Folder::Ours);
         }
-        match is_ignored(&git, path)? {
-            true => Ok(Folder::Others),
-            false => Ok(Folder::New),
+        match ignored_in(&git, &[path])?.is_empty() {
+            true => Ok(Folder::New),
+            false => Ok(Folder::Others),
         }
     }
-}
-
-/// Says whether git ignores a folder, by a pattern for it or for one around it.
-fn is_ignored(git: &Git, folder: &OsStr) -> Result<bool> {
-    // Not `git check-ignore`, which takes no path as it is.
-    let arguments = [
-        "ls-files",
-        "-z",
-        "--others",
-        "--ignored",
-        "--exclude-standard",
-        "--directory",
-        "--",
-    ];
-    let listed = git.run(&[&arguments.map(OsStr::new)[..], &[folder]].concat())?;
-    Ok(!listed.is_empty())
 }

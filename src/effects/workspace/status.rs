@@ -2,6 +2,7 @@
 //! there, where git may go.
 
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
 
 use crate::effects::git::Git;
 use crate::error::{Error, Result};
@@ -19,6 +20,9 @@ const STATUS: [&str; 5] = [
     "--no-renames",
     "--ignore-submodules=dirty",
 ];
+
+/// How many folders git is asked about at once.
+const AT_ONCE: usize = 500;
 
 /// The working tree's state, paths as git stores them. Ledger paths are in none of the lists.
 #[derive(Debug, Default)]
@@ -83,6 +87,27 @@ pub fn read_tracked(git: &Git) -> Result<Status> {
 pub fn read_inside(git: &Git) -> Result<Status> {
     let output = git.run(&[&STATUS[..], &["--untracked-files=all"]].concat())?;
     Ok(parse(&output, |_| false))
+}
+
+/// Returns what git ignores in these folders and around them, by a pattern for a folder or for one around it. Not by
+/// `git check-ignore`, which takes no path as it is.
+pub fn ignored_in(git: &Git, folders: &[&OsStr]) -> Result<Vec<Vec<u8>>> {
+    const ARGUMENTS: [&str; 7] = [
+        "ls-files",
+        "-z",
+        "--others",
+        "--ignored",
+        "--exclude-standard",
+        "--directory",
+        "--",
+    ];
+    let mut found = Vec::new();
+    for part in folders.chunks(AT_ONCE) {
+        let listed = git.run(&[&ARGUMENTS.map(OsStr::new)[..], part].concat())?;
+        let paths = listed.split(|byte| *byte == 0).filter(|it| !it.is_empty());
+        found.extend(paths.map(<[u8]>::to_vec));
+    }
+    Ok(found)
 }
 
 fn ask(git: &Git, which: &[&str]) -> Result<Status> {
