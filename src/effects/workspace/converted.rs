@@ -6,10 +6,9 @@ use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 
-use super::restat::SLACK;
+use super::restat::{self, Untouched};
 use super::{Start, Workspace, ended, some_of};
 use crate::effects::files::{self, is_beneath};
 use crate::effects::repo::hash_blob;
@@ -30,8 +29,12 @@ impl Workspace<'_> {
     /// Writes files anew that were touched since the start, that git calls unchanged, and whose bytes are not those that a
     /// checkout of the index would write; names them, but for those in which only line ends were others. What git calls changed
     /// is somebody's edit, and stays.
-    pub(super) fn write_converted(&self, start: &Start) -> Result<Option<String>> {
-        let touched = self.touched(start)?;
+    pub(super) fn write_converted(
+        &self,
+        start: &Start,
+        untouched: &Untouched,
+    ) -> Result<Option<String>> {
+        let touched = self.touched(start, untouched)?;
         if touched.is_empty() {
             return Ok(None);
         }
@@ -70,12 +73,12 @@ impl Workspace<'_> {
         }
     }
 
-    fn touched(&self, start: &Start) -> Result<Vec<Touched>> {
+    fn touched(&self, start: &Start, untouched: &Untouched) -> Result<Vec<Touched>> {
         let listed = self.repo.git.run(&["ls-files", "-v", "--stage", "-z"])?;
-        let is_new = |path: &[u8]| {
-            let file = self.repo.root.join(OsStr::from_bytes(path));
-            fs::symlink_metadata(file)
-                .is_ok_and(|meta| meta.is_file() && meta.ctime() + SLACK >= start.since)
+        let mut is_untouched = untouched.in_turn();
+        let mut is_new = |path: &[u8]| {
+            !is_untouched(path)
+                && restat::touched(&self.repo.root, path, start).is_some_and(|meta| meta.is_file())
                 // What git did not track is the user's, byte for byte, also where an agent put it into a commit.
                 && !start.kept.was_there(path)
         };

@@ -240,7 +240,7 @@ impl Workspace<'_> {
 }
 
 /// Does two things at once, the first in a thread of its own; one after the other where no thread can be had.
-fn side_by_side<A: Send, B>(
+pub(super) fn side_by_side<A: Send, B>(
     one: impl FnOnce() -> Result<A> + Send,
     other: impl FnOnce() -> Result<B>,
 ) -> Result<(A, B)> {

@@ -3,24 +3,57 @@
 //! (`ctime`) cannot be set: what is older than the cycle is as it was then, and what is not is read again.
 
 use std::ffi::OsStr;
-use std::fs;
+use std::fs::{self, Metadata};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use super::hidden::side_by_side;
 use super::{Start, Workspace};
 use crate::effects::modes::{Done, Folders};
 use crate::error::Result;
 
 /// How many seconds a file may be older than the cycle and still be read again: file systems count coarser than clocks.
-pub(super) const SLACK: i64 = 2;
+const SLACK: i64 = 2;
+/// How many files it takes until a second thread pays.
+const MANY: usize = 2_000;
+
+/// What came of looking anew.
+#[derive(Debug, Default)]
+pub(super) struct Distrusted {
+    /// The index had to be made anew.
+    pub is_mended: bool,
+    /// What was done.
+    pub notes: Vec<String>,
+    /// The tracked files that nobody touched since the start.
+    pub untouched: Untouched,
+}
+
+/// Paths in the order of the index, each ended by a NUL.
+#[derive(Debug, Default)]
+pub(super) struct Untouched(Vec<u8>);
+
+impl Untouched {
+    fn add(&mut self, path: &[u8]) {
+        self.0.extend_from_slice(path);
+        self.0.push(0);
+    }
+
+    /// Returns what says of one path after the other, in the order of the index, whether it is one of them.
+    pub(super) fn in_turn(&self) -> impl FnMut(&[u8]) -> bool {
+        let mut all = self.0.split(|byte| *byte == 0).peekable();
+        move |path| {
+            while all.next_if(|one| *one < path).is_some() {}
+            all.next_if_eq(&path).is_some()
+        }
+    }
+}
 
 impl Workspace<'_> {
     /// Forgets what the index has noted of files that changed since the start, so that git compares their content. To be done
     /// before git is asked what an agent changed. Files that git is told not to look at are compared elsewhere (`hidden`).
-    /// Those that were shut by a mode since are open to their owner then. Says whether the index had to be made anew, and what was
-    /// done.
-    pub fn distrust_index(&self, start: &Start) -> Result<(bool, Vec<String>)> {
+    /// Those that were shut by a mode since are open to their owner then.
+    pub(super) fn distrust_index(&self, start: &Start) -> Result<Distrusted> {
         let arguments = ["ls-files", "-v", "--stage", "-z"];
         let (mut notes, listed) = match self.repo.git.run(&arguments) {
             Ok(listed) => (Vec::new(), listed),
@@ -31,27 +64,24 @@ impl Workspace<'_> {
         };
         let is_mended = !notes.is_empty();
         let (known, _) = start.guarded.folders(&self.repo.own_places());
-        let mut doubtful = Vec::new();
-        let mut opened = Vec::new();
-        // As in `H 100644 <id> 0<tab>path`.
-        for line in listed.split(|byte| *byte == 0) {
-            let Some(entry) = line.strip_prefix(b"H ") else {
+        let (mut doubtful, mut opened) = (Vec::new(), Vec::new());
+        let mut untouched = Untouched::default();
+        let entries: Vec<_> = listed
+            .split(|byte| *byte == 0)
+            .filter_map(Entry::of)
+            .collect();
+        for (entry, is_new) in entries.iter().zip(self.are_new(start, &entries)?) {
+            if !is_new {
+                untouched.add(entry.path);
                 continue;
-            };
-            let Some(tab) = entry.iter().position(|byte| *byte == b'\t') else {
-                continue;
-            };
-            let is_file = entry.starts_with(b"1") && !entry.starts_with(b"16");
-            let is_merged = entry[..tab].ends_with(b" 0");
-            let path = OsStr::from_bytes(&entry[tab + 1..]);
-            let meta = fs::symlink_metadata(self.repo.root.join(path));
-            let is_new = meta.is_ok_and(|meta| meta.ctime() + SLACK >= start.since);
-            let is_shut = is_new && !known.has_file(path.as_ref());
-            if is_shut && self.open_tracked(path.as_ref(), &entry[..6]) {
+            }
+            let path = OsStr::from_bytes(entry.path);
+            let is_known = known.has_file(path.as_ref());
+            if !is_known && self.open_tracked(path.as_ref(), &entry.line[..6]) {
                 opened.push(PathBuf::from(path));
             }
-            if is_file && is_merged && is_new {
-                doubtful.extend_from_slice(entry);
+            if entry.is_merged_file() {
+                doubtful.extend_from_slice(entry.line);
                 doubtful.push(0);
             }
         }
@@ -62,6 +92,54 @@ impl Workspace<'_> {
         let mut done = Done::default();
         done.note("", &Folders::default(), (opened, Vec::new()));
         notes.extend(done.notes());
-        Ok((is_mended, notes))
+        Ok(Distrusted {
+            is_mended,
+            notes,
+            untouched,
+        })
+    }
+
+    /// Says of each of these whether its file was touched since the start. In a large tree that takes its time: one half is
+    /// looked at beside the other.
+    fn are_new(&self, start: &Start, entries: &[Entry<'_>]) -> Result<Vec<bool>> {
+        let root = &self.repo.root;
+        let look = |entries: &[Entry<'_>]| -> Vec<bool> {
+            let is_new = |entry: &Entry<'_>| touched(root, entry.path, start).is_some();
+            entries.iter().map(is_new).collect()
+        };
+        if entries.len() < MANY {
+            return Ok(look(entries));
+        }
+        let (first, second) = entries.split_at(entries.len() / 2);
+        let (mut new, rest) = side_by_side(|| Ok(look(first)), || Ok(look(second)))?;
+        new.extend(rest);
+        Ok(new)
+    }
+}
+
+/// Returns what is known of a file that was touched since the start; nothing of another one.
+pub(super) fn touched(root: &Path, path: &[u8], start: &Start) -> Option<Metadata> {
+    let meta = fs::symlink_metadata(root.join(OsStr::from_bytes(path))).ok()?;
+    (meta.ctime() + SLACK >= start.since).then_some(meta)
+}
+
+/// A line of `git ls-files -v --stage` of a file that git looks at, without its tag.
+struct Entry<'a> {
+    /// As in `100644 <id> 0<tab>path`.
+    line: &'a [u8],
+    path: &'a [u8],
+}
+
+impl<'a> Entry<'a> {
+    fn of(line: &'a [u8]) -> Option<Entry<'a>> {
+        let line = line.strip_prefix(b"H ")?;
+        let tab = line.iter().position(|byte| *byte == b'\t')?;
+        let path = &line[tab + 1..];
+        Some(Entry { line, path })
+    }
+
+    fn is_merged_file(&self) -> bool {
+        let words = &self.line[..self.line.len() - self.path.len() - 1];
+        words.starts_with(b"1") && !words.starts_with(b"16") && words.ends_with(b" 0")
     }
 }

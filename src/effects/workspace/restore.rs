@@ -8,6 +8,7 @@ use std::os::unix::ffi::OsStrExt;
 
 use serde::{Deserialize, Serialize};
 
+use super::restat::Untouched;
 use super::submodules::EDITED;
 use super::{Start, Stock, Workspace, ended, note_removed, status};
 use crate::effects::files;
@@ -123,13 +124,14 @@ impl Workspace<'_> {
         if content.iter().any(|one| one.path.ends_with(b".gitignore")) {
             self.move_unignored(start, quarantine)?;
         }
-        self.distrust_index(start)?;
+        let mut untouched = self.distrust_index(start)?.untouched;
         let is_attributes = |one: &Difference| one.path.ends_with(b".gitattributes");
         if content.iter().any(is_attributes) {
             // Files that git wrote by the attributes that are gone again; in the undo's commits they are the same.
             self.put_back_tracked(quarantine)?;
+            untouched = Untouched::default();
         }
-        notes.extend(self.write_converted(start)?);
+        notes.extend(self.write_converted(start, &untouched)?);
         Ok(Some(notes))
     }
 

@@ -64,9 +64,10 @@ impl Workspace<'_> {
             left.notes
                 .push(format!("the agent left {what} in progress; it was ended"));
         }
-        let (is_mended, notes) = self.distrust_index(start)?;
-        broken.extend(notes.first().filter(|_| is_mended).cloned());
-        left.notes.extend(notes);
+        let distrusted = self.distrust_index(start)?;
+        let mended = distrusted.notes.first();
+        broken.extend(mended.filter(|_| distrusted.is_mended).cloned());
+        left.notes.extend(distrusted.notes);
         let mut found = self.follow(start)?;
         found.rewritten = broken.into_iter().next().or(found.rewritten);
         left.notes.extend(put_back);
@@ -78,7 +79,8 @@ impl Workspace<'_> {
         let tip =
             self.commit_leftovers(start, &found.commit, found.rewritten.is_none(), &mut left)?;
         left.note_planted(planted);
-        left.notes.extend(self.write_converted(start)?);
+        left.notes
+            .extend(self.write_converted(start, &distrusted.untouched)?);
         let mut change = Change {
             rewritten: found.rewritten,
             ..Change::default()
