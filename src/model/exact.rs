@@ -97,7 +97,20 @@ mod tests {
     fn people_see_which_bytes_are_no_text() {
         let text = decode(b"gr\xc3\xbcn\xff\x80");
         assert_eq!(shown(&text), r"grün\xff\x80");
-        assert!(is_odd(&text) && !is_odd("grün \u{10ffff}".trim_end_matches('\u{10ffff}')));
+        assert!(is_odd(&text) && !is_odd("grün"));
+    }
+
+    #[test]
+    fn a_character_that_only_begins_like_a_stand_in_is_not_odd() {
+        assert!(is_odd("\u{10ffff}") && !is_odd("\u{100000}"));
+    }
+
+    #[test]
+    fn own_text_holds_nothing_that_could_be_taken_for_a_byte() {
+        assert_eq!(
+            ['a', '\u{100000}', '\u{10ff41}'].map(as_text),
+            ['a', '\u{100000}', '\u{fffd}']
+        );
     }
 
     #[test]

@@ -43,7 +43,6 @@ pub fn reached(limits: &Limits, cycles: u64, spent: &Spent) -> Option<String> {
 /// Returns the words for a limit of cost or tokens that is reached by what is known alone.
 pub fn used_up(limits: &Limits, spent: &Spent) -> Option<String> {
     let limits = Limits {
-        max_cycles: None,
         max_cost: limits.max_cost.filter(|most| spent.cost_usd >= *most),
         max_tokens: limits.max_tokens.filter(|most| spent.tokens >= *most),
         ..limits.clone()
