@@ -11,6 +11,8 @@ mod hollow;
 mod inside;
 mod land;
 mod later;
+mod leftovers;
+mod locks;
 mod open;
 mod planted;
 mod put_back;

@@ -4,27 +4,20 @@
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use super::strays::Left;
-use super::{Place, Start, Stock, Workspace, ended, some_of};
-use crate::effects::files::is_beneath;
-use crate::effects::quarantine::Quarantine;
+use super::{Place, Start, Stock, Workspace, some_of};
+use crate::effects::files;
 use crate::effects::repo::Head;
-use crate::effects::{files, modes, proc_table};
 use crate::error::{Error, Result};
 use crate::model::exact;
 use crate::model::gate::{Change, Suspect};
 use crate::model::ledger::is_ledger_path;
 use crate::model::movement::{self, ByOthers, Moved};
-use crate::model::text;
 use crate::model::yardstick::LEANED_ON;
 
 /// The most commits of a cycle that are listed.
 const COMMITS_LISTED: usize = 100;
-/// How long a lock file of git is waited for before it counts as left behind.
-const LOCK_PATIENCE: Duration = Duration::from_secs(3);
 
 /// Where the agent's newest commit is.
 struct Found {
@@ -237,62 +230,6 @@ impl Workspace<'_> {
         Ok(notes)
     }
 
-    /// Removes lock files that dead processes of the cycle left: of the index, of any ref, of whatever git writes. One that
-    /// is older than the cycle is not ours, and none is ours while a git is at work here.
-    pub fn clear_locks(&self, start: &Start) -> Result<Vec<String>> {
-        let mut locks = self.locks_of(&["HEAD", &start.branch, &start.work_ref()]);
-        let is_new = |lock: &PathBuf| !is_older(lock, start.since) && !locks.contains(lock);
-        let others: Vec<_> = all_locks(self.repo.git_dir(), &self.repo.common_path(""))
-            .into_iter()
-            .filter(is_new)
-            .collect();
-        locks.extend(others);
-        let left = lasting(locks);
-        let mut removed = Vec::new();
-        for lock in left {
-            if is_older(&lock, start.since) || proc_table::works_in("git", &self.repo.root) {
-                return Err(in_the_way(&lock));
-            }
-            files::remove(&lock)?;
-            removed.push(format!(
-                "removed a lock that was left behind: {}",
-                lock.display()
-            ));
-        }
-        Ok(removed)
-    }
-
-    /// Refuses a repository in which another git is at work, or was left: the agent's and our own would fail (exit 3).
-    pub fn refuse_locks(&self, branch: &str) -> Result<()> {
-        match self.lasting_locks(&["HEAD", branch]).first() {
-            Some(lock) => Err(in_the_way(lock)),
-            None => Ok(()),
-        }
-    }
-
-    /// Says whether another git holds the index, HEAD or a branch just now.
-    pub fn is_locked(&self, branch: &str) -> bool {
-        let locks = self.locks_of(&["HEAD", branch]);
-        locks.iter().any(|lock| fs::symlink_metadata(lock).is_ok())
-    }
-
-    /// Returns the lock files of the index and of these refs that do not go away.
-    pub(super) fn lasting_locks(&self, refs: &[&str]) -> Vec<PathBuf> {
-        lasting(self.locks_of(refs))
-    }
-
-    /// Returns the lock files that the index and these refs have while they are written.
-    fn locks_of(&self, refs: &[&str]) -> Vec<PathBuf> {
-        let lock = |name: &&str| match *name {
-            "HEAD" => self.repo.git_dir().join("HEAD.lock"),
-            name => self.repo.common_path(&format!("{name}.lock")),
-        };
-        [self.repo.git_dir().join("index.lock")]
-            .into_iter()
-            .chain(refs.iter().map(lock))
-            .collect()
-    }
-
     /// Finds the agent's newest commit. Work on another branch that descends from start and branch is taken over: the
     /// branch is fast-forwarded to it and checked out.
     fn follow(&self, start: &Start) -> Result<Found> {
@@ -349,176 +286,6 @@ impl Workspace<'_> {
         })
     }
 
-    /// Makes a commit of what the agent left uncommitted. Only if `is_on_branch` the branch moves to it; otherwise the
-    /// commit merely keeps the work reachable.
-    fn commit_leftovers(
-        &self,
-        start: &Start,
-        tip: &str,
-        is_on_branch: bool,
-        left: &mut Left,
-    ) -> Result<String> {
-        if !self.stage_leftovers(start, left)? {
-            return Ok(tip.to_owned());
-        }
-        let tip_tree = self.repo.tree_of(tip)?;
-        let staged = || -> Result<String> {
-            let tree = self.staged_tree(&tip_tree)?;
-            self.repo.require_whole(&tree, &tip_tree)?;
-            Ok(tree)
-        };
-        let tree = match staged() {
-            Ok(tree) => tree,
-            // A git that was cut short, the agent or the machine can leave an index that names objects which are nowhere.
-            Err(cause) => {
-                self.repo.git.run(&["read-tree", "--reset", tip])?;
-                (left.status, _, left.submodules) = self.look()?;
-                self.stage_leftovers(start, left)?;
-                staged().map_err(|_| cause)?
-            }
-        };
-        if tree == tip_tree {
-            return Ok(tip.to_owned());
-        }
-        let message = format!(
-            "evolve: cycle {}, what the agent left uncommitted\n\nEvolve-Cycle: {}\n",
-            start.cycle, start.cycle
-        );
-        let commit = self.repo.store_commit(&tree, tip, &message)?;
-        if is_on_branch
-            && !self
-                .repo
-                .move_ref(&start.branch, tip, &commit, &start.mark())?
-        {
-            return Err(Error::internal(
-                "the branch moved while the agent's leftovers were committed",
-            ));
-        }
-        Ok(commit)
-    }
-
-    /// Stages what the agent left unstaged; says whether anything is staged then.
-    fn stage_leftovers(&self, start: &Start, left: &mut Left) -> Result<bool> {
-        let git = &self.repo.git;
-        let status = std::mem::take(&mut left.status);
-        let mut wanted = status.unstaged;
-        // A branch without a commit has nothing that a file could differ from.
-        let mut is_staged = !status.dirty.is_empty() || self.repo.head()?.commit.is_none();
-        for path in status.untracked {
-            if start.kept.was_there(&path) {
-                continue;
-            }
-            match path.ends_with(b"/") {
-                true => left.note_nested(path),
-                false => wanted.push(path),
-            }
-        }
-        is_staged |= !wanted.is_empty();
-        // What is gone is taken out first: git adds nothing behind a link that now stands where a folder was.
-        let root = &self.repo.root;
-        let is_submodule = |path: &Vec<u8>| left.submodules.contains(path);
-        let (mut there, mut gone, mut modules) = (Vec::new(), Vec::new(), Vec::new());
-        let mut nested = Vec::new();
-        for path in wanted {
-            let file = root.join(OsStr::from_bytes(&path));
-            let meta = fs::symlink_metadata(&file).ok();
-            match meta.filter(|_| is_beneath(root, &path)) {
-                Some(meta) if meta.is_dir() && is_submodule(&path) => modules.push(path),
-                Some(meta) if meta.is_file() || meta.is_symlink() => {
-                    modes::open_to_read(&file, 0o666);
-                    if is_submodule(&path) {
-                        gone.push(path.clone());
-                    }
-                    there.push(path);
-                }
-                Some(_) | None => {
-                    if fs::symlink_metadata(file.join(".git")).is_ok() {
-                        nested.push([&path[..], b"/"].concat());
-                    }
-                    gone.push(path);
-                }
-            }
-        }
-        for path in nested {
-            left.note_nested(path);
-        }
-        if !gone.is_empty() {
-            git.run_with(
-                &["update-index", "--force-remove", "-z", "--stdin"],
-                &ended(&gone),
-            )?;
-        }
-        if !modules.is_empty() {
-            // This looks at no more than their HEADs, unlike `git add`.
-            git.run_with(&["update-index", "-z", "--stdin"], &ended(&modules))?;
-        }
-        if !there.is_empty() {
-            self.add(&there, start, left)?;
-        }
-        Ok(is_staged)
-    }
-
-    /// Stages files. A new one that git cannot take, such as one whose filter fails, goes to the quarantine: no commit can hold
-    /// it, and it must not keep the cycle from being settled.
-    fn add(&self, paths: &[Vec<u8>], start: &Start, left: &mut Left) -> Result<()> {
-        let mut quarantine = Quarantine::of(&self.repo.private, &start.session, start.cycle);
-        let is_sparse = self.is_sparse();
-        let mut parts = vec![paths];
-        while let Some(part) = parts.pop() {
-            let Err(error) = self.try_to_add(part, is_sparse) else {
-                continue;
-            };
-            if error.is_of_machine() || error.is_halt() {
-                return Err(error);
-            }
-            // Git names the first at most: they are told apart by halves.
-            if part.len() > 1 {
-                let (first, second) = part.split_at(part.len() / 2);
-                parts.extend([second, first]);
-                continue;
-            }
-            let name = String::from_utf8_lossy(&part[0]).into_owned();
-            if self.is_in_index(&part[0])? {
-                return Err(error.hint(format!(
-                    "git cannot take {name} as it is: see whether the program of its filter is there (`git check-attr filter -- {0}`), then run evolve again",
-                    text::shell_word(&part[0])
-                )));
-            }
-            tracing::debug!("{error}");
-            quarantine.take(&self.repo.root, &part[0])?;
-            left.notes.push(format!("git cannot commit {name}"));
-        }
-        left.notes.extend(quarantine.notes());
-        Ok(())
-    }
-
-    fn try_to_add(&self, paths: &[Vec<u8>], is_sparse: bool) -> Result<()> {
-        let mut arguments = vec![
-            "add",
-            "--all",
-            "--ignore-errors",
-            "--pathspec-from-file=-",
-            "--pathspec-file-nul",
-        ];
-        if is_sparse {
-            // Also what the checkout leaves out: the agent left it in.
-            arguments.push("--sparse");
-        }
-        self.repo
-            .git
-            .run_with(&arguments, &ended(paths))
-            .map(|_| ())
-    }
-
-    fn is_in_index(&self, path: &[u8]) -> Result<bool> {
-        let arguments = ["ls-files", "-z", "--"].map(OsStr::new);
-        let listed = self
-            .repo
-            .git
-            .run(&[&arguments[..], &[OsStr::from_bytes(path)]].concat())?;
-        Ok(!listed.is_empty())
-    }
-
     /// Returns the digest of a file's bytes as they are on disk, behind a link too; none if there is no plain file.
     pub fn fingerprint(&self, file: &str) -> Option<String> {
         let path = self.repo.root.join(file);
@@ -547,59 +314,6 @@ impl Workspace<'_> {
                 .push(format!("{LEANED_ON}: {}", some_of(&changed)));
         }
     }
-}
-
-/// Returns every lock file that is there in the places of a repository where git makes any.
-pub(super) fn all_locks(git_dir: &Path, common: &Path) -> Vec<PathBuf> {
-    let mut folders = vec![git_dir.to_owned()];
-    folders.extend(["", "info", "objects/info", "objects/pack"].map(|name| common.join(name)));
-    let mut deep = vec![common.join("refs")];
-    let mut found = Vec::new();
-    while let Some((folder, is_deep)) = folders
-        .pop()
-        .map(|folder| (folder, false))
-        .or_else(|| deep.pop().map(|folder| (folder, true)))
-    {
-        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-            let path = entry.path();
-            match entry.file_type() {
-                Ok(kind) if kind.is_dir() && is_deep => deep.push(path),
-                Ok(kind) if kind.is_file() && path.extension() == Some(OsStr::new("lock")) => {
-                    found.push(path);
-                }
-                Ok(_) | Err(_) => {}
-            }
-        }
-    }
-    found.sort();
-    found.dedup();
-    found
-}
-
-/// Returns the lock files that do not go away.
-pub(super) fn lasting(mut locks: Vec<PathBuf>) -> Vec<PathBuf> {
-    let began = Instant::now();
-    loop {
-        locks.retain(|lock| fs::symlink_metadata(lock).is_ok());
-        if locks.is_empty() || began.elapsed() > LOCK_PATIENCE {
-            return locks;
-        }
-        std::thread::sleep(Duration::from_millis(50));
-    }
-}
-
-/// Says whether a file was written before this moment, in seconds since 1970.
-pub(super) fn is_older(file: &Path, since: i64) -> bool {
-    let modified = fs::symlink_metadata(file).and_then(|meta| meta.modified());
-    let modified = modified.unwrap_or(SystemTime::now());
-    let age = modified.duration_since(UNIX_EPOCH);
-    let seconds = age.map_or(0, |age| age.as_secs());
-    i64::try_from(seconds).unwrap_or(0) + 1 < since
-}
-
-fn in_the_way(lock: &Path) -> Error {
-    Error::unsafe_repo(format!("{} is in the way", lock.display()))
-        .hint("another git is at work here; if none is, remove that file")
 }
 
 /// Returns a branch's name without `refs/heads/`.

@@ -6,7 +6,7 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
-use super::{Start, Workspace, stock};
+use super::{Start, Workspace, locks};
 use crate::effects::files::is_beneath;
 use crate::effects::git::Git;
 use crate::effects::guard::submodules::{self, Pair};
@@ -95,10 +95,10 @@ impl Workspace<'_> {
                 continue;
             }
             let git_dir = module.git_dir();
-            let mut locks = stock::all_locks(&git_dir, &git_dir);
-            locks.retain(|lock| !stock::is_older(lock, start.since));
+            let mut locks = locks::all_locks(&git_dir, &git_dir);
+            locks.retain(|lock| !locks::is_older(lock, start.since));
             let folder = root.join(OsStr::from_bytes(&path));
-            for lock in stock::lasting(locks) {
+            for lock in locks::lasting(locks) {
                 if !proc_table::works_in("git", &folder) {
                     files::remove(&lock)?;
                 }

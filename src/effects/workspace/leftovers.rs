@@ -1,0 +1,185 @@
+//! Commits what an agent left uncommitted.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+
+use super::strays::Left;
+use super::{Start, Workspace, ended};
+use crate::effects::files::is_beneath;
+use crate::effects::modes;
+use crate::effects::quarantine::Quarantine;
+use crate::error::{Error, Result};
+use crate::model::text;
+
+impl Workspace<'_> {
+    /// Makes a commit of what the agent left uncommitted. Only if `is_on_branch` the branch moves to it; otherwise the
+    /// commit merely keeps the work reachable.
+    pub(super) fn commit_leftovers(
+        &self,
+        start: &Start,
+        tip: &str,
+        is_on_branch: bool,
+        left: &mut Left,
+    ) -> Result<String> {
+        if !self.stage_leftovers(start, left)? {
+            return Ok(tip.to_owned());
+        }
+        let tip_tree = self.repo.tree_of(tip)?;
+        let staged = || -> Result<String> {
+            let tree = self.staged_tree(&tip_tree)?;
+            self.repo.require_whole(&tree, &tip_tree)?;
+            Ok(tree)
+        };
+        let tree = match staged() {
+            Ok(tree) => tree,
+            // A git that was cut short, the agent or the machine can leave an index that names objects which are nowhere.
+            Err(cause) => {
+                self.repo.git.run(&["read-tree", "--reset", tip])?;
+                (left.status, _, left.submodules) = self.look()?;
+                self.stage_leftovers(start, left)?;
+                staged().map_err(|_| cause)?
+            }
+        };
+        if tree == tip_tree {
+            return Ok(tip.to_owned());
+        }
+        let message = format!(
+            "evolve: cycle {}, what the agent left uncommitted\n\nEvolve-Cycle: {}\n",
+            start.cycle, start.cycle
+        );
+        let commit = self.repo.store_commit(&tree, tip, &message)?;
+        if is_on_branch
+            && !self
+                .repo
+                .move_ref(&start.branch, tip, &commit, &start.mark())?
+        {
+            return Err(Error::internal(
+                "the branch moved while the agent's leftovers were committed",
+            ));
+        }
+        Ok(commit)
+    }
+
+    /// Stages what the agent left unstaged; says whether anything is staged then.
+    fn stage_leftovers(&self, start: &Start, left: &mut Left) -> Result<bool> {
+        let git = &self.repo.git;
+        let status = std::mem::take(&mut left.status);
+        let mut wanted = status.unstaged;
+        // A branch without a commit has nothing that a file could differ from.
+        let mut is_staged = !status.dirty.is_empty() || self.repo.head()?.commit.is_none();
+        for path in status.untracked {
+            if start.kept.was_there(&path) {
+                continue;
+            }
+            match path.ends_with(b"/") {
+                true => left.note_nested(path),
+                false => wanted.push(path),
+            }
+        }
+        is_staged |= !wanted.is_empty();
+        // What is gone is taken out first: git adds nothing behind a link that now stands where a folder was.
+        let root = &self.repo.root;
+        let is_submodule = |path: &Vec<u8>| left.submodules.contains(path);
+        let (mut there, mut gone, mut modules) = (Vec::new(), Vec::new(), Vec::new());
+        let mut nested = Vec::new();
+        for path in wanted {
+            let file = root.join(OsStr::from_bytes(&path));
+            let meta = fs::symlink_metadata(&file).ok();
+            match meta.filter(|_| is_beneath(root, &path)) {
+                Some(meta) if meta.is_dir() && is_submodule(&path) => modules.push(path),
+                Some(meta) if meta.is_file() || meta.is_symlink() => {
+                    modes::open_to_read(&file, 0o666);
+                    if is_submodule(&path) {
+                        gone.push(path.clone());
+                    }
+                    there.push(path);
+                }
+                Some(_) | None => {
+                    if fs::symlink_metadata(file.join(".git")).is_ok() {
+                        nested.push([&path[..], b"/"].concat());
+                    }
+                    gone.push(path);
+                }
+            }
+        }
+        for path in nested {
+            left.note_nested(path);
+        }
+        if !gone.is_empty() {
+            git.run_with(
+                &["update-index", "--force-remove", "-z", "--stdin"],
+                &ended(&gone),
+            )?;
+        }
+        if !modules.is_empty() {
+            // This looks at no more than their HEADs, unlike `git add`.
+            git.run_with(&["update-index", "-z", "--stdin"], &ended(&modules))?;
+        }
+        if !there.is_empty() {
+            self.add(&there, start, left)?;
+        }
+        Ok(is_staged)
+    }
+
+    /// Stages files. A new one that git cannot take, such as one whose filter fails, goes to the quarantine: no commit can hold
+    /// it, and it must not keep the cycle from being settled.
+    fn add(&self, paths: &[Vec<u8>], start: &Start, left: &mut Left) -> Result<()> {
+        let mut quarantine = Quarantine::of(&self.repo.private, &start.session, start.cycle);
+        let is_sparse = self.is_sparse();
+        let mut parts = vec![paths];
+        while let Some(part) = parts.pop() {
+            let Err(error) = self.try_to_add(part, is_sparse) else {
+                continue;
+            };
+            if error.is_of_machine() || error.is_halt() {
+                return Err(error);
+            }
+            // Git names the first at most: they are told apart by halves.
+            if part.len() > 1 {
+                let (first, second) = part.split_at(part.len() / 2);
+                parts.extend([second, first]);
+                continue;
+            }
+            let name = String::from_utf8_lossy(&part[0]).into_owned();
+            if self.is_in_index(&part[0])? {
+                return Err(error.hint(format!(
+                    "git cannot take {name} as it is: see whether the program of its filter is there (`git check-attr filter -- {0}`), then run evolve again",
+                    text::shell_word(&part[0])
+                )));
+            }
+            tracing::debug!("{error}");
+            quarantine.take(&self.repo.root, &part[0])?;
+            left.notes.push(format!("git cannot commit {name}"));
+        }
+        left.notes.extend(quarantine.notes());
+        Ok(())
+    }
+
+    fn try_to_add(&self, paths: &[Vec<u8>], is_sparse: bool) -> Result<()> {
+        let mut arguments = vec![
+            "add",
+            "--all",
+            "--ignore-errors",
+            "--pathspec-from-file=-",
+            "--pathspec-file-nul",
+        ];
+        if is_sparse {
+            // Also what the checkout leaves out: the agent left it in.
+            arguments.push("--sparse");
+        }
+        self.repo
+            .git
+            .run_with(&arguments, &ended(paths))
+            .map(|_| ())
+    }
+
+    fn is_in_index(&self, path: &[u8]) -> Result<bool> {
+        let arguments = ["ls-files", "-z", "--"].map(OsStr::new);
+        let listed = self
+            .repo
+            .git
+            .run(&[&arguments[..], &[OsStr::from_bytes(path)]].concat())?;
+        Ok(!listed.is_empty())
+    }
+}

@@ -1,0 +1,124 @@
+//! Lock files of git: those that another git holds, and those that dead processes left.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use super::{Start, Workspace};
+use crate::effects::{files, proc_table};
+use crate::error::{Error, Result};
+
+/// How long a lock file of git is waited for before it counts as left behind.
+const LOCK_PATIENCE: Duration = Duration::from_secs(3);
+
+impl Workspace<'_> {
+    /// Removes lock files that dead processes of the cycle left: of the index, of any ref, of whatever git writes. One that
+    /// is older than the cycle is not ours, and none is ours while a git is at work here.
+    pub fn clear_locks(&self, start: &Start) -> Result<Vec<String>> {
+        let mut locks = self.locks_of(&["HEAD", &start.branch, &start.work_ref()]);
+        let is_new = |lock: &PathBuf| !is_older(lock, start.since) && !locks.contains(lock);
+        let others: Vec<_> = all_locks(self.repo.git_dir(), &self.repo.common_path(""))
+            .into_iter()
+            .filter(is_new)
+            .collect();
+        locks.extend(others);
+        let left = lasting(locks);
+        let mut removed = Vec::new();
+        for lock in left {
+            if is_older(&lock, start.since) || proc_table::works_in("git", &self.repo.root) {
+                return Err(in_the_way(&lock));
+            }
+            files::remove(&lock)?;
+            removed.push(format!(
+                "removed a lock that was left behind: {}",
+                lock.display()
+            ));
+        }
+        Ok(removed)
+    }
+
+    /// Refuses a repository in which another git is at work, or was left: the agent's and our own would fail (exit 3).
+    pub fn refuse_locks(&self, branch: &str) -> Result<()> {
+        match self.lasting_locks(&["HEAD", branch]).first() {
+            Some(lock) => Err(in_the_way(lock)),
+            None => Ok(()),
+        }
+    }
+
+    /// Says whether another git holds the index, HEAD or a branch just now.
+    pub fn is_locked(&self, branch: &str) -> bool {
+        let locks = self.locks_of(&["HEAD", branch]);
+        locks.iter().any(|lock| fs::symlink_metadata(lock).is_ok())
+    }
+
+    /// Returns the lock files of the index and of these refs that do not go away.
+    pub(super) fn lasting_locks(&self, refs: &[&str]) -> Vec<PathBuf> {
+        lasting(self.locks_of(refs))
+    }
+
+    /// Returns the lock files that the index and these refs have while they are written.
+    fn locks_of(&self, refs: &[&str]) -> Vec<PathBuf> {
+        let lock = |name: &&str| match *name {
+            "HEAD" => self.repo.git_dir().join("HEAD.lock"),
+            name => self.repo.common_path(&format!("{name}.lock")),
+        };
+        [self.repo.git_dir().join("index.lock")]
+            .into_iter()
+            .chain(refs.iter().map(lock))
+            .collect()
+    }
+}
+
+/// Returns every lock file that is there in the places of a repository where git makes any.
+pub(super) fn all_locks(git_dir: &Path, common: &Path) -> Vec<PathBuf> {
+    let mut folders = vec![git_dir.to_owned()];
+    folders.extend(["", "info", "objects/info", "objects/pack"].map(|name| common.join(name)));
+    let mut deep = vec![common.join("refs")];
+    let mut found = Vec::new();
+    while let Some((folder, is_deep)) = folders
+        .pop()
+        .map(|folder| (folder, false))
+        .or_else(|| deep.pop().map(|folder| (folder, true)))
+    {
+        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+            let path = entry.path();
+            match entry.file_type() {
+                Ok(kind) if kind.is_dir() && is_deep => deep.push(path),
+                Ok(kind) if kind.is_file() && path.extension() == Some(OsStr::new("lock")) => {
+                    found.push(path);
+                }
+                Ok(_) | Err(_) => {}
+            }
+        }
+    }
+    found.sort();
+    found.dedup();
+    found
+}
+
+/// Returns the lock files that do not go away.
+pub(super) fn lasting(mut locks: Vec<PathBuf>) -> Vec<PathBuf> {
+    let began = Instant::now();
+    loop {
+        locks.retain(|lock| fs::symlink_metadata(lock).is_ok());
+        if locks.is_empty() || began.elapsed() > LOCK_PATIENCE {
+            return locks;
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+/// Says whether a file was written before this moment, in seconds since 1970.
+pub(super) fn is_older(file: &Path, since: i64) -> bool {
+    let modified = fs::symlink_metadata(file).and_then(|meta| meta.modified());
+    let modified = modified.unwrap_or(SystemTime::now());
+    let age = modified.duration_since(UNIX_EPOCH);
+    let seconds = age.map_or(0, |age| age.as_secs());
+    i64::try_from(seconds).unwrap_or(0) + 1 < since
+}
+
+fn in_the_way(lock: &Path) -> Error {
+    Error::unsafe_repo(format!("{} is in the way", lock.display()))
+        .hint("another git is at work here; if none is, remove that file")
+}
