@@ -437,6 +437,46 @@ mod tests {
     }
 
     #[test]
+    fn words_of_others_are_kept_clean_and_without_secrets() {
+        let words =
+            |what: &str| format!("{what}\u{1b}[2J\nghp_abcdefghijklmnopqrstuvwxyz0123456789");
+        let agent = AgentReport {
+            name: words("agent"),
+            status: words("status"),
+            exit: Some(3),
+            duration_s: 1.0,
+            tokens: Some(2),
+            cost_usd: None,
+        };
+        let kept = Record {
+            goal_id: Some(words("goal")),
+            reason: Some(words("reason")),
+            notes: vec![words("note")],
+            agent: Some(agent),
+            ..record(1, CycleResult::Failed)
+        }
+        .kept();
+        let agent = kept.agent.unwrap_or_else(|| panic!("the agent is gone"));
+        assert_eq!((agent.duration_s, agent.tokens), (1.0, Some(2)));
+        let all = [
+            Some(agent.name),
+            Some(agent.status),
+            kept.goal_id,
+            kept.reason,
+        ];
+        let all: Vec<_> = all.into_iter().flatten().chain(kept.notes).collect();
+        let starts = ["agent", "status", "goal", "reason", "note"];
+        assert_eq!(all.len(), starts.len());
+        for (words, start) in all.iter().zip(starts) {
+            assert!(words.starts_with(start), "{words:?}");
+            assert!(
+                !words.contains(['\u{1b}', '\n']) && !words.contains("ghp_abc"),
+                "{words:?}"
+            );
+        }
+    }
+
+    #[test]
     fn without_progress_are_cycles_that_brought_nothing_by_their_own_fault() {
         let declined = "declined: no";
         let environment = "environment changed: b";
