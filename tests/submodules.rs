@@ -113,6 +113,24 @@ fn wrong_after(repo: &TestRepo, (what, script): &(&str, &str)) -> String {
 }
 
 #[test]
+fn what_a_user_has_in_a_submodule_and_the_mode_of_its_git_file_say_nothing_of_a_new_commit_there() {
+    let repo = repository();
+    repo.write("sm/mine", "mine\n");
+    let run = repo.cycle(&format!(
+        "{COMMIT}chmod 777 sm/.git; commit sm 2; touch a; git add sm a; git commit -qm a"
+    ));
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    assert_eq!(repo.each("result"), ["improved"], "{}", run.stdout);
+    assert_eq!(repo.read("sm/mine"), "mine\n");
+    let notes = repo.newest()["notes"].to_string();
+    assert!(!notes.contains("repository"), "{notes}");
+    let run = repo.cycle("git rm -qf b; echo dirty >sm/x");
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    let (x, mine) = (repo.read("sm/x"), repo.read("sm/mine"));
+    assert_eq!((x.as_str(), mine.as_str()), ("2\n", "mine\n"));
+}
+
+#[test]
 fn a_kept_change_leaves_them_where_the_agent_went() {
     let repo = repository();
     let run = repo.cycle(&format!(

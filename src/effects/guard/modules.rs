@@ -184,7 +184,7 @@ impl Modules {
             return Ok(false);
         };
         let folder = ground.root.join(OsStr::from_bytes(path));
-        let now = settings::at(&folder, Path::new(".git"))?;
+        let now = dot_git_in(&folder)?;
         let Some(text) = before.lead_from(ground.root, path) else {
             return Ok(false);
         };
@@ -272,7 +272,7 @@ impl Module {
         if !is_beneath(root, &[path, b"/.git"].concat()) {
             return None;
         }
-        let dot_git = settings::at(&folder, Path::new(".git")).ok().flatten()?;
+        let dot_git = dot_git_in(&folder).ok().flatten()?;
         let place = folder.join(".git");
         let git_dir = match &dot_git {
             Setting::File(..) => {
@@ -328,6 +328,15 @@ impl Module {
     pub fn git_dir(&self) -> PathBuf {
         path_of(&self.git_dir)
     }
+}
+
+/// Looks at what is called `.git` in a folder. Nobody runs it, so that its mode says nothing.
+fn dot_git_in(folder: &Path) -> Result<Option<Setting>> {
+    let without_mode = |setting| match setting {
+        Setting::File(digest, _) => Setting::File(digest, 0),
+        Setting::Link(_) | Setting::Other => setting,
+    };
+    Ok(settings::at(folder, Path::new(".git"))?.map(without_mode))
 }
 
 /// Reads the settings of a git directory; none if there are too many, or one cannot be read.

@@ -57,9 +57,12 @@ impl Workspace<'_> {
             let shown = String::from_utf8_lossy(path);
             let below = [path, &b"/"[..]].concat();
             let inside = files.range(&below[..]..).next();
+            // In a submodule of the start there may be files that only the user knows of.
+            let is_in_place_of_files =
+                is_module(&one.old).is_none() && start.kept.is_ousted_by(path);
             let held_files = files.contains(&path[..])
                 || inside.is_some_and(|file| file.starts_with(&below))
-                || start.kept.is_ousted_by(path);
+                || is_in_place_of_files;
             if held_files {
                 found.push(format!(
                     "files of this repository were put into one of the agent's: {shown}"
