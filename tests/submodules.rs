@@ -130,6 +130,81 @@ fn what_a_user_has_in_a_submodule_and_the_mode_of_its_git_file_say_nothing_of_a_
     assert_eq!((x.as_str(), mine.as_str()), ("2\n", "mine\n"));
 }
 
+/// Has the agent make the repository of `fixed` anew, with this setting besides.
+fn made_anew(repo: &TestRepo, setting: &str) {
+    let run = repo.cycle(&format!(
+        r#"rm -rf .git/modules/fixed fixed; git clone -q "$OUT/fixed" fixed; {setting}; touch a; git add a; git commit -qm a"#
+    ));
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    assert_eq!(repo.each("result"), ["improved"], "{}", run.stdout);
+    let notes = repo.newest()["notes"].to_string();
+    assert!(
+        notes.contains("fixed has a repository that an agent made or changed"),
+        "{notes}"
+    );
+}
+
+#[test]
+fn what_a_user_does_in_a_submodule_that_an_agent_made_anew_is_the_users() {
+    let repo = repository();
+    made_anew(&repo, "true");
+    repo.write("fixed/x", "mine\n");
+    let run = repo.cycle("git rm -qf b");
+    assert_eq!(run.code, 3, "{}", run.stdout);
+    assert!(run.stderr.contains("fixed"), "{}", run.stderr);
+    repo.write("fixed/x", "1\n");
+    repo.write("fixed/mine", "mine\n");
+    repo.git(&["rm", "--quiet", "a"]);
+    repo.git(&["commit", "--quiet", "--message=again"]);
+    let run = repo.cycle("touch a; git rm -qf b; echo evil >fixed/x; rm fixed/mine");
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    assert_eq!(repo.each("result"), ["improved", "regressed"]);
+    let (x, mine) = (repo.read("fixed/x"), repo.read("fixed/mine"));
+    assert_eq!((x.as_str(), mine.as_str()), ("1\n", "mine\n"));
+}
+
+#[test]
+fn a_submodule_that_an_agent_gave_settings_is_refused_and_nothing_of_them_is_run() {
+    let repo = repository();
+    made_anew(
+        &repo,
+        r#"git -C fixed config core.fsmonitor "touch $OUT/ran; false""#,
+    );
+    let run = repo.cycle("true");
+    assert_eq!(run.code, 3, "{}", run.stdout);
+    assert!(
+        run.stderr.contains("fixed has a repository"),
+        "{}",
+        run.stderr
+    );
+    assert!(run.stderr.contains("core.fsmonitor"), "{}", run.stderr);
+    assert!(!repo.out("ran").exists());
+    repo.git(&[
+        "config",
+        "--file",
+        "fixed/.git/config",
+        "--unset",
+        "core.fsmonitor",
+    ]);
+    let run = repo.cycle("git rm -qf b");
+    assert_eq!(run.code, 0, "{}", run.stderr);
+}
+
+#[test]
+fn what_an_agent_makes_of_a_submodule_in_its_copy_says_nothing_of_the_users() {
+    let repo = repository();
+    let run = repo.evolve(&[
+        "--isolate",
+        "--max-cycles=1",
+        "--agent=git -C sm init -q; touch a; git add a; git commit -qm a",
+    ]);
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    assert_eq!(repo.each("result"), ["improved"], "{}", run.stdout);
+    repo.write("sm/x", "mine\n");
+    let run = repo.cycle("git rm -qf b");
+    assert_eq!(run.code, 3, "{}", run.stdout);
+}
+
 #[test]
 fn a_kept_change_leaves_them_where_the_agent_went() {
     let repo = repository();

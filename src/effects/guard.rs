@@ -14,6 +14,7 @@ pub mod programs;
 mod refs;
 mod settings;
 mod stash;
+mod strangers;
 pub mod submodules;
 pub mod users;
 

@@ -293,6 +293,7 @@ impl Workspace<'_> {
         let mut folders = self.look_through()?;
         let (branch, commit) = self.repo.ready_head()?;
         self.refuse_locks(&branch)?;
+        self.judge_strangers()?;
         let (status, hidden) = self.look_at_all(&mut folders)?;
         status.refuse_dirty(&hidden.changes)?;
         let tree = self.repo.tree_of(&commit)?;

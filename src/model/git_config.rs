@@ -5,28 +5,80 @@ use std::fmt::Write as _;
 /// A setting: its name, as in `core.eol`, and its value; none where the name alone stands for true.
 pub type Setting = (String, Option<String>);
 
-/// Returns the paths that a file of git's configuration includes, on whatever condition, as they stand there.
-pub fn included(text: &str) -> Vec<String> {
-    let mut is_include = false;
+/// A setting as it stands in a file: its section in small letters and without the part's name, its own name in small letters,
+/// and its value.
+type Line = (String, String, Option<String>);
+
+/// Returns the settings in a file of git's configuration, in its order.
+fn lines(text: &str) -> Vec<Line> {
+    let mut section = String::new();
     let mut found = Vec::new();
-    for line in text.lines() {
+    for line in joined(text).lines() {
         let mut rest = line.trim();
         if let Some(header) = rest.strip_prefix('[') {
             let end = header_end(header);
             let name = header[..end].trim();
-            let name = name.split(|c: char| !c.is_ascii_alphabetic()).next();
-            is_include = ["include", "includeif"]
-                .contains(&name.unwrap_or_default().to_ascii_lowercase().as_str());
+            let name = name
+                .split(|c: char| !c.is_ascii_alphanumeric() && c != '-')
+                .next();
+            section = name.unwrap_or_default().to_ascii_lowercase();
             rest = header.get(end + 1..).unwrap_or_default().trim();
         }
-        let Some((key, value)) = rest.split_once('=') else {
+        if rest.is_empty() || rest.starts_with(['#', ';']) {
             continue;
-        };
-        if is_include && key.trim().eq_ignore_ascii_case("path") {
-            found.push(unquoted(value));
         }
+        let (key, value) = match rest.split_once('=') {
+            Some((key, value)) => (key, Some(unquoted(value))),
+            None => (rest, None),
+        };
+        found.push((section.clone(), key.trim().to_ascii_lowercase(), value));
     }
     found
+}
+
+/// Returns the paths that a file of git's configuration includes, on whatever condition, as they stand there.
+pub fn included(text: &str) -> Vec<String> {
+    let is_include = |section: &str| ["include", "includeif"].contains(&section);
+    let all = lines(text).into_iter();
+    let paths = all.filter(|(section, key, _)| is_include(section) && key == "path");
+    paths.filter_map(|(_, _, path)| path).collect()
+}
+
+/// What git itself writes into the configuration of a repository that it clones or makes for a submodule, by the section's name
+/// and the setting's (`builtin/clone.c`, `setup.c`, `builtin/submodule--helper.c`), and who the user is. None of it has git run or
+/// believe anything; `core.worktree` has to be looked at.
+const PLAIN: [(&str, &str); 16] = [
+    ("core", "repositoryformatversion"),
+    ("core", "filemode"),
+    ("core", "bare"),
+    ("core", "logallrefupdates"),
+    ("core", "symlinks"),
+    ("core", "ignorecase"),
+    ("core", "precomposeunicode"),
+    ("core", "worktree"),
+    ("remote", "url"),
+    ("remote", "fetch"),
+    ("branch", "remote"),
+    ("branch", "merge"),
+    ("submodule", "url"),
+    ("submodule", "active"),
+    ("user", "name"),
+    ("user", "email"),
+];
+
+/// Returns the first setting in a file of git's configuration that is not one which git writes there by itself.
+pub fn not_plain(text: &str) -> Option<String> {
+    let is_plain = |section: &str, key: &str| PLAIN.contains(&(section, key));
+    let mut all = lines(text).into_iter();
+    let odd = all.find(|(section, key, _)| !is_plain(section, key))?;
+    Some(format!("{}.{}", odd.0, odd.1))
+}
+
+/// Returns the values of `core.worktree` in a file of git's configuration.
+pub fn worktrees(text: &str) -> Vec<String> {
+    let all = lines(text).into_iter();
+    let named = all.filter(|(section, key, _)| section == "core" && key == "worktree");
+    named.map(|(_, _, path)| path.unwrap_or_default()).collect()
 }
 
 /// Settings whose value git runs, by the section's name and the setting's.
@@ -45,25 +97,10 @@ const COMMANDS: [(&str, &str); 10] = [
 
 /// Returns the commands that a file of git's configuration has git run.
 pub fn commands(text: &str) -> Vec<String> {
-    let mut section = String::new();
-    let mut found = Vec::new();
-    for line in joined(text).lines() {
-        let mut rest = line.trim();
-        if let Some(header) = rest.strip_prefix('[') {
-            let end = header_end(header);
-            let name = header[..end].trim();
-            let name = name.split(|c: char| !c.is_ascii_alphanumeric()).next();
-            section = name.unwrap_or_default().to_ascii_lowercase();
-            rest = header.get(end + 1..).unwrap_or_default().trim();
-        }
-        if let Some((key, value)) = rest.split_once('=') {
-            let key = key.trim().to_ascii_lowercase();
-            if COMMANDS.contains(&(section.as_str(), key.as_str())) {
-                found.push(unquoted(value));
-            }
-        }
-    }
-    found
+    let is_command = |section: &str, key: &str| COMMANDS.contains(&(section, key));
+    let all = lines(text).into_iter();
+    let commands = all.filter(|(section, key, _)| is_command(section, key));
+    commands.filter_map(|(_, _, command)| command).collect()
 }
 
 /// Returns the text with lines made one that a backslash joins.
@@ -175,6 +212,31 @@ mod tests {
             "seven",
         ];
         assert_eq!(commands(text), wanted);
+    }
+
+    #[test]
+    fn only_what_git_writes_by_itself_is_plain() {
+        let plain = "# made by git\n[core]\n\trepositoryformatversion = 0\n\tBare = false\n\tworktree = ../../../sm\n\
+                     [remote \"origin\"]\n\turl = /a\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n[user]\n\tname = a\n";
+        assert_eq!(not_plain(plain), None);
+        assert_eq!(worktrees(plain), ["../../../sm"]);
+        for (odd, name) in [
+            ("[core]\n\tfsmonitor\n", "core.fsmonitor"),
+            ("[core] hooksPath = x\n", "core.hookspath"),
+            ("[filter \"x\"]\n\tclean = y\n", "filter.clean"),
+            ("[submodule \"x\"]\n\tupdate = !y\n", "submodule.update"),
+            ("[url \"x\"]\n\tinsteadOf = y\n", "url.insteadof"),
+            ("[include]\n\tpath = y\n", "include.path"),
+            ("[user-x]\n\tname = y\n", "user-x.name"),
+            ("[core]\n\tbare = false \\\n\n\tpager = y\n", "core.pager"),
+            ("nonsense\n", "user.nonsense"),
+        ] {
+            assert_eq!(
+                not_plain(&format!("{plain}{odd}")).as_deref(),
+                Some(name),
+                "{odd}"
+            );
+        }
     }
 
     #[test]

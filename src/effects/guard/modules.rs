@@ -19,20 +19,18 @@ use std::sync::{Mutex, MutexGuard};
 
 use serde::{Deserialize, Serialize};
 
-use super::Bytes;
 use super::settings::{self, Setting};
+use super::{Bytes, strangers};
 use crate::effects::files;
 use crate::effects::files::is_beneath;
 use crate::effects::git::Git;
 use crate::effects::quarantine::Quarantine;
-use crate::error::Result;
-use crate::model::{digest, exact};
+use crate::error::{Error, Result};
+use crate::model::{digest, exact, text};
 
 /// The mode of a submodule in the index.
 const SUBMODULE: &[u8] = b"160000 ";
-/// The file with the paths of repositories that an agent made or changed, each ended by a NUL.
-const STRANGERS: &str = "strangers";
-/// The most bytes of that file, and of a file that stands for a git directory.
+/// The most bytes of a file that stands for a git directory.
 const LIMIT: u64 = 1 << 20;
 
 /// A submodule's repository.
@@ -57,6 +55,8 @@ pub struct Modules(Mutex<Option<State>>);
 struct State {
     known: Known,
     strangers: BTreeSet<String>,
+    /// The strangers were judged since the start of the program.
+    is_judged: bool,
 }
 
 /// Where submodules are looked for.
@@ -64,8 +64,8 @@ struct State {
 pub struct Ground<'a> {
     /// The root of the working tree.
     pub root: &'a Path,
-    /// `evolve`'s private directory.
-    pub private: &'a Path,
+    /// `evolve`'s private directory; none in a slot, of which nothing is remembered.
+    pub private: Option<&'a Path>,
     /// Git, at work in the tree.
     pub git: &'a Git,
 }
@@ -92,7 +92,7 @@ impl Modules {
             return;
         }
         let mut found = State {
-            strangers: read_strangers(ground),
+            strangers: ground.strangers(),
             ..State::default()
         };
         let is_known = |path: &str| !found.strangers.contains(path);
@@ -115,8 +115,34 @@ impl Modules {
     pub fn know(&self, ground: Ground<'_>, known: &Known) {
         *self.state() = Some(State {
             known: known.clone(),
-            strangers: read_strangers(ground),
+            strangers: ground.strangers(),
+            is_judged: false,
         });
+    }
+
+    /// Judges, once, the strangers among these submodules of the index: one that is as git itself makes it is none any more, but
+    /// for those within it that are not. Refuses the others (exit 3): what the user has there could not be protected.
+    pub fn judge_strangers(&self, ground: Ground<'_>, listed: Vec<Vec<u8>>) -> Result<()> {
+        let mut state = self.state();
+        let Some(state) = state.as_mut().filter(|state| !state.is_judged) else {
+            return Ok(());
+        };
+        let is_stranger = |path: &Vec<u8>| state.strangers.contains(&exact::decode(path));
+        let mut doubtful: Vec<_> = listed.into_iter().filter(is_stranger).collect();
+        while let Some(path) = doubtful.pop() {
+            let Some(module) = Module::at(ground.root, &path) else {
+                continue;
+            };
+            let name = exact::decode(&path);
+            if let Some(what) = module.oddity(ground, &path) {
+                return Err(refused(&name, &module, &what));
+            }
+            doubtful.extend(within(ground, &path));
+            state.strangers.remove(&name);
+            state.known.insert(name, module);
+        }
+        state.is_judged = true;
+        ground.remember(&state.strangers)
     }
 
     /// Takes their settings for the user's again, right before an agent.
@@ -164,7 +190,7 @@ impl Modules {
             };
             state.strangers.extend(new.iter().cloned());
             state.strangers.retain(is_there);
-            state.write_strangers(ground)?;
+            ground.remember(&state.strangers)?;
         }
         Ok(new)
     }
@@ -195,31 +221,47 @@ impl Modules {
         files::replace(&folder.join(".git"), &text)?;
         if let Some(state) = &mut *self.state() {
             state.strangers.remove(&name);
-            state.write_strangers(ground)?;
+            ground.remember(&state.strangers)?;
         }
         Ok(true)
     }
 }
 
-impl State {
-    fn write_strangers(&self, ground: Ground<'_>) -> Result<()> {
-        let lines: String = self
-            .strangers
-            .iter()
-            .map(|path| format!("{path}\0"))
-            .collect();
-        let file = ground.private.join(STRANGERS);
-        match files::read_exactly(&file, LIMIT).unwrap_or_default() == lines {
-            true => Ok(()),
-            false => files::replace(&file, &exact::encode(&lines)),
-        }
+impl Ground<'_> {
+    /// Says whether there are repositories that an agent of an earlier session made or changed.
+    pub fn has_strangers(self) -> bool {
+        !self.strangers().is_empty()
+    }
+
+    fn strangers(self) -> BTreeSet<String> {
+        self.private.map_or_else(BTreeSet::new, strangers::read)
+    }
+
+    /// Says whether a git directory is where git has that of the submodule in a folder: below the one around it, or in that folder.
+    fn is_home_of(self, folder: &Path, git_dir: &Path) -> bool {
+        let around = self.private.and_then(Path::parent);
+        let modules = around.and_then(|around| around.join("modules").canonicalize().ok());
+        let own = folder.canonicalize().map(|folder| folder.join(".git"));
+        modules.is_some_and(|modules| git_dir.starts_with(modules))
+            || own.is_ok_and(|own| git_dir == own)
+    }
+
+    fn remember(self, strangers: &BTreeSet<String>) -> Result<()> {
+        self.private
+            .map_or(Ok(()), |private| strangers::write(private, strangers))
     }
 }
 
-fn read_strangers(ground: Ground<'_>) -> BTreeSet<String> {
-    let file = ground.private.join(STRANGERS);
-    let lines = files::read_exactly(&file, LIMIT).unwrap_or_default();
-    lines.split_terminator('\0').map(str::to_owned).collect()
+fn refused(name: &str, module: &Module, what: &str) -> Error {
+    let (name, git_dir) = (text::clean_line(&exact::shown(name)), module.git_dir());
+    Error::unsafe_repo(format!(
+        "the submodule {name} has a repository that an agent made or changed, with {what}: evolve does not send git there, and could not protect what you have in it"
+    ))
+    .hint(format!(
+        "look into {}, and remove what is not yours; or let the agent work apart, with --isolate; if all of it is yours: rm .git/evolve/{}",
+        git_dir.display(),
+        strangers::FILE
+    ))
 }
 
 /// Finds the repositories that are there of these submodules, and of those within; git goes only into those that are `open`.
@@ -231,22 +273,21 @@ fn walk(ground: Ground<'_>, mut listed: Vec<Vec<u8>>, is_open: impl Fn(&str) -> 
             continue;
         };
         if is_open(&name) && !found.contains_key(&name) {
-            let inside = ground
-                .git
-                .elsewhere(&ground.root.join(OsStr::from_bytes(&path)));
-            let within = inside
-                .run(&["ls-files", "--stage", "-z"])
-                .unwrap_or_default();
-            let below = submodules(&within);
-            listed.extend(
-                below
-                    .into_iter()
-                    .map(|below| [&path[..], b"/", &below].concat()),
-            );
+            listed.extend(within(ground, &path));
         }
         found.insert(name, module);
     }
     found
+}
+
+/// Returns the paths of the submodules within one, which git goes into.
+fn within(ground: Ground<'_>, path: &[u8]) -> impl Iterator<Item = Vec<u8>> {
+    let inside = ground
+        .git
+        .elsewhere(&ground.root.join(OsStr::from_bytes(path)));
+    let listed = inside.run(&["ls-files", "--stage", "-z"]);
+    let below = submodules(&listed.unwrap_or_default()).into_iter();
+    below.map(move |below| [path, b"/", &below].concat())
 }
 
 /// Returns the paths of the submodules that `git ls-files --stage -z` lists.
@@ -289,6 +330,25 @@ impl Module {
             dot_git,
             git_dir,
             settings,
+        })
+    }
+
+    /// Says what of it is not as git itself makes the repository of a submodule; nothing if all is.
+    fn oddity(&self, ground: Ground<'_>, path: &[u8]) -> Option<String> {
+        let folder = ground.root.join(OsStr::from_bytes(path));
+        let git_dir = self.git_dir();
+        if matches!(self.dot_git, Setting::Link(_)) || !ground.is_home_of(&folder, &git_dir) {
+            return Some("a git directory elsewhere".to_owned());
+        }
+        strangers::oddity((&git_dir, &folder), &self.settings).or_else(|| {
+            let listed = ground.git.elsewhere(&folder).run(&["ls-files", "-v", "-z"]);
+            let listed = listed.unwrap_or_else(|_| b"?".to_vec());
+            // Files that git was told not to look at.
+            let mut lines = listed
+                .split(|byte| *byte == 0)
+                .filter(|line| !line.is_empty());
+            let is_odd = lines.any(|line| !line.starts_with(b"H "));
+            is_odd.then(|| "an index that hides changes".to_owned())
         })
     }
 

@@ -24,9 +24,21 @@ impl Workspace<'_> {
     pub fn ground(&self) -> Ground<'_> {
         Ground {
             root: &self.repo.root,
-            private: &self.repo.private,
+            private: (!self.repo.is_slot).then_some(self.repo.private.as_path()),
             git: &self.repo.git,
         }
+    }
+
+    /// Refuses submodules that an agent of an earlier session made, where what the user has in one could not be protected (exit 3).
+    pub(super) fn judge_strangers(&self) -> Result<()> {
+        let (modules, ground) = (&self.repo.modules, self.ground());
+        if !ground.has_strangers() {
+            return Ok(());
+        }
+        let listed = self.repo.git.run(&["ls-files", "--stage", "-z"])?;
+        let listed = submodules(&listed);
+        modules.find(ground, listed.clone());
+        modules.judge_strangers(ground, listed)
     }
 
     /// Returns git, at work in the submodule at this path; none where it may not go.
