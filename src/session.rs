@@ -138,6 +138,17 @@ impl Session {
         }
     }
 
+    /// Moves away what came among git's objects and cannot be relied on, if the agent works there; says what. To be done when goals
+    /// were measured without an agent, before objects are asked or copied: checks run what earlier agents left.
+    pub fn clear_objects(&self, start: &Start) -> Result<Vec<String>> {
+        if self.isolation.is_some() || !self.has_git_dir() {
+            return Ok(Vec::new());
+        }
+        let notes = start.clear_objects(&self.repo.own_places())?;
+        self.repo.look_anew()?;
+        Ok(notes)
+    }
+
     /// Says whether the git directory is the one that this session began in.
     pub fn has_git_dir(&self) -> bool {
         self.lock.is_in(&self.home().private)

@@ -1,6 +1,8 @@
 //! Files of git that say of objects what is not so: a graph that gives a commit other parents, packs and lists of packs that
 //! give an id another content. An agent can write them with the right digests all over, and git believes them.
 
+mod by_checks;
+
 use std::fs;
 use std::io::Write as _;
 

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 
+use crate::cycle::choose;
 use crate::effects::agent::{AgentRun, Call, Outbox};
 use crate::effects::journal::{Journal, Phase};
 use crate::effects::mirror::Mirror;
@@ -90,6 +91,8 @@ impl<'a> Attempt<'a> {
         progress: &mut Progress,
         start: &mut Start,
     ) -> Result<(), Cut> {
+        // What is copied below counts as known from then on.
+        choose::clear_objects(session, progress, start)?;
         let is_file = |path: &str| {
             session.repo.has_file(&start.tree, path)
                 || session.workspace().has_file_on_disk(path.as_bytes())
@@ -132,7 +135,10 @@ impl<'a> Attempt<'a> {
         session.diary.write(&Journal {
             phase: Phase::Agent,
             slot: session.lent_to_agent(),
-            record: Some(self.interrupted_record(session, start)),
+            record: Some(Record {
+                notes: progress.found.clone(),
+                ..self.interrupted_record(session, start)
+            }),
             start: Some(start.clone()),
             ledger,
             ..Journal::measuring(&session.id, start.cycle)

@@ -82,6 +82,7 @@ pub async fn measure_first(
                 snapshot.tolerate(earlier, goals);
             }
             session.tell_measured(&snapshot, "before");
+            clear_objects(session, progress, start)?;
             lack::warn(session, progress, (goals, &snapshot)).await?;
             snapshot
         }
@@ -91,6 +92,16 @@ pub async fn measure_first(
         .ledger
         .write_snapshot(&names::snapshot(cycle), &snapshot)?;
     Ok(snapshot)
+}
+
+/// Moves away what checks, which run what earlier agents left, may have put among git's objects: says so, and notes it for the
+/// next record. To be done before the objects are asked or copied.
+pub fn clear_objects(session: &Session, progress: &mut Progress, start: &Start) -> Result<()> {
+    for note in session.clear_objects(start)? {
+        session.events.warn(note.clone());
+        progress.found.push(note);
+    }
+    Ok(())
 }
 
 /// Says whether a snapshot may stand for a measurement: same content, same goals, and something in it to work on.
@@ -204,6 +215,7 @@ pub async fn choose(
         }
     };
     if doubts > 0 {
+        clear_objects(session, progress, start)?;
         progress
             .ledger
             .write_snapshot(&names::snapshot(start.cycle), &before)?;

@@ -93,13 +93,14 @@ pub fn settle(
     Ok((verdict, settled))
 }
 
-/// Looks at git's settings once more: what git and the checks ran since may have loaded what the agent wrote.
+/// Looks at git's settings and objects once more: what git and the checks ran since may have loaded what the agent wrote.
 pub fn hold_settings(
     session: &Session,
     (start, stock): (&Start, &Stock),
     settled: &mut Settled,
 ) -> Result<()> {
-    let held = session.hold_settings(start)?;
+    let mut held = session.hold_settings(start)?;
+    held.extend(session.clear_objects(start)?);
     let is_new = |note: &String| !stock.notes.contains(note) && !settled.notes.contains(note);
     let held: Vec<_> = held.into_iter().filter(is_new).collect();
     settled.notes.extend(held);
@@ -245,7 +246,9 @@ fn write_down(
     start: &Start,
     record: &Record,
 ) -> Result<()> {
-    let record = &record.clone().kept();
+    let mut record = record.clone();
+    record.notes.splice(..0, progress.found.drain(..));
+    let record = &record.kept();
     let mut journal = session.journal(start.cycle)?;
     journal.phase = Phase::Recording;
     journal.landing = None;

@@ -1,5 +1,6 @@
 //! The sweep inside a cycle: whether it is due, what of its findings is new, and how that gets into the queue (rule 13).
 
+use crate::cycle::choose;
 use crate::effects::clock;
 use crate::effects::journal::{Journal, Phase};
 use crate::effects::keep;
@@ -53,7 +54,7 @@ pub async fn sweep_if_due(
     session
         .events
         .send(Event::SweepStarted { with: plan.names() });
-    let swept = run(session, (start, goals), &plan).await?;
+    let swept = run(session, progress, (start, goals), &plan).await?;
     look_again(session, start)?;
     if swept.is_cut {
         session
@@ -76,6 +77,7 @@ pub async fn sweep_if_due(
 /// Runs the sweep's programs; until the tree is known to be clean again, the journal says that it may not be.
 async fn run(
     session: &Session,
+    progress: &mut Progress,
     (start, goals): (&Start, &Goals),
     plan: &Plan,
 ) -> Result<Swept, Cut> {
@@ -86,6 +88,8 @@ async fn run(
         ..settled.clone()
     })?;
     let swept = sweeper(session, goals, start).run(plan, start).await;
+    // Linters build what is in the tree.
+    choose::clear_objects(session, progress, start)?;
     let workspace = session.workspace();
     let is_clean = workspace.dirty_files()?.is_empty();
     if is_clean && workspace.refuse_locks(&start.branch).is_ok() {

@@ -432,6 +432,18 @@ fn lend_missing(place: &Place, path: &Path) -> Result<()> {
     }
 }
 
+/// Moves away and removes the same in whatever git directory this is: where nothing says where a copy could lie, what counts as
+/// new is what was made since that time.
+pub fn clear_damaged(places: &Places, since: i64, quarantine: &mut Quarantine) -> Result<()> {
+    match Mirror::of(places) {
+        Ok(mirror) => mirror.clear_damaged(since, quarantine),
+        Err(_) => {
+            let git_dir = (places.common.as_path(), Path::new(".git"));
+            fresh::clear(git_dir, &New::Since(since), quarantine)
+        }
+    }
+}
+
 /// Does the same in a repository of the agent's own, in which all objects are new.
 pub fn clear_damaged_in(root: &Path, quarantine: &mut Quarantine) -> Result<()> {
     let git_dir = root.join(".git");

@@ -38,7 +38,7 @@ use crate::effects::guard::Guarded;
 use crate::effects::guard::programs::PutBack;
 use crate::effects::guard::users::Users;
 use crate::effects::keep::{self, Kept};
-use crate::effects::mirror::Mirror;
+use crate::effects::mirror::{self, Mirror};
 use crate::effects::modes::Folders;
 use crate::effects::pipes;
 use crate::effects::places::Places;
@@ -134,8 +134,10 @@ impl Start {
         let mut notes = self
             .guarded
             .put_back_settings(places, ("the agent", &mut quarantine))?;
+        if !self.guarded.is_empty() {
+            mirror::clear_damaged(places, self.since, &mut quarantine)?;
+        }
         if let Some(mirror) = &mirror {
-            mirror.clear_damaged(self.since, &mut quarantine)?;
             notes.extend(mirror.give_back(&mut quarantine)?);
             mirror.lend_again(&cleared.misplaced)?;
         }
@@ -149,6 +151,14 @@ impl Start {
             broken: cleared.reason(&places.common),
             is_index_back: cleared.misplaced.contains(&places.git_dir.join("index")),
         })
+    }
+
+    /// Moves away and removes what came among git's objects and cannot be relied on; says what. Unlike
+    /// `put_back_settings` this needs nothing that was remembered: it may be asked for before the agent.
+    pub fn clear_objects(&self, places: &Places) -> Result<Vec<String>> {
+        let mut quarantine = Quarantine::of(&places.private, &self.session, self.cycle);
+        mirror::clear_damaged(places, self.since, &mut quarantine)?;
+        Ok(quarantine.notes().collect())
     }
 
     /// Makes git's settings what they were once more, when git has run the user's filters for the last time: these may have loaded

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::cycle::{load_goals, measure_all, refuse_unmeasurable, warn_of_lack};
+use crate::cycle::{clear_objects, load_goals, measure_all, refuse_unmeasurable, warn_of_lack};
 use crate::effects::clock;
 use crate::effects::journal::Journal;
 use crate::effects::ledger::Ledger;
@@ -46,6 +46,7 @@ pub async fn open(session: &Session, progress: &mut Progress) -> Result<(), Cut>
     session.diary.write(&Journal::measuring(&session.id, 0))?;
     let mut baseline = measure_all(session, progress, (&start, &goals), "baseline").await?;
     session.tell_measured(&baseline, "baseline");
+    clear_objects(session, progress, &start)?;
     warn_of_lack(session, progress, (&goals, &baseline)).await?;
     refuse_unmeasurable(&baseline, &goals)?;
     baseline.cycle = Some(0);

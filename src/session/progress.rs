@@ -72,6 +72,8 @@ pub struct Progress {
     pub kept_off: Vec<String>,
     /// Where the programs that checks call were found first.
     pub programs: BTreeMap<String, String>,
+    /// What a reader of the next record should know of what was found before an agent was called.
+    pub found: Vec<String>,
 }
 
 impl Progress {
@@ -103,6 +105,7 @@ impl Progress {
             outrun_in_a_row: 0,
             kept_off: Vec::new(),
             programs: BTreeMap::new(),
+            found: Vec::new(),
         }
     }
 
