@@ -80,6 +80,44 @@ fn git_that_hangs_after_the_agent_is_ended_with_the_session_and_the_next_one_und
     }
 }
 
+/// For an agent's script: leaves a pack of git's own making, which is read when the agent has ended.
+const REPACK: &str = "touch a; git add a; git commit -qm a; git repack -qad; touch \"$OUT/hang\"";
+
+#[test]
+fn git_that_reads_a_new_pack_is_ended_with_the_session_and_the_pack_stays_where_it_is() {
+    for (what, by, code) in ENDS {
+        let repo = with_hanging_git("index-pack");
+        repo.agent_does(&[REPACK]);
+        let run = end(&repo, repo.spawn_run(&[]), by);
+        let said = format!("{}{}", run.stdout, run.stderr);
+        assert_eq!(run.code, code, "{what}: {said}");
+        fs::remove_file(repo.out("hang")).unwrap();
+        let _ = fs::remove_file(repo.kill_file());
+        repo.cycle("touch a").expect(0);
+        assert_eq!(repo.each("result"), ["interrupted", "improved"], "{what}");
+        assert!(!repo.has(".git/evolve/quarantine"), "{what}");
+        repo.git(&["fsck", "--strict"]);
+    }
+}
+
+#[test]
+fn git_that_reads_a_new_pack_outlives_neither_evolve_nor_the_start_after_it() {
+    let repo = with_hanging_git("index-pack");
+    repo.agent_does(&[REPACK]);
+    for _ in 0..2 {
+        let mut child = repo.spawn_run(&[]);
+        let git = pid_in(&repo.out("git"));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        wait_until("the git is gone", || !is_alive(git));
+        fs::remove_file(repo.out("git")).unwrap();
+    }
+    fs::remove_file(repo.out("hang")).unwrap();
+    repo.cycle("touch a").expect(0);
+    assert_eq!(repo.each("result"), ["interrupted", "improved"]);
+    assert!(!repo.has(".git/evolve/quarantine"));
+}
+
 #[test]
 fn a_lock_file_of_git_that_was_ended_is_not_in_the_way() {
     let repo = with_hanging_git("add");

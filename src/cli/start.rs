@@ -18,7 +18,7 @@ use crate::effects::repo::Repo;
 use crate::effects::sandbox::{self, Inmate, Sandbox};
 use crate::effects::stop::{self, Stop};
 use crate::effects::workspace::Workspace;
-use crate::effects::{clock, files, guard, lock, logs, program};
+use crate::effects::{clock, files, git, guard, lock, logs, program};
 use crate::engine;
 use crate::error::{Error, Result};
 use crate::event::{self, Event, Events};
@@ -70,6 +70,7 @@ async fn start(
     let lock = lock::take(&repo.private.join("lock"), &started).await?;
     repo.make_durable()?;
     let supervisor = Supervisor::with_lock(stop.clone(), &repo.root, &lock, diary.files())?;
+    git::pack::supervise(&supervisor, &id);
     repo.git = repo.git.supervised(&supervisor, &id);
     repo.git.refuse_old()?;
     for folder in [
@@ -204,7 +205,10 @@ async fn open(cwd: &Path) -> Result<Repo> {
             if is_lost {
                 engine::make_private(&places)?;
             }
-            let _lock = lock::take(&lock, &clock::timestamp()).await?;
+            let lock = lock::take(&lock, &clock::timestamp()).await?;
+            // What is run here ends with this process, too.
+            let supervisor = Supervisor::with_lock(Stop::unwatched(), cwd, &lock, Vec::new())?;
+            git::pack::supervise(&supervisor, &clock::session_id());
             engine::give_back_private(&places)?;
             engine::put_back_settings(&places)?;
         }

@@ -258,12 +258,7 @@ impl Git {
 
     /// Returns the program and all arguments of a call with these, for who starts it otherwise; `variables` go with it.
     pub fn words<S: AsRef<OsStr>>(&self, arguments: &[S]) -> Vec<OsString> {
-        let foreign = foreign();
-        let mut words = Vec::new();
-        if !foreign.is_empty() {
-            words.push(program::env().to_owned());
-            words.extend(foreign.iter().flat_map(|name| ["-u".into(), name.clone()]));
-        }
+        let mut words = without_foreign();
         words.push(program::git().to_owned());
         let settings = self.settings().into_iter();
         words.extend(settings.flat_map(|setting| ["-c".into(), setting]));
@@ -358,13 +353,7 @@ impl Git {
                 return Err(cannot_start(std::io::Error::other(why.clone())));
             }
             Ending::TimedOut => return Err(too_slow(call, job.timeout)),
-            Ending::Stopped | Ending::Idle => {
-                let error = match supervisor.halt() {
-                    Some(halt) => halt.error(call),
-                    None => Error::internal(format!("{call} was ended")),
-                };
-                return Err(error.hint("the next start settles what this call left half done"));
-            }
+            Ending::Stopped | Ending::Idle => return Err(was_ended(supervisor, call)),
         };
         Ok(Answer {
             has_succeeded: said.ending == Ending::Exited(0),
@@ -459,6 +448,17 @@ impl Git {
     }
 }
 
+/// Returns the words that go before a program which is to have none of these variables.
+fn without_foreign() -> Vec<OsString> {
+    let mut words = Vec::new();
+    let foreign = foreign();
+    if !foreign.is_empty() {
+        words.push(program::env().to_owned());
+        words.extend(foreign.iter().flat_map(|name| ["-u".into(), name.clone()]));
+    }
+    words
+}
+
 /// Returns the inherited variables for git that are taken away from each call, but those that a call sets itself.
 fn foreign() -> &'static [OsString] {
     static FOREIGN: OnceLock<Vec<OsString>> = OnceLock::new();
@@ -487,6 +487,15 @@ fn limit<S: AsRef<OsStr>>(arguments: &[S]) -> Duration {
         true => READ_LIMIT,
         false => LIMIT,
     }
+}
+
+/// The error of a call that was ended with everything else.
+fn was_ended(supervisor: &Supervisor, call: &str) -> Error {
+    let error = match supervisor.halt() {
+        Some(halt) => halt.error(call),
+        None => Error::internal(format!("{call} was ended")),
+    };
+    error.hint("the next start settles what this call left half done")
 }
 
 /// The error of a call that did not end in its time.

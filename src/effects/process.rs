@@ -22,7 +22,7 @@ use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, Weak};
 use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, kill};
@@ -183,6 +183,22 @@ pub struct Supervisor {
     stop: Stop,
 }
 
+/// Names a supervisor without keeping it alive.
+#[derive(Debug)]
+pub struct Named {
+    shared: Weak<Shared>,
+    stop: Stop,
+}
+
+impl Named {
+    /// Returns the supervisor, if it is still there.
+    pub fn get(&self) -> Option<Supervisor> {
+        let shared = self.shared.upgrade()?;
+        let stop = self.stop.clone();
+        Some(Supervisor { shared, stop })
+    }
+}
+
 #[derive(Debug)]
 struct Shared {
     link: Mutex<Option<Arc<Link>>>,
@@ -255,6 +271,14 @@ impl Supervisor {
             }
         });
         Ok(supervisor)
+    }
+
+    /// Names this supervisor.
+    pub fn named(&self) -> Named {
+        Named {
+            shared: Arc::downgrade(&self.shared),
+            stop: self.stop.clone(),
+        }
     }
 
     /// Runs `job` to its end; when this returns, none of its processes is left.

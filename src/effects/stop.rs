@@ -131,6 +131,11 @@ impl Stop {
         Ok(stop)
     }
 
+    /// Watches nothing: signals do what they do by themselves, and kill files are for who comes later.
+    pub fn unwatched() -> Stop {
+        Stop::of(Vec::new())
+    }
+
     /// The same, looked at only by whoever asks.
     fn of(kill_files: Vec<PathBuf>) -> Stop {
         Stop {

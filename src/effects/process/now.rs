@@ -75,7 +75,7 @@ impl Supervisor {
         };
         match heard {
             // Where this was too late, the supervising process ended it.
-            Ok(Ending::Signalled(_)) if self.stop.killed_at().is_some() => Ok(self.give_up()),
+            Ok(Ending::Signalled(_)) if self.is_killed() => Ok(self.give_up()),
             Ok(Ending::Stopped) => Ok(self.give_up()),
             Ok(ending) => Ok(Said {
                 ending,
@@ -93,6 +93,12 @@ impl Supervisor {
     fn give_up(&self) -> Said {
         self.shared.has_given_up.store(true, Ordering::Relaxed);
         Said::stopped()
+    }
+
+    /// Says whether there was a KILL: the supervising process may have seen it first.
+    fn is_killed(&self) -> bool {
+        self.stop.look_for_kill();
+        self.stop.killed_at().is_some()
     }
 
     fn halted(&self) -> Halted {
