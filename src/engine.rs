@@ -130,8 +130,12 @@ fn close(session: &Session, progress: &mut Progress, ending: &Ending) -> Result<
             start: progress.start.clone(),
             ..Journal::measuring(&session.id, progress.ledger.history.next_cycle() - 1)
         })?;
-        summary::write(session, progress, Some(ending))?;
         let home = session.home();
+        // A commit that somebody made right after the record's may have taken the ledger away: theirs had the index of before.
+        for said in progress.ledger.follow(home)? {
+            session.events.warn(said);
+        }
+        summary::write(session, progress, Some(ending))?;
         let tip = match &progress.ledger.branch {
             Some(branch) => home.resolve(branch)?,
             None => session.tip()?,

@@ -9,7 +9,7 @@ use evolve::effects::repo::Repo;
 use evolve::effects::workspace::Workspace;
 use evolve::model::gate::Fate;
 
-use crate::harness::{Run, TestRepo, output};
+use crate::harness::{Run, TestRepo, output, with_git};
 
 /// Goal `a` fails, goal `b` passes until somebody takes `b` away; two commits, and a branch beside `main`.
 fn repository() -> TestRepo {
@@ -379,4 +379,43 @@ fn a_git_that_holds_the_lock_of_the_index_for_moments_is_waited_for() {
     });
     assert_eq!(repo.each("result"), ["regressed", "improved"]);
     assert_eq!(repo.status(), Vec::<String>::new());
+}
+
+#[test]
+fn a_commit_that_takes_the_record_away_before_the_index_has_it_is_put_right_by_the_same_session() {
+    let mut repo = repository();
+    // After the record's commit git is asked about the ledger's files, which the index does not have yet.
+    let path = with_git(
+        &repo,
+        &format!(
+            "{ME}case \" $* \" in *' status '*next-work.jsonl*) if [ ! -e \"$OUT/mine\" ] && grep -q recording .git/evolve/journal.json; then touch \"$OUT/mine\"; {MINE}fi;; esac"
+        ),
+    );
+    repo.env.push(("PATH".to_owned(), path));
+    let run = repo.cycle("touch a").expect(0);
+    let mine = repo.said("mine");
+    let taken = repo.git(&["show", "--format=", "--name-status", mine.trim()]);
+    assert!(
+        taken.contains("D\t.agents/evolve/cycle-history.jsonl"),
+        "{taken}"
+    );
+    assert!(
+        run.stderr.contains("put right from the last ledger"),
+        "{}",
+        run.stderr
+    );
+    assert_eq!(repo.each("result"), ["improved"]);
+    let committed = repo.git(&["ls-tree", "-r", "--name-only", "HEAD"]);
+    for name in [
+        "cycle-history.jsonl",
+        "fitness-0-baseline.json",
+        "fitness-1.json",
+        "fitness-1-post.json",
+    ] {
+        assert!(committed.contains(name), "{name}: {committed}");
+    }
+    assert_eq!(repo.read("mine"), "mine\n");
+    assert_eq!(repo.status(), Vec::<String>::new());
+    repo.cycle("touch c").expect(0);
+    assert_eq!(repo.each("cycle"), ["1", "2"]);
 }

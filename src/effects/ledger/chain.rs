@@ -39,8 +39,23 @@ impl Chain {
             for name in GROWING {
                 chain.weigh(repo, (&last, &anchor, descends), name)?;
             }
+            chain.restore_missing(repo, &last)?;
         }
         Ok(Some(chain))
+    }
+
+    /// Where lines were taken away, files of the last ledger that are gone from HEAD's went with them: snapshots above all.
+    fn restore_missing(&mut self, repo: &Repo, last: &str) -> Result<()> {
+        if self.restored.is_empty() {
+            return Ok(());
+        }
+        for (name, entry) in repo.ledger_files(last)? {
+            let is_restored = self.restored.iter().any(|(known, _)| *known == name);
+            if !is_restored && !names::is_private(&name) && !repo.has_file(&self.tree, &name) {
+                self.restored.push((name, repo.blob(&entry.id)?));
+            }
+        }
+        Ok(())
     }
 
     /// Returns what a commit has, whatever the anchor says.
