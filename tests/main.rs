@@ -30,6 +30,7 @@ mod modes;
 mod nested;
 mod objects;
 mod others;
+mod own_folders;
 mod planted;
 mod processes;
 mod queue;

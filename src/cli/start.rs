@@ -16,9 +16,10 @@ use crate::effects::mirror::Mirror;
 use crate::effects::process::Supervisor;
 use crate::effects::repo::Repo;
 use crate::effects::sandbox::{self, Inmate, Sandbox};
+use crate::effects::slot::Slot;
 use crate::effects::stop::{self, Stop};
 use crate::effects::workspace::Workspace;
-use crate::effects::{clock, files, git, guard, lock, logs, program};
+use crate::effects::{clock, files, git, guard, lock, logs, places, program};
 use crate::engine;
 use crate::error::{Error, Result};
 use crate::event::{self, Event, Events};
@@ -63,6 +64,7 @@ async fn start(
     if let Some(halt) = stop.look_for_kill() {
         return Ok(tell(events, Ending::of_halt(&halt)));
     }
+    places::refuse_state_within(&repo.root)?;
     std::fs::create_dir_all(&repo.private)
         .map_err(|cause| Error::io("create", &repo.private, cause))?;
     // Relative to where the caller is, so found before anybody goes anywhere.
@@ -115,6 +117,9 @@ async fn start(
     let home = isolation
         .as_ref()
         .map_or(&repo, |isolation| &isolation.user);
+    if goals.settings.measure == Where::Clean {
+        Slot::refuse_within(home)?;
+    }
     home.git.hold_back(&sandbox, (&home.root, home.ground()));
     sandbox.protections.isolated = isolation.is_some();
     sandbox.protections.clean = goals.settings.measure == Where::Clean;

@@ -4,6 +4,7 @@ use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use crate::error::{Error, Result};
 use crate::model::digest;
 
 /// How many hex digits of the digest are in a folder's name.
@@ -33,6 +34,44 @@ pub fn of_user(variable: &str, below_home: &str) -> Option<PathBuf> {
 /// Returns the folder in which `evolve` keeps what must not lie in a repository.
 pub fn state() -> Option<PathBuf> {
     Some(of_user("XDG_STATE_HOME", ".local/state")?.join("evolve"))
+}
+
+/// Refuses the folder of `state` where it would lie in a working tree.
+pub fn refuse_state_within(root: &Path) -> Result<()> {
+    let folder = state().unwrap_or_default();
+    refuse_within(
+        root,
+        &folder,
+        ("its journal and a copy of .git", "XDG_STATE_HOME"),
+    )
+}
+
+/// Refuses a folder of `evolve`'s that would lie in a working tree, also by a link: what is in it would count as what an agent
+/// left there, and be committed. `kept` says what is kept in it, `variable` is what names another one.
+pub fn refuse_within(root: &Path, folder: &Path, (kept, variable): (&str, &str)) -> Result<()> {
+    let (root, folder) = (landing(root), landing(folder));
+    if !folder.starts_with(&root) {
+        return Ok(());
+    }
+    Err(Error::unsafe_repo(format!(
+        "evolve keeps {kept} in {}, which lies in this repository and would be committed with it",
+        folder.display()
+    ))
+    .hint(format!(
+        "name a folder outside of {}: `{variable}=/somewhere/else evolve …`",
+        root.display()
+    )))
+}
+
+/// Returns where a path leads, as far as anything is there.
+fn landing(path: &Path) -> PathBuf {
+    let real = |above: &Path| {
+        let rest = path.strip_prefix(above).ok()?;
+        Some(above.canonicalize().ok()?.join(rest).components().collect())
+    };
+    path.ancestors()
+        .find_map(real)
+        .unwrap_or_else(|| path.to_owned())
 }
 
 /// Returns the path of a file that is kept for a working tree outside of its repository, where an agent in a sandbox cannot

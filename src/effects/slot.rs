@@ -50,15 +50,20 @@ impl Slot {
     /// Names the slot for `purpose` of a repository; it is made at its first use.
     pub fn of(user: &Repo, purpose: &str, provisions: Provisions) -> Result<Slot> {
         Ok(Slot {
-            root: place::of(user.git_dir())?.join(purpose),
+            root: place::of(user)?.join(purpose),
             provisions,
         })
+    }
+
+    /// Refuses a repository in whose working tree its slots would lie.
+    pub fn refuse_within(user: &Repo) -> Result<()> {
+        place::refuse_within(&user.root)
     }
 
     /// Takes a slot for `purpose` that no other process uses; `remove` and let go of the lock when done. What a killed one left is
     /// used again.
     pub fn claim(user: &Repo, purpose: &str) -> Result<(Slot, Lock)> {
-        let folder = place::of(user.git_dir())?;
+        let folder = place::of(user)?;
         let place = |number| folder.join(format!("{purpose}-{number}.lock"));
         let open = |path: &Path| lock::open_or_make(path).map(Some);
         let (path, lock) = lock::first_free(place, open)?;

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use crate::effects::files;
 use crate::effects::places::{self, folder_name};
+use crate::effects::repo::Repo;
 use crate::error::{Error, Result};
 
 /// The file that says whose slots a folder holds.
@@ -16,9 +17,17 @@ const OWNER: &str = "owner";
 /// an agent committed before a crash is in no other place.
 const KEPT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
-/// Returns the folder of the slots of the repository with this git directory, made if need be.
-pub fn of(git_dir: &Path) -> Result<PathBuf> {
-    let all = cache()?.join("evolve");
+/// Refuses a place for slots that would lie in the user's working tree.
+pub fn refuse_within(root: &Path) -> Result<()> {
+    let what = ("copies of the repository", "XDG_CACHE_HOME");
+    places::refuse_within(root, &all()?, what)
+}
+
+/// Returns the folder of the slots of a repository, made if need be.
+pub fn of(user: &Repo) -> Result<PathBuf> {
+    refuse_within(&user.root)?;
+    let git_dir = user.git_dir();
+    let all = all()?;
     fs::create_dir_all(&all).map_err(|cause| Error::io("create", &all, cause))?;
     let all = all
         .canonicalize()
@@ -37,8 +46,10 @@ pub fn of(git_dir: &Path) -> Result<PathBuf> {
     Ok(folder)
 }
 
-fn cache() -> Result<PathBuf> {
-    places::of_user("XDG_CACHE_HOME", ".cache").ok_or_else(|| {
+/// Returns the folder in which the slots of all repositories lie.
+fn all() -> Result<PathBuf> {
+    let cache = places::of_user("XDG_CACHE_HOME", ".cache");
+    cache.map(|cache| cache.join("evolve")).ok_or_else(|| {
         Error::internal("cannot tell where a copy of the repository could lie")
             .hint("set HOME, or XDG_CACHE_HOME to an absolute path")
     })
