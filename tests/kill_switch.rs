@@ -1,7 +1,9 @@
 //! KILL and STOP against an agent that would rather go on: neither can be outrun, taken away or made undecidable.
 
+use std::fs;
+
 use crate::attacks::{assert_right, assert_undone, ledger, lived_in, repository};
-use crate::harness::{is_alive, pid_in, wait_until};
+use crate::harness::{TestRepo, is_alive, pid_in, wait_until};
 
 /// What an agent may do to the place where KILL is looked for, before a person uses it or without one.
 #[test]
@@ -252,6 +254,34 @@ fn an_agent_that_stops_evolve_and_ends_leaves_a_session_that_goes_on() {
 }
 
 /// Says whether a process is stopped.
+#[test]
+fn a_kill_or_stop_that_is_an_empty_folder_is_taken_away_and_one_with_something_in_it_is_told_of() {
+    let repo = TestRepo::with_files_wanted(&[("a", 5)]);
+    for (file, off) in [
+        (repo.kill_file(), &["stop", "--off", "--kill"][..]),
+        (repo.path(".agents/evolve/STOP"), &["stop", "--off"]),
+    ] {
+        fs::create_dir_all(file.join("what's this")).unwrap();
+        let status = repo.evolve(&["status"]).expect(0).stdout;
+        let way_out = format!("`evolve {}` takes it away", off.join(" "));
+        assert!(status.contains(&way_out), "{status}");
+        let said = repo.evolve(off).expect(1).stderr;
+        let command = said.split('`').nth(1).expect("a command").to_owned();
+        assert!(said.contains("has something in it"), "{said}");
+        assert!(file.join("what's this").exists(), "{said}");
+        fs::remove_dir(file.join("what's this")).unwrap();
+        let said = repo.evolve(off).expect(0).stdout;
+        assert!(said.starts_with("removed "), "{said}");
+        assert!(!file.exists());
+        fs::create_dir_all(file.join("what's this")).unwrap();
+        let ran = repo.command("sh").args(["-c", &command]).status().unwrap();
+        assert!(ran.success() && !file.exists(), "{command}");
+    }
+    repo.agent_does(&["touch a"]);
+    repo.run(&["--max-cycles=1"]).expect(0);
+    assert_eq!(repo.each("result"), ["improved"]);
+}
+
 fn is_stopped(pid: u32) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     stat.rsplit_once(") ")

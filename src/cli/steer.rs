@@ -1,5 +1,8 @@
 //! Commands that steer the loop through its files: stop, retry, work add. They work beside a running loop too.
 
+use std::io::ErrorKind;
+use std::path::Path;
+
 use clap::{Args, ValueEnum};
 use nix::sys::signal::Signal;
 
@@ -14,6 +17,7 @@ use crate::error::{Error, Result};
 use crate::model::ledger as names;
 use crate::model::snapshot::FORMAT;
 use crate::model::strikes::Retry;
+use crate::model::text;
 use crate::model::work::{LONGEST_TITLE, NewItem, Queue, Severity};
 
 /// Options of `evolve stop`.
@@ -67,12 +71,11 @@ pub fn stop(global: &Global, options: &StopOptions) -> Result<u8> {
             let mut files = stop::kill_files()?;
             let first = files.first().cloned();
             files.retain(|path| std::fs::symlink_metadata(path).is_ok());
-            for path in files
-                .iter()
-                .chain(first.iter().filter(|_| files.is_empty()))
-            {
-                take_away(global, path)?;
-            }
+            let absent = first.iter().filter(|_| files.is_empty());
+            let taken = files.iter().chain(absent);
+            // Each of them, whatever becomes of another one.
+            let taken: Vec<_> = taken.map(|path| take_away(global, path)).collect();
+            taken.into_iter().collect::<Result<()>>()?;
         }
         (true, false) => {
             let path = stop::kill_files()?
@@ -116,20 +119,39 @@ pub fn stop(global: &Global, options: &StopOptions) -> Result<u8> {
     Ok(0)
 }
 
-fn take_away(global: &Global, path: &std::path::Path) -> Result<()> {
-    let was_there = std::fs::symlink_metadata(path).is_ok();
-    files::remove(path)?;
-    let words = if was_there {
-        "removed"
-    } else {
-        "was not there:"
+/// Removes a stop file, or an empty folder in its place. What is in one is for the user to decide on.
+fn take_away(global: &Global, path: &Path) -> Result<()> {
+    let words = match std::fs::symlink_metadata(path) {
+        Ok(meta) if meta.is_dir() => {
+            remove_empty(path)?;
+            "removed"
+        }
+        Ok(_) => {
+            files::remove(path)?;
+            "removed"
+        }
+        Err(_) => "was not there:",
     };
     global.say(&format!("{words} {}\n", path.display()));
     Ok(())
 }
 
+fn remove_empty(folder: &Path) -> Result<()> {
+    std::fs::remove_dir(folder).map_err(|cause| match cause.kind() {
+        ErrorKind::DirectoryNotEmpty => Error::internal(format!(
+            "{} is a folder and has something in it, so it stays",
+            folder.display()
+        ))
+        .hint(format!(
+            "look what it is; `rm -r {}` takes it away",
+            text::shell_word(folder.as_os_str().as_encoded_bytes())
+        )),
+        _ => Error::io("remove", folder, cause),
+    })
+}
+
 /// Has the session at work and whoever supervises it go on, should an agent have stopped both: neither could wake the other.
-fn wake(lock: &std::path::Path) -> Result<()> {
+fn wake(lock: &Path) -> Result<()> {
     let mut holders = lock::holders(lock).into_iter();
     holders.try_for_each(|holder| process::send(holder.pid, Signal::SIGCONT))
 }
@@ -209,9 +231,6 @@ pub fn work_add(global: &Global, item: &NewWork) -> Result<u8> {
         global.say("already in the queue, open or done\n");
         return Ok(0);
     }
-    global.say(&format!(
-        "queued: {}\n",
-        crate::model::text::clean_line(&item.title)
-    ));
+    global.say(&format!("queued: {}\n", text::clean_line(&item.title)));
     Ok(0)
 }
