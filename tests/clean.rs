@@ -134,6 +134,78 @@ fn a_copy_that_cannot_be_made_ready_ends_the_run_before_anything_is_spent() {
 }
 
 #[test]
+fn a_copy_that_an_agent_spoilt_is_made_anew_before_the_command_is_blamed() {
+    let repo = TestRepo::with_files_wanted(&[("a", 5), ("b", 4)]).with_out();
+    repo.write(".gitignore", "made\n");
+    repo.commit_all("ignored");
+    repo.agent_does(&["mkdir -p made/by-agent; touch a", "touch b"]);
+    repo.run(&["--isolate", "--max-cycles=1"]).expect(0);
+    let prepare = "--prepare=echo x >>$OUT/tries; mkdir made";
+    repo.run(&["--isolate", "--max-cycles=1", prepare])
+        .expect(0);
+    assert_eq!(repo.each("result"), ["improved", "improved"]);
+    assert_eq!(repo.said("tries"), "x\nx\n");
+    // Where nobody was before there is nothing to be made anew.
+    fs::remove_dir_all(slots(&repo)).unwrap();
+    let prepare = "--prepare=echo y >>$OUT/tries; exit 3";
+    let run = repo
+        .run(&["--isolate", "--max-cycles=1", prepare])
+        .expect(2);
+    assert!(run.stderr.contains("mend the command"), "{}", run.stderr);
+    assert_eq!(repo.said("tries"), "x\nx\ny\n");
+}
+
+#[test]
+fn what_an_agent_leaves_in_the_way_of_prepare_is_not_held_against_its_change() {
+    let repo = TestRepo::with_files_wanted(&[("a", 5)]).with_out();
+    repo.write(".gitignore", "made\n");
+    repo.write("package-lock.json", "1\n");
+    repo.commit_all("lock");
+    repo.agent_does(&["touch a; echo 2 >package-lock.json; touch made/by-agent"]);
+    let prepare =
+        "--prepare=cat package-lock.json >>$OUT/tries; test ! -e made/by-agent && mkdir -p made";
+    repo.run(&["--isolate", "--max-cycles=1", prepare])
+        .expect(0);
+    assert_eq!(repo.each("result"), ["improved"]);
+    assert_eq!(repo.said("tries"), "1\n2\n2\n");
+    assert_eq!(repo.read("package-lock.json"), "2\n");
+}
+
+#[test]
+fn a_submodule_that_an_agent_fetched_into_its_copy_does_not_keep_prepare_from_fetching_it() {
+    let repo = TestRepo::with_files_wanted(&[("a", 5), ("b", 4)]).with_out();
+    let (of, from) = (repo.out("module"), "protocol.file.allow");
+    repo.git(&["init", "--quiet", &of.to_string_lossy()]);
+    fs::write(of.join("s.txt"), "s\n").unwrap();
+    let of = of.to_string_lossy();
+    for arguments in [
+        &["-C", &of, "add", "--all"][..],
+        &[
+            "-C",
+            &of,
+            "-c",
+            "user.name=T",
+            "-c",
+            "user.email=t@x",
+            "commit",
+            "-qm",
+            "s",
+        ],
+        &["config", "--global", from, "always"],
+        &["submodule", "--quiet", "add", &of, "sub"],
+    ] {
+        repo.git(arguments);
+    }
+    repo.commit_all("submodule");
+    repo.agent_does(&["git submodule update --init -q; touch a", "touch b"]);
+    repo.run(&["--isolate", "--max-cycles=1"]).expect(0);
+    let prepare = "--prepare=git submodule update --init";
+    repo.run(&["--isolate", "--max-cycles=1", prepare])
+        .expect(0);
+    assert_eq!(repo.each("result"), ["improved", "improved"]);
+}
+
+#[test]
 fn a_change_with_which_a_copy_cannot_be_made_ready_is_undone() {
     let repo = TestRepo::with_files_wanted(&[("a", 5)]).with_out();
     repo.write("package-lock.json", "1\n");

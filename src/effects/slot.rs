@@ -170,12 +170,27 @@ impl Slot {
     pub fn remove(&self) -> Result<()> {
         remove_all(&self.stamp())?;
         remove_all(&self.lent())?;
-        remove_all(&self.root)
+        remove_all(&self.root)?;
+        remove_all(&self.used())
+    }
+
+    /// Notes that somebody is at work in the slot from now on; says whether somebody was since it was made from nothing.
+    pub fn note_use(&self) -> Result<bool> {
+        match fs::File::create_new(self.used()) {
+            Ok(_) => Ok(false),
+            Err(cause) if cause.kind() == ErrorKind::AlreadyExists => Ok(true),
+            Err(cause) => Err(Error::io("create", &self.used(), cause)),
+        }
     }
 
     /// Returns the file that says what the slot was made ready from.
     fn stamp(&self) -> PathBuf {
         self.root.with_extension("prepared")
+    }
+
+    /// Returns the file that says that somebody was at work in the slot.
+    fn used(&self) -> PathBuf {
+        self.root.with_extension("used")
     }
 
     /// Returns the file that says what was lent to the slot.

@@ -70,12 +70,19 @@ impl Session {
                     .at(&slot.root, self.sandbox.fence(Inmate::Checks, &ground)?)
             }
         };
-        self.make_ready(&slot, &commit, &measurer.fence).await?;
+        self.make_ready(&slot, (&branch, &commit), &measurer.fence)
+            .await?;
         Ok(measurer)
     }
 
-    /// Makes a slot on a commit ready with the user's command, unless it is.
-    async fn make_ready(&self, slot: &Slot, commit: &str, fence: &Fence) -> Result<(), Cut> {
+    /// Makes a slot on a commit ready with the user's command, unless it is. What somebody left there may be in the command's
+    /// way: before the command is blamed, such a slot is made anew.
+    async fn make_ready(
+        &self,
+        slot: &Slot,
+        (branch, commit): (&str, &str),
+        fence: &Fence,
+    ) -> Result<(), Cut> {
         let home = self.home();
         let log = self.logs().join("prepare.log");
         let preparation = Preparation {
@@ -86,7 +93,19 @@ impl Session {
             log: Some(&log),
             session: &self.id,
         };
-        match (slot.prepare(&preparation).await?, self.stop.halt()) {
+        let was_used = slot.note_use()?;
+        let mut prepared = slot.prepare(&preparation).await?;
+        if let Prepared::Failed(why) = &prepared
+            && was_used
+        {
+            self.events
+                .note(format!("the copy is made anew, it was used before: {why}"));
+            slot.remove()?;
+            slot.renew(home, (branch, commit), Ignored::Go)?;
+            slot.note_use()?;
+            prepared = slot.prepare(&preparation).await?;
+        }
+        match (prepared, self.stop.halt()) {
             (Prepared::Ready, _) => Ok(()),
             (Prepared::Stopped, Some(halt)) => Err(halt.into()),
             (Prepared::Failed(why), _) => {
