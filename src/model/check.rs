@@ -9,12 +9,13 @@ mod call;
 mod modules;
 mod programs;
 mod shell;
+mod steering;
 mod tasks;
 mod walk;
 mod whole;
 
 use call::{Call, stem};
-use programs::{hooks, orders, steering};
+use steering::{anywhere, orders, steering};
 use walk::calls;
 
 pub use modules::{Front, fronts, imported};
@@ -124,13 +125,14 @@ impl fmt::Display for Instead {
 /// Says whether `path` is a file that would steer what `check` runs, there already or not: a tool finds it by its name.
 pub fn is_steered_by(check: &str, path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
-    let is_hooked = || {
+    let is_taken_from_anywhere = || {
         calls(check).iter().any(|call| {
-            let (tool, program) = (call.steered().0, stem(&call.words[0]));
-            hooks(&tool).contains(&name) || hooks(&program).contains(&name)
+            let (tool, subcommand) = call.steered();
+            let names = |program: &str| anywhere(program, subcommand.as_deref()).contains(&name);
+            names(&tool) || names(&stem(&call.words[0]))
         })
     };
-    !leans_on(check, &|file| file == path).is_empty() || is_hooked()
+    !leans_on(check, &|file| file == path).is_empty() || is_taken_from_anywhere()
 }
 
 /// Says whether a script is one for a shell.

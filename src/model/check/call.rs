@@ -1,6 +1,7 @@
 //! One program that is called: the files it runs, and those that steer it. Pure.
 
-use super::programs::{Arguments, Groups, interpreter, scan, script_by_option, steering};
+use super::programs::{Arguments, interpreter, scan, script_by_option};
+use super::steering::{Groups, steering};
 
 /// What a path below the root begins with that does not depend on the current folder.
 pub const ROOT: char = '\u{2}';

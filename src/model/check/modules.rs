@@ -2,7 +2,7 @@
 //! folder of PATH is. Pure.
 
 use super::call::{Call, join, stem};
-use super::{Code, programs};
+use super::{Code, programs, steering};
 
 /// Modules that Python brings along (3.11; `test` and the like, which programs do not use, are left out): none that is new
 /// beside a script has one of these names by chance.
@@ -91,7 +91,7 @@ fn front(call: &Call) -> Option<Front> {
             let module = module.map(|module| first_part(&module).to_owned());
             Some(Front {
                 folder: call.dir.clone()?,
-                tool: module.filter(|module| !programs::steering(module, None).is_empty()),
+                tool: module.filter(|module| !steering::steering(module, None).is_empty()),
             })
         }
     }

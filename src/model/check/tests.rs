@@ -308,3 +308,32 @@ proptest! {
         leans_on(&text, &|_| true);
     }
 }
+
+#[test]
+fn the_files_by_which_tools_find_their_settings_are_known_by_tool() {
+    for (check, path, expected) in [
+        ("npm test", ".npmrc", true),
+        ("cd web && npm test", "web/.npmrc", true),
+        ("yarn test", ".yarnrc.yml", true),
+        ("pnpm test", ".pnpmfile.cjs", true),
+        ("bun test", "bunfig.toml", true),
+        ("cargo test", "rust-toolchain.toml", true),
+        ("cargo test", "crates/a/build.rs", true),
+        ("cargo fmt --check", "build.rs", false),
+        ("flake8", ".flake8", true),
+        ("python3 -m flake8", ".flake8", true),
+        ("npx eslint .", ".eslintignore", true),
+        ("go vet ./...", "go.work", true),
+        ("./mvnw verify", ".mvn/jvm.config", true),
+        ("gradle test", "gradle.properties", true),
+        ("ruff check .", "tests/ruff.toml", true),
+        ("git diff --check", ".gitattributes", true),
+        ("git diff --check", "sub/.gitattributes", true),
+        ("git ls-files", ".gitattributes", false),
+        ("cargo test", ".npmrc", false),
+        ("cargo test", "src/lib.rs", false),
+        ("cat .npmrc", ".npmrc", false),
+    ] {
+        assert_eq!(is_steered_by(check, path), expected, "{check}: {path}");
+    }
+}

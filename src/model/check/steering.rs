@@ -1,0 +1,186 @@
+//! The files that steer programs: a tool finds them by their names. The names are those of the tools' own documentation: npm's page
+//! `npmrc`, Yarn's and pnpm's pages on their settings, Bun's on `bunfig.toml`, rustup's chapter on overrides, Cargo's on
+//! configuration and build scripts, Maven's `Configuring Apache Maven`, Gradle's `Build environment`, Go's on workspaces, git's
+//! `gitattributes`, and each linter's page on where it looks for its settings. Pure.
+
+/// Returns the names of files that the program loads from whatever folder they lie in: most linters take the nearest settings.
+pub fn anywhere(name: &str, subcommand: Option<&str>) -> &'static [&'static str] {
+    match (name, subcommand) {
+        ("pytest" | "py.test", _) => &[
+            "conftest.py",
+            "sitecustomize.py",
+            "usercustomize.py",
+            // With arguments, the settings of their common folder count.
+            "pytest.ini",
+            ".pytest.ini",
+        ],
+        ("python" | "pypy", _) => &["sitecustomize.py", "usercustomize.py"],
+        ("cargo", Some("fmt")) | ("rustfmt", _) => &[".rustfmt.toml", "rustfmt.toml"],
+        ("cargo", Some("clippy")) => &["build.rs", ".clippy.toml", "clippy.toml"],
+        ("cargo", Some("deny" | "audit" | "metadata" | "tree")) => &[],
+        ("cargo", _) => &["build.rs"],
+        ("ruff", _) => &[".ruff.toml", "ruff.toml", "pyproject.toml"],
+        ("eslint", _) => &[
+            ".eslintrc.js",
+            ".eslintrc.cjs",
+            ".eslintrc.yaml",
+            ".eslintrc.yml",
+            ".eslintrc.json",
+            ".eslintrc",
+        ],
+        ("prettier", _) => &[".prettierrc", ".prettierrc.json", ".editorconfig"],
+        ("biome", _) => &["biome.json", "biome.jsonc"],
+        ("shellcheck", _) => &[".shellcheckrc", "shellcheckrc"],
+        ("rubocop", _) => &[".rubocop.yml"],
+        ("git", Some("diff" | "grep" | "log" | "show")) => &[".gitattributes"],
+        _ => &[],
+    }
+}
+
+/// Groups of names of files.
+pub type Groups = &'static [&'static [&'static str]];
+
+/// Returns files that count in place of each other across the groups of `steering`: pytest reads only one of them.
+pub fn orders(name: &str, _subcommand: Option<&str>) -> Groups {
+    match name {
+        "pytest" | "py.test" => &[
+            &["pytest.ini", ".pytest.ini", "pyproject.toml"],
+            &["pytest.ini", ".pytest.ini", "tox.ini"],
+            &["pytest.ini", ".pytest.ini", "setup.cfg"],
+        ],
+        _ => &[],
+    }
+}
+
+/// Cargo's own settings; where both lie, the first counts.
+const CARGO_CONFIG: &[&str] = &[".cargo/config", ".cargo/config.toml"];
+/// Which cargo and rustc rustup runs; where both lie, the first counts.
+const TOOLCHAIN: &[&str] = &["rust-toolchain", "rust-toolchain.toml"];
+/// What cargo builds and runs before anything else.
+const BUILD: &[&str] = &["build.rs"];
+
+/// Returns the files that steer `name`, called with `subcommand`: in each group the first that exists counts.
+pub fn steering(name: &str, subcommand: Option<&str>) -> Groups {
+    match (name, subcommand) {
+        ("make" | "gmake", _) => &[&["GNUmakefile", "makefile", "Makefile"]],
+        ("npm", _) => &[&["package.json"], &[".npmrc"]],
+        ("pnpm", _) => &[
+            &["package.json"],
+            &[".npmrc"],
+            &["pnpm-workspace.yaml"],
+            &[".pnpmfile.mjs", ".pnpmfile.cjs"],
+        ],
+        ("yarn", _) => &[
+            &["package.json"],
+            &[".npmrc"],
+            &[".yarnrc"],
+            &[".yarnrc.yml"],
+        ],
+        ("bun", _) => &[&["package.json"], &["bunfig.toml"]],
+        ("deno", _) => &[&["deno.json", "deno.jsonc"]],
+        ("just", _) => &[&["justfile", "Justfile", ".justfile"]],
+        ("task", _) => &[&["Taskfile.yml", "taskfile.yml", "Taskfile.yaml"]],
+        ("rake", _) => &[&["rakefile", "Rakefile"]],
+        ("pytest" | "py.test", _) => &[
+            &["conftest.py"],
+            &["tests/conftest.py"],
+            &["pytest.ini"],
+            &[".pytest.ini"],
+            &["tox.ini"],
+            &["setup.cfg"],
+            &["pyproject.toml"],
+        ],
+        ("python" | "pypy", _) => &[&["sitecustomize.py"], &["usercustomize.py"]],
+        ("tox", _) => &[&["tox.ini"], &["setup.cfg"], &["pyproject.toml"]],
+        ("nox", _) => &[&["noxfile.py"]],
+        ("coverage", _) => &[&[".coveragerc"], &["setup.cfg"], &["pyproject.toml"]],
+        ("cargo", Some("clippy")) => &[
+            CARGO_CONFIG,
+            TOOLCHAIN,
+            BUILD,
+            &[".clippy.toml", "clippy.toml"],
+        ],
+        ("cargo", Some("fmt")) => &[CARGO_CONFIG, TOOLCHAIN, &[".rustfmt.toml", "rustfmt.toml"]],
+        ("cargo", Some("deny")) => &[CARGO_CONFIG, TOOLCHAIN, &["deny.toml"]],
+        ("cargo", Some("nextest")) => &[CARGO_CONFIG, TOOLCHAIN, BUILD, &[".config/nextest.toml"]],
+        ("cargo", _) => &[CARGO_CONFIG, TOOLCHAIN, BUILD],
+        ("rustc" | "rustdoc", _) => &[TOOLCHAIN],
+        ("rustfmt", _) => &[TOOLCHAIN, &[".rustfmt.toml", "rustfmt.toml"]],
+        ("go" | "gofmt" | "staticcheck", _) => &[&["go.work"]],
+        ("git", Some("diff" | "grep" | "log" | "show")) => &[&[".gitattributes"]],
+        ("pre-commit", _) => &[&[".pre-commit-config.yaml"]],
+        ("eslint", _) => &[
+            &[
+                "eslint.config.js",
+                "eslint.config.mjs",
+                "eslint.config.cjs",
+                "eslint.config.ts",
+            ],
+            &[
+                ".eslintrc.js",
+                ".eslintrc.cjs",
+                ".eslintrc.yaml",
+                ".eslintrc.yml",
+                ".eslintrc.json",
+                ".eslintrc",
+            ],
+            &[".eslintignore"],
+        ],
+        ("prettier", _) => &[
+            &[".prettierrc", ".prettierrc.json", "prettier.config.js"],
+            &[".prettierignore"],
+        ],
+        ("biome", _) => &[&["biome.json", "biome.jsonc"]],
+        ("tsc", _) => &[&["tsconfig.json"]],
+        ("jest", _) => &[&["jest.config.js", "jest.config.ts"], &["package.json"]],
+        ("mocha", _) => &[
+            &[
+                ".mocharc.js",
+                ".mocharc.cjs",
+                ".mocharc.yaml",
+                ".mocharc.yml",
+                ".mocharc.jsonc",
+                ".mocharc.json",
+            ],
+            &["package.json"],
+        ],
+        ("vitest", _) => &[&[
+            "vitest.config.ts",
+            "vitest.config.js",
+            "vite.config.ts",
+            "vite.config.js",
+        ]],
+        ("ruff", _) => &[&[".ruff.toml", "ruff.toml", "pyproject.toml"]],
+        ("black" | "isort", _) => &[&["pyproject.toml"]],
+        ("mypy", _) => &[&["mypy.ini", ".mypy.ini", "pyproject.toml", "setup.cfg"]],
+        ("pyright", _) => &[&["pyrightconfig.json", "pyproject.toml"]],
+        // Its name, as the name of a program, loses its version.
+        ("flake8" | "flake", _) => &[&[".flake8", "setup.cfg", "tox.ini"]],
+        ("pylint", _) => &[&["pylintrc", ".pylintrc", "pyproject.toml"]],
+        ("shellcheck", _) => &[&[".shellcheckrc", "shellcheckrc"]],
+        ("yamllint", _) => &[&[".yamllint", ".yamllint.yaml", ".yamllint.yml"]],
+        ("markdownlint" | "markdownlint-cli", _) => {
+            &[&[".markdownlint.json", ".markdownlint.yaml"]]
+        }
+        ("hadolint", _) => &[&[".hadolint.yaml", ".hadolint.yml"]],
+        ("rubocop", _) => &[&[".rubocop.yml"]],
+        ("golangci-lint", _) => &[&[".golangci.yml", ".golangci.yaml", ".golangci.toml"]],
+        ("phpunit", _) => &[&["phpunit.xml", "phpunit.xml.dist"]],
+        ("gradle" | "gradlew", _) => &[
+            &["build.gradle", "build.gradle.kts"],
+            &["settings.gradle", "settings.gradle.kts"],
+            &["gradle.properties"],
+            &["gradle/wrapper/gradle-wrapper.properties"],
+        ],
+        ("mvn" | "mvnw", _) => &[
+            &["pom.xml"],
+            &[".mvn/maven.config"],
+            &[".mvn/jvm.config"],
+            &[".mvn/extensions.xml"],
+            &[".mvn/settings.xml"],
+            &[".mvn/maven.properties"],
+            &[".mvn/wrapper/maven-wrapper.properties"],
+        ],
+        _ => &[],
+    }
+}
