@@ -1,6 +1,8 @@
 //! One program that is called: the files it runs, and those that steer it. Pure.
 
-use super::programs::{Arguments, interpreter, scan, script_by_option};
+use super::modules;
+use super::programs::{Options, interpreter, is_shell, scan, script_by_option};
+use super::shell::UNKNOWN;
 use super::steering::{Groups, steering};
 
 /// What a path below the root begins with that does not depend on the current folder.
@@ -14,9 +16,24 @@ pub struct Call {
     pub words: Vec<String>,
     /// The file on its standard input.
     pub stdin: Option<String>,
+    /// The text on its standard input.
+    pub text: Option<String>,
+    /// The words of the commands whose output is its standard input.
+    pub piped: Vec<String>,
 }
 
 impl Call {
+    /// Makes a call of these words, which are not empty.
+    pub fn of(dir: Option<String>, words: Vec<String>) -> Call {
+        Call {
+            dir,
+            words,
+            stdin: None,
+            text: None,
+            piped: Vec::new(),
+        }
+    }
+
     /// Returns `word` as a path below the root.
     pub fn path(&self, word: &str) -> Option<String> {
         let dir = self.dir.as_deref().or(word.starts_with(ROOT).then_some(""));
@@ -66,21 +83,63 @@ impl Call {
         } else if let Some(options) = script_by_option(&name) {
             scripts.extend(scan(words, &options).files);
         } else if let Some(options) = interpreter(&name) {
+            if only_reads(&name, words, &options) {
+                return scripts;
+            }
             let found = scan(words, &options);
-            let Arguments {
-                operand,
-                code,
-                files,
-            } = found;
-            scripts.extend(files);
-            let script = operand
-                .map(|at| words[at].clone())
-                .filter(|word| word != "-");
-            if code.is_none() {
-                scripts.extend(script.or_else(|| self.stdin.clone()));
+            scripts.extend(found.files);
+            let operand = found.operand.map(|at| words[at].as_str());
+            match (found.code, operand.filter(|word| !is_from_elsewhere(word))) {
+                (Some(('m', module)), _) => scripts.extend(modules::files_of(&module)),
+                (Some(_), _) => {}
+                (None, Some(script)) => scripts.extend(entries(&name, script)),
+                (None, None) => match &self.stdin {
+                    Some(file) => scripts.push(file.clone()),
+                    None => scripts.extend(self.piped.iter().cloned()),
+                },
             }
         }
         scripts
+    }
+
+    /// Says whether the call runs something that its text does not name.
+    pub fn is_open(&self, computes: bool) -> bool {
+        let command = self.words[0].as_str();
+        let is_unknown = |word: &str| {
+            let is_temporary = ["/tmp/", "/var/tmp/", "/dev/shm/", "~"];
+            word.contains([UNKNOWN, '`']) || is_temporary.iter().any(|at| word.starts_with(at))
+        };
+        if command.contains('/') || computes {
+            if is_unknown(command) {
+                return true;
+            }
+        }
+        let name = stem(command);
+        let words = arguments_of(&name, &self.words);
+        if matches!(name.as_str(), "." | "source") {
+            return words.get(1).is_some_and(|word| is_unknown(word));
+        }
+        let Some(options) = interpreter(&name).filter(|it| !only_reads(&name, words, it)) else {
+            return false;
+        };
+        let found = scan(words, &options);
+        match (found.code, found.operand.map(|at| words[at].as_str())) {
+            (Some(_), _) => false,
+            (None, Some(word)) => is_from_elsewhere(word) || is_unknown(word),
+            (None, None) => self.stdin.is_none() && self.text.is_none(),
+        }
+    }
+
+    /// Returns the code among the words or on standard input, with the interpreter that it is for.
+    pub fn code(&self) -> Option<(String, String)> {
+        let name = stem(&self.words[0]);
+        let words = arguments_of(&name, &self.words);
+        let found = scan(words, &interpreter(&name)?);
+        match found.code {
+            Some(('m', _)) => None,
+            Some((_, code)) => Some((name, code)),
+            None => Some((name, self.text.clone()?)),
+        }
     }
 
     /// Returns the tool whose configuration counts, with its first operand; of `python -m tool` that is the tool.
@@ -94,6 +153,46 @@ impl Call {
             Some(Some(('m', module))) => (module, None),
             Some(_) | None => (name, operand(&self.words)),
         }
+    }
+}
+
+/// Says whether an operand in a script's place says that it comes from elsewhere: standard input, or the words of another program.
+fn is_from_elsewhere(word: &str) -> bool {
+    matches!(word, "-" | "{}" | "/dev/stdin")
+}
+
+/// Says whether the interpreter is told to look at a script and not to run it.
+fn only_reads(name: &str, words: &[String], options: &Options) -> bool {
+    let end = scan(words, options).operand.unwrap_or(words.len());
+    let mut before = words[1..end].iter();
+    let has_letter = |word: &String| {
+        let letters = word.strip_prefix('-').filter(|word| !word.starts_with('-'));
+        letters.is_some_and(|letters| letters.contains('n'))
+    };
+    match name {
+        name if is_shell(name) => before.any(has_letter),
+        "node" | "nodejs" => before.any(|word| word == "-c" || word == "--check"),
+        "perl" | "ruby" => before.any(|word| matches!(word.as_str(), "-c" | "-wc" | "-cw")),
+        "php" => before.any(|word| word == "-l"),
+        _ => false,
+    }
+}
+
+/// Returns the files that `word` may stand for in a script's place: a folder stands for the file in it that is its entry.
+fn entries(name: &str, word: &str) -> Vec<String> {
+    let within = |names: &[&str]| {
+        let folder = word.trim_end_matches('/');
+        let paths = names.iter().map(|name| format!("{folder}/{name}"));
+        std::iter::once(word.to_owned()).chain(paths).collect()
+    };
+    match name {
+        "python" | "pypy" if !word.ends_with(".py") => within(&["__main__.py"]),
+        "node" | "nodejs" | "tsx" | "ts-node" | "bun" => {
+            let mut paths = within(&["index.js", "index.mjs", "index.cjs", "index.ts"]);
+            paths.extend([".js", ".cjs", ".mjs"].map(|end| format!("{word}{end}")));
+            paths
+        }
+        _ => vec![word.to_owned()],
     }
 }
 

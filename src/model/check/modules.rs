@@ -23,6 +23,9 @@ const PYTHONS_OWN: &str = "\
     traceback tracemalloc tty types typing unicodedata unittest urllib uu uuid venv warnings wave weakref \
     webbrowser winreg winsound wsgiref xdrlib xml xmlrpc zipapp zipfile zipimport zlib zoneinfo";
 
+/// How many packages within each other are followed.
+const DEEPEST: usize = 16;
+
 /// A folder from which Python takes modules before its own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Front {
@@ -48,15 +51,27 @@ impl Front {
 pub fn fronts(code: &Code) -> Vec<Front> {
     let mut found = Vec::new();
     for call in code.calls() {
-        let front = front(&call);
-        found.extend(front.filter(|front| !found.contains(front)));
+        let scripts = call.scripts();
+        // Of a folder that is run, modules are taken from within it.
+        let within = match scripts.as_slice() {
+            [_, entry] if entry.ends_with("/__main__.py") => call.path(entry),
+            _ => None,
+        };
+        let within = within.map(|path| Front {
+            folder: folder_of(&path),
+            tool: None,
+        });
+        for front in [front(&call, &scripts), within].into_iter().flatten() {
+            if !found.contains(&front) {
+                found.push(front);
+            }
+        }
     }
     found
 }
 
-fn front(call: &Call) -> Option<Front> {
+fn front(call: &Call, scripts: &[String]) -> Option<Front> {
     let name = stem(&call.words[0]);
-    let scripts = call.scripts();
     if !matches!(name.as_str(), "python" | "pypy") {
         let script = scripts.iter().find(|script| script.ends_with(".py"))?;
         return Some(Front {
@@ -95,6 +110,23 @@ fn front(call: &Call) -> Option<Front> {
             })
         }
     }
+}
+
+/// Returns the files that Python runs for a module: each package on the way to it, and itself.
+pub fn files_of(module: &str) -> Vec<String> {
+    let is_name = |part: &str| !part.is_empty() && first_part(part) == part;
+    let parts: Vec<&str> = module.split('.').collect();
+    if !parts.iter().all(|part| is_name(part)) {
+        return Vec::new();
+    }
+    let mut files = Vec::new();
+    for count in 1..=parts.len().min(DEEPEST) {
+        files.push(format!("{}/__init__.py", parts[..count].join("/")));
+    }
+    let path = parts.join("/");
+    files.push(format!("{path}.py"));
+    files.push(format!("{path}/__main__.py"));
+    files
 }
 
 /// Returns the paths at which the modules could lie that a script takes from beside it, there or not; one that ends with a
@@ -193,6 +225,7 @@ mod tests {
             ("python3 s/c.py -I", "s"),
             ("python3 /outside/c.py", ""),
             ("node s/c.js; sh c.sh", ""),
+            ("python3 s/t", "s s/t"),
         ] {
             let found = fronts(check);
             let dot = |front: &Front| match front.folder.as_str() {

@@ -230,6 +230,10 @@ pub fn wrapper(name: &str) -> Option<(Options, usize)> {
         "sudo" => ("ugCDhpRTU", 0),
         "timeout" | "gtimeout" => ("ks", 1),
         "flock" => ("wE", 1),
+        "strace" | "ltrace" => ("aeIoOpPsSuUX", 0),
+        "valgrind" | "xvfb-run" | "unshare" | "catchsegv" | "faketime" => ("neflsp", 0),
+        "taskset" | "chrt" => ("", 1),
+        "doas" => ("uC", 0),
         "xargs" => ("adEIILnPs", 0),
         _ => return None,
     };

@@ -1,18 +1,30 @@
 //! Shell text as the simple commands in it, words unquoted. Knows the grammar as far as needed to tell words, and never fails:
 //! what it cannot make out ends up as words that name no file. Pure.
 
-use std::collections::HashMap;
+mod known;
+
+pub use known::is_assignment;
+use known::{Known, push_value, substituted};
 
 /// How deep command substitutions are followed.
 const MAX_DEPTH: usize = 40;
 
 /// What stands in a word for an expansion whose value cannot be known; no path that matters has it.
-const UNKNOWN: char = '$';
+pub const UNKNOWN: char = '$';
 
 /// What stands at a word's start for the path of the script whose text this is: `$0` and its like.
 pub const SELF: char = '\u{1}';
 
-/// How long a path made from the script's own may get, in bytes.
+/// What stands in a word around values of which a loop takes one after the other.
+pub const EACH: char = '\u{3}';
+
+/// What stands between such values.
+pub const NEXT: char = '\u{4}';
+
+/// What stands in a word around the path of a file whose content is there: `$(cat FILE)`.
+pub const PRINTED: char = '\u{6}';
+
+/// How long a known value may get, in bytes.
 const LONGEST: usize = 1024;
 
 /// A piece of shell text, in order.
@@ -33,13 +45,31 @@ pub struct Command {
     pub words: Vec<String>,
     /// The file it reads as standard input.
     pub stdin: Option<String>,
+    /// The text it reads as standard input: a here-document.
+    pub text: Option<String>,
+    /// What it prints goes into the next command.
+    pub is_piped: bool,
+    /// What it prints goes into the next command, a word, or a file.
+    pub hands_on: bool,
+    /// Number of the here-document that it reads.
+    here: Option<usize>,
+}
+
+impl Command {
+    /// Makes a command of these words, with nothing redirected.
+    pub fn of(words: Vec<String>) -> Command {
+        Command {
+            words,
+            ..Command::default()
+        }
+    }
 }
 
 /// Takes `text` apart.
 pub fn items(text: &str) -> Vec<Item> {
     let mut lexer = Lexer::new(text, 0);
     lexer.list(false);
-    lexer.items
+    lexer.finished()
 }
 
 struct Lexer {
@@ -49,8 +79,9 @@ struct Lexer {
     items: Vec<Item>,
     /// Delimiters of here-documents whose bodies begin after this line, and whether their tabs are stripped.
     heredocs: Vec<(String, bool)>,
-    /// Variables whose value begins with the script's own path.
-    beside: HashMap<String, String>,
+    /// The here-documents so far.
+    texts: Vec<String>,
+    known: Known,
 }
 
 impl Lexer {
@@ -61,8 +92,21 @@ impl Lexer {
             depth,
             items: Vec::new(),
             heredocs: Vec::new(),
-            beside: HashMap::new(),
+            texts: Vec::new(),
+            known: Known::default(),
         }
+    }
+
+    /// Gives each command the here-document that it reads.
+    fn finished(mut self) -> Vec<Item> {
+        for item in &mut self.items {
+            if let Item::Command(command) = item
+                && let Some(number) = command.here.take()
+            {
+                command.text = self.texts.get(number).cloned();
+            }
+        }
+        self.items
     }
 
     fn peek(&self) -> Option<char> {
@@ -97,8 +141,14 @@ impl Lexer {
                     self.at += 1;
                     self.redirect(None, &mut command);
                 }
-                ';' | '&' | '|' => {
+                '|' if self.peek_second() != Some('|') => {
                     self.at += 1;
+                    command.is_piped = true;
+                    command.hands_on = true;
+                    self.flush(&mut command);
+                }
+                ';' | '&' | '|' => {
+                    self.at += 1 + usize::from(c == '|');
                     self.flush(&mut command);
                 }
                 '(' => {
@@ -128,8 +178,10 @@ impl Lexer {
     }
 
     fn flush(&mut self, command: &mut Command) {
-        let command = std::mem::take(command);
+        let mut command = std::mem::take(command);
+        command.hands_on |= self.depth > 0;
         if !command.words.is_empty() {
+            self.known.command(&command.words);
             self.items.push(Item::Command(command));
         }
     }
@@ -142,6 +194,7 @@ impl Lexer {
 
     fn skip_heredocs(&mut self) {
         for (delimiter, strips_tabs) in std::mem::take(&mut self.heredocs) {
+            let mut text = String::new();
             while self.peek().is_some() {
                 let start = self.at;
                 self.skip_line();
@@ -154,7 +207,10 @@ impl Lexer {
                 if line == delimiter {
                     break;
                 }
+                text.push_str(line);
+                text.push('\n');
             }
+            self.texts.push(text);
         }
     }
 
@@ -165,21 +221,10 @@ impl Lexer {
         match self.peek() {
             Some('<' | '>') if is_number => self.redirect(Some(word), command),
             _ => {
-                self.remember(&word);
+                self.known.word(&word);
                 command.words.push(word);
             }
         }
-    }
-
-    /// Remembers an assignment of the script's folder, as in `D=$(dirname "$0")`; any other one ends it.
-    fn remember(&mut self, word: &str) {
-        let Some((name, value)) = word.split_once('=').filter(|_| is_assignment(word)) else {
-            return;
-        };
-        match value.starts_with(SELF) && value.len() < LONGEST {
-            true => self.beside.insert(name.to_owned(), value.to_owned()),
-            false => self.beside.remove(name),
-        };
     }
 
     /// Reads a redirection with its target, the cursor on `<` or `>`.
@@ -207,9 +252,17 @@ impl Lexer {
             self.at += 1;
         }
         let target = self.word();
+        let is_number = |wanted| descriptor.as_deref().is_none_or(|number| number == wanted);
         match operator.as_str() {
-            "<" if descriptor.is_none_or(|number| number == "0") => command.stdin = Some(target),
-            "<<" => self.heredocs.push((target, strips_tabs)),
+            "<" if is_number("0") => command.stdin = Some(target),
+            "<<" => {
+                command.here = Some(self.texts.len() + self.heredocs.len());
+                self.heredocs.push((target, strips_tabs));
+            }
+            "<<<" => command.text = Some(target),
+            ">" | ">>" | ">|" if is_number("1") => {
+                command.hands_on |= target != "/dev/null";
+            }
             _ => {}
         }
     }
@@ -285,12 +338,12 @@ impl Lexer {
                 self.substitution();
                 let end = self.at.saturating_sub(1).max(start + 1);
                 let code: String = self.chars[start + 1..end].iter().collect();
-                printed(&self.items[before..]).or(known_directory(code.trim()))
+                substituted(&self.items[before..], &code)
             }
             Some('{') => {
                 while self.next().is_some_and(|c| c != '}') {}
                 let name: String = self.chars[start..self.at].iter().collect();
-                self.value(name.trim_matches(['{', '}']))
+                self.known.value(name.trim_matches(['{', '}']))
             }
             Some(c) if c.is_ascii_alphabetic() || c == '_' => {
                 while self
@@ -300,36 +353,15 @@ impl Lexer {
                     self.at += 1;
                 }
                 let name: String = self.chars[start..self.at].iter().collect();
-                self.value(&name)
+                self.known.value(&name)
             }
             Some(c @ ('0'..='9' | '?' | '@' | '*' | '#' | '$' | '!' | '-')) => {
                 self.at += 1;
-                self.value(&c.to_string())
+                self.known.value(&c.to_string())
             }
             _ => None,
         };
         push_value(word, value);
-    }
-
-    /// Returns what a parameter stands for, with what follows its name in braces.
-    fn value(&self, expression: &str) -> Option<String> {
-        let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
-        let end = expression.find(|c| !is_part(c));
-        let (name, rest) = expression.split_at(end.unwrap_or(expression.len()));
-        let rest = rest.strip_prefix("[0]").unwrap_or(rest);
-        let value = match name {
-            "0" | "BASH_SOURCE" => SELF.to_string(),
-            _ => match self.beside.get(name) {
-                Some(value) => value.clone(),
-                None => return known_directory(expression),
-            },
-        };
-        match rest {
-            "" => Some(value),
-            "%/*" => Some(value + "/.."),
-            rest if rest.starts_with(":-") => Some(value),
-            _ => None,
-        }
     }
 
     /// Reads the commands of a substitution up to its closing parenthesis, the cursor behind the opening one.
@@ -363,144 +395,15 @@ impl Lexer {
             return;
         }
         let mut inner = Lexer::new(&code, self.depth + 1);
-        inner.beside.clone_from(&self.beside);
+        inner.known.clone_from(&self.known);
         inner.list(false);
-        let as_substitution = [&[Item::Open], inner.items.as_slice(), &[Item::Close]].concat();
-        push_value(
-            word,
-            printed(&as_substitution).or(known_directory(code.trim())),
-        );
-        self.items.push(Item::Open);
-        self.items.append(&mut inner.items);
-        self.items.push(Item::Close);
+        let mut items = vec![Item::Open];
+        items.append(&mut inner.finished());
+        items.push(Item::Close);
+        push_value(word, substituted(&items, &code));
+        self.items.append(&mut items);
     }
-}
-
-/// Appends an expansion's value; the script's own path counts only at the start of a word or of what is assigned.
-fn push_value(word: &mut String, value: Option<String>) {
-    let is_start = word.is_empty() || is_assignment(word) && word.ends_with('=');
-    match value.filter(|value| is_start || !value.starts_with(SELF)) {
-        Some(value) => word.push_str(&value),
-        None => word.push(UNKNOWN),
-    }
-}
-
-/// Returns what an expansion stands for: a check starts in the repository's root, so that these name where it already is.
-fn known_directory(expansion: &str) -> Option<String> {
-    let is_here = matches!(expansion, "PWD" | "pwd" | "git rev-parse --show-toplevel");
-    is_here.then(|| ".".to_owned())
-}
-
-/// Returns what the commands of a substitution print if that is a path made from the script's own, as of `dirname "$0"` and
-/// `cd "$(dirname "$0")" && pwd`.
-fn printed(substitution: &[Item]) -> Option<String> {
-    let mut depth = 0;
-    let mut commands = Vec::new();
-    for item in substitution {
-        match item {
-            Item::Open => depth += 1,
-            Item::Close => depth -= 1,
-            Item::Command(command) if depth == 1 => {
-                let words = command.words.iter().map(String::as_str);
-                let counts = |word: &&str| !word.starts_with('-') && !is_assignment(word);
-                commands.push(words.filter(counts).collect::<Vec<_>>());
-            }
-            Item::Command(_) => {}
-        }
-    }
-    let commands: Vec<_> = commands.iter().map(Vec::as_slice).collect();
-    let (path, below) = match commands.as_slice() {
-        [["dirname", path]] => (path, "/.."),
-        [["realpath" | "readlink", path]] | [["cd", path], ["pwd"]] => (path, ""),
-        _ => return None,
-    };
-    let is_own = path.starts_with(SELF) && path.len() < LONGEST;
-    is_own.then(|| format!("{path}{below}"))
-}
-
-/// Says whether a word sets a variable.
-pub fn is_assignment(word: &str) -> bool {
-    let Some((name, _)) = word.split_once('=') else {
-        return false;
-    };
-    let name = name.strip_suffix('+').unwrap_or(name);
-    !name.is_empty()
-        && !name.starts_with(|c: char| c.is_ascii_digit())
-        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Shows the items on one line: words joined by `_`, commands by a space, subshells in brackets.
-    fn shown(text: &str) -> String {
-        let show = |item: &Item| match item {
-            Item::Command(command) => {
-                let stdin = command.stdin.as_ref().map(|file| format!("<{file}"));
-                command.words.join("_").replace(SELF, "~") + &stdin.unwrap_or_default()
-            }
-            Item::Open => "[".to_string(),
-            Item::Close => "]".to_string(),
-        };
-        items(text).iter().map(show).collect::<Vec<_>>().join(" ")
-    }
-
-    #[test]
-    fn shell_text_is_taken_apart_as_a_shell_does() {
-        for (text, expected) in [
-            ("a b; c && d || e | f & g\nh", "a_b c d e f g h"),
-            ("( a ) b", "[ a ] b"),
-            (r#"a 'b c' "d $x e" f\ g \"h"#, r#"a_b c_d $ e_f g_"h"#),
-            ("a # b\nc#d", "a c#d"),
-            ("a \\\n b", "a_b"),
-            ("a $(b c) `d`", "[ b_c ] [ d ] a_$_$"),
-            (r#"a "$(b "c d")" e"#, "[ b_c d ] a_$_e"),
-            ("a >b 2>&1 <c 3<d >>e &>f g", "a_g<c"),
-            ("a <<E b\nc\nE\nd", "a_b d"),
-            ("a <<-'E'\n\tc\n\tE\nd", "a d"),
-            ("a <<< b; c", "a c"),
-            ("diff <(a) <(b)", "[ a ] [ b ] diff_$_$"),
-            ("f() { a; }", "f [ ] {_a }"),
-            ("case $x in b) c;; esac", "case_$_in_b c esac"),
-            (
-                "$PWD/a ${PWD}/b $(git rev-parse --show-toplevel)/c",
-                "[ git_rev-parse_--show-toplevel ] ./a_./b_./c",
-            ),
-            ("a '' b", "a__b"),
-            ("$((1 + 2))", "[ [ 1_+_2 ] ] $"),
-            ("echo ${x:-y} $1 $", "echo_$_$_$"),
-            ("", ""),
-            ("'unclosed", "unclosed"),
-            ("\"unclosed $(", "[ ] unclosed $"),
-        ] {
-            assert_eq!(shown(text), expected, "{text}");
-        }
-    }
-
-    #[test]
-    fn the_folder_of_a_script_is_known_however_it_is_asked_for() {
-        for (text, expected) in [
-            ("D=$(dirname \"$0\"); sh \"$D/l.sh\"", "~/../l.sh"),
-            ("D=`dirname $0`; sh ${D}/l.sh", "~/../l.sh"),
-            ("sh ${0%/*}/l.sh", "~/../l.sh"),
-            ("sh \"${BASH_SOURCE[0]%/*}/l.sh\"", "~/../l.sh"),
-            ("sh $(cd \"$(dirname \"$0\")\" && pwd)/l.sh", "~/../l.sh"),
-            (
-                "readonly D=\"$(CDPATH= cd -- \"$(dirname -- \"${BASH_SOURCE[0]:-$0}\")/..\" >/dev/null 2>&1; pwd -P)\"\nsh $D/l.sh",
-                "~/../../l.sh",
-            ),
-            ("D=$(dirname $(readlink -f $0)); sh $D/l.sh", "~/../l.sh"),
-            ("S=$BASH_SOURCE; sh ${S%/*}/l.sh", "~/../l.sh"),
-            ("D=$(dirname $0); D=x; sh $D/l.sh", "$/l.sh"),
-            ("sh x$0", "x$"),
-            ("sh $(basename $0)/l.sh", "$/l.sh"),
-            ("sh ${0##*/}", "$"),
-            ("sh $1", "$"),
-        ] {
-            let last = shown(text).rsplit(' ').next().map(str::to_owned);
-            let expected = format!("sh_{expected}");
-            assert_eq!(last, Some(expected), "{text}");
-        }
-    }
-}
+mod tests;

@@ -182,6 +182,67 @@ fn programs_that_run_another_one_are_looked_through() {
 }
 
 #[test]
+fn a_script_is_found_behind_variables_loops_and_pipes() {
+    check_runs(&[
+        ("f=check.sh; sh $f", "check.sh"),
+        ("T=tools; $T/a.sh", "tools/a.sh"),
+        ("T=tools; \"${T}/sub/b.sh\"", "tools/sub/b.sh"),
+        ("${PYTHON:-python3} scripts/check.py", "scripts/check.py"),
+        (
+            "for f in check.sh tools/a.sh; do sh \"$f\" || exit 1; done",
+            "check.sh tools/a.sh",
+        ),
+        (
+            "for f in a sub/b; do sh tools/$f.sh; done",
+            "tools/a.sh tools/sub/b.sh",
+        ),
+        ("for f in check.sh; do grep x $f; done", ""),
+        ("for f in check.sh; do sh -n $f; done", ""),
+        ("cat check.sh | sh", "check.sh"),
+        ("cat check.sh | tr -d x | bash -e", "check.sh"),
+        ("cat check.sh | sh tools/a.sh", "tools/a.sh"),
+        ("cat check.sh | grep x", ""),
+        ("cat README.md && ./check.sh | sh", "check.sh"),
+        ("ls check.sh | xargs sh", "check.sh"),
+        ("ls check.sh | xargs -I{} sh {}", "check.sh"),
+        ("printf '%s\\n' check.sh | xargs -n1 sh", "check.sh"),
+        ("printf '%s\\n' check.sh | xargs grep x", ""),
+        ("find tools/a.sh -exec sh {} \\;", "tools/a.sh"),
+        ("find tools/a.sh -exec grep x {} \\;", ""),
+        ("sh -c \"$(cat check.sh)\"", "check.sh"),
+        ("eval \"$(cat check.sh)\"", "check.sh"),
+        ("echo \"$(cat check.sh)\"", ""),
+        ("sh <<E\n. ./check.sh\nE", "check.sh"),
+        ("sh <<< './check.sh'", "check.sh"),
+        ("cat <<E\n. ./check.sh\nE", ""),
+        ("strace -o x sh check.sh", "check.sh"),
+        ("bash -n check.sh", ""),
+        ("node --check x.js", ""),
+    ]);
+}
+
+#[test]
+fn a_module_or_a_folder_that_is_handed_to_an_interpreter_is_run() {
+    check_runs(&[
+        ("python3 -m scripts.check", "scripts/check.py"),
+        ("cd scripts && python3 -m check", "scripts/check.py"),
+        ("python3 -m json.tool README.md", ""),
+        ("python3 -m scripts/check", ""),
+        ("node x", "x.js"),
+    ]);
+    let is_file = |path: &str| path.ends_with("__main__.py") || path.ends_with("index.js");
+    for (check, expected) in [
+        ("python3 -m tests", "tests/__main__.py"),
+        ("python3 tests", "tests/__main__.py"),
+        ("python3 .", "__main__.py"),
+        ("node .", "index.js"),
+        ("node web/", "web/index.js"),
+    ] {
+        assert_eq!(runs(check, &is_file).join(" "), expected, "{check}");
+    }
+}
+
+#[test]
 fn a_change_of_directory_is_followed_and_ends_with_its_subshell() {
     check_runs(&[
         ("cd tools && ./a.sh", "tools/a.sh"),
