@@ -30,9 +30,12 @@ const PLACES: [&str; 18] = [
 /// Branches of the start that a merge or a switch can name.
 const BRANCHES: [&str; 4] = ["behind", "side", "third", "clash"];
 
+/// Adds a line to a file; whoever opens a pipe to write to it waits for a reader.
+const ADD: &str = "add() { test -p \"$2\" || echo \"$1\" >>\"$2\"; }\n";
+
 /// Writes the script for a repository of this kind.
 pub fn script(chance: &mut Chance, kind: Kind) -> String {
-    let mut script = String::new();
+    let mut script = String::from(ADD);
     for number in 0..3 + chance.below(10) {
         let step = match (kind, chance.below(10)) {
             (Kind::Submodule, 0..=2) => in_submodule(chance, number),
@@ -58,7 +61,7 @@ pub fn script(chance: &mut Chance, kind: Kind) -> String {
 fn in_files(chance: &mut Chance, number: u64) -> String {
     let (one, two) = (chance.pick(&PLACES), chance.pick(&PLACES));
     match chance.below(20) {
-        0 | 1 => format!("echo {number} >>{one}"),
+        0 | 1 => format!("add {number} {one}"),
         2 => format!("rm -rf {one}"),
         3 => format!("mv {one} moved{number}"),
         4 => format!("rm -rf {one}; mkdir -p {one}; echo {number} >{one}/x"),
@@ -68,7 +71,7 @@ fn in_files(chance: &mut Chance, number: u64) -> String {
         8 => format!("chmod +x {one}; chmod -x {two}"),
         9 => format!("chmod 600 {one}; chmod 777 {two}"),
         10 => format!("cp -a {one} copy{number}; rm -rf {one}; mv copy{number} {one}"),
-        11 => format!("ln {one} hard{number}; echo {number} >>hard{number}"),
+        11 => format!("ln {one} hard{number}; add {number} hard{number}"),
         12 => format!("rm -rf {one}; mkfifo {one}"),
         13 => {
             format!("mkdir -p nest{number}; git -C nest{number} init -q; echo x >nest{number}/x")
@@ -82,10 +85,10 @@ fn in_files(chance: &mut Chance, number: u64) -> String {
         }
         // The same size and time as before: only the change time tells.
         17 => format!(
-            "sleep 1; touch -r {one} \"$OUT/t\"; printf 'x' | dd of={one} conv=notrunc; touch -r \"$OUT/t\" {one}"
+            "test -p {one} || {{ sleep 1; touch -r {one} \"$OUT/t\"; printf 'x' | dd of={one} conv=notrunc; touch -r \"$OUT/t\" {one}; }}"
         ),
         18 => "mkdir -p target; echo out >target/out; echo '/target' >>.gitignore".to_owned(),
-        _ => format!("printf 'a\\r\\nb\\nc\\r\\n' >{one}"),
+        _ => format!("test -p {one} || printf 'a\\r\\nb\\nc\\r\\n' >{one}"),
     }
 }
 
@@ -132,7 +135,7 @@ fn in_index(chance: &mut Chance, number: u64) -> String {
         1 => format!("git mv -f {one} {two}"),
         2 => format!("git add -f {one}"),
         3 => format!("git rm -rq --cached {one}"),
-        4 => format!("git update-index --assume-unchanged {one}; echo {number} >>{one}"),
+        4 => format!("git update-index --assume-unchanged {one}; add {number} {one}"),
         5 => format!("git update-index --skip-worktree {one}; rm -rf {one}"),
         6 => format!("git update-index --assume-unchanged {one}"),
         7 => format!("git update-index --chmod=+x {one}"),
