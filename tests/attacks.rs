@@ -351,7 +351,7 @@ const FORGERIES: [(&str, &str, &str); 21] = [
     (
         "retries forgotten",
         "rm $RETRIES",
-        "retries.jsonl: 1 line were gone",
+        "retries.jsonl: 1 line was gone, and is put back",
     ),
 ];
 
@@ -485,7 +485,7 @@ fn a_person_who_goes_to_another_line_of_history_finds_its_ledger_and_is_told() {
     let run = repo.cycle("echo other >>b").expect(0);
     assert!(
         run.stderr
-            .contains("HEAD does not come from the last ledger"),
+            .contains("nothing is lost, they stay in that commit"),
         "{}",
         run.stderr
     );
@@ -495,7 +495,7 @@ fn a_person_who_goes_to_another_line_of_history_finds_its_ledger_and_is_told() {
     let run = repo.cycle("echo more >>b").expect(0);
     assert!(
         run.stderr
-            .contains("HEAD does not come from the last ledger"),
+            .contains("nothing is lost, they stay in that commit"),
         "{}",
         run.stderr
     );

@@ -400,3 +400,21 @@ fn variables_for_the_users_own_git_change_nothing() {
         assert_eq!(repo.status(), [""; 0], "{name}");
     }
 }
+
+#[test]
+fn settings_of_the_users_that_may_not_be_read_are_named_with_the_way_out() {
+    let repo = TestRepo::with_files_wanted(&[("a", 5)]).by_normal_user();
+    let mode = |mode| fs::set_permissions(repo.home(), PermissionsExt::from_mode(mode));
+    mode(0o000).unwrap();
+    for arguments in [&["measure"][..], &["--max-cycles=1", "--agent=true"]] {
+        let run = repo.evolve(arguments).expect(3);
+        let file = repo.home().join(".gitconfig").display().to_string();
+        assert!(
+            run.stderr.contains(&format!("git reads {file} first")),
+            "{}",
+            run.stderr
+        );
+        assert!(run.stderr.contains("set HOME"), "{}", run.stderr);
+    }
+    mode(0o755).unwrap();
+}

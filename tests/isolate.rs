@@ -867,3 +867,18 @@ fn an_object_that_git_would_not_take_from_a_stranger_is_not_taken_over() {
     assert_eq!(theirs(&repo), before);
     repo.git(&["fsck", "--strict", "--no-dangling"]);
 }
+
+#[test]
+fn a_merge_that_somebody_began_meanwhile_is_named_as_what_keeps_a_change_from_the_branch() {
+    let repo = TestRepo::with_files_wanted(&[("a", 5)]);
+    let merge = repo.path(".git/MERGE_HEAD").display().to_string();
+    repo.agent_does(&[&format!("touch a; git rev-parse HEAD >'{merge}'")]);
+    let run = repo.run(&["--isolate"]).expect(11);
+    let said = "the change is good, but a merge is in progress here; it stays under refs/evolve/";
+    assert!(run.stdout.contains(said), "{}", run.stdout);
+    assert!(
+        run.stdout.contains("end that, then `git merge"),
+        "{}",
+        run.stdout
+    );
+}

@@ -232,7 +232,7 @@ fn what_is_gone_from_the_queue_between_two_sessions_is_put_back_unless_that_was_
     let run = repo.cycle("touch b").expect(0);
     assert!(
         run.stderr
-            .contains("1 item that git has were gone, and are put back"),
+            .contains("1 item that git has was gone, and is put back"),
         "{}",
         run.stderr
     );

@@ -69,14 +69,19 @@ pub async fn land(
             }
             Landed::InTheWay(what) => {
                 let what = some_of(&what);
-                let why = format!("in the way of it is what is not committed here: {what}");
-                return Ok(make_room(start, verdict, &why));
+                let why = format!("what is not committed here is in the way of it: {what}");
+                let way_out = "commit or put away what is in the way";
+                return Ok(make_room(start, verdict, (&why, way_out)));
+            }
+            Landed::Busy(why) => {
+                return Ok(make_room(start, verdict, (&why, "end that")));
             }
             Landed::Locked(what) => match until_free(session, &start.branch).await {
                 Ok(true) => continue,
                 Ok(false) => {
                     let why = format!("another git is at work here: {}", some_of(&what));
-                    return Ok(make_room(start, verdict, &why));
+                    let way_out = "let it end, or remove what it left";
+                    return Ok(make_room(start, verdict, (&why, way_out)));
                 }
                 Err(cut) => return Ok(cut_short(stock, attempt, cut)),
             },
@@ -250,12 +255,10 @@ fn dropped(verdict: Verdict, why: String) -> Verdict {
 }
 
 /// The verdict on a change that cannot be taken to the branch because of something here, and the session's ending.
-fn make_room(start: &Start, verdict: Verdict, obstacle: &str) -> Outcome {
+fn make_room(start: &Start, verdict: Verdict, (obstacle, first): (&str, &str)) -> Outcome {
     let work = start.work_ref();
     let why = format!("the change is good, but {obstacle}; it stays under {work}");
-    let way_out = format!(
-        "{why} — commit or put away what is in the way, then `git merge {work}`, or run evolve again"
-    );
+    let way_out = format!("{why} — {first}, then `git merge {work}`, or run evolve again");
     let ending = Ending::human_needed(way_out, Vec::new());
     (dropped(verdict, why), Some(ending))
 }

@@ -6,6 +6,7 @@ use crate::error::Result;
 use crate::model::exact;
 use crate::model::growth::{self, Believed, Growth};
 use crate::model::ledger as names;
+use crate::model::text;
 
 /// The files that only grow.
 const GROWING: [&str; 3] = [names::HISTORY, names::LESSONS, names::RETRIES];
@@ -95,7 +96,8 @@ impl Chain {
         match (growth, growth::rule(growth, descends)) {
             (Growth::Rewritten { missing, .. }, Believed::Head) => {
                 self.said.push(format!(
-                    "{name}: HEAD does not come from the last ledger, commit {at}, and has {missing} of its lines not; it is gone on with as HEAD has it"
+                    "{name}: this branch is another line of history than the one that evolve wrote to last, and does not have {} of commit {at}; nothing is lost, they stay in that commit, and evolve goes on with what this branch has",
+                    text::count(missing, "line")
                 ));
             }
             (_, Believed::Head) => {}

@@ -44,6 +44,13 @@ pub fn append(
     Ok(true)
 }
 
+fn is_or_are(count: usize) -> &'static str {
+    match count {
+        1 => "is",
+        _ => "are",
+    }
+}
+
 impl Ledger {
     /// Takes in the shared files as they stand before a cycle. What git has of them and they have not is put back.
     pub(super) fn take_in_shared(&mut self, repo: &Repo) -> Result<()> {
@@ -57,8 +64,12 @@ impl Ledger {
         }
         if put_back > 0 {
             self.write_queue()?;
+            let words = match put_back {
+                1 => "was gone, and is put back",
+                _ => "were gone, and are put back",
+            };
             self.reports.push(format!(
-                "{}: {} that git has were gone, and are put back (to drop one, commit the queue without it)",
+                "{}: {} that git has {words} (to drop one, commit the queue without it)",
                 names::QUEUE,
                 text::count(put_back, "item")
             ));
@@ -72,11 +83,15 @@ impl Ledger {
     pub(super) fn see_shared(&mut self) {
         match self.join_queue() {
             Ok(0) => {}
-            Ok(gone) => self.reports.push(format!(
-                "{}: {} that git has are gone, and a run would put them back",
-                names::QUEUE,
-                text::count(gone, "item")
-            )),
+            Ok(gone) => {
+                let words = match gone {
+                    1 => "is gone, and a run would put it back",
+                    _ => "are gone, and a run would put them back",
+                };
+                let items = text::count(gone, "item");
+                let report = format!("{}: {items} that git has {words}", names::QUEUE);
+                self.reports.push(report);
+            }
             Err(error) => self.reports.push(error.message),
         }
         match read_file(&self.root, names::RETRIES) {
@@ -176,9 +191,10 @@ impl Ledger {
         let appeared = self.queue.take_appeared(&now, cycle, at, APPEARED);
         if appeared.added > 0 {
             notes.push(format!(
-                "{}: {} appeared while the agent ran, and are taken in",
+                "{}: {} appeared while the agent ran, and {} taken in",
                 names::QUEUE,
-                text::count(appeared.added, "item")
+                text::count(appeared.added, "item"),
+                is_or_are(appeared.added)
             ));
         }
         if !appeared.refused.is_empty() {
@@ -186,7 +202,7 @@ impl Ledger {
             let place = quarantine.place_for(names::QUEUE.as_bytes())?;
             files::replace(&place, &exact::encode(&appeared.refused.concat()))?;
             notes.push(format!(
-                "{}: {} that appeared while the agent ran are no items, or too many, and left out: {}",
+                "{}: left out, as no items or too many: {} that appeared while the agent ran: {}",
                 names::QUEUE,
                 text::count(appeared.refused.len(), "line"),
                 place.display()
@@ -238,13 +254,15 @@ impl Ledger {
         }
         let judged = self.believe_retries(&now);
         let mut said = Vec::new();
-        for (count, what) in [
-            (judged.missing, "were gone, and are put back"),
-            (
-                judged.refused,
-                "that `evolve retry` would not have written are left out",
-            ),
-        ] {
+        let gone = match judged.missing {
+            1 => "was gone, and is put back",
+            _ => "were gone, and are put back",
+        };
+        let refused = format!(
+            "that `evolve retry` would not have written {} left out",
+            is_or_are(judged.refused)
+        );
+        for (count, what) in [(judged.missing, gone), (judged.refused, refused.as_str())] {
             if count > 0 {
                 let lines = text::count(count, "line");
                 said.push(format!("{}: {lines} {what}", names::RETRIES));

@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use git2::{ConfigLevel, ErrorCode, Repository, RepositoryOpenFlags};
@@ -14,7 +14,7 @@ use crate::effects::git::Git;
 use crate::effects::guard::modules::Modules;
 use crate::effects::guard::users;
 use crate::effects::mirror::way_back::way_back_in;
-use crate::effects::places::Places;
+use crate::effects::places::{self, Places};
 use crate::effects::{files, modes, pipes};
 use crate::error::{Error, Kind, Result};
 use crate::model::text;
@@ -209,12 +209,34 @@ fn cannot_open(dir: &Path, cause: &git2::Error) -> Error {
                 text::shell_word(dir.as_os_str().as_bytes())
             ))
         }
-        _ => Error::new(
-            Kind::Unsafe,
-            format!("cannot open the repository of {shown}: {}", cause.message()),
-        )
-        .hint("evolve needs a repository that libgit2 reads: SHA-1, files as ref storage"),
+        _ => {
+            let error = format!("cannot open the repository of {shown}: {}", cause.message());
+            let error = Error::new(Kind::Unsafe, error);
+            match shut_settings() {
+                Some(file) => error.hint(format!(
+                    "git reads {} first, and you may not: look at `ls -ld` of it and of the folders above, or set HOME (XDG_CONFIG_HOME) to a folder of yours",
+                    text::shell_word(file.as_os_str().as_bytes())
+                )),
+                None => error.hint(
+                    "evolve needs a repository that libgit2 reads: SHA-1, files as ref storage",
+                ),
+            }
+        }
     }
+}
+
+/// Returns the file of the user's own settings for git that cannot be looked at, if there is one.
+fn shut_settings() -> Option<PathBuf> {
+    let of_home = std::env::home_dir().map(|home| home.join(".gitconfig"));
+    let of_user = places::of_user("XDG_CONFIG_HOME", ".config");
+    let files = [of_home, of_user.map(|folder| folder.join("git/config"))];
+    let is_denied = |cause: std::io::Error| cause.kind() == std::io::ErrorKind::PermissionDenied;
+    let is_shut = |file: &PathBuf| match fs::metadata(file) {
+        // To open a pipe could wait for ever.
+        Ok(meta) => meta.is_file() && fs::File::open(file).is_err_and(is_denied),
+        Err(cause) => is_denied(cause),
+    };
+    files.into_iter().flatten().find(is_shut)
 }
 
 #[cfg(test)]

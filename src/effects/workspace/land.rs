@@ -35,8 +35,10 @@ pub enum Landed {
     Done,
     /// Somebody moved the branch in the meantime; nothing was done. None if it is gone.
     Moved(Option<String>),
-    /// This is in the way, in words; nothing was done.
+    /// These files, which no commit holds as they are, are in the way; nothing was done.
     InTheWay(Vec<String>),
+    /// So is this, in words: a merge in progress, say.
+    Busy(String),
     /// Another git is at work here, as these lock files say; nothing was done.
     Locked(Vec<String>),
 }
@@ -55,14 +57,17 @@ impl Workspace<'_> {
                 let shown = locks.iter().map(|lock| lock.display().to_string());
                 return Ok(Landed::Locked(shown.collect()));
             }
+            if let Err(error) = self.repo.ready_head() {
+                return Ok(Landed::Busy(error.message));
+            }
             let in_the_way = self.in_the_way_of(landing)?;
             if !in_the_way.is_empty() {
                 return Ok(Landed::InTheWay(in_the_way));
             }
         } else if let Some(elsewhere) = self.checked_out_elsewhere(&landing.branch)? {
-            return Ok(Landed::InTheWay(vec![format!(
+            return Ok(Landed::Busy(format!(
                 "the branch is checked out in {elsewhere}"
-            )]));
+            )));
         }
         let note = "evolve: a kept change";
         if !self
@@ -121,9 +126,6 @@ impl Workspace<'_> {
 
     /// Says what of the user's is in the way of a landing.
     fn in_the_way_of(&self, landing: &Landing) -> Result<Vec<String>> {
-        if let Err(error) = self.repo.ready_head() {
-            return Ok(vec![error.message]);
-        }
         let content = self.landed_content(landing)?;
         let (status, hidden, _) = self.look()?;
         let unstaged: HashSet<Vec<u8>> = status.unstaged.into_iter().collect();
