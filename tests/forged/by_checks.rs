@@ -43,9 +43,9 @@ fn a_pack_that_a_check_puts_there_before_the_agent_is_moved_away_and_not_copied(
         let repo = with_kept_code(can_copy);
         let name = with_pack(&repo, "EVIL\n");
         arm(&repo, &format!("{OBJECTS}; n={name}; {PUT_PACK}"));
-        repo.agent_does(&[&format!(
-            "rm \"$OUT/armed\"; ls .git/objects/pack >\"$OUT/packs\"; git rm -q user; git commit -qm bad"
-        )]);
+        repo.agent_does(&[
+            "rm \"$OUT/armed\"; ls .git/objects/pack >\"$OUT/packs\"; git rm -q user; git commit -qm bad",
+        ]);
         let run = repo.run(&["--max-cycles=1"]).expect(0);
         assert_eq!(repo.each("result"), ["improved", "regressed"]);
         assert!(!repo.said("packs").contains(&name), "{}", run.stderr);
