@@ -23,7 +23,7 @@ use crate::model::snapshot::{FORMAT, Snapshot};
 use crate::model::status::{QueueCounts, Running, Status};
 use crate::model::strikes::{self, Standing};
 use crate::model::work::WorkItem;
-use crate::model::yardstick::Yardstick;
+use crate::model::yardstick::{Tree, Yardstick};
 use crate::model::{schema, text};
 use crate::session::Progress;
 use crate::view::{status, tables, width};
@@ -43,7 +43,11 @@ pub fn validate(global: &Global) -> Result<u8> {
     let on_disk =
         |path: &str| std::fs::metadata(repo.root.join(path)).is_ok_and(|meta| meta.is_file());
     let read = |path: &str| files::read_text(&repo.root.join(path), SCRIPT_LIMIT).ok();
-    let yardstick = Yardstick::of(&goals, &on_disk).with_scripts(&on_disk, &read);
+    let yardstick = Yardstick::of(&goals, &on_disk).with_scripts(&Tree {
+        is_file: &on_disk,
+        files_in: &|folder| files::names_in(&repo.root, folder),
+        read: &read,
+    });
     global.say(&format!(
         "{}: {}, no problems\n",
         file.shown,

@@ -166,6 +166,23 @@ pub fn read_exactly(path: &Path, limit: u64) -> Result<String> {
     ))
 }
 
+/// Returns the paths of the files right in a folder below `root`, seen from there; those whose names are text.
+pub fn names_in(root: &Path, folder: &str) -> Vec<String> {
+    let entries = fs::read_dir(root.join(folder))
+        .into_iter()
+        .flatten()
+        .flatten();
+    let files = entries.filter(|entry| entry.path().is_file());
+    let names = files.filter_map(|entry| entry.file_name().into_string().ok());
+    names
+        .map(|name| {
+            format!("{folder}/{name}")
+                .trim_start_matches('/')
+                .to_owned()
+        })
+        .collect()
+}
+
 /// Makes a folder and those above it, unless they are there; each one that is new stays after a crash.
 pub fn make_folder(folder: &Path) -> Result<()> {
     let is_missing = |folder: &&Path| !folder.as_os_str().is_empty() && !folder.exists();

@@ -7,6 +7,7 @@ use std::fmt;
 
 mod call;
 mod modules;
+mod named;
 mod programs;
 mod shell;
 mod steering;
@@ -19,6 +20,7 @@ use steering::{anywhere, orders, steering};
 use walk::calls;
 
 pub use modules::{Front, fronts, imported};
+pub use named::{is_pattern, named};
 pub use tasks::{Code, Used, code_in, included};
 pub use whole::looks_at_everything;
 
@@ -74,6 +76,21 @@ pub fn uses(code: &Code, is_file: &dyn Fn(&str) -> bool) -> Vec<Used> {
                 found.push(used);
             }
         }
+    }
+    found
+}
+
+/// Returns the patterns of files that `code` runs, `for f in tests/*.sh; do sh "$f"; done`, as if each were one file.
+pub fn runs_by_pattern(code: &Code) -> Vec<Used> {
+    let mut found = Vec::new();
+    for call in code.calls() {
+        let scripts = call.scripts().into_iter().filter(|word| is_pattern(word));
+        let paths = scripts.filter_map(|word| call.path(&word));
+        found.extend(paths.map(|file| Used {
+            file,
+            dir: call.dir.clone(),
+            tasks: Vec::new(),
+        }));
     }
     found
 }

@@ -60,6 +60,43 @@ pub fn taken_for_own(before: &[String], now: &[String]) -> Vec<String> {
     .collect()
 }
 
+/// What a repository holds, for whoever looks for what checks run.
+pub struct Tree<'t> {
+    /// Says whether a path is a file.
+    pub is_file: &'t dyn Fn(&str) -> bool,
+    /// Returns the paths of the files right in a folder; empty is the root.
+    pub files_in: &'t dyn Fn(&str) -> Vec<String>,
+    /// Returns the text of a file.
+    pub read: &'t dyn Fn(&str) -> Option<String>,
+}
+
+impl Tree<'_> {
+    /// Returns the files that a pattern stands for, as a shell would take it; none if it has a star in a folder's name.
+    fn matching(&self, pattern: &str) -> Vec<String> {
+        let folder = pattern.rsplit_once('/').map_or("", |(folder, _)| folder);
+        if check::is_pattern(folder) {
+            return Vec::new();
+        }
+        let set = exact_set(&[pattern.to_owned()]);
+        let mut found = (self.files_in)(folder);
+        found.retain(|path| set.is_match(path));
+        found.sort();
+        found.truncate(MOST_SCRIPTS);
+        found
+    }
+
+    /// Says whether a pattern stands for something that `is_known` does not hold.
+    fn has_other(&self, pattern: &str, is_known: &dyn Fn(&str) -> bool) -> bool {
+        let parts = pattern
+            .split('/')
+            .take_while(|part| !check::is_pattern(part));
+        let folder = parts.collect::<Vec<_>>().join("/");
+        let set = exact_set(&[pattern.to_owned()]);
+        let mut found = (self.files_in)(&folder).into_iter();
+        found.any(|path| set.is_match(&path) && !is_known(&path))
+    }
+}
+
 /// The frozen part of a repository.
 #[derive(Clone, Debug)]
 pub struct Yardstick {
@@ -77,6 +114,12 @@ pub struct Yardstick {
     steering: Vec<String>,
     /// What a tool would take in place of a file that is there.
     instead: Vec<Instead>,
+    /// Patterns of files that checks run.
+    patterns: Vec<Used>,
+    /// Paths and patterns of what checks name and hand on.
+    named: Vec<String>,
+    /// The same, put together.
+    named_set: GlobSet,
     protected: GlobSet,
 }
 
@@ -88,6 +131,8 @@ impl Yardstick {
         let mut fronts = Vec::new();
         let mut used = Vec::new();
         let mut instead = Vec::new();
+        let mut patterns = Vec::new();
+        let mut named = Vec::new();
         for goal in &goals.goals {
             frozen.extend(check::runs(&goal.check, is_file));
             leaned_on.extend(check::leans_on(&goal.check, is_file));
@@ -95,6 +140,8 @@ impl Yardstick {
             fronts.extend(check::fronts(&code));
             used.extend(check::uses(&code, is_file));
             instead.extend(check::instead(&code, is_file));
+            patterns.extend(check::runs_by_pattern(&code));
+            named.extend(check::named(&code));
         }
         frozen.sort();
         frozen.dedup();
@@ -110,16 +157,27 @@ impl Yardstick {
             used,
             steering: Vec::new(),
             instead,
+            patterns,
+            named,
+            named_set: GlobSet::empty(),
             protected,
         }
     }
 
-    /// Finds what the scripts that checks run themselves run, source or import; `read` returns a file's text.
-    pub fn with_scripts(
-        mut self,
-        is_file: &dyn Fn(&str) -> bool,
-        read: &dyn Fn(&str) -> Option<String>,
-    ) -> Yardstick {
+    /// Freezes what checks run by a pattern, as far as it is there.
+    fn freeze_patterns(&mut self, tree: &Tree) {
+        for used in expanded(std::mem::take(&mut self.patterns), tree) {
+            self.frozen.push(used.file.clone());
+            self.used.push(used);
+        }
+        self.frozen.sort();
+        self.frozen.dedup();
+    }
+
+    /// Finds what the scripts that checks run themselves run, source or import, and what else checks name.
+    pub fn with_scripts(mut self, tree: &Tree) -> Yardstick {
+        self.freeze_patterns(tree);
+        let (is_file, read) = (tree.is_file, tree.read);
         let mut seen = std::mem::take(&mut self.used);
         let mut at = 0;
         while let Some(used) = seen.get(at).cloned() {
@@ -131,9 +189,11 @@ impl Yardstick {
             let included = check::included(&used, &text);
             self.imported
                 .extend(included.iter().map(|one| one.file.clone()));
-            let mut next = included;
+            let mut next = expanded(included, tree);
             next.retain(|one| is_file(&one.file));
             for code in check::code_in(&used, &text) {
+                next.extend(expanded(check::runs_by_pattern(&code), tree));
+                self.named.extend(check::named(&code));
                 next.extend(check::uses(&code, is_file));
                 self.fronts.extend(check::fronts(&code));
                 self.steering.extend(check::may_steer(&code));
@@ -146,8 +206,21 @@ impl Yardstick {
             }
         }
         let found = seen.into_iter().map(|used| used.file);
-        let imported = self.imported.iter().filter(|path| is_file(path)).cloned();
-        let found = found.chain(imported);
+        let (patterns, imported): (Vec<String>, Vec<String>) = std::mem::take(&mut self.imported)
+            .into_iter()
+            .partition(|path| check::is_pattern(path));
+        self.imported = imported;
+        self.named.extend(patterns);
+        self.named.sort();
+        self.named.dedup();
+        self.named_set = exact_set(&self.named);
+        let literal = self.imported.iter().chain(&self.named);
+        let literal = literal.filter(|path| is_file(path)).cloned();
+        // A pattern is proposed as such where it stands for something that nothing freezes.
+        let is_known = |path: &str| self.is_frozen(path);
+        let patterns = self.named.iter().filter(|path| check::is_pattern(path));
+        let patterns = patterns.filter(|path| tree.has_other(path, &is_known));
+        let found = found.chain(literal).chain(patterns.cloned());
         let found = found.filter(|path| !self.is_frozen(path));
         let found: Vec<_> = found.collect();
         self.leaned_on.extend(found);
@@ -180,6 +253,7 @@ impl Yardstick {
             && (self.leaned_on.iter().any(|known| known == path)
                 || self.steering.iter().any(|known| known == path)
                 || self.imported.iter().any(is_imported)
+                || self.named_set.is_match(path)
                 || is_used())
     }
 
@@ -187,6 +261,38 @@ impl Yardstick {
     pub fn is_frozen(&self, path: &str) -> bool {
         self.frozen.iter().any(|frozen| frozen == path) || self.protected.is_match(path)
     }
+}
+
+/// Returns what is used, with what a pattern stands for in its place.
+fn expanded(all: Vec<Used>, tree: &Tree) -> Vec<Used> {
+    let mut found = Vec::new();
+    for used in all {
+        if !check::is_pattern(&used.file) || (tree.is_file)(&used.file) {
+            found.push(used);
+            continue;
+        }
+        for file in tree.matching(&used.file) {
+            found.push(Used {
+                file,
+                ..used.clone()
+            });
+        }
+    }
+    found
+}
+
+/// Builds the set of what patterns stand for, and of nothing below it.
+fn exact_set(patterns: &[String]) -> GlobSet {
+    let mut set = GlobSetBuilder::new();
+    for pattern in patterns {
+        if let Ok(glob) = globset::GlobBuilder::new(pattern)
+            .literal_separator(true)
+            .build()
+        {
+            set.add(glob);
+        }
+    }
+    set.build().unwrap_or_else(|_| GlobSet::empty())
 }
 
 /// Builds the set of patterns; `*` stops at a slash, as in .gitignore. Patterns were validated when they were read.

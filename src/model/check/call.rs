@@ -65,7 +65,18 @@ impl Call {
             paths
         };
         let groups = groups(&name, subcommand.as_deref());
-        groups.iter().map(paths).collect()
+        let mut choices: Vec<_> = groups.iter().map(paths).collect();
+        // Of a folder that is run, package.json says which file.
+        if runs_packages(&name) {
+            let inside =
+                subcommand.map(|word| format!("{}/package.json", word.trim_end_matches('/')));
+            choices.extend(
+                inside
+                    .and_then(|word| self.path(&word))
+                    .map(|path| vec![path]),
+            );
+        }
+        choices
     }
 
     /// Returns the words that name a file which is run.
@@ -109,10 +120,8 @@ impl Call {
             let is_temporary = ["/tmp/", "/var/tmp/", "/dev/shm/", "~"];
             word.contains([UNKNOWN, '`']) || is_temporary.iter().any(|at| word.starts_with(at))
         };
-        if command.contains('/') || computes {
-            if is_unknown(command) {
-                return true;
-            }
+        if (command.contains('/') || computes) && is_unknown(command) {
+            return true;
         }
         let name = stem(command);
         let words = arguments_of(&name, &self.words);
@@ -178,6 +187,11 @@ fn only_reads(name: &str, words: &[String], options: &Options) -> bool {
     }
 }
 
+/// Says whether a program runs the entry of a folder that package.json names.
+pub fn runs_packages(name: &str) -> bool {
+    matches!(name, "node" | "nodejs" | "tsx" | "ts-node")
+}
+
 /// Returns the files that `word` may stand for in a script's place: a folder stands for the file in it that is its entry.
 fn entries(name: &str, word: &str) -> Vec<String> {
     let within = |names: &[&str]| {
@@ -187,7 +201,7 @@ fn entries(name: &str, word: &str) -> Vec<String> {
     };
     match name {
         "python" | "pypy" if !word.ends_with(".py") => within(&["__main__.py"]),
-        "node" | "nodejs" | "tsx" | "ts-node" | "bun" => {
+        name if runs_packages(name) || name == "bun" => {
             let mut paths = within(&["index.js", "index.mjs", "index.cjs", "index.ts"]);
             paths.extend([".js", ".cjs", ".mjs"].map(|end| format!("{word}{end}")));
             paths

@@ -138,16 +138,18 @@ pub fn imported(script: &str, text: &str) -> Vec<String> {
     let mut found = Vec::new();
     let at = |path: &str| join(&folder, path);
     if script.ends_with(".py") || is_run_by("python") {
-        for name in text.lines().flat_map(python_imports) {
-            found.extend(at(&format!("{name}.py")));
-            found.extend(at(&format!("{name}/__init__.py")));
+        for path in text.lines().flat_map(python_imports) {
+            found.extend(at(&path));
+            // What a script tests lies elsewhere; what lies in its own folder is part of it.
+            let is_within = !folder.is_empty() && path.starts_with(&format!("{folder}/"));
+            found.extend(is_within.then_some(path));
         }
     } else if [".js", ".mjs", ".cjs", ".ts"]
         .iter()
         .any(|end| script.ends_with(end))
         || is_run_by("node")
     {
-        for name in text.lines().flat_map(node_imports) {
+        for name in text.lines().flat_map(|line| quoted(line, NODES)) {
             if name.starts_with("./") || name.starts_with("../") {
                 for end in ["", ".js", ".mjs", ".cjs", ".ts", ".json", "/index.js"] {
                     found.extend(at(&format!("{name}{end}")));
@@ -162,18 +164,71 @@ pub fn imported(script: &str, text: &str) -> Vec<String> {
     found
 }
 
-/// Returns the first parts of the modules that a line of Python imports.
-fn python_imports(line: &str) -> Vec<&str> {
-    let mut found = Vec::new();
+/// Returns the paths of the modules that a line of Python imports, seen from where modules are looked for.
+fn python_imports(line: &str) -> Vec<String> {
+    let mut modules = Vec::new();
     for statement in line.split(';').map(str::trim) {
         if let Some(list) = statement.strip_prefix("import ") {
-            found.extend(list.split(',').map(|one| first_part(one.trim())));
-        } else if let Some(rest) = statement.strip_prefix("from ") {
-            found.push(first_part(rest.trim()));
+            modules.extend(list.split(',').map(|one| dotted(one).to_owned()));
+        } else if let Some((module, names)) = statement
+            .strip_prefix("from ")
+            .and_then(|rest| rest.split_once(" import "))
+        {
+            let module = dotted(module.trim().trim_start_matches('.'));
+            let names = names
+                .split(',')
+                .map(|name| first_part(name.trim_start_matches(['(', ' '])));
+            let inside = names.map(|name| format!("{module}.{name}"));
+            modules.extend(inside.map(|name| name.trim_matches('.').to_owned()));
+            modules.push(module.to_owned());
         }
     }
-    found.retain(|name| !name.is_empty());
-    found
+    modules.iter().flat_map(|module| paths_of(module)).collect()
+}
+
+/// Returns the start of a word up to where a module's name with its packages ends.
+fn dotted(word: &str) -> &str {
+    let word = word.trim();
+    let end = word.find(|c: char| !c.is_alphanumeric() && c != '_' && c != '.');
+    &word[..end.unwrap_or(word.len())]
+}
+
+/// Returns the files of a module and of the packages on the way to it.
+fn paths_of(module: &str) -> Vec<String> {
+    let parts: Vec<&str> = module.split('.').filter(|part| !part.is_empty()).collect();
+    let counts = 1..=parts.len().min(DEEPEST);
+    let paths = counts.map(|count| parts[..count].join("/"));
+    paths
+        .flat_map(|path| [format!("{path}.py"), format!("{path}/__init__.py")])
+        .collect()
+}
+
+/// Returns the files that code among the words of `call` imports or loads, seen from where it is called.
+pub fn in_code(call: &Call) -> Vec<String> {
+    let Some((name, code)) = call.code() else {
+        return Vec::new();
+    };
+    let loads: &[&str] = match name.as_str() {
+        "python" | "pypy" => {
+            let mut found: Vec<String> = code.lines().flat_map(python_imports).collect();
+            let named = code
+                .lines()
+                .flat_map(|line| quoted(line, &["import_module(", "__import__("]));
+            found.extend(named.flat_map(paths_of));
+            let loaded = code
+                .lines()
+                .flat_map(|line| quoted(line, &["exec(open(", "run_path("]));
+            found.extend(loaded.map(str::to_owned));
+            return found;
+        }
+        "perl" => &["do ", "require "],
+        "ruby" => &["load ", "load(", "require_relative ", "require "],
+        "php" => &["include ", "include_once ", "require ", "require_once "],
+        "lua" => &["dofile(", "require(", "require "],
+        _ => NODES,
+    };
+    let found = code.lines().flat_map(|line| quoted(line, loads));
+    found.map(str::to_owned).collect()
 }
 
 /// Returns the start of a word up to where a name of Python's ends.
@@ -182,10 +237,13 @@ fn first_part(word: &str) -> &str {
     &word[..end.unwrap_or(word.len())]
 }
 
-/// Returns what a line for Node requires or imports, as it stands in quotes.
-fn node_imports(line: &str) -> Vec<&str> {
+/// What stands before the name of a module that Node is to load.
+const NODES: &[&str] = &["require(", "import(", "from ", "import "];
+
+/// Returns what stands in quotes behind one of these beginnings.
+fn quoted<'l>(line: &'l str, beginnings: &[&str]) -> Vec<&'l str> {
     let mut found = Vec::new();
-    for before in ["require(", "import(", "from ", "import "] {
+    for before in beginnings {
         for (at, _) in line.match_indices(before) {
             let rest = line[at + before.len()..].trim_start();
             let quote = rest.chars().next().filter(|c| "'\"`".contains(*c));
@@ -264,8 +322,20 @@ mod tests {
     fn what_a_script_imports_is_looked_for_beside_it() {
         let python =
             "import os, a.b as c\n  from d.e import f; import g\nfrom . import x\nimported = 1\n";
-        let wanted = "s/a.py s/a/__init__.py s/d.py s/d/__init__.py s/g.py s/g/__init__.py s/os.py s/os/__init__.py";
-        assert_eq!(imported("s/c.py", python).join(" "), wanted);
+        let found = imported("s/c.py", python);
+        for path in "a.py a/__init__.py a/b.py d.py d/__init__.py d/e.py g.py os.py x.py".split(' ')
+        {
+            assert!(found.contains(&format!("s/{path}")), "{path}: {found:?}");
+        }
+        let all_within = found.iter().all(|path| path.starts_with("s/"));
+        assert!(
+            all_within && !found.contains(&"s/imported.py".to_owned()),
+            "{found:?}"
+        );
+        // By way of PYTHONPATH: what lies in its own folder is part of the script, what it tests is not.
+        let found = imported("t/c.py", "import t.lib.h\nfrom app.core import x\n");
+        assert!(found.contains(&"t/lib/h.py".to_owned()), "{found:?}");
+        assert!(!found.contains(&"app/core.py".to_owned()), "{found:?}");
         let node = "const a = require('./a'), p = require(\"left-pad\");\nimport x from '../x.mjs';\nimport 'node:fs'";
         let found = imported("s/c.js", node);
         for path in [

@@ -212,6 +212,20 @@ pub fn script_by_option(name: &str) -> Option<Options> {
             is_mixed: true,
             ..NONE
         },
+        "jq" => Options {
+            takes: "L",
+            files: "f",
+            long_files: &["from-file"],
+            is_mixed: true,
+            ..NONE
+        },
+        "just" | "ninja" | "psql" => Options {
+            takes: "CdhjUp",
+            files: "f",
+            long_files: &["justfile", "file"],
+            is_mixed: true,
+            ..NONE
+        },
         _ => return None,
     };
     Some(options)

@@ -3,7 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::call::{Call, join, stem};
+use super::call::{Call, join, runs_packages, stem};
 use super::is_shells;
 
 /// A file that is used, and how.
@@ -56,8 +56,14 @@ const TAKES: &[&str] = &[
     "--workspace",
 ];
 
+/// What is asked of a package.json by running its folder.
+const ENTRY: &str = "main";
+
 /// Returns what `call` asks of the package.json or Makefile that steers it.
 pub fn asked(call: &Call) -> Vec<String> {
+    if runs_packages(&stem(&call.words[0])) {
+        return vec![ENTRY.to_owned()];
+    }
     let mut operands = Vec::new();
     let mut words = call.words[1..].iter().map(String::as_str);
     while let Some(word) = words.next() {
@@ -104,8 +110,12 @@ pub fn code_in(used: &Used, text: &str) -> Vec<Code> {
         .collect()
 }
 
-/// Returns the files that a Makefile includes, there or not, with what is asked of them.
+/// Returns the files that a Makefile includes, there or not and as patterns, with what is asked of them; of a package.json
+/// whose folder is run, the files that it may name as entry.
 pub fn included(used: &Used, text: &str) -> Vec<Used> {
+    if matches!(kind(&used.file), Kind::Package) && used.tasks == [ENTRY] {
+        return entry(used, text);
+    }
     let Some(dir) = used.dir.as_deref().filter(|_| is_makefile(&used.file)) else {
         return Vec::new();
     };
@@ -127,6 +137,21 @@ pub fn included(used: &Used, text: &str) -> Vec<Used> {
         }
     }
     found
+}
+
+/// Returns the files that a package.json may name as its entry.
+fn entry(used: &Used, text: &str) -> Vec<Used> {
+    let package: serde_json::Value = serde_json::from_str(text).unwrap_or_default();
+    let (Some(dir), Some(main)) = (used.dir.as_deref(), package["main"].as_str()) else {
+        return Vec::new();
+    };
+    let paths = ["", ".js", "/index.js"].map(|end| join(dir, &format!("{main}{end}")));
+    let paths = paths.into_iter().flatten().map(|file| Used {
+        file,
+        dir: used.dir.clone(),
+        tasks: Vec::new(),
+    });
+    paths.collect()
 }
 
 /// Says whether a file is for make, by its name.

@@ -185,8 +185,10 @@ impl Walk {
         }
         if command.is_piped {
             let mut all = piped.cloned().unwrap_or_default();
-            if words.first().is_some_and(|word| shows(&stem(word))) {
-                all.extend(words.iter().skip(1).cloned());
+            match words.first().map(|word| stem(word)).as_deref() {
+                Some("find") => all.extend_from_slice(places(words)),
+                Some(name) if shows(name) => all.extend(words.iter().skip(1).cloned()),
+                Some(_) | None => {}
             }
             self.piped = Some(all);
         }
@@ -303,7 +305,7 @@ pub fn places(words: &[String]) -> &[String] {
 fn shows(name: &str) -> bool {
     matches!(
         name,
-        "cat" | "ls" | "printf" | "echo" | "git" | "find" | "head" | "tail" | "sort"
+        "cat" | "ls" | "printf" | "echo" | "git" | "head" | "tail" | "sort"
     )
 }
 

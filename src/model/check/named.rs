@@ -1,0 +1,317 @@
+//! What code names and hands on without plainly running it: scripts that reach a shell by way of a list or a copy, test files
+//! handed to a runner, modules that code in quotes imports, settings given by an option. What is merely looked at is not named:
+//! the operands of linters, of grep, test and wc are what a goal is about. Pure.
+
+use super::call::{Call, stem};
+use super::modules;
+use super::programs::{interpreter, is_shell};
+use super::tasks::Code;
+use super::walk::places;
+
+/// Returns what `code` names, as paths and patterns below the root; in a pattern `*` stops at a slash, and `**` does not.
+pub fn named(code: &Code) -> Vec<String> {
+    let walked = code.walked();
+    let mut found = Vec::new();
+    for call in &walked.calls {
+        let words = [set_by_option(call), handed_to_runner(call), behind(call)].concat();
+        let words = words.into_iter().chain(modules::in_code(call));
+        let words = words.chain(call.scripts().into_iter().filter(|word| is_pattern(word)));
+        found.extend(words.filter_map(|word| call.path(&word)));
+    }
+    if walked
+        .calls
+        .iter()
+        .any(|call| call.is_open(walked.computes))
+    {
+        found.extend(walked.handed_on.iter().flat_map(handed_on));
+    }
+    found.retain(|path| !path.contains(['$', '`']) && path != "**");
+    found.sort();
+    found.dedup();
+    found
+}
+
+/// Says whether a path stands for several.
+pub fn is_pattern(path: &str) -> bool {
+    path.contains(['*', '?', '['])
+}
+
+/// Parts of the names of options whose value is a file that decides what a tool says.
+const DECIDING: &[&str] = &[
+    "baseline",
+    "config",
+    "exclude-from",
+    "ignore-file",
+    "ignore-path",
+    "plugin",
+    "project",
+    "rcfile",
+    "require",
+    "rules",
+    "schema",
+    "settings",
+];
+
+/// Returns the values of options that give a tool its settings.
+fn set_by_option(call: &Call) -> Vec<String> {
+    let (tool, _) = call.steered();
+    let short = match tool.as_str() {
+        "tsc" => "-p",
+        "eslint" | "golangci-lint" | "hadolint" | "jest" | "markdownlint" | "nyc" | "phpstan"
+        | "phpunit" | "pre-commit" | "pytest" | "rubocop" | "tox" | "vitest" | "yamllint"
+        | "md5sum" | "sha1sum" | "sha256sum" | "sha512sum" => "-c",
+        _ => "--",
+    };
+    let mut found = Vec::new();
+    for (at, word) in call.words.iter().enumerate().skip(1) {
+        let (name, value) = match word.split_once('=') {
+            Some((name, value)) => (name, Some(value)),
+            None => (word.as_str(), call.words.get(at + 1).map(String::as_str)),
+        };
+        let long = name.strip_prefix("--").unwrap_or_default();
+        let decides = DECIDING.iter().any(|part| long.contains(part));
+        if decides || short != "--" && word == short {
+            found.extend(value.map(str::to_owned));
+        }
+    }
+    found
+}
+
+/// Returns the test files and modules that are handed to a program which runs them. A folder names none: what is tested may
+/// lie in it, too.
+fn handed_to_runner(call: &Call) -> Vec<String> {
+    let (tool, _) = call.steered();
+    let takes_folders = matches!(tool.as_str(), "bats" | "prove" | "run-parts" | "shellspec");
+    let is_runner = matches!(
+        tool.as_str(),
+        "ava"
+            | "behave"
+            | "coverage"
+            | "hyperfine"
+            | "jest"
+            | "kcov"
+            | "mocha"
+            | "nose2"
+            | "phpunit"
+            | "py.test"
+            | "pytest"
+            | "robot"
+            | "rspec"
+            | "tap"
+            | "unittest"
+            | "vitest"
+    );
+    if !is_runner && !takes_folders {
+        return Vec::new();
+    }
+    let mut found = Vec::new();
+    for word in call
+        .words
+        .iter()
+        .skip(1)
+        .filter(|word| !word.starts_with('-'))
+    {
+        let word = word.split("::").next().unwrap_or(word);
+        found.push(word.to_owned());
+        if takes_folders {
+            found.push(format!("{}/**", word.trim_end_matches('/')));
+        }
+        if tool == "unittest" {
+            found.extend(modules::files_of(word));
+        }
+    }
+    found
+}
+
+/// Returns the script of an interpreter that stands among the words of a program nothing is known of.
+fn behind(call: &Call) -> Vec<String> {
+    let name = stem(&call.words[0]);
+    let only_prints = matches!(
+        name.as_str(),
+        "[" | "ag"
+            | "command"
+            | "echo"
+            | "egrep"
+            | "fgrep"
+            | "git"
+            | "grep"
+            | "printf"
+            | "rg"
+            | "test"
+            | "type"
+            | "which"
+    );
+    let is_program = |word: &String| {
+        let name = stem(word);
+        is_shell(&name) || interpreter(&name).is_some()
+    };
+    if only_prints || interpreter(&name).is_some() {
+        return Vec::new();
+    }
+    let at = call.words.iter().skip(1).position(is_program);
+    at.map(|at| Call::of(call.dir.clone(), call.words[at + 1..].to_vec()).scripts())
+        .unwrap_or_default()
+}
+
+/// Returns what could reach a program from a command that hands on files or their names.
+fn handed_on(call: &Call) -> Vec<String> {
+    let operands = call
+        .words
+        .iter()
+        .skip(1)
+        .filter(|word| !word.starts_with('-'));
+    let below = |path: String| match path.as_str() {
+        "" => Vec::new(),
+        folder => vec![format!("{folder}/**"), path],
+    };
+    let paths = operands.filter_map(|word| call.path(word));
+    match stem(&call.words[0]).as_str() {
+        "find" => looked_for(call),
+        "git" => {
+            // In a pattern of git's, `*` does not stop at a slash.
+            let anywhere = |path: String| match (is_pattern(&path), path.rsplit_once('/')) {
+                (false, _) => below(path),
+                (true, Some((folder, name))) => vec![format!("{folder}/**/{name}")],
+                (true, None) => vec![format!("**/{path}")],
+            };
+            let inner = |path: String| match path.split_once(':') {
+                Some((_, path)) => path.to_owned(),
+                None => path,
+            };
+            // The first is the name of git's command.
+            let paths = paths.skip(1);
+            paths.map(inner).flat_map(anywhere).collect()
+        }
+        "awk" | "base" | "cat" | "cp" | "cut" | "dd" | "echo" | "egrep" | "envsubst" | "grep"
+        | "gunzip" | "head" | "install" | "ln" | "ls" | "mv" | "printf" | "rsync" | "sed"
+        | "sort" | "tac" | "tail" | "tar" | "tee" | "tr" | "uniq" | "zcat" => {
+            paths.flat_map(below).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// Returns what `find` finds.
+fn looked_for(call: &Call) -> Vec<String> {
+    let is_name = |word: &str| matches!(word, "-name" | "-iname");
+    let pairs = call.words.windows(2).filter(|pair| is_name(&pair[0]));
+    let names: Vec<&String> = pairs.map(|pair| &pair[1]).collect();
+    let mut found = Vec::new();
+    for place in places(&call.words).iter().filter_map(|word| {
+        let is_here = matches!(word.trim_end_matches('/'), "." | "");
+        match is_here {
+            true => call.dir.clone(),
+            false => call.path(word),
+        }
+    }) {
+        let inside = match place.as_str() {
+            "" => String::new(),
+            place => format!("{place}/"),
+        };
+        match names.as_slice() {
+            [] => found.push(format!("{inside}**")),
+            names => found.extend(names.iter().map(|name| format!("{inside}**/{name}"))),
+        }
+        found.push(place);
+    }
+    found.retain(|path| !path.is_empty());
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check_named(cases: &[(&str, &str)]) {
+        for (check, expected) in cases {
+            let found = named(&Code::of_check(check)).join(" ");
+            assert_eq!(found, *expected, "{check}");
+        }
+    }
+
+    #[test]
+    fn what_reaches_a_shell_by_way_of_a_list_or_a_copy_is_named() {
+        check_named(&[
+            (
+                "git ls-files t/g.sh | while read -r f; do sh \"$f\" || exit 1; done",
+                "t/g.sh t/g.sh/**",
+            ),
+            (
+                "git ls-files 't/*.sh' | while read f; do sh $f; done",
+                "t/**/*.sh",
+            ),
+            ("find t -name g.sh -exec sh {} \\;", "t t/**/g.sh"),
+            ("find . -name 'g*.sh' | xargs -n1 sh", "**/g*.sh"),
+            ("cd t && find . -type f -exec sh -c '. $0' {} \\;", "t t/**"),
+            ("cp t/g.sh /tmp/x && sh /tmp/x", "t/g.sh t/g.sh/**"),
+            (
+                "sed s/a/b/ t/g.sh >$TMPDIR/x; sh $TMPDIR/x",
+                "s/a/b s/a/b/** t/g.sh t/g.sh/**",
+            ),
+            ("for f in $(ls t); do sh $f; done", "t t/**"),
+            ("f=$(ls t | head -1); $f", "t t/**"),
+            ("for f in t/*.sh; do sh $f; done", "t/*.sh"),
+            ("ls t/*.sh | xargs sh", "t/*.sh t/*.sh/**"),
+        ]);
+    }
+
+    #[test]
+    fn modules_and_settings_and_test_files_are_named() {
+        check_named(&[
+            (
+                "python3 -c 'import t.g'",
+                "t.py t/__init__.py t/g.py t/g/__init__.py",
+            ),
+            (
+                "python3 - <<E\nimport os; exec(open('t/g.py').read())\nE",
+                "os.py os/__init__.py t/g.py",
+            ),
+            ("node -e \"require('./t/g.js')\"", "t/g.js"),
+            ("ruby -e 'load \"t/g.rb\"'", "t/g.rb"),
+            (
+                "python3 -m unittest t.g",
+                "t.g t/__init__.py t/g.py t/g/__init__.py t/g/__main__.py unittest unittest.py unittest/__init__.py unittest/__main__.py",
+            ),
+            ("pytest t/test_a.py::test_x -q", "t/test_a.py"),
+            ("bats t", "t t/**"),
+            ("ruff check --config conf/r.toml src", "conf/r.toml"),
+            ("tsc -p conf/tsconfig.json", "conf/tsconfig.json"),
+            ("sha256sum -c sums.txt", "sums.txt"),
+            ("docker run image sh t/g.sh", "t/g.sh"),
+        ]);
+    }
+
+    #[test]
+    fn what_is_merely_looked_at_is_not_named() {
+        for check in [
+            "cargo test",
+            "ruff check src/",
+            "grep -c TODO src/*.rs",
+            "test $(grep -c TODO src/main.rs) -eq 0",
+            "! git grep -n TODO -- src",
+            "wc -l README.md",
+            "wc -c <README.md",
+            "test -e docs/x.md",
+            "cat README.md | wc -l",
+            "[ \"$(cat VERSION)\" = \"$(git describe)\" ]",
+            "for f in src/*.rs; do grep -q Copyright \"$f\" || exit 1; done",
+            "find src -name '*.sh' -exec sh -n {} \\;",
+            "git ls-files '*.sh' | xargs shellcheck",
+            "git ls-files '*.py' | xargs python3 -m py_compile",
+            "python3 scripts/check.py src/*.py",
+            "cat data.csv | sh scripts/check.sh",
+            "$CARGO test && cat README.md | head",
+            "python3 -c \"print(open('data.json').read())\"",
+            "grep sh tests/g.sh",
+            "for i in 1 2 3; do ./run.sh $i; done",
+        ] {
+            let found = named(&Code::of_check(check));
+            let found: Vec<_> = found
+                .iter()
+                .filter(|path| !path.starts_with("py_compile"))
+                .collect();
+            assert_eq!(found, Vec::<&String>::new(), "{check}");
+        }
+    }
+}
