@@ -517,6 +517,77 @@ fn what_a_check_uses_at_second_hand_is_named_when_it_changes_and_proposed() {
     }
 }
 
+/// A repository whose check believes what `prepare` leaves in a copy made anew.
+fn prepared_by(prepare: &str) -> TestRepo {
+    let repo = TestRepo::empty();
+    let of_file = match prepare.is_empty() {
+        true => String::new(),
+        false => format!(", prepare: {prepare}"),
+    };
+    repo.write(
+        "GOALS.yaml",
+        &format!("version: 1\nevolve: {{measure: clean{of_file}}}\ngoals:\n  - {{id: built, description: d, check: grep -q ok build/out, weight: 1}}\n"),
+    );
+    repo.write(".gitignore", "build/\n");
+    let make = "mkdir -p build; cat state >build/out";
+    repo.write("state", "bad\n");
+    repo.write("setup/prep.sh", &format!("{make}\n"));
+    repo.write("Makefile", &format!("prep:\n\t{make}\n"));
+    repo.write("package.json", "{\"scripts\": {\"prep\": \"true\"}}\n");
+    repo.commit_all("first");
+    repo
+}
+
+#[test]
+fn the_script_that_prepare_runs_is_frozen_wherever_prepare_stands() {
+    let poison = "echo 'mkdir -p build; echo ok >build/out' >setup/prep.sh";
+    for (of_file, flag) in [
+        ("sh setup/prep.sh", None),
+        ("", Some("--prepare=sh setup/prep.sh")),
+        ("make prep", Some("--prepare=sh setup/prep.sh")),
+    ] {
+        let repo = prepared_by(of_file);
+        if flag.is_none() {
+            let said = repo.evolve(&["validate"]).expect(0).stdout;
+            let frozen = "frozen while a cycle runs: setup/prep.sh\n";
+            assert!(said.contains(frozen), "{said}");
+        }
+        repo.agent_does(&[poison, "echo ok >state"]);
+        let arguments: Vec<&str> = ["--max-cycles=2"].into_iter().chain(flag).collect();
+        repo.run(&arguments).expect(0);
+        assert_eq!(repo.each("result"), ["regressed", "improved"], "{of_file}");
+        let reason = "goalposts moved: setup/prep.sh changed";
+        assert_eq!(repo.each("reason")[0], reason);
+        assert!(repo.brief(1).contains("setup/prep.sh"), "{of_file}");
+    }
+}
+
+#[test]
+fn what_prepare_leans_on_is_named_when_it_changes_and_proposed() {
+    let by_make = r"printf 'prep:\n\tmkdir -p build; echo ok >build/out\n' >Makefile";
+    let by_npm = "echo '{}' >package.json; echo ok >state";
+    for (prepare, poison, file) in [
+        ("make -s prep", by_make, "Makefile"),
+        (
+            "'sh setup/prep.sh; npm run prep || true'",
+            by_npm,
+            "package.json",
+        ),
+    ] {
+        let repo = prepared_by(prepare);
+        let said = repo.evolve(&["validate"]).expect(0).stdout;
+        assert!(said.contains(&format!("protect: [\"{file}\"]")), "{said}");
+        repo.cycle(poison).expect(0);
+        assert_eq!(repo.newest()["result"], "improved", "{file}");
+        let named = format!("only `protect` would freeze: {file}");
+        let notes = repo.newest()["notes"].to_string();
+        assert!(notes.contains(&named), "{file}: {notes}");
+        let summary = repo.read(".agents/evolve/session-summary.md");
+        let named = format!("would freeze: {file}");
+        assert!(summary.contains(&named), "{file}: {summary}");
+    }
+}
+
 #[test]
 fn validate_proposes_what_to_protect() {
     let repo = repository();

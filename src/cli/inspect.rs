@@ -69,7 +69,11 @@ pub fn validate(global: &Global) -> Result<u8> {
             .map(|path| format!("\"{path}\""))
             .collect();
         global.say(&format!(
-            "hint: checks lean on {} without running it directly; to freeze it too, add under `evolve:`\n  protect: [{}]\n",
+            "hint: {} on {} without running it directly; to freeze it too, add under `evolve:`\n  protect: [{}]\n",
+            match goals.prepare {
+                Some(_) => "checks and `prepare` lean",
+                None => "checks lean",
+            },
             yardstick.leaned_on.join(", "),
             quoted.join(", ")
         ));

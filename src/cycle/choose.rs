@@ -18,7 +18,10 @@ pub fn load_goals(session: &Session, start: &Start) -> Result<Goals> {
     session
         .goals_file
         .refuse_uncommitted(&session.repo, &start.tree)?;
-    Ok(session.goals_file.load()?.0)
+    Ok(Goals {
+        prepare: session.options.provisions.prepare.clone(),
+        ..session.goals_file.load()?.0
+    })
 }
 
 /// Looks where the programs are that checks call. One that is found elsewhere than when the session first looked was put in

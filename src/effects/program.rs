@@ -56,10 +56,7 @@ pub fn called_by_checks(goals: &Goals, root: &Path) -> BTreeMap<String, String> 
     let Ok(path) = std::env::join_paths(folders) else {
         return BTreeMap::new();
     };
-    let programs = goals
-        .goals
-        .iter()
-        .flat_map(|goal| check::programs(&goal.check));
+    let programs = goals.commands().flat_map(check::programs);
     programs
         .filter_map(|program| {
             let place = which::which_in(&program, Some(&path), root).ok()?;

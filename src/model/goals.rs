@@ -49,6 +49,8 @@ pub struct Goals {
     pub settings: Settings,
     /// The goals in file order.
     pub goals: Vec<Goal>,
+    /// What makes a copy ready that checks run in: the file's, unless a flag says otherwise.
+    pub prepare: Option<String>,
     /// SHA-256 of the file's bytes, in hex.
     pub digest: String,
 }
@@ -57,6 +59,12 @@ impl Goals {
     /// Returns the goal called `id`.
     pub fn find(&self, id: &str) -> Option<&Goal> {
         self.goals.iter().find(|goal| goal.id == id)
+    }
+
+    /// Returns the commands that measuring runs: each check, and what makes copies ready, whose traces checks find.
+    pub fn commands(&self) -> impl Iterator<Item = &str> {
+        let checks = self.goals.iter().map(|goal| goal.check.as_str());
+        checks.chain(self.prepare.as_deref())
     }
 }
 

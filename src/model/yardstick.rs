@@ -124,7 +124,7 @@ pub struct Yardstick {
 }
 
 impl Yardstick {
-    /// Finds what the checks of `goals` run and lean on; `is_file` tells whether the repository has a file.
+    /// Finds what the checks of `goals`, and what prepares for them, run and lean on; `is_file` tells whether the repository has a file.
     pub fn of(goals: &Goals, is_file: &dyn Fn(&str) -> bool) -> Yardstick {
         let mut frozen = Vec::new();
         let mut leaned_on = Vec::new();
@@ -133,10 +133,10 @@ impl Yardstick {
         let mut instead = Vec::new();
         let mut patterns = Vec::new();
         let mut named = Vec::new();
-        for goal in &goals.goals {
-            frozen.extend(check::runs(&goal.check, is_file));
-            leaned_on.extend(check::leans_on(&goal.check, is_file));
-            let code = Code::of_check(&goal.check);
+        for command in goals.commands() {
+            frozen.extend(check::runs(command, is_file));
+            leaned_on.extend(check::leans_on(command, is_file));
+            let code = Code::of_check(command);
             fronts.extend(check::fronts(&code));
             used.extend(check::uses(&code, is_file));
             instead.extend(check::instead(&code, is_file));
@@ -243,8 +243,8 @@ impl Yardstick {
 
     /// Says whether a check leans on a changed or new file that nothing freezes.
     pub fn is_leaned_on(&self, goals: &Goals, path: &str) -> bool {
-        let is_steering = |goal: &Goal| check::is_steered_by(&goal.check, path);
-        let is_used = || goals.goals.iter().any(is_steering);
+        let is_steering = |command: &str| check::is_steered_by(command, path);
+        let is_used = || goals.commands().any(is_steering);
         let is_imported = |known: &String| match known.ends_with('/') {
             true => path.starts_with(known.as_str()),
             false => path == known,

@@ -91,6 +91,7 @@ fn read_file(
     let goals = read_list(file_name, fields.node("goals"), found, warnings);
     Some(Goals {
         mission,
+        prepare: settings.prepare.clone(),
         settings,
         goals,
         digest: String::new(),
