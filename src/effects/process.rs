@@ -57,6 +57,10 @@ const SWEEP_LIMIT: Duration = Duration::from_secs(20);
 const ANSWER: Duration = Duration::from_secs(5);
 /// How often in a row the supervising process may be found stopped, looked at and woken five times a second.
 const KEPT_STOPPED: u32 = 10;
+/// How often it is looked whether the supervising process is gone when it closed a job's socket without a word, and how long
+/// after one another: several times what a program takes to start on a busy machine.
+const LAST_LOOKS: u32 = 40;
+const LAST_LOOK: Duration = Duration::from_millis(5);
 /// Why a job whose socket was closed without a word was never started: its descriptors were lost on their way.
 const NOT_TAKEN: &str = "the supervising process had no file descriptor left for it";
 /// How much of the end of the output is kept in memory where nothing else asks for more.
@@ -353,8 +357,10 @@ impl Supervisor {
                     Some(Report::Ended(ending)) => return self.wind_up(task, output, ending).await,
                     Some(Report::Gone(left)) => return (Ending::Stopped, left),
                     Some(Report::Here) => {},
-                    None if task.link.is_hung_up() => return (Ending::Stopped, self.lose(&task.link)),
-                    None => return (Ending::NotStarted(NOT_TAKEN.to_owned()), Vec::new()),
+                    None => return match hangs_up(&task.link).await {
+                        true => (Ending::Stopped, self.lose(&task.link)),
+                        false => (Ending::NotStarted(NOT_TAKEN.to_owned()), Vec::new()),
+                    },
                 },
                 () = &mut deadline => break Ending::TimedOut,
                 () = &mut idle, if job.idle_timeout.is_some() => break Ending::Idle,
@@ -484,6 +490,18 @@ impl Shared {
             .lock()
             .expect("BUG: a holder of the lock panicked")
     }
+}
+
+/// Says whether a supervising process that closed a job's socket is gone: a child that it was about to start holds on to its
+/// end of the line for a moment.
+async fn hangs_up(link: &Link) -> bool {
+    for _ in 0..LAST_LOOKS {
+        if link.is_hung_up() {
+            return true;
+        }
+        tokio::time::sleep(LAST_LOOK).await;
+    }
+    link.is_hung_up()
 }
 
 fn is_hung_up(cause: &io::Error) -> bool {
