@@ -525,6 +525,25 @@ fn what_only_protection_could_freeze_is_kept_and_named() {
             "package.json",
             "{\"scripts\": {\"ok\": \"true\"}}\n",
         ),
+        ("the settings of npm", "npm run ok", ".npmrc", ""),
+        (
+            "a linter's settings further down",
+            "ruff check .",
+            "t/ruff.toml",
+            "",
+        ),
+        (
+            "what a makefile includes by a pattern",
+            "make ok",
+            "mk/new.mk",
+            "",
+        ),
+        (
+            "a module that code imports",
+            "python3 -c 'import t.g'",
+            "t/g.py",
+            "",
+        ),
         ("what a script sources", "sh run.sh", "lib", ""),
         (
             "what is sourced by what a script sources",
@@ -539,6 +558,9 @@ fn what_only_protection_could_freeze_is_kept_and_named() {
         let goals =
             format!("{goal}  - {{id: b, description: b, check: \"{check} || true\", weight: 1}}\n");
         repo.write("run.sh", ". ./lib\n");
+        if file == "mk/new.mk" {
+            repo.write("Makefile", "include mk/*.mk\nok:\n\ttrue\n");
+        }
         repo.write("lib", ". ./deeper.sh\n");
         repo.write("deeper.sh", "true\n");
         if !text.is_empty() {
@@ -559,13 +581,18 @@ fn what_only_protection_could_freeze_is_kept_and_named() {
             summary.contains(&format!("would freeze: {file}")),
             "{what}: {summary}"
         );
-        if !file.contains("deep/") {
+        if !file.contains("deep/") && file != "t/ruff.toml" {
             let said = repo.evolve(&["validate"]).expect(0).stdout;
             let proposed = said
                 .lines()
                 .find(|line| line.contains("protect: ["))
                 .unwrap_or_default();
-            assert!(proposed.contains(&format!("\"{file}\"")), "{what}: {said}");
+            let expected = match file {
+                "mk/new.mk" => "mk/*.mk",
+                file => file,
+            };
+            let expected = format!("\"{expected}\"");
+            assert!(proposed.contains(&expected), "{what}: {said}");
         }
         // Protected, the same is a move of the goalposts.
         let text = repo.read("GOALS.yaml");

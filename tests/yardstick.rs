@@ -589,6 +589,72 @@ fn what_prepare_leans_on_is_named_when_it_changes_and_proposed() {
 }
 
 #[test]
+fn what_a_check_runs_by_a_pattern_a_pipe_or_a_module_is_frozen() {
+    for (check, file) in [
+        ("for f in t/*.sh; do sh $f || exit 1; done", "t/g.sh"),
+        ("cat t/g.sh | sh", "t/g.sh"),
+        ("python3 -m t || true", "t/__main__.py"),
+    ] {
+        let repo = TestRepo::empty();
+        repo.write(file, "");
+        repo.commit_goals(&format!(
+            "  - {{id: a, description: a, check: test -e a, weight: 5}}\n  - {{id: b, description: b, check: \"{check}\", weight: 1}}\n"
+        ));
+        let said = repo.evolve(&["validate"]).expect(0).stdout;
+        let frozen = format!("frozen while a cycle runs: {file}\n");
+        assert!(said.contains(&frozen), "{check}: {said}");
+        repo.cycle(&format!("echo '# more' >>{file}; touch a"))
+            .expect(0);
+        let reason = format!("goalposts moved: {file} changed");
+        assert_eq!(repo.newest()["reason"], reason, "{check}");
+    }
+}
+
+#[test]
+fn what_reaches_a_shell_by_way_of_a_list_is_named_and_what_is_looked_at_is_not() {
+    for (check, file, proposed) in [
+        (
+            "find t -name g.sh -exec sh {} \\\\;",
+            "t/g.sh",
+            Some("t/**/g.sh"),
+        ),
+        ("for f in t/*.sh; do sh $f; done", "t/new.sh", None),
+        (
+            "cp t/g.sh $TMPDIR/g && sh $TMPDIR/g",
+            "t/g.sh",
+            Some("t/g.sh"),
+        ),
+        ("grep -qv TODO t/*.sh || true; wc -l t/g.sh", "", None),
+    ] {
+        let repo = TestRepo::empty();
+        repo.write("t/g.sh", "true\n");
+        repo.commit_goals(&format!(
+            "  - {{id: a, description: a, check: test -e a, weight: 5}}\n  - {{id: b, description: b, check: \"{check} || true\", weight: 1}}\n"
+        ));
+        let said = repo.evolve(&["validate"]).expect(0).stdout;
+        let line = said.lines().find(|line| line.contains("protect: ["));
+        match proposed {
+            Some(path) => assert!(
+                line.unwrap_or(&said).contains(&format!("\"{path}\"")),
+                "{said}"
+            ),
+            None => assert_eq!(line, None, "{check}"),
+        }
+        let changed = match file {
+            "" => "t/g.sh",
+            file => file,
+        };
+        repo.cycle(&format!("echo '# more' >>{changed}; touch a"))
+            .expect(0);
+        let record = repo.newest();
+        assert_eq!(record["result"], "improved", "{check}: {record:#}");
+        let notes = record["notes"].to_string();
+        let named = format!("only `protect` would freeze: {changed}");
+        assert_eq!(notes.contains(&named), !file.is_empty(), "{check}: {notes}");
+    }
+}
+
+#[test]
 fn validate_proposes_what_to_protect() {
     let repo = repository();
     let run = repo.evolve(&["validate"]).expect(0);

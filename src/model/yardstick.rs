@@ -4,11 +4,18 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use globset::{Glob, GlobSet, GlobSetBuilder};
+use globset::GlobSet;
 use serde::{Deserialize, Serialize};
 
 use crate::model::check::{self, Code, Front, Instead, Used};
 use crate::model::goals::{Goal, Goals};
+
+mod edit;
+mod tree;
+
+pub use edit::{GoalsEdit, compare_goals};
+pub use tree::Tree;
+use tree::{exact_set, expanded, glob_set};
 
 /// How the note begins that names what of a kept or undone change a check leans on.
 pub const LEANED_ON: &str = "changed what a check leans on and only `protect` would freeze";
@@ -58,43 +65,6 @@ pub fn taken_for_own(before: &[String], now: &[String]) -> Vec<String> {
         format!("{path} would be taken in place of Python's own module or the tool of that name")
     })
     .collect()
-}
-
-/// What a repository holds, for whoever looks for what checks run.
-pub struct Tree<'t> {
-    /// Says whether a path is a file.
-    pub is_file: &'t dyn Fn(&str) -> bool,
-    /// Returns the paths of the files right in a folder; empty is the root.
-    pub files_in: &'t dyn Fn(&str) -> Vec<String>,
-    /// Returns the text of a file.
-    pub read: &'t dyn Fn(&str) -> Option<String>,
-}
-
-impl Tree<'_> {
-    /// Returns the files that a pattern stands for, as a shell would take it; none if it has a star in a folder's name.
-    fn matching(&self, pattern: &str) -> Vec<String> {
-        let folder = pattern.rsplit_once('/').map_or("", |(folder, _)| folder);
-        if check::is_pattern(folder) {
-            return Vec::new();
-        }
-        let set = exact_set(&[pattern.to_owned()]);
-        let mut found = (self.files_in)(folder);
-        found.retain(|path| set.is_match(path));
-        found.sort();
-        found.truncate(MOST_SCRIPTS);
-        found
-    }
-
-    /// Says whether a pattern stands for something that `is_known` does not hold.
-    fn has_other(&self, pattern: &str, is_known: &dyn Fn(&str) -> bool) -> bool {
-        let parts = pattern
-            .split('/')
-            .take_while(|part| !check::is_pattern(part));
-        let folder = parts.collect::<Vec<_>>().join("/");
-        let set = exact_set(&[pattern.to_owned()]);
-        let mut found = (self.files_in)(&folder).into_iter();
-        found.any(|path| set.is_match(&path) && !is_known(&path))
-    }
 }
 
 /// The frozen part of a repository.
@@ -220,7 +190,10 @@ impl Yardstick {
         let is_known = |path: &str| self.is_frozen(path);
         let patterns = self.named.iter().filter(|path| check::is_pattern(path));
         let patterns = patterns.filter(|path| tree.has_other(path, &is_known));
-        let found = found.chain(literal).chain(patterns.cloned());
+        let patterns: Vec<String> = patterns.cloned().collect();
+        let proposed = exact_set(&patterns);
+        let found = found.chain(literal).filter(|path| !proposed.is_match(path));
+        let found = found.chain(patterns);
         let found = found.filter(|path| !self.is_frozen(path));
         let found: Vec<_> = found.collect();
         self.leaned_on.extend(found);
@@ -263,303 +236,5 @@ impl Yardstick {
     }
 }
 
-/// Returns what is used, with what a pattern stands for in its place.
-fn expanded(all: Vec<Used>, tree: &Tree) -> Vec<Used> {
-    let mut found = Vec::new();
-    for used in all {
-        if !check::is_pattern(&used.file) || (tree.is_file)(&used.file) {
-            found.push(used);
-            continue;
-        }
-        for file in tree.matching(&used.file) {
-            found.push(Used {
-                file,
-                ..used.clone()
-            });
-        }
-    }
-    found
-}
-
-/// Builds the set of what patterns stand for, and of nothing below it.
-fn exact_set(patterns: &[String]) -> GlobSet {
-    let mut set = GlobSetBuilder::new();
-    for pattern in patterns {
-        if let Ok(glob) = globset::GlobBuilder::new(pattern)
-            .literal_separator(true)
-            .build()
-        {
-            set.add(glob);
-        }
-    }
-    set.build().unwrap_or_else(|_| GlobSet::empty())
-}
-
-/// Builds the set of patterns; `*` stops at a slash, as in .gitignore. Patterns were validated when they were read.
-fn glob_set(patterns: &[String]) -> GlobSet {
-    let mut set = GlobSetBuilder::new();
-    for pattern in patterns {
-        if let Ok(glob) = globset::GlobBuilder::new(pattern)
-            .literal_separator(true)
-            .build()
-        {
-            set.add(glob);
-        }
-        // A folder's name protects what is below it.
-        if let Ok(glob) = Glob::new(&format!("{}/**", pattern.trim_end_matches('/'))) {
-            set.add(glob);
-        }
-    }
-    set.build().unwrap_or_else(|_| GlobSet::empty())
-}
-
-/// What an edit of the goals file amounts to.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct GoalsEdit {
-    /// What moved the goalposts, in words; empty if the edit is allowed.
-    pub moved: Vec<String>,
-    /// How many goals were added.
-    pub added: usize,
-}
-
-/// Compares the goals as loaded with an edited file. Allowed are new goals, a higher weight, a stricter threshold in the
-/// same direction, and another description, pillar or tags.
-pub fn compare_goals(loaded: &Goals, edited: &Goals) -> GoalsEdit {
-    let mut edit = GoalsEdit::default();
-    if loaded.settings != edited.settings {
-        edit.moved.push("the `evolve:` block changed".to_owned());
-    }
-    for goal in &loaded.goals {
-        match edited.find(&goal.id) {
-            None => edit.moved.push(format!("goal {} is gone", goal.id)),
-            Some(later) => edit.moved.extend(loosened(goal, later)),
-        }
-    }
-    edit.added = edited
-        .goals
-        .iter()
-        .filter(|goal| loaded.find(&goal.id).is_none())
-        .count();
-    edit
-}
-
-/// Says what of a goal became easier or simply other.
-fn loosened(goal: &Goal, later: &Goal) -> Vec<String> {
-    let mut what = Vec::new();
-    if goal.check != later.check {
-        what.push("check changed");
-    }
-    if later.weight < goal.weight {
-        what.push("weight lowered");
-    }
-    if (goal.kind, goal.alone) != (later.kind, later.alone)
-        || (goal.timeout, goal.retries) != (later.timeout, later.retries)
-    {
-        what.push("the way it is measured changed");
-    }
-    match (&goal.continuous, &later.continuous) {
-        (None, None) => {}
-        (Some(old), Some(new)) => {
-            let is_threshold_kept_or_stricter = match (old.threshold, new.threshold) {
-                (None, None) => true,
-                (Some(old_threshold), Some(new_threshold)) => {
-                    // The old threshold must be met by whatever just meets the new one.
-                    old_threshold == new_threshold
-                        || (old.direction.is_some() && old.is_met_by(new_threshold))
-                }
-                (None, Some(_)) | (Some(_), None) => false,
-            };
-            if !is_threshold_kept_or_stricter {
-                what.push("threshold loosened");
-            }
-            if old.direction != new.direction
-                || old.read != new.read
-                || new.tolerance > old.tolerance
-            {
-                what.push("the way its value is judged changed");
-            }
-        }
-        (None, Some(_)) | (Some(_), None) => what.push("the way its value is judged changed"),
-    }
-    what.into_iter()
-        .map(|words| format!("goal {}: {words}", goal.id))
-        .collect()
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::model::goals;
-
-    fn goals(text: &str) -> Goals {
-        let (goals, _) = goals::read_goals("GOALS.yaml", text.as_bytes()).expect("valid goals");
-        goals
-    }
-
-    /// One goal with these keys beside the mandatory ones, and a check that passes.
-    fn goal(keys: &str) -> Goals {
-        let mandatory = "id: a, description: d";
-        let check = if keys.contains("check:") {
-            ""
-        } else {
-            "check: 'true', "
-        };
-        let weight = if keys.contains("weight:") {
-            ""
-        } else {
-            "weight: 5, "
-        };
-        goals(&format!(
-            "goals:\n  - {{{mandatory}, {check}{weight}{keys}}}\n"
-        ))
-    }
-
-    fn moved(loaded: &Goals, edited: &Goals) -> String {
-        compare_goals(loaded, edited).moved.join("; ")
-    }
-
-    #[test]
-    fn frozen_is_what_checks_run_and_what_is_protected_and_nothing_else() {
-        let goals = goals(
-            "evolve: {protect: ['tests/**', lib]}\ngoals:\n  \
-             - {id: a, description: d, check: sh check.sh, weight: 5}\n  \
-             - {id: b, description: d, check: sh check.sh && make all && make -f tests/Makefile, weight: 5}\n",
-        );
-        let yardstick = Yardstick::of(&goals, &|path| {
-            ["check.sh", "Makefile", "tests/Makefile", "lib/x"].contains(&path)
-        });
-        assert_eq!(yardstick.frozen, ["check.sh", "tests/Makefile"]);
-        assert_eq!(
-            yardstick.leaned_on,
-            ["Makefile"],
-            "neither frozen nor protected"
-        );
-        for (path, is_frozen) in [
-            ("check.sh", true),
-            ("tests/new/x.rs", true),
-            ("lib/deep/x", true),
-            ("lib", true),
-            ("library/x", false),
-            ("Makefile", false),
-            ("src/main.rs", false),
-        ] {
-            assert_eq!(yardstick.is_frozen(path), is_frozen, "{path}");
-        }
-    }
-
-    #[test]
-    fn a_star_in_a_pattern_stops_at_a_slash() {
-        let goals = goals(
-            "evolve: {protect: ['*.toml']}\ngoals:\n  - {id: a, description: d, check: 'true', weight: 5}\n",
-        );
-        let yardstick = Yardstick::of(&goals, &|_| false);
-        assert!(yardstick.is_frozen("Cargo.toml"));
-        assert!(!yardstick.is_frozen("crates/Cargo.toml"));
-    }
-
-    #[test]
-    fn what_leaned_on_files_a_protected_pattern_covers_is_not_listed_again() {
-        let goals = goals(
-            "evolve: {protect: [Makefile]}\ngoals:\n  - {id: a, description: d, check: make, weight: 5}\n",
-        );
-        let yardstick = Yardstick::of(&goals, &|path| path == "Makefile");
-        assert_eq!(yardstick.leaned_on, Vec::<String>::new());
-    }
-
-    #[test]
-    fn goals_may_be_added_and_made_stricter_and_told_otherwise() {
-        let number = |keys: &str| goal(&format!("continuous: {{{keys}}}"));
-        let at_least = |number_: &str| {
-            number(&format!(
-                "metric: m, threshold: {number_}, direction: at-least, tolerance: 1"
-            ))
-        };
-        let at_most = |number_: &str| {
-            number(&format!(
-                "metric: m, threshold: {number_}, direction: at-most, tolerance: 1"
-            ))
-        };
-        let plain = goal("");
-        for (loaded, edited) in [
-            (plain.clone(), goal("weight: 9")),
-            (plain.clone(), goal("pillar: other, tags: [x]")),
-            (at_least("80"), at_least("80")),
-            (at_least("80"), at_least("81")),
-            (at_most("80"), at_most("79")),
-            (
-                at_least("80"),
-                number("metric: m, threshold: 80, direction: at-least, tolerance: 0"),
-            ),
-            (number("metric: m"), number("metric: m")),
-        ] {
-            assert_eq!(moved(&loaded, &edited), "");
-        }
-        let more = goals(
-            "goals:\n  - {id: a, description: d, check: 'true', weight: 5}\n  \
-             - {id: b, description: d, check: 'true', weight: 5}\n  \
-             - {id: c, description: d, check: 'true', weight: 5}\n",
-        );
-        let edit = compare_goals(&plain, &more);
-        assert_eq!((edit.moved, edit.added), (vec![], 2));
-        assert_eq!(compare_goals(&more, &more).added, 0);
-        assert_eq!(moved(&more, &plain), "goal b is gone; goal c is gone");
-    }
-
-    #[test]
-    fn each_way_to_loosen_a_goal_is_named() {
-        let number = |keys: &str| goal(&format!("continuous: {{metric: m, {keys}}}"));
-        let at_least = number("threshold: 80, direction: at-least, tolerance: 1");
-        let judged = "goal a: the way its value is judged changed";
-        let measured = "goal a: the way it is measured changed";
-        let loosened = "goal a: threshold loosened";
-        let block = goals(
-            "evolve: {jobs: 2}\ngoals:\n  - {id: a, description: d, check: 'true', weight: 5}\n",
-        );
-        for (loaded, edited, what) in [
-            (goal(""), goal("check: 'false'"), "goal a: check changed"),
-            (goal(""), goal("weight: 4"), "goal a: weight lowered"),
-            (goal(""), goal("alone: true"), measured),
-            (goal(""), goal("type: quality"), measured),
-            (goal(""), goal("timeout: 1s"), measured),
-            (goal(""), goal("retries: 9"), measured),
-            (goal(""), block, "the `evolve:` block changed"),
-            (
-                at_least.clone(),
-                number("threshold: 79, direction: at-least, tolerance: 1"),
-                loosened,
-            ),
-            (
-                number("threshold: 80, direction: at-most"),
-                number("threshold: 81, direction: at-most"),
-                loosened,
-            ),
-            (
-                // Without a direction no threshold is stricter than another.
-                number("threshold: 80"),
-                number("threshold: 81"),
-                loosened,
-            ),
-            (number("threshold: 80"), number(""), loosened),
-            (number(""), number("threshold: 80"), loosened),
-            (
-                at_least.clone(),
-                number("threshold: 80, direction: at-least, tolerance: 2"),
-                judged,
-            ),
-            (
-                at_least.clone(),
-                number("threshold: 80, direction: at-least, tolerance: 1, read: {regex: '(x)'}"),
-                judged,
-            ),
-            (
-                at_least.clone(),
-                number("threshold: 80, direction: at-most, tolerance: 1"),
-                judged,
-            ),
-            (at_least.clone(), goal(""), judged),
-            (goal(""), at_least, judged),
-        ] {
-            assert_eq!(moved(&loaded, &edited), what);
-        }
-    }
-}
+mod tests;

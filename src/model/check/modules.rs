@@ -155,7 +155,11 @@ pub fn imported(script: &str, text: &str) -> Vec<String> {
                     found.extend(at(&format!("{name}{end}")));
                 }
             } else if !name.starts_with(['/', '.']) && !name.starts_with("node:") {
-                found.extend(at(&format!("node_modules/{name}")).map(|path| path + "/"));
+                // Beside it, or beside a folder above it.
+                let levels = folder.split('/').count() + 1;
+                let above = (0..levels).map(|count| "../".repeat(count));
+                let paths = above.filter_map(|up| at(&format!("{up}node_modules/{name}")));
+                found.extend(paths.map(|path| path + "/"));
             }
         }
     }
@@ -342,6 +346,7 @@ mod tests {
             "s/a.js",
             "s/a/index.js",
             "s/node_modules/left-pad/",
+            "node_modules/left-pad/",
             "x.mjs",
         ] {
             assert!(found.contains(&path.to_owned()), "{path}: {found:?}");

@@ -18,11 +18,15 @@ pub fn named(code: &Code) -> Vec<String> {
         let words = words.chain(call.scripts().into_iter().filter(|word| is_pattern(word)));
         found.extend(words.filter_map(|word| call.path(&word)));
     }
-    if walked
-        .calls
-        .iter()
-        .any(|call| call.is_open(walked.computes))
-    {
+    let scripts = walked.calls.iter().flat_map(Call::scripts);
+    let tails = scripts.filter_map(|word| tail(&word).map(str::to_owned));
+    found.extend(tails.flat_map(|tail| [format!("**/{tail}"), tail]));
+    // Scripts have many a variable; in the text of a check itself, one that is run is looked at more closely.
+    let is_open = |call: &Call| match &code.script {
+        None => call.is_open(walked.computes),
+        Some(_) => call.is_open(false) && !call.scripts().iter().any(|word| tail(word).is_some()),
+    };
+    if walked.calls.iter().any(is_open) {
         found.extend(walked.handed_on.iter().flat_map(handed_on));
     }
     found.retain(|path| !path.contains(['$', '`']) && path != "**");
@@ -31,10 +35,20 @@ pub fn named(code: &Code) -> Vec<String> {
     found
 }
 
+/// Returns what is known of a path that begins with a folder nobody knows: `g.sh` of `$X/g.sh`.
+fn tail(word: &str) -> Option<&str> {
+    let (_, rest) = word.rsplit_once('$')?;
+    let rest = rest.strip_prefix('/')?.trim_start_matches('/');
+    (!rest.is_empty() && !rest.contains("..")).then_some(rest)
+}
+
 /// Says whether a path stands for several.
 pub fn is_pattern(path: &str) -> bool {
     path.contains(['*', '?', '['])
 }
+
+/// How many places and names of one search are followed.
+const MOST: usize = 64;
 
 /// Parts of the names of options whose value is a file that decides what a tool says.
 const DECIDING: &[&str] = &[
@@ -195,9 +209,9 @@ fn handed_on(call: &Call) -> Vec<String> {
 fn looked_for(call: &Call) -> Vec<String> {
     let is_name = |word: &str| matches!(word, "-name" | "-iname");
     let pairs = call.words.windows(2).filter(|pair| is_name(&pair[0]));
-    let names: Vec<&String> = pairs.map(|pair| &pair[1]).collect();
+    let names: Vec<&String> = pairs.map(|pair| &pair[1]).take(MOST).collect();
     let mut found = Vec::new();
-    for place in places(&call.words).iter().filter_map(|word| {
+    for place in places(&call.words).iter().take(MOST).filter_map(|word| {
         let is_here = matches!(word.trim_end_matches('/'), "." | "");
         match is_here {
             true => call.dir.clone(),
@@ -247,8 +261,9 @@ mod tests {
             ("cp t/g.sh /tmp/x && sh /tmp/x", "t/g.sh t/g.sh/**"),
             (
                 "sed s/a/b/ t/g.sh >$TMPDIR/x; sh $TMPDIR/x",
-                "s/a/b s/a/b/** t/g.sh t/g.sh/**",
+                "**/x s/a/b s/a/b/** t/g.sh t/g.sh/** x",
             ),
+            ("sh $ROOT/t/g.sh", "**/t/g.sh t/g.sh"),
             ("for f in $(ls t); do sh $f; done", "t t/**"),
             ("f=$(ls t | head -1); $f", "t t/**"),
             ("for f in t/*.sh; do sh $f; done", "t/*.sh"),

@@ -333,6 +333,16 @@ fn hostile_text_takes_no_time() {
         "D=$(dirname $0$D) ",
         "a: a b\n\t$0",
         "include $0\n",
+        "for f in a b $f; do sh $f$f; ",
+        "for f in a b; do sh -c '",
+        "f=$f/a$f; sh $f ",
+        "cat a | sh ",
+        "cat a | ",
+        "sh <<E\nsh x\nE\n",
+        "$(cat $(cat ",
+        "find a -name b -exec find c -exec sh {} ",
+        "python3 -m a.",
+        "node -e 'require(\"a\")'; ",
     ] {
         let text = unit.repeat(20_000);
         for file in ["s/c.sh", "Makefile", "package.json"] {
@@ -344,10 +354,13 @@ fn hostile_text_takes_no_time() {
             included(&used, &text);
             for code in code_in(&used, &text) {
                 uses(&code, &is_file);
+                named(&code);
+                runs_by_pattern(&code);
             }
         }
         runs(&text, &is_file);
         leans_on(&text, &is_file);
+        named(&Code::of_check(&text));
     }
     assert!(start.elapsed().as_secs() < 120, "{:?}", start.elapsed());
 }
@@ -357,16 +370,20 @@ proptest! {
     fn no_text_makes_it_panic(text in "\\PC{0,60}") {
         runs(&text, &|_| true);
         leans_on(&text, &|_| true);
+        named(&Code::of_check(&text));
     }
 
     #[test]
     fn no_shell_like_text_makes_it_panic(
-        text in "([ \n;&|(){}<>$`'\"\\\\!#=./-]|sh|-c|cd|make|-C|-f|env|timeout|find|-exec|E){0,40}"
+        text in "([ \n;&|(){}<>$`'\"\\\\!#=./*-]|sh|-c|-m|cd|make|-C|-f|env|timeout|find|-exec|E|f|for|in|do|read|cat|python3|xargs|\u{1}|\u{3}|\u{4}|\u{6}){0,40}"
     ) {
         for path in runs(&text, &|_| true) {
             prop_assert!(!path.starts_with('/') && !path.split('/').any(|part| part == ".."));
         }
         leans_on(&text, &|_| true);
+        for path in named(&Code::of_check(&text)) {
+            prop_assert!(!path.starts_with('/') && !path.split('/').any(|part| part == ".."));
+        }
     }
 }
 

@@ -8,6 +8,9 @@ use super::tasks::Code;
 /// How often code inside code (`sh -c "sh -c …"`) is looked into.
 const MAX_NESTING: usize = 8;
 
+/// How many words of what goes through a pipe are remembered.
+const MOST_PIPED: usize = 64;
+
 /// How often a command of a loop is taken with another value of its variable, in all.
 const MAX_TURNS: usize = 1024;
 
@@ -190,6 +193,7 @@ impl Walk {
                 Some(name) if shows(name) => all.extend(words.iter().skip(1).cloned()),
                 Some(_) | None => {}
             }
+            all.truncate(MOST_PIPED);
             self.piped = Some(all);
         }
     }

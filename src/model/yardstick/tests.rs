@@ -1,0 +1,246 @@
+use super::*;
+use crate::model::goals;
+
+fn goals(text: &str) -> Goals {
+    let (goals, _) = goals::read_goals("GOALS.yaml", text.as_bytes()).expect("valid goals");
+    goals
+}
+
+/// One goal with these keys beside the mandatory ones, and a check that passes.
+fn goal(keys: &str) -> Goals {
+    let mandatory = "id: a, description: d";
+    let check = if keys.contains("check:") {
+        ""
+    } else {
+        "check: 'true', "
+    };
+    let weight = if keys.contains("weight:") {
+        ""
+    } else {
+        "weight: 5, "
+    };
+    goals(&format!(
+        "goals:\n  - {{{mandatory}, {check}{weight}{keys}}}\n"
+    ))
+}
+
+fn moved(loaded: &Goals, edited: &Goals) -> String {
+    compare_goals(loaded, edited).moved.join("; ")
+}
+
+#[test]
+fn frozen_is_what_checks_run_and_what_is_protected_and_nothing_else() {
+    let goals = goals(
+        "evolve: {protect: ['tests/**', lib]}\ngoals:\n  \
+         - {id: a, description: d, check: sh check.sh, weight: 5}\n  \
+         - {id: b, description: d, check: sh check.sh && make all && make -f tests/Makefile, weight: 5}\n",
+    );
+    let yardstick = Yardstick::of(&goals, &|path| {
+        ["check.sh", "Makefile", "tests/Makefile", "lib/x"].contains(&path)
+    });
+    assert_eq!(yardstick.frozen, ["check.sh", "tests/Makefile"]);
+    assert_eq!(
+        yardstick.leaned_on,
+        ["Makefile"],
+        "neither frozen nor protected"
+    );
+    for (path, is_frozen) in [
+        ("check.sh", true),
+        ("tests/new/x.rs", true),
+        ("lib/deep/x", true),
+        ("lib", true),
+        ("library/x", false),
+        ("Makefile", false),
+        ("src/main.rs", false),
+    ] {
+        assert_eq!(yardstick.is_frozen(path), is_frozen, "{path}");
+    }
+}
+
+#[test]
+fn a_star_in_a_pattern_stops_at_a_slash() {
+    let goals = goals(
+        "evolve: {protect: ['*.toml']}\ngoals:\n  - {id: a, description: d, check: 'true', weight: 5}\n",
+    );
+    let yardstick = Yardstick::of(&goals, &|_| false);
+    assert!(yardstick.is_frozen("Cargo.toml"));
+    assert!(!yardstick.is_frozen("crates/Cargo.toml"));
+}
+
+#[test]
+fn what_leaned_on_files_a_protected_pattern_covers_is_not_listed_again() {
+    let goals = goals(
+        "evolve: {protect: [Makefile]}\ngoals:\n  - {id: a, description: d, check: make, weight: 5}\n",
+    );
+    let yardstick = Yardstick::of(&goals, &|path| path == "Makefile");
+    assert_eq!(yardstick.leaned_on, Vec::<String>::new());
+}
+
+/// The yardstick of one goal with this check, in a repository that has these files.
+fn of_files(check: &str, files: &[(&str, &str)]) -> Yardstick {
+    let goals = goals(&format!(
+        "goals:\n  - {{id: a, description: d, check: '{check}', weight: 5}}\n"
+    ));
+    let is_file = |path: &str| files.iter().any(|(file, _)| *file == path);
+    let folder = |path: &str| path.rsplit_once('/').map_or("", |(dir, _)| dir).to_owned();
+    let files_in = |dir: &str| {
+        let there = files.iter().filter(|(file, _)| folder(file) == dir);
+        there.map(|(file, _)| (*file).to_owned()).collect()
+    };
+    let read = |path: &str| {
+        let found = files.iter().find(|(file, _)| *file == path);
+        found.map(|(_, text)| (*text).to_owned())
+    };
+    Yardstick::of(&goals, &is_file).with_scripts(&Tree {
+        is_file: &is_file,
+        files_in: &files_in,
+        read: &read,
+    })
+}
+
+#[test]
+fn scripts_that_are_run_by_a_pattern_are_frozen_and_new_ones_are_named() {
+    let files = [
+        ("t/a.sh", ". t/lib"),
+        ("t/b.sh", ""),
+        ("t/lib", ""),
+        ("t/c.txt", ""),
+    ];
+    let check = "for f in t/*.sh; do sh $f || exit 1; done";
+    let yardstick = of_files(check, &files);
+    assert_eq!(yardstick.frozen, ["t/a.sh", "t/b.sh"]);
+    assert_eq!(yardstick.leaned_on, ["t/lib"]);
+    let named = |path: &str| yardstick.is_leaned_on(&goal(""), path);
+    assert!(named("t/new.sh") && named("t/lib"));
+    assert!(!named("t/c.txt") && !named("t/deep/new.sh") && !named("t/a.sh"));
+}
+
+#[test]
+fn what_a_check_or_its_script_hands_on_is_named_and_proposed_where_it_is_there() {
+    let files = [
+        ("run.sh", "ls cases/*.sh | xargs -n1 sh"),
+        ("cases/a.sh", ""),
+        ("t/g.sh", ""),
+        ("mk/a.mk", "check:\n\tsh deep.sh\n"),
+        ("deep.sh", ""),
+        ("Makefile", "include mk/*.mk\n"),
+        ("src/main.rs", ""),
+        ("index.js", ""),
+        ("m.js", ""),
+        ("package.json", "{\"main\": \"m\"}"),
+    ];
+    for (check, proposed, also_named) in [
+        (
+            "find t -name g.sh -exec sh {} +",
+            "t/**/g.sh",
+            "t/deep/g.sh",
+        ),
+        ("find none -name g.sh -exec sh {} +", "", "none/g.sh"),
+        ("sh run.sh", "cases/*.sh", "cases/b.sh"),
+        ("make check", "Makefile deep.sh mk/*.mk", "mk/b.mk"),
+        ("node .", "m.js package.json", "m.js"),
+        ("ruff check src/ && wc -l src/*.rs", "", "pyproject.toml"),
+    ] {
+        let yardstick = of_files(check, &files);
+        assert_eq!(yardstick.leaned_on.join(" "), proposed, "{check}");
+        let goals = goal(&format!("check: '{check}'"));
+        assert!(yardstick.is_leaned_on(&goals, also_named), "{check}");
+        assert!(!yardstick.is_leaned_on(&goals, "src/main.rs"), "{check}");
+    }
+}
+
+#[test]
+fn goals_may_be_added_and_made_stricter_and_told_otherwise() {
+    let number = |keys: &str| goal(&format!("continuous: {{{keys}}}"));
+    let at_least = |number_: &str| {
+        number(&format!(
+            "metric: m, threshold: {number_}, direction: at-least, tolerance: 1"
+        ))
+    };
+    let at_most = |number_: &str| {
+        number(&format!(
+            "metric: m, threshold: {number_}, direction: at-most, tolerance: 1"
+        ))
+    };
+    let plain = goal("");
+    for (loaded, edited) in [
+        (plain.clone(), goal("weight: 9")),
+        (plain.clone(), goal("pillar: other, tags: [x]")),
+        (at_least("80"), at_least("80")),
+        (at_least("80"), at_least("81")),
+        (at_most("80"), at_most("79")),
+        (
+            at_least("80"),
+            number("metric: m, threshold: 80, direction: at-least, tolerance: 0"),
+        ),
+        (number("metric: m"), number("metric: m")),
+    ] {
+        assert_eq!(moved(&loaded, &edited), "");
+    }
+    let more = goals(
+        "goals:\n  - {id: a, description: d, check: 'true', weight: 5}\n  \
+         - {id: b, description: d, check: 'true', weight: 5}\n  \
+         - {id: c, description: d, check: 'true', weight: 5}\n",
+    );
+    let edit = compare_goals(&plain, &more);
+    assert_eq!((edit.moved, edit.added), (vec![], 2));
+    assert_eq!(compare_goals(&more, &more).added, 0);
+    assert_eq!(moved(&more, &plain), "goal b is gone; goal c is gone");
+}
+
+#[test]
+fn each_way_to_loosen_a_goal_is_named() {
+    let number = |keys: &str| goal(&format!("continuous: {{metric: m, {keys}}}"));
+    let at_least = number("threshold: 80, direction: at-least, tolerance: 1");
+    let judged = "goal a: the way its value is judged changed";
+    let measured = "goal a: the way it is measured changed";
+    let loosened = "goal a: threshold loosened";
+    let block =
+        goals("evolve: {jobs: 2}\ngoals:\n  - {id: a, description: d, check: 'true', weight: 5}\n");
+    for (loaded, edited, what) in [
+        (goal(""), goal("check: 'false'"), "goal a: check changed"),
+        (goal(""), goal("weight: 4"), "goal a: weight lowered"),
+        (goal(""), goal("alone: true"), measured),
+        (goal(""), goal("type: quality"), measured),
+        (goal(""), goal("timeout: 1s"), measured),
+        (goal(""), goal("retries: 9"), measured),
+        (goal(""), block, "the `evolve:` block changed"),
+        (
+            at_least.clone(),
+            number("threshold: 79, direction: at-least, tolerance: 1"),
+            loosened,
+        ),
+        (
+            number("threshold: 80, direction: at-most"),
+            number("threshold: 81, direction: at-most"),
+            loosened,
+        ),
+        (
+            // Without a direction no threshold is stricter than another.
+            number("threshold: 80"),
+            number("threshold: 81"),
+            loosened,
+        ),
+        (number("threshold: 80"), number(""), loosened),
+        (number(""), number("threshold: 80"), loosened),
+        (
+            at_least.clone(),
+            number("threshold: 80, direction: at-least, tolerance: 2"),
+            judged,
+        ),
+        (
+            at_least.clone(),
+            number("threshold: 80, direction: at-least, tolerance: 1, read: {regex: '(x)'}"),
+            judged,
+        ),
+        (
+            at_least.clone(),
+            number("threshold: 80, direction: at-most, tolerance: 1"),
+            judged,
+        ),
+        (at_least.clone(), goal(""), judged),
+        (goal(""), at_least, judged),
+    ] {
+        assert_eq!(moved(&loaded, &edited), what);
+    }
+}
