@@ -352,6 +352,66 @@ fn a_report_from_before_the_check_fails_and_says_so() {
     assert_eq!(measured(&repo), wanted);
 }
 
+/// What an agent leaves with a time in the future would be newer than any check.
+#[test]
+fn a_report_dated_in_the_future_was_not_written_by_the_check_and_that_is_said() {
+    let fresh = format!("printf '{NO_FAILURE}' >mixed/new.xml");
+    let repo = TestRepo::with_goals(
+        &[
+            goal("json", "true", "{json: 'ahead/a.json#/a'}"),
+            goal(
+                "touched",
+                "chmod 600 ahead/b.json",
+                "{json: 'ahead/b.json#/a'}",
+            ),
+            goal(
+                "moved",
+                "mv ahead/c.json there.json",
+                "{json: 'there.json#/a'}",
+            ),
+            goal("junit", "true", "{junit: 'ahead/*.xml'}"),
+            goal("mixed", &fresh, "{junit: 'mixed/*.xml'}"),
+        ]
+        .concat(),
+    );
+    for name in ["a.json", "b.json", "c.json"] {
+        repo.write(&format!("ahead/{name}"), "{\"a\": 90}");
+        date_ahead(&repo, &format!("ahead/{name}"));
+    }
+    let failing = NO_FAILURE.replace("/></", "><failure/></testcase></");
+    for file in ["ahead/a.xml", "mixed/ahead.xml"] {
+        repo.write(file, &failing);
+        date_ahead(&repo, file);
+    }
+    repo.write("mixed/old.xml", &failing);
+    age(&repo, "mixed/old.xml");
+    let single = |file: &str| {
+        format!(
+            "no value: `{file}` is dated later than it was last changed, so the check did not write it"
+        )
+    };
+    let reasons = [
+        single("ahead/a.json"),
+        single("ahead/b.json"),
+        single("there.json"),
+        "no value: the check wrote nothing that matches `ahead/*.xml`: `ahead/a.xml` is dated later than it was last changed".to_owned(),
+    ];
+    let found = measured(&repo);
+    let failed = reasons.map(|reason| ("fail".to_owned(), Value::Null, reason));
+    assert_eq!(found[..4], failed);
+    let note = "`mixed/old.xml` is older than the check's start, `mixed/ahead.xml` is dated later than it was last changed and not counted";
+    let pass = ("pass".to_owned(), Value::from(0.0), note.to_owned());
+    assert_eq!(found[4], pass);
+}
+
+/// Dates a file an hour ahead.
+fn date_ahead(repo: &TestRepo, file: &str) {
+    let path = repo.path(file);
+    let hour = std::time::Duration::from_secs(3600);
+    let ahead = fs::metadata(&path).unwrap().modified().unwrap() + hour;
+    fs::File::open(path).unwrap().set_modified(ahead).unwrap();
+}
+
 /// Dates a file an hour back.
 fn age(repo: &TestRepo, file: &str) {
     let path = repo.path(file);

@@ -1,23 +1,24 @@
 //! Finds and reads the reports that a check wrote. What is older than the check's start is not read: a report left over from
-//! an earlier run is the commonest lie.
+//! an earlier run is the commonest lie. Nor is one with a time in the future, which would be newer than any check.
 
 use std::collections::HashSet;
-use std::fs;
+use std::fs::{self, Metadata};
 use std::io::{self, ErrorKind, Read};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use globset::GlobBuilder;
 
 use crate::effects::files;
-use crate::model::reading::{self, Report, Source};
+use crate::model::reading::{self, Report, Source, Written};
 use crate::model::text;
 
 /// The most bytes of all reports of one check.
 const BYTES: u64 = 32 << 20;
 /// The most entries of folders that are looked at for one glob.
 const ENTRIES: usize = 200_000;
-/// How many older reports are named.
+/// How many reports that do not count are named.
 const NAMED: usize = 3;
 
 /// The reports of a check.
@@ -32,11 +33,31 @@ pub struct Found {
 /// What a look at a file finds.
 enum Look {
     Missing,
-    Older,
+    /// Not written by this check, and why that is known.
+    Stale(Stale),
     Written(PathBuf),
 }
 
-/// Reads what `source` names below `root` and was written at or after `start`. The error says why there is nothing to read.
+/// Why a file is known not to be the check's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stale {
+    Older,
+    Ahead,
+}
+
+impl Stale {
+    /// Says it of so many files.
+    fn words(self, count: usize) -> String {
+        match (self, count) {
+            (Stale::Older, 1) => "is older than the check's start".to_owned(),
+            (Stale::Older, _) => "are older than the check's start".to_owned(),
+            (Stale::Ahead, 1) => "is dated later than it was last changed".to_owned(),
+            (Stale::Ahead, _) => "are dated later than they were last changed".to_owned(),
+        }
+    }
+}
+
+/// Reads what `source` names below `root` and was written since `start`. The error says why there is nothing to read.
 pub fn read(root: &Path, source: &Source<'_>, start: SystemTime) -> Result<Found, String> {
     match source {
         Source::Output => Ok(Found::default()),
@@ -46,11 +67,11 @@ pub fn read(root: &Path, source: &Source<'_>, start: SystemTime) -> Result<Found
 }
 
 fn read_first(root: &Path, paths: &[PathBuf], start: SystemTime) -> Result<Found, String> {
-    let mut older = None;
+    let mut stale = None;
     for path in paths {
         match look_at(root, path, start)? {
             Look::Missing => {}
-            Look::Older => older = older.or(Some(path)),
+            Look::Stale(why) => stale = stale.or(Some((path, why))),
             Look::Written(real) => {
                 let report = read_report(path, &real, &mut 0)?;
                 return Ok(Found {
@@ -61,27 +82,28 @@ fn read_first(root: &Path, paths: &[PathBuf], start: SystemTime) -> Result<Found
         }
     }
     let missing = paths.first().map(|path| quoted(path)).unwrap_or_default();
-    Err(match older {
-        Some(path) => format!(
-            "{} is older than the check's start, so the check did not write it",
-            quoted(path)
+    Err(match stale {
+        Some((path, why)) => format!(
+            "{} {}, so the check did not write it",
+            quoted(path),
+            why.words(1)
         ),
         None => format!("{missing} is missing"),
     })
 }
 
-/// Reads all files that match. Older ones beside those that the check wrote do not count, and that is said: they may be
-/// the reports of tests that are gone.
+/// Reads all files that match. Others beside those that the check wrote do not count, and that is said: they may be the
+/// reports of tests that are gone.
 fn read_matching(root: &Path, glob: &str, start: SystemTime) -> Result<Found, String> {
     let mut found = Found::default();
-    let mut older = Vec::new();
+    let mut stale = Vec::new();
     let mut seen = HashSet::new();
     let mut bytes = 0;
     let paths = matching(root, glob)?;
     for path in &paths {
         match look_at(root, path, start)? {
             Look::Missing => {}
-            Look::Older => older.push(quoted(path)),
+            Look::Stale(why) => stale.push((quoted(path), why)),
             // One that is also reached by a link, such as `latest.xml`, counts once.
             Look::Written(real) => {
                 if !seen.contains(&real) {
@@ -91,16 +113,14 @@ fn read_matching(root: &Path, glob: &str, start: SystemTime) -> Result<Found, St
             }
         }
     }
-    let what = match &older[..] {
+    let what: Vec<_> = [Stale::Older, Stale::Ahead]
+        .into_iter()
+        .filter_map(|why| named(&stale, why))
+        .collect();
+    let what = match &what[..] {
         [] if found.reports.is_empty() => return Err(format!("no file matches `{glob}`")),
         [] => return Ok(found),
-        [only] => format!("{only} is older than the check's start"),
-        several => format!(
-            "{} are older than the check's start ({}{})",
-            text::count(several.len(), "report"),
-            several[..several.len().min(NAMED)].join(", "),
-            if several.len() > NAMED { ", …" } else { "" }
-        ),
+        what => what.join(", "),
     };
     if found.reports.is_empty() {
         return Err(format!(
@@ -109,6 +129,23 @@ fn read_matching(root: &Path, glob: &str, start: SystemTime) -> Result<Found, St
     }
     found.note = Some(format!("{what} and not counted"));
     Ok(found)
+}
+
+/// Names the files that are stale for one reason; none if there are none.
+fn named(stale: &[(String, Stale)], why: Stale) -> Option<String> {
+    let files = stale.iter().filter(|(_, its)| *its == why);
+    let files: Vec<_> = files.map(|(file, _)| file.as_str()).collect();
+    let words = why.words(files.len());
+    Some(match &files[..] {
+        [] => return None,
+        [only] => format!("{only} {words}"),
+        several => format!(
+            "{} {words} ({}{})",
+            text::count(several.len(), "report"),
+            several[..several.len().min(NAMED)].join(", "),
+            if several.len() > NAMED { ", …" } else { "" }
+        ),
+    })
 }
 
 /// Looks at one file, following links inside the repository only.
@@ -120,11 +157,20 @@ fn look_at(root: &Path, path: &Path, start: SystemTime) -> Result<Look, String> 
     if !meta.is_file() {
         return Err(format!("{} is no plain file", quoted(path)));
     }
-    let written = meta.modified().map_err(|cause| unreadable(path, &cause))?;
-    Ok(match reading::is_written_since(written, start) {
-        true => Look::Written(real),
-        false => Look::Older,
+    let modified = meta.modified().map_err(|cause| unreadable(path, &cause))?;
+    let changed = last_change(&meta).unwrap_or(modified);
+    Ok(match reading::written(modified, changed, start) {
+        Written::Since => Look::Written(real),
+        Written::Before => Look::Stale(Stale::Older),
+        Written::Ahead => Look::Stale(Stale::Ahead),
     })
+}
+
+/// Returns the time of the last change of state; none where the file system does not keep it.
+fn last_change(meta: &Metadata) -> Option<SystemTime> {
+    let seconds = u64::try_from(meta.ctime()).ok().filter(|it| *it > 0)?;
+    let nanos = u32::try_from(meta.ctime_nsec()).unwrap_or(0);
+    SystemTime::UNIX_EPOCH.checked_add(Duration::new(seconds, nanos))
 }
 
 /// Returns where a path leads to, none if it leads nowhere.

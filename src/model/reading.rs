@@ -15,7 +15,7 @@ pub mod sarif;
 mod xml;
 
 use std::path::PathBuf;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use crate::model::{mask, text};
 
@@ -137,13 +137,46 @@ impl Report {
     }
 }
 
-/// Says whether a file was written at or after `start`. A file system may keep whole seconds only.
-pub fn is_written_since(written: SystemTime, start: SystemTime) -> bool {
+/// How far a file's time may be ahead of its last change: file systems round.
+const SLACK: Duration = Duration::from_secs(2);
+
+/// What the times of a file say of a check that may have written it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Written {
+    /// It was written since the check's start.
+    Since,
+    /// It is older.
+    Before,
+    /// Its time was set, to one ahead of the clock.
+    Ahead,
+}
+
+/// Says what a file's times prove of a check that started at `start`. A file system may keep whole seconds only.
+///
+/// Anybody can set the time of the last write (`modified`): tools that copy, unpack or restore from a cache set an earlier one,
+/// so that an early time proves that the content is not new, but a late one proves nothing. The time of the last change of
+/// state (`changed`, `ctime`) is set by the kernel alone, by each write and also by a new mode or name: an early one proves that
+/// the check did not touch the file at all, a late one not that it wrote. So both have to be late; and as each is read from the
+/// same clock, which need not be this machine's, a last write after the last change was set ahead by hand.
+pub fn written(modified: SystemTime, changed: SystemTime, start: SystemTime) -> Written {
+    if !is_since(modified, start) {
+        return Written::Before;
+    }
+    if modified > changed + SLACK {
+        return Written::Ahead;
+    }
+    match is_since(changed, start) {
+        true => Written::Since,
+        false => Written::Before,
+    }
+}
+
+fn is_since(time: SystemTime, start: SystemTime) -> bool {
     let since_epoch = |time: SystemTime| time.duration_since(UNIX_EPOCH).unwrap_or_default();
-    let (written, start) = (since_epoch(written), since_epoch(start));
-    match written.subsec_nanos() {
-        0 => written.as_secs() >= start.as_secs(),
-        _ => written >= start,
+    let (time, start) = (since_epoch(time), since_epoch(start));
+    match time.subsec_nanos() {
+        0 => time.as_secs() >= start.as_secs(),
+        _ => time >= start,
     }
 }
 

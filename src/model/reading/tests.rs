@@ -137,7 +137,7 @@ fn why_a_report_cannot_be_read_is_the_reason() {
 #[test]
 fn a_file_is_of_this_run_if_it_is_as_young_as_the_check_by_the_clock_that_dated_it() {
     let at = |seconds, nanoseconds| UNIX_EPOCH + std::time::Duration::new(seconds, nanoseconds);
-    for (written, start, is_written) in [
+    for (time, start, is_written) in [
         (at(5, 100), at(5, 100), true),
         (at(5, 99), at(5, 100), false),
         (at(6, 1), at(5, 100), true),
@@ -150,8 +150,30 @@ fn a_file_is_of_this_run_if_it_is_as_young_as_the_check_by_the_clock_that_dated_
             false,
         ),
     ] {
-        let found = is_written_since(written, start);
-        assert_eq!(found, is_written, "{written:?} {start:?}");
+        let found = written(time, time, start);
+        assert_eq!(found == Written::Since, is_written, "{time:?} {start:?}");
+    }
+}
+
+#[test]
+fn a_file_is_of_this_run_only_if_it_was_both_written_and_changed_since() {
+    let at = |seconds| UNIX_EPOCH + std::time::Duration::new(seconds, 1);
+    for (modified, changed, expected) in [
+        (50, 50, Written::Since),
+        // Another name or mode since.
+        (50, 60, Written::Since),
+        // Copied, unpacked or restored with its time.
+        (30, 60, Written::Before),
+        (30, 30, Written::Before),
+        // Set ahead before the check, by far or by as little as a file system rounds.
+        (90, 30, Written::Ahead),
+        (41, 39, Written::Before),
+        // Set ahead, and renamed by the check.
+        (90, 60, Written::Ahead),
+        (52, 50, Written::Since),
+    ] {
+        let found = written(at(modified), at(changed), at(40));
+        assert_eq!(found, expected, "{modified} {changed}");
     }
 }
 
