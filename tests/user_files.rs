@@ -285,6 +285,31 @@ fn taking_a_file_of_the_users_into_a_commit_is_undone_and_named() {
             "touch a; rm -r own; ln -s src own",
             "own",
         ),
+        (
+            "taken out in the next commit",
+            "git add -f notes; git commit -qm w; git rm -q --cached notes; touch a; git add a; git commit -qm x",
+            "notes",
+        ),
+        (
+            "taken out, and that left uncommitted",
+            "touch a; git add -f notes a; git commit -qm w; git rm -q --cached notes",
+            "notes",
+        ),
+        (
+            "an ignored one, taken out in the next commit",
+            "touch a; git add -f x.log a; git commit -qm w; git rm -q --cached x.log; git commit -qm x",
+            "x.log",
+        ),
+        (
+            "taken out on a branch that was merged",
+            "git checkout -qb side; git add -f notes; git commit -qm w; git rm -q --cached notes; git commit -qm x; git checkout -q -; touch a; git add a; git commit -qm a; git merge -q --no-ff -m m side",
+            "notes",
+        ),
+        (
+            "brought by a merge alone",
+            "git checkout -qb side; touch c; git add c; git commit -qm c; git checkout -q -; touch a; git add a; git commit -qm a; git merge -q --no-ff --no-commit side; git add -f notes; git commit -qm m; git rm -q --cached notes; git commit -qm x",
+            "notes",
+        ),
     ];
     for (what, script, named) in table {
         let repo = repository();

@@ -1,5 +1,7 @@
 //! Commits: how one goes on from another, and making new ones.
 
+use std::collections::BTreeSet;
+
 use git2::{ObjectType, Signature, Sort};
 
 use super::failure::{broken, oid, refused};
@@ -53,6 +55,45 @@ impl Repo {
             });
         }
         Ok(commits)
+    }
+
+    /// Returns the paths wanted that any commit of `tip` brought which `start` does not have, be it a merge or one that a later
+    /// commit took back: a history that is published is published whole. Of one commit nothing is returned: its tree tells.
+    pub fn brought_since(
+        &self,
+        start: &str,
+        tip: &str,
+        is_wanted: impl Fn(&[u8]) -> bool,
+    ) -> Result<BTreeSet<Vec<u8>>> {
+        let what = "list commits";
+        let mut walk = self.inner.revwalk().map_err(broken(what))?;
+        walk.push(oid(tip)?).map_err(broken(what))?;
+        walk.hide(oid(start)?).map_err(broken(what))?;
+        let ids: Vec<_> = walk.collect::<Result<_, _>>().map_err(broken(what))?;
+        let mut brought = BTreeSet::new();
+        if ids.len() < 2 {
+            return Ok(brought);
+        }
+        for id in ids {
+            let commit = self.inner.find_commit(id).map_err(broken(what))?;
+            let before: Vec<_> = commit.parents().map(|it| Some(it.tree_id())).collect();
+            let before = if before.is_empty() {
+                vec![None]
+            } else {
+                before
+            };
+            for tree in before {
+                let mut found = Vec::new();
+                match self.compare(&mut found, &[], (tree, Some(commit.tree_id()))) {
+                    // What was fetched may lie elsewhere; what was made here is here.
+                    Err(_) if self.is_partial() => continue,
+                    compared => compared?,
+                }
+                let new = found.into_iter().filter(|it| it.old.is_none());
+                brought.extend(new.map(|it| it.path).filter(|path| is_wanted(path)));
+            }
+        }
+        Ok(brought)
     }
 
     /// Stores a commit without moving any ref. Its message may hold words of others: what a terminal would act on is left

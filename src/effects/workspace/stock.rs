@@ -100,6 +100,7 @@ impl Workspace<'_> {
         let in_commits = (&gone[..], &tip_tree[..]);
         let removed = self.clear_hollow(start, cleared.folders, in_commits)?;
         left.notes.extend(removed);
+        self.note_taken_meanwhile(start, &tip, &mut change)?;
         change.taken.extend(self.taken_in_submodules(start)?);
         // A file that became a link or the reverse is listed as gone and as new.
         files.dedup();
@@ -116,6 +117,19 @@ impl Workspace<'_> {
             notes: left.notes,
             place: Some(self.place(start)?),
         })
+    }
+
+    /// Adds files of the user's that one commit of the agent's took and a later one took out again: their bytes would be
+    /// published with the branch.
+    fn note_taken_meanwhile(&self, start: &Start, tip: &str, change: &mut Change) -> Result<()> {
+        let is_users = |path: &[u8]| !is_ledger_path(path) && start.kept.was_there(path);
+        for path in self.repo.brought_since(&start.commit, tip, is_users)? {
+            let shown = String::from_utf8_lossy(&path).into_owned();
+            if !change.taken.contains(&shown) {
+                change.taken.push(shown);
+            }
+        }
+        Ok(())
     }
 
     /// Returns what was done to the branch and to HEAD while the agent ran that cannot be told to be the agent's. Nobody but
