@@ -8,7 +8,7 @@ use globset::GlobSet;
 use serde::{Deserialize, Serialize};
 
 use crate::model::check::{self, Code, Front, Instead, Used};
-use crate::model::goals::{Goal, Goals};
+use crate::model::goals::Goals;
 
 mod edit;
 mod tree;
