@@ -105,6 +105,7 @@ pub mod effects {
     pub mod slot;
     pub mod stop;
     pub mod sweep;
+    pub mod watch;
     pub mod workspace;
 }
 

@@ -49,4 +49,5 @@ mod undo;
 mod unheld;
 mod user_files;
 mod verdict;
+mod while_measured;
 mod yardstick;

@@ -4,8 +4,9 @@
 mod second;
 mod stock;
 mod uncopied;
+mod watched;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::PathBuf;
 
@@ -58,6 +59,8 @@ pub struct Attempt<'a> {
     stock: Option<Stock>,
     /// The second snapshot, or why there is none.
     pub after: Result<Snapshot, String>,
+    /// The files that checks run and that were changed while the goals were measured.
+    swapped: BTreeSet<String>,
     /// What cut the cycle short.
     pub cut: Option<Cut>,
 }
@@ -79,6 +82,7 @@ impl<'a> Attempt<'a> {
             run: None,
             stock: None,
             after: Err("not reached".to_owned()),
+            swapped: BTreeSet::new(),
             cut: None,
         }
     }

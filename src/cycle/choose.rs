@@ -1,6 +1,7 @@
 //! The first half of a cycle: load the goals, measure, choose what to work on.
 
 use crate::cycle::{lack, sweep};
+use crate::effects::watch::Watch;
 use crate::effects::workspace::Start;
 use crate::effects::{clock, exchanged, program};
 use crate::error::{Error, Result};
@@ -80,7 +81,10 @@ pub async fn measure_first(
             ..carried.snapshot
         },
         None => {
-            let mut snapshot = measure_all(session, progress, (start, goals), "before").await?;
+            let mut snapshot = {
+                let place = (start, goals);
+                measure_all(session, progress, place, ("before", &mut Watch::default())).await?
+            };
             if let Some(earlier) = &progress.newest {
                 snapshot.tolerate(earlier, goals);
             }
@@ -119,12 +123,13 @@ pub async fn measure_all(
     session: &Session,
     progress: &Progress,
     (start, goals): (&Start, &Goals),
-    purpose: &'static str,
+    (purpose, watch): (&'static str, &mut Watch),
 ) -> Result<Snapshot, Cut> {
     let all: Vec<_> = goals.goals.iter().collect();
     let expected = progress.expected_durations();
+    let chosen = (&all[..], &expected);
     let measurements = session
-        .measure(goals, &all, &expected, (start.cycle, purpose))
+        .measure_watched(goals, chosen, (start.cycle, purpose), watch)
         .await?;
     Ok(Snapshot::new(
         Some(start.cycle),

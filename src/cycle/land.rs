@@ -211,13 +211,14 @@ fn join(
 async fn judge_again(
     session: &Session,
     progress: &mut Progress,
-    (start, stock): (&Start, &Stock),
+    (start, stock): (&Start, &mut Stock),
     (attempt, others): (&mut Attempt<'_>, &str),
 ) -> Result<Verdict, Cut> {
     session
         .events
         .note("somebody else committed meanwhile: measured again together with that");
     attempt.measure_again(session, progress, start).await;
+    attempt.look_at_watched(session, start, stock)?;
     let verdict = gate::judge(&attempt.evidence(&stock.change));
     if verdict.newly_failing.is_empty() || attempt.cut.is_some() {
         return Ok(verdict);

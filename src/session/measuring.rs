@@ -6,6 +6,7 @@ use super::{Cut, Session};
 use crate::effects::measure::Measurer;
 use crate::effects::sandbox::{Fence, Ground, Inmate};
 use crate::effects::slot::{Ignored, Preparation, Prepared, Slot};
+use crate::effects::watch::Watch;
 use crate::error::Error;
 use crate::event::Event;
 use crate::model::goals::{Goal, Goals, Where};
@@ -18,7 +19,20 @@ impl Session {
         goals: &Goals,
         chosen: &[&Goal],
         expected: &HashMap<String, f64>,
+        purpose: (u64, &'static str),
+    ) -> Result<Vec<Measurement>, Cut> {
+        let unwatched = &mut Watch::default();
+        self.measure_watched(goals, (chosen, expected), purpose, unwatched)
+            .await
+    }
+
+    /// Measures goals like that; `watch` learns what checks did to its files, where they ran.
+    pub async fn measure_watched(
+        &self,
+        goals: &Goals,
+        (chosen, expected): (&[&Goal], &HashMap<String, f64>),
         (cycle, purpose): (u64, &'static str),
+        watch: &mut Watch,
     ) -> Result<Vec<Measurement>, Cut> {
         self.events.send(Event::MeasureStarted {
             checks: chosen.len(),
@@ -26,6 +40,7 @@ impl Session {
         });
         let logs = self.logs().join(format!("{cycle}-{purpose}"));
         let measurer = self.measurer_in_place(goals.settings.measure).await?;
+        let before = watch.look(&measurer.root);
         let measured = measurer.measure(goals, chosen, expected, Some(&logs));
         let measured = measured.await?;
         if !measurer.root.exists() {
@@ -36,6 +51,7 @@ impl Session {
                     .into(),
             );
         }
+        watch.compare(&measurer.root, &before);
         for measurement in &measured {
             // Nothing was learned of the goal where the machine had nothing left to run its check.
             let words = measurement.reason.as_deref().unwrap_or_default();

@@ -2,6 +2,7 @@
 
 use super::Attempt;
 use crate::cycle::choose;
+use crate::effects::watch::Watch;
 use crate::effects::workspace::Start;
 use crate::model::ledger as names;
 use crate::model::snapshot::{self, CheckResult, Snapshot};
@@ -15,7 +16,9 @@ impl Attempt<'_> {
         progress: &mut Progress,
         start: &Start,
     ) -> Result<(), Cut> {
-        let after = match self.measure_second(session, progress, start).await {
+        let mut watch = Watch::over(self.to_watch(session, start));
+        let second = self.measure_second(session, progress, (start, &mut watch));
+        let after = match second.await {
             Ok(after) => after,
             // The change itself may be what cannot be made ready.
             Err(Cut::Unprepared(why)) => {
@@ -24,6 +27,7 @@ impl Attempt<'_> {
             }
             Err(cut) => return Err(cut),
         };
+        self.swapped.extend(watch.changed().cloned());
         progress
             .ledger
             .write_snapshot(&names::post_snapshot(start.cycle), &after)?;
@@ -72,14 +76,16 @@ impl Attempt<'_> {
         &self,
         session: &Session,
         progress: &Progress,
-        start: &Start,
+        (start, watch): (&Start, &mut Watch),
     ) -> Result<Snapshot, Cut> {
+        let place = (start, self.goals);
         let mut after =
-            choose::measure_all(session, progress, (start, self.goals), "after").await?;
+            choose::measure_all(session, progress, place, ("after", &mut *watch)).await?;
         after.tolerate(self.before, self.goals);
         session.tell_measured(&after, "after");
         for id in snapshot::newly_failing(self.before, &after) {
-            self.confirm(session, start, &mut after, &id).await?;
+            self.confirm(session, (start, watch), &mut after, &id)
+                .await?;
         }
         Ok(after)
     }
@@ -89,7 +95,7 @@ impl Attempt<'_> {
     async fn confirm(
         &self,
         session: &Session,
-        start: &Start,
+        (start, watch): (&Start, &mut Watch),
         after: &mut Snapshot,
         id: &str,
     ) -> Result<(), Cut> {
@@ -98,11 +104,11 @@ impl Attempt<'_> {
         };
         for attempt in 0..goal.retries {
             let again = session
-                .measure(
+                .measure_watched(
                     self.goals,
-                    &[goal],
-                    &Default::default(),
+                    (&[goal], &Default::default()),
                     (start.cycle, "confirm"),
+                    watch,
                 )
                 .await?;
             for mut measurement in again {

@@ -96,11 +96,16 @@ impl Attempt<'_> {
     ) -> Result<()> {
         let is_theirs = !stock.change.by_others.is_empty();
         // A git directory that is gone is refused when the cycle is settled.
-        if is_theirs || session.isolation.is_some() || !session.has_git_dir() {
+        if is_theirs || !session.has_git_dir() {
             return Ok(());
         }
+        if session.isolation.is_some() {
+            return self.look_at_watched(session, start, stock);
+        }
         let moved = session.workspace().moved_since(start, stock)?;
-        if !moved.is_empty() {
+        if moved.is_empty() {
+            self.look_at_watched(session, start, stock)?;
+        } else {
             stock.change.by_others = moved;
             stock.change.suspect = Suspect::Check;
             self.after = Err("not measured".to_owned());

@@ -15,9 +15,19 @@ impl Workspace<'_> {
     /// Makes tracked files and the index what HEAD has; what the files had become goes to the quarantine, because it may be
     /// somebody's work. Returns the paths, for people. Folders of submodules stay as they are.
     pub fn put_back_tracked(&self, quarantine: &mut Quarantine) -> Result<Vec<String>> {
+        self.put_back_those(&|_| true, quarantine)
+    }
+
+    /// Does the same with those of the changed files that are `meant`.
+    pub fn put_back_those(
+        &self,
+        meant: &dyn Fn(&[u8]) -> bool,
+        quarantine: &mut Quarantine,
+    ) -> Result<Vec<String>> {
         let repo = self.repo;
         pipes::clear(&repo.root, &mut |_| {}, quarantine)?;
-        let dirty = self.state()?;
+        let mut dirty = self.state()?;
+        dirty.dirty.retain(|path| meant(path));
         let mut paths = Vec::new();
         for path in &dirty.dirty {
             let file = repo.root.join(OsStr::from_bytes(path));

@@ -7,8 +7,8 @@ use std::os::unix::ffi::OsStrExt;
 
 use super::strays::Left;
 use super::{Place, Start, Stock, Workspace, some_of};
-use crate::effects::files;
 use crate::effects::repo::Head;
+use crate::effects::watch;
 use crate::error::{Error, Result};
 use crate::model::exact;
 use crate::model::gate::{Change, Suspect};
@@ -302,11 +302,7 @@ impl Workspace<'_> {
 
     /// Returns the digest of a file's bytes as they are on disk, behind a link too; none if there is no plain file.
     pub fn fingerprint(&self, file: &str) -> Option<String> {
-        let path = self.repo.root.join(file);
-        // Reading a pipe would wait for ever.
-        fs::metadata(&path).ok().filter(fs::Metadata::is_file)?;
-        let bytes = files::read(&path).ok()?;
-        Some(crate::model::digest::full(&bytes))
+        watch::digest_of(&self.repo.root.join(file))
     }
 
     /// Says whether a path of the working tree is a plain file, or a link to one.

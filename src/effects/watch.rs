@@ -1,0 +1,90 @@
+//! Watches the files that checks run, while checks run: these call what an agent wrote, and that may change what judges it.
+
+use std::collections::BTreeSet;
+use std::fs::{self, Metadata};
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use crate::effects::files;
+use crate::model::digest;
+
+/// Files that are looked at before checks run and after.
+#[derive(Debug, Default)]
+pub struct Watch {
+    /// Paths from the root of the tree in which the checks run.
+    files: Vec<String>,
+    changed: BTreeSet<String>,
+}
+
+/// What a file was like before checks ran.
+#[derive(Debug)]
+pub struct Look {
+    stats: [Option<Stat>; 2],
+    digest: Option<String>,
+}
+
+/// What nobody can set: a file's number, and when something was last done to it, in seconds and nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Stat {
+    inode: u64,
+    changed: (i64, i64),
+}
+
+impl Stat {
+    fn of(meta: &Metadata) -> Stat {
+        Stat {
+            inode: meta.ino(),
+            changed: (meta.ctime(), meta.ctime_nsec()),
+        }
+    }
+
+    /// Of what is at a path, and of what that leads to.
+    fn both(path: &Path) -> [Option<Stat>; 2] {
+        let stats = [fs::symlink_metadata(path), fs::metadata(path)];
+        stats.map(|meta| meta.ok().as_ref().map(Stat::of))
+    }
+}
+
+impl Watch {
+    /// Watches these files.
+    pub fn over(files: Vec<String>) -> Watch {
+        Watch {
+            files,
+            ..Watch::default()
+        }
+    }
+
+    /// Looks at the files in a tree, right before checks run there.
+    pub fn look(&self, root: &Path) -> Vec<Look> {
+        let look = |file: &String| {
+            let path = root.join(file);
+            Look {
+                stats: Stat::both(&path),
+                digest: digest_of(&path),
+            }
+        };
+        self.files.iter().map(look).collect()
+    }
+
+    /// Looks again, when these checks have ended.
+    pub fn compare(&mut self, root: &Path, before: &[Look]) {
+        for (file, before) in self.files.iter().zip(before) {
+            let path = root.join(file);
+            if Stat::both(&path) != before.stats && digest_of(&path) != before.digest {
+                self.changed.insert(file.clone());
+            }
+        }
+    }
+
+    /// Returns the files that have other bytes than before the checks.
+    pub fn changed(&self) -> impl Iterator<Item = &String> {
+        self.changed.iter()
+    }
+}
+
+/// Returns the digest of a file's bytes as they are on disk, behind a link too; none if there is no plain file.
+pub fn digest_of(path: &Path) -> Option<String> {
+    // Reading a pipe would wait for ever.
+    fs::metadata(path).ok().filter(Metadata::is_file)?;
+    files::read(path).ok().map(|bytes| digest::full(&bytes))
+}

@@ -1,0 +1,119 @@
+//! What happens to the tree while goals are measured: to the files that checks run, by code that checks call, and to the files
+//! of the user's before the agent.
+
+use std::fs;
+
+use crate::harness::TestRepo;
+
+/// Where goals are measured: flags, and what stands in the goals file.
+const PLACES: [(&[&str], &str); 3] = [
+    (&[], ""),
+    (&["--isolate"], ""),
+    (&[], "evolve: {measure: clean}\n"),
+];
+
+/// The check of `mul` calls the product before it runs a script of its own.
+fn calculator(settings: &str) -> TestRepo {
+    let repo = TestRepo::empty();
+    repo.write("calc.sh", "exit 1\n");
+    repo.write("README.md", "calculates\n");
+    repo.write("tests/add.sh", "sh \"$CALC\" 1 + 2; true\n");
+    repo.write("tests/mul.sh", "exit 1\n");
+    repo.write(
+        "GOALS.yaml",
+        &format!(
+            "version: 1\n{settings}goals:\n  - {{id: mul, description: d, check: 'CALC=calc.sh sh tests/add.sh; sh tests/mul.sh', weight: 5}}\n"
+        ),
+    );
+    repo.commit_all("first");
+    repo
+}
+
+/// What an agent does that makes this text of `calc.sh`.
+fn calculates(text: &str) -> String {
+    format!("cat >calc.sh <<'END'\n{text}\nEND\n")
+}
+
+#[test]
+fn a_file_that_checks_run_and_that_is_changed_while_they_run_moves_the_goalposts() {
+    for (flags, settings) in PLACES {
+        let repo = calculator(settings);
+        let before = (repo.content("HEAD"), repo.files());
+        repo.agent_does(&[
+            &calculates("echo exit 0 >.new; mv .new tests/mul.sh"),
+            "true",
+        ]);
+        repo.run(&[flags, &["--max-cycles=2"]].concat()).expect(0);
+        assert_eq!(
+            repo.each("reason")[0],
+            "goalposts moved: tests/mul.sh changed while the goals were measured",
+            "{flags:?} {settings}"
+        );
+        assert_eq!(
+            repo.each("result"),
+            ["regressed", "unchanged"],
+            "{flags:?} {settings}: the next cycle begins"
+        );
+        assert_eq!(
+            (repo.content("HEAD"), repo.files()),
+            before,
+            "{flags:?} {settings}"
+        );
+        assert_eq!(repo.status(), Vec::<String>::new());
+        if flags.is_empty() && settings.is_empty() {
+            let kept = repo.quarantined();
+            assert!(
+                kept.values().any(|(_, bytes)| bytes == b"exit 0\n"),
+                "{kept:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_goals_file_outside_that_is_changed_while_goals_are_measured_is_put_back() {
+    let repo = calculator("");
+    let goals = repo.outside().join("goals.yaml");
+    let text = repo.read("GOALS.yaml");
+    fs::write(&goals, &text).unwrap();
+    repo.agent_does(&[&calculates("echo '# more' >>../agent/goals.yaml")]);
+    let named = format!("--goals={}", goals.display());
+    repo.run(&["--max-cycles=1", &named]).expect(0);
+    let reason = repo.each("reason").remove(0);
+    assert!(
+        reason.ends_with("goals.yaml changed while the goals were measured"),
+        "{reason}"
+    );
+    assert_eq!(fs::read_to_string(&goals).unwrap(), text);
+}
+
+#[test]
+fn what_checks_build_and_write_themselves_moves_no_goalposts() {
+    for (flags, settings) in PLACES {
+        let repo = TestRepo::empty();
+        repo.write(".gitignore", "build/\n*.cache\n");
+        repo.write(
+            "tests/t.sh",
+            "date +%N >tests/t.cache; date +%N >report.xml\n",
+        );
+        repo.write("tool.in", "exit 0\n");
+        repo.write(
+            "GOALS.yaml",
+            &format!(
+                "version: 1\n{settings}goals:\n  - {{id: a, description: d, check: test -e a, weight: 5}}\n  - {{id: b, description: d, check: test -e b, weight: 4}}\n  - {{id: t, description: d, check: sh tests/t.sh, weight: 3}}\n  - id: tool\n    description: d\n    weight: 3\n    check: mkdir -p build && cmp -s tool.in build/tool.sh || cp tool.in build/tool.sh; sh build/tool.sh\n"
+            ),
+        );
+        repo.commit_all("first");
+        repo.agent_does(&[
+            "touch a; echo true >>tool.in",
+            "touch b; echo true >>tool.in",
+        ]);
+        repo.run(&[flags, &["--max-cycles=2"]].concat()).expect(0);
+        assert_eq!(
+            repo.each("result"),
+            ["improved", "improved"],
+            "{flags:?} {settings}: {:?}",
+            repo.each("reason")
+        );
+    }
+}
