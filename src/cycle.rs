@@ -17,7 +17,7 @@ use crate::session::{Cut, Ending, Progress, Session};
 use call::Called;
 
 pub use attempt::drop_copies;
-pub use choose::{clear_objects, load_goals, measure_all, refuse_unmeasurable};
+pub use choose::{clear_objects, load_goals, measure_before, refuse_unmeasurable};
 pub use lack::warn as warn_of_lack;
 pub use land::until_free;
 

@@ -117,3 +117,64 @@ fn what_checks_build_and_write_themselves_moves_no_goalposts() {
         );
     }
 }
+
+#[test]
+fn a_file_that_checks_run_and_that_is_exchanged_only_while_they_run_moves_the_goalposts() {
+    let swaps = [
+        "mv tests/mul.sh .was; printf 'mv .was tests/mul.sh\\nexit 0\\n' >tests/mul.sh",
+        "cp -p tests/mul.sh .was; printf 'cp -p .was tests/mul.sh; rm .was; exit 0\\n' >tests/mul.sh",
+    ];
+    for (flags, settings) in PLACES {
+        for swap in swaps {
+            let repo = calculator(settings);
+            let before = (repo.content("HEAD"), repo.files());
+            repo.agent_does(&[&calculates(swap)]);
+            repo.run(&[flags, &["--max-cycles=1"]].concat()).expect(0);
+            assert_eq!(
+                repo.each("reason"),
+                ["goalposts moved: tests/mul.sh was changed while the goals were measured"],
+                "{flags:?} {settings} {swap}"
+            );
+            let after = (repo.content("HEAD"), repo.files());
+            assert_eq!(after, before, "{flags:?} {settings} {swap}");
+        }
+    }
+}
+
+#[test]
+fn what_checks_do_themselves_to_what_they_run_moves_no_goalposts() {
+    // In the goals that pass; in the one that fails until the agent has worked; behind a script.
+    let checks = [
+        ("chmod +x tests/x.sh && tests/x.sh", "test -e a"),
+        ("true", "test -e a && chmod +x tests/*.sh && tests/x.sh"),
+        ("sh tests/all.sh; tests/x.sh", "test -e a"),
+    ];
+    for (flags, settings) in PLACES {
+        for (passing, failing) in checks {
+            let repo = TestRepo::empty();
+            repo.write("tests/x.sh", "#!/bin/sh\nexit 0\n");
+            repo.write("tests/all.sh", "chmod 755 tests/x.sh\n");
+            let executable: fs::Permissions = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+            for script in ["tests/x.sh", "tests/all.sh"] {
+                fs::set_permissions(repo.path(script), Clone::clone(&executable)).unwrap();
+            }
+            repo.write(
+                "GOALS.yaml",
+                &format!(
+                    "version: 1\n{settings}goals:\n  - {{id: a, description: d, check: \"{failing}\", weight: 5}}\n  - {{id: b, description: d, check: test -e b, weight: 4}}\n  - {{id: c, description: d, check: test -e c, weight: 3}}\n  - {{id: x, description: d, check: \"{passing}\", weight: 3}}\n"
+                ),
+            );
+            repo.commit_all("first");
+            repo.agent_does(&["touch a", "touch b", "touch c"]);
+            repo.run(&[flags, &["--max-cycles=2"]].concat()).expect(0);
+            // Another session begins without a baseline.
+            repo.run(&[flags, &["--max-cycles=1"]].concat()).expect(0);
+            assert_eq!(
+                repo.each("result"),
+                ["improved", "improved", "improved"],
+                "{flags:?} {settings} {passing} {failing}: {:?}",
+                repo.each("reason")
+            );
+        }
+    }
+}

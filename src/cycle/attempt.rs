@@ -6,7 +6,7 @@ mod stock;
 mod uncopied;
 mod watched;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 
@@ -59,8 +59,8 @@ pub struct Attempt<'a> {
     stock: Option<Stock>,
     /// The second snapshot, or why there is none.
     pub after: Result<Snapshot, String>,
-    /// The files that checks run and that were changed while the goals were measured.
-    swapped: BTreeSet<String>,
+    /// The files that checks run and that were changed while the goals were measured; and what is said of each.
+    swapped: BTreeMap<String, &'static str>,
     /// What cut the cycle short.
     pub cut: Option<Cut>,
 }
@@ -82,7 +82,7 @@ impl<'a> Attempt<'a> {
             run: None,
             stock: None,
             after: Err("not reached".to_owned()),
-            swapped: BTreeSet::new(),
+            swapped: BTreeMap::new(),
             cut: None,
         }
     }

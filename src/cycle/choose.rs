@@ -11,7 +11,7 @@ use crate::model::ledger as names;
 use crate::model::select::{self, Choice, Seen, Selection, Task};
 use crate::model::snapshot::{CheckResult, Snapshot};
 use crate::model::strikes;
-use crate::model::yardstick::{self, Exchanged};
+use crate::model::yardstick::{self, Exchanged, Yardstick};
 use crate::session::{Carried, Cut, Ending, Progress, Session};
 
 /// Loads the goals as they are in the tree; refuses a goals file that git does not track (exit 3).
@@ -81,10 +81,7 @@ pub async fn measure_first(
             ..carried.snapshot
         },
         None => {
-            let mut snapshot = {
-                let place = (start, goals);
-                measure_all(session, progress, place, ("before", &mut Watch::default())).await?
-            };
+            let mut snapshot = measure_before(session, progress, (start, goals), "before").await?;
             if let Some(earlier) = &progress.newest {
                 snapshot.tolerate(earlier, goals);
             }
@@ -116,6 +113,21 @@ fn serves(carried: &Carried, start: &Start, goals: &Goals) -> bool {
     carried.content == start.content
         && carried.snapshot.goals_digest == goals.digest
         && !select::failing_goals(&carried.snapshot).is_empty()
+}
+
+/// Measures every goal before an agent is called, and notes what checks themselves do to the files that they run.
+pub async fn measure_before(
+    session: &Session,
+    progress: &mut Progress,
+    (start, goals): (&Start, &Goals),
+    purpose: &'static str,
+) -> Result<Snapshot, Cut> {
+    let is_file = |path: &str| session.workspace().has_file_on_disk(path.as_bytes());
+    let mut watch = Watch::lightly_over(Yardstick::of(goals, &is_file).frozen);
+    let watched = (purpose, &mut watch);
+    let snapshot = measure_all(session, progress, (start, goals), watched).await?;
+    progress.touched.extend(watch.touched().cloned());
+    Ok(snapshot)
 }
 
 /// Measures every goal.

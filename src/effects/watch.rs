@@ -13,7 +13,9 @@ use crate::model::digest;
 pub struct Watch {
     /// Paths from the root of the tree in which the checks run.
     files: Vec<String>,
+    is_light: bool,
     changed: BTreeSet<String>,
+    touched: BTreeSet<String>,
 }
 
 /// What a file was like before checks ran.
@@ -54,13 +56,21 @@ impl Watch {
         }
     }
 
+    /// Watches only whether anything is done to these files: nobody reads them.
+    pub fn lightly_over(files: Vec<String>) -> Watch {
+        Watch {
+            is_light: true,
+            ..Watch::over(files)
+        }
+    }
+
     /// Looks at the files in a tree, right before checks run there.
     pub fn look(&self, root: &Path) -> Vec<Look> {
         let look = |file: &String| {
             let path = root.join(file);
             Look {
                 stats: Stat::both(&path),
-                digest: digest_of(&path),
+                digest: self.digest_of(&path),
             }
         };
         self.files.iter().map(look).collect()
@@ -70,15 +80,33 @@ impl Watch {
     pub fn compare(&mut self, root: &Path, before: &[Look]) {
         for (file, before) in self.files.iter().zip(before) {
             let path = root.join(file);
-            if Stat::both(&path) != before.stats && digest_of(&path) != before.digest {
-                self.changed.insert(file.clone());
+            if Stat::both(&path) == before.stats {
+                continue;
             }
+            let has_changed = self.digest_of(&path) != before.digest;
+            match has_changed {
+                true => self.changed.insert(file.clone()),
+                false => self.touched.insert(file.clone()),
+            };
+        }
+    }
+
+    fn digest_of(&self, path: &Path) -> Option<String> {
+        match self.is_light {
+            true => None,
+            false => digest_of(path),
         }
     }
 
     /// Returns the files that have other bytes than before the checks.
     pub fn changed(&self) -> impl Iterator<Item = &String> {
         self.changed.iter()
+    }
+
+    /// Returns the files that are what they were before the checks, as far as they were read, and that something was done to:
+    /// they were exchanged and put back, or written again, or have another mode.
+    pub fn touched(&self) -> impl Iterator<Item = &String> {
+        self.touched.iter()
     }
 }
 

@@ -3,11 +3,10 @@
 use std::fs;
 use std::path::Path;
 
-use crate::cycle::{clear_objects, load_goals, measure_all, refuse_unmeasurable, warn_of_lack};
+use crate::cycle::{clear_objects, load_goals, measure_before, refuse_unmeasurable, warn_of_lack};
 use crate::effects::clock;
 use crate::effects::journal::Journal;
 use crate::effects::ledger::Ledger;
-use crate::effects::watch::Watch;
 use crate::error::Result;
 use crate::model::goals::Goals;
 use crate::model::ledger as names;
@@ -45,16 +44,8 @@ pub async fn open(session: &Session, progress: &mut Progress) -> Result<(), Cut>
         return Ok(());
     }
     session.diary.write(&Journal::measuring(&session.id, 0))?;
-    let mut baseline = {
-        let place = (&start, &goals);
-        measure_all(
-            session,
-            progress,
-            place,
-            ("baseline", &mut Watch::default()),
-        )
-        .await?
-    };
+    let place = (&start, &goals);
+    let mut baseline = measure_before(session, progress, place, "baseline").await?;
     session.tell_measured(&baseline, "baseline");
     clear_objects(session, progress, &start)?;
     warn_of_lack(session, progress, (&goals, &baseline)).await?;

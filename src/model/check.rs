@@ -12,6 +12,7 @@ mod programs;
 mod shell;
 mod steering;
 mod tasks;
+mod touching;
 mod walk;
 mod whole;
 
@@ -22,6 +23,7 @@ use walk::calls;
 pub use modules::{Front, fronts, imported};
 pub use named::{is_pattern, named};
 pub use tasks::{Code, Used, code_in, included};
+pub use touching::touches;
 pub use whole::looks_at_everything;
 
 /// Returns the files of the repository that `check` runs, relative to its root, in the order of the text. `is_file` says whether

@@ -1,6 +1,6 @@
 //! What a session has learned so far.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use chrono::{DateTime, Utc};
 
@@ -72,6 +72,8 @@ pub struct Progress {
     pub kept_off: Vec<String>,
     /// Where the programs that checks call were found first.
     pub programs: BTreeMap<String, String>,
+    /// Files that checks run and do something to themselves: that was so before an agent was called.
+    pub touched: BTreeSet<String>,
     /// What a reader of the next record should know of what was found before an agent was called.
     pub found: Vec<String>,
 }
@@ -105,6 +107,7 @@ impl Progress {
             outrun_in_a_row: 0,
             kept_off: Vec::new(),
             programs: BTreeMap::new(),
+            touched: BTreeSet::new(),
             found: Vec::new(),
         }
     }

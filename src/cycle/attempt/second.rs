@@ -27,7 +27,7 @@ impl Attempt<'_> {
             }
             Err(cut) => return Err(cut),
         };
-        self.swapped.extend(watch.changed().cloned());
+        self.note_swapped(session, progress, (start, &watch));
         progress
             .ledger
             .write_snapshot(&names::post_snapshot(start.cycle), &after)?;
