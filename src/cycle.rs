@@ -51,6 +51,7 @@ pub async fn cycle(session: &Session, progress: &mut Progress) -> Result<Step, C
         Some(start) => start.of_cycle(number),
         None => session.begin(number)?,
     };
+    progress.is_measured = false;
     let goals = choose::load_goals(session, &start)?;
     if let Some(ending) = choose::look_for_programs(session, progress, &goals)? {
         return Ok(Step::End(ending));

@@ -178,3 +178,61 @@ fn what_checks_do_themselves_to_what_they_run_moves_no_goalposts() {
         }
     }
 }
+
+/// A repository with one recorded cycle, whose goals are measured with `check` in every further session.
+fn begun(check: &str) -> TestRepo {
+    let repo = TestRepo::with_files_wanted(&[("a", 5)]);
+    repo.write("stamp", "0\n");
+    repo.commit_all("stamp");
+    repo.cycle("touch a").expect(0);
+    repo.commit_goals(&format!(
+        "  - {{id: b, description: d, check: test -e b, weight: 5}}\n  - {{id: c, description: d, check: '{check}', weight: 3}}\n"
+    ));
+    repo
+}
+
+#[test]
+fn a_tracked_file_that_changes_before_the_agent_ends_the_run_before_one_is_paid() {
+    let repo = begun("echo more >>stamp");
+    let head = repo.head();
+    let calls = repo.calls();
+    repo.agent_does(&["touch b"]);
+    let run = repo.run(&["--max-cycles=1"]).expect(3);
+    assert!(
+        run.stderr
+            .contains("1 tracked file has uncommitted changes")
+            && run.stderr.contains("\n  stamp")
+            && run
+                .stderr
+                .contains("if a check or a sweep's command writes tracked files"),
+        "{}",
+        run.stderr
+    );
+    assert_eq!(repo.calls(), calls, "no agent was called");
+    assert_eq!(repo.head(), head);
+    assert_eq!(repo.read("stamp"), "0\nmore\n", "it may be the user's");
+}
+
+#[test]
+fn in_a_slot_what_checks_change_before_the_agent_is_taken_back_and_the_run_goes_on() {
+    let repo = begun("echo more >>stamp; echo more >>new");
+    repo.agent_does(&["touch b; git add -A; git commit -qm work"]);
+    let run = repo.run(&["--isolate", "--max-cycles=1"]).expect(0);
+    assert_eq!(repo.newest()["result"], "improved", "{:#}", repo.newest());
+    let said = format!("{}{}", run.stdout, run.stderr);
+    assert!(said.contains("put back: stamp"), "{said}");
+    assert_eq!(repo.read("stamp"), "0\n");
+    assert!(repo.has("b") && !repo.has("new"));
+    assert_eq!(repo.status(), Vec::<String>::new());
+}
+
+#[test]
+fn an_untracked_file_that_comes_before_the_agent_is_not_the_agents() {
+    // As a person would who saves a file meanwhile.
+    let repo = begun("test -e secret || echo mine >secret");
+    repo.agent_does(&["touch b; echo taken >>secret; git add -A; git commit -qm work"]);
+    repo.run(&["--max-cycles=1"]).expect(0);
+    assert_eq!(repo.newest()["result"], "improved", "{:#}", repo.newest());
+    assert_eq!(repo.status(), ["?? secret"]);
+    assert_eq!(repo.read("secret"), "mine\n");
+}

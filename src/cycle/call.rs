@@ -7,10 +7,10 @@ use crate::cycle::Step;
 use crate::cycle::attempt::Attempt;
 use crate::effects::clock;
 use crate::effects::repo::Head;
-use crate::effects::workspace::{Start, Stock};
-use crate::error::{Error, Kind};
+use crate::effects::workspace::{Start, Stock, some_of};
+use crate::error::{Error, Kind, Result};
 use crate::model::agent::{CannotRun, wait};
-use crate::model::goals::Goals;
+use crate::model::goals::{Goals, Where};
 use crate::model::limit;
 use crate::model::select::Task;
 use crate::model::snapshot::Snapshot;
@@ -37,6 +37,9 @@ pub async fn call<'a>(
 ) -> Result<Called<'a>, Cut> {
     if let Some(step) = outrun(session, progress, start)? {
         return Ok(Called::Over(step));
+    }
+    if std::mem::take(&mut progress.is_measured) {
+        look_again(session, goals, start)?;
     }
     loop {
         let mut attempt = Attempt::new(goals, before, task);
@@ -86,6 +89,28 @@ fn outrun(session: &Session, progress: &mut Progress, start: &Start) -> Result<O
         "a human is needed: {TRIES} times in a row {what} — see `git reflog`; if a check commits, it has to stop that; then run evolve again"
     );
     Ok(Some(Step::End(Ending::human_needed(reason, Vec::new()))))
+}
+
+/// Looks at the tree once more right before the agent, where goals were measured since: what came meanwhile is the user's, or of
+/// checks, and never the agent's. Tracked changes are refused as at a cycle's start; in a slot, where only checks were, they are
+/// taken back.
+fn look_again(session: &Session, goals: &Goals, start: &mut Start) -> Result<()> {
+    let workspace = session.workspace();
+    if session.isolation.is_none() {
+        let cycle = start.cycle;
+        return session.with_settings_held(cycle, || workspace.look_again(start));
+    }
+    if goals.settings.measure == Where::Clean {
+        return Ok(());
+    }
+    let changed = workspace.clear_again(start, &session.home().private)?;
+    if !changed.is_empty() {
+        let changed = some_of(&changed);
+        session.events.note(format!(
+            "checks changed tracked files of the copy; they were put back: {changed}"
+        ));
+    }
+    Ok(())
 }
 
 /// Waits until the agent may be called again; returns what follows instead if it will not be.

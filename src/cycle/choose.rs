@@ -127,6 +127,7 @@ pub async fn measure_before(
     let watched = (purpose, &mut watch);
     let snapshot = measure_all(session, progress, (start, goals), watched).await?;
     progress.touched.extend(watch.touched().cloned());
+    progress.is_measured = true;
     Ok(snapshot)
 }
 
@@ -235,6 +236,7 @@ pub async fn choose(
         }
     };
     if doubts > 0 {
+        progress.is_measured = true;
         clear_objects(session, progress, start)?;
         progress
             .ledger

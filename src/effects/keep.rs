@@ -98,6 +98,14 @@ impl Kept {
         }
     }
 
+    /// Adds untracked files that came since these were listed.
+    pub fn add<'a>(&mut self, untracked: impl Iterator<Item = &'a Vec<u8>>) {
+        for path in untracked {
+            let entry = self.untracked.entry(to_hex(path));
+            entry.or_insert_with(Copy::unknown);
+        }
+    }
+
     /// Copies the untracked files; a copy that `last` made of the very same version is used again.
     pub fn make(
         root: &Path,

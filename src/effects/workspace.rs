@@ -4,6 +4,7 @@
 //! Order of an undo: the branch is moved first, by compare-and-swap, so that a commit somebody else made in the meantime
 //! leaves everything untouched; then the files follow. Every step can be done again after a crash.
 
+mod again;
 mod converted;
 mod embedded;
 mod hidden;

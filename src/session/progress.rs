@@ -72,6 +72,8 @@ pub struct Progress {
     pub kept_off: Vec<String>,
     /// Where the programs that checks call were found first.
     pub programs: BTreeMap<String, String>,
+    /// Goals were measured since the tree was looked at for this cycle.
+    pub is_measured: bool,
     /// Files that checks run and do something to themselves: that was so before an agent was called.
     pub touched: BTreeSet<String>,
     /// What a reader of the next record should know of what was found before an agent was called.
@@ -107,6 +109,7 @@ impl Progress {
             outrun_in_a_row: 0,
             kept_off: Vec::new(),
             programs: BTreeMap::new(),
+            is_measured: false,
             touched: BTreeSet::new(),
             found: Vec::new(),
         }

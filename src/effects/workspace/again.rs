@@ -1,0 +1,38 @@
+//! Looks at the tree once more between the first measurement of a cycle and its agent.
+
+use std::path::Path;
+
+use super::{Start, Workspace};
+use crate::effects::pipes;
+use crate::effects::quarantine::Quarantine;
+use crate::error::Result;
+
+impl Workspace<'_> {
+    /// Refuses tracked changes that came since the cycle began, naming them (exit 3). Untracked files that came since are as little
+    /// the agent's as those that were there.
+    pub fn look_again(&self, start: &mut Start) -> Result<()> {
+        self.look_through()?;
+        let (status, hidden, _) = self.look()?;
+        status.refuse_dirty(&hidden.changes)?;
+        start
+            .kept
+            .add(status.untracked.iter().chain(&status.within));
+        Ok(())
+    }
+
+    /// Does the same in a tree in which only checks were: tracked changes are taken back, by way of the quarantine in `private`.
+    /// Returns their paths, for people.
+    pub fn clear_again(&self, start: &mut Start, private: &Path) -> Result<Vec<String>> {
+        let mut quarantine = Quarantine::of(private, &start.session, start.cycle);
+        pipes::clear(&self.repo.root, &mut |_| {}, &mut quarantine)?;
+        let (status, ..) = self.look()?;
+        let changed = match status.dirty.is_empty() {
+            true => Vec::new(),
+            false => self.put_back_tracked(&mut quarantine)?,
+        };
+        start
+            .kept
+            .add(status.untracked.iter().chain(&status.within));
+        Ok(changed)
+    }
+}
