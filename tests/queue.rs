@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::harness::{TestRepo, everything_below, finish};
+use crate::harness::{TestRepo, everything_below, finish, signal};
 
 const QUEUE: &str = ".agents/rpi/next-work.jsonl";
 const RETRIES: &str = ".agents/evolve/retries.jsonl";
@@ -110,6 +110,106 @@ fn what_a_person_asks_for_while_an_agent_runs_is_kept() {
             .contains("\"b\"")
     );
     assert_eq!(repo.git(&["status", "--porcelain"]), "");
+}
+
+/// The files that the queue and the retries are also noted in while a session lives.
+const ASKED: [&str; 2] = ["asked/next-work.jsonl", "asked/retries.jsonl"];
+
+#[test]
+fn what_a_person_asks_for_survives_an_agents_everyday_git() {
+    for everyday in ["git reset -q --hard", "git checkout -q .", "git stash -q"] {
+        let repo = TestRepo::with_files_wanted(&[("a", 5), ("b", 4)]).with_out();
+        repo.evolve(&["work", "add", "one"]).expect(0);
+        repo.evolve(&["retry", "b"]).expect(0);
+        repo.cycle("true").expect(0);
+        let retries = repo.read(RETRIES);
+        let wait = "touch \"$OUT/here\"; until [ -e \"$OUT/go\" ]; do sleep 0.02; done";
+        repo.agent_does(&[&format!("{wait}; {everyday}; touch a")]);
+        let child = repo.spawn_run(&["--max-cycles=1"]);
+        repo.wait_for("here");
+        repo.evolve(&["work", "add", "two"]).expect(0);
+        repo.evolve(&["retry", "a"]).expect(0);
+        fs::write(repo.out("go"), "").unwrap();
+        finish(child).expect(0);
+        assert_eq!(titles(&repo), ["one", "two"], "{everyday}");
+        assert_eq!(items(&repo)[1]["appeared_in_cycle"], json!(2));
+        let asked = repo.read(RETRIES);
+        let added = asked.strip_prefix(&retries).expect("the earlier lines");
+        assert_eq!(added.lines().count(), 1, "{everyday}: {asked}");
+        assert!(added.contains("\"a\""), "{everyday}: {asked}");
+        let committed = repo.git(&["show", &format!("HEAD:{QUEUE}")]);
+        assert!(committed.contains("\"two\""), "{everyday}: {committed}");
+        assert_eq!(repo.git(&["status", "--porcelain"]), "", "{everyday}");
+        let notes = repo.newest()["notes"].to_string();
+        assert!(notes.contains("asked for meanwhile"), "{everyday}: {notes}");
+        for name in ASKED {
+            assert!(!repo.private().join(name).exists(), "{everyday}: {name}");
+        }
+    }
+}
+
+#[test]
+fn what_a_person_asks_for_survives_a_kill_after_an_agents_reset() {
+    let repo = TestRepo::with_files_wanted(&[("a", 5), ("b", 4)]).with_out();
+    repo.evolve(&["work", "add", "one"]).expect(0);
+    repo.cycle("true").expect(0);
+    repo.agent_does(&[
+        "touch \"$OUT/here\"; until [ -e \"$OUT/go\" ]; do sleep 0.02; done; git reset -q --hard; touch \"$OUT/done\"; sleep 600",
+        "touch a",
+    ]);
+    let child = repo.spawn_run(&["--max-cycles=1"]);
+    repo.wait_for("here");
+    repo.evolve(&["work", "add", "two"]).expect(0);
+    fs::write(repo.out("go"), "").unwrap();
+    repo.wait_for("done");
+    signal(&child, "KILL");
+    finish(child);
+    let again = repo.evolve(&["work", "add", "two"]).expect(0);
+    assert!(
+        again.stdout.contains("already in the queue"),
+        "{}",
+        again.stdout
+    );
+    repo.run(&["--max-cycles=1"]).expect(0);
+    assert_eq!(titles(&repo), ["one", "two"]);
+    assert!(!repo.private().join(ASKED[0]).exists());
+}
+
+/// As after a kill between the two writes, or between taking in and forgetting; and what no `evolve` would have left there.
+#[test]
+fn what_is_noted_aside_is_taken_in_once_whatever_stands_there() {
+    let repo = TestRepo::with_files_wanted(&[("a", 5), ("b", 4), ("c", 3), ("d", 2)]);
+    repo.evolve(&["work", "add", "one"]).expect(0);
+    repo.cycle("touch a").expect(0);
+    let place = repo.private().join(ASKED[0]);
+    let note = |lines: &str| {
+        fs::create_dir_all(place.parent().unwrap()).unwrap();
+        fs::write(&place, lines).unwrap();
+    };
+    let known = repo.read(QUEUE);
+    note(&format!(
+        "{known}{{\"title\":\"two\"}}\n{{\"title\":\"cut sho"
+    ));
+    let listed = repo.evolve(&["work", "list"]).expect(0).stdout;
+    assert!(listed.contains("two"), "{listed}");
+    assert!(place.exists());
+    repo.cycle("touch b").expect(0);
+    assert_eq!(titles(&repo), ["one", "two"]);
+    assert!(!place.exists());
+    let flood = |number| format!("{{\"title\":\"t{number}\"}}\n");
+    note(&(0..20_000).map(flood).collect::<String>());
+    let run = repo.cycle("touch c").expect(0);
+    assert!(
+        run.stderr.contains("more than 1000 lines"),
+        "{}",
+        run.stderr
+    );
+    assert_eq!(titles(&repo).len(), 1_002);
+    assert!(!place.exists());
+    fs::create_dir(&place).unwrap();
+    repo.cycle("touch d").expect(0);
+    assert_eq!(titles(&repo).len(), 1_002);
+    assert!(!place.exists());
 }
 
 #[test]

@@ -6,6 +6,7 @@
 //! what appears in them while an agent runs is judged (`shared`).
 
 mod anchor;
+mod asked;
 mod beside;
 mod chain;
 mod commit;

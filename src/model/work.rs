@@ -237,6 +237,17 @@ impl Queue {
         count
     }
 
+    /// Returns those lines of a text of which this queue does not know all.
+    pub fn lacks(&self, lines: &str) -> String {
+        let known = self.identities();
+        let is_new = |raw: &&str| {
+            let line = Line::parse(raw);
+            !self.read.contains(&mark(&line.body))
+                && line.without(|one| known.contains(one)).is_some()
+        };
+        lines.split_inclusive('\n').filter(is_new).collect()
+    }
+
     fn identities(&self) -> HashSet<item::Identity> {
         let all = self.lines.iter().flat_map(Line::identities);
         all.cloned().collect()

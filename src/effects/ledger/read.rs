@@ -96,7 +96,8 @@ pub(super) fn refuse_links(root: &Path) -> Result<()> {
     Ok(())
 }
 
-fn refuse_too_large(name: &str, text: &str) -> Result<()> {
+/// Refuses a text that is more than is read of a file.
+pub(super) fn refuse_too_large(name: &str, text: &str) -> Result<()> {
     match names::refusal(name, text) {
         None => Ok(()),
         Some(why) => Err(Error::internal(why).hint(files::TOO_LARGE)),

@@ -11,6 +11,8 @@ use std::fs;
 use std::io::Read;
 use std::path::Path;
 
+use super::asked::{self, Asked};
+use super::read::refuse_too_large;
 use super::{Ledger, line, read_file, refuse_links};
 use crate::effects::quarantine::Quarantine;
 use crate::effects::repo::Repo;
@@ -27,9 +29,10 @@ use crate::model::work::Queue;
 const APPEARED: usize = 1_000;
 
 /// Appends a line to one of the shared files, unless `make` has none to add to its present text. Says whether one was added.
+/// While a session lives it is noted aside, too.
 pub fn append(
     repo: &Repo,
-    name: &str,
+    name: &'static str,
     make: impl FnOnce(&str) -> Result<Option<String>>,
 ) -> Result<bool> {
     refuse_links(&repo.root)?;
@@ -37,9 +40,15 @@ pub fn append(
     super::refuse_newer(|name| super::read(repo, chain.as_ref(), name))?;
     let path = repo.root.join(name);
     let _turn = lock::turn(&repo.private)?;
-    let Some(line) = make(&read_file(&repo.root, name)?)? else {
+    let present = read_file(&repo.root, name)?;
+    let known = Asked::look(&repo.private, name, &[&present]).joined(&present);
+    let Some(line) = make(&known)? else {
         return Ok(false);
     };
+    refuse_too_large(name, &[&known, &*line].concat())?;
+    if lock::holder(&repo.private.join("lock")).is_some() {
+        asked::note(&repo.private, name, &line)?;
+    }
     files::append(&path, &line)?;
     Ok(true)
 }
@@ -57,13 +66,24 @@ impl Ledger {
         if !self.is_checked_out(repo)? {
             return Ok(());
         }
+        self.take_in_queue()?;
+        let said = self.judge_retries(repo)?;
+        self.reports.extend(said);
+        Ok(())
+    }
+
+    fn take_in_queue(&mut self) -> Result<()> {
+        let turn = lock::turn(&self.private);
         let known = self.queue.to_text();
-        let put_back = self.join_queue()?;
+        let (put_back, asked) = self.join_queue()?;
         if self.queue.to_text() != known {
             self.note_queue();
         }
+        if put_back > 0 || !asked.lines.is_empty() {
+            self.write_queue_in_turn()?;
+        }
+        self.reports.extend(asked.note());
         if put_back > 0 {
-            self.write_queue()?;
             let words = match put_back {
                 1 => "was gone, and is put back",
                 _ => "were gone, and are put back",
@@ -74,16 +94,18 @@ impl Ledger {
                 text::count(put_back, "item")
             ));
         }
-        let said = self.judge_retries(repo)?;
-        self.reports.extend(said);
+        if turn.is_ok() {
+            let said = asked.forget(&self.private, 0)?;
+            self.reports.extend(said);
+        }
         Ok(())
     }
 
     /// Sees the shared files as a cycle's start would take them in, and writes nothing.
     pub(super) fn see_shared(&mut self) {
         match self.join_queue() {
-            Ok(0) => {}
-            Ok(gone) => {
+            Ok((0, _)) => {}
+            Ok((gone, _)) => {
                 let words = match gone {
                     1 => "is gone, and a run would put it back",
                     _ => "are gone, and a run would put them back",
@@ -95,19 +117,27 @@ impl Ledger {
             Err(error) => self.reports.push(error.message),
         }
         match read_file(&self.root, names::RETRIES) {
-            Ok(now) => drop(self.believe_retries(&now)),
+            Ok(now) => {
+                let asked = Asked::look(&self.private, names::RETRIES, &[&now]);
+                drop(self.believe_retries(&asked.joined(&now)));
+            }
             Err(error) => self.reports.push(error.message),
         }
     }
 
-    /// Makes the queue in memory what its file has, with what git has of it beside; returns how many items only git has.
-    fn join_queue(&mut self) -> Result<usize> {
+    /// Makes the queue in memory what its file has, with what git has of it beside, and what is noted aside; returns how many
+    /// items only git has, and what is noted.
+    fn join_queue(&mut self) -> Result<(usize, Asked)> {
         let present = read_file(&self.root, names::QUEUE)?;
-        if self.queue.to_text() == present {
-            return Ok(0);
+        let known = self.queue.to_text();
+        let asked = Asked::look(&self.private, names::QUEUE, &[&present, &known]);
+        let mut put_back = 0;
+        if known != present {
+            let known = std::mem::replace(&mut self.queue, Queue::parse(&present));
+            put_back = self.queue.put_back(&known);
         }
-        let known = std::mem::replace(&mut self.queue, Queue::parse(&present));
-        Ok(self.queue.put_back(&known))
+        self.queue.merge_from(&asked.lines);
+        Ok((put_back, asked))
     }
 
     /// Makes the retries in memory what is believed of this text of their file.
@@ -159,13 +189,14 @@ impl Ledger {
     }
 
     fn judge_queue(&mut self, repo: &Repo, cycle: u64, at: &str) -> Result<Vec<String>> {
-        let _turn = lock::turn(&self.private);
+        let turn = lock::turn(&self.private);
         let mut notes = Vec::new();
-        let now = match read_file(&self.root, names::QUEUE) {
+        let mut now = match read_file(&self.root, names::QUEUE) {
             Ok(text) => text,
             // No plain file, or longer than any queue. What a person added stands before a flood that came later.
             Err(_) => {
-                let beginning = beginning(&self.root.join(names::QUEUE));
+                let path = self.root.join(names::QUEUE);
+                let beginning = beginning(&path, names::most_bytes(names::QUEUE));
                 let mut quarantine = Quarantine::of(&repo.private, "ledger", cycle);
                 quarantine.take(&self.root, names::QUEUE.as_bytes())?;
                 notes.push(format!(
@@ -177,10 +208,28 @@ impl Ledger {
             }
         };
         let before = self.queue.to_text();
-        if now == before && notes.is_empty() {
-            return Ok(Vec::new());
+        let asked = Asked::look(&self.private, names::QUEUE, &[&now, &before]);
+        // What a person asked for comes before what may be a flood.
+        now.insert_str(0, &asked.lines);
+        notes.extend(asked.note());
+        if now != before || !notes.is_empty() {
+            self.take_appeared(repo, (&before, &now), (cycle, at), &mut notes)?;
         }
-        if let Growth::Rewritten { missing, .. } = Growth::of(&before, &now) {
+        if turn.is_ok() {
+            notes.extend(asked.forget(&self.private, cycle)?);
+        }
+        Ok(notes)
+    }
+
+    /// Takes over what appeared in the queue's text, and writes it.
+    fn take_appeared(
+        &mut self,
+        repo: &Repo,
+        (before, now): (&str, &str),
+        (cycle, at): (u64, &str),
+        notes: &mut Vec<String>,
+    ) -> Result<()> {
+        if let Growth::Rewritten { missing, .. } = Growth::of(before, now) {
             let lines = text::count(missing, "line");
             let words = match missing {
                 1 => "was changed or gone while the agent ran, and is put back",
@@ -188,7 +237,7 @@ impl Ledger {
             };
             notes.push(format!("{}: {lines} {words}", names::QUEUE));
         }
-        let appeared = self.queue.take_appeared(&now, cycle, at, APPEARED);
+        let appeared = self.queue.take_appeared(now, cycle, at, APPEARED);
         if appeared.added > 0 {
             notes.push(format!(
                 "{}: {} appeared while the agent ran, and {} taken in",
@@ -208,13 +257,16 @@ impl Ledger {
                 place.display()
             ));
         }
-        self.write(names::QUEUE, &exact::encode(&self.queue.to_text()))?;
-        Ok(notes)
+        self.write(names::QUEUE, &exact::encode(&self.queue.to_text()))
     }
 
     /// Writes the queue, if there is one, with what somebody else added to its file meanwhile.
     pub fn write_queue(&mut self) -> Result<()> {
         let _turn = lock::turn(&self.private);
+        self.write_queue_in_turn()
+    }
+
+    fn write_queue_in_turn(&mut self) -> Result<()> {
         self.refresh_queue()?;
         let text = self.queue.to_text();
         if text.is_empty() && !self.has(names::QUEUE) {
@@ -228,8 +280,8 @@ impl Ledger {
         if retries.is_empty() {
             return Ok(());
         }
-        let _turn = lock::turn(&self.private);
-        self.judge_in_turn(repo)?;
+        let turn = lock::turn(&self.private);
+        self.judge_in_turn(repo, turn.is_ok())?;
         end_line(&mut self.retries_text);
         for retry in &retries {
             self.retries_text.push_str(&line("retry", retry)?);
@@ -241,18 +293,35 @@ impl Ledger {
     /// Reads the retries again: `evolve retry` may have been run meanwhile. A line counts only if it asks for what a
     /// person can ask for: that the cycles so far no longer count, never those to come. Returns what was wrong, in words.
     pub fn judge_retries(&mut self, repo: &Repo) -> Result<Vec<String>> {
-        let _turn = lock::turn(&self.private);
-        self.judge_in_turn(repo)
+        let turn = lock::turn(&self.private);
+        self.judge_in_turn(repo, turn.is_ok())
     }
 
-    fn judge_in_turn(&mut self, repo: &Repo) -> Result<Vec<String>> {
+    fn judge_in_turn(&mut self, repo: &Repo, is_turn: bool) -> Result<Vec<String>> {
         let found = read_file(&self.root, names::RETRIES);
-        let is_plain = found.is_ok();
+        let known = [found.as_deref().unwrap_or_default(), &self.retries_text];
+        let asked = Asked::look(&self.private, names::RETRIES, &known);
+        let mut said = self.judge_text(repo, found.ok(), &asked)?;
+        said.extend(asked.note());
+        if is_turn {
+            said.extend(asked.forget(&self.private, 0)?);
+        }
+        Ok(said)
+    }
+
+    /// Judges the retries with what is noted aside; `found` is the file's text, none if it is no plain file.
+    fn judge_text(
+        &mut self,
+        repo: &Repo,
+        found: Option<String>,
+        asked: &Asked,
+    ) -> Result<Vec<String>> {
+        let is_plain = found.is_some();
         let now = found.unwrap_or_default();
-        if is_plain && now == self.retries_text {
+        if is_plain && now == self.retries_text && asked.lines.is_empty() {
             return Ok(Vec::new());
         }
-        let judged = self.believe_retries(&now);
+        let judged = self.believe_retries(&asked.joined(&now));
         let mut said = Vec::new();
         let gone = match judged.missing {
             1 => "was gone, and is put back",
@@ -287,11 +356,10 @@ impl Ledger {
     }
 }
 
-/// Returns the whole lines with which a file begins, as many as are read of a queue; nothing of what is no plain file.
-fn beginning(path: &Path) -> String {
+/// Returns the whole lines with which a file begins, in so many bytes; nothing of what is no plain file.
+pub(super) fn beginning(path: &Path, limit: u64) -> String {
     let is_plain = fs::symlink_metadata(path).is_ok_and(|meta| meta.is_file());
     let mut bytes = Vec::new();
-    let limit = names::most_bytes(names::QUEUE);
     let read = match is_plain {
         true => files::open(path).and_then(|file| file.take(limit).read_to_end(&mut bytes)),
         false => Ok(0),
