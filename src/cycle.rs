@@ -5,6 +5,7 @@ mod call;
 mod choose;
 mod lack;
 mod land;
+mod objects;
 mod settle;
 pub mod summary;
 mod sweep;
@@ -17,9 +18,10 @@ use crate::session::{Cut, Ending, Progress, Session};
 use call::Called;
 
 pub use attempt::drop_copies;
-pub use choose::{clear_objects, load_goals, measure_before, refuse_unmeasurable};
+pub use choose::{load_goals, measure_before, refuse_unmeasurable};
 pub use lack::warn as warn_of_lack;
 pub use land::until_free;
+pub use objects::clear as clear_objects;
 
 /// What follows a cycle.
 #[derive(Debug)]

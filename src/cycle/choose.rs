@@ -1,6 +1,6 @@
 //! The first half of a cycle: load the goals, measure, choose what to work on.
 
-use crate::cycle::{lack, sweep};
+use crate::cycle::{lack, objects, sweep};
 use crate::effects::watch::Watch;
 use crate::effects::workspace::Start;
 use crate::effects::{clock, exchanged, program};
@@ -86,7 +86,7 @@ pub async fn measure_first(
                 snapshot.tolerate(earlier, goals);
             }
             session.tell_measured(&snapshot, "before");
-            clear_objects(session, progress, start)?;
+            objects::clear(session, progress, start)?;
             lack::warn(session, progress, (goals, &snapshot)).await?;
             snapshot
         }
@@ -96,16 +96,6 @@ pub async fn measure_first(
         .ledger
         .write_snapshot(&names::snapshot(cycle), &snapshot)?;
     Ok(snapshot)
-}
-
-/// Moves away what checks, which run what earlier agents left, may have put among git's objects: says so, and notes it for the
-/// next record. To be done before the objects are asked or copied.
-pub fn clear_objects(session: &Session, progress: &mut Progress, start: &Start) -> Result<()> {
-    for note in session.clear_objects(start)? {
-        session.events.warn(note.clone());
-        progress.found.push(note);
-    }
-    Ok(())
 }
 
 /// Says whether a snapshot may stand for a measurement: same content, same goals, and something in it to work on.
@@ -237,7 +227,7 @@ pub async fn choose(
     };
     if doubts > 0 {
         progress.is_measured = true;
-        clear_objects(session, progress, start)?;
+        objects::clear(session, progress, start)?;
         progress
             .ledger
             .write_snapshot(&names::snapshot(start.cycle), &before)?;

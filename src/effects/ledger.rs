@@ -11,6 +11,7 @@ mod beside;
 mod chain;
 mod commit;
 mod grow;
+mod lines;
 mod mend;
 mod read;
 mod shared;

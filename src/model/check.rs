@@ -6,6 +6,7 @@
 use std::fmt;
 
 mod call;
+mod dotted;
 mod modules;
 mod named;
 mod programs;

@@ -9,7 +9,7 @@ use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::shared::{beginning, end_line};
+use super::lines::{beginning, end_line};
 use crate::effects::files;
 use crate::effects::quarantine::Quarantine;
 use crate::error::{Error, Result};

@@ -7,11 +7,8 @@
 //! what an item may say for itself, marked with the cycle, and limited in number; nothing that was there can be taken away,
 //! and what is no item goes to the quarantine.
 
-use std::fs;
-use std::io::Read;
-use std::path::Path;
-
 use super::asked::{self, Asked};
+use super::lines::{beginning, end_line};
 use super::read::refuse_too_large;
 use super::{Ledger, line, read_file, refuse_links};
 use crate::effects::quarantine::Quarantine;
@@ -353,28 +350,5 @@ impl Ledger {
     fn write_retries(&mut self) -> Result<()> {
         let bytes = exact::encode(&self.retries_text);
         self.write(names::RETRIES, &bytes)
-    }
-}
-
-/// Returns the whole lines with which a file begins, in so many bytes; nothing of what is no plain file.
-pub(super) fn beginning(path: &Path, limit: u64) -> String {
-    let is_plain = fs::symlink_metadata(path).is_ok_and(|meta| meta.is_file());
-    let mut bytes = Vec::new();
-    let read = match is_plain {
-        true => files::open(path).and_then(|file| file.take(limit).read_to_end(&mut bytes)),
-        false => Ok(0),
-    };
-    let end = bytes.iter().rposition(|byte| *byte == b'\n');
-    bytes.truncate(end.map_or(0, |end| end + 1));
-    match read {
-        Ok(_) => exact::decode(&bytes),
-        Err(_) => String::new(),
-    }
-}
-
-/// Makes sure that a line can follow.
-pub(super) fn end_line(text: &mut String) {
-    if !text.is_empty() && !text.ends_with('\n') {
-        text.push('\n');
     }
 }

@@ -1,6 +1,6 @@
 //! One program that is called: the files it runs, and those that steer it. Pure.
 
-use super::modules;
+use super::dotted;
 use super::programs::{Options, interpreter, is_shell, scan, script_by_option};
 use super::shell::UNKNOWN;
 use super::steering::{Groups, steering};
@@ -101,7 +101,7 @@ impl Call {
             scripts.extend(found.files);
             let operand = found.operand.map(|at| words[at].as_str());
             match (found.code, operand.filter(|word| !is_from_elsewhere(word))) {
-                (Some(('m', module)), _) => scripts.extend(modules::files_of(&module)),
+                (Some(('m', module)), _) => scripts.extend(dotted::files_of(&module)),
                 (Some(_), _) => {}
                 (None, Some(script)) => scripts.extend(entries(&name, script)),
                 (None, None) => match &self.stdin {

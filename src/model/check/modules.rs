@@ -2,6 +2,7 @@
 //! folder of PATH is. Pure.
 
 use super::call::{Call, join, stem};
+use super::dotted::{DEEPEST, first_part};
 use super::{Code, programs, steering};
 
 /// Modules that Python brings along (3.11; `test` and the like, which programs do not use, are left out): none that is new
@@ -22,9 +23,6 @@ const PYTHONS_OWN: &str = "\
     syslog tabnanny tarfile telnetlib tempfile termios textwrap threading time timeit token tokenize tomllib trace \
     traceback tracemalloc tty types typing unicodedata unittest urllib uu uuid venv warnings wave weakref \
     webbrowser winreg winsound wsgiref xdrlib xml xmlrpc zipapp zipfile zipimport zlib zoneinfo";
-
-/// How many packages within each other are followed.
-const DEEPEST: usize = 16;
 
 /// A folder from which Python takes modules before its own.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -110,23 +108,6 @@ fn front(call: &Call, scripts: &[String]) -> Option<Front> {
             })
         }
     }
-}
-
-/// Returns the files that Python runs for a module: each package on the way to it, and itself.
-pub fn files_of(module: &str) -> Vec<String> {
-    let is_name = |part: &str| !part.is_empty() && first_part(part) == part;
-    let parts: Vec<&str> = module.split('.').collect();
-    if !parts.iter().all(|part| is_name(part)) {
-        return Vec::new();
-    }
-    let mut files = Vec::new();
-    for count in 1..=parts.len().min(DEEPEST) {
-        files.push(format!("{}/__init__.py", parts[..count].join("/")));
-    }
-    let path = parts.join("/");
-    files.push(format!("{path}.py"));
-    files.push(format!("{path}/__main__.py"));
-    files
 }
 
 /// Returns the paths at which the modules could lie that a script takes from beside it, there or not; one that ends with a
@@ -233,12 +214,6 @@ pub fn in_code(call: &Call) -> Vec<String> {
     };
     let found = code.lines().flat_map(|line| quoted(line, loads));
     found.map(str::to_owned).collect()
-}
-
-/// Returns the start of a word up to where a name of Python's ends.
-fn first_part(word: &str) -> &str {
-    let end = word.find(|c: char| !c.is_alphanumeric() && c != '_');
-    &word[..end.unwrap_or(word.len())]
 }
 
 /// What stands before the name of a module that Node is to load.

@@ -3,10 +3,10 @@
 //! the operands of linters, of grep, test and wc are what a goal is about. Pure.
 
 use super::call::{Call, stem};
-use super::modules;
 use super::programs::{interpreter, is_shell};
 use super::tasks::Code;
 use super::walk::places;
+use super::{dotted, modules};
 
 /// Returns what `code` names, as paths and patterns below the root; in a pattern `*` stops at a slash, and `**` does not.
 pub fn named(code: &Code) -> Vec<String> {
@@ -131,7 +131,7 @@ fn handed_to_runner(call: &Call) -> Vec<String> {
             found.push(format!("{}/**", word.trim_end_matches('/')));
         }
         if tool == "unittest" {
-            found.extend(modules::files_of(word));
+            found.extend(dotted::files_of(word));
         }
     }
     found
