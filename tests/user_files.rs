@@ -329,6 +329,11 @@ fn taking_a_file_of_the_users_into_a_commit_is_undone_and_named() {
             reason.starts_with("took a file of the user's: ") && reason.contains(named),
             "{what}: {reason}"
         );
+        let notes = record["notes"].to_string();
+        let published = format!(
+            "stays in the history of main after an undo: look at the commits after {start}"
+        );
+        assert!(notes.contains(&published), "{what}: {notes}");
         assert_eq!(record["reverted_to"], start.as_str(), "{what}");
         assert_eq!(repo.content("HEAD"), content, "{what}");
         assert_eq!(users(&repo), before, "{what}");

@@ -100,7 +100,8 @@ impl Workspace<'_> {
         let in_commits = (&gone[..], &tip_tree[..]);
         let removed = self.clear_hollow(start, cleared.folders, in_commits)?;
         left.notes.extend(removed);
-        self.note_taken_meanwhile(start, &tip, &mut change)?;
+        let told = self.note_taken_meanwhile(start, &tip, &mut change)?;
+        left.notes.extend(told);
         change.taken.extend(self.taken_in_submodules(start)?);
         // A file that became a link or the reverse is listed as gone and as new.
         files.dedup();
@@ -120,8 +121,13 @@ impl Workspace<'_> {
     }
 
     /// Adds files of the user's that one commit of the agent's took and a later one took out again: their bytes would be
-    /// published with the branch.
-    fn note_taken_meanwhile(&self, start: &Start, tip: &str, change: &mut Change) -> Result<()> {
+    /// published with the branch. Says so of all that was taken: an undo adds to history, and takes nothing out of it.
+    fn note_taken_meanwhile(
+        &self,
+        start: &Start,
+        tip: &str,
+        change: &mut Change,
+    ) -> Result<Option<String>> {
         let is_users = |path: &[u8]| !is_ledger_path(path) && start.kept.was_there(path);
         for path in self.repo.brought_since(&start.commit, tip, is_users)? {
             let shown = String::from_utf8_lossy(&path).into_owned();
@@ -129,7 +135,14 @@ impl Workspace<'_> {
                 change.taken.push(shown);
             }
         }
-        Ok(())
+        let stays = !change.taken.is_empty() && change.rewritten.is_none();
+        Ok(stays.then(|| {
+            format!(
+                "what was taken stays in the history of {} after an undo: look at the commits after {} before you publish it",
+                short(&start.branch),
+                start.commit
+            )
+        }))
     }
 
     /// Returns what was done to the branch and to HEAD while the agent ran that cannot be told to be the agent's. Nobody but
