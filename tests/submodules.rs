@@ -299,16 +299,28 @@ fn untracked_files_in_submodules_are_the_users_as_elsewhere() {
 
 #[test]
 fn a_commit_that_takes_an_untracked_file_of_a_submodule_is_undone() {
-    let repo = repository();
-    repo.write("sm/mine", "mine\n");
-    let run = repo.cycle(
-        "echo other >sm/mine; git -C sm add mine; git -C sm -c user.name=n -c user.email=n commit -qm mine
-         git add sm; touch a; git add a; git commit -qm a",
-    );
-    assert_eq!(run.code, 0, "{}", run.stderr);
-    assert_eq!(repo.each("result"), ["regressed"]);
-    assert_eq!(repo.read("sm/mine"), "mine\n");
-    assert_eq!(repo.git(&["-C", "sm", "status", "--porcelain"]), "?? mine");
+    let in_sm = "git -C sm -c user.name=n -c user.email=n";
+    for then in [
+        String::new(),
+        format!("git -C sm rm -q --cached mine; {in_sm} commit -qm out;"),
+    ] {
+        let repo = repository();
+        repo.write("sm/mine", "mine\n");
+        let run = repo.cycle(&format!(
+            "echo other >sm/mine; git -C sm add mine; {in_sm} commit -qm mine; {then}
+             git add sm; touch a; git add a; git commit -qm a"
+        ));
+        assert_eq!(run.code, 0, "{then} {}", run.stderr);
+        assert_eq!(repo.each("result"), ["regressed"], "{then}");
+        let reason = repo.newest()["reason"].to_string();
+        assert!(
+            reason.contains("took a file of the user's: sm/mine"),
+            "{then} {reason}"
+        );
+        assert_eq!(repo.read("sm/mine"), "mine\n", "{then}");
+        let status = repo.git(&["-C", "sm", "status", "--porcelain"]);
+        assert_eq!(status, "?? mine", "{then}");
+    }
 }
 
 #[test]

@@ -95,14 +95,16 @@ const LIMIT: Duration = Duration::from_secs(60 * 60);
 /// takes a minute or two with nothing in the cache.
 const READ_LIMIT: Duration = Duration::from_secs(10 * 60);
 /// What only reads, by the first word.
-const READING: [&str; 10] = [
+const READING: [&str; 12] = [
     "config",
     "diff",
     "diff-index",
+    "diff-tree",
     "for-each-ref",
     "hash-object",
     "ls-files",
     "ls-tree",
+    "rev-list",
     "rev-parse",
     "status",
     "version",

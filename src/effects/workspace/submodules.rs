@@ -1,6 +1,6 @@
 //! Submodules in an undo: each has HEAD, branches and files again as they were at the start. Nothing is fetched.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
@@ -38,6 +38,32 @@ pub(super) const EDITED: [&str; 7] = [
     "--no-renames",
     "--ignore-submodules",
 ];
+
+/// Lists what commits bring, merges included, each path ended by a NUL.
+const BROUGHT: [&str; 9] = [
+    "diff-tree",
+    "--stdin",
+    "-m",
+    "-r",
+    "--root",
+    "--no-commit-id",
+    "--no-renames",
+    "--diff-filter=A",
+    "-z",
+];
+
+/// Returns the paths that commits brought which HEAD leads to and `was`, where it is known and still there, does not.
+fn brought(git: &Git, was: Option<String>) -> Result<Vec<u8>> {
+    let Some(was) = was else {
+        return Ok(Vec::new());
+    };
+    let new = git.run(&["rev-list", "HEAD", &format!("^{was}")]);
+    let new = new.or_else(|_| git.run(&["rev-list", "HEAD"]));
+    match new.unwrap_or_default() {
+        new if new.is_empty() => Ok(Vec::new()),
+        new => git.run_with(&[&BROUGHT[..], &["--name-only"]].concat(), &new),
+    }
+}
 
 impl Workspace<'_> {
     /// Makes submodules what they were at the start: HEAD, branches and files, those within others too. `content` is what the
@@ -145,7 +171,8 @@ impl Workspace<'_> {
         Ok(())
     }
 
-    /// Returns the user's untracked files in submodules that are tracked there by now, for people.
+    /// Returns the user's untracked files in submodules that are tracked there by now, or that a new commit there has brought,
+    /// for people.
     pub(super) fn taken_in_submodules(&self, start: &Start) -> Result<Vec<String>> {
         let mut taken = Vec::new();
         for name in start.guarded.modules().keys() {
@@ -158,10 +185,13 @@ impl Workspace<'_> {
             let Some(git) = self.inside(&path).filter(|_| !untracked.is_empty()) else {
                 continue;
             };
-            let tracked = git.run(&["ls-files", "-z"])?;
+            let was = self
+                .repo
+                .id_at(&start.tree, &String::from_utf8_lossy(&path));
+            let tracked = [git.run(&["ls-files", "-z"])?, brought(&git, was)?].concat();
             let tracked = tracked.split(|byte| *byte == 0);
-            let files = tracked.filter(|below| untracked.contains(*below));
-            taken.extend(files.map(|below| {
+            let files: BTreeSet<_> = tracked.filter(|it| untracked.contains(*it)).collect();
+            taken.extend(files.into_iter().map(|below| {
                 let below = String::from_utf8_lossy(below);
                 format!("{}/{below}", exact::shown(name))
             }));
