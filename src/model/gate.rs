@@ -338,6 +338,38 @@ mod tests {
     }
 
     #[test]
+    fn a_change_is_condemned_by_what_no_goal_can_make_good_and_by_nothing_else() {
+        let words = || vec!["x".to_owned()];
+        let good = Change {
+            is_made: true,
+            by_others: words(),
+            goals_added: 1,
+            ..Change::default()
+        };
+        assert!(!good.is_condemned());
+        for bad in [
+            Change {
+                rewritten: Some("x".to_owned()),
+                ..good.clone()
+            },
+            Change {
+                goalposts: words(),
+                ..good.clone()
+            },
+            Change {
+                taken: words(),
+                ..good.clone()
+            },
+            Change {
+                unheld: words(),
+                ..good.clone()
+            },
+        ] {
+            assert!(bad.is_condemned(), "{bad:?}");
+        }
+    }
+
+    #[test]
     fn each_row_of_the_table_gives_its_fate_result_and_reason() {
         let words = |words: &str| vec![words.to_owned()];
         let made = |change| Case {
