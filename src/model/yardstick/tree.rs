@@ -60,16 +60,17 @@ pub fn expanded(all: Vec<Used>, tree: &Tree) -> Vec<Used> {
     found
 }
 
+/// Reads a pattern in which `*` stops at a slash; none if it is no pattern.
+fn exact(pattern: &str) -> Option<Glob> {
+    let mut glob = globset::GlobBuilder::new(pattern);
+    glob.literal_separator(true).build().ok()
+}
+
 /// Builds the set of what patterns stand for, and of nothing below it.
 pub fn exact_set(patterns: &[String]) -> GlobSet {
     let mut set = GlobSetBuilder::new();
-    for pattern in patterns {
-        if let Ok(glob) = globset::GlobBuilder::new(pattern)
-            .literal_separator(true)
-            .build()
-        {
-            set.add(glob);
-        }
+    for glob in patterns.iter().filter_map(|pattern| exact(pattern)) {
+        set.add(glob);
     }
     set.build().unwrap_or_else(|_| GlobSet::empty())
 }
@@ -78,10 +79,7 @@ pub fn exact_set(patterns: &[String]) -> GlobSet {
 pub fn glob_set(patterns: &[String]) -> GlobSet {
     let mut set = GlobSetBuilder::new();
     for pattern in patterns {
-        if let Ok(glob) = globset::GlobBuilder::new(pattern)
-            .literal_separator(true)
-            .build()
-        {
+        if let Some(glob) = exact(pattern) {
             set.add(glob);
         }
         // A folder's name protects what is below it.
