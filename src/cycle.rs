@@ -1,11 +1,11 @@
 //! One cycle, told in order: measure, select, brief, agent, measure, judge, settle, record.
 
 mod attempt;
+mod by_checks;
 mod call;
 mod choose;
 mod lack;
 mod land;
-mod objects;
 mod settle;
 pub mod summary;
 mod sweep;
@@ -18,10 +18,10 @@ use crate::session::{Cut, Ending, Progress, Session};
 use call::Called;
 
 pub use attempt::drop_copies;
+pub use by_checks::clear as clear_after_checks;
 pub use choose::{load_goals, measure_before, refuse_unmeasurable};
 pub use lack::warn as warn_of_lack;
 pub use land::until_free;
-pub use objects::clear as clear_objects;
 
 /// What follows a cycle.
 #[derive(Debug)]

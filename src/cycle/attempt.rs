@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 
-use crate::cycle::objects;
+use crate::cycle::by_checks;
 use crate::effects::agent::{AgentRun, Call, Outbox};
 use crate::effects::journal::{Journal, Phase};
 use crate::effects::mirror::Mirror;
@@ -96,7 +96,7 @@ impl<'a> Attempt<'a> {
         start: &mut Start,
     ) -> Result<(), Cut> {
         // What is copied below counts as known from then on.
-        objects::clear(session, progress, start)?;
+        by_checks::clear(session, progress, start)?;
         let is_file = |path: &str| {
             session.repo.has_file(&start.tree, path)
                 || session.workspace().has_file_on_disk(path.as_bytes())

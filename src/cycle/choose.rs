@@ -1,6 +1,6 @@
 //! The first half of a cycle: load the goals, measure, choose what to work on.
 
-use crate::cycle::{lack, objects, sweep};
+use crate::cycle::{by_checks, lack, sweep};
 use crate::effects::watch::Watch;
 use crate::effects::workspace::Start;
 use crate::effects::{clock, exchanged, program};
@@ -86,7 +86,7 @@ pub async fn measure_first(
                 snapshot.tolerate(earlier, goals);
             }
             session.tell_measured(&snapshot, "before");
-            objects::clear(session, progress, start)?;
+            by_checks::clear(session, progress, start)?;
             lack::warn(session, progress, (goals, &snapshot)).await?;
             snapshot
         }
@@ -227,7 +227,7 @@ pub async fn choose(
     };
     if doubts > 0 {
         progress.is_measured = true;
-        objects::clear(session, progress, start)?;
+        by_checks::clear(session, progress, start)?;
         progress
             .ledger
             .write_snapshot(&names::snapshot(start.cycle), &before)?;

@@ -1,6 +1,6 @@
 //! The sweep inside a cycle: whether it is due, what of its findings is new, and how that gets into the queue (rule 13).
 
-use super::objects;
+use super::by_checks;
 use crate::effects::clock;
 use crate::effects::journal::{Journal, Phase};
 use crate::effects::keep;
@@ -89,7 +89,7 @@ async fn run(
     })?;
     let swept = sweeper(session, goals, start).run(plan, start).await;
     // Linters build what is in the tree.
-    objects::clear(session, progress, start)?;
+    by_checks::clear(session, progress, start)?;
     let workspace = session.workspace();
     let is_clean = workspace.dirty_files()?.is_empty();
     if is_clean && workspace.refuse_locks(&start.branch).is_ok() {

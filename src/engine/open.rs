@@ -3,7 +3,9 @@
 use std::fs;
 use std::path::Path;
 
-use crate::cycle::{clear_objects, load_goals, measure_before, refuse_unmeasurable, warn_of_lack};
+use crate::cycle::{
+    clear_after_checks, load_goals, measure_before, refuse_unmeasurable, warn_of_lack,
+};
 use crate::effects::clock;
 use crate::effects::journal::Journal;
 use crate::effects::ledger::Ledger;
@@ -47,7 +49,7 @@ pub async fn open(session: &Session, progress: &mut Progress) -> Result<(), Cut>
     let place = (&start, &goals);
     let mut baseline = measure_before(session, progress, place, "baseline").await?;
     session.tell_measured(&baseline, "baseline");
-    clear_objects(session, progress, &start)?;
+    clear_after_checks(session, progress, &start)?;
     warn_of_lack(session, progress, (&goals, &baseline)).await?;
     refuse_unmeasurable(&baseline, &goals)?;
     baseline.cycle = Some(0);
