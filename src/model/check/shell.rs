@@ -199,7 +199,7 @@ impl Lexer {
                 let start = self.at;
                 self.skip_line();
                 let line: String = self.chars[start..self.at].iter().collect();
-                self.at += 1;
+                self.next();
                 let line = match strips_tabs {
                     true => line.trim_start_matches('\t'),
                     false => &line,

@@ -311,6 +311,12 @@ fn what_a_tool_takes_in_place_of_a_file_is_known_by_the_order_of_its_names() {
 }
 
 #[test]
+fn a_here_document_without_end_ends_the_substitution_around_it() {
+    let check = "sh check.sh $(cat <<E\ntext";
+    assert_eq!(runs(check, &is_file), ["check.sh"]);
+}
+
+#[test]
 fn hostile_text_takes_no_time() {
     // A bound on what grows out of all proportion; the figures are those of `cargo test --test fuzz`.
     let start = std::time::Instant::now();
