@@ -18,7 +18,7 @@ use crate::session::{Cut, Ending, Progress, Session};
 pub use open::add_unwired;
 pub use recover::{
     give_back_private, has_lost_private, lost_places, make_private, open_shut, put_back_settings,
-    recover,
+    recover, settle_links,
 };
 
 /// Runs cycles until there is a reason to end, and ends in order. Returns the ending; an error that ended the session is
@@ -121,6 +121,10 @@ fn close(session: &Session, progress: &mut Progress, ending: &Ending) -> Result<
         // Nothing can be settled, and nothing is written into what is there now.
         session.tell_end(progress, ending, None);
         return Ok(());
+    }
+    // Of a measurement that was cut short.
+    for note in session.settle_links(progress.ledger.history.next_cycle())? {
+        session.events.warn(note);
     }
     let is_settled = drop_unrecorded(session, progress)?;
     let mut told = None;

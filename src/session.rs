@@ -14,12 +14,13 @@ use crate::effects::guard::programs::PutBack;
 use crate::effects::guard::{Guarded, held};
 use crate::effects::isolation::Isolation;
 use crate::effects::journal::{Diary, Journal};
-use crate::effects::keep;
+use crate::effects::keep::{self, Links};
 use crate::effects::lock::Lock;
 use crate::effects::logs;
 use crate::effects::measure::Measurer;
 use crate::effects::mirror::Mirror;
 use crate::effects::modes;
+use crate::effects::quarantine::Quarantine;
 use crate::effects::repo::Repo;
 use crate::effects::sandbox::Sandbox;
 use crate::effects::stop::Stop;
@@ -147,6 +148,24 @@ impl Session {
         let notes = start.clear_objects(&self.repo.own_places())?;
         self.repo.look_anew()?;
         Ok(notes)
+    }
+
+    /// Gives the user's untracked files a second name before checks run where an agent will work, so that none is lost to what
+    /// earlier agents left.
+    pub fn link_untracked(&self, start: &Start) -> Result<()> {
+        match self.isolation.is_none() && self.has_git_dir() {
+            true => Links::of(&self.repo).make(&start.kept),
+            false => Ok(()),
+        }
+    }
+
+    /// Gives such files back that checks removed; says which. To be done when the checks have ended.
+    pub fn settle_links(&self, cycle: u64) -> Result<Vec<String>> {
+        if self.isolation.is_some() || !self.has_git_dir() {
+            return Ok(Vec::new());
+        }
+        let mut quarantine = Quarantine::of(&self.repo.private, &self.id, cycle);
+        Links::of(&self.repo).settle(&mut quarantine)
     }
 
     /// Says whether the git directory is the one that this session began in.

@@ -236,3 +236,94 @@ fn an_untracked_file_that_comes_before_the_agent_is_not_the_agents() {
     assert_eq!(repo.status(), ["?? secret"]);
     assert_eq!(repo.read("secret"), "mine\n");
 }
+
+/// Adds what git does not track: files, a link, a folder that others may not enter, a repository with an empty folder.
+fn with_untracked(repo: &TestRepo) {
+    let script = "echo mine >mine; mkdir -p u/deep; echo key >u/deep/key; ln -s nowhere u/link
+        git init -q vendor; echo code >vendor/code; rm -rf vendor/.git/hooks";
+    let mut shell = repo.command("sh");
+    crate::harness::output(shell.args(["-c", script]));
+}
+
+#[test]
+fn untracked_files_that_checks_remove_before_the_agent_are_put_back() {
+    let removes = "rm -rf mine u vendor; true";
+    let first_run = |check: &str| {
+        let repo = TestRepo::with_goals(&format!(
+            "  - {{id: b, description: d, check: test -e b, weight: 5}}\n  - {{id: c, description: d, check: '{check}', weight: 3}}\n"
+        ));
+        repo.commit_all("first");
+        repo
+    };
+    // A cycle of a later session, and the baseline of the first.
+    for repo in [begun(removes), first_run(removes)] {
+        with_untracked(&repo);
+        let before = repo.files();
+        repo.agent_does(&["true"]);
+        let run = repo.run(&["--max-cycles=1"]).expect(0);
+        assert!(
+            run.stderr.contains(
+                "untracked files that checks removed, put back: mine, u/deep/key, u/link"
+            ),
+            "{}",
+            run.stderr
+        );
+        let notes = repo.newest()["notes"].to_string();
+        assert!(notes.contains("checks removed, put back: mine"), "{notes}");
+        assert_eq!(repo.files(), before);
+        assert!(repo.path("vendor/.git/refs/tags").is_dir());
+        assert!(!repo.private().join("links").exists());
+    }
+}
+
+#[test]
+fn untracked_files_that_checks_remove_are_put_back_where_there_is_nothing_to_do() {
+    let repo = TestRepo::with_goals(
+        "  - {id: c, description: d, check: rm -rf mine u; true, weight: 3}\n",
+    );
+    repo.commit_all("first");
+    with_untracked(&repo);
+    let before = repo.files();
+    let inodes = || {
+        let meta = |name| fs::metadata(repo.path(name)).unwrap();
+        ["mine", "u/deep/key"].map(|name| std::os::unix::fs::MetadataExt::ino(&meta(name)))
+    };
+    let inodes_before = inodes();
+    repo.run(&["--max-cycles=1"]).expect(0);
+    assert_eq!(repo.files(), before);
+    assert_eq!(inodes(), inodes_before, "the same files, no copies");
+    assert!(!repo.private().join("links").exists());
+}
+
+#[test]
+fn where_a_check_put_something_else_an_untracked_file_goes_to_the_quarantine() {
+    let repo = begun("rm -rf u; echo other >u; echo anew >mine");
+    with_untracked(&repo);
+    repo.agent_does(&["touch b"]);
+    let run = repo.run(&["--max-cycles=1"]).expect(0);
+    assert!(run.stderr.contains("u/deep/key → "), "{}", run.stderr);
+    assert_eq!(repo.quarantined()[&b"key"[..]].1, b"key\n");
+    assert_eq!(repo.read("u"), "other\n");
+    assert_eq!(repo.read("mine"), "anew\n", "checks write their reports");
+}
+
+#[test]
+fn untracked_files_that_a_check_removed_are_put_back_after_a_kill() {
+    let repo = begun("rm -rf mine u; touch \"$OUT/gone\"; sleep 300").with_out();
+    with_untracked(&repo);
+    let before = repo.files();
+    repo.agent_does(&["true"]);
+    let mut child = repo.spawn_run(&["--max-cycles=1"]);
+    repo.wait_for("gone");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(!repo.has("mine"));
+    repo.write(".agents/evolve/STOP", "");
+    let run = repo.run(&[]).expect(0);
+    assert!(
+        run.stderr.contains("checks removed, put back: mine"),
+        "{}",
+        run.stderr
+    );
+    assert_eq!(repo.files(), before);
+}

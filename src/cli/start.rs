@@ -92,6 +92,7 @@ async fn start(
     if let Some(ending) = engine::recover(&repo, &diary, events)? {
         return Ok(tell(events, ending));
     }
+    engine::settle_links(&repo, &id, events)?;
     if let Some(mirror) = &mirror {
         mirror.remove()?;
     }

@@ -6,7 +6,7 @@ use crate::effects::workspace::Start;
 use crate::effects::{clock, exchanged, program};
 use crate::error::{Error, Result};
 use crate::event::Event;
-use crate::model::goals::Goals;
+use crate::model::goals::{Goals, Where};
 use crate::model::ledger as names;
 use crate::model::select::{self, Choice, Seen, Selection, Task};
 use crate::model::snapshot::{CheckResult, Snapshot};
@@ -112,6 +112,9 @@ pub async fn measure_before(
     (start, goals): (&Start, &Goals),
     purpose: &'static str,
 ) -> Result<Snapshot, Cut> {
+    if goals.settings.measure == Where::Here {
+        session.link_untracked(start)?;
+    }
     let is_file = |path: &str| session.workspace().has_file_on_disk(path.as_bytes());
     let mut watch = Watch::lightly_over(Yardstick::of(goals, &is_file).frozen);
     let watched = (purpose, &mut watch);
@@ -249,6 +252,9 @@ async fn recheck(
     before: &mut Snapshot,
     id: &str,
 ) -> Result<(), Cut> {
+    if goals.settings.measure == Where::Here {
+        session.link_untracked(start)?;
+    }
     let goal: Vec<_> = goals.find(id).into_iter().collect();
     let measured = session
         .measure(goals, &goal, &Default::default(), (start.cycle, "recheck"))

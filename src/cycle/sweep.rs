@@ -87,6 +87,7 @@ async fn run(
         start: Some(start.clone()),
         ..settled.clone()
     })?;
+    session.link_untracked(start)?;
     let swept = sweeper(session, goals, start).run(plan, start).await;
     // Linters build what is in the tree.
     by_checks::clear(session, progress, start)?;

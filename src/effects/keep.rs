@@ -3,6 +3,7 @@
 
 mod copy;
 mod grown;
+mod links;
 mod nested;
 mod outputs;
 
@@ -26,6 +27,7 @@ use crate::model::text;
 
 pub use copy::{Copy, from_hex, to_hex};
 use copy::{FILE_LIMIT, copy_into, is_unchanged, may_not_be_read, stamp, write};
+pub use links::Links;
 use outputs::Seen;
 
 /// How many bytes are copied in all.
@@ -352,12 +354,7 @@ impl Kept {
             };
             let path = path.strip_suffix(b"/").map(<[u8]>::to_vec).unwrap_or(path);
             let target = root.join(OsStr::from_bytes(&path));
-            let is_free = fs::symlink_metadata(&target).is_err()
-                && slashes(&path).all(|(index, _)| {
-                    let parent = root.join(OsStr::from_bytes(&path[..index]));
-                    fs::symlink_metadata(parent).map_or(true, |meta| meta.is_dir())
-                });
-            let target = match is_free {
+            let target = match is_free(root, &path) {
                 true => {
                     put_back.files.push(shown);
                     target
@@ -414,6 +411,15 @@ pub fn clear_way(root: &Path, path: &[u8], quarantine: &mut Quarantine) -> Resul
         }
     }
     Ok(())
+}
+
+/// Says whether nothing is at a path, and nothing that is no folder above it.
+fn is_free(root: &Path, path: &[u8]) -> bool {
+    fs::symlink_metadata(root.join(OsStr::from_bytes(path))).is_err()
+        && slashes(path).all(|(index, _)| {
+            let parent = root.join(OsStr::from_bytes(&path[..index]));
+            fs::symlink_metadata(parent).map_or(true, |meta| meta.is_dir())
+        })
 }
 
 fn slashes(path: &[u8]) -> impl Iterator<Item = (usize, &u8)> {

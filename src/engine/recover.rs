@@ -11,6 +11,7 @@ use nix::sys::signal::Signal;
 
 use crate::effects::isolation::Isolation;
 use crate::effects::journal::{Diary, Journal, Phase};
+use crate::effects::keep::{self, Links};
 use crate::effects::ledger::Ledger;
 use crate::effects::mirror::Mirror;
 use crate::effects::places::Places;
@@ -18,7 +19,7 @@ use crate::effects::process::{self, MARK};
 use crate::effects::quarantine::Quarantine;
 use crate::effects::repo::Repo;
 use crate::effects::workspace::{Plan, Settled, Start, Workspace, some_of};
-use crate::effects::{clock, files, keep, proc_table};
+use crate::effects::{clock, files, proc_table};
 use crate::error::{Error, Result};
 use crate::event::Events;
 use crate::model::gate::{Fate, Suspect};
@@ -158,6 +159,14 @@ pub fn recover(repo: &Repo, diary: &Diary, events: &Events) -> Result<Option<End
     diary.clear()?;
     events.note(said);
     Ok(ending)
+}
+
+/// Gives untracked files back that checks of a dead session removed. To be done when none of them runs any more.
+pub fn settle_links(repo: &Repo, session: &str, events: &Events) -> Result<()> {
+    let mut quarantine = Quarantine::of(&repo.private, session, 0);
+    let notes = Links::of(repo).settle(&mut quarantine)?;
+    notes.into_iter().for_each(|note| events.warn(note));
+    Ok(())
 }
 
 /// Tells where files went, and which are gone: that is for the user to know at once.

@@ -1,0 +1,179 @@
+//! Second names for the user's untracked files while goals are measured before an agent: checks run what earlier agents left,
+//! and what they remove has lost only one of its names. A copy would cost as much as the files are large, each time.
+
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::fs;
+use std::io::ErrorKind;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use super::copy::FILE_LIMIT;
+use super::{Kept, is_free, nested};
+use crate::effects::files::{self, is_beneath};
+use crate::effects::quarantine::Quarantine;
+use crate::effects::repo::Repo;
+use crate::error::{Error, Result};
+use crate::model::text;
+
+/// The second names, each at its file's path below a folder of the private directory.
+#[derive(Clone, Debug)]
+pub struct Links {
+    root: PathBuf,
+    folder: PathBuf,
+}
+
+impl Links {
+    /// The second names of files in a repository's working tree.
+    pub fn of(repo: &Repo) -> Links {
+        Links {
+            root: repo.root.clone(),
+            folder: repo.private.join("links"),
+        }
+    }
+
+    /// Gives each untracked file a second name, unless that was done and has not been settled. Where the file system gives none a
+    /// small file is copied.
+    pub fn make(&self, kept: &Kept) -> Result<()> {
+        let untracked: Vec<_> = kept.untracked_paths().collect();
+        if untracked.is_empty() || self.folder.exists() {
+            return Ok(());
+        }
+        let is_folder = |path: &Vec<u8>| path.ends_with(b"/");
+        let (folders, files): (Vec<_>, Vec<_>) = untracked.into_iter().partition(is_folder);
+        let mut left = nested::MOST;
+        let mut made = BTreeSet::new();
+        for path in files {
+            self.link(&path, &mut made)?;
+        }
+        for folder in folders {
+            let (found, _) = nested::list(&self.root, &folder, left);
+            left -= found.len();
+            for path in found {
+                self.link(&path, &mut made)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Links one path; `made` has the folders that are there already.
+    fn link(&self, path: &[u8], made: &mut BTreeSet<PathBuf>) -> Result<()> {
+        let below = Path::new(OsStr::from_bytes(path));
+        let (file, link) = (self.root.join(below), self.folder.join(below));
+        let folder = match path.ends_with(b"/") {
+            true => &link,
+            false => link.parent().unwrap_or(&self.folder),
+        };
+        if made.insert(folder.to_owned()) {
+            fs::create_dir_all(folder).map_err(|cause| Error::io("create", folder, cause))?;
+        }
+        if path.ends_with(b"/") {
+            return Ok(());
+        }
+        let linked = fs::hard_link(&file, &link).or_else(|_| copy_small(&file, &link));
+        match linked {
+            // Gone since it was listed, somebody else's, or its second name is too long for one.
+            Err(cause) if is_passed_over(&cause) => {
+                self.drop_empty(folder, made);
+                Ok(())
+            }
+            linked => linked.map_err(|cause| Error::io("keep a link to", &file, cause)),
+        }
+    }
+
+    /// Removes a folder of links, and those above it, where they are empty: one that stays stands for an empty folder.
+    fn drop_empty(&self, folder: &Path, made: &mut BTreeSet<PathBuf>) {
+        let below = |folder: &&Path| *folder != self.folder;
+        for folder in folder.ancestors().take_while(below) {
+            if fs::remove_dir(folder).is_err() {
+                return;
+            }
+            made.remove(folder);
+        }
+    }
+
+    /// Gives the files that are gone their first name back, or a place in the quarantine where something is in its way, and
+    /// takes the second names away; says what was done. To be done when no check runs any more.
+    pub fn settle(&self, quarantine: &mut Quarantine) -> Result<Vec<String>> {
+        files::remove_unless_folder(&self.folder)?;
+        let mut put_back = Vec::new();
+        let mut folders = vec![PathBuf::new()];
+        while let Some(below) = folders.pop() {
+            let folder = self.folder.join(&below);
+            let entries = match fs::read_dir(&folder) {
+                Ok(entries) => entries,
+                Err(cause) if cause.kind() == ErrorKind::NotFound => break,
+                Err(cause) => return Err(Error::io("read", &folder, cause)),
+            };
+            let mut is_empty = true;
+            for entry in entries {
+                let entry = entry.map_err(|cause| Error::io("read", &folder, cause))?;
+                is_empty = false;
+                let below = below.join(entry.file_name());
+                match entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                    true => folders.push(below),
+                    false => self.put_back(&below, quarantine, &mut put_back)?,
+                }
+            }
+            if is_empty && !below.as_os_str().is_empty() {
+                self.put_back(&below, quarantine, &mut put_back)?;
+            }
+        }
+        files::remove_all(&self.folder)
+            .map_err(|cause| Error::io("remove", &self.folder, cause))?;
+        put_back.sort();
+        let mut notes = Vec::new();
+        if !put_back.is_empty() {
+            const SHOWN: usize = 10;
+            notes.push(format!(
+                "untracked files that checks removed, put back: {}",
+                text::some_of(&put_back, SHOWN)
+            ));
+        }
+        notes.extend(quarantine.notes());
+        Ok(notes)
+    }
+
+    fn put_back(
+        &self,
+        below: &Path,
+        quarantine: &mut Quarantine,
+        put_back: &mut Vec<String>,
+    ) -> Result<()> {
+        let (link, file) = (self.folder.join(below), self.root.join(below));
+        let path = below.as_os_str().as_bytes();
+        if is_beneath(&self.root, path) && fs::symlink_metadata(&file).is_ok() {
+            return Ok(());
+        }
+        if !is_free(&self.root, path) {
+            return quarantine.take_from(&self.folder, below, below);
+        }
+        let folder = file.parent().unwrap_or(&self.root);
+        files::make_folder(folder)?;
+        // A copy may be on another file system; what is left of it goes with all links.
+        let moved = fs::rename(&link, &file).or_else(|_| files::copy(&link, &file));
+        let moved = moved.and_then(|()| files::sync_folder(folder));
+        moved.map_err(|cause| Error::io("put back", &file, cause))?;
+        put_back.push(text::path(path));
+        Ok(())
+    }
+}
+
+/// Copies a plain file that is not too large; what is none holds nothing that could be lost.
+fn copy_small(file: &Path, link: &Path) -> std::io::Result<()> {
+    let meta = fs::symlink_metadata(file)?;
+    match meta.is_file() && meta.len() <= FILE_LIMIT {
+        true => files::copy(file, link),
+        false => Ok(()),
+    }
+}
+
+fn is_passed_over(cause: &std::io::Error) -> bool {
+    matches!(
+        cause.kind(),
+        ErrorKind::NotFound
+            | ErrorKind::NotADirectory
+            | ErrorKind::PermissionDenied
+            | ErrorKind::InvalidFilename
+    )
+}
