@@ -120,10 +120,10 @@ fn masked_text_has_no_secret_and_stays_masked() {
             const TOKEN: &str = "ghp_ZYXWVUTSRQPONMLKJIHG9876543210zyxwvuts";
             let text = String::from_utf8_lossy(input);
             let masked = mask::secrets(&text);
-            assert_eq!(
-                mask::secrets(&masked),
-                masked,
-                "masking twice changes something"
+            // Behind a mask something may begin that began in the middle of a word before.
+            assert!(
+                only_takes_away(&mask::secrets(&masked), &masked),
+                "masking twice brings something back"
             );
             // Whatever stands around it, a token on a line of its own is found.
             let around = format!("{text}\n {TOKEN} \n{text}");
@@ -187,4 +187,11 @@ fn flags_are_read_or_refused() {
             }
         },
     );
+}
+
+/// Says whether all that a masked text shows is in another one, in the same order.
+fn only_takes_away(masked: &str, earlier: &str) -> bool {
+    let mut earlier = earlier.chars();
+    let mut shown = masked.chars().filter(|c| *c != '*');
+    shown.all(|c| earlier.any(|it| it == c))
 }

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use serde_json::{Map, Value};
 
 use super::item::{self, Identity, Key, State, WorkItem};
-use crate::model::text::json_problem;
+use crate::model::text::{self, json_problem};
 
 /// What a line holds.
 #[derive(Clone, Debug)]
@@ -292,7 +292,11 @@ fn no_title(item: &Map<String, Value>) -> String {
 fn state_problem(item: &Map<String, Value>) -> Option<String> {
     match item.get("state") {
         Some(Value::String(word)) if State::parse(word).is_some() => None,
-        Some(other) => Some(format!("state {other} is not known, taken as available")),
+        Some(other) => {
+            const SHOWN: usize = 80;
+            let shown = text::cut(&text::clean_line(&other.to_string()), SHOWN);
+            Some(format!("state {shown} is not known, taken as available"))
+        }
         None => None,
     }
 }

@@ -233,6 +233,18 @@ fn lines_that_cannot_be_understood_are_named_and_kept() {
 }
 
 #[test]
+fn a_state_that_is_not_known_is_told_in_clean_words_and_cut() {
+    let state = format!("con\u{7f}\u{202e}{}", "x".repeat(500));
+    let queue = Queue::parse(&format!("{{\"title\":\"t\",\"state\":\"{state}\"}}\n"));
+    let problems = queue.problems();
+    assert!(
+        problems[0].starts_with("line 1: state \"conxxx"),
+        "{problems:?}"
+    );
+    assert!(problems[0].len() < 150, "{problems:?}");
+}
+
+#[test]
 fn found_work_is_reset_cut_and_bounded() {
     let text = format!(
         "{}\n{}\nplain words\n{}\n{}\n",
