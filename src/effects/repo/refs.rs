@@ -89,6 +89,10 @@ impl Repo {
             let words = ["update-ref", "--no-deref", "-m", note].map(OsString::from);
             return self.call(words, [name, target.into()]);
         }
+        // For nothing it would take a lock, and could fail to take that away.
+        if self.target_of(name).as_deref() == Some(target) {
+            return Ok(());
+        }
         self.inner
             .reference(name, oid(target)?, true, note)
             .map(|_| ())
