@@ -6,6 +6,7 @@ mod aftermath;
 mod agents;
 mod attacks;
 mod audit;
+mod built;
 mod clean;
 mod commands;
 mod cycle;

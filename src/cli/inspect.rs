@@ -12,6 +12,7 @@ use crate::effects::lock::{self, Holder};
 use crate::effects::repo::Repo;
 use crate::effects::sandbox::{self, Sandbox};
 use crate::effects::stop;
+use crate::effects::workspace::Workspace;
 use crate::error::{Error, Result};
 use crate::model::check;
 use crate::model::exact;
@@ -43,11 +44,19 @@ pub fn validate(global: &Global) -> Result<u8> {
     let on_disk =
         |path: &str| std::fs::metadata(repo.root.join(path)).is_ok_and(|meta| meta.is_file());
     let read = |path: &str| files::read_text(&repo.root.join(path), SCRIPT_LIMIT).ok();
-    let yardstick = Yardstick::of(&goals, &on_disk).with_scripts(&Tree {
+    let mut yardstick = Yardstick::of(&goals, &on_disk).with_scripts(&Tree {
         is_file: &on_disk,
         files_in: &|folder| files::names_in(&repo.root, folder),
         read: &read,
     });
+    let workspace = Workspace { repo: &repo };
+    let built = match repo.head()?.commit {
+        Some(commit) => {
+            let tree = repo.tree_of(&commit)?;
+            yardstick.let_go(&|path| workspace.may_be_built(&tree, path))
+        }
+        None => Vec::new(),
+    };
     global.say(&format!(
         "{}: {}, no problems\n",
         file.shown,
@@ -60,6 +69,12 @@ pub fn validate(global: &Global) -> Result<u8> {
         global.say(&format!(
             "frozen while a cycle runs: {}\n",
             yardstick.frozen.join(", ")
+        ));
+    }
+    if !built.is_empty() {
+        global.say(&format!(
+            "built by checks, or by you, and put back before goals are measured (git does not track it): {}\n",
+            built.join(", ")
         ));
     }
     if !yardstick.leaned_on.is_empty() {

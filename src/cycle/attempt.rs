@@ -1,6 +1,7 @@
 //! The middle of a cycle: brief, agent, stock, second measurement. Whatever goes wrong here becomes part of the evidence,
 //! so that the cycle is settled on every path.
 
+mod built;
 mod second;
 mod stock;
 mod uncopied;
@@ -47,6 +48,10 @@ pub struct Attempt<'a> {
     pub task: &'a Task,
     yardstick: Option<Yardstick>,
     fingerprints: Vec<(String, Option<String>)>,
+    /// What checks build and then run, with the digests of before the agent.
+    built: Vec<(String, Option<String>)>,
+    /// What of that the agent changed and was put back.
+    rebuilt: Vec<String>,
     /// Where the programs that checks call were found.
     programs: BTreeMap<String, String>,
     /// What lay beside scripts and is taken in place of Python's own modules.
@@ -74,6 +79,8 @@ impl<'a> Attempt<'a> {
             task,
             yardstick: None,
             fingerprints: Vec::new(),
+            built: Vec::new(),
+            rebuilt: Vec::new(),
             programs: BTreeMap::new(),
             own_modules: Vec::new(),
             goals_outside: None,
@@ -102,20 +109,26 @@ impl<'a> Attempt<'a> {
                 || session.workspace().has_file_on_disk(path.as_bytes())
         };
         let read = |path: &str| files::read_text(&session.repo.root.join(path), SCRIPT_LIMIT).ok();
-        let yardstick = Yardstick::of(self.goals, &is_file).with_scripts(&Tree {
+        let mut yardstick = Yardstick::of(self.goals, &is_file).with_scripts(&Tree {
             is_file: &is_file,
             files_in: &|folder| files::names_in(&session.repo.root, folder),
             read: &read,
         });
         self.programs = program::called_by_checks(self.goals, &session.repo.root);
         self.own_modules = program::taken_for_own(&yardstick.fronts, &session.repo.root);
+        let workspace = session.workspace();
+        let built = yardstick.let_go(&|file| workspace.may_be_built(&start.tree, file));
+        let built = workspace.with_targets(built);
         self.fingerprints = Attempt::fingerprints(session, &yardstick);
+        self.built = Attempt::digests(session, &built);
         if session.goals_file.in_repo.is_none() {
             self.goals_outside = files::read(&session.goals_file.path).ok();
         }
-        session
-            .workspace()
-            .keep_untracked(start, &yardstick.frozen, progress.kept.as_ref())?;
+        session.workspace().keep_untracked(
+            start,
+            (&yardstick.frozen, &built),
+            progress.kept.as_ref(),
+        )?;
         start.users.clone_from(session.home().read_users()?);
         session.guard_start(start)?;
         uncopied::warn(session, &start.kept, progress.kept.as_ref());

@@ -1,6 +1,7 @@
 //! Copies of the user's untracked files, made before an agent runs, and what is missing or changed afterwards put back
 //! (rule 11). Ignored files are only listed: they are build outputs for the most part.
 
+mod built;
 mod copy;
 mod grown;
 mod links;
@@ -25,6 +26,7 @@ use crate::effects::quarantine::Quarantine;
 use crate::error::{Error, Result};
 use crate::model::text;
 
+pub use built::is_small;
 pub use copy::{Copy, from_hex, to_hex};
 use copy::{FILE_LIMIT, copy_into, is_unchanged, may_not_be_read, stamp, write};
 pub use links::Links;
@@ -197,7 +199,8 @@ impl Kept {
     /// Returns the paths that git lists as untracked: no file in a folder with a repository of its own.
     pub fn listed_paths(&self) -> impl Iterator<Item = Vec<u8>> + '_ {
         let is_listed = |path: &Vec<u8>| {
-            !slashes(path).any(|(index, _)| index + 1 < path.len() && self.has(&path[..=index]))
+            !slashes(path)
+                .any(|(index, _)| index + 1 < path.len() && self.is_listed(&path[..=index]))
         };
         self.untracked_paths().filter(is_listed)
     }
@@ -210,9 +213,9 @@ impl Kept {
     /// Says whether a path was there, untracked or ignored, before the agent ran, be it as a folder with a repository of its
     /// own or in one.
     pub fn was_there(&self, path: &[u8]) -> bool {
-        let is_in_nested = |(index, _): (usize, &u8)| self.has(&path[..=index]);
-        self.has(path)
-            || self.has(&[path, b"/"].concat())
+        let is_in_nested = |(index, _): (usize, &u8)| self.is_listed(&path[..=index]);
+        self.is_listed(path)
+            || self.is_listed(&[path, b"/"].concat())
             || slashes(path).any(is_in_nested)
             || self.was_ignored(path)
     }
@@ -223,10 +226,11 @@ impl Kept {
         let below = to_hex(&[path, b"/"].concat());
         let first = self.untracked.range(below.clone()..).next();
         first.is_some_and(|(name, _)| name.starts_with(&below))
-            || slashes(path).any(|(index, _)| self.has(&path[..index]))
+            || slashes(path).any(|(index, _)| self.is_listed(&path[..index]))
     }
 
-    fn has(&self, path: &[u8]) -> bool {
+    /// Says whether a path itself is among the untracked ones.
+    pub fn is_listed(&self, path: &[u8]) -> bool {
         self.untracked.contains_key(&to_hex(path))
     }
 

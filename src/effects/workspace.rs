@@ -5,7 +5,9 @@
 //! leaves everything untouched; then the files follow. Every step can be done again after a crash.
 
 mod again;
+mod built;
 mod converted;
+mod copies;
 mod embedded;
 mod hidden;
 mod hollow;
@@ -332,37 +334,6 @@ impl Workspace<'_> {
         })
     }
 
-    /// Copies the user's untracked files, right before an agent runs. Of the ignored ones only those that are `frozen`: a
-    /// check that runs one could not be trusted again if it were not put back.
-    pub fn keep_untracked(
-        &self,
-        start: &mut Start,
-        frozen: &[String],
-        last: Option<&Kept>,
-    ) -> Result<()> {
-        let root = &self.repo.root;
-        let folder = keep::folder(&self.repo.private);
-        let programs = frozen.iter().map(String::as_bytes);
-        let is_ignored = |path: &&[u8]| start.kept.was_ignored(path) && is_beneath(root, path);
-        let untracked: Vec<_> = start
-            .kept
-            .untracked_paths()
-            .chain(programs.filter(is_ignored).map(<[u8]>::to_vec))
-            .collect();
-        let ignored = start.kept.ignored.iter();
-        let ignored: Vec<_> = ignored.map(|name| keep::from_hex(name)).collect();
-        let shut = start.folders.without(&ignored);
-        let mut kept = Kept::make(root, &folder, (untracked, ignored), last)?;
-        let before: Vec<_> = last.into_iter().chain([&start.kept]).collect();
-        kept.note_outputs(root, &before, frozen);
-        start.kept = kept;
-        let shown = |path: &PathBuf| format!("{}/", path.display());
-        start.kept.unreadable.extend(shut.shut().iter().map(shown));
-        let all = || named(pipes::repositories(root));
-        start.repositories.get_or_insert_with(all);
-        Ok(())
-    }
-
     /// Moves out of the way what git would wait for in the tree. To be done before git is called after others were at work;
     /// says what was moved.
     pub fn clear_pipes(&self, start: &Start) -> Result<Vec<String>> {
@@ -428,6 +399,9 @@ impl Workspace<'_> {
         }
         let is_left = fate == Fate::Leave || settled.was_outrun;
         let (root, kept) = (&self.repo.root, &start.kept);
+        if settled.was_undone {
+            kept.put_back_all_built(root, &folders, &mut quarantine)?;
+        }
         let put_back = match is_left {
             true => kept.put_back_missing(root, &folders, &mut quarantine)?,
             false => kept.put_back(root, &folders, &mut quarantine)?,

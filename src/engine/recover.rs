@@ -305,6 +305,9 @@ fn finish(workspace: &Workspace<'_>, start: &Start, plan: &Plan) -> Result<Settl
     let carried_out = workspace.carry_out(start, plan, &mut quarantine)?;
     let was_outrun = carried_out.is_none();
     let (kept, folders) = (&start.kept, keep::folders(&repo.own_places()));
+    if !was_outrun {
+        kept.put_back_all_built(&repo.root, &folders, &mut quarantine)?;
+    }
     let put_back = match was_outrun {
         true => kept.put_back_missing(&repo.root, &folders, &mut quarantine)?,
         false => kept.put_back(&repo.root, &folders, &mut quarantine)?,

@@ -230,6 +230,13 @@ impl Yardstick {
                 || is_used())
     }
 
+    /// Freezes no longer what checks build before they run it, unless `protect` names it; returns these files.
+    pub fn let_go(&mut self, is_built: &dyn Fn(&str) -> bool) -> Vec<String> {
+        let protected = &self.protected;
+        let is_free = |path: &mut String| is_built(path) && !protected.is_match(path.as_str());
+        self.frozen.extract_if(.., is_free).collect()
+    }
+
     /// Says whether a changed or new path moves the goalposts.
     pub fn is_frozen(&self, path: &str) -> bool {
         self.frozen.iter().any(|frozen| frozen == path) || self.protected.is_match(path)

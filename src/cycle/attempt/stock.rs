@@ -22,19 +22,22 @@ impl Attempt<'_> {
         if session.goals_file.in_repo.is_none() {
             files.push(session.goals_file.path.to_string_lossy().into_owned());
         }
-        let digest = |file: String| {
-            let digest = session.workspace().fingerprint(&file);
-            (file, digest)
-        };
-        files.into_iter().map(digest).collect()
+        Attempt::digests(session, &files)
+    }
+
+    /// Returns the digests of files' bytes on disk.
+    pub(super) fn digests(session: &Session, files: &[String]) -> Vec<(String, Option<String>)> {
+        let digest = |file: &String| (file.clone(), session.workspace().fingerprint(file));
+        files.iter().map(digest).collect()
     }
 
     /// Takes stock, and holds the change against the yardstick.
-    pub(super) fn stock(&self, session: &Session, start: &Start) -> Result<Stock> {
+    pub(super) fn stock(&mut self, session: &Session, start: &Start) -> Result<Stock> {
         let mut stock = session.take_stock(start)?;
         if !stock.change.by_others.is_empty() {
             return Ok(stock);
         }
+        self.put_back_built(session, start, &mut stock)?;
         if let Some(yardstick) = &self.yardstick {
             for file in &stock.files {
                 let is_goals = session.goals_file.in_repo.as_ref() == Some(file);
@@ -99,6 +102,7 @@ impl Attempt<'_> {
         if is_theirs || !session.has_git_dir() {
             return Ok(());
         }
+        self.note_unbuilt(session, stock);
         if session.isolation.is_some() {
             return self.look_at_watched(session, start, stock);
         }

@@ -1,7 +1,6 @@
 //! The files that judge a change, while the goals are measured: checks call what the agent wrote.
 
-use super::{Attempt, SCRIPT_LIMIT};
-use crate::effects::files;
+use super::Attempt;
 use crate::effects::quarantine::Quarantine;
 use crate::effects::watch::Watch;
 use crate::effects::workspace::{Start, Stock};
@@ -16,15 +15,9 @@ impl Attempt<'_> {
     /// Returns which files are watched while the goals are measured: all that checks run, but for what they build first. That is
     /// ignored by git, or no text.
     pub(super) fn to_watch(&self, session: &Session, start: &Start) -> Vec<String> {
-        let is_text = |file: &str| {
-            let path = session.repo.root.join(file);
-            files::read_text(&path, SCRIPT_LIMIT).is_ok()
-        };
+        let workspace = session.workspace();
         let is_written_by_hand = |file: &&String| {
-            session.repo.has_file(&start.tree, file)
-                || !session.repo.is_ignored(file)
-                    && !start.kept.was_ignored(file.as_bytes())
-                    && is_text(file)
+            !start.kept.was_ignored(file.as_bytes()) && !workspace.may_be_built(&start.tree, file)
         };
         let files = self.fingerprints.iter().map(|(file, _)| file);
         files.filter(is_written_by_hand).cloned().collect()

@@ -6,6 +6,7 @@ use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
 
@@ -16,7 +17,7 @@ use crate::model::digest;
 /// The largest file that is copied, in bytes.
 pub(super) const FILE_LIMIT: u64 = 10 << 20;
 
-/// How a file was written to while no agent ran.
+/// How a file is written to by others than agents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Output {
@@ -24,6 +25,8 @@ pub enum Output {
     Grown,
     /// It was made anew: nobody relies on what it held.
     Rewritten,
+    /// Checks run it, and may have built it before.
+    Built,
 }
 
 /// What is known of one untracked file.
@@ -85,6 +88,13 @@ impl Copy {
     /// Returns the file's mode when it was copied.
     pub(super) fn mode(&self) -> Option<u32> {
         u32::from_str_radix(self.stamp.split(' ').nth(1)?, 8).ok()
+    }
+
+    /// Returns when the file was written to last, before it was copied.
+    fn modified(&self) -> Option<SystemTime> {
+        let (seconds, nanos) = self.stamp.split(' ').nth(2)?.split_once('.')?;
+        let since = Duration::new(seconds.parse().ok()?, nanos.parse().ok()?);
+        SystemTime::UNIX_EPOCH.checked_add(since)
     }
 
     /// Says whether the file could be put back.
@@ -168,6 +178,13 @@ pub(super) fn write(source: &Path, entry: &Copy, target: &Path) -> Result<()> {
             None => Ok(()),
         }),
     };
+    let done = done.and_then(|()| match entry.modified() {
+        // Older than the sources that changed since: it is built anew.
+        Some(modified) if entry.output == Some(Output::Built) && entry.link.is_none() => {
+            files::open(target)?.set_modified(modified)
+        }
+        Some(_) | None => Ok(()),
+    });
     let done = done.and_then(|()| match target.parent() {
         Some(parent) => files::sync_folder(parent),
         None => Ok(()),

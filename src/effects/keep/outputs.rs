@@ -101,12 +101,13 @@ impl Kept {
 /// Says whether a file is an output that is there, with all that was in it where something is only added.
 pub fn is_output(root: &Path, path: &[u8], entry: &Copy, folders: &[PathBuf]) -> bool {
     let file = root.join(OsStr::from_bytes(path));
-    let is_file = fs::symlink_metadata(&file).is_ok_and(|meta| meta.is_file());
-    is_file
+    let is_built = entry.output == Some(Output::Built);
+    let is_file = |meta: Metadata| meta.is_file() || is_built && meta.is_symlink();
+    fs::symlink_metadata(&file).is_ok_and(is_file)
         && is_beneath(root, path)
         && match entry.output {
             None => false,
-            Some(Output::Rewritten) => true,
+            Some(Output::Rewritten | Output::Built) => true,
             Some(Output::Grown) => entry
                 .source(folders)
                 .is_some_and(|copy| grown::begins_like(&file, &copy)),

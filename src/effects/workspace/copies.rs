@@ -1,0 +1,54 @@
+//! The copies of what git does not track, made right before an agent.
+
+use super::{Start, Workspace, named};
+use crate::effects::files::is_beneath;
+use crate::effects::keep::{self, Kept};
+use crate::effects::pipes;
+use crate::error::Result;
+
+impl Workspace<'_> {
+    /// Copies the user's untracked files, right before an agent runs. Of the ignored ones only those that are `frozen`, or that
+    /// checks run and may have `built`: a check that runs one could not be trusted again if it were not put back.
+    pub fn keep_untracked(
+        &self,
+        start: &mut Start,
+        (frozen, built): (&[String], &[String]),
+        last: Option<&Kept>,
+    ) -> Result<()> {
+        let root = &self.repo.root;
+        let folder = keep::folder(&self.repo.private);
+        let is_ignored = |path: &&[u8]| start.kept.was_ignored(path) && is_beneath(root, path);
+        let programs = frozen.iter().map(String::as_bytes).filter(is_ignored);
+        // The first measurement may have built it.
+        let is_new = |path: &&String| {
+            let path = path.as_bytes();
+            !start.kept.is_listed(path) && is_beneath(root, path)
+        };
+        let built_ignored: Vec<_> = built.iter().filter(is_new).collect();
+        let small = built_ignored
+            .iter()
+            .filter(|path| keep::is_small(root, path));
+        let untracked: Vec<_> = start
+            .kept
+            .untracked_paths()
+            .chain(programs.map(<[u8]>::to_vec))
+            .chain(small.map(|path| path.as_bytes().to_vec()))
+            .collect();
+        let ignored = start.kept.ignored.iter();
+        let mut ignored: Vec<_> = ignored.map(|name| keep::from_hex(name)).collect();
+        let is_new = |path: &&&String| !start.kept.was_ignored(path.as_bytes());
+        let new = built_ignored.iter().filter(is_new);
+        ignored.extend(new.map(|path| path.as_bytes().to_vec()));
+        let shut = start.folders.without(&ignored);
+        let mut kept = Kept::make(root, &folder, (untracked, ignored), last)?;
+        let before: Vec<_> = last.into_iter().chain([&start.kept]).collect();
+        kept.note_outputs(root, &before, frozen);
+        kept.note_built(built);
+        start.kept = kept;
+        let shown = |path: &std::path::PathBuf| format!("{}/", path.display());
+        start.kept.unreadable.extend(shut.shut().iter().map(shown));
+        let all = || named(pipes::repositories(root));
+        start.repositories.get_or_insert_with(all);
+        Ok(())
+    }
+}
