@@ -93,7 +93,8 @@ pub async fn cycle(session: &Session, progress: &mut Progress) -> Result<Step, C
     .await?;
     // The record is committed whatever comes of this.
     let _ = land::until_free(session, &start.branch).await;
-    let (verdict, mut settled) = settle::settle(session, (&start, &stock), verdict)?;
+    let (verdict, mut settled) =
+        settle::settle(session, (&start, &stock), (verdict, goals.settings.measure))?;
     let verdict = settle::blame(session, (&start, &attempt), verdict).await;
     settle::hold_settings(session, (&start, &stock), &mut settled)?;
     let record = attempt.record(session, (&start, &stock), (&verdict, &settled))?;

@@ -327,3 +327,178 @@ fn untracked_files_that_a_check_removed_are_put_back_after_a_kill() {
     );
     assert_eq!(repo.files(), before);
 }
+
+/// A repository whose agent breaks goal `b`, and leaves in `calc.sh` what a check then does to the tree.
+fn with_files(settings: &str) -> TestRepo {
+    let repo = calculator(settings);
+    repo.write("b", "b\n");
+    repo.write("README", "one\n");
+    repo.write("dir/one", "1\n");
+    repo.write("dir/two", "2\n");
+    std::os::unix::fs::symlink("README", repo.path("link")).unwrap();
+    repo.write(
+        "GOALS.yaml",
+        &format!(
+            "{}  - {{id: b, description: d, check: test -e b, weight: 5, retries: 0}}\n",
+            repo.read("GOALS.yaml")
+        ),
+    );
+    repo.commit_all("more");
+    repo
+}
+
+fn breaks(text: &str) -> String {
+    format!("{}git rm -q b; git commit -qam work\n", calculates(text))
+}
+
+/// Asserts that the first of two cycles was undone exactly, and that the second is not held up.
+#[track_caller]
+fn assert_undone(repo: &TestRepo, flags: &[&str], what: &str) {
+    let state = || (repo.content("HEAD"), repo.files(), repo.status());
+    let before = state();
+    repo.run(&[flags, &["--max-cycles=2"]].concat()).expect(0);
+    assert_eq!(repo.each("result"), ["regressed", "unchanged"], "{what}");
+    assert_eq!(state(), before, "{what}");
+}
+
+/// The notes of the first record.
+fn notes(repo: &TestRepo) -> String {
+    repo.records()[0]["notes"].to_string()
+}
+
+#[test]
+fn what_checks_change_beside_an_undone_cycle_is_put_back_and_each_version_is_in_the_quarantine() {
+    let evil = Some("evil\n");
+    let cases = [
+        ("echo evil >README", "README", evil),
+        ("rm -f README", "README", None),
+        ("chmod +x README", "README", Some("one\n")),
+        ("echo evil >README; git add README", "README", evil),
+        (
+            "echo evil >README; git add README; git show HEAD:README >README",
+            "README",
+            evil,
+        ),
+        ("git rm -q --cached README", "README", None),
+        (
+            "rm -f README; mkdir -p README; echo evil >README/x",
+            "README",
+            evil,
+        ),
+        ("rm -rf dir; echo evil >dir", "dir/one", evil),
+        ("rm -rf dir; ln -s . dir", "dir/two", None),
+        ("rm link; echo evil >link", "link", evil),
+        (
+            "touch -r README .t; echo evil >README; touch -r .t README; rm .t; git update-index --assume-unchanged README",
+            "README",
+            evil,
+        ),
+        (
+            "git update-index --skip-worktree README; echo evil >README",
+            "README",
+            evil,
+        ),
+        (
+            "touch -r README .t; echo two >README; touch -r .t README; rm .t",
+            "README",
+            Some("two\n"),
+        ),
+        (
+            "id=$(echo evil | git hash-object -w --stdin); printf '100644 %s 1\\tREADME\\n100644 %s 2\\tREADME\\n' $id $id | git update-index --index-info",
+            "README",
+            evil,
+        ),
+    ];
+    for (script, named, version) in cases {
+        let repo = with_files("");
+        repo.agent_does(&[&breaks(script), "true"]);
+        assert_undone(&repo, &[], script);
+        let notes = notes(&repo);
+        assert!(
+            notes.contains("and put back: ") && notes.contains(named),
+            "{script}: {notes}"
+        );
+        let kept = repo.quarantined();
+        let is_kept = |version: &str| kept.values().any(|(_, bytes)| bytes == version.as_bytes());
+        assert!(version.is_none_or(is_kept), "{script}: {kept:?}");
+        let is_meant = !is_kept("one\n") || version == Some("one\n");
+        assert!(is_meant, "{script}: as it was: {kept:?}");
+        let listed = repo.git(&["ls-files", "-v"]);
+        let has_marks = listed.lines().any(|line| !line.starts_with("H "));
+        assert!(!has_marks, "{script}: {listed}");
+    }
+}
+
+#[test]
+fn another_session_begins_after_checks_changed_the_tree_of_an_undone_cycle() {
+    for (flags, settings) in PLACES {
+        let repo = with_files(settings);
+        let before = (repo.content("HEAD"), repo.files());
+        repo.agent_does(&[&breaks("echo evil >README; rm -f dir/one"), "true"]);
+        repo.run(&[flags, &["--max-cycles=1"]].concat()).expect(0);
+        repo.run(&[flags, &["--max-cycles=1"]].concat()).expect(0);
+        assert_eq!(
+            repo.each("result"),
+            ["regressed", "unchanged"],
+            "{flags:?} {settings}"
+        );
+        let after = (repo.content("HEAD"), repo.files());
+        assert_eq!(after, before, "{flags:?} {settings}");
+        assert_eq!(repo.status(), Vec::<String>::new(), "{flags:?} {settings}");
+    }
+}
+
+#[test]
+fn what_checks_only_staged_beside_an_undone_cycle_stays_untracked() {
+    let repo = with_files("");
+    repo.agent_does(&[&breaks("echo new >fresh; git add fresh"), "true"]);
+    repo.run(&["--max-cycles=2"]).expect(0);
+    assert_eq!(repo.each("result"), ["regressed", "unchanged"]);
+    assert_eq!(repo.read("fresh"), "new\n");
+    assert_eq!(repo.status(), ["?? fresh"]);
+}
+
+#[test]
+fn edits_in_a_tree_in_which_no_check_runs_are_left_alone_by_an_undo() {
+    for (flags, settings) in &PLACES[1..] {
+        let repo = with_files(settings);
+        let edit = format!("echo mine >{}", repo.path("README").display());
+        repo.agent_does(&[&breaks(&edit)]);
+        let run = repo
+            .run(&[flags, &["--max-cycles=1"][..]].concat())
+            .expect(0);
+        assert_eq!(repo.each("result"), ["regressed"], "{flags:?} {settings}");
+        assert_eq!(repo.read("README"), "mine\n", "{flags:?} {settings}");
+        assert!(repo.quarantined().is_empty(), "{flags:?} {settings}");
+        let is_named = run.stderr.contains("beside the undone cycle's: README");
+        assert_eq!(is_named, flags.is_empty(), "{}", run.stderr);
+    }
+}
+
+#[test]
+fn what_git_converts_is_put_back_as_it_was_and_nothing_else_goes_to_the_quarantine() {
+    let cases = [
+        ("git rm -q --cached data.big; touch lines.txt", vec![]),
+        ("echo more >>data.big", vec!["plain\nmore\n"]),
+        (
+            "echo '* text eol=crlf' >.gitattributes",
+            vec!["* text eol=crlf\n"],
+        ),
+    ];
+    for (script, versions) in cases {
+        let repo = with_files("");
+        repo.git(&["config", "filter.lfs.clean", "sed s/plain/stored/"]);
+        repo.git(&["config", "filter.lfs.smudge", "sed s/stored/plain/"]);
+        repo.write(".gitattributes", "*.big filter=lfs\n*.txt text eol=crlf\n");
+        repo.write("data.big", "plain\n");
+        repo.write("lines.txt", "one\r\ntwo\r\n");
+        repo.commit_all("filtered");
+        repo.agent_does(&[&breaks(script), "true"]);
+        assert_undone(&repo, &[], script);
+        let kept = repo.quarantined();
+        let is_kept = |version: &&str| kept.values().any(|(_, bytes)| bytes == version.as_bytes());
+        assert!(versions.iter().all(is_kept), "{script}: {kept:?}");
+        let is_meant = kept.len() == versions.len() || script.contains(".gitattributes");
+        assert!(is_meant, "{script}: {kept:?}");
+    }
+}

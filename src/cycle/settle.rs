@@ -5,10 +5,11 @@ use crate::cycle::attempt::Attempt;
 use crate::cycle::summary;
 use crate::effects::clock;
 use crate::effects::journal::Phase;
-use crate::effects::workspace::{Settled, Start, Stock, Workspace};
+use crate::effects::workspace::{Settled, Start, Stock, Workspace, some_of};
 use crate::error::Result;
 use crate::event::Event;
 use crate::model::gate::{Change, Fate, Verdict};
+use crate::model::goals::Where;
 use crate::model::ledger as names;
 use crate::model::lesson;
 use crate::model::record::{CycleResult, ENVIRONMENT_CHANGED, Record};
@@ -28,7 +29,7 @@ const FINDINGS: usize = 10;
 pub fn settle(
     session: &Session,
     (start, stock): (&Start, &Stock),
-    verdict: Verdict,
+    (verdict, measured): (Verdict, Where),
 ) -> Result<(Verdict, Settled)> {
     if let Some(isolation) = &session.isolation {
         let settled = isolation.settle(start, stock, verdict.fate)?;
@@ -47,13 +48,14 @@ pub fn settle(
         Fate::Keep | Fate::Leave => None,
         Fate::Undo => {
             let subject = undo_subject(start.cycle, &verdict);
-            let plan = workspace.plan_undo(
+            let mut plan = workspace.plan_undo(
                 start,
                 stock,
                 &subject,
                 verdict.reason.as_deref().unwrap_or_default(),
             )?;
-            if let Some(plan) = &plan {
+            if let Some(plan) = &mut plan {
+                plan.is_measured_here = measured != Where::Clean;
                 let mut journal = session.journal(start.cycle)?;
                 journal.phase = Phase::Undoing;
                 journal.plan = Some(plan.clone());
@@ -77,12 +79,9 @@ pub fn settle(
         return Ok((verdict, settled));
     }
     if verdict.fate == Fate::Undo {
-        let dirty = workspace.verify_undone(start)?;
-        if !dirty.is_empty() {
-            session.events.warn(format!(
-                "tracked files have changes beside the undone cycle's: {}",
-                dirty.join(", ")
-            ));
+        workspace.verify_undone(start)?;
+        if !plan.as_ref().is_some_and(|plan| plan.is_measured_here) {
+            warn_of_changes(session)?;
         }
         if plan.is_some() {
             session
@@ -91,6 +90,18 @@ pub fn settle(
         }
     }
     Ok((verdict, settled))
+}
+
+/// Warns of tracked changes that are not the cycle's: where none was undone, or no check ran in the tree, they are the user's.
+fn warn_of_changes(session: &Session) -> Result<()> {
+    let dirty = session.workspace().dirty_files()?;
+    if !dirty.is_empty() {
+        session.events.warn(format!(
+            "tracked files have changes beside the undone cycle's: {}",
+            some_of(&dirty)
+        ));
+    }
+    Ok(())
 }
 
 /// Looks at git's settings and objects once more: what git and the checks ran since may have loaded what the agent wrote.

@@ -54,7 +54,7 @@ impl Quarantine {
     pub fn take_from(&mut self, root: &Path, path: &Path, name: &Path) -> Result<()> {
         let from = root.join(path);
         self.make_own()?;
-        self.require_room(&from, name)?;
+        self.require_room(size(&from), name)?;
         let to = self.free_name(name.as_os_str().as_bytes());
         let folder = to.parent().unwrap_or(&self.folder);
         files::make_folder(folder)?;
@@ -79,9 +79,9 @@ impl Quarantine {
     }
 
     /// Refuses what does not fit any more. Nothing is dropped to make room: what lies there may be somebody's only copy.
-    fn require_room(&mut self, from: &Path, name: &Path) -> Result<()> {
+    fn require_room(&mut self, bytes: u64, name: &Path) -> Result<()> {
         let all = self.folder.parent().unwrap_or(&self.folder);
-        let held = self.held.unwrap_or_else(|| size(all)) + size(from);
+        let held = self.held.unwrap_or_else(|| size(all)) + bytes;
         if held > LIMIT {
             let error = format!(
                 "{} is in the way and does not fit into the quarantine any more: {} MiB in {} are the limit",
@@ -107,6 +107,18 @@ impl Quarantine {
         }
         let place = self.place_for(path)?;
         files::replace(&place, bytes)
+    }
+
+    /// Keeps what was staged of a file, which may be nowhere else.
+    pub fn keep_staged(&mut self, path: &[u8], bytes: &[u8]) -> Result<()> {
+        self.make_own()?;
+        let name = Path::new(OsStr::from_bytes(path));
+        self.require_room(bytes.len() as u64, name)?;
+        let place = self.free_name(path);
+        files::replace(&place, bytes)?;
+        let moved = format!("{}, as it was staged → {}", shown(name), shown(&place));
+        self.moved.push(moved);
+        Ok(())
     }
 
     /// Returns a place for an earlier version of a file that stays where it is.

@@ -25,11 +25,13 @@ impl Workspace<'_> {
     pub fn clear_again(&self, start: &mut Start, private: &Path) -> Result<Vec<String>> {
         let mut quarantine = Quarantine::of(private, &start.session, start.cycle);
         pipes::clear(&self.repo.root, &mut |_| {}, &mut quarantine)?;
-        let (status, ..) = self.look()?;
-        let changed = match status.dirty.is_empty() {
-            true => Vec::new(),
-            false => self.put_back_tracked(&mut quarantine)?,
-        };
+        let (mut status, ..) = self.look()?;
+        let mut changed = Vec::new();
+        if !status.dirty.is_empty() {
+            changed = self.put_back_tracked(&mut quarantine)?;
+            // What checks had only staged is untracked again.
+            status = self.look()?.0;
+        }
         start
             .kept
             .add(status.untracked.iter().chain(&status.within));

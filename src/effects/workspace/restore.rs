@@ -8,6 +8,7 @@ use std::os::unix::ffi::OsStrExt;
 
 use serde::{Deserialize, Serialize};
 
+use super::beside::is_attributes;
 use super::restat::Untouched;
 use super::submodules::EDITED;
 use super::{Start, Stock, Workspace, ended, note_removed, status};
@@ -33,6 +34,9 @@ pub struct Plan {
     /// Folders of the agent's with a repository of their own, in hex: out of the way before any file is written.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub nested: Vec<String>,
+    /// The goals were measured in this tree: what else is changed there may be the checks' doing, and is put back.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_measured_here: bool,
 }
 
 /// How many undone commits an undo names, and how much of each subject, in characters.
@@ -89,6 +93,7 @@ impl Workspace<'_> {
             branch_was,
             undo,
             nested: stock.nested.iter().map(|path| to_hex(path)).collect(),
+            is_measured_here: false,
         }))
     }
 
@@ -125,10 +130,17 @@ impl Workspace<'_> {
             self.move_unignored(start, quarantine)?;
         }
         let mut untouched = self.distrust_index(start)?.untouched;
-        let is_attributes = |one: &Difference| one.path.ends_with(b".gitattributes");
-        if content.iter().any(is_attributes) {
+        let mut has_attributes = content.iter().any(|one| is_attributes(&one.path));
+        if has_attributes {
             // Files that git wrote by the attributes that are gone again; in the undo's commits they are the same.
             self.put_back_tracked(quarantine)?;
+        }
+        if plan.is_measured_here {
+            let beside = self.put_back_beside(start, quarantine)?;
+            notes.extend(beside.notes);
+            has_attributes |= beside.has_attributes;
+        }
+        if has_attributes {
             untouched = Untouched::default();
         }
         notes.extend(self.write_converted(start, &untouched)?);
@@ -137,7 +149,7 @@ impl Workspace<'_> {
 
     /// Takes out of the tree again what the agent's index had lost, was written to disk, and is left out by the checkout. The
     /// ledger stays, wherever that draws its line.
-    fn reapply_sparse(&self, undo: &str) -> Result<()> {
+    pub(super) fn reapply_sparse(&self, undo: &str) -> Result<()> {
         let root = &self.repo.root;
         let ledger = self.repo.ledger_files(&self.repo.tree_of(undo)?)?;
         let is_there = |(path, _): &&(String, Entry)| fs::symlink_metadata(root.join(path)).is_ok();

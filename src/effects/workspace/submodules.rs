@@ -225,7 +225,7 @@ impl Workspace<'_> {
     }
 
     /// Checks out the commit that the index has of a submodule, be it that of the submodule around it.
-    fn update_submodule(&self, path: &[u8]) {
+    pub(super) fn update_submodule(&self, path: &[u8]) {
         let (git, below) = self.around(path);
         let arguments = UPDATE.map(OsStr::new).into_iter();
         let arguments: Vec<_> = arguments.chain([OsStr::from_bytes(below)]).collect();
