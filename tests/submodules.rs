@@ -113,6 +113,43 @@ fn wrong_after(repo: &TestRepo, (what, script): &(&str, &str)) -> String {
 }
 
 #[test]
+fn what_checks_change_inside_submodules_beside_an_undone_cycle_is_put_back() {
+    let cases = [
+        (
+            "echo evil >sm/x; git -C sm/deep rm -q --cached x; rm -f sm/deep/x; echo evil >fixed/x; git -C fixed add x",
+            true,
+        ),
+        ("git -C sm checkout -q other; git add sm", false),
+        ("rm -rf fixed; echo evil >fixed", true),
+    ];
+    for (script, is_version) in cases {
+        let repo = repository();
+        repo.write("calc.sh", "true\n");
+        repo.write("tests/run.sh", "sh \"$CALC\"; test -e b\n");
+        repo.commit_goals(
+            "  - {id: a, description: a, check: test -e a, weight: 5}\n  - {id: b, description: b, check: CALC=calc.sh sh tests/run.sh, weight: 5, retries: 0}\n",
+        );
+        repo.commit_all("calc");
+        let before = (state(&repo), repo.content("HEAD"));
+        let agent =
+            format!("cat >calc.sh <<'END'\n{script}\nEND\ngit rm -q b; git commit -qam work");
+        repo.agent_does(&[&agent, "true"]);
+        repo.run(&["--max-cycles=2"]).expect(0);
+        let notes = repo.records()[0]["notes"].to_string();
+        assert_eq!(
+            repo.each("result"),
+            ["regressed", "unchanged"],
+            "{script}: {notes}"
+        );
+        let after = (state(&repo), repo.content("HEAD"));
+        assert_eq!(after, before, "{script}: {notes}");
+        let mut kept = repo.quarantined().into_values();
+        let is_kept = kept.any(|(_, bytes)| bytes == b"evil\n");
+        assert_eq!(is_kept, is_version, "{script}: {notes}");
+    }
+}
+
+#[test]
 fn what_a_user_has_in_a_submodule_and_the_mode_of_its_git_file_say_nothing_of_a_new_commit_there() {
     let repo = repository();
     repo.write("sm/mine", "mine\n");

@@ -502,3 +502,32 @@ fn what_git_converts_is_put_back_as_it_was_and_nothing_else_goes_to_the_quaranti
         assert!(is_meant, "{script}: {kept:?}");
     }
 }
+
+#[test]
+fn a_full_quarantine_stops_the_run_and_the_next_one_puts_back_what_checks_changed() {
+    let repo = with_files("");
+    let before = (repo.content("HEAD"), repo.files());
+    let earlier = repo.private().join("quarantine/earlier-1");
+    fs::create_dir_all(&earlier).unwrap();
+    // Nothing in it but its size.
+    let large = fs::File::create(earlier.join("large")).unwrap();
+    large.set_len(1 << 30).unwrap();
+    repo.agent_does(&[&breaks("echo evil >README; rm -f dir/one"), "true"]);
+    let run = repo.run(&["--max-cycles=1"]).expect(11);
+    assert!(
+        run.stderr.contains("README is in the way"),
+        "{}",
+        run.stderr
+    );
+    assert_eq!(repo.read("README"), "evil\n");
+    fs::remove_dir_all(&earlier).unwrap();
+    repo.run(&["--max-cycles=1"]).expect(0);
+    assert_eq!(repo.each("result"), ["interrupted", "unchanged"]);
+    assert!(
+        notes(&repo).contains("put back: README, dir/one"),
+        "{}",
+        notes(&repo)
+    );
+    assert_eq!((repo.content("HEAD"), repo.files()), before);
+    assert_eq!(repo.quarantined()[&b"README"[..]].1, b"evil\n");
+}
