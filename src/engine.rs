@@ -114,7 +114,7 @@ fn of_error(error: &Error) -> Ending {
     }
 }
 
-/// Ends the session: completes the summary with one more commit if anything was recorded, and says
+/// Ends the session: completes the summary with one more commit if anything was recorded or joined to the ledger, and says
 /// why it ended.
 fn close(session: &Session, progress: &mut Progress, ending: &Ending) -> Result<()> {
     if !session.has_git_dir() {
@@ -128,7 +128,8 @@ fn close(session: &Session, progress: &mut Progress, ending: &Ending) -> Result<
     }
     let is_settled = drop_unrecorded(session, progress)?;
     let mut told = None;
-    if is_settled && !progress.records.is_empty() {
+    let has_records = !progress.records.is_empty();
+    if is_settled && (has_records || progress.ledger.is_joined) {
         session.diary.write(&Journal {
             phase: Phase::Closing,
             start: progress.start.clone(),
@@ -139,7 +140,9 @@ fn close(session: &Session, progress: &mut Progress, ending: &Ending) -> Result<
         for said in progress.ledger.follow(home)? {
             session.events.warn(said);
         }
-        summary::write(session, progress, Some(ending))?;
+        if has_records {
+            summary::write(session, progress, Some(ending))?;
+        }
         let tip = match &progress.ledger.branch {
             Some(branch) => home.resolve(branch)?,
             None => session.tip()?,

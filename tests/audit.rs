@@ -646,7 +646,7 @@ fn a_merge_that_keeps_one_side_of_the_history_says_so_and_how_to_mend_it() {
     );
     let notes = found["notes"].to_string();
     assert!(
-        notes.contains("append its lines to the history again"),
+        notes.contains("append their lines to the history again"),
         "{notes}"
     );
     edits(&repo, "git show other:$H | tail -n 1 >>$H");

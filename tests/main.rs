@@ -27,6 +27,7 @@ mod journal;
 mod kill_switch;
 mod layers;
 mod measuring;
+mod merged;
 mod modes;
 mod nested;
 mod objects;

@@ -13,6 +13,7 @@ mod commit;
 mod grow;
 mod lines;
 mod mend;
+mod merged;
 mod read;
 mod shared;
 
@@ -76,6 +77,8 @@ pub struct Ledger {
     lessons_text: String,
     /// Files written since the last commit; none stands for a removed one.
     pending: BTreeMap<String, Option<Vec<u8>>>,
+    /// What merges left out was joined to it, and is in no commit yet.
+    pub is_joined: bool,
     /// When the files of the tree were last held against memory.
     verified: Option<SystemTime>,
 }
@@ -99,6 +102,7 @@ impl Ledger {
                 }
             }
             Some(chain) => {
+                ledger.write_joined(repo, &chain)?;
                 for (name, bytes) in chain.restored {
                     ledger.pending.insert(name, Some(bytes));
                 }
@@ -188,6 +192,7 @@ impl Ledger {
             lessons: lesson::parse(&lessons_text),
             lessons_text,
             pending: BTreeMap::new(),
+            is_joined: chain.is_some_and(|chain| !chain.joined.is_empty()),
             verified: None,
         })
     }

@@ -4,6 +4,7 @@
 mod commits;
 mod copies;
 mod failure;
+mod merges;
 pub mod objects;
 mod open;
 mod past;
@@ -29,6 +30,7 @@ use crate::model::exact;
 use failure::{broken, oid};
 
 pub use copies::Merged;
+pub use merges::Merges;
 pub use past::Past;
 pub use reach::Remembered;
 pub use refs::SYMBOLIC;

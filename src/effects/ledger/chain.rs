@@ -1,6 +1,9 @@
 //! Reads the ledger as git has it: HEAD's or a branch's, unless that takes away from what the last ledger had.
 
+use std::collections::HashSet;
+
 use super::anchor;
+use super::merged::Merged;
 use crate::effects::repo::Repo;
 use crate::error::Result;
 use crate::model::exact;
@@ -16,10 +19,20 @@ const GROWING: [&str; 3] = [names::HISTORY, names::LESSONS, names::RETRIES];
 pub(super) struct Chain {
     /// HEAD's tree.
     pub tree: String,
-    /// Files of HEAD's that are not believed, as they stood in the last ledger.
+    /// Files of HEAD's that are not believed, as they stood in the last ledger or with what a merge left out.
     pub restored: Vec<(String, Vec<u8>)>,
+    /// Those of them that only add to what HEAD has.
+    pub joined: Vec<String>,
     /// What was not believed, in words.
     pub said: Vec<String>,
+}
+
+/// The last ledger.
+struct Last {
+    tree: String,
+    commit: String,
+    /// HEAD descends from it.
+    descends: bool,
 }
 
 impl Chain {
@@ -34,29 +47,43 @@ impl Chain {
             return Ok((has_any || anchor::read(repo).is_some()).then_some(chain));
         };
         let last = repo.tree_of(&anchor)?;
+        let descends = repo.descends(&head, &anchor)?;
+        let merged = Merged::since(repo, (&anchor, descends), &head)?;
         // As a rule nobody but `evolve` touched it since, and nothing has to be read.
-        if repo.ledger_ids(&last) != repo.ledger_ids(&chain.tree) {
-            let descends = repo.descends(&head, &anchor)?;
+        let is_same = repo.ledger_ids(&last) == repo.ledger_ids(&chain.tree);
+        if !is_same || !merged.is_empty() {
+            let last = Last {
+                tree: last,
+                commit: anchor,
+                descends,
+            };
+            let mut all = Vec::new();
             for name in GROWING {
-                chain.weigh(repo, (&last, &anchor, descends), name)?;
+                all.push(chain.weigh(repo, &last, &merged, name)?);
             }
-            chain.restore_missing(repo, &last)?;
+            if all.iter().any(|believed| *believed != Believed::Head) {
+                let missing = chain.missing(repo, &last.tree)?;
+                if !all.contains(&Believed::Anchor) {
+                    let names = missing.iter().map(|(name, _)| name.clone());
+                    chain.joined.extend(names);
+                }
+                chain.restored.extend(missing);
+            }
         }
         Ok(Some(chain))
     }
 
     /// Where lines were taken away, files of the last ledger that are gone from HEAD's went with them: snapshots above all.
-    fn restore_missing(&mut self, repo: &Repo, last: &str) -> Result<()> {
-        if self.restored.is_empty() {
-            return Ok(());
-        }
-        for (name, entry) in repo.ledger_files(last)? {
-            let is_restored = self.restored.iter().any(|(known, _)| *known == name);
-            if !is_restored && !names::is_private(&name) && !repo.has_file(&self.tree, &name) {
-                self.restored.push((name, repo.blob(&entry.id)?));
-            }
-        }
-        Ok(())
+    fn missing(&self, repo: &Repo, last: &str) -> Result<Vec<(String, Vec<u8>)>> {
+        let is_missing = |name: &str| {
+            let is_restored = self.restored.iter().any(|(known, _)| known == name);
+            !is_restored && !names::is_private(name) && !repo.has_file(&self.tree, name)
+        };
+        let files = repo.ledger_files(last)?.into_iter();
+        files
+            .filter(|(name, _)| is_missing(name))
+            .map(|(name, entry)| Ok((name, repo.blob(&entry.id)?)))
+            .collect()
     }
 
     /// Returns what a commit has, whatever the anchor says.
@@ -64,6 +91,7 @@ impl Chain {
         Ok(Chain {
             tree: repo.tree_of(commit)?,
             restored: Vec::new(),
+            joined: Vec::new(),
             said: Vec::new(),
         })
     }
@@ -78,42 +106,115 @@ impl Chain {
         Ok(bytes.map(|bytes| exact::decode(&bytes)))
     }
 
-    /// Holds HEAD's version of a file against the last ledger's, and restores the latter where lines were taken away.
+    /// Holds HEAD's version of a file against the last ledger's, and restores the latter where lines were taken away. What
+    /// merges left out is joined to either.
     fn weigh(
         &mut self,
         repo: &Repo,
-        (last, anchor, descends): (&str, &str, bool),
-        name: &str,
-    ) -> Result<()> {
-        let growth = Growth::of(
-            &whole(repo, last, name, &self.tree)?,
-            &whole(repo, &self.tree, name, last)?,
-        );
-        let Some(words) = growth.in_words() else {
-            return Ok(());
+        last: &Last,
+        merged: &Merged,
+        name: &'static str,
+    ) -> Result<Believed> {
+        let earlier = whole(repo, &last.tree, name, Some(&self.tree))?;
+        let now = whole(repo, &self.tree, name, Some(&last.tree))?;
+        let growth = Growth::of(&earlier, &now);
+        let sides = match merged.is_empty() {
+            true => Vec::new(),
+            false => merged.texts(repo, name)?,
         };
-        let at = anchor.get(..10).unwrap_or(anchor);
-        match (growth, growth::rule(growth, descends)) {
+        let recorded = match sides.is_empty() {
+            true => HashSet::new(),
+            false => merged.recorded(repo, name)?,
+        };
+        let is_merged = || !sides.is_empty() && growth::is_merged(&earlier, &now, &recorded);
+        let believed = growth::rule(growth, last.descends, is_merged);
+        let at = last.commit.get(..10).unwrap_or(&last.commit);
+        match (growth, believed) {
             (Growth::Rewritten { missing, .. }, Believed::Head) => {
                 self.said.push(format!(
                     "{name}: this branch is another line of history than the one that evolve wrote to last, and does not have {} of commit {at}; nothing is lost, they stay in that commit, and evolve goes on with what this branch has",
                     text::count(missing, "line")
                 ));
             }
-            (_, Believed::Head) => {}
+            (_, Believed::Head | Believed::Both) => {}
             (_, Believed::Anchor) => {
                 self.said.push(format!(
-                    "{name}: HEAD has {words}; it is put right from the last ledger, commit {at} (if it was rewritten on purpose, remove {} and start again)",
+                    "{name}: HEAD has {}; it is put right from the last ledger, commit {at} (if it was rewritten on purpose, remove {} and start again)",
+                    growth.in_words().unwrap_or_default(),
                     repo.private.join("anchor").display()
                 ));
-                for file in parts(repo, last, name) {
-                    if let Some(bytes) = repo.file(last, &file)? {
+                for file in parts(|part| repo.has_file(&last.tree, part), name) {
+                    if let Some(bytes) = repo.file(&last.tree, &file)? {
                         self.restored.push((file, bytes));
                     }
                 }
             }
         }
-        Ok(())
+        let is_recorded = |line: &str| recorded.contains(line);
+        let count = match believed {
+            Believed::Head if sides.is_empty() => 0,
+            Believed::Head => self.join(repo, name, &sides, is_recorded)?,
+            Believed::Both => {
+                let had: HashSet<&str> = growth::beyond(&earlier, &now).collect();
+                let is_wanted = |line: &str| had.contains(line) || recorded.contains(line);
+                let earlier = whole(repo, &last.tree, name, None)?;
+                let sides = [vec![earlier], sides].concat();
+                self.join(repo, name, &sides, is_wanted)?
+            }
+            Believed::Anchor => {
+                let now = whole(repo, &self.tree, name, None)?;
+                let sides = [vec![now], sides].concat();
+                self.join(repo, name, &sides, is_recorded)?
+            }
+        };
+        if count > 0 && believed != Believed::Anchor {
+            self.joined.push(name.to_owned());
+        }
+        Ok(believed)
+    }
+
+    /// Joins the wanted lines of other versions to a growing file as it is believed so far; returns how many that were.
+    fn join(
+        &mut self,
+        repo: &Repo,
+        name: &str,
+        others: &[String],
+        is_wanted: impl Fn(&str) -> bool,
+    ) -> Result<usize> {
+        let is_there = |part: &str| {
+            self.restored.iter().any(|(known, _)| known == part) || repo.has_file(&self.tree, part)
+        };
+        let mut beginning = String::new();
+        for part in parts(is_there, name).iter().filter(|part| *part != name) {
+            beginning.push_str(&self.read(repo, part)?.unwrap_or_default());
+        }
+        let mut text = self.read(repo, name)?.unwrap_or_default();
+        let mut count = 0;
+        for other in others {
+            if let Some((whole, new)) = growth::joined((&beginning, &text), other, &is_wanted) {
+                (text, count) = (whole, count + new);
+            }
+        }
+        if count == 0 {
+            return Ok(0);
+        }
+        let lines = text::count(count, "line");
+        if let Some(why) = names::refusal(name, &text) {
+            self.said.push(format!(
+                "{name}: a merge left out {lines} of one side that evolve had recorded, and they stay out: with them {why}"
+            ));
+            return Ok(0);
+        }
+        let words = match count {
+            1 => "it is",
+            _ => "they are",
+        };
+        self.said.push(format!(
+            "{name}: a merge left out {lines} of one side that evolve had recorded, and {words} in it again"
+        ));
+        self.restored.retain(|(known, _)| known != name);
+        self.restored.push((name.to_owned(), exact::encode(&text)));
+        Ok(count)
     }
 }
 
@@ -125,12 +226,13 @@ pub(super) fn tip(repo: &Repo, branch: Option<&str>) -> Result<Option<String>> {
     }
 }
 
-/// Returns the files that make up a growing file, oldest first: the history has its segments before it.
-fn parts(repo: &Repo, tree: &str, name: &str) -> Vec<String> {
+/// Returns the files that make up a growing file, oldest first: the history has its segments before it, as far as they are
+/// there.
+fn parts(is_there: impl Fn(&str) -> bool, name: &str) -> Vec<String> {
     let mut parts: Vec<String> = match name {
         names::HISTORY => (1..)
             .map(names::segment)
-            .take_while(|segment| repo.has_file(tree, segment))
+            .take_while(|segment| is_there(segment))
             .collect(),
         _ => Vec::new(),
     };
@@ -138,15 +240,15 @@ fn parts(repo: &Repo, tree: &str, name: &str) -> Vec<String> {
     parts
 }
 
-/// Returns the text of a growing file, without the segments that are the same in `other`: they are long.
-fn whole(repo: &Repo, tree: &str, name: &str, other: &str) -> Result<String> {
+/// Returns the text of a growing file, without the segments that are the same in an `other` tree: they are long.
+pub(super) fn whole(repo: &Repo, tree: &str, name: &str, other: Option<&str>) -> Result<String> {
     let mut text = String::new();
-    for part in parts(repo, tree, name) {
-        let is_same = repo.id_at(tree, &part) == repo.id_at(other, &part);
-        if part != name && is_same {
-            continue;
+    for part in parts(|part| repo.has_file(tree, part), name) {
+        let is_same =
+            |other: &str| part != name && repo.id_at(tree, &part) == repo.id_at(other, &part);
+        if !other.is_some_and(is_same) {
+            text.push_str(&exact::decode(&repo.file(tree, &part)?.unwrap_or_default()));
         }
-        text.push_str(&exact::decode(&repo.file(tree, &part)?.unwrap_or_default()));
     }
     Ok(text)
 }
@@ -157,7 +259,7 @@ pub(super) fn whole_history(repo: &Repo) -> Result<Option<String>> {
         return Ok(None);
     };
     let mut text = String::new();
-    for part in parts(repo, &chain.tree, names::HISTORY) {
+    for part in parts(|part| repo.has_file(&chain.tree, part), names::HISTORY) {
         text.push_str(&chain.read(repo, &part)?.unwrap_or_default());
     }
     Ok(Some(text))

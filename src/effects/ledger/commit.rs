@@ -125,6 +125,7 @@ impl Ledger {
     /// Notes that everything is in a commit.
     fn committed_at(&mut self, repo: &Repo, commit: &str, tree: String) -> Result<()> {
         self.pending.clear();
+        self.is_joined = false;
         self.tree = Some(tree);
         anchor::write(repo, commit)
     }

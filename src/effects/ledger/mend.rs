@@ -5,6 +5,7 @@ use std::os::unix::fs::MetadataExt;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::Ledger;
+use super::chain::Chain;
 use crate::effects::files;
 use crate::effects::quarantine::Quarantine;
 use crate::effects::repo::{Repo, hash_blob};
@@ -71,6 +72,26 @@ impl Ledger {
             .into_iter()
             .map(|what| format!("{what}, and put right as git has it{kept}"))
             .collect())
+    }
+
+    /// Writes what a merge left out to the files of the tree, where these are what the merge made of them.
+    pub(super) fn write_joined(&self, repo: &Repo, chain: &Chain) -> Result<()> {
+        if !self.is_checked_out(repo)? {
+            return Ok(());
+        }
+        let joined = chain.restored.iter();
+        for (name, bytes) in joined.filter(|(name, _)| chain.joined.contains(name)) {
+            let path = self.root.join(name);
+            let found = files::read_bounded(&path, names::most_bytes(name));
+            let Ok(found) = found else {
+                continue;
+            };
+            let found = found.map(|bytes| hash_blob(&bytes));
+            if found == repo.id_at(&chain.tree, name) {
+                files::replace(&path, bytes)?;
+            }
+        }
+        Ok(())
     }
 
     /// Says whether the files of the tree are this ledger's: another branch may be checked out beside a session in a slot.

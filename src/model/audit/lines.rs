@@ -192,7 +192,7 @@ impl Lines {
         dropping.dedup();
         if !dropping.is_empty() {
             self.notes.push(format!(
-                "{} dropped records of the other side: append its lines to the history again, or merge again and keep the lines of both, as `merge=union` in .gitattributes does",
+                "{} dropped records of the other side: run evolve where it ran before, and it takes them in again unless it ran there since the merge; or append their lines to the history again, or merge again and keep the lines of both, as `merge=union` in .gitattributes does",
                 numbered("merge", &dropping)
             ));
         }
@@ -464,7 +464,8 @@ mod tests {
         );
         assert_eq!(found.notes.len(), 1, "{:?}", found.notes);
         assert!(
-            found.notes[0].starts_with("merge by-hand dropped records of the other side: append"),
+            found.notes[0]
+                .starts_with("merge by-hand dropped records of the other side: run evolve"),
             "{:?}",
             found.notes
         );

@@ -1,0 +1,63 @@
+//! What merges since the last ledger left out: git keeps one side of a file where both sides wrote to its end, if it is told
+//! to, and the ledger's files are written to by whoever ran on a branch.
+
+use std::collections::HashSet;
+
+use super::chain::whole;
+use crate::effects::repo::{Merges, Repo};
+use crate::error::Result;
+use crate::model::growth;
+use crate::model::ledger as names;
+use crate::model::record::read_record;
+
+/// The merges that did not take over a side's ledger as it was, with all that came with them.
+#[derive(Debug, Default)]
+pub(super) struct Merged(Merges);
+
+impl Merged {
+    /// Finds the merges since the anchor; none where HEAD does not go on from it.
+    pub(super) fn since(
+        repo: &Repo,
+        (anchor, descends): (&str, bool),
+        head: &str,
+    ) -> Result<Merged> {
+        match descends {
+            true => repo.merges_since(anchor, head).map(Merged),
+            false => Ok(Merged::default()),
+        }
+    }
+
+    /// Says whether no merge can have left out a line that was recorded since.
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.sides.is_empty() || self.0.recordings.is_empty()
+    }
+
+    /// Returns the texts of a growing file that the sides have, each version of it once.
+    pub(super) fn texts(&self, repo: &Repo, name: &str) -> Result<Vec<String>> {
+        let mut known = HashSet::new();
+        let sides = self.0.sides.iter().map(|side| side.tree.as_str());
+        let sides = sides.filter(|tree| known.insert(repo.id_at(tree, name)));
+        sides.map(|tree| whole(repo, tree, name, None)).collect()
+    }
+
+    /// Returns the lines of a growing file that a commit of the ledger added since the anchor: in the history the record of its
+    /// cycle. What an agent or anybody else wrote there is not among them, as long as their commit does not pretend to be one.
+    pub(super) fn recorded(&self, repo: &Repo, name: &str) -> Result<HashSet<String>> {
+        let mut recorded = HashSet::new();
+        for recording in &self.0.recordings {
+            let (tree, before) = (&recording.tree, &recording.before);
+            if repo.id_at(tree, name) == repo.id_at(before, name) {
+                continue;
+            }
+            let now = whole(repo, tree, name, Some(before))?;
+            let earlier = whole(repo, before, name, Some(tree))?;
+            let is_its_own = |line: &&str| {
+                name != names::HISTORY
+                    || read_record(line).is_ok_and(|record| record.cycle == recording.cycle)
+            };
+            let added = growth::beyond(&now, &earlier).filter(is_its_own);
+            recorded.extend(added.map(str::to_owned));
+        }
+        Ok(recorded)
+    }
+}

@@ -1,0 +1,167 @@
+//! Branches that both ran, and merges that keep one side of the ledger: what the other side had recorded is not lost.
+
+use crate::harness::TestRepo;
+
+const HISTORY: &str = ".agents/evolve/cycle-history.jsonl";
+
+/// Two branches that ran after they parted: `main` two cycles, `other` one.
+fn parted() -> TestRepo {
+    let repo = TestRepo::with_files_wanted(&[("a", 9), ("b", 8), ("c", 7), ("d", 6), ("e", 5)]);
+    repo.cycle("touch a").expect(0);
+    repo.git(&["branch", "other"]);
+    repo.cycle("touch b").expect(0);
+    repo.cycle("touch c").expect(0);
+    repo.git(&["switch", "--quiet", "other"]);
+    repo.cycle("touch d").expect(0);
+    repo.git(&["switch", "--quiet", "main"]);
+    repo
+}
+
+/// The lines of a file of a commit's.
+fn lines(repo: &TestRepo, commit: &str, file: &str) -> Vec<String> {
+    let text = repo.git(&["show", &format!("{commit}:{file}")]);
+    text.lines().map(str::to_owned).collect()
+}
+
+/// Asserts that a history holds the lines of both branches, each in its order, and one more.
+#[track_caller]
+fn assert_joined(repo: &TestRepo, what: &str, sides: [&[String]; 2]) {
+    let now = lines(repo, "HEAD", HISTORY);
+    for side in sides {
+        let kept: Vec<_> = now.iter().filter(|line| side.contains(line)).collect();
+        assert_eq!(kept, side.iter().collect::<Vec<_>>(), "{what}");
+    }
+    let mut cycles = repo.each("cycle");
+    assert_eq!(cycles.pop().as_deref(), Some("4"), "{what}: {cycles:?}");
+    cycles.sort();
+    assert_eq!(cycles, ["1", "2", "2", "3"], "{what}");
+}
+
+#[test]
+fn a_merge_that_keeps_one_side_of_the_history_loses_no_record_of_the_other() {
+    let ways: [&[&str]; 3] = [&["-X", "ours"], &["-X", "theirs"], &["-s", "ours"]];
+    let parted = parted();
+    for way in ways {
+        for (into, from) in [("main", "other"), ("other", "main")] {
+            for last in ["main", "other"] {
+                let what = format!("{way:?}, {from} into {into}, ran last on {last}");
+                let repo = parted.copied();
+                if last == "main" {
+                    // The anchor is main's.
+                    let anchor = repo.git(&["rev-parse", "main"]);
+                    repo.write(".git/evolve/anchor", &format!("{anchor}\n"));
+                }
+                let sides = [into, from].map(|branch| lines(&repo, branch, HISTORY));
+                repo.git(&["switch", "--quiet", into]);
+                repo.git(&[&["merge", "--quiet", "--no-edit"], way, &[from]].concat());
+                let audit = repo.evolve(&["audit"]).expect(10).stdout;
+                assert!(audit.contains("run evolve"), "{what}: {audit}");
+                let shown = repo.evolve(&["history"]).expect(0);
+                let shown = shown.stdout.lines().count();
+                assert_eq!(shown, 5, "{what}: a head and four records");
+                let run = repo.cycle("touch a b c d e").expect(0);
+                let said = run.stderr;
+                assert!(said.contains("a merge left out"), "{what}: {said}");
+                assert!(!said.contains("put right"), "{what}: {said}");
+                assert_eq!(
+                    said.matches("a merge left out").count(),
+                    1,
+                    "{what}: {said}"
+                );
+                assert_joined(&repo, &what, [&sides[0], &sides[1]]);
+                repo.evolve(&["audit"]).expect(0);
+                assert_eq!(repo.status(), Vec::<String>::new(), "{what}");
+                let run = repo.cycle("touch f").expect(0);
+                assert!(!run.stderr.contains("left out"), "{what}: {}", run.stderr);
+                repo.evolve(&["audit"]).expect(0);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_session_without_a_cycle_commits_what_a_merge_left_out() {
+    let repo = TestRepo::with_files_wanted(&[("a", 9)]);
+    repo.write("README", "");
+    repo.commit_all("readme");
+    repo.git(&["branch", "other"]);
+    repo.agent_does(&["true", "true", "true"]);
+    repo.run(&["--max-cycles=3"]).expect(0);
+    repo.git(&["switch", "--quiet", "other"]);
+    repo.cycle("true").expect(0);
+    repo.git(&["switch", "--quiet", "main"]);
+    repo.git(&["merge", "--quiet", "--no-edit", "-X", "ours", "other"]);
+    let before = repo.head();
+    repo.run(&["--dry-run"]).expect(0);
+    repo.evolve(&["status"]).expect(0);
+    assert_eq!(repo.head(), before);
+    assert_eq!(repo.status(), Vec::<String>::new());
+    let run = repo.run(&[]).expect(11);
+    assert!(run.stderr.contains("a merge left out"), "{}", run.stderr);
+    assert_eq!(repo.git(&["rev-parse", "HEAD~1"]), before);
+    assert_eq!(lines(&repo, "HEAD", HISTORY).len(), 4);
+    assert_eq!(repo.status(), Vec::<String>::new());
+    repo.evolve(&["audit"]).expect(0);
+    let run = repo.run(&[]).expect(11);
+    assert!(!run.stderr.contains("left out"), "{}", run.stderr);
+}
+
+/// A record that nobody recorded: another cycle's, changed.
+fn forged(repo: &TestRepo, branch: &str) -> String {
+    let lines = lines(repo, branch, HISTORY);
+    lines[1].replace("\"cycle\":2", "\"cycle\":9")
+}
+
+#[test]
+fn lines_that_nobody_recorded_are_put_right_in_a_merge_and_not_taken_in_from_a_side() {
+    let parted = parted();
+    let line = forged(&parted, "main");
+    let append = |repo: &TestRepo| {
+        let text = repo.read(HISTORY);
+        repo.write(HISTORY, &format!("{text}{line}\n"));
+    };
+    for (what, is_in_merge) in [("in the merge", true), ("on the side", false)] {
+        let repo = parted.copied();
+        let sides = ["main", "other"].map(|branch| lines(&repo, branch, HISTORY));
+        if !is_in_merge {
+            repo.git(&["switch", "--quiet", "other"]);
+            append(&repo);
+            repo.commit_all("forged");
+            repo.git(&["switch", "--quiet", "main"]);
+        }
+        repo.git(&["merge", "--quiet", "--no-edit", "-X", "ours", "other"]);
+        if is_in_merge {
+            append(&repo);
+            repo.git(&["commit", "--quiet", "--all", "--amend", "--no-edit"]);
+        }
+        let run = repo.cycle("touch a b c d e").expect(0);
+        let is_told = run.stderr.contains("put right from the last ledger");
+        assert_eq!(is_told, is_in_merge, "{what}: {}", run.stderr);
+        assert_joined(&repo, what, [&sides[0], &sides[1]]);
+        repo.evolve(&["audit"]).expect(0);
+    }
+}
+
+#[test]
+fn what_an_agent_made_up_as_a_ledger_of_its_own_does_not_come_back_with_a_merge() {
+    let parted = parted();
+    let line = forged(&parted, "main");
+    parted.git(&["switch", "--quiet", "other"]);
+    let script = format!(
+        "echo '{line}' >>{HISTORY}; git add -f {HISTORY}
+         git commit -qm 'evolve: cycle 9' -m 'Evolve-Cycle: 9\nEvolve-Result: improved'; touch c"
+    );
+    parted.cycle(&script.replace("\\n", "\n")).expect(0);
+    parted.git(&["switch", "--quiet", "main"]);
+    for way in ["ours", "theirs"] {
+        let repo = parted.copied();
+        let sides = ["main", "other"].map(|branch| lines(&repo, branch, HISTORY));
+        repo.git(&["merge", "--quiet", "--no-edit", "-X", way, "other"]);
+        repo.cycle("touch e").expect(0);
+        let now = lines(&repo, "HEAD", HISTORY);
+        let all_of_both = sides[0].len() + sides[1].len() - 1;
+        assert_eq!(now.len(), all_of_both + 1, "{way}: {now:#?}");
+        assert!(!now.contains(&line), "{way}");
+        repo.evolve(&["audit"]).expect(0);
+    }
+}
