@@ -1,5 +1,8 @@
 //! Branches that both ran, and merges that keep one side of the ledger: what the other side had recorded is not lost.
 
+use evolve::effects::ledger::Ledger;
+use evolve::effects::repo::Repo;
+
 use crate::harness::TestRepo;
 
 const HISTORY: &str = ".agents/evolve/cycle-history.jsonl";
@@ -104,6 +107,90 @@ fn a_session_without_a_cycle_commits_what_a_merge_left_out() {
     repo.evolve(&["audit"]).expect(0);
     let run = repo.run(&[]).expect(11);
     assert!(!run.stderr.contains("left out"), "{}", run.stderr);
+}
+
+const QUEUE: &str = ".agents/rpi/next-work.jsonl";
+
+/// The titles of the queue of HEAD that are done, or are not.
+fn titles(repo: &TestRepo, is_done: bool) -> Vec<String> {
+    let items = lines(repo, "HEAD", QUEUE).into_iter();
+    let items = items.map(|line| serde_json::from_str::<serde_json::Value>(&line).unwrap());
+    let mut titles: Vec<String> = items
+        .filter(|item| (item["consumed"] == true) == is_done)
+        .map(|item| item["title"].as_str().unwrap().to_owned())
+        .collect();
+    titles.sort();
+    titles.dedup();
+    titles
+}
+
+#[test]
+fn a_merge_that_keeps_one_side_of_the_queue_loses_no_item_and_what_a_side_has_done_stays_done() {
+    let parted = TestRepo::with_files_wanted(&[("a", 9)]);
+    parted.evolve(&["work", "add", "one"]).expect(0);
+    parted.cycle("touch a").expect(0);
+    parted.git(&["branch", "other"]);
+    parted.evolve(&["work", "add", "mine"]).expect(0);
+    parted.git(&["commit", "--quiet", "--all", "--message=mine"]);
+    parted.git(&["switch", "--quiet", "other"]);
+    parted.cycle("echo one >one").expect(0);
+    parted.evolve(&["work", "add", "theirs"]).expect(0);
+    parted.git(&["commit", "--quiet", "--all", "--message=theirs"]);
+    assert_eq!(titles(&parted, true), ["one"]);
+    let union = "/.agents/**/*.jsonl merge=union\n";
+    for (way, into, from) in [
+        (["-X", "ours"], "main", "other"),
+        (["-X", "ours"], "other", "main"),
+        (["-X", "theirs"], "main", "other"),
+        (["-s", "ours"], "main", "other"),
+        (["-s", "ours"], "other", "main"),
+        (["-X", "union"], "main", "other"),
+    ] {
+        let repo = parted.copied();
+        let what = format!("{way:?}, {from} into {into}");
+        repo.git(&["switch", "--quiet", into]);
+        let mut words = vec!["merge", "--quiet", "--no-edit", way[0], way[1], from];
+        if way[1] == "union" {
+            repo.write(".git/info/attributes", union);
+            words.drain(3..5);
+        }
+        repo.git(&words);
+        let run = repo.cycle("echo new >>new").expect(0);
+        assert!(
+            run.stderr.contains("a merge left out"),
+            "{what}: {}",
+            run.stderr
+        );
+        assert!(!run.stderr.contains("put back"), "{what}: {}", run.stderr);
+        assert_eq!(
+            titles(&repo, true).len(),
+            2,
+            "{what}: one, and this cycle's"
+        );
+        assert_eq!(titles(&repo, false).len(), 1, "{what}");
+        assert!(titles(&repo, true).contains(&"one".to_owned()), "{what}");
+        assert_eq!(repo.status(), Vec::<String>::new(), "{what}");
+        repo.evolve(&["audit"]).expect(0);
+        let run = repo.cycle("echo new >>new").expect(0);
+        assert!(!run.stderr.contains("left out"), "{what}: {}", run.stderr);
+        assert_eq!(titles(&repo, true), ["mine", "one", "theirs"], "{what}");
+    }
+}
+
+#[test]
+fn a_merge_that_leaves_the_ledger_as_it_was_is_seen_while_a_session_rests() {
+    let parted = parted();
+    let repo = Repo::discover(&parted.root()).unwrap();
+    let mut ledger = Ledger::open(&repo, None).unwrap();
+    parted.git(&["commit", "--quiet", "--allow-empty", "--message=else"]);
+    assert_eq!(ledger.follow(&repo).unwrap(), Vec::<String>::new());
+    let anchor = parted.git(&["rev-parse", "main"]);
+    parted.write(".git/evolve/anchor", &format!("{anchor}\n"));
+    parted.git(&["merge", "--quiet", "--no-edit", "-s", "ours", "other"]);
+    let said = ledger.follow(&repo).unwrap().concat();
+    assert!(said.contains("a merge left out 1 line"), "{said}");
+    assert_eq!(ledger.history.records.len(), 4);
+    assert_eq!(ledger.follow(&repo).unwrap(), Vec::<String>::new());
 }
 
 /// A record that nobody recorded: another cycle's, changed.

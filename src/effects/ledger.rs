@@ -38,7 +38,7 @@ use crate::model::record::History;
 use crate::model::schema;
 use crate::model::snapshot::Snapshot;
 use crate::model::strikes::{self, Retry};
-use crate::model::work::Queue;
+use crate::model::work::{Queue, Side};
 
 /// Files that are committed whenever they are there, whoever wrote them last.
 const STANDING: [&str; 9] = [
@@ -69,6 +69,8 @@ pub struct Ledger {
     history_text: String,
     /// The queue of harvested work.
     pub queue: Queue,
+    /// What merges made of the queue since the last commit.
+    merged_queues: Vec<Side>,
     /// Goals asked for again.
     pub retries: Vec<Retry>,
     retries_text: String,
@@ -108,6 +110,7 @@ impl Ledger {
                 }
                 let mended = ledger.put_right(repo)?;
                 ledger.reports.extend(mended);
+                ledger.rejoin_queue();
                 ledger.take_in_shared(repo)?;
             }
         }
@@ -120,6 +123,7 @@ impl Ledger {
         let chain = Chain::of(repo, None)?;
         let mut ledger = Ledger::parse(repo, chain.as_ref())?;
         if chain.is_some() {
+            ledger.rejoin_queue();
             ledger.see_shared();
         }
         Ok(ledger)
@@ -133,7 +137,8 @@ impl Ledger {
         };
         let now = repo.ledger_ids(&repo.tree_of(&head)?);
         let known = self.tree.as_ref().map(|tree| repo.ledger_ids(tree));
-        if now == known.unwrap_or_default() {
+        let is_same = now == known.unwrap_or_default();
+        if is_same && (self.is_joined || !chain::has_merge(repo, &head)?) {
             return Ok(Vec::new());
         }
         let pending = std::mem::take(&mut self.pending);
@@ -187,6 +192,7 @@ impl Ledger {
             history: History::parse(&history_text),
             history_text,
             queue: Queue::parse(&text(names::QUEUE)?),
+            merged_queues: chain.map_or(Vec::new(), |chain| chain.queues.clone()),
             retries: strikes::parse(&retries_text),
             retries_text,
             lessons: lesson::parse(&lessons_text),

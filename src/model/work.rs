@@ -6,6 +6,7 @@
 mod found;
 mod item;
 mod line;
+mod rejoined;
 
 use std::collections::HashSet;
 use std::hash::{Hash, Hasher};
@@ -14,8 +15,10 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 pub use found::Appeared;
+use item::Identity;
 pub use item::{BY_AGENT, Key, LONGEST_TITLE, NewItem, Severity, State, WorkItem};
 use line::Line;
+pub use rejoined::Side;
 
 /// After so many failures an item is set aside.
 pub const MOST_FAILURES: u64 = 3;
@@ -248,7 +251,7 @@ impl Queue {
         lines.split_inclusive('\n').filter(is_new).collect()
     }
 
-    fn identities(&self) -> HashSet<item::Identity> {
+    fn identities(&self) -> HashSet<Identity> {
         let all = self.lines.iter().flat_map(Line::identities);
         all.cloned().collect()
     }

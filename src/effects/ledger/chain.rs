@@ -10,6 +10,7 @@ use crate::model::exact;
 use crate::model::growth::{self, Believed, Growth};
 use crate::model::ledger as names;
 use crate::model::text;
+use crate::model::work::Side;
 
 /// The files that only grow.
 const GROWING: [&str; 3] = [names::HISTORY, names::LESSONS, names::RETRIES];
@@ -23,6 +24,8 @@ pub(super) struct Chain {
     pub restored: Vec<(String, Vec<u8>)>,
     /// Those of them that only add to what HEAD has.
     pub joined: Vec<String>,
+    /// What merges made of the queue.
+    pub queues: Vec<Side>,
     /// What was not believed, in words.
     pub said: Vec<String>,
 }
@@ -49,6 +52,7 @@ impl Chain {
         let last = repo.tree_of(&anchor)?;
         let descends = repo.descends(&head, &anchor)?;
         let merged = Merged::since(repo, (&anchor, descends), &head)?;
+        chain.queues = merged.queues(repo)?;
         // As a rule nobody but `evolve` touched it since, and nothing has to be read.
         let is_same = repo.ledger_ids(&last) == repo.ledger_ids(&chain.tree);
         if !is_same || !merged.is_empty() {
@@ -92,6 +96,7 @@ impl Chain {
             tree: repo.tree_of(commit)?,
             restored: Vec::new(),
             joined: Vec::new(),
+            queues: Vec::new(),
             said: Vec::new(),
         })
     }
@@ -216,6 +221,16 @@ impl Chain {
         self.restored.push((name.to_owned(), exact::encode(&text)));
         Ok(count)
     }
+}
+
+/// Says whether a merge since the last ledger did not take over a side's ledger as it was.
+pub(super) fn has_merge(repo: &Repo, head: &str) -> Result<bool> {
+    let Some(anchor) = anchor::read(repo).filter(|anchor| anchor != head) else {
+        return Ok(false);
+    };
+    let descends = repo.descends(head, &anchor)?;
+    let merged = Merged::since(repo, (&anchor, descends), head)?;
+    Ok(merged.has_sides())
 }
 
 /// Returns the newest commit of a branch; without one, HEAD's.

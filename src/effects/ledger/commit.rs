@@ -126,6 +126,7 @@ impl Ledger {
     fn committed_at(&mut self, repo: &Repo, commit: &str, tree: String) -> Result<()> {
         self.pending.clear();
         self.is_joined = false;
+        self.merged_queues.clear();
         self.tree = Some(tree);
         anchor::write(repo, commit)
     }

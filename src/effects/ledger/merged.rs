@@ -6,9 +6,10 @@ use std::collections::HashSet;
 use super::chain::whole;
 use crate::effects::repo::{Merges, Repo};
 use crate::error::Result;
-use crate::model::growth;
 use crate::model::ledger as names;
 use crate::model::record::read_record;
+use crate::model::work::{Queue, Side};
+use crate::model::{exact, growth};
 
 /// The merges that did not take over a side's ledger as it was, with all that came with them.
 #[derive(Debug, Default)]
@@ -27,6 +28,11 @@ impl Merged {
         }
     }
 
+    /// Says whether a merge did not take over a side's ledger as it was.
+    pub(super) fn has_sides(&self) -> bool {
+        !self.0.sides.is_empty()
+    }
+
     /// Says whether no merge can have left out a line that was recorded since.
     pub(super) fn is_empty(&self) -> bool {
         self.0.sides.is_empty() || self.0.recordings.is_empty()
@@ -38,6 +44,34 @@ impl Merged {
         let sides = self.0.sides.iter().map(|side| side.tree.as_str());
         let sides = sides.filter(|tree| known.insert(repo.id_at(tree, name)));
         sides.map(|tree| whole(repo, tree, name, None)).collect()
+    }
+
+    /// Returns what the merges made of the queue where a side had changed it otherwise. One that is larger than any is left out.
+    pub(super) fn queues(&self, repo: &Repo) -> Result<Vec<Side>> {
+        let read = |tree: Option<&String>| -> Result<Option<Queue>> {
+            let bytes = match tree {
+                Some(tree) => repo.file(tree, names::QUEUE)?,
+                None => None,
+            };
+            let text = exact::decode(&bytes.unwrap_or_default());
+            let is_refused = names::refusal(names::QUEUE, &text).is_some();
+            Ok((!is_refused).then(|| Queue::parse(&text)))
+        };
+        let mut queues = Vec::new();
+        for side in &self.0.sides {
+            let id = |tree: &str| repo.id_at(tree, names::QUEUE);
+            let before = side.base.as_deref().and_then(id);
+            let now = id(&side.tree);
+            if now == before || now == id(&side.merge) {
+                continue;
+            }
+            let versions = [Some(&side.tree), side.base.as_ref(), Some(&side.merge)];
+            let [side, base, merge] = versions.map(read);
+            if let (Some(side), Some(base), Some(merge)) = (side?, base?, merge?) {
+                queues.push(Side { side, base, merge });
+            }
+        }
+        Ok(queues)
     }
 
     /// Returns the lines of a growing file that a commit of the ledger added since the anchor: in the history the record of its

@@ -69,6 +69,28 @@ impl Ledger {
         Ok(())
     }
 
+    /// Takes in again what merges left out of the queue.
+    pub(super) fn rejoin_queue(&mut self) {
+        let sides = &self.merged_queues;
+        let counts = sides.iter().map(|side| self.queue.rejoin(side));
+        let count: usize = counts.sum();
+        if count == 0 {
+            self.merged_queues.clear();
+            return;
+        }
+        self.note_queue();
+        self.is_joined = true;
+        let words = match count {
+            1 => "it is",
+            _ => "they are",
+        };
+        self.reports.push(format!(
+            "{}: a merge left out {} that one side had added or done, and {words} taken in again",
+            names::QUEUE,
+            text::count(count, "item")
+        ));
+    }
+
     fn take_in_queue(&mut self) -> Result<()> {
         let turn = lock::turn(&self.private);
         let known = self.queue.to_text();
@@ -76,7 +98,7 @@ impl Ledger {
         if self.queue.to_text() != known {
             self.note_queue();
         }
-        if put_back > 0 || !asked.lines.is_empty() {
+        if put_back > 0 || !asked.lines.is_empty() || !self.merged_queues.is_empty() {
             self.write_queue_in_turn()?;
         }
         self.reports.extend(asked.note());
@@ -131,6 +153,9 @@ impl Ledger {
         let mut put_back = 0;
         if known != present {
             let known = std::mem::replace(&mut self.queue, Queue::parse(&present));
+            for side in &self.merged_queues {
+                self.queue.rejoin(side);
+            }
             put_back = self.queue.put_back(&known);
         }
         self.queue.merge_from(&asked.lines);
