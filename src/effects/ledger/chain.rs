@@ -38,6 +38,12 @@ struct Last {
     descends: bool,
 }
 
+impl Last {
+    fn short(&self) -> &str {
+        self.commit.get(..10).unwrap_or(&self.commit)
+    }
+}
+
 impl Chain {
     /// Finds out what is believed; none where git has no ledger yet, neither in HEAD nor at the anchor.
     pub(super) fn of(repo: &Repo, branch: Option<&str>) -> Result<Option<Chain>> {
@@ -127,33 +133,22 @@ impl Chain {
             true => Vec::new(),
             false => merged.texts(repo, name)?,
         };
-        let recorded = match sides.is_empty() {
-            true => HashSet::new(),
-            false => merged.recorded(repo, name)?,
+        // As a rule the sides have nothing that HEAD has not, and no record has to be looked for.
+        let is_rewritten = matches!(growth, Growth::Rewritten { .. });
+        let recorded = match is_rewritten || self.lacks_any(repo, name, &sides)? {
+            true if !sides.is_empty() => merged.recorded(repo, name)?,
+            true | false => HashSet::new(),
         };
         let is_merged = || !sides.is_empty() && growth::is_merged(&earlier, &now, &recorded);
         let believed = growth::rule(growth, last.descends, is_merged);
-        let at = last.commit.get(..10).unwrap_or(&last.commit);
         match (growth, believed) {
-            (Growth::Rewritten { missing, .. }, Believed::Head) => {
-                self.said.push(format!(
-                    "{name}: this branch is another line of history than the one that evolve wrote to last, and does not have {} of commit {at}; nothing is lost, they stay in that commit, and evolve goes on with what this branch has",
-                    text::count(missing, "line")
-                ));
-            }
+            (Growth::Rewritten { missing, .. }, Believed::Head) => self.said.push(format!(
+                "{name}: this branch is another line of history than the one that evolve wrote to last, and does not have {} of commit {}; nothing is lost, they stay in that commit, and evolve goes on with what this branch has",
+                text::count(missing, "line"),
+                last.short()
+            )),
             (_, Believed::Head | Believed::Both) => {}
-            (_, Believed::Anchor) => {
-                self.said.push(format!(
-                    "{name}: HEAD has {}; it is put right from the last ledger, commit {at} (if it was rewritten on purpose, remove {} and start again)",
-                    growth.in_words().unwrap_or_default(),
-                    repo.private.join("anchor").display()
-                ));
-                for file in parts(|part| repo.has_file(&last.tree, part), name) {
-                    if let Some(bytes) = repo.file(&last.tree, &file)? {
-                        self.restored.push((file, bytes));
-                    }
-                }
-            }
+            (_, Believed::Anchor) => self.restore(repo, last, (name, growth))?,
         }
         let is_recorded = |line: &str| recorded.contains(line);
         let count = match believed {
@@ -176,6 +171,32 @@ impl Chain {
             self.joined.push(name.to_owned());
         }
         Ok(believed)
+    }
+
+    /// Says whether HEAD's version of a growing file has not all lines of the others.
+    fn lacks_any(&self, repo: &Repo, name: &str, others: &[String]) -> Result<bool> {
+        if others.is_empty() {
+            return Ok(false);
+        }
+        let whole = whole(repo, &self.tree, name, None)?;
+        let mut others = others.iter();
+        Ok(others.any(|other| growth::beyond(other, &whole).next().is_some()))
+    }
+
+    /// Makes a growing file what the last ledger has.
+    fn restore(&mut self, repo: &Repo, last: &Last, (name, growth): (&str, Growth)) -> Result<()> {
+        self.said.push(format!(
+            "{name}: HEAD has {}; it is put right from the last ledger, commit {} (if it was rewritten on purpose, remove {} and start again)",
+            growth.in_words().unwrap_or_default(),
+            last.short(),
+            repo.private.join("anchor").display()
+        ));
+        for file in parts(|part| repo.has_file(&last.tree, part), name) {
+            if let Some(bytes) = repo.file(&last.tree, &file)? {
+                self.restored.push((file, bytes));
+            }
+        }
+        Ok(())
     }
 
     /// Joins the wanted lines of other versions to a growing file as it is believed so far; returns how many that were.
