@@ -183,6 +183,54 @@ fn behind_a_link_the_program_itself_is_put_back() {
 }
 
 #[test]
+fn a_check_beside_the_one_that_builds_is_not_measured_on_what_was_put_back() {
+    // Goal `a` holds until the agent breaks it; its check is quick, and the one that builds is slow to begin.
+    for jobs in [1, 2] {
+        let repo = TestRepo::empty();
+        repo.write("v", "A=0 B=1\n");
+        repo.write(
+            "Makefile",
+            "bin/x: v\n\tmkdir -p bin\n\tprintf '#!/bin/sh\\n%s\\nexit $$(($$1))\\n' \"`cat v`\" >$@; chmod +x $@\n",
+        );
+        repo.write(".gitignore", "/bin/\n");
+        repo.write(
+            "GOALS.yaml",
+            &format!(
+                "version: 1\nevolve: {{jobs: {jobs}}}\ngoals:\n  - {{id: a, description: d, check: bin/x A, weight: 9}}\n  - {{id: b, description: d, check: bin/x B, weight: 7}}\n  - {{id: builds, description: d, check: sleep 0.3; make -s bin/x, weight: 5}}\n"
+            ),
+        );
+        repo.commit_all("first");
+        output(repo.command("make").args(["-s", "bin/x"]));
+        repo.agent_does(&[
+            "echo A=1 B=0 >v; make -s bin/x",
+            "echo A=0 B=0 >v; make -s bin/x",
+        ]);
+        repo.run(&["--max-cycles=2"]).expect(0);
+        assert_eq!(
+            repo.each("result"),
+            ["regressed", "improved"],
+            "{jobs}: {:?}",
+            repo.each("reason")
+        );
+    }
+}
+
+#[test]
+fn a_check_that_builds_nothing_is_told_why_the_agents_build_does_not_count() {
+    let repo = program("", "/bin/\n");
+    make(&repo);
+    repo.commit_goals("  - {id: tool, description: d, check: bin/tool 2>/dev/null, weight: 5}\n");
+    repo.agent_does(&["echo exit 0 >tool.c; make -s bin/tool"]);
+    repo.run(&["--max-cycles=1"]).expect(0);
+    assert_eq!(
+        repo.each("reason"),
+        [
+            "it still fails: exit 1; measured as before the agent, because no check builds it: bin/tool"
+        ]
+    );
+}
+
+#[test]
 fn the_brief_and_validate_tell_what_is_built_from_what_is_frozen() {
     let repo = program("", "/bin/\n");
     make(&repo);

@@ -31,7 +31,7 @@ use crate::model::record::{CycleResult, Record};
 use crate::model::select::Task;
 use crate::model::snapshot::{FORMAT, Snapshot};
 use crate::model::usage::Usage;
-use crate::model::yardstick::{Tree, Yardstick};
+use crate::model::yardstick::Yardstick;
 use crate::session::{Cut, Progress, Session};
 
 /// The most bytes of a script that are looked into for what it runs itself.
@@ -108,12 +108,7 @@ impl<'a> Attempt<'a> {
             session.repo.has_file(&start.tree, path)
                 || session.workspace().has_file_on_disk(path.as_bytes())
         };
-        let read = |path: &str| files::read_text(&session.repo.root.join(path), SCRIPT_LIMIT).ok();
-        let mut yardstick = Yardstick::of(self.goals, &is_file).with_scripts(&Tree {
-            is_file: &is_file,
-            files_in: &|folder| files::names_in(&session.repo.root, folder),
-            read: &read,
-        });
+        let mut yardstick = built::yardstick_of(session, self.goals, is_file);
         self.programs = program::called_by_checks(self.goals, &session.repo.root);
         self.own_modules = program::taken_for_own(&yardstick.fronts, &session.repo.root);
         let workspace = session.workspace();

@@ -395,8 +395,10 @@ impl Git {
         let mut stdin = child.stdin.take().expect("BUG: stdin is piped");
         let input = input.to_vec();
         // Input is written beside reading the output: either pipe may fill up first.
+        let (told, untold) = mpsc::channel();
         let write = move || {
-            let _ = stdin.write_all(&input);
+            let written = stdin.write_all(&input);
+            let _ = told.send(written.err());
         };
         let (sender, receiver) = mpsc::channel();
         let wait = move || {
@@ -415,6 +417,12 @@ impl Git {
             return Err(too_slow(&self.named(arguments), limit(arguments)));
         };
         let output = output.map_err(cannot_start)?;
+        // One that closes its input early says itself how it ended.
+        if let Ok(Some(cause)) = untold.try_recv()
+            && cause.kind() != std::io::ErrorKind::BrokenPipe
+        {
+            return Err(cannot_start(cause));
+        }
         Ok(Answer {
             has_succeeded: output.status.success(),
             end: output.status.to_string(),

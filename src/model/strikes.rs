@@ -322,10 +322,10 @@ mod tests {
                 0,
             ),
             (
-                "known lines that are gone, an empty one apart",
-                format!("{three}\n\n{four}\n"),
+                "known lines that are gone, empty ones apart",
+                format!("{three}\n\n\n{four}\n"),
                 format!("{four}\n"),
-                format!("{three}\n\n{four}\n"),
+                format!("{three}\n\n\n{four}\n"),
                 1,
                 0,
             ),
