@@ -121,7 +121,7 @@ const ALONE: [&str; 6] = [
 ];
 
 /// What writes the index. It takes the index's lock before it does anything, so that nothing was done where it could not.
-const INDEXING: [&str; 4] = ["add", "read-tree", "restore", "update-index"];
+const INDEXING: [&str; 5] = ["add", "read-tree", "restore", "update-index", "write-tree"];
 /// How long the lock of another git is waited for: a `git status` in a prompt or an editor holds it for a moment, again and
 /// again.
 const LOCK_PATIENCE: Duration = Duration::from_secs(5);
