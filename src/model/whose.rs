@@ -29,3 +29,26 @@ impl Whose {
         format!("{}-refs/{name}", self.work_ref)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn another_value_is_kept_under_the_refs_own_name_or_its_digest_where_that_is_too_long() {
+        let whose = Whose {
+            branch: "refs/heads/main".to_owned(),
+            mark: "evolve".to_owned(),
+            work_ref: "refs/evolve/s/1".to_owned(),
+            start: None,
+        };
+        let kept = |name: &str| whose.kept_as(name);
+        assert_eq!(kept("refs/tags/v1"), "refs/evolve/s/1-refs/tags/v1");
+        assert_eq!(kept("HEAD"), "refs/evolve/s/1-refs/HEAD");
+        let long = "x".repeat(LONGEST);
+        assert_eq!(kept(&long), format!("refs/evolve/s/1-refs/{long}"));
+        let longer = "x".repeat(LONGEST + 1);
+        let digest = digest::full(longer.as_bytes());
+        assert_eq!(kept(&longer), format!("refs/evolve/s/1-refs/{digest}"));
+    }
+}

@@ -244,3 +244,47 @@ fn each_way_to_loosen_a_goal_is_named() {
         assert_eq!(moved(&loaded, &edited), what);
     }
 }
+
+#[test]
+fn a_program_found_elsewhere_was_put_in_front_and_a_missing_or_new_one_was_not() {
+    let places = |list: &[(&str, &str)]| -> BTreeMap<String, String> {
+        let owned = |(program, place): &(&str, &str)| ((*program).to_owned(), (*place).to_owned());
+        list.iter().map(owned).collect()
+    };
+    let before = places(&[
+        ("cargo", "/usr/bin/cargo"),
+        ("make", "/usr/bin/make"),
+        ("sh", "/bin/sh"),
+    ]);
+    let now = places(&[
+        ("cargo", "/tmp/cargo"),
+        ("node", "/usr/bin/node"),
+        ("sh", "/bin/sh"),
+    ]);
+    let found = put_in_front(&before, &now);
+    let said: Vec<_> = found.iter().map(ToString::to_string).collect();
+    assert_eq!(said, ["cargo is /tmp/cargo now and was /usr/bin/cargo"]);
+}
+
+#[test]
+fn a_module_that_was_there_before_is_not_taken_for_a_new_one() {
+    let [old, new] = ["json.py", "re.py"].map(str::to_owned);
+    let said = taken_for_own(std::slice::from_ref(&old), &[old.clone(), new]);
+    assert_eq!(
+        said,
+        ["re.py would be taken in place of Python's own module or the tool of that name"]
+    );
+}
+
+#[test]
+fn what_checks_build_is_let_go_unless_it_is_protected() {
+    let goals = goals(
+        "evolve: {protect: ['bin/kept']}\ngoals:\n  \
+         - {id: a, description: d, check: sh check.sh && bin/tool && bin/kept, weight: 5}\n",
+    );
+    let mut yardstick = Yardstick::of(&goals, &|_| true);
+    let built = yardstick.let_go(&|path| path.starts_with("bin/"));
+    assert_eq!(built, ["bin/tool"]);
+    assert!(yardstick.is_frozen("bin/kept") && yardstick.is_frozen("check.sh"));
+    assert!(!yardstick.is_frozen("bin/tool"));
+}
