@@ -104,11 +104,10 @@ fn a_program_that_the_agent_writes_itself_is_not_believed() {
         let before = repo.files();
         repo.agent_does(&[forge]);
         repo.run(&["--max-cycles=1"]).expect(0);
-        assert_eq!(repo.each("result"), ["unchanged"], "{forge}");
-        let notes = repo.newest()["notes"].to_string();
-        assert!(
-            notes.contains("no check built it anew: bin/tool"),
-            "{forge}: {notes}"
+        assert_eq!(
+            repo.each("reason"),
+            ["goalposts moved: bin/tool changed, and no check builds it"],
+            "{forge}"
         );
         assert_eq!(repo.files(), before, "{forge}");
     }
@@ -150,7 +149,7 @@ fn a_program_too_large_for_a_copy_is_named_when_it_changes() {
     );
     let notes = repo.newest()["notes"].to_string();
     assert!(
-        notes.contains("without a copy because git does not track it: bin/tool"),
+        notes.contains("too large for a copy (more than 10 MiB), so it was not put back: bin/tool"),
         "{notes}"
     );
     assert!(!run.stderr.contains("too large to copy"), "{}", run.stderr);
@@ -173,11 +172,9 @@ fn behind_a_link_the_program_itself_is_put_back() {
     let before = repo.files();
     repo.agent_does(&["echo exit 0 >modules/lint/lint.js"]);
     repo.run(&["--max-cycles=1"]).expect(0);
-    assert_eq!(repo.each("result"), ["unchanged"]);
-    let notes = repo.newest()["notes"].to_string();
-    assert!(
-        notes.contains("no check built it anew: modules/lint/lint.js"),
-        "{notes}"
+    assert_eq!(
+        repo.each("reason"),
+        ["goalposts moved: modules/lint/lint.js changed, and no check builds it"]
     );
     assert_eq!(repo.files(), before);
 }
@@ -216,7 +213,7 @@ fn a_check_beside_the_one_that_builds_is_not_measured_on_what_was_put_back() {
 }
 
 #[test]
-fn a_check_that_builds_nothing_is_told_why_the_agents_build_does_not_count() {
+fn where_no_check_builds_what_it_runs_the_agents_build_does_not_count_and_that_is_said() {
     let repo = program("", "/bin/\n");
     make(&repo);
     repo.commit_goals("  - {id: tool, description: d, check: bin/tool 2>/dev/null, weight: 5}\n");
@@ -224,9 +221,131 @@ fn a_check_that_builds_nothing_is_told_why_the_agents_build_does_not_count() {
     repo.run(&["--max-cycles=1"]).expect(0);
     assert_eq!(
         repo.each("reason"),
-        [
-            "it still fails: exit 1; measured as before the agent, because no check builds it: bin/tool"
-        ]
+        ["goalposts moved: bin/tool changed, and no check builds it"]
+    );
+}
+
+#[test]
+fn what_an_agent_only_removes_of_a_build_is_no_reason_against_its_change() {
+    let repo = program("", "/bin/\n");
+    make(&repo);
+    repo.agent_does(&["rm -r bin; touch b"]);
+    repo.commit_goals(
+        "  - {id: b, description: d, check: test -e b, weight: 5}\n  - {id: runs, description: d, check: '! bin/tool 2>/dev/null', weight: 3}\n",
+    );
+    repo.run(&["--max-cycles=1"]).expect(0);
+    assert_eq!(
+        repo.each("result"),
+        ["improved"],
+        "{:?}",
+        repo.each("reason")
+    );
+    assert!(repo.has("bin/tool"));
+}
+
+#[test]
+fn a_folder_of_builds_that_is_shut_by_its_mode_is_opened_to_put_them_back() {
+    for agent in [
+        "printf 'exit 0\\n' >bin/tool; touch -d 2099-01-01 bin/tool; chmod 555 bin/tool bin",
+        "echo exit 0 >tool.c; make -s bin/tool; chmod 555 bin/tool bin",
+    ] {
+        let repo = program("", "/bin/\n");
+        make(&repo);
+        let repo = repo.by_normal_user();
+        repo.agent_does(&[agent, "true"]);
+        repo.run(&["--max-cycles=2"]).expect(0);
+        let is_honest = agent.starts_with("echo");
+        let wanted = match is_honest {
+            true => ["improved", "unchanged"],
+            false => ["regressed", "unchanged"],
+        };
+        assert_eq!(
+            repo.each("result"),
+            wanted,
+            "{agent}: {:?}",
+            repo.each("reason")
+        );
+    }
+}
+
+/// A build that makes each version in a folder of its own, in the repository or beside it, and points a link to the newest.
+fn versions(store: &str) -> TestRepo {
+    let repo = TestRepo::empty().with_out();
+    repo.write("tool.c", "exit 1\n");
+    repo.write(
+        "build.sh",
+        &format!(
+            "to={store}/$(cksum <tool.c | tr ' ' -)\nmkdir -p out \"$to\"\ncp tool.c \"$to/tool\"\nln -sfn \"$to\" out/current\n"
+        ),
+    );
+    repo.write(".gitignore", "/out/\n");
+    repo.write(
+        "GOALS.yaml",
+        "version: 1\ngoals:\n  - {id: tool, description: d, check: sh build.sh && sh out/current/tool, weight: 5}\n  - {id: b, description: d, check: test -e b, weight: 3}\n",
+    );
+    repo.commit_all("first");
+    output(repo.command("sh").arg("build.sh"));
+    repo
+}
+
+#[test]
+fn a_build_may_point_a_link_to_what_it_made() {
+    for store in ["\"$PWD/out\"", "\"$OUT/store\""] {
+        for flags in [&[][..], &["--isolate"]] {
+            let repo = versions(store);
+            repo.agent_does(&["echo exit 0 >tool.c; sh build.sh", "touch b"]);
+            repo.run(&[flags, &["--max-cycles=2"]].concat()).expect(0);
+            assert_eq!(
+                repo.each("result"),
+                ["improved", "improved"],
+                "{store} {flags:?}: {:?}",
+                repo.each("reason")
+            );
+        }
+    }
+}
+
+#[test]
+fn a_link_to_a_build_that_the_agent_points_elsewhere_is_put_back() {
+    for store in ["\"$PWD/out\"", "\"$OUT/store\""] {
+        let repo = versions(store);
+        repo.commit_goals(
+            "  - {id: tool, description: d, check: sh out/current/tool, weight: 5}\n",
+        );
+        let before = repo.files();
+        repo.agent_does(&[
+            "mkdir out/fake; echo exit 0 >out/fake/tool; ln -sfn fake out/current",
+            "true",
+        ]);
+        repo.run(&["--max-cycles=2"]).expect(0);
+        assert_eq!(
+            repo.each("reason")[0],
+            "goalposts moved: out/current changed, and no check builds it",
+            "{store}"
+        );
+        assert_eq!(repo.each("result"), ["regressed", "unchanged"], "{store}");
+        let mut after = repo.files();
+        after.retain(|path, _| !path.starts_with(b"out/fake"));
+        assert_eq!(after, before, "{store}");
+    }
+}
+
+#[test]
+fn a_build_that_goes_by_its_own_notes_is_not_measured_as_it_was() {
+    // As `tsc --incremental`: what the notes say was built is not built again.
+    let repo = program("", "/bin/\n");
+    repo.write("tool.c", "exit 0\n");
+    repo.write(
+        "Makefile",
+        ".PHONY: bin/tool\nbin/tool:\n\tmkdir -p bin; cmp -s tool.c bin/notes || { cp tool.c bin/notes; cp tool.c bin/tool; chmod +x bin/tool; }\n",
+    );
+    repo.commit_all("by notes");
+    make(&repo);
+    repo.agent_does(&["touch b; echo exit 1 >tool.c; make -s bin/tool"]);
+    repo.run(&["--max-cycles=1"]).expect(0);
+    assert_eq!(
+        repo.each("reason"),
+        ["goalposts moved: bin/tool changed, and no check builds it"]
     );
 }
 

@@ -177,6 +177,22 @@ fn the_agents_version_of_an_untracked_file_is_in_the_quarantine_and_the_record_s
 }
 
 #[test]
+fn of_many_files_that_are_put_back_ten_are_named() {
+    let repo = repository();
+    for number in 10..22 {
+        repo.write(&format!("many/{number}"), "mine\n");
+    }
+    repo.cycle("rm -r many").expect(0);
+    let notes = repo.newest()["notes"].to_string();
+    assert!(
+        notes.contains("untracked files put back: many/10, many/11,")
+            && notes.contains("many/19 and 2 more"),
+        "{notes}"
+    );
+    assert!(repo.has("many/10") && repo.has("many/21"));
+}
+
+#[test]
 fn adding_everything_passes_the_users_files_and_the_ledger_by() {
     let repo = repository();
     let (start, before) = (repo.head(), users(&repo));

@@ -51,7 +51,7 @@ pub struct Attempt<'a> {
     /// What checks build and then run, with the digests of before the agent.
     built: Vec<(String, Option<String>)>,
     /// What of that the agent changed and was put back.
-    rebuilt: Vec<String>,
+    put_back: Vec<String>,
     /// Where the programs that checks call were found.
     programs: BTreeMap<String, String>,
     /// What lay beside scripts and is taken in place of Python's own modules.
@@ -80,7 +80,7 @@ impl<'a> Attempt<'a> {
             yardstick: None,
             fingerprints: Vec::new(),
             built: Vec::new(),
-            rebuilt: Vec::new(),
+            put_back: Vec::new(),
             programs: BTreeMap::new(),
             own_modules: Vec::new(),
             goals_outside: None,
@@ -113,9 +113,10 @@ impl<'a> Attempt<'a> {
         self.own_modules = program::taken_for_own(&yardstick.fronts, &session.repo.root);
         let workspace = session.workspace();
         let built = yardstick.let_go(&|file| workspace.may_be_built(&start.tree, file));
-        let built = workspace.with_targets(built);
+        let built = workspace.behind(&built);
         self.fingerprints = Attempt::fingerprints(session, &yardstick);
-        self.built = Attempt::digests(session, &built);
+        let version = |file: &String| (file.clone(), workspace.version_of(file));
+        self.built = built.iter().map(version).collect();
         if session.goals_file.in_repo.is_none() {
             self.goals_outside = files::read(&session.goals_file.path).ok();
         }

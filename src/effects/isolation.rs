@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use crate::effects::files;
+use crate::effects::keep;
 use crate::effects::modes;
 use crate::effects::quarantine::Quarantine;
 use crate::effects::repo::Repo;
@@ -190,7 +191,12 @@ impl Isolation {
                 ..Isolation::kept(start, stock)
             }),
             Fate::Undo => {
-                self.put_on(&start.commit)?;
+                let slot = self.put_on(&start.commit)?;
+                let (session, cycle) = (&start.session, start.cycle);
+                let mut quarantine = Quarantine::of(&self.user.private, session, cycle);
+                let folders = keep::folders(&slot.own_places());
+                let kept = &start.kept;
+                kept.put_back_all_built(&slot.root, &folders, &mut quarantine)?;
                 Ok(Settled {
                     commit: others.unwrap_or_else(|| start.commit.clone()),
                     was_undone: stock.tip != start.commit || stock.change.rewritten.is_some(),

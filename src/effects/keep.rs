@@ -26,7 +26,7 @@ use crate::effects::quarantine::Quarantine;
 use crate::error::{Error, Result};
 use crate::model::text;
 
-pub use built::is_small;
+pub use built::{Restored, is_small};
 pub use copy::{Copy, from_hex, to_hex};
 use copy::{FILE_LIMIT, copy_into, is_unchanged, may_not_be_read, stamp, write};
 pub use links::Links;
@@ -34,6 +34,9 @@ use outputs::Seen;
 
 /// How many bytes are copied in all.
 const TOTAL_LIMIT: u64 = 1 << 30;
+
+/// How many files a note names.
+const SHOWN: usize = 10;
 
 /// The user's files that git does not track, as they were before the agent.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -71,19 +74,19 @@ impl PutBack {
         if !self.files.is_empty() {
             notes.push(format!(
                 "untracked files put back: {}",
-                self.files.join(", ")
+                text::some_of(&self.files, SHOWN)
             ));
         }
         if !self.lost.is_empty() {
             notes.push(format!(
                 "untracked files that were changed or removed and CANNOT be put back, because their copies were changed, too: {}",
-                self.lost.join(", ")
+                text::some_of(&self.lost, SHOWN)
             ));
         }
         if !self.grown.is_empty() {
             notes.push(format!(
                 "grew while the agent worked and was left, because a program is writing to it: {}",
-                self.grown.join(", ")
+                text::some_of(&self.grown, SHOWN)
             ));
         }
         notes

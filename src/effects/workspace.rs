@@ -400,7 +400,7 @@ impl Workspace<'_> {
         }
         let is_left = fate == Fate::Leave || settled.was_outrun;
         let (root, kept) = (&self.repo.root, &start.kept);
-        if settled.was_undone {
+        if fate == Fate::Undo && !settled.was_outrun {
             kept.put_back_all_built(root, &folders, &mut quarantine)?;
         }
         let put_back = match is_left {

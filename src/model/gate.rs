@@ -39,8 +39,6 @@ pub struct Change {
     pub taken: Vec<String>,
     /// What of the work is in no commit that the user can have, in words.
     pub unheld: Vec<String>,
-    /// What checks run, git does not track, and no check built anew: measured was what stood there before the agent.
-    pub unbuilt: Vec<String>,
     /// How many goals it added to GOALS.yaml.
     pub goals_added: usize,
 }
@@ -235,16 +233,9 @@ fn progress(evidence: &Evidence<'_>) -> (CycleResult, Option<String>) {
                 Ok(after) => after.find(id).and_then(|goal| goal.reason.clone()),
                 Err(_) => None,
             };
-            let mut reason = still.map_or("it still fails".to_owned(), |why| {
+            let reason = still.map_or("it still fails".to_owned(), |why| {
                 format!("it still fails: {why}")
             });
-            let unbuilt = &evidence.change.unbuilt;
-            if !unbuilt.is_empty() {
-                let what = text::some_of(unbuilt, OTHERS_SHOWN);
-                reason.push_str(&format!(
-                    "; measured as before the agent, because no check builds it: {what}"
-                ));
-            }
             (CycleResult::Unchanged, Some(reason))
         }
     }
@@ -530,21 +521,6 @@ mod tests {
                 },
                 (Keep, Unchanged, "it still fails: exit 1"),
             ),
-            (
-                Case {
-                    after: Some("fp"),
-                    change: Change {
-                        unbuilt: vec!["bin/x".to_owned()],
-                        ..Case::good().change
-                    },
-                    ..Case::good()
-                },
-                (
-                    Keep,
-                    Unchanged,
-                    "it still fails: exit 1; measured as before the agent, because no check builds it: bin/x",
-                ),
-            ),
         ];
         for (case, (fate, result, reason)) in rows {
             let verdict = case.judged();
@@ -571,7 +547,6 @@ mod tests {
                 goalposts,
                 taken,
                 unheld,
-                unbuilt: Vec::new(),
                 goals_added: 0,
             },
         );

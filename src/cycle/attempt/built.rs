@@ -3,6 +3,7 @@
 
 use super::{Attempt, SCRIPT_LIMIT};
 use crate::effects::files;
+use crate::effects::keep::Restored;
 use crate::effects::quarantine::Quarantine;
 use crate::effects::workspace::{Start, Stock, some_of};
 use crate::error::Result;
@@ -24,39 +25,36 @@ impl Attempt<'_> {
         }
         let workspace = session.workspace();
         let mut quarantine = Quarantine::of(&session.repo.private, &start.session, start.cycle);
+        let is_changed =
+            |(file, before): &&(String, Option<String>)| workspace.version_of(file) != *before;
+        let changed: Vec<_> = self.built.iter().filter(is_changed).collect();
         let mut uncopied = Vec::new();
-        for (file, before) in &self.built {
-            if workspace.fingerprint(file) == *before {
-                continue;
-            }
-            if !workspace.put_back_built(start, file, &mut quarantine)? {
-                stock.change.goalposts.push(format!("{file} changed"));
-            } else if workspace.fingerprint(file) == *before {
-                self.rebuilt.push(file.clone());
-            } else {
-                uncopied.push(file.clone());
+        for (file, _) in changed {
+            let is_there = files::is_there(&session.repo.root.join(file)).unwrap_or(true);
+            match workspace.put_back_built(start, file, &mut quarantine)? {
+                Restored::LedAway => stock.change.goalposts.push(format!("{file} changed")),
+                // One that was only removed forges nothing.
+                Restored::Back if is_there => self.put_back.push(file.clone()),
+                Restored::Back => {}
+                Restored::Left => uncopied.push(file.clone()),
             }
         }
         stock.notes.extend(quarantine.notes());
         if !uncopied.is_empty() {
             stock.notes.push(format!(
-                "changed, run by checks, and without a copy because git does not track it: {}",
+                "changed, and run by checks; too large for a copy (more than 10 MiB), so it was not put back: {}",
                 some_of(&uncopied)
             ));
         }
         Ok(())
     }
 
-    /// Names the built files that were put back and that no check built anew: what the agent made of them was not measured.
-    pub(super) fn note_unbuilt(&self, session: &Session, stock: &mut Stock) {
+    /// Refuses the built files that were put back and that no check built anew: what the agent made of them was not measured, and
+    /// what was measured may not follow from the sources.
+    pub(super) fn refuse_unbuilt(&self, session: &Session, stock: &mut Stock) {
         let (_, unbuilt) = self.told_apart(session);
-        if !unbuilt.is_empty() {
-            stock.notes.push(format!(
-                "put back before the goals were measured, because checks run it, git does not track it, and no check built it anew: {}",
-                some_of(&unbuilt)
-            ));
-        }
-        stock.change.unbuilt = unbuilt;
+        let words = |file: &String| format!("{file} changed, and no check builds it");
+        stock.change.goalposts.extend(unbuilt.iter().map(words));
     }
 
     /// Tells the built files that were put back apart: those that checks built anew since, and those that are what they were before
@@ -65,9 +63,9 @@ impl Attempt<'_> {
         let workspace = session.workspace();
         let is_anew = |file: &String| {
             let mut built = self.built.iter();
-            !built.any(|(built, before)| built == file && workspace.fingerprint(file) == *before)
+            !built.any(|(built, before)| built == file && workspace.version_of(file) == *before)
         };
-        self.rebuilt.iter().cloned().partition(is_anew)
+        self.put_back.iter().cloned().partition(is_anew)
     }
 
     /// Returns the goals whose checks run a file that was put back and built anew while the goals were measured: beside the check
@@ -82,7 +80,7 @@ impl Attempt<'_> {
             let yardstick = yardstick_of(session, &alone, |path| {
                 session.workspace().has_file_on_disk(path.as_bytes())
             });
-            let runs = session.workspace().with_targets(yardstick.frozen);
+            let runs = session.workspace().behind(&yardstick.frozen);
             runs.iter().any(|file| anew.contains(file))
         };
         match anew.is_empty() {

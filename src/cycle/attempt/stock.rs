@@ -102,7 +102,7 @@ impl Attempt<'_> {
         if is_theirs || !session.has_git_dir() {
             return Ok(());
         }
-        self.note_unbuilt(session, stock);
+        self.refuse_unbuilt(session, stock);
         if session.isolation.is_some() {
             return self.look_at_watched(session, start, stock);
         }

@@ -2,12 +2,13 @@
 //! that is undone; what an agent makes of it itself is taken back, with the time it had, so that a build tool sees what is older.
 
 use std::ffi::OsStr;
-use std::fs;
+use std::fs::{self, Permissions};
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use super::copy::{FILE_LIMIT, Output, is_unchanged, write};
-use super::{Kept, from_hex, slashes, to_hex};
+use super::{Kept, clear_way, from_hex, slashes, to_hex};
 use crate::effects::files;
 use crate::effects::quarantine::Quarantine;
 use crate::error::{Error, Result};
@@ -16,6 +17,17 @@ use crate::error::{Error, Result};
 pub fn is_small(root: &Path, path: &str) -> bool {
     let meta = fs::symlink_metadata(root.join(path));
     meta.is_ok_and(|meta| meta.is_symlink() || meta.len() <= FILE_LIMIT)
+}
+
+/// What came of putting a built file back.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Restored {
+    /// It is what it was, or has no copy.
+    Left,
+    /// It was put back.
+    Back,
+    /// The way to it leads elsewhere now.
+    LedAway,
 }
 
 impl Kept {
@@ -37,47 +49,61 @@ impl Kept {
     ) -> Result<()> {
         let is_built = |name: &&String| self.untracked[*name].output == Some(Output::Built);
         for name in self.untracked.keys().filter(is_built) {
-            self.put_back_built(root, &from_hex(name), (folders, quarantine))?;
+            let path = from_hex(name);
+            // A link that stands in the way now would go on leading elsewhere.
+            clear_way(root, &path, quarantine)?;
+            self.put_back_built(root, &path, (folders, quarantine))?;
         }
         Ok(())
     }
 
-    /// Puts one built file back, if it changed and has a copy. The changed version goes to the quarantine unless git ignores it: of
-    /// outputs there is a new one in each cycle. Says whether the way to it leads where it did.
+    /// Puts one built file back, if it changed and has a copy. The changed version does not go to the quarantine: of what is built
+    /// there is a new one in each cycle.
     pub fn put_back_built(
         &self,
         root: &Path,
         path: &[u8],
         (folders, quarantine): (&[PathBuf], &mut Quarantine),
-    ) -> Result<bool> {
+    ) -> Result<Restored> {
         let is_folder = |(index, _): (usize, &u8)| {
             let parent = root.join(OsStr::from_bytes(&path[..index]));
             fs::symlink_metadata(parent).map_or(true, |meta| meta.is_dir())
         };
         if !slashes(path).all(is_folder) {
-            return Ok(false);
+            return Ok(Restored::LedAway);
         }
         let entry = self.untracked.get(&to_hex(path));
         let Some(entry) = entry.filter(|entry| entry.is_kept()) else {
-            return Ok(true);
+            return Ok(Restored::Left);
         };
         if is_unchanged(root, folders, path, entry) {
-            return Ok(true);
+            return Ok(Restored::Left);
         }
         let Some(source) = entry.source(folders) else {
-            return Ok(true);
+            return Ok(Restored::Left);
         };
         let target = root.join(OsStr::from_bytes(path));
-        match fs::symlink_metadata(&target) {
-            // Not written over: a build tool may have made it one file with another.
-            Ok(meta) if !meta.is_dir() && self.was_ignored(path) => files::remove(&target)?,
-            Ok(_) => quarantine.take(root, path)?,
-            Err(_) => {}
-        }
         if let Some(parent) = target.parent() {
             fs::create_dir_all(parent).map_err(|cause| Error::io("create", parent, cause))?;
+            open(parent);
+        }
+        match fs::symlink_metadata(&target) {
+            Ok(meta) if meta.is_dir() => quarantine.take(root, path)?,
+            // Not written over: a build tool may have made it one file with another.
+            Ok(_) => files::remove(&target)?,
+            Err(_) => {}
         }
         write(&source, entry, &target)?;
-        Ok(true)
+        Ok(Restored::Back)
+    }
+}
+
+/// Lets its owner write to a folder: some build tools shut what they have built.
+fn open(folder: &Path) {
+    const OWNER: u32 = 0o700;
+    if let Ok(meta) = fs::metadata(folder)
+        && meta.mode() & OWNER != OWNER
+    {
+        let _ = fs::set_permissions(folder, Permissions::from_mode(meta.mode() | OWNER));
     }
 }

@@ -1,63 +1,117 @@
-//! What checks build before they run it, and what they run of it: ignored by git, or no text.
+//! What checks build before they run it, and what they run of it: ignored by git, or no text. A build may reach it by way of links
+//! that it points elsewhere each time, as in `build/current/tool`.
 
+use std::collections::VecDeque;
+use std::ffi::{OsStr, OsString};
 use std::fs;
+use std::path::{Component, Path, PathBuf};
 
 use super::{Start, Workspace};
 use crate::effects::files;
-use crate::effects::keep;
+use crate::effects::keep::{self, Restored};
 use crate::effects::quarantine::Quarantine;
 use crate::error::Result;
 
 /// The most bytes of a file that are looked at to tell text from what is none.
 const TEXT_LIMIT: u64 = 256 << 10;
+/// The most links on a way, as for the kernel.
+const MOST_LINKS: usize = 40;
+
+/// The way to a file.
+#[derive(Debug, Default)]
+struct Way {
+    /// The links on it, each by its real place below the root.
+    links: Vec<String>,
+    /// Where it leads below the root; none if that is elsewhere, or no text.
+    end: Option<String>,
+}
 
 impl Workspace<'_> {
     /// Says whether a file that a check runs may be what checks build: it is not in `tree`, and ignored by git or no text.
     pub fn may_be_built(&self, tree: &str, file: &str) -> bool {
-        let target = match self.target_of(file) {
-            None => file.to_owned(),
-            Some(Some(target)) => target,
-            Some(None) => return false,
-        };
-        let is_tracked = |file: &str| self.repo.has_file(tree, file);
-        let is_text = || {
-            let bytes = files::read_bounded(&self.repo.root.join(&target), TEXT_LIMIT);
-            let bytes = bytes.ok().flatten();
-            bytes.is_some_and(|bytes| !bytes.contains(&0) && std::str::from_utf8(&bytes).is_ok())
-        };
-        !is_tracked(file) && !is_tracked(&target) && (self.repo.is_ignored(file) || !is_text())
+        let is_tracked = |file: &String| self.repo.has_file(tree, file);
+        let way = self.way_to(file);
+        let end = way.end.iter();
+        let mut all = end.clone().chain(&way.links);
+        let mut is_ignored =
+            || self.repo.is_ignored(file) || all.any(|one| self.repo.is_ignored(one));
+        !is_tracked(&file.to_owned())
+            && !end.clone().chain(&way.links).any(is_tracked)
+            && (is_ignored() || end.clone().any(|end| !self.is_text(end)))
     }
 
-    /// Adds the files that links among those built lead to: `node_modules/.bin/tool` is one.
-    pub fn with_targets(&self, mut built: Vec<String>) -> Vec<String> {
-        let targets = built.iter().filter_map(|file| self.target_of(file)?);
-        let targets: Vec<_> = targets.collect();
-        built.extend(targets);
-        built.sort();
-        built.dedup();
-        built
+    fn is_text(&self, file: &str) -> bool {
+        let bytes = files::read_bounded(&self.repo.root.join(file), TEXT_LIMIT);
+        let bytes = bytes.ok().flatten();
+        bytes.is_some_and(|bytes| !bytes.contains(&0) && std::str::from_utf8(&bytes).is_ok())
     }
 
-    /// Returns where a link leads: to a file of the repository, or elsewhere. None if it is no link.
-    fn target_of(&self, file: &str) -> Option<Option<String>> {
+    /// Returns what has to be as it was for these files to be: the links on the way to each, and where it leads.
+    pub fn behind(&self, files: &[String]) -> Vec<String> {
+        let ways = files.iter().map(|file| self.way_to(file));
+        let mut all: Vec<_> = ways
+            .flat_map(|way| way.links.into_iter().chain(way.end))
+            .collect();
+        all.sort();
+        all.dedup();
+        all
+    }
+
+    /// Follows the way to a file, link by link.
+    fn way_to(&self, file: &str) -> Way {
         let root = &self.repo.root;
-        let path = root.join(file);
-        let meta = fs::symlink_metadata(&path).ok()?;
-        let target = || {
-            let real = path.canonicalize().ok()?;
-            let below = real.strip_prefix(root.canonicalize().ok()?).ok()?;
-            Some(below.to_str()?.to_owned())
+        let parts = |path: &Path| -> Vec<OsString> {
+            let named = path.components().filter(|part| *part != Component::CurDir);
+            named.map(|part| part.as_os_str().to_owned()).collect()
         };
-        meta.is_symlink().then(target)
+        let mut left: VecDeque<OsString> = parts(Path::new(file)).into();
+        let (mut at, mut way) = (PathBuf::new(), Way::default());
+        while let Some(part) = left.pop_front() {
+            if part == OsStr::new("..") {
+                if !at.pop() {
+                    return way;
+                }
+                continue;
+            }
+            at.push(part);
+            let Ok(target) = fs::read_link(root.join(&at)) else {
+                continue;
+            };
+            way.links.extend(at.to_str().map(str::to_owned));
+            at.pop();
+            let below = match target.is_absolute() {
+                true => {
+                    at = PathBuf::new();
+                    target.strip_prefix(root).ok()
+                }
+                false => Some(target.as_path()),
+            };
+            let Some(below) = below.filter(|_| way.links.len() < MOST_LINKS) else {
+                return way;
+            };
+            for part in parts(below).into_iter().rev() {
+                left.push_front(part);
+            }
+        }
+        way.end = at.to_str().map(str::to_owned);
+        way
     }
 
-    /// Puts a built file back as it was before the agent, as far as it has a copy; says whether the way to it leads where it did.
+    /// Returns what tells a file from another version: where a link leads, or the digest of the bytes; none if there is neither.
+    pub fn version_of(&self, file: &str) -> Option<String> {
+        match fs::read_link(self.repo.root.join(file)) {
+            Ok(target) => Some(format!("→ {}", target.display())),
+            Err(_) => self.fingerprint(file),
+        }
+    }
+
+    /// Puts a built file back as it was before the agent, as far as it has a copy.
     pub fn put_back_built(
         &self,
         start: &Start,
         file: &str,
         quarantine: &mut Quarantine,
-    ) -> Result<bool> {
+    ) -> Result<Restored> {
         let folders = keep::folders(&self.repo.own_places());
         let places = (&folders[..], quarantine);
         let kept = &start.kept;
