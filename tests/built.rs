@@ -179,6 +179,60 @@ fn behind_a_link_the_program_itself_is_put_back() {
     assert_eq!(repo.files(), before);
 }
 
+/// An environment of Python that git ignores: its interpreter is a link to a link that leads outside, and a script names it by its
+/// first line. The check of `lint` runs the script, which fails.
+fn environment() -> TestRepo {
+    let repo = TestRepo::empty();
+    repo.write(".gitignore", "/.venv/\n");
+    repo.write(
+        "GOALS.yaml",
+        "version: 1\ngoals:\n  - {id: lint, description: d, check: .venv/bin/lint, weight: 3}\n  - {id: b, description: d, check: test -e b, weight: 5}\n",
+    );
+    repo.commit_all("first");
+    output(repo.command("sh").args(["-c", MAKES_ENVIRONMENT]));
+    repo
+}
+
+/// What makes the environment, also anew.
+const MAKES_ENVIRONMENT: &str = "rm -rf .venv; mkdir -p .venv/bin; ln -s /bin/sh .venv/bin/python; \
+    ln -s python .venv/bin/python3; \
+    printf '#!%s/.venv/bin/python3 -e\\nexit 1\\n' \"$PWD\" >.venv/bin/lint; chmod +x .venv/bin/lint";
+
+#[test]
+fn the_interpreter_that_a_script_names_is_put_back_with_the_links_to_it() {
+    for (exchange, changed) in [
+        (
+            "ln -sf /bin/true .venv/bin/python3",
+            "goalposts moved: .venv/bin/python3 changed, and no check builds it",
+        ),
+        (
+            "ln -sf /bin/true .venv/bin/python",
+            "goalposts moved: .venv/bin/python changed, and no check builds it",
+        ),
+    ] {
+        let repo = environment();
+        let before = repo.files();
+        repo.agent_does(&[exchange]);
+        repo.run(&["--max-cycles=1"]).expect(0);
+        assert_eq!(repo.each("reason"), [changed]);
+        assert_eq!(repo.files(), before, "{exchange}");
+    }
+}
+
+#[test]
+fn an_environment_that_is_made_again_with_the_same_links_moves_no_goalposts() {
+    let repo = environment();
+    repo.agent_does(&[&format!("touch b; {MAKES_ENVIRONMENT}")]);
+    repo.run(&["--max-cycles=1"]).expect(0);
+    assert_eq!(
+        repo.each("result"),
+        ["improved"],
+        "{:?}",
+        repo.each("reason")
+    );
+    assert_eq!(repo.newest()["notes"].as_array().map_or(0, Vec::len), 0);
+}
+
 #[test]
 fn a_check_beside_the_one_that_builds_is_not_measured_on_what_was_put_back() {
     // Goal `a` holds until the agent breaks it; its check is quick, and the one that builds is slow to begin.

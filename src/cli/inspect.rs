@@ -44,12 +44,13 @@ pub fn validate(global: &Global) -> Result<u8> {
     let on_disk =
         |path: &str| std::fs::metadata(repo.root.join(path)).is_ok_and(|meta| meta.is_file());
     let read = |path: &str| files::read_text(&repo.root.join(path), SCRIPT_LIMIT).ok();
+    let workspace = Workspace { repo: &repo };
     let mut yardstick = Yardstick::of(&goals, &on_disk).with_scripts(&Tree {
         is_file: &on_disk,
         files_in: &|folder| files::names_in(&repo.root, folder),
         read: &read,
+        run_by: &|used| workspace.run_by(used),
     });
-    let workspace = Workspace { repo: &repo };
     let built = match repo.head()?.commit {
         Some(commit) => {
             let tree = repo.tree_of(&commit)?;

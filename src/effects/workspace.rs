@@ -22,6 +22,7 @@ mod planted;
 mod put_back;
 mod restat;
 mod restore;
+mod run_by;
 mod staged;
 mod status;
 mod stock;

@@ -7,6 +7,7 @@ use std::fmt;
 
 mod call;
 mod dotted;
+mod interpreter;
 mod modules;
 mod named;
 mod programs;
@@ -21,6 +22,8 @@ use call::{Call, stem};
 use steering::{anywhere, orders, steering};
 use walk::calls;
 
+pub use call::join;
+pub use interpreter::interpreter;
 pub use modules::{Front, fronts, imported};
 pub use named::{is_pattern, named};
 pub use tasks::{Code, Used, code_in, included};

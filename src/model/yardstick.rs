@@ -153,8 +153,11 @@ impl Yardstick {
         while let Some(used) = seen.get(at).cloned() {
             at += 1;
             let text = read(&used.file).unwrap_or_default();
+            let mut run_by = (tree.run_by)(&used);
+            run_by.retain(|file| is_file(file));
             if self.frozen.contains(&used.file) {
                 self.imported.extend(check::imported(&used.file, &text));
+                self.frozen.extend_from_slice(&run_by);
             }
             let included = check::included(&used, &text);
             self.imported
@@ -169,12 +172,19 @@ impl Yardstick {
                 self.steering.extend(check::may_steer(&code));
                 self.instead.extend(check::instead(&code, is_file));
             }
+            next.extend(run_by.into_iter().map(|file| Used {
+                file,
+                dir: used.dir.clone(),
+                tasks: Vec::new(),
+            }));
             for one in next {
                 if seen.len() < MOST_SCRIPTS && !seen.contains(&one) {
                     seen.push(one);
                 }
             }
         }
+        self.frozen.sort();
+        self.frozen.dedup();
         let found = seen.into_iter().map(|used| used.file);
         let (patterns, imported): (Vec<String>, Vec<String>) = std::mem::take(&mut self.imported)
             .into_iter()

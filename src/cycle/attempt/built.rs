@@ -101,5 +101,6 @@ pub(super) fn yardstick_of(
         is_file: &is_file,
         files_in: &|folder| files::names_in(&session.repo.root, folder),
         read: &read,
+        run_by: &|used| session.workspace().run_by(used),
     })
 }

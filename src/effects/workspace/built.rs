@@ -19,11 +19,11 @@ const MOST_LINKS: usize = 40;
 
 /// The way to a file.
 #[derive(Debug, Default)]
-struct Way {
+pub(super) struct Way {
     /// The links on it, each by its real place below the root.
-    links: Vec<String>,
+    pub links: Vec<String>,
     /// Where it leads below the root; none if that is elsewhere, or no text.
-    end: Option<String>,
+    pub end: Option<String>,
 }
 
 impl Workspace<'_> {
@@ -58,7 +58,7 @@ impl Workspace<'_> {
     }
 
     /// Follows the way to a file, link by link.
-    fn way_to(&self, file: &str) -> Way {
+    pub(super) fn way_to(&self, file: &str) -> Way {
         let root = &self.repo.root;
         let parts = |path: &Path| -> Vec<OsString> {
             let named = path.components().filter(|part| *part != Component::CurDir);

@@ -95,7 +95,29 @@ fn of_files(check: &str, files: &[(&str, &str)]) -> Yardstick {
         is_file: &is_file,
         files_in: &files_in,
         read: &read,
+        run_by: &|used| {
+            let text = read(&used.file).unwrap_or_default();
+            check::interpreter(&text)
+                .map(str::to_owned)
+                .into_iter()
+                .collect()
+        },
     })
+}
+
+#[test]
+fn what_runs_a_frozen_script_is_frozen_and_what_runs_another_one_is_named() {
+    let files = [
+        ("a.sh", "#!bin/outer"),
+        ("bin/outer", "#!bin/inner -x"),
+        ("bin/inner", ""),
+        ("lib/b", "#!bin/other"),
+        ("bin/other", ""),
+        ("c.sh", "#!/bin/sh\n. lib/b"),
+    ];
+    let yardstick = of_files("./a.sh && ./c.sh", &files);
+    assert_eq!(yardstick.frozen, ["a.sh", "bin/inner", "bin/outer", "c.sh"]);
+    assert_eq!(yardstick.leaned_on, ["bin/other", "lib/b"]);
 }
 
 #[test]

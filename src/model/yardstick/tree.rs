@@ -13,6 +13,8 @@ pub struct Tree<'t> {
     pub files_in: &'t dyn Fn(&str) -> Vec<String>,
     /// Returns the text of a file.
     pub read: &'t dyn Fn(&str) -> Option<String>,
+    /// Returns the files of the repository that run a script: its interpreter, and the links that lead to one outside.
+    pub run_by: &'t dyn Fn(&Used) -> Vec<String>,
 }
 
 impl Tree<'_> {

@@ -1,0 +1,58 @@
+//! What of the repository runs a script that a check runs: the interpreter that its first line names, and the links that lead to it.
+
+use std::io::Read;
+use std::path::Path;
+
+use super::Workspace;
+use crate::effects::files;
+use crate::model::check::{self, Used};
+
+/// The most bytes of a script in which its interpreter is looked for.
+const HEAD_LIMIT: u64 = 4 << 10;
+
+impl Workspace<'_> {
+    /// Returns the files of the repository without which a script does not run: its interpreter, and the links on a way that leads
+    /// outside.
+    pub fn run_by(&self, used: &Used) -> Vec<String> {
+        let path = self.repo.root.join(&used.file);
+        let named = head(&path).and_then(|text| {
+            let word = check::interpreter(&text)?;
+            self.below(used.dir.as_deref(), word)
+        });
+        named
+            .into_iter()
+            .chain(self.links_outside(&used.file))
+            .collect()
+    }
+
+    /// Returns the further links on the way to a file that lies outside of the repository in the end.
+    fn links_outside(&self, file: &str) -> Vec<String> {
+        let way = self.way_to(file);
+        let mut links = way.links;
+        links.retain(|link| link != file && way.end.is_none());
+        links
+    }
+
+    /// Returns the path below the root that `word` stands for in a folder of the repository; none if it lies outside.
+    fn below(&self, folder: Option<&str>, word: &str) -> Option<String> {
+        let path = Path::new(word);
+        if path.is_relative() {
+            return check::join(folder?, word);
+        }
+        // The root may have been named by way of a link.
+        let real = |path: &Path| path.canonicalize().ok();
+        let root = real(&self.repo.root)?;
+        let mut above = path.ancestors().skip(1);
+        let root = above.find(|above| real(above).as_ref() == Some(&root))?;
+        check::join("", path.strip_prefix(root).ok()?.to_str()?)
+    }
+}
+
+/// Returns the beginning of a file, behind a link too.
+fn head(path: &Path) -> Option<String> {
+    let mut bytes = Vec::new();
+    let file = files::open(path).ok()?;
+    file.take(HEAD_LIMIT).read_to_end(&mut bytes).ok()?;
+    let is_script = bytes.starts_with(b"#!");
+    is_script.then(|| String::from_utf8_lossy(&bytes).into_owned())
+}
