@@ -156,11 +156,11 @@ fn a_merge_that_keeps_one_side_of_the_queue_loses_no_item_and_what_a_side_has_do
         }
         repo.git(&words);
         let run = repo.cycle("echo new >>new").expect(0);
-        assert!(
-            run.stderr.contains("a merge left out"),
-            "{what}: {}",
-            run.stderr
-        );
+        let told = match way[1] {
+            "union" => "a merge doubled 1 item",
+            _ => "a merge left out",
+        };
+        assert!(run.stderr.contains(told), "{what}: {}", run.stderr);
         assert!(!run.stderr.contains("put back"), "{what}: {}", run.stderr);
         assert_eq!(
             titles(&repo, true).len(),
@@ -174,6 +174,81 @@ fn a_merge_that_keeps_one_side_of_the_queue_loses_no_item_and_what_a_side_has_do
         let run = repo.cycle("echo new >>new").expect(0);
         assert!(!run.stderr.contains("left out"), "{what}: {}", run.stderr);
         assert_eq!(titles(&repo, true), ["mine", "one", "theirs"], "{what}");
+    }
+}
+
+/// Runs these cycles on a branch, the last one on the queue's first item, and somebody changes other items.
+fn work_on(repo: &TestRepo, branch: &str, scripts: &[&str]) {
+    repo.git(&["switch", "--quiet", branch]);
+    for script in scripts {
+        repo.cycle(script).expect(0);
+    }
+    let queue = repo.read(QUEUE).replace("\"low\"", "\"medium\"");
+    let added = format!("{{\"title\":\"of {branch}\",\"severity\":\"low\"}}\n");
+    repo.write(QUEUE, &[queue, added].concat());
+    let of_branch = format!("queue of {branch}");
+    repo.git(&["commit", "--quiet", "--all", "--message", &of_branch]);
+}
+
+#[test]
+fn items_that_both_sides_knew_and_changed_stand_in_the_queue_once() {
+    let parted = TestRepo::with_files_wanted(&[("a", 9), ("b", 8), ("c", 7)]);
+    let items = ["common", "stays", "twice", "twice"].map(|title| {
+        let severity = if title == "common" { "high" } else { "low" };
+        format!("{{\"title\":\"{title}\",\"severity\":\"{severity}\"}}\n")
+    });
+    parted.write(QUEUE, &items.concat());
+    parted.cycle("touch a").expect(0);
+    parted.git(&["branch", "other"]);
+    work_on(&parted, "other", &["touch b c", "touch d"]);
+    work_on(&parted, "main", &["touch b", "touch c", "touch e"]);
+    for (way, is_union, into, from) in [
+        ("ours", true, "main", "other"),
+        ("theirs", true, "main", "other"),
+        ("ours", true, "other", "main"),
+        ("ours", false, "main", "other"),
+        ("theirs", false, "main", "other"),
+    ] {
+        let what = format!("-X {way}, union {is_union}, {from} into {into}");
+        let repo = parted.copied();
+        if is_union {
+            let union = "/.agents/**/*.jsonl merge=union\n";
+            repo.write(".git/info/attributes", union);
+        }
+        repo.git(&["switch", "--quiet", into]);
+        repo.git(&["merge", "--quiet", "--no-edit", "-X", way, from]);
+        let all = |repo: &TestRepo| lines(repo, "HEAD", QUEUE).len();
+        let merged = lines(&repo, "HEAD", QUEUE).concat();
+        for title in ["common", "stays"] {
+            let count = merged.matches(title).count();
+            assert_eq!(count, 1 + usize::from(is_union), "{what}: {merged}");
+        }
+        let shown = repo.evolve(&["work", "list"]).expect(0).stdout;
+        assert_eq!(shown.matches("stays").count(), 1, "{what}: {shown}");
+        let run = repo.cycle("echo new >>new").expect(0);
+        let said = run.stderr;
+        assert_eq!(said.contains("a merge doubled"), is_union, "{what}: {said}");
+        assert_eq!(all(&repo), 6, "{what}");
+        assert_eq!(titles(&repo, true), ["common", "stays"], "{what}");
+        assert_eq!(
+            titles(&repo, false),
+            ["of main", "of other", "twice"],
+            "{what}"
+        );
+        let mut records = lines(&repo, "HEAD", HISTORY);
+        assert_eq!(records.len(), 7, "{what}");
+        records.sort();
+        records.dedup();
+        assert_eq!(records.len(), 7, "{what}: no record twice");
+        assert_eq!(repo.status(), Vec::<String>::new(), "{what}");
+        repo.evolve(&["audit"]).expect(0);
+        let run = repo.cycle("echo new >>new").expect(0);
+        assert!(
+            !run.stderr.contains("a merge doubled"),
+            "{what}: {}",
+            run.stderr
+        );
+        assert_eq!(all(&repo), 6, "{what}");
     }
 }
 

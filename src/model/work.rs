@@ -1,8 +1,10 @@
 //! The queue of harvested work, `next-work.jsonl`: what is open, what is next, and what became of an item. Pure.
 //!
 //! The file belongs to several programs. Whatever this one does not understand stays where it is, a line that was not
-//! changed is written back byte for byte, and lines are only ever appended, so that a `Key` stays true.
+//! changed is written back byte for byte, and lines are only ever appended, so that a `Key` stays true; only where a merge is
+//! put right, before anything else happens, some are dropped.
 
+mod doubled;
 mod found;
 mod item;
 mod line;
@@ -18,7 +20,7 @@ pub use found::Appeared;
 use item::Identity;
 pub use item::{BY_AGENT, Key, LONGEST_TITLE, NewItem, Severity, State, WorkItem};
 use line::Line;
-pub use rejoined::Side;
+pub use rejoined::{Rejoined, Side};
 
 /// After so many failures an item is set aside.
 pub const MOST_FAILURES: u64 = 3;

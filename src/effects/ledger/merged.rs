@@ -65,10 +65,19 @@ impl Merged {
             if now == before || now == id(&side.merge) {
                 continue;
             }
+            let others = side.others.iter().map(|tree| read(Some(tree)));
+            let others: Vec<_> = others.collect::<Result<_>>()?;
             let versions = [Some(&side.tree), side.base.as_ref(), Some(&side.merge)];
             let [side, base, merge] = versions.map(read);
-            if let (Some(side), Some(base), Some(merge)) = (side?, base?, merge?) {
-                queues.push(Side { side, base, merge });
+            if let (Some(side), Some(base), Some(merge), Some(others)) =
+                (side?, base?, merge?, others.into_iter().collect())
+            {
+                queues.push(Side {
+                    side,
+                    others,
+                    base,
+                    merge,
+                });
             }
         }
         Ok(queues)

@@ -20,7 +20,7 @@ use crate::model::growth::Growth;
 use crate::model::ledger as names;
 use crate::model::strikes::{self, Judged, Retry};
 use crate::model::text;
-use crate::model::work::Queue;
+use crate::model::work::{Queue, Rejoined};
 
 /// How many items may appear in the queue while one agent runs.
 const APPEARED: usize = 1_000;
@@ -69,26 +69,33 @@ impl Ledger {
         Ok(())
     }
 
-    /// Takes in again what merges left out of the queue.
+    /// Puts right what merges made of the queue.
     pub(super) fn rejoin_queue(&mut self) {
-        let sides = &self.merged_queues;
-        let counts = sides.iter().map(|side| self.queue.rejoin(side));
-        let count: usize = counts.sum();
-        if count == 0 {
+        let Rejoined { taken, doubled } = self.queue.rejoin(&self.merged_queues);
+        if taken + doubled == 0 {
             self.merged_queues.clear();
             return;
         }
         self.note_queue();
         self.is_joined = true;
-        let words = match count {
-            1 => "it is",
-            _ => "they are",
-        };
-        self.reports.push(format!(
-            "{}: a merge left out {} that one side had added or done, and {words} taken in again",
-            names::QUEUE,
-            text::count(count, "item")
-        ));
+        if taken > 0 {
+            let words = match taken {
+                1 => "it is",
+                _ => "they are",
+            };
+            self.reports.push(format!(
+                "{}: a merge left out {} that one side had added or done, and {words} taken in again",
+                names::QUEUE,
+                text::count(taken, "item")
+            ));
+        }
+        if doubled > 0 {
+            self.reports.push(format!(
+                "{}: a merge doubled {} that both sides had, and that is put right",
+                names::QUEUE,
+                text::count(doubled, "item")
+            ));
+        }
     }
 
     fn take_in_queue(&mut self) -> Result<()> {
@@ -153,9 +160,7 @@ impl Ledger {
         let mut put_back = 0;
         if known != present {
             let known = std::mem::replace(&mut self.queue, Queue::parse(&present));
-            for side in &self.merged_queues {
-                self.queue.rejoin(side);
-            }
+            self.queue.rejoin(&self.merged_queues);
             put_back = self.queue.put_back(&known);
         }
         self.queue.merge_from(&asked.lines);

@@ -15,6 +15,8 @@ pub struct Side {
     pub merge: String,
     /// The tree of the side's newest commit.
     pub tree: String,
+    /// The trees of the other sides' newest commits.
+    pub others: Vec<String>,
     /// The tree of the newest commit that this side and the other have in common, if they have one.
     pub base: Option<String>,
 }
@@ -83,11 +85,14 @@ impl Repo {
             if self.ledger_ids(&side) == whole {
                 continue;
             }
-            let other = parents.iter().find(|other| **other != parent.id());
-            let base = other.and_then(|other| self.inner.merge_base(parent.id(), *other).ok());
+            let others = parents.iter().filter(|other| **other != parent.id());
+            let base = others.clone().next();
+            let base = base.and_then(|other| self.inner.merge_base(parent.id(), *other).ok());
             let base = base.map(|base| self.tree_of(&base.to_string()));
+            let others = others.map(|other| self.tree_of(&other.to_string()));
             sides.push(Side {
                 merge: tree.clone(),
+                others: others.collect::<Result<_>>()?,
                 tree: side,
                 base: base.transpose()?,
             });

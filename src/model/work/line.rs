@@ -195,7 +195,7 @@ impl Line {
     }
 
     /// Returns the line without the items that are known; none if nothing is left of it.
-    pub(super) fn without(mut self, known: impl Fn(&Identity) -> bool) -> Option<Line> {
+    pub(super) fn without(self, known: impl Fn(&Identity) -> bool) -> Option<Line> {
         let is_known = |part: &&Part| known(&part.identity);
         match &self.content {
             Content::Blank => None,
@@ -208,24 +208,39 @@ impl Line {
                 let gone: HashSet<usize> = (self.parts().iter().filter(is_known))
                     .filter_map(|part| part.item.key.item)
                     .collect();
-                if gone.is_empty() {
-                    return Some(self);
-                }
-                let mut is_empty = false;
-                self.edit_entry(|entry| {
-                    let Some(items) = entry.get_mut("items").and_then(Value::as_array_mut) else {
-                        return;
-                    };
-                    let mut index = 0;
-                    items.retain(|_| {
-                        index += 1;
-                        !gone.contains(&(index - 1))
-                    });
-                    is_empty = items.is_empty();
-                });
-                (!is_empty).then_some(self)
+                self.without_items(&gone)
             }
         }
+    }
+
+    /// Returns the line without the items at the places that are gone; none if one was there and nothing is left of it.
+    pub(super) fn without_at(self, is_gone: impl Fn(Option<usize>) -> bool) -> Option<Line> {
+        let places = self.parts().iter().map(|part| part.item.key.item);
+        let gone: Vec<_> = places.filter(|place| is_gone(*place)).collect();
+        match gone.contains(&None) {
+            true => None,
+            false => self.without_items(&gone.into_iter().flatten().collect()),
+        }
+    }
+
+    /// Returns the entry without the items that have these indexes; none if that leaves none.
+    fn without_items(mut self, gone: &HashSet<usize>) -> Option<Line> {
+        if gone.is_empty() {
+            return Some(self);
+        }
+        let mut is_empty = false;
+        self.edit_entry(|entry| {
+            let Some(items) = entry.get_mut("items").and_then(Value::as_array_mut) else {
+                return;
+            };
+            let mut index = 0;
+            items.retain(|_| {
+                index += 1;
+                !gone.contains(&(index - 1))
+            });
+            is_empty = items.is_empty();
+        });
+        (!is_empty).then_some(self)
     }
 
     /// Returns what is wrong with the line, to be put behind its number.

@@ -1,6 +1,6 @@
 //! What a merge made of the queue where both branches wrote to it, and what it left out of one side. Pure.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 
 use super::{Identity, Queue, WorkItem, at, item, mark};
 
@@ -9,20 +9,43 @@ use super::{Identity, Queue, WorkItem, at, item, mark};
 pub struct Side {
     /// The queue as this side had it.
     pub side: Queue,
+    /// As the other sides had it.
+    pub others: Vec<Queue>,
     /// As it was where the sides parted.
     pub base: Queue,
     /// As the merge has it.
     pub merge: Queue,
 }
 
+/// What was put right of a queue that branches wrote to, in items.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Rejoined {
+    /// Those taken in again.
+    pub taken: usize,
+    /// Those that stood there more often than on any side, and do no longer.
+    pub doubled: usize,
+}
+
 impl Queue {
-    /// Takes in again what a merge left out of one side: the items that this side added, and that an item is done. What the
-    /// other side removed stays removed, and what somebody removed after the merge, too. Returns how many items that were.
-    pub fn rejoin(&mut self, side: &Side) -> usize {
-        self.take_added(side) + self.take_done(side)
+    /// Puts right what merges, the oldest first, made of the queue.
+    ///
+    /// What they left out of a side is taken in again: the items that it added, and that an item is done. What the other side
+    /// removed stays removed, and what somebody removed after the merge, too. What they put in twice stands there as often as
+    /// the most of the sides and their base had it.
+    pub fn rejoin(&mut self, sides: &[Side]) -> Rejoined {
+        let added: usize = sides.iter().map(|side| self.take_added(side)).sum();
+        let doubled = self.drop_doubled(sides);
+        let done: usize = sides.iter().map(|side| self.take_done(side)).sum();
+        Rejoined {
+            taken: added + done,
+            doubled,
+        }
     }
 
-    fn take_added(&mut self, Side { side, base, merge }: &Side) -> usize {
+    fn take_added(&mut self, version: &Side) -> usize {
+        let Side {
+            side, base, merge, ..
+        } = version;
         let mut known = self.identities();
         known.extend(base.identities());
         known.extend(merge.identities());
@@ -36,42 +59,52 @@ impl Queue {
                 continue;
             };
             count += line.items().count();
-            known.extend(line.identities().cloned());
             self.read.insert(mark(&line.body));
             self.push(line);
         }
         count
     }
 
-    fn take_done(&mut self, Side { side, base, merge }: &Side) -> usize {
-        let was_done = base.of_state(|item| item.is_consumed());
-        let is_open = merge.of_state(|item| !item.is_consumed());
-        let done: Vec<(Identity, WorkItem)> = side
-            .identified()
-            .filter(|(one, item)| {
-                item.is_consumed() && !was_done.contains(one) && is_open.contains(one)
-            })
-            .map(|(one, item)| (one.clone(), item))
-            .collect();
+    fn take_done(&mut self, version: &Side) -> usize {
+        let Side {
+            side, base, merge, ..
+        } = version;
+        let was_done = base.of_state(WorkItem::is_consumed);
+        let [is_open, stays_open] =
+            [merge, side].map(|queue| queue.of_state(|it| !it.is_consumed()));
+        let mut present = self.of_state(|_| true);
         let mut count = 0;
-        for (identity, item) in done {
-            let open: Vec<_> = self
-                .identified()
-                .filter(|(one, item)| **one == identity && !item.is_consumed())
-                .map(|(_, item)| item.key)
-                .collect();
-            let (by, time) = side.done_by(&item);
-            count += usize::from(!open.is_empty());
-            for key in open {
-                self.consume(key, &by, &time);
+        for (identity, done) in side.of_state(WorkItem::is_consumed) {
+            let before = was_done.get(&identity).map_or(0, Vec::len);
+            let Some(last) = done.last().filter(|_| done.len() > before) else {
+                continue;
+            };
+            let mut now = present.remove(&identity).unwrap_or_default();
+            let all = now.len();
+            now.retain(|item| !item.is_consumed());
+            if now.is_empty() || !is_open.contains_key(&identity) {
+                continue;
+            }
+            if stays_open.contains_key(&identity) {
+                // Queued more than once, and not all of them done.
+                now.truncate(done.len().saturating_sub(all - now.len()));
+            }
+            let (by, time) = side.done_by(last);
+            count += usize::from(!now.is_empty());
+            for item in now {
+                self.consume(item.key, &by, &time);
             }
         }
         count
     }
 
-    fn of_state(&self, is_wanted: impl Fn(&WorkItem) -> bool) -> HashSet<Identity> {
-        let wanted = self.identified().filter(|(_, item)| is_wanted(item));
-        wanted.map(|(identity, _)| identity.clone()).collect()
+    /// Returns the items of a state, by what makes them the same.
+    fn of_state(&self, is_wanted: impl Fn(&WorkItem) -> bool) -> HashMap<Identity, Vec<WorkItem>> {
+        let mut found: HashMap<_, Vec<_>> = HashMap::new();
+        for (identity, item) in self.identified().filter(|(_, item)| is_wanted(item)) {
+            found.entry(identity.clone()).or_default().push(item);
+        }
+        found
     }
 
     /// Returns all items, with what makes each the same as another.
@@ -105,18 +138,19 @@ mod tests {
     /// What becomes of a queue whose merge was made of these versions.
     fn rejoined(now: &str, [side, base, merge]: [&str; 3]) -> (String, usize) {
         let mut queue = Queue::parse(now);
-        let count = queue.rejoin(&Side {
+        let rejoined = queue.rejoin(&[Side {
             side: Queue::parse(side),
+            others: Vec::new(),
             base: Queue::parse(base),
             merge: Queue::parse(merge),
-        });
-        (queue.to_text(), count)
+        }]);
+        (queue.to_text(), rejoined.taken + rejoined.doubled)
     }
 
     #[test]
     fn what_a_side_added_or_did_is_taken_in_and_what_somebody_removed_or_opened_again_stays_so() {
         let both = [A, B].concat();
-        let done_twice = [DONE, DONE].concat();
+        let twice = [B, B].concat();
         for (what, now, versions, expected, count) in [
             ("added", A, [B, "", A], &both, 1),
             ("known by now", &both, [B, "", A], &both, 0),
@@ -136,10 +170,10 @@ mod tests {
             ),
             ("done", A, [DONE, A, A], &DONE.to_owned(), 1),
             (
-                "done, and kept twice",
+                "done, and put in twice",
                 &[DONE, A].concat(),
                 [DONE, A, &[DONE, A].concat()],
-                &done_twice,
+                &DONE.to_owned(),
                 1,
             ),
             (
@@ -156,6 +190,14 @@ mod tests {
                 &A.to_owned(),
                 0,
             ),
+            (
+                "one of two done",
+                &[A, A].concat(),
+                [&[DONE, A].concat(), &[A, A].concat(), &[A, A].concat()],
+                &[DONE, A].concat(),
+                1,
+            ),
+            ("added twice", A, [&twice, "", A], &[A, &twice].concat(), 2),
             ("no item", A, ["nonsense\n", "", A], &A.to_owned(), 0),
         ] {
             let found = rejoined(now, versions);
