@@ -15,6 +15,7 @@ mod lines;
 mod mend;
 mod merged;
 mod read;
+mod segments;
 mod shared;
 
 use std::collections::BTreeMap;

@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use super::chain::whole;
+use super::segments::whole;
 use crate::effects::repo::{Merges, Repo};
 use crate::error::Result;
 use crate::model::ledger as names;
