@@ -310,3 +310,56 @@ fn what_checks_build_is_let_go_unless_it_is_protected() {
     assert!(yardstick.is_frozen("bin/kept") && yardstick.is_frozen("check.sh"));
     assert!(!yardstick.is_frozen("bin/tool"));
 }
+
+#[test]
+fn what_a_tool_would_take_in_place_of_a_file_is_told_those_of_frozen_ones_first() {
+    let files = [("Makefile", "ok:\n\ttrue\n"), ("rules.mk", "")];
+    let yardstick = of_files("make -s ok", &files);
+    let said = |new: &[&str]| -> Vec<String> {
+        let taken = yardstick.taken_instead(&|path| new.contains(&path));
+        taken.iter().map(ToString::to_string).collect()
+    };
+    assert_eq!(
+        said(&["GNUmakefile"]),
+        ["GNUmakefile would be taken in place of Makefile"]
+    );
+    assert!(said(&["Makefile.old"]).is_empty());
+}
+
+#[test]
+fn what_a_script_imports_or_is_steered_by_is_leaned_on_though_it_is_not_there_yet() {
+    let files = [
+        ("t/a.py", "import helper\n"),
+        ("run.sh", "npm test\n"),
+        ("package.json", "{}"),
+    ];
+    let yardstick = of_files("python3 t/a.py && sh run.sh", &files);
+    let named = |path: &str| yardstick.is_leaned_on(&goal(""), path);
+    assert!(named("t/helper.py"), "imported");
+    assert!(named(".npmrc"), "steering");
+    assert!(!named("t/other.py") && !named("t/a.py"));
+}
+
+#[test]
+fn a_file_whose_name_reads_as_a_pattern_is_that_file() {
+    let files = [("t/[a].sh", ""), ("t/a.sh", "")];
+    let yardstick = of_files("for f in t/[a].sh; do sh $f; done", &files);
+    assert_eq!(yardstick.frozen, ["t/[a].sh"]);
+}
+
+#[test]
+fn so_many_scripts_are_looked_into_and_no_more() {
+    let names: Vec<String> = (0..=MOST_SCRIPTS)
+        .map(|number| format!("s/{number}.sh"))
+        .collect();
+    let texts: Vec<String> = (1..=MOST_SCRIPTS + 1)
+        .map(|next| format!(". s/{next}.sh\n"))
+        .collect();
+    let named = names.iter().zip(&texts);
+    let files: Vec<_> = named
+        .map(|(name, text)| (name.as_str(), text.as_str()))
+        .collect();
+    let yardstick = of_files("sh s/0.sh", &files);
+    let all = yardstick.frozen.len() + yardstick.leaned_on.len();
+    assert_eq!(all, MOST_SCRIPTS);
+}
