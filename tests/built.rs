@@ -322,6 +322,28 @@ fn a_folder_of_builds_that_is_shut_by_its_mode_is_opened_to_put_them_back() {
     }
 }
 
+#[test]
+fn after_a_kill_the_next_measurement_is_not_of_the_agents_build() {
+    for flags in [&[][..], &["--isolate"]] {
+        let repo = program("", "/bin/\n").with_out();
+        make(&repo);
+        repo.agent_does(&[
+            "printf 'exit 0\\n' >bin/tool; touch -d 2099-01-01 bin/tool; touch \"$OUT/forged\"; sleep 300",
+            "true",
+        ]);
+        let mut child = repo.spawn_run(flags);
+        repo.wait_for("forged");
+        child.kill().unwrap();
+        child.wait().unwrap();
+        repo.run(&[flags, &["--max-cycles=1"]].concat()).expect(0);
+        assert_eq!(
+            repo.each("result"),
+            ["interrupted", "unchanged"],
+            "{flags:?}"
+        );
+    }
+}
+
 /// A build that makes each version in a folder of its own, in the repository or beside it, and points a link to the newest.
 fn versions(store: &str) -> TestRepo {
     let repo = TestRepo::empty().with_out();

@@ -191,12 +191,7 @@ impl Isolation {
                 ..Isolation::kept(start, stock)
             }),
             Fate::Undo => {
-                let slot = self.put_on(&start.commit)?;
-                let (session, cycle) = (&start.session, start.cycle);
-                let mut quarantine = Quarantine::of(&self.user.private, session, cycle);
-                let folders = keep::folders(&slot.own_places());
-                let kept = &start.kept;
-                kept.put_back_all_built(&slot.root, &folders, &mut quarantine)?;
+                self.undo(start)?;
                 Ok(Settled {
                     commit: others.unwrap_or_else(|| start.commit.clone()),
                     was_undone: stock.tip != start.commit || stock.change.rewritten.is_some(),
@@ -205,6 +200,16 @@ impl Isolation {
                 })
             }
         }
+    }
+
+    /// Puts the slot on a cycle's start again, what checks had built there included: an agent may have made its own of it, and it stays
+    /// in the slot.
+    pub fn undo(&self, start: &Start) -> Result<()> {
+        let slot = self.put_on(&start.commit)?;
+        let mut quarantine = Quarantine::of(&self.user.private, &start.session, start.cycle);
+        let folders = keep::folders(&slot.own_places());
+        let kept = &start.kept;
+        kept.put_back_all_built(&slot.root, &folders, &mut quarantine)
     }
 
     /// What settling a kept change comes to. Commits without a change of content stay in the slot.

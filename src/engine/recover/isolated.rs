@@ -75,24 +75,24 @@ impl Work {
 fn rescue(repo: &Repo, start: &Start, provisions: Provisions) -> Result<Work> {
     let name = start.work_ref();
     let is_there = || repo.resolve(&name).ok().flatten().is_some();
-    if is_there() {
-        // All of it was taken over before the session died, and the slot may be half made anew since.
-        return Ok(Work::Kept(name));
-    }
+    // All of it was taken over before the session died then, and the slot may be half made anew since.
+    let was_there = is_there();
     let rescued = Isolation::after_a_crash(repo, start, provisions).and_then(|isolation| {
         if isolation.refuse_gone().is_err() {
             return Ok(None);
         }
-        let stock = isolation.take_stock(start)?;
-        Ok(Some(stock.tip != start.commit))
+        if !was_there {
+            isolation.take_stock(start)?;
+        }
+        isolation.undo(start).map(Some)
     });
     match rescued {
         Err(error) if error.is_of_machine() || error.is_halt() => return Err(error),
         Err(error) => {
             tracing::warn!("what the agent of the dead session did cannot be taken over: {error}");
         }
-        Ok(None) => return Ok(Work::Gone),
-        Ok(Some(_)) => {}
+        Ok(None) if !was_there => return Ok(Work::Gone),
+        Ok(_) => {}
     }
     Ok(match is_there() {
         true => Work::Kept(name),
