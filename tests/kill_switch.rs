@@ -230,14 +230,18 @@ fn stop_kill_and_stop_now_wake_both_where_an_agent_stopped_both() {
     for (arguments, code) in [(&["stop", "--kill"], 0), (&["stop", "--now"], 130)] {
         let repo = repository();
         repo.agent_does(&[&format!(
-            "{PIDS}\ntouch a; echo $$ >\"$OUT/pid\"; until grep -q '^State:.T' /proc/$supervisor/status && grep -q '^State:.T' /proc/$evolve/status; do kill -STOP $supervisor $evolve; done; sleep 300"
+            "{PIDS}\ntouch a; seen=0
+            # Each wakes the other: only what is seen again and again is so.
+            while [ $seen -lt 5 ]; do
+                if grep -q '^State:.T' /proc/$supervisor/status && grep -q '^State:.T' /proc/$evolve/status
+                then seen=$((seen + 1)); sleep 0.1; else seen=0; kill -STOP $supervisor $evolve; fi
+            done
+            echo $$ >\"$OUT/pid\"; sleep 300"
         )]);
         let child = repo.spawn_run(&[]);
         let agent = pid_in(&repo.out("pid"));
         let supervisor = repo.supervisor();
-        wait_until("both are stopped", || {
-            [child.id(), supervisor].into_iter().all(is_stopped)
-        });
+        assert!([child.id(), supervisor].into_iter().all(is_stopped));
         repo.evolve(arguments).expect(0);
         crate::harness::finish(child).expect(code);
         assert!(!is_alive(agent), "{arguments:?}");
@@ -253,7 +257,6 @@ fn an_agent_that_stops_evolve_and_ends_leaves_a_session_that_goes_on() {
     assert_eq!(repo.each("result"), ["improved"]);
 }
 
-/// Says whether a process is stopped.
 #[test]
 fn a_kill_or_stop_that_is_an_empty_folder_is_taken_away_and_one_with_something_in_it_is_told_of() {
     let repo = TestRepo::with_files_wanted(&[("a", 5)]);
@@ -282,6 +285,7 @@ fn a_kill_or_stop_that_is_an_empty_folder_is_taken_away_and_one_with_something_i
     assert_eq!(repo.each("result"), ["improved"]);
 }
 
+/// Says whether a process is stopped.
 fn is_stopped(pid: u32) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     stat.rsplit_once(") ")

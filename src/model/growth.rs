@@ -165,6 +165,22 @@ mod tests {
     use super::*;
 
     #[test]
+    fn what_became_of_a_text_is_told_in_words() {
+        let said = |earlier: &str, now: &str| Growth::of(earlier, now).in_words();
+        assert_eq!(said("a\nb\n", "a\n\nb\n"), None);
+        assert_eq!(said("a\n", "a\nb\n").as_deref(), Some("1 line more"));
+        assert_eq!(said("a\n", "x\na\nb\n").as_deref(), Some("2 lines more"));
+        assert_eq!(
+            said("a\nb\n", "b\na\n").as_deref(),
+            Some("its lines in another order")
+        );
+        assert_eq!(
+            said("a\nb\nc\n", "a\nx\n").as_deref(),
+            Some("2 lines missing, 1 in their place")
+        );
+    }
+
+    #[test]
     fn what_became_of_a_text_is_told_line_by_line() {
         let rewritten = |missing, added| Growth::Rewritten { missing, added };
         for (earlier, now, expected) in [
