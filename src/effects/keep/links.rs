@@ -53,7 +53,12 @@ impl Links {
                 self.link(&path, &mut made)?;
             }
         }
-        Ok(())
+        // One for all: a file system that keeps a journal keeps the order of names.
+        match made.is_empty() {
+            true => Ok(()),
+            false => files::sync_folder(&self.folder)
+                .map_err(|cause| Error::io("sync", &self.folder, cause)),
+        }
     }
 
     /// Links one path; `made` has the folders that are there already.

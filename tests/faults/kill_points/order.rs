@@ -157,10 +157,12 @@ fn names_follow_bytes(deeds: &[(Who, Deed)]) {
     let mut unsynced: BTreeSet<String> = BTreeSet::new();
     let mut unsure: Option<String> = None;
     let mut named = 0;
-    // The copy of .git is there for what an agent does to it, not for a machine that goes down.
+    // The copy of .git is there for what an agent does to it, not for a machine that goes down, and so are second names of files:
+    // they are made before a check may take the first away, and what the disk is told of names keeps its order.
     let counts = |(who, deed): &&(Who, Deed)| {
         let is_copied = matches!(deed, Deed::Named { to, .. }
-            if to.contains("/.local/state/evolve/") && !to.ends_with(OUTSIDE));
+            if to.contains("/.local/state/evolve/") && !to.ends_with(OUTSIDE)
+                || to.contains("/.git/evolve/links/"));
         *who != Who::Other && !is_copied
     };
     for (who, deed) in deeds.iter().filter(counts) {
