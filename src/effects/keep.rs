@@ -422,11 +422,15 @@ pub fn clear_way(root: &Path, path: &[u8], quarantine: &mut Quarantine) -> Resul
 
 /// Says whether nothing is at a path, and nothing that is no folder above it.
 fn is_free(root: &Path, path: &[u8]) -> bool {
-    fs::symlink_metadata(root.join(OsStr::from_bytes(path))).is_err()
-        && slashes(path).all(|(index, _)| {
-            let parent = root.join(OsStr::from_bytes(&path[..index]));
-            fs::symlink_metadata(parent).map_or(true, |meta| meta.is_dir())
-        })
+    fs::symlink_metadata(root.join(OsStr::from_bytes(path))).is_err() && is_way_free(root, path)
+}
+
+/// Says whether nothing that is no folder stands above a path.
+fn is_way_free(root: &Path, path: &[u8]) -> bool {
+    slashes(path).all(|(index, _)| {
+        let parent = root.join(OsStr::from_bytes(&path[..index]));
+        fs::symlink_metadata(parent).map_or(true, |meta| meta.is_dir())
+    })
 }
 
 fn slashes(path: &[u8]) -> impl Iterator<Item = (usize, &u8)> {

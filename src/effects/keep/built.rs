@@ -8,7 +8,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use super::copy::{FILE_LIMIT, Output, is_unchanged, write};
-use super::{Kept, clear_way, from_hex, slashes, to_hex};
+use super::{Kept, clear_way, from_hex, is_way_free, to_hex};
 use crate::effects::files;
 use crate::effects::quarantine::Quarantine;
 use crate::error::{Error, Result};
@@ -65,11 +65,7 @@ impl Kept {
         path: &[u8],
         (folders, quarantine): (&[PathBuf], &mut Quarantine),
     ) -> Result<Restored> {
-        let is_folder = |(index, _): (usize, &u8)| {
-            let parent = root.join(OsStr::from_bytes(&path[..index]));
-            fs::symlink_metadata(parent).map_or(true, |meta| meta.is_dir())
-        };
-        if !slashes(path).all(is_folder) {
+        if !is_way_free(root, path) {
             return Ok(Restored::LedAway);
         }
         let entry = self.untracked.get(&to_hex(path));
