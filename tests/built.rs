@@ -114,6 +114,22 @@ fn a_program_that_the_agent_writes_itself_is_not_believed() {
 }
 
 #[test]
+fn a_program_whose_copies_were_changed_too_is_not_believed() {
+    let repo = program("", "/bin/\n");
+    make(&repo);
+    repo.agent_does(&[
+        "printf 'exit 0\\n' >bin/tool; touch -d 2099-01-01 bin/tool\nfind .git/evolve ~/.local/state/evolve -path '*/keep/*' -type f -exec cp bin/tool {} ';'",
+    ]);
+    repo.run(&["--max-cycles=1"]).expect(0);
+    assert_eq!(repo.each("reason"), ["goalposts moved: bin/tool changed"]);
+    assert!(
+        !repo.has("bin/tool"),
+        "it would be believed by the next measurement"
+    );
+    assert!(repo.quarantined().contains_key(&b"tool"[..]));
+}
+
+#[test]
 fn a_folder_of_programs_that_is_exchanged_for_a_link_moves_the_goalposts() {
     let repo = program("", "/bin\n");
     make(&repo);

@@ -13,7 +13,7 @@ use crate::session::Session;
 
 impl Attempt<'_> {
     /// Puts built files that the agent changed back before the goals are measured: what checks build then follows from the sources.
-    /// One behind a link that leads elsewhere now moves the goalposts; one without a copy is named.
+    /// One behind a link that leads elsewhere now, or whose copies were changed, too, moves the goalposts; one without a copy is named.
     pub(super) fn put_back_built(
         &mut self,
         session: &Session,
@@ -32,7 +32,9 @@ impl Attempt<'_> {
         for (file, _) in changed {
             let is_there = files::is_there(&session.repo.root.join(file)).unwrap_or(true);
             match workspace.put_back_built(start, file, &mut quarantine)? {
-                Restored::LedAway => stock.change.goalposts.push(format!("{file} changed")),
+                Restored::LedAway | Restored::Lost => {
+                    stock.change.goalposts.push(format!("{file} changed"));
+                }
                 // One that was only removed forges nothing.
                 Restored::Back if is_there => self.put_back.push(file.clone()),
                 Restored::Back => {}

@@ -28,6 +28,8 @@ pub enum Restored {
     Back,
     /// The way to it leads elsewhere now.
     LedAway,
+    /// Its copies were changed, too.
+    Lost,
 }
 
 impl Kept {
@@ -52,7 +54,13 @@ impl Kept {
             let path = from_hex(name);
             // A link that stands in the way now would go on leading elsewhere.
             clear_way(root, &path, quarantine)?;
-            self.put_back_built(root, &path, (folders, quarantine))?;
+            let restored = self.put_back_built(root, &path, (folders, quarantine))?;
+            if restored == Restored::Lost
+                && fs::symlink_metadata(root.join(OsStr::from_bytes(&path))).is_ok()
+            {
+                // Better none than the agent's: what is missing is built anew.
+                quarantine.take(root, &path)?;
+            }
         }
         Ok(())
     }
@@ -76,7 +84,7 @@ impl Kept {
             return Ok(Restored::Left);
         }
         let Some(source) = entry.source(folders) else {
-            return Ok(Restored::Left);
+            return Ok(Restored::Lost);
         };
         let target = root.join(OsStr::from_bytes(path));
         if let Some(parent) = target.parent() {
