@@ -5,7 +5,6 @@ use serde_json::{Value, json};
 use crate::cli::config::user_config;
 use crate::cli::start::{current_dir, goals_file};
 use crate::cli::{Global, print, print_document};
-use crate::effects::files;
 use crate::effects::journal::Diary;
 use crate::effects::ledger::{self, Ledger};
 use crate::effects::lock::{self, Holder};
@@ -24,13 +23,9 @@ use crate::model::snapshot::{FORMAT, Snapshot};
 use crate::model::status::{QueueCounts, Running, Status};
 use crate::model::strikes::{self, Standing};
 use crate::model::work::WorkItem;
-use crate::model::yardstick::{Tree, Yardstick};
 use crate::model::{schema, text};
 use crate::session::Progress;
 use crate::view::{status, tables, width};
-
-/// The most bytes of a script that are looked into for what it runs itself.
-const SCRIPT_LIMIT: u64 = 256 << 10;
 
 /// Checks the goals file.
 pub fn validate(global: &Global) -> Result<u8> {
@@ -41,16 +36,9 @@ pub fn validate(global: &Global) -> Result<u8> {
     for warning in warnings.iter().chain(&left_out) {
         global.warn(warning);
     }
-    let on_disk =
-        |path: &str| std::fs::metadata(repo.root.join(path)).is_ok_and(|meta| meta.is_file());
-    let read = |path: &str| files::read_text(&repo.root.join(path), SCRIPT_LIMIT).ok();
     let workspace = Workspace { repo: &repo };
-    let mut yardstick = Yardstick::of(&goals, &on_disk).with_scripts(&Tree {
-        is_file: &on_disk,
-        files_in: &|folder| files::names_in(&repo.root, folder),
-        read: &read,
-        run_by: &|used| workspace.run_by(used),
-    });
+    let on_disk = |path: &str| workspace.has_file_on_disk(path.as_bytes());
+    let mut yardstick = workspace.yardstick(&goals, &on_disk);
     let built = match repo.head()?.commit {
         Some(commit) => {
             let tree = repo.tree_of(&commit)?;

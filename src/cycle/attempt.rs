@@ -34,8 +34,6 @@ use crate::model::usage::Usage;
 use crate::model::yardstick::Yardstick;
 use crate::session::{Cut, Progress, Session};
 
-/// The most bytes of a script that are looked into for what it runs itself.
-const SCRIPT_LIMIT: u64 = 256 << 10;
 /// The most frozen files that a sandbox is told of one by one.
 const FROZEN_MOUNTS: usize = 200;
 
@@ -108,7 +106,7 @@ impl<'a> Attempt<'a> {
             session.repo.has_file(&start.tree, path)
                 || session.workspace().has_file_on_disk(path.as_bytes())
         };
-        let mut yardstick = built::yardstick_of(session, self.goals, is_file);
+        let mut yardstick = session.workspace().yardstick(self.goals, &is_file);
         self.programs = program::called_by_checks(self.goals, &session.repo.root);
         self.own_modules = program::taken_for_own(&yardstick.fronts, &session.repo.root);
         let workspace = session.workspace();

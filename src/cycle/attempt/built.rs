@@ -1,14 +1,13 @@
 //! What checks build and then run: ignored by git, or no text. It follows from the sources, which an agent may change, so that it is
 //! not frozen; but an agent's own version of it is not measured.
 
-use super::{Attempt, SCRIPT_LIMIT};
+use super::Attempt;
 use crate::effects::files;
 use crate::effects::keep::Restored;
 use crate::effects::quarantine::Quarantine;
 use crate::effects::workspace::{Start, Stock, some_of};
 use crate::error::Result;
 use crate::model::goals::{Goal, Goals, Where};
-use crate::model::yardstick::{Tree, Yardstick};
 use crate::session::Session;
 
 impl Attempt<'_> {
@@ -79,10 +78,10 @@ impl Attempt<'_> {
                 goals: vec![(*goal).clone()],
                 ..self.goals.clone()
             };
-            let yardstick = yardstick_of(session, &alone, |path| {
-                session.workspace().has_file_on_disk(path.as_bytes())
-            });
-            let runs = session.workspace().behind(&yardstick.frozen);
+            let workspace = session.workspace();
+            let is_file = |path: &str| workspace.has_file_on_disk(path.as_bytes());
+            let yardstick = workspace.yardstick(&alone, &is_file);
+            let runs = workspace.behind(&yardstick.frozen);
             runs.iter().any(|file| anew.contains(file))
         };
         match anew.is_empty() {
@@ -90,19 +89,4 @@ impl Attempt<'_> {
             false => self.goals.goals.iter().filter(runs_one).collect(),
         }
     }
-}
-
-/// Returns what may not move of a repository, with the scripts that are there.
-pub(super) fn yardstick_of(
-    session: &Session,
-    goals: &Goals,
-    is_file: impl Fn(&str) -> bool,
-) -> Yardstick {
-    let read = |path: &str| files::read_text(&session.repo.root.join(path), SCRIPT_LIMIT).ok();
-    Yardstick::of(goals, &is_file).with_scripts(&Tree {
-        is_file: &is_file,
-        files_in: &|folder| files::names_in(&session.repo.root, folder),
-        read: &read,
-        run_by: &|used| session.workspace().run_by(used),
-    })
 }

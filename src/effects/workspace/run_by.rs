@@ -1,4 +1,5 @@
-//! What of the repository runs a script that a check runs: the interpreter that its first line names, and the links that lead to it.
+//! What of a working tree may not move, and what of it runs a script that a check runs: the interpreter that its first line names, and
+//! the links that lead to it.
 
 use std::io::Read;
 use std::path::Path;
@@ -6,14 +7,30 @@ use std::path::Path;
 use super::Workspace;
 use crate::effects::files;
 use crate::model::check::{self, Used};
+use crate::model::goals::Goals;
+use crate::model::yardstick::{Tree, Yardstick};
 
+/// The most bytes of a script that are looked into for what it runs itself.
+const SCRIPT_LIMIT: u64 = 256 << 10;
 /// The most bytes of a script in which its interpreter is looked for.
 const HEAD_LIMIT: u64 = 4 << 10;
 
 impl Workspace<'_> {
+    /// Returns what may not move of this tree while the `goals` are worked on, the scripts in it looked through; `is_file` tells what
+    /// counts as there.
+    pub fn yardstick(&self, goals: &Goals, is_file: &dyn Fn(&str) -> bool) -> Yardstick {
+        let root = &self.repo.root;
+        Yardstick::of(goals, is_file).with_scripts(&Tree {
+            is_file,
+            files_in: &|folder| files::names_in(root, folder),
+            read: &|path| files::read_text(&root.join(path), SCRIPT_LIMIT).ok(),
+            run_by: &|used| self.run_by(used),
+        })
+    }
+
     /// Returns the files of the repository without which a script does not run: its interpreter, and the links on a way that leads
     /// outside.
-    pub fn run_by(&self, used: &Used) -> Vec<String> {
+    fn run_by(&self, used: &Used) -> Vec<String> {
         let path = self.repo.root.join(&used.file);
         let named = head(&path).and_then(|text| {
             let word = check::interpreter(&text)?;
