@@ -18,7 +18,7 @@ static OPTION: LazyLock<Regex> = LazyLock::new(|| {
 /// An account at a host that is named in full, by its number, or is this one.
 static AT_HOST: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(
-        r#"(?:^|[\s"'=(,])(?P<name>[A-Za-z0-9._-]{1,64}):(?P<password>[^\s:@/"'<>\\]{3,200})@(?:[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}|localhost\b|\d{1,3}(?:\.\d{1,3}){3}\b)"#,
+        r#"(?:^|[\s"'=(,])(?P<name>[A-Za-z0-9._-]{1,64}):(?P<password>[^\s:@/"'<>\\]{3,200})@(?:[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}|localhost(?-u:\b)|\d{1,3}(?:\.\d{1,3}){3}(?-u:\b))"#,
     )
     .expect("BUG: the pattern of accounts does not compile")
 });

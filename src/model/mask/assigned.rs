@@ -31,7 +31,7 @@ static ASSIGNED: LazyLock<Regex> = LazyLock::new(|| {
             r#"|[?&](?i:[a-z_-]{{0,24}}(?:token|secret|password|api_?key)|sig|signature|key|x-amz-signature|code)=(?P<parameter>[^&\s"'\#]{{12,}})"#,
             r#"|--[a-z-]{{0,24}}(?:password|passphrase|token|secret|api-key)[ ]+(?P<option>[^\s"'-][^\s"']{{5,}})"#,
             // A variable of an environment that ends in one of these words alone.
-            r#"|\b[A-Z][A-Z0-9_]{{0,60}}_(?:KEY|TOKEN|PASS|PAT)=(?P<variable>[^\s"',;\\]{{12,}})"#,
+            r#"|(?-u:\b)[A-Z][A-Z0-9_]{{0,60}}_(?:KEY|TOKEN|PASS|PAT)=(?P<variable>[^\s"',;\\]{{12,}})"#,
         ),
         words = WORDS
     );

@@ -1,6 +1,7 @@
 //! The shapes of tokens, keys and passwords that are known by themselves, wherever they stand. Pure.
 //!
-//! Sources are the vendors' own pages on token formats, as of 2025; each has an example in the tests.
+//! Sources are the vendors' own pages on token formats, as of 2025; each has an example in the tests. The edges
+//! of words are those of ASCII, here and beside: Unicode's are beyond the fast engines of the `regex` crate.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -46,7 +47,7 @@ const ANYWHERE: &[&str] = &[
 /// Beginnings that also stand in other words: these are found at the start of a word only.
 const AT_A_START: &[&str] = &[
     // AWS: access keys, temporary ones and others.
-    r"(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}\b",
+    r"(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}(?-u:\b)",
     // Google: API keys, OAuth access tokens.
     r"AIza[A-Za-z0-9_-]{30,}",
     r"ya29\.[A-Za-z0-9_-]{20,}",
@@ -54,7 +55,7 @@ const AT_A_START: &[&str] = &[
     r"gsk_[A-Za-z0-9]{40,}",
     r"xai-[A-Za-z0-9]{40,}",
     r"lin_api_[A-Za-z0-9]{30,}",
-    r"dapi[a-f0-9]{32}\b",
+    r"dapi[a-f0-9]{32}(?-u:\b)",
 ];
 
 /// What stands before the start of a word: nothing, what is no part of one, or an escape as programs print it.
@@ -70,10 +71,10 @@ const KEY: &str = concat!(
 );
 
 /// A password in a URL, between `user:` and the last `@` before the host.
-const URL: &str = r#"\b[A-Za-z][A-Za-z0-9+.-]*://[^\s/?\#:@"']*:(?P<url>[^\s/?\#"']+)@"#;
+const URL: &str = r#"(?-u:\b)[A-Za-z][A-Za-z0-9+.-]*://[^\s/?\#:@"']*:(?P<url>[^\s/?\#"']+)@"#;
 
 /// A bearer's token without its header; one that is a word of prose has no digit.
-const BEARER: &str = r"(?i:\bbearer)\s+(?P<bearer>[A-Za-z0-9._~+/=-]{16,})";
+const BEARER: &str = r"(?i:(?-u:\b)bearer)\s+(?P<bearer>[A-Za-z0-9._~+/=-]{16,})";
 
 /// The shape of OpenAI's older keys is also that of long names in CSS: see `is_old_key`.
 const OLD_KEY: &str = r"(?P<old>sk-[A-Za-z0-9_-]{16,})";

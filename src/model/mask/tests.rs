@@ -88,6 +88,17 @@ fn published_formats_of_tokens_are_masked() {
 }
 
 #[test]
+fn a_token_beside_letters_outside_ascii_is_masked() {
+    let key = format!("AKIA{}", "ABCDEFGH01234567");
+    assert_eq!(
+        secrets(&format!("schl\u{fc}ssel {key}\u{fc}ber")),
+        "schl\u{fc}ssel ***\u{fc}ber"
+    );
+    let url = secrets("\u{fc}https://ci:hunter2@git.example.org/x.git");
+    assert_eq!(url, "\u{fc}https://ci:***@git.example.org/x.git");
+}
+
+#[test]
 fn what_is_assigned_to_a_secrets_name_is_masked_and_its_name_stays() {
     for (text, masked) in [
         (
