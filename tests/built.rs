@@ -42,10 +42,6 @@ fn an_agent_may_change_what_a_program_is_built_of_and_build_it() {
         for ignored in ["/bin/\n", ""] {
             for builds in ["make -s bin/tool", "true"] {
                 for is_built in [true, false] {
-                    if ignored.is_empty() && (flags, settings) != PLACES[0] {
-                        // An agent in a copy would commit its own one.
-                        continue;
-                    }
                     let repo = program(settings, ignored);
                     if is_built {
                         make(&repo);
@@ -110,6 +106,47 @@ fn a_program_that_the_agent_writes_itself_is_not_believed() {
             "{forge}"
         );
         assert_eq!(repo.files(), before, "{forge}");
+    }
+}
+
+#[test]
+fn a_program_that_was_not_there_and_that_the_agent_writes_is_taken_away_and_committed_by_nobody() {
+    // What does not compile is not there before the agent.
+    for (flags, settings) in PLACES {
+        for ignored in ["/bin/\n", ""] {
+            let repo = program(settings, ignored);
+            repo.write(
+                "Makefile",
+                &repo
+                    .read("Makefile")
+                    .replace("mkdir", "grep -q '^exit' tool.c\n\tmkdir"),
+            );
+            repo.write("tool.c", "syntax\n");
+            repo.commit_all("does not compile");
+            let forged = "mkdir -p bin; printf '#!/bin/sh\\n\\377\\nexit 0\\n' >bin/tool; chmod +x bin/tool; touch -d 2099-01-01 bin/tool";
+            repo.agent_does(&[
+                &format!("touch other; {forged}"),
+                "echo exit 0 >tool.c; make -s bin/tool",
+                "touch b",
+            ]);
+            repo.run(&[flags, &["--max-cycles=3"]].concat()).expect(0);
+            let case = format!(
+                "{flags:?} {settings:?} {ignored:?} {:?}",
+                repo.each("reason")
+            );
+            assert_eq!(
+                repo.each("result"),
+                ["unchanged", "improved", "improved"],
+                "{case}"
+            );
+            let notes = repo.records()[0]["notes"].to_string();
+            let is_named =
+                notes.contains("made by the agent, run by checks") && notes.contains("quarantine");
+            // What git ignores is not in a copy where no agent was.
+            let is_seen = !(settings.contains("clean") && ignored == "/bin/\n");
+            assert_eq!(is_named, is_seen, "{case} {notes}");
+            assert_eq!(repo.git(&["ls-files", "bin"]), "", "{case}");
+        }
     }
 }
 

@@ -832,6 +832,25 @@ fn what_is_moved_and_logged_goes_to_the_private_folder_whatever_links_an_agent_p
 }
 
 #[test]
+fn a_tracked_file_that_git_cannot_take_as_the_agent_left_it_is_what_it_was() {
+    let repo = TestRepo::with_files_wanted(&[("a", 5)]);
+    repo.write(
+        ".gitattributes",
+        "*.wide text working-tree-encoding=UTF-16LE\n",
+    );
+    repo.write("text.wide", "a\0\n\0");
+    repo.commit_all("wide");
+    // Half a character.
+    repo.cycle("touch a; printf b >>text.wide").expect(0);
+    assert_eq!(repo.each("result"), ["improved"]);
+    assert_eq!(repo.read("text.wide"), "a\0\n\0");
+    let notes = repo.newest()["notes"].to_string();
+    assert!(notes.contains("git cannot commit text.wide"), "{notes}");
+    assert_eq!(repo.status(), Vec::<String>::new());
+    assert_eq!(repo.quarantined().len(), 1);
+}
+
+#[test]
 fn a_new_file_that_git_cannot_take_keeps_no_cycle_from_being_settled() {
     let repo = TestRepo::with_files_wanted(&[("a", 5)]).with_out();
     repo.git(&["config", "filter.gone.clean", "no-such-program"]);

@@ -24,7 +24,7 @@ use crate::model::agent::CannotRun;
 use crate::model::brief::{self, Material};
 use crate::model::check;
 use crate::model::gate::{AgentEnd, Change, Evidence, Fate, Verdict};
-use crate::model::goals::{self, Goals};
+use crate::model::goals::{self, Goals, Where};
 use crate::model::ledger as names;
 use crate::model::limit;
 use crate::model::record::{CycleResult, Record};
@@ -123,6 +123,12 @@ impl<'a> Attempt<'a> {
             (&yardstick.frozen, &built),
             progress.kept.as_ref(),
         )?;
+        let mut unbuilt = workspace.unbuilt(self.goals, &start.tree);
+        if self.goals.settings.measure == Where::Clean {
+            // A copy has nothing of what git ignores.
+            unbuilt.retain(|file| !session.repo.is_ignored(file));
+        }
+        start.kept.note_unbuilt(&unbuilt);
         start.users.clone_from(session.home().read_users()?);
         session.guard_start(start)?;
         uncopied::warn(session, &start.kept, progress.kept.as_ref());

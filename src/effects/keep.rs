@@ -51,6 +51,9 @@ pub struct Kept {
     /// Untracked files and folders (with a slash at the end) that cannot be read and so have no copy, for people.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unreadable: Vec<String>,
+    /// What checks would run if it were there, and may build: it was not, in hex.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    unbuilt: Vec<String>,
     /// What the untracked files were like before anything was measured.
     #[serde(skip)]
     seen: BTreeMap<String, Seen>,

@@ -238,6 +238,8 @@ pub struct Stock {
     pub files: Vec<String>,
     /// Folders with a repository of their own, which no commit of this one holds.
     pub nested: Vec<Vec<u8>>,
+    /// What checks run, was not there before and was made by the agent: it was taken away.
+    pub unbuilt: Vec<String>,
     /// What a reader of the record should know.
     pub notes: Vec<String>,
     /// Where HEAD and the branch were then; none where nobody else is at work.
@@ -262,6 +264,7 @@ impl Stock {
             commits: Vec::new(),
             files: Vec::new(),
             nested: Vec::new(),
+            unbuilt: Vec::new(),
             notes: Vec::new(),
             place: None,
         }

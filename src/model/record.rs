@@ -380,6 +380,19 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_cycle_whose_work_is_not_on_the_branch_can_have_lost_its_start() {
+        for result in RESULTS {
+            let is_on_the_branch =
+                [CycleResult::Improved, CycleResult::Harvested].contains(&result);
+            let mut record = record(1, result);
+            record.notes = vec!["another note".to_owned()];
+            assert!(!record.has_lost_its_start(), "{result:?}");
+            record.notes.push(START_IS_GONE.to_owned());
+            assert_eq!(record.has_lost_its_start(), !is_on_the_branch, "{result:?}");
+        }
+    }
+
     fn text_of(records: &[Record]) -> String {
         let line = |record| serde_json::to_string(record).expect("JSON") + "\n";
         records.iter().map(line).collect()

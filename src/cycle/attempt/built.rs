@@ -22,6 +22,9 @@ impl Attempt<'_> {
         if self.goals.settings.measure == Where::Clean {
             return Ok(());
         }
+        self.built
+            .extend(stock.unbuilt.iter().map(|file| (file.clone(), None)));
+        self.put_back.extend_from_slice(&stock.unbuilt);
         let workspace = session.workspace();
         let mut quarantine = Quarantine::of(&session.repo.private, &start.session, start.cycle);
         let is_changed =
@@ -53,7 +56,13 @@ impl Attempt<'_> {
     /// Refuses the built files that were put back and that no check built anew: what the agent made of them was not measured, and
     /// what was measured may not follow from the sources.
     pub(super) fn refuse_unbuilt(&self, session: &Session, stock: &mut Stock) {
-        let (_, unbuilt) = self.told_apart(session);
+        let (_, mut unbuilt) = self.told_apart(session);
+        // What was not there before cannot be believed.
+        let was_there = |file: &String| {
+            let mut built = self.built.iter();
+            built.any(|(built, before)| built == file && before.is_some())
+        };
+        unbuilt.retain(was_there);
         let words = |file: &String| format!("{file} changed, and no check builds it");
         stock.change.goalposts.extend(unbuilt.iter().map(words));
     }

@@ -42,7 +42,19 @@ impl Kept {
         }
     }
 
-    /// Puts all built files that changed back, after an undo.
+    /// Notes what checks would run if it were there.
+    pub fn note_unbuilt(&mut self, unbuilt: &[String]) {
+        let names = unbuilt.iter().map(|path| to_hex(path.as_bytes()));
+        self.unbuilt = names.collect();
+    }
+
+    /// Returns what checks would have run if it had been there.
+    pub fn unbuilt(&self) -> impl Iterator<Item = Vec<u8>> + '_ {
+        self.unbuilt.iter().map(|name| from_hex(name))
+    }
+
+    /// Puts all built files that changed back, after an undo, and removes those that were not there: whoever built them did so from
+    /// what was undone.
     pub fn put_back_all_built(
         &self,
         root: &Path,
@@ -60,6 +72,13 @@ impl Kept {
             {
                 // Better none than the agent's: what is missing is built anew.
                 quarantine.take(root, &path)?;
+            }
+        }
+        for path in self.unbuilt() {
+            let file = root.join(OsStr::from_bytes(&path));
+            let is_file = |meta: fs::Metadata| !meta.is_dir();
+            if is_way_free(root, &path) && fs::symlink_metadata(&file).is_ok_and(is_file) {
+                files::remove(&file)?;
             }
         }
         Ok(())

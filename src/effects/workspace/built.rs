@@ -6,11 +6,13 @@ use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
-use super::{Start, Workspace};
-use crate::effects::files;
+use super::strays::Left;
+use super::{Start, Workspace, some_of};
+use crate::effects::files::{self, is_beneath};
 use crate::effects::keep::{self, Restored};
 use crate::effects::quarantine::Quarantine;
 use crate::error::Result;
+use crate::model::goals::Goals;
 
 /// The most bytes of a file that are looked at to tell text from what is none.
 const TEXT_LIMIT: u64 = 256 << 10;
@@ -38,6 +40,55 @@ impl Workspace<'_> {
         !is_tracked(&file.to_owned())
             && !end.clone().chain(&way.links).any(is_tracked)
             && (is_ignored() || end.clone().any(|end| !self.is_text(end)))
+    }
+
+    /// Returns what checks would run if it were there: it is not, neither in `tree` nor beside it.
+    pub fn unbuilt(&self, goals: &Goals, tree: &str) -> Vec<String> {
+        let mut run = self.yardstick(goals, &|_| true).frozen;
+        let is_there = |file: &String| files::is_there(&self.repo.root.join(file)).unwrap_or(true);
+        run.retain(|file| !self.repo.has_file(tree, file) && !is_there(file));
+        run
+    }
+
+    /// Takes away what checks run and was not there before the agent, and what that leads to: ignored by git or no text, and not in
+    /// the agent's commits up to `tip`. Checks build theirs; in a commit it would be frozen from then on.
+    pub(super) fn take_unbuilt(&self, start: &Start, tip: &str, left: &mut Left) -> Result<()> {
+        let root = &self.repo.root;
+        let is_there = |file: &str| fs::symlink_metadata(root.join(file)).is_ok();
+        let unbuilt = start.kept.unbuilt().map(String::from_utf8);
+        let found: Vec<_> = unbuilt.flatten().filter(|file| is_there(file)).collect();
+        if found.is_empty() {
+            return Ok(());
+        }
+        let tree = self.repo.tree_of(tip)?;
+        let mut quarantine = Quarantine::of(&self.repo.private, &start.session, start.cycle);
+        for file in found {
+            if !self.may_be_built(&tree, &file) {
+                continue;
+            }
+            let way = self.way_to(&file);
+            let behind = way.links.into_iter().chain(way.end);
+            let is_new = |one: &String| {
+                *one == file
+                    || !start.kept.was_there(one.as_bytes())
+                        && !self.repo.has_file(&start.tree, one)
+                        && !self.repo.has_file(&tree, one)
+            };
+            for one in behind.filter(is_new) {
+                if is_there(&one) && is_beneath(root, one.as_bytes()) {
+                    quarantine.take(root, one.as_bytes())?;
+                }
+            }
+            left.unbuilt.push(file);
+        }
+        if !left.unbuilt.is_empty() {
+            left.notes.push(format!(
+                "made by the agent, run by checks and in no commit, so that checks have to build their own: {}",
+                some_of(&left.unbuilt)
+            ));
+        }
+        left.notes.extend(quarantine.notes());
+        Ok(())
     }
 
     fn is_text(&self, file: &str) -> bool {

@@ -122,8 +122,9 @@ impl Workspace<'_> {
         Ok(is_staged)
     }
 
-    /// Stages files. A new one that git cannot take, such as one whose filter fails, goes to the quarantine: no commit can hold
-    /// it, and it must not keep the cycle from being settled.
+    /// Stages files. One that git cannot take, such as a new one whose filter fails, or one with half a character of its encoding,
+    /// goes to the quarantine: no commit can hold it, and it must not keep the cycle from being settled. A known file is what the
+    /// index holds of it then, unless it is its filter that fails, which may be missing on this machine.
     fn add(&self, paths: &[Vec<u8>], start: &Start, left: &mut Left) -> Result<()> {
         let mut quarantine = Quarantine::of(&self.repo.private, &start.session, start.cycle);
         let is_sparse = self.is_sparse();
@@ -142,7 +143,8 @@ impl Workspace<'_> {
                 continue;
             }
             let name = String::from_utf8_lossy(&part[0]).into_owned();
-            if self.is_in_index(&part[0])? {
+            let is_known = self.is_in_index(&part[0])?;
+            if is_known && self.has_filter(&part[0])? {
                 return Err(error.hint(format!(
                     "git cannot take {name} as it is: see whether the program of its filter is there (`git check-attr filter -- {0}`), then run evolve again",
                     text::shell_word(&part[0])
@@ -150,6 +152,10 @@ impl Workspace<'_> {
             }
             tracing::debug!("{error}");
             quarantine.take(&self.repo.root, &part[0])?;
+            if is_known {
+                let arguments = ["checkout-index", "--force", "-z", "--stdin"];
+                self.repo.git.run_with(&arguments, &ended(part))?;
+            }
             left.notes.push(format!("git cannot commit {name}"));
         }
         left.notes.extend(quarantine.notes());
@@ -172,6 +178,17 @@ impl Workspace<'_> {
             .git
             .run_with(&arguments, &ended(paths))
             .map(|_| ())
+    }
+
+    fn has_filter(&self, path: &[u8]) -> Result<bool> {
+        let arguments = ["check-attr", "-z", "filter", "--"].map(OsStr::new);
+        let said = self
+            .repo
+            .git
+            .run(&[&arguments[..], &[OsStr::from_bytes(path)]].concat())?;
+        // As in `path 0 filter 0 value 0`.
+        let value = said.split(|byte| *byte == 0).nth(2).unwrap_or_default();
+        Ok(![&b"unspecified"[..], b"unset"].contains(&value))
     }
 
     fn is_in_index(&self, path: &[u8]) -> Result<bool> {

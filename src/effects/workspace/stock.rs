@@ -67,6 +67,7 @@ impl Workspace<'_> {
         left.notes.extend(found.notes);
         self.clear_ledger(start, &mut left)?;
         let planted = self.clear_planted(start, cleared.repositories, &mut left)?;
+        self.take_unbuilt(start, &found.commit, &mut left)?;
         self.read_state(start, &mut left)?;
         self.clear_submodules(start, &mut left)?;
         let tip =
@@ -115,6 +116,7 @@ impl Workspace<'_> {
             commits,
             files,
             nested: left.nested,
+            unbuilt: left.unbuilt,
             notes: left.notes,
             place: Some(self.place(start)?),
         })

@@ -18,6 +18,8 @@ pub struct Left {
     pub notes: Vec<String>,
     /// Folders with a repository of their own.
     pub nested: Vec<Vec<u8>>,
+    /// What checks run and the agent made: it was taken away.
+    pub unbuilt: Vec<String>,
     /// The submodules that the index lists.
     pub submodules: Vec<Vec<u8>>,
 }
