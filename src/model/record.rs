@@ -450,6 +450,23 @@ mod tests {
     }
 
     #[test]
+    fn notes_and_lines_are_kept_up_to_their_bounds_and_not_beyond() {
+        let many = Record {
+            notes: vec!["n".repeat(131); 2_000],
+            ..record(1, CycleResult::Failed)
+        };
+        let kept = many.kept();
+        let bytes: usize = kept.notes.iter().map(String::len).sum();
+        assert!(bytes <= NOTES_BYTES, "{bytes}");
+        assert_eq!(kept.clone().kept(), kept);
+        let line = text_of(&[record(1, CycleResult::Idle)]);
+        let line = line.trim_end();
+        let padded = |bytes: usize| line.to_owned() + &" ".repeat(bytes - line.len());
+        assert!(read_record(&padded(LONGEST_LINE)).is_ok());
+        assert!(read_record(&padded(LONGEST_LINE + 1)).is_err());
+    }
+
+    #[test]
     fn words_of_others_are_kept_clean_and_without_secrets() {
         let words =
             |what: &str| format!("{what}\u{1b}[2J\nghp_abcdefghijklmnopqrstuvwxyz0123456789");
