@@ -95,7 +95,8 @@ pub async fn cycle(session: &Session, progress: &mut Progress) -> Result<Step, C
     let _ = land::until_free(session, &start.branch).await;
     let (verdict, mut settled) =
         settle::settle(session, (&start, &stock), (verdict, goals.settings.measure))?;
-    let verdict = settle::blame(session, (&start, &attempt), verdict).await;
+    let measured = (verdict, &mut settled);
+    let verdict = settle::blame(session, (&start, &attempt), measured).await?;
     settle::hold_settings(session, (&start, &stock), &mut settled)?;
     let record = attempt.record(session, (&start, &stock), (&verdict, &settled))?;
     let record = settle::record(session, progress, (&start, &attempt), record)?;

@@ -328,6 +328,97 @@ fn untracked_files_that_a_check_removed_are_put_back_after_a_kill() {
     assert_eq!(repo.files(), before);
 }
 
+#[test]
+fn untracked_files_that_checks_remove_when_a_regression_is_measured_once_more_are_put_back() {
+    for retries in [0, 1] {
+        let repo = TestRepo::empty();
+        repo.write("keep", "keep\n");
+        repo.write(
+            "GOALS.yaml",
+            &format!(
+                "version: 1\ngoals:\n  - {{id: a, description: d, check: test -e a, weight: 5}}\n  - {{id: keep, description: d, check: 'rm -rf notes folder big; test -e keep', weight: 3, retries: {retries}}}\n"
+            ),
+        );
+        repo.commit_all("first");
+        repo.write("notes", "mine\n");
+        repo.write("folder/notes", "mine, too\n");
+        // Larger than what is copied.
+        repo.write("big", &"x".repeat(11 << 20));
+        let before = repo.files();
+        repo.cycle("touch a; git rm -q keep; git add a; git commit -qm work")
+            .expect(0);
+        assert_eq!(repo.each("result"), ["regressed"]);
+        assert_eq!(repo.files(), before, "{retries}");
+    }
+}
+
+/// A repository in which a check writes what is generated, as `fmt --write` or `go generate` do; there is more to do.
+fn with_generated(settings: &str) -> TestRepo {
+    let repo = TestRepo::empty().with_out();
+    repo.write("source", "1\n");
+    repo.write("generated", "1\n");
+    repo.write(
+        "GOALS.yaml",
+        &format!(
+            "version: 1\n{settings}goals:\n  - {{id: a, description: d, check: test -e a, weight: 5}}\n  - {{id: b, description: d, check: test -e b, weight: 4}}\n  - {{id: generated, description: d, check: cmp -s source generated || cp source generated, weight: 3}}\n"
+        ),
+    );
+    repo.commit_all("first");
+    repo
+}
+
+#[test]
+fn a_change_on_which_checks_write_tracked_files_is_undone_and_the_night_goes_on() {
+    let repo = with_generated("");
+    repo.agent_does(&[
+        "touch a; echo 2 >source",
+        "touch a; echo 2 >source; cp source generated",
+    ]);
+    repo.run(&["--max-cycles=2"]).expect(0);
+    assert_eq!(repo.each("result"), ["regressed", "improved"]);
+    assert_eq!(
+        repo.each("reason")[0],
+        "second measurement impossible: checks write tracked files, so that what is measured is in no commit: generated (commit what they write, or have them compare)"
+    );
+    assert_eq!(repo.status(), Vec::<String>::new());
+    assert_eq!(repo.read("generated"), "2\n");
+    repo.agent_does(&["touch b"]);
+    repo.run(&["--max-cycles=1"]).expect(0);
+    assert_eq!(repo.newest()["result"], "improved");
+}
+
+#[test]
+fn where_checks_run_in_a_copy_what_they_write_there_is_nothing_of_the_users() {
+    for (flags, settings) in [PLACES[1], PLACES[2]] {
+        let repo = with_generated(settings);
+        repo.agent_does(&["touch a; echo 2 >source", "touch b"]);
+        repo.run(&[flags, &["--max-cycles=2"]].concat()).expect(0);
+        assert_eq!(
+            repo.each("result"),
+            ["improved", "improved"],
+            "{flags:?} {settings}"
+        );
+        assert_eq!(repo.status(), Vec::<String>::new(), "{flags:?} {settings}");
+    }
+}
+
+#[test]
+fn an_edit_while_the_goals_of_a_good_change_are_measured_is_in_the_quarantine_and_the_change_is_kept()
+ {
+    let repo = with_generated("");
+    repo.commit_goals("  - {id: a, description: d, check: 'test -e a && { test -e $OUT/once || { echo edit >>source; touch $OUT/once; }; }', weight: 5}\n");
+    repo.cycle("touch a").expect(0);
+    assert_eq!(repo.each("result"), ["improved"]);
+    assert_eq!(repo.read("source"), "1\n");
+    assert!(
+        notes(&repo).contains("put back: source"),
+        "{}",
+        notes(&repo)
+    );
+    assert_eq!(repo.quarantined().len(), 1);
+    assert_eq!(repo.status(), Vec::<String>::new());
+}
+
 /// A repository whose agent breaks goal `b`, and leaves in `calc.sh` what a check then does to the tree.
 fn with_files(settings: &str) -> TestRepo {
     let repo = calculator(settings);

@@ -139,30 +139,36 @@ pub fn undo_subject(cycle: u64, verdict: &Verdict) -> String {
 }
 
 /// Measures the regressed goals again after the undo. If they still fail, the change was not to blame: the environment
-/// changed.
+/// changed. What the checks do to the user's files is put right as in the first measurement.
 pub async fn blame(
     session: &Session,
     (start, attempt): (&Start, &Attempt<'_>),
-    verdict: Verdict,
-) -> Verdict {
+    (verdict, settled): (Verdict, &mut Settled),
+) -> Result<Verdict> {
     let is_regression = verdict.fate == Fate::Undo && verdict.result == CycleResult::Regressed;
     if !is_regression || verdict.newly_failing.is_empty() {
-        return verdict;
+        return Ok(verdict);
     }
+    session.link_untracked(start)?;
     let still = attempt
         .still_failing(session, start, &verdict.newly_failing)
         .await;
+    settled.notes.extend(session.settle_links(start.cycle)?);
+    if attempt.measures_here(session) {
+        let written = session.workspace().put_back_written(start)?;
+        settled.notes.extend(written.notes);
+    }
     if still.is_empty() {
-        return verdict;
+        return Ok(verdict);
     }
     let reason = format!(
         "{ENVIRONMENT_CHANGED}: also without the change worse than before: {}",
         still.join(", ")
     );
-    Verdict {
+    Ok(Verdict {
         reason: Some(reason),
         ..verdict
-    }
+    })
 }
 
 /// Writes down what the cycle came to, takes in what the agent left, and commits the ledger.

@@ -3,22 +3,48 @@
 use super::Attempt;
 use crate::cycle::choose;
 use crate::effects::watch::Watch;
-use crate::effects::workspace::Start;
+use crate::effects::workspace::{Start, some_of};
+use crate::error::Result;
+use crate::model::goals::Where;
 use crate::model::ledger as names;
 use crate::model::snapshot::{self, CheckResult, Snapshot};
 use crate::session::{Cut, Progress, Session};
 
 impl Attempt<'_> {
-    /// Measures after the agent.
+    /// Measures after the agent. What checks remove of the user's untracked files is put back, however large it is.
     pub(super) async fn measure_after(
         &mut self,
         session: &Session,
         progress: &mut Progress,
         start: &Start,
     ) -> Result<(), Cut> {
+        session.link_untracked(start)?;
+        let measured = self.measure_written(session, progress, start).await;
+        let notes = session.settle_links(start.cycle)?;
+        if let Some(stock) = &mut self.stock {
+            stock.notes.extend(notes);
+        }
+        measured
+    }
+
+    /// Measures until what is measured is in a commit, twice at most.
+    async fn measure_written(
+        &mut self,
+        session: &Session,
+        progress: &mut Progress,
+        start: &Start,
+    ) -> Result<(), Cut> {
         let mut watch = Watch::over(self.to_watch(session, start));
-        let second = self.measure_second(session, progress, (start, &mut watch));
-        let after = match second.await {
+        let place = (start, &mut watch);
+        let mut second = self.measure_second(session, progress, place).await;
+        let mut written = self.put_back_written(session, start)?;
+        if second.is_ok() && !written.is_empty() {
+            // It may have been somebody else who wrote, and only once.
+            let place = (start, &mut watch);
+            second = self.measure_second(session, progress, place).await;
+            written = self.put_back_written(session, start)?;
+        }
+        let after = match second {
             Ok(after) => after,
             // The change itself may be what cannot be made ready.
             Err(Cut::Unprepared(why)) => {
@@ -28,11 +54,39 @@ impl Attempt<'_> {
             Err(cut) => return Err(cut),
         };
         self.note_swapped(session, progress, (start, &watch));
+        if !written.is_empty() {
+            self.after = Err(format!(
+                "checks write tracked files, so that what is measured is in no commit: {} (commit what they write, or have them compare)",
+                some_of(&written)
+            ));
+            return Ok(());
+        }
         progress
             .ledger
             .write_snapshot(&names::post_snapshot(start.cycle), &after)?;
         self.after = Ok(after);
         Ok(())
+    }
+
+    /// Says whether goals are measured in the user's own working tree.
+    pub fn measures_here(&self, session: &Session) -> bool {
+        session.isolation.is_none() && self.goals.settings.measure == Where::Here
+    }
+
+    /// Puts tracked files back that checks wrote to in the user's own working tree; returns which. Where somebody moved HEAD or the
+    /// branch meanwhile, they may be theirs.
+    fn put_back_written(&mut self, session: &Session, start: &Start) -> Result<Vec<String>> {
+        let is_here = self.measures_here(session) && session.has_git_dir();
+        let Some(stock) = self.stock.as_mut().filter(|_| is_here) else {
+            return Ok(Vec::new());
+        };
+        let workspace = session.workspace();
+        if !workspace.moved_since(start, stock)?.is_empty() {
+            return Ok(Vec::new());
+        }
+        let written = workspace.put_back_written(start)?;
+        stock.notes.extend(written.notes);
+        Ok(written.files)
     }
 
     /// Measures again after the change was brought together with commits of others; a failure ends up in the evidence.

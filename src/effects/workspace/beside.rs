@@ -8,6 +8,15 @@ use crate::effects::quarantine::Quarantine;
 use crate::error::Result;
 use crate::model::exact;
 
+/// Tracked files that were written to while goals were measured.
+#[derive(Debug, Default)]
+pub struct Written {
+    /// Their paths.
+    pub files: Vec<String>,
+    /// For the record.
+    pub notes: Vec<String>,
+}
+
 /// What was put back.
 #[derive(Debug, Default)]
 pub(super) struct Beside {
@@ -60,6 +69,23 @@ impl Workspace<'_> {
             beside.notes.push(note);
         }
         Ok(beside)
+    }
+
+    /// Puts tracked files back that were written to since they were last known to be HEAD's; what they held is in the quarantine.
+    pub fn put_back_written(&self, start: &Start) -> Result<Written> {
+        // Looks at no more than the files that the index lists.
+        let arguments = ["diff-files", "--name-only", "--ignore-submodules"];
+        if self.repo.git.run(&arguments)?.is_empty() {
+            return Ok(Written::default());
+        }
+        let files = self.dirty_files()?;
+        if files.is_empty() {
+            return Ok(Written::default());
+        }
+        let mut quarantine = Quarantine::of(&self.repo.private, &start.session, start.cycle);
+        let mut notes = self.put_back_beside(start, &mut quarantine)?.notes;
+        notes.extend(quarantine.notes());
+        Ok(Written { files, notes })
     }
 
     /// Reads the state of the tree; git is let see again what it was told not to look at since the start.
