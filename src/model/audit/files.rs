@@ -101,6 +101,11 @@ mod tests {
                 true,
             ),
             (
+                "another branch's, without a record",
+                filed(&snapshot, "b", None),
+                false,
+            ),
+            (
                 "another branch's baseline",
                 filed(ledger::BASELINE, "t", Some(1)),
                 true,

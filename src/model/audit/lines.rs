@@ -429,6 +429,16 @@ mod tests {
             found.notes,
             ["commits commit2, by-hand changed the history; that was put right"]
         );
+        let harmless = Written {
+            is_of_agent: true,
+            ..by_hand(&[], &[])
+        };
+        let found = lines(
+            &now,
+            &[recording(1), recording(2), harmless],
+            &HashSet::new(),
+        );
+        assert_eq!((found.disagreements, found.notes), (vec![], vec![]));
         let kept = Written {
             is_of_agent: true,
             ..recording(3)
