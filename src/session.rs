@@ -154,7 +154,15 @@ impl Session {
     /// earlier agents left.
     pub fn link_untracked(&self, start: &Start) -> Result<()> {
         match self.isolation.is_none() && self.has_git_dir() {
-            true => Links::of(&self.repo).make(&start.kept),
+            true => Links::of(&self.repo).make(start.kept.untracked_paths().collect()),
+            false => Ok(()),
+        }
+    }
+
+    /// Does the same for those that have no copy, after the agent.
+    pub fn link_uncopied(&self, start: &Start) -> Result<()> {
+        match self.isolation.is_none() && self.has_git_dir() {
+            true => Links::of(&self.repo).make(start.kept.uncopied().collect()),
             false => Ok(()),
         }
     }

@@ -198,9 +198,38 @@ pub fn make_folder(folder: &Path) -> Result<()> {
 
 /// Copies a file with its mode and syncs the copy, so that the original may go; its folder is the caller's to sync.
 pub fn copy(from: &Path, to: &Path) -> std::io::Result<()> {
-    open(from)?;
-    fs::copy(from, to)?;
+    copy_unsynced(from, to)?;
     File::open(to)?.sync_all()
+}
+
+/// The same, to be synced later with others: see [`sync_files`].
+pub fn copy_unsynced(from: &Path, to: &Path) -> std::io::Result<()> {
+    open(from)?;
+    fs::copy(from, to).map(drop)
+}
+
+/// Syncs files of a folder and the folder. So many files that each of them would cost its own turn of the disk are synced with
+/// all of their file system.
+pub fn sync_files(folder: &Path, names: &[String]) -> std::io::Result<()> {
+    const ALL_AT_ONCE: usize = 256;
+    if names.len() < ALL_AT_ONCE || !sync_file_system(folder)? {
+        for name in names {
+            File::open(folder.join(name))?.sync_all()?;
+        }
+    }
+    sync_folder(folder)
+}
+
+/// Syncs all of the file system that a folder is on; says whether that can be done here.
+#[cfg(target_os = "linux")]
+fn sync_file_system(folder: &Path) -> std::io::Result<bool> {
+    rustix::fs::syncfs(File::open(folder)?)?;
+    Ok(true)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn sync_file_system(_folder: &Path) -> std::io::Result<bool> {
+    Ok(false)
 }
 
 /// Syncs a folder: what was made, renamed or removed in it stays so after a crash.

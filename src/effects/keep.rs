@@ -129,6 +129,7 @@ impl Kept {
             ..Kept::default()
         };
         let own_output = own_output();
+        let mut copied = Vec::new();
         let mut room = TOTAL_LIMIT;
         let (untracked, nested) = kept.with_nested(root, untracked);
         for path in untracked {
@@ -166,6 +167,7 @@ impl Kept {
                 } else {
                     let name = copy_into(folder, &file, kept.untracked.len())?;
                     entry.note_copy(&folder.join(&name))?;
+                    copied.push(name.clone());
                     entry.copy = Some(name);
                 }
             } else if path.ends_with(b"/") {
@@ -176,7 +178,7 @@ impl Kept {
             kept.untracked.insert(name, entry);
         }
         if folder.is_dir() {
-            files::sync_folder(folder).map_err(|cause| Error::io("sync", folder, cause))?;
+            files::sync_files(folder, &copied).map_err(|cause| Error::io("sync", folder, cause))?;
         }
         Ok(kept)
     }
@@ -233,6 +235,12 @@ impl Kept {
         let first = self.untracked.range(below.clone()..).next();
         first.is_some_and(|(name, _)| name.starts_with(&below))
             || slashes(path).any(|(index, _)| self.is_listed(&path[..index]))
+    }
+
+    /// Returns the untracked files that have no copy.
+    pub fn uncopied(&self) -> impl Iterator<Item = Vec<u8>> + '_ {
+        let without = self.untracked.iter().filter(|(_, entry)| !entry.is_kept());
+        without.map(|(name, _)| from_hex(name))
     }
 
     /// Says whether a path itself is among the untracked ones.

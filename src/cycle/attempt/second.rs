@@ -18,7 +18,7 @@ impl Attempt<'_> {
         progress: &mut Progress,
         start: &Start,
     ) -> Result<(), Cut> {
-        session.link_untracked(start)?;
+        session.link_uncopied(start)?;
         let measured = self.measure_written(session, progress, start).await;
         let notes = session.settle_links(start.cycle)?;
         if let Some(stock) = &mut self.stock {

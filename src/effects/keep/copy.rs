@@ -165,7 +165,8 @@ pub(super) fn copy_into(folder: &Path, file: &Path, number: usize) -> Result<Str
         again += 1;
         name = format!("{number}-{again}");
     }
-    files::copy(file, &folder.join(&name)).map_err(|cause| Error::io("copy", file, cause))?;
+    files::copy_unsynced(file, &folder.join(&name))
+        .map_err(|cause| Error::io("copy", file, cause))?;
     Ok(name)
 }
 

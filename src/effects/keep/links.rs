@@ -9,7 +9,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use super::copy::FILE_LIMIT;
-use super::{Kept, is_free, nested};
+use super::{is_free, nested};
 use crate::effects::files::{self, is_beneath};
 use crate::effects::quarantine::Quarantine;
 use crate::effects::repo::Repo;
@@ -32,10 +32,9 @@ impl Links {
         }
     }
 
-    /// Gives each untracked file a second name, unless that was done and has not been settled. Where the file system gives none a
-    /// small file is copied.
-    pub fn make(&self, kept: &Kept) -> Result<()> {
-        let untracked: Vec<_> = kept.untracked_paths().collect();
+    /// Gives each of these untracked files a second name, unless that was done and has not been settled. Where the file system
+    /// gives none a small file is copied.
+    pub fn make(&self, untracked: Vec<Vec<u8>>) -> Result<()> {
         if untracked.is_empty() || self.folder.exists() {
             return Ok(());
         }
