@@ -131,6 +131,7 @@ fn differing(origin: &Snapshot, taken: &Snapshot) -> Vec<String> {
 mod tests {
     use super::*;
     use crate::model::goals;
+    use crate::model::record::read_record;
     use crate::model::snapshot::CheckResult::{Fail, Pass, Skip};
 
     const GOALS: &str = "version: 1\ngoals:\n  - {id: a, description: d, check: c, weight: 5, continuous: {metric: m, threshold: 10, direction: at-least}}\n  - {id: b, description: d, check: c, weight: 5}\n";
@@ -162,6 +163,37 @@ mod tests {
     }
 
     #[test]
+    fn what_was_taken_over_comes_from_a_second_snapshot_of_before_which_may_have_left_the_tree() {
+        let told = |cycle: u64, name: &str, origin: Sight<Result<Snapshot, String>>| {
+            let line = format!(
+                r#"{{"format":1,"cycle":{cycle},"goal_id":null,"result":"idle","commit_sha":"c","reverted_to":null,"goals_passing":0,"goals_total":0,"goals_added":0,"timestamp":"t"}}"#
+            );
+            let record = read_record(&line).expect("a record");
+            let witness = Witness {
+                record: &record,
+                recorder: None,
+                commit: Sight::Unseen,
+                start: Sight::Unseen,
+                snapshots: [Sight::Unseen, Sight::Unseen],
+                goals: Sight::Unseen,
+                origin,
+                added: None,
+                differs_in: vec![],
+            };
+            let mut taken = snapshot(vec![]);
+            taken.taken_from = Some(name.to_owned());
+            of_origin(&witness, ("first", &taken)).join("; ")
+        };
+        let gone = |cycle, name| told(cycle, name, Sight::Gone);
+        assert_eq!(told(7, "fitness-6-post.json", Sight::Unseen), "");
+        assert!(told(7, "fitness-7-post.json", Sight::Unseen).contains("no second snapshot"));
+        let oldest_kept = names::SNAPSHOTS_KEPT + 5;
+        assert_eq!(gone(oldest_kept + 1, "fitness-6-post.json"), "");
+        assert!(gone(oldest_kept, "fitness-6-post.json").ends_with("which is not there"));
+        assert!(gone(7, "fitness-6-post.json").ends_with("which is not there"));
+    }
+
+    #[test]
     fn a_result_is_what_exit_code_value_and_threshold_come_to() {
         let goals = goals::read_goals("GOALS.yaml", GOALS.as_bytes()).unwrap().0;
         for (id, result, exit, value, wrong) in [
@@ -182,7 +214,7 @@ mod tests {
             ("b", Skip, Some(77), None, None),
             ("b", Skip, Some(0), None, Some("skip with exit 0")),
             ("a", Pass, Some(0), Some(10.0), None),
-            ("a", Pass, Some(0), Some(10.0 - 1e-14), None),
+            ("a", Pass, Some(0), Some(10.0 - 5e-12), None),
             (
                 "a",
                 Pass,
