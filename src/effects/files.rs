@@ -168,12 +168,21 @@ pub fn read_exactly(path: &Path, limit: u64) -> Result<String> {
 
 /// Returns the paths of the files right in a folder below `root`, seen from there; those whose names are text.
 pub fn names_in(root: &Path, folder: &str) -> Vec<String> {
+    names_of(root, folder, Path::is_file)
+}
+
+/// Returns the paths, below `root`, of the folders right in a folder below it; none in one that is not there.
+pub fn folders_in(root: &Path, folder: &str) -> Vec<String> {
+    names_of(root, folder, Path::is_dir)
+}
+
+fn names_of(root: &Path, folder: &str, is_kind: fn(&Path) -> bool) -> Vec<String> {
     let entries = fs::read_dir(root.join(folder))
         .into_iter()
         .flatten()
         .flatten();
-    let files = entries.filter(|entry| entry.path().is_file());
-    let names = files.filter_map(|entry| entry.file_name().into_string().ok());
+    let found = entries.filter(|entry| is_kind(&entry.path()));
+    let names = found.filter_map(|entry| entry.file_name().into_string().ok());
     names
         .map(|name| {
             format!("{folder}/{name}")

@@ -10,6 +10,8 @@ mod dotted;
 mod interpreter;
 mod modules;
 mod named;
+mod net;
+mod places;
 mod programs;
 mod shell;
 mod steering;
@@ -73,11 +75,14 @@ pub fn uses(code: &Code, is_file: &dyn Fn(&str) -> bool) -> Vec<Used> {
             (file.clone(), Some(folder.to_owned()))
         });
         for (file, dir) in run.chain(steering).filter(|(file, _)| is_file(file)) {
-            let tasks = match tasks::has_tasks(&file) {
-                true => tasks::asked(&call),
-                false => Vec::new(),
+            let tasks = tasks_of(&call, &file);
+            let places = call.places.clone();
+            let used = Used {
+                file,
+                dir,
+                tasks,
+                places,
             };
-            let used = Used { file, dir, tasks };
             if !found.contains(&used) {
                 found.push(used);
             }
@@ -86,16 +91,44 @@ pub fn uses(code: &Code, is_file: &dyn Fn(&str) -> bool) -> Vec<Used> {
     found
 }
 
+/// Returns what a call asks of a file that it uses.
+fn tasks_of(call: &Call, file: &str) -> Vec<String> {
+    match (tasks::has_tasks(file), call.is_fed) {
+        (true, _) => tasks::asked(call),
+        (false, true) => vec![tasks::LIST.to_owned()],
+        (false, false) => Vec::new(),
+    }
+}
+
 /// Returns the patterns of files that `code` runs, `for f in tests/*.sh; do sh "$f"; done`, as if each were one file.
 pub fn runs_by_pattern(code: &Code) -> Vec<Used> {
     let mut found = Vec::new();
     for call in code.calls() {
-        let scripts = call.scripts().into_iter().filter(|word| is_pattern(word));
-        let paths = scripts.filter_map(|word| call.path(&word));
+        let scripts = call.scripts();
+        let paths = scripts.iter().filter_map(|word| call.path(word));
+        let paths = paths.filter(|path| is_pattern(path));
         found.extend(paths.map(|file| Used {
-            file,
             dir: call.dir.clone(),
-            tasks: Vec::new(),
+            places: call.places.clone(),
+            ..Used::of(file)
+        }));
+    }
+    found
+}
+
+/// Returns the patterns of files that steer what `code` runs in folders of which a pattern tells: `for d in */; do (cd $d && make)`.
+pub fn steers_by_pattern(code: &Code) -> Vec<Used> {
+    let mut found = Vec::new();
+    for call in code.calls() {
+        if !call.dir.as_deref().is_some_and(is_pattern) {
+            continue;
+        }
+        let groups = call.choices(steering).into_iter().flatten();
+        found.extend(groups.filter(|path| is_pattern(path)).map(|file| Used {
+            dir: call.dir.clone(),
+            tasks: tasks_of(&call, &file),
+            places: call.places.clone(),
+            file,
         }));
     }
     found
@@ -171,7 +204,8 @@ pub fn is_shells(name: &str, text: &str) -> bool {
 /// Returns the programs that `check` looks for in PATH, each once.
 pub fn programs(check: &str) -> Vec<String> {
     let calls = calls(check);
-    let words = calls.iter().map(|call| call.words[0].as_str());
+    let calls = calls.iter().filter(|call| !call.is_implied);
+    let words = calls.map(|call| call.words[0].as_str());
     let mut programs: Vec<String> = words
         .filter(|word| !word.contains(['/', '$', '`']) && !BUILTINS.contains(word))
         .map(str::to_owned)
@@ -192,7 +226,8 @@ const BUILTINS: &[&str] = &[
 pub fn called_paths(command: &str) -> Vec<String> {
     let mut paths = runs(command, &|_| true);
     let calls = calls(command);
-    let words = calls.iter().flat_map(|call| &call.words);
+    let words = calls.iter().filter(|call| !call.is_implied);
+    let words = words.flat_map(|call| &call.words);
     let behind = |word: &String| word.split_once('=').map(|(_, value)| value.to_owned());
     let words = words.flat_map(|word| [Some(word.clone()), behind(word)]);
     paths.extend(words.flatten().filter(|word| word.contains('/')));
@@ -206,7 +241,7 @@ pub fn called_paths(command: &str) -> Vec<String> {
 pub fn commands(check: &str) -> Vec<String> {
     let mut commands = Vec::new();
     for call in calls(check) {
-        if BUILTINS.contains(&call.words[0].as_str()) {
+        if call.is_implied || BUILTINS.contains(&call.words[0].as_str()) {
             continue;
         }
         let words: Vec<String> = call.words.iter().map(|word| typed(word)).collect();

@@ -86,6 +86,8 @@ pub struct Yardstick {
     instead: Vec<Instead>,
     /// Patterns of files that checks run.
     patterns: Vec<Used>,
+    /// Patterns of files that steer checks.
+    steered: Vec<Used>,
     /// Paths and patterns of what checks name and hand on.
     named: Vec<String>,
     /// The same, put together.
@@ -102,6 +104,7 @@ impl Yardstick {
         let mut used = Vec::new();
         let mut instead = Vec::new();
         let mut patterns = Vec::new();
+        let mut steered = Vec::new();
         let mut named = Vec::new();
         for command in goals.commands() {
             frozen.extend(check::runs(command, is_file));
@@ -111,6 +114,7 @@ impl Yardstick {
             used.extend(check::uses(&code, is_file));
             instead.extend(check::instead(&code, is_file));
             patterns.extend(check::runs_by_pattern(&code));
+            steered.extend(check::steers_by_pattern(&code));
             named.extend(check::named(&code));
         }
         frozen.sort();
@@ -128,6 +132,7 @@ impl Yardstick {
             steering: Vec::new(),
             instead,
             patterns,
+            steered,
             named,
             named_set: GlobSet::empty(),
             protected,
@@ -149,6 +154,7 @@ impl Yardstick {
         self.freeze_patterns(tree);
         let (is_file, read) = (tree.is_file, tree.read);
         let mut seen = std::mem::take(&mut self.used);
+        seen.extend(expanded(std::mem::take(&mut self.steered), tree));
         let mut at = 0;
         while let Some(used) = seen.get(at).cloned() {
             at += 1;
@@ -166,6 +172,7 @@ impl Yardstick {
             next.retain(|one| is_file(&one.file));
             for code in check::code_in(&used, &text) {
                 next.extend(expanded(check::runs_by_pattern(&code), tree));
+                next.extend(expanded(check::steers_by_pattern(&code), tree));
                 self.named.extend(check::named(&code));
                 next.extend(check::uses(&code, is_file));
                 self.fronts.extend(check::fronts(&code));
@@ -174,8 +181,8 @@ impl Yardstick {
             }
             next.extend(run_by.into_iter().map(|file| Used {
                 file,
-                dir: used.dir.clone(),
                 tasks: Vec::new(),
+                ..used.clone()
             }));
             for one in next {
                 if seen.len() < MOST_SCRIPTS && !seen.contains(&one) {

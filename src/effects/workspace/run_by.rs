@@ -23,6 +23,7 @@ impl Workspace<'_> {
         Yardstick::of(goals, is_file).with_scripts(&Tree {
             is_file,
             files_in: &|folder| files::names_in(root, folder),
+            folders_in: &|folder| files::folders_in(root, folder),
             read: &|path| files::read_text(&root.join(path), SCRIPT_LIMIT).ok(),
             run_by: &|used| self.run_by(used),
         })

@@ -1,7 +1,8 @@
 //! One program that is called: the files it runs, and those that steer it. Pure.
 
 use super::dotted;
-use super::programs::{Options, interpreter, is_shell, scan, script_by_option};
+use super::places::{Places, word_in};
+use super::programs::{Options, interpreter, is_shell, reads_stdin, scan, script_by_option};
 use super::shell::UNKNOWN;
 use super::steering::{Groups, steering};
 
@@ -20,6 +21,12 @@ pub struct Call {
     pub text: Option<String>,
     /// The words of the commands whose output is its standard input.
     pub piped: Vec<String>,
+    /// Its arguments are what is piped into it, or stands in the files that are.
+    pub is_fed: bool,
+    /// It does not stand in the text as such.
+    pub is_implied: bool,
+    /// Where it looks for programs and modules.
+    pub places: Places,
 }
 
 impl Call {
@@ -31,7 +38,22 @@ impl Call {
             stdin: None,
             text: None,
             piped: Vec::new(),
+            is_fed: false,
+            is_implied: false,
+            places: Places::default(),
         }
+    }
+
+    /// Returns the call as one that looks in these places.
+    pub fn with(mut self, places: &Places) -> Call {
+        self.places.clone_from(places);
+        self
+    }
+
+    /// Returns the call as one that does not stand in the text as such.
+    pub fn implied(mut self) -> Call {
+        self.is_implied = true;
+        self
     }
 
     /// Returns `word` as a path below the root.
@@ -91,8 +113,15 @@ impl Call {
         let words = arguments_of(&name, &self.words);
         if matches!(name.as_str(), "." | "source") {
             scripts.extend(self.words.get(1).cloned());
+        } else if let Some(script) = compiled(&name, words) {
+            scripts.push(script);
         } else if let Some(options) = script_by_option(&name) {
-            scripts.extend(scan(words, &options).files);
+            for file in scan(words, &options).files {
+                match is_from_elsewhere(&file) {
+                    true => scripts.extend(self.fed_in()),
+                    false => scripts.push(file),
+                }
+            }
         } else if let Some(options) = interpreter(&name) {
             if only_reads(&name, words, &options) {
                 return scripts;
@@ -100,21 +129,36 @@ impl Call {
             let found = scan(words, &options);
             scripts.extend(found.files);
             let operand = found.operand.map(|at| words[at].as_str());
+            let operand = operand.filter(|_| !is_shell(&name) || !reads_stdin(words));
             match (found.code, operand.filter(|word| !is_from_elsewhere(word))) {
-                (Some(('m', module)), _) => scripts.extend(dotted::files_of(&module)),
+                (Some(('m', module)), _) => {
+                    let files = dotted::files_of(&module);
+                    for folder in &self.places.modules {
+                        scripts.extend(files.iter().map(|file| word_in(folder, file)));
+                    }
+                    scripts.extend(files);
+                }
                 (Some(_), _) => {}
                 (None, Some(script)) => scripts.extend(entries(&name, script)),
-                (None, None) => match &self.stdin {
-                    Some(file) => scripts.push(file.clone()),
-                    None => scripts.extend(self.piped.iter().cloned()),
-                },
+                (None, None) => scripts.extend(self.fed_in()),
             }
         }
         scripts
     }
 
+    /// Returns what comes in on standard input.
+    fn fed_in(&self) -> Vec<String> {
+        match &self.stdin {
+            Some(file) => vec![file.clone()],
+            None => self.piped.clone(),
+        }
+    }
+
     /// Says whether the call runs something that its text does not name.
     pub fn is_open(&self, computes: bool) -> bool {
+        if self.is_implied {
+            return false;
+        }
         let command = self.words[0].as_str();
         let is_unknown = |word: &str| {
             let is_temporary = ["/tmp/", "/var/tmp/", "/dev/shm/", "~"];
@@ -163,6 +207,16 @@ impl Call {
             Some(_) | None => (name, operand(&self.words)),
         }
     }
+}
+
+/// Returns the source that a compiler is told to run at once: `go run x.go`, `java X.java`.
+fn compiled(name: &str, words: &[String]) -> Option<String> {
+    let ends = match (name, words.get(1)?.as_str()) {
+        ("go", "run") => ".go",
+        ("java", _) => ".java",
+        _ => return None,
+    };
+    words.iter().find(|word| word.ends_with(ends)).cloned()
 }
 
 /// Says whether an operand in a script's place says that it comes from elsewhere: standard input, or the words of another program.

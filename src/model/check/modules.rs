@@ -3,6 +3,7 @@
 
 use super::call::{Call, join, stem};
 use super::dotted::{DEEPEST, first_part};
+use super::places::word_in;
 use super::{Code, programs, steering};
 
 /// Modules that Python brings along (3.11; `test` and the like, which programs do not use, are left out): none that is new
@@ -59,7 +60,17 @@ pub fn fronts(code: &Code) -> Vec<Front> {
             folder: folder_of(&path),
             tool: None,
         });
-        for front in [front(&call, &scripts), within].into_iter().flatten() {
+        let front = front(&call, &scripts);
+        // Those of PYTHONPATH come right behind it.
+        let further = front.iter().flat_map(|front| {
+            let folders = call.places.modules.iter().cloned();
+            folders.map(|folder| Front {
+                folder,
+                tool: front.tool.clone(),
+            })
+        });
+        let further: Vec<Front> = further.collect();
+        for front in front.into_iter().chain(further).chain(within) {
             if !found.contains(&front) {
                 found.push(front);
             }
@@ -190,6 +201,16 @@ fn paths_of(module: &str) -> Vec<String> {
 
 /// Returns the files that code among the words of `call` imports or loads, seen from where it is called.
 pub fn in_code(call: &Call) -> Vec<String> {
+    let mut found = loaded(call);
+    let own = found.clone();
+    let here = call.places.modules.iter();
+    let further = here.flat_map(|folder| own.iter().map(|path| word_in(folder, path)));
+    found.extend(further);
+    found
+}
+
+/// Returns what code among the words of `call` imports or loads, seen from where modules are looked for.
+fn loaded(call: &Call) -> Vec<String> {
     let Some((name, code)) = call.code() else {
         return Vec::new();
     };
@@ -200,6 +221,14 @@ pub fn in_code(call: &Call) -> Vec<String> {
                 .lines()
                 .flat_map(|line| quoted(line, &["import_module(", "__import__("]));
             found.extend(named.flat_map(paths_of));
+            // Folders that it adds itself.
+            let added = code
+                .lines()
+                .flat_map(|line| quoted(line, &["sys.path.insert(0,", "sys.path.append("]));
+            let own = found.clone();
+            for folder in added.take(DEEPEST) {
+                found.extend(own.iter().map(|path| format!("{folder}/{path}")));
+            }
             let loaded = code
                 .lines()
                 .flat_map(|line| quoted(line, &["exec(open(", "run_path("]));

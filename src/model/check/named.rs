@@ -3,17 +3,25 @@
 //! the operands of linters, of grep, test and wc are what a goal is about. Pure.
 
 use super::call::{Call, stem};
+use super::places::word_in;
 use super::programs::{interpreter, is_shell};
 use super::tasks::Code;
 use super::walk::places;
-use super::{dotted, modules};
+use super::{dotted, modules, net};
 
 /// Returns what `code` names, as paths and patterns below the root; in a pattern `*` stops at a slash, and `**` does not.
 pub fn named(code: &Code) -> Vec<String> {
     let walked = code.walked();
     let mut found = Vec::new();
     for call in &walked.calls {
-        let words = [set_by_option(call), handed_to_runner(call), behind(call)].concat();
+        let words = [
+            set_by_option(call),
+            handed_to_runner(call),
+            behind(call),
+            net::unclear(call),
+            loaded_by_option(call),
+        ];
+        let words = words.concat();
         let words = words.into_iter().chain(modules::in_code(call));
         let words = words.chain(call.scripts().into_iter().filter(|word| is_pattern(word)));
         found.extend(words.filter_map(|word| call.path(&word)));
@@ -89,6 +97,49 @@ fn set_by_option(call: &Call) -> Vec<String> {
         }
     }
     found
+}
+
+/// Returns the modules that options of Perl and Ruby load, and the files of the package that `go run` builds.
+fn loaded_by_option(call: &Call) -> Vec<String> {
+    let ending = match stem(&call.words[0]).as_str() {
+        "perl" => ".pm",
+        "ruby" => ".rb",
+        "go" if call.words.get(1).is_some_and(|word| word == "run") => {
+            let folder = call.words[2..].iter().find(|word| !word.starts_with('-'));
+            let folder = folder.filter(|word| !word.ends_with(".go"));
+            let pattern = folder.map(|word| format!("{}/*.go", word.trim_end_matches('/')));
+            return pattern.into_iter().collect();
+        }
+        _ => return Vec::new(),
+    };
+    let mut folders: Vec<&str> = vec!["."];
+    let mut modules: Vec<String> = Vec::new();
+    let mut words = call.words[1..].iter().take(MOST).map(String::as_str);
+    while let Some(word) = words.next().filter(|word| word.starts_with('-')) {
+        if let Some(folder) = word.strip_prefix("-I") {
+            folders.extend(match folder {
+                "" => words.next(),
+                folder => Some(folder),
+            });
+        } else if let Some(module) = word.strip_prefix(match ending {
+            ".pm" => "-M",
+            _ => "-r",
+        }) {
+            let name = module.split('=').next().unwrap_or(module);
+            modules.push(name.replace("::", "/").trim_end_matches(ending).to_owned());
+        }
+    }
+    let own = call.places.modules.iter();
+    let further = modules.iter().flat_map(|module| {
+        own.clone()
+            .map(move |folder| word_in(folder, &format!("{module}{ending}")))
+    });
+    let beside = modules.iter().flat_map(|module| {
+        folders
+            .iter()
+            .map(move |folder| format!("{folder}/{module}{ending}"))
+    });
+    beside.chain(further).collect()
 }
 
 /// Returns the test files and modules that are handed to a program which runs them. A folder names none: what is tested may
@@ -294,6 +345,31 @@ mod tests {
             ("tsc -p conf/tsconfig.json", "conf/tsconfig.json"),
             ("sha256sum -c sums.txt", "sums.txt"),
             ("docker run image sh t/g.sh", "t/g.sh"),
+            (
+                "python3 -c \"import sys; sys.path.insert(0,'pkg'); import mod\"",
+                "mod.py mod/__init__.py pkg/mod.py pkg/mod/__init__.py pkg/sys.py pkg/sys/__init__.py sys.py sys/__init__.py",
+            ),
+            (
+                "PYTHONPATH=src python3 -c 'import mod'",
+                "mod.py mod/__init__.py src/mod.py src/mod/__init__.py",
+            ),
+            ("perl -Ilib -MA::B=c -e 1", "A/B.pm lib/A/B.pm"),
+            ("ruby -I lib -r./x -e 1", "lib/x.rb x.rb"),
+            ("go run ./cmd/chk -x", "cmd/chk/*.go"),
+        ]);
+    }
+
+    #[test]
+    fn files_among_the_words_of_a_command_that_is_not_understood_are_named() {
+        check_named(&[
+            ("gdb -batch -x t/x.gdb", "t/x.gdb"),
+            ("emacs --batch --load=t/x.el", "t/x.el"),
+            ("ansible-playbook play.yml", "play.yml"),
+            ("$RUN ./check.sh README.md", "check.sh"),
+            ("eval \"$RUN ./check.sh\"", "check.sh"),
+            ("$PYTHON t/check.py", "t/check.py"),
+            (".venv/bin/tool t/check.py", "t/check.py"),
+            ("cd t && mine --rules ../r.toml a.py", "r.toml t/a.py"),
         ]);
     }
 
@@ -320,6 +396,14 @@ mod tests {
             "python3 -c \"print(open('data.json').read())\"",
             "grep sh tests/g.sh",
             "for i in 1 2 3; do ./run.sh $i; done",
+            "./check.sh src/main.rs limits.json",
+            "clang-format --dry-run src/main.c",
+            "g++ -o /tmp/x src/main.cpp",
+            "pandoc docs/x.rst -o /tmp/x",
+            "mine README.md docs/x.txt --level=3 https://a.example/b.sh",
+            "mine src/*.c",
+            "[ -f src/x.sh ] && test -x ./x.sh && type ./x.sh",
+            "sha256sum src/x.py; stat -c %s src/x.js; yq .a x.yml; python3 -m json.tool a.json",
         ] {
             let found = named(&Code::of_check(check));
             let found: Vec<_> = found

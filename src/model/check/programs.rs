@@ -212,6 +212,12 @@ pub fn script_by_option(name: &str) -> Option<Options> {
             is_mixed: true,
             ..NONE
         },
+        "cmake" => Options {
+            takes: "ABCDEGLST",
+            files: "P",
+            is_mixed: true,
+            ..NONE
+        },
         "jq" => Options {
             takes: "L",
             files: "f",
@@ -231,43 +237,62 @@ pub fn script_by_option(name: &str) -> Option<Options> {
     Some(options)
 }
 
-/// Returns how `name` hands on to another command: its options, and how many operands stand before that command.
+/// Says whether a shell that is called with these words takes its script from standard input.
+pub fn reads_stdin(words: &[String]) -> bool {
+    let operand = scan(words, &SHELL).operand;
+    let before = words[1..operand.unwrap_or(words.len())].iter();
+    let mut letters = before.filter(|word| word.starts_with('-') && !word.starts_with("--"));
+    operand.is_none() || letters.any(|word| word.contains('s'))
+}
+
+/// Returns how `name` hands on to another command, or to code: its options, and how many operands stand before that command.
 pub fn wrapper(name: &str) -> Option<(Options, usize)> {
     let (takes, operands) = match name {
         "exec" => ("a", 0),
-        "builtin" | "nohup" | "setsid" => ("", 0),
+        "builtin" | "busybox" | "catchsegv" | "chronic" | "dbus-run-session" | "eatmydata"
+        | "fakeroot" | "nohup" | "prlimit" | "rlwrap" | "setarch" | "setsid" | "unbuffer" => {
+            ("", 0)
+        }
         "time" => ("fo", 0),
         "nice" | "npx" | "bunx" | "uvx" => ("npc", 0),
         "ionice" => ("cnp", 0),
-        "env" => ("uCS", 0),
         "stdbuf" => ("ioe", 0),
         "sudo" => ("ugCDhpRTU", 0),
         "timeout" | "gtimeout" => ("ks", 1),
         "flock" => ("wE", 1),
         "strace" | "ltrace" => ("aeIoOpPsSuUX", 0),
-        "valgrind" | "xvfb-run" | "unshare" | "catchsegv" | "faketime" => ("neflsp", 0),
+        "valgrind" | "xvfb-run" | "unshare" | "faketime" => ("neflsp", 0),
         "taskset" | "chrt" => ("", 1),
+        "caffeinate" => ("tw", 0),
         "doas" => ("uC", 0),
-        "xargs" => ("adEIILnPs", 0),
+        "watch" => ("nq", 0),
+        "direnv" => ("", 2),
+        "script" => ("BEIOTmo", 1),
+        "su" => ("gGsw", 1),
+        "runuser" => ("gGsuw", 0),
+        "nix-shell" => ("pAIE", 1),
+        "xargs" => ("dEIILnPs", 0),
         _ => return None,
     };
-    let long_takes: &[&str] = match name {
-        "timeout" | "gtimeout" => &["signal", "kill-after"],
-        "env" => &["unset", "chdir"],
-        "nice" => &["adjustment"],
-        "xargs" => &[
-            "arg-file",
-            "delimiter",
-            "max-args",
-            "max-procs",
-            "max-lines",
-            "replace",
-        ],
-        _ => &[],
-    };
+    let takes_code = matches!(name, "script" | "su" | "runuser");
     let options = Options {
         takes,
-        long_takes,
+        long_takes: match name {
+            "timeout" | "gtimeout" => &["signal", "kill-after"],
+            "nice" => &["adjustment"],
+            "xargs" => &["delimiter", "max-args", "max-procs", "max-lines", "replace"],
+            _ => &[],
+        },
+        code: if takes_code { "c" } else { "" },
+        long_code: match name {
+            "nix-shell" => &["run", "command"],
+            _ if takes_code => &["command", "session-command"],
+            _ => &[],
+        },
+        files: if name == "xargs" { "a" } else { "" },
+        long_files: if name == "xargs" { &["arg-file"] } else { &[] },
+        // Code may follow operands.
+        is_mixed: matches!(name, "script" | "su" | "nix-shell"),
         ..NONE
     };
     Some((options, operands))

@@ -24,6 +24,9 @@ pub const NEXT: char = '\u{4}';
 /// What stands in a word around the path of a file whose content is there: `$(cat FILE)`.
 pub const PRINTED: char = '\u{6}';
 
+/// What stands in a word where a value without quotes has a blank.
+pub const SPLIT: char = '\u{5}';
+
 /// How long a known value may get, in bytes.
 const LONGEST: usize = 1024;
 
@@ -67,7 +70,13 @@ impl Command {
 
 /// Takes `text` apart.
 pub fn items(text: &str) -> Vec<Item> {
+    items_given(text, &[])
+}
+
+/// Takes `text` apart whose arguments are these, the first of them being its `$0`.
+pub fn items_given(text: &str, arguments: &[String]) -> Vec<Item> {
     let mut lexer = Lexer::new(text, 0);
+    lexer.known.give(arguments);
     lexer.list(false);
     lexer.finished()
 }
@@ -220,10 +229,28 @@ impl Lexer {
         let is_number = self.chars[start..self.at].iter().all(char::is_ascii_digit);
         match self.peek() {
             Some('<' | '>') if is_number => self.redirect(Some(word), command),
-            _ => {
+            _ if self.is_all_arguments(start) => {
+                command.words.extend_from_slice(self.known.arguments());
+            }
+            _ if is_assignment(&word) || !word.contains(SPLIT) => {
+                let word = word.replace(SPLIT, " ");
                 self.known.word(&word);
                 command.words.push(word);
             }
+            _ => {
+                let parts = word.split(SPLIT).filter(|part| !part.is_empty());
+                command.words.extend(parts.map(str::to_owned));
+            }
+        }
+    }
+
+    /// Says whether the word read from here stands for all arguments, which are known.
+    fn is_all_arguments(&self, start: usize) -> bool {
+        let is_expansion = matches!(self.chars.get(start), Some('$' | '"'));
+        let is_short = is_expansion && self.at - start <= 6 && !self.known.arguments().is_empty();
+        is_short && {
+            let word: String = self.chars[start..self.at].iter().collect();
+            matches!(word.trim_matches('"'), "$@" | "$*" | "${@}" | "${*}")
         }
     }
 
@@ -251,7 +278,7 @@ impl Lexer {
         while self.peek().is_some_and(|c| matches!(c, ' ' | '\t')) {
             self.at += 1;
         }
-        let target = self.word();
+        let target = self.word().replace(SPLIT, " ");
         let is_number = |wanted| descriptor.as_deref().is_none_or(|number| number == wanted);
         match operator.as_str() {
             "<" if is_number("0") => command.stdin = Some(target),
@@ -285,7 +312,14 @@ impl Lexer {
                     self.at += 1;
                     self.double_quoted(&mut word);
                 }
-                '$' => self.expansion(&mut word),
+                '$' => {
+                    let before = word.len();
+                    self.expansion(&mut word);
+                    if word[before..].contains(' ') {
+                        let value = word.split_off(before);
+                        word.push_str(&value.replace(' ', &SPLIT.to_string()));
+                    }
+                }
                 '`' => self.backticks(&mut word),
                 c => {
                     self.at += 1;

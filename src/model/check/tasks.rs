@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::call::{Call, join, runs_packages, stem};
 use super::is_shells;
+use super::places::Places;
 
 /// A file that is used, and how.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,6 +16,20 @@ pub struct Used {
     pub dir: Option<String>,
     /// What is asked of it: targets of make, names of package.json's scripts. None for other files, and for make's first target.
     pub tasks: Vec<String>,
+    /// Where it looks for programs and modules.
+    pub places: Places,
+}
+
+impl Used {
+    /// Returns a file of which nothing is asked, used in the root.
+    pub fn of(file: String) -> Used {
+        Used {
+            file,
+            dir: Some(String::new()),
+            tasks: Vec::new(),
+            places: Places::default(),
+        }
+    }
 }
 
 /// Code for a shell, and where it runs.
@@ -24,6 +39,8 @@ pub struct Code {
     pub(super) dir: Option<String>,
     /// The script whose text this is; what is no script has no `$0` of its own.
     pub(super) script: Option<String>,
+    /// Where programs and modules are looked for.
+    pub(super) places: Places,
 }
 
 impl Code {
@@ -33,6 +50,7 @@ impl Code {
             text: check.to_owned(),
             dir: Some(String::new()),
             script: None,
+            places: Places::default(),
         }
     }
 }
@@ -55,6 +73,12 @@ const TAKES: &[&str] = &[
     "--prefix",
     "--workspace",
 ];
+
+/// What is asked of a file whose words are handed to a program.
+pub const LIST: &str = "list";
+
+/// How many words of such a file are followed.
+const MOST_LISTED: usize = 64;
 
 /// What is asked of a package.json by running its folder.
 const ENTRY: &str = "main";
@@ -83,6 +107,10 @@ pub fn asked(call: &Call) -> Vec<String> {
     let task = match words.next() {
         Some("run" | "run-script" | "rum" | "urn") => words.next(),
         Some("t" | "tst") => Some("test"),
+        Some("workspace") => match words.nth(1) {
+            Some("run") => words.next(),
+            word => word,
+        },
         word => word,
     };
     let around = |task: &str| [format!("pre{task}"), task.to_owned(), format!("post{task}")];
@@ -95,12 +123,17 @@ pub fn code_in(used: &Used, text: &str) -> Vec<Code> {
         text,
         dir: dir.clone(),
         script,
+        places: used.places.clone(),
     };
     let texts = match kind(&used.file) {
         Kind::Package => scripts(text, &used.tasks),
         Kind::Makefile => reached(text, &used.tasks).1,
         Kind::Other if is_shells(&used.file, text) => {
             return vec![at(text.to_owned(), &used.dir, Some(used.file.clone()))];
+        }
+        Kind::Other if used.tasks == [LIST] => {
+            let words = text.split_whitespace().take(MOST_LISTED);
+            words.map(|word| format!("sh {word}")).collect()
         }
         Kind::Other => Vec::new(),
     };
@@ -131,8 +164,8 @@ pub fn included(used: &Used, text: &str) -> Vec<Used> {
         for file in words.filter_map(|word| join(dir, word)) {
             found.push(Used {
                 file,
-                dir: used.dir.clone(),
                 tasks: tasks.clone(),
+                ..used.clone()
             });
         }
     }
@@ -148,8 +181,8 @@ fn entry(used: &Used, text: &str) -> Vec<Used> {
     let paths = ["", ".js", "/index.js"].map(|end| join(dir, &format!("{main}{end}")));
     let paths = paths.into_iter().flatten().map(|file| Used {
         file,
-        dir: used.dir.clone(),
         tasks: Vec::new(),
+        ..used.clone()
     });
     paths.collect()
 }
@@ -286,6 +319,7 @@ mod tests {
             file: file.to_owned(),
             dir: Some(file.rsplit_once('/').map_or("", |(dir, _)| dir).to_owned()),
             tasks: tasks.split_whitespace().map(str::to_owned).collect(),
+            places: Places::default(),
         }
     }
 
@@ -331,7 +365,7 @@ mod tests {
             ),
             ("s/c.sh", "", "cd \"$(dirname $0)/..\" && ./l.sh", "l.sh"),
             ("s/c.sh", "", "sh \"${BASH_SOURCE%/*}/../l.sh\"", "l.sh"),
-            ("s/c.sh", "", "sh -c 'sh \"$0/l.sh\"' x", ""),
+            ("s/c.sh", "", "sh -c 'sh \"$0/l.sh\"' x", "x/l.sh"),
             ("s/c.sh", "", "sh \"${0%/*}/../../l.sh\"", ""),
         ] {
             let dir = match file {

@@ -20,6 +20,7 @@ const FILES: &[&str] = &[
     "build.mk",
     "tools/Makefile",
     "package.json",
+    "tools/package.json",
     "README.md",
     "pyproject.toml",
     "tests/conftest.py",
@@ -141,6 +142,8 @@ fn the_script_of_an_interpreter_is_run() {
         ("source scripts/check.sh", "scripts/check.sh"),
         ("awk -F: -f p.awk README.md", "p.awk"),
         ("sed -n -f p.awk README.md", "p.awk"),
+        ("cmake -DX=1 -P build.mk", "build.mk"),
+        ("cmake -S tools -B build", ""),
     ]);
 }
 
@@ -222,6 +225,174 @@ fn a_script_is_found_behind_variables_loops_and_pipes() {
 }
 
 #[test]
+fn programs_that_run_another_one_are_looked_through_wherever_they_lie_and_whatever_they_take() {
+    check_runs(&[
+        ("/usr/bin/env ./check.sh", "check.sh"),
+        ("/usr/bin/timeout 5 ./check.sh", "check.sh"),
+        ("/usr/bin/time -v ./check.sh", "check.sh"),
+        ("ls check.sh | /usr/bin/xargs sh", "check.sh"),
+        (
+            "tools/a.sh; .venv/bin/uv run scripts/check.py",
+            "tools/a.sh scripts/check.py",
+        ),
+        ("prlimit --nproc=1000 ./check.sh", "check.sh"),
+        ("dbus-run-session -- ./check.sh", "check.sh"),
+        ("unbuffer ./check.sh", "check.sh"),
+        ("xvfb-run -a sh check.sh", "check.sh"),
+        ("taskset -c 0 ionice -c 3 ./check.sh", "check.sh"),
+        ("busybox sh ./check.sh", "check.sh"),
+        ("direnv exec . ./check.sh", "check.sh"),
+        ("nix develop -c ./check.sh", "check.sh"),
+        ("nix-shell -p x --run './check.sh a'", "check.sh"),
+        ("npm exec -- ./check.sh", "check.sh"),
+        ("conda run -n x python scripts/check.py", "scripts/check.py"),
+        ("perf stat -e x ./check.sh", "check.sh"),
+        ("env -C tools sh a.sh && ./check.sh", "tools/a.sh check.sh"),
+        ("env --chdir=tools ./sub/b.sh", "tools/sub/b.sh"),
+        ("env -S 'A=1 sh ./check.sh'", "check.sh"),
+        ("env -S sh ./check.sh", "check.sh"),
+        ("script -qec ./check.sh /dev/null", "check.sh"),
+        ("script -q /dev/null ./check.sh", "check.sh"),
+        ("flock -n .lock -c './check.sh x'", "check.sh"),
+        ("flock .lock ./check.sh", "check.sh"),
+        ("su -c ./check.sh", "check.sh"),
+        ("su - user -c ./check.sh", "check.sh"),
+        ("runuser -u user -- ./check.sh", "check.sh"),
+        ("sh -c '\"$@\"' _ sh ./check.sh", "check.sh"),
+        ("sh -c 'exec \"$0\" x' ./check.sh", "check.sh"),
+        ("coproc ./check.sh; wait", "check.sh"),
+        ("parallel sh ::: check.sh tools/a.sh", "check.sh tools/a.sh"),
+        (
+            "parallel sh tools/{}.sh ::: a sub/b",
+            "tools/a.sh tools/sub/b.sh",
+        ),
+        ("parallel ./check.sh ::: 1 2", "check.sh"),
+        ("env -u", ""),
+        ("env -S", ""),
+        ("parallel :::", ""),
+        ("parallel ::: x", ""),
+        ("flock x -c", ""),
+    ]);
+}
+
+#[test]
+fn programs_and_modules_are_looked_for_where_the_check_says() {
+    let files = [
+        "tools/mine",
+        "src/mod/__main__.py",
+        "src/mod/__init__.py",
+        "mod.py",
+    ];
+    for (check, expected) in [
+        ("PATH=$PWD/tools:$PATH mine", "tools/mine"),
+        ("PATH=tools:$PATH mine; true", "tools/mine"),
+        (
+            "export PATH=\"$(pwd)/tools:$PATH\"; cd src; mine",
+            "tools/mine",
+        ),
+        ("PATH=$PATH:tools; timeout 5 mine", "tools/mine"),
+        ("env PATH=\"$PWD/tools:$PATH\" mine", "tools/mine"),
+        ("cd src && PATH=../tools:$PATH mine", "tools/mine"),
+        ("PATH=tools:$PATH sh -c 'mine x'", "tools/mine"),
+        ("PATH=tools:$PATH true; mine", ""),
+        ("(PATH=none; mine)", ""),
+        ("PATH=/usr/tools:~/tools mine", ""),
+        ("PATH=../tools:$X/tools mine", ""),
+        (
+            "PYTHONPATH=src python3 -m mod",
+            "src/mod/__init__.py src/mod/__main__.py mod.py",
+        ),
+        (
+            "export PYTHONPATH=src:lib; python3 -m mod",
+            "src/mod/__init__.py src/mod/__main__.py mod.py",
+        ),
+        ("PYTHONPATH=src:$PYTHONPATH pytest -q", ""),
+    ] {
+        let found = runs(check, &|path| files.contains(&path));
+        assert_eq!(found.join(" "), expected, "{check}");
+    }
+}
+
+#[test]
+fn what_variables_tell_programs_to_load_is_run() {
+    check_runs(&[
+        ("NODE_OPTIONS='--require ./hook.js' node -e 1", "hook.js"),
+        (
+            "export NODE_OPTIONS=--import=./hook.js; npm test",
+            "hook.js",
+        ),
+        ("BASH_ENV=tools/a.sh bash -c true", "tools/a.sh"),
+        ("ENV=./check.sh sh -i -c true", "check.sh"),
+        ("LD_PRELOAD=$PWD/tools/a.sh grep x y", "tools/a.sh"),
+        ("NODE_OPTIONS=--max-old-space-size=4096 node x.js", "x.js"),
+    ]);
+    assert_eq!(commands("NODE_OPTIONS='-r ./hook.js' a"), ["a"]);
+    assert_eq!(programs("NODE_OPTIONS='-r ./hook.js' a"), ["a"]);
+}
+
+#[test]
+fn arguments_and_words_of_a_shell_are_followed() {
+    check_runs(&[
+        (
+            "set -- check.sh tools/a.sh; for t; do sh \"$t\"; done",
+            "check.sh tools/a.sh",
+        ),
+        (
+            "set -- check.sh; for t in \"$@\"; do sh $t; done",
+            "check.sh",
+        ),
+        ("set -- check.sh x; sh \"$1\"", "check.sh"),
+        ("set -e -- ./check.sh; \"$@\"", "check.sh"),
+        ("set -eu; sh \"$1\" check.sh", ""),
+        ("S='tools/a.sh --x'; $S", "tools/a.sh"),
+        ("S='sh tools/a.sh'; $S --x", "tools/a.sh"),
+        ("S='with space.sh'; sh \"./$S\"", "with space.sh"),
+        ("cat<check.sh|sh", "check.sh"),
+        ("sh<check.sh", "check.sh"),
+        ("sh -s a < check.sh", "check.sh"),
+        ("cat check.sh | bash -s -- --fast", "check.sh"),
+        ("make -f- < build.mk", "build.mk"),
+        ("cat build.mk | make -f - all", "build.mk"),
+        ("xargs -a check.sh sh", "check.sh"),
+        ("xargs -n1 sh < check.sh", "check.sh"),
+        ("xargs grep x < check.sh", ""),
+    ]);
+}
+
+#[test]
+fn a_pattern_stands_in_a_folder_or_in_what_a_list_is_put_into() {
+    for (check, expected) in [
+        (
+            "for d in */; do (cd \"$d\" && ./run.sh) || exit 1; done",
+            "*/run.sh@*",
+        ),
+        (
+            "for d in p/*; do cd $d; sh t/x.sh; cd -; done",
+            "p/*/t/x.sh@p/*",
+        ),
+        (
+            "for d in *; do [ -f $d/run.sh ] && sh $d/run.sh; done",
+            "*/run.sh@",
+        ),
+        (
+            "set -- tests/*.sh; for t; do sh \"$t\" || exit 1; done",
+            "tests/*.sh@",
+        ),
+        ("ls tests | xargs -I{} sh tests/{}", "tests/*@"),
+        ("ls tests | xargs -I F sh tests/F", "tests/*@"),
+        ("cd tests && ls | xargs -n1 sh", "tests/*@tests"),
+        ("ls | xargs -n1 wc", ""),
+        ("ls tests | parallel sh tests/{}", "tests/*@"),
+    ] {
+        let found = runs_by_pattern(&Code::of_check(check));
+        let shown = found
+            .iter()
+            .map(|used| format!("{}@{}", used.file, used.dir.as_deref().unwrap_or("-")));
+        assert_eq!(shown.collect::<Vec<_>>().join(" "), expected, "{check}");
+    }
+}
+
+#[test]
 fn a_module_or_a_folder_that_is_handed_to_an_interpreter_is_run() {
     check_runs(&[
         ("python3 -m scripts.check", "scripts/check.py"),
@@ -257,6 +428,22 @@ fn a_change_of_directory_is_followed_and_ends_with_its_subshell() {
         ("cd \"$x\" && ./check.sh", ""),
         ("cd && ./check.sh", ""),
         ("cd -- tools && ./a.sh", "tools/a.sh"),
+        (
+            "pushd tools; sh a.sh; popd; ./check.sh",
+            "tools/a.sh check.sh",
+        ),
+        (
+            "for d in tools scripts; do (cd $d && ./a.sh; ./check.sh); done",
+            "tools/a.sh scripts/check.sh",
+        ),
+        (
+            "for d in tools x; do (cd ./$d && cd sub && sh b.sh); done",
+            "tools/sub/b.sh",
+        ),
+        (
+            "for d in tools x; do cd $d; sh ../check.sh; cd ..; done",
+            "check.sh",
+        ),
     ]);
 }
 
@@ -265,9 +452,20 @@ fn what_steers_a_check_is_named_if_it_is_there() {
     for (check, expected) in [
         ("make test", "Makefile"),
         ("make -C tools", "tools/Makefile"),
+        ("make -Ctools", "tools/Makefile"),
+        ("npm --prefix tools run x", "tools/package.json"),
+        ("npm --prefix=none run x", "package.json"),
+        ("pnpm -C tools test", "tools/package.json"),
+        ("yarn --cwd ./tools test", "tools/package.json"),
+        (
+            "pnpm --filter tools test",
+            "tools/package.json package.json",
+        ),
+        ("npm test --workspace=@me/tools", "package.json"),
         ("make -f build.mk", ""),
         ("make -f Makefile", ""),
         ("npm run test", "package.json"),
+        ("deno task x", ""),
         ("bun test", "package.json"),
         ("pytest -q", "tests/conftest.py pyproject.toml"),
         ("python3 -m pytest", "tests/conftest.py pyproject.toml"),
@@ -352,11 +550,7 @@ fn hostile_text_takes_no_time() {
     ] {
         let text = unit.repeat(20_000);
         for file in ["s/c.sh", "Makefile", "package.json"] {
-            let used = Used {
-                file: file.to_owned(),
-                dir: Some(String::new()),
-                tasks: Vec::new(),
-            };
+            let used = Used::of(file.to_owned());
             included(&used, &text);
             for code in code_in(&used, &text) {
                 uses(&code, &is_file);

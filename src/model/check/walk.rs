@@ -1,9 +1,15 @@
 //! The programs that shell text calls, and the folder that each is called in. Pure.
 
+use super::BUILTINS;
 use super::call::{Call, ROOT, join, stem};
-use super::programs::{self, is_shell, scan, wrapper};
+use super::places::{Places, word_in};
+use super::programs::{self, is_shell, reads_stdin, scan};
 use super::shell::{self, Command, EACH, Item, NEXT, PRINTED, SELF, UNKNOWN, is_assignment};
 use super::tasks::Code;
+
+mod unwrap;
+
+use unwrap::{Inner, packages, sent_to};
 
 /// How often code inside code (`sh -c "sh -c …"`) is looked into.
 const MAX_NESTING: usize = 8;
@@ -46,6 +52,9 @@ impl Code {
             nesting: 0,
             turns: 0,
             script: self.script.clone(),
+            places: self.places.clone(),
+            arguments: Vec::new(),
+            pushed: Vec::new(),
         };
         walk.text(&self.text);
         Walked {
@@ -71,6 +80,12 @@ struct Walk {
     turns: usize,
     /// Whose text this is.
     script: Option<String>,
+    /// Where programs and modules are looked for.
+    places: Places,
+    /// What stands behind the code that is looked into next: its `$0`, and the rest.
+    arguments: Vec<String>,
+    /// What `pushd` left.
+    pushed: Vec<Option<String>>,
 }
 
 impl Walk {
@@ -80,7 +95,8 @@ impl Walk {
         }
         self.nesting += 1;
         let open = self.dirs.len();
-        for item in shell::items(text) {
+        let arguments = std::mem::take(&mut self.arguments);
+        for item in shell::items_given(text, &arguments) {
             match item {
                 Item::Open => self.dirs.push(self.dir()),
                 Item::Close if self.dirs.len() > open => {
@@ -107,6 +123,9 @@ impl Walk {
     fn placed(&self, word: &str) -> String {
         match (&self.script, word.strip_prefix(SELF)) {
             (Some(script), Some(rest)) => format!("{ROOT}{script}{rest}"),
+            (Some(script), None) if Places::concern(word) => {
+                word.replace(SELF, &format!("{ROOT}{script}"))
+            }
             _ if word.contains(EACH) => UNKNOWN.to_string(),
             _ => word.replace(SELF, "$"),
         }
@@ -121,8 +140,12 @@ impl Walk {
         let is_each = |word: &String| word.contains(EACH);
         let values = command.words.iter().find_map(|word| each_in(word));
         let Some(values) = values.filter(|all| self.turns + all.len() <= MAX_TURNS) else {
-            return self.command(command);
+            return self.in_each_folder(command);
         };
+        // Into which folder is told apart where something is called there.
+        if is_change(&command.words) {
+            return self.command(command);
+        }
         self.turns += values.len();
         let whole = format!("{EACH}{}{EACH}", values.join(&NEXT.to_string()));
         for value in values {
@@ -130,35 +153,105 @@ impl Walk {
             for word in one.words.iter_mut().filter(|word| is_each(word)) {
                 *word = word.replace(&whole, &value);
             }
-            self.command(one);
+            self.in_each_folder(one);
+        }
+    }
+
+    /// Takes a command once for each folder that a loop's `cd` goes to.
+    fn in_each_folder(&mut self, command: Command) {
+        let dir = self.dir();
+        let folders = dir.as_deref().and_then(each_in);
+        let is_change = is_change(&command.words);
+        let (Some(dir), Some(folders)) = (dir, folders.filter(|_| !is_change)) else {
+            return self.command(command);
+        };
+        if self.turns + folders.len() > MAX_TURNS {
+            return;
+        }
+        self.turns += folders.len();
+        let whole = format!("{EACH}{}{EACH}", folders.join(&NEXT.to_string()));
+        for folder in folders {
+            self.dirs.push(join("", &dir.replace(&whole, &folder)));
+            self.in_each_folder(command.clone());
+            self.dirs.pop();
         }
     }
 
     fn command(&mut self, command: Command) {
         let piped = self.piped.take();
-        let words = command.words.iter().map(|word| self.placed(word));
+        // To which folders a loop goes is told apart where something is called there.
+        let keeps = is_change(&command.words);
+        let words = command
+            .words
+            .iter()
+            .map(|word| match keeps && word.contains(EACH) {
+                true => word.replace(SELF, "$"),
+                false => self.placed(word),
+            });
         let words: Vec<String> = words.collect();
         let is_set = |word: &String| is_assignment(word) && word.contains(UNKNOWN);
         self.computes |= words.iter().any(is_set)
             || matches!(words[0].as_str(), "for" | "read")
             || words.get(1).is_some_and(|word| word == "read");
-        let words = unwrap(words);
-        self.hand_on(&command, &words, piped.as_ref());
-        let stdin = command.stdin.map(|word| self.placed(&word));
-        let Some(name) = words.first().map(|word| stem(word)) else {
+        let mut inner = self.unwrapped(words);
+        let places = inner.places.take();
+        if inner.words.is_empty() {
+            // An assignment without a command lasts.
+            self.places = places.unwrap_or_else(|| std::mem::take(&mut self.places));
             return;
-        };
+        }
+        let open = self.dirs.len();
+        self.dirs.extend(inner.dir.take());
+        let before = places.map(|places| std::mem::replace(&mut self.places, places));
+        self.bare(command, inner, piped);
+        if let Some(before) = before {
+            self.places = before;
+        }
+        self.dirs.truncate(open);
+    }
+
+    /// Takes a command with nothing before it.
+    fn bare(&mut self, command: Command, inner: Inner, mut piped: Option<Vec<String>>) {
+        let Inner { words, is_fed, .. } = inner;
+        self.hand_on(&command, &words, piped.as_ref());
+        let mut stdin = command.stdin.map(|word| self.placed(&word));
+        let lists = inner.lists.into_iter().chain(stdin.take_if(|_| is_fed));
+        for list in lists {
+            piped.get_or_insert_default().push(list);
+        }
+        self.looked_for(&words[0]);
         let call = |walk: &mut Walk, words| {
+            let call = Call::of(walk.dir(), known(words)).with(&walk.places);
             walk.calls.push(Call {
-                dir: walk.dir(),
-                words: known(words),
                 stdin,
                 text: command.text.clone(),
                 piped: piped.unwrap_or_default(),
+                is_fed,
+                ..call
             });
         };
+        let name = stem(&words[0]);
         match name.as_str() {
-            "cd" => self.change_dir(&words),
+            "cd" | "pushd" => {
+                let from = self.dir();
+                self.change_dir(&words);
+                if name == "pushd" && self.pushed.len() < MAX_TURNS {
+                    self.pushed.push(from);
+                }
+            }
+            "popd" => {
+                if let (Some(dir), Some(last)) = (self.pushed.pop(), self.dirs.last_mut()) {
+                    *last = dir;
+                }
+            }
+            "export" | "declare" | "typeset" | "readonly" => {
+                for word in &words[1..] {
+                    let dir = self.dir();
+                    self.places.learn(word, dir.as_deref());
+                    self.preload(word);
+                }
+                call(self, words);
+            }
             "eval" => self.code(&words[1..].join(" "), false),
             "trap" => {
                 if let Some(code) = words.get(1) {
@@ -166,16 +259,40 @@ impl Walk {
                 }
             }
             "find" => self.found(&words),
-            "make" | "gmake" => self.made(words),
             name if is_shell(name) => match (shell_code(&words), &command.text) {
-                (Some(code), _) => self.code(&code, true),
-                (None, Some(text)) if scan(&words, &programs::SHELL).operand.is_none() => {
+                (Some((code, arguments)), _) => {
+                    self.arguments = arguments;
+                    self.code(&code, true);
+                }
+                (None, Some(text)) if reads_stdin(&words) => {
                     let text = text.clone();
                     self.inner_text(&text);
                 }
                 (None, _) => call(self, words),
             },
-            _ => call(self, words),
+            _ => {
+                let target = sent_to(&words);
+                let dir = target.map(|to| self.dir().and_then(|dir| join(&dir, to)));
+                for package in packages(&words) {
+                    let to = self.dir().and_then(|dir| join(&dir, &package));
+                    let other = Call::of(to, words.clone()).with(&self.places);
+                    self.calls.push(other.implied());
+                }
+                call(self, words);
+                if let (Some(dir), Some(call)) = (dir, self.calls.last_mut()) {
+                    call.dir = dir;
+                }
+            }
+        }
+    }
+
+    /// Adds what a program is that is looked for in folders of the repository.
+    fn looked_for(&mut self, command: &str) {
+        if command.contains(['/', '$', '`']) || BUILTINS.contains(&command) {
+            return;
+        }
+        for folder in self.places.programs.clone() {
+            self.imply(vec![word_in(&folder, command)]);
         }
     }
 
@@ -190,7 +307,14 @@ impl Walk {
             let mut all = piped.cloned().unwrap_or_default();
             match words.first().map(|word| stem(word)).as_deref() {
                 Some("find") => all.extend_from_slice(places(words)),
-                Some(name) if shows(name) => all.extend(words.iter().skip(1).cloned()),
+                // By themselves, the names in the folder.
+                Some("ls") if words[1..].iter().all(|word| word.starts_with('-')) => {
+                    all.push("*".to_owned());
+                }
+                Some(name) if shows(name) => {
+                    all.extend(words.iter().skip(1).cloned());
+                    all.extend(command.stdin.as_ref().map(|word| self.placed(word)));
+                }
                 Some(_) | None => {}
             }
             all.truncate(MOST_PIPED);
@@ -204,9 +328,11 @@ impl Walk {
         for (at, part) in code.split(PRINTED).enumerate() {
             match at % 2 {
                 0 => rest.push_str(part),
-                _ => self
-                    .calls
-                    .push(Call::of(self.dir(), vec!["sh".to_owned(), part.to_owned()])),
+                _ => {
+                    let words = vec!["sh".to_owned(), part.to_owned()];
+                    let call = Call::of(self.dir(), words).with(&self.places);
+                    self.calls.push(call);
+                }
             }
         }
         match is_inner {
@@ -218,7 +344,7 @@ impl Walk {
     fn change_dir(&mut self, words: &[String]) {
         let target = words[1..]
             .iter()
-            .find(|word| !matches!(word.as_str(), "-P" | "-L" | "--" | "-e"));
+            .find(|word| !matches!(word.as_str(), "-P" | "-L" | "--" | "-e" | "-n"));
         let dir = match (self.dir(), target) {
             (_, Some(target)) if target.starts_with(ROOT) => join("", target),
             (Some(dir), Some(target)) => join(&dir, target),
@@ -256,24 +382,6 @@ impl Walk {
             self.nesting -= 1;
         }
     }
-
-    /// `make -C DIR` works in another directory.
-    fn made(&mut self, words: Vec<String>) {
-        let dir = words
-            .iter()
-            .enumerate()
-            .find_map(|(at, word)| match word.as_str() {
-                "-C" | "--directory" => words.get(at + 1).map(String::as_str),
-                word => word
-                    .strip_prefix("--directory=")
-                    .or_else(|| word.strip_prefix("-C")),
-            });
-        let dir = match dir {
-            Some(target) => self.dir().and_then(|dir| join(&dir, target)),
-            None => self.dir(),
-        };
-        self.calls.push(Call::of(dir, known(words)));
-    }
 }
 
 /// Returns words with the mark for what is not known where a file's content is.
@@ -289,6 +397,16 @@ fn known(words: Vec<String>) -> Vec<String> {
             .join("$"),
     };
     words.into_iter().map(shown).collect()
+}
+
+/// Says whether a command changes the folder.
+fn is_change(words: &[String]) -> bool {
+    let before = [
+        "do", "then", "else", "if", "while", "!", "{", "command", "builtin",
+    ];
+    let mut words = words.iter().map(String::as_str);
+    let first = words.find(|word| !before.contains(word));
+    matches!(first, Some("cd" | "pushd" | "popd"))
 }
 
 /// Returns the values that a loop's variable in `word` takes.
@@ -321,71 +439,11 @@ fn copies(name: &str) -> bool {
     )
 }
 
-/// Returns the code of `sh -c CODE`: the first operand, wherever the `c` stands among the options.
-fn shell_code(words: &[String]) -> Option<String> {
+/// Returns the code of `sh -c CODE`, which is the first operand, wherever the `c` stands among the options, and what follows it.
+fn shell_code(words: &[String]) -> Option<(String, Vec<String>)> {
     let operand = scan(words, &programs::SHELL).operand?;
     let has_code = words[1..operand]
         .iter()
         .any(|word| word.starts_with('-') && !word.starts_with("--") && word.contains('c'));
-    has_code.then(|| words[operand].clone())
-}
-
-/// Takes away what stands before the command itself: reserved words, assignments, and programs that run another one.
-fn unwrap(mut words: Vec<String>) -> Vec<String> {
-    loop {
-        let Some(first) = words.first() else {
-            return words;
-        };
-        let skip = match first.as_str() {
-            "!" | "{" | "if" | "then" | "elif" | "else" | "while" | "until" | "do" => 1,
-            // The words of a loop or a choice are no command; what it does comes as commands of its own.
-            "for" | "case" | "select" | "function" | "read" => words.len(),
-            "command" => match words.get(1).map(String::as_str) {
-                Some("-v" | "-V") => words.len(),
-                Some("-p" | "--") => 2,
-                _ => 1,
-            },
-            "uv" | "poetry" | "pipenv" | "bundle" | "hatch" | "pdm" | "rye" => {
-                let Some(skip) = runner(&words) else {
-                    return words;
-                };
-                // A script needs no path here, unlike a command of the shell.
-                if words[skip].ends_with(".py") && !words[skip].contains('/') {
-                    words[skip].insert_str(0, "./");
-                }
-                skip
-            }
-            word if is_assignment(word) => 1,
-            word => match wrapper(word) {
-                None => return words,
-                Some((options, operands)) => match scan(&words, &options).operand {
-                    Some(operand) => operand + operands,
-                    None => words.len(),
-                },
-            },
-        };
-        words.drain(..skip.min(words.len()));
-    }
-}
-
-/// Returns how many words stand before the command of `uv run …` and its like.
-fn runner(words: &[String]) -> Option<usize> {
-    let verb = words.get(1)?;
-    if !matches!(verb.as_str(), "run" | "exec") {
-        return None;
-    }
-    let options = programs::Options {
-        takes: "pm",
-        long_takes: &[
-            "with",
-            "python",
-            "extra",
-            "group",
-            "env-file",
-            "directory",
-            "project",
-        ],
-        ..programs::Options::default()
-    };
-    Some(scan(&words[1..], &options).operand? + 1)
+    has_code.then(|| (words[operand].clone(), words[operand + 1..].to_vec()))
 }

@@ -87,6 +87,12 @@ fn of_files(check: &str, files: &[(&str, &str)]) -> Yardstick {
         let there = files.iter().filter(|(file, _)| folder(file) == dir);
         there.map(|(file, _)| (*file).to_owned()).collect()
     };
+    let folders_in = |dir: &str| {
+        let mut found: Vec<String> = files.iter().map(|(file, _)| folder(file)).collect();
+        found.retain(|path| !path.is_empty() && folder(path) == dir);
+        found.dedup();
+        found
+    };
     let read = |path: &str| {
         let found = files.iter().find(|(file, _)| *file == path);
         found.map(|(_, text)| (*text).to_owned())
@@ -94,6 +100,7 @@ fn of_files(check: &str, files: &[(&str, &str)]) -> Yardstick {
     Yardstick::of(&goals, &is_file).with_scripts(&Tree {
         is_file: &is_file,
         files_in: &files_in,
+        folders_in: &folders_in,
         read: &read,
         run_by: &|used| {
             let text = read(&used.file).unwrap_or_default();
@@ -362,4 +369,40 @@ fn so_many_scripts_are_looked_into_and_no_more() {
     let yardstick = of_files("sh s/0.sh", &files);
     let all = yardstick.frozen.len() + yardstick.leaned_on.len();
     assert_eq!(all, MOST_SCRIPTS);
+}
+
+#[test]
+fn what_folders_of_a_pattern_a_list_or_a_path_hold_is_followed_into_scripts() {
+    let files = [
+        ("pkg/run.sh", ". ./lib.sh"),
+        ("pkg/lib.sh", ""),
+        ("pkg/package.json", "{\"scripts\": {\"test\": \"sh t.sh\"}}"),
+        ("pkg/t.sh", ""),
+        (".git/run.sh", ""),
+        ("list.txt", "a.sh\nb.sh\n"),
+        ("a.sh", ""),
+        ("b.sh", ""),
+        ("tools/mine", "helper"),
+        ("tools/helper", ""),
+        ("src/main.rs", ""),
+    ];
+    for (check, frozen, named) in [
+        (
+            "for d in */; do (cd \"$d\" && ./run.sh) || exit 1; done",
+            "pkg/run.sh",
+            "pkg/lib.sh",
+        ),
+        (
+            "for d in */; do (cd $d && npm test); done",
+            "",
+            "pkg/package.json pkg/t.sh",
+        ),
+        ("npm --prefix pkg test", "", "pkg/package.json pkg/t.sh"),
+        ("xargs -a list.txt -n1 sh", "list.txt", "a.sh b.sh"),
+        ("PATH=$PWD/tools:$PATH mine", "tools/mine", "tools/helper"),
+    ] {
+        let yardstick = of_files(check, &files);
+        assert_eq!(yardstick.frozen.join(" "), frozen, "{check}");
+        assert_eq!(yardstick.leaned_on.join(" "), named, "{check}");
+    }
 }

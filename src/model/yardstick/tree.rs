@@ -11,6 +11,8 @@ pub struct Tree<'t> {
     pub is_file: &'t dyn Fn(&str) -> bool,
     /// Returns the paths of the files right in a folder; empty is the root.
     pub files_in: &'t dyn Fn(&str) -> Vec<String>,
+    /// Returns the paths of the folders right in a folder.
+    pub folders_in: &'t dyn Fn(&str) -> Vec<String>,
     /// Returns the text of a file.
     pub read: &'t dyn Fn(&str) -> Option<String>,
     /// Returns the files of the repository that run a script: its interpreter, and the links that lead to one outside.
@@ -18,22 +20,50 @@ pub struct Tree<'t> {
 }
 
 impl Tree<'_> {
-    /// Returns the files that a pattern stands for, as a shell would take it; none if it has a star in a folder's name.
+    /// Returns the files that a pattern stands for, as a shell would take it.
     pub fn matching(&self, pattern: &str) -> Vec<String> {
         let folder = pattern.rsplit_once('/').map_or("", |(folder, _)| folder);
-        if check::is_pattern(folder) {
-            return Vec::new();
-        }
         let set = exact_set(&[pattern.to_owned()]);
-        let mut found = (self.files_in)(folder);
-        found.retain(|path| set.is_match(path));
+        let mut found = Vec::new();
+        for folder in self.folders(folder) {
+            found.extend((self.files_in)(&folder));
+        }
+        found.retain(|path| set.is_match(path) && !is_hidden(path, pattern));
         found.sort();
         found.truncate(MOST_SCRIPTS);
         found
     }
 
+    /// Returns the folders that a pattern stands for; one without a star stands for itself, there or not.
+    fn folders(&self, pattern: &str) -> Vec<String> {
+        let mut folders = vec![String::new()];
+        for part in pattern.split('/').filter(|part| !part.is_empty()) {
+            let within = |folder: &String| format!("{folder}/{part}").trim_matches('/').to_owned();
+            if !check::is_pattern(part) {
+                folders = folders.iter().map(within).collect();
+                continue;
+            }
+            let set = exact_set(&[part.to_owned()]);
+            let mut next: Vec<String> = folders
+                .iter()
+                .flat_map(|it| (self.folders_in)(it))
+                .collect();
+            next.retain(|path| {
+                let name = path.rsplit('/').next().unwrap_or(path);
+                set.is_match(name) && !is_hidden(name, part)
+            });
+            next.sort();
+            next.truncate(MOST_SCRIPTS);
+            folders = next;
+        }
+        folders
+    }
+
     /// Says whether a pattern stands for something that `is_known` does not hold.
     pub fn has_other(&self, pattern: &str, is_known: &dyn Fn(&str) -> bool) -> bool {
+        if !pattern.contains("**") {
+            return self.matching(pattern).iter().any(|path| !is_known(path));
+        }
         let parts = pattern
             .split('/')
             .take_while(|part| !check::is_pattern(part));
@@ -53,13 +83,34 @@ pub fn expanded(all: Vec<Used>, tree: &Tree) -> Vec<Used> {
             continue;
         }
         for file in tree.matching(&used.file) {
+            let dir = used
+                .dir
+                .as_deref()
+                .and_then(|dir| folder_in(dir, &used.file, &file));
             found.push(Used {
                 file,
+                dir,
                 ..used.clone()
             });
         }
     }
     found
+}
+
+/// Returns the folder that a pattern of folders stands for where a pattern of files below it stands for `file`.
+fn folder_in(dir: &str, pattern: &str, file: &str) -> Option<String> {
+    if !check::is_pattern(dir) {
+        return Some(dir.to_owned());
+    }
+    pattern.strip_prefix(dir)?.strip_prefix('/')?;
+    let parts = file.split('/').take(dir.split('/').count());
+    Some(parts.collect::<Vec<_>>().join("/"))
+}
+
+/// Says whether a star of a pattern would stand for a name's first dot, which a shell's does not.
+fn is_hidden(path: &str, pattern: &str) -> bool {
+    let mut parts = path.split('/').zip(pattern.split('/'));
+    parts.any(|(name, part)| name.starts_with('.') && part.starts_with(['*', '?']))
 }
 
 /// Reads a pattern in which `*` stops at a slash; none if it is no pattern.

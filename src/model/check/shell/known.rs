@@ -10,9 +10,33 @@ const MOST_WORDS: usize = 64;
 
 /// The variables whose values are known.
 #[derive(Clone, Debug, Default)]
-pub struct Known(HashMap<String, String>);
+pub struct Known {
+    variables: HashMap<String, String>,
+    /// What `$0` is, if the text is not a script's.
+    zero: Option<String>,
+    /// What `$@` is; empty if that is not known.
+    arguments: Vec<String>,
+}
 
 impl Known {
+    /// Learns the arguments of the text, the first of them being its `$0`.
+    pub fn give(&mut self, arguments: &[String]) {
+        let is_known = |word: &&String| !word.contains([UNKNOWN, EACH, NEXT, '{']);
+        self.zero = arguments.first().filter(is_known).cloned();
+        self.set_arguments(arguments.get(1..).unwrap_or_default());
+    }
+
+    /// Returns what `$@` is; nothing if that is not known.
+    pub fn arguments(&self) -> &[String] {
+        &self.arguments
+    }
+
+    fn set_arguments(&mut self, words: &[String]) {
+        let is_plain = |word: &&String| !word.contains([UNKNOWN, EACH, NEXT, '{']);
+        let plain = words.iter().filter(is_plain).take(MOST_WORDS);
+        self.arguments = plain.cloned().collect();
+    }
+
     /// Learns from a word that sets a variable. Any value that is not known ends what was known of it.
     pub fn word(&mut self, word: &str) {
         let Some((name, value)) = word.split_once('=').filter(|_| is_assignment(word)) else {
@@ -24,14 +48,30 @@ impl Known {
         }
     }
 
-    /// Learns from a whole command: `for NAME in WORDS`, `read NAME`, `unset NAME`.
+    /// Learns from a whole command: `for NAME in WORDS`, `read NAME`, `unset NAME`, `set -- WORDS`.
     pub fn command(&mut self, words: &[String]) {
         let is_reserved = |word: &&String| matches!(word.as_str(), "do" | "while" | "until" | "if");
         let start = words.iter().take_while(is_reserved).count();
         match words[start..].first().map(String::as_str) {
             Some("for") => {
                 if let Some(name) = words.get(start + 1) {
-                    self.set(name, each(words.get(start + 3..).unwrap_or_default()));
+                    let values = match words.get(start + 3..) {
+                        // Without a list, it is that of the arguments.
+                        None => each(&self.arguments),
+                        Some(values) => each(values),
+                    };
+                    self.set(name, values);
+                }
+            }
+            Some("set") => {
+                let rest = &words[start + 1..];
+                let is_option = |word: &&String| word.starts_with(['-', '+']);
+                match rest.iter().position(|word| word == "--") {
+                    Some(at) => self.set_arguments(&rest[at + 1..]),
+                    None if rest.first().is_some_and(|word| !is_option(&word)) => {
+                        self.set_arguments(rest);
+                    }
+                    None => {}
                 }
             }
             Some("read" | "unset") => {
@@ -47,13 +87,13 @@ impl Known {
         match value.contains(UNKNOWN) || value.len() >= LONGEST {
             true => self.forget(name),
             false => {
-                self.0.insert(name.to_owned(), value);
+                self.variables.insert(name.to_owned(), value);
             }
         }
     }
 
     fn forget(&mut self, name: &str) {
-        self.0.remove(name);
+        self.variables.remove(name);
     }
 
     /// Returns what a parameter stands for, with what follows its name in braces.
@@ -64,8 +104,13 @@ impl Known {
         let rest = rest.strip_prefix("[0]").unwrap_or(rest);
         let default = rest.strip_prefix(":-").or_else(|| rest.strip_prefix('-'));
         let value = match name {
+            "0" if self.zero.is_some() => self.zero.clone()?,
             "0" | "BASH_SOURCE" => SELF.to_string(),
-            _ => match (self.0.get(name), known_directory(expression)) {
+            // After a `shift`, any of them may be the first.
+            "1" | "2" | "3" | "4" | "5" | "6" | "7" | "8" | "9" if !self.arguments.is_empty() => {
+                each(&self.arguments)
+            }
+            _ => match (self.variables.get(name), known_directory(expression)) {
                 (Some(value), _) => value.clone(),
                 (None, Some(here)) => return Some(here),
                 // What nobody sets is taken to be unset.

@@ -1,0 +1,55 @@
+//! Folders of the repository in which programs and modules are looked for because code says so: `PATH=tools:$PATH`. Pure.
+
+use super::call::{ROOT, join};
+use super::shell::{UNKNOWN, is_assignment};
+
+/// How many folders of a kind are followed.
+const MOST: usize = 16;
+
+/// The folders that code added to those in which something is looked for, below the root; empty stands for the root.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Places {
+    /// By PATH.
+    pub programs: Vec<String>,
+    /// By PYTHONPATH and its like.
+    pub modules: Vec<String>,
+}
+
+impl Places {
+    /// Says whether a word may set one of these variables.
+    pub fn concern(word: &str) -> bool {
+        let name = word.split('=').next().unwrap_or_default();
+        name.ends_with("PATH") || name.ends_with("LIB")
+    }
+
+    /// Learns from `NAME=VALUE`, seen from a folder; what stood in such a variable before stays in it.
+    pub fn learn(&mut self, word: &str, dir: Option<&str>) {
+        let Some((name, value)) = word.split_once('=').filter(|_| is_assignment(word)) else {
+            return;
+        };
+        let folders = match name.trim_end_matches('+') {
+            "PATH" => &mut self.programs,
+            "PYTHONPATH" | "PERL5LIB" | "RUBYLIB" | "NODE_PATH" => &mut self.modules,
+            _ => return,
+        };
+        for part in value.split(':').filter(|part| !part.is_empty()) {
+            let dir = dir.or(part.starts_with(ROOT).then_some(""));
+            let is_known = !part.contains([UNKNOWN, '`', '~']);
+            let folder = dir.filter(|_| is_known).and_then(|dir| join(dir, part));
+            if let Some(folder) = folder
+                && folders.len() < MOST
+                && !folders.contains(&folder)
+            {
+                folders.push(folder);
+            }
+        }
+    }
+}
+
+/// Returns the word that names a file in a folder below the root, wherever it is used.
+pub fn word_in(folder: &str, name: &str) -> String {
+    match folder {
+        "" => format!("{ROOT}{name}"),
+        folder => format!("{ROOT}{folder}/{name}"),
+    }
+}
