@@ -35,6 +35,7 @@ mod others;
 mod own_folders;
 mod planted;
 mod processes;
+mod protected;
 mod queue;
 mod readings;
 mod recovery;

@@ -16,7 +16,7 @@ use crate::effects::agent::{AgentRun, Call, Outbox};
 use crate::effects::journal::{Journal, Phase};
 use crate::effects::mirror::Mirror;
 use crate::effects::sandbox::Ground;
-use crate::effects::workspace::{Settled, Start, Stock};
+use crate::effects::workspace::{Held, Settled, Start, Stock};
 use crate::effects::{clock, context, excludes, files, guard, keep, program};
 use crate::error::{Error, Result};
 use crate::event::Event;
@@ -112,7 +112,6 @@ impl<'a> Attempt<'a> {
         let workspace = session.workspace();
         let built = yardstick.let_go(&|file| workspace.may_be_built(&start.tree, file));
         let built = workspace.behind(&built);
-        self.fingerprints = Attempt::fingerprints(session, &yardstick);
         let version = |file: &String| (file.clone(), workspace.version_of(file));
         self.built = built.iter().map(version).collect();
         if session.goals_file.in_repo.is_none() {
@@ -120,9 +119,14 @@ impl<'a> Attempt<'a> {
         }
         session.workspace().keep_untracked(
             start,
-            (&yardstick.frozen, &built),
+            &Held {
+                frozen: &yardstick.frozen,
+                built: &built,
+                protection: &yardstick.protected,
+            },
             progress.kept.as_ref(),
         )?;
+        self.fingerprints = Attempt::fingerprints(session, &yardstick, &start.kept);
         let mut unbuilt = workspace.unbuilt(self.goals, &start.tree);
         if self.goals.settings.measure == Where::Clean {
             // A copy has nothing of what git ignores.

@@ -116,10 +116,22 @@ pub async fn measure_before(
         session.link_untracked(start)?;
     }
     let is_file = |path: &str| session.workspace().has_file_on_disk(path.as_bytes());
-    let mut watch = Watch::lightly_over(Yardstick::of(goals, &is_file).frozen);
+    let yardstick = Yardstick::of(goals, &is_file);
+    let protected = || -> Result<Vec<String>> {
+        let workspace = session.workspace();
+        let found = workspace.ignored_and_protected(&yardstick.protected)?;
+        let files = found.files.into_iter().map(String::from_utf8);
+        Ok(files.flatten().collect())
+    };
+    let there = protected()?;
+    let mut watch = Watch::lightly_over([yardstick.frozen.clone(), there.clone()].concat());
     let watched = (purpose, &mut watch);
     let snapshot = measure_all(session, progress, (start, goals), watched).await?;
     progress.touched.extend(watch.touched().cloned());
+    let made = protected()?
+        .into_iter()
+        .filter(|file| there.binary_search(file).is_err());
+    progress.touched.extend(made);
     progress.is_measured = true;
     Ok(snapshot)
 }

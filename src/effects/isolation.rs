@@ -184,14 +184,14 @@ impl Isolation {
             Some(now) if !self.user.descends(&now, &start.commit)? => Some(now),
             Some(_) | None => None,
         };
-        let notes: Vec<_> = others.iter().map(|_| START_IS_GONE.to_owned()).collect();
+        let mut notes: Vec<_> = others.iter().map(|_| START_IS_GONE.to_owned()).collect();
         match fate {
             Fate::Keep | Fate::Leave => Ok(Settled {
                 notes,
                 ..Isolation::kept(start, stock)
             }),
             Fate::Undo => {
-                self.undo(start)?;
+                notes.extend(self.undo(start)?);
                 Ok(Settled {
                     commit: others.unwrap_or_else(|| start.commit.clone()),
                     was_undone: stock.tip != start.commit || stock.change.rewritten.is_some(),
@@ -203,13 +203,17 @@ impl Isolation {
     }
 
     /// Puts the slot on a cycle's start again, what checks had built there included: an agent may have made its own of it, and it stays
-    /// in the slot.
-    pub fn undo(&self, start: &Start) -> Result<()> {
+    /// in the slot. So does what is protected and ignored. Says what else was put back.
+    pub fn undo(&self, start: &Start) -> Result<Vec<String>> {
         let slot = self.put_on(&start.commit)?;
         let mut quarantine = Quarantine::of(&self.user.private, &start.session, start.cycle);
         let folders = keep::folders(&slot.own_places());
         let kept = &start.kept;
-        kept.put_back_all_built(&slot.root, &folders, &mut quarantine)
+        kept.put_back_all_built(&slot.root, &folders, &mut quarantine)?;
+        let put_back = kept.put_back_protected(&slot.root, &folders, &mut quarantine)?;
+        let mut notes = put_back.notes();
+        notes.extend(quarantine.notes());
+        Ok(notes)
     }
 
     /// What settling a kept change comes to. Commits without a change of content stay in the slot.

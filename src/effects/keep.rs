@@ -7,6 +7,7 @@ mod grown;
 mod links;
 mod nested;
 mod outputs;
+mod protected;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
@@ -54,6 +55,12 @@ pub struct Kept {
     /// What checks would run if it were there, and may build: it was not, in hex.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     unbuilt: Vec<String>,
+    /// What `protect` names.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    protect: Vec<String>,
+    /// It names more files that git ignores than are copied.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_protection_cut: bool,
     /// What the untracked files were like before anything was measured.
     #[serde(skip)]
     seen: BTreeMap<String, Seen>,

@@ -19,6 +19,7 @@ mod leftovers;
 mod locks;
 mod open;
 mod planted;
+mod protected;
 mod put_back;
 mod restat;
 mod restore;
@@ -55,6 +56,7 @@ use crate::model::movement::Movement;
 use crate::model::whose::Whose;
 use crate::model::{exact, text};
 
+pub use copies::Held;
 pub use land::{Landed, Landing};
 pub use later::Later;
 pub use restore::Plan;

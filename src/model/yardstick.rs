@@ -11,11 +11,13 @@ use crate::model::check::{self, Code, Front, Instead, Used};
 use crate::model::goals::Goals;
 
 mod edit;
+mod protection;
 mod tree;
 
 pub use edit::{GoalsEdit, compare_goals};
+pub use protection::Protection;
 pub use tree::Tree;
-use tree::{exact_set, expanded, glob_set};
+use tree::{exact_set, expanded};
 
 /// How the note begins that names what of a kept or undone change a check leans on.
 pub const LEANED_ON: &str = "changed what a check leans on and only `protect` would freeze";
@@ -92,7 +94,8 @@ pub struct Yardstick {
     named: Vec<String>,
     /// The same, put together.
     named_set: GlobSet,
-    protected: GlobSet,
+    /// What `protect` names.
+    pub protected: Protection,
 }
 
 impl Yardstick {
@@ -119,7 +122,7 @@ impl Yardstick {
         }
         frozen.sort();
         frozen.dedup();
-        let protected = glob_set(&goals.settings.protect);
+        let protected = Protection::of(&goals.settings.protect);
         leaned_on.retain(|path| !frozen.contains(path) && !protected.is_match(path));
         leaned_on.sort();
         leaned_on.dedup();

@@ -1,6 +1,7 @@
 //! Holds what the agent left against the yardstick: frozen files by their bytes, the goals file by what it says.
 
 use super::Attempt;
+use crate::effects::keep::Kept;
 use crate::effects::quarantine::Quarantine;
 use crate::effects::workspace::{Start, Stock, Workspace};
 use crate::effects::{exchanged, files, program};
@@ -17,8 +18,12 @@ impl Attempt<'_> {
     pub(super) fn fingerprints(
         session: &Session,
         yardstick: &Yardstick,
+        kept: &Kept,
     ) -> Vec<(String, Option<String>)> {
         let mut files = yardstick.frozen.clone();
+        // A copy may be lent one, as a link: what it leads to is another's to put back.
+        let links = kept.protected_links().map(String::from_utf8);
+        files.extend(links.flatten());
         if session.goals_file.in_repo.is_none() {
             files.push(session.goals_file.path.to_string_lossy().into_owned());
         }
@@ -41,8 +46,10 @@ impl Attempt<'_> {
         if let Some(yardstick) = &self.yardstick {
             for file in &stock.files {
                 let is_goals = session.goals_file.in_repo.as_ref() == Some(file);
-                if !is_goals && yardstick.is_frozen(file) {
-                    stock.change.goalposts.push(format!("{file} changed"));
+                let words = format!("{file} changed");
+                let is_said = stock.change.goalposts.contains(&words);
+                if !is_goals && !is_said && yardstick.is_frozen(file) {
+                    stock.change.goalposts.push(words);
                 }
             }
             for (file, before) in &self.fingerprints {

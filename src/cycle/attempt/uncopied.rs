@@ -6,6 +6,11 @@ use crate::session::Session;
 
 /// Warns of what `kept` holds no copy of, unless that was said when `earlier` was made.
 pub(super) fn warn(session: &Session, kept: &Kept, earlier: Option<&Kept>) {
+    if kept.is_protection_cut && !earlier.is_some_and(|earlier| earlier.is_protection_cut) {
+        session.events.warn(
+            "`protect` names more files that git ignores than are held: 2,000 of them with 256 MiB in all, found among 50,000 entries of ignored folders; the others, and new ones, an agent could change",
+        );
+    }
     let is_said = |file: &String| earlier.is_some_and(|earlier| earlier.too_large.contains(file));
     let unsaid = kept.too_large.iter().filter(|file| !is_said(file));
     let (nested, large): (Vec<String>, Vec<String>) =

@@ -1,5 +1,7 @@
 //! The files that judge a change, while the goals are measured: checks call what the agent wrote.
 
+use std::collections::BTreeSet;
+
 use super::Attempt;
 use crate::effects::quarantine::Quarantine;
 use crate::effects::watch::Watch;
@@ -13,14 +15,17 @@ const WHEN: &str = "while the goals were measured";
 
 impl Attempt<'_> {
     /// Returns which files are watched while the goals are measured: all that checks run, but for what they build first. That is
-    /// ignored by git, or no text.
+    /// ignored by git, or no text. What is protected is watched whatever it is.
     pub(super) fn to_watch(&self, session: &Session, start: &Start) -> Vec<String> {
         let workspace = session.workspace();
         let is_written_by_hand = |file: &&String| {
             !start.kept.was_ignored(file.as_bytes()) && !workspace.may_be_built(&start.tree, file)
         };
         let files = self.fingerprints.iter().map(|(file, _)| file);
-        files.filter(is_written_by_hand).cloned().collect()
+        let files = files.filter(is_written_by_hand).cloned();
+        let protected = start.kept.protected_paths().map(String::from_utf8);
+        let all: BTreeSet<_> = files.chain(protected.flatten()).collect();
+        all.into_iter().collect()
     }
 
     /// Notes what was done to these files. Where checks did something to one before an agent was called it is a habit of theirs,

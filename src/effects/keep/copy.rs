@@ -47,6 +47,9 @@ pub struct Copy {
     /// How it was written to while no agent ran, if it was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) output: Option<Output>,
+    /// `protect` names it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) is_protected: bool,
     /// What tells the copy from one that was written to since.
     #[serde(skip)]
     pub(super) copy_stamp: String,
@@ -111,6 +114,7 @@ impl Copy {
             is_folder: false,
             digest: None,
             output: None,
+            is_protected: false,
             copy_stamp: String::new(),
         }
     }

@@ -1,20 +1,35 @@
 //! The copies of what git does not track, made right before an agent.
 
+use std::collections::BTreeSet;
+
 use super::{Start, Workspace, named};
 use crate::effects::files::is_beneath;
 use crate::effects::keep::{self, Kept};
 use crate::effects::pipes;
 use crate::error::Result;
+use crate::model::yardstick::Protection;
+
+/// What is copied of what git ignores.
+#[derive(Debug)]
+pub struct Held<'a> {
+    /// What checks run.
+    pub frozen: &'a [String],
+    /// What checks run and may have built.
+    pub built: &'a [String],
+    /// What `protect` names.
+    pub protection: &'a Protection,
+}
 
 impl Workspace<'_> {
-    /// Copies the user's untracked files, right before an agent runs. Of the ignored ones only those that are `frozen`, or that
-    /// checks run and may have `built`: a check that runs one could not be trusted again if it were not put back.
+    /// Copies the user's untracked files, right before an agent runs. Of the ignored ones only those that are `held`: a check that runs one could not be trusted again if it were not put back.
     pub fn keep_untracked(
         &self,
         start: &mut Start,
-        (frozen, built): (&[String], &[String]),
+        held: &Held<'_>,
         last: Option<&Kept>,
     ) -> Result<()> {
+        let (frozen, built) = (held.frozen, held.built);
+        let protected = self.ignored_and_protected(held.protection)?;
         let root = &self.repo.root;
         let folder = keep::folder(&self.repo.private);
         let is_ignored = |path: &&[u8]| start.kept.was_ignored(path) && is_beneath(root, path);
@@ -28,11 +43,12 @@ impl Workspace<'_> {
         let small = built_ignored
             .iter()
             .filter(|path| keep::is_small(root, path));
-        let untracked: Vec<_> = start
+        let all: BTreeSet<_> = start
             .kept
             .untracked_paths()
             .chain(programs.map(<[u8]>::to_vec))
             .chain(small.map(|path| path.as_bytes().to_vec()))
+            .chain(protected.files)
             .collect();
         let ignored = start.kept.ignored.iter();
         let mut ignored: Vec<_> = ignored.map(|name| keep::from_hex(name)).collect();
@@ -40,10 +56,11 @@ impl Workspace<'_> {
         let new = built_ignored.iter().filter(is_new);
         ignored.extend(new.map(|path| path.as_bytes().to_vec()));
         let shut = start.folders.without(&ignored);
-        let mut kept = Kept::make(root, &folder, (untracked, ignored), last)?;
+        let mut kept = Kept::make(root, &folder, (all.into_iter().collect(), ignored), last)?;
         let before: Vec<_> = last.into_iter().chain([&start.kept]).collect();
         kept.note_outputs(root, &before, frozen);
         kept.note_built(built);
+        kept.note_protected(held.protection, protected.is_cut);
         start.kept = kept;
         let shown = |path: &std::path::PathBuf| format!("{}/", path.display());
         start.kept.unreadable.extend(shut.shut().iter().map(shown));

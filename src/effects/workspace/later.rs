@@ -77,6 +77,9 @@ impl Workspace<'_> {
         for path in new.filter(|path| !start.kept.was_there(path)) {
             later.add(path, false, touch(root, path, end));
         }
+        for path in self.new_protected(start)? {
+            later.add(&path, false, touch(root, &path, end));
+        }
         let folders = keep::folders(&self.repo.own_places());
         for path in start.kept.changed(root, &folders) {
             later.add(&path, false, touch(root, &path, end));

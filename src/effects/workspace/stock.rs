@@ -68,6 +68,7 @@ impl Workspace<'_> {
         self.clear_ledger(start, &mut left)?;
         let planted = self.clear_planted(start, cleared.repositories, &mut left)?;
         self.take_unbuilt(start, &found.commit, &mut left)?;
+        self.look_at_protected(start, &mut left)?;
         self.read_state(start, &mut left)?;
         self.clear_submodules(start, &mut left)?;
         let tip =
@@ -77,6 +78,7 @@ impl Workspace<'_> {
             .extend(self.write_converted(start, &distrusted.untouched)?);
         let mut change = Change {
             rewritten: found.rewritten,
+            goalposts: left.goalposts,
             ..Change::default()
         };
         let tip_tree = self.repo.tree_of(&tip)?;

@@ -20,6 +20,8 @@ pub struct Left {
     pub nested: Vec<Vec<u8>>,
     /// What checks run and the agent made: it was taken away.
     pub unbuilt: Vec<String>,
+    /// What was done to protected files that git does not track, in words.
+    pub goalposts: Vec<String>,
     /// The submodules that the index lists.
     pub submodules: Vec<Vec<u8>>,
 }

@@ -136,7 +136,7 @@ pub fn glob_set(patterns: &[String]) -> GlobSet {
             set.add(glob);
         }
         // A folder's name protects what is below it.
-        if let Ok(glob) = Glob::new(&format!("{}/**", pattern.trim_end_matches('/'))) {
+        if let Some(glob) = exact(&format!("{}/**", pattern.trim_end_matches('/'))) {
             set.add(glob);
         }
     }

@@ -1,0 +1,146 @@
+//! What `protect` names and git does not track: an agent may neither change it nor add to it.
+
+use std::collections::{BTreeSet, VecDeque};
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use super::status::ignored_in;
+use super::strays::Left;
+use super::{Start, Workspace};
+use crate::effects::keep;
+use crate::effects::quarantine::Quarantine;
+use crate::error::Result;
+use crate::model::ledger;
+use crate::model::yardstick::Protection;
+
+/// How many ignored files are protected at most: all are looked at, and copied where they changed, in each cycle.
+const MOST_FILES: usize = 2_000;
+/// How many bytes they may have in all.
+const MOST_BYTES: u64 = 256 << 20;
+/// How many entries of ignored folders are looked at to find them.
+const MOST_ENTRIES: usize = 50_000;
+
+/// Ignored files that are protected.
+#[derive(Debug, Default)]
+pub struct Protected {
+    /// Their paths.
+    pub files: BTreeSet<Vec<u8>>,
+    /// There are more than are held, or may be.
+    pub is_cut: bool,
+}
+
+impl Workspace<'_> {
+    /// Finds ignored files that are protected. Asks git only about the folders that the patterns begin with, and looks into ignored
+    /// folders only where a pattern leads there.
+    pub fn ignored_and_protected(&self, protection: &Protection) -> Result<Protected> {
+        let mut found = Protected::default();
+        if protection.is_empty() {
+            return Ok(found);
+        }
+        let places = protection.places();
+        let places: Vec<_> = places.iter().map(OsStr::new).collect();
+        let (mut folders, mut seen) = (VecDeque::new(), BTreeSet::new());
+        let mut room = MOST_BYTES;
+        for path in ignored_in(&self.repo.git, &places)? {
+            match path.strip_suffix(b"/") {
+                Some(folder) => folders.push_back(folder.to_vec()),
+                None => self.note_if(protection, path, (&mut found, &mut room)),
+            }
+        }
+        let mut entries = 0;
+        while let Some(folder) = folders.pop_front() {
+            if !protection.reaches(&String::from_utf8_lossy(&folder)) || is_own(&folder) {
+                continue;
+            }
+            if !seen.insert(folder.clone()) {
+                continue;
+            }
+            let place = self.repo.root.join(OsStr::from_bytes(&folder));
+            let listed = fs::read_dir(place).into_iter().flatten().flatten();
+            let mut listed: Vec<_> = listed.collect();
+            listed.sort_by_key(fs::DirEntry::file_name);
+            for entry in listed {
+                entries += 1;
+                if entries > MOST_ENTRIES {
+                    found.is_cut = true;
+                    return Ok(found);
+                }
+                let name = entry.file_name();
+                let path = [&folder[..], b"/", name.as_bytes()].concat();
+                match entry.file_type() {
+                    Ok(kind) if kind.is_dir() && name != ".git" => folders.push_back(path),
+                    Ok(kind) if kind.is_file() || kind.is_symlink() => {
+                        self.note_if(protection, path, (&mut found, &mut room));
+                    }
+                    Ok(_) | Err(_) => {}
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    fn note_if(
+        &self,
+        protection: &Protection,
+        path: Vec<u8>,
+        (found, room): (&mut Protected, &mut u64),
+    ) {
+        let below = Path::new(OsStr::from_bytes(&path));
+        if !protection.is_match(below) || is_own(&path) {
+            return;
+        }
+        let Ok(meta) = fs::symlink_metadata(self.repo.root.join(below)) else {
+            return;
+        };
+        if found.files.len() == MOST_FILES || meta.len() > *room {
+            found.is_cut = true;
+            return;
+        }
+        *room -= meta.len();
+        found.files.insert(path);
+    }
+
+    /// Names the protected files that git does not track and that are not what they were, and those that came: these go to the
+    /// quarantine. The others are put back when the cycle is settled.
+    pub(super) fn look_at_protected(&self, start: &Start, left: &mut Left) -> Result<()> {
+        let protection = start.kept.protection();
+        if protection.is_empty() {
+            return Ok(());
+        }
+        let shown = |path: &[u8]| String::from_utf8_lossy(path).into_owned();
+        let folders = keep::folders(&self.repo.own_places());
+        for path in start.kept.changed_protected(&self.repo.root, &folders) {
+            left.goalposts.push(format!("{} changed", shown(&path)));
+        }
+        let mut quarantine = Quarantine::of(&self.repo.private, &start.session, start.cycle);
+        for path in self.new_protected(start)? {
+            quarantine.take(&self.repo.root, &path)?;
+            left.goalposts.push(format!("{} is new", shown(&path)));
+        }
+        left.notes.extend(quarantine.notes());
+        Ok(())
+    }
+
+    /// Returns the ignored files that are protected and were not there; none where there were too many to be told apart.
+    pub(super) fn new_protected(&self, start: &Start) -> Result<Vec<Vec<u8>>> {
+        if start.kept.is_protection_cut {
+            return Ok(Vec::new());
+        }
+        let found = self.ignored_and_protected(&start.kept.protection())?;
+        let files = found.files.into_iter();
+        let new = files.filter(|path| !start.kept.is_listed(path));
+        let is_untracked = |path: &Vec<u8>| {
+            !self
+                .repo
+                .has_file(&start.tree, &String::from_utf8_lossy(path))
+        };
+        Ok(new.filter(is_untracked).collect())
+    }
+}
+
+/// Says whether a path is `evolve`'s own.
+fn is_own(path: &[u8]) -> bool {
+    ledger::is_ledger_path(path) || path.starts_with(ledger::FOLDER.as_bytes())
+}

@@ -1,0 +1,212 @@
+//! What `protect` names holds for files, too, that git does not track: no undo reaches them by way of a commit.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use crate::harness::{TestRepo, finish, pid_in, signal};
+
+/// Goal `fix` passes once a file is as large as a limit that git ignores, or once the limit is lower.
+fn limits(settings: &str) -> TestRepo {
+    let repo = TestRepo::empty().with_out();
+    repo.write(".gitignore", "*.ign\n/set/\n");
+    repo.write("keep", "kept\n");
+    repo.write(
+        "GOALS.yaml",
+        &format!(
+            "version: 1\nevolve: {{{settings}}}\ngoals:\n  - {{id: fix, description: d, check: test $(wc -c <keep) -ge $(cat limit.ign), weight: 5}}\n"
+        ),
+    );
+    repo.commit_all("first");
+    repo
+}
+
+/// With a limit, files in a folder that is ignored as a whole, a link, and an untracked file.
+fn with_limits(settings: &str) -> TestRepo {
+    let repo = limits(settings);
+    repo.write("limit.ign", "1000\n");
+    repo.write("set/deep/limit", "1\n");
+    repo.write("set/other", "1\n");
+    repo.write("mine", "1\n");
+    repo.write("set/free", "1\n");
+    std::os::unix::fs::symlink("other", repo.path("set/link")).unwrap();
+    repo
+}
+
+const ALL: &str = "protect: [limit.ign, 'set/deep/**', 'set/l*', mine]";
+
+#[test]
+fn a_protected_file_that_git_does_not_track_is_put_back_and_moves_the_goalposts() {
+    for (script, named) in [
+        ("echo 1 >limit.ign", "limit.ign"),
+        ("rm limit.ign; echo 1 >kept.ign", "limit.ign"),
+        ("rm limit.ign; ln -s keep limit.ign", "limit.ign"),
+        (
+            "echo 1 >limit.ign; git add -f limit.ign; git commit -qm t",
+            "limit.ign",
+        ),
+        ("echo 1 >limit.ign; : >.gitignore", "limit.ign"),
+        ("echo 2 >set/deep/limit", "set/deep/limit"),
+        (
+            "mv set/deep set/d; ln -s d set/deep; echo 2 >set/d/limit",
+            "set/deep/limit",
+        ),
+        ("rm -r set/deep", "set/deep/limit"),
+        ("ln -sf deep/limit set/link", "set/link"),
+        ("echo 2 >mine", "mine"),
+    ] {
+        let repo = with_limits(ALL);
+        let before = repo.files();
+        repo.agent_does(&[&format!("{script}\nhead -c 2000 /dev/zero >>keep")]);
+        repo.run(&["--max-cycles=1"]).expect(0);
+        let reason = repo.each("reason").join("");
+        assert!(
+            reason.contains(&format!("goalposts moved: {named} changed")),
+            "{script}: {reason}"
+        );
+        assert_eq!(repo.each("result"), ["regressed"], "{script}");
+        let mut after = repo.files();
+        after.retain(|path, _| before.contains_key(path));
+        assert_eq!(after, before, "{script}");
+    }
+}
+
+#[test]
+fn a_new_ignored_file_that_protect_names_moves_the_goalposts_and_is_taken_away() {
+    for (script, new) in [
+        ("mkdir set/deep; echo 1 >set/deep/new", "set/deep/new"),
+        ("echo 1 >new.ign", "new.ign"),
+        ("ln -s keep new.ign", "new.ign"),
+        ("echo /own >>.gitignore; echo 1 >own", "own"),
+    ] {
+        let repo = limits("protect: ['set/deep/**', new.ign, own]");
+        repo.write("limit.ign", "1000\n");
+        repo.write("set/other", "1\n");
+        repo.agent_does(&[&format!("{script}\nhead -c 2000 /dev/zero >>keep")]);
+        repo.run(&["--max-cycles=1"]).expect(0);
+        assert_eq!(
+            repo.each("reason"),
+            [format!("goalposts moved: {new} is new")],
+            "{script}"
+        );
+        assert!(fs::symlink_metadata(repo.path(new)).is_err(), "{script}");
+        let name = new.rsplit('/').next().unwrap();
+        assert!(repo.quarantined().contains_key(name.as_bytes()), "{script}");
+    }
+}
+
+#[test]
+fn what_protect_does_not_name_stays_free_beside_what_it_names() {
+    let repo = with_limits(ALL);
+    repo.agent_does(&[
+        "head -c 2000 /dev/zero >>keep; echo 2 >set/free; echo 2 >set/new; echo 2 >x.ign; cat set/deep/limit >>keep",
+    ]);
+    let run = repo.run(&["--max-cycles=1"]).expect(0);
+    assert_eq!(
+        repo.each("result"),
+        ["improved"],
+        "{:?}",
+        repo.each("reason")
+    );
+    assert_eq!(repo.read("set/free"), "2\n");
+    assert!(!run.stderr.contains("protect"), "{}", run.stderr);
+}
+
+#[test]
+fn a_check_that_runs_the_agents_code_cannot_change_a_protected_file_either() {
+    let repo = with_limits("protect: [limit.ign]");
+    repo.write(
+        "GOALS.yaml",
+        "version: 1\nevolve: {protect: [limit.ign]}\ngoals:\n  - id: fix\n    description: d\n    weight: 5\n    check: |\n      find . -name code -exec sh {} \\;\n      test $(wc -c <keep) -ge $(cat limit.ign)\n",
+    );
+    repo.write("code", ":\n");
+    repo.commit_all("code");
+    repo.write("limit.ign", "1000\n");
+    repo.agent_does(&["echo 'echo 1 >limit.ign' >code"]);
+    repo.run(&["--max-cycles=1"]).expect(0);
+    assert_eq!(repo.each("result"), ["regressed"]);
+    assert_eq!(repo.read("limit.ign"), "1000\n");
+}
+
+#[test]
+fn in_a_copy_a_protected_file_that_prepare_made_is_put_back() {
+    let repo = limits("protect: [limit.ign, new.ign], prepare: echo 1000 >limit.ign");
+    repo.agent_does(&[
+        "echo 1 >limit.ign; echo 1 >new.ign; echo more >>keep",
+        "cat limit.ign >\"$OUT/limit\"; ls >\"$OUT/files\"; echo more >>keep",
+    ]);
+    repo.run(&["--isolate", "--max-cycles=2"]).expect(0);
+    assert!(
+        repo.each("reason")[0].contains("limit.ign changed"),
+        "{:?}",
+        repo.each("reason")
+    );
+    assert_eq!(repo.said("limit"), "1000\n");
+    assert!(!repo.said("files").contains("new.ign"));
+}
+
+#[test]
+fn a_link_that_a_copy_is_lent_tells_of_what_it_leads_to() {
+    let repo = limits("protect: [limit.ign], link: [limit.ign]");
+    repo.write("limit.ign", "1000\n");
+    repo.agent_does(&["echo 1 >limit.ign; echo more >>keep"]);
+    repo.run(&["--isolate", "--max-cycles=1"]).expect(0);
+    assert_eq!(repo.each("reason"), ["goalposts moved: limit.ign changed"]);
+}
+
+#[test]
+fn after_a_kill_protected_files_are_what_they_were() {
+    let repo = with_limits("protect: [limit.ign, 'set/deep/**']");
+    let before = repo.files();
+    repo.agent_does(&[
+        "echo 1 >limit.ign; rm -r set/deep; mkdir set/deep; echo 1 >set/deep/new; echo $$ >\"$OUT/pid.new\"; mv \"$OUT/pid.new\" \"$OUT/pid\"; sleep 600",
+    ]);
+    let child = repo.spawn_run(&["--max-cycles=1"]);
+    pid_in(&repo.out("pid"));
+    signal(&child, "KILL");
+    finish(child);
+    repo.agent_does(&["exit 1"]);
+    repo.run(&["--max-cycles=1"]);
+    assert_eq!(repo.each("result")[0], "interrupted");
+    assert_eq!(repo.files(), before);
+    assert!(repo.quarantined().contains_key(&b"new"[..]));
+}
+
+#[test]
+fn more_protected_files_than_are_copied_are_named_once() {
+    let repo = limits("protect: ['set/**', limit.ign]");
+    repo.write("limit.ign", "1000\n");
+    for number in 0..2_001 {
+        repo.write(&format!("set/many/{number}"), "");
+    }
+    repo.agent_does(&["echo a >>keep", "echo 1 >limit.ign; echo b >>keep"]);
+    let run = repo.run(&["--max-cycles=2"]).expect(0);
+    let said = run.stderr.matches("`protect` names more").count();
+    assert_eq!(said, 1, "{}", run.stderr);
+    assert!(
+        repo.each("reason")[1].contains("limit.ign changed"),
+        "{:?}",
+        repo.each("reason")
+    );
+}
+
+#[test]
+fn a_check_that_writes_a_protected_file_itself_does_so_in_peace() {
+    let repo = limits("protect: ['set/**']");
+    repo.write("limit.ign", "1000\n");
+    let goals = repo.read("GOALS.yaml").replace(
+        "check: test",
+        "check: mkdir -p set; date +%N >set/report; test",
+    );
+    repo.write("GOALS.yaml", &goals);
+    repo.commit_all("report");
+    repo.agent_does(&["head -c 2000 /dev/zero >>keep"]);
+    repo.run(&["--max-cycles=1"]).expect(0);
+    assert_eq!(
+        repo.each("result"),
+        ["improved"],
+        "{:?}",
+        repo.each("reason")
+    );
+    let mode = fs::metadata(repo.path("set/report")).unwrap().permissions();
+    assert_eq!(mode.mode() & 0o111, 0);
+}
