@@ -4,6 +4,7 @@
 use super::put_back::Changed;
 use super::status::{self, Status};
 use super::{Start, Workspace, some_of};
+use crate::effects::pipes;
 use crate::effects::quarantine::Quarantine;
 use crate::error::Result;
 use crate::model::exact;
@@ -73,16 +74,21 @@ impl Workspace<'_> {
 
     /// Puts tracked files back that were written to since they were last known to be HEAD's; what they held is in the quarantine.
     pub fn put_back_written(&self, start: &Start) -> Result<Written> {
+        let mut quarantine = Quarantine::of(&self.repo.private, &start.session, start.cycle);
+        // Git would wait at a pipe that a check left.
+        pipes::clear(&self.repo.root, &mut |_| {}, &mut quarantine)?;
         // Looks at no more than the files that the index lists.
         let arguments = ["diff-files", "--name-only", "--ignore-submodules"];
-        if self.repo.git.run(&arguments)?.is_empty() {
-            return Ok(Written::default());
-        }
-        let files = self.dirty_files()?;
+        let files = match self.repo.git.run(&arguments)?.is_empty() {
+            true => Vec::new(),
+            false => self.dirty_files()?,
+        };
         if files.is_empty() {
-            return Ok(Written::default());
+            return Ok(Written {
+                notes: quarantine.notes().collect(),
+                ..Written::default()
+            });
         }
-        let mut quarantine = Quarantine::of(&self.repo.private, &start.session, start.cycle);
         let mut notes = self.put_back_beside(start, &mut quarantine)?.notes;
         notes.extend(quarantine.notes());
         Ok(Written { files, notes })
