@@ -96,3 +96,17 @@ fn a_clean_copy_to_measure_in_is_refused_in_the_working_tree_before_anything_is_
     assert_refused(&repo, run, &["XDG_CACHE_HOME=/somewhere/else evolve"]);
     assert!(!repo.has(".agents"));
 }
+
+#[test]
+fn a_file_in_the_place_of_a_folder_of_evolves_is_refused_and_no_stop_file() {
+    for file in [".agents", ".agents/evolve"] {
+        let repo = TestRepo::with_files_wanted(&[("a", 5)]);
+        repo.write(file, "notes\n");
+        repo.commit_file(file);
+        repo.agent_does(&["touch a"]);
+        let run = repo.run(&["--max-cycles=1"]).expect(3);
+        let words = format!("{file} is not a plain folder");
+        assert!(run.stderr.contains(&words), "{}", run.stderr);
+        assert_eq!(repo.calls(), 0);
+    }
+}

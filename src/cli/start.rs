@@ -10,7 +10,7 @@ use crate::cli::place::{self, Place};
 use crate::cli::{Global, RunOptions};
 use crate::effects::agent::Agent;
 use crate::effects::journal::Diary;
-use crate::effects::ledger::Ledger;
+use crate::effects::ledger::{Ledger, refuse_links};
 use crate::effects::measure::Measurer;
 use crate::effects::mirror::Mirror;
 use crate::effects::process::Supervisor;
@@ -96,6 +96,8 @@ async fn start(
     if let Some(mirror) = &mirror {
         mirror.remove()?;
     }
+    // In such a place no STOP file can be looked for.
+    refuse_links(&repo.root)?;
     if let Some(words) = stop.asked_to_stop() {
         return Ok(tell(events, Ending::stopped(&repo, &words)));
     }

@@ -26,8 +26,9 @@ use std::time::SystemTime;
 use serde::Serialize;
 
 use chain::Chain;
+pub use read::refuse_links;
 pub use read::whole_history;
-use read::{read, read_file, refuse_links, refuse_newer};
+use read::{read, read_file, refuse_newer};
 pub use shared::append;
 
 use crate::effects::files;

@@ -81,7 +81,7 @@ fn newest_format(text: &str) -> u64 {
 }
 
 /// Refuses folders of the ledger that are links: writing through them would write elsewhere.
-pub(super) fn refuse_links(root: &Path) -> Result<()> {
+pub fn refuse_links(root: &Path) -> Result<()> {
     for folder in names::FOLDERS {
         match fs::symlink_metadata(root.join(folder)) {
             Ok(meta) if !meta.is_dir() => {
