@@ -532,3 +532,33 @@ fn an_agents_git_gc_is_no_change_of_settings() {
         assert!(repo.quarantined().is_empty(), "{script}");
     }
 }
+
+#[test]
+fn a_stash_that_its_list_does_not_name_is_there_again() {
+    for unlisted in ["git reflog expire --expire=now --all", "rm -rf .git/logs"] {
+        for (script, is_named) in [
+            ("git stash clear", true),
+            ("git update-ref -d refs/stash", true),
+            ("echo x >>tracked; git stash -q; git stash pop -q", true),
+            ("touch b", false),
+        ] {
+            let repo = TestRepo::with_files_wanted(&[("a", 5)]);
+            repo.write("tracked", "one\n");
+            repo.commit_file("tracked");
+            repo.write("tracked", "precious\n");
+            repo.git(&["stash", "push", "-q"]);
+            let stash = repo.git(&["rev-parse", "refs/stash"]);
+            sh(&repo, unlisted);
+            repo.agent_does(&[&format!("touch a; {script}")]);
+            repo.run(&["--max-cycles=1"]).expect(0);
+            let now = repo.git(&["for-each-ref", "--format=%(objectname)", "refs/stash"]);
+            assert_eq!(now, stash, "{unlisted}: {script}");
+            let notes = repo.newest()["notes"].to_string();
+            assert_eq!(notes.contains("stash"), is_named, "{script}: {notes}");
+            assert!(
+                repo.git(&["stash", "show", "-p", "stash"])
+                    .contains("precious")
+            );
+        }
+    }
+}

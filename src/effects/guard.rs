@@ -115,7 +115,7 @@ impl Guarded {
             keep(&mut bytes, &tree.to_bytes()),
             keep(&mut bytes, &of_git.to_bytes()),
         );
-        let stash = files::read_bounded(&stash::file(&places), LIMIT)?;
+        let stash = stash::remember(repo, &places)?;
         let stash = stash.map(|stash| keep(&mut bytes, &stash));
         Ok(Guarded {
             settings,

@@ -17,11 +17,39 @@ pub fn file(places: &Places) -> PathBuf {
     places.common.join("logs").join(REF)
 }
 
+/// How the entry is called that the list does not name, by the time that is set for it.
+const UNLISTED: &str = "evolve <evolve> 0 +0000\tan entry that the list did not name";
+
+/// Returns the list with the commit that the ref names as its newest entry: `git reflog expire` may have left it out.
+pub fn remember(repo: &Repo, places: &Places) -> Result<Option<Vec<u8>>> {
+    let list = files::read_bounded(&file(places), LIMIT)?;
+    let Some(newest) = repo.target_of(REF) else {
+        return Ok(list);
+    };
+    let mut list = list.unwrap_or_default();
+    let all = entries(&list);
+    if all
+        .last()
+        .is_none_or(|top| commit(top) != newest.as_bytes())
+    {
+        if !list.is_empty() && !list.ends_with(b"\n") {
+            list.push(b'\n');
+        }
+        list.extend(format!("{NONE} {newest} {UNLISTED}\n").into_bytes());
+    }
+    Ok(Some(list))
+}
+
 /// Puts back the entries that are gone; says how many.
 pub fn put_back(repo: &Repo, places: &Places, before: &[u8]) -> Result<Option<String>> {
     let file = file(places);
-    let now = files::read_bounded(&file, LIMIT)?.unwrap_or_default();
-    let (before, now) = (entries(before), entries(&now));
+    let before = entries(before);
+    let is_unlisted = |entry: &Vec<u8>| entry.ends_with(UNLISTED.as_bytes());
+    let now = match before.last().is_some_and(is_unlisted) {
+        true => remember(repo, places)?,
+        false => files::read_bounded(&file, LIMIT)?,
+    };
+    let now = entries(&now.unwrap_or_default());
     let has = |list: &[Vec<u8>], entry: &Vec<u8>| list.iter().any(|one| what(one) == what(entry));
     let missing = before.iter().filter(|entry| !has(&now, entry)).count();
     let newest = repo.target_of(REF);
