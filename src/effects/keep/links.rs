@@ -74,7 +74,12 @@ impl Links {
         if path.ends_with(b"/") {
             return Ok(());
         }
-        let linked = fs::hard_link(&file, &link).or_else(|_| copy_small(&file, &link));
+        let linked = match fs::hard_link(&file, &link) {
+            // Listed twice: as itself, and as what is in a folder with a repository of its own.
+            Err(cause) if cause.kind() == ErrorKind::AlreadyExists => Ok(()),
+            Err(_) => copy_small(&file, &link),
+            Ok(()) => Ok(()),
+        };
         match linked {
             // Gone since it was listed, somebody else's, or its second name is too long for one.
             Err(cause) if is_passed_over(&cause) => {

@@ -1,6 +1,8 @@
 //! What is changed in the tree beside an undone cycle: by what checks ran of it, or by the user while they ran. Nobody can tell
 //! which, so it goes to the quarantine, and the tree is as it was.
 
+use std::collections::HashSet;
+
 use super::put_back::Changed;
 use super::status::{self, Status};
 use super::{Start, Workspace, some_of};
@@ -78,11 +80,17 @@ impl Workspace<'_> {
         // Git would wait at a pipe that a check left.
         pipes::clear(&self.repo.root, &mut |_| {}, &mut quarantine)?;
         // Looks at no more than the files that the index lists.
-        let arguments = ["diff-files", "--name-only", "--ignore-submodules"];
-        let files = match self.repo.git.run(&arguments)?.is_empty() {
+        let arguments = ["diff-files", "--name-only", "--ignore-submodules", "-z"];
+        let listed = self.repo.git.run(&arguments)?;
+        let files = match listed.is_empty() {
             true => Vec::new(),
             false => self.dirty_files()?,
         };
+        // What an agent left inside a submodule and cannot be put back is no check's.
+        let listed = listed.split(|byte| *byte == 0);
+        let listed: HashSet<_> = listed.map(String::from_utf8_lossy).collect();
+        let is_listed = |file: &String| listed.contains(file.as_str());
+        let files: Vec<_> = files.into_iter().filter(is_listed).collect();
         if files.is_empty() {
             return Ok(Written {
                 notes: quarantine.notes().collect(),
