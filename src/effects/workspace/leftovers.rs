@@ -142,6 +142,10 @@ impl Workspace<'_> {
                 parts.extend([second, first]);
                 continue;
             }
+            // A git that was killed says nothing of the file.
+            if self.can_be_taken(&part[0])? {
+                return Err(error);
+            }
             let name = String::from_utf8_lossy(&part[0]).into_owned();
             let is_known = self.is_in_index(&part[0])?;
             if is_known && self.has_filter(&part[0])? {
@@ -178,6 +182,22 @@ impl Workspace<'_> {
             .git
             .run_with(&arguments, &ended(paths))
             .map(|_| ())
+    }
+
+    /// Says whether git can make a blob of a file, as `git add` would; that needs no lock.
+    fn can_be_taken(&self, path: &[u8]) -> Result<bool> {
+        let file = self.repo.root.join(OsStr::from_bytes(path));
+        if fs::symlink_metadata(file).is_ok_and(|meta| meta.is_symlink()) {
+            return Ok(true);
+        }
+        // Git is strict about the encoding only of what it writes.
+        let arguments = ["hash-object", "-w", "--"].map(OsStr::new);
+        let path = [OsStr::from_bytes(path)];
+        match self.repo.git.run(&[&arguments[..], &path].concat()) {
+            Ok(_) => Ok(true),
+            Err(error) if error.is_of_machine() || error.is_halt() => Err(error),
+            Err(_) => Ok(false),
+        }
     }
 
     fn has_filter(&self, path: &[u8]) -> Result<bool> {
