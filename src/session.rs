@@ -153,16 +153,17 @@ impl Session {
     /// Gives the user's untracked files a second name before checks run where an agent will work, so that none is lost to what
     /// earlier agents left.
     pub fn link_untracked(&self, start: &Start) -> Result<()> {
-        match self.isolation.is_none() && self.has_git_dir() {
-            true => Links::of(&self.repo).make(start.kept.untracked_paths().collect()),
-            false => Ok(()),
-        }
+        self.link(start.kept.untracked_paths())
     }
 
     /// Does the same for those that have no copy, after the agent.
     pub fn link_uncopied(&self, start: &Start) -> Result<()> {
+        self.link(start.kept.uncopied())
+    }
+
+    fn link(&self, files: impl Iterator<Item = Vec<u8>>) -> Result<()> {
         match self.isolation.is_none() && self.has_git_dir() {
-            true => Links::of(&self.repo).make(start.kept.uncopied().collect()),
+            true => Links::of(&self.repo).make(files.collect()),
             false => Ok(()),
         }
     }

@@ -36,16 +36,17 @@ impl Attempt<'_> {
     ) -> Result<(), Cut> {
         let mut watch = Watch::over(self.to_watch(session, start));
         let place = (start, &mut watch);
-        let mut second = self.measure_second(session, progress, place).await;
-        let mut written = self.put_back_written(session, start)?;
-        if second.is_ok() && !written.is_empty() {
+        let mut second = self.measure_once(session, progress, place).await;
+        if second
+            .as_ref()
+            .is_ok_and(|(_, written)| !written.is_empty())
+        {
             // It may have been somebody else who wrote, and only once.
             let place = (start, &mut watch);
-            second = self.measure_second(session, progress, place).await;
-            written = self.put_back_written(session, start)?;
+            second = self.measure_once(session, progress, place).await;
         }
-        let after = match second {
-            Ok(after) => after,
+        let (after, written) = match second {
+            Ok(second) => second,
             // The change itself may be what cannot be made ready.
             Err(Cut::Unprepared(why)) => {
                 self.after = Err(why);
@@ -68,15 +69,30 @@ impl Attempt<'_> {
         Ok(())
     }
 
-    /// Says whether goals are measured in the user's own working tree.
+    /// Measures all goals; returns the tracked files that were written to meanwhile and are put back, too.
+    async fn measure_once(
+        &mut self,
+        session: &Session,
+        progress: &Progress,
+        place: (&Start, &mut Watch),
+    ) -> Result<(Snapshot, Vec<String>), Cut> {
+        let start = place.0;
+        let after = self.measure_second(session, progress, place).await?;
+        let written = self.put_back_written(session, start)?;
+        Ok((after, written))
+    }
+
+    /// Says whether goals are measured in the user's own working tree, and that is still a repository's.
     pub fn measures_here(&self, session: &Session) -> bool {
-        session.isolation.is_none() && self.goals.settings.measure == Where::Here
+        session.isolation.is_none()
+            && self.goals.settings.measure == Where::Here
+            && session.has_git_dir()
     }
 
     /// Puts tracked files back that checks wrote to in the user's own working tree; returns which. Where somebody moved HEAD or the
     /// branch meanwhile, they may be theirs.
     fn put_back_written(&mut self, session: &Session, start: &Start) -> Result<Vec<String>> {
-        let is_here = self.measures_here(session) && session.has_git_dir();
+        let is_here = self.measures_here(session);
         let Some(stock) = self.stock.as_mut().filter(|_| is_here) else {
             return Ok(Vec::new());
         };
