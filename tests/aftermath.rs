@@ -70,6 +70,25 @@ fn go_on(repo: &TestRepo) -> String {
 }
 
 #[test]
+fn what_checks_would_run_and_somebody_puts_there_after_a_kill_stays() {
+    for (file, ignored) in [("bin/tool", "/bin/\n"), ("bin/tool", ""), ("check.sh", "")] {
+        let repo = repo();
+        repo.write(".gitignore", ignored);
+        repo.write(
+            "GOALS.yaml",
+            "version: 1\ngoals:\n  - {id: a, description: d, check: bin/tool && sh check.sh && test -e a, weight: 5}\n  - {id: b, description: d, check: test -e b, weight: 3}\n",
+        );
+        repo.commit_all("checks that run what is not there");
+        crash_after(&repo, &[], "true");
+        repo.write(file, "\u{0}mine\n");
+        repo.agent_does(&["touch b"]);
+        repo.run(&["--max-cycles=1"]).expect(0);
+        assert_eq!(repo.each("result"), ["interrupted", "improved"], "{file}");
+        assert_eq!(repo.read(file), "\u{0}mine\n", "{file} {ignored:?}");
+    }
+}
+
+#[test]
 fn a_tracked_file_that_a_person_changed_after_a_crash_is_refused_before_anything_is_touched() {
     let repo = repo();
     crash_after(

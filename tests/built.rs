@@ -397,6 +397,24 @@ fn after_a_kill_the_next_measurement_is_not_of_the_agents_build() {
     }
 }
 
+#[test]
+fn what_checks_built_of_an_undone_change_where_nothing_was_is_in_the_quarantine() {
+    let repo = program("", "/bin/\n");
+    repo.write(
+        "Makefile",
+        &repo
+            .read("Makefile")
+            .replace("mkdir", "grep -q '^exit' tool.c\n\tmkdir"),
+    );
+    repo.write("tool.c", "syntax\n");
+    repo.write("b", "");
+    repo.commit_all("does not compile");
+    repo.cycle("echo exit 0 >tool.c; git rm -q b").expect(0);
+    assert_eq!(repo.each("result"), ["regressed"]);
+    assert!(!repo.has("bin/tool"));
+    assert_eq!(repo.quarantined().len(), 1, "{:#}", repo.newest());
+}
+
 /// A build that makes each version in a folder of its own, in the repository or beside it, and points a link to the newest.
 fn versions(store: &str) -> TestRepo {
     let repo = TestRepo::empty().with_out();

@@ -210,6 +210,7 @@ impl Isolation {
         let folders = keep::folders(&slot.own_places());
         let kept = &start.kept;
         kept.put_back_all_built(&slot.root, &folders, &mut quarantine)?;
+        kept.take_unbuilt(&slot.root, &mut quarantine)?;
         let put_back = kept.put_back_protected(&slot.root, &folders, &mut quarantine)?;
         let mut notes = put_back.notes();
         notes.extend(quarantine.notes());

@@ -355,6 +355,7 @@ impl Kept {
         known.put_back_missing(root, folders, quarantine)?;
         let unknown = paths.iter().map(|path| (to_hex(path), Copy::unknown()));
         self.untracked.extend(unknown);
+        self.unbuilt.retain(|name| !paths.contains(&from_hex(name)));
         Ok(())
     }
 

@@ -408,6 +408,7 @@ impl Workspace<'_> {
         let (root, kept) = (&self.repo.root, &start.kept);
         if fate == Fate::Undo && !settled.was_outrun {
             kept.put_back_all_built(root, &folders, &mut quarantine)?;
+            kept.take_unbuilt(root, &mut quarantine)?;
         }
         let put_back = match is_left {
             true => kept.put_back_missing(root, &folders, &mut quarantine)?,

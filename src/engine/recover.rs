@@ -307,6 +307,7 @@ fn finish(workspace: &Workspace<'_>, start: &Start, plan: &Plan) -> Result<Settl
     let (kept, folders) = (&start.kept, keep::folders(&repo.own_places()));
     if !was_outrun {
         kept.put_back_all_built(&repo.root, &folders, &mut quarantine)?;
+        kept.take_unbuilt(&repo.root, &mut quarantine)?;
     }
     let put_back = match was_outrun {
         true => kept.put_back_missing(&repo.root, &folders, &mut quarantine)?,

@@ -48,13 +48,15 @@ impl Kept {
         self.unbuilt = names.collect();
     }
 
-    /// Returns what checks would have run if it had been there.
-    pub fn unbuilt(&self) -> impl Iterator<Item = Vec<u8>> + '_ {
-        self.unbuilt.iter().map(|name| from_hex(name))
+    /// Returns what checks would have run if it had been there, and what is there now.
+    pub fn unbuilt(&self, root: &Path) -> Vec<Vec<u8>> {
+        let is_there =
+            |path: &Vec<u8>| fs::symlink_metadata(root.join(OsStr::from_bytes(path))).is_ok();
+        let all = self.unbuilt.iter().map(|name| from_hex(name));
+        all.filter(is_there).collect()
     }
 
-    /// Puts all built files that changed back, after an undo, and removes those that were not there: whoever built them did so from
-    /// what was undone.
+    /// Puts all built files that changed back, after an undo.
     pub fn put_back_all_built(
         &self,
         root: &Path,
@@ -74,14 +76,14 @@ impl Kept {
                 quarantine.take(root, &path)?;
             }
         }
-        for path in self.unbuilt() {
-            let file = root.join(OsStr::from_bytes(&path));
-            let is_file = |meta: fs::Metadata| !meta.is_dir();
-            if is_way_free(root, &path) && fs::symlink_metadata(&file).is_ok_and(is_file) {
-                files::remove(&file)?;
-            }
-        }
         Ok(())
+    }
+
+    /// Takes away what checks run and was not there, after an undo: it was built from what is undone.
+    pub fn take_unbuilt(&self, root: &Path, quarantine: &mut Quarantine) -> Result<()> {
+        let found = self.unbuilt(root).into_iter();
+        let mut found = found.filter(|path| is_way_free(root, path));
+        found.try_for_each(|path| quarantine.take(root, &path))
     }
 
     /// Puts one built file back, if it changed and has a copy. The changed version does not go to the quarantine: of what is built

@@ -54,9 +54,8 @@ impl Workspace<'_> {
     /// the agent's commits up to `tip`. Checks build theirs; in a commit it would be frozen from then on.
     pub(super) fn take_unbuilt(&self, start: &Start, tip: &str, left: &mut Left) -> Result<()> {
         let root = &self.repo.root;
-        let is_there = |file: &str| fs::symlink_metadata(root.join(file)).is_ok();
-        let unbuilt = start.kept.unbuilt().map(String::from_utf8);
-        let found: Vec<_> = unbuilt.flatten().filter(|file| is_there(file)).collect();
+        let unbuilt = start.kept.unbuilt(root).into_iter();
+        let found: Vec<_> = unbuilt.flat_map(String::from_utf8).collect();
         if found.is_empty() {
             return Ok(());
         }
@@ -75,7 +74,8 @@ impl Workspace<'_> {
                         && !self.repo.has_file(&tree, one)
             };
             for one in behind.filter(is_new) {
-                if is_there(&one) && is_beneath(root, one.as_bytes()) {
+                let is_there = fs::symlink_metadata(root.join(&one)).is_ok();
+                if is_there && is_beneath(root, one.as_bytes()) {
                     quarantine.take(root, one.as_bytes())?;
                 }
             }

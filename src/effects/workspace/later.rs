@@ -77,7 +77,8 @@ impl Workspace<'_> {
         for path in new.filter(|path| !start.kept.was_there(path)) {
             later.add(path, false, touch(root, path, end));
         }
-        for path in self.new_protected(start)? {
+        let unbuilt = start.kept.unbuilt(root);
+        for path in self.new_protected(start)?.into_iter().chain(unbuilt) {
             later.add(&path, false, touch(root, &path, end));
         }
         let folders = keep::folders(&self.repo.own_places());
