@@ -85,13 +85,33 @@ async fn cycles(session: &Session, progress: &mut Progress) -> Result<Ending, Cu
         match step {
             Step::Next => {}
             Step::Idle => {
-                // A STOP that ends the rest is seen again by the next look.
-                let rest = session.options.idle_wait;
-                session.rest(rest, "nothing to do").await?;
+                if let Some(ending) = rest(session, progress).await? {
+                    return Ok(ending);
+                }
             }
             Step::End(ending) => return Ok(ending),
         }
     }
+}
+
+/// Rests after an idle cycle; where no cycle can follow the rest, the session ends instead.
+async fn rest(session: &Session, progress: &Progress) -> Result<Option<Ending>, Cut> {
+    if let Some(ending) = reason_to_end(session, progress)? {
+        return Ok(Some(ending));
+    }
+    let rest = session.options.idle_wait;
+    let limit = session.options.limits.max_time.unwrap_or_default();
+    if session.stop.remaining().is_some_and(|left| left < rest) {
+        let reason = format!(
+            "nothing to do; a rest of {} takes longer than --max-time {} leaves",
+            humantime::format_duration(rest),
+            humantime::format_duration(limit)
+        );
+        return Ok(Some(Ending::fine("limit", reason)));
+    }
+    // A STOP that ends the rest is seen again by the next look.
+    session.rest(rest, "nothing to do").await?;
+    Ok(None)
 }
 
 /// Looks for a reason to end before a cycle begins.

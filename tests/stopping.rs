@@ -79,8 +79,9 @@ fn come_to_with(repo: &TestRepo, moment: Moment, sleep: &str, more: &[&str]) -> 
     let child = repo.spawn_run(&arguments);
     match moment {
         Moment::Rest => wait_until("the first idle cycle", || {
-            repo.subjects()[0].starts_with("evolve: cycle 1")
-                && !repo.private().join("journal.json").exists()
+            let subjects = repo.subjects();
+            let is_cycle = |subject: &String| subject.starts_with("evolve: cycle 1");
+            subjects.iter().any(is_cycle) && !repo.private().join("journal.json").exists()
         }),
         _ => {
             pid_in(&repo.out("pid"));
@@ -445,6 +446,35 @@ fn the_sessions_time_ends_what_runs_like_a_signal_but_in_good_order() {
         if moment.is_after_agent() {
             assert!(repo.newest()["reason"].to_string().contains("time limit"));
         }
+    }
+}
+
+#[test]
+fn a_session_does_not_rest_where_no_cycle_can_follow() {
+    let rows: [(&[&str], usize, &str); 3] = [
+        (&["--max-cycles=1", "--idle-wait=1ms"], 0, "--max-cycles"),
+        (&["--max-cycles=2", "--idle-wait=1ms"], 1, "--max-cycles"),
+        (
+            &["--max-time=90m", "--idle-wait=2h"],
+            0,
+            "nothing to do; a rest of 2h takes longer than --max-time 1h 30m leaves",
+        ),
+    ];
+    for (arguments, rests, reason) in rows {
+        let repo = TestRepo::with_files_wanted(&[("a", 1)]);
+        repo.write("a", "");
+        repo.commit_all("a");
+        let run = repo.run(&[&["--json"], arguments].concat()).expect(0);
+        let events = run.stdout.lines().map(|line| {
+            let event: serde_json::Value = serde_json::from_str(line).unwrap();
+            event
+        });
+        let events: Vec<_> = events.collect();
+        let waiting = events.iter().filter(|event| event["event"] == "waiting");
+        assert_eq!(waiting.count(), rests, "{arguments:?}");
+        let last = events.last().unwrap();
+        assert_eq!(last["ending"], "limit", "{arguments:?}");
+        assert!(last["reason"].to_string().contains(reason), "{last}");
     }
 }
 
