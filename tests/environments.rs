@@ -333,6 +333,60 @@ fn without_a_name_and_with_signing_on_commits_are_made_all_the_same() {
     assert!(!repo.out("asked").exists());
 }
 
+/// Who made the commits of a run in which one is of the agent and the others are not: `author, committer` of each of those.
+fn makers(repo: &TestRepo) -> Vec<String> {
+    repo.agent_does(&["touch a; git add a; GIT_AUTHOR_NAME=Agent git commit -qm work"]);
+    repo.run(&["--max-cycles=1"]).expect(0);
+    let format = "--format=%an <%ae>, %cn <%ce>, %ad";
+    let made = repo.git(&["log", format, "--grep=^evolve: "]);
+    assert_eq!(made.lines().count(), 2, "{made}");
+    made.lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn commits_are_made_by_whom_the_environment_names() {
+    let mut repo = repository();
+    for (name, value) in [
+        ("GIT_AUTHOR_NAME", "The <Author>"),
+        ("GIT_AUTHOR_EMAIL", "author@example.invalid"),
+        ("GIT_COMMITTER_EMAIL", "ci@example.invalid"),
+        ("GIT_AUTHOR_DATE", "2001-01-01T00:00:00Z"),
+    ] {
+        repo.env.push((name.to_owned(), value.to_owned()));
+    }
+    let author = "The Author <author@example.invalid>";
+    let committer = "Tester <ci@example.invalid>";
+    let date = "Tue Feb 3 04:05:";
+    for maker in makers(&repo) {
+        let wanted = format!("{author}, {committer}, {date}");
+        assert!(maker.starts_with(&wanted), "{maker}");
+    }
+}
+
+#[test]
+fn commits_are_made_by_whom_the_settings_that_the_environment_names_say() {
+    for variable in ["GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"] {
+        let mut repo = repository();
+        for name in ["user.name", "user.email"] {
+            repo.git(&["config", "--unset", name]);
+        }
+        let settings = repo.outside().join("settings");
+        let text = "[user]\n\tname = Jane\n\temail = jane@example.invalid\n";
+        fs::write(&settings, text).unwrap();
+        for (name, value) in [
+            (variable, settings.to_str().unwrap()),
+            ("GIT_CONFIG_NOSYSTEM", "0"),
+        ] {
+            repo.env.push((name.to_owned(), value.to_owned()));
+        }
+        let jane = "Jane <jane@example.invalid>";
+        for maker in makers(&repo) {
+            let wanted = format!("{jane}, {jane}, ");
+            assert!(maker.starts_with(&wanted), "{variable}: {maker}");
+        }
+    }
+}
+
 /// E-18: no git, or one that cannot do what an undo needs, is told before an agent is called.
 #[test]
 fn a_git_that_is_missing_or_too_old_is_told_before_an_agent_is_called() {

@@ -4,6 +4,7 @@
 mod commits;
 mod copies;
 mod failure;
+mod identity;
 mod merges;
 pub mod objects;
 mod open;
@@ -28,6 +29,7 @@ use crate::error::{Error, Result};
 use crate::model::exact;
 
 use failure::{broken, oid};
+use identity::Identity;
 
 pub use copies::Merged;
 pub use merges::Merges;
@@ -57,7 +59,7 @@ pub struct Repo {
     /// The user's own configuration of git, as it was before the session's first agent.
     pub users: Arc<OnceLock<Users>>,
     /// Whose the commits are that are made here; asked for once, before any agent.
-    identity: Arc<OnceLock<(String, String)>>,
+    identity: Arc<OnceLock<Identity>>,
     /// It is a slot's: nobody but an agent and `evolve` is at work in it, and its history is thrown away.
     pub is_slot: bool,
     is_durable: bool,

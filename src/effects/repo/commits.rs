@@ -2,11 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use git2::{ObjectType, Signature, Sort};
+use git2::{ObjectType, Sort};
 
 use super::failure::{broken, oid, refused};
 use super::{Commit, Repo};
-use crate::effects::clock;
 use crate::error::{Error, Result};
 use crate::model::{mask, text};
 
@@ -116,10 +115,10 @@ impl Repo {
         message: &str,
     ) -> Result<String> {
         let message = mask::secrets(&text::clean(message));
-        let signature = self.signature()?;
+        let [author, committer] = self.signatures()?;
         let text = self
             .inner
-            .commit_create_buffer(&signature, &signature, &message, tree, parents)
+            .commit_create_buffer(&author, &committer, &message, tree, parents)
             .map_err(broken("make a commit"))?;
         // Not `Repository::commit`: where the disk is full that returns the id of nothing, and no error.
         let odb = self.inner.odb();
@@ -132,25 +131,5 @@ impl Repo {
     pub(super) fn cannot(&self, what: &str) -> impl Fn(git2::Error) -> Error {
         let what = format!("{what} in {}", self.inner.path().display());
         move |cause| refused(&what, &cause)
-    }
-
-    pub(super) fn signature(&self) -> Result<Signature<'static>> {
-        let now = clock::now();
-        let time = git2::Time::new(now.timestamp(), 0);
-        let (name, email) = self.identity();
-        Signature::new(name, email, &time).map_err(broken("sign a commit"))
-    }
-
-    /// Returns name and address of who is configured to make commits.
-    pub(super) fn identity(&self) -> &(String, String) {
-        self.identity.get_or_init(|| {
-            let configured = self.inner.signature().ok();
-            let (name, email) = match &configured {
-                Some(found) => (found.name().ok(), found.email().ok()),
-                None => (None, None),
-            };
-            let or = |found: Option<&str>, default: &str| found.unwrap_or(default).to_owned();
-            (or(name, "evolve"), or(email, "evolve@localhost"))
-        })
     }
 }

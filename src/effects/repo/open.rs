@@ -140,13 +140,13 @@ impl Repo {
         };
         match again {
             Ok(mut again) if again.root == self.root && again.private == self.private => {
-                if self.is_durable {
-                    again.make_durable()?;
-                }
                 again.git = self.git.clone();
                 again.modules = self.modules.clone();
                 again.users = self.users.clone();
                 again.identity = self.identity.clone();
+                if self.is_durable {
+                    again.make_durable()?;
+                }
                 Ok(again)
             }
             // There may be another repository around this one.
