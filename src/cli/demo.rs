@@ -5,8 +5,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use crate::cli::arguments::{Global, GoalsOption, JobsOption, RunOptions};
 use crate::cli::start::run_loop;
-use crate::cli::{Global, GoalsOption, JobsOption, RunOptions};
 use crate::effects::git::Git;
 use crate::error::{Error, Result};
 use crate::model::text;

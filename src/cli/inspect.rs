@@ -2,9 +2,10 @@
 
 use serde_json::{Value, json};
 
+use crate::cli::arguments::Global;
 use crate::cli::config::user_config;
+use crate::cli::print::{print, print_document};
 use crate::cli::start::{current_dir, goals_file};
-use crate::cli::{Global, print, print_document};
 use crate::effects::journal::Diary;
 use crate::effects::ledger::{self, Ledger};
 use crate::effects::lock::{self, Holder};

@@ -3,10 +3,11 @@
 
 use std::collections::HashMap;
 
+use crate::cli::arguments::{Global, RunOptions};
 use crate::cli::bounds::effective_sandbox;
 use crate::cli::config::user_config;
+use crate::cli::print::{print, print_document};
 use crate::cli::start::{block_on, current_dir, effective_jobs, goals_file, listen};
-use crate::cli::{Global, RunOptions, print, print_document};
 use crate::cycle::refuse_unmeasurable;
 use crate::effects::clock;
 use crate::effects::journal::Diary;

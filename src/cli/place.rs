@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::cli::RunOptions;
+use crate::cli::arguments::RunOptions;
 use crate::cli::config::user_config;
 use crate::effects::isolation::Isolation;
 use crate::effects::modes;

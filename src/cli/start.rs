@@ -4,10 +4,10 @@ use std::path::Path;
 use std::sync::mpsc;
 use std::thread::JoinHandle;
 
+use crate::cli::arguments::{Global, RunOptions};
 use crate::cli::bounds::{self, effective_sandbox};
 use crate::cli::config::user_config;
 use crate::cli::place::{self, Place};
-use crate::cli::{Global, RunOptions};
 use crate::effects::agent::Agent;
 use crate::effects::journal::Diary;
 use crate::effects::ledger::{Ledger, refuse_links};

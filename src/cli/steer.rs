@@ -3,10 +3,9 @@
 use std::io::ErrorKind;
 use std::path::Path;
 
-use clap::{Args, ValueEnum};
 use nix::sys::signal::Signal;
 
-use crate::cli::Global;
+use crate::cli::arguments::{Global, Level, NewWork, StopOptions};
 use crate::cli::measure::find_goal;
 use crate::cli::start::{current_dir, goals_file};
 use crate::effects::ledger::{self, Ledger};
@@ -19,49 +18,6 @@ use crate::model::snapshot::FORMAT;
 use crate::model::strikes::Retry;
 use crate::model::text;
 use crate::model::work::{LONGEST_TITLE, NewItem, Queue, Severity};
-
-/// Options of `evolve stop`.
-#[derive(Clone, Debug, Args)]
-pub struct StopOptions {
-    /// Why; shown when the loop stops
-    reason: Vec<String>,
-    /// End the running session at once, as Ctrl-C would; leaves no file
-    #[arg(long, conflicts_with_all = ["kill", "off"])]
-    now: bool,
-    /// Stop every evolve of this user within a second, for good
-    #[arg(long)]
-    kill: bool,
-    /// Take the stop file away (with --kill: the kill file)
-    #[arg(long, conflicts_with = "reason")]
-    off: bool,
-}
-
-/// Options of `evolve work add`.
-#[derive(Clone, Debug, Args)]
-pub struct NewWork {
-    /// What is to be done, in one line
-    title: String,
-    /// More about it
-    #[arg(long, default_value = "")]
-    description: String,
-    /// How much it matters
-    #[arg(long, value_enum, default_value = "medium")]
-    severity: Level,
-    /// What sort of work it is, as in bug or tech-debt
-    #[arg(long = "type", default_value = "task")]
-    kind: String,
-    /// The repository it is for [default: this one]
-    #[arg(long)]
-    target_repo: Option<String>,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum Level {
-    Critical,
-    High,
-    Medium,
-    Low,
-}
 
 /// Stops the loop, or lets it run again.
 pub fn stop(global: &Global, options: &StopOptions) -> Result<u8> {

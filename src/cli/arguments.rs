@@ -1,0 +1,408 @@
+//! What can be asked for on the command line.
+
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::time::Duration;
+
+use clap::error::ErrorKind;
+use clap::parser::ValueSource;
+use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+
+use crate::error::Result;
+use crate::model::sandbox::{MODES, Mode};
+
+const EXAMPLES: &str = "\
+Examples:
+  evolve --dry-run            measure, and say what would be worked on and why; changes nothing
+  evolve --max-cycles=5       at most five cycles
+  evolve                      run until dormant, stopped or out of budget
+  evolve --agent codex        hand fixes to codex, not to the first known agent
+  evolve --agent './fix.sh'   hand fixes to this command; the brief is on its stdin
+  evolve measure              every check once; needs no agent
+  evolve demo                 the loop at work on a small repository of its own
+";
+
+/// Keeps a git repository healthy while nobody is watching.
+///
+/// Measures every goal of GOALS.yaml, lets an agent fix the worst failing one, measures everything again, and keeps the
+/// change only if nothing got worse. When nothing is wrong it stops.
+#[derive(Debug, Parser)]
+#[command(name = "evolve", version, before_help = EXAMPLES, max_term_width = 110)]
+pub struct Arguments {
+    #[command(subcommand)]
+    pub(super) command: Option<Command>,
+    #[command(flatten)]
+    pub(super) global: Global,
+    #[command(flatten)]
+    pub(super) run: RunOptions,
+}
+
+/// Options that only the loop itself has; before a command they would say nothing.
+const LOOP_ONLY: [&str; 15] = [
+    "max_cycles",
+    "dry_run",
+    "skip_baseline",
+    "test_first",
+    "agent",
+    "max_time",
+    "max_cost",
+    "max_tokens",
+    "idle_wait",
+    "isolate",
+    "sandbox",
+    "require_sandbox",
+    "prepare",
+    "link",
+    "json",
+];
+
+/// Options of the loop that some commands have, too.
+const SHARED: [&str; 2] = ["goals", "jobs"];
+
+impl Arguments {
+    /// Reads the command line; prints and ends the program where it asks for help or makes no sense.
+    pub fn read() -> Arguments {
+        let matches = Arguments::command().get_matches();
+        if let Some((command, behind)) = matches.subcommand()
+            && let Some(option) = LOOP_ONLY
+                .into_iter()
+                .chain(SHARED.into_iter().filter(|it| !has(behind, it)))
+                .find(|option| is_typed(&matches, option))
+        {
+            let option = format!("--{}", option.replace('_', "-"));
+            let said = match option.as_str() {
+                "--json" => format!("write {option} after `{command}`"),
+                "--goals" | "--jobs" => format!("`{command}` has no use for {option}"),
+                _ => format!(
+                    "{option} is an option of the loop itself; `{command}` has no use for it"
+                ),
+            };
+            Arguments::command()
+                .error(ErrorKind::ArgumentConflict, said)
+                .exit();
+        }
+        Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
+    }
+}
+
+/// Says whether a command has an option.
+fn has(command: &ArgMatches, option: &str) -> bool {
+    command.try_contains_id(option).is_ok()
+}
+
+fn is_typed(matches: &ArgMatches, option: &str) -> bool {
+    matches.value_source(option) == Some(ValueSource::CommandLine)
+}
+
+/// Options of every command, and which goals file is meant, for those that read it.
+#[derive(Clone, Debug, Args)]
+pub(super) struct Global {
+    #[command(flatten)]
+    pub(super) file: GoalsOption,
+    /// Run as if started in DIR
+    #[arg(short = 'C', value_name = "DIR", global = true)]
+    pub(super) dir: Option<PathBuf>,
+    /// Errors only
+    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    pub(super) quiet: bool,
+    /// Each check as well; twice: also what git is asked to do
+    #[arg(short, long, action = clap::ArgAction::Count, global = true)]
+    pub(super) verbose: u8,
+}
+
+/// Which goals are meant.
+#[derive(Clone, Debug, Args)]
+pub(super) struct GoalsOption {
+    /// The goals file [default: GOALS.yaml in the repository's root]
+    #[arg(long, value_name = "FILE")]
+    pub(super) goals: Option<PathBuf>,
+}
+
+/// How much is measured at a time.
+#[derive(Clone, Debug, Args)]
+pub(super) struct JobsOption {
+    /// How many checks run at once [default: the number of cores]
+    #[arg(long, value_name = "N", env = "EVOLVE_JOBS", hide_env_values = true, value_parser = at_least_one::<usize>)]
+    pub(super) jobs: Option<usize>,
+}
+
+/// Options of the loop.
+#[derive(Clone, Debug, Args)]
+pub(super) struct RunOptions {
+    /// Stop after N cycles of this session
+    #[arg(long, value_name = "N", value_parser = at_least_one::<u64>)]
+    pub(super) max_cycles: Option<u64>,
+    /// Measure, say what would be worked on and why, change nothing
+    #[arg(long)]
+    pub(super) dry_run: bool,
+    /// Take no baseline before the first cycle
+    #[arg(long)]
+    pub(super) skip_baseline: bool,
+    /// Ask the agent for a failing test first
+    #[arg(long)]
+    pub(super) test_first: bool,
+    /// The agent: claude, codex, gemini, opencode, aider, copilot, qwen, pi, kilo, one that the configuration adds, or a
+    /// command line with the brief on its stdin [default: the first known one that is installed]
+    #[arg(
+        long,
+        value_name = "AGENT",
+        env = "EVOLVE_AGENT",
+        hide_env_values = true
+    )]
+    pub(super) agent: Option<String>,
+    #[command(flatten)]
+    pub(super) checks: JobsOption,
+    /// End the session after this time, as in 90s, 30m, 2h
+    #[arg(long, value_name = "TIME", value_parser = crate::model::duration::parse)]
+    pub(super) max_time: Option<Duration>,
+    /// End the session once its agents have cost this many US dollars, as they report it
+    #[arg(long, value_name = "USD", value_parser = dollars)]
+    pub(super) max_cost: Option<f64>,
+    /// End the session once its agents have used this many tokens, as they report them; as in 500k, 2M
+    #[arg(long, value_name = "N", value_parser = tokens)]
+    pub(super) max_tokens: Option<u64>,
+    /// Let the agent work in a copy of its own, outside the repository; only what is kept comes back. Works on a dirty tree
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "true|false", hide_possible_values = true)]
+    pub(super) isolate: Option<bool>,
+    /// Command line that makes such a copy ready, as in 'npm ci'
+    #[arg(long, value_name = "CMD")]
+    pub(super) prepare: Option<String>,
+    /// Lend such a copy an ignored file or folder of the checkout; may be repeated
+    #[arg(long, value_name = "PATH", value_parser = lendable)]
+    pub(super) link: Vec<String>,
+    /// Rest this long between idle cycles [default: 0]
+    #[arg(long, value_name = "TIME", value_parser = rest)]
+    pub(super) idle_wait: Option<Duration>,
+    /// Hold the agent back: it writes only to the repository, a temporary folder and what `sandbox: write:` names; auto is bwrap
+    /// if that works, else landlock [default: none]
+    #[arg(long, value_name = "auto|bwrap|landlock|none", value_parser = one_of(MODES))]
+    pub(super) sandbox: Option<Mode>,
+    /// Do not run without the sandbox that is asked for
+    #[arg(long)]
+    pub(super) require_sandbox: bool,
+    /// One event a line on stdout, as JSON
+    #[arg(long)]
+    pub(super) json: bool,
+    /// Leave the user's configuration unread: a demonstration is the same for everybody.
+    #[arg(skip)]
+    pub(super) ignores_config: bool,
+}
+
+/// Returns a reader of one of a few words.
+fn one_of<T: Copy + Send + Sync + 'static>(
+    words: &'static [(&'static str, T)],
+) -> impl Fn(&str) -> Result<T, String> + Clone {
+    move |text| {
+        let found = words.iter().find(|(word, _)| *word == text);
+        found.map(|(_, value)| *value).ok_or_else(|| {
+            let words: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
+            format!("write {}", words.join(", "))
+        })
+    }
+}
+
+fn at_least_one<N: FromStr + PartialOrd + From<u8>>(text: &str) -> Result<N, String> {
+    match text.parse() {
+        Ok(number) if number >= N::from(1) => Ok(number),
+        Ok(_) | Err(_) => Err("write a whole number of at least 1".to_owned()),
+    }
+}
+
+fn dollars(text: &str) -> Result<f64, String> {
+    match text.trim().trim_start_matches('$').parse::<f64>() {
+        Ok(amount) if amount.is_finite() && amount > 0.0 => Ok(amount),
+        Ok(_) | Err(_) => {
+            Err("write an amount in US dollars, more than 0, as in 5 or 2.50".to_owned())
+        }
+    }
+}
+
+fn tokens(text: &str) -> Result<u64, String> {
+    let text = text.trim();
+    let (digits, unit) = match text.char_indices().last() {
+        Some((at, 'k' | 'K')) => (&text[..at], 1_000),
+        Some((at, 'm' | 'M')) => (&text[..at], 1_000_000),
+        _ => (text, 1),
+    };
+    match digits
+        .parse::<u64>()
+        .ok()
+        .and_then(|number| number.checked_mul(unit))
+    {
+        Some(number) if number > 0 => Ok(number),
+        Some(_) | None => {
+            Err("write a whole number of at least 1, as in 800000, 500k or 2M".to_owned())
+        }
+    }
+}
+
+fn lendable(text: &str) -> Result<String, String> {
+    crate::model::slot::lendable(text).map_err(|why| format!("the path {why}"))
+}
+
+fn rest(text: &str) -> Result<Duration, String> {
+    if text.trim() == "0" {
+        Ok(Duration::ZERO)
+    } else {
+        crate::model::duration::parse(text)
+    }
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Command {
+    /// Run every check, or the named ones, once; needs no agent and changes nothing
+    Measure {
+        /// Goals to measure [default: all]
+        ids: Vec<String>,
+        /// Print the snapshot as JSON
+        #[arg(long)]
+        json: bool,
+        /// Exit with 10 unless every goal passes
+        #[arg(long)]
+        gate: bool,
+        #[command(flatten)]
+        file: GoalsOption,
+        #[command(flatten)]
+        checks: JobsOption,
+    },
+    /// Check GOALS.yaml; every problem with its place and a hint
+    Validate {
+        #[command(flatten)]
+        file: GoalsOption,
+    },
+    /// Where things stand: score, newest cycle, queue, who is at work, what would stop it
+    Status {
+        /// Print one JSON document
+        #[arg(long)]
+        json: bool,
+        #[command(flatten)]
+        file: GoalsOption,
+    },
+    /// Every cycle so far
+    History {
+        /// Print one JSON document
+        #[arg(long)]
+        json: bool,
+    },
+    /// One cycle: what was tried, what became of it, both snapshots
+    Show {
+        /// The cycle's number
+        cycle: u64,
+        /// Print one JSON document
+        #[arg(long)]
+        json: bool,
+    },
+    /// Hold every record against git: its commit, trailers, snapshots and undo; exit 10 if anything disagrees
+    Audit {
+        /// Print one JSON document
+        #[arg(long)]
+        json: bool,
+        /// Measure the commits of the newest N records again, in a copy beside the repository, and compare
+        #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+        remeasure: usize,
+        #[command(flatten)]
+        file: GoalsOption,
+        #[command(flatten)]
+        checks: JobsOption,
+    },
+    /// The queue of harvested work
+    Work {
+        #[command(subcommand)]
+        action: WorkAction,
+    },
+    /// Stop the loop after its running cycle; `--now` ends the running cycle too
+    Stop(StopOptions),
+    /// Let a goal that was struck or declined be worked on again
+    Retry {
+        /// The goal
+        id: String,
+        #[command(flatten)]
+        file: GoalsOption,
+    },
+    /// Print a JSON Schema: of GOALS.yaml, or of a file or stream that evolve writes
+    Schema {
+        /// Which [omit to list them]
+        name: Option<String>,
+    },
+    /// See the loop at work on a small repository made for it
+    Demo {
+        /// Where to make the repository [default: a new temporary folder]
+        #[arg(long, value_name = "DIR")]
+        keep_in: Option<PathBuf>,
+    },
+}
+
+impl Command {
+    /// Returns goals file and number of checks at once as they were written behind the command, where it has use for them.
+    pub(super) fn shared(&self) -> (Option<PathBuf>, Option<usize>) {
+        match self {
+            Command::Measure { file, checks, .. } | Command::Audit { file, checks, .. } => {
+                (file.goals.clone(), checks.jobs)
+            }
+            Command::Validate { file }
+            | Command::Status { file, .. }
+            | Command::Retry { file, .. } => (file.goals.clone(), None),
+            Command::History { .. }
+            | Command::Show { .. }
+            | Command::Work { .. }
+            | Command::Stop(_)
+            | Command::Schema { .. }
+            | Command::Demo { .. } => (None, None),
+        }
+    }
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum WorkAction {
+    /// What is queued for this repository
+    List {
+        /// Print one JSON document
+        #[arg(long)]
+        json: bool,
+    },
+    /// Queue a piece of work
+    Add(NewWork),
+}
+
+/// Options of `evolve stop`.
+#[derive(Clone, Debug, Args)]
+pub(super) struct StopOptions {
+    /// Why; shown when the loop stops
+    pub(super) reason: Vec<String>,
+    /// End the running session at once, as Ctrl-C would; leaves no file
+    #[arg(long, conflicts_with_all = ["kill", "off"])]
+    pub(super) now: bool,
+    /// Stop every evolve of this user within a second, for good
+    #[arg(long)]
+    pub(super) kill: bool,
+    /// Take the stop file away (with --kill: the kill file)
+    #[arg(long, conflicts_with = "reason")]
+    pub(super) off: bool,
+}
+
+/// Options of `evolve work add`.
+#[derive(Clone, Debug, Args)]
+pub(super) struct NewWork {
+    /// What is to be done, in one line
+    pub(super) title: String,
+    /// More about it
+    #[arg(long, default_value = "")]
+    pub(super) description: String,
+    /// How much it matters
+    #[arg(long, value_enum, default_value = "medium")]
+    pub(super) severity: Level,
+    /// What sort of work it is, as in bug or tech-debt
+    #[arg(long = "type", default_value = "task")]
+    pub(super) kind: String,
+    /// The repository it is for [default: this one]
+    #[arg(long)]
+    pub(super) target_repo: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(super) enum Level {
+    Critical,
+    High,
+    Medium,
+    Low,
+}

@@ -1,0 +1,79 @@
+//! What goes to the terminal: answers, warnings, the one error, traces. Nothing of it is uncleaned.
+
+use super::arguments::Global;
+use crate::effects::ledger;
+use crate::error::{Error, Result};
+use crate::model::{mask, text};
+use crate::view::style::{BAD, GOOD, ODD, paint};
+
+impl Global {
+    /// Prints an answer for people; nothing if only errors are wanted.
+    pub(super) fn say(&self, text: &str) {
+        if !self.quiet {
+            print(&mask::secrets(&text::page(text)));
+        }
+    }
+
+    /// Prints a warning to stderr; nothing if only errors are wanted.
+    pub(super) fn warn(&self, text: &str) {
+        if !self.quiet {
+            let warning = mask::secrets(&text::clean_line(text));
+            print_error(&format!("{} {warning}", paint(ODD, "warning:")));
+        }
+    }
+}
+
+/// Returns an error as it is printed: what happened, then what to do.
+pub fn shown(error: &Error) -> String {
+    let safe = |text: &str| mask::secrets(&text::clean(text));
+    let mut shown = format!("{} {}", paint(BAD, "error:"), safe(&error.message));
+    for hint in &error.hints {
+        shown.push_str(&format!("\n{} {}", paint(GOOD, "hint:"), safe(hint)));
+    }
+    shown
+}
+
+/// Prints a page to stdout; a reader that went away is no error.
+pub(super) fn print(page: &str) {
+    use std::io::Write;
+    let _ = write!(anstream::stdout(), "{}", text::page(page));
+}
+
+/// Prints a document as indented JSON, after checking it against its schema: with what looks like a secret masked, and what a
+/// terminal would act on escaped.
+pub(super) fn print_document(name: &str, document: &impl serde::Serialize) -> Result<()> {
+    let mut value =
+        serde_json::to_value(document).map_err(|cause| Error::internal(format!("BUG: {cause}")))?;
+    mask::value(&mut value);
+    print(&text::json(&ledger::checked(name, &value)?));
+    Ok(())
+}
+
+/// Prints a line to stderr; a reader that went away is no error.
+pub fn print_error(line: &str) {
+    use std::io::Write;
+    let _ = writeln!(anstream::stderr(), "{}", text::page(line));
+}
+
+/// Where traces go: to stderr, as harmless as everything else. One trace comes in one piece.
+struct Traces;
+
+impl std::io::Write for Traces {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        let text = text::clean(&String::from_utf8_lossy(bytes));
+        std::io::stderr().write_all(mask::secrets(&text).as_bytes())?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        std::io::stderr().flush()
+    }
+}
+
+pub(super) fn trace() {
+    tracing_subscriber::fmt()
+        .with_writer(|| Traces)
+        .with_ansi(false)
+        .with_max_level(tracing::Level::DEBUG)
+        .init();
+}
