@@ -4,6 +4,10 @@ use crate::model::goals;
 use crate::model::record::AgentReport;
 use crate::model::snapshot::{CheckResult, Measurement};
 
+mod commits;
+mod results;
+mod snapshots;
+
 const GOALS: &str = "version: 1\ngoals:\n  - {id: a, description: d, check: test -f a, weight: 5}\n  - {id: b, description: d, check: test -f b, weight: 3}\n";
 
 fn measured(id: &str, passes: bool, weight: u8) -> Measurement {
@@ -26,16 +30,34 @@ fn measured(id: &str, passes: bool, weight: u8) -> Measurement {
     }
 }
 
+fn kept(content: &str) -> Kept {
+    Kept {
+        content: content.to_owned(),
+        message: String::new(),
+        is_followed: true,
+    }
+}
+
+/// What can be seen of a snapshot.
+type SnapshotSight = Sight<Result<Snapshot, String>>;
+
 /// Everything that is held against each other, as its owner has it.
 #[derive(Clone)]
 struct Case {
     record: Record,
     before: Snapshot,
     after: Option<Snapshot>,
-    content: &'static str,
+    /// What is seen in the place of either.
+    instead: [Option<SnapshotSight>; 2],
+    commit: Sight<Kept>,
+    start: Sight<Kept>,
     goals: Option<Goals>,
-    added: usize,
+    added: Option<usize>,
+    differs_in: Vec<String>,
+    is_recorded: bool,
     subject: Option<&'static str>,
+    /// The message of which the commit that recorded it has its trailers.
+    trailers: Option<&'static str>,
     summary: Option<&'static str>,
     origin: Option<Snapshot>,
 }
@@ -89,10 +111,15 @@ impl Case {
             record,
             before,
             after: Some(after),
-            content: "new",
+            instead: [None, None],
+            commit: Sight::Seen(kept("new")),
+            start: Sight::Seen(kept("old")),
             goals: Some(goals),
-            added: 0,
+            added: Some(0),
+            differs_in: vec![],
+            is_recorded: true,
             subject: None,
+            trailers: None,
             summary: None,
             origin: None,
         }
@@ -114,41 +141,40 @@ impl Case {
 
     /// What disagrees, a line each.
     fn told(&self) -> Vec<String> {
+        self.found().into_iter().map(|one| one.what).collect()
+    }
+
+    fn found(&self) -> Vec<Disagreement> {
         let message = self.record.message();
-        let trailers = Trailers::of(&message);
-        let kept = |content: &str| {
-            Sight::Seen(Kept {
-                content: content.to_owned(),
-                message: String::new(),
-                is_followed: true,
-            })
+        let trailers = Trailers::of(self.trailers.unwrap_or(&message));
+        let recorder = Recorder {
+            id: "recorder",
+            subject: self.subject.unwrap_or(message.lines().next().unwrap()),
+            trailers: &trailers,
+            time: 1_770_091_525,
+            session: self.summary,
         };
-        let found = of_record(&Witness {
+        let seen = |snapshot: Option<&Snapshot>| -> SnapshotSight {
+            snapshot.map_or(Sight::Gone, |it| Sight::Seen(Ok(it.clone())))
+        };
+        let [first, second] = self.instead.clone();
+        of_record(&Witness {
             record: &self.record,
-            recorder: Some(Recorder {
-                id: "recorder",
-                subject: self.subject.unwrap_or(message.lines().next().unwrap()),
-                trailers: &trailers,
-                time: 1_770_091_525,
-                session: self.summary,
-            }),
-            commit: kept(self.content),
-            start: kept("old"),
+            recorder: self.is_recorded.then_some(recorder),
+            commit: self.commit.clone(),
+            start: self.start.clone(),
             snapshots: [
-                Sight::Seen(Ok(self.before.clone())),
-                self.after
-                    .clone()
-                    .map_or(Sight::Gone, |after| Sight::Seen(Ok(after))),
+                first.unwrap_or(seen(Some(&self.before))),
+                second.unwrap_or(seen(self.after.as_ref())),
             ],
             goals: self.goals.as_ref().map_or(Sight::Gone, Sight::Seen),
             origin: self
                 .origin
                 .clone()
                 .map_or(Sight::Unseen, |it| Sight::Seen(Ok(it))),
-            added: Some(self.added),
-            differs_in: vec![],
-        });
-        found.into_iter().map(|one| one.what).collect()
+            added: self.added,
+            differs_in: self.differs_in.clone(),
+        })
     }
 
     fn unchanged(&mut self, passes: bool) {
@@ -167,14 +193,14 @@ impl Case {
     }
 
     fn is_not_changed(&mut self) {
-        self.content = "old";
+        self.commit = Sight::Seen(kept("old"));
         self.record.content = Some("old".to_owned());
     }
 }
 
 #[test]
 fn what_the_writer_writes_agrees() {
-    for (what, case) in [
+    agree(&[
         ("improved", Case::improved()),
         ("still failing", Case::with(|it| it.unchanged(false))),
         (
@@ -236,19 +262,17 @@ fn what_the_writer_writes_agrees() {
         ),
         (
             "goals added",
-            Case::with(|it| (it.added, it.record.goals_added) = (2, 2)),
+            Case::with(|it| (it.added, it.record.goals_added) = (Some(2), 2)),
         ),
         (
             "goals added, and others by others",
             Case::with(|it| {
-                (it.added, it.record.goals_added) = (3, 1);
+                (it.added, it.record.goals_added) = (Some(3), 1);
                 let note = "brought together with what somebody else committed meanwhile";
                 it.record.notes.push(note.to_owned());
             }),
         ),
-    ] {
-        assert_eq!(case.told(), Vec::<String>::new(), "{what}");
-    }
+    ]);
 }
 
 /// A forgery, and the words by which it is named.
@@ -329,7 +353,7 @@ fn a_result_that_its_snapshots_and_commits_do_not_show_is_named() {
             "goals_added is 7 in the record and 0 in its commits",
         ),
         (
-            |it| it.added = 1,
+            |it| it.added = Some(1),
             "goals_added is 0 in the record and 1 in its commits",
         ),
         (
@@ -466,48 +490,6 @@ fn times_sessions_agents_and_measurements_that_contradict_each_other_are_named()
     assert_eq!(taken_over.told(), Vec::<String>::new());
 }
 
-#[test]
-fn the_words_of_an_undo_are_those_of_its_record() {
-    let message =
-        "revert: evolve cycle 7 regression in a, b\n\nbecause\n\nThe content is again that of x.\n";
-    let record = Record {
-        result: CycleResult::Regressed,
-        newly_failing: vec!["a".to_owned(), "b".to_owned()],
-        reason: Some("because".to_owned()),
-        ..Case::improved().record
-    };
-    assert_eq!(of_undo_words(&record, message), Vec::<String>::new());
-    let forged = Record {
-        newly_failing: vec!["a".to_owned()],
-        reason: Some("all good".to_owned()),
-        ..record.clone()
-    };
-    assert_eq!(
-        of_undo_words(&forged, message),
-        [
-            "newly_failing is [a] in the record, the undo commit names a, b",
-            "reason is \"all good\" in the record and \"because\" in the undo commit"
-        ]
-    );
-    // Found out after it, told by another session, or masked in one of them.
-    for (result, reason) in [
-        (CycleResult::Regressed, "environment changed: a"),
-        (CycleResult::Interrupted, "the session died in mid-cycle"),
-        (CycleResult::Regressed, "token ***"),
-    ] {
-        let other = Record {
-            result,
-            reason: Some(reason.to_owned()),
-            ..record.clone()
-        };
-        assert_eq!(
-            of_undo_words(&other, message),
-            Vec::<String>::new(),
-            "{reason}"
-        );
-    }
-}
-
 #[track_caller]
 fn are_named(forgeries: &[Forgery]) {
     let digest = Case::improved().record.definition.unwrap();
@@ -515,5 +497,13 @@ fn are_named(forgeries: &[Forgery]) {
         let words = words.replace(" and e in", &format!(" and {digest} in"));
         let told = Case::with(forge).told();
         assert!(told.contains(&words), "{words}: {told:#?}");
+    }
+}
+
+/// Each of the cases has nothing that disagrees.
+#[track_caller]
+fn agree(cases: &[(&str, Case)]) {
+    for (what, case) in cases {
+        assert_eq!(case.told(), Vec::<String>::new(), "{what}");
     }
 }
