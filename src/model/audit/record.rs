@@ -217,7 +217,7 @@ fn of_snapshots(witness: &Witness<'_>) -> Vec<String> {
     if witness.snapshots[0] == Sight::Gone && record.result != CycleResult::Interrupted {
         found.push("the first snapshot was not committed with the record".to_owned());
     }
-    let (before, after) = (snapshot_of(witness, 0), snapshot_of(witness, 1));
+    let before = snapshot_of(witness, 0);
     if let (Some(said), Some(before)) = (record.score_before, before)
         && said.to_bits() != before.score.to_bits()
     {
@@ -225,15 +225,16 @@ fn of_snapshots(witness: &Witness<'_>) -> Vec<String> {
     }
     // A cycle that was cut short may have measured more than its record could tell.
     let is_cut = record.result == CycleResult::Interrupted;
-    let is_known = is_cut || witness.snapshots[1] != Sight::Unseen;
-    let Some((name, last)) = after
-        .map(|it| ("second", it))
-        .or(before.map(|it| ("first", it)))
-    else {
-        return found;
+    let last = match &witness.snapshots[1] {
+        Sight::Seen(Ok(after)) => Some(("second", after)),
+        Sight::Gone => before.map(|it| ("first", it)),
+        Sight::Unseen if is_cut => before.map(|it| ("first", it)),
+        Sight::Unseen | Sight::Seen(Err(_)) => None,
     };
     let agrees_with = |snapshot: &Snapshot| counts(record, snapshot).is_empty();
-    if is_known && !(is_cut && before.is_some_and(agrees_with)) {
+    if let Some((name, last)) = last
+        && !(is_cut && before.is_some_and(agrees_with))
+    {
         let counts = counts(record, last);
         found.extend(
             counts

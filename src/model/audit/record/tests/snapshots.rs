@@ -118,6 +118,10 @@ fn a_snapshot_that_is_missing_or_cannot_be_read_is_told() {
             |it| it.instead[0] = Some(Sight::Seen(Err("it ends too early".to_owned()))),
             &["the first snapshot cannot be read: it ends too early"],
         ),
+        (
+            |it| it.instead[1] = Some(Sight::Seen(Err("it ends too early".to_owned()))),
+            &["the second snapshot cannot be read: it ends too early"],
+        ),
     ]);
 }
 
