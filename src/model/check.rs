@@ -95,7 +95,8 @@ pub fn uses(code: &Code, is_file: &dyn Fn(&str) -> bool) -> Vec<Used> {
 fn tasks_of(call: &Call, file: &str) -> Vec<String> {
     match (tasks::has_tasks(file), call.is_fed) {
         (true, _) => tasks::asked(call),
-        (false, true) => vec![tasks::LIST.to_owned()],
+        (false, true) if call.is_list(file) => vec![tasks::LIST.to_owned()],
+        (false, true) => vec![tasks::PIPED.to_owned()],
         (false, false) => Vec::new(),
     }
 }

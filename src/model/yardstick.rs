@@ -174,6 +174,10 @@ impl Yardstick {
             let mut next = expanded(included, tree);
             next.retain(|one| is_file(&one.file));
             for code in check::code_in(&used, &text) {
+                if used.is_list() && self.frozen.contains(&used.file) {
+                    let listed = check::uses(&code, is_file).into_iter();
+                    self.frozen.extend(listed.map(|used| used.file));
+                }
                 next.extend(expanded(check::runs_by_pattern(&code), tree));
                 next.extend(expanded(check::steers_by_pattern(&code), tree));
                 self.named.extend(check::named(&code));

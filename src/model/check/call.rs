@@ -21,6 +21,8 @@ pub struct Call {
     pub text: Option<String>,
     /// The words of the commands whose output is its standard input.
     pub piped: Vec<String>,
+    /// Files that hold its arguments.
+    pub lists: Vec<String>,
     /// Its arguments are what is piped into it, or stands in the files that are.
     pub is_fed: bool,
     /// It does not stand in the text as such.
@@ -38,6 +40,7 @@ impl Call {
             stdin: None,
             text: None,
             piped: Vec::new(),
+            lists: Vec::new(),
             is_fed: false,
             is_implied: false,
             places: Places::default(),
@@ -60,6 +63,12 @@ impl Call {
     pub fn path(&self, word: &str) -> Option<String> {
         let dir = self.dir.as_deref().or(word.starts_with(ROOT).then_some(""));
         join(dir?, word).filter(|path| !path.is_empty())
+    }
+
+    /// Says whether a file below the root holds its arguments.
+    pub fn is_list(&self, file: &str) -> bool {
+        let mut lists = self.lists.iter().filter_map(|word| self.path(word));
+        lists.any(|path| path == file)
     }
 
     /// Returns the files by which the tool is steered, as they are.

@@ -6,7 +6,7 @@ use super::call::{Call, stem};
 use super::places::word_in;
 use super::programs::{interpreter, is_shell};
 use super::tasks::Code;
-use super::walk::places;
+use super::walk::{is_for_all, places};
 use super::{dotted, modules, net};
 
 /// Returns what `code` names, as paths and patterns below the root; in a pattern `*` stops at a slash, and `**` does not.
@@ -20,6 +20,7 @@ pub fn named(code: &Code) -> Vec<String> {
             behind(call),
             net::unclear(call),
             loaded_by_option(call),
+            of_all_packages(call),
         ];
         let words = words.concat();
         let words = words.into_iter().chain(modules::in_code(call));
@@ -99,6 +100,15 @@ fn set_by_option(call: &Call) -> Vec<String> {
     found
 }
 
+/// Returns what steers a package manager that works on all packages of a repository.
+fn of_all_packages(call: &Call) -> Vec<String> {
+    let is_one = is_pattern(call.dir.as_deref().unwrap_or_default());
+    match is_for_all(&call.words) && !is_one {
+        true => vec!["**/package.json".to_owned()],
+        false => Vec::new(),
+    }
+}
+
 /// Returns the modules that options of Perl and Ruby load, and the files of the package that `go run` builds.
 fn loaded_by_option(call: &Call) -> Vec<String> {
     let ending = match stem(&call.words[0]).as_str() {
@@ -165,7 +175,10 @@ fn handed_to_runner(call: &Call) -> Vec<String> {
             | "tap"
             | "unittest"
             | "vitest"
-    );
+    ) || runs_tests(&call.words);
+    if tool == "unittest" && call.words.iter().any(|word| word == "discover") {
+        return discovered(&call.words);
+    }
     if !is_runner && !takes_folders {
         return Vec::new();
     }
@@ -186,6 +199,32 @@ fn handed_to_runner(call: &Call) -> Vec<String> {
         }
     }
     found
+}
+
+/// Says whether an interpreter is told to run test files.
+fn runs_tests(words: &[String]) -> bool {
+    let has = |wanted: &str| words[1..].iter().any(|word| word == wanted);
+    match stem(&words[0]).as_str() {
+        "node" | "nodejs" => has("--test"),
+        "deno" | "bun" => words.get(1).is_some_and(|word| word == "test"),
+        _ => false,
+    }
+}
+
+/// Returns what `unittest discover` loads first: where it begins, which is its operand or stands behind `-s`.
+fn discovered(words: &[String]) -> Vec<String> {
+    let behind = words.iter().skip_while(|word| *word != "discover").skip(1);
+    let behind: Vec<&String> = behind.collect();
+    let by_option = behind.windows(2).find_map(|pair| {
+        let is_start = matches!(pair[0].as_str(), "-s" | "--start-directory");
+        is_start.then_some(pair[1])
+    });
+    let first = behind.first().filter(|word| !word.starts_with('-'));
+    let folder = by_option.or(first.copied());
+    vec![format!(
+        "{}/__init__.py",
+        folder.map_or(".", String::as_str)
+    )]
 }
 
 /// Returns the script of an interpreter that stands among the words of a program nothing is known of.
@@ -341,6 +380,17 @@ mod tests {
             ),
             ("pytest t/test_a.py::test_x -q", "t/test_a.py"),
             ("bats t", "t t/**"),
+            ("node --test a.js t/b.js", "a.js t/b.js"),
+            ("node --test t", "t"),
+            ("deno test -A a.ts b.ts", "a.ts b.ts test"),
+            ("python3 -m unittest discover", "__init__.py"),
+            (
+                "python3 -m unittest discover -s ./t/a -p 'c_*.py'",
+                "t/a/__init__.py",
+            ),
+            ("pnpm -r run x", "**/package.json"),
+            ("npm test --workspaces", "**/package.json"),
+            ("yarn workspaces foreach -A run x", "**/package.json"),
             ("ruff check --config conf/r.toml src", "conf/r.toml"),
             ("tsc -p conf/tsconfig.json", "conf/tsconfig.json"),
             ("sha256sum -c sums.txt", "sums.txt"),

@@ -121,7 +121,7 @@ const NONE: Options = Options {
 /// The options of a shell; its `-c` is found by `shell_code`, as the code is an operand there.
 pub const SHELL: Options = Options {
     takes: "oO",
-    long_takes: &["rcfile", "init-file"],
+    long_files: &["rcfile", "init-file"],
     ..NONE
 };
 

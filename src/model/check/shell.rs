@@ -1,6 +1,7 @@
 //! Shell text as the simple commands in it, words unquoted. Knows the grammar as far as needed to tell words, and never fails:
 //! what it cannot make out ends up as words that name no file. Pure.
 
+mod braces;
 mod known;
 
 pub use known::is_assignment;
@@ -26,6 +27,12 @@ pub const PRINTED: char = '\u{6}';
 
 /// What stands in a word where a value without quotes has a blank.
 pub const SPLIT: char = '\u{5}';
+
+/// What stands in a word around braces that stand for several words, in place of them.
+pub const BRACE: char = '\u{7}';
+
+/// How many words of a loop, or of braces, are followed.
+const MOST_WORDS: usize = 64;
 
 /// How long a known value may get, in bytes.
 const LONGEST: usize = 1024;
@@ -232,8 +239,12 @@ impl Lexer {
             _ if self.is_all_arguments(start) => {
                 command.words.extend_from_slice(self.known.arguments());
             }
+            _ if word.contains(BRACE) && !is_assignment(&word) => {
+                let words = braces::words(&word.replace(SPLIT, " "));
+                command.words.extend(words);
+            }
             _ if is_assignment(&word) || !word.contains(SPLIT) => {
-                let word = word.replace(SPLIT, " ");
+                let word = braces::literal(&word.replace(SPLIT, " "));
                 self.known.word(&word);
                 command.words.push(word);
             }
@@ -278,7 +289,7 @@ impl Lexer {
         while self.peek().is_some_and(|c| matches!(c, ' ' | '\t')) {
             self.at += 1;
         }
-        let target = self.word().replace(SPLIT, " ");
+        let target = braces::literal(&self.word().replace(SPLIT, " "));
         let is_number = |wanted| descriptor.as_deref().is_none_or(|number| number == wanted);
         match operator.as_str() {
             "<" if is_number("0") => command.stdin = Some(target),
@@ -321,6 +332,7 @@ impl Lexer {
                     }
                 }
                 '`' => self.backticks(&mut word),
+                '{' => self.braces(&mut word),
                 c => {
                     self.at += 1;
                     word.push(c);
@@ -328,6 +340,20 @@ impl Lexer {
             }
         }
         word
+    }
+
+    /// Reads braces, the cursor on the first; those that stand for several words are marked.
+    fn braces(&mut self, word: &mut String) {
+        self.at += 1;
+        let rest = &self.chars[self.at..];
+        let Some(end) = braces::end_of(rest) else {
+            word.push('{');
+            return;
+        };
+        word.push(BRACE);
+        word.extend(&rest[..end]);
+        word.push(BRACE);
+        self.at += end + 1;
     }
 
     fn single_quoted(&mut self, word: &mut String) {

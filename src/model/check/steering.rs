@@ -77,6 +77,7 @@ pub fn steering(name: &str, subcommand: Option<&str>) -> Groups {
             &[".yarnrc.yml"],
         ],
         ("bun", _) => &[&["package.json"], &["bunfig.toml"]],
+        ("deno", Some("task")) => &[&["deno.json", "deno.jsonc"], &["package.json"]],
         ("deno", _) => &[&["deno.json", "deno.jsonc"]],
         ("just", _) => &[&["justfile", "Justfile", ".justfile"]],
         ("task", _) => &[&["Taskfile.yml", "taskfile.yml", "Taskfile.yaml"]],

@@ -30,6 +30,11 @@ impl Used {
             places: Places::default(),
         }
     }
+
+    /// Says whether its words are run.
+    pub fn is_list(&self) -> bool {
+        self.tasks == [LIST]
+    }
 }
 
 /// Code for a shell, and where it runs.
@@ -77,6 +82,9 @@ const TAKES: &[&str] = &[
 /// What is asked of a file whose words are handed to a program.
 pub const LIST: &str = "list";
 
+/// What is asked of a file that is handed to a program, or whose words are.
+pub const PIPED: &str = "piped";
+
 /// How many words of such a file are followed.
 const MOST_LISTED: usize = 64;
 
@@ -105,7 +113,8 @@ pub fn asked(call: &Call) -> Vec<String> {
     }
     let mut words = operands.into_iter();
     let task = match words.next() {
-        Some("run" | "run-script" | "rum" | "urn") => words.next(),
+        Some("run" | "run-script" | "rum" | "urn" | "task") => words.next(),
+        Some("workspaces") => words.find(|word| *word == "run").and_then(|_| words.next()),
         Some("t" | "tst") => Some("test"),
         Some("workspace") => match words.nth(1) {
             Some("run") => words.next(),
@@ -127,14 +136,12 @@ pub fn code_in(used: &Used, text: &str) -> Vec<Code> {
     };
     let texts = match kind(&used.file) {
         Kind::Package => scripts(text, &used.tasks),
+        Kind::Other if used.is_list() => listed(text),
         Kind::Makefile => reached(text, &used.tasks).1,
         Kind::Other if is_shells(&used.file, text) => {
             return vec![at(text.to_owned(), &used.dir, Some(used.file.clone()))];
         }
-        Kind::Other if used.tasks == [LIST] => {
-            let words = text.split_whitespace().take(MOST_LISTED);
-            words.map(|word| format!("sh {word}")).collect()
-        }
+        Kind::Other if used.tasks == [PIPED] => listed(text),
         Kind::Other => Vec::new(),
     };
     texts
@@ -206,7 +213,7 @@ enum Kind {
 fn kind(path: &str) -> Kind {
     let name = path.rsplit('/').next().unwrap_or(path);
     match name {
-        "package.json" => Kind::Package,
+        "package.json" | "deno.json" | "deno.jsonc" => Kind::Package,
         "GNUmakefile" | "makefile" | "Makefile" => Kind::Makefile,
         name if name.ends_with(".sh") => Kind::Other,
         name if name.ends_with(".mk") || name.starts_with("Makefile.") => Kind::Makefile,
@@ -214,11 +221,27 @@ fn kind(path: &str) -> Kind {
     }
 }
 
-/// Returns the code of these scripts of a package.json.
+/// Returns the code of these scripts of a package.json, or of these tasks of Deno's.
 fn scripts(text: &str, names: &[String]) -> Vec<String> {
-    let package: serde_json::Value = serde_json::from_str(text).unwrap_or_default();
-    let code = |name: &String| package["scripts"][name].as_str().map(str::to_owned);
+    let lines = text
+        .lines()
+        .filter(|line| !line.trim_start().starts_with("//"));
+    let text: String = lines.flat_map(|line| [line, "\n"]).collect();
+    let package: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
+    let code = |name: &String| {
+        let task = &package["tasks"][name];
+        let said = [&package["scripts"][name], task, &task["command"]];
+        said.iter()
+            .find_map(|said| said.as_str())
+            .map(str::to_owned)
+    };
     names.iter().filter_map(code).collect()
+}
+
+/// Returns the code that runs each word of a list.
+fn listed(text: &str) -> Vec<String> {
+    let words = text.split_whitespace().take(MOST_LISTED);
+    words.map(|word| format!("sh {word}")).collect()
 }
 
 /// A rule of a Makefile: what it needs, and its recipe.
@@ -342,12 +365,16 @@ mod tests {
     #[test]
     fn what_a_file_hands_on_to_is_found_for_what_is_asked_of_it() {
         let package = r#"{"scripts": {"test": "sh t.sh && npm run x", "x": "./x.sh", "start": "sh s.sh", "pretest": "sh p.sh"}}"#;
+        let deno =
+            "{\n// tasks\n\"tasks\": {\"x\": \"./x.sh\", \"y\": {\"command\": \"sh y.sh\"}}}";
         let makefile = "X := a:b\nall: t\n\techo\nt: u v.o # w\n\t@sh t.sh\nu:; -sh u.sh\nw:\n\tsh w.sh\nm:\n\t$(MAKE) -C sub n\n";
         for (file, tasks, text, expected) in [
             ("package.json", "pretest test", package, "p.sh t.sh"),
             ("web/package.json", "x", package, "web/x.sh"),
             ("package.json", "none", package, ""),
             ("package.json", "test", "{no json", ""),
+            ("deno.json", "x", deno, "x.sh"),
+            ("deno.jsonc", "y", deno, "y.sh"),
             ("Makefile", "", makefile, "t.sh u.sh"),
             ("Makefile", "w", makefile, "w.sh"),
             ("Makefile", "m", makefile, "sub/Makefile:n"),
@@ -385,6 +412,9 @@ mod tests {
             ("npm test --silent", "pretest test posttest"),
             ("npm run --silent x -- y", "prex x postx"),
             ("yarn x", "prex x postx"),
+            ("pnpm -r run x", "prex x postx"),
+            ("yarn workspaces foreach -A run x", "prex x postx"),
+            ("deno task --quiet x y", "prex x postx"),
             ("make -s t V=1", "t"),
             ("make -C sub -j 4 -f x.mk", ""),
         ] {

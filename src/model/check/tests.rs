@@ -314,6 +314,42 @@ fn programs_and_modules_are_looked_for_where_the_check_says() {
 }
 
 #[test]
+fn braces_stand_for_each_of_their_words() {
+    check_runs(&[
+        ("./{check,other}.sh", "check.sh"),
+        ("sh ./{check,other}.sh", "check.sh"),
+        ("sh {tools,none}/a.sh", "tools/a.sh"),
+        ("sh tools/{sub/b,a}.sh", "tools/sub/b.sh"),
+        ("D=tools; sh \"$D\"/{a,sub/b}.sh", "tools/a.sh"),
+        (
+            "for f in tools/{a,sub/b}.sh; do sh $f; done",
+            "tools/a.sh tools/sub/b.sh",
+        ),
+        ("cat {check,tools/a}.sh | sh", "check.sh tools/a.sh"),
+        ("cat {tools/,}{a,check}.sh | sh", "tools/a.sh check.sh"),
+        ("sh './{check,other}.sh'", ""),
+        ("F={check,other}.sh; sh $F", ""),
+        ("{ ./check.sh; }", "check.sh"),
+        ("find tools/a.sh -exec sh {} +", "tools/a.sh"),
+    ]);
+}
+
+#[test]
+fn what_options_of_a_shell_and_aliases_of_git_run_is_run() {
+    check_runs(&[
+        ("bash --rcfile check.sh -i </dev/null", "check.sh"),
+        ("bash --init-file=tools/a.sh -i -c true", "tools/a.sh"),
+        ("bash --rcfile tools/a.sh check.sh", "tools/a.sh check.sh"),
+        ("git -c alias.x='!./check.sh' x", "check.sh"),
+        (
+            "cd tools && git -c alias.x='!sh tools/a.sh' x",
+            "tools/a.sh",
+        ),
+        ("git -c alias.x=status x", ""),
+    ]);
+}
+
+#[test]
 fn what_variables_tell_programs_to_load_is_run() {
     check_runs(&[
         ("NODE_OPTIONS='--require ./hook.js' node -e 1", "hook.js"),
@@ -465,7 +501,7 @@ fn what_steers_a_check_is_named_if_it_is_there() {
         ("make -f build.mk", ""),
         ("make -f Makefile", ""),
         ("npm run test", "package.json"),
-        ("deno task x", ""),
+        ("deno task x", "package.json"),
         ("bun test", "package.json"),
         ("pytest -q", "tests/conftest.py pyproject.toml"),
         ("python3 -m pytest", "tests/conftest.py pyproject.toml"),
@@ -546,6 +582,11 @@ fn hostile_text_takes_no_time() {
         "$(cat $(cat ",
         "find a -name b -exec find c -exec sh {} ",
         "python3 -m a.",
+        "sh {a,b}",
+        "{a,b}",
+        "{a",
+        "{1..9999999}/",
+        "git -c alias.x='!git -c alias.x=",
         "node -e 'require(\"a\")'; ",
     ] {
         let text = unit.repeat(20_000);

@@ -9,7 +9,8 @@ use super::tasks::Code;
 
 mod unwrap;
 
-use unwrap::{Inner, packages, sent_to};
+pub use unwrap::is_for_all;
+use unwrap::{Inner, aliases, packages, sent_to};
 
 /// How often code inside code (`sh -c "sh -c …"`) is looked into.
 const MAX_NESTING: usize = 8;
@@ -216,8 +217,9 @@ impl Walk {
         self.hand_on(&command, &words, piped.as_ref());
         let mut stdin = command.stdin.map(|word| self.placed(&word));
         let lists = inner.lists.into_iter().chain(stdin.take_if(|_| is_fed));
-        for list in lists {
-            piped.get_or_insert_default().push(list);
+        let lists: Vec<String> = lists.collect();
+        if !lists.is_empty() {
+            piped.get_or_insert_default().extend_from_slice(&lists);
         }
         self.looked_for(&words[0]);
         let call = |walk: &mut Walk, words| {
@@ -226,6 +228,7 @@ impl Walk {
                 stdin,
                 text: command.text.clone(),
                 piped: piped.unwrap_or_default(),
+                lists,
                 is_fed,
                 ..call
             });
@@ -261,6 +264,9 @@ impl Walk {
             "find" => self.found(&words),
             name if is_shell(name) => match (shell_code(&words), &command.text) {
                 (Some((code, arguments)), _) => {
+                    for file in scan(&words, &programs::SHELL).files {
+                        self.imply(vec![".".to_owned(), file]);
+                    }
                     self.arguments = arguments;
                     self.code(&code, true);
                 }
@@ -277,6 +283,12 @@ impl Walk {
                     let to = self.dir().and_then(|dir| join(&dir, &package));
                     let other = Call::of(to, words.clone()).with(&self.places);
                     self.calls.push(other.implied());
+                }
+                for code in aliases(&words) {
+                    // They run in the root.
+                    self.dirs.push(self.dir().map(|_| String::new()));
+                    self.inner_text(&code);
+                    self.dirs.pop();
                 }
                 call(self, words);
                 if let (Some(dir), Some(call)) = (dir, self.calls.last_mut()) {

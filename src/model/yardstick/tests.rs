@@ -380,6 +380,8 @@ fn what_folders_of_a_pattern_a_list_or_a_path_hold_is_followed_into_scripts() {
         ("pkg/t.sh", ""),
         (".git/run.sh", ""),
         ("list.txt", "a.sh\nb.sh\n"),
+        ("LIST", "a.sh\n"),
+        ("deno.json", "{\"tasks\": {\"x\": \"sh b.sh\"}}"),
         ("a.sh", ""),
         ("b.sh", ""),
         ("tools/mine", "helper"),
@@ -398,7 +400,12 @@ fn what_folders_of_a_pattern_a_list_or_a_path_hold_is_followed_into_scripts() {
             "pkg/package.json pkg/t.sh",
         ),
         ("npm --prefix pkg test", "", "pkg/package.json pkg/t.sh"),
-        ("xargs -a list.txt -n1 sh", "list.txt", "a.sh b.sh"),
+        ("xargs -a list.txt -n1 sh", "a.sh b.sh list.txt", ""),
+        ("xargs -n1 sh <LIST", "LIST a.sh", ""),
+        ("cat list.txt | xargs -n1 sh", "list.txt", "a.sh b.sh"),
+        ("xargs -a LIST -n1 sh pkg/lib.sh", "pkg/lib.sh", ""),
+        ("pnpm -r run test", "", "pkg/package.json pkg/t.sh"),
+        ("deno task x", "", "b.sh deno.json"),
         ("PATH=$PWD/tools:$PATH mine", "tools/mine", "tools/helper"),
     ] {
         let yardstick = of_files(check, &files);

@@ -3,10 +3,7 @@
 
 use std::collections::HashMap;
 
-use super::{EACH, Item, LONGEST, NEXT, PRINTED, SELF, UNKNOWN};
-
-/// How many words of a loop are followed.
-const MOST_WORDS: usize = 64;
+use super::{EACH, Item, LONGEST, MOST_WORDS, NEXT, PRINTED, SELF, UNKNOWN};
 
 /// The variables whose values are known.
 #[derive(Clone, Debug, Default)]

@@ -301,6 +301,30 @@ pub fn sent_to(words: &[String]) -> Option<&str> {
     })
 }
 
+/// Returns the code for a shell that `git` is told to run in place of a command of its own.
+pub fn aliases(words: &[String]) -> Vec<String> {
+    if stem(&words[0]) != "git" {
+        return Vec::new();
+    }
+    let settings = words.windows(2).filter(|pair| pair[0] == "-c");
+    let code = settings.filter_map(|pair| {
+        let (_, code) = pair[1].strip_prefix("alias.")?.split_once("=!")?;
+        Some(code.to_owned())
+    });
+    code.collect()
+}
+
+/// Says whether a package manager is told to work on all packages of a repository.
+pub fn is_for_all(words: &[String]) -> bool {
+    let has = |names: &[&str]| words[1..].iter().any(|word| names.contains(&word.as_str()));
+    match stem(&words[0]).as_str() {
+        "npm" => has(&["-r", "--workspaces", "--ws", "-ws"]),
+        "pnpm" => has(&["-r", "--recursive"]),
+        "yarn" => words.get(1).is_some_and(|word| word == "workspaces"),
+        _ => false,
+    }
+}
+
 /// Returns the folders in which a package may lie that a package manager is told to work on.
 pub fn packages(words: &[String]) -> Vec<String> {
     if !matches!(stem(&words[0]).as_str(), "npm" | "pnpm" | "yarn" | "bun") {
@@ -318,6 +342,9 @@ pub fn packages(words: &[String]) -> Vec<String> {
         });
     }
     let mut found = Vec::new();
+    if is_for_all(words) {
+        found.extend(["*", "packages/*", "apps/*", "libs/*"].map(str::to_owned));
+    }
     for name in names.into_iter().take(8) {
         let name = name.trim_start_matches("./");
         // A package's name may begin with that of whom it belongs to.
