@@ -415,6 +415,97 @@ fn what_checks_built_of_an_undone_change_where_nothing_was_is_in_the_quarantine(
     assert_eq!(repo.quarantined().len(), 1, "{:#}", repo.newest());
 }
 
+/// A program below `out`, which git ignores and `make` builds, of a source that compiles only if it ends with `exit`; `check` runs it.
+fn reached_by(check: &str, source: &str) -> TestRepo {
+    let repo = TestRepo::empty();
+    repo.write("tool.c", source);
+    repo.write(
+        "Makefile",
+        "out/tool: tool.c\n\tgrep -q '^exit' tool.c\n\tmkdir -p out; cp tool.c out/tool; chmod +x out/tool\n",
+    );
+    repo.write(".gitignore", "/out/\n");
+    repo.write(
+        "GOALS.yaml",
+        &format!(
+            "version: 1\ngoals:\n  - {{id: tool, description: d, check: '{check}', weight: 5}}\n"
+        ),
+    );
+    std::os::unix::fs::symlink("out", repo.path("build")).unwrap();
+    std::os::unix::fs::symlink("out/tool", repo.path("tool")).unwrap();
+    repo.commit_all("links to what is built");
+    repo
+}
+
+/// Ways to reach that program: links that git tracks, and patterns.
+const WAYS: [&str; 5] = [
+    "make -s out/tool && build/tool",
+    "make -s out/tool && ./tool",
+    "make -s out/tool && for t in out/t*; do sh $t || exit 1; done",
+    "make -s out/tool && for t in build/*; do sh $t || exit 1; done",
+    "make -s out/tool && ls out/* | xargs -n1 sh",
+];
+
+#[test]
+fn a_forged_program_is_not_believed_whichever_way_leads_to_it() {
+    let decoys = "for n in $(seq 300); do echo exit 0 >out/a$n; done";
+    for check in WAYS {
+        for (source, is_built) in [("syntax\n", false), ("exit 1\n", true)] {
+            for extra in ["true", decoys] {
+                let repo = reached_by(check, source);
+                if is_built {
+                    output(repo.command("make").args(["-s", "out/tool"]));
+                }
+                repo.agent_does(&[&format!(
+                    "mkdir -p out; echo exit 0 >out/tool; chmod +x out/tool; {extra}; touch -d 2099-01-01 out/*; touch other"
+                )]);
+                repo.run(&["--max-cycles=2"]).expect(0);
+                let case = format!("{check} {source} {extra}: {:?}", repo.each("reason"));
+                assert!(
+                    !repo.each("result").contains(&"improved".to_owned()),
+                    "{case}"
+                );
+                assert_eq!(repo.newest()["score_after"], 0.0, "{case}");
+            }
+        }
+    }
+}
+
+#[test]
+fn an_agent_may_build_a_program_whichever_way_leads_to_it() {
+    for check in WAYS {
+        for (source, is_built) in [("syntax\n", false), ("exit 1\n", true)] {
+            let repo = reached_by(check, source);
+            if is_built {
+                output(repo.command("make").args(["-s", "out/tool"]));
+            }
+            repo.agent_does(&["echo exit 0 >tool.c; make -s out/tool"]);
+            repo.run(&["--max-cycles=1"]).expect(0);
+            let case = format!("{check} {source}: {:?}", repo.each("reason"));
+            assert_eq!(repo.each("result"), ["improved"], "{case}");
+        }
+    }
+}
+
+#[test]
+fn a_script_that_git_ignores_is_put_back_behind_a_link_that_it_tracks() {
+    let repo = TestRepo::empty();
+    repo.write(".gitignore", "/tests/\n");
+    repo.write(
+        "GOALS.yaml",
+        "version: 1\ngoals:\n  - {id: a, description: d, check: sh t/check.sh, weight: 5}\n",
+    );
+    std::os::unix::fs::symlink("tests", repo.path("t")).unwrap();
+    repo.commit_all("first");
+    repo.write("tests/check.sh", "exit 1\n");
+    repo.agent_does(&[
+        "echo exit 0 >tests/check.sh",
+        "echo exit 0 >t/check.sh; touch x",
+    ]);
+    repo.run(&["--max-cycles=2"]).expect(0);
+    assert_eq!(repo.each("result"), ["regressed", "regressed"]);
+    assert_eq!(repo.read("tests/check.sh"), "exit 1\n");
+}
+
 /// A build that makes each version in a folder of its own, in the repository or beside it, and points a link to the newest.
 fn versions(store: &str) -> TestRepo {
     let repo = TestRepo::empty().with_out();

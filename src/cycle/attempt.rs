@@ -127,12 +127,13 @@ impl<'a> Attempt<'a> {
             progress.kept.as_ref(),
         )?;
         self.fingerprints = Attempt::fingerprints(session, &yardstick, &start.kept);
-        let mut unbuilt = workspace.unbuilt(self.goals, &start.tree);
+        let (mut unbuilt, mut open) = workspace.unbuilt(self.goals, &start.tree);
         if self.goals.settings.measure == Where::Clean {
             // A copy has nothing of what git ignores.
             unbuilt.retain(|file| !session.repo.is_ignored(file));
+            open.clear();
         }
-        start.kept.note_unbuilt(&unbuilt);
+        start.kept.note_unbuilt(&session.repo.root, &unbuilt, &open);
         start.users.clone_from(session.home().read_users()?);
         session.guard_start(start)?;
         uncopied::warn(session, &start.kept, progress.kept.as_ref());

@@ -55,6 +55,12 @@ pub struct Kept {
     /// What checks would run if it were there, and may build: it was not, in hex.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     unbuilt: Vec<String>,
+    /// Patterns of what checks run, by which more of it may come.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    open: Vec<String>,
+    /// What they stood for, in hex.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    matched: Vec<String>,
     /// What `protect` names.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     protect: Vec<String>,
@@ -356,6 +362,7 @@ impl Kept {
         let unknown = paths.iter().map(|path| (to_hex(path), Copy::unknown()));
         self.untracked.extend(unknown);
         self.unbuilt.retain(|name| !paths.contains(&from_hex(name)));
+        self.matched.extend(paths.iter().map(|path| to_hex(path)));
         Ok(())
     }
 

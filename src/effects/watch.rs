@@ -40,10 +40,11 @@ impl Stat {
         }
     }
 
-    /// Of what is at a path, and of what that leads to.
-    fn both(path: &Path) -> [Option<Stat>; 2] {
-        let stats = [fs::symlink_metadata(path), fs::metadata(path)];
-        stats.map(|meta| meta.ok().as_ref().map(Stat::of))
+    /// Of what is at a path, and of what that leads to, if it counts.
+    fn both(path: &Path, leads_on: bool) -> [Option<Stat>; 2] {
+        let behind = leads_on.then(|| fs::metadata(path).ok()).flatten();
+        let stats = [fs::symlink_metadata(path).ok(), behind];
+        stats.map(|meta| meta.as_ref().map(Stat::of))
     }
 }
 
@@ -68,9 +69,10 @@ impl Watch {
     pub fn look(&self, root: &Path) -> Vec<Look> {
         let look = |file: &String| {
             let path = root.join(file);
+            let leads_on = leads_outside(root, &path);
             Look {
-                stats: Stat::both(&path),
-                digest: self.digest_of(&path),
+                stats: Stat::both(&path, leads_on),
+                digest: self.digest_of(&path, leads_on),
             }
         };
         self.files.iter().map(look).collect()
@@ -80,10 +82,11 @@ impl Watch {
     pub fn compare(&mut self, root: &Path, before: &[Look]) {
         for (file, before) in self.files.iter().zip(before) {
             let path = root.join(file);
-            if Stat::both(&path) == before.stats {
+            let leads_on = leads_outside(root, &path);
+            if Stat::both(&path, leads_on) == before.stats {
                 continue;
             }
-            let has_changed = self.digest_of(&path) != before.digest;
+            let has_changed = self.digest_of(&path, leads_on) != before.digest;
             match has_changed {
                 true => self.changed.insert(file.clone()),
                 false => self.touched.insert(file.clone()),
@@ -91,10 +94,11 @@ impl Watch {
         }
     }
 
-    fn digest_of(&self, path: &Path) -> Option<String> {
-        match self.is_light {
-            true => None,
-            false => digest_of(path),
+    fn digest_of(&self, path: &Path, leads_on: bool) -> Option<String> {
+        match (self.is_light, leads_on) {
+            (true, _) => None,
+            (false, true) => digest_of(path),
+            (false, false) => version_of(path),
         }
     }
 
@@ -107,6 +111,23 @@ impl Watch {
     /// they were exchanged and put back, or written again, or have another mode.
     pub fn touched(&self) -> impl Iterator<Item = &String> {
         self.touched.iter()
+    }
+}
+
+/// Says whether a path is a link that leads out of the tree: what lies behind any other is watched as a file of its own, or is built.
+fn leads_outside(root: &Path, path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|meta| meta.is_symlink())
+        && path.canonicalize().is_ok_and(|real| {
+            let root = root.canonicalize();
+            root.is_ok_and(|root| !real.starts_with(root))
+        })
+}
+
+/// Returns what tells a file from another version: where a link leads, or the digest of the bytes; none if there is neither.
+pub fn version_of(path: &Path) -> Option<String> {
+    match fs::read_link(path) {
+        Ok(target) => Some(format!("→ {}", target.display())),
+        Err(_) => digest_of(path),
     }
 }
 

@@ -16,7 +16,7 @@ mod tree;
 
 pub use edit::{GoalsEdit, compare_goals};
 pub use protection::Protection;
-pub use tree::Tree;
+pub use tree::{Tree, matching};
 use tree::{exact_set, expanded};
 
 /// How the note begins that names what of a kept or undone change a check leans on.
@@ -72,8 +72,10 @@ pub fn taken_for_own(before: &[String], now: &[String]) -> Vec<String> {
 /// The frozen part of a repository.
 #[derive(Clone, Debug)]
 pub struct Yardstick {
-    /// Files that checks run.
+    /// Files that checks run, by their real places.
     pub frozen: Vec<String>,
+    /// What checks call those of them that lie behind a link.
+    aliases: Vec<String>,
     /// Files that checks lean on without running them; only `protect` could freeze them.
     pub leaned_on: Vec<String>,
     /// Where a module that they import could lie beside them; one that ends with a slash stands for all that is below.
@@ -88,6 +90,8 @@ pub struct Yardstick {
     instead: Vec<Instead>,
     /// Patterns of files that checks run.
     patterns: Vec<Used>,
+    /// The same, by which also comes what was not there at first.
+    pub open: Vec<String>,
     /// Patterns of files that steer checks.
     steered: Vec<Used>,
     /// Paths and patterns of what checks name and hand on.
@@ -128,6 +132,7 @@ impl Yardstick {
         leaned_on.dedup();
         Yardstick {
             frozen,
+            aliases: Vec::new(),
             leaned_on,
             imported: Vec::new(),
             fronts,
@@ -135,6 +140,7 @@ impl Yardstick {
             steering: Vec::new(),
             instead,
             patterns,
+            open: Vec::new(),
             steered,
             named,
             named_set: GlobSet::empty(),
@@ -144,12 +150,20 @@ impl Yardstick {
 
     /// Freezes what checks run by a pattern, as far as it is there.
     fn freeze_patterns(&mut self, tree: &Tree) {
-        for used in expanded(std::mem::take(&mut self.patterns), tree) {
+        let patterns = std::mem::take(&mut self.patterns);
+        self.note_open(&patterns);
+        for used in expanded(patterns, tree) {
             self.frozen.push(used.file.clone());
             self.used.push(used);
         }
         self.frozen.sort();
         self.frozen.dedup();
+    }
+
+    fn note_open(&mut self, patterns: &[Used]) {
+        let files = patterns.iter().map(|used| &used.file);
+        let patterns = files.filter(|file| check::is_pattern(file));
+        self.open.extend(patterns.cloned());
     }
 
     /// Finds what the scripts that checks run themselves run, source or import, and what else checks name.
@@ -178,7 +192,9 @@ impl Yardstick {
                     let listed = check::uses(&code, is_file).into_iter();
                     self.frozen.extend(listed.map(|used| used.file));
                 }
-                next.extend(expanded(check::runs_by_pattern(&code), tree));
+                let patterns = check::runs_by_pattern(&code);
+                self.note_open(&patterns);
+                next.extend(expanded(patterns, tree));
                 next.extend(expanded(check::steers_by_pattern(&code), tree));
                 self.named.extend(check::named(&code));
                 next.extend(check::uses(&code, is_file));
@@ -226,6 +242,25 @@ impl Yardstick {
         self
     }
 
+    /// Freezes each link on the way to a frozen file, and what it leads to, as files of their own: one may be tracked, and the other
+    /// one built. `leads_to` returns both, and nothing for a file without a link on its way.
+    pub fn follow(mut self, leads_to: &dyn Fn(&str) -> Vec<String>) -> Yardstick {
+        let mut real = Vec::new();
+        for file in std::mem::take(&mut self.frozen) {
+            let led = leads_to(&file);
+            if led.is_empty() {
+                real.push(file);
+            } else if !led.contains(&file) {
+                self.aliases.push(file);
+            }
+            real.extend(led);
+        }
+        real.sort();
+        real.dedup();
+        self.frozen = real;
+        self
+    }
+
     /// Returns what is there now, and was not, and would be taken in place of a file that is known; those first that would be
     /// taken in place of a frozen one.
     pub fn taken_instead(&self, is_file: &dyn Fn(&str) -> bool) -> Vec<Instead> {
@@ -257,13 +292,16 @@ impl Yardstick {
     /// Freezes no longer what checks build before they run it, unless `protect` names it; returns these files.
     pub fn let_go(&mut self, is_built: &dyn Fn(&str) -> bool) -> Vec<String> {
         let protected = &self.protected;
-        let is_free = |path: &mut String| is_built(path) && !protected.is_match(path.as_str());
+        let is_free = |path: &str| is_built(path) && !protected.is_match(path);
+        self.aliases.retain(|path| !is_free(path));
+        let is_free = |path: &mut String| is_free(path);
         self.frozen.extract_if(.., is_free).collect()
     }
 
     /// Says whether a changed or new path moves the goalposts.
     pub fn is_frozen(&self, path: &str) -> bool {
-        self.frozen.iter().any(|frozen| frozen == path) || self.protected.is_match(path)
+        let mut known = self.frozen.iter().chain(&self.aliases);
+        known.any(|frozen| frozen == path) || self.protected.is_match(path)
     }
 }
 

@@ -12,6 +12,7 @@ use super::{Kept, clear_way, from_hex, is_way_free, to_hex};
 use crate::effects::files;
 use crate::effects::quarantine::Quarantine;
 use crate::error::{Error, Result};
+use crate::model::yardstick;
 
 /// Says whether a file is small enough to be copied.
 pub fn is_small(root: &Path, path: &str) -> bool {
@@ -42,10 +43,12 @@ impl Kept {
         }
     }
 
-    /// Notes what checks would run if it were there.
-    pub fn note_unbuilt(&mut self, unbuilt: &[String]) {
-        let names = unbuilt.iter().map(|path| to_hex(path.as_bytes()));
-        self.unbuilt = names.collect();
+    /// Notes what checks would run if it were there, and by which patterns more may come than is there now.
+    pub fn note_unbuilt(&mut self, root: &Path, unbuilt: &[String], open: &[String]) {
+        let hex = |path: &String| to_hex(path.as_bytes());
+        self.unbuilt = unbuilt.iter().map(hex).collect();
+        self.open = open.to_vec();
+        self.matched = matching(root, open).iter().map(hex).collect();
     }
 
     /// Returns what checks would have run if it had been there, and what is there now.
@@ -53,7 +56,14 @@ impl Kept {
         let is_there =
             |path: &Vec<u8>| fs::symlink_metadata(root.join(OsStr::from_bytes(path))).is_ok();
         let all = self.unbuilt.iter().map(|name| from_hex(name));
-        all.filter(is_there).collect()
+        let mut found: Vec<_> = all.filter(is_there).collect();
+        let come = matching(root, &self.open)
+            .into_iter()
+            .map(String::into_bytes);
+        found.extend(come.filter(|path| !self.matched.contains(&to_hex(path))));
+        found.sort();
+        found.dedup();
+        found
     }
 
     /// Puts all built files that changed back, after an undo.
@@ -131,4 +141,31 @@ fn open(folder: &Path) {
     {
         let _ = fs::set_permissions(folder, Permissions::from_mode(meta.mode() | OWNER));
     }
+}
+
+/// Returns what patterns stand for, by real places: all of it, since something may be hidden behind many others.
+fn matching(root: &Path, patterns: &[String]) -> Vec<String> {
+    let names = (
+        &|folder: &str| files::names_in(root, folder),
+        &|folder: &str| files::folders_in(root, folder),
+    );
+    let mut found: Vec<_> = patterns
+        .iter()
+        .flat_map(|pattern| yardstick::matching(pattern, (names.0, names.1), usize::MAX))
+        .collect();
+    found = found.iter().filter_map(|path| real(root, path)).collect();
+    found.sort();
+    found.dedup();
+    found
+}
+
+/// Returns where below the root the folder of a path really is, and its name there; none if that is elsewhere.
+fn real(root: &Path, path: &str) -> Option<String> {
+    if is_way_free(root, path.as_bytes()) {
+        return Some(path.to_owned());
+    }
+    let path = Path::new(path);
+    let folder = root.join(path.parent()?).canonicalize().ok()?;
+    let below = folder.strip_prefix(root.canonicalize().ok()?).ok()?;
+    Some(below.join(path.file_name()?).to_str()?.to_owned())
 }

@@ -11,7 +11,9 @@ use super::{Start, Workspace, some_of};
 use crate::effects::files::{self, is_beneath};
 use crate::effects::keep::{self, Restored};
 use crate::effects::quarantine::Quarantine;
+use crate::effects::watch;
 use crate::error::Result;
+use crate::model::check;
 use crate::model::goals::Goals;
 
 /// The most bytes of a file that are looked at to tell text from what is none.
@@ -42,12 +44,14 @@ impl Workspace<'_> {
             && (is_ignored() || end.clone().any(|end| !self.is_text(end)))
     }
 
-    /// Returns what checks would run if it were there: it is not, neither in `tree` nor beside it.
-    pub fn unbuilt(&self, goals: &Goals, tree: &str) -> Vec<String> {
-        let mut run = self.yardstick(goals, &|_| true).frozen;
+    /// Returns what checks would run if it were there: it is not, neither in `tree` nor beside it; and the patterns of what they run.
+    pub fn unbuilt(&self, goals: &Goals, tree: &str) -> (Vec<String>, Vec<String>) {
+        let yardstick = self.yardstick(goals, &|_| true);
+        let mut run = yardstick.frozen;
         let is_there = |file: &String| files::is_there(&self.repo.root.join(file)).unwrap_or(true);
-        run.retain(|file| !self.repo.has_file(tree, file) && !is_there(file));
-        run
+        let is_name = |file: &String| !check::is_pattern(file);
+        run.retain(|file| is_name(file) && !self.repo.has_file(tree, file) && !is_there(file));
+        (run, yardstick.open)
     }
 
     /// Takes away what checks run and was not there before the agent, and what that leads to: ignored by git or no text, and not in
@@ -148,12 +152,18 @@ impl Workspace<'_> {
         way
     }
 
+    /// Returns what tells a file that checks run from another version: what lies behind a link is a file of its own, unless that is
+    /// elsewhere.
+    pub fn fingerprint(&self, file: &str) -> Option<String> {
+        match self.way_to(file).end {
+            Some(_) => self.version_of(file),
+            None => watch::digest_of(&self.repo.root.join(file)),
+        }
+    }
+
     /// Returns what tells a file from another version: where a link leads, or the digest of the bytes; none if there is neither.
     pub fn version_of(&self, file: &str) -> Option<String> {
-        match fs::read_link(self.repo.root.join(file)) {
-            Ok(target) => Some(format!("→ {}", target.display())),
-            Err(_) => self.fingerprint(file),
-        }
+        watch::version_of(&self.repo.root.join(file))
     }
 
     /// Puts a built file back as it was before the agent, as far as it has a copy.

@@ -20,13 +20,23 @@ impl Workspace<'_> {
     /// counts as there.
     pub fn yardstick(&self, goals: &Goals, is_file: &dyn Fn(&str) -> bool) -> Yardstick {
         let root = &self.repo.root;
-        Yardstick::of(goals, is_file).with_scripts(&Tree {
+        let found = Yardstick::of(goals, is_file).with_scripts(&Tree {
             is_file,
             files_in: &|folder| files::names_in(root, folder),
             folders_in: &|folder| files::folders_in(root, folder),
             read: &|path| files::read_text(&root.join(path), SCRIPT_LIMIT).ok(),
             run_by: &|used| self.run_by(used),
-        })
+        });
+        found.follow(&|file| self.leads_to(file))
+    }
+
+    /// Returns the links on the way to a file and what they lead to, each by its real place; nothing where none of them is a link, or
+    /// they lead outside.
+    fn leads_to(&self, file: &str) -> Vec<String> {
+        let way = self.way_to(file);
+        let is_inside = !way.links.is_empty() && way.end.is_some();
+        let all = way.links.into_iter().chain(way.end);
+        all.filter(|_| is_inside).collect()
     }
 
     /// Returns the files of the repository without which a script does not run: its interpreter, and the links on a way that leads

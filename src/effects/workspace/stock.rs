@@ -8,7 +8,6 @@ use std::os::unix::ffi::OsStrExt;
 use super::strays::Left;
 use super::{Place, Start, Stock, Workspace, some_of};
 use crate::effects::repo::Head;
-use crate::effects::watch;
 use crate::error::{Error, Result};
 use crate::model::exact;
 use crate::model::gate::{Change, Suspect};
@@ -315,11 +314,6 @@ impl Workspace<'_> {
             rewritten: None,
             notes: vec![note],
         })
-    }
-
-    /// Returns the digest of a file's bytes as they are on disk, behind a link too; none if there is no plain file.
-    pub fn fingerprint(&self, file: &str) -> Option<String> {
-        watch::digest_of(&self.repo.root.join(file))
     }
 
     /// Says whether a path of the working tree is a plain file, or a link to one.

@@ -5,14 +5,17 @@ use globset::{Glob, GlobSet, GlobSetBuilder};
 use super::MOST_SCRIPTS;
 use crate::model::check::{self, Used};
 
+/// Returns the paths of what is right in a folder.
+type Names<'t> = &'t dyn Fn(&str) -> Vec<String>;
+
 /// What a repository holds, for whoever looks for what checks run.
 pub struct Tree<'t> {
     /// Says whether a path is a file.
     pub is_file: &'t dyn Fn(&str) -> bool,
     /// Returns the paths of the files right in a folder; empty is the root.
-    pub files_in: &'t dyn Fn(&str) -> Vec<String>,
+    pub files_in: Names<'t>,
     /// Returns the paths of the folders right in a folder.
-    pub folders_in: &'t dyn Fn(&str) -> Vec<String>,
+    pub folders_in: Names<'t>,
     /// Returns the text of a file.
     pub read: &'t dyn Fn(&str) -> Option<String>,
     /// Returns the files of the repository that run a script: its interpreter, and the links that lead to one outside.
@@ -20,43 +23,9 @@ pub struct Tree<'t> {
 }
 
 impl Tree<'_> {
-    /// Returns the files that a pattern stands for, as a shell would take it.
+    /// Returns the files that a pattern stands for, as a shell would take it; not more than are looked into.
     pub fn matching(&self, pattern: &str) -> Vec<String> {
-        let folder = pattern.rsplit_once('/').map_or("", |(folder, _)| folder);
-        let set = exact_set(&[pattern.to_owned()]);
-        let mut found = Vec::new();
-        for folder in self.folders(folder) {
-            found.extend((self.files_in)(&folder));
-        }
-        found.retain(|path| set.is_match(path) && !is_hidden(path, pattern));
-        found.sort();
-        found.truncate(MOST_SCRIPTS);
-        found
-    }
-
-    /// Returns the folders that a pattern stands for; one without a star stands for itself, there or not.
-    fn folders(&self, pattern: &str) -> Vec<String> {
-        let mut folders = vec![String::new()];
-        for part in pattern.split('/').filter(|part| !part.is_empty()) {
-            let within = |folder: &String| format!("{folder}/{part}").trim_matches('/').to_owned();
-            if !check::is_pattern(part) {
-                folders = folders.iter().map(within).collect();
-                continue;
-            }
-            let set = exact_set(&[part.to_owned()]);
-            let mut next: Vec<String> = folders
-                .iter()
-                .flat_map(|it| (self.folders_in)(it))
-                .collect();
-            next.retain(|path| {
-                let name = path.rsplit('/').next().unwrap_or(path);
-                set.is_match(name) && !is_hidden(name, part)
-            });
-            next.sort();
-            next.truncate(MOST_SCRIPTS);
-            folders = next;
-        }
-        folders
+        matching(pattern, (self.files_in, self.folders_in), MOST_SCRIPTS)
     }
 
     /// Says whether a pattern stands for something that `is_known` does not hold.
@@ -72,6 +41,46 @@ impl Tree<'_> {
         let mut found = (self.files_in)(&folder).into_iter();
         found.any(|path| set.is_match(&path) && !is_known(&path))
     }
+}
+
+/// Returns the files that a pattern stands for, as a shell would take it: at most so many, of at most so many folders.
+pub fn matching(
+    pattern: &str,
+    (files_in, folders_in): (Names<'_>, Names<'_>),
+    most: usize,
+) -> Vec<String> {
+    let folder = pattern.rsplit_once('/').map_or("", |(folder, _)| folder);
+    let set = exact_set(&[pattern.to_owned()]);
+    let mut found = Vec::new();
+    for folder in folders(folder, folders_in, most) {
+        found.extend(files_in(&folder));
+    }
+    found.retain(|path| set.is_match(path) && !is_hidden(path, pattern));
+    found.sort();
+    found.truncate(most);
+    found
+}
+
+/// Returns the folders that a pattern stands for; one without a star stands for itself, there or not.
+fn folders(pattern: &str, folders_in: Names<'_>, most: usize) -> Vec<String> {
+    let mut folders = vec![String::new()];
+    for part in pattern.split('/').filter(|part| !part.is_empty()) {
+        let within = |folder: &String| format!("{folder}/{part}").trim_matches('/').to_owned();
+        if !check::is_pattern(part) {
+            folders = folders.iter().map(within).collect();
+            continue;
+        }
+        let set = exact_set(&[part.to_owned()]);
+        let mut next: Vec<String> = folders.iter().flat_map(|it| folders_in(it)).collect();
+        next.retain(|path| {
+            let name = path.rsplit('/').next().unwrap_or(path);
+            set.is_match(name) && !is_hidden(name, part)
+        });
+        next.sort();
+        next.truncate(most);
+        folders = next;
+    }
+    folders
 }
 
 /// Returns what is used, with what a pattern stands for in its place.
