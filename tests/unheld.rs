@@ -127,6 +127,30 @@ fn an_undo_leaves_no_words_in_files_that_git_converts() {
 }
 
 #[test]
+fn what_a_filter_keeps_out_of_commits_is_in_the_file_still_or_in_the_quarantine() {
+    for script in [
+        "true",
+        "touch book.ipynb; touch x",
+        "echo more >>book.ipynb",
+        "rm b; touch book.ipynb",
+        "rm b; echo more >>book.ipynb",
+    ] {
+        let repo = repository();
+        repo.git(&["config", "filter.outputs.clean", "sed /^OUTPUT/d"]);
+        repo.git(&["config", "filter.outputs.smudge", "cat"]);
+        repo.write(".gitattributes", "*.ipynb filter=outputs\n");
+        repo.write("book.ipynb", "cell\nOUTPUT mine\n");
+        repo.commit_all("a notebook");
+        repo.cycle(script).expect(0);
+        let kept = repo.quarantined();
+        let mut all = kept.values().map(|(_, bytes)| bytes.clone());
+        let is_mine = |bytes: &[u8]| String::from_utf8_lossy(bytes).contains("OUTPUT mine");
+        let is_there = is_mine(repo.read("book.ipynb").as_bytes());
+        assert!(is_there || all.any(|it| is_mine(&it)), "{script}: {kept:?}");
+    }
+}
+
+#[test]
 fn line_ends_of_a_file_that_the_agent_did_not_touch_stay() {
     let repo = repository();
     repo.write(".gitattributes", "*.txt text\n");

@@ -6,13 +6,14 @@ use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::restat::{self, Untouched};
 use super::{Start, Workspace, ended, some_of};
 use crate::effects::files::{self, is_beneath};
+use crate::effects::quarantine::Quarantine;
 use crate::effects::repo::hash_blob;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::model::conversion::{ATTRIBUTES, Conversion, LineEnds};
 use crate::model::text;
 
@@ -27,16 +28,16 @@ struct Touched {
 
 impl Workspace<'_> {
     /// Writes files anew that were touched since the start, that git calls unchanged, and whose bytes are not those that a
-    /// checkout of the index would write; names them, but for those in which only line ends were others. What git calls changed
-    /// is somebody's edit, and stays.
+    /// checkout of the index would write; names them, but for those in which only line ends were others. Their earlier bytes, which
+    /// may be the user's, go to the quarantine. What git calls changed is somebody's edit, and stays.
     pub(super) fn write_converted(
         &self,
         start: &Start,
         untouched: &Untouched,
-    ) -> Result<Option<String>> {
+    ) -> Result<Vec<String>> {
         let touched = self.touched(start, untouched)?;
         if touched.is_empty() {
-            return Ok(None);
+            return Ok(Vec::new());
         }
         let conversions = self.conversions(&touched)?;
         let conversion = |one: &Touched| conversions.get(&one.path).copied().unwrap_or_default();
@@ -49,28 +50,26 @@ impl Workspace<'_> {
             })
             .collect();
         if doubtful.is_empty() {
-            return Ok(None);
+            return Ok(Vec::new());
         }
         let edited = self.edited_since_stock()?;
         doubtful.retain(|one| !edited.contains(&one.path));
-        let before: Vec<_> = doubtful.iter().map(|one| self.words(one)).collect();
-        let written = self.check_out(&doubtful);
-        let after = doubtful.iter().map(|one| self.words(one));
-        let pairs = doubtful.iter().zip(before.into_iter().zip(after));
-        let others = pairs.filter(|(_, (before, after))| before != after);
-        let name = |one: &Touched| text::clean_line(&String::from_utf8_lossy(&one.path));
-        let others: Vec<_> = others.map(|(one, _)| name(one)).collect();
+        let mut quarantine = Quarantine::of(&self.repo.private, &start.session, start.cycle);
+        let (written, others) = self.check_out(&doubtful, &mut quarantine)?;
+        let mut notes = Vec::new();
         match written {
-            Err(cause) if cause.is_of_machine() || cause.is_halt() => Err(cause),
-            Err(cause) => Ok(Some(format!(
+            Err(cause) if cause.is_of_machine() || cause.is_halt() => return Err(cause),
+            Err(cause) => notes.push(format!(
                 "files stay as they were left, because git cannot write them anew: {cause}"
-            ))),
-            Ok(()) if others.is_empty() => Ok(None),
-            Ok(()) => Ok(Some(format!(
+            )),
+            Ok(()) if others.is_empty() => {}
+            Ok(()) => notes.push(format!(
                 "what no commit holds was in files that git converts (see `git help attributes`); they were written anew: {}",
                 some_of(&others)
-            ))),
+            )),
         }
+        notes.extend(quarantine.notes());
+        Ok(notes)
     }
 
     fn touched(&self, start: &Start, untouched: &Untouched) -> Result<Vec<Touched>> {
@@ -119,10 +118,16 @@ impl Workspace<'_> {
         Ok(found)
     }
 
-    /// Has git write these files as the index has them. One that it cannot write is as it was.
-    fn check_out(&self, files: &[Touched]) -> Result<()> {
+    /// Has git write these files as the index has them; returns what it says, and the names of those that had other words. One that it
+    /// cannot write is as it was.
+    fn check_out(
+        &self,
+        files: &[Touched],
+        quarantine: &mut Quarantine,
+    ) -> Result<(Result<()>, Vec<String>)> {
+        let mut others = Vec::new();
         if files.is_empty() {
-            return Ok(());
+            return Ok((Ok(()), others));
         }
         let git = &self.repo.git;
         // Git writes no file of which it has noted that it is unchanged.
@@ -130,26 +135,31 @@ impl Workspace<'_> {
         git.run_with(&["update-index", "-z", "--index-info"], &ended(&entries))?;
         let folder = self.repo.private.join("converted");
         files::make_folder(&folder)?;
-        let second_name = |number: usize| folder.join(number.to_string());
         for (number, one) in files.iter().enumerate() {
-            let second = second_name(number);
+            let (file, second) = (self.file(one), folder.join(number.to_string()));
             files::remove(&second)?;
-            // Where there can be no second name, git's own care has to do.
-            let _ = fs::hard_link(self.file(one), second);
+            let linked = fs::hard_link(&file, &second);
+            let kept = linked.or_else(|_| fs::copy(&file, &second).map(drop));
+            kept.map_err(|cause| Error::io("keep", &file, cause))?;
         }
         let paths: Vec<_> = files.iter().map(|one| one.path.clone()).collect();
         let arguments = ["checkout-index", "--force", "--index", "-z", "--stdin"];
         let written = git.run_with(&arguments, &ended(&paths));
         for (number, one) in files.iter().enumerate() {
-            let (file, second) = (self.file(one), second_name(number));
+            let number = number.to_string();
+            let (file, second) = (self.file(one), folder.join(&number));
             // A filter that fails leaves nothing.
             if fs::symlink_metadata(&file).is_err() {
                 let _ = fs::rename(&second, &file);
+            } else if words(&file) != words(&second) {
+                let name = OsStr::from_bytes(&one.path);
+                quarantine.take_from(&folder, Path::new(&number), Path::new(name))?;
+                others.push(text::clean_line(&String::from_utf8_lossy(&one.path)));
             }
             files::remove(&second)?;
         }
         let _ = fs::remove_dir(&folder);
-        written.map(|_| ())
+        Ok((written.map(|_| ()), others))
     }
 
     fn file(&self, one: &Touched) -> PathBuf {
@@ -159,11 +169,11 @@ impl Workspace<'_> {
     fn bytes(&self, one: &Touched) -> Option<Vec<u8>> {
         files::read(&self.file(one)).ok()
     }
+}
 
-    /// Returns the digest of a file without what ends its lines.
-    fn words(&self, one: &Touched) -> Option<String> {
-        let mut bytes = self.bytes(one)?;
-        bytes.retain(|byte| *byte != b'\r');
-        Some(crate::model::digest::full(&bytes))
-    }
+/// Returns the digest of a file without what ends its lines.
+fn words(file: &Path) -> Option<String> {
+    let mut bytes = files::read(file).ok()?;
+    bytes.retain(|byte| *byte != b'\r');
+    Some(crate::model::digest::full(&bytes))
 }
