@@ -369,6 +369,28 @@ mod tests {
     }
 
     #[test]
+    fn what_is_true_of_a_goal_stands_in_the_file_and_is_read_again() {
+        let odd = Measurement {
+            flaky: true,
+            tolerated: true,
+            reason: Some("why".to_owned()),
+            output_tail: Some("out".to_owned()),
+            ..measured("a", CheckResult::Fail, 5)
+        };
+        let written = serde_json::to_string(&odd).expect("JSON");
+        let read: Measurement = serde_json::from_str(&written).expect("a measurement");
+        assert_eq!(read, odd);
+    }
+
+    #[test]
+    fn a_result_is_called_the_same_in_words_as_in_the_file() {
+        for result in [CheckResult::Pass, CheckResult::Fail, CheckResult::Skip] {
+            let written = serde_json::to_value(result).expect("JSON");
+            assert_eq!(written.as_str(), Some(result.word()));
+        }
+    }
+
+    #[test]
     fn what_is_true_of_no_goal_is_left_out_of_the_file() {
         let plain = serde_json::to_value(measured("a", CheckResult::Pass, 5)).expect("JSON");
         for absent in ["reason", "flaky", "tolerated", "output_tail"] {
