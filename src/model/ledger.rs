@@ -228,6 +228,39 @@ mod tests {
     }
 
     #[test]
+    fn a_file_is_read_up_to_a_size_of_its_own() {
+        for (name, most) in [
+            (QUEUE, 3_145_728),
+            (LESSONS, 4_194_304),
+            (RETRIES, 1_048_576),
+            (LAST_SWEEP, 1_048_576),
+            (HISTORY, 10_485_760),
+            (BASELINE, 16_777_216),
+        ] {
+            assert_eq!(too_large(name, most), None);
+            let why = format!(
+                "{name} has {} bytes, more than the {most} that are read",
+                most + 1
+            );
+            assert_eq!(too_large(name, most + 1), Some(why));
+        }
+    }
+
+    #[test]
+    fn only_what_stops_acknowledges_or_comes_from_the_agent_is_never_committed() {
+        for (path, expected) in [
+            (".agents/evolve/STOP", true),
+            (".agents/evolve/KILLED.json", true),
+            (".agents/evolve/outbox", true),
+            (".agents/evolve/outbox/lesson.txt", true),
+            (".agents/evolve/lessons.jsonl", false),
+            (".agents/rpi/next-work.jsonl", false),
+        ] {
+            assert_eq!(is_private(path), expected, "{path}");
+        }
+    }
+
+    #[test]
     fn the_cycle_of_a_snapshot_is_read_from_its_name() {
         assert_eq!(cycle_of_snapshot(&snapshot(12)), Some(12));
         assert_eq!(cycle_of_snapshot(&post_snapshot(7)), Some(7));
