@@ -87,6 +87,37 @@ fn an_undo_leaves_head_and_branches_of_submodules_as_they_were() {
     assert_eq!(wrong.concat(), "");
 }
 
+#[test]
+fn a_bisect_in_a_submodule_is_what_it_was_after_an_undo() {
+    let of_bisect = "cd .git/modules; for one in sm fixed; do git -C $one for-each-ref refs/bisect; (cd $one; grep . BISECT_* || true); done";
+    let bisect =
+        "git -C fixed bisect start; git -C fixed bisect bad; git -C fixed bisect good HEAD~3";
+    let is_wrong = |(before, agent): &(&str, &str)| {
+        let repo = repository();
+        sh(
+            &repo,
+            &format!(
+                "{COMMIT}for n in 2 3 4; do commit fixed $n; done; {before}; rm \"$OUT/made\"; git add fixed; git commit -qm bumped"
+            ),
+        );
+        let was = (state(&repo), sh(&repo, of_bisect));
+        repo.cycle(&format!("{COMMIT}{agent}; git rm -qf b"))
+            .expect(0);
+        assert_eq!(repo.each("result"), ["regressed"], "{agent}");
+        let is = (state(&repo), sh(&repo, of_bisect));
+        (is != was).then(|| format!("{agent}: {is:#?} instead of {was:#?}"))
+    };
+    let rows = [
+        (bisect, "git -C fixed bisect reset"),
+        (bisect, "commit fixed 9"),
+        (bisect, "git -C fixed bisect good"),
+        ("git -C fixed bisect start", "git -C fixed bisect reset"),
+        ("true", bisect),
+    ];
+    let wrong: Vec<_> = rows.iter().filter_map(is_wrong).collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
 /// Says what an undo of this work leaves that it should not.
 fn wrong_after(repo: &TestRepo, (what, script): &(&str, &str)) -> String {
     let before = state(repo);

@@ -73,11 +73,15 @@ fn undone(repo: &TestRepo, what: &str, script: &str) -> String {
     for left in [
         "MERGE_HEAD",
         "CHERRY_PICK_HEAD",
+        "AUTO_MERGE",
         "rebase-merge",
         "rebase-apply",
     ] {
         assert!(!repo.path(".git").join(left).exists(), "{what}: {left}");
     }
+    let of_bisect = "ls .git | grep BISECT; git for-each-ref refs/bisect";
+    let left = output(repo.command("sh").args(["-c", of_bisect])).stdout;
+    assert_eq!(String::from_utf8_lossy(&left), "", "{what}");
     let work = format!(
         "refs/evolve/{}/{cycle}",
         record["session"].as_str().unwrap()

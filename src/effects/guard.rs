@@ -18,7 +18,7 @@ mod strangers;
 pub mod submodules;
 pub mod users;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -258,6 +258,17 @@ impl Guarded {
             notes.extend(submodules::put_back(&mirror, whose)?);
         }
         Ok(notes)
+    }
+
+    /// Returns the names of the refs that were there; none where that is not known.
+    pub fn refs(&self, repo: &Repo) -> Result<Option<BTreeSet<String>>> {
+        let Some(refs) = &self.refs else {
+            return Ok(None);
+        };
+        let all = self.remembered(&repo.own_places())?;
+        let text = String::from_utf8_lossy(&of(&all, refs)).into_owned();
+        let lines = text.lines().filter_map(|line| line.split_once(' '));
+        Ok(Some(lines.map(|(_, name)| name.to_owned()).collect()))
     }
 
     /// Returns the git directories of submodules that lie in the working tree, as old ones have it.

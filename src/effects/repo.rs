@@ -8,6 +8,7 @@ mod identity;
 mod merges;
 pub mod objects;
 mod open;
+mod operation;
 mod past;
 mod reach;
 mod refs;
@@ -18,7 +19,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use git2::{ErrorCode, Repository, RepositoryState};
+use git2::{ErrorCode, Repository};
 
 use crate::effects::git::Git;
 use crate::effects::guard::modules::Modules;
@@ -30,6 +31,7 @@ use crate::model::exact;
 
 use failure::{broken, oid};
 use identity::Identity;
+use operation::in_progress;
 
 pub use copies::Merged;
 pub use merges::Merges;
@@ -189,17 +191,6 @@ impl Repo {
         }
     }
 
-    /// Ends a merge, rebase, cherry-pick or bisect that was left in progress; says which it was.
-    pub fn end_operation(&self) -> Result<Option<&'static str>> {
-        let found = in_progress(self.inner.state());
-        if found.is_some() {
-            self.inner
-                .cleanup_state()
-                .map_err(broken("end an operation in progress"))?;
-        }
-        Ok(found.map(|(what, _)| what))
-    }
-
     /// Returns the commit a ref points to; none if there is no such ref.
     pub fn resolve(&self, name: &str) -> Result<Option<String>> {
         match self.inner.find_reference(name) {
@@ -274,35 +265,5 @@ impl Repo {
     /// Says whether git would ignore a path.
     pub fn is_ignored(&self, path: &str) -> bool {
         self.inner.is_path_ignored(path).unwrap_or(false)
-    }
-}
-
-/// Names an operation in progress, with the way out of it.
-fn in_progress(state: RepositoryState) -> Option<(&'static str, &'static str)> {
-    match state {
-        RepositoryState::Clean => None,
-        RepositoryState::Merge => Some((
-            "a merge",
-            "finish it with `git commit`, or end it with `git merge --abort`",
-        )),
-        RepositoryState::Revert | RepositoryState::RevertSequence => Some((
-            "a revert",
-            "finish it with `git revert --continue`, or end it with `git revert --abort`",
-        )),
-        RepositoryState::CherryPick | RepositoryState::CherryPickSequence => Some((
-            "a cherry-pick",
-            "finish it with `git cherry-pick --continue`, or end it with `git cherry-pick --abort`",
-        )),
-        RepositoryState::Bisect => Some(("a bisect", "end it with `git bisect reset`")),
-        RepositoryState::Rebase
-        | RepositoryState::RebaseInteractive
-        | RepositoryState::RebaseMerge => Some((
-            "a rebase",
-            "finish it with `git rebase --continue`, or end it with `git rebase --abort`",
-        )),
-        RepositoryState::ApplyMailbox | RepositoryState::ApplyMailboxOrRebase => Some((
-            "a `git am`",
-            "finish it with `git am --continue`, or end it with `git am --abort`",
-        )),
     }
 }

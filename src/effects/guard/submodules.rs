@@ -28,16 +28,19 @@ pub fn put_back(mirror: &Mirror, whose: &Whose) -> Result<Vec<String>> {
     let mut notes = Vec::new();
     for (live, copy, shown) in mirror.submodules() {
         // One that cannot be opened was none that anybody could work in.
-        let Ok(before) = Repo::open_git_dir(&copy).and_then(|repo| refs::text(&repo)) else {
+        let Ok(before) = Repo::open_git_dir(&copy) else {
             continue;
         };
-        let found = put_back_one(&live, (&before, &copy), whose)?;
+        let Ok(text) = refs::text(&before) else {
+            continue;
+        };
+        let found = put_back_one(&live, (&text, &before), whose)?;
         notes.extend(found.into_iter().map(|note| format!("{shown}: {note}")));
     }
     Ok(notes)
 }
 
-fn put_back_one(live: &Path, (before, copy): (&str, &Path), whose: &Whose) -> Result<Vec<String>> {
+fn put_back_one(live: &Path, (before, copy): (&str, &Repo), whose: &Whose) -> Result<Vec<String>> {
     let repo = Repo::open_git_dir(live)?;
     let branch = repo.symbolic_head()?.unwrap_or_default();
     // One that is gone, or leads nowhere, is like any other.
@@ -56,11 +59,14 @@ fn put_back_one(live: &Path, (before, copy): (&str, &Path), whose: &Whose) -> Re
         private: repo.private.clone(),
     };
     let list = Places {
-        common: copy.to_owned(),
+        common: copy.root.clone(),
         ..places.clone()
     };
     if let Some(list) = files::read_bounded(&stash::file(&list), LIMIT)? {
         notes.extend(stash::put_back(&repo, &places, &list)?);
+    }
+    if repo.give_bisect_back(copy)? {
+        notes.push("a bisect was ended and is in progress again".to_owned());
     }
     Ok(notes)
 }
@@ -130,6 +136,7 @@ pub fn undo(
         false => undo_head((&repo, &before), (&was, &whose), follow)?,
     };
     notes.extend(refs::undo(&repo, &refs, &whose)?);
+    repo.give_operation_back(&before)?;
     Ok(notes)
 }
 
@@ -145,7 +152,7 @@ fn undo_head(
 ) -> Result<Vec<String>> {
     let tip = was.branch.and_then(|branch| repo.target_of(branch));
     let others = by_others((repo, before), was, whose)?;
-    repo.end_operation()?;
+    repo.end_operation(&|name| before.target_of(name).is_some())?;
     let now = repo.resolve(HEAD).ok().flatten();
     let kept = keep_work(repo, (now.as_deref(), tip.as_deref()), (was, whose))?;
     let mut notes = follow(was.commit)?;

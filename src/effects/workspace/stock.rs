@@ -52,7 +52,9 @@ impl Workspace<'_> {
             notes: self.clear_locks(start)?,
             ..Left::default()
         };
-        if let Some(what) = self.repo.end_operation()? {
+        let refs = start.guarded.refs(self.repo)?;
+        let was_there = |name: &str| refs.as_ref().is_none_or(|refs| refs.contains(name));
+        if let Some(what) = self.repo.end_operation(&was_there)? {
             left.notes
                 .push(format!("the agent left {what} in progress; it was ended"));
         }
