@@ -51,11 +51,12 @@ pub fn put_back(repo: &Repo, places: &Places, before: &[u8]) -> Result<Option<St
     };
     let now = entries(&now.unwrap_or_default());
     let has = |list: &[Vec<u8>], entry: &Vec<u8>| list.iter().any(|one| what(one) == what(entry));
-    let missing = before.iter().filter(|entry| !has(&now, entry)).count();
+    let missing = before.iter().filter(|entry| !has(&now, entry));
+    let (unlisted, dropped): (Vec<_>, Vec<_>) = missing.partition(|entry| is_unlisted(entry));
     let newest = repo.target_of(REF);
     let is_on_top =
         newest.is_some_and(|id| now.last().is_some_and(|top| commit(top) == id.as_bytes()));
-    if missing == 0 && is_on_top {
+    if unlisted.is_empty() && dropped.is_empty() && is_on_top {
         return Ok(None);
     }
     let there = |entry: &&Vec<u8>| repo.has_object(&String::from_utf8_lossy(commit(entry)));
@@ -79,7 +80,11 @@ pub fn put_back(repo: &Repo, places: &Places, before: &[u8]) -> Result<Option<St
         previous = commit(entry);
     }
     files::replace(&file, &text)?;
-    Ok(Some(match missing {
+    Ok(Some(match dropped.len() {
+        // Git itself forgets one when another is popped.
+        0 if !unlisted.is_empty() => {
+            "an entry of the stash that its list did not name is there again".to_owned()
+        }
         0 => "the stash is in order again".to_owned(),
         1 => "an entry of the stash was dropped and is back".to_owned(),
         more => format!("{more} entries of the stash were dropped and are back"),
