@@ -151,6 +151,53 @@ fn a_link_that_a_copy_is_lent_tells_of_what_it_leads_to() {
     repo.agent_does(&["echo 1 >limit.ign; echo more >>keep"]);
     repo.run(&["--isolate", "--max-cycles=1"]).expect(0);
     assert_eq!(repo.each("reason"), ["goalposts moved: limit.ign changed"]);
+    assert_eq!(repo.read("limit.ign"), "1000\n");
+}
+
+#[test]
+fn what_a_copy_is_lent_and_protect_names_is_put_back_in_the_checkout() {
+    for (script, named) in [
+        ("rm \"$(readlink limit.ign)\"", "limit.ign"),
+        ("echo 2 >set/deep/limit", "set/deep/limit"),
+        ("rm -r set/deep; echo 2 >set/free", "set/deep/limit"),
+        ("ln -sf deep/limit set/link", "set/link"),
+        ("rm set; mkdir set; echo 2 >set/own", ""),
+    ] {
+        let repo = with_limits(&format!("{ALL}, link: [limit.ign, set]"));
+        let before = repo.files();
+        repo.agent_does(&[
+            &format!("{script}; echo more >>keep"),
+            "cat limit.ign set/deep/limit >\"$OUT/seen\"; echo more >>keep",
+        ]);
+        repo.run(&["--isolate", "--max-cycles=2"]).expect(0);
+        let reason = repo.each("reason").join(" ");
+        let is_named = reason.contains(&format!("goalposts moved: {named} changed"));
+        assert_eq!(is_named, !named.is_empty(), "{script}: {reason}");
+        assert_eq!(repo.said("seen"), "1000\n1\n", "{script}");
+        let mut after = repo.files();
+        let is_held = |path: &Vec<u8>| {
+            before.contains_key(path) && !path.ends_with(b"free") && path != b"keep"
+        };
+        after.retain(|path, _| is_held(path));
+        let held = before.clone().into_iter().filter(|(path, _)| is_held(path));
+        assert_eq!(after, held.collect(), "{script}");
+    }
+}
+
+#[test]
+fn after_a_kill_what_a_copy_was_lent_is_what_it_was() {
+    let repo = with_limits("protect: ['set/deep/**'], link: [set]");
+    repo.agent_does(&[
+        "echo 2 >set/deep/limit; echo $$ >\"$OUT/pid.new\"; mv \"$OUT/pid.new\" \"$OUT/pid\"; sleep 600",
+    ]);
+    let child = repo.spawn_run(&["--isolate", "--max-cycles=1"]);
+    pid_in(&repo.out("pid"));
+    signal(&child, "KILL");
+    finish(child);
+    repo.agent_does(&["exit 1"]);
+    repo.run(&["--isolate", "--max-cycles=1"]);
+    assert_eq!(repo.each("result")[0], "interrupted");
+    assert_eq!(repo.read("set/deep/limit"), "1\n");
 }
 
 #[test]

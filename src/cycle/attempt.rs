@@ -126,6 +126,11 @@ impl<'a> Attempt<'a> {
             },
             progress.kept.as_ref(),
         )?;
+        if let Some(isolation) = &session.isolation {
+            start.lent = isolation.keep_lent(&yardstick.protected, progress.lent.as_ref())?;
+            uncopied::warn(session, &start.lent, progress.lent.as_ref());
+            progress.lent = Some(start.lent.clone());
+        }
         self.fingerprints = Attempt::fingerprints(session, &yardstick, &start.kept);
         let (mut unbuilt, mut open) = workspace.unbuilt(self.goals, &start.tree);
         if self.goals.settings.measure == Where::Clean {

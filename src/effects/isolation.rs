@@ -1,6 +1,8 @@
 //! The agent at work in a slot instead of the user's checkout (`--isolate`): what it did is taken over into the user's
 //! repository object by object, and only what was kept ever reaches the user's branch.
 
+pub mod lent;
+
 use std::ffi::OsString;
 use std::path::Path;
 
@@ -130,6 +132,9 @@ impl Isolation {
             return Ok(None);
         };
         let mut stock = (Workspace { repo: &repo }).take_stock(start)?;
+        let lent = lent::changed(&self.user, start).into_iter();
+        let lent = lent.map(|path| format!("{path} changed"));
+        stock.change.goalposts.extend(lent);
         stock.notes.extend(quarantine.notes());
         if let Err(cause) = self.take_over(&repo, start, &stock) {
             // What a git that was killed left would be in the way of the next one.
@@ -203,8 +208,10 @@ impl Isolation {
     }
 
     /// Puts the slot on a cycle's start again, what checks had built there included: an agent may have made its own of it, and it stays
-    /// in the slot. So does what is protected and ignored. Says what else was put back.
+    /// in the slot. So does what is protected and ignored, and what the slot is lent of that. Says what else was put back.
     pub fn undo(&self, start: &Start) -> Result<Vec<String>> {
+        // First: of the slot less may be left.
+        let mut notes = lent::put_back(&self.user, start)?;
         let slot = self.put_on(&start.commit)?;
         let mut quarantine = Quarantine::of(&self.user.private, &start.session, start.cycle);
         let folders = keep::folders(&slot.own_places());
@@ -212,7 +219,7 @@ impl Isolation {
         kept.put_back_all_built(&slot.root, &folders, &mut quarantine)?;
         kept.take_unbuilt(&slot.root, &mut quarantine)?;
         let put_back = kept.put_back_protected(&slot.root, &folders, &mut quarantine)?;
-        let mut notes = put_back.notes();
+        notes.extend(put_back.notes());
         notes.extend(quarantine.notes());
         Ok(notes)
     }

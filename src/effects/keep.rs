@@ -121,6 +121,11 @@ impl Kept {
         }
     }
 
+    /// Says whether nothing is known of any file.
+    pub fn is_empty(&self) -> bool {
+        *self == Kept::default()
+    }
+
     /// Adds untracked files that came since these were listed.
     pub fn add<'a>(&mut self, untracked: impl Iterator<Item = &'a Vec<u8>>) {
         for path in untracked {

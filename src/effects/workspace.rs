@@ -85,6 +85,9 @@ pub struct Start {
     pub newest_movements: (Option<Movement>, Option<Movement>),
     /// The user's files that git does not track.
     pub kept: Kept,
+    /// What is lent to a slot from the user's checkout and `protect` names.
+    #[serde(default, skip_serializing_if = "Kept::is_empty")]
+    pub lent: Kept,
     /// What git was told not to look at, as in `h path`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub flags: Vec<String>,
@@ -332,6 +335,7 @@ impl Workspace<'_> {
             branch,
             commit,
             kept,
+            lent: Kept::default(),
             flags: hidden.flags,
             guarded: Guarded::default(),
             users: Users::default(),

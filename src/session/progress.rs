@@ -54,6 +54,8 @@ pub struct Progress {
     pub start: Option<Start>,
     /// Copies of the user's untracked files, from the last cycle.
     pub kept: Option<Kept>,
+    /// Copies of what the user's checkout lent, from the last cycle.
+    pub lent: Option<Kept>,
     /// What the agents of this session used.
     pub spent: Spent,
     /// How often in a row an agent could not run for a reason that passes.
@@ -100,6 +102,7 @@ impl Progress {
             records: Vec::new(),
             start: None,
             kept: None,
+            lent: None,
             spent: Spent::default(),
             refusals: 0,
             opened: None,

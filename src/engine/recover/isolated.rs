@@ -2,7 +2,7 @@
 
 use crate::effects::files;
 use crate::effects::files::is_beneath;
-use crate::effects::isolation::Isolation;
+use crate::effects::isolation::{Isolation, lent};
 use crate::effects::journal::{Diary, Journal, Phase};
 use crate::effects::repo::{Repo, hash_blob};
 use crate::effects::workspace::{Start, Workspace};
@@ -79,6 +79,7 @@ fn rescue(repo: &Repo, start: &Start, provisions: Provisions) -> Result<Work> {
     let was_there = is_there();
     let rescued = Isolation::after_a_crash(repo, start, provisions).and_then(|isolation| {
         if isolation.refuse_gone().is_err() {
+            lent::put_back(repo, start)?;
             return Ok(None);
         }
         if !was_there {
