@@ -95,6 +95,48 @@ fn a_new_ignored_file_that_protect_names_moves_the_goalposts_and_is_taken_away()
 }
 
 #[test]
+fn behind_a_link_a_protected_file_is_protected_by_either_name() {
+    for (link, target, pattern) in [
+        ("cfg", "conf", "cfg/limit"),
+        ("cfg", "conf", "./cfg//limit"),
+        ("limits", "conf/limit", "limits"),
+        ("cfg", "set", "cfg/**"),
+    ] {
+        let repo = limits(&format!("protect: ['{pattern}']"));
+        std::os::unix::fs::symlink(target, repo.path(link)).unwrap();
+        repo.write("conf/limit", "1\n");
+        repo.commit_all("a link");
+        repo.write("limit.ign", "1000\n");
+        repo.write("set/limit", "1\n");
+        repo.agent_does(&[&format!(
+            "echo 2 >{}/limit; head -c 2000 /dev/zero >>keep",
+            target.trim_end_matches("/limit")
+        )]);
+        repo.run(&["--max-cycles=1"]).expect(0);
+        let case = format!("{link} {pattern}: {:?}", repo.each("reason"));
+        assert_eq!(repo.each("result"), ["regressed"], "{case}");
+        assert_eq!(repo.read("conf/limit"), "1\n", "{case}");
+        assert_eq!(repo.read("set/limit"), "1\n", "{case}");
+    }
+}
+
+#[test]
+fn a_new_protected_file_is_found_behind_however_many_others() {
+    let repo = limits("protect: ['**/limit', 'set/z/**']");
+    repo.write("limit.ign", "1000\n");
+    repo.write("set/limit", "1\n");
+    repo.agent_does(&[
+        "mkdir set/a set/z; cd set/a; seq 51000 | xargs touch; cd ../z; echo 1 >limit; truncate -s 300M big; cd ../..; head -c 2000 /dev/zero >>keep",
+    ]);
+    repo.run(&["--max-cycles=1"]).expect(0);
+    let reason = repo.each("reason").join("");
+    for new in ["set/z/limit is new", "set/z/big is new"] {
+        assert!(reason.contains(new), "{reason}");
+    }
+    assert!(!repo.has("set/z/limit") && !repo.has("set/z/big"));
+}
+
+#[test]
 fn what_protect_does_not_name_stays_free_beside_what_it_names() {
     let repo = with_limits(ALL);
     repo.agent_does(&[

@@ -243,7 +243,8 @@ impl Yardstick {
     }
 
     /// Freezes each link on the way to a frozen file, and what it leads to, as files of their own: one may be tracked, and the other
-    /// one built. `leads_to` returns both, and nothing for a file without a link on its way.
+    /// one built. What is protected follows its links, too. `leads_to` returns the links, and last what they lead to; nothing for a
+    /// file without a link on its way.
     pub fn follow(mut self, leads_to: &dyn Fn(&str) -> Vec<String>) -> Yardstick {
         let mut real = Vec::new();
         for file in std::mem::take(&mut self.frozen) {
@@ -258,6 +259,7 @@ impl Yardstick {
         real.sort();
         real.dedup();
         self.frozen = real;
+        self.protected = self.protected.follow(leads_to);
         self
     }
 

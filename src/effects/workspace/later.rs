@@ -78,7 +78,7 @@ impl Workspace<'_> {
             later.add(path, false, touch(root, path, end));
         }
         let unbuilt = start.kept.unbuilt(root);
-        for path in self.new_protected(start)?.into_iter().chain(unbuilt) {
+        for path in self.new_protected(start)?.0.into_iter().chain(unbuilt) {
             later.add(&path, false, touch(root, &path, end));
         }
         let folders = keep::folders(&self.repo.own_places());

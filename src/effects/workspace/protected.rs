@@ -21,6 +21,15 @@ const MOST_FILES: usize = 2_000;
 const MOST_BYTES: u64 = 256 << 20;
 /// How many entries of ignored folders are looked at to find them.
 const MOST_ENTRIES: usize = 50_000;
+/// The same where all that is asked is what is new: an agent may have put it behind many others.
+const MOST_TO_COMPARE: usize = 1_000_000;
+
+/// How far ignored files are looked for.
+struct Bounds {
+    files: usize,
+    bytes: u64,
+    entries: usize,
+}
 
 /// Ignored files that are protected.
 #[derive(Debug, Default)]
@@ -35,6 +44,15 @@ impl Workspace<'_> {
     /// Finds ignored files that are protected. Asks git only about the folders that the patterns begin with, and looks into ignored
     /// folders only where a pattern leads there.
     pub fn ignored_and_protected(&self, protection: &Protection) -> Result<Protected> {
+        let bounds = Bounds {
+            files: MOST_FILES,
+            bytes: MOST_BYTES,
+            entries: MOST_ENTRIES,
+        };
+        self.find_protected(protection, bounds)
+    }
+
+    fn find_protected(&self, protection: &Protection, mut bounds: Bounds) -> Result<Protected> {
         let mut found = Protected::default();
         if protection.is_empty() {
             return Ok(found);
@@ -42,14 +60,12 @@ impl Workspace<'_> {
         let places = protection.places();
         let places: Vec<_> = places.iter().map(OsStr::new).collect();
         let (mut folders, mut seen) = (VecDeque::new(), BTreeSet::new());
-        let mut room = MOST_BYTES;
         for path in ignored_in(&self.repo.git, &places)? {
             match path.strip_suffix(b"/") {
                 Some(folder) => folders.push_back(folder.to_vec()),
-                None => self.note_if(protection, path, (&mut found, &mut room)),
+                None => self.note_if(protection, path, (&mut found, &mut bounds)),
             }
         }
-        let mut entries = 0;
         while let Some(folder) = folders.pop_front() {
             if !protection.reaches(&String::from_utf8_lossy(&folder)) || is_own(&folder) {
                 continue;
@@ -62,17 +78,17 @@ impl Workspace<'_> {
             let mut listed: Vec<_> = listed.collect();
             listed.sort_by_key(fs::DirEntry::file_name);
             for entry in listed {
-                entries += 1;
-                if entries > MOST_ENTRIES {
+                if bounds.entries == 0 {
                     found.is_cut = true;
                     return Ok(found);
                 }
+                bounds.entries -= 1;
                 let name = entry.file_name();
                 let path = [&folder[..], b"/", name.as_bytes()].concat();
                 match entry.file_type() {
                     Ok(kind) if kind.is_dir() && name != ".git" => folders.push_back(path),
                     Ok(kind) if kind.is_file() || kind.is_symlink() => {
-                        self.note_if(protection, path, (&mut found, &mut room));
+                        self.note_if(protection, path, (&mut found, &mut bounds));
                     }
                     Ok(_) | Err(_) => {}
                 }
@@ -85,7 +101,7 @@ impl Workspace<'_> {
         &self,
         protection: &Protection,
         path: Vec<u8>,
-        (found, room): (&mut Protected, &mut u64),
+        (found, bounds): (&mut Protected, &mut Bounds),
     ) {
         let below = Path::new(OsStr::from_bytes(&path));
         if !protection.is_match(below) || is_own(&path) {
@@ -94,11 +110,11 @@ impl Workspace<'_> {
         let Ok(meta) = fs::symlink_metadata(self.repo.root.join(below)) else {
             return;
         };
-        if found.files.len() == MOST_FILES || meta.len() > *room {
+        if found.files.len() == bounds.files || meta.len() > bounds.bytes {
             found.is_cut = true;
             return;
         }
-        *room -= meta.len();
+        bounds.bytes -= meta.len();
         found.files.insert(path);
     }
 
@@ -115,7 +131,13 @@ impl Workspace<'_> {
             left.goalposts.push(format!("{} changed", shown(&path)));
         }
         let mut quarantine = Quarantine::of(&self.repo.private, &start.session, start.cycle);
-        for path in self.new_protected(start)? {
+        let (new, is_cut) = self.new_protected(start)?;
+        if is_cut {
+            left.goalposts.push(format!(
+                "what is new of what `protect` names cannot be told: git ignores more than {MOST_TO_COMPARE} files where it leads"
+            ));
+        }
+        for path in new {
             quarantine.take(&self.repo.root, &path)?;
             left.goalposts.push(format!("{} is new", shown(&path)));
         }
@@ -123,12 +145,18 @@ impl Workspace<'_> {
         Ok(())
     }
 
-    /// Returns the ignored files that are protected and were not there; none where there were too many to be told apart.
-    pub(super) fn new_protected(&self, start: &Start) -> Result<Vec<Vec<u8>>> {
+    /// Returns the ignored files that are protected and were not there, and whether there may be more; none where there were too
+    /// many before to be told apart.
+    pub(super) fn new_protected(&self, start: &Start) -> Result<(Vec<Vec<u8>>, bool)> {
         if start.kept.is_protection_cut {
-            return Ok(Vec::new());
+            return Ok((Vec::new(), false));
         }
-        let found = self.ignored_and_protected(&start.kept.protection())?;
+        let bounds = Bounds {
+            files: usize::MAX,
+            bytes: u64::MAX,
+            entries: MOST_TO_COMPARE,
+        };
+        let found = self.find_protected(&start.kept.protection(), bounds)?;
         let files = found.files.into_iter();
         let new = files.filter(|path| !start.kept.is_listed(path));
         let is_untracked = |path: &Vec<u8>| {
@@ -136,7 +164,7 @@ impl Workspace<'_> {
                 .repo
                 .has_file(&start.tree, &String::from_utf8_lossy(path))
         };
-        Ok(new.filter(is_untracked).collect())
+        Ok((new.filter(is_untracked).collect(), found.is_cut))
     }
 }
 

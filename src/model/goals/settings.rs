@@ -214,14 +214,30 @@ fn read_protect(fields: &Fields<'_>, found: &mut Found) -> Vec<String> {
                 "protect: a pattern stays below the repository's root",
             )
             .hint("write it without .."),
+            Ok(_) if plain(&glob).is_empty() => {
+                Complaint::new(place, "protect: a pattern names files below the root")
+                    .hint("write ** for all of them")
+            }
             Ok(_) => {
-                globs.push(glob);
+                globs.push(plain(&glob));
                 continue;
             }
         };
         found.report(complaint);
     }
     globs
+}
+
+/// Returns a pattern without the parts of it that say nothing: `./a//b` is `a/b`.
+fn plain(glob: &str) -> String {
+    let parts = glob
+        .split('/')
+        .filter(|part| !part.is_empty() && *part != ".");
+    let plain = parts.collect::<Vec<_>>().join("/");
+    match glob.ends_with('/') && !plain.is_empty() {
+        true => plain + "/",
+        false => plain,
+    }
 }
 
 fn read_limits(node: Option<&Node>, found: &mut Found) -> Limits {

@@ -46,16 +46,30 @@ impl Protection {
         self.patterns.iter().any(|pattern| reaches(pattern, folder))
     }
 
+    /// Protects each link on the way to what a pattern begins with, too, and what it leads to: that is what a change to it is a change
+    /// of. `leads_to` returns the links, and last where they lead; nothing where there is none.
+    #[must_use]
+    pub fn follow(&self, leads_to: &dyn Fn(&str) -> Vec<String>) -> Protection {
+        let mut patterns = self.patterns.clone();
+        for pattern in &self.patterns {
+            let literal = literal(pattern);
+            let mut led = leads_to(&literal);
+            let Some(end) = led.pop() else {
+                continue;
+            };
+            let rest = pattern.strip_prefix(&literal).unwrap_or_default();
+            patterns.append(&mut led);
+            patterns.push(format!("{}{rest}", globset::escape(&end)));
+        }
+        patterns.dedup();
+        Protection::of(&patterns)
+    }
+
     /// Returns the files and folders in which all protected files are, or which they are themselves; `.` is the root.
     pub fn places(&self) -> Vec<String> {
-        let place = |pattern: &String| {
-            let parts = pattern.trim_end_matches('/').split('/');
-            let literal = parts.take_while(|part| !check::is_pattern(part) && !part.contains(OPEN));
-            let literal = literal.collect::<Vec<_>>().join("/");
-            match literal.is_empty() {
-                true => ".".to_owned(),
-                false => literal,
-            }
+        let place = |pattern: &String| match literal(pattern) {
+            literal if literal.is_empty() => ".".to_owned(),
+            literal => literal,
         };
         let mut places: Vec<_> = self.patterns.iter().map(place).collect();
         places.sort();
@@ -65,6 +79,13 @@ impl Protection {
             false => places,
         }
     }
+}
+
+/// Returns what a pattern begins with: whole names without a wildcard.
+fn literal(pattern: &str) -> String {
+    let parts = pattern.trim_end_matches('/').split('/');
+    let literal = parts.take_while(|part| !check::is_pattern(part) && !part.contains(OPEN));
+    literal.collect::<Vec<_>>().join("/")
 }
 
 fn reaches(pattern: &str, folder: &str) -> bool {
@@ -135,6 +156,27 @@ mod tests {
             }
         }
         assert!(!of(&["*.d"]).is_match("a/b.d/c"));
+    }
+
+    #[test]
+    fn what_a_pattern_leads_to_is_protected_with_the_links_to_it() {
+        let leads_to = |path: &str| match path {
+            "cfg/limit" => vec!["cfg".to_owned(), "conf/limit".to_owned()],
+            "cfg" => vec!["cfg".to_owned(), "conf".to_owned()],
+            _ => Vec::new(),
+        };
+        for (pattern, path, expected) in [
+            ("cfg/limit", "conf/limit", true),
+            ("cfg/limit", "conf/other", false),
+            ("cfg/limit", "cfg", true),
+            ("cfg/*.x", "conf/a.x", true),
+            ("cfg/*.x", "conf/a.y", false),
+            ("cfg", "conf/deep/a", true),
+            ("own/limit", "conf/limit", false),
+        ] {
+            let followed = of(&[pattern]).follow(&leads_to);
+            assert_eq!(followed.is_match(path), expected, "{pattern} {path}");
+        }
     }
 
     #[test]

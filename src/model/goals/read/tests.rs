@@ -615,6 +615,10 @@ fn each_mistake_in_the_settings_has_its_words() {
             "2:13 protect: unclosed character class; missing ']' | -",
         ),
         (
+            "protect: [./]",
+            "2:13 protect: a pattern names files below the root | write ** for all of them",
+        ),
+        (
             "protect: [/a]",
             r#"2:13 protect: a pattern is relative to the repository's root | write "a""#,
         ),
