@@ -4,6 +4,7 @@ mod attempt;
 mod by_checks;
 mod call;
 mod choose;
+mod elsewhere;
 mod lack;
 mod land;
 mod settle;
@@ -20,6 +21,7 @@ use call::Called;
 pub use attempt::drop_copies;
 pub use by_checks::clear as clear_after_checks;
 pub use choose::{load_goals, measure_before, refuse_unmeasurable};
+pub use elsewhere::warn as warn_of_elsewhere;
 pub use lack::warn as warn_of_lack;
 pub use land::until_free;
 

@@ -649,6 +649,33 @@ fn isolation_is_a_setting_too_and_the_flag_goes_before_it() {
 }
 
 #[test]
+fn a_check_that_finds_the_repository_by_where_it_lies_is_named_once_where_it_would_not_see_the_copy()
+ {
+    let repo = TestRepo::empty();
+    let root = repo.root().canonicalize().unwrap();
+    let root = root.display();
+    repo.write("check.sh", "test -e b\n");
+    repo.commit_goals(&format!(
+        "  - {{id: a, description: d, check: test -e a, weight: 5}}\n  - {{id: there, description: d, check: sh {root}/check.sh, weight: 1}}\n  - {{id: here, description: d, check: sh $PWD/check.sh, weight: 1}}\n"
+    ));
+    let goals = repo.read("GOALS.yaml");
+    let said = "there: the check has a path that leads into the repository from outside, so that it measures your checkout";
+    repo.agent_does(&["echo 'exit 0' >check.sh; touch a"]);
+    let run = repo.run(&["--isolate", "--max-cycles=1"]).expect(0);
+    assert_eq!(run.stderr.matches(said).count(), 1, "{}", run.stderr);
+    assert_eq!(reason(&repo), "goalposts moved: check.sh changed");
+    let clean = goals.replace("goals:", "evolve: {measure: clean}\ngoals:");
+    repo.write("GOALS.yaml", &clean);
+    repo.commit_all("clean");
+    let run = repo.run(&["--max-cycles=1"]).expect(0);
+    assert_eq!(run.stderr.matches(said).count(), 1, "{}", run.stderr);
+    repo.write("GOALS.yaml", &goals);
+    repo.commit_all("here");
+    let run = repo.run(&["--max-cycles=1"]).expect(0);
+    assert!(!run.stderr.contains("from outside"), "{}", run.stderr);
+}
+
+#[test]
 fn goals_that_are_not_committed_are_refused_and_an_uncommitted_edit_of_them_does_not_count() {
     let repo = TestRepo::with_files_wanted(&[("a", 5)]).with_out();
     let goals = repo.read("GOALS.yaml");

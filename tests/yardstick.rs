@@ -115,7 +115,7 @@ fn whatever_moves_the_goalposts_is_undone_and_named() {
         (
             "what a link leads to",
             "echo true >>tools/real".to_owned(),
-            "tools/linked changed",
+            "tools/real changed",
         ),
         (
             "a makefile named",
@@ -598,6 +598,41 @@ fn what_a_check_runs_by_a_pattern_a_pipe_or_a_module_is_frozen() {
         let reason = format!("goalposts moved: {file} changed");
         assert_eq!(repo.newest()["reason"], reason, "{check}");
     }
+}
+
+#[test]
+fn what_a_check_runs_by_a_path_from_outside_into_the_repository_is_frozen() {
+    let repo = TestRepo::empty();
+    std::os::unix::fs::symlink(repo.root(), repo.home().join("link")).unwrap();
+    let root = repo.root().canonicalize().unwrap();
+    let root = root.to_str().unwrap();
+    for (index, check) in [
+        &format!("sh {root}/check.sh"),
+        &format!("cd {root} && ./check.sh"),
+        "../repo/check.sh",
+        "cd .. && repo/check.sh",
+        "cd t && cd - && ./check.sh",
+        "$HOME/link/check.sh",
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        repo.write("check.sh", "exit 1\n");
+        repo.commit_goals(&format!(
+            "  - {{id: a{index}, description: a, check: test -e a, weight: 5}}\n  - {{id: b, description: b, check: \"{check}\", weight: 1}}\n"
+        ));
+        let said = repo.evolve(&["validate"]).expect(0).stdout;
+        let frozen = said.lines().find(|line| line.starts_with("frozen"));
+        let frozen = frozen.unwrap_or_default();
+        assert!(frozen.contains(" check.sh"), "{check}: {said}");
+        repo.cycle("echo 'exit 0' >check.sh; touch a").expect(0);
+        let reason = "goalposts moved: check.sh changed";
+        assert_eq!(repo.newest()["reason"], reason, "{check}");
+    }
+    repo.write("t/outer.sh", &format!("cd {root}\n. ./check.sh\n"));
+    repo.commit_goals("  - {id: c, description: c, check: sh t/outer.sh, weight: 5}\n");
+    let said = repo.evolve(&["validate"]).expect(0).stdout;
+    assert!(said.contains("protect: [\"check.sh\"]"), "{said}");
 }
 
 #[test]

@@ -11,7 +11,7 @@ use crate::model::ledger as names;
 use crate::model::select::{self, Choice, Seen, Selection, Task};
 use crate::model::snapshot::{CheckResult, Snapshot};
 use crate::model::strikes;
-use crate::model::yardstick::{self, Exchanged, Yardstick};
+use crate::model::yardstick::{self, Exchanged};
 use crate::session::{Carried, Cut, Ending, Progress, Session};
 
 /// Loads the goals as they are in the tree; refuses a goals file that git does not track (exit 3).
@@ -116,7 +116,7 @@ pub async fn measure_before(
         session.link_untracked(start)?;
     }
     let is_file = |path: &str| session.workspace().has_file_on_disk(path.as_bytes());
-    let yardstick = Yardstick::of(goals, &is_file);
+    let yardstick = session.workspace().yardstick_alone(goals, &is_file);
     let protected = || -> Result<Vec<String>> {
         let workspace = session.workspace();
         let found = workspace.ignored_and_protected(&yardstick.protected)?;

@@ -13,7 +13,6 @@ use crate::model::ledger as names;
 use crate::model::snapshot::Snapshot;
 use crate::model::sweep::{self, Harvest};
 use crate::model::text;
-use crate::model::yardstick::Yardstick;
 use crate::session::{Cut, LastSweep, Progress, Session};
 
 /// Sweeps if it is time to; called only where no goal fails. Says whether new items may stand in the queue.
@@ -158,7 +157,8 @@ fn harvest(
     (start, goals): (&Start, &Goals),
     (plan, swept, before): (&Plan, &Swept, &Snapshot),
 ) -> Harvest {
-    let yardstick = Yardstick::of(goals, &|path| session.repo.has_file(&start.tree, path));
+    let is_file = |path: &str| session.repo.has_file(&start.tree, path);
+    let yardstick = session.workspace().yardstick_alone(goals, &is_file);
     let goals_file = session.goals_file.in_repo.as_deref();
     let is_free = |path: &str| {
         !names::is_ledger_path(path.as_bytes())

@@ -62,6 +62,8 @@ pub struct Repo {
     pub users: Arc<OnceLock<Users>>,
     /// Whose the commits are that are made here; asked for once, before any agent.
     identity: Arc<OnceLock<Identity>>,
+    /// The root of the user's working tree: this one's, or that of the repository whose slot it is.
+    pub home: PathBuf,
     /// It is a slot's: nobody but an agent and `evolve` is at work in it, and its history is thrown away.
     pub is_slot: bool,
     is_durable: bool,

@@ -23,6 +23,7 @@ mod protected;
 mod put_back;
 mod restat;
 mod restore;
+mod root;
 mod run_by;
 mod staged;
 mod status;

@@ -4,7 +4,8 @@ use std::fs;
 use std::path::Path;
 
 use crate::cycle::{
-    clear_after_checks, load_goals, measure_before, refuse_unmeasurable, warn_of_lack,
+    clear_after_checks, load_goals, measure_before, refuse_unmeasurable, warn_of_elsewhere,
+    warn_of_lack,
 };
 use crate::effects::clock;
 use crate::effects::journal::Journal;
@@ -35,6 +36,7 @@ pub async fn open(session: &Session, progress: &mut Progress) -> Result<(), Cut>
             .events
             .note("evolve's files in .agents are committed although git ignores that folder");
     }
+    warn_of_elsewhere(session, &goals);
     queue_unwired_scripts(session, progress, &goals)?;
     let is_first_run = progress.ledger.history.records.is_empty()
         && progress

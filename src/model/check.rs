@@ -13,6 +13,7 @@ mod named;
 mod net;
 mod places;
 mod programs;
+mod root;
 mod shell;
 mod steering;
 mod tasks;
@@ -28,6 +29,7 @@ pub use call::join;
 pub use interpreter::interpreter;
 pub use modules::{Front, fronts, imported};
 pub use named::{is_pattern, named};
+pub use root::Root;
 pub use tasks::{Code, Used, code_in, included};
 pub use touching::touches;
 pub use whole::looks_at_everything;
@@ -35,7 +37,12 @@ pub use whole::looks_at_everything;
 /// Returns the files of the repository that `check` runs, relative to its root, in the order of the text. `is_file` says whether
 /// such a path is a file of the repository.
 pub fn runs(check: &str, is_file: &dyn Fn(&str) -> bool) -> Vec<String> {
-    runs_of(&calls(check), is_file)
+    runs_in(&Code::of_check(check), is_file)
+}
+
+/// Returns the files of the repository that `code` runs itself.
+pub fn runs_in(code: &Code, is_file: &dyn Fn(&str) -> bool) -> Vec<String> {
+    runs_of(&code.calls(), is_file)
 }
 
 fn runs_of(calls: &[Call], is_file: &dyn Fn(&str) -> bool) -> Vec<String> {
@@ -48,10 +55,20 @@ fn runs_of(calls: &[Call], is_file: &dyn Fn(&str) -> bool) -> Vec<String> {
     paths
 }
 
+/// Says whether `code` finds the repository by way of what lies around it: in a copy it finds the one that was copied, or none.
+pub fn comes_from_outside(code: &Code) -> bool {
+    code.walked().comes_from_outside
+}
+
 /// Returns the files of the repository that steer what `check` runs and that it does not run itself: a Makefile's recipes, the
 /// scripts of package.json, a linter's configuration. Only `protect` can freeze them.
 pub fn leans_on(check: &str, is_file: &dyn Fn(&str) -> bool) -> Vec<String> {
-    let calls = calls(check);
+    leaned_on_in(&Code::of_check(check), is_file)
+}
+
+/// Returns the files of the repository that steer what `code` runs and that it does not run itself.
+pub fn leaned_on_in(code: &Code, is_file: &dyn Fn(&str) -> bool) -> Vec<String> {
+    let calls = code.calls();
     let mut paths = Vec::new();
     for call in &calls {
         for path in call.steered_by(is_file) {
@@ -179,17 +196,17 @@ impl fmt::Display for Instead {
     }
 }
 
-/// Says whether `path` is a file that would steer what `check` runs, there already or not: a tool finds it by its name.
-pub fn is_steered_by(check: &str, path: &str) -> bool {
+/// Says whether `path` is a file that would steer what `code` runs, there already or not: a tool finds it by its name.
+pub fn is_steered_by(code: &Code, path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     let is_taken_from_anywhere = || {
-        calls(check).iter().any(|call| {
+        code.calls().iter().any(|call| {
             let (tool, subcommand) = call.steered();
             let names = |program: &str| anywhere(program, subcommand.as_deref()).contains(&name);
             names(&tool) || names(&stem(&call.words[0]))
         })
     };
-    !leans_on(check, &|file| file == path).is_empty() || is_taken_from_anywhere()
+    !leaned_on_in(code, &|file| file == path).is_empty() || is_taken_from_anywhere()
 }
 
 /// Says whether a script is one for a shell.

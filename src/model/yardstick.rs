@@ -7,7 +7,7 @@ use std::fmt;
 use globset::GlobSet;
 use serde::{Deserialize, Serialize};
 
-use crate::model::check::{self, Code, Front, Instead, Used};
+use crate::model::check::{self, Code, Front, Instead, Root, Used};
 use crate::model::goals::Goals;
 
 mod edit;
@@ -100,11 +100,16 @@ pub struct Yardstick {
     named_set: GlobSet,
     /// What `protect` names.
     pub protected: Protection,
+    /// Where the repository lies.
+    root: Root,
+    /// A check, or a script that it runs, finds the repository by way of what lies around it.
+    pub comes_from_outside: bool,
 }
 
 impl Yardstick {
-    /// Finds what the checks of `goals`, and what prepares for them, run and lean on; `is_file` tells whether the repository has a file.
-    pub fn of(goals: &Goals, is_file: &dyn Fn(&str) -> bool) -> Yardstick {
+    /// Finds what the checks of `goals`, and what prepares for them, run and lean on in the repository that lies at `root`; `is_file`
+    /// tells whether it has a file.
+    pub fn of(goals: &Goals, root: &Root, is_file: &dyn Fn(&str) -> bool) -> Yardstick {
         let mut frozen = Vec::new();
         let mut leaned_on = Vec::new();
         let mut fronts = Vec::new();
@@ -113,10 +118,12 @@ impl Yardstick {
         let mut patterns = Vec::new();
         let mut steered = Vec::new();
         let mut named = Vec::new();
+        let mut comes_from_outside = false;
         for command in goals.commands() {
-            frozen.extend(check::runs(command, is_file));
-            leaned_on.extend(check::leans_on(command, is_file));
-            let code = Code::of_check(command);
+            let code = Code::of_check(command).at(root);
+            frozen.extend(check::runs_in(&code, is_file));
+            leaned_on.extend(check::leaned_on_in(&code, is_file));
+            comes_from_outside |= check::comes_from_outside(&code);
             fronts.extend(check::fronts(&code));
             used.extend(check::uses(&code, is_file));
             instead.extend(check::instead(&code, is_file));
@@ -145,6 +152,8 @@ impl Yardstick {
             named,
             named_set: GlobSet::empty(),
             protected,
+            root: root.clone(),
+            comes_from_outside,
         }
     }
 
@@ -197,6 +206,7 @@ impl Yardstick {
                 next.extend(expanded(patterns, tree));
                 next.extend(expanded(check::steers_by_pattern(&code), tree));
                 self.named.extend(check::named(&code));
+                self.comes_from_outside |= check::comes_from_outside(&code);
                 next.extend(check::uses(&code, is_file));
                 self.fronts.extend(check::fronts(&code));
                 self.steering.extend(check::may_steer(&code));
@@ -277,7 +287,8 @@ impl Yardstick {
 
     /// Says whether a check leans on a changed or new file that nothing freezes.
     pub fn is_leaned_on(&self, goals: &Goals, path: &str) -> bool {
-        let is_steering = |command: &str| check::is_steered_by(command, path);
+        let is_steering =
+            |command: &str| check::is_steered_by(&Code::of_check(command).at(&self.root), path);
         let is_used = || goals.commands().any(is_steering);
         let is_imported = |known: &String| match known.ends_with('/') {
             true => path.starts_with(known.as_str()),

@@ -48,6 +48,7 @@ impl Repo {
         let git = Git::at(&root);
         Ok(Repo {
             inner,
+            home: root.clone(),
             root,
             private,
             git,
@@ -65,6 +66,7 @@ impl Repo {
         Ok(Repo {
             inner,
             root: git_dir.to_owned(),
+            home: git_dir.to_owned(),
             private: git_dir.join("evolve"),
             git: Git::at(git_dir),
             modules: Arc::default(),
@@ -103,6 +105,7 @@ impl Repo {
         Ok(Repo {
             inner,
             root: root.to_owned(),
+            home: user.home.clone(),
             private: user.private.clone(),
             git: user.git.elsewhere(root),
             // Those that are there are an agent's, or made by what ran beside one.

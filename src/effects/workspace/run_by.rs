@@ -20,7 +20,7 @@ impl Workspace<'_> {
     /// counts as there.
     pub fn yardstick(&self, goals: &Goals, is_file: &dyn Fn(&str) -> bool) -> Yardstick {
         let root = &self.repo.root;
-        let found = Yardstick::of(goals, is_file).with_scripts(&Tree {
+        let found = self.yardstick_alone(goals, is_file).with_scripts(&Tree {
             is_file,
             files_in: &|folder| files::names_in(root, folder),
             folders_in: &|folder| files::folders_in(root, folder),
@@ -37,6 +37,11 @@ impl Workspace<'_> {
         let is_inside = !way.links.is_empty() && way.end.is_some();
         let all = way.links.into_iter().chain(way.end);
         all.filter(|_| is_inside).collect()
+    }
+
+    /// Returns what may not move of this tree as far as the checks themselves tell, no script looked into.
+    pub fn yardstick_alone(&self, goals: &Goals, is_file: &dyn Fn(&str) -> bool) -> Yardstick {
+        Yardstick::of(goals, &self.root_as_named(goals), is_file)
     }
 
     /// Returns the files of the repository without which a script does not run: its interpreter, and the links on a way that leads

@@ -171,7 +171,9 @@ impl Call {
         let command = self.words[0].as_str();
         let is_unknown = |word: &str| {
             let is_temporary = ["/tmp/", "/var/tmp/", "/dev/shm/", "~"];
-            word.contains([UNKNOWN, '`']) || is_temporary.iter().any(|at| word.starts_with(at))
+            word.contains([UNKNOWN, '`'])
+                || is_temporary.iter().any(|at| word.starts_with(at))
+                || self.places.root.is_at_home(word)
         };
         if (command.contains('/') || computes) && is_unknown(command) {
             return true;

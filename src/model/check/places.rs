@@ -1,18 +1,22 @@
 //! Folders of the repository in which programs and modules are looked for because code says so: `PATH=tools:$PATH`. Pure.
 
 use super::call::{ROOT, join};
+use super::root::Root;
 use super::shell::{UNKNOWN, is_assignment};
 
 /// How many folders of a kind are followed.
 const MOST: usize = 16;
 
-/// The folders that code added to those in which something is looked for, below the root; empty stands for the root.
+/// The folders that code added to those in which something is looked for, below the root; empty stands for the root. Beside them
+/// where that root is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Places {
     /// By PATH.
     pub programs: Vec<String>,
     /// By PYTHONPATH and its like.
     pub modules: Vec<String>,
+    /// Where the repository lies.
+    pub root: Root,
 }
 
 impl Places {
@@ -49,7 +53,7 @@ impl Places {
 /// Returns the word that names a file in a folder below the root, wherever it is used.
 pub fn word_in(folder: &str, name: &str) -> String {
     match folder {
-        "" => format!("{ROOT}{name}"),
+        "" => format!("{ROOT}./{name}"),
         folder => format!("{ROOT}{folder}/{name}"),
     }
 }

@@ -77,13 +77,13 @@ impl Command {
 
 /// Takes `text` apart.
 pub fn items(text: &str) -> Vec<Item> {
-    items_given(text, &[])
+    items_given(text, &[], None)
 }
 
-/// Takes `text` apart whose arguments are these, the first of them being its `$0`.
-pub fn items_given(text: &str, arguments: &[String]) -> Vec<Item> {
+/// Takes `text` apart whose arguments are these, the first of them being its `$0`, and whose `$HOME` may be known.
+pub fn items_given(text: &str, arguments: &[String], home: Option<&str>) -> Vec<Item> {
     let mut lexer = Lexer::new(text, 0);
-    lexer.known.give(arguments);
+    lexer.known.give(arguments, home);
     lexer.list(false);
     lexer.finished()
 }

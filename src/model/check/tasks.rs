@@ -6,6 +6,7 @@ use std::collections::{HashMap, HashSet};
 use super::call::{Call, join, runs_packages, stem};
 use super::is_shells;
 use super::places::Places;
+use super::root::Root;
 
 /// A file that is used, and how.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,6 +58,12 @@ impl Code {
             script: None,
             places: Places::default(),
         }
+    }
+
+    /// Returns the code as that of a repository that lies there.
+    pub fn at(mut self, root: &Root) -> Code {
+        self.places.root = root.clone();
+        self
     }
 }
 
@@ -168,7 +175,7 @@ pub fn included(used: &Used, text: &str) -> Vec<Used> {
         if !matches!(words.next(), Some("include" | "-include" | "sinclude")) {
             continue;
         }
-        for file in words.filter_map(|word| join(dir, word)) {
+        for file in words.filter_map(|word| used.places.root.path(dir, word)) {
             found.push(Used {
                 file,
                 tasks: tasks.clone(),

@@ -653,6 +653,7 @@ fn the_files_by_which_tools_find_their_settings_are_known_by_tool() {
         ("cargo test", "src/lib.rs", false),
         ("cat .npmrc", ".npmrc", false),
     ] {
-        assert_eq!(is_steered_by(check, path), expected, "{check}: {path}");
+        let code = Code::of_check(check);
+        assert_eq!(is_steered_by(&code, path), expected, "{check}: {path}");
     }
 }

@@ -1,7 +1,7 @@
 //! The programs that shell text calls, and the folder that each is called in. Pure.
 
 use super::BUILTINS;
-use super::call::{Call, ROOT, join, stem};
+use super::call::{Call, ROOT, stem};
 use super::places::{Places, word_in};
 use super::programs::{self, is_shell, reads_stdin, scan};
 use super::shell::{self, Command, EACH, Item, NEXT, PRINTED, SELF, UNKNOWN, is_assignment};
@@ -34,6 +34,8 @@ pub struct Walked {
     pub handed_on: Vec<Call>,
     /// A variable in it has a value that was computed.
     pub computes: bool,
+    /// It finds the repository by way of what lies around it.
+    pub comes_from_outside: bool,
 }
 
 impl Code {
@@ -56,12 +58,15 @@ impl Code {
             places: self.places.clone(),
             arguments: Vec::new(),
             pushed: Vec::new(),
+            left: None,
+            comes_from_outside: false,
         };
         walk.text(&self.text);
         Walked {
             calls: walk.calls,
             handed_on: walk.handed_on,
             computes: walk.computes,
+            comes_from_outside: walk.comes_from_outside,
         }
     }
 }
@@ -75,7 +80,7 @@ struct Walk {
     computes: bool,
     /// The words of the commands whose output goes into the next one.
     piped: Option<Vec<String>>,
-    /// The directory of each open subshell, the innermost last; never empty.
+    /// The directory of each open subshell, the innermost last; never empty. One that begins with a slash lies outside.
     dirs: Vec<Option<String>>,
     nesting: usize,
     turns: usize,
@@ -87,6 +92,10 @@ struct Walk {
     arguments: Vec<String>,
     /// What `pushd` left.
     pushed: Vec<Option<String>>,
+    /// What the last `cd` left.
+    left: Option<String>,
+    /// See `Walked`.
+    comes_from_outside: bool,
 }
 
 impl Walk {
@@ -97,9 +106,10 @@ impl Walk {
         self.nesting += 1;
         let open = self.dirs.len();
         let arguments = std::mem::take(&mut self.arguments);
-        for item in shell::items_given(text, &arguments) {
+        let root = self.places.root.clone();
+        for item in shell::items_given(text, &arguments, root.home()) {
             match item {
-                Item::Open => self.dirs.push(self.dir()),
+                Item::Open => self.dirs.push(self.place()),
                 Item::Close if self.dirs.len() > open => {
                     self.dirs.pop();
                 }
@@ -114,14 +124,22 @@ impl Walk {
     /// Reads code that runs in a shell of its own.
     fn inner_text(&mut self, text: &str) {
         let script = self.script.take();
-        self.dirs.push(self.dir());
+        self.dirs.push(self.place());
         self.text(text);
         self.dirs.pop();
         self.script = script;
     }
 
-    /// Puts the script's path where a word has a mark for it.
-    fn placed(&self, word: &str) -> String {
+    /// Puts the script's path where a word has a mark for it, and one below the root for what leads there from outside.
+    fn placed(&mut self, word: &str) -> String {
+        let word = self.with_script(word);
+        let place = self.dirs.last().and_then(Option::as_deref);
+        let placed = self.places.root.placed(place, &word);
+        self.comes_from_outside |= placed.is_some();
+        placed.unwrap_or(word)
+    }
+
+    fn with_script(&self, word: &str) -> String {
         match (&self.script, word.strip_prefix(SELF)) {
             (Some(script), Some(rest)) => format!("{ROOT}{script}{rest}"),
             (Some(script), None) if Places::concern(word) => {
@@ -132,8 +150,19 @@ impl Walk {
         }
     }
 
-    fn dir(&self) -> Option<String> {
+    /// Returns the directory where it is known.
+    fn place(&self) -> Option<String> {
         self.dirs.last().cloned().flatten()
+    }
+
+    /// Returns the directory below the root.
+    fn dir(&self) -> Option<String> {
+        self.place().filter(|dir| !dir.starts_with('/'))
+    }
+
+    /// Returns the directory that a program or a `cd` goes to.
+    fn place_of(&self, to: &str) -> Option<String> {
+        self.places.root.go(self.place().as_deref(), to)
     }
 
     /// Takes a command once for each value of a loop's variable.
@@ -172,7 +201,12 @@ impl Walk {
         self.turns += folders.len();
         let whole = format!("{EACH}{}{EACH}", folders.join(&NEXT.to_string()));
         for folder in folders {
-            self.dirs.push(join("", &dir.replace(&whole, &folder)));
+            let to = match folder.starts_with(['/', '~', ROOT]) {
+                true => folder,
+                false => dir.replace(&whole, &folder),
+            };
+            self.comes_from_outside |= to.starts_with(['/', '~']);
+            self.dirs.push(self.places.root.go(Some(""), &to));
             self.in_each_folder(command.clone());
             self.dirs.pop();
         }
@@ -182,14 +216,15 @@ impl Walk {
         let piped = self.piped.take();
         // To which folders a loop goes is told apart where something is called there.
         let keeps = is_change(&command.words);
-        let words = command
-            .words
-            .iter()
-            .map(|word| match keeps && word.contains(EACH) {
+        let mut words = Vec::new();
+        for word in &command.words {
+            let is_program = words.is_empty() && !word.contains('/');
+            words.push(match keeps && word.contains(EACH) {
                 true => word.replace(SELF, "$"),
+                false if is_program => self.with_script(word),
                 false => self.placed(word),
             });
-        let words: Vec<String> = words.collect();
+        }
         let is_set = |word: &String| is_assignment(word) && word.contains(UNKNOWN);
         self.computes |= words.iter().any(is_set)
             || matches!(words[0].as_str(), "for" | "read")
@@ -215,7 +250,7 @@ impl Walk {
     fn bare(&mut self, command: Command, inner: Inner, mut piped: Option<Vec<String>>) {
         let Inner { words, is_fed, .. } = inner;
         self.hand_on(&command, &words, piped.as_ref());
-        let mut stdin = command.stdin.map(|word| self.placed(&word));
+        let mut stdin = command.stdin.as_ref().map(|word| self.placed(word));
         let lists = inner.lists.into_iter().chain(stdin.take_if(|_| is_fed));
         let lists: Vec<String> = lists.collect();
         if !lists.is_empty() {
@@ -236,7 +271,7 @@ impl Walk {
         let name = stem(&words[0]);
         match name.as_str() {
             "cd" | "pushd" => {
-                let from = self.dir();
+                let from = self.place();
                 self.change_dir(&words);
                 if name == "pushd" && self.pushed.len() < MAX_TURNS {
                     self.pushed.push(from);
@@ -278,9 +313,10 @@ impl Walk {
             },
             _ => {
                 let target = sent_to(&words);
-                let dir = target.map(|to| self.dir().and_then(|dir| join(&dir, to)));
+                let is_below = |dir: &String| !dir.starts_with('/');
+                let dir = target.map(|to| self.place_of(to).filter(is_below));
                 for package in packages(&words) {
-                    let to = self.dir().and_then(|dir| join(&dir, &package));
+                    let to = self.place_of(&package).filter(is_below);
                     let other = Call::of(to, words.clone()).with(&self.places);
                     self.calls.push(other.implied());
                 }
@@ -357,12 +393,12 @@ impl Walk {
         let target = words[1..]
             .iter()
             .find(|word| !matches!(word.as_str(), "-P" | "-L" | "--" | "-e" | "-n"));
-        let dir = match (self.dir(), target) {
-            (_, Some(target)) if target.starts_with(ROOT) => join("", target),
-            (Some(dir), Some(target)) => join(&dir, target),
-            // Home, or somewhere below a directory that is not known.
-            (Some(_) | None, _) => None,
+        let dir = match target.map(String::as_str) {
+            Some("-") => self.left.clone(),
+            Some(target) => self.place_of(target),
+            None => self.place_of("~"),
         };
+        self.left = self.place();
         if let Some(last) = self.dirs.last_mut() {
             *last = dir;
         }

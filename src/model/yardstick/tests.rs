@@ -35,7 +35,7 @@ fn frozen_is_what_checks_run_and_what_is_protected_and_nothing_else() {
          - {id: a, description: d, check: sh check.sh, weight: 5}\n  \
          - {id: b, description: d, check: sh check.sh && make all && make -f tests/Makefile, weight: 5}\n",
     );
-    let yardstick = Yardstick::of(&goals, &|path| {
+    let yardstick = Yardstick::of(&goals, &Root::default(), &|path| {
         ["check.sh", "Makefile", "tests/Makefile", "lib/x"].contains(&path)
     });
     assert_eq!(yardstick.frozen, ["check.sh", "tests/Makefile"]);
@@ -62,7 +62,7 @@ fn a_star_in_a_pattern_stops_at_a_slash() {
     let goals = goals(
         "evolve: {protect: ['*.toml']}\ngoals:\n  - {id: a, description: d, check: 'true', weight: 5}\n",
     );
-    let yardstick = Yardstick::of(&goals, &|_| false);
+    let yardstick = Yardstick::of(&goals, &Root::default(), &|_| false);
     assert!(yardstick.is_frozen("Cargo.toml"));
     assert!(!yardstick.is_frozen("crates/Cargo.toml"));
 }
@@ -72,7 +72,7 @@ fn what_leaned_on_files_a_protected_pattern_covers_is_not_listed_again() {
     let goals = goals(
         "evolve: {protect: [Makefile]}\ngoals:\n  - {id: a, description: d, check: make, weight: 5}\n",
     );
-    let yardstick = Yardstick::of(&goals, &|path| path == "Makefile");
+    let yardstick = Yardstick::of(&goals, &Root::default(), &|path| path == "Makefile");
     assert_eq!(yardstick.leaned_on, Vec::<String>::new());
 }
 
@@ -97,7 +97,7 @@ fn of_files(check: &str, files: &[(&str, &str)]) -> Yardstick {
         let found = files.iter().find(|(file, _)| *file == path);
         found.map(|(_, text)| (*text).to_owned())
     };
-    Yardstick::of(&goals, &is_file).with_scripts(&Tree {
+    Yardstick::of(&goals, &Root::default(), &is_file).with_scripts(&Tree {
         is_file: &is_file,
         files_in: &files_in,
         folders_in: &folders_in,
@@ -311,7 +311,7 @@ fn what_checks_build_is_let_go_unless_it_is_protected() {
         "evolve: {protect: ['bin/kept']}\ngoals:\n  \
          - {id: a, description: d, check: sh check.sh && bin/tool && bin/kept, weight: 5}\n",
     );
-    let mut yardstick = Yardstick::of(&goals, &|_| true);
+    let mut yardstick = Yardstick::of(&goals, &Root::default(), &|_| true);
     let built = yardstick.let_go(&|path| path.starts_with("bin/"));
     assert_eq!(built, ["bin/tool"]);
     assert!(yardstick.is_frozen("bin/kept") && yardstick.is_frozen("check.sh"));

@@ -16,8 +16,11 @@ pub struct Known {
 }
 
 impl Known {
-    /// Learns the arguments of the text, the first of them being its `$0`.
-    pub fn give(&mut self, arguments: &[String]) {
+    /// Learns the arguments of the text, the first of them being its `$0`, and what `$HOME` is.
+    pub fn give(&mut self, arguments: &[String], home: Option<&str>) {
+        if let Some(home) = home {
+            self.set("HOME", home.to_owned());
+        }
         let is_known = |word: &&String| !word.contains([UNKNOWN, EACH, NEXT, '{']);
         self.zero = arguments.first().filter(is_known).cloned();
         self.set_arguments(arguments.get(1..).unwrap_or_default());

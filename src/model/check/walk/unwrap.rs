@@ -1,6 +1,6 @@
 //! What stands before a command itself: reserved words, assignments, and programs that run another one. Pure.
 
-use super::super::call::{Call, join, stem};
+use super::super::call::{Call, stem};
 use super::super::places::Places;
 use super::super::programs::{self, scan, wrapper};
 use super::super::shell::{self, Item, is_assignment};
@@ -60,6 +60,7 @@ impl Walk {
     /// Learns from the assignment before a command.
     fn set(&mut self, inner: &mut Inner) {
         let dir = inner.dir.clone().unwrap_or_else(|| self.dir());
+        let dir = dir.filter(|dir| !dir.starts_with('/'));
         let places = inner.places.get_or_insert_with(|| self.places.clone());
         places.learn(&inner.words[0], dir.as_deref());
         self.preload(&inner.words[0]);
@@ -168,8 +169,8 @@ impl Walk {
         };
         let found = scan(&inner.words, &options);
         if let Some(target) = found.files.first() {
-            let dir = inner.dir.clone().unwrap_or_else(|| self.dir());
-            inner.dir = Some(dir.and_then(|dir| join(&dir, target)));
+            let dir = inner.dir.clone().unwrap_or_else(|| self.place());
+            inner.dir = Some(self.places.root.go(dir.as_deref(), target));
         }
         let Some((_, code)) = found.code else {
             return Some(found.operand.unwrap_or(inner.words.len()));

@@ -1,0 +1,30 @@
+//! Names the checks that find the repository by where it lies: what they measure is not the copy that holds the change.
+
+use crate::model::goals::{Goal, Goals, Where};
+use crate::session::Session;
+
+/// Warns of such checks where they run in a copy.
+pub fn warn(session: &Session, goals: &Goals) {
+    if session.isolation.is_none() && goals.settings.measure != Where::Clean {
+        return;
+    }
+    let workspace = session.workspace();
+    let is_file = |path: &str| workspace.has_file_on_disk(path.as_bytes());
+    let comes_from_outside = |goal: &&Goal| {
+        let alone = Goals {
+            goals: vec![(*goal).clone()],
+            prepare: None,
+            ..goals.clone()
+        };
+        workspace.yardstick(&alone, &is_file).comes_from_outside
+    };
+    let found = goals.goals.iter().filter(comes_from_outside);
+    let ids: Vec<&str> = found.map(|goal| goal.id.as_str()).collect();
+    if ids.is_empty() {
+        return;
+    }
+    session.events.warn(format!(
+        "{}: the check has a path that leads into the repository from outside, so that it measures your checkout, or nothing, and not the copy with the change — write it relative to the root",
+        ids.join(", ")
+    ));
+}
