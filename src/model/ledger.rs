@@ -207,6 +207,11 @@ mod tests {
             why,
             format!("{QUEUE} has more than {LINE_VALUES} values in line 2")
         );
+        let more = ",1".repeat(LINE_VALUES - 1);
+        assert_eq!(refusal(QUEUE, &format!("[1{more}]")), None);
+        assert!(refusal(QUEUE, &format!("[{{}}{more}]")).is_some());
+        let hidden = r"\,".repeat(LINE_VALUES + 1);
+        assert!(refusal(QUEUE, &hidden).is_some(), "outside of a text");
         let words = format!("{{\"title\":\"\\\"{}\"}}", "[{,".repeat(LINE_VALUES));
         assert_eq!(refusal(QUEUE, &words), None, "all of it is one text");
         let why = refusal(QUEUE, &"x".repeat((3 << 20) + 1)).unwrap_or_default();
@@ -223,6 +228,7 @@ mod tests {
             lines_to_move(&history(HISTORY_LINES + 1, 100)),
             SEGMENT_LINES
         );
+        assert_eq!(lines_to_move(&history(8, (1 << 20) - 1)), 0);
         assert_eq!(lines_to_move(&history(10, 1 << 20)), 8);
         assert_eq!(lines_to_move(&history(1, 15 << 20)), 0);
     }
