@@ -1,13 +1,11 @@
 //! One program that is called: the files it runs, and those that steer it. Pure.
 
 use super::dotted;
-use super::places::{Places, word_in};
+use super::path::{ROOT, join, word_in};
+use super::places::Places;
 use super::programs::{Options, interpreter, is_shell, reads_stdin, scan, script_by_option};
 use super::shell::UNKNOWN;
 use super::steering::{Groups, steering};
-
-/// What a path below the root begins with that does not depend on the current folder.
-pub const ROOT: char = '\u{2}';
 
 /// One program that is called, and from where.
 pub struct Call {
@@ -290,26 +288,4 @@ pub fn stem(command: &str) -> String {
         "" => name.to_string(),
         stem => stem.to_string(),
     }
-}
-
-/// Returns `path`, seen from `dir`, without `.` and `..`; `None` if it lies outside the repository.
-pub fn join(dir: &str, path: &str) -> Option<String> {
-    let (dir, path) = match path.strip_prefix(ROOT) {
-        Some(path) => ("", path),
-        None => (dir, path),
-    };
-    if path.starts_with('/') || path.contains('\0') {
-        return None;
-    }
-    let mut parts: Vec<&str> = dir.split('/').filter(|part| !part.is_empty()).collect();
-    for part in path.split('/') {
-        match part {
-            "" | "." => {}
-            ".." => {
-                parts.pop()?;
-            }
-            part => parts.push(part),
-        }
-    }
-    Some(parts.join("/"))
 }

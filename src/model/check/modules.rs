@@ -1,9 +1,9 @@
 //! Where interpreters look for modules: what lies beside a script is taken before what is installed, as a program in an earlier
 //! folder of PATH is. Pure.
 
-use super::call::{Call, join, stem};
+use super::call::{Call, stem};
 use super::dotted::{DEEPEST, first_part};
-use super::places::word_in;
+use super::path::{join, word_in};
 use super::{Code, programs, steering};
 
 /// Modules that Python brings along (3.11; `test` and the like, which programs do not use, are left out): none that is new

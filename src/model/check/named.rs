@@ -3,7 +3,7 @@
 //! the operands of linters, of grep, test and wc are what a goal is about. Pure.
 
 use super::call::{Call, stem};
-use super::places::word_in;
+use super::path::word_in;
 use super::programs::{interpreter, is_shell};
 use super::tasks::Code;
 use super::walk::{is_for_all, places};

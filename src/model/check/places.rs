@@ -1,6 +1,6 @@
 //! Folders of the repository in which programs and modules are looked for because code says so: `PATH=tools:$PATH`. Pure.
 
-use super::call::{ROOT, join};
+use super::path::{ROOT, join};
 use super::root::Root;
 use super::shell::{UNKNOWN, is_assignment};
 
@@ -47,13 +47,5 @@ impl Places {
                 folders.push(folder);
             }
         }
-    }
-}
-
-/// Returns the word that names a file in a folder below the root, wherever it is used.
-pub fn word_in(folder: &str, name: &str) -> String {
-    match folder {
-        "" => format!("{ROOT}./{name}"),
-        folder => format!("{ROOT}{folder}/{name}"),
     }
 }

@@ -3,8 +3,7 @@
 
 use std::sync::Arc;
 
-use super::call::{ROOT, join};
-use super::places::word_in;
+use super::path::{ROOT, join, word_in};
 use super::shell::{PRINTED, UNKNOWN};
 
 /// The absolute paths by which the root is known; none where that does not matter.

@@ -3,8 +3,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::call::{Call, join, runs_packages, stem};
+use super::call::{Call, runs_packages, stem};
 use super::is_shells;
+use super::path::join;
 use super::places::Places;
 use super::root::Root;
 

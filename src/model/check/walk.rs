@@ -1,8 +1,9 @@
 //! The programs that shell text calls, and the folder that each is called in. Pure.
 
 use super::BUILTINS;
-use super::call::{Call, ROOT, stem};
-use super::places::{Places, word_in};
+use super::call::{Call, stem};
+use super::path::{ROOT, word_in};
+use super::places::Places;
 use super::programs::{self, is_shell, reads_stdin, scan};
 use super::shell::{self, Command, EACH, Item, NEXT, PRINTED, SELF, UNKNOWN, is_assignment};
 use super::tasks::Code;
