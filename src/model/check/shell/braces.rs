@@ -10,7 +10,7 @@ pub fn end_of(chars: &[char]) -> Option<usize> {
     let is_plain = |c: &char| c.is_alphanumeric() || "._-+/,".contains(*c);
     let end = chars.iter().position(|c| !is_plain(c))?;
     let group: String = chars[..end].iter().collect();
-    (chars[end] == '}' && (group.contains(',') || range(&group).is_some())).then_some(end)
+    (chars[end] == '}' && (group.contains(',') || bounds(&group).is_some())).then_some(end)
 }
 
 /// Returns the words that a word stands for in which such groups are marked.
@@ -47,10 +47,14 @@ pub fn literal(word: &str) -> String {
 
 /// Returns the numbers of `1..3`.
 fn range(group: &str) -> Option<Vec<String>> {
-    let (from, to) = group.split_once("..")?;
-    let (from, to): (u32, u32) = (from.parse().ok()?, to.parse().ok()?);
+    let (from, to) = bounds(group)?;
     let numbers = (from..=to).take(MOST_WORDS);
     Some(numbers.map(|number| number.to_string()).collect())
+}
+
+fn bounds(group: &str) -> Option<(u32, u32)> {
+    let (from, to) = group.split_once("..")?;
+    Some((from.parse().ok()?, to.parse().ok()?))
 }
 
 #[cfg(test)]

@@ -9,6 +9,9 @@ use super::Walk;
 /// How many arguments of `parallel` are followed.
 const MOST_ARGUMENTS: usize = 64;
 
+/// How many aliases of one call of git are followed.
+const MOST_ALIASES: usize = 8;
+
 /// A command without what stands before it.
 #[derive(Default)]
 pub struct Inner {
@@ -312,7 +315,7 @@ pub fn aliases(words: &[String]) -> Vec<String> {
         let (_, code) = pair[1].strip_prefix("alias.")?.split_once("=!")?;
         Some(code.to_owned())
     });
-    code.collect()
+    code.take(MOST_ALIASES).collect()
 }
 
 /// Says whether a package manager is told to work on all packages of a repository.
