@@ -3,13 +3,17 @@
 /// What a path below the root begins with that does not depend on the current folder.
 pub const ROOT: char = '\u{2}';
 
-/// Returns `path`, seen from `dir`, without `.` and `..`; `None` if it lies outside the repository.
+/// The most bytes that a path may have, as for the kernel (PATH_MAX).
+pub const LONGEST: usize = 4096;
+
+/// Returns `path`, seen from `dir`, without `.` and `..`; `None` if it lies outside the repository, or is longer than any can be.
 pub fn join(dir: &str, path: &str) -> Option<String> {
     let (dir, path) = match path.strip_prefix(ROOT) {
         Some(path) => ("", path),
         None => (dir, path),
     };
-    if path.starts_with('/') || path.contains('\0') {
+    let is_too_long = dir.len() + path.len() > LONGEST;
+    if is_too_long || path.starts_with('/') || path.contains('\0') {
         return None;
     }
     let mut parts: Vec<&str> = dir.split('/').filter(|part| !part.is_empty()).collect();

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::path::{ROOT, join, word_in};
+use super::path::{LONGEST, ROOT, join, word_in};
 use super::shell::{PRINTED, UNKNOWN};
 
 /// The absolute paths by which the root is known; none where that does not matter.
@@ -93,6 +93,7 @@ impl Root {
         let of_home = of_home.filter(|rest| rest.is_empty() || rest.starts_with('/'));
         match (from, of_home) {
             _ if path.is_empty() || path.starts_with(UNKNOWN) => Vec::new(),
+            _ if path.len() + from.map_or(0, str::len) > LONGEST => Vec::new(),
             (_, Some(rest)) => {
                 let home = self.home().into_iter();
                 home.map(|home| plain(&format!("{home}{rest}"))).collect()

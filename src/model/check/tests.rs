@@ -588,6 +588,8 @@ fn hostile_text_takes_no_time() {
         "{1..9999999}/",
         "git -c alias.x='!git -c alias.x=",
         "node -e 'require(\"a\")'; ",
+        "cd a; cd b;",
+        "cd ..; ",
     ] {
         let text = unit.repeat(20_000);
         for file in ["s/c.sh", "Makefile", "package.json"] {
