@@ -136,7 +136,7 @@ pub fn refresh(common: &Path, to: &Path, folder: &Path) -> IoResult<()> {
         work.copy_folder(&from, &to, &name, true)?;
         later.append(&mut work.later);
     }
-    work.noted.store.flush()?;
+    work.noted.store.finish()?;
     if work.noted.linked != linked {
         work.noted.linked.0.retain(|name, _| to.join(name).exists());
         work.noted.linked.write(folder)?;

@@ -3,7 +3,8 @@
 //! beside the copy, which only grows, and a link that was written to is replaced by a file with them (`mend`).
 //!
 //! A record is a line of JSON and, where it has bytes, these and the end of a line. The newest of a name counts. What follows the
-//! first record that is not whole, because its writer was cut short, counts for nothing and is written over.
+//! first record that is not whole, because its writer was cut short, counts for nothing and is written over. Last stands a mark:
+//! without it, records were lost, if only whole ones.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, Metadata, OpenOptions};
@@ -23,6 +24,8 @@ use crate::effects::files;
 pub const FILE_LIMIT: u64 = 1 << 20;
 /// The most bytes of a record's first line: a path, each byte written as six.
 const LINE_LIMIT: u64 = 1 << 16;
+/// The record that stands last: one without a name.
+const MARK: &[u8] = b"{\"name\":\"\"}\n";
 /// How much is written at once.
 const BLOCK: usize = 1 << 18;
 
@@ -31,9 +34,11 @@ const BLOCK: usize = 1 << 18;
 pub struct Store {
     path: PathBuf,
     entries: BTreeMap<String, Entry>,
-    /// Where the whole records end.
+    /// Where the whole records end, but for the mark.
     end: u64,
-    /// Something else stands behind them.
+    /// The mark stands behind them.
+    is_marked: bool,
+    /// They were not all there when they were read.
     is_torn: bool,
     out: Option<BufWriter<File>>,
 }
@@ -87,7 +92,8 @@ impl Store {
             path: folder.join("bytes"),
             entries: BTreeMap::new(),
             end: 0,
-            is_torn: false,
+            is_marked: false,
+            is_torn: true,
             out: None,
         };
         let file = match files::open(&store.path) {
@@ -98,7 +104,7 @@ impl Store {
         let length = file.metadata()?.len();
         let mut reader = BufReader::new(file);
         while store.read_record(&mut reader, length)? {}
-        store.is_torn = store.end != length;
+        store.is_torn = !store.is_marked || store.end + MARK.len() as u64 != length;
         Ok(store)
     }
 
@@ -111,6 +117,10 @@ impl Store {
         let (true, Ok(line)) = (line.ends_with(b"\n"), read) else {
             return Ok(false);
         };
+        if line.name.is_empty() {
+            self.is_marked = true;
+            return Ok(false);
+        }
         let mut end = at;
         if let Some(body) = line.body {
             let is_there = body.length <= FILE_LIMIT && body.length < length.saturating_sub(at);
@@ -172,7 +182,7 @@ impl Store {
     pub fn clear(&mut self) -> IoResult<()> {
         self.out = None;
         self.entries.clear();
-        (self.end, self.is_torn) = (0, true);
+        (self.end, self.is_marked, self.is_torn) = (0, false, true);
         files::remove_all(&self.path)
     }
 
@@ -221,6 +231,7 @@ impl Store {
             end = at + bytes.len() as u64 + 1;
         }
         self.end = end;
+        self.is_marked = false;
         self.note(line, at);
         Ok(())
     }
@@ -245,10 +256,25 @@ impl Store {
         self.out.as_mut().map_or(Ok(()), Write::flush)
     }
 
+    /// Sets the mark behind all that was added, and hands it on. What is added later is written over it.
+    pub fn finish(&mut self) -> IoResult<()> {
+        if !self.is_marked {
+            self.out()?.write_all(MARK)?;
+            self.is_marked = true;
+        }
+        self.flush()?;
+        self.out = None;
+        Ok(())
+    }
+
     /// Replaces each link in `copy` that was written to by a file with the bytes that it held; notes the newer version of those
     /// that were only touched.
     pub fn mend(&mut self, copy: &Path) -> IoResult<()> {
-        for (name, meta) in self.replace_changed(copy)? {
+        let touched = self.replace_changed(copy)?;
+        if touched.is_empty() {
+            return Ok(());
+        }
+        for (name, meta) in touched {
             let line = Line {
                 name,
                 version: Some(Version::of(&meta)),
@@ -256,7 +282,11 @@ impl Store {
             };
             self.write(line, b"")?;
         }
-        self.flush()
+        // What was lost stays lost until the next refresh.
+        match self.is_torn {
+            true => self.flush(),
+            false => self.finish(),
+        }
     }
 
     /// Does that, and returns what was only touched, with its state.
@@ -351,7 +381,7 @@ mod tests {
         for (name, _) in FILES {
             store.add(name, &copy.join(name)).unwrap();
         }
-        store.flush().unwrap();
+        store.finish().unwrap();
     }
 
     #[test]
@@ -374,9 +404,8 @@ mod tests {
                 let is_whole = |end: &&u64| **end <= cut as u64;
                 let count = ends.iter().filter(is_whole).count();
                 assert_eq!(read.entries.len(), count, "{cut}");
-                let end = ends.iter().copied().filter(|end| is_whole(&end)).max();
-                let is_at_end = end.unwrap_or(0) == cut as u64 && tail.is_empty();
-                assert_eq!(read.is_torn(), !is_at_end, "{cut} {tail:?}");
+                let is_all = cut == whole.len() && tail.is_empty();
+                assert_eq!(read.is_torn(), !is_all, "{cut} {tail:?}");
                 add_all(&mut read, &copy);
                 let again = Store::read(folder.path()).unwrap();
                 assert!(!again.is_torn());

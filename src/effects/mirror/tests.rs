@@ -1,6 +1,7 @@
 use super::*;
 use std::collections::BTreeMap;
 use std::os::unix::fs::symlink;
+use std::time::{Duration, SystemTime};
 
 fn make(root: &Path) -> Mirror {
     let common = root.join("repo/.git");
@@ -160,13 +161,22 @@ fn what_was_lost_of_the_bytes_of_links_is_there_again_after_a_refresh() {
     let root = tempfile::tempdir().unwrap();
     let mirror = make(root.path());
     for (name, text) in small(3) {
-        write(&mirror.common.join(name), &text);
+        let file = mirror.common.join(name);
+        write(&file, &text);
+        // What came a while ago is not looked at again for itself.
+        let long_ago = SystemTime::now() - Duration::from_secs(3600);
+        let folder = fs::File::open(file.parent().unwrap()).unwrap();
+        folder.set_modified(long_ago).unwrap();
     }
     mirror.refresh(&[]).unwrap();
     let before = files(&mirror.copy());
     let bytes = mirror.folder.join("bytes");
-    let whole = fs::read(&bytes).unwrap();
-    for cut in (0..whole.len()).step_by(97) {
+    // A line and the end of its bytes for each link.
+    for (line, beyond) in (0..=2 * small(3).len()).flat_map(|line| [(line, 0), (line, 30)]) {
+        let whole = fs::read(&bytes).unwrap();
+        let mut ends = whole.split_inclusive(|byte| *byte == b'\n');
+        let end: usize = ends.by_ref().take(line).map(<[u8]>::len).sum();
+        let cut = (end + beyond).min(whole.len());
         fs::write(&bytes, &whole[..cut]).unwrap();
         mirror.refresh(&[]).unwrap();
         assert_eq!(files(&mirror.copy()), before);
