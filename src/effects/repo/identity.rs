@@ -67,13 +67,14 @@ impl Repo {
     /// Returns the signatures of a commit that is made now: its author's and its committer's.
     pub(super) fn signatures(&self) -> Result<[Signature<'static>; 2]> {
         let Identity { author, committer } = self.identity();
-        Ok([signed(author)?, signed(committer)?])
+        // One time for both: a commit with two was made again.
+        let time = Time::new(clock::now().timestamp(), 0);
+        Ok([signed(author, &time)?, signed(committer, &time)?])
     }
 }
 
-fn signed((name, email): &(String, String)) -> Result<Signature<'static>> {
-    let time = Time::new(clock::now().timestamp(), 0);
-    Signature::new(name, email, &time).map_err(broken("sign a commit"))
+fn signed((name, email): &(String, String), time: &Time) -> Result<Signature<'static>> {
+    Signature::new(name, email, time).map_err(broken("sign a commit"))
 }
 
 #[cfg(test)]
