@@ -71,6 +71,7 @@ async fn start(
     let goals_file = goals_file(global, &repo)?;
     let lock = lock::take(&repo.private.join("lock"), &started).await?;
     repo.make_durable()?;
+    Repo::hold_no_objects();
     let supervisor = Supervisor::with_lock(stop.clone(), &repo.root, &lock, diary.files())?;
     git::pack::supervise(&supervisor, &id);
     repo.git = repo.git.supervised(&supervisor, &id);

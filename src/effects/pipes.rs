@@ -7,7 +7,7 @@
 
 mod stands;
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, FileType, Metadata};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, symlink};
@@ -19,7 +19,7 @@ use crate::effects::quarantine::Quarantine;
 use crate::error::{Error, Result};
 use crate::model::text;
 
-use stands::{Part, Wrong};
+use stands::{Part, Wanted, Wrong};
 
 pub use stands::Stood;
 
@@ -129,12 +129,15 @@ fn misplaced((common, git_dir): (&Path, &Path), stood: &Stood) -> Vec<(PathBuf, 
     let mut folders = vec![(PathBuf::new(), Part::GitDir)];
     while let Some((folder, part)) = folders.pop() {
         let part = part.seen(&git_dir.join(&folder));
-        for (path, kind) in entries(git_dir, &folder) {
-            let name = path.file_name().unwrap_or_default();
+        for (name, kind) in entries(git_dir, &folder) {
+            let (wanted, below) = part.child(name.as_bytes());
+            if kind.is_file() && wanted == Wanted::Anything {
+                continue;
+            }
+            let path = folder.join(&name);
             if kind.is_dir() && is_private(&path) {
                 continue;
             }
-            let (wanted, below) = part.child(name.as_bytes());
             if is_endless(git_dir, &path, kind) {
                 found.push((path, None));
             } else if let Some(wrong) = stood.wrong((common, git_dir), &path, (kind, wanted)) {
@@ -212,9 +215,12 @@ fn in_tree(root: &Path, enter: &mut dyn FnMut(&Path)) -> Found {
     let mut folders = vec![PathBuf::new()];
     while let Some(folder) = folders.pop() {
         enter(&folder);
-        for (path, kind) in entries(root, &folder) {
-            let name = path.file_name().unwrap_or_default();
-            if name == ".git" && path.components().count() > 1 {
+        for (name, kind) in entries(root, &folder) {
+            if kind.is_file() && name != ".git" && !is_opened(&name) {
+                continue;
+            }
+            let path = folder.join(&name);
+            if name == ".git" && !folder.as_os_str().is_empty() {
                 found.repositories.push(path.clone());
             }
             if name == ".git" && kind.is_dir() {
@@ -223,7 +229,7 @@ fn in_tree(root: &Path, enter: &mut dyn FnMut(&Path)) -> Found {
                 found.in_the_way.extend(within);
             } else if kind.is_dir() {
                 folders.push(path);
-            } else if is_opened(name) {
+            } else if is_opened(&name) {
                 let is_bad = kind.is_socket() || is_endless(root, &path, kind);
                 let is_in_the_way = is_bad || is_too_large(root, &path);
                 found.in_the_way.extend(is_in_the_way.then_some(path));
@@ -239,7 +245,12 @@ fn in_git_dir(git_dir: &Path, enter: &mut dyn FnMut(&Path)) -> Vec<PathBuf> {
     let mut folders = vec![PathBuf::new()];
     while let Some(folder) = folders.pop() {
         enter(&folder);
-        for (path, kind) in entries(git_dir, &folder) {
+        for (name, kind) in entries(git_dir, &folder) {
+            // Most of it are objects.
+            if kind.is_file() {
+                continue;
+            }
+            let path = folder.join(&name);
             if kind.is_dir() {
                 if !is_private(&path) {
                     folders.push(path);
@@ -258,13 +269,12 @@ pub fn is_private(path: &Path) -> bool {
     path == Path::new(PRIVATE) || (path.ends_with(PRIVATE) && is_linked())
 }
 
-/// Returns the entries of a folder with their kinds, as paths relative to the root.
-fn entries(root: &Path, folder: &Path) -> impl Iterator<Item = (PathBuf, FileType)> {
+/// Returns the names in a folder with their kinds.
+fn entries(root: &Path, folder: &Path) -> impl Iterator<Item = (OsString, FileType)> {
     let listed = fs::read_dir(root.join(folder)).into_iter().flatten();
-    let folder = folder.to_owned();
-    listed.flatten().filter_map(move |entry| {
+    listed.flatten().filter_map(|entry| {
         let kind = entry.file_type().ok()?;
-        Some((folder.join(entry.file_name()), kind))
+        Some((entry.file_name(), kind))
     })
 }
 

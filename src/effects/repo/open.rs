@@ -117,6 +117,12 @@ impl Repo {
         })
     }
 
+    /// Has libgit2 forget what it read. It would hold the trees and commits of every cycle, up to 256 MB, and hardly one of them is
+    /// asked for twice.
+    pub fn hold_no_objects() {
+        git2::opts::enable_caching(false);
+    }
+
     /// Has libgit2 sync each object, ref and reflog that it writes, and the folders they are in: what the journal says was
     /// done is then on the disk. It notes its movements of branches also where the repository keeps no reflog. To be called before
     /// anything is asked of the repository, because libgit2 looks up its `core.fsyncObjectFiles` once.
