@@ -168,7 +168,9 @@ pub fn is_ledger_path(path: &[u8]) -> bool {
 
 /// Says whether a ledger path is one that is never committed.
 pub fn is_private(path: &str) -> bool {
-    path == STOP || path == KILLED || path.starts_with(OUTBOX)
+    let outbox = path.strip_prefix(OUTBOX);
+    let is_outbox = outbox.is_some_and(|below| below.is_empty() || below.starts_with('/'));
+    path == STOP || path == KILLED || is_outbox
 }
 
 #[cfg(test)]
@@ -259,6 +261,7 @@ mod tests {
             (".agents/evolve/KILLED.json", true),
             (".agents/evolve/outbox", true),
             (".agents/evolve/outbox/lesson.txt", true),
+            (".agents/evolve/outbox-of-mine", false),
             (".agents/evolve/lessons.jsonl", false),
             (".agents/rpi/next-work.jsonl", false),
         ] {
