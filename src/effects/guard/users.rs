@@ -5,7 +5,7 @@
 //! told to go by that.
 
 use std::collections::BTreeMap;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileTypeExt;
@@ -197,9 +197,10 @@ fn config_places() -> Vec<PathBuf> {
             files.into_iter().flatten().collect()
         }
     };
-    let of_machine = match std::env::var_os("GIT_CONFIG_NOSYSTEM") {
-        Some(_) => None,
-        None => variable("GIT_CONFIG_SYSTEM").or_else(|| system("config")),
+    let is_set = |said: OsString| git2::Config::parse_bool(said).unwrap_or(true);
+    let of_machine = match std::env::var_os("GIT_CONFIG_NOSYSTEM").is_some_and(is_set) {
+        true => None,
+        false => variable("GIT_CONFIG_SYSTEM").or_else(|| system("config")),
     };
     of_machine.into_iter().chain(global).collect()
 }
