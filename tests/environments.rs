@@ -361,6 +361,9 @@ fn commits_are_made_by_whom_the_environment_names() {
         let wanted = format!("{author}, {committer}, {date}");
         assert!(maker.starts_with(&wanted), "{maker}");
     }
+    // Made for somebody else, not again.
+    let audited = repo.evolve(&["audit"]).expect(0).stdout;
+    assert!(!audited.contains("made again"), "{audited}");
 }
 
 #[test]

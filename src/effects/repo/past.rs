@@ -174,13 +174,12 @@ impl Repo {
         Ok(found)
     }
 
-    /// Returns who made a commit again that somebody, or the same person at another time, had made, as `git commit --amend` and
-    /// `git rebase` do; none where it was committed as it was made.
+    /// Returns who made a commit again at a later time, as `git commit --amend` and `git rebase` do; none where it was committed as
+    /// it was made, be it for somebody else.
     pub fn rewriter(&self, id: &str) -> Option<String> {
         let commit = self.inner.find_commit(oid(id).ok()?).ok()?;
         let (author, committer) = (commit.author(), commit.committer());
-        let is_same = author.when().seconds() == committer.when().seconds()
-            && author.email_bytes() == committer.email_bytes();
+        let is_same = author.when().seconds() == committer.when().seconds();
         (!is_same).then(|| String::from_utf8_lossy(committer.name_bytes()).into_owned())
     }
 
