@@ -121,6 +121,23 @@ fn behind_a_link_a_protected_file_is_protected_by_either_name() {
 }
 
 #[test]
+fn what_protect_names_and_is_not_there_is_said_when_the_goals_are_validated() {
+    let repo = limits("protect: [keep, 'set/**', cfg/limit, limit.ign, tset/limit, 'specs/**']");
+    std::os::unix::fs::symlink("conf", repo.path("cfg")).unwrap();
+    repo.write("conf/limit", "1\n");
+    repo.write("set/own", "1\n");
+    repo.commit_all("a link");
+    repo.write("limit.ign", "1000\n");
+    let said = repo.evolve(&["validate"]).expect(0).stdout;
+    let hint = "hint: there is no file yet that is called tset/limit, specs/**\n";
+    assert!(said.contains(hint), "{said}");
+    repo.write("specs/one", "");
+    repo.write("tset/limit", "");
+    let said = repo.evolve(&["validate"]).expect(0).stdout;
+    assert!(!said.contains("no file yet"), "{said}");
+}
+
+#[test]
 fn a_new_protected_file_is_found_behind_however_many_others() {
     let repo = limits("protect: ['**/limit', 'set/z/**']");
     repo.write("limit.ign", "1000\n");

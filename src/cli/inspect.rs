@@ -100,6 +100,13 @@ pub fn validate(global: &Global) -> Result<u8> {
             "protected{new_files}: {}{no_test}\n",
             goals.settings.protect.join(", ")
         ));
+        let idle = workspace.protecting_nothing(&goals.settings.protect)?;
+        if !idle.is_empty() {
+            let idle = idle.join(", ");
+            global.say(&format!(
+                "hint: there is no file yet that is called {idle}\n"
+            ));
+        }
     }
     Ok(0)
 }

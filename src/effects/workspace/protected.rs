@@ -1,7 +1,7 @@
 //! What `protect` names and git does not track: an agent may neither change it nor add to it.
 
 use std::collections::{BTreeSet, VecDeque};
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -41,6 +41,24 @@ pub struct Protected {
 }
 
 impl Workspace<'_> {
+    /// Returns the patterns of `protect` that are the name of no file yet, be it tracked or not.
+    pub fn protecting_nothing<'a>(&self, patterns: &'a [String]) -> Result<Vec<&'a str>> {
+        let mut idle = Vec::new();
+        for pattern in patterns {
+            let one = std::slice::from_ref(pattern);
+            let protection = Protection::of(one).follow(&|file| self.leads_to(file));
+            let mut asked = ["ls-files", "-z", "--cached", "--others", "--"]
+                .map(OsString::from)
+                .to_vec();
+            asked.extend(protection.places().into_iter().map(OsString::from));
+            let listed = self.repo.git.run(&asked)?;
+            let mut paths = listed.split(|byte| *byte == 0);
+            let is_used = paths.any(|path| protection.is_match(Path::new(OsStr::from_bytes(path))));
+            idle.extend((!is_used).then_some(pattern.as_str()));
+        }
+        Ok(idle)
+    }
+
     /// Finds ignored files that are protected. Asks git only about the folders that the patterns begin with, and looks into ignored
     /// folders only where a pattern leads there.
     pub fn ignored_and_protected(&self, protection: &Protection) -> Result<Protected> {

@@ -32,7 +32,7 @@ impl Workspace<'_> {
 
     /// Returns the links on the way to a file and what they lead to, each by its real place; nothing where none of them is a link, or
     /// they lead outside.
-    fn leads_to(&self, file: &str) -> Vec<String> {
+    pub(super) fn leads_to(&self, file: &str) -> Vec<String> {
         let way = self.way_to(file);
         let is_inside = !way.links.is_empty() && way.end.is_some();
         let all = way.links.into_iter().chain(way.end);
