@@ -364,6 +364,76 @@ fn taking_a_file_of_the_users_into_a_commit_is_undone_and_named() {
     }
 }
 
+/// The repository with a folder `src` in which are a tracked file, an untracked one, one too large to copy, and an ignored file and
+/// folder that are so by their whole paths.
+fn with_a_folder_to_move() -> (TestRepo, String) {
+    let repo = repository();
+    repo.write(".gitignore", "*.log\nbuild/\n/src/local.env\n/src/out/\n");
+    repo.commit_file(".gitignore");
+    let start = repo.git(&["rev-parse", "HEAD"]).trim().to_owned();
+    repo.write("src/local.env", "KEY=mine\n");
+    repo.write("src/out/deep/er", "mine\n");
+    let large = fs::File::create(repo.path("src/large")).unwrap();
+    large.set_len(11 << 20).unwrap();
+    (repo, start)
+}
+
+#[test]
+fn what_of_the_users_an_agent_moves_goes_back_and_into_no_commit() {
+    for (script, result) in [
+        ("git mv src lib; touch a; git commit -qm w", "improved"),
+        ("mv src lib; touch a", "improved"),
+        ("git mv src lib; touch a; rm b", "regressed"),
+        (
+            "git mv src lib; touch a; git add -A; git commit -qm w; rm b",
+            "regressed",
+        ),
+        (
+            "mkdir -p x/y; git mv src x/y/lib; touch a; git add -A; git commit -qm w",
+            "regressed",
+        ),
+    ] {
+        let (repo, start) = with_a_folder_to_move();
+        let before = users(&repo);
+        repo.agent_does(&[script]);
+        repo.run(&["--max-cycles=1"]).expect(0);
+        assert_eq!(repo.each("result"), [result], "{script}");
+        let record = repo.records()[0].to_string();
+        assert!(record.contains("was moved, and put back: "), "{record}");
+        assert_eq!(users(&repo), before, "{script}");
+        assert_eq!(repo.read("src/local.env"), "KEY=mine\n", "{script}");
+        assert_eq!(repo.read("src/out/deep/er"), "mine\n", "{script}");
+        let large = fs::metadata(repo.path("src/large")).unwrap();
+        assert_eq!(large.len(), 11 << 20, "{script}");
+        // What the agent itself committed stays in history; evolve says so.
+        if !script.contains("add -A") {
+            let range = format!("{start}..HEAD");
+            let touched = repo.git(&["log", "--name-only", "--format=", &range]);
+            for taken in ["mine", "local.env", "out/deep/er", "large"] {
+                assert!(!touched.contains(taken), "{script}: {touched}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_file_of_the_users_that_was_moved_out_of_the_way_of_another_goes_to_the_quarantine() {
+    let repo = repository();
+    repo.agent_does(&[
+        "touch a; mv notes moved; echo theirs >notes; mv tool gone; rm gone; echo x >new",
+    ]);
+    repo.run(&["--max-cycles=1"]).expect(0);
+    assert_eq!(repo.each("result"), ["improved"]);
+    assert_eq!(repo.read("notes"), "notes is mine\n");
+    assert_eq!(repo.read("tool"), "echo mine\n");
+    let quarantined = repo.quarantined();
+    assert_eq!(quarantined[&b"moved"[..]].1, b"notes is mine\n");
+    assert_eq!(quarantined[&b"notes"[..]].1, b"theirs\n");
+    // What took the place of a removed file on the disk is the agent's.
+    let kept = repo.git(&["ls-tree", "--name-only", "HEAD"]);
+    assert!(kept.contains("new") && !kept.contains("moved"), "{kept}");
+}
+
 #[test]
 fn ignored_files_that_are_gone_are_listed() {
     let repo = repository();

@@ -5,6 +5,7 @@ mod built;
 mod copy;
 mod grown;
 mod links;
+mod moved;
 mod nested;
 mod outputs;
 mod protected;
@@ -31,6 +32,7 @@ pub use built::{Restored, is_small};
 pub use copy::{Copy, from_hex, to_hex};
 use copy::{FILE_LIMIT, copy_into, is_unchanged, may_not_be_read, stamp, write};
 pub use links::Links;
+pub use moved::identity;
 use outputs::Seen;
 
 /// How many bytes are copied in all.
@@ -67,6 +69,9 @@ pub struct Kept {
     /// It names more files that git ignores than are copied.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_protection_cut: bool,
+    /// By what untracked and ignored files are known again, in hex.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    identities: BTreeMap<String, String>,
     /// What the untracked files were like before anything was measured.
     #[serde(skip)]
     seen: BTreeMap<String, Seen>,
@@ -198,6 +203,7 @@ impl Kept {
         if folder.is_dir() {
             files::sync_files(folder, &copied).map_err(|cause| Error::io("sync", folder, cause))?;
         }
+        kept.note_identities(root);
         Ok(kept)
     }
 
@@ -452,7 +458,7 @@ pub fn clear_way(root: &Path, path: &[u8], quarantine: &mut Quarantine) -> Resul
 }
 
 /// Says whether nothing is at a path, and nothing that is no folder above it.
-fn is_free(root: &Path, path: &[u8]) -> bool {
+pub fn is_free(root: &Path, path: &[u8]) -> bool {
     fs::symlink_metadata(root.join(OsStr::from_bytes(path))).is_err() && is_way_free(root, path)
 }
 

@@ -17,6 +17,7 @@ mod land;
 mod later;
 mod leftovers;
 mod locks;
+mod moved;
 mod open;
 mod planted;
 mod protected;

@@ -71,6 +71,7 @@ impl Workspace<'_> {
         self.take_unbuilt(start, &found.commit, &mut left)?;
         self.look_at_protected(start, &mut left)?;
         self.read_state(start, &mut left)?;
+        self.bring_back(start, &found.commit, &mut left)?;
         self.clear_submodules(start, &mut left)?;
         let tip =
             self.commit_leftovers(start, &found.commit, found.rewritten.is_none(), &mut left)?;
@@ -104,7 +105,7 @@ impl Workspace<'_> {
         let in_commits = (&gone[..], &tip_tree[..]);
         let removed = self.clear_hollow(start, cleared.folders, in_commits)?;
         left.notes.extend(removed);
-        let told = self.note_taken_meanwhile(start, &tip, &mut change)?;
+        let told = self.note_taken_meanwhile(start, (&tip, &left.moved), &mut change)?;
         left.notes.extend(told);
         change.taken.extend(self.taken_in_submodules(start)?);
         // A file that became a link or the reverse is listed as gone and as new.
@@ -130,10 +131,16 @@ impl Workspace<'_> {
     fn note_taken_meanwhile(
         &self,
         start: &Start,
-        tip: &str,
+        (tip, moved): (&str, &[Vec<u8>]),
         change: &mut Change,
     ) -> Result<Option<String>> {
-        let is_users = |path: &[u8]| !is_ledger_path(path) && start.kept.was_there(path);
+        let was_moved = |path: &[u8]| {
+            let rests = moved.iter().map(|place| path.strip_prefix(&place[..]));
+            let mut rests = rests.flatten();
+            rests.any(|rest| rest.is_empty() || rest.starts_with(b"/"))
+        };
+        let is_users =
+            |path: &[u8]| !is_ledger_path(path) && (start.kept.was_there(path) || was_moved(path));
         for path in self.repo.brought_since(&start.commit, tip, is_users)? {
             let shown = String::from_utf8_lossy(&path).into_owned();
             if !change.taken.contains(&shown) {

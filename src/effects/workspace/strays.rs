@@ -22,6 +22,8 @@ pub struct Left {
     pub unbuilt: Vec<String>,
     /// What was done to protected files that git does not track, in words.
     pub goalposts: Vec<String>,
+    /// Where files and folders of the user's stood that were moved, and are back.
+    pub moved: Vec<Vec<u8>>,
     /// The submodules that the index lists.
     pub submodules: Vec<Vec<u8>>,
 }
