@@ -301,6 +301,46 @@ fn a_git_of_the_users_that_holds_the_index_is_waited_for_and_the_change_lands_th
 }
 
 #[test]
+fn a_rebase_of_the_users_is_waited_for_and_nothing_moves_the_branch_under_it() {
+    for (end, result) in [("--abort", "improved"), ("--continue", "interrupted")] {
+        let repo = TestRepo::with_files_wanted(&[("a", 5)]).with_out();
+        repo.write("two", "2\n");
+        repo.commit_all("two");
+        repo.agent_does(&[
+            "touch a; cd \"$OUT/../repo\"; GIT_SEQUENCE_EDITOR='sed -i 1s/pick/edit/' git rebase -q -i HEAD~1",
+        ]);
+        let mut child = repo.spawn_run(&["--isolate", "--max-cycles=1"]);
+        let mut said = String::new();
+        for line in BufReader::new(child.stdout.take().unwrap()).lines() {
+            let line = line.unwrap();
+            if line.contains("a rebase of main is in progress here") {
+                assert!(!repo.has("a"), "nothing moves before");
+                repo.write("two", "3\n");
+                repo.git(&["add", "two"]);
+                repo.git(&["-c", "core.editor=true", "rebase", end]);
+            }
+            said.push_str(&line);
+            said.push('\n');
+        }
+        assert_eq!(child.wait().unwrap().code(), Some(0), "{said}");
+        assert_eq!(repo.each("result"), [result], "{said}");
+        assert_eq!(repo.has("a"), result == "improved", "{said}");
+        assert_eq!(repo.git(&["symbolic-ref", "HEAD"]), "refs/heads/main");
+        assert_eq!(repo.status(), Vec::<String>::new());
+        // What does not go on from the branch that the user made anew is under a ref of its own.
+        if result == "interrupted" {
+            let session = repo.records()[0]["session"].as_str().unwrap().to_owned();
+            repo.git(&[
+                "rev-parse",
+                "--verify",
+                &format!("refs/evolve/{session}/1:a"),
+            ]);
+        }
+        repo.evolve(&["audit"]).expect(0);
+    }
+}
+
+#[test]
 fn a_user_who_never_stops_committing_keeps_three_changes_off_and_is_told_where_they_are() {
     // Each time that anything is measured there is another commit.
     let check = "test -e a; r=$?; git -C $OUT/../repo commit -q --allow-empty -m theirs; exit $r";

@@ -20,7 +20,7 @@ const PAUSES: [u64; 8] = [0, 0, 0, 0, 500, 1_000, 2_000, 4_000];
 /// After so many cycles in a row whose good change somebody else's commits kept from the branch the session ends: each of them
 /// paid an agent.
 const MOST_KEPT_OFF: usize = 3;
-/// How long another git is waited for that holds the index: somebody writes the message of a commit.
+/// How long another git is waited for that holds the index or rebases the branch: somebody writes the message of a commit.
 const LOCKED: Duration = Duration::from_secs(10 * 60);
 
 /// The start of the note of a change that was brought together with commits of others.
@@ -109,7 +109,7 @@ pub async fn land(
     }
 }
 
-/// Waits until no other git holds the user's index, where the user may be at work in it; says whether none does. KILL and
+/// Waits until no other git holds the user's index or rebases the branch, where the user may be at work in it; says whether none does. KILL and
 /// signals cut it short, STOP ends it.
 pub async fn until_free(session: &Session, branch: &str) -> Result<bool, Cut> {
     let Some(isolation) = &session.isolation else {
@@ -118,11 +118,11 @@ pub async fn until_free(session: &Session, branch: &str) -> Result<bool, Cut> {
     let user = Workspace {
         repo: &isolation.user,
     };
-    let why = "another git is at work here, as its index.lock says";
-    session
-        .rest_while(LOCKED, why, || user.is_locked(branch))
-        .await?;
-    Ok(!user.is_locked(branch))
+    if let Some(why) = user.held_by(branch) {
+        let is_held = || user.held_by(branch).is_some();
+        session.rest_while(LOCKED, &why, is_held).await?;
+    }
+    Ok(user.held_by(branch).is_none())
 }
 
 /// The verdict on a change whose landing was cut short.

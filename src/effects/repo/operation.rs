@@ -40,7 +40,20 @@ const NOTED: [&str; 9] = [
     BISECT_LOG,
 ];
 
+/// Where a rebase notes the branch that it will move when it is done.
+const REBASED: [&str; 2] = ["rebase-merge/head-name", "rebase-apply/head-name"];
+/// The most bytes of that.
+const NAME: u64 = 64 << 10;
+
 impl Repo {
+    /// Says whether a rebase in progress in this working tree will move a branch when it is done. HEAD is detached until then; it
+    /// fails where somebody else moved the branch, and one that is aborted puts the branch back on where it was.
+    pub fn is_rebased(&self, branch: &str) -> bool {
+        let places = REBASED.iter().map(|name| self.inner.path().join(name));
+        let mut named = places.filter_map(|place| files::read_text(&place, NAME).ok());
+        named.any(|name| name.trim_end() == branch)
+    }
+
     /// Ends a merge, rebase, cherry-pick or bisect that was left in progress, with what git notes for it but refs that were there;
     /// says which it was. It can be done again wherever it was cut short.
     pub fn end_operation(&self, was_there: &dyn Fn(&str) -> bool) -> Result<Option<&'static str>> {

@@ -40,16 +40,31 @@ impl Workspace<'_> {
 
     /// Refuses a repository in which another git is at work, or was left: the agent's and our own would fail (exit 3).
     pub fn refuse_locks(&self, branch: &str) -> Result<()> {
+        if let Some(rebase) = self.rebase_of(branch) {
+            return Err(Error::unsafe_repo(rebase).hint(
+                "finish it with `git rebase --continue`, or end it with `git rebase --abort`, then run evolve again: it goes on where it stopped",
+            ));
+        }
         match self.lasting_locks(&["HEAD", branch]).first() {
             Some(lock) => Err(in_the_way(lock)),
             None => Ok(()),
         }
     }
 
-    /// Says whether another git holds the index, HEAD or a branch just now.
-    pub fn is_locked(&self, branch: &str) -> bool {
+    /// Says in words which other git holds the index, HEAD or a branch just now, if one does.
+    pub fn held_by(&self, branch: &str) -> Option<String> {
         let locks = self.locks_of(&["HEAD", branch]);
-        locks.iter().any(|lock| fs::symlink_metadata(lock).is_ok())
+        let is_held = locks.iter().any(|lock| fs::symlink_metadata(lock).is_ok());
+        let lock =
+            is_held.then(|| "another git is at work here, as its index.lock says".to_owned());
+        self.rebase_of(branch).or(lock)
+    }
+
+    /// Names a rebase of a branch that is in progress here.
+    pub(super) fn rebase_of(&self, branch: &str) -> Option<String> {
+        let name = branch.trim_start_matches("refs/heads/");
+        let is_rebased = self.repo.is_rebased(branch);
+        is_rebased.then(|| format!("a rebase of {name} is in progress here"))
     }
 
     /// Returns the lock files of the index and of these refs that do not go away.
