@@ -18,6 +18,7 @@ mod read;
 mod segments;
 mod shared;
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
@@ -95,8 +96,8 @@ impl Ledger {
     pub fn open(repo: &Repo, branch: Option<String>) -> Result<Ledger> {
         refuse_links(&repo.root)?;
         let chain = Chain::of(repo, branch.as_deref())?;
-        refuse_newer(|name| read(repo, chain.as_ref(), name))?;
         let mut ledger = Ledger::parse(repo, chain.as_ref())?;
+        ledger.refuse_newer(repo, chain.as_ref())?;
         ledger.branch = branch;
         match chain {
             // A ledger that git never had: the user's own, brought along, or of a first session that recorded nothing.
@@ -163,8 +164,8 @@ impl Ledger {
         for (name, id) in written {
             chain.restored.push((name.clone(), repo.blob(id)?));
         }
-        refuse_newer(|name| read(repo, Some(&chain), name))?;
         let mut ledger = Ledger::parse(repo, Some(&chain))?;
+        ledger.refuse_newer(repo, Some(&chain))?;
         for (name, bytes) in chain.restored {
             match [names::QUEUE, names::RETRIES].contains(&name.as_str()) {
                 // What was appended to these since is judged first.
@@ -202,6 +203,18 @@ impl Ledger {
             pending: BTreeMap::new(),
             is_joined: chain.is_some_and(|chain| !chain.joined.is_empty()),
             verified: None,
+        })
+    }
+
+    /// Refuses to write beside what a newer program wrote.
+    fn refuse_newer(&self, repo: &Repo, chain: Option<&Chain>) -> Result<()> {
+        refuse_newer(|name| {
+            Ok(match name {
+                names::HISTORY => Cow::Borrowed(&self.history_text),
+                names::RETRIES => Cow::Borrowed(&self.retries_text),
+                names::LESSONS => Cow::Borrowed(&self.lessons_text),
+                name => Cow::Owned(read(repo, chain, name)?),
+            })
         })
     }
 

@@ -1,5 +1,6 @@
 //! Reads the texts of the ledger, from git or from the tree, and refuses what is not to be read or written beside.
 
+use std::borrow::Cow;
 use std::fs;
 use std::path::Path;
 
@@ -43,7 +44,7 @@ pub(super) fn read_file(root: &Path, name: &str) -> Result<String> {
 }
 
 /// Refuses to write beside what a newer program wrote: a document, or any line of one.
-pub(super) fn refuse_newer(read: impl Fn(&str) -> Result<String>) -> Result<()> {
+pub(super) fn refuse_newer<'a>(read: impl Fn(&'static str) -> Result<Cow<'a, str>>) -> Result<()> {
     for name in [
         names::HISTORY,
         names::BASELINE,
@@ -73,8 +74,10 @@ fn newest_format(text: &str) -> u64 {
         marked.map(|marked| marked.format)
     };
     let each = std::iter::once(text).chain(text.lines());
-    // A list is no document, and would be taken for one.
-    each.filter(|text| text.trim_start().starts_with('{'))
+    // A list is no document, and would be taken for one. What says first that it is of this format is not read on: a document with
+    // two formats is none.
+    let own = format!(r#"{{"format":{FORMAT},"#);
+    each.filter(|text| text.trim_start().starts_with('{') && !text.starts_with(&own))
         .filter_map(format)
         .max()
         .unwrap_or_default()

@@ -34,7 +34,7 @@ pub fn append(
 ) -> Result<bool> {
     refuse_links(&repo.root)?;
     let chain = super::Chain::of(repo, None)?;
-    super::refuse_newer(|name| super::read(repo, chain.as_ref(), name))?;
+    super::refuse_newer(|name| Ok(super::read(repo, chain.as_ref(), name)?.into()))?;
     let path = repo.root.join(name);
     let _turn = lock::turn(&repo.private)?;
     let present = read_file(&repo.root, name)?;
