@@ -1,5 +1,6 @@
 //! One cycle, told in order: measure, select, brief, agent, measure, judge, settle, record.
 
+mod aside;
 mod attempt;
 mod by_checks;
 mod call;

@@ -67,6 +67,143 @@ fn a_program_put_in_front_of_the_one_that_a_check_calls_is_not_believed() {
     }
 }
 
+/// A repository whose check runs a script of a package.json, and stand-ins for `npm` and `node` outside of it: what lies in
+/// node_modules/.bin is taken first.
+fn with_packages(check: &str, script: &str, ignored: &str) -> TestRepo {
+    let mut repo = TestRepo::empty();
+    let programs = repo.outside().join("programs");
+    fs::create_dir_all(&programs).unwrap();
+    let npm = "#!/bin/sh\nhere=$PWD; [ \"$1\" = --prefix ] && cd \"$2\"\n\
+               export PATH=\"$PWD/node_modules/.bin:$here/node_modules/.bin:$PATH\"\n\
+               exec sh -c \"$(sed -n 's/.*\"test\": \"\\([^\"]*\\)\".*/\\1/p' package.json)\"\n";
+    let npx = "#!/bin/sh\nexport PATH=\"$PWD/node_modules/.bin:$PATH\"\nexec \"$@\"\n";
+    let node = "#!/bin/sh\ntest -e a\n";
+    for (name, text) in [("npm", npm), ("npx", npx), ("node", node)] {
+        let file = programs.join(name);
+        fs::write(&file, text).unwrap();
+        let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        fs::set_permissions(file, executable).unwrap();
+    }
+    let path = std::env::var("PATH").unwrap();
+    let path = format!("{}:{path}", programs.display());
+    repo.env.push(("PATH".to_owned(), path));
+    let package = format!("{{\"scripts\": {{\"test\": \"{script}\"}}}}\n");
+    repo.write("package.json", &package);
+    repo.write("web/package.json", &package);
+    repo.write("t.sh", "node t.js\n");
+    repo.write(".gitignore", ignored);
+    repo.commit_goals(&format!(
+        "  - {{id: a, description: a, check: {check}, weight: 5}}\n"
+    ));
+    repo
+}
+
+/// Writes a program that passes.
+fn planted(place: &str) -> String {
+    let folder = place.rsplit_once('/').unwrap().0;
+    format!("mkdir -p {folder}; printf '#!/bin/sh\\n' >{place}; chmod +x {place}")
+}
+
+#[test]
+fn a_program_of_node_modules_in_front_of_the_one_that_a_script_of_packages_calls_is_not_believed() {
+    let node = "node_modules/.bin/node";
+    for (check, script, place, ignored) in [
+        ("npm test", "node t.js", node, "node_modules"),
+        ("npm test", "node t.js", node, "nothing"),
+        ("npm test", "sh t.sh", node, "node_modules"),
+        // The shell that runs the script is looked for there, too.
+        (
+            "npm test",
+            "node t.js",
+            "node_modules/.bin/sh",
+            "node_modules",
+        ),
+        ("sh c.sh", "node t.js", node, "nothing"),
+        (
+            "npm --prefix web test",
+            "node t.js",
+            "web/node_modules/.bin/node",
+            "node_modules",
+        ),
+        ("npm --prefix web test", "node t.js", node, "nothing"),
+        ("npx node t.js", "true", node, "nothing"),
+    ] {
+        let what = format!("{check}: {script}, {place}, ignored: {ignored}");
+        let repo = with_packages(check, script, ignored);
+        repo.write("c.sh", "npm test\n");
+        repo.write("web/t.sh", "node t.js\n");
+        repo.commit_all("scripts");
+        let start = repo.head();
+        repo.agent_does(&[&planted(place), "true"]);
+        let run = repo.run(&["--max-cycles=2"]);
+        let first = &repo.records()[0];
+        assert_eq!(first["result"], "regressed", "{what}: {first:#}");
+        let reason = first["reason"].as_str().unwrap();
+        let name = place.rsplit('/').next().unwrap();
+        assert!(
+            reason.starts_with(&format!("goalposts moved: {name} behind "))
+                && reason.contains(&format!("/{place} now and was /")),
+            "{what}: {reason}"
+        );
+        assert_eq!(repo.content("HEAD"), repo.content(&start), "{what}");
+        if ignored == "nothing" {
+            assert_eq!(run.code, 0, "{what}: {}", run.stderr);
+            assert_eq!(repo.each("result"), ["regressed", "unchanged"], "{what}");
+            continue;
+        }
+        // No undo reaches what git ignores.
+        assert_eq!(run.code, 11, "{what}: {}", run.stderr);
+        assert_eq!(repo.records().len(), 1, "{what}");
+        repo.run(&["--max-cycles=1"]).expect(11);
+        fs::remove_file(repo.path(place)).unwrap();
+        repo.run(&["--max-cycles=1"]).expect(0);
+        assert_eq!(repo.each("result"), ["regressed", "unchanged"], "{what}");
+    }
+}
+
+#[test]
+fn a_program_that_was_nowhere_before_may_come_into_node_modules() {
+    let repo = with_packages("npm test", "tsc || exit 1", "node_modules\n");
+    let install = "mkdir -p node_modules/.bin node_modules/ts; printf '#!/bin/sh\\n' >node_modules/ts/tsc; \
+                   chmod +x node_modules/ts/tsc; ln -s ../ts/tsc node_modules/.bin/tsc; echo >>package.json";
+    repo.cycle(install).expect(0);
+    let record = repo.newest();
+    assert_eq!(record["result"], "improved", "{record:#}");
+    repo.run(&["--max-cycles=1"]).expect(0);
+}
+
+#[test]
+fn a_program_of_node_modules_that_changed_is_named() {
+    for (check, script) in [
+        ("npm test", "lint && node t.js"),
+        ("npx lint && npm test", "node t.js"),
+    ] {
+        for change in [
+            "rm node_modules/.bin/lint; printf '#!/bin/sh\\n# 2\\n' >node_modules/.bin/lint; chmod +x node_modules/.bin/lint",
+            "echo '# 2' >>node_modules/lint/lint",
+        ] {
+            let repo = with_packages(check, script, "node_modules\n");
+            repo.write("node_modules/lint/lint", "#!/bin/sh\n");
+            let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+            fs::set_permissions(repo.path("node_modules/lint/lint"), executable).unwrap();
+            fs::create_dir(repo.path("node_modules/.bin")).unwrap();
+            let link = repo.path("node_modules/.bin/lint");
+            std::os::unix::fs::symlink("../lint/lint", link).unwrap();
+            repo.cycle(&format!("touch a; {change}")).expect(0);
+            let record = repo.newest();
+            assert_eq!(
+                record["result"], "improved",
+                "{check}, {change}: {record:#}"
+            );
+            let words = "only `protect` would freeze: node_modules/.bin/lint";
+            assert!(
+                record["notes"].to_string().contains(words),
+                "{check}, {change}: {record:#}"
+            );
+        }
+    }
+}
+
 /// Python takes a module beside a script before its own one of the same name, as a shell does a program in front on PATH.
 #[test]
 fn a_module_in_front_of_the_one_that_a_check_imports_is_not_believed() {

@@ -1,9 +1,9 @@
 //! The first half of a cycle: load the goals, measure, choose what to work on.
 
-use crate::cycle::{by_checks, lack, sweep};
+use crate::cycle::{aside, by_checks, lack, sweep};
 use crate::effects::watch::Watch;
 use crate::effects::workspace::Start;
-use crate::effects::{clock, exchanged, program};
+use crate::effects::{clock, exchanged};
 use crate::error::{Error, Result};
 use crate::event::Event;
 use crate::model::goals::{Goals, Where};
@@ -32,7 +32,9 @@ pub fn look_for_programs(
     progress: &mut Progress,
     goals: &Goals,
 ) -> Result<Option<Ending>> {
-    let now = program::called_by_checks(goals, &session.repo.root);
+    let is_file = |path: &str| session.workspace().has_file_on_disk(path.as_bytes());
+    let yardstick = session.workspace().yardstick(goals, &is_file);
+    let now = aside::programs(session, goals, &yardstick);
     let list = exchanged::List::of(&session.home().own_places());
     let standing = list.standing(&now)?;
     if !standing.is_empty() {

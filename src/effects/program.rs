@@ -1,12 +1,13 @@
 //! Where programs are. Those that `evolve` itself runs are found once, before any agent is called, and never in a folder that
 //! an agent could have filled. Those that checks call are looked for again and again, to see that no other one got in front.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use crate::model::check::{self, Front};
+use crate::effects::watch;
+use crate::model::check::{self, Front, Packaged};
 use crate::model::goals::Goals;
 
 /// Returns git, as an absolute path where there is one.
@@ -48,20 +49,64 @@ pub fn folders_within(tree: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
-/// Returns the path of each program that the checks of `goals` look for in PATH, as far as it is found; folders of PATH that
-/// are relative are below `root`, where checks run.
-pub fn called_by_checks(goals: &Goals, root: &Path) -> BTreeMap<String, String> {
+/// Says whether a path below the root is there where goals are measured.
+type IsMeasured<'a> = &'a dyn Fn(&str) -> bool;
+
+/// Returns the path of each program that the checks of `goals` look for in PATH, as far as it is found, and of those that package
+/// managers of Node's look for in node_modules before; folders of PATH that are relative are below `root`, where checks run.
+pub fn called_by_checks(
+    goals: &Goals,
+    (packaged, is_measured): (&BTreeSet<Packaged>, IsMeasured<'_>),
+    root: &Path,
+) -> BTreeMap<String, String> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let folders = std::env::split_paths(&path).map(|folder| root.join(folder));
-    let Ok(path) = std::env::join_paths(folders) else {
-        return BTreeMap::new();
+    let folders: Vec<PathBuf> = folders.collect();
+    let in_path = goals.commands().flat_map(check::programs);
+    let in_path = in_path.filter_map(|program| {
+        let place = found_in(&program, &folders, root).next()?;
+        Some((program, place.display().to_string()))
+    });
+    let is_there = |place: &PathBuf| {
+        let below = place.strip_prefix(root).ok().and_then(Path::to_str);
+        below.is_none_or(is_measured)
     };
-    let programs = goals.commands().flat_map(check::programs);
-    programs
-        .filter_map(|program| {
-            let place = which::which_in(&program, Some(&path), root).ok()?;
-            Some((program, place.display().to_string()))
-        })
+    let behind = packaged.iter().filter_map(|one| {
+        let from = one
+            .folders
+            .iter()
+            .flat_map(|folder| bins(&root.join(folder)));
+        let all: Vec<PathBuf> = from.chain(folders.iter().cloned()).collect();
+        let place = found_in(&one.program, &all, root).find(is_there)?;
+        Some((one.to_string(), place.display().to_string()))
+    });
+    in_path.chain(behind).collect()
+}
+
+/// Returns the programs of this name in these folders.
+fn found_in(name: &str, folders: &[PathBuf], root: &Path) -> impl Iterator<Item = PathBuf> {
+    let path = std::env::join_paths(folders).ok();
+    let all = path.and_then(|path| which::which_in_all(name, Some(path), root).ok());
+    all.into_iter().flatten()
+}
+
+/// Returns the folders in which they look for programs, seen from `folder`.
+fn bins(folder: &Path) -> Vec<PathBuf> {
+    let above = folder.ancestors();
+    above.map(|folder| folder.join(check::BIN)).collect()
+}
+
+/// Returns what tells the programs found in `places` below `root` from other versions, by their paths below it.
+pub fn versions(
+    places: &BTreeMap<String, String>,
+    root: &Path,
+) -> BTreeMap<String, Option<String>> {
+    let below = places
+        .values()
+        .filter_map(|place| Path::new(place).strip_prefix(root).ok());
+    let below = below.filter_map(Path::to_str);
+    below
+        .map(|path| (path.to_owned(), watch::digest_of(&root.join(path))))
         .collect()
 }
 

@@ -223,15 +223,59 @@ pub fn is_shells(name: &str, text: &str) -> bool {
 /// Returns the programs that `check` looks for in PATH, each once.
 pub fn programs(check: &str) -> Vec<String> {
     let calls = calls(check);
-    let calls = calls.iter().filter(|call| !call.is_implied);
-    let words = calls.map(|call| call.words[0].as_str());
-    let mut programs: Vec<String> = words
-        .filter(|word| !word.contains(['/', '$', '`']) && !BUILTINS.contains(word))
-        .map(str::to_owned)
-        .collect();
+    let mut programs: Vec<String> = calls.iter().filter_map(looked_for).collect();
     programs.sort();
     programs.dedup();
     programs
+}
+
+fn looked_for(call: &Call) -> Option<String> {
+    let word = &call.words[0];
+    let is_looked_for =
+        !call.is_implied && !word.contains(['/', '$', '`']) && !BUILTINS.contains(&word.as_str());
+    is_looked_for.then(|| word.clone())
+}
+
+/// A program that a package manager of Node's looks for, in node_modules/.bin before PATH.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Packaged {
+    /// What it is called.
+    pub program: String,
+    /// The folders below the root from which node_modules is looked for, upwards, the first one first.
+    pub folders: Vec<String>,
+}
+
+impl fmt::Display for Packaged {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let folders = self.folders.iter().map(|folder| format!("{folder}/{BIN}"));
+        let folders: Vec<String> = folders.collect();
+        let shown = folders.iter().map(|folder| folder.trim_start_matches('/'));
+        let shown = shown.collect::<Vec<_>>().join(":");
+        write!(f, "{} behind {shown}", self.program)
+    }
+}
+
+/// Where package managers of Node's put programs.
+pub const BIN: &str = "node_modules/.bin";
+
+/// What finds its way into each script of a package without being named: the shell that runs it, and what runs most programs there.
+const OF_PACKAGES: &[&str] = &["node", "sh"];
+
+/// Returns the programs that `code` calls by way of a package manager of Node's.
+pub fn packaged(code: &Code) -> Vec<Packaged> {
+    let mut found = Vec::new();
+    for call in code.calls() {
+        let folders = &call.places.packages;
+        if folders.is_empty() {
+            continue;
+        }
+        let implied = OF_PACKAGES.iter().map(|name| name.to_string());
+        found.extend(looked_for(&call).into_iter().chain(implied).map(|program| {
+            let folders = folders.clone();
+            Packaged { program, folders }
+        }));
+    }
+    found
 }
 
 /// Commands of the shell itself that nobody needs a permission for.

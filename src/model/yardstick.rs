@@ -7,7 +7,7 @@ use std::fmt;
 use globset::GlobSet;
 use serde::{Deserialize, Serialize};
 
-use crate::model::check::{self, Code, Front, Instead, Root, Used};
+use crate::model::check::{self, Code, Front, Instead, Packaged, Root, Used};
 use crate::model::goals::Goals;
 
 mod edit;
@@ -82,6 +82,8 @@ pub struct Yardstick {
     imported: Vec<String>,
     /// The folders from which Python takes modules before its own.
     pub fronts: Vec<Front>,
+    /// The programs that checks call by way of a package manager of Node's.
+    pub packaged: BTreeSet<Packaged>,
     /// What checks use, with what they ask of it.
     used: Vec<Used>,
     /// What could steer the code that checks hand on to, there or not.
@@ -113,6 +115,7 @@ impl Yardstick {
         let mut frozen = Vec::new();
         let mut leaned_on = Vec::new();
         let mut fronts = Vec::new();
+        let mut packaged = BTreeSet::new();
         let mut used = Vec::new();
         let mut instead = Vec::new();
         let mut patterns = Vec::new();
@@ -125,6 +128,7 @@ impl Yardstick {
             leaned_on.extend(check::leaned_on_in(&code, is_file));
             comes_from_outside |= check::comes_from_outside(&code);
             fronts.extend(check::fronts(&code));
+            packaged.extend(check::packaged(&code));
             used.extend(check::uses(&code, is_file));
             instead.extend(check::instead(&code, is_file));
             patterns.extend(check::runs_by_pattern(&code));
@@ -143,6 +147,7 @@ impl Yardstick {
             leaned_on,
             imported: Vec::new(),
             fronts,
+            packaged,
             used,
             steering: Vec::new(),
             instead,
@@ -209,6 +214,7 @@ impl Yardstick {
                 self.comes_from_outside |= check::comes_from_outside(&code);
                 next.extend(check::uses(&code, is_file));
                 self.fronts.extend(check::fronts(&code));
+                self.packaged.extend(check::packaged(&code));
                 self.steering.extend(check::may_steer(&code));
                 self.instead.extend(check::instead(&code, is_file));
             }

@@ -4,7 +4,7 @@ use super::Attempt;
 use crate::effects::keep::Kept;
 use crate::effects::quarantine::Quarantine;
 use crate::effects::workspace::{Start, Stock, Workspace};
-use crate::effects::{exchanged, files, program};
+use crate::effects::{files, program};
 use crate::error::Result;
 use crate::model::gate::Suspect;
 use crate::model::goals;
@@ -61,19 +61,18 @@ impl Attempt<'_> {
                 }
             }
             self.put_back_goals(session, start, &mut stock)?;
-            let changed: Vec<_> = stock
-                .files
-                .iter()
-                .filter(|file| yardstick.is_leaned_on(self.goals, file))
-                .cloned()
-                .collect();
+            let is_held = |file: &String| {
+                yardstick.is_frozen(file) || self.built.iter().any(|(built, _)| built == file)
+            };
+            let mut changed = self.aside.changed(session);
+            changed.retain(|file| !is_held(file));
+            let is_leaned_on = |file: &&String| yardstick.is_leaned_on(self.goals, file);
+            changed.extend(stock.files.iter().filter(is_leaned_on).cloned());
+            changed.sort();
+            changed.dedup();
             Workspace::note_leaned_on(&mut stock, &changed);
             refuse_instead(session, start, (yardstick, &mut stock))?;
-            let now = program::called_by_checks(self.goals, &session.repo.root);
-            let moved = yardstick::put_in_front(&self.programs, &now);
-            // No undo reaches what git does not track, and the next session would believe it.
-            exchanged::List::of(&session.home().own_places()).add(&moved)?;
-            let moved = moved.iter().map(ToString::to_string);
+            let moved = self.aside.put_in_front(session, self.goals, yardstick)?;
             stock.change.goalposts.extend(moved);
             let now = program::taken_for_own(&yardstick.fronts, &session.repo.root);
             self.refuse_modules(session, start, (&now, &mut stock))?;

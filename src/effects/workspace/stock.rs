@@ -331,17 +331,11 @@ impl Workspace<'_> {
     }
 
     /// Names what of a change a check leans on without freezing it.
-    pub fn note_leaned_on(stock: &mut Stock, leaned_on: &[String]) {
-        let changed: Vec<_> = stock
-            .files
-            .iter()
-            .filter(|file| leaned_on.contains(file))
-            .cloned()
-            .collect();
+    pub fn note_leaned_on(stock: &mut Stock, changed: &[String]) {
         if !changed.is_empty() {
             stock
                 .notes
-                .push(format!("{LEANED_ON}: {}", some_of(&changed)));
+                .push(format!("{LEANED_ON}: {}", some_of(changed)));
         }
     }
 }

@@ -15,6 +15,9 @@ pub struct Places {
     pub programs: Vec<String>,
     /// By PYTHONPATH and its like.
     pub modules: Vec<String>,
+    /// Folders whose node_modules/.bin, and those of all folders above, come before PATH, the first one first: a package manager of
+    /// Node's runs the code.
+    pub packages: Vec<String>,
     /// Where the repository lies.
     pub root: Root,
 }
@@ -24,6 +27,17 @@ impl Places {
     pub fn concern(word: &str) -> bool {
         let name = word.split('=').next().unwrap_or_default();
         name.ends_with("PATH") || name.ends_with("LIB")
+    }
+
+    /// Returns the places of what a package manager of Node's runs in a folder.
+    pub fn behind_packages(&self, dir: Option<&str>) -> Places {
+        let mut places = self.clone();
+        if let Some(dir) = dir.filter(|dir| !dir.starts_with('/')) {
+            places.packages.retain(|known| known != dir);
+            places.packages.insert(0, dir.to_owned());
+            places.packages.truncate(MOST);
+        }
+        places
     }
 
     /// Learns from `NAME=VALUE`, seen from a folder; what stood in such a variable before stays in it.

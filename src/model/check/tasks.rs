@@ -136,11 +136,15 @@ pub fn asked(call: &Call) -> Vec<String> {
 
 /// Returns the code in a file as far as it is used.
 pub fn code_in(used: &Used, text: &str) -> Vec<Code> {
+    let places = match kind(&used.file) {
+        Kind::Package => used.places.behind_packages(used.dir.as_deref()),
+        Kind::Makefile | Kind::Other => used.places.clone(),
+    };
     let at = |text: String, dir: &Option<String>, script: Option<String>| Code {
         text,
         dir: dir.clone(),
         script,
-        places: used.places.clone(),
+        places: places.clone(),
     };
     let texts = match kind(&used.file) {
         Kind::Package => scripts(text, &used.tasks),

@@ -668,3 +668,37 @@ fn the_files_by_which_tools_find_their_settings_are_known_by_tool() {
         assert_eq!(is_steered_by(&code, path), expected, "{check}: {path}");
     }
 }
+
+#[test]
+fn package_managers_look_for_programs_in_node_modules_first() {
+    for (check, expected) in [
+        ("npm test; jest", ""),
+        ("npx jest -x", "jest node sh :"),
+        ("cd web && npx jest", "jest node sh :web"),
+        ("pnpm exec tsc && tsc", "node sh tsc :"),
+        ("/usr/bin/npm exec ./x.sh", "node sh :"),
+    ] {
+        let found = packaged(&Code::of_check(check));
+        let found: std::collections::BTreeSet<Packaged> = found.into_iter().collect();
+        let mut shown: Vec<&str> = found.iter().map(|one| one.program.as_str()).collect();
+        let folders = found
+            .first()
+            .map(|one| format!(":{}", one.folders.join(":")));
+        shown.extend(folders.as_deref());
+        assert_eq!(shown.join(" "), expected, "{check}");
+    }
+    let package = Used {
+        tasks: vec!["test".to_owned()],
+        dir: Some("web".to_owned()),
+        ..Used::of("web/package.json".to_owned())
+    };
+    let code = code_in(&package, r#"{"scripts": {"test": "cd src && sh t.sh"}}"#);
+    let found = packaged(&code[0]);
+    assert_eq!(found[0].to_string(), "sh behind web/node_modules/.bin");
+    // What the script runs looks there, too.
+    let script = &uses(&code[0], &|_| true)[0];
+    assert_eq!(script.file, "web/src/t.sh");
+    let found = packaged(&code_in(script, "npx jest")[0]);
+    let shown = "jest behind web/src/node_modules/.bin:web/node_modules/.bin";
+    assert_eq!(found[0].to_string(), shown);
+}

@@ -52,12 +52,26 @@ impl Walk {
                 }
                 _ => match self.wrapped(&mut inner) {
                     None => return inner,
-                    Some(skip) => skip,
+                    Some(skip) => {
+                        self.put_behind_packages(&mut inner);
+                        skip
+                    }
                 },
             };
             inner.words.drain(..skip.min(inner.words.len()));
         }
         inner
+    }
+
+    /// Notes that a package manager of Node's runs the command.
+    fn put_behind_packages(&self, inner: &mut Inner) {
+        let name = inner.words.first().map(|word| stem(word));
+        let name = name.unwrap_or_default();
+        if matches!(name.as_str(), "npx" | "bunx" | "npm" | "pnpm" | "yarn") {
+            let places = inner.places.as_ref().unwrap_or(&self.places);
+            let dir = inner.dir.clone().unwrap_or_else(|| self.dir());
+            inner.places = Some(places.behind_packages(dir.as_deref()));
+        }
     }
 
     /// Learns from the assignment before a command.
