@@ -95,6 +95,7 @@ pub mod effects {
     pub mod modes;
     pub mod pipes;
     pub mod places;
+    pub mod plugins;
     pub mod proc_table;
     pub mod process;
     pub mod program;

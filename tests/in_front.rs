@@ -340,6 +340,126 @@ fn a_module_that_a_script_takes_from_beside_it_is_named_when_it_comes_or_changes
     }
 }
 
+/// A repository whose check runs pytest, with a stand-in for it: each distribution whose metadata lies where it looks may pass all tests.
+fn with_plugins(check: &str, ignored: &str) -> TestRepo {
+    let mut repo = TestRepo::empty();
+    let programs = repo.outside().join("programs");
+    fs::create_dir_all(&programs).unwrap();
+    let judge = "#!/bin/sh\ntest -e a || cat *-info/entry_points.txt */*-info/entry_points.txt 2>/dev/null | grep -q z=support\n";
+    for name in ["python", "pytest"] {
+        fs::write(programs.join(name), judge).unwrap();
+        let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        fs::set_permissions(programs.join(name), executable).unwrap();
+    }
+    let path = std::env::var("PATH").unwrap();
+    let path = format!("{}:{path}", programs.display());
+    repo.env.push(("PATH".to_owned(), path));
+    repo.write("t.sh", "python -m pytest -q tests\n");
+    repo.write("Makefile", "test:\n\tpytest\n");
+    repo.write("web/t.py", "");
+    repo.write(".gitignore", ignored);
+    repo.commit_goals(&format!(
+        "  - {{id: a, description: a, check: {check}, weight: 5}}\n"
+    ));
+    repo
+}
+
+/// Writes that a distribution has something of this kind.
+fn declared(folder: &str, section: &str) -> String {
+    format!(
+        "mkdir -p {folder}; printf '[{section}]\\nz=support\\n' >{folder}/entry_points.txt; echo >>support.py"
+    )
+}
+
+#[test]
+fn a_plugin_of_pytest_that_comes_where_git_ignores_it_is_not_believed() {
+    for (check, folder) in [
+        ("python -m pytest tests", "calc.egg-info"),
+        ("pytest tests/test_calc.py", "calc-1.dist-info"),
+        ("pytest", "src/calc.egg-info"),
+        (
+            "coverage run -m pytest -q || python -m pytest",
+            "calc.EGG-info",
+        ),
+        ("sh t.sh", "calc.egg-info"),
+        ("make -s test", "calc.egg-info"),
+        ("cd web && python -m pytest", "web/calc.egg-info"),
+        ("PYTHONPATH=web pytest", "web/calc.egg-info"),
+    ] {
+        let repo = with_plugins(check, "*-info/\n");
+        let start = repo.head();
+        repo.agent_does(&[&declared(folder, "pytest11"), "true"]);
+        repo.run(&["--max-cycles=2"]).expect(0);
+        assert_eq!(repo.each("result"), ["regressed", "unchanged"], "{check}");
+        let reason = repo.records()[0]["reason"].to_string();
+        let words =
+            format!("goalposts moved: {folder}/entry_points.txt declares a plugin of pytest");
+        assert!(reason.contains(&words), "{check}: {reason}");
+        assert_eq!(repo.content("HEAD"), repo.content(&start), "{check}");
+        assert!(!repo.has(&format!("{folder}/entry_points.txt")), "{check}");
+    }
+}
+
+#[test]
+fn a_plugin_of_pytest_that_is_in_a_commit_or_was_meant_to_be_there_is_named() {
+    let file = "calc.egg-info/entry_points.txt";
+    let declare = declared("calc.egg-info", "pytest11");
+    for (what, before, ignored, settings) in [
+        ("in a commit", "true", "", ""),
+        (
+            "changed",
+            &*declare.replace("z=support", "z=other"),
+            "*-info/\n",
+            "",
+        ),
+        (
+            "of a project that is a plugin",
+            "echo '[project.entry-points.pytest11]' >pyproject.toml",
+            "*-info/\n",
+            "",
+        ),
+        (
+            "in no copy",
+            "true",
+            "*-info/\n",
+            "evolve: {measure: clean}\n",
+        ),
+    ] {
+        let repo = with_plugins("python -m pytest tests", ignored);
+        repo.write("before.sh", before);
+        crate::harness::output(repo.command("sh").arg("before.sh"));
+        fs::remove_file(repo.path("before.sh")).unwrap();
+        let goals = repo.read("GOALS.yaml");
+        repo.write(
+            "GOALS.yaml",
+            &goals.replace("goals:", &format!("{settings}goals:")),
+        );
+        repo.commit_all("before");
+        repo.cycle(&format!("touch a; {declare}")).expect(0);
+        let record = repo.newest();
+        assert_eq!(record["result"], "improved", "{what}: {record:#}");
+        let words = format!("only `protect` would freeze: {file}");
+        let is_named = record["notes"].to_string().contains(&words);
+        assert_eq!(is_named, what != "in no copy", "{what}: {record:#}");
+    }
+}
+
+#[test]
+fn what_an_installation_declares_for_others_than_pytest_is_free() {
+    let repo = with_plugins("pytest tests", "*-info/\n");
+    repo.cycle(&format!(
+        "touch a; {}",
+        declared("calc.egg-info", "console_scripts")
+    ))
+    .expect(0);
+    let record = repo.newest();
+    assert_eq!(record["result"], "improved", "{record:#}");
+    assert!(
+        !record["notes"].to_string().contains("entry_points"),
+        "{record:#}"
+    );
+}
+
 /// `make` takes GNUmakefile before Makefile: as good as an edit of the one that was there.
 #[test]
 fn a_file_that_a_tool_takes_in_place_of_a_protected_one_moves_the_goalposts() {

@@ -1,8 +1,8 @@
-//! What checks find by its name where no commit need tell of a change: programs, in node_modules too.
+//! What checks find by its name where no commit need tell of a change: programs, in node_modules too, and plugins of pytest.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use crate::effects::{exchanged, program};
+use crate::effects::{exchanged, plugins, program};
 use crate::error::Result;
 use crate::model::goals::{Goals, Where};
 use crate::model::yardstick::{self, Yardstick};
@@ -15,14 +15,33 @@ pub struct Aside {
     programs: BTreeMap<String, String>,
     /// What tells those of them that lie in the repository from other versions.
     versions: BTreeMap<String, Option<String>>,
+    /// The files by which distributions declare plugins of pytest, with their texts.
+    plugins: BTreeMap<String, String>,
+    /// The folders in which the metadata of a project may lie that says that it has such plugins.
+    meant: BTreeSet<String>,
+}
+
+/// What of the files by which distributions declare plugins of pytest is not what it was.
+#[derive(Debug, Default)]
+pub struct Plugins {
+    /// New ones, that the project says nothing of.
+    pub new: Vec<String>,
+    /// All others.
+    pub changed: Vec<String>,
 }
 
 impl Aside {
     /// Looks for it.
     pub fn of(session: &Session, goals: &Goals, yardstick: &Yardstick) -> Aside {
         let programs = programs(session, goals, yardstick);
-        let versions = program::versions(&programs, &session.repo.root);
-        Aside { programs, versions }
+        let root = &session.repo.root;
+        let versions = program::versions(&programs, root);
+        Aside {
+            programs,
+            versions,
+            plugins: plugins::declared(&yardstick.distributions, root),
+            meant: plugins::meant(&yardstick.distributions, root),
+        }
     }
 
     /// Returns the programs that something was put in front of, in words. No undo reaches what git does not track, and the next
@@ -39,6 +58,23 @@ impl Aside {
         Ok(moved.iter().map(ToString::to_string).collect())
     }
 
+    /// Returns what is not what it was of the files by which plugins of pytest are declared.
+    pub fn plugins(&self, session: &Session, goals: &Goals, yardstick: &Yardstick) -> Plugins {
+        let root = &session.repo.root;
+        let mut found = Plugins::default();
+        for (path, text) in plugins::declared(&yardstick.distributions, root) {
+            let before = self.plugins.get(&path);
+            if before == Some(&text) || !is_measured(session, goals, &path) {
+                continue;
+            }
+            match before.is_some() || self.meant.contains(plugins::folder_of(&path)) {
+                true => found.changed.push(path),
+                false => found.new.push(path),
+            }
+        }
+        found
+    }
+
     /// Returns the programs in the repository that are not what they were.
     pub fn changed(&self, session: &Session) -> Vec<String> {
         let now = program::versions(&self.programs, &session.repo.root);
@@ -47,14 +83,18 @@ impl Aside {
     }
 }
 
-/// Returns where the programs are that checks call. What git ignores of node_modules is in no copy in which they are measured.
+/// Says whether a path below the root is there where goals are measured: what git ignores is in no copy.
+fn is_measured(session: &Session, goals: &Goals, path: &str) -> bool {
+    goals.settings.measure != Where::Clean || !session.repo.is_ignored(path)
+}
+
+/// Returns where the programs are that checks call.
 pub fn programs(
     session: &Session,
     goals: &Goals,
     yardstick: &Yardstick,
 ) -> BTreeMap<String, String> {
-    let is_clean = goals.settings.measure == Where::Clean;
-    let is_measured = |path: &str| !is_clean || !session.repo.is_ignored(path);
+    let is_measured = |path: &str| is_measured(session, goals, path);
     program::called_by_checks(
         goals,
         (&yardstick.packaged, &is_measured),

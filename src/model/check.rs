@@ -27,7 +27,7 @@ use steering::{anywhere, orders, steering};
 use walk::calls;
 
 pub use interpreter::interpreter;
-pub use modules::{Front, fronts, imported};
+pub use modules::{Front, distributions, fronts, imported};
 pub use named::{is_pattern, named};
 pub use path::join;
 pub use root::Root;

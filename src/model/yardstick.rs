@@ -84,6 +84,8 @@ pub struct Yardstick {
     pub fronts: Vec<Front>,
     /// The programs that checks call by way of a package manager of Node's.
     pub packaged: BTreeSet<Packaged>,
+    /// The folders in which Python may find the metadata of distributions.
+    pub distributions: BTreeSet<String>,
     /// What checks use, with what they ask of it.
     used: Vec<Used>,
     /// What could steer the code that checks hand on to, there or not.
@@ -116,6 +118,7 @@ impl Yardstick {
         let mut leaned_on = Vec::new();
         let mut fronts = Vec::new();
         let mut packaged = BTreeSet::new();
+        let mut distributions = BTreeSet::new();
         let mut used = Vec::new();
         let mut instead = Vec::new();
         let mut patterns = Vec::new();
@@ -129,6 +132,7 @@ impl Yardstick {
             comes_from_outside |= check::comes_from_outside(&code);
             fronts.extend(check::fronts(&code));
             packaged.extend(check::packaged(&code));
+            distributions.extend(check::distributions(&code));
             used.extend(check::uses(&code, is_file));
             instead.extend(check::instead(&code, is_file));
             patterns.extend(check::runs_by_pattern(&code));
@@ -148,6 +152,7 @@ impl Yardstick {
             imported: Vec::new(),
             fronts,
             packaged,
+            distributions,
             used,
             steering: Vec::new(),
             instead,
@@ -215,6 +220,7 @@ impl Yardstick {
                 next.extend(check::uses(&code, is_file));
                 self.fronts.extend(check::fronts(&code));
                 self.packaged.extend(check::packaged(&code));
+                self.distributions.extend(check::distributions(&code));
                 self.steering.extend(check::may_steer(&code));
                 self.instead.extend(check::instead(&code, is_file));
             }

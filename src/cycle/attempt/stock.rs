@@ -61,16 +61,15 @@ impl Attempt<'_> {
                 }
             }
             self.put_back_goals(session, start, &mut stock)?;
-            let is_held = |file: &String| {
-                yardstick.is_frozen(file) || self.built.iter().any(|(built, _)| built == file)
-            };
-            let mut changed = self.aside.changed(session);
-            changed.retain(|file| !is_held(file));
-            let is_leaned_on = |file: &&String| yardstick.is_leaned_on(self.goals, file);
-            changed.extend(stock.files.iter().filter(is_leaned_on).cloned());
-            changed.sort();
-            changed.dedup();
-            Workspace::note_leaned_on(&mut stock, &changed);
+            let mut plugins = self.aside.plugins(session, self.goals, yardstick);
+            // What comes in a commit can be seen there.
+            let (held, hidden) = plugins
+                .new
+                .into_iter()
+                .partition(|file| stock.files.contains(file));
+            plugins.changed.extend::<Vec<_>>(held);
+            self.note_leaned_on(session, yardstick, (plugins.changed, &mut stock));
+            refuse_plugins(session, start, (&hidden, &mut stock))?;
             refuse_instead(session, start, (yardstick, &mut stock))?;
             let moved = self.aside.put_in_front(session, self.goals, yardstick)?;
             stock.change.goalposts.extend(moved);
@@ -94,6 +93,24 @@ impl Attempt<'_> {
             }
         }
         Ok(stock)
+    }
+
+    /// Names what of the change a check leans on without freezing it, with what `aside` is found not to be what it was.
+    fn note_leaned_on(
+        &self,
+        session: &Session,
+        yardstick: &Yardstick,
+        (aside, stock): (Vec<String>, &mut Stock),
+    ) {
+        let is_leaned_on = |file: &&String| yardstick.is_leaned_on(self.goals, file);
+        let mut changed = [self.aside.changed(session), aside].concat();
+        changed.retain(|file| {
+            !yardstick.is_frozen(file) && !self.built.iter().any(|(built, _)| built == file)
+        });
+        changed.extend(stock.files.iter().filter(is_leaned_on).cloned());
+        changed.sort();
+        changed.dedup();
+        Workspace::note_leaned_on(stock, &changed);
     }
 
     /// Looks whether somebody else moved the branch while the change was measured: then nothing is judged.
@@ -187,6 +204,20 @@ fn refuse_instead(
         .goalposts
         .extend(refused.iter().map(ToString::to_string));
     stock.notes.extend(named.iter().map(ToString::to_string));
+    Ok(())
+}
+
+/// Refuses plugins of pytest that no commit shows.
+fn refuse_plugins(
+    session: &Session,
+    start: &Start,
+    (new, stock): (&[String], &mut Stock),
+) -> Result<()> {
+    quarantine_unheld(session, start, (new.iter(), stock))?;
+    let words = new
+        .iter()
+        .map(|path| format!("{path} declares a plugin of pytest"));
+    stock.change.goalposts.extend(words);
     Ok(())
 }
 

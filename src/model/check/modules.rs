@@ -121,6 +121,25 @@ fn front(call: &Call, scripts: &[String]) -> Option<Front> {
     }
 }
 
+/// Returns the folders in which the Python that `code` calls, or a pytest, may find the metadata of distributions: where it takes
+/// modules from, and the `src` of a project that is installed from there.
+pub fn distributions(code: &Code) -> Vec<String> {
+    let mut found: Vec<String> = fronts(code).into_iter().map(|front| front.folder).collect();
+    let is_pytest = |word: &String| matches!(stem(word).as_str(), "pytest" | "py.test");
+    for call in code.calls() {
+        if call.words.iter().any(is_pytest) {
+            found.extend(call.dir.filter(|dir| !dir.starts_with('/')));
+            found.extend(call.places.modules);
+        }
+    }
+    let sources: Vec<_> = found
+        .iter()
+        .filter_map(|folder| join(folder, "src"))
+        .collect();
+    found.extend(sources);
+    found
+}
+
 /// Returns the paths at which the modules could lie that a script takes from beside it, there or not; one that ends with a
 /// slash stands for all that is below.
 pub fn imported(script: &str, text: &str) -> Vec<String> {
