@@ -636,6 +636,22 @@ fn what_a_check_runs_by_a_path_from_outside_into_the_repository_is_frozen() {
 }
 
 #[test]
+fn a_new_program_in_a_folder_that_a_check_has_in_path_moves_the_goalposts() {
+    for path in ["PATH=$PWD/bin:$PATH;", "env PATH=bin:$PATH"] {
+        let repo = TestRepo::empty();
+        repo.write("bin/tool", "true\n");
+        repo.write("data", "bad\n");
+        repo.commit_goals(&format!(
+            "  - {{id: a, description: a, check: \"{path} grep -q good data\", weight: 5}}\n"
+        ));
+        repo.cycle("printf '#!/bin/sh\\nexit 0\\n' >bin/grep; chmod +x bin/grep")
+            .expect(0);
+        let reason = "goalposts moved: bin/grep would be taken in place of grep";
+        assert_eq!(repo.newest()["reason"], reason, "{path}");
+    }
+}
+
+#[test]
 fn what_reaches_a_shell_by_way_of_a_list_is_named_and_what_is_looked_at_is_not() {
     for (check, file, proposed) in [
         (

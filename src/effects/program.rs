@@ -41,6 +41,11 @@ pub fn find(name: &str) -> Option<PathBuf> {
     programs.find(|program| is_outside(program, tree.as_deref()))
 }
 
+/// Says whether a program of this name is found on the PATH.
+pub fn is_found(name: &str) -> bool {
+    which::which_global(name).is_ok()
+}
+
 /// Returns the folders of the PATH in which an agent at work in `tree` could put programs.
 pub fn folders_within(tree: &Path) -> Vec<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();

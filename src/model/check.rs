@@ -181,12 +181,17 @@ pub fn instead(code: &Code, is_file: &dyn Fn(&str) -> bool) -> Vec<Instead> {
     found
 }
 
-/// A file that a tool would take in place of another one.
+/// Returns where in folders of the repository `code` looks for programs, there or not, with their names: `PATH=bin:$PATH grep`.
+pub fn looked_for(code: &Code) -> Vec<Instead> {
+    code.walked().looked_for
+}
+
+/// A file that a tool would take in place of another one, or a shell in place of a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Instead {
     /// Not there yet.
     pub path: String,
-    /// The file that counts as long as it is not.
+    /// The file, or the program's name, that counts as long as it is not.
     pub of: String,
 }
 
@@ -223,13 +228,13 @@ pub fn is_shells(name: &str, text: &str) -> bool {
 /// Returns the programs that `check` looks for in PATH, each once.
 pub fn programs(check: &str) -> Vec<String> {
     let calls = calls(check);
-    let mut programs: Vec<String> = calls.iter().filter_map(looked_for).collect();
+    let mut programs: Vec<String> = calls.iter().filter_map(program_of).collect();
     programs.sort();
     programs.dedup();
     programs
 }
 
-fn looked_for(call: &Call) -> Option<String> {
+fn program_of(call: &Call) -> Option<String> {
     let word = &call.words[0];
     let is_looked_for =
         !call.is_implied && !word.contains(['/', '$', '`']) && !BUILTINS.contains(&word.as_str());
@@ -270,7 +275,7 @@ pub fn packaged(code: &Code) -> Vec<Packaged> {
             continue;
         }
         let implied = OF_PACKAGES.iter().map(|name| name.to_string());
-        found.extend(looked_for(&call).into_iter().chain(implied).map(|program| {
+        found.extend(program_of(&call).into_iter().chain(implied).map(|program| {
             let folders = folders.clone();
             Packaged { program, folders }
         }));

@@ -92,6 +92,8 @@ pub struct Yardstick {
     steering: Vec<String>,
     /// What a tool would take in place of a file that is there.
     instead: Vec<Instead>,
+    /// What a shell would take, from a folder of the repository in PATH, in place of a program that is found elsewhere.
+    in_front: Vec<Instead>,
     /// Patterns of files that checks run.
     patterns: Vec<Used>,
     /// The same, by which also comes what was not there at first.
@@ -121,6 +123,7 @@ impl Yardstick {
         let mut distributions = BTreeSet::new();
         let mut used = Vec::new();
         let mut instead = Vec::new();
+        let mut in_front = Vec::new();
         let mut patterns = Vec::new();
         let mut steered = Vec::new();
         let mut named = Vec::new();
@@ -135,6 +138,7 @@ impl Yardstick {
             distributions.extend(check::distributions(&code));
             used.extend(check::uses(&code, is_file));
             instead.extend(check::instead(&code, is_file));
+            in_front.extend(check::looked_for(&code));
             patterns.extend(check::runs_by_pattern(&code));
             steered.extend(check::steers_by_pattern(&code));
             named.extend(check::named(&code));
@@ -156,6 +160,7 @@ impl Yardstick {
             used,
             steering: Vec::new(),
             instead,
+            in_front,
             patterns,
             open: Vec::new(),
             steered,
@@ -177,6 +182,17 @@ impl Yardstick {
         }
         self.frozen.sort();
         self.frozen.dedup();
+    }
+
+    /// Keeps, of where programs are looked for, what is not there and would come before one that is.
+    fn keep_in_front(&mut self, tree: &Tree) {
+        let all = std::mem::take(&mut self.in_front);
+        let (there, missing): (Vec<Instead>, Vec<Instead>) =
+            all.into_iter().partition(|one| (tree.is_file)(&one.path));
+        let there: BTreeSet<String> = there.into_iter().map(|one| one.of).collect();
+        let is_found = |program: &str| there.contains(program) || (tree.is_program)(program);
+        let missing = missing.into_iter().filter(|one| is_found(&one.of));
+        self.in_front = missing.collect();
     }
 
     fn note_open(&mut self, patterns: &[Used]) {
@@ -223,6 +239,7 @@ impl Yardstick {
                 self.distributions.extend(check::distributions(&code));
                 self.steering.extend(check::may_steer(&code));
                 self.instead.extend(check::instead(&code, is_file));
+                self.in_front.extend(check::looked_for(&code));
             }
             next.extend(run_by.into_iter().map(|file| Used {
                 file,
@@ -235,6 +252,7 @@ impl Yardstick {
                 }
             }
         }
+        self.keep_in_front(tree);
         self.frozen.sort();
         self.frozen.dedup();
         let found = seen.into_iter().map(|used| used.file);
@@ -286,15 +304,21 @@ impl Yardstick {
     }
 
     /// Returns what is there now, and was not, and would be taken in place of a file that is known; those first that would be
-    /// taken in place of a frozen one.
+    /// taken in place of a frozen one, or of a program.
     pub fn taken_instead(&self, is_file: &dyn Fn(&str) -> bool) -> Vec<Instead> {
-        let there = self.instead.iter().filter(|one| is_file(&one.path));
+        let known = self.in_front.iter().chain(&self.instead);
+        let there = known.filter(|one| is_file(&one.path));
         let (mut found, named): (Vec<Instead>, Vec<Instead>) =
-            there.cloned().partition(|one| self.is_frozen(&one.of));
+            there.cloned().partition(|one| self.is_refused(one));
         found.extend(named);
         let mut seen = BTreeSet::new();
         found.retain(|one| seen.insert(one.path.clone()));
         found
+    }
+
+    /// Says whether that this would be taken in place of another moves the goalposts.
+    pub fn is_refused(&self, one: &Instead) -> bool {
+        self.in_front.contains(one) || self.is_frozen(&one.of)
     }
 
     /// Says whether a check leans on a changed or new file that nothing freezes.

@@ -187,7 +187,7 @@ impl Attempt<'_> {
     }
 }
 
-/// Refuses what a tool would take in place of a frozen file now, and names what it would take in place of another one.
+/// Refuses what a tool would take in place of a frozen file, or a shell in place of a program, now, and names what it would take in place of another one.
 fn refuse_instead(
     session: &Session,
     start: &Start,
@@ -195,9 +195,8 @@ fn refuse_instead(
 ) -> Result<()> {
     let is_file = |path: &str| session.workspace().has_file_on_disk(path.as_bytes());
     let taken = yardstick.taken_instead(&is_file);
-    let (refused, named): (Vec<_>, Vec<_>) = taken
-        .into_iter()
-        .partition(|one| yardstick.is_frozen(&one.of));
+    let (refused, named): (Vec<_>, Vec<_>) =
+        taken.into_iter().partition(|one| yardstick.is_refused(one));
     quarantine_unheld(session, start, (refused.iter().map(|one| &one.path), stock))?;
     stock
         .change

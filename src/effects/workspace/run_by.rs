@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::Path;
 
 use super::Workspace;
-use crate::effects::files;
+use crate::effects::{files, program};
 use crate::model::check::{self, Used};
 use crate::model::goals::Goals;
 use crate::model::yardstick::{Tree, Yardstick};
@@ -25,6 +25,7 @@ impl Workspace<'_> {
             files_in: &|folder| files::names_in(root, folder),
             folders_in: &|folder| files::folders_in(root, folder),
             read: &|path| files::read_text(&root.join(path), SCRIPT_LIMIT).ok(),
+            is_program: &program::is_found,
             run_by: &|used| self.run_by(used),
         });
         found.follow(&|file| self.leads_to(file))

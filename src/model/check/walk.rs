@@ -1,17 +1,20 @@
 //! The programs that shell text calls, and the folder that each is called in. Pure.
 
-use super::BUILTINS;
 use super::call::{Call, stem};
-use super::path::{ROOT, word_in};
+use super::path::{ROOT, join, word_in};
 use super::places::Places;
 use super::programs::{self, is_shell, reads_stdin, scan};
 use super::shell::{self, Command, EACH, Item, NEXT, PRINTED, SELF, UNKNOWN, is_assignment};
 use super::tasks::Code;
+use super::{BUILTINS, Instead};
 
 mod unwrap;
+mod words;
 
 pub use unwrap::is_for_all;
 use unwrap::{Inner, aliases, packages, sent_to};
+pub use words::places;
+use words::{copies, each_in, is_change, known, shell_code, shows};
 
 /// How often code inside code (`sh -c "sh -c …"`) is looked into.
 const MAX_NESTING: usize = 8;
@@ -37,6 +40,8 @@ pub struct Walked {
     pub computes: bool,
     /// It finds the repository by way of what lies around it.
     pub comes_from_outside: bool,
+    /// Where in folders of the repository it looks for programs, there or not, with their names.
+    pub looked_for: Vec<Instead>,
 }
 
 impl Code {
@@ -61,6 +66,7 @@ impl Code {
             pushed: Vec::new(),
             left: None,
             comes_from_outside: false,
+            looked_for: Vec::new(),
         };
         walk.text(&self.text);
         Walked {
@@ -68,6 +74,7 @@ impl Code {
             handed_on: walk.handed_on,
             computes: walk.computes,
             comes_from_outside: walk.comes_from_outside,
+            looked_for: walk.looked_for,
         }
     }
 }
@@ -97,6 +104,8 @@ struct Walk {
     left: Option<String>,
     /// See `Walked`.
     comes_from_outside: bool,
+    /// See `Walked`.
+    looked_for: Vec<Instead>,
 }
 
 impl Walk {
@@ -342,6 +351,13 @@ impl Walk {
         }
         for folder in self.places.programs.clone() {
             self.imply(vec![word_in(&folder, command)]);
+            let found = join(&folder, command).map(|path| Instead {
+                path,
+                of: command.to_owned(),
+            });
+            let found = found.filter(|one| !self.looked_for.contains(one));
+            let has_room = self.looked_for.len() < MAX_TURNS;
+            self.looked_for.extend(found.filter(|_| has_room));
         }
     }
 
@@ -431,68 +447,4 @@ impl Walk {
             self.nesting -= 1;
         }
     }
-}
-
-/// Returns words with the mark for what is not known where a file's content is.
-fn known(words: Vec<String>) -> Vec<String> {
-    let parts = |word: &String| word.split(PRINTED).map(str::to_owned).collect::<Vec<_>>();
-    let shown = |word: String| match parts(&word).as_slice() {
-        [_] => word,
-        parts => parts
-            .iter()
-            .step_by(2)
-            .cloned()
-            .collect::<Vec<_>>()
-            .join("$"),
-    };
-    words.into_iter().map(shown).collect()
-}
-
-/// Says whether a command changes the folder.
-fn is_change(words: &[String]) -> bool {
-    let before = [
-        "do", "then", "else", "if", "while", "!", "{", "command", "builtin",
-    ];
-    let mut words = words.iter().map(String::as_str);
-    let first = words.find(|word| !before.contains(word));
-    matches!(first, Some("cd" | "pushd" | "popd"))
-}
-
-/// Returns the values that a loop's variable in `word` takes.
-fn each_in(word: &str) -> Option<Vec<String>> {
-    let (_, rest) = word.split_once(EACH)?;
-    let (values, _) = rest.split_once(EACH)?;
-    Some(values.split(NEXT).map(str::to_owned).collect())
-}
-
-/// Returns the places in which `find` is to look.
-pub fn places(words: &[String]) -> &[String] {
-    let is_place = |word: &&String| !word.starts_with(['-', '(', '!']);
-    let count = words.iter().skip(1).take_while(is_place).count();
-    &words[1..=count]
-}
-
-/// Says whether a program prints the content of files, or their names, as they are.
-fn shows(name: &str) -> bool {
-    matches!(
-        name,
-        "cat" | "ls" | "printf" | "echo" | "git" | "head" | "tail" | "sort"
-    )
-}
-
-/// Says whether a program puts files elsewhere.
-fn copies(name: &str) -> bool {
-    matches!(
-        name,
-        "cp" | "mv" | "ln" | "install" | "rsync" | "tar" | "tee" | "dd"
-    )
-}
-
-/// Returns the code of `sh -c CODE`, which is the first operand, wherever the `c` stands among the options, and what follows it.
-fn shell_code(words: &[String]) -> Option<(String, Vec<String>)> {
-    let operand = scan(words, &programs::SHELL).operand?;
-    let has_code = words[1..operand]
-        .iter()
-        .any(|word| word.starts_with('-') && !word.starts_with("--") && word.contains('c'));
-    has_code.then(|| (words[operand].clone(), words[operand + 1..].to_vec()))
 }

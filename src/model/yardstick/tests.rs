@@ -102,6 +102,7 @@ fn of_files(check: &str, files: &[(&str, &str)]) -> Yardstick {
         files_in: &files_in,
         folders_in: &folders_in,
         read: &read,
+        is_program: &|name| ["grep", "make", "python3", "timeout"].contains(&name),
         run_by: &|used| {
             let text = read(&used.file).unwrap_or_default();
             check::interpreter(&text)
@@ -331,6 +332,44 @@ fn what_a_tool_would_take_in_place_of_a_file_is_told_those_of_frozen_ones_first(
         ["GNUmakefile would be taken in place of Makefile"]
     );
     assert!(said(&["Makefile.old"]).is_empty());
+}
+
+#[test]
+fn a_new_program_in_a_folder_of_path_is_refused_where_one_of_its_name_is_found_elsewhere() {
+    let files = [
+        ("bin/tool", ""),
+        ("run.sh", "grep x y"),
+        ("Makefile", "ok:\n\tgrep x y\n"),
+    ];
+    for (check, new, is_refused) in [
+        ("PATH=$PWD/bin:$PATH; grep x y", "bin/grep", true),
+        ("PATH=\"${PWD}/bin:$PATH\"; grep x y", "bin/grep", true),
+        ("PATH=`pwd`/bin:$PATH; grep x y", "bin/grep", true),
+        ("PATH=./bin:$PATH; python3 -c 1", "bin/python3", true),
+        (
+            "export PATH=\"$(pwd)/bin:$PATH\"; grep x y",
+            "bin/grep",
+            true,
+        ),
+        ("PATH=\"$(pwd)/bin:$PATH\" grep x y", "bin/grep", true),
+        ("env PATH=\"$PWD/bin:$PATH\" grep x y", "bin/grep", true),
+        ("PATH+=:bin; grep x y", "bin/grep", true),
+        ("PATH=bin:$PATH; timeout 5 true", "bin/timeout", true),
+        ("PATH=.:$PATH; cd sub; grep x y", "grep", true),
+        ("PATH=bin:$PATH; ./run.sh", "bin/grep", true),
+        ("PATH=bin:$PATH; sh run.sh", "bin/grep", true),
+        ("PATH=bin:$PATH; make ok", "bin/grep", true),
+        ("PATH=first:bin; tool", "first/tool", true),
+        ("PATH=bin:$PATH; other", "bin/other", false),
+        ("PATH=bin:$PATH; tool", "bin/grep", false),
+        ("PATH=bin:$PATH grep x y; make", "bin/make", false),
+        ("grep x y", "bin/grep", false),
+    ] {
+        let yardstick = of_files(check, &files);
+        let taken = yardstick.taken_instead(&|path| path == new);
+        let refused = taken.iter().filter(|one| yardstick.is_refused(one));
+        assert_eq!(refused.count() == 1, is_refused, "{check}");
+    }
 }
 
 #[test]

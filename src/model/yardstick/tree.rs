@@ -18,6 +18,8 @@ pub struct Tree<'t> {
     pub folders_in: Names<'t>,
     /// Returns the text of a file.
     pub read: &'t dyn Fn(&str) -> Option<String>,
+    /// Says whether a program of this name is found in PATH.
+    pub is_program: &'t dyn Fn(&str) -> bool,
     /// Returns the files of the repository that run a script: its interpreter, and the links that lead to one outside.
     pub run_by: &'t dyn Fn(&Used) -> Vec<String>,
 }

@@ -1,0 +1,68 @@
+//! What single words of a command tell. Pure.
+
+use super::super::programs::{self, scan};
+use super::super::shell::{EACH, NEXT, PRINTED};
+
+/// Returns words with the mark for what is not known where a file's content is.
+pub fn known(words: Vec<String>) -> Vec<String> {
+    let parts = |word: &String| word.split(PRINTED).map(str::to_owned).collect::<Vec<_>>();
+    let shown = |word: String| match parts(&word).as_slice() {
+        [_] => word,
+        parts => parts
+            .iter()
+            .step_by(2)
+            .cloned()
+            .collect::<Vec<_>>()
+            .join("$"),
+    };
+    words.into_iter().map(shown).collect()
+}
+
+/// Says whether a command changes the folder.
+pub fn is_change(words: &[String]) -> bool {
+    let before = [
+        "do", "then", "else", "if", "while", "!", "{", "command", "builtin",
+    ];
+    let mut words = words.iter().map(String::as_str);
+    let first = words.find(|word| !before.contains(word));
+    matches!(first, Some("cd" | "pushd" | "popd"))
+}
+
+/// Returns the values that a loop's variable in `word` takes.
+pub fn each_in(word: &str) -> Option<Vec<String>> {
+    let (_, rest) = word.split_once(EACH)?;
+    let (values, _) = rest.split_once(EACH)?;
+    Some(values.split(NEXT).map(str::to_owned).collect())
+}
+
+/// Returns the places in which `find` is to look.
+pub fn places(words: &[String]) -> &[String] {
+    let is_place = |word: &&String| !word.starts_with(['-', '(', '!']);
+    let count = words.iter().skip(1).take_while(is_place).count();
+    &words[1..=count]
+}
+
+/// Says whether a program prints the content of files, or their names, as they are.
+pub fn shows(name: &str) -> bool {
+    matches!(
+        name,
+        "cat" | "ls" | "printf" | "echo" | "git" | "head" | "tail" | "sort"
+    )
+}
+
+/// Says whether a program puts files elsewhere.
+pub fn copies(name: &str) -> bool {
+    matches!(
+        name,
+        "cp" | "mv" | "ln" | "install" | "rsync" | "tar" | "tee" | "dd"
+    )
+}
+
+/// Returns the code of `sh -c CODE`, which is the first operand, wherever the `c` stands among the options, and what follows it.
+pub fn shell_code(words: &[String]) -> Option<(String, Vec<String>)> {
+    let operand = scan(words, &programs::SHELL).operand?;
+    let has_code = words[1..operand]
+        .iter()
+        .any(|word| word.starts_with('-') && !word.starts_with("--") && word.contains('c'));
+    has_code.then(|| (words[operand].clone(), words[operand + 1..].to_vec()))
+}
