@@ -636,6 +636,24 @@ fn what_a_check_runs_by_a_path_from_outside_into_the_repository_is_frozen() {
 }
 
 #[test]
+fn a_new_file_of_a_pattern_that_could_take_the_others_out_of_the_way_moves_the_goalposts() {
+    for check in [
+        "for t in t/*.sh; do . ./$t; done",
+        "sh t/*.sh",
+        "cat t/*.sh | sh",
+    ] {
+        let repo = TestRepo::empty();
+        repo.write("t/a.sh", "test -e done || exit 1\n");
+        repo.commit_goals(&format!(
+            "  - {{id: a, description: a, check: \"{check}\", weight: 5}}\n"
+        ));
+        repo.cycle("echo exit 0 >t/0.sh").expect(0);
+        let reason = "goalposts moved: t/0.sh changed";
+        assert_eq!(repo.newest()["reason"], reason, "{check}");
+    }
+}
+
+#[test]
 fn a_new_program_in_a_folder_that_a_check_has_in_path_moves_the_goalposts() {
     for path in ["PATH=$PWD/bin:$PATH;", "env PATH=bin:$PATH"] {
         let repo = TestRepo::empty();

@@ -135,6 +135,17 @@ pub fn runs_by_pattern(code: &Code) -> Vec<Used> {
     found
 }
 
+/// Returns the patterns of files that `code` runs so that a new one may take the others out of the way: what one shell sources, what
+/// is piped into one, and the arguments of one.
+pub fn runs_together(code: &Code) -> Vec<String> {
+    let mut found = Vec::new();
+    for call in code.calls() {
+        let paths = call.together.iter().filter_map(|word| call.path(word));
+        found.extend(paths.filter(|path| is_pattern(path)));
+    }
+    found
+}
+
 /// Returns the patterns of files that steer what `code` runs in folders of which a pattern tells: `for d in */; do (cd $d && make)`.
 pub fn steers_by_pattern(code: &Code) -> Vec<Used> {
     let mut found = Vec::new();

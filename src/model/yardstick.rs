@@ -16,8 +16,8 @@ mod tree;
 
 pub use edit::{GoalsEdit, compare_goals};
 pub use protection::Protection;
+use tree::{Together, exact_set, expanded};
 pub use tree::{Tree, matching};
-use tree::{exact_set, expanded};
 
 /// How the note begins that names what of a kept or undone change a check leans on.
 pub const LEANED_ON: &str = "changed what a check leans on and only `protect` would freeze";
@@ -98,6 +98,8 @@ pub struct Yardstick {
     patterns: Vec<Used>,
     /// The same, by which also comes what was not there at first.
     pub open: Vec<String>,
+    /// Those of which a new file, too, moves the goalposts: it could take the others out of the way.
+    together: Together,
     /// Patterns of files that steer checks.
     steered: Vec<Used>,
     /// Paths and patterns of what checks name and hand on.
@@ -125,6 +127,7 @@ impl Yardstick {
         let mut instead = Vec::new();
         let mut in_front = Vec::new();
         let mut patterns = Vec::new();
+        let mut together = Vec::new();
         let mut steered = Vec::new();
         let mut named = Vec::new();
         let mut comes_from_outside = false;
@@ -140,6 +143,7 @@ impl Yardstick {
             instead.extend(check::instead(&code, is_file));
             in_front.extend(check::looked_for(&code));
             patterns.extend(check::runs_by_pattern(&code));
+            together.extend(check::runs_together(&code));
             steered.extend(check::steers_by_pattern(&code));
             named.extend(check::named(&code));
         }
@@ -163,6 +167,7 @@ impl Yardstick {
             in_front,
             patterns,
             open: Vec::new(),
+            together: Together::of(&together),
             steered,
             named,
             named_set: GlobSet::empty(),
@@ -350,7 +355,9 @@ impl Yardstick {
     /// Says whether a changed or new path moves the goalposts.
     pub fn is_frozen(&self, path: &str) -> bool {
         let mut known = self.frozen.iter().chain(&self.aliases);
-        known.any(|frozen| frozen == path) || self.protected.is_match(path)
+        known.any(|frozen| frozen == path)
+            || self.protected.is_match(path)
+            || self.together.is_match(path)
     }
 }
 

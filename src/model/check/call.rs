@@ -23,6 +23,10 @@ pub struct Call {
     pub lists: Vec<String>,
     /// Its arguments are what is piped into it, or stands in the files that are.
     pub is_fed: bool,
+    /// It gets as many of them at once as there are.
+    pub is_batch: bool,
+    /// The words of its scripts that stand for files of which one may take the others out of the way.
+    pub together: Vec<String>,
     /// It does not stand in the text as such.
     pub is_implied: bool,
     /// Where it looks for programs and modules.
@@ -40,6 +44,8 @@ impl Call {
             piped: Vec::new(),
             lists: Vec::new(),
             is_fed: false,
+            is_batch: false,
+            together: Vec::new(),
             is_implied: false,
             places: Places::default(),
         }

@@ -202,7 +202,7 @@ fn handed_to_runner(call: &Call) -> Vec<String> {
 }
 
 /// Says whether an interpreter is told to run test files.
-fn runs_tests(words: &[String]) -> bool {
+pub fn runs_tests(words: &[String]) -> bool {
     let has = |wanted: &str| words[1..].iter().any(|word| word == wanted);
     match stem(&words[0]).as_str() {
         "node" | "nodejs" => has("--test"),

@@ -8,6 +8,7 @@ use super::shell::{self, Command, EACH, Item, NEXT, PRINTED, SELF, UNKNOWN, is_a
 use super::tasks::Code;
 use super::{BUILTINS, Instead};
 
+mod turns;
 mod unwrap;
 mod words;
 
@@ -67,6 +68,8 @@ impl Code {
             left: None,
             comes_from_outside: false,
             looked_for: Vec::new(),
+            turns_of_loops: Vec::new(),
+            loop_at: 0,
         };
         walk.text(&self.text);
         Walked {
@@ -106,6 +109,10 @@ struct Walk {
     comes_from_outside: bool,
     /// See `Walked`.
     looked_for: Vec<Instead>,
+    /// The patterns that loops go through, as they are written.
+    turns_of_loops: Vec<String>,
+    /// How many subshells were open at the last loop.
+    loop_at: usize,
 }
 
 impl Walk {
@@ -235,6 +242,7 @@ impl Walk {
                 false => self.placed(word),
             });
         }
+        self.note_turns(&command.words, &words);
         let is_set = |word: &String| is_assignment(word) && word.contains(UNKNOWN);
         self.computes |= words.iter().any(is_set)
             || matches!(words[0].as_str(), "for" | "read")
@@ -269,12 +277,13 @@ impl Walk {
         self.looked_for(&words[0]);
         let call = |walk: &mut Walk, words| {
             let call = Call::of(walk.dir(), known(words)).with(&walk.places);
-            walk.calls.push(Call {
+            walk.push(Call {
                 stdin,
                 text: command.text.clone(),
                 piped: piped.unwrap_or_default(),
                 lists,
                 is_fed,
+                is_batch: inner.is_batch,
                 ..call
             });
         };
@@ -344,6 +353,11 @@ impl Walk {
         }
     }
 
+    fn push(&mut self, call: Call) {
+        let together = self.together(&call);
+        self.calls.push(Call { together, ..call });
+    }
+
     /// Adds what a program is that is looked for in folders of the repository.
     fn looked_for(&mut self, command: &str) {
         if command.contains(['/', '$', '`']) || BUILTINS.contains(&command) {
@@ -394,9 +408,9 @@ impl Walk {
             match at % 2 {
                 0 => rest.push_str(part),
                 _ => {
-                    let words = vec!["sh".to_owned(), part.to_owned()];
-                    let call = Call::of(self.dir(), words).with(&self.places);
-                    self.calls.push(call);
+                    let shell = if is_inner { "sh" } else { "." };
+                    let words = vec![shell.to_owned(), part.to_owned()];
+                    self.push(Call::of(self.dir(), words).with(&self.places));
                 }
             }
         }

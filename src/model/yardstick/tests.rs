@@ -335,6 +335,58 @@ fn what_a_tool_would_take_in_place_of_a_file_is_told_those_of_frozen_ones_first(
 }
 
 #[test]
+fn a_new_file_of_a_pattern_is_frozen_where_it_could_take_the_others_out_of_the_way() {
+    let files = [("t/a.sh", ""), ("t/b.sh", ""), ("r.sh", ". t/*.sh")];
+    for (check, is_frozen) in [
+        ("for f in t/*.sh; do . $f; done", true),
+        ("for f in t/*.sh; do source \"./$f\"; done", true),
+        ("for f in t/*; do . ./$f || exit 1; done", true),
+        ("(for f in t/*.sh; do . ./$f; done)", true),
+        ("for f in t/*.sh; do eval \"$(cat $f)\"; done", true),
+        ("set -- t/*.sh; for f; do . ./$f; done", true),
+        ("cd t; for f in *.sh; do . ./$f; done", true),
+        ("for d in */; do cd $d; . ./n.sh; cd ..; done", true),
+        (". t/*.sh", true),
+        ("sh t/*.sh", true),
+        ("T=t/*.sh; sh -e $T", true),
+        ("./t/*.sh", true),
+        ("python3 t/n*", true),
+        ("cat t/*.sh | sh", true),
+        ("cat t/*.sh | tr -d x | bash -e", true),
+        ("sh -c \"$(cat t/*.sh)\"", true),
+        ("ls t/*.sh | xargs sh", true),
+        ("ls t/*.sh | xargs cat | sh", true),
+        ("for f in t/*.sh; do sh $f || exit 1; done", false),
+        ("for f in t/*.sh; do ./$f || exit 1; done", false),
+        ("for f in $PWD/t/*.sh; do bash \"$f\"; done", false),
+        ("for f in t/*.sh; do ( . ./$f ) || exit 1; done", false),
+        ("for f in t/*.sh; do sh -c \". $f\"; done", false),
+        ("for f in t/*.sh; do cat $f | sh; done", false),
+        ("for f in t/*.sh; do sh < $f; done", false),
+        ("for f in t/{n,a}*.sh; do sh $f; done", false),
+        ("set -e; set -- t/*.sh; for f; do sh $f; done", false),
+        ("for d in */; do (cd $d && . ./n.sh); done", false),
+        ("for d in */; do (cd $d && sh n.sh); done", false),
+        ("ls t/*.sh | xargs -n1 sh", false),
+        ("ls t/*.sh | xargs -rn1 sh", false),
+        ("ls t | xargs -I{} sh t/{}", false),
+        ("ls t/*.sh | parallel sh", false),
+        ("find t/*.sh -exec sh {} +", false),
+        ("node --test t/*.sh", false),
+        ("go run t/*.sh", false),
+        ("sh -n t/*.sh", false),
+        ("cat t/*.sh | grep x", false),
+        ("sh r.sh t/*.sh", false),
+        ("sh r.sh", false),
+    ] {
+        let yardstick = of_files(check, &files);
+        assert_eq!(yardstick.is_frozen("t/n.sh"), is_frozen, "{check}");
+        assert!(!yardstick.is_frozen("t/.n.sh"), "{check}");
+        assert!(!yardstick.is_frozen("u.sh"), "{check}");
+    }
+}
+
+#[test]
 fn a_new_program_in_a_folder_of_path_is_refused_where_one_of_its_name_is_found_elsewhere() {
     let files = [
         ("bin/tool", ""),

@@ -124,6 +124,30 @@ fn is_hidden(path: &str, pattern: &str) -> bool {
     parts.any(|(name, part)| name.starts_with('.') && part.starts_with(['*', '?']))
 }
 
+/// Patterns, each of them with all that it may come to stand for.
+#[derive(Clone, Debug)]
+pub struct Together {
+    patterns: Vec<String>,
+    set: GlobSet,
+}
+
+impl Together {
+    /// Takes patterns; what is none is left out.
+    pub fn of(patterns: &[String]) -> Together {
+        let patterns = patterns.iter().filter(|pattern| exact(pattern).is_some());
+        let patterns: Vec<String> = patterns.cloned().collect();
+        let set = exact_set(&patterns);
+        Together { patterns, set }
+    }
+
+    /// Says whether a shell would take one of the patterns for this path.
+    pub fn is_match(&self, path: &str) -> bool {
+        let found = self.set.matches(path).into_iter();
+        let mut patterns = found.map(|at| &self.patterns[at]);
+        patterns.any(|pattern| !is_hidden(path, pattern))
+    }
+}
+
 /// Reads a pattern in which `*` stops at a slash; none if it is no pattern.
 fn exact(pattern: &str) -> Option<Glob> {
     let mut glob = globset::GlobBuilder::new(pattern);

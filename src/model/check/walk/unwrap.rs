@@ -23,6 +23,8 @@ pub struct Inner {
     pub places: Option<Places>,
     /// Its arguments are read from what is piped into it.
     pub is_fed: bool,
+    /// It gets as many of them at once as there are.
+    pub is_batch: bool,
     /// Files that hold arguments for it.
     pub lists: Vec<String>,
 }
@@ -159,7 +161,12 @@ impl Walk {
                 let folder = words.get(2).map_or("", String::as_str).to_owned();
                 self.imply(vec![".".to_owned(), format!("{folder}/.envrc")]);
             }
-            ("xargs", _) => feed(inner, skip, &found.files),
+            ("xargs", _) => {
+                inner.is_batch = !inner.words[..skip.min(inner.words.len())]
+                    .iter()
+                    .any(|it| divides(it));
+                feed(inner, skip, &found.files);
+            }
             _ => {}
         }
         Some(skip)
@@ -241,6 +248,15 @@ impl Walk {
             self.nested(words);
         }
         Some(inner.words.len())
+    }
+}
+
+/// Says whether an option of `xargs` tells how many arguments are handed on at once.
+fn divides(word: &str) -> bool {
+    let names = ["--max-args", "--max-lines", "--replace"];
+    match word.starts_with("--") {
+        true => names.iter().any(|name| word.starts_with(name)),
+        false => word.starts_with('-') && word.contains(['n', 'L', 'l', 'I', 'i']),
     }
 }
 

@@ -20,12 +20,16 @@ pub fn known(words: Vec<String>) -> Vec<String> {
 
 /// Says whether a command changes the folder.
 pub fn is_change(words: &[String]) -> bool {
+    matches!(first_of(words), Some("cd" | "pushd" | "popd"))
+}
+
+/// Returns the command behind the reserved words.
+pub fn first_of(words: &[String]) -> Option<&str> {
     let before = [
         "do", "then", "else", "if", "while", "!", "{", "command", "builtin",
     ];
     let mut words = words.iter().map(String::as_str);
-    let first = words.find(|word| !before.contains(word));
-    matches!(first, Some("cd" | "pushd" | "popd"))
+    words.find(|word| !before.contains(word))
 }
 
 /// Returns the values that a loop's variable in `word` takes.
