@@ -48,8 +48,12 @@ impl Front {
 
 /// Returns the folders from which the Python that `code` calls takes modules first.
 pub fn fronts(code: &Code) -> Vec<Front> {
+    fronts_of(&code.calls())
+}
+
+fn fronts_of(calls: &[Call]) -> Vec<Front> {
     let mut found = Vec::new();
-    for call in code.calls() {
+    for call in calls {
         let scripts = call.scripts();
         // Of a folder that is run, modules are taken from within it.
         let within = match scripts.as_slice() {
@@ -60,7 +64,7 @@ pub fn fronts(code: &Code) -> Vec<Front> {
             folder: folder_of(&path),
             tool: None,
         });
-        let front = front(&call, &scripts);
+        let front = front(call, &scripts);
         // Those of PYTHONPATH come right behind it.
         let further = front.iter().flat_map(|front| {
             let folders = call.places.modules.iter().cloned();
@@ -124,9 +128,11 @@ fn front(call: &Call, scripts: &[String]) -> Option<Front> {
 /// Returns the folders in which the Python that `code` calls, or a pytest, may find the metadata of distributions: where it takes
 /// modules from, and the `src` of a project that is installed from there.
 pub fn distributions(code: &Code) -> Vec<String> {
-    let mut found: Vec<String> = fronts(code).into_iter().map(|front| front.folder).collect();
+    let calls = code.calls();
+    let fronts = fronts_of(&calls).into_iter();
+    let mut found: Vec<String> = fronts.map(|front| front.folder).collect();
     let is_pytest = |word: &String| matches!(stem(word).as_str(), "pytest" | "py.test");
-    for call in code.calls() {
+    for call in calls {
         if call.words.iter().any(is_pytest) {
             found.extend(call.dir.filter(|dir| !dir.starts_with('/')));
             found.extend(call.places.modules);
