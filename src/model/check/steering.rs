@@ -11,6 +11,8 @@ pub fn anywhere(name: &str, subcommand: Option<&str>) -> &'static [&'static str]
             "sitecustomize.py",
             "usercustomize.py",
             // With arguments, the settings of their common folder count.
+            "pytest.toml",
+            ".pytest.toml",
             "pytest.ini",
             ".pytest.ini",
         ],
@@ -44,9 +46,27 @@ pub type Groups = &'static [&'static [&'static str]];
 pub fn orders(name: &str, _subcommand: Option<&str>) -> Groups {
     match name {
         "pytest" | "py.test" => &[
-            &["pytest.ini", ".pytest.ini", "pyproject.toml"],
-            &["pytest.ini", ".pytest.ini", "tox.ini"],
-            &["pytest.ini", ".pytest.ini", "setup.cfg"],
+            &[
+                "pytest.toml",
+                ".pytest.toml",
+                "pytest.ini",
+                ".pytest.ini",
+                "pyproject.toml",
+            ],
+            &[
+                "pytest.toml",
+                ".pytest.toml",
+                "pytest.ini",
+                ".pytest.ini",
+                "tox.ini",
+            ],
+            &[
+                "pytest.toml",
+                ".pytest.toml",
+                "pytest.ini",
+                ".pytest.ini",
+                "setup.cfg",
+            ],
         ],
         _ => &[],
     }
@@ -85,6 +105,8 @@ pub fn steering(name: &str, subcommand: Option<&str>) -> Groups {
         ("pytest" | "py.test", _) => &[
             &["conftest.py"],
             &["tests/conftest.py"],
+            &["pytest.toml"],
+            &[".pytest.toml"],
             &["pytest.ini"],
             &[".pytest.ini"],
             &["tox.ini"],

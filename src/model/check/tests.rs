@@ -529,7 +529,7 @@ fn what_a_tool_takes_in_place_of_a_file_is_known_by_the_order_of_its_names() {
         ),
         (
             "pytest",
-            "pytest.ini<pyproject.toml .pytest.ini<pyproject.toml",
+            "pytest.toml<pyproject.toml .pytest.toml<pyproject.toml pytest.ini<pyproject.toml .pytest.ini<pyproject.toml",
         ),
         (
             "ruff check",
