@@ -654,6 +654,34 @@ fn a_new_file_of_a_pattern_that_could_take_the_others_out_of_the_way_moves_the_g
 }
 
 #[test]
+fn what_a_list_or_a_sourced_file_names_is_frozen_or_named() {
+    let refused = "goalposts moved: ci/x.sh changed";
+    for (check, is_refused) in [
+        ("sh $(cat ci/list)", true),
+        ("for t in $(cat ci/list); do sh $t || exit 1; done", true),
+        (". ci/env; sh $T", false),
+    ] {
+        let repo = TestRepo::empty();
+        repo.write("ci/x.sh", "exit 1\n");
+        repo.write("ci/list", "ci/x.sh\n");
+        repo.write("ci/env", "T=ci/x.sh\n");
+        repo.commit_goals(&format!(
+            "  - {{id: a, description: a, check: \"{check}\", weight: 5}}\n"
+        ));
+        repo.cycle("echo exit 0 >ci/x.sh").expect(0);
+        let record = repo.newest();
+        assert_eq!(
+            record["reason"] == refused,
+            is_refused,
+            "{check}: {record:#}"
+        );
+        let named = "only `protect` would freeze: ci/x.sh";
+        let notes = record["notes"].to_string();
+        assert_eq!(notes.contains(named), !is_refused, "{check}: {notes}");
+    }
+}
+
+#[test]
 fn a_new_program_in_a_folder_that_a_check_has_in_path_moves_the_goalposts() {
     for path in ["PATH=$PWD/bin:$PATH;", "env PATH=bin:$PATH"] {
         let repo = TestRepo::empty();

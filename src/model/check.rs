@@ -28,10 +28,10 @@ use walk::calls;
 
 pub use interpreter::interpreter;
 pub use modules::{Front, distributions, fronts, imported};
-pub use named::{is_pattern, named};
+pub use named::{is_pattern, lists, named};
 pub use path::join;
 pub use root::Root;
-pub use tasks::{Code, Used, code_in, included};
+pub use tasks::{Code, Used, code_in, included, told_in};
 pub use touching::touches;
 pub use whole::looks_at_everything;
 

@@ -100,6 +100,8 @@ pub struct Yardstick {
     pub open: Vec<String>,
     /// Those of which a new file, too, moves the goalposts: it could take the others out of the way.
     together: Together,
+    /// Files in which may stand what checks run.
+    lists: Vec<String>,
     /// Patterns of files that steer checks.
     steered: Vec<Used>,
     /// Paths and patterns of what checks name and hand on.
@@ -128,6 +130,7 @@ impl Yardstick {
         let mut in_front = Vec::new();
         let mut patterns = Vec::new();
         let mut together = Vec::new();
+        let mut lists = Vec::new();
         let mut steered = Vec::new();
         let mut named = Vec::new();
         let mut comes_from_outside = false;
@@ -144,6 +147,7 @@ impl Yardstick {
             in_front.extend(check::looked_for(&code));
             patterns.extend(check::runs_by_pattern(&code));
             together.extend(check::runs_together(&code));
+            lists.extend(check::lists(&code));
             steered.extend(check::steers_by_pattern(&code));
             named.extend(check::named(&code));
         }
@@ -168,6 +172,7 @@ impl Yardstick {
             patterns,
             open: Vec::new(),
             together: Together::of(&together),
+            lists,
             steered,
             named,
             named_set: GlobSet::empty(),
@@ -258,6 +263,11 @@ impl Yardstick {
             }
         }
         self.keep_in_front(tree);
+        for list in std::mem::take(&mut self.lists) {
+            let text = read(&list).unwrap_or_default();
+            self.named.extend(check::told_in(&list, &text, is_file));
+            self.named.push(list);
+        }
         self.frozen.sort();
         self.frozen.dedup();
         let found = seen.into_iter().map(|used| used.file);

@@ -44,6 +44,29 @@ pub fn named(code: &Code) -> Vec<String> {
     found
 }
 
+/// Returns the files in which may stand what `code` runs, where its text does not say what that is: those that it sources, and those
+/// whose text goes into a word or a program.
+pub fn lists(code: &Code) -> Vec<String> {
+    let walked = code.walked();
+    if !walked
+        .calls
+        .iter()
+        .any(|call| call.is_open(walked.computes))
+    {
+        return Vec::new();
+    }
+    let is_sourcing = |call: &&Call| matches!(stem(&call.words[0]).as_str(), "." | "source");
+    let sourced = walked.calls.iter().filter(is_sourcing);
+    let sourced = sourced.flat_map(|call| call.scripts().into_iter().map(|word| call.path(&word)));
+    let loops = walked.calls.iter().filter(|call| call.words[0] == "done");
+    let read = loops.filter_map(|call| call.stdin.as_ref().map(|word| call.path(word)));
+    let mut found: Vec<String> = sourced.chain(read).flatten().collect();
+    found.extend(walked.handed_on.iter().flat_map(handed_on));
+    found.retain(|path| !is_pattern(path));
+    found.dedup();
+    found
+}
+
 /// Returns what is known of a path that begins with a folder nobody knows: `g.sh` of `$X/g.sh`.
 fn tail(word: &str) -> Option<&str> {
     let (_, rest) = word.rsplit_once('$')?;

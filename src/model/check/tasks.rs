@@ -96,6 +96,9 @@ pub const PIPED: &str = "piped";
 /// How many words of such a file are followed.
 const MOST_LISTED: usize = 64;
 
+/// How many paths in the text of a file are looked for.
+const MOST_WORDS: usize = 1024;
+
 /// What is asked of a package.json by running its folder.
 const ENTRY: &str = "main";
 
@@ -254,6 +257,21 @@ fn scripts(text: &str, names: &[String]) -> Vec<String> {
 fn listed(text: &str) -> Vec<String> {
     let words = text.split_whitespace().take(MOST_LISTED);
     words.map(|word| format!("sh {word}")).collect()
+}
+
+/// Returns the files whose paths stand as words in the text of a file, seen from the root or from beside it.
+pub fn told_in(file: &str, text: &str, is_file: &dyn Fn(&str) -> bool) -> Vec<String> {
+    let folder = file.rsplit_once('/').map_or("", |(folder, _)| folder);
+    let is_end = |c: char| c.is_whitespace() || "\"'`=:;,&|()<>{}".contains(c);
+    let words = text.split(is_end).filter(|word| !word.is_empty());
+    let paths = words.flat_map(|word| [join("", word), join(folder, word)]);
+    let mut found = Vec::new();
+    for path in paths.flatten().take(MOST_WORDS) {
+        if found.len() < MOST_LISTED && !found.contains(&path) && is_file(&path) {
+            found.push(path);
+        }
+    }
+    found
 }
 
 /// A rule of a Makefile: what it needs, and its recipe.

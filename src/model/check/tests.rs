@@ -604,6 +604,7 @@ fn hostile_text_takes_no_time() {
         runs(&text, &is_file);
         leans_on(&text, &is_file);
         named(&Code::of_check(&text));
+        lists(&Code::of_check(&text));
     }
     let took = computed() - before;
     assert!(took < 120, "{took} s");

@@ -15,7 +15,7 @@ mod words;
 pub use unwrap::is_for_all;
 use unwrap::{Inner, aliases, packages, sent_to};
 pub use words::places;
-use words::{copies, each_in, is_change, known, shell_code, shows};
+use words::{copies, each_in, is_change, known, printed_in, shell_code, shows};
 
 /// How often code inside code (`sh -c "sh -c …"`) is looked into.
 const MAX_NESTING: usize = 8;
@@ -275,6 +275,7 @@ impl Walk {
             piped.get_or_insert_default().extend_from_slice(&lists);
         }
         self.looked_for(&words[0]);
+        self.listed(&words);
         let call = |walk: &mut Walk, words| {
             let call = Call::of(walk.dir(), known(words)).with(&walk.places);
             walk.push(Call {
@@ -350,6 +351,25 @@ impl Walk {
                     call.dir = dir;
                 }
             }
+        }
+    }
+
+    /// Adds what runs the words of a list that stands in the place of a script: `sh $(cat LIST)`.
+    fn listed(&mut self, words: &[String]) {
+        if !words.iter().any(|word| word.contains(PRINTED)) {
+            return;
+        }
+        let mut scripts = Call::of(self.dir(), words.to_vec()).scripts();
+        scripts.extend(words.first().cloned());
+        for list in scripts.iter().filter_map(|word| printed_in(word)) {
+            let words = vec!["sh".to_owned()];
+            let call = Call::of(self.dir(), words).with(&self.places);
+            self.calls.push(Call {
+                piped: vec![list.to_owned()],
+                lists: vec![list.to_owned()],
+                is_fed: true,
+                ..call.implied()
+            });
         }
     }
 

@@ -387,6 +387,54 @@ fn a_new_file_of_a_pattern_is_frozen_where_it_could_take_the_others_out_of_the_w
 }
 
 #[test]
+fn what_stands_in_a_file_that_says_what_is_run_is_frozen_or_named() {
+    let files = [
+        ("ci/x.sh", ""),
+        ("ci/y.sh", ""),
+        ("ci/list", "ci/x.sh\nci/none.sh\n"),
+        ("ci/env", "T=\"ci/x.sh\"\nexport U=./y.sh; V=/bin/sh\n"),
+    ];
+    for (check, frozen, proposed) in [
+        ("sh $(cat ci/list)", "ci/list ci/x.sh", ""),
+        ("sh -e ./$(< ci/list)", "ci/list ci/x.sh", ""),
+        ("T=$(cat ci/list); sh \"$T\" x", "ci/list ci/x.sh", ""),
+        ("python3 `cat ci/list`", "ci/list ci/x.sh", ""),
+        ("$(cat ci/list)", "ci/list ci/x.sh", ""),
+        (". $(cat ci/list)", "ci/list ci/x.sh", ""),
+        (
+            "for t in $(cat ci/list); do sh $t || exit 1; done",
+            "ci/list ci/x.sh",
+            "",
+        ),
+        (
+            "for t in $(cat ci/list) ci/y.sh; do sh $t || exit 1; done",
+            "ci/list ci/x.sh ci/y.sh",
+            "",
+        ),
+        ("sh ci/y.sh $(cat ci/list)", "ci/y.sh", ""),
+        ("grep x $(cat ci/list)", "", ""),
+        ("sh -n $(cat ci/list)", "", ""),
+        (". ci/env; sh $T", "ci/env", "ci/x.sh ci/y.sh"),
+        ("source ./ci/env && \"./$T\"", "ci/env", "ci/x.sh ci/y.sh"),
+        (". ci/env; grep x $T", "ci/env", ""),
+        (
+            "while read -r t; do sh $t; done < ci/list",
+            "",
+            "ci/list ci/x.sh",
+        ),
+        (
+            "grep -v z ci/list | while read t; do sh $t; done",
+            "",
+            "ci/list ci/x.sh",
+        ),
+    ] {
+        let yardstick = of_files(check, &files);
+        assert_eq!(yardstick.frozen.join(" "), frozen, "{check}");
+        assert_eq!(yardstick.leaned_on.join(" "), proposed, "{check}");
+    }
+}
+
+#[test]
 fn a_new_program_in_a_folder_of_path_is_refused_where_one_of_its_name_is_found_elsewhere() {
     let files = [
         ("bin/tool", ""),

@@ -18,6 +18,13 @@ pub fn known(words: Vec<String>) -> Vec<String> {
     words.into_iter().map(shown).collect()
 }
 
+/// Returns the file whose content a word is.
+pub fn printed_in(word: &str) -> Option<&str> {
+    let word = word.strip_prefix("./").unwrap_or(word);
+    let file = word.strip_prefix(PRINTED)?.strip_suffix(PRINTED)?;
+    (!file.contains(PRINTED)).then_some(file)
+}
+
 /// Says whether a command changes the folder.
 pub fn is_change(words: &[String]) -> bool {
     matches!(first_of(words), Some("cd" | "pushd" | "popd"))
