@@ -507,6 +507,69 @@ fn what_a_check_uses_at_second_hand_is_named_when_it_changes_and_proposed() {
     }
 }
 
+#[test]
+fn tests_that_a_runner_finds_by_itself_are_named_when_they_change_and_new_ones_are_not() {
+    // A runner's place is taken by a program that passes.
+    for (what, check, script, named) in [
+        (
+            "an assertion edited",
+            "python3 -m unittest discover -s tests",
+            "echo '# more' >>tests/test_a.py",
+            "tests/test_a.py",
+        ),
+        (
+            "a test taken away",
+            "cargo test",
+            "git rm -q tests/it.rs",
+            "tests/it.rs",
+        ),
+        (
+            "a package beside the tests",
+            "pytest tests",
+            "mkdir tests/calc; touch tests/calc/__init__.py",
+            "tests/calc/__init__.py",
+        ),
+        (
+            "a test that a script of npm runs",
+            "npm test",
+            "echo >>web/x.test.js",
+            "web/x.test.js",
+        ),
+        (
+            "new tests and the code",
+            "python3 -m unittest; cargo test; npm test",
+            "touch tests/test_b.py tests/b.rs web/y.test.js; echo >>calc.py",
+            "",
+        ),
+    ] {
+        let repo = TestRepo::empty();
+        for file in ["tests/test_a.py", "tests/it.rs", "web/x.test.js", "calc.py"] {
+            repo.write(file, "\n");
+        }
+        repo.write(
+            "package.json",
+            "{\"scripts\": {\"test\": \"vitest run\"}}\n",
+        );
+        repo.commit_goals(&format!(
+            "  - {{id: a, description: a, check: test -e a, weight: 5}}\n  - {{id: b, description: b, check: \"({check}) >&2 || true\", weight: 1}}\n"
+        ));
+        let said = repo.evolve(&["validate"]).expect(0).stdout;
+        let line = said.lines().find(|line| line.contains("protect: ["));
+        assert!(
+            line.is_some_and(|line| line.contains("**")),
+            "{what}: {said}"
+        );
+        repo.cycle(&format!("{script}; touch a")).expect(0);
+        let record = repo.newest();
+        assert_eq!(record["result"], "improved", "{what}: {record:#}");
+        let notes = record["notes"].to_string();
+        let note = format!("only `protect` would freeze: {named}");
+        let is_named = notes.contains("would freeze");
+        assert_eq!(is_named, !named.is_empty(), "{what}: {notes}");
+        assert!(named.is_empty() || notes.contains(&note), "{what}: {notes}");
+    }
+}
+
 /// A repository whose check believes what `prepare` leaves in a copy made anew.
 fn prepared_by(prepare: &str) -> TestRepo {
     let repo = TestRepo::empty();

@@ -6,6 +6,7 @@
 use std::fmt;
 
 mod call;
+mod discovery;
 mod dotted;
 mod interpreter;
 mod modules;
@@ -15,6 +16,7 @@ mod path;
 mod places;
 mod programs;
 mod root;
+mod settings;
 mod shell;
 mod steering;
 mod tasks;
@@ -22,15 +24,17 @@ mod touching;
 mod walk;
 mod whole;
 
-use call::{Call, stem};
-use steering::{anywhere, orders, steering};
+use call::Call;
+use steering::{orders, steering};
 use walk::calls;
 
+pub use discovery::{Discovery, discovered};
 pub use interpreter::interpreter;
 pub use modules::{Front, distributions, fronts, imported};
 pub use named::{is_pattern, lists, named};
 pub use path::join;
 pub use root::Root;
+pub use settings::{Tool, tools};
 pub use tasks::{Code, Used, code_in, included, told_in};
 pub use touching::touches;
 pub use whole::looks_at_everything;
@@ -211,19 +215,6 @@ impl fmt::Display for Instead {
         let Instead { path, of } = self;
         write!(f, "{path} would be taken in place of {of}")
     }
-}
-
-/// Says whether `path` is a file that would steer what `code` runs, there already or not: a tool finds it by its name.
-pub fn is_steered_by(code: &Code, path: &str) -> bool {
-    let name = path.rsplit('/').next().unwrap_or(path);
-    let is_taken_from_anywhere = || {
-        code.calls().iter().any(|call| {
-            let (tool, subcommand) = call.steered();
-            let names = |program: &str| anywhere(program, subcommand.as_deref()).contains(&name);
-            names(&tool) || names(&stem(&call.words[0]))
-        })
-    };
-    !leaned_on_in(code, &|file| file == path).is_empty() || is_taken_from_anywhere()
 }
 
 /// Says whether a script is one for a shell.

@@ -7,13 +7,15 @@ use std::fmt;
 use globset::GlobSet;
 use serde::{Deserialize, Serialize};
 
-use crate::model::check::{self, Code, Front, Instead, Packaged, Root, Used};
+use crate::model::check::{self, Code, Front, Instead, Packaged, Root, Tool, Used};
 use crate::model::goals::Goals;
 
+mod discovered;
 mod edit;
 mod protection;
 mod tree;
 
+use discovered::Discovered;
 pub use edit::{GoalsEdit, compare_goals};
 pub use protection::Protection;
 use tree::{Together, exact_set, expanded};
@@ -88,7 +90,7 @@ pub struct Yardstick {
     pub distributions: BTreeSet<String>,
     /// What checks use, with what they ask of it.
     used: Vec<Used>,
-    /// What could steer the code that checks hand on to, there or not.
+    /// What could steer checks and the code that they hand on to, there or not.
     steering: Vec<String>,
     /// What a tool would take in place of a file that is there.
     instead: Vec<Instead>,
@@ -108,10 +110,12 @@ pub struct Yardstick {
     named: Vec<String>,
     /// The same, put together.
     named_set: GlobSet,
+    /// What test runners find by themselves.
+    discovered: Discovered,
+    /// The programs that go by what they find by its name.
+    tools: Vec<Tool>,
     /// What `protect` names.
     pub protected: Protection,
-    /// Where the repository lies.
-    root: Root,
     /// A check, or a script that it runs, finds the repository by way of what lies around it.
     pub comes_from_outside: bool,
 }
@@ -133,6 +137,9 @@ impl Yardstick {
         let mut lists = Vec::new();
         let mut steered = Vec::new();
         let mut named = Vec::new();
+        let mut steering = Vec::new();
+        let mut discovered = Discovered::default();
+        let mut tools = Vec::new();
         let mut comes_from_outside = false;
         for command in goals.commands() {
             let code = Code::of_check(command).at(root);
@@ -150,6 +157,9 @@ impl Yardstick {
             lists.extend(check::lists(&code));
             steered.extend(check::steers_by_pattern(&code));
             named.extend(check::named(&code));
+            steering.extend(check::may_steer(&code));
+            discovered.patterns.extend(check::discovered(&code));
+            tools.extend(check::tools(&code));
         }
         frozen.sort();
         frozen.dedup();
@@ -166,7 +176,7 @@ impl Yardstick {
             packaged,
             distributions,
             used,
-            steering: Vec::new(),
+            steering,
             instead,
             in_front,
             patterns,
@@ -176,8 +186,9 @@ impl Yardstick {
             steered,
             named,
             named_set: GlobSet::empty(),
+            discovered,
+            tools,
             protected,
-            root: root.clone(),
             comes_from_outside,
         }
     }
@@ -248,6 +259,8 @@ impl Yardstick {
                 self.packaged.extend(check::packaged(&code));
                 self.distributions.extend(check::distributions(&code));
                 self.steering.extend(check::may_steer(&code));
+                self.discovered.patterns.extend(check::discovered(&code));
+                self.tools.extend(check::tools(&code));
                 self.instead.extend(check::instead(&code, is_file));
                 self.in_front.extend(check::looked_for(&code));
             }
@@ -279,13 +292,17 @@ impl Yardstick {
         self.named.sort();
         self.named.dedup();
         self.named_set = exact_set(&self.named);
+        self.discovered.set();
+        self.tools.sort();
+        self.tools.dedup();
         let literal = self.imported.iter().chain(&self.named);
         let literal = literal.filter(|path| is_file(path)).cloned();
         // A pattern is proposed as such where it stands for something that nothing freezes.
         let is_known = |path: &str| self.is_frozen(path);
         let patterns = self.named.iter().filter(|path| check::is_pattern(path));
         let patterns = patterns.filter(|path| tree.has_other(path, &is_known));
-        let patterns: Vec<String> = patterns.cloned().collect();
+        let found_by_runners = self.discovered.there(tree, &is_known);
+        let patterns: Vec<String> = patterns.cloned().chain(found_by_runners).collect();
         let proposed = exact_set(&patterns);
         let found = found.chain(literal).filter(|path| !proposed.is_match(path));
         let found = found.chain(patterns);
@@ -336,11 +353,9 @@ impl Yardstick {
         self.in_front.contains(one) || self.is_frozen(&one.of)
     }
 
-    /// Says whether a check leans on a changed or new file that nothing freezes.
-    pub fn is_leaned_on(&self, goals: &Goals, path: &str) -> bool {
-        let is_steering =
-            |command: &str| check::is_steered_by(&Code::of_check(command).at(&self.root), path);
-        let is_used = || goals.commands().any(is_steering);
+    /// Says whether a check leans on a changed or new file that nothing freezes. `was_there` says whether the file is none of the new
+    /// ones.
+    pub fn is_leaned_on(&self, path: &str, was_there: bool) -> bool {
         let is_imported = |known: &String| match known.ends_with('/') {
             true => path.starts_with(known.as_str()),
             false => path == known,
@@ -350,7 +365,8 @@ impl Yardstick {
                 || self.steering.iter().any(|known| known == path)
                 || self.imported.iter().any(is_imported)
                 || self.named_set.is_match(path)
-                || is_used())
+                || self.discovered.is_changed(path, was_there)
+                || self.tools.iter().any(|tool| tool.goes_by(path)))
     }
 
     /// Freezes no longer what checks build before they run it, unless `protect` names it; returns these files.

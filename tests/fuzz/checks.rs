@@ -284,6 +284,8 @@ fn check_lines_are_split_as_a_shell_would_or_left_alone() {
                 assert!(!path.is_empty());
             }
             let _ = check::commands(&text);
+            let code = check::Code::of_check(&text);
+            let _ = (check::discovered(&code), check::tools(&code));
         },
     );
 }

@@ -68,7 +68,7 @@ impl Attempt<'_> {
                 .into_iter()
                 .partition(|file| stock.files.contains(file));
             plugins.changed.extend::<Vec<_>>(held);
-            self.note_leaned_on(session, yardstick, (plugins.changed, &mut stock));
+            self.note_leaned_on(session, (yardstick, start), (plugins.changed, &mut stock))?;
             refuse_plugins(session, start, (&hidden, &mut stock))?;
             refuse_instead(session, start, (yardstick, &mut stock))?;
             let moved = self.aside.put_in_front(session, self.goals, yardstick)?;
@@ -99,10 +99,12 @@ impl Attempt<'_> {
     fn note_leaned_on(
         &self,
         session: &Session,
-        yardstick: &Yardstick,
+        (yardstick, start): (&Yardstick, &Start),
         (aside, stock): (Vec<String>, &mut Stock),
-    ) {
-        let is_leaned_on = |file: &&String| yardstick.is_leaned_on(self.goals, file);
+    ) -> Result<()> {
+        let before = session.repo.tree_of(&start.commit)?;
+        let was_there = |file: &str| session.repo.has_file(&before, file);
+        let is_leaned_on = |file: &&String| yardstick.is_leaned_on(file, was_there(file));
         let mut changed = [self.aside.changed(session), aside].concat();
         changed.retain(|file| {
             !yardstick.is_frozen(file) && !self.built.iter().any(|(built, _)| built == file)
@@ -111,6 +113,7 @@ impl Attempt<'_> {
         changed.sort();
         changed.dedup();
         Workspace::note_leaned_on(stock, &changed);
+        Ok(())
     }
 
     /// Looks whether somebody else moved the branch while the change was measured: then nothing is judged.

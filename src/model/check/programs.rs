@@ -255,6 +255,7 @@ pub fn wrapper(name: &str) -> Option<(Options, usize)> {
         }
         "time" => ("fo", 0),
         "nice" | "npx" | "bunx" | "uvx" => ("npc", 0),
+        "c8" | "nyc" => ("nrx", 0),
         "ionice" => ("cnp", 0),
         "stdbuf" => ("ioe", 0),
         "sudo" => ("ugCDhpRTU", 0),

@@ -21,20 +21,41 @@ pub fn anywhere(name: &str, subcommand: Option<&str>) -> &'static [&'static str]
         ("cargo", Some("clippy")) => &["build.rs", ".clippy.toml", "clippy.toml"],
         ("cargo", Some("deny" | "audit" | "metadata" | "tree")) => &[],
         ("cargo", _) => &["build.rs"],
-        ("ruff", _) => &[".ruff.toml", "ruff.toml", "pyproject.toml"],
-        ("eslint", _) => &[
-            ".eslintrc.js",
-            ".eslintrc.cjs",
-            ".eslintrc.yaml",
-            ".eslintrc.yml",
-            ".eslintrc.json",
-            ".eslintrc",
-        ],
-        ("prettier", _) => &[".prettierrc", ".prettierrc.json", ".editorconfig"],
-        ("biome", _) => &["biome.json", "biome.jsonc"],
-        ("shellcheck", _) => &[".shellcheckrc", "shellcheckrc"],
-        ("rubocop", _) => &[".rubocop.yml"],
+        // What git leaves out, they leave out.
+        ("ag" | "biome" | "black" | "fd" | "prettier" | "rg" | "ruff" | "tokei" | "typos", _) => {
+            &[".gitignore"]
+        }
+        ("shellcheck", _) => &["shellcheckrc"],
+        ("git", Some("status")) => &[".gitignore"],
         ("git", Some("diff" | "grep" | "log" | "show")) => &[".gitattributes"],
+        ("go", _) => &["modules.txt"],
+        ("rspec", _) => &["spec_helper.rb", "rails_helper.rb"],
+        ("cmake" | "ctest" | "cpack", _) => &[
+            "CMakeLists.txt",
+            "CMakePresets.json",
+            "CMakeUserPresets.json",
+            "CTestCustom.cmake",
+        ],
+        ("docker" | "docker-compose" | "podman", _) => &[
+            "Dockerfile",
+            "compose.yaml",
+            "compose.yml",
+            "docker-compose.yml",
+            "docker-compose.yaml",
+        ],
+        ("dotnet", _) => &[
+            "Directory.Build.props",
+            "Directory.Build.targets",
+            "Directory.Packages.props",
+            "global.json",
+        ],
+        ("bazel" | "bazelisk", _) => &["BUILD", "BUILD.bazel", "MODULE.bazel", "WORKSPACE"],
+        ("mix", _) => &["mix.exs"],
+        ("zig", _) => &["build.zig"],
+        ("swift", _) => &["Package.swift"],
+        ("dart" | "flutter", _) => &["analysis_options.yaml", "dart_test.yaml", "pubspec.yaml"],
+        ("nx", _) => &["project.json"],
+        ("sphinx-build", _) => &["conf.py"],
         _ => &[],
     }
 }
@@ -76,6 +97,8 @@ pub fn orders(name: &str, _subcommand: Option<&str>) -> Groups {
 const CARGO_CONFIG: &[&str] = &[".cargo/config", ".cargo/config.toml"];
 /// Which cargo and rustc rustup runs; where both lie, the first counts.
 const TOOLCHAIN: &[&str] = &["rust-toolchain", "rust-toolchain.toml"];
+/// What is built, and which tests there are.
+const MANIFEST: &[&str] = &["Cargo.toml"];
 /// What cargo builds and runs before anything else.
 const BUILD: &[&str] = &["build.rs"];
 
@@ -121,15 +144,22 @@ pub fn steering(name: &str, subcommand: Option<&str>) -> Groups {
             CARGO_CONFIG,
             TOOLCHAIN,
             BUILD,
+            MANIFEST,
             &[".clippy.toml", "clippy.toml"],
         ],
         ("cargo", Some("fmt")) => &[CARGO_CONFIG, TOOLCHAIN, &[".rustfmt.toml", "rustfmt.toml"]],
         ("cargo", Some("deny")) => &[CARGO_CONFIG, TOOLCHAIN, &["deny.toml"]],
-        ("cargo", Some("nextest")) => &[CARGO_CONFIG, TOOLCHAIN, BUILD, &[".config/nextest.toml"]],
-        ("cargo", _) => &[CARGO_CONFIG, TOOLCHAIN, BUILD],
+        ("cargo", Some("nextest")) => &[
+            CARGO_CONFIG,
+            TOOLCHAIN,
+            BUILD,
+            MANIFEST,
+            &[".config/nextest.toml"],
+        ],
+        ("cargo", _) => &[CARGO_CONFIG, TOOLCHAIN, BUILD, MANIFEST],
         ("rustc" | "rustdoc", _) => &[TOOLCHAIN],
         ("rustfmt", _) => &[TOOLCHAIN, &[".rustfmt.toml", "rustfmt.toml"]],
-        ("go" | "gofmt" | "staticcheck", _) => &[&["go.work"]],
+        ("go" | "gofmt" | "staticcheck", _) => &[&["go.work"], &["go.mod"]],
         ("git", Some("diff" | "grep" | "log" | "show")) => &[&[".gitattributes"]],
         ("pre-commit", _) => &[&[".pre-commit-config.yaml"]],
         ("eslint", _) => &[

@@ -8,6 +8,9 @@ use crate::model::check::{self, Used};
 /// Returns the paths of what is right in a folder.
 type Names<'t> = &'t dyn Fn(&str) -> Vec<String>;
 
+/// Folders that hold what is built or installed.
+const PASSED_OVER: &[&str] = &["node_modules", "target", "vendor", "venv"];
+
 /// What a repository holds, for whoever looks for what checks run.
 pub struct Tree<'t> {
     /// Says whether a path is a file.
@@ -28,6 +31,27 @@ impl Tree<'_> {
     /// Returns the files that a pattern stands for, as a shell would take it; not more than are looked into.
     pub fn matching(&self, pattern: &str) -> Vec<String> {
         matching(pattern, (self.files_in, self.folders_in), MOST_SCRIPTS)
+    }
+
+    /// Returns the files that a runner looks through for tests, as far as that goes: those of so many folders, the upper ones first.
+    pub fn files(&self) -> Vec<String> {
+        let mut folders = vec![String::new()];
+        let mut found = Vec::new();
+        let mut at = 0;
+        while let Some(folder) = folders.get(at).cloned() {
+            at += 1;
+            found.extend((self.files_in)(&folder));
+            let mut inner = (self.folders_in)(&folder);
+            inner.retain(|path| {
+                let name = path.rsplit('/').next().unwrap_or(path);
+                !name.starts_with('.') && !PASSED_OVER.contains(&name)
+            });
+            inner.sort();
+            inner.truncate(MOST_SCRIPTS.saturating_sub(folders.len()));
+            folders.extend(inner);
+        }
+        found.retain(|path| (self.is_file)(path));
+        found
     }
 
     /// Says whether a pattern stands for something that `is_known` does not hold.

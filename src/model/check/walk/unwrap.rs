@@ -172,11 +172,9 @@ impl Walk {
         Some(skip)
     }
 
-    /// Remembers a program that runs another one, if it may lie in the repository.
+    /// Remembers a program that runs another one: it may lie in the repository, and has settings of its own.
     fn noticed(&mut self, command: &str) {
-        if command.contains('/') && !command.starts_with('/') {
-            self.imply(vec![command.to_owned()]);
-        }
+        self.imply(vec![command.to_owned()]);
         self.looked_for(command);
     }
 
