@@ -353,9 +353,9 @@ impl Yardstick {
         self.in_front.contains(one) || self.is_frozen(&one.of)
     }
 
-    /// Says whether a check leans on a changed or new file that nothing freezes. `was_there` says whether the file is none of the new
+    /// Says whether a check leans on a changed or new file that nothing freezes. `was_there` says whether a file is none of the new
     /// ones.
-    pub fn is_leaned_on(&self, path: &str, was_there: bool) -> bool {
+    pub fn is_leaned_on(&self, path: &str, was_there: &dyn Fn(&str) -> bool) -> bool {
         let is_imported = |known: &String| match known.ends_with('/') {
             true => path.starts_with(known.as_str()),
             false => path == known,

@@ -68,7 +68,7 @@ impl Attempt<'_> {
                 .into_iter()
                 .partition(|file| stock.files.contains(file));
             plugins.changed.extend::<Vec<_>>(held);
-            self.note_leaned_on(session, (yardstick, start), (plugins.changed, &mut stock))?;
+            self.note_leaned_on(session, (yardstick, start), (plugins.changed, &mut stock));
             refuse_plugins(session, start, (&hidden, &mut stock))?;
             refuse_instead(session, start, (yardstick, &mut stock))?;
             let moved = self.aside.put_in_front(session, self.goals, yardstick)?;
@@ -101,10 +101,9 @@ impl Attempt<'_> {
         session: &Session,
         (yardstick, start): (&Yardstick, &Start),
         (aside, stock): (Vec<String>, &mut Stock),
-    ) -> Result<()> {
-        let before = session.repo.tree_of(&start.commit)?;
-        let was_there = |file: &str| session.repo.has_file(&before, file);
-        let is_leaned_on = |file: &&String| yardstick.is_leaned_on(file, was_there(file));
+    ) {
+        let was_there = |file: &str| session.repo.has_file(&start.tree, file);
+        let is_leaned_on = |file: &&String| yardstick.is_leaned_on(file, &was_there);
         let mut changed = [self.aside.changed(session), aside].concat();
         changed.retain(|file| {
             !yardstick.is_frozen(file) && !self.built.iter().any(|(built, _)| built == file)
@@ -113,7 +112,6 @@ impl Attempt<'_> {
         changed.sort();
         changed.dedup();
         Workspace::note_leaned_on(stock, &changed);
-        Ok(())
     }
 
     /// Looks whether somebody else moved the branch while the change was measured: then nothing is judged.

@@ -11,6 +11,8 @@ use super::tasks::Code;
 pub struct Tool {
     name: String,
     subcommand: Option<String>,
+    /// It lies in the repository, and is looked into itself.
+    is_own: bool,
 }
 
 /// Programs that go by no settings of a repository: those of the shell, of coreutils and their like.
@@ -39,13 +41,14 @@ pub fn tools(code: &Code) -> Vec<Tool> {
     for call in code.calls() {
         let (name, subcommand) = call.steered();
         let command = call.words[0].as_str();
-        // A program of the repository's own is looked into itself.
-        if command.contains('/') && !command.contains("bin/") {
-            continue;
-        }
+        let is_own = command.contains('/') && !command.contains("bin/");
         for name in [name, stem(command)] {
             let subcommand = subcommand.clone();
-            found.push(Tool { name, subcommand });
+            found.push(Tool {
+                name,
+                subcommand,
+                is_own,
+            });
         }
     }
     found.sort();
@@ -62,7 +65,7 @@ impl Tool {
         }
         let tool = self.name.as_str();
         let is_plain = is_in(PLAIN, tool) || is_shell(tool) || tool.contains(['$', '`', '.']);
-        let is_known = || is_in(KNOWN, tool) || interpreter(tool).is_some();
+        let is_known = || self.is_own || is_in(KNOWN, tool) || interpreter(tool).is_some();
         !is_plain && (is_named_after(name, tool) || !is_known() && is_of_settings(name))
     }
 }
@@ -227,6 +230,8 @@ mod tests {
             ("dart test", "dart_test.yaml pubspec.yaml"),
             ("cargo test", "Cargo.toml crates/a/Cargo.toml"),
             ("cargo nextest run; cargo clippy", "Cargo.toml"),
+            ("tools/ruff check .", "src/ruff.toml .gitignore"),
+            ("node_modules/.bin/xo", "package.json"),
         ] {
             let tools = tools(&Code::of_check(check));
             for path in names.split_whitespace() {

@@ -24,25 +24,28 @@ impl Discovered {
         self.shadows = exact_set(&self.patterns.shadows);
     }
 
-    /// Returns the patterns that stand for something that is there, and that `is_known` does not hold.
+    /// Returns the patterns that stand for something that is there, and that neither `is_known` nor an earlier one holds.
     pub fn there(&self, tree: &Tree, is_known: &dyn Fn(&str) -> bool) -> Vec<String> {
-        let all = self.patterns.tests.iter().chain(&self.patterns.beside);
-        if all.clone().next().is_none() {
-            return Vec::new();
+        let mut patterns = self.patterns.beside.clone();
+        patterns.extend_from_slice(&self.patterns.tests);
+        if patterns.is_empty() {
+            return patterns;
         }
         let mut files = tree.files();
         files.retain(|path| !is_known(path));
-        let is_there = |pattern: &&String| {
-            let set = exact_set(std::slice::from_ref(*pattern));
-            files.iter().any(|path| set.is_match(path))
-        };
-        all.filter(is_there).cloned().collect()
+        patterns.retain(|pattern| {
+            let set = exact_set(std::slice::from_ref(pattern));
+            let before = files.len();
+            files.retain(|path| !set.is_match(path));
+            files.len() < before
+        });
+        patterns
     }
 
     /// Says whether a change of this file is one of tests: a new test is none.
-    pub fn is_changed(&self, path: &str, was_there: bool) -> bool {
+    pub fn is_changed(&self, path: &str, was_there: &dyn Fn(&str) -> bool) -> bool {
         let is_test = self.tests.is_match(path);
-        was_there && (is_test || self.beside.is_match(path))
-            || !is_test && self.shadows.is_match(path)
+        let is_shadow = !is_test && self.shadows.is_match(path);
+        is_shadow || (is_test || self.beside.is_match(path)) && was_there(path)
     }
 }

@@ -8,6 +8,9 @@ use crate::model::check::{self, Used};
 /// Returns the paths of what is right in a folder.
 type Names<'t> = &'t dyn Fn(&str) -> Vec<String>;
 
+/// How many files are looked through for tests.
+const MOST_FILES: usize = 10_000;
+
 /// Folders that hold what is built or installed.
 const PASSED_OVER: &[&str] = &["node_modules", "target", "vendor", "venv"];
 
@@ -41,6 +44,9 @@ impl Tree<'_> {
         while let Some(folder) = folders.get(at).cloned() {
             at += 1;
             found.extend((self.files_in)(&folder));
+            if found.len() > MOST_FILES {
+                break;
+            }
             let mut inner = (self.folders_in)(&folder);
             inner.retain(|path| {
                 let name = path.rsplit('/').next().unwrap_or(path);
@@ -50,6 +56,7 @@ impl Tree<'_> {
             inner.truncate(MOST_SCRIPTS.saturating_sub(folders.len()));
             folders.extend(inner);
         }
+        found.truncate(MOST_FILES);
         found.retain(|path| (self.is_file)(path));
         found
     }
