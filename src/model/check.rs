@@ -29,7 +29,7 @@ use steering::{orders, steering};
 use walk::calls;
 
 pub use discovery::{Discovery, discovered};
-pub use interpreter::interpreter;
+pub use interpreter::{interpreter, interpreter_in_path};
 pub use modules::{Front, distributions, fronts, imported};
 pub use named::{is_pattern, lists, named};
 pub use path::join;

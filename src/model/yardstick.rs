@@ -233,6 +233,9 @@ impl Yardstick {
             at += 1;
             let text = read(&used.file).unwrap_or_default();
             let mut run_by = (tree.run_by)(&used);
+            let looked_for = check::interpreter_in_path(&used, &text);
+            run_by.extend(looked_for.iter().map(|one| one.path.clone()));
+            self.in_front.extend(looked_for);
             run_by.retain(|file| is_file(file));
             if self.frozen.contains(&used.file) {
                 self.imported.extend(check::imported(&used.file, &text));

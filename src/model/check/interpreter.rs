@@ -1,21 +1,39 @@
 //! The program that runs a script, as the script's first line names it. Pure.
 
+use super::path::join;
+use super::{Instead, Used};
+
 /// Returns the path of the program that runs a script with this text: what stands behind `#!`, or behind `env` there if it is a path.
 /// None if the script does not say, or names a program that is looked for in PATH.
 pub fn interpreter(text: &str) -> Option<&str> {
+    named_in(text).filter(|named| named.contains('/'))
+}
+
+/// Returns where in folders of the repository the program is looked for, there or not, that runs a script with this text:
+/// `#!/usr/bin/env python3`, run with `PATH=bin:$PATH`.
+pub fn interpreter_in_path(used: &Used, text: &str) -> Vec<Instead> {
+    let Some(program) = named_in(text).filter(|named| !named.contains('/')) else {
+        return Vec::new();
+    };
+    let folders = used.places.programs.iter();
+    let paths = folders.filter_map(|folder| join(folder, program));
+    let of = || program.to_owned();
+    paths.map(|path| Instead { path, of: of() }).collect()
+}
+
+fn named_in(text: &str) -> Option<&str> {
     let mut lines = text.lines();
     let mut words = lines.next()?.strip_prefix("#!")?.split_whitespace();
     let first = words.next()?;
-    let named = match first.rsplit('/').next() {
+    match first.rsplit('/').next() {
         Some("env") => {
             let mut words = words.map(|word| word.strip_prefix("-S").unwrap_or(word));
-            words.find(|word| !word.is_empty() && !word.starts_with('-') && !word.contains('='))?
+            words.find(|word| !word.is_empty() && !word.starts_with('-') && !word.contains('='))
         }
         // A path that is too long for the first line stands in the second one, which Python takes for the start of a text.
-        Some("sh") => lines.next().and_then(second_line).unwrap_or(first),
-        Some(_) | None => first,
-    };
-    named.contains('/').then_some(named)
+        Some("sh") => Some(lines.next().and_then(second_line).unwrap_or(first)),
+        Some(_) | None => Some(first),
+    }
 }
 
 /// Returns the path in a line as installers of Python's packages write it: `'''exec' "PATH" "$0" "$@"`.

@@ -475,6 +475,8 @@ fn a_new_program_in_a_folder_of_path_is_refused_where_one_of_its_name_is_found_e
         ("bin/tool", ""),
         ("run.sh", "grep x y"),
         ("Makefile", "ok:\n\tgrep x y\n"),
+        ("x.py", "#!/usr/bin/env python3\n"),
+        ("y.py", "#!/usr/bin/env tool\n"),
     ];
     for (check, new, is_refused) in [
         ("PATH=$PWD/bin:$PATH; grep x y", "bin/grep", true),
@@ -494,6 +496,8 @@ fn a_new_program_in_a_folder_of_path_is_refused_where_one_of_its_name_is_found_e
         ("PATH=bin:$PATH; ./run.sh", "bin/grep", true),
         ("PATH=bin:$PATH; sh run.sh", "bin/grep", true),
         ("PATH=bin:$PATH; make ok", "bin/grep", true),
+        ("PATH=bin:$PATH; ./x.py", "bin/python3", true),
+        ("PATH=first:bin; ./y.py", "first/tool", true),
         ("PATH=first:bin; tool", "first/tool", true),
         ("PATH=bin:$PATH; other", "bin/other", false),
         ("PATH=bin:$PATH; tool", "bin/grep", false),
@@ -505,6 +509,8 @@ fn a_new_program_in_a_folder_of_path_is_refused_where_one_of_its_name_is_found_e
         let refused = taken.iter().filter(|one| yardstick.is_refused(one));
         assert_eq!(refused.count() == 1, is_refused, "{check}");
     }
+    let yardstick = of_files("PATH=bin:$PATH; ./y.py", &files);
+    assert_eq!(yardstick.frozen, ["bin/tool", "y.py"]);
 }
 
 #[test]
