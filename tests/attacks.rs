@@ -532,6 +532,19 @@ fn what_only_protection_could_freeze_is_kept_and_named() {
             "t/ruff.toml",
             "",
         ),
+        ("what a search leaves out", "! rg X", "deep/.ignore", ""),
+        (
+            "a manifest that says which tests there are",
+            "cargo test",
+            "Cargo.toml",
+            "[package]\n",
+        ),
+        (
+            "a test that a runner finds",
+            "cargo nextest run",
+            "tests/it.rs",
+            "mod a;\n",
+        ),
         (
             "what a makefile includes by a pattern",
             "make ok",
@@ -589,6 +602,7 @@ fn what_only_protection_could_freeze_is_kept_and_named() {
                 .unwrap_or_default();
             let expected = match file {
                 "mk/new.mk" => "mk/*.mk",
+                "tests/it.rs" => "**/tests/**",
                 file => file,
             };
             let expected = format!("\"{expected}\"");
