@@ -64,9 +64,9 @@ impl Tool {
             return true;
         }
         let tool = self.name.as_str();
-        let is_plain = is_in(PLAIN, tool) || is_shell(tool) || tool.contains(['$', '`', '.']);
         let is_known = || self.is_own || is_in(KNOWN, tool) || interpreter(tool).is_some();
-        !is_plain && (is_named_after(name, tool) || !is_known() && is_of_settings(name))
+        let is_plain = || is_in(PLAIN, tool) || is_shell(tool) || tool.contains(['$', '`', '.']);
+        (is_named_after(name, tool) || is_of_settings(name) && !is_known()) && !is_plain()
     }
 }
 

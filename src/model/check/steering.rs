@@ -1,7 +1,7 @@
 //! The files that steer programs: a tool finds them by their names. The names are those of the tools' own documentation: npm's page
 //! `npmrc`, Yarn's and pnpm's pages on their settings, Bun's on `bunfig.toml`, rustup's chapter on overrides, Cargo's on
 //! configuration and build scripts, Maven's `Configuring Apache Maven`, Gradle's `Build environment`, Go's on workspaces, git's
-//! `gitattributes`, and each linter's page on where it looks for its settings. Pure.
+//! `gitattributes`, and each tool's page on where it looks for its settings; `settings` knows those that have a form in common. Pure.
 
 /// Returns the names of files that the program loads from whatever folder they lie in: most linters take the nearest settings.
 pub fn anywhere(name: &str, subcommand: Option<&str>) -> &'static [&'static str] {
