@@ -1112,6 +1112,7 @@ fn validate_tells_what_is_frozen_and_what_only_protect_would_freeze() {
     hint: checks lean on Makefile without running it directly; to freeze it too, add under `evolve:`
       protect: ["Makefile"]
     protected, new files included: tests/** — with --test-first an agent can add no test there
+    hint: there is no file yet that is called tests/**
     "#);
     assert_snapshot!(run.stderr, @"warning: GOALS.yaml:5:90: without a direction the exit code alone decides, the value is only shown");
 }

@@ -183,9 +183,27 @@ fn quoted(text: &str) -> String {
     quoted
 }
 
+/// Says whether a value stands for true (`git_parse_maybe_bool`); one that git refuses counts as true.
+pub fn is_true(value: &[u8]) -> bool {
+    let value = value.to_ascii_lowercase();
+    let is_false = [&b"false"[..], b"no", b"off", b""].contains(&&value[..]);
+    let is_zero = !value.is_empty() && value.iter().all(|byte| *byte == b'0');
+    !is_false && !is_zero
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn values_are_true_or_false_as_git_reads_them() {
+        for value in ["1", "true", "YES", "on", "2", "-1", "10"] {
+            assert!(is_true(value.as_bytes()), "{value}");
+        }
+        for value in ["0", "00", "False", "no", "OFF", ""] {
+            assert!(!is_true(value.as_bytes()), "{value}");
+        }
+    }
 
     #[test]
     fn every_file_that_is_included_is_found() {

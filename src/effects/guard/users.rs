@@ -5,7 +5,7 @@
 //! told to go by that.
 
 use std::collections::BTreeMap;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileTypeExt;
@@ -197,8 +197,9 @@ fn config_places() -> Vec<PathBuf> {
             files.into_iter().flatten().collect()
         }
     };
-    let is_set = |said: OsString| git2::Config::parse_bool(said).unwrap_or(true);
-    let of_machine = match std::env::var_os("GIT_CONFIG_NOSYSTEM").is_some_and(is_set) {
+    let is_set = std::env::var_os("GIT_CONFIG_NOSYSTEM")
+        .is_some_and(|said| git_config::is_true(said.as_bytes()));
+    let of_machine = match is_set {
         true => None,
         false => variable("GIT_CONFIG_SYSTEM").or_else(|| system("config")),
     };
