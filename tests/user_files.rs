@@ -141,6 +141,20 @@ fn untracked_files_are_back_byte_for_byte_whatever_an_agent_did_to_them() {
     }
 }
 
+#[test]
+fn what_a_check_writes_for_the_first_time_while_no_agent_runs_stays_as_it_writes_it() {
+    let report = "  - {id: c, description: d, check: 'date +%N >>$OUT/n; cp $OUT/n report', weight: 2}\n\
+        \x20 - {id: a, description: d, check: test -e a, weight: 5}\n\
+        \x20 - {id: b, description: d, check: test -e b, weight: 3}\n";
+    let repo = TestRepo::with_goals(report).with_out();
+    repo.agent_does(&["touch a", "touch b"]);
+    let run = repo.run(&["--max-cycles=2"]).expect(0);
+    assert_eq!(repo.each("result"), ["improved", "improved"]);
+    assert!(!run.stdout.contains("report"), "{}", run.stdout);
+    assert_eq!(repo.read("report"), repo.said("n"));
+    assert!(repo.quarantined().is_empty());
+}
+
 /// The user's untracked files.
 fn users(repo: &TestRepo) -> BTreeMap<Vec<u8>, (u32, Vec<u8>)> {
     const OWN: [&[u8]; 12] = [
@@ -383,6 +397,10 @@ fn what_of_the_users_an_agent_moves_goes_back_and_into_no_commit() {
     for (script, result) in [
         ("git mv src lib; touch a; git commit -qm w", "improved"),
         ("mv src lib; touch a", "improved"),
+        (
+            "ln src/mine ../agent/other-name; git mv src lib; touch a; git commit -qm w",
+            "improved",
+        ),
         ("git mv src lib; touch a; rm b", "regressed"),
         (
             "git mv src lib; touch a; git add -A; git commit -qm w; rm b",

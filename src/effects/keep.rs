@@ -75,6 +75,9 @@ pub struct Kept {
     /// What the untracked files were like before anything was measured.
     #[serde(skip)]
     seen: BTreeMap<String, Seen>,
+    /// Those that came while it was measured, in hex.
+    #[serde(skip)]
+    came: BTreeSet<String>,
 }
 
 /// What putting back came to.
@@ -134,8 +137,11 @@ impl Kept {
     /// Adds untracked files that came since these were listed.
     pub fn add<'a>(&mut self, untracked: impl Iterator<Item = &'a Vec<u8>>) {
         for path in untracked {
-            let entry = self.untracked.entry(to_hex(path));
-            entry.or_insert_with(Copy::unknown);
+            let name = to_hex(path);
+            if !self.untracked.contains_key(&name) {
+                self.untracked.insert(name.clone(), Copy::unknown());
+                self.came.insert(name);
+            }
         }
     }
 

@@ -61,8 +61,12 @@ pub async fn open(session: &Session, progress: &mut Progress) -> Result<(), Cut>
         summary::baseline_report(&baseline).as_bytes(),
     )?;
     progress.note_snapshot(&baseline);
-    let mut kept = start.kept.clone();
-    kept.note_outputs(&session.repo.root, &[&start.kept], &[]);
+    let mut listed = start.kept.clone();
+    if session.isolation.is_none() {
+        session.with_settings_held(0, || session.workspace().note_came(&mut listed))?;
+    }
+    let mut kept = listed.clone();
+    kept.note_outputs(&session.repo.root, &[&listed], &[]);
     progress.kept = Some(kept);
     progress.carried = Some(Carried {
         snapshot: baseline,

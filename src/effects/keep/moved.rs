@@ -31,15 +31,13 @@ pub fn identity(meta: &Metadata) -> String {
 }
 
 impl Kept {
-    /// Notes by what untracked and ignored files, and folders that are ignored as a whole, are known again. A file with several names
-    /// is not: one of them may be tracked.
+    /// Notes by what untracked and ignored files, and folders that are ignored as a whole, are known again.
     pub(super) fn note_identities(&mut self, root: &Path) {
         let names = self.untracked.keys().chain(&self.ignored);
         let known = names.filter_map(|name| {
             let file = root.join(OsStr::from_bytes(&from_hex(name)));
             let meta = fs::symlink_metadata(file).ok()?;
-            let is_known = meta.is_dir() || meta.nlink() == 1;
-            is_known.then(|| (name.clone(), identity(&meta)))
+            Some((name.clone(), identity(&meta)))
         });
         self.identities = known.collect();
     }

@@ -67,8 +67,8 @@ impl Kept {
         self.seen = seen;
     }
 
-    /// Notes which of the files were written to since they were looked at for `before`, or earlier; `frozen` ones, which checks run,
-    /// are nobody's output.
+    /// Notes which of the files were written to since they were looked at for `before`, or earlier, or came since; `frozen` ones, which
+    /// checks run, are nobody's output.
     pub fn note_outputs(&mut self, root: &Path, before: &[&Kept], frozen: &[String]) {
         let mut found: BTreeMap<String, Output> = BTreeMap::new();
         for earlier in before {
@@ -78,7 +78,11 @@ impl Kept {
                 let now = look_at(root, name)?;
                 Some((name.clone(), seen.became(&now, &place(root, name))?))
             });
-            for (name, output) in noted.chain(changed) {
+            // What checks make they make anew.
+            let came = earlier.came.iter();
+            let came = came.filter(|name| look_at(root, name).is_some());
+            let came = came.map(|name| (name.clone(), Output::Rewritten));
+            for (name, output) in noted.chain(changed).chain(came) {
                 // What was made anew once may well have been longer another time.
                 let is_rewritten = found.get(&name) == Some(&Output::Rewritten);
                 found.insert(

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::{Start, Workspace};
+use crate::effects::keep::Kept;
 use crate::effects::pipes;
 use crate::effects::quarantine::Quarantine;
 use crate::error::Result;
@@ -20,7 +21,15 @@ impl Workspace<'_> {
         Ok(())
     }
 
-    /// Does the same in a tree in which only checks were: tracked changes are taken back, by way of the quarantine in `private`.
+    /// Adds the untracked files that came since these were listed, while nothing but checks ran.
+    pub fn note_came(&self, kept: &mut Kept) -> Result<()> {
+        self.look_through()?;
+        let status = self.state()?;
+        kept.add(status.untracked.iter().chain(&status.within));
+        Ok(())
+    }
+
+    /// Looks again in a tree in which only checks were: tracked changes are taken back, by way of the quarantine in `private`.
     /// Returns their paths, for people.
     pub fn clear_again(&self, start: &mut Start, private: &Path) -> Result<Vec<String>> {
         let mut quarantine = Quarantine::of(private, &start.session, start.cycle);
