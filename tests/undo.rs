@@ -776,3 +776,28 @@ fn hooks_of_the_users_neither_stop_nor_hold_up_nor_change_what_evolve_commits() 
         assert_eq!(repo.status(), Vec::<String>::new(), "{end}");
     }
 }
+
+#[test]
+fn a_conflict_that_an_agent_leaves_is_undone_and_named() {
+    let aside =
+        "git switch -qc f; echo 1 >z; git add z; git commit -qm z; git switch -q main; echo 2 >z";
+    for script in [
+        format!("{aside}; touch a; git add -A; git commit -qm z2; git merge -q f"),
+        format!(
+            "{aside}; git add z; git stash -q; touch a; echo 3 >z; git add -A; git commit -qm z2; git stash pop -q"
+        ),
+        format!("{aside}; touch a; git add -A; git commit -qm z2; git cherry-pick f"),
+    ] {
+        let repo = TestRepo::with_files_wanted(&[("a", 5)]);
+        repo.agent_does(&[&script]);
+        repo.run(&["--max-cycles=1"]).expect(0);
+        assert_eq!(repo.each("result"), ["regressed"], "{script}");
+        let reason = repo.each("reason")[0].clone();
+        assert_eq!(
+            reason, "left what no commit holds: z in conflict",
+            "{script}"
+        );
+        assert!(!repo.has("z"), "{script}");
+        assert_eq!(repo.status(), Vec::<String>::new(), "{script}");
+    }
+}

@@ -243,6 +243,8 @@ pub struct Stock {
     pub commits: Vec<Commit>,
     /// The changed paths outside the ledger, for people.
     pub files: Vec<String>,
+    /// Of these, the ones of which nothing changed but that they can be executed now.
+    pub made_executable: Vec<String>,
     /// Folders with a repository of their own, which no commit of this one holds.
     pub nested: Vec<Vec<u8>>,
     /// What checks run, was not there before and was made by the agent: it was taken away.
@@ -270,6 +272,7 @@ impl Stock {
             tip: start.commit.clone(),
             commits: Vec::new(),
             files: Vec::new(),
+            made_executable: Vec::new(),
             nested: Vec::new(),
             unbuilt: Vec::new(),
             notes: Vec::new(),

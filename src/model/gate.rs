@@ -8,7 +8,7 @@ use crate::model::text;
 /// The start of the reason of a cycle in which the commits are not only the agent's, or not for certain.
 pub const BY_OTHERS: &str = "somebody else committed";
 /// How many movements by others a reason names.
-const OTHERS_SHOWN: usize = 10;
+const SHOWN: usize = 10;
 
 /// Who, other than a person, may have moved the branch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -51,7 +51,7 @@ impl Change {
             Suspect::Agent => ", or the agent without its mark",
             Suspect::Check => ", or a check did",
         };
-        let what = text::some_of(&self.by_others, OTHERS_SHOWN);
+        let what = text::some_of(&self.by_others, SHOWN);
         format!("{BY_OTHERS}{or_who}: {what}")
     }
 
@@ -157,7 +157,8 @@ pub fn judge(evidence: &Evidence<'_>) -> Verdict {
 fn regression(evidence: &Evidence<'_>, newly_failing: &[String]) -> Option<String> {
     let change = evidence.change;
     if !change.goalposts.is_empty() {
-        return Some(format!("goalposts moved: {}", change.goalposts.join(", ")));
+        let moved = text::some_of(&change.goalposts, SHOWN);
+        return Some(format!("goalposts moved: {moved}"));
     }
     if let Some(how) = &change.rewritten {
         return Some(format!("history rewritten: {how}"));
@@ -165,13 +166,13 @@ fn regression(evidence: &Evidence<'_>, newly_failing: &[String]) -> Option<Strin
     if !change.taken.is_empty() {
         return Some(format!(
             "took a file of the user's: {}",
-            change.taken.join(", ")
+            text::some_of(&change.taken, SHOWN)
         ));
     }
     if !change.unheld.is_empty() {
         return Some(format!(
             "left what no commit holds: {}",
-            change.unheld.join(", ")
+            text::some_of(&change.unheld, SHOWN)
         ));
     }
     if let Err(why) = &evidence.after {

@@ -31,6 +31,8 @@ pub struct Status {
     pub dirty: Vec<Vec<u8>>,
     /// Of these, the ones whose file differs from the index.
     pub unstaged: Vec<Vec<u8>>,
+    /// Of the dirty ones, those of which a merge left a conflict.
+    pub unmerged: Vec<Vec<u8>>,
     /// Untracked files that are not ignored. A folder with a repository of its own ends with a slash.
     pub untracked: Vec<Vec<u8>>,
     /// Untracked files inside submodules that are not ignored there, in the same form.
@@ -131,6 +133,9 @@ fn parse(output: &[u8], is_left_out: impl Fn(&[u8]) -> bool) -> Status {
             _ => {
                 if code[1] != b' ' {
                     status.unstaged.push(path.clone());
+                }
+                if matches!(code, b"DD" | b"AA") || code.contains(&b'U') {
+                    status.unmerged.push(path.clone());
                 }
                 status.dirty.push(path);
             }

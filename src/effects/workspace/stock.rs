@@ -7,12 +7,13 @@ use std::os::unix::ffi::OsStrExt;
 
 use super::strays::Left;
 use super::{Place, Start, Stock, Workspace, some_of};
-use crate::effects::repo::Head;
+use crate::effects::repo::{Difference, Head};
 use crate::error::{Error, Result};
 use crate::model::exact;
 use crate::model::gate::{Change, Suspect};
 use crate::model::ledger::is_ledger_path;
 use crate::model::movement::{self, ByOthers, Moved};
+use crate::model::text;
 use crate::model::yardstick::LEANED_ON;
 
 /// The most commits of a cycle that are listed.
@@ -73,6 +74,7 @@ impl Workspace<'_> {
         self.read_state(start, &mut left)?;
         self.bring_back(start, &found.commit, &mut left)?;
         self.clear_submodules(start, &mut left)?;
+        let unmerged = std::mem::take(&mut left.status.unmerged);
         let tip =
             self.commit_leftovers(start, &found.commit, found.rewritten.is_none(), &mut left)?;
         left.note_planted(planted);
@@ -85,8 +87,12 @@ impl Workspace<'_> {
         };
         let tip_tree = self.repo.tree_of(&tip)?;
         let (mut files, mut gone) = (Vec::new(), Vec::new());
+        let mut made_executable = Vec::new();
         let differences = self.repo.differences(&start.tree, &tip_tree)?;
         change.unheld = self.unheld(&tip, &differences, start)?;
+        let conflicts = unmerged.iter();
+        let conflicts = conflicts.map(|path| format!("{} in conflict", text::path(path)));
+        change.unheld.extend(conflicts);
         for difference in differences {
             if difference.new.is_none() {
                 gone.push(difference.path.clone());
@@ -99,6 +105,9 @@ impl Workspace<'_> {
             let kept = &start.kept;
             if is_new && (kept.was_there(&difference.path) || kept.is_ousted_by(&difference.path)) {
                 change.taken.push(path.clone());
+            }
+            if is_made_executable(&difference) {
+                made_executable.push(path.clone());
             }
             files.push(path);
         }
@@ -119,6 +128,7 @@ impl Workspace<'_> {
             tip,
             commits,
             files,
+            made_executable,
             nested: left.nested,
             unbuilt: left.unbuilt,
             notes: left.notes,
@@ -337,6 +347,16 @@ impl Workspace<'_> {
                 .notes
                 .push(format!("{LEANED_ON}: {}", some_of(changed)));
         }
+    }
+}
+
+/// Says whether a file holds what it held, and nothing changed but that it can be executed now.
+fn is_made_executable(difference: &Difference) -> bool {
+    match (&difference.old, &difference.new) {
+        (Some(old), Some(new)) => {
+            (old.id == new.id) && (old.mode, new.mode) == (0o100_644, 0o100_755)
+        }
+        _ => false,
     }
 }
 
