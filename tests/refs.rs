@@ -28,7 +28,7 @@ git update-ref refs/remotes/origin/main HEAD~1
 git symbolic-ref refs/remotes/origin/HEAD refs/remotes/origin/main
 for n in 1 2 3; do echo "stashed $n" >>README; git stash push -qm "entry $n"; done
 git config alias.st status; git config remote.origin.url https://example.invalid/x.git
-printf '/.agents/evolve/%s\n' STOP KILLED.json outbox/ >>.git/info/exclude
+printf '/.agents/evolve/%s\n' STOP KILLED.json outbox/ '*.json' '*.md' >>.git/info/exclude
 echo '/private' >>.git/info/exclude; echo '*.x text' >.git/info/attributes
 printf '#!/bin/sh\nexit 0\n' >.git/hooks/pre-push; chmod +x .git/hooks/pre-push"#,
     );

@@ -13,11 +13,14 @@ use crate::model::snapshot::FORMAT;
 
 /// The most bytes of git's own list of excluded files that are read.
 const EXCLUDE_LIMIT: u64 = 16 << 20;
-/// What stands in `info/exclude`, because it is never committed.
-const EXCLUDED: [&str; 3] = [
+/// What stands in `info/exclude`: what is never committed, and what is not committed before a cycle is over; a check that wants a clean
+/// tree (`git status --porcelain`, `cargo package`) would see it.
+const EXCLUDED: [&str; 5] = [
     "/.agents/evolve/STOP",
     "/.agents/evolve/KILLED.json",
     "/.agents/evolve/outbox/",
+    "/.agents/evolve/*.json",
+    "/.agents/evolve/*.md",
 ];
 
 impl Ledger {
@@ -31,7 +34,7 @@ impl Ledger {
         )
     }
 
-    /// Tells git to leave alone what is never committed: the ledger's private files, and what an agent leaves for itself.
+    /// Tells git to leave alone what it is not to show: the ledger's private files and new ones, and what an agent leaves for itself.
     pub fn exclude_private_files(repo: &Repo, of_agent: &[String]) -> Result<()> {
         let path = repo.common_path("info/exclude");
         let text = files::read_text(&path, EXCLUDE_LIMIT)?;
