@@ -883,3 +883,90 @@ fn a_goals_file_outside_the_repository_is_put_back_and_what_stood_there_is_kept(
     let notes = repo.records()[0]["notes"].to_string();
     assert!(notes.contains("g.yaml was put back"), "{notes}");
 }
+
+#[test]
+fn a_frozen_script_may_be_made_executable_and_no_more() {
+    for (script, result) in [
+        ("chmod +x t/c.sh", "improved"),
+        ("chmod +x t/c.sh; echo true >>t/c.sh", "regressed"),
+        ("git rm -q t/c.sh; ln -s /bin/true t/c.sh", "regressed"),
+    ] {
+        let repo = TestRepo::with_goals(
+            "  - {id: a, description: d, check: test -x t/c.sh, weight: 5}\n\
+             \x20 - {id: c, description: d, check: sh t/c.sh, weight: 3}\n",
+        );
+        repo.write("t/c.sh", "test -e GOALS.yaml\n");
+        repo.commit_all("a script");
+        repo.agent_does(&[script]);
+        repo.run(&["--max-cycles=1"]).expect(0);
+        assert_eq!(
+            repo.each("result"),
+            [result],
+            "{script}: {:?}",
+            repo.each("reason")
+        );
+    }
+}
+
+#[test]
+fn what_product_names_may_be_changed_though_checks_run_it() {
+    for (settings, result, is_advised) in [
+        ("", "regressed", true),
+        ("  product: ['bin/*']\n", "improved", false),
+        (
+            "  product: [bin/cli]\n  protect: ['bin/**']\n",
+            "regressed",
+            false,
+        ),
+        ("  product: [other]\n", "regressed", true),
+    ] {
+        let repo = TestRepo::empty();
+        repo.write(
+            "GOALS.yaml",
+            &format!(
+                "version: 1\nevolve:\n  sweep: []\n{settings}goals:\n  - {{id: usage, description: d, check: './bin/cli --help | grep -q Usage', weight: 5}}\n"
+            ),
+        );
+        repo.write("bin/cli", "#!/bin/sh\necho help\n");
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        std::fs::set_permissions(repo.path("bin/cli"), mode).unwrap();
+        repo.commit_all("a program");
+        repo.agent_does(&["sed -i 's/help/Usage: cli/' bin/cli"]);
+        let run = repo.run(&["--max-cycles=1"]).expect(0);
+        assert_eq!(repo.each("result"), [result], "{settings}: {}", run.stdout);
+        let advice = "the check of usage runs bin/cli: if that is what the goal is about, name it";
+        assert_eq!(
+            run.stdout.contains(advice),
+            is_advised,
+            "{settings}: {}",
+            run.stdout
+        );
+    }
+}
+
+#[test]
+fn a_check_that_wants_a_clean_tree_sees_nothing_of_evolves_own() {
+    let repo = TestRepo::with_goals(
+        "  - {id: a, description: d, check: test -e a, weight: 5}\n\
+         \x20 - {id: b, description: d, check: test -e b, weight: 3}\n\
+         \x20 - {id: clean, description: d, check: 'test -z \"$(git status --porcelain)$(git ls-files --others --exclude-standard)\"', weight: 4}\n",
+    );
+    repo.agent_does(&[
+        "touch a; git add a; git commit -qm a",
+        "touch b; git add b; git commit -qm b",
+    ]);
+    repo.run(&["--max-cycles=2"]).expect(0);
+    assert_eq!(
+        repo.each("result"),
+        ["improved", "improved"],
+        "{:?}",
+        repo.each("reason")
+    );
+    repo.agent_does(&["false"]);
+    repo.run(&["--max-cycles=3"]).expect(0);
+    assert!(
+        !repo.each("result").contains(&"regressed".to_owned()),
+        "{:?}",
+        repo.each("reason")
+    );
+}

@@ -81,6 +81,8 @@ pub struct Settings {
     pub timeout: Option<Duration>,
     /// Globs of files that no cycle may change or add to.
     pub protect: Vec<String>,
+    /// Globs of files that checks run and agents may change all the same: they are what the goals are about.
+    pub product: Vec<String>,
     /// How agent and checks are held back.
     pub sandbox: Wish,
     /// What a sweep looks with; linters unless said.

@@ -18,7 +18,7 @@ mod tree;
 use discovered::Discovered;
 pub use edit::{GoalsEdit, compare_goals};
 pub use protection::Protection;
-use tree::{Together, exact_set, expanded};
+use tree::{Together, exact_set, expanded, glob_set};
 pub use tree::{Tree, matching};
 
 /// How the note begins that names what of a kept or undone change a check leans on.
@@ -116,6 +116,8 @@ pub struct Yardstick {
     tools: Vec<Tool>,
     /// What `protect` names.
     pub protected: Protection,
+    /// What `product` names: it is not frozen, whoever runs it.
+    product: GlobSet,
     /// A check, or a script that it runs, finds the repository by way of what lies around it.
     pub comes_from_outside: bool,
 }
@@ -189,6 +191,7 @@ impl Yardstick {
             discovered,
             tools,
             protected,
+            product: glob_set(&goals.settings.product),
             comes_from_outside,
         }
     }
@@ -364,6 +367,7 @@ impl Yardstick {
             false => path == known,
         };
         !self.is_frozen(path)
+            && !self.product.is_match(path)
             && (self.leaned_on.iter().any(|known| known == path)
                 || self.steering.iter().any(|known| known == path)
                 || self.imported.iter().any(is_imported)
@@ -372,9 +376,11 @@ impl Yardstick {
                 || self.tools.iter().any(|tool| tool.goes_by(path)))
     }
 
-    /// Freezes no longer what checks build before they run it, unless `protect` names it; returns these files.
+    /// Freezes no longer what `product` names, nor what checks build before they run it, unless `protect` names it; returns what is built.
     pub fn let_go(&mut self, is_built: &dyn Fn(&str) -> bool) -> Vec<String> {
-        let protected = &self.protected;
+        let (protected, product) = (&self.protected, &self.product);
+        self.frozen
+            .retain(|path| !product.is_match(path) || protected.is_match(path));
         let is_free = |path: &str| is_built(path) && !protected.is_match(path);
         self.aliases.retain(|path| !is_free(path));
         let is_free = |path: &mut String| is_free(path);
@@ -384,9 +390,8 @@ impl Yardstick {
     /// Says whether a changed or new path moves the goalposts.
     pub fn is_frozen(&self, path: &str) -> bool {
         let mut known = self.frozen.iter().chain(&self.aliases);
-        known.any(|frozen| frozen == path)
-            || self.protected.is_match(path)
-            || self.together.is_match(path)
+        let mut is_run = || known.any(|frozen| frozen == path) || self.together.is_match(path);
+        self.protected.is_match(path) || !self.product.is_match(path) && is_run()
     }
 }
 

@@ -3,12 +3,14 @@
 use super::Attempt;
 use crate::effects::keep::Kept;
 use crate::effects::quarantine::Quarantine;
-use crate::effects::workspace::{Start, Stock, Workspace};
+use crate::effects::workspace::{Start, Stock, Workspace, some_of};
 use crate::effects::{files, program};
 use crate::error::Result;
+use crate::model::check;
 use crate::model::gate::Suspect;
 use crate::model::goals;
 use crate::model::ledger as names;
+use crate::model::select::Task;
 use crate::model::yardstick::{self, Yardstick};
 use crate::session::{Progress, Session};
 
@@ -44,7 +46,9 @@ impl Attempt<'_> {
         }
         self.put_back_built(session, start, &mut stock)?;
         if let Some(yardstick) = &self.yardstick {
-            for file in &stock.files {
+            // A script that can be executed now is the same script.
+            let is_other = |file: &&String| !stock.made_executable.contains(file);
+            for file in stock.files.iter().filter(is_other) {
                 let is_goals = session.goals_file.in_repo.as_ref() == Some(file);
                 let words = format!("{file} changed");
                 let is_said = stock.change.goalposts.contains(&words);
@@ -52,6 +56,7 @@ impl Attempt<'_> {
                     stock.change.goalposts.push(words);
                 }
             }
+            self.advise_product(yardstick, &mut stock);
             for (file, before) in &self.fingerprints {
                 let words = format!("{file} changed");
                 if session.workspace().fingerprint(file) != *before
@@ -112,6 +117,25 @@ impl Attempt<'_> {
         changed.sort();
         changed.dedup();
         Workspace::note_leaned_on(stock, &changed);
+    }
+
+    /// Says what a person can do where the very file that the goal is about is frozen, because its check runs it.
+    fn advise_product(&self, yardstick: &Yardstick, stock: &mut Stock) {
+        let Task::Goal(id) = self.task else {
+            return;
+        };
+        let Some(goal) = self.goals.goals.iter().find(|goal| goal.id == *id) else {
+            return;
+        };
+        let is_changed = |file: &str| stock.files.iter().any(|changed| changed == file);
+        let mut run = check::runs(&goal.check, &is_changed);
+        run.retain(|file| yardstick.is_frozen(file) && !yardstick.protected.is_match(file));
+        if !run.is_empty() {
+            let run = some_of(&run);
+            stock.notes.push(format!(
+                "the check of {id} runs {run}: if that is what the goal is about, name it in GOALS.yaml under `evolve:` as `product`"
+            ));
+        }
     }
 
     /// Looks whether somebody else moved the branch while the change was measured: then nothing is judged.

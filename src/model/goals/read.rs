@@ -29,6 +29,7 @@ const FILE: Keys = Keys {
         ("jobs", "under evolve:"),
         ("timeout", "under evolve:"),
         ("protect", "under evolve:"),
+        ("product", "under evolve:"),
         ("sweep", "under evolve:"),
         ("limits", "under evolve:"),
     ],

@@ -13,8 +13,8 @@ use crate::model::slot;
 pub const EVOLVE: Keys = Keys {
     owner: "evolve",
     known: &[
-        "agent", "agents", "jobs", "timeout", "protect", "sandbox", "sweep", "limits", "isolate",
-        "measure", "prepare", "link",
+        "agent", "agents", "jobs", "timeout", "protect", "product", "sandbox", "sweep", "limits",
+        "isolate", "measure", "prepare", "link",
     ],
     free: &[],
     elsewhere: ELSEWHERE,
@@ -29,6 +29,7 @@ pub const CONFIG: Keys = Keys {
     free: &[],
     elsewhere: &[
         ("protect", "under evolve: in GOALS.yaml"),
+        ("product", "under evolve: in GOALS.yaml"),
         ("measure", "under evolve: in GOALS.yaml"),
         ("prepare", "under evolve: in GOALS.yaml"),
         ("link", "under evolve: in GOALS.yaml"),
@@ -91,7 +92,11 @@ pub fn read_settings(node: &Node, keys: &Keys, found: &mut Found) -> Settings {
         jobs: jobs.map(|jobs| usize::try_from(jobs).unwrap_or(usize::MAX)),
         timeout: fields.optional("timeout", &fields::time, found),
         protect: match keys.known.contains(&"protect") {
-            true => read_protect(&fields, found),
+            true => read_globs(&fields, "protect", found),
+            false => Vec::new(),
+        },
+        product: match keys.known.contains(&"product") {
+            true => read_globs(&fields, "product", found),
             false => Vec::new(),
         },
         sandbox: sandbox::read_sandbox(&fields, found),
@@ -192,32 +197,35 @@ fn words(node: &Node) -> Result<Vec<Node>, Complaint> {
     }
 }
 
-fn read_protect(fields: &Fields<'_>, found: &mut Found) -> Vec<String> {
+/// Reads globs of files below the root.
+fn read_globs(fields: &Fields<'_>, key: &str, found: &mut Found) -> Vec<String> {
     let mut globs = Vec::new();
-    for (place, glob) in fields::texts(fields, "protect", found) {
+    for (place, glob) in fields::texts(fields, key, found) {
         let complaint = match Glob::new(&glob) {
-            Err(cause) => Complaint::new(place, format!("protect: {}", cause.kind())),
+            Err(cause) => Complaint::new(place, format!("{key}: {}", cause.kind())),
             Ok(_) if glob.starts_with('/') => Complaint::new(
                 place,
-                "protect: a pattern is relative to the repository's root",
+                format!("{key}: a pattern is relative to the repository's root"),
             )
             .hint(format!(
                 "write {}",
                 fields::quote(glob.trim_start_matches('/'))
             )),
-            Ok(_) if glob.starts_with('!') => {
-                Complaint::new(place, "protect: a pattern cannot be turned round with !")
-                    .hint("list what is protected")
-            }
+            Ok(_) if glob.starts_with('!') => Complaint::new(
+                place,
+                format!("{key}: a pattern cannot be turned round with !"),
+            )
+            .hint("list what is meant"),
             Ok(_) if glob.split('/').any(|part| part == "..") => Complaint::new(
                 place,
-                "protect: a pattern stays below the repository's root",
+                format!("{key}: a pattern stays below the repository's root"),
             )
             .hint("write it without .."),
-            Ok(_) if plain(&glob).is_empty() => {
-                Complaint::new(place, "protect: a pattern names files below the root")
-                    .hint("write ** for all of them")
-            }
+            Ok(_) if plain(&glob).is_empty() => Complaint::new(
+                place,
+                format!("{key}: a pattern names files below the root"),
+            )
+            .hint("write ** for all of them"),
             Ok(_) => {
                 globs.push(plain(&glob));
                 continue;

@@ -115,6 +115,7 @@ goals:
             timeout: Some(Duration::from_secs(90)),
             sweep: Some(vec![Part::Markers]),
             protect: vec!["tests/**".to_string(), "*.lock".to_string()],
+            product: Vec::new(),
             limits: crate::model::goals::Limits {
                 max_time: Some(Duration::from_secs(5400)),
                 max_cycles: Some(7),
