@@ -173,6 +173,22 @@ fn a_program_that_was_nowhere_before_may_come_into_node_modules() {
 }
 
 #[test]
+fn a_program_that_packages_bring_in_front_of_one_in_path_is_named_and_no_more() {
+    let repo = with_packages("npm test", "lint && node t.js", "node_modules\n");
+    let global = repo.outside().join("programs/lint");
+    fs::write(&global, "#!/bin/sh\nexit 1\n").unwrap();
+    let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    fs::set_permissions(&global, executable).unwrap();
+    let install = planted("node_modules/.bin/lint");
+    repo.cycle(&format!("touch a; {install}")).expect(0);
+    let record = repo.newest();
+    assert_eq!(record["result"], "improved", "{record:#}");
+    let words = "only `protect` would freeze: node_modules/.bin/lint";
+    assert!(record["notes"].to_string().contains(words), "{record:#}");
+    repo.run(&["--max-cycles=1"]).expect(0);
+}
+
+#[test]
 fn a_program_of_node_modules_that_changed_is_named() {
     for (check, script) in [
         ("npm test", "lint && node t.js"),

@@ -1,11 +1,12 @@
 //! What checks find by its name where no commit need tell of a change: programs, in node_modules too, and plugins of pytest.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 use crate::effects::{exchanged, plugins, program};
 use crate::error::Result;
 use crate::model::goals::{Goals, Where};
-use crate::model::yardstick::{self, Yardstick};
+use crate::model::yardstick::{self, Exchanged, Yardstick};
 use crate::session::Session;
 
 /// What of it there was before the agent.
@@ -53,7 +54,9 @@ impl Aside {
         yardstick: &Yardstick,
     ) -> Result<Vec<String>> {
         let now = programs(session, goals, yardstick);
-        let moved = yardstick::put_in_front(&self.programs, &now);
+        let mut moved = yardstick::put_in_front(&self.programs, &now);
+        let installed = installed(yardstick);
+        moved.retain(|one| !installed.contains(&one.program));
         exchanged::List::of(&session.home().own_places()).add(&moved)?;
         Ok(moved.iter().map(ToString::to_string).collect())
     }
@@ -75,12 +78,30 @@ impl Aside {
         found
     }
 
-    /// Returns the programs in the repository that are not what they were.
-    pub fn changed(&self, session: &Session) -> Vec<String> {
-        let now = program::versions(&self.programs, &session.repo.root);
+    /// Returns the programs in the repository that are not what they were, and those that packages brought in front of others.
+    pub fn changed(&self, session: &Session, goals: &Goals, yardstick: &Yardstick) -> Vec<String> {
+        let root = &session.repo.root;
+        let now = program::versions(&self.programs, root);
         let is_other = |path: &&String| now.get(*path) != self.versions.get(*path);
-        self.versions.keys().filter(is_other).cloned().collect()
+        let mut changed: Vec<String> = self.versions.keys().filter(is_other).cloned().collect();
+        let installed = installed(yardstick);
+        let mut moved =
+            yardstick::put_in_front(&self.programs, &programs(session, goals, yardstick));
+        moved.retain(|one| installed.contains(&one.program));
+        let below = |one: &Exchanged| {
+            let path = Path::new(&one.is).strip_prefix(root);
+            path.map_or(one.is.clone(), |path| path.display().to_string())
+        };
+        changed.extend(moved.iter().map(below));
+        changed
     }
+}
+
+/// Returns the programs, as they are named, that installing packages may put in front of others.
+fn installed(yardstick: &Yardstick) -> BTreeSet<String> {
+    let packaged = yardstick.packaged.iter();
+    let installed = packaged.filter(|one| one.may_be_installed());
+    installed.map(ToString::to_string).collect()
 }
 
 /// Says whether a path below the root is there where goals are measured: what git ignores is in no copy.

@@ -252,6 +252,13 @@ pub struct Packaged {
     pub folders: Vec<String>,
 }
 
+impl Packaged {
+    /// Says whether installing packages may put one in front of another: `npm install` brings the eslint that PATH had, too.
+    pub fn may_be_installed(&self) -> bool {
+        !settings::is_of_system(&self.program)
+    }
+}
+
 impl fmt::Display for Packaged {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let folders = self.folders.iter().map(|folder| format!("{folder}/{BIN}"));

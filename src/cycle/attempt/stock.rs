@@ -109,7 +109,7 @@ impl Attempt<'_> {
     ) {
         let was_there = |file: &str| session.repo.has_file(&start.tree, file);
         let is_leaned_on = |file: &&String| yardstick.is_leaned_on(file, &was_there);
-        let mut changed = [self.aside.changed(session), aside].concat();
+        let mut changed = [self.aside.changed(session, self.goals, yardstick), aside].concat();
         changed.retain(|file| {
             !yardstick.is_frozen(file) && !self.built.iter().any(|(built, _)| built == file)
         });

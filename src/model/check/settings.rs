@@ -31,6 +31,15 @@ const KNOWN: &str = "\
     c++ cargo cc clang clang++ g++ gcc go gofmt gmake java javac just ld make mvn node nodejs py.test pytest rake rustc \
     rustdoc rustfmt tsc unittest";
 
+/// Programs that no package of Node's is meant to bring, beside those of the shell, of coreutils and their like.
+const OF_SYSTEMS: &str =
+    "cargo docker go java make node nodejs npm npx perl php pip python python3 ruby rustc";
+
+/// Says whether a program is one of the system's: no honest package brings another of its name.
+pub fn is_of_system(program: &str) -> bool {
+    is_in(PLAIN, program) || is_in(OF_SYSTEMS, program) || is_shell(program)
+}
+
 fn is_in(list: &str, name: &str) -> bool {
     list.split_whitespace().any(|one| one == name)
 }
