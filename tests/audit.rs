@@ -489,6 +489,7 @@ fn an_undo_that_is_not_exact_is_found() {
     for (name, text) in files.iter().zip(kept) {
         repo.write(&format!(".agents/evolve/{name}"), &text);
     }
+    repo.git(&["add", "--force", ".agents/evolve"]);
     repo.commit_all(&recorded);
     let said = repo.evolve(&["audit"]).expect(10).stdout;
     assert!(
