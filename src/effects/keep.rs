@@ -75,7 +75,7 @@ pub struct Kept {
     /// What the untracked files were like before anything was measured.
     #[serde(skip)]
     seen: BTreeMap<String, Seen>,
-    /// Those that came while it was measured, in hex.
+    /// Those that checks made since, in hex.
     #[serde(skip)]
     came: BTreeSet<String>,
 }
@@ -136,6 +136,14 @@ impl Kept {
 
     /// Adds untracked files that came since these were listed.
     pub fn add<'a>(&mut self, untracked: impl Iterator<Item = &'a Vec<u8>>) {
+        for path in untracked {
+            let entry = self.untracked.entry(to_hex(path));
+            entry.or_insert_with(Copy::unknown);
+        }
+    }
+
+    /// Adds untracked files that came since these were listed, when nothing but checks was at work: they made them.
+    pub fn add_made<'a>(&mut self, untracked: impl Iterator<Item = &'a Vec<u8>>) {
         for path in untracked {
             let name = to_hex(path);
             if !self.untracked.contains_key(&name) {
