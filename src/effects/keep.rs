@@ -144,13 +144,9 @@ impl Kept {
 
     /// Adds untracked files that came since these were listed, when nothing but checks was at work: they made them.
     pub fn add_made<'a>(&mut self, untracked: impl Iterator<Item = &'a Vec<u8>>) {
-        for path in untracked {
-            let name = to_hex(path);
-            if !self.untracked.contains_key(&name) {
-                self.untracked.insert(name.clone(), Copy::unknown());
-                self.came.insert(name);
-            }
-        }
+        let new: Vec<_> = untracked.filter(|path| !self.is_listed(path)).collect();
+        self.came.extend(new.iter().map(|path| to_hex(path)));
+        self.add(new.into_iter());
     }
 
     /// Copies the untracked files; a copy that `last` made of the very same version is used again.
@@ -175,6 +171,7 @@ impl Kept {
             let Ok(meta) = fs::symlink_metadata(&file) else {
                 continue;
             };
+            kept.identities.insert(name.clone(), identity(&meta));
             if own_output.contains(&(meta.dev(), meta.ino())) {
                 kept.untracked.insert(name, Copy::unknown());
                 continue;
@@ -217,7 +214,7 @@ impl Kept {
         if folder.is_dir() {
             files::sync_files(folder, &copied).map_err(|cause| Error::io("sync", folder, cause))?;
         }
-        kept.note_identities(root);
+        kept.note_ignored(root);
         Ok(kept)
     }
 

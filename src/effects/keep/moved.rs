@@ -31,15 +31,14 @@ pub fn identity(meta: &Metadata) -> String {
 }
 
 impl Kept {
-    /// Notes by what untracked and ignored files, and folders that are ignored as a whole, are known again.
-    pub(super) fn note_identities(&mut self, root: &Path) {
-        let names = self.untracked.keys().chain(&self.ignored);
-        let known = names.filter_map(|name| {
+    /// Notes by what ignored files, and folders that are ignored as a whole, are known again.
+    pub(super) fn note_ignored(&mut self, root: &Path) {
+        let known = self.ignored.iter().filter_map(|name| {
             let file = root.join(OsStr::from_bytes(&from_hex(name)));
             let meta = fs::symlink_metadata(file).ok()?;
             Some((name.clone(), identity(&meta)))
         });
-        self.identities = known.collect();
+        self.identities.extend(known);
     }
 
     /// Returns where those were that are there no more, by what they are known by; a folder without a slash at the end.
@@ -51,7 +50,7 @@ impl Kept {
                 path.pop();
             }
             let now = fs::symlink_metadata(root.join(OsStr::from_bytes(&path)));
-            let is_there = now.is_ok_and(|meta| self::identity(&meta) == *known);
+            let is_there = now.is_ok_and(|meta| identity(&meta) == *known);
             (!is_there).then(|| (known.clone(), path))
         });
         astray.collect()
