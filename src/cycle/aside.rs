@@ -3,8 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use crate::effects::{exchanged, plugins, program};
-use crate::error::Result;
+use crate::effects::{plugins, program};
 use crate::model::goals::{Goals, Where};
 use crate::model::yardstick::{self, Exchanged, Yardstick};
 use crate::session::Session;
@@ -20,6 +19,15 @@ pub struct Aside {
     plugins: BTreeMap<String, String>,
     /// The folders in which the metadata of a project may lie that says that it has such plugins.
     meant: BTreeSet<String>,
+}
+
+/// What of the programs is not what it was.
+#[derive(Debug, Default)]
+pub struct Programs {
+    /// Those that something was put in front of.
+    pub exchanged: Vec<Exchanged>,
+    /// The files of those in the repository that are other ones, and of those that packages brought in front of others.
+    pub changed: Vec<String>,
 }
 
 /// What of the files by which distributions declare plugins of pytest is not what it was.
@@ -45,20 +53,23 @@ impl Aside {
         }
     }
 
-    /// Returns the programs that something was put in front of, in words. No undo reaches what git does not track, and the next
-    /// session would believe it: they are remembered.
-    pub fn put_in_front(
-        &self,
-        session: &Session,
-        goals: &Goals,
-        yardstick: &Yardstick,
-    ) -> Result<Vec<String>> {
+    /// Returns what is not what it was of the programs.
+    pub fn programs(&self, session: &Session, goals: &Goals, yardstick: &Yardstick) -> Programs {
+        let root = &session.repo.root;
+        let now = program::versions(&self.programs, root);
+        let is_other = |path: &&String| now.get(*path) != self.versions.get(*path);
+        let mut changed: Vec<String> = self.versions.keys().filter(is_other).cloned().collect();
         let now = programs(session, goals, yardstick);
-        let mut moved = yardstick::put_in_front(&self.programs, &now);
+        let moved = yardstick::put_in_front(&self.programs, &now);
         let installed = installed(yardstick);
-        moved.retain(|one| !installed.contains(&one.program));
-        exchanged::List::of(&session.home().own_places()).add(&moved)?;
-        Ok(moved.iter().map(ToString::to_string).collect())
+        let (brought, exchanged): (Vec<_>, Vec<_>) = moved
+            .into_iter()
+            .partition(|one| installed.contains(&one.program));
+        changed.extend(brought.into_iter().map(|one| {
+            let below = Path::new(&one.is).strip_prefix(root);
+            below.map_or(one.is.clone(), |path| path.display().to_string())
+        }));
+        Programs { exchanged, changed }
     }
 
     /// Returns what is not what it was of the files by which plugins of pytest are declared.
@@ -76,24 +87,6 @@ impl Aside {
             }
         }
         found
-    }
-
-    /// Returns the programs in the repository that are not what they were, and those that packages brought in front of others.
-    pub fn changed(&self, session: &Session, goals: &Goals, yardstick: &Yardstick) -> Vec<String> {
-        let root = &session.repo.root;
-        let now = program::versions(&self.programs, root);
-        let is_other = |path: &&String| now.get(*path) != self.versions.get(*path);
-        let mut changed: Vec<String> = self.versions.keys().filter(is_other).cloned().collect();
-        let installed = installed(yardstick);
-        let mut moved =
-            yardstick::put_in_front(&self.programs, &programs(session, goals, yardstick));
-        moved.retain(|one| installed.contains(&one.program));
-        let below = |one: &Exchanged| {
-            let path = Path::new(&one.is).strip_prefix(root);
-            path.map_or(one.is.clone(), |path| path.display().to_string())
-        };
-        changed.extend(moved.iter().map(below));
-        changed
     }
 }
 

@@ -109,8 +109,8 @@ pub async fn land(
     }
 }
 
-/// Waits until no other git holds the user's index or rebases the branch, where the user may be at work in it; says whether none does. KILL and
-/// signals cut it short, STOP ends it.
+/// Waits until no other git holds the user's index or rebases the branch, where the user may be at work in it; says whether none does.
+/// KILL and signals cut it short, STOP ends it.
 pub async fn until_free(session: &Session, branch: &str) -> Result<bool, Cut> {
     let Some(isolation) = &session.isolation else {
         return Ok(true);

@@ -4,7 +4,7 @@ use super::Attempt;
 use crate::effects::keep::Kept;
 use crate::effects::quarantine::Quarantine;
 use crate::effects::workspace::{Start, Stock, Workspace, some_of};
-use crate::effects::{files, program};
+use crate::effects::{exchanged, files, program};
 use crate::error::Result;
 use crate::model::check;
 use crate::model::gate::Suspect;
@@ -73,11 +73,15 @@ impl Attempt<'_> {
                 .into_iter()
                 .partition(|file| stock.files.contains(file));
             plugins.changed.extend::<Vec<_>>(held);
-            self.note_leaned_on(session, (yardstick, start), (plugins.changed, &mut stock));
+            let programs = self.aside.programs(session, self.goals, yardstick);
+            let aside = [programs.changed, plugins.changed].concat();
+            self.note_leaned_on(session, (yardstick, start), (aside, &mut stock));
             refuse_plugins(session, start, (&hidden, &mut stock))?;
             refuse_instead(session, start, (yardstick, &mut stock))?;
-            let moved = self.aside.put_in_front(session, self.goals, yardstick)?;
-            stock.change.goalposts.extend(moved);
+            // No undo reaches what git does not track, and the next session would believe it.
+            exchanged::List::of(&session.home().own_places()).add(&programs.exchanged)?;
+            let exchanged = programs.exchanged.iter().map(ToString::to_string);
+            stock.change.goalposts.extend(exchanged);
             let now = program::taken_for_own(&yardstick.fronts, &session.repo.root);
             self.refuse_modules(session, start, (&now, &mut stock))?;
         }
@@ -109,7 +113,7 @@ impl Attempt<'_> {
     ) {
         let was_there = |file: &str| session.repo.has_file(&start.tree, file);
         let is_leaned_on = |file: &&String| yardstick.is_leaned_on(file, &was_there);
-        let mut changed = [self.aside.changed(session, self.goals, yardstick), aside].concat();
+        let mut changed = aside;
         changed.retain(|file| {
             !yardstick.is_frozen(file) && !self.built.iter().any(|(built, _)| built == file)
         });
@@ -212,7 +216,8 @@ impl Attempt<'_> {
     }
 }
 
-/// Refuses what a tool would take in place of a frozen file, or a shell in place of a program, now, and names what it would take in place of another one.
+/// Refuses what a tool would take in place of a frozen file, or a shell in place of a program, now, and names what it would take in
+/// place of another one.
 fn refuse_instead(
     session: &Session,
     start: &Start,
