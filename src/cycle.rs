@@ -1,8 +1,8 @@
 //! One cycle, told in order: measure, select, brief, agent, measure, judge, settle, record.
 
-mod aside;
 mod attempt;
 mod by_checks;
+mod by_name;
 mod call;
 mod choose;
 mod elsewhere;

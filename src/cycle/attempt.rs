@@ -11,8 +11,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 
-use crate::cycle::aside::Aside;
 use crate::cycle::by_checks;
+use crate::cycle::by_name::ByName;
 use crate::effects::agent::{AgentRun, Call, Outbox};
 use crate::effects::journal::{Journal, Phase};
 use crate::effects::mirror::Mirror;
@@ -52,7 +52,7 @@ pub struct Attempt<'a> {
     /// What of that the agent changed and was put back.
     put_back: Vec<String>,
     /// What checks find by its name where no commit need tell of a change.
-    aside: Aside,
+    by_name: ByName,
     /// What lay beside scripts and is taken in place of Python's own modules.
     own_modules: Vec<String>,
     goals_outside: Option<Vec<u8>>,
@@ -80,7 +80,7 @@ impl<'a> Attempt<'a> {
             fingerprints: Vec::new(),
             built: Vec::new(),
             put_back: Vec::new(),
-            aside: Aside::default(),
+            by_name: ByName::default(),
             own_modules: Vec::new(),
             goals_outside: None,
             brief: String::new(),
@@ -108,7 +108,7 @@ impl<'a> Attempt<'a> {
                 || session.workspace().has_file_on_disk(path.as_bytes())
         };
         let mut yardstick = session.workspace().yardstick(self.goals, &is_file);
-        self.aside = Aside::of(session, self.goals, &yardstick);
+        self.by_name = ByName::of(session, self.goals, &yardstick);
         self.own_modules = program::taken_for_own(&yardstick.fronts, &session.repo.root);
         let workspace = session.workspace();
         let built = yardstick.let_go(&|file| workspace.may_be_built(&start.tree, file));

@@ -1,6 +1,6 @@
 //! The first half of a cycle: load the goals, measure, choose what to work on.
 
-use crate::cycle::{aside, by_checks, lack, sweep};
+use crate::cycle::{by_checks, by_name, lack, sweep};
 use crate::effects::watch::Watch;
 use crate::effects::workspace::Start;
 use crate::effects::{clock, exchanged};
@@ -34,7 +34,7 @@ pub fn look_for_programs(
 ) -> Result<Option<Ending>> {
     let is_file = |path: &str| session.workspace().has_file_on_disk(path.as_bytes());
     let yardstick = session.workspace().yardstick(goals, &is_file);
-    let now = aside::programs(session, goals, &yardstick);
+    let now = by_name::programs(session, goals, &yardstick);
     let list = exchanged::List::of(&session.home().own_places());
     let standing = list.standing(&now)?;
     if !standing.is_empty() {

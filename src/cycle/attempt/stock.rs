@@ -66,16 +66,16 @@ impl Attempt<'_> {
                 }
             }
             self.put_back_goals(session, start, &mut stock)?;
-            let mut plugins = self.aside.plugins(session, self.goals, yardstick);
+            let mut plugins = self.by_name.plugins(session, self.goals, yardstick);
             // What comes in a commit can be seen there.
             let (held, hidden) = plugins
                 .new
                 .into_iter()
                 .partition(|file| stock.files.contains(file));
             plugins.changed.extend::<Vec<_>>(held);
-            let programs = self.aside.programs(session, self.goals, yardstick);
-            let aside = [programs.changed, plugins.changed].concat();
-            self.note_leaned_on(session, (yardstick, start), (aside, &mut stock));
+            let programs = self.by_name.programs(session, self.goals, yardstick);
+            let found = [programs.changed, plugins.changed].concat();
+            self.note_leaned_on(session, (yardstick, start), (found, &mut stock));
             refuse_plugins(session, start, (&hidden, &mut stock))?;
             refuse_instead(session, start, (yardstick, &mut stock))?;
             // No undo reaches what git does not track, and the next session would believe it.
@@ -104,16 +104,16 @@ impl Attempt<'_> {
         Ok(stock)
     }
 
-    /// Names what of the change a check leans on without freezing it, with what `aside` is found not to be what it was.
+    /// Names what of the change a check leans on without freezing it, with what is `found` by its name and is not what it was.
     fn note_leaned_on(
         &self,
         session: &Session,
         (yardstick, start): (&Yardstick, &Start),
-        (aside, stock): (Vec<String>, &mut Stock),
+        (found, stock): (Vec<String>, &mut Stock),
     ) {
         let was_there = |file: &str| session.repo.has_file(&start.tree, file);
         let is_leaned_on = |file: &&String| yardstick.is_leaned_on(file, &was_there);
-        let mut changed = aside;
+        let mut changed = found;
         changed.retain(|file| {
             !yardstick.is_frozen(file) && !self.built.iter().any(|(built, _)| built == file)
         });

@@ -10,7 +10,7 @@ use crate::session::Session;
 
 /// What of it there was before the agent.
 #[derive(Debug, Default)]
-pub struct Aside {
+pub struct ByName {
     /// Where the programs are that checks call.
     programs: BTreeMap<String, String>,
     /// What tells those of them that lie in the repository from other versions.
@@ -39,13 +39,13 @@ pub struct Plugins {
     pub changed: Vec<String>,
 }
 
-impl Aside {
+impl ByName {
     /// Looks for it.
-    pub fn of(session: &Session, goals: &Goals, yardstick: &Yardstick) -> Aside {
+    pub fn of(session: &Session, goals: &Goals, yardstick: &Yardstick) -> ByName {
         let programs = programs(session, goals, yardstick);
         let root = &session.repo.root;
         let versions = program::versions(&programs, root);
-        Aside {
+        ByName {
             programs,
             versions,
             plugins: plugins::declared(&yardstick.distributions, root),
