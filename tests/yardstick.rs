@@ -931,6 +931,9 @@ fn what_product_names_may_be_changed_though_checks_run_it() {
         let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
         std::fs::set_permissions(repo.path("bin/cli"), mode).unwrap();
         repo.commit_all("a program");
+        let validated = repo.evolve(&["validate"]).expect(0).stdout;
+        let is_proposed = validated.contains("lean on");
+        assert!(!is_proposed, "{settings}: {validated}");
         repo.agent_does(&["sed -i 's/help/Usage: cli/' bin/cli"]);
         let run = repo.run(&["--max-cycles=1"]).expect(0);
         assert_eq!(repo.each("result"), [result], "{settings}: {}", run.stdout);

@@ -312,8 +312,8 @@ impl Yardstick {
         let proposed = exact_set(&patterns);
         let found = found.chain(literal).filter(|path| !proposed.is_match(path));
         let found = found.chain(patterns);
-        let found = found.filter(|path| !self.is_frozen(path));
-        let found: Vec<_> = found.collect();
+        let is_free = |path: &String| !self.is_frozen(path) && !self.product.is_match(path);
+        let found: Vec<_> = found.filter(is_free).collect();
         self.leaned_on.extend(found);
         self.leaned_on.sort();
         self.leaned_on.dedup();
