@@ -14,24 +14,24 @@ impl Agent {
     /// error (exit 4).
     ///
     /// `entries` are those of `agents:`, a later list before an earlier one. They are laid over the built-in presets only where
-    /// a preset can be meant.
+    /// a preset is meant, or can have been.
     pub fn resolve(
         spec: Option<&AgentSpec>,
         entries: &[Vec<Entry>; 2],
         root: &Path,
     ) -> Result<Agent> {
-        let presets = || Presets::new(&[&entries[0], &entries[1]]);
+        let files: [&[Entry]; 2] = [&entries[0], &entries[1]];
+        let presets = || Presets::new(&files);
         match spec {
             None => Agent::first(&presets(), root),
             Some(AgentSpec::Line(line)) if is_no_name(line) => Agent::line(line, root),
+            Some(AgentSpec::Line(line)) if !Presets::has(line.trim(), &files) => {
+                Agent::line(line, root).map_err(|error| presets().name_nearest(error, line))
+            }
             Some(AgentSpec::Line(line)) => {
                 let presets = presets();
-                match presets.find(line.trim()) {
-                    Some(preset) => Agent::preset(preset, root),
-                    None => {
-                        Agent::line(line, root).map_err(|error| presets.name_nearest(error, line))
-                    }
-                }
+                let preset = presets.find(line.trim());
+                Agent::preset(preset.expect("BUG: a preset that is there is found"), root)
             }
             Some(AgentSpec::Command(command)) => Agent::command(command, root),
         }

@@ -29,6 +29,12 @@ impl Presets {
         presets
     }
 
+    /// Says whether a preset is called `name`, without making any.
+    pub fn has(name: &str, files: &[&[Entry]]) -> bool {
+        let added = files.iter().copied().flatten();
+        BUILT_IN.contains(&name) || added.into_iter().any(|entry| entry.name == name)
+    }
+
     /// Returns the preset called `name`.
     pub fn find(&self, name: &str) -> Option<&Preset> {
         self.presets.iter().find(|preset| preset.name == name)
