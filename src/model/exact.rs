@@ -46,6 +46,15 @@ pub fn encode(text: &str) -> Vec<u8> {
     bytes
 }
 
+/// Says whether this text is what `decode` makes of these bytes.
+pub fn is_of(text: &str, bytes: &[u8]) -> bool {
+    match text.as_bytes().contains(&LEAD) {
+        true => decode(bytes) == text,
+        // Of bytes that are no UTF-8 it makes text with that byte.
+        false => text.as_bytes() == bytes,
+    }
+}
+
 /// Says whether text stands for bytes that are no UTF-8, or that text could not tell from such.
 pub fn is_odd(text: &str) -> bool {
     text.as_bytes().contains(&LEAD) && text.chars().any(|c| stands_for_byte(c).is_some())
@@ -123,6 +132,18 @@ mod tests {
         #[test]
         fn every_byte_comes_back(bytes: Vec<u8>) {
             prop_assert_eq!(encode(&decode(&bytes)), bytes);
+        }
+
+        #[test]
+        fn text_is_told_to_be_of_bytes_as_if_they_were_decoded(
+            bytes in "[a\u{fff}\u{10ff41}\u{10ffff}]{0,4}",
+            cut in 0usize..4,
+            other in "[a\u{fff}\u{10ff41}\u{10ffff}]{0,4}",
+        ) {
+            let bytes = &bytes.as_bytes()[..cut.min(bytes.len())];
+            for text in [decode(bytes), other] {
+                prop_assert_eq!(is_of(&text, bytes), decode(bytes) == text);
+            }
         }
     }
 }

@@ -27,6 +27,16 @@ enum Wanted {
     Written(Vec<u8>),
 }
 
+impl Wanted {
+    /// Says whether this is it.
+    fn is(&self, found: &[u8]) -> bool {
+        match self {
+            Wanted::Blob(id) => hash_blob(found) == *id,
+            Wanted::Written(bytes) => bytes == found,
+        }
+    }
+}
+
 impl Ledger {
     /// Compares every file of the ledger with what it should be, and puts it right; returns what was found, in words. The
     /// queue and the retries are left out, because others write to them too, and so are the history's segments, which
@@ -140,12 +150,10 @@ impl Ledger {
         }
         let found = files::read_bounded(&path, names::most_bytes(name));
         let is_needed = || matches!(wanted, Wanted::Written(_)) || super::STANDING.contains(&name);
-        let id = match wanted {
-            Wanted::Blob(id) => id.clone(),
-            Wanted::Written(bytes) => hash_blob(bytes),
-        };
         match &found {
-            Ok(Some(bytes)) if hash_blob(bytes) == id => return Ok(None),
+            Ok(Some(bytes)) if self.is_in_memory(name, bytes) || wanted.is(bytes) => {
+                return Ok(None);
+            }
             // Nobody reads a snapshot from the tree; git may have been told to leave it out.
             Ok(None) if !is_needed() => return Ok(None),
             Ok(_) | Err(_) => {}
@@ -168,6 +176,12 @@ impl Ledger {
         }
         files::replace(&path, &wanted)?;
         Ok(words.map(|words| text::clean_line(&words)))
+    }
+
+    /// Says whether a file that was read from git holds what was read, which takes no digest of it.
+    fn is_in_memory(&self, name: &str, found: &[u8]) -> bool {
+        let is_read = name == names::HISTORY && !self.pending.contains_key(name);
+        is_read && exact::is_of(&self.history_text, found)
     }
 
     /// Says whether a file was not changed since the last look. The time of its last change of any kind cannot be set.
