@@ -111,7 +111,7 @@ pub fn read_bounded(path: &Path, limit: u64) -> Result<Option<Vec<u8>>> {
         .hint(TOO_LARGE));
     }
     let read = || {
-        let mut bytes = Vec::new();
+        let mut bytes = Vec::with_capacity(usize::try_from(meta.len() + 1).unwrap_or(0));
         open_plain(path)?.take(limit + 1).read_to_end(&mut bytes)?;
         Ok(bytes)
     };

@@ -10,6 +10,22 @@ const LEAD: u8 = 0xF4;
 
 /// Returns bytes as text.
 pub fn decode(bytes: &[u8]) -> String {
+    match std::str::from_utf8(bytes) {
+        Ok(text) if !bytes.contains(&LEAD) => text.to_owned(),
+        Ok(_) | Err(_) => decode_chunks(bytes),
+    }
+}
+
+/// The same of bytes that need not be copied where they are plain text.
+pub fn decode_all(bytes: Vec<u8>) -> String {
+    match String::from_utf8(bytes) {
+        Ok(text) if !text.as_bytes().contains(&LEAD) => text,
+        Ok(text) => decode_chunks(text.as_bytes()),
+        Err(cause) => decode_chunks(cause.as_bytes()),
+    }
+}
+
+fn decode_chunks(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len());
     for chunk in bytes.utf8_chunks() {
         match chunk.valid().as_bytes().contains(&LEAD) {
@@ -131,7 +147,9 @@ mod tests {
     proptest! {
         #[test]
         fn every_byte_comes_back(bytes: Vec<u8>) {
-            prop_assert_eq!(encode(&decode(&bytes)), bytes);
+            prop_assert_eq!(encode(&decode(&bytes)), bytes.clone());
+            prop_assert_eq!(decode_all(bytes.clone()), decode_chunks(&bytes));
+            prop_assert_eq!(decode(&bytes), decode_chunks(&bytes));
         }
 
         #[test]

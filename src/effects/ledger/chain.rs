@@ -108,6 +108,11 @@ impl Chain {
         })
     }
 
+    /// Says whether a file is not believed as HEAD has it.
+    pub(super) fn is_restored(&self, name: &str) -> bool {
+        self.restored.iter().any(|(known, _)| known == name)
+    }
+
     /// Reads a file, as it is believed, as text that stands for its bytes exactly; none if there is none.
     pub(super) fn read(&self, repo: &Repo, name: &str) -> Result<Option<String>> {
         let restored = self.restored.iter().find(|(known, _)| known == name);
@@ -115,7 +120,7 @@ impl Chain {
             Some((_, bytes)) => Some(bytes.clone()),
             None => repo.file(&self.tree, name)?,
         };
-        Ok(bytes.map(|bytes| exact::decode(&bytes)))
+        Ok(bytes.map(exact::decode_all))
     }
 
     /// Holds HEAD's version of a file against the last ledger's, and restores the latter where lines were taken away. What
