@@ -29,7 +29,7 @@ use serde::Serialize;
 use chain::Chain;
 pub use read::refuse_links;
 pub use read::whole_history;
-use read::{read, read_file, refuse_newer};
+use read::{read, read_file, read_history, refuse_newer};
 pub use shared::append;
 
 use crate::effects::files;
@@ -183,7 +183,7 @@ impl Ledger {
 
     fn parse(repo: &Repo, chain: Option<&Chain>) -> Result<Ledger> {
         let text = |name: &str| read(repo, chain, name);
-        let history_text = text(names::HISTORY)?;
+        let (history_text, history) = read_history(repo, chain)?;
         let retries_text = text(names::RETRIES)?;
         let lessons_text = text(names::LESSONS)?;
         Ok(Ledger {
@@ -192,7 +192,7 @@ impl Ledger {
             branch: None,
             tree: chain.map(|chain| chain.tree.clone()),
             reports: chain.map_or(Vec::new(), |chain| chain.said.clone()),
-            history: History::parse(&history_text),
+            history,
             history_text,
             queue: Queue::parse(&text(names::QUEUE)?),
             merged_queues: chain.map_or(Vec::new(), |chain| chain.queues.clone()),

@@ -13,6 +13,7 @@ mod past;
 mod reach;
 mod refs;
 mod trees;
+mod unverified;
 mod whole;
 
 use std::path::{Path, PathBuf};

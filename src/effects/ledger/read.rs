@@ -10,7 +10,9 @@ use super::chain::{self, Chain};
 use crate::effects::files;
 use crate::effects::repo::Repo;
 use crate::error::{Error, Result};
+use crate::model::exact;
 use crate::model::ledger as names;
+use crate::model::record::History;
 use crate::model::snapshot::FORMAT;
 
 /// Returns the text of the whole history: its segments, oldest first, and the active file.
@@ -34,6 +36,30 @@ pub(super) fn read(repo: &Repo, chain: Option<&Chain>, name: &str) -> Result<Str
         }
         None => read_file(&repo.root, name),
     }
+}
+
+/// Reads the active file of the history in the same way, and understands it.
+pub(super) fn read_history(repo: &Repo, chain: Option<&Chain>) -> Result<(String, History)> {
+    let stored = match chain {
+        Some(chain) if !chain.is_restored(names::HISTORY) => {
+            repo.unverified(&chain.tree, names::HISTORY)?
+        }
+        Some(_) | None => None,
+    };
+    let Some(stored) = stored else {
+        let text = read(repo, chain, names::HISTORY)?;
+        let history = History::parse(&text);
+        return Ok((text, history));
+    };
+    let (text, history) = std::thread::scope(|side| {
+        let verified = side.spawn(|| stored.verify());
+        let text = exact::decode(&stored.bytes);
+        let history = History::parse(&text);
+        let verified = verified.join().expect("BUG: a digest cannot panic");
+        verified.map(|()| (text, history))
+    })?;
+    refuse_too_large(names::HISTORY, &text)?;
+    Ok((text, history))
 }
 
 /// Reads a text of the ledger as it stands in the tree.

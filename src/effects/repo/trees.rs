@@ -167,7 +167,7 @@ impl Repo {
     }
 
     /// Refuses a file of the ledger that is larger than what is read of it, before it is in memory.
-    fn refuse_large(&self, id: Oid, path: &str) -> Result<()> {
+    pub(super) fn refuse_large(&self, id: Oid, path: &str) -> Result<()> {
         let header = self.inner.odb().and_then(|odb| odb.read_header(id));
         let Ok((bytes, _)) = header else {
             return Ok(());

@@ -1,0 +1,125 @@
+//! A file of a tree that is given out before its digest was held against its id. To compute that takes as long as to understand a
+//! long history, and both can be done side by side.
+
+use std::io::Read;
+use std::path::Path;
+
+use git2::{ErrorCode, ObjectType, Oid};
+
+use super::Repo;
+use super::failure::broken;
+use crate::error::{Error, Result};
+
+/// The bytes of a file, as they are stored.
+#[derive(Debug)]
+pub struct Unverified {
+    /// What is stored under the id.
+    pub bytes: Vec<u8>,
+    /// What they are still to be held against.
+    id: Option<Oid>,
+}
+
+impl Unverified {
+    /// Refuses bytes that are not what their id stands for: the object is damaged.
+    pub fn verify(&self) -> Result<()> {
+        let Some(id) = self.id else {
+            return Ok(());
+        };
+        match Oid::hash_object(ObjectType::Blob, &self.bytes) {
+            Ok(found) if found == id => Ok(()),
+            Ok(_) | Err(_) => Err(Error::internal(format!("the object {id} is damaged")).hint(
+                "`git fsck` names what else is; another clone of the repository may have it whole",
+            )),
+        }
+    }
+}
+
+impl Repo {
+    /// Returns a file in a tree; none if it is not there or no file.
+    pub fn unverified(&self, tree: &str, path: &str) -> Result<Option<Unverified>> {
+        let entry = match self.tree(tree)?.get_path(Path::new(path)) {
+            Ok(entry) => entry.id(),
+            Err(cause) if cause.code() == ErrorCode::NotFound => return Ok(None),
+            Err(cause) => return Err(broken("read a tree")(cause)),
+        };
+        self.refuse_large(entry, path)?;
+        if let Some(bytes) = self.read_loose(entry) {
+            let id = Some(entry);
+            return Ok(Some(Unverified { bytes, id }));
+        }
+        let verified = self.file(tree, path)?;
+        Ok(verified.map(|bytes| Unverified { bytes, id: None }))
+    }
+
+    /// Reads a file that is stored by itself; libgit2 reads no other piece by piece, and all others only with their digest.
+    fn read_loose(&self, id: Oid) -> Option<Vec<u8>> {
+        let objects = self.inner.odb().ok()?;
+        let (mut reader, size, kind) = objects.reader(id).ok()?;
+        if kind != ObjectType::Blob {
+            return None;
+        }
+        let mut bytes = Vec::with_capacity(size);
+        reader.read_to_end(&mut bytes).ok()?;
+        Some(bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::io::Write;
+    use std::os::unix::fs::PermissionsExt;
+    use std::process::Command;
+
+    use super::*;
+
+    #[test]
+    fn a_file_is_verified_wherever_it_is_stored() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let run = |script: &str| {
+            let mut command = Command::new("sh");
+            command
+                .args(["-euc", script])
+                .current_dir(folder.path())
+                .env("GIT_CONFIG_GLOBAL", "/dev/null")
+                .env("GIT_CONFIG_NOSYSTEM", "1");
+            let output = command.output().expect("it runs");
+            assert!(output.status.success(), "{script}");
+            String::from_utf8(output.stdout)
+                .expect("UTF-8")
+                .trim()
+                .to_owned()
+        };
+        run("git init -q . && git config user.name t && git config user.email t@example.invalid
+            echo text >file && mkdir folder && echo more >folder/file && git add -A && git commit -qm x");
+        let tree = run("git rev-parse HEAD^{tree}");
+        let repo = Repo::discover(folder.path()).expect("a repository");
+        let read = |path: &str| repo.unverified(&tree, path).expect("it is read");
+        assert!(read("none").is_none() && read("folder").is_none());
+        let found = read("file").expect("a file");
+        assert_eq!(found.bytes, b"text\n");
+        assert!(found.id.is_some() && found.verify().is_ok());
+
+        let id = run("git rev-parse HEAD:file");
+        let object = folder
+            .path()
+            .join(format!(".git/objects/{}/{}", &id[..2], &id[2..]));
+        let whole = fs::read(&object).expect("an object");
+        fs::set_permissions(&object, fs::Permissions::from_mode(0o644)).expect("it is opened");
+        let mut other = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::fast());
+        other.write_all(b"blob 5\0lies\n").expect("it is packed");
+        fs::write(&object, other.finish().expect("it is packed")).expect("it is written");
+        let told = read("file")
+            .expect("a file")
+            .verify()
+            .expect_err("it is damaged");
+        assert!(told.to_string().contains(&id), "{told}");
+
+        fs::write(&object, whole).expect("it is written");
+        run("git gc -q");
+        let packed = Repo::discover(folder.path()).expect("a repository");
+        let found = packed.unverified(&tree, "file").expect("it is read");
+        let found = found.expect("a file");
+        assert!(found.bytes == b"text\n" && found.verify().is_ok());
+    }
+}
