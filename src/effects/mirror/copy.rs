@@ -4,7 +4,8 @@
 //! from the smallest up. What is beyond a limit is a hard link without its bytes, which takes no space.
 //!
 //! A copy of an object bears the time of the original's last change of state (`ctime`, which nobody can set) as its time of
-//! modification, and so tells whether anybody touched the original since. For a link that is noted beside.
+//! modification, and so tells whether anybody touched the original since. For a link that is noted beside. The same holds for
+//! a folder of objects: as long as it bears that time, whatever is in the original has its copy.
 
 use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsString;
@@ -90,10 +91,13 @@ impl Noted {
         if is_one_file(original, copy) {
             return self.store.is_of(name, original) || self.linked.is_of(name, original);
         }
-        original.is_file()
-            && original.len() == copy.len()
-            && (original.ctime(), original.ctime_nsec()) == (copy.mtime(), copy.mtime_nsec())
+        original.is_file() && original.len() == copy.len() && is_as_copied(original, copy)
     }
+}
+
+/// Says whether nobody changed an original since its copy was made, by its last change of state.
+pub fn is_as_copied(original: &Metadata, copy: &Metadata) -> bool {
+    (original.ctime(), original.ctime_nsec()) == (copy.mtime(), copy.mtime_nsec())
 }
 
 fn is_one_file(one: &Metadata, other: &Metadata) -> bool {
@@ -144,7 +148,7 @@ pub fn refresh(common: &Path, to: &Path, folder: &Path) -> IoResult<()> {
     Ok(())
 }
 
-/// Notes when an object's state was last changed as the time of its copy.
+/// Notes when the state of an object, or of a folder of them, was last changed as the time of its copy.
 pub fn note_unchanged(copy: &Path, original: &Metadata) -> IoResult<()> {
     let seconds = u64::try_from(original.ctime()).unwrap_or(0);
     let nanos = u32::try_from(original.ctime_nsec()).unwrap_or(0);
@@ -201,7 +205,7 @@ impl Work {
             fs::create_dir(to)?;
         } else if is_unchanging
             && !self.noted.store.is_torn()
-            && is_same_time(&meta, &fs::symlink_metadata(to)?)
+            && is_as_copied(&meta, &fs::symlink_metadata(to)?)
         {
             // No file came or went, and files of such folders do not change.
             return match has_folders(name) {
@@ -230,7 +234,10 @@ impl Work {
         remove_others(to, &there)?;
         // The time says that all is there.
         self.noted.store.flush()?;
-        keep_time(to, &meta)
+        match is_unchanging {
+            true => note_unchanged(to, &meta),
+            false => keep_time(to, &meta),
+        }
     }
 
     /// Goes on with the folders in one whose files are as they were.

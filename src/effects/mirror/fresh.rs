@@ -2,7 +2,7 @@
 //! derived from objects (`derived`), packs that are not what their index says (`packs`), and loose objects that are not whole:
 //! libgit2 reads one that was cut short for ever, and git takes one that is there for good and does not write it again.
 
-use std::fs;
+use std::fs::{self, Metadata};
 use std::path::{Path, PathBuf};
 
 use super::names::is_loose;
@@ -60,14 +60,11 @@ fn clear_loose(
     new: &New<'_>,
     quarantine: &mut Quarantine,
 ) -> Result<()> {
-    for object in loose(git_dir) {
+    for (object, meta) in new_loose(git_dir, new) {
         let file = git_dir.join(&object);
-        let (Ok(meta), Some(id)) = (fs::symlink_metadata(&file), loose_id(&object)) else {
+        let Some(id) = loose_id(&object) else {
             continue;
         };
-        if !new.holds(&object, &meta) {
-            continue;
-        }
         let is_whole = match meta.is_file() {
             true => is_object(&file, &id).map_err(|cause| Error::io("read", &file, cause))?,
             false => false,
@@ -79,15 +76,24 @@ fn clear_loose(
     Ok(())
 }
 
-/// Returns the paths of all loose objects below a git directory, and of what stands in the place of one. No link is followed.
-fn loose(git_dir: &Path) -> Vec<PathBuf> {
+/// Returns the paths of the new loose objects below a git directory, and of what stands in the place of one, with what is known
+/// of them. No link is followed.
+fn new_loose(git_dir: &Path, new: &New<'_>) -> Vec<(PathBuf, Metadata)> {
     let mut found = Vec::new();
-    let all = PathBuf::from("objects");
-    for folder in folders_in(git_dir, &all) {
+    for folder in folders_in(git_dir, Path::new("objects")) {
+        if new.has_none_in(git_dir, &folder) {
+            continue;
+        }
         let entries = fs::read_dir(git_dir.join(&folder));
-        let entries = entries.into_iter().flatten().flatten();
-        let paths = entries.map(|entry| folder.join(entry.file_name()));
-        found.extend(paths.filter(|path| path.to_str().is_some_and(is_loose)));
+        for entry in entries.into_iter().flatten().flatten() {
+            let path = folder.join(entry.file_name());
+            if let Ok(meta) = entry.metadata()
+                && path.to_str().is_some_and(is_loose)
+                && new.holds(&path, &meta)
+            {
+                found.push((path, meta));
+            }
+        }
     }
     found
 }

@@ -5,7 +5,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use super::Place;
-use super::copy::Linked;
+use super::copy::{self, Linked};
 use crate::effects::files::is_beneath;
 
 /// What came anew in a git directory.
@@ -27,6 +27,18 @@ impl New<'_> {
             New::Since(since) => meta.ctime() >= *since,
             New::All => true,
         }
+    }
+
+    /// Says whether nothing in a folder of objects can be new: what nobody changed since it was copied.
+    pub fn has_none_in(&self, git_dir: &Path, folder: &Path) -> bool {
+        let New::Beside(place, _) = self else {
+            return false;
+        };
+        let meta = |root: &Path| fs::symlink_metadata(root.join(folder)).ok();
+        let both = meta(git_dir).zip(meta(&place.copy));
+        both.is_some_and(|(live, copy)| {
+            live.is_dir() && copy.is_dir() && copy::is_as_copied(&live, &copy)
+        })
     }
 
     /// Says whether something is new or was changed. Its bytes are not asked: an agent may know what the copy holds.

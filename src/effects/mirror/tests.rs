@@ -192,3 +192,18 @@ fn what_was_lost_of_the_bytes_of_links_is_there_again_after_a_refresh() {
         mirror.refresh(&[]).unwrap();
     }
 }
+
+#[test]
+fn an_object_whose_folder_got_its_time_back_is_copied_all_the_same() {
+    let root = tempfile::tempdir().unwrap();
+    let mirror = make(root.path());
+    let folder = mirror.common.join("objects/ab");
+    let time = SystemTime::now() - Duration::from_secs(3600);
+    let set_back = || fs::File::open(&folder).unwrap().set_modified(time).unwrap();
+    set_back();
+    mirror.refresh(&[]).unwrap();
+    write(&folder.join("new"), "new");
+    set_back();
+    mirror.refresh(&[]).unwrap();
+    assert_eq!(files(&mirror.copy()), files(&mirror.common));
+}
