@@ -321,11 +321,12 @@ impl<'a> Attempt<'a> {
             }
             Task::Item(_) => ("", None),
         };
-        let excludes = excludes::write(&session.repo, &start.kept)?;
+        let of_git = session.repo.git.all_settings();
+        let excludes = excludes::write(&session.repo, &of_git, &start.kept)?;
         let ground = self.ground(session);
         let call = Call {
             root: &session.repo.root,
-            git: &session.repo.git,
+            of_git: &of_git,
             start,
             goal_id,
             checks: &checks.unwrap_or_default(),

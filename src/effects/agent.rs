@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use tokio::sync::mpsc;
 
 use crate::effects::files;
-use crate::effects::git::Git;
+use crate::effects::git::Settings;
 use crate::effects::process::{Ending, Job, Ran, Stdout, Supervisor, TAIL_BYTES};
 use crate::effects::program;
 use crate::effects::sandbox::{Ground, Inmate, Sandbox};
@@ -82,8 +82,8 @@ pub struct AgentRun {
 pub struct Call<'a> {
     /// The root of the repository.
     pub root: &'a Path,
-    /// Git, at work there.
-    pub git: &'a Git,
+    /// What git says of its settings there.
+    pub of_git: &'a Settings,
     /// The cycle's start.
     pub start: &'a Start,
     /// The goal's id; empty for a work item.
@@ -341,7 +341,7 @@ fn environment(
     ]
     .map(|(name, value): (&str, OsString)| (name.into(), value));
     let of_preset = of_preset.map(|(name, value)| (name.into(), value.into()));
-    let of_git = guard::git_settings(call.git, call.excludes);
+    let of_git = guard::git_settings(call.of_git, call.excludes);
     of_preset.chain(of_contract).chain(of_git).collect()
 }
 

@@ -4,6 +4,8 @@
 use std::path::PathBuf;
 
 use crate::effects::files;
+use crate::effects::git::Settings;
+use crate::effects::guard::users;
 use crate::effects::keep::Kept;
 use crate::effects::places;
 use crate::effects::repo::Repo;
@@ -14,8 +16,8 @@ use crate::model::ledger;
 const READ_LIMIT: u64 = 16 << 20;
 
 /// Writes the excludes for one run of an agent and returns the file.
-pub fn write(repo: &Repo, kept: &Kept) -> Result<PathBuf> {
-    let mut lines = users_own(repo).into_bytes();
+pub fn write(repo: &Repo, of_git: &Settings, kept: &Kept) -> Result<PathBuf> {
+    let mut lines = users_own(repo, of_git).into_bytes();
     if !lines.is_empty() && !lines.ends_with(b"\n") {
         lines.push(b'\n');
     }
@@ -34,13 +36,13 @@ pub fn write(repo: &Repo, kept: &Kept) -> Result<PathBuf> {
 }
 
 /// Returns what the user's own `core.excludesFile` says, or git's default for it.
-fn users_own(repo: &Repo) -> String {
-    let configured = repo
-        .git
-        .run(&["config", "--type=path", "--get", "core.excludesFile"])
-        .ok();
-    let configured =
-        configured.map(|path| PathBuf::from(String::from_utf8_lossy(&path).trim().to_owned()));
+fn users_own(repo: &Repo, of_git: &Settings) -> String {
+    let mut set = of_git.values(|name| name == b"core.excludesfile");
+    let set = set.next_back().map(String::from_utf8_lossy);
+    let configured = set.and_then(|path| match is_plain(&path) {
+        true => Some(users::in_home(path.trim())),
+        false => expanded(repo),
+    });
     let default = || {
         let folder = places::of_user("XDG_CONFIG_HOME", ".config");
         folder.map(|folder| folder.join("git/ignore"))
@@ -48,6 +50,18 @@ fn users_own(repo: &Repo) -> String {
     let file = configured.or_else(default);
     file.and_then(|file| files::read_text(&file, READ_LIMIT).ok())
         .unwrap_or_default()
+}
+
+/// Says whether a path as it is set means what it says, the home directory of this user aside.
+fn is_plain(path: &str) -> bool {
+    !path.starts_with("%(") && (path.starts_with("~/") || !path.starts_with('~'))
+}
+
+/// Returns the path as git itself reads it: below the home of another user, or where git is installed.
+fn expanded(repo: &Repo) -> Option<PathBuf> {
+    let asked = ["config", "--type=path", "--get", "core.excludesFile"];
+    let path = repo.git.run(&asked).ok()?;
+    Some(PathBuf::from(String::from_utf8_lossy(&path).trim()))
 }
 
 /// Escapes what means something in a pattern.

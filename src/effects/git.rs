@@ -8,6 +8,7 @@
 //! No call looks into submodules or other repositories in the tree by itself; `guard::modules` states the rule.
 
 pub mod pack;
+mod settings;
 
 use std::ffi::{OsStr, OsString};
 use std::io::Write;
@@ -23,6 +24,8 @@ use crate::effects::process::{self, Ending, Job, Stdout, Supervisor};
 use crate::effects::program;
 use crate::effects::sandbox::{Fence, Ground, Inmate, Sandbox};
 use crate::error::{Error, Kind, NO_GIT, Result};
+
+pub use settings::Settings;
 
 /// Settings that keep the repository's own configuration from running anything, and what git has written on the disk before
 /// it says so. Git does not know the last one before 2.36, and passes over it then. Its way to sync many objects at once

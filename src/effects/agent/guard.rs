@@ -1,17 +1,18 @@
 //! The settings of the agent's git, handed over in its environment: what it passes by, that it notes what it does to
 //! branches, and that it pushes nowhere. A push cannot be undone. This is a guard against habit, not a wall: who unsets a variable gets by.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use crate::effects::git::Git;
+use crate::effects::git::Settings;
 
 /// What the addresses of pushes are turned into; no git can go there, and its words name this.
 const REFUSED: &str = "evolve-refuses-pushes://";
 
 /// Returns the variables that set `core.excludesFile` to `excludes`, have movements of branches noted, and send every push
 /// nowhere.
-pub fn git_settings(git: &Git, excludes: &Path) -> Vec<(OsString, OsString)> {
+pub fn git_settings(of_git: &Settings, excludes: &Path) -> Vec<(OsString, OsString)> {
     let mut settings: Vec<(OsString, OsString)> = vec![
         ("core.excludesFile".into(), excludes.into()),
         // Without notes of them the agent's commits could not be told from somebody else's.
@@ -20,7 +21,7 @@ pub fn git_settings(git: &Git, excludes: &Path) -> Vec<(OsString, OsString)> {
     ];
     // An address that is for pushes alone is not turned into another by `pushInsteadOf`.
     settings.extend(
-        push_addresses(git)
+        push_addresses(of_git)
             .into_iter()
             .map(|address| (format!("url.{REFUSED}.insteadOf").into(), address)),
     );
@@ -40,17 +41,10 @@ pub fn git_settings(git: &Git, excludes: &Path) -> Vec<(OsString, OsString)> {
 }
 
 /// Returns the addresses that remotes have for pushes alone.
-fn push_addresses(git: &Git) -> Vec<OsString> {
-    use std::os::unix::ffi::OsStringExt;
-    let asked = ["config", "-z", "--get-regexp", r"^remote\..*\.pushurl$"];
-    // It fails where there is none.
-    let said = git.run(&asked).unwrap_or_default();
-    let entries = said.split(|byte| *byte == 0);
-    entries
-        .filter_map(|entry| {
-            let end = entry.iter().position(|byte| *byte == b'\n')?;
-            Some(OsString::from_vec(entry[end + 1..].to_vec()))
-        })
-        .filter(|address| !address.is_empty())
+fn push_addresses(of_git: &Settings) -> Vec<OsString> {
+    let is_it = |name: &[u8]| name.starts_with(b"remote.") && name.ends_with(b".pushurl");
+    let addresses = of_git.values(is_it).filter(|address| !address.is_empty());
+    addresses
+        .map(|address| OsStr::from_bytes(address).to_owned())
         .collect()
 }

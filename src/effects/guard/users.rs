@@ -211,7 +211,8 @@ fn system(name: &str) -> Option<PathBuf> {
     Some(Path::new("/etc").join(format!("git{name}")))
 }
 
-fn in_home(path: &str) -> PathBuf {
+/// Returns the path that one stands for as it is set: below the home directory where it begins with `~/`.
+pub fn in_home(path: &str) -> PathBuf {
     match (path.strip_prefix("~/"), std::env::home_dir()) {
         (Some(below), Some(home)) => home.join(path_of(below)),
         (Some(_) | None, _) => path_of(path),
