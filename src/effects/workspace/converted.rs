@@ -8,6 +8,7 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use super::hidden::side_by_side;
 use super::restat::{self, Untouched};
 use super::{Start, Workspace, ended, some_of};
 use crate::effects::files::{self, is_beneath};
@@ -100,10 +101,13 @@ impl Workspace<'_> {
     /// Returns what git does to these files.
     fn conversions(&self, touched: &[Touched]) -> Result<HashMap<Vec<u8>, Conversion>> {
         let git = &self.repo.git;
-        let ends = LineEnds::of_settings(&git.run(&["config", "--list", "-z"])?);
         let paths: Vec<_> = touched.iter().map(|one| one.path.clone()).collect();
         let arguments = [&["check-attr", "-z", "--stdin"][..], &ATTRIBUTES].concat();
-        let listed = git.run_with(&arguments, &ended(&paths))?;
+        let (settings, listed) = side_by_side(
+            || git.run(&["config", "--list", "-z"]),
+            || git.run_with(&arguments, &ended(&paths)),
+        )?;
+        let ends = LineEnds::of_settings(&settings);
         let mut found: HashMap<Vec<u8>, Conversion> = HashMap::new();
         let mut words = listed.split(|byte| *byte == 0);
         while let (Some(path), Some(attribute), Some(value)) =
