@@ -243,7 +243,7 @@ impl Session {
             return Ok(notes);
         }
         let mut notes = opened;
-        let settings = start.put_back_settings(&self.repo.own_places())?;
+        let settings = start.put_back_settings(&self.repo.own_places(), &self.repo.plain)?;
         notes.extend(settings.notes);
         self.repo.look_anew()?;
         notes.extend(self.put_back_programs(start)?.notes);
@@ -307,7 +307,8 @@ impl Session {
                 stock
             }
             None => {
-                let mut put_back = start.put_back_settings(&self.repo.own_places())?;
+                let mut put_back =
+                    start.put_back_settings(&self.repo.own_places(), &self.repo.plain)?;
                 self.repo.look_anew()?;
                 put_back.notes.extend(start.hold_users(&self.repo)?);
                 let repo = self.repo.reopened()?;

@@ -5,10 +5,12 @@
 //! and what lies below `.git`. There a link, a folder or a file that stands where git has another kind of thing is in the way,
 //! too (`stands`).
 
+mod plain;
 mod stands;
 
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, FileType, Metadata};
+use std::fs::{self, DirEntry, FileType, Metadata};
+use std::io::Result as IoResult;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, symlink};
 use std::path::{Path, PathBuf};
@@ -19,8 +21,10 @@ use crate::effects::quarantine::Quarantine;
 use crate::error::{Error, Result};
 use crate::model::text;
 
+use plain::Stamp;
 use stands::{Part, Wanted, Wrong};
 
+pub use plain::Plain;
 pub use stands::Stood;
 
 /// What git opens in a working tree by itself.
@@ -39,14 +43,14 @@ struct Found {
     repositories: Vec<PathBuf>,
 }
 
-/// Moves all of it out of the way that is below the root of a working tree. `enter` is called with each folder, before that is
+/// Moves all of it out of the way that is below the root of a working tree; folders known to be plain are not looked into. `enter` is called with each folder, before that is
 /// looked into. Returns what is called `.git` below the root, be it a repository's or not, without the working tree's own.
 pub fn clear(
-    root: &Path,
+    (root, plain): (&Path, &Plain),
     enter: &mut dyn FnMut(&Path),
     quarantine: &mut Quarantine,
 ) -> Result<Vec<PathBuf>> {
-    let found = in_tree(root, enter);
+    let found = in_tree((root, plain), enter);
     for path in found.in_the_way {
         quarantine.take_from(root, &path, &path)?;
     }
@@ -54,8 +58,8 @@ pub fn clear(
 }
 
 /// Returns what is called `.git` below the root of a working tree, without its own.
-pub fn repositories(root: &Path) -> Vec<PathBuf> {
-    in_tree(root, &mut |_| {}).repositories
+pub fn repositories(root: &Path, plain: &Plain) -> Vec<PathBuf> {
+    in_tree((root, plain), &mut |_| {}).repositories
 }
 
 /// What was in the way in git directories, by whole paths.
@@ -84,7 +88,7 @@ impl Cleared {
 /// The same for the git directory of a working tree and the one that it shares, and those of submodules that lie `around` it. There
 /// goes, too, what is of another kind than what git has there, unless it `stood` there before.
 pub fn clear_git(
-    places: &Places,
+    (places, plain): (&Places, &Plain),
     (stood, around): (&Stood, &[PathBuf]),
     quarantine: &mut Quarantine,
 ) -> Result<Cleared> {
@@ -101,7 +105,7 @@ pub fn clear_git(
                 .and_then(|root| folder.strip_prefix(root).ok())
                 .unwrap_or(Path::new(".git")),
         };
-        for (path, wrong) in misplaced((common, folder), stood) {
+        for (path, wrong) in misplaced((common, folder), (stood, plain)) {
             let (full, shown) = (folder.join(&path), shown.join(&path));
             match wrong {
                 Some(Wrong::Size(bytes)) => quarantine.drop_oversize(&full, (&shown, bytes))?,
@@ -124,12 +128,26 @@ pub fn clear_git(
 }
 
 /// Lists what is in the way in a git directory, relative to it, and what is wrong with it; nothing where whoever reads it waits.
-fn misplaced((common, git_dir): (&Path, &Path), stood: &Stood) -> Vec<(PathBuf, Option<Wrong>)> {
+fn misplaced(
+    (common, git_dir): (&Path, &Path),
+    (stood, plain): (&Stood, &Plain),
+) -> Vec<(PathBuf, Option<Wrong>)> {
     let mut found = Vec::new();
     let mut folders = vec![(PathBuf::new(), Part::GitDir)];
     while let Some((folder, part)) = folders.pop() {
-        let part = part.seen(&git_dir.join(&folder));
-        for (name, kind) in entries(git_dir, &folder) {
+        let full = git_dir.join(&folder);
+        let part = part.seen(&full);
+        // Any file may be there.
+        let stamp = (part == Part::Other).then(|| Stamp::of(&full)).flatten();
+        if plain.has(stamp) {
+            continue;
+        }
+        let mut is_plain = true;
+        for entry in entries(git_dir, &folder) {
+            is_plain &= entry.as_ref().is_some_and(|(_, kind)| kind.is_file());
+            let Some((name, kind)) = entry else {
+                continue;
+            };
             let (wanted, below) = part.child(name.as_bytes());
             if kind.is_file() && wanted == Wanted::Anything {
                 continue;
@@ -146,24 +164,25 @@ fn misplaced((common, git_dir): (&Path, &Path), stood: &Stood) -> Vec<(PathBuf, 
                 folders.push((path, below));
             }
         }
+        plain.note(stamp.filter(|_| is_plain));
     }
     found
 }
 
 /// Refuses a working tree in which git would wait. `enter` is called with each folder.
-pub fn refuse(root: &Path, enter: &mut dyn FnMut(&Path)) -> Result<()> {
-    refuse_any(root, &in_tree(root, enter).in_the_way)
+pub fn refuse((root, plain): (&Path, &Plain), enter: &mut dyn FnMut(&Path)) -> Result<()> {
+    refuse_any(root, &in_tree((root, plain), enter).in_the_way)
 }
 
 /// Refuses the repository around a folder, should opening it be waiting for something. A repository that is none, or none
 /// that can be found this way, is left to who opens it.
-pub fn refuse_git_above(folder: &Path) -> Result<()> {
+pub fn refuse_git_above(folder: &Path, plain: &Plain) -> Result<()> {
     let Some(git_dir) = git_dir_above(folder) else {
         return Ok(());
     };
-    refuse_any(&git_dir, &in_git_dir(&git_dir, &mut |_| {}))?;
+    refuse_any(&git_dir, &in_git_dir((&git_dir, plain), &mut |_| {}))?;
     match common_of(&git_dir) {
-        Some(common) => refuse_any(&common, &in_git_dir(&common, &mut |_| {})),
+        Some(common) => refuse_any(&common, &in_git_dir((&common, plain), &mut |_| {})),
         None => Ok(()),
     }
 }
@@ -209,13 +228,13 @@ pub fn common_of(git_dir: &Path) -> Option<PathBuf> {
 
 /// Lists what is in the way below the root of a working tree, git directories included, relative to it,
 /// and the repositories there.
-fn in_tree(root: &Path, enter: &mut dyn FnMut(&Path)) -> Found {
+fn in_tree((root, plain): (&Path, &Plain), enter: &mut dyn FnMut(&Path)) -> Found {
     let is_opened = |name: &OsStr| OPENED.iter().any(|opened| name == *opened);
     let mut found = Found::default();
     let mut folders = vec![PathBuf::new()];
     while let Some(folder) = folders.pop() {
         enter(&folder);
-        for (name, kind) in entries(root, &folder) {
+        for (name, kind) in entries(root, &folder).flatten() {
             if kind.is_file() && name != ".git" && !is_opened(&name) {
                 continue;
             }
@@ -224,7 +243,8 @@ fn in_tree(root: &Path, enter: &mut dyn FnMut(&Path)) -> Found {
                 found.repositories.push(path.clone());
             }
             if name == ".git" && kind.is_dir() {
-                let within = in_git_dir(&root.join(&path), &mut |it| enter(&path.join(it)));
+                let mut enter = |it: &Path| enter(&path.join(it));
+                let within = in_git_dir((&root.join(&path), plain), &mut enter);
                 let within = within.into_iter().map(|one| path.join(one));
                 found.in_the_way.extend(within);
             } else if kind.is_dir() {
@@ -240,16 +260,25 @@ fn in_tree(root: &Path, enter: &mut dyn FnMut(&Path)) -> Found {
 }
 
 /// Lists what is in the way in a git directory, relative to it.
-fn in_git_dir(git_dir: &Path, enter: &mut dyn FnMut(&Path)) -> Vec<PathBuf> {
+fn in_git_dir((git_dir, plain): (&Path, &Plain), enter: &mut dyn FnMut(&Path)) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut folders = vec![PathBuf::new()];
     while let Some(folder) = folders.pop() {
         enter(&folder);
-        for (name, kind) in entries(git_dir, &folder) {
+        let stamp = Stamp::of(&git_dir.join(&folder));
+        if plain.has(stamp) {
+            continue;
+        }
+        let mut is_plain = true;
+        for entry in entries(git_dir, &folder) {
             // Most of it are objects.
-            if kind.is_file() {
+            if matches!(&entry, Some((_, kind)) if kind.is_file()) {
                 continue;
             }
+            is_plain = false;
+            let Some((name, kind)) = entry else {
+                continue;
+            };
             let path = folder.join(&name);
             if kind.is_dir() {
                 if !is_private(&path) {
@@ -259,6 +288,7 @@ fn in_git_dir(git_dir: &Path, enter: &mut dyn FnMut(&Path)) -> Vec<PathBuf> {
                 found.push(path);
             }
         }
+        plain.note(stamp.filter(|_| is_plain));
     }
     found
 }
@@ -269,13 +299,17 @@ pub fn is_private(path: &Path) -> bool {
     path == Path::new(PRIVATE) || (path.ends_with(PRIVATE) && is_linked())
 }
 
-/// Returns the names in a folder with their kinds.
-fn entries(root: &Path, folder: &Path) -> impl Iterator<Item = (OsString, FileType)> {
-    let listed = fs::read_dir(root.join(folder)).into_iter().flatten();
-    listed.flatten().filter_map(|entry| {
-        let kind = entry.file_type().ok()?;
-        Some((entry.file_name(), kind))
-    })
+/// Returns the names in a folder with their kinds; none for what cannot be told, be that the whole folder.
+fn entries(root: &Path, folder: &Path) -> impl Iterator<Item = Option<(OsString, FileType)>> {
+    let known = |entry: IoResult<DirEntry>| {
+        let entry = entry.ok()?;
+        Some((entry.file_name(), entry.file_type().ok()?))
+    };
+    let listed = fs::read_dir(root.join(folder));
+    let is_unknown = listed.is_err().then_some(None);
+    is_unknown
+        .into_iter()
+        .chain(listed.into_iter().flatten().map(known))
 }
 
 /// Says whether a file, or what a link leads to, is a pipe or a device other than the one that is always empty.

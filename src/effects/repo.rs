@@ -25,6 +25,7 @@ use git2::{ErrorCode, Repository};
 use crate::effects::git::Git;
 use crate::effects::guard::modules::Modules;
 use crate::effects::guard::users::Users;
+use crate::effects::pipes::Plain;
 use crate::effects::places::Places;
 use crate::effects::sandbox::Ground;
 use crate::error::{Error, Result};
@@ -68,6 +69,8 @@ pub struct Repo {
     /// It is a slot's: nobody but an agent and `evolve` is at work in it, and its history is thrown away.
     pub is_slot: bool,
     is_durable: bool,
+    /// The folders of git directories that are known to hold nothing but plain files.
+    pub plain: Arc<Plain>,
 }
 
 /// Where HEAD is.
@@ -127,6 +130,11 @@ impl Repo {
             common: self.common_path(""),
             private: self.private.clone(),
         }
+    }
+
+    /// Returns the root of the working tree, with what is known of folders.
+    pub fn working_tree(&self) -> (&Path, &Plain) {
+        (&self.root, &self.plain)
     }
 
     /// Returns what may be written to by whoever works here in a sandbox.

@@ -48,7 +48,7 @@ use crate::effects::guard::users::Users;
 use crate::effects::keep::{self, Kept};
 use crate::effects::mirror::{self, Mirror};
 use crate::effects::modes::Folders;
-use crate::effects::pipes;
+use crate::effects::pipes::{self, Plain};
 use crate::effects::places::Places;
 use crate::effects::quarantine::Quarantine;
 use crate::effects::repo::{Commit, Head, Repo};
@@ -133,11 +133,11 @@ impl Start {
 
     /// Makes git's settings what they were before the agent, and gives its folder back what that has lost; says what had
     /// changed. To be done before git is called or the repository opened again.
-    pub fn put_back_settings(&self, places: &Places) -> Result<SettingsBack> {
+    pub fn put_back_settings(&self, places: &Places, plain: &Plain) -> Result<SettingsBack> {
         let mut quarantine = Quarantine::of(&places.private, &self.session, self.cycle);
         let stood = self.guarded.stood(places, self.since);
         let around = self.guarded.around(places);
-        let cleared = pipes::clear_git(places, (&stood, &around), &mut quarantine)?;
+        let cleared = pipes::clear_git((places, plain), (&stood, &around), &mut quarantine)?;
         let mirror = Mirror::of(places).ok();
         let mirror = mirror.filter(|_| !self.guarded.is_empty());
         if let Some(mirror) = &mirror {
@@ -365,7 +365,7 @@ impl Workspace<'_> {
             open(folder);
             folders.push(folder.to_owned());
         };
-        let repositories = pipes::clear(&self.repo.root, &mut enter, &mut quarantine)?;
+        let repositories = pipes::clear(self.repo.working_tree(), &mut enter, &mut quarantine)?;
         Ok(Cleared {
             notes: quarantine.notes().collect(),
             repositories: named(repositories),

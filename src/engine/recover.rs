@@ -14,6 +14,7 @@ use crate::effects::journal::{Diary, Journal, Phase};
 use crate::effects::keep::{self, Links};
 use crate::effects::ledger::Ledger;
 use crate::effects::mirror::Mirror;
+use crate::effects::pipes::Plain;
 use crate::effects::places::Places;
 use crate::effects::process::{self, MARK};
 use crate::effects::quarantine::Quarantine;
@@ -200,7 +201,7 @@ pub fn put_back_settings(places: &Places) -> Result<()> {
     };
     if journal.phase == Phase::Agent {
         if !is_in_slot {
-            notes.extend(start.put_back_settings(places)?.notes);
+            notes.extend(start.put_back_settings(places, &Plain::default())?.notes);
         }
         notes.extend(start.put_back_programs(places)?.notes);
     }

@@ -14,6 +14,7 @@ use crate::effects::git::Git;
 use crate::effects::guard::modules::Modules;
 use crate::effects::guard::users;
 use crate::effects::mirror::way_back::way_back_in;
+use crate::effects::pipes::Plain;
 use crate::effects::places::{self, Places};
 use crate::effects::{files, modes, pipes};
 use crate::error::{Error, Kind, Result};
@@ -22,8 +23,13 @@ use crate::model::text;
 impl Repo {
     /// Opens the repository whose working tree holds `dir`.
     pub fn discover(dir: &Path) -> Result<Repo> {
+        Repo::discover_again(dir, Arc::default())
+    }
+
+    /// Does the same, where some is known of its folders.
+    fn discover_again(dir: &Path, plain: Arc<Plain>) -> Result<Repo> {
         users::refuse_pipes()?;
-        let repo = Repo::discover_to_read(dir)?;
+        let repo = Repo::discover_knowing(dir, plain)?;
         match repo.is_bare() {
             true => Err(Error::unsafe_repo(format!(
                 "{} is a bare repository: there are no files to work on",
@@ -36,8 +42,12 @@ impl Repo {
 
     /// Opens the repository that holds `dir`, to read its history: it may be a bare one, which is its own root.
     pub fn discover_to_read(dir: &Path) -> Result<Repo> {
+        Repo::discover_knowing(dir, Arc::default())
+    }
+
+    fn discover_knowing(dir: &Path, plain: Arc<Plain>) -> Result<Repo> {
         modes::refuse_shut(dir)?;
-        pipes::refuse_git_above(dir)?;
+        pipes::refuse_git_above(dir, &plain)?;
         let inner = open_around(dir)?;
         let root = inner.workdir().unwrap_or(inner.path()).to_owned();
         // A path with a link in it would not be found again as the prefix of another.
@@ -57,6 +67,7 @@ impl Repo {
             identity: Arc::default(),
             is_slot: false,
             is_durable: false,
+            plain,
         })
     }
 
@@ -74,6 +85,7 @@ impl Repo {
             identity: Arc::default(),
             is_slot: false,
             is_durable: false,
+            plain: Arc::default(),
         })
     }
 
@@ -114,6 +126,7 @@ impl Repo {
             identity: user.identity.clone(),
             is_slot: true,
             is_durable: false,
+            plain: user.plain.clone(),
         })
     }
 
@@ -145,7 +158,7 @@ impl Repo {
     pub fn reopened(&self) -> Result<Repo> {
         let again = match self.is_slot {
             true => Repo::open_slot(&self.root, self),
-            false => Repo::discover(&self.root),
+            false => Repo::discover_again(&self.root, self.plain.clone()),
         };
         match again {
             Ok(mut again) if again.root == self.root && again.private == self.private => {

@@ -33,7 +33,7 @@ impl Workspace<'_> {
     /// Returns their paths, for people.
     pub fn clear_again(&self, start: &mut Start, private: &Path) -> Result<Vec<String>> {
         let mut quarantine = Quarantine::of(private, &start.session, start.cycle);
-        pipes::clear(&self.repo.root, &mut |_| {}, &mut quarantine)?;
+        pipes::clear(self.repo.working_tree(), &mut |_| {}, &mut quarantine)?;
         let (mut status, ..) = self.look()?;
         let mut changed = Vec::new();
         if !status.dirty.is_empty() {

@@ -78,7 +78,7 @@ impl Workspace<'_> {
     pub fn put_back_written(&self, start: &Start) -> Result<Written> {
         let mut quarantine = Quarantine::of(&self.repo.private, &start.session, start.cycle);
         // Git would wait at a pipe that a check left.
-        pipes::clear(&self.repo.root, &mut |_| {}, &mut quarantine)?;
+        pipes::clear(self.repo.working_tree(), &mut |_| {}, &mut quarantine)?;
         // Looks at no more than the files that the index lists.
         let arguments = ["diff-files", "--name-only", "--ignore-submodules", "-z"];
         let listed = self.repo.git.run(&arguments)?;

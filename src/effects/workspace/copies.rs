@@ -64,7 +64,7 @@ impl Workspace<'_> {
         start.kept = kept;
         let shown = |path: &std::path::PathBuf| format!("{}/", path.display());
         start.kept.unreadable.extend(shut.shut().iter().map(shown));
-        let all = || named(pipes::repositories(root));
+        let all = || named(pipes::repositories(root, &self.repo.plain));
         start.repositories.get_or_insert_with(all);
         Ok(())
     }

@@ -79,7 +79,7 @@ impl Workspace<'_> {
                 folders.note(root, folder);
             }
         };
-        pipes::refuse(root, &mut note)?;
+        pipes::refuse(self.repo.working_tree(), &mut note)?;
         Ok(folders)
     }
 

@@ -54,7 +54,7 @@ impl Workspace<'_> {
         meant: &dyn Fn(&[u8]) -> bool,
         quarantine: &mut Quarantine,
     ) -> Result<Vec<String>> {
-        pipes::clear(&self.repo.root, &mut |_| {}, quarantine)?;
+        pipes::clear(self.repo.working_tree(), &mut |_| {}, quarantine)?;
         let mut dirty = self.state()?;
         dirty.dirty.retain(|path| meant(path));
         self.put_back_changed(&Changed::of_root(&self.repo.git, &dirty.dirty), quarantine)?;
