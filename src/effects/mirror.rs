@@ -42,6 +42,7 @@ use new::New;
 use objects::Keeper;
 use way_back::{quoted, state};
 
+pub use new::Moment;
 pub use worktrees::is_index;
 
 /// How many names a note lists.
@@ -213,8 +214,8 @@ impl Mirror {
     }
 
     /// Moves links away that came to stand for folders of objects. Where there is no copy, those count as new that were made since
-    /// a time, in seconds since 1970. To be done before anything is read or written there.
-    pub fn clear_links(&self, since: i64, quarantine: &mut Quarantine) -> Result<()> {
+    /// a moment. To be done before anything is read or written there.
+    pub fn clear_links(&self, since: Moment, quarantine: &mut Quarantine) -> Result<()> {
         self.in_each(since, |git_dir, new| {
             fresh::clear_links(git_dir, new, quarantine)
         })
@@ -222,14 +223,14 @@ impl Mirror {
 
     /// Moves objects and packs away that came anew and cannot be relied on, and removes what is derived from objects and
     /// changed; `since` as above. To be done before a repository is opened.
-    pub fn clear_damaged(&self, since: i64, quarantine: &mut Quarantine) -> Result<()> {
+    pub fn clear_damaged(&self, since: Moment, quarantine: &mut Quarantine) -> Result<()> {
         self.in_each(since, |git_dir, new| fresh::clear(git_dir, new, quarantine))
     }
 
     /// Does something in each git directory, with its path for people.
     fn in_each(
         &self,
-        since: i64,
+        since: Moment,
         mut clear: impl FnMut((&Path, &Path), &New<'_>) -> Result<()>,
     ) -> Result<()> {
         if !self.whole().is_file() || !self.is_of_same() {
@@ -434,7 +435,7 @@ fn lend_missing(place: &Place, path: &Path) -> Result<()> {
 
 /// Moves away and removes the same in whatever git directory this is: where nothing says where a copy could lie, what counts as
 /// new is what was made since that time.
-pub fn clear_damaged(places: &Places, since: i64, quarantine: &mut Quarantine) -> Result<()> {
+pub fn clear_damaged(places: &Places, since: Moment, quarantine: &mut Quarantine) -> Result<()> {
     match Mirror::of(places) {
         Ok(mirror) => mirror.clear_damaged(since, quarantine),
         Err(_) => {

@@ -40,13 +40,14 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::effects::clock;
 use crate::effects::files;
 use crate::effects::files::is_beneath;
 use crate::effects::guard::Guarded;
 use crate::effects::guard::programs::PutBack;
 use crate::effects::guard::users::Users;
 use crate::effects::keep::{self, Kept};
-use crate::effects::mirror::{self, Mirror};
+use crate::effects::mirror::{self, Mirror, Moment};
 use crate::effects::modes::Folders;
 use crate::effects::pipes::{self, Plain};
 use crate::effects::places::Places;
@@ -108,6 +109,9 @@ pub struct Start {
     pub repositories: Option<Vec<String>>,
     /// When the cycle started, in seconds since 1970; a lock file older than that is not the agent's.
     pub since: i64,
+    /// What of a second had passed then, in nanoseconds.
+    #[serde(default)]
+    pub since_nanos: u32,
 }
 
 fn is_unknown(movements: &(Option<Movement>, Option<Movement>)) -> bool {
@@ -131,6 +135,18 @@ impl Start {
         Start { cycle, ..self }
     }
 
+    /// Returns the moment from which on what was changed may have been changed since the cycle started: file systems count coarser
+    /// than clocks.
+    fn began(&self) -> Moment {
+        const COARSE: i64 = 50_000_000;
+        const SECOND: i64 = 1_000_000_000;
+        let nanos = i64::from(self.since_nanos) - COARSE;
+        match nanos < 0 {
+            true => (self.since - 1, nanos + SECOND),
+            false => (self.since, nanos),
+        }
+    }
+
     /// Makes git's settings what they were before the agent, and gives its folder back what that has lost; says what had
     /// changed. To be done before git is called or the repository opened again.
     pub fn put_back_settings(&self, places: &Places, plain: &Plain) -> Result<SettingsBack> {
@@ -141,13 +157,13 @@ impl Start {
         let mirror = Mirror::of(places).ok();
         let mirror = mirror.filter(|_| !self.guarded.is_empty());
         if let Some(mirror) = &mirror {
-            mirror.clear_links(self.since, &mut quarantine)?;
+            mirror.clear_links(self.began(), &mut quarantine)?;
         }
         let mut notes = self
             .guarded
             .put_back_settings(places, ("the agent", &mut quarantine))?;
         if !self.guarded.is_empty() {
-            mirror::clear_damaged(places, self.since, &mut quarantine)?;
+            mirror::clear_damaged(places, self.began(), &mut quarantine)?;
         }
         if let Some(mirror) = &mirror {
             notes.extend(mirror.give_back(&mut quarantine)?);
@@ -169,7 +185,7 @@ impl Start {
     /// `put_back_settings` this needs nothing that was remembered: it may be asked for before the agent.
     pub fn clear_objects(&self, places: &Places) -> Result<Vec<String>> {
         let mut quarantine = Quarantine::of(&places.private, &self.session, self.cycle);
-        mirror::clear_damaged(places, self.since, &mut quarantine)?;
+        mirror::clear_damaged(places, self.began(), &mut quarantine)?;
         Ok(quarantine.notes().collect())
     }
 
@@ -328,6 +344,7 @@ impl Workspace<'_> {
         let untracked = status.untracked.iter().chain(&status.within);
         let mut kept = Kept::listed(untracked, &status.ignored);
         kept.look(&self.repo.root);
+        let now = clock::now();
         let (head_log, branch_log) = (self.repo.movements("HEAD"), self.repo.movements(&branch));
         Ok(Start {
             session: session.to_owned(),
@@ -346,7 +363,8 @@ impl Workspace<'_> {
             users: Users::default(),
             folders: Arc::new(folders),
             repositories: None,
-            since: crate::effects::clock::now().timestamp(),
+            since: now.timestamp(),
+            since_nanos: now.timestamp_subsec_nanos(),
         })
     }
 

@@ -8,13 +8,15 @@ use super::Place;
 use super::copy::{self, Linked};
 use crate::effects::files::is_beneath;
 
+/// A moment: seconds since 1970, and nanoseconds.
+pub type Moment = (i64, i64);
+
 /// What came anew in a git directory.
 pub enum New<'a> {
-    /// What its copy does not have; what is derived from objects counts as new where it changed since then, too, in seconds
-    /// since 1970.
-    Beside(&'a Place, i64),
+    /// What its copy does not have; what is derived from objects counts as new where it changed since then, too.
+    Beside(&'a Place, Moment),
     /// What was changed since then; where there is no copy.
-    Since(i64),
+    Since(Moment),
     /// All of it.
     All,
 }
@@ -24,7 +26,7 @@ impl New<'_> {
     pub fn holds(&self, object: &Path, meta: &fs::Metadata) -> bool {
         match self {
             New::Beside(place, _) => fs::symlink_metadata(place.copy.join(object)).is_err(),
-            New::Since(since) => meta.ctime() >= *since,
+            New::Since(since) => changed(meta) >= *since,
             New::All => true,
         }
     }
@@ -52,7 +54,9 @@ impl New<'_> {
         }
         match self {
             New::Beside(place, since) => match fs::symlink_metadata(place.copy.join(path)) {
-                Ok(copy) => meta.ctime() >= *since && !place.is_link_as_noted(path, (&meta, &copy)),
+                Ok(copy) => {
+                    changed(&meta) >= *since && !place.is_link_as_noted(path, (&meta, &copy))
+                }
                 Err(_) => true,
             },
             New::Since(_) | New::All => self.holds(path, &meta),
@@ -66,11 +70,16 @@ impl New<'_> {
             New::Beside(place, _) => leads_to(&place.copy) == leads_to(git_dir),
             New::Since(since) => {
                 let meta = fs::symlink_metadata(git_dir.join(path));
-                meta.is_ok_and(|meta| meta.ctime() < *since)
+                meta.is_ok_and(|meta| changed(&meta) < *since)
             }
             New::All => false,
         }
     }
+}
+
+/// Returns when the state of a file was last changed.
+fn changed(meta: &fs::Metadata) -> Moment {
+    (meta.ctime(), meta.ctime_nsec())
 }
 
 impl Place {
