@@ -93,6 +93,7 @@ pub mod effects {
     pub mod measure;
     pub mod mirror;
     pub mod modes;
+    pub mod near;
     pub mod pipes;
     pub mod places;
     pub mod plugins;

@@ -18,6 +18,7 @@ use nix::sys::stat::{FchmodatFlags, Mode, fchmodat};
 use nix::unistd::{AccessFlags, access, geteuid};
 
 use crate::effects::files::is_beneath;
+use crate::effects::near::Seen;
 use crate::error::{Error, Result};
 use crate::model::text;
 
@@ -67,12 +68,17 @@ impl Folders {
 
     /// Notes the mode of a file, if that keeps its owner from reading it or writing to it.
     pub fn note_file(&mut self, root: &Path, path: &Path) {
-        let is_shut =
-            |meta: &Metadata| meta.is_file() && is_own(meta) && meta.mode() & FILE != FILE;
         let meta = fs::symlink_metadata(root.join(path));
-        if let Some(meta) = meta.ok().filter(is_shut) {
-            let path = path.as_os_str().as_bytes().to_vec();
-            self.files.insert(path, meta.mode() & BITS);
+        let seen = meta.ok().map(|meta| Seen::of(&meta));
+        self.note_seen(path.as_os_str().as_bytes(), seen);
+    }
+
+    /// Does the same, by what was seen of it.
+    pub fn note_seen(&mut self, path: &[u8], seen: Option<Seen>) {
+        let is_own = |seen: &Seen| seen.owner == geteuid().as_raw();
+        let is_shut = |seen: &Seen| seen.is_file() && is_own(seen) && seen.mode & FILE != FILE;
+        if let Some(seen) = seen.filter(is_shut) {
+            self.files.insert(path.to_vec(), seen.mode & BITS);
         }
     }
 

@@ -144,7 +144,7 @@ fn misplaced(
         }
         let mut is_plain = true;
         for entry in entries(git_dir, &folder) {
-            is_plain &= entry.as_ref().is_some_and(|(_, kind)| kind.is_file());
+            is_plain &= is_any_file(entry.as_ref());
             let Some((name, kind)) = entry else {
                 continue;
             };
@@ -229,12 +229,20 @@ pub fn common_of(git_dir: &Path) -> Option<PathBuf> {
 /// Lists what is in the way below the root of a working tree, git directories included, relative to it,
 /// and the repositories there.
 fn in_tree((root, plain): (&Path, &Plain), enter: &mut dyn FnMut(&Path)) -> Found {
-    let is_opened = |name: &OsStr| OPENED.iter().any(|opened| name == *opened);
     let mut found = Found::default();
     let mut folders = vec![PathBuf::new()];
     while let Some(folder) = folders.pop() {
         enter(&folder);
-        for (name, kind) in entries(root, &folder).flatten() {
+        let stamp = Stamp::of(&root.join(&folder));
+        if plain.has(stamp) {
+            continue;
+        }
+        let mut is_plain = true;
+        for entry in entries(root, &folder) {
+            is_plain &= is_any_file(entry.as_ref());
+            let Some((name, kind)) = entry else {
+                continue;
+            };
             if kind.is_file() && name != ".git" && !is_opened(&name) {
                 continue;
             }
@@ -255,6 +263,7 @@ fn in_tree((root, plain): (&Path, &Plain), enter: &mut dyn FnMut(&Path)) -> Foun
                 found.in_the_way.extend(is_in_the_way.then_some(path));
             }
         }
+        plain.note(stamp.filter(|_| is_plain));
     }
     found
 }
@@ -271,14 +280,14 @@ fn in_git_dir((git_dir, plain): (&Path, &Plain), enter: &mut dyn FnMut(&Path)) -
         }
         let mut is_plain = true;
         for entry in entries(git_dir, &folder) {
-            // Most of it are objects.
-            if matches!(&entry, Some((_, kind)) if kind.is_file()) {
-                continue;
-            }
-            is_plain = false;
+            is_plain &= is_any_file(entry.as_ref());
             let Some((name, kind)) = entry else {
                 continue;
             };
+            // Most of it are objects.
+            if kind.is_file() {
+                continue;
+            }
             let path = folder.join(&name);
             if kind.is_dir() {
                 if !is_private(&path) {
@@ -297,6 +306,15 @@ fn in_git_dir((git_dir, plain): (&Path, &Plain), enter: &mut dyn FnMut(&Path)) -
 pub fn is_private(path: &Path) -> bool {
     let is_linked = || path.starts_with("worktrees") && path.components().count() == 3;
     path == Path::new(PRIVATE) || (path.ends_with(PRIVATE) && is_linked())
+}
+
+fn is_opened(name: &OsStr) -> bool {
+    OPENED.iter().any(|opened| name == *opened)
+}
+
+/// Says whether something is a plain file, of which nothing else counts wherever it lies: not its size, nor what it leads to.
+fn is_any_file(entry: Option<&(OsString, FileType)>) -> bool {
+    entry.is_some_and(|(name, kind)| kind.is_file() && name != ".git" && !is_opened(name))
 }
 
 /// Returns the names in a folder with their kinds; none for what cannot be told, be that the whole folder.

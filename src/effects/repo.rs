@@ -69,7 +69,7 @@ pub struct Repo {
     /// It is a slot's: nobody but an agent and `evolve` is at work in it, and its history is thrown away.
     pub is_slot: bool,
     is_durable: bool,
-    /// The folders of git directories that are known to hold nothing but plain files.
+    /// The folders that are known to hold nothing but plain files.
     pub plain: Arc<Plain>,
 }
 

@@ -1,4 +1,4 @@
-//! Folders of git directories that hold nothing but plain files. What an entry of a folder is cannot change without a change of
+//! Folders that hold nothing but plain files, of which only that matters. What an entry of a folder is cannot change without a change of
 //! the folder's own state, the time of which (`ctime`) nobody can set: as long as that is what it was nothing else can have come.
 
 use std::collections::BTreeSet;
@@ -15,7 +15,7 @@ const SETTLED: Duration = Duration::from_secs(2);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Stamp(u64, u64, i64, i64);
 
-/// The folders that were found to hold nothing else, most of them of git's objects.
+/// The folders that were found to hold nothing else.
 #[derive(Debug, Default)]
 pub struct Plain(Mutex<BTreeSet<Stamp>>);
 

@@ -12,6 +12,7 @@ use super::hidden::side_by_side;
 use super::restat::{self, Untouched};
 use super::{Start, Workspace, ended, some_of};
 use crate::effects::files::{self, is_beneath};
+use crate::effects::near::{Near, Seen};
 use crate::effects::quarantine::Quarantine;
 use crate::effects::repo::hash_blob;
 use crate::error::{Error, Result};
@@ -76,9 +77,10 @@ impl Workspace<'_> {
     fn touched(&self, start: &Start, untouched: &Untouched) -> Result<Vec<Touched>> {
         let listed = self.repo.git.run(&["ls-files", "-v", "--stage", "-z"])?;
         let mut is_untouched = untouched.in_turn();
+        let mut near = Near::below(&self.repo.root);
         let mut is_new = |path: &[u8]| {
             !is_untouched(path)
-                && restat::touched(&self.repo.root, path, start).is_some_and(|meta| meta.is_file())
+                && restat::touched(&mut near, path, start).is_some_and(Seen::is_file)
                 // What git did not track is the user's, byte for byte, also where an agent put it into a commit.
                 && !start.kept.was_there(path)
         };

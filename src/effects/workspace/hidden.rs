@@ -7,7 +7,6 @@ use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
 use std::sync::Mutex;
 use std::thread;
 
@@ -15,6 +14,7 @@ use super::status::{self, Status};
 use super::{Start, Workspace, ended};
 use crate::effects::files::is_beneath;
 use crate::effects::modes::Folders;
+use crate::effects::near::Near;
 use crate::error::Result;
 use crate::model::exact;
 
@@ -64,9 +64,8 @@ impl Workspace<'_> {
     /// their owner.
     pub fn look_at_all(&self, noted: &mut Folders) -> Result<(Status, Hidden)> {
         let git = &self.repo.git;
-        let mut note = |path: &[u8]| {
-            noted.note_file(&self.repo.root, Path::new(OsStr::from_bytes(path)));
-        };
+        let mut near = Near::below(&self.repo.root);
+        let mut note = |path: &[u8]| noted.note_seen(path, near.look(path));
         let (mut status, listed) = side_by_side(
             || status::read(git, true),
             || self.list_index(&["--cached"], &mut note),

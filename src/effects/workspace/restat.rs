@@ -3,14 +3,13 @@
 //! (`ctime`) cannot be set: what is older than the cycle is as it was then, and what is not is read again.
 
 use std::ffi::OsStr;
-use std::fs::{self, Metadata};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::hidden::side_by_side;
 use super::{Start, Workspace};
 use crate::effects::modes::{Done, Folders};
+use crate::effects::near::{Near, Seen};
 use crate::error::Result;
 
 /// How many seconds a file may be older than the cycle and still be read again: file systems count coarser than clocks.
@@ -104,7 +103,8 @@ impl Workspace<'_> {
     fn are_new(&self, start: &Start, entries: &[Entry<'_>]) -> Result<Vec<bool>> {
         let root = &self.repo.root;
         let look = |entries: &[Entry<'_>]| -> Vec<bool> {
-            let is_new = |entry: &Entry<'_>| touched(root, entry.path, start).is_some();
+            let mut near = Near::below(root);
+            let is_new = |entry: &Entry<'_>| touched(&mut near, entry.path, start).is_some();
             entries.iter().map(is_new).collect()
         };
         if entries.len() < MANY {
@@ -118,9 +118,9 @@ impl Workspace<'_> {
 }
 
 /// Returns what is known of a file that was touched since the start; nothing of another one.
-pub(super) fn touched(root: &Path, path: &[u8], start: &Start) -> Option<Metadata> {
-    let meta = fs::symlink_metadata(root.join(OsStr::from_bytes(path))).ok()?;
-    (meta.ctime() + SLACK >= start.since).then_some(meta)
+pub(super) fn touched(near: &mut Near<'_>, path: &[u8], start: &Start) -> Option<Seen> {
+    let seen = near.look(path)?;
+    (seen.changed + SLACK >= start.since).then_some(seen)
 }
 
 /// A line of `git ls-files -v --stage` of a file that git looks at, without its tag.
