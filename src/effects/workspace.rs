@@ -110,12 +110,16 @@ pub struct Start {
     /// When the cycle started, in seconds since 1970; a lock file older than that is not the agent's.
     pub since: i64,
     /// What of a second had passed then, in nanoseconds.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_whole")]
     pub since_nanos: u32,
 }
 
 fn is_unknown(movements: &(Option<Movement>, Option<Movement>)) -> bool {
     *movements == (None, None)
+}
+
+fn is_whole(nanos: &u32) -> bool {
+    *nanos == 0
 }
 
 /// What was done to make git's settings what they were.
