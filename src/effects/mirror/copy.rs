@@ -277,58 +277,66 @@ impl Work {
         }
         match (meta.is_file(), is_unchanging) {
             (false, _) => Ok(()),
-            (true, false) => self.copy_file(from, to, name),
-            (true, true) => self.keep_file(from, to, name),
+            (true, false) => self.copy_file((from, &meta), to, name),
+            (true, true) => self.keep_file((from, &meta), to, name),
         }
     }
 
     /// Copies a file unless the copy is of the same version. Small ones of which there may be thousands are linked at first;
     /// what changes becomes a copy.
-    fn copy_file(&mut self, from: &Path, to: &Path, name: &str) -> IoResult<()> {
-        let meta = fs::symlink_metadata(from)?;
+    fn copy_file(
+        &mut self,
+        (from, meta): (&Path, &Metadata),
+        to: &Path,
+        name: &str,
+    ) -> IoResult<()> {
         match fs::symlink_metadata(to) {
-            Ok(there) if is_one_file(&there, &meta) => {
-                if self.noted.store.is_of(name, &meta) {
+            Ok(there) if is_one_file(&there, meta) => {
+                if self.noted.store.is_of(name, meta) {
                     return Ok(());
                 }
             }
             Ok(there) => {
                 let is_same = there.is_file() && there.len() == meta.len();
-                if is_same && is_same_time(&there, &meta) {
+                if is_same && is_same_time(&there, meta) {
                     return Ok(());
                 }
             }
-            Err(_) if is_of_refs(name) && self.link(from, to, name)? => return Ok(()),
+            Err(_) if is_of_refs(name) && self.link((from, meta), to, name)? => return Ok(()),
             Err(_) => {}
         }
         self.noted.store.forget(name)?;
         files::remove_all(to)?;
         fs::copy(from, to)?;
-        keep_time(to, &meta)
+        keep_time(to, meta)
     }
 
     /// Copies a file that does not change once it is written. A copy that is there stays: it is what was there first.
-    fn keep_file(&mut self, from: &Path, to: &Path, name: &str) -> IoResult<()> {
-        let meta = fs::symlink_metadata(from)?;
+    fn keep_file(
+        &mut self,
+        (from, meta): (&Path, &Metadata),
+        to: &Path,
+        name: &str,
+    ) -> IoResult<()> {
         match fs::symlink_metadata(to) {
-            Ok(there) if self.noted.is_as_copied(name, &meta, &there) => return Ok(()),
+            Ok(there) if self.noted.is_as_copied(name, meta, &there) => return Ok(()),
             Ok(there) if there.is_file() && is_named_by_content(name) => {
                 return self.note_again(from, to, name);
             }
             Ok(_) => files::remove_all(to)?,
             Err(_) => {}
         }
-        if is_loose(name) && self.link(from, to, name)? {
+        if is_loose(name) && self.link((from, meta), to, name)? {
             return Ok(());
         }
         self.noted.store.forget(name)?;
         if self.clone_file(from, to)? {
-            return note_unchanged(to, &meta);
+            return note_unchanged(to, meta);
         }
         if self.copied + meta.len() <= COPY_LIMIT {
             self.copied += meta.len();
             fs::copy(from, to)?;
-            return note_unchanged(to, &meta);
+            return note_unchanged(to, meta);
         }
         match fs::hard_link(from, to) {
             Ok(()) => {}
@@ -367,10 +375,9 @@ impl Work {
     }
 
     /// Links a small file and keeps its bytes; false where that cannot be.
-    fn link(&mut self, from: &Path, to: &Path, name: &str) -> IoResult<bool> {
+    fn link(&mut self, (from, meta): (&Path, &Metadata), to: &Path, name: &str) -> IoResult<bool> {
         let is_exact = !name.contains(char::REPLACEMENT_CHARACTER);
-        let length = fs::symlink_metadata(from)?.len();
-        if self.cannot_link || !is_exact || !self.has_room(length) {
+        if self.cannot_link || !is_exact || !self.has_room(meta.len()) {
             return Ok(false);
         }
         match fs::hard_link(from, to) {
