@@ -349,3 +349,33 @@ fn is_null(meta: &Metadata) -> bool {
 fn is_too_large(root: &Path, path: &Path) -> bool {
     fs::metadata(root.join(path)).is_ok_and(|meta| meta.is_file() && meta.len() > LARGEST)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_git_opens_and_what_leads_elsewhere_is_looked_at_each_time() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        let names = [
+            "a",
+            ".git",
+            ".gitignore",
+            ".gitattributes",
+            ".gitmodules",
+            ".mailmap",
+        ];
+        for name in names {
+            fs::write(root.join(name), "").unwrap();
+        }
+        fs::create_dir(root.join("folder")).unwrap();
+        symlink("a", root.join("link")).unwrap();
+        let found = entries(root, Path::new("")).flatten();
+        let plain = found.filter(|entry| is_any_file(Some(entry)));
+        let plain: Vec<_> = plain.map(|(name, _)| name).collect();
+        assert_eq!(plain, ["a"]);
+        assert!(entries(root, Path::new("none")).all(|entry| !is_any_file(entry.as_ref())));
+        assert_eq!(entries(root, Path::new("none")).count(), 1);
+    }
+}
