@@ -52,9 +52,10 @@ fn users_own(repo: &Repo, of_git: &Settings) -> String {
         .unwrap_or_default()
 }
 
-/// Says whether a path as it is set means what it says, the home directory of this user aside.
+/// Says whether a path as it is set means what it says, the home directory of this user aside: not `~other/`, `%(prefix)/`, nor
+/// `:(optional)`.
 fn is_plain(path: &str) -> bool {
-    !path.starts_with("%(") && (path.starts_with("~/") || !path.starts_with('~'))
+    !path.starts_with(['%', ':']) && (path.starts_with("~/") || !path.starts_with('~'))
 }
 
 /// Returns the path as git itself reads it: below the home of another user, or where git is installed.
@@ -78,7 +79,17 @@ fn escaped(path: &[u8]) -> Vec<u8> {
 
 #[cfg(test)]
 mod tests {
-    use super::escaped;
+    use super::{escaped, is_plain};
+
+    #[test]
+    fn a_path_that_means_more_than_it_says_is_left_to_git() {
+        for path in ["~/x", "/x", "x", ""] {
+            assert!(is_plain(path), "{path}");
+        }
+        for path in ["~other/x", "~", "%(prefix)/x", ":(optional)~/x"] {
+            assert!(!is_plain(path), "{path}");
+        }
+    }
 
     #[test]
     fn a_path_is_escaped_so_that_it_means_only_itself() {

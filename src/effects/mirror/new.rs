@@ -26,7 +26,7 @@ impl New<'_> {
     pub fn holds(&self, object: &Path, meta: &fs::Metadata) -> bool {
         match self {
             New::Beside(place, _) => fs::symlink_metadata(place.copy.join(object)).is_err(),
-            New::Since(since) => changed(meta) >= *since,
+            New::Since(since) => is_changed(meta, *since),
             New::All => true,
         }
     }
@@ -55,7 +55,7 @@ impl New<'_> {
         match self {
             New::Beside(place, since) => match fs::symlink_metadata(place.copy.join(path)) {
                 Ok(copy) => {
-                    changed(&meta) >= *since && !place.is_link_as_noted(path, (&meta, &copy))
+                    is_changed(&meta, *since) && !place.is_link_as_noted(path, (&meta, &copy))
                 }
                 Err(_) => true,
             },
@@ -70,16 +70,17 @@ impl New<'_> {
             New::Beside(place, _) => leads_to(&place.copy) == leads_to(git_dir),
             New::Since(since) => {
                 let meta = fs::symlink_metadata(git_dir.join(path));
-                meta.is_ok_and(|meta| changed(&meta) < *since)
+                meta.is_ok_and(|meta| !is_changed(&meta, *since))
             }
             New::All => false,
         }
     }
 }
 
-/// Returns when the state of a file was last changed.
-fn changed(meta: &fs::Metadata) -> Moment {
-    (meta.ctime(), meta.ctime_nsec())
+/// Says whether the state of a file was changed since a moment. Some file systems count whole seconds.
+fn is_changed(meta: &fs::Metadata, since: Moment) -> bool {
+    let changed = (meta.ctime(), meta.ctime_nsec());
+    changed >= since || (changed.1 == 0 && changed.0 >= since.0)
 }
 
 impl Place {

@@ -1,7 +1,7 @@
 //! Folders that hold nothing but plain files, of which only that matters. What an entry of a folder is cannot change without a change of
 //! the folder's own state, the time of which (`ctime`) nobody can set: as long as that is what it was nothing else can have come.
 
-use std::collections::BTreeSet;
+use std::collections::HashMap;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -11,25 +11,35 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 /// How old a change has to be so that no later one can bear the same time.
 const SETTLED: Duration = Duration::from_secs(2);
 
-/// What tells a folder from another, and from what it was: device, inode, and the time of its last change of state.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Stamp(u64, u64, i64, i64);
+/// The most folders that are remembered; all others are looked into each time.
+const REMEMBERED: usize = 100_000;
 
-/// The folders that were found to hold nothing else.
+/// What tells a folder from another, and from what it was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stamp {
+    /// Device and inode.
+    place: (u64, u64),
+    /// The time of its last change of state, in seconds and nanoseconds.
+    changed: (i64, i64),
+}
+
+/// The folders that were found to hold nothing else, with the time of their last change then.
 #[derive(Debug, Default)]
-pub struct Plain(Mutex<BTreeSet<Stamp>>);
+pub struct Plain(Mutex<HashMap<(u64, u64), (i64, i64)>>);
 
 impl Plain {
     /// Says whether a folder was found to be one of them and nobody changed it since.
     pub fn has(&self, stamp: Option<Stamp>) -> bool {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        stamp.is_some_and(|stamp| known.contains(&stamp))
+        stamp.is_some_and(|stamp| known.get(&stamp.place) == Some(&stamp.changed))
     }
 
     /// Notes that a folder is one of them; `stamp` is of before it was looked into.
     pub fn note(&self, stamp: Option<Stamp>) {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        known.extend(stamp);
+        if let Some(stamp) = stamp.filter(|_| known.len() < REMEMBERED) {
+            known.insert(stamp.place, stamp.changed);
+        }
     }
 }
 
@@ -41,7 +51,10 @@ impl Stamp {
         let since = Duration::new(seconds.try_into().ok()?, nanos.try_into().ok()?);
         let age = SystemTime::now().duration_since(UNIX_EPOCH + since).ok()?;
         let is_settled = meta.is_dir() && age > SETTLED;
-        is_settled.then_some(Stamp(meta.dev(), meta.ino(), seconds, nanos))
+        is_settled.then_some(Stamp {
+            place: (meta.dev(), meta.ino()),
+            changed: (seconds, nanos),
+        })
     }
 }
 
@@ -65,16 +78,15 @@ mod tests {
         assert!(stamp.is_some() && !plain.has(stamp));
         plain.note(stamp);
         assert!(plain.has(stamp));
-        let Some(Stamp(device, inode, seconds, nanos)) = stamp else {
-            return;
-        };
-        for other in [
-            Stamp(device + 1, inode, seconds, nanos),
-            Stamp(device, inode + 1, seconds, nanos),
-            Stamp(device, inode, seconds + 1, nanos),
-            Stamp(device, inode, seconds, nanos + 1),
+        let stamp = stamp.unwrap();
+        let ((device, inode), (seconds, nanos)) = (stamp.place, stamp.changed);
+        for (place, changed) in [
+            ((device + 1, inode), stamp.changed),
+            ((device, inode + 1), stamp.changed),
+            (stamp.place, (seconds + 1, nanos)),
+            (stamp.place, (seconds, nanos + 1)),
         ] {
-            assert!(!plain.has(Some(other)));
+            assert!(!plain.has(Some(Stamp { place, changed })));
         }
     }
 }
