@@ -26,6 +26,7 @@ use crate::event::{self, Event, Events};
 use crate::model::agent::Entry;
 use crate::model::goals::{AgentSpec, Goals, Limits, Settings, Where};
 use crate::model::ledger as names;
+use crate::model::mask;
 use crate::model::sandbox::Wish;
 use crate::model::sweep::Part;
 use crate::model::usage::Spent;
@@ -35,6 +36,8 @@ use crate::view::{json, plain, width};
 /// Runs the loop in the repository of the working directory.
 pub fn run_loop(global: &Global, run: &RunOptions) -> Result<u8> {
     let (events, listener) = listen(global, run.json)?;
+    // Whatever is told is masked; until then this program mostly waits for git.
+    std::thread::spawn(mask::prepare);
     let ended = block_on(async {
         let cwd = current_dir()?;
         let repo = open(&cwd).await?;

@@ -102,6 +102,14 @@ fn pattern(text: &str) -> bytes::Regex {
     built.expect("BUG: a pattern of secrets does not compile")
 }
 
+/// Compiles the patterns, which takes some milliseconds: for another thread to do while this one waits for something else.
+pub fn prepare() {
+    accounts::prepare();
+    assigned::prepare();
+    shapes::found("");
+    words::found("");
+}
+
 /// Returns where something was found, whole characters at both ends.
 fn range_in(text: &str, found: bytes::Match<'_>) -> Range<usize> {
     let (mut start, mut end) = (found.start(), found.end());

@@ -200,7 +200,8 @@ impl Work {
         is_unchanging: bool,
     ) -> IoResult<()> {
         let meta = fs::symlink_metadata(from)?;
-        if !fs::symlink_metadata(to).is_ok_and(|meta| meta.is_dir()) {
+        let is_new = !fs::symlink_metadata(to).is_ok_and(|meta| meta.is_dir());
+        if is_new {
             files::remove_all(to)?;
             fs::create_dir(to)?;
         } else if is_unchanging
@@ -231,7 +232,9 @@ impl Work {
             }
             there.insert(file);
         }
-        remove_others(to, &there)?;
+        if !is_new {
+            remove_others(to, &there)?;
+        }
         // The time says that all is there.
         self.noted.store.flush()?;
         match is_unchanging {

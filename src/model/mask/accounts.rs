@@ -27,6 +27,13 @@ const ADDRESSES: [&str; 11] = [
     "mailto", "sip", "sips", "xmpp", "acct", "email", "mail", "from", "to", "cc", "author",
 ];
 
+/// Compiles what `found` looks for.
+pub fn prepare() {
+    for pattern in [&OPTION, &AT_HOST] {
+        LazyLock::force(pattern);
+    }
+}
+
 /// Returns where passwords of accounts stand.
 pub fn found(text: &str) -> Vec<Range<usize>> {
     let mut ranges = Vec::new();

@@ -45,9 +45,19 @@ static VARIABLE: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
+/// Keys of a document whose value is a secret.
+static NAME: LazyLock<Regex> = LazyLock::new(|| super::pattern(&format!("(?:{WORDS})$")));
+
 /// A call, an index, a type with parameters, a path of names: the beginning of code.
 static CODE: LazyLock<Regex> =
     LazyLock::new(|| super::pattern(r"^[A-Za-z_][A-Za-z0-9_.]*(?:\(|\[|<|::|!\()"));
+
+/// Compiles what is looked for here.
+pub fn prepare() {
+    for pattern in [&ASSIGNED, &CODE, &NAME] {
+        LazyLock::force(pattern);
+    }
+}
 
 /// Returns where the values of assignments stand.
 pub fn found(text: &str) -> Vec<Range<usize>> {
@@ -87,7 +97,6 @@ fn secret_in(text: &str, captures: &Captures<'_>) -> Option<Range<usize>> {
 
 /// Says whether a value of a JSON object is a secret by the name of its key.
 pub fn is_assignment(key: &str, value: &str) -> bool {
-    static NAME: LazyLock<Regex> = LazyLock::new(|| super::pattern(&format!("(?:{WORDS})$")));
     value.len() >= SHORTEST && NAME.is_match(key.as_bytes()) && is_quoted_secret(value)
 }
 
