@@ -3,14 +3,11 @@
 mod open;
 mod recover;
 
-use std::thread::JoinHandle;
-
 use crate::cycle::{Step, cycle, summary, until_free};
 use crate::effects::clock;
 use crate::effects::journal::{Journal, Phase};
 use crate::effects::ledger::Ledger;
 use crate::effects::logs;
-use crate::effects::mirror::Mirror;
 use crate::effects::stop::Halt;
 use crate::effects::workspace::Workspace;
 use crate::error::{Error, Result};
@@ -150,11 +147,6 @@ fn close(session: &Session, progress: &mut Progress, ending: &Ending) -> Result<
         session.events.warn(note);
     }
     let is_settled = drop_unrecorded(session, progress)?;
-    // No cycle is in progress that would need it: it goes while the rest is written down.
-    let removal = match is_settled {
-        true => remove_mirror(session)?,
-        false => None,
-    };
     let mut told = None;
     let has_records = !progress.records.is_empty();
     if is_settled && (has_records || progress.ledger.is_joined) {
@@ -197,24 +189,12 @@ fn close(session: &Session, progress: &mut Progress, ending: &Ending) -> Result<
     }
     if is_settled {
         crate::cycle::drop_copies(session)?;
-        if let Some(removal) = removal {
-            removal.join().expect("BUG: a removal cannot panic")?;
-        }
         if let Some(isolation) = &session.isolation {
             isolation.leave()?;
         }
     }
     session.tell_end(progress, ending, told);
     Ok(())
-}
-
-/// Begins to remove the copy of the git directory; returns what waits until that is done. What an error keeps from being waited for,
-/// the next start removes.
-fn remove_mirror(session: &Session) -> Result<Option<JoinHandle<Result<()>>>> {
-    let going = session.mirror.as_ref().map(Mirror::give_up).transpose()?;
-    Ok(going
-        .flatten()
-        .map(|going| std::thread::spawn(|| going.remove())))
 }
 
 /// Drops what a cycle that was cut short before its agent had written; says whether nothing is left in progress.

@@ -15,6 +15,7 @@ use crate::cycle::by_checks;
 use crate::cycle::by_name::ByName;
 use crate::effects::agent::{AgentRun, Call, Outbox};
 use crate::effects::journal::{Journal, Phase};
+use crate::effects::mirror::Mirror;
 use crate::effects::sandbox::Ground;
 use crate::effects::workspace::{Held, Settled, Start, Stock};
 use crate::effects::{clock, context, excludes, files, guard, keep, program};
@@ -510,7 +511,7 @@ impl<'a> Attempt<'a> {
     }
 }
 
-/// Removes the copies of the user's files and settings that no cycle needs any more.
+/// Removes the copies of the user's files that no cycle needs any more.
 pub fn drop_copies(session: &Session) -> Result<()> {
     let private = &session.repo.private;
     for folder in [keep::folder(private), guard::folder(private)] {
@@ -520,5 +521,5 @@ pub fn drop_copies(session: &Session) -> Result<()> {
             Err(cause) => return Err(Error::io("remove", &folder, cause)),
         }
     }
-    Ok(())
+    session.mirror.as_ref().map_or(Ok(()), Mirror::remove)
 }

@@ -402,15 +402,10 @@ impl Mirror {
         }
     }
 
-    /// Removes the copy.
+    /// Removes the copy. It gives up its name first: what a failure leaves of it is no copy any more.
     pub fn remove(&self) -> Result<()> {
-        self.give_up()?.map_or(Ok(()), Going::remove)
-    }
-
-    /// Takes the copy its name: what is left of it is no copy any more, and is only to be removed. None where there was none.
-    pub fn give_up(&self) -> Result<Option<Going>> {
         if !fs::symlink_metadata(&self.folder).is_ok_and(|meta| meta.is_dir()) {
-            return Ok(None);
+            return Ok(());
         }
         let failed = |cause| Error::io("remove", &self.folder, cause);
         let going = self.folder.join("going");
@@ -418,18 +413,7 @@ impl Mirror {
         if fs::symlink_metadata(self.copy()).is_ok() {
             fs::rename(self.copy(), going).map_err(failed)?;
         }
-        Ok(Some(Going(self.folder.clone())))
-    }
-}
-
-/// What is left of a copy that gave up its name.
-#[derive(Debug)]
-pub struct Going(PathBuf);
-
-impl Going {
-    /// Removes it.
-    pub fn remove(self) -> Result<()> {
-        fs::remove_dir_all(&self.0).map_err(|cause| Error::io("remove", &self.0, cause))
+        fs::remove_dir_all(&self.folder).map_err(failed)
     }
 }
 
