@@ -37,7 +37,7 @@ use crate::view::{json, plain, width};
 pub fn run_loop(global: &Global, run: &RunOptions) -> Result<u8> {
     let (events, listener) = listen(global, run.json)?;
     // Whatever is told is masked; until then this program mostly waits for git.
-    std::thread::spawn(mask::prepare);
+    let _ = std::thread::Builder::new().spawn(mask::prepare);
     let ended = block_on(async {
         let cwd = current_dir()?;
         let repo = open(&cwd).await?;

@@ -15,7 +15,6 @@ use std::ops::Range;
 use std::sync::OnceLock;
 
 use regex::Regex;
-use regex::bytes::{self, RegexBuilder};
 use serde_json::Value;
 
 pub use stream::Stream;
@@ -95,31 +94,12 @@ fn is_distinctive(value: &str) -> bool {
     value.len() >= SHORTEST_KNOWN && !(is_word && value.len() < 20) && !is_path
 }
 
-/// Compiles a pattern of bytes: all that is looked for is ASCII, and to compile it for Unicode takes three times as long, which
-/// every start of the program would wait for.
-fn pattern(text: &str) -> bytes::Regex {
-    let built = RegexBuilder::new(text).unicode(false).build();
-    built.expect("BUG: a pattern of secrets does not compile")
-}
-
-/// Compiles the patterns, which takes some milliseconds: for another thread to do while this one waits for something else.
+/// Compiles the patterns, which takes ten milliseconds: for another thread to do while this one waits for something else.
 pub fn prepare() {
     accounts::prepare();
     assigned::prepare();
     shapes::found("");
     words::found("");
-}
-
-/// Returns where something was found, whole characters at both ends.
-fn range_in(text: &str, found: bytes::Match<'_>) -> Range<usize> {
-    let (mut start, mut end) = (found.start(), found.end());
-    while !text.is_char_boundary(start) {
-        start -= 1;
-    }
-    while !text.is_char_boundary(end) {
-        end += 1;
-    }
-    start..end
 }
 
 /// Returns where secrets stand in a text, in its order and apart from each other.

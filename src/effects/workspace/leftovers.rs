@@ -127,7 +127,7 @@ impl Workspace<'_> {
     /// index holds of it then, unless it is its filter that fails, which may be missing on this machine.
     fn add(&self, paths: &[Vec<u8>], start: &Start, left: &mut Left) -> Result<()> {
         let mut quarantine = Quarantine::of(&self.repo.private, &start.session, start.cycle);
-        let is_sparse = self.may_be_sparse() && self.is_sparse();
+        let is_sparse = self.is_sparse();
         let mut parts = vec![paths];
         while let Some(part) = parts.pop() {
             let Err(error) = self.try_to_add(part, is_sparse) else {

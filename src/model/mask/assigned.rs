@@ -4,7 +4,7 @@
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use regex::bytes::{Captures, Regex};
+use regex::{Captures, Regex};
 
 /// Shorter values are not masked: they would be found in any text.
 const SHORTEST: usize = 6;
@@ -35,22 +35,25 @@ static ASSIGNED: LazyLock<Regex> = LazyLock::new(|| {
         ),
         words = WORDS
     );
-    super::pattern(&pattern)
+    Regex::new(&pattern).expect("BUG: the pattern of assignments does not compile")
 });
 
 /// Names of variables whose value is a secret.
 static VARIABLE: LazyLock<Regex> = LazyLock::new(|| {
-    super::pattern(
-        r"(?i)(?:token|secret|password|passwd|passphrase|credentials?|(?:^|_)(?:key|pass|pat|pwd)|apikey|secret_?key|access_?key)$",
-    )
+    Regex::new(r"(?i)(?:token|secret|password|passwd|passphrase|credentials?|(?:^|_)(?:key|pass|pat|pwd)|apikey|secret_?key|access_?key)$")
+        .expect("BUG: the pattern of variables does not compile")
 });
 
 /// Keys of a document whose value is a secret.
-static NAME: LazyLock<Regex> = LazyLock::new(|| super::pattern(&format!("(?:{WORDS})$")));
+static NAME: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(&format!("(?:{WORDS})$")).expect("BUG: the pattern of names does not compile")
+});
 
 /// A call, an index, a type with parameters, a path of names: the beginning of code.
-static CODE: LazyLock<Regex> =
-    LazyLock::new(|| super::pattern(r"^[A-Za-z_][A-Za-z0-9_.]*(?:\(|\[|<|::|!\()"));
+static CODE: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"^[A-Za-z_][A-Za-z0-9_.]*(?:\(|\[|<|::|!\()")
+        .expect("BUG: the pattern of code does not compile")
+});
 
 /// Compiles what is looked for here.
 pub fn prepare() {
@@ -62,15 +65,15 @@ pub fn prepare() {
 /// Returns where the values of assignments stand.
 pub fn found(text: &str) -> Vec<Range<usize>> {
     ASSIGNED
-        .captures_iter(text.as_bytes())
-        .filter_map(|captures| secret_in(text, &captures))
+        .captures_iter(text)
+        .filter_map(|captures| secret_in(&captures))
         .collect()
 }
 
-fn secret_in(text: &str, captures: &Captures<'_>) -> Option<Range<usize>> {
+fn secret_in(captures: &Captures<'_>) -> Option<Range<usize>> {
     let is_tight = captures
         .name("sign")
-        .is_some_and(|sign| sign.as_bytes() == b"=");
+        .is_some_and(|sign| sign.as_str() == "=");
     let has_scheme = captures.name("scheme").is_some();
     let (name, found) = [
         "double",
@@ -83,8 +86,7 @@ fn secret_in(text: &str, captures: &Captures<'_>) -> Option<Range<usize>> {
     ]
     .into_iter()
     .find_map(|name| captures.name(name).map(|found| (name, found)))?;
-    let found = super::range_in(text, found);
-    let value = &text[found.clone()];
+    let value = found.as_str();
     let is_secret = match name {
         "double" | "single" => is_quoted_secret(value),
         "parameter" => is_value(value),
@@ -92,17 +94,17 @@ fn secret_in(text: &str, captures: &Captures<'_>) -> Option<Range<usize>> {
         "header" if has_scheme => is_value(value),
         _ => is_odd_value(value),
     };
-    is_secret.then_some(found)
+    is_secret.then(|| found.range())
 }
 
 /// Says whether a value of a JSON object is a secret by the name of its key.
 pub fn is_assignment(key: &str, value: &str) -> bool {
-    value.len() >= SHORTEST && NAME.is_match(key.as_bytes()) && is_quoted_secret(value)
+    value.len() >= SHORTEST && NAME.is_match(key) && is_quoted_secret(value)
 }
 
 /// Says whether a variable of an environment holds a secret. The working directory is none.
 pub fn is_secret_variable(name: &str) -> bool {
-    !matches!(name, "PWD" | "OLDPWD") && VARIABLE.is_match(name.as_bytes())
+    !matches!(name, "PWD" | "OLDPWD") && VARIABLE.is_match(name)
 }
 
 /// What is neither hidden already, nor a reference, a path or code.
@@ -113,11 +115,7 @@ pub(super) fn is_value(value: &str) -> bool {
     let is_reference = value.starts_with(['$', '<', '&', '{', '%', '=', '(', '[', '@', '|', '!']);
     let is_path =
         value.starts_with(['/', '~', '.']) && value.contains('/') && value.len() != AWS_SECRET;
-    !(value.contains(super::MASK)
-        || is_filler
-        || is_reference
-        || is_path
-        || CODE.is_match(value.as_bytes()))
+    !(value.contains(super::MASK) || is_filler || is_reference || is_path || CODE.is_match(value))
 }
 
 /// A value without quotes behind `: ` may be prose or a type; a secret has digits or signs among its letters.

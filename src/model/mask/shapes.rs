@@ -6,7 +6,7 @@
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use regex::bytes::Regex;
+use regex::Regex;
 
 /// Beginnings that no other text has: these are found inside of words too, since in a log an escape such as `\n` or a colour
 /// may stand right before them.
@@ -88,30 +88,29 @@ static SHAPES: LazyLock<Regex> = LazyLock::new(|| {
         ANYWHERE.join("|"),
         AT_A_START.join("|"),
     );
-    super::pattern(&pattern)
+    Regex::new(&pattern).expect("BUG: the pattern of secrets does not compile")
 });
 
 /// Returns where secrets of these shapes stand.
 pub fn found(text: &str) -> Vec<Range<usize>> {
     let mut ranges = Vec::new();
     let mut from = 0;
-    while let Some(captures) = SHAPES.captures_at(text.as_bytes(), from) {
+    while let Some(captures) = SHAPES.captures_at(text, from) {
         let whole = captures
             .get(0)
             .map_or(from..text.len(), |found| found.range());
         let secret = ["key", "anywhere", "start", "old", "url", "bearer"]
             .iter()
             .find_map(|name| captures.name(name));
-        let secret = secret.map(|found| super::range_in(text, found));
-        let is_secret = |secret: &Range<usize>| {
-            let value = &text[secret.clone()];
+        let secret = secret.filter(|secret| {
+            let value = secret.as_str();
             match (captures.name("old"), captures.name("bearer")) {
                 (Some(_), _) => is_old_key(value),
                 (None, Some(_)) => has_digit(value),
                 (None, None) => !value.contains(super::MASK),
             }
-        };
-        ranges.extend(secret.filter(is_secret));
+        });
+        ranges.extend(secret.map(|secret| secret.range()));
         from = whole.end.max(from + 1);
         while !text.is_char_boundary(from) {
             from += 1;

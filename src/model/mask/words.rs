@@ -8,7 +8,7 @@
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use regex::bytes::{Captures, Regex};
+use regex::{Captures, Regex};
 
 /// What stands in place of a value in documentation, messages and code.
 const SAID: [&str; 34] = [
@@ -56,18 +56,16 @@ static WORD: LazyLock<Regex> = LazyLock::new(|| {
         r#"|(?:^[ \t]*(?:- )?\\?["']?|[A-Za-z0-9][_-])(?i:token)\\?["']?[ \t]{0,8}:)"#,
         r#"[ \t]{0,8}(?P<value>[a-z]{8,64}|[A-Z]{8,64})(?:[ \t\r]*$|\\|["'])"#,
     );
-    super::pattern(pattern)
+    Regex::new(pattern).expect("BUG: the pattern of words does not compile")
 });
 
 /// Returns where such words stand.
 pub fn found(text: &str) -> Vec<Range<usize>> {
     let range = |captures: Captures<'_>| {
-        let value = super::range_in(text, captures.name("value")?);
-        (!is_said(&text[value.clone()])).then_some(value)
+        let value = captures.name("value")?;
+        (!is_said(value.as_str())).then(|| value.range())
     };
-    WORD.captures_iter(text.as_bytes())
-        .filter_map(range)
-        .collect()
+    WORD.captures_iter(text).filter_map(range).collect()
 }
 
 /// Says whether a word is one of documentation.
