@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::fs;
 use std::path::Path;
+use std::thread::Builder;
 
 use serde::Deserialize;
 
@@ -51,13 +52,28 @@ pub(super) fn read_history(repo: &Repo, chain: Option<&Chain>) -> Result<(String
         let history = History::parse(&text);
         return Ok((text, history));
     };
-    let (text, history) = std::thread::scope(|side| {
-        let verified = side.spawn(|| stored.verify());
+    let (verified, text, history) = std::thread::scope(|side| {
+        let verified = Builder::new().spawn_scoped(side, || stored.verify());
         let text = exact::decode(&stored.bytes);
         let history = History::parse(&text);
-        let verified = verified.join().expect("BUG: a digest cannot panic");
-        verified.map(|()| (text, history))
-    })?;
+        let verified = match verified {
+            Ok(verified) => verified.join().expect("BUG: a digest cannot panic"),
+            Err(_) => stored.verify(),
+        };
+        (verified, text, history)
+    });
+    let (text, history) = match verified {
+        Ok(()) => (text, history),
+        // A pack may have it whole.
+        Err(damaged) => {
+            let text = read(repo, chain, names::HISTORY)?;
+            if text.is_empty() {
+                return Err(damaged);
+            }
+            let history = History::parse(&text);
+            (text, history)
+        }
+    };
     refuse_too_large(names::HISTORY, &text)?;
     Ok((text, history))
 }
