@@ -4,6 +4,7 @@ use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind, Read, Write};
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use nix::sys::resource::{Resource, getrlimit};
@@ -111,13 +112,31 @@ pub fn read_bounded(path: &Path, limit: u64) -> Result<Option<Vec<u8>>> {
         .hint(TOO_LARGE));
     }
     let read = || {
-        let mut bytes = Vec::with_capacity(usize::try_from(meta.len() + 1).unwrap_or(0));
+        let mut bytes = Vec::with_capacity(room_for(meta.len() + 1));
         open_plain(path)?.take(limit + 1).read_to_end(&mut bytes)?;
         Ok(bytes)
     };
     read()
         .map(Some)
         .map_err(|cause: std::io::Error| Error::io("read", path, cause))
+}
+
+/// Returns the present moment as the file system of a folder dates what is changed there now, in seconds since 1970 and nanoseconds:
+/// its clock may be another than this machine's. None where nothing can be made there.
+pub fn moment_in(folder: &Path) -> Option<(i64, i64)> {
+    let file = folder.join(format!(".moment.{:x}.tmp", std::process::id()));
+    let _ = fs::remove_file(&file);
+    let made = OpenOptions::new().write(true).create_new(true).open(&file);
+    let meta = made.and_then(|made| made.metadata());
+    let _ = fs::remove_file(&file);
+    let meta = meta.ok()?;
+    Some((meta.ctime(), meta.ctime_nsec()))
+}
+
+/// Returns for how many bytes a place is made at once, of so many that are expected; nobody has to have that many.
+pub fn room_for(expected: u64) -> usize {
+    const AT_ONCE: usize = 16 << 20;
+    usize::try_from(expected).map_or(AT_ONCE, |expected| expected.min(AT_ONCE))
 }
 
 /// Opens a file that was plain a moment ago: a link that stands there now is not followed, a pipe not waited for.

@@ -109,17 +109,13 @@ pub struct Start {
     pub repositories: Option<Vec<String>>,
     /// When the cycle started, in seconds since 1970; a lock file older than that is not the agent's.
     pub since: i64,
-    /// What of a second had passed then, in nanoseconds.
-    #[serde(default, skip_serializing_if = "is_whole")]
-    pub since_nanos: u32,
+    /// The same as the file system dates what is changed; none after a crash.
+    #[serde(skip)]
+    pub moment: Option<Moment>,
 }
 
 fn is_unknown(movements: &(Option<Movement>, Option<Movement>)) -> bool {
     *movements == (None, None)
-}
-
-fn is_whole(nanos: &u32) -> bool {
-    *nanos == 0
 }
 
 /// What was done to make git's settings what they were.
@@ -139,16 +135,9 @@ impl Start {
         Start { cycle, ..self }
     }
 
-    /// Returns the moment from which on what was changed may have been changed since the cycle started: file systems count coarser
-    /// than clocks.
+    /// Returns the moment from which on what was changed may have been changed since the cycle started.
     fn began(&self) -> Moment {
-        const COARSE: i64 = 50_000_000;
-        const SECOND: i64 = 1_000_000_000;
-        let nanos = i64::from(self.since_nanos) - COARSE;
-        match nanos < 0 {
-            true => (self.since - 1, nanos + SECOND),
-            false => (self.since, nanos),
-        }
+        self.moment.unwrap_or((self.since, 0))
     }
 
     /// Makes git's settings what they were before the agent, and gives its folder back what that has lost; says what had
@@ -348,7 +337,7 @@ impl Workspace<'_> {
         let untracked = status.untracked.iter().chain(&status.within);
         let mut kept = Kept::listed(untracked, &status.ignored);
         kept.look(&self.repo.root);
-        let now = clock::now();
+        let moment = files::moment_in(&self.repo.private);
         let (head_log, branch_log) = (self.repo.movements("HEAD"), self.repo.movements(&branch));
         Ok(Start {
             session: session.to_owned(),
@@ -367,8 +356,8 @@ impl Workspace<'_> {
             users: Users::default(),
             folders: Arc::new(folders),
             repositories: None,
-            since: now.timestamp(),
-            since_nanos: now.timestamp_subsec_nanos(),
+            since: clock::now().timestamp(),
+            moment,
         })
     }
 

@@ -184,13 +184,6 @@ impl Workspace<'_> {
         !self.repo.git.run(&asked).is_ok_and(|is| is == b"false\n")
     }
 
-    /// Says whether there is a list of what is checked out, without which git takes any file in. An agent's is gone by now, and the
-    /// user's back.
-    pub(super) fn may_be_sparse(&self) -> bool {
-        let list = self.repo.git_dir().join("info/sparse-checkout");
-        fs::symlink_metadata(list).is_ok()
-    }
-
     /// Says whether not every tracked file is checked out.
     pub fn is_sparse(&self) -> bool {
         let sparse = ["config", "--type=bool", "--get", "core.sparseCheckout"];
