@@ -226,7 +226,10 @@ impl Work {
             let (from, to) = (from.join(&file), to.join(&file));
             match self.copy_entry(&from, &to, &below, is_unchanging) {
                 // Git removes temporary files at any time.
-                Err(cause) if cause.kind() == ErrorKind::NotFound && !from.exists() => continue,
+                Err(cause) if cause.kind() == ErrorKind::NotFound && !from.exists() => {
+                    files::remove_all(&to)?;
+                    continue;
+                }
                 Err(cause) => return Err(cause),
                 Ok(()) => {}
             }
