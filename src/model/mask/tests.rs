@@ -360,3 +360,31 @@ fn only_variables_that_hold_secrets_count() {
         assert_eq!(is_distinctive(value), is_told, "{value}");
     }
 }
+
+#[test]
+fn spaces_and_letters_outside_ascii_hide_no_secret() {
+    let body = filler(64);
+    let indented = format!(
+        "-----BEGIN PRIVATE KEY-----\n\u{a0}\u{a0}{body}\n\u{a0}\u{a0}-----END PRIVATE KEY-----"
+    );
+    let commented = format!(
+        "-----BEGIN PGP PRIVATE KEY BLOCK-----\nComment: {}\n\n{body}\n-----END PGP PRIVATE KEY BLOCK-----",
+        "ж".repeat(150)
+    );
+    for (text, secret) in [
+        (indented, body.as_str()),
+        (commented, body.as_str()),
+        (
+            "Bearer\u{a0}opaque-token-12345678".to_owned(),
+            "opaque-token",
+        ),
+        (
+            "\u{3000}admin:Passw0rd!@db.example.com".to_owned(),
+            "Passw0rd",
+        ),
+        ("curl\u{a0}-u user:ж1!pass".to_owned(), "ж1!pass"),
+        ("password=hunter22\u{a0}***".to_owned(), "hunter22"),
+    ] {
+        assert!(!secrets(&text).contains(secret), "{text}");
+    }
+}
