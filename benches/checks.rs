@@ -1,6 +1,7 @@
 //! What supervising a check costs, and how close to the best possible schedule checks run.
 
 use std::collections::HashMap;
+use std::process::Command;
 use std::time::Duration;
 
 use evolve::effects::measure::Measurer;
@@ -78,7 +79,7 @@ pub fn each_check(report: &mut Report) -> Outcome {
         let (ours, floor) = in_turn(
             rounds,
             || timed(|| bench.measure(&goals, &HashMap::new())),
-            || bare(&commands, jobs()),
+            || bare(|| Command::new("sh"), &commands, jobs()),
         )?;
         let both = (ours.per(count), floor.per(count));
         report.time(&format!("{count} checks, each"), both, Goal::Times(1.3));
@@ -89,7 +90,13 @@ pub fn each_check(report: &mut Report) -> Outcome {
     let (ours, floor) = in_turn(
         5,
         || bench.scratch.evolve(&["measure", "--json"], |_| {}),
-        || bare(&vec!["true"; count], jobs()),
+        || {
+            bare(
+                || bench.scratch.command("/bin/sh"),
+                &vec!["true"; count],
+                jobs(),
+            )
+        },
     )?;
     let both = (ours.per(count), floor.per(count));
     report.time("1000 by `evolve measure`, each", both, Goal::Times(1.3));
