@@ -51,6 +51,8 @@ impl Said {
 impl Supervisor {
     /// Runs a job to its end, in this thread; nothing of it is left then. Heeds of the job's bounds only the time it may take,
     /// and keeps all of its output. What ends a session ends it, too, but not at once: it may be what settles a cycle.
+    ///
+    /// Input or output that breaks off is an error, however the program took it; that it closes its input early is not.
     pub fn run_now(&self, job: &Job) -> io::Result<Said> {
         if self.shared.has_given_up.load(Ordering::Relaxed) {
             return Ok(Said::stopped());
@@ -77,11 +79,15 @@ impl Supervisor {
             // Where this was too late, the supervising process ended it.
             Ok(Ending::Signalled(_)) if self.is_killed() => Ok(self.give_up()),
             Ok(Ending::Stopped) => Ok(self.give_up()),
-            Ok(ending) => Ok(Said {
-                ending,
-                stdout: talk.stdout.bytes,
-                stderr: talk.stderr.bytes,
-            }),
+            Ok(ending) => {
+                let stdin = talk.stdin.broken.map_or(Ok(()), Err);
+                stdin?;
+                Ok(Said {
+                    ending,
+                    stdout: talk.stdout.whole()?,
+                    stderr: talk.stderr.whole()?,
+                })
+            }
             Err(cause) => {
                 self.lose(&Arc::<Link>::clone(&link));
                 Err(cause)
@@ -151,6 +157,7 @@ fn lost() -> io::Error {
 struct Stream {
     file: Option<File>,
     bytes: Vec<u8>,
+    broken: Option<io::Error>,
 }
 
 impl Stream {
@@ -161,6 +168,7 @@ impl Stream {
         Ok(Stream {
             file: file.map(File::from),
             bytes: Vec::new(),
+            broken: None,
         })
     }
 
@@ -170,8 +178,60 @@ impl Stream {
         };
         match file.read_to_end(&mut self.bytes) {
             Err(cause) if cause.kind() == ErrorKind::WouldBlock => {}
-            Ok(_) | Err(_) => self.file = None,
+            ended => {
+                self.broken = ended.err();
+                self.file = None;
+            }
         }
+    }
+
+    fn whole(self) -> io::Result<Vec<u8>> {
+        match self.broken {
+            Some(cause) => Err(cause),
+            None => Ok(self.bytes),
+        }
+    }
+}
+
+/// A program's standard input.
+#[derive(Debug)]
+struct Input<'a> {
+    file: Option<File>,
+    left: &'a [u8],
+    broken: Option<io::Error>,
+}
+
+impl Input<'_> {
+    fn of(file: Option<OwnedFd>, bytes: &[u8]) -> io::Result<Input<'_>> {
+        if let Some(file) = &file {
+            ioctl_fionbio(file, true)?;
+        }
+        Ok(Input {
+            file: file.map(File::from),
+            left: bytes,
+            broken: None,
+        })
+    }
+
+    /// Writes as much of it as fits; a program that closes its input early is its own business.
+    fn write(&mut self) {
+        let Some(file) = &mut self.file else {
+            return;
+        };
+        let ended = loop {
+            match file.write(self.left) {
+                Ok(count) if count < self.left.len() => self.left = &self.left[count..],
+                Ok(_) => break None,
+                Err(cause) => match cause.kind() {
+                    ErrorKind::WouldBlock => return,
+                    ErrorKind::Interrupted => {}
+                    ErrorKind::BrokenPipe => break None,
+                    _ => break Some(cause),
+                },
+            }
+        };
+        self.broken = ended;
+        self.file = None;
     }
 }
 
@@ -180,8 +240,7 @@ impl Stream {
 struct Talk<'a> {
     socket: UnixStream,
     inbox: Vec<u8>,
-    stdin: Option<File>,
-    input: &'a [u8],
+    stdin: Input<'a>,
     stdout: Stream,
     stderr: Stream,
     /// How it ended by itself, and as what it was ended.
@@ -221,14 +280,11 @@ impl<'a> Talk<'a> {
             let _ = socket.write_all(&handed.unsaid);
             socket.set_nonblocking(true)?;
         }
-        if let Some(stdin) = &handed.stdin {
-            ioctl_fionbio(stdin, true)?;
-        }
+        let input = job.stdin.as_deref().unwrap_or_default();
         let mut talk = Talk {
             socket,
             inbox: Vec::new(),
-            stdin: handed.stdin.map(File::from),
-            input: job.stdin.as_deref().unwrap_or_default(),
+            stdin: Input::of(handed.stdin, input)?,
             stdout: Stream::of(Some(handed.stdout))?,
             stderr: Stream::of(handed.stderr)?,
             ended: None,
@@ -236,7 +292,7 @@ impl<'a> Talk<'a> {
             course: Course::Running,
             pulse: Pulse::from(Instant::now()),
         };
-        talk.write();
+        talk.stdin.write();
         Ok(talk)
     }
 
@@ -311,7 +367,7 @@ impl<'a> Talk<'a> {
                 .flatten()
                 .map(|file| readable(file.as_fd())),
         );
-        let stdin = self.stdin.iter();
+        let stdin = self.stdin.file.iter();
         files.extend(stdin.map(|file| PollFd::new(file, PollFlags::OUT)));
         match poll(&mut files, timeout.as_ref()) {
             Ok(_) | Err(rustix::io::Errno::INTR) => {}
@@ -319,7 +375,7 @@ impl<'a> Talk<'a> {
         }
         let has_report = !files[0].revents().is_empty();
         drop(files);
-        self.write();
+        self.stdin.write();
         self.stdout.read();
         self.stderr.read();
         match has_report {
@@ -340,18 +396,30 @@ impl<'a> Talk<'a> {
             Err(cause) => Err(cause),
         }
     }
+}
 
-    /// Writes as much of the input as fits; a program that closes its input early is its own business.
-    fn write(&mut self) {
-        let Some(stdin) = &mut self.stdin else {
-            return;
-        };
-        loop {
-            match stdin.write(self.input) {
-                Ok(count) if count < self.input.len() => self.input = &self.input[count..],
-                Err(cause) if cause.kind() == ErrorKind::WouldBlock => return,
-                Ok(_) | Err(_) => break self.stdin = None,
-            }
-        }
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn input_that_breaks_off_is_told_and_a_program_that_reads_none_is_no_error() {
+        let full = File::options().write(true).open("/dev/full").unwrap();
+        let mut input = Input::of(Some(full.into()), b"a path\0").unwrap();
+        input.write();
+        assert_eq!(input.broken.unwrap().kind(), ErrorKind::StorageFull);
+        let (reader, writer) = io::pipe().unwrap();
+        drop(reader);
+        let mut input = Input::of(Some(writer.into()), b"a path\0").unwrap();
+        input.write();
+        assert!(input.broken.is_none() && input.file.is_none());
+    }
+
+    #[test]
+    fn output_that_breaks_off_is_not_taken_for_all_of_it() {
+        let folder = File::open("/").unwrap();
+        let mut output = Stream::of(Some(folder.into())).unwrap();
+        output.read();
+        assert!(output.whole().is_err());
     }
 }

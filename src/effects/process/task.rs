@@ -66,7 +66,11 @@ impl Task {
 pub fn feed((mut stdin, input): (Sender, Vec<u8>)) -> tokio::task::JoinHandle<()> {
     tokio::spawn(async move {
         // A program that closes its input early is its own business.
-        let _ = stdin.write_all(&input).await;
+        let written = stdin.write_all(&input).await;
+        let broken = written.err();
+        if let Some(cause) = broken.filter(|cause| cause.kind() != io::ErrorKind::BrokenPipe) {
+            tracing::warn!("a program was given only a part of its input: {cause}");
+        }
         let _ = stdin.shutdown().await;
     })
 }
