@@ -6,6 +6,7 @@ use std::io::{ErrorKind, Read, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use nix::sys::resource::{Resource, getrlimit};
 
@@ -121,9 +122,22 @@ pub fn read_bounded(path: &Path, limit: u64) -> Result<Option<Vec<u8>>> {
         .map_err(|cause: std::io::Error| Error::io("read", path, cause))
 }
 
-/// Returns the present moment as the file system of a folder dates what is changed there now, in seconds since 1970 and nanoseconds:
-/// its clock may be another than this machine's. None where nothing can be made there.
-pub fn moment_in(folder: &Path) -> Option<(i64, i64)> {
+/// A moment as file systems tell it: seconds since 1970, and nanoseconds.
+pub type Moment = (i64, i64);
+
+/// Says whether something was changed so long ago that no later change can bear the same time.
+pub fn is_settled((seconds, nanos): Moment, after: Duration) -> bool {
+    let since = || {
+        let (seconds, nanos) = (u64::try_from(seconds).ok()?, u64::try_from(nanos).ok()?);
+        let changed = UNIX_EPOCH + Duration::from_secs(seconds) + Duration::from_nanos(nanos);
+        SystemTime::now().duration_since(changed).ok()
+    };
+    since().is_some_and(|age| age > after)
+}
+
+/// Returns the present moment as the file system of a folder dates what is changed there now: its clock may be another than this
+/// machine's. None where nothing can be made there.
+pub fn moment_in(folder: &Path) -> Option<Moment> {
     let file = folder.join(format!(".moment.{:x}.tmp", std::process::id()));
     let _ = fs::remove_file(&file);
     let made = OpenOptions::new().write(true).create_new(true).open(&file);

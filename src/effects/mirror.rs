@@ -29,7 +29,7 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
-use crate::effects::files;
+use crate::effects::files::{self, Moment};
 use crate::effects::modes;
 use crate::effects::places::{Places, folder_name};
 use crate::effects::quarantine::Quarantine;
@@ -42,7 +42,6 @@ use new::New;
 use objects::Keeper;
 use way_back::{quoted, state};
 
-pub use new::Moment;
 pub use worktrees::is_index;
 
 /// How many names a note lists.

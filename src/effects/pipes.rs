@@ -8,9 +8,7 @@
 mod plain;
 mod stands;
 
-use std::ffi::{OsStr, OsString};
-use std::fs::{self, DirEntry, FileType, Metadata};
-use std::io::Result as IoResult;
+use std::fs::{self, FileType, Metadata};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, symlink};
 use std::path::{Path, PathBuf};
@@ -21,7 +19,7 @@ use crate::effects::quarantine::Quarantine;
 use crate::error::{Error, Result};
 use crate::model::text;
 
-use plain::Stamp;
+use plain::{entries, is_opened};
 use stands::{Part, Wanted, Wrong};
 
 pub use plain::Plain;
@@ -43,8 +41,8 @@ struct Found {
     repositories: Vec<PathBuf>,
 }
 
-/// Moves all of it out of the way that is below the root of a working tree; folders known to be plain are not looked into. `enter` is called with each folder, before that is
-/// looked into. Returns what is called `.git` below the root, be it a repository's or not, without the working tree's own.
+/// Moves all of it out of the way that is below the root of a working tree; folders known to be plain are not looked into. `enter`
+/// is called with each folder, before that is looked into. Returns what is called `.git` below the root, be it a repository's or not, without the working tree's own.
 pub fn clear(
     (root, plain): (&Path, &Plain),
     enter: &mut dyn FnMut(&Path),
@@ -137,17 +135,12 @@ fn misplaced(
     while let Some((folder, part)) = folders.pop() {
         let full = git_dir.join(&folder);
         let part = part.seen(&full);
-        // Any file may be there.
-        let stamp = (part == Part::Other).then(|| Stamp::of(&full)).flatten();
-        if plain.has(stamp) {
-            continue;
-        }
-        let mut is_plain = true;
-        for entry in entries(git_dir, &folder) {
-            is_plain &= is_any_file(entry.as_ref());
-            let Some((name, kind)) = entry else {
-                continue;
-            };
+        let listed = match part {
+            // Any file may be there.
+            Part::Other => plain.others_in(&full),
+            _ => entries(&full).flatten().collect(),
+        };
+        for (name, kind) in listed {
             let (wanted, below) = part.child(name.as_bytes());
             if kind.is_file() && wanted == Wanted::Anything {
                 continue;
@@ -164,7 +157,6 @@ fn misplaced(
                 folders.push((path, below));
             }
         }
-        plain.note(stamp.filter(|_| is_plain));
     }
     found
 }
@@ -233,19 +225,7 @@ fn in_tree((root, plain): (&Path, &Plain), enter: &mut dyn FnMut(&Path)) -> Foun
     let mut folders = vec![PathBuf::new()];
     while let Some(folder) = folders.pop() {
         enter(&folder);
-        let stamp = Stamp::of(&root.join(&folder));
-        if plain.has(stamp) {
-            continue;
-        }
-        let mut is_plain = true;
-        for entry in entries(root, &folder) {
-            is_plain &= is_any_file(entry.as_ref());
-            let Some((name, kind)) = entry else {
-                continue;
-            };
-            if kind.is_file() && name != ".git" && !is_opened(&name) {
-                continue;
-            }
+        for (name, kind) in plain.others_in(&root.join(&folder)) {
             let path = folder.join(&name);
             if name == ".git" && !folder.as_os_str().is_empty() {
                 found.repositories.push(path.clone());
@@ -263,7 +243,6 @@ fn in_tree((root, plain): (&Path, &Plain), enter: &mut dyn FnMut(&Path)) -> Foun
                 found.in_the_way.extend(is_in_the_way.then_some(path));
             }
         }
-        plain.note(stamp.filter(|_| is_plain));
     }
     found
 }
@@ -274,17 +253,7 @@ fn in_git_dir((git_dir, plain): (&Path, &Plain), enter: &mut dyn FnMut(&Path)) -
     let mut folders = vec![PathBuf::new()];
     while let Some(folder) = folders.pop() {
         enter(&folder);
-        let stamp = Stamp::of(&git_dir.join(&folder));
-        if plain.has(stamp) {
-            continue;
-        }
-        let mut is_plain = true;
-        for entry in entries(git_dir, &folder) {
-            is_plain &= is_any_file(entry.as_ref());
-            let Some((name, kind)) = entry else {
-                continue;
-            };
-            // Most of it are objects.
+        for (name, kind) in plain.others_in(&git_dir.join(&folder)) {
             if kind.is_file() {
                 continue;
             }
@@ -297,7 +266,6 @@ fn in_git_dir((git_dir, plain): (&Path, &Plain), enter: &mut dyn FnMut(&Path)) -
                 found.push(path);
             }
         }
-        plain.note(stamp.filter(|_| is_plain));
     }
     found
 }
@@ -306,28 +274,6 @@ fn in_git_dir((git_dir, plain): (&Path, &Plain), enter: &mut dyn FnMut(&Path)) -
 pub fn is_private(path: &Path) -> bool {
     let is_linked = || path.starts_with("worktrees") && path.components().count() == 3;
     path == Path::new(PRIVATE) || (path.ends_with(PRIVATE) && is_linked())
-}
-
-fn is_opened(name: &OsStr) -> bool {
-    OPENED.iter().any(|opened| name == *opened)
-}
-
-/// Says whether something is a plain file, of which nothing else counts wherever it lies: not its size, nor what it leads to.
-fn is_any_file(entry: Option<&(OsString, FileType)>) -> bool {
-    entry.is_some_and(|(name, kind)| kind.is_file() && name != ".git" && !is_opened(name))
-}
-
-/// Returns the names in a folder with their kinds; none for what cannot be told, be that the whole folder.
-fn entries(root: &Path, folder: &Path) -> impl Iterator<Item = Option<(OsString, FileType)>> {
-    let known = |entry: IoResult<DirEntry>| {
-        let entry = entry.ok()?;
-        Some((entry.file_name(), entry.file_type().ok()?))
-    };
-    let listed = fs::read_dir(root.join(folder));
-    let is_unknown = listed.is_err().then_some(None);
-    is_unknown
-        .into_iter()
-        .chain(listed.into_iter().flatten().map(known))
 }
 
 /// Says whether a file, or what a link leads to, is a pipe or a device other than the one that is always empty.
@@ -348,34 +294,4 @@ fn is_null(meta: &Metadata) -> bool {
 
 fn is_too_large(root: &Path, path: &Path) -> bool {
     fs::metadata(root.join(path)).is_ok_and(|meta| meta.is_file() && meta.len() > LARGEST)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_git_opens_and_what_leads_elsewhere_is_looked_at_each_time() {
-        let folder = tempfile::tempdir().unwrap();
-        let root = folder.path();
-        let names = [
-            "a",
-            ".git",
-            ".gitignore",
-            ".gitattributes",
-            ".gitmodules",
-            ".mailmap",
-        ];
-        for name in names {
-            fs::write(root.join(name), "").unwrap();
-        }
-        fs::create_dir(root.join("folder")).unwrap();
-        symlink("a", root.join("link")).unwrap();
-        let found = entries(root, Path::new("")).flatten();
-        let plain = found.filter(|entry| is_any_file(Some(entry)));
-        let plain: Vec<_> = plain.map(|(name, _)| name).collect();
-        assert_eq!(plain, ["a"]);
-        assert!(entries(root, Path::new("none")).all(|entry| !is_any_file(entry.as_ref())));
-        assert_eq!(entries(root, Path::new("none")).count(), 1);
-    }
 }

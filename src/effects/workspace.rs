@@ -41,13 +41,13 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::effects::clock;
-use crate::effects::files;
 use crate::effects::files::is_beneath;
+use crate::effects::files::{self, Moment};
 use crate::effects::guard::Guarded;
 use crate::effects::guard::programs::PutBack;
 use crate::effects::guard::users::Users;
 use crate::effects::keep::{self, Kept};
-use crate::effects::mirror::{self, Mirror, Moment};
+use crate::effects::mirror::{self, Mirror};
 use crate::effects::modes::Folders;
 use crate::effects::pipes::{self, Plain};
 use crate::effects::places::Places;

@@ -87,8 +87,7 @@ impl Chain {
     /// Where lines were taken away, files of the last ledger that are gone from HEAD's went with them: snapshots above all.
     fn missing(&self, repo: &Repo, last: &str) -> Result<Vec<(String, Vec<u8>)>> {
         let is_missing = |name: &str| {
-            let is_restored = self.restored.iter().any(|(known, _)| known == name);
-            !is_restored && !names::is_private(name) && !repo.has_file(&self.tree, name)
+            !self.is_restored(name) && !names::is_private(name) && !repo.has_file(&self.tree, name)
         };
         let files = repo.ledger_files(last)?.into_iter();
         files
@@ -213,9 +212,7 @@ impl Chain {
         others: &[String],
         is_wanted: impl Fn(&str) -> bool,
     ) -> Result<usize> {
-        let is_there = |part: &str| {
-            self.restored.iter().any(|(known, _)| known == part) || repo.has_file(&self.tree, part)
-        };
+        let is_there = |part: &str| self.is_restored(part) || repo.has_file(&self.tree, part);
         let mut beginning = String::new();
         for part in parts(is_there, name).iter().filter(|part| *part != name) {
             beginning.push_str(&self.read(repo, part)?.unwrap_or_default());

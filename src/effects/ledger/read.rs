@@ -47,10 +47,13 @@ pub(super) fn read_history(repo: &Repo, chain: Option<&Chain>) -> Result<(String
         }
         Some(_) | None => None,
     };
-    let Some(stored) = stored else {
+    let read_verified = || {
         let text = read(repo, chain, names::HISTORY)?;
         let history = History::parse(&text);
-        return Ok((text, history));
+        Ok((text, history))
+    };
+    let Some(stored) = stored else {
+        return read_verified();
     };
     let (verified, text, history) = std::thread::scope(|side| {
         let verified = Builder::new().spawn_scoped(side, || stored.verify());
@@ -62,18 +65,14 @@ pub(super) fn read_history(repo: &Repo, chain: Option<&Chain>) -> Result<(String
         };
         (verified, text, history)
     });
-    let (text, history) = match verified {
-        Ok(()) => (text, history),
+    if let Err(damaged) = verified {
         // A pack may have it whole.
-        Err(damaged) => {
-            let text = read(repo, chain, names::HISTORY)?;
-            if text.is_empty() {
-                return Err(damaged);
-            }
-            let history = History::parse(&text);
-            (text, history)
-        }
-    };
+        let again: (String, History) = read_verified()?;
+        return match again.0.is_empty() {
+            true => Err(damaged),
+            false => Ok(again),
+        };
+    }
     refuse_too_large(names::HISTORY, &text)?;
     Ok((text, history))
 }

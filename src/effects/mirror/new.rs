@@ -6,10 +6,7 @@ use std::path::Path;
 
 use super::Place;
 use super::copy::{self, Linked};
-use crate::effects::files::is_beneath;
-
-/// A moment: seconds since 1970, and nanoseconds.
-pub type Moment = (i64, i64);
+use crate::effects::files::{Moment, is_beneath};
 
 /// What came anew in a git directory.
 pub enum New<'a> {

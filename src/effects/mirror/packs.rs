@@ -5,11 +5,11 @@ use std::fs::{self, Metadata};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use super::copy::TRAILER;
 use super::new::New;
-use crate::effects::git;
+use crate::effects::{files, git};
 use crate::error::Result;
 
 /// What tells a file from another version of it: device, inode, length, and the time of its last change of state.
@@ -98,10 +98,5 @@ fn stamps([pack, index]: &[PathBuf; 2]) -> Option<[Stamp; 2]> {
 }
 
 fn is_settled((.., seconds, nanos): &Stamp) -> bool {
-    let since = |seconds: i64, nanos: i64| {
-        let (seconds, nanos) = (u64::try_from(seconds).ok()?, u64::try_from(nanos).ok()?);
-        let changed = UNIX_EPOCH + Duration::from_secs(seconds) + Duration::from_nanos(nanos);
-        SystemTime::now().duration_since(changed).ok()
-    };
-    since(*seconds, *nanos).is_some_and(|age| age > SETTLED)
+    files::is_settled((*seconds, *nanos), SETTLED)
 }

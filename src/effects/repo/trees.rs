@@ -155,19 +155,30 @@ impl Repo {
 
     /// Returns the bytes of a file in a tree; none if it is not there or no file.
     pub fn file(&self, tree: &str, path: &str) -> Result<Option<Vec<u8>>> {
+        let id = self.id_to_read(tree, path)?;
+        Ok(id.and_then(|id| self.blob_of(id)))
+    }
+
+    /// Returns the id of what a tree has at a path, to read it: what is too large is refused.
+    pub(super) fn id_to_read(&self, tree: &str, path: &str) -> Result<Option<Oid>> {
         match self.tree(tree)?.get_path(Path::new(path)) {
             Ok(entry) => {
                 self.refuse_large(entry.id(), path)?;
-                let blob = self.inner.find_blob(entry.id()).ok();
-                Ok(blob.map(|blob| blob.content().to_vec()))
+                Ok(Some(entry.id()))
             }
             Err(cause) if cause.code() == ErrorCode::NotFound => Ok(None),
             Err(cause) => Err(broken("read a tree")(cause)),
         }
     }
 
+    /// Returns the bytes of a file that is whole.
+    pub(super) fn blob_of(&self, id: Oid) -> Option<Vec<u8>> {
+        let blob = self.inner.find_blob(id).ok();
+        blob.map(|blob| blob.content().to_vec())
+    }
+
     /// Refuses a file of the ledger that is larger than what is read of it, before it is in memory.
-    pub(super) fn refuse_large(&self, id: Oid, path: &str) -> Result<()> {
+    fn refuse_large(&self, id: Oid, path: &str) -> Result<()> {
         let header = self.inner.odb().and_then(|odb| odb.read_header(id));
         let Ok((bytes, _)) = header else {
             return Ok(());

@@ -3,13 +3,11 @@
 
 use std::fs::{self, Metadata};
 use std::io::Read;
-use std::path::Path;
 
 use flate2::read::ZlibDecoder;
-use git2::{ErrorCode, ObjectType, Oid};
+use git2::{ObjectType, Oid};
 
 use super::Repo;
-use super::failure::broken;
 use crate::effects::files;
 use crate::error::{Error, Result};
 use crate::model::ledger;
@@ -41,17 +39,14 @@ impl Unverified {
 impl Repo {
     /// Returns a file in a tree; none if it is not there or no file.
     pub fn unverified(&self, tree: &str, path: &str) -> Result<Option<Unverified>> {
-        let entry = match self.tree(tree)?.get_path(Path::new(path)) {
-            Ok(entry) => entry.id(),
-            Err(cause) if cause.code() == ErrorCode::NotFound => return Ok(None),
-            Err(cause) => return Err(broken("read a tree")(cause)),
+        let Some(id) = self.id_to_read(tree, path)? else {
+            return Ok(None);
         };
-        self.refuse_large(entry, path)?;
-        if let Some(bytes) = self.read_loose(entry, ledger::most_bytes(path)) {
-            let id = Some(entry);
+        if let Some(bytes) = self.read_loose(id, ledger::most_bytes(path)) {
+            let id = Some(id);
             return Ok(Some(Unverified { bytes, id }));
         }
-        let verified = self.file(tree, path)?;
+        let verified = self.blob_of(id);
         Ok(verified.map(|bytes| Unverified { bytes, id: None }))
     }
 
