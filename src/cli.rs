@@ -11,6 +11,7 @@ mod place;
 mod print;
 mod start;
 mod steer;
+mod watch;
 
 use std::ffi::OsString;
 
@@ -41,15 +42,17 @@ pub fn run(arguments: Arguments) -> Result<u8> {
     } = arguments;
     if let Some(command) = &command {
         // Behind the command they count more than before it.
-        let (goals, jobs) = command.shared();
+        let (goals, jobs, progress) = command.shared();
         global.file.goals = goals.or(global.file.goals);
         run.checks.jobs = jobs.or(run.checks.jobs);
+        run.progress.progress = progress.or(run.progress.progress);
     }
     mask::learn(
         std::env::vars_os().filter_map(|(name, value)| {
             Some((name.into_string().ok()?, value.into_string().ok()?))
         }),
     );
+    global.apply_color();
     if global.verbose > 1 {
         print::trace();
     }
@@ -78,6 +81,8 @@ pub fn run(arguments: Arguments) -> Result<u8> {
         Some(Command::Stop(options)) => steer::stop(&global, &options),
         Some(Command::Retry { id, .. }) => steer::retry(&global, &id),
         Some(Command::Schema { name }) => inspect::schema(name.as_deref()),
-        Some(Command::Demo { keep_in }) => demo::demo(&global, keep_in.as_deref()),
+        Some(Command::Demo { keep_in, .. }) => {
+            demo::demo(&global, keep_in.as_deref(), run.progress)
+        }
     }
 }

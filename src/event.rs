@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
+use crate::model::goals::Limits;
 use crate::model::record::Record;
 use crate::model::sandbox::Protections;
 use crate::model::snapshot::Measurement;
@@ -30,6 +31,8 @@ pub enum Event {
         jobs: usize,
         /// What holds whom back.
         protections: Protections,
+        /// Where it ends by itself.
+        limits: Limits,
     },
     /// Something the user should know, that stops nothing.
     Warning {
@@ -59,6 +62,9 @@ pub enum Event {
     CheckStarted {
         /// The goal's id.
         goal_id: String,
+        /// How long it took when it was measured last, in seconds, if that is known.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        expected_s: Option<f64>,
     },
     /// A check ended.
     CheckFinished {
@@ -160,7 +166,7 @@ pub enum Event {
 
 /// How long a listener rests after each batch. To be woken for every event would cost a short check more than being
 /// supervised does.
-const REST: Duration = Duration::from_millis(5);
+pub const REST: Duration = Duration::from_millis(5);
 
 /// Hands on every event until nobody can send any more.
 pub fn listen(receiver: &Receiver<Event>, mut take: impl FnMut(Event)) {

@@ -114,7 +114,9 @@ pub mod effects {
 /// Listens and draws; a run does not know whether anybody does.
 pub mod view {
     pub mod audit;
+    pub mod board;
     pub mod json;
+    pub mod live;
     pub mod plain;
     pub mod status;
     pub mod style;

@@ -4,10 +4,12 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
+use anstream::ColorChoice;
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
+use super::watch::Progress;
 use crate::error::Result;
 use crate::model::sandbox::{MODES, Mode};
 
@@ -57,7 +59,7 @@ const LOOP_ONLY: [&str; 15] = [
 ];
 
 /// Options of the loop that some commands have, too.
-const SHARED: [&str; 2] = ["goals", "jobs"];
+const SHARED: [&str; 3] = ["goals", "jobs", "progress"];
 
 impl Arguments {
     /// Reads the command line; prints and ends the program where it asks for help or makes no sense.
@@ -72,7 +74,9 @@ impl Arguments {
             let option = format!("--{}", option.replace('_', "-"));
             let said = match option.as_str() {
                 "--json" => format!("write {option} after `{command}`"),
-                "--goals" | "--jobs" => format!("`{command}` has no use for {option}"),
+                "--goals" | "--jobs" | "--progress" => {
+                    format!("`{command}` has no use for {option}")
+                }
                 _ => format!(
                     "{option} is an option of the loop itself; `{command}` has no use for it"
                 ),
@@ -108,6 +112,24 @@ pub(super) struct Global {
     /// Each check as well; twice: also what git is asked to do
     #[arg(short, long, action = clap::ArgAction::Count, global = true)]
     pub(super) verbose: u8,
+    #[command(flatten)]
+    pub(super) color: colorchoice_clap::Color,
+}
+
+impl Global {
+    /// Has styles written where they are wanted: `--color`, then NO_COLOR, CLICOLOR_FORCE, CLICOLOR and what the terminal can
+    /// show; FORCE_COLOR, which other programs know, counts as CLICOLOR_FORCE does.
+    pub(super) fn apply_color(&self) {
+        let is_set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+        let is_forced = is_set("FORCE_COLOR")
+            && std::env::var_os("FORCE_COLOR").is_some_and(|value| value != "0");
+        match self.color.as_choice() {
+            ColorChoice::Auto if is_forced && !is_set("NO_COLOR") => {
+                ColorChoice::Always.write_global();
+            }
+            choice => choice.write_global(),
+        }
+    }
 }
 
 /// Which goals are meant.
@@ -124,6 +146,20 @@ pub(super) struct JobsOption {
     /// How many checks run at once [default: the number of cores]
     #[arg(long, value_name = "N", env = "EVOLVE_JOBS", hide_env_values = true, value_parser = at_least_one::<usize>)]
     pub(super) jobs: Option<usize>,
+}
+
+/// How progress is shown.
+#[derive(Clone, Copy, Debug, Default, Args)]
+pub(super) struct ProgressOption {
+    /// How progress is shown: live at the end of the terminal, as plain lines, or not at all; auto is live on a terminal [default:
+    /// auto]
+    #[arg(
+        long,
+        value_name = "auto|live|plain|none",
+        value_enum,
+        hide_possible_values = true
+    )]
+    pub(super) progress: Option<Progress>,
 }
 
 /// Options of the loop.
@@ -152,6 +188,8 @@ pub(super) struct RunOptions {
     pub(super) agent: Option<String>,
     #[command(flatten)]
     pub(super) checks: JobsOption,
+    #[command(flatten)]
+    pub(super) progress: ProgressOption,
     /// End the session after this time, as in 90s, 30m, 2h
     #[arg(long, value_name = "TIME", value_parser = crate::model::duration::parse)]
     pub(super) max_time: Option<Duration>,
@@ -264,6 +302,8 @@ pub(super) enum Command {
         file: GoalsOption,
         #[command(flatten)]
         checks: JobsOption,
+        #[command(flatten)]
+        progress: ProgressOption,
     },
     /// Check GOALS.yaml; every problem with its place and a hint
     Validate {
@@ -329,25 +369,32 @@ pub(super) enum Command {
         /// Where to make the repository [default: a new temporary folder]
         #[arg(long, value_name = "DIR")]
         keep_in: Option<PathBuf>,
+        #[command(flatten)]
+        progress: ProgressOption,
     },
 }
 
 impl Command {
-    /// Returns goals file and number of checks at once as they were written behind the command, where it has use for them.
-    pub(super) fn shared(&self) -> (Option<PathBuf>, Option<usize>) {
+    /// Returns goals file, number of checks at once and how progress is shown as they were written behind the command, where it
+    /// has use for them.
+    pub(super) fn shared(&self) -> (Option<PathBuf>, Option<usize>, Option<Progress>) {
         match self {
-            Command::Measure { file, checks, .. } | Command::Audit { file, checks, .. } => {
-                (file.goals.clone(), checks.jobs)
-            }
+            Command::Measure {
+                file,
+                checks,
+                progress,
+                ..
+            } => (file.goals.clone(), checks.jobs, progress.progress),
+            Command::Audit { file, checks, .. } => (file.goals.clone(), checks.jobs, None),
             Command::Validate { file }
             | Command::Status { file, .. }
-            | Command::Retry { file, .. } => (file.goals.clone(), None),
+            | Command::Retry { file, .. } => (file.goals.clone(), None, None),
+            Command::Demo { progress, .. } => (None, None, progress.progress),
             Command::History { .. }
             | Command::Show { .. }
             | Command::Work { .. }
             | Command::Stop(_)
-            | Command::Schema { .. }
-            | Command::Demo { .. } => (None, None),
+            | Command::Schema { .. } => (None, None, None),
         }
     }
 }

@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::cli::arguments::{Global, GoalsOption, JobsOption, RunOptions};
+use crate::cli::arguments::{Global, GoalsOption, JobsOption, ProgressOption, RunOptions};
 use crate::cli::start::run_loop;
 use crate::effects::git::Git;
 use crate::error::{Error, Result};
@@ -29,7 +29,7 @@ const CONFIGURATION: [[&str; 2]; 5] = [
 ];
 
 /// Makes the repository, runs the loop in it until it is dormant, and says where to look.
-pub fn demo(global: &Global, keep_in: Option<&Path>) -> Result<u8> {
+pub fn demo(global: &Global, keep_in: Option<&Path>, progress: ProgressOption) -> Result<u8> {
     let folder = match keep_in {
         Some(folder) => folder.to_owned(),
         None => std::env::temp_dir().join(format!("evolve-demo-{}", std::process::id())),
@@ -50,6 +50,7 @@ pub fn demo(global: &Global, keep_in: Option<&Path>) -> Result<u8> {
             text::shell_word(agent.as_os_str().as_bytes())
         )),
         checks: JobsOption { jobs: None },
+        progress,
         max_time: Some(TIME),
         max_cost: None,
         max_tokens: None,

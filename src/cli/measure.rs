@@ -7,7 +7,8 @@ use crate::cli::arguments::{Global, RunOptions};
 use crate::cli::bounds::effective_sandbox;
 use crate::cli::config::user_config;
 use crate::cli::print::{print, print_document};
-use crate::cli::start::{block_on, current_dir, effective_jobs, goals_file, listen};
+use crate::cli::start::{block_on, current_dir, effective_jobs, goals_file};
+use crate::cli::watch::{Watched, Watcher, watch};
 use crate::cycle::refuse_unmeasurable;
 use crate::effects::clock;
 use crate::effects::journal::Diary;
@@ -43,18 +44,17 @@ pub fn measure(
     let file = goals_file(global, &repo)?;
     let (goals, warnings) = file.load()?;
     let chosen = pick(&goals, ids)?;
-    let (events, listener) = listen(global, false)?;
+    let watched = watch(global, Watcher::Person(run.progress.progress), false)?;
     for warning in warnings {
-        events.warn(warning);
+        watched.events.warn(warning);
     }
     let measured = block_on(measure_now(
         (global, &repo),
         (&goals, &chosen),
         run,
-        quiet_unless_verbose(global, as_json, &events),
+        of_each_check(global, as_json, &watched),
     ));
-    drop(events);
-    let _ = listener.join();
+    watched.end();
     let snapshot = measured?;
     refuse_unmeasurable(&snapshot, &goals)?;
     match as_json {
@@ -67,9 +67,10 @@ pub fn measure(
     }
 }
 
-fn quiet_unless_verbose(global: &Global, as_json: bool, events: &Events) -> Events {
-    match global.verbose > 0 && !as_json {
-        true => events.clone(),
+/// Returns where to tell of each check, for those who want to know.
+fn of_each_check(global: &Global, as_json: bool, watched: &Watched) -> Events {
+    match (global.verbose > 0 || watched.is_live) && !as_json {
+        true => watched.events.clone(),
         false => Events::default(),
     }
 }
@@ -131,6 +132,10 @@ async fn measure_now(
     let expected: HashMap<_, _> = durations
         .map(|goal| (goal.id.clone(), goal.duration_s))
         .collect();
+    measurer.events.send(Event::MeasureStarted {
+        checks: chosen.len(),
+        purpose: "measure",
+    });
     let measured = measurer.measure(goals, chosen, &expected, None).await;
     let measurements = measured.map_err(|halt| cut_short(&halt))?;
     let head = repo.head()?.commit;
@@ -183,19 +188,18 @@ pub fn dry_run(global: &Global, run: &RunOptions) -> Result<u8> {
     }
     let (_, commit) = repo.ready_head()?;
     let (goals, warnings) = goals_file(global, &repo)?.load()?;
-    let (events, listener) = listen(global, false)?;
+    let watched = watch(global, Watcher::Person(run.progress.progress), false)?;
     for warning in warnings {
-        events.warn(warning);
+        watched.events.warn(warning);
     }
     let all: Vec<_> = goals.goals.iter().collect();
     let measured = block_on(measure_now(
         (global, &repo),
         (&goals, &all),
         run,
-        quiet_unless_verbose(global, run.json, &events),
+        of_each_check(global, run.json, &watched),
     ));
-    drop(events);
-    let _ = listener.join();
+    watched.end();
     let mut snapshot = measured?;
     refuse_unmeasurable(&snapshot, &goals)?;
     let mut progress = Progress::new(&repo, Ledger::look(&repo)?);

@@ -1,13 +1,12 @@
 //! Starting the loop: everything that is looked at, in order, before the first check runs.
 
 use std::path::Path;
-use std::sync::mpsc;
-use std::thread::JoinHandle;
 
 use crate::cli::arguments::{Global, RunOptions};
 use crate::cli::bounds::{self, effective_sandbox};
 use crate::cli::config::user_config;
 use crate::cli::place::{self, Place};
+use crate::cli::watch::{Watcher, watch};
 use crate::effects::agent::Agent;
 use crate::effects::journal::Diary;
 use crate::effects::ledger::{Ledger, refuse_links};
@@ -22,7 +21,7 @@ use crate::effects::workspace::Workspace;
 use crate::effects::{clock, files, git, guard, lock, logs, places, program};
 use crate::engine;
 use crate::error::{Error, Result};
-use crate::event::{self, Event, Events};
+use crate::event::{Event, Events};
 use crate::model::agent::Entry;
 use crate::model::goals::{AgentSpec, Goals, Limits, Settings, Where};
 use crate::model::ledger as names;
@@ -31,21 +30,23 @@ use crate::model::sandbox::Wish;
 use crate::model::sweep::Part;
 use crate::model::usage::Spent;
 use crate::session::{Ending, GoalsFile, Options, Progress, Session};
-use crate::view::{json, plain, width};
 
 /// Runs the loop in the repository of the working directory.
 pub fn run_loop(global: &Global, run: &RunOptions) -> Result<u8> {
-    let (events, listener) = listen(global, run.json)?;
+    let watcher = match run.json {
+        true => Watcher::Program,
+        false => Watcher::Person(run.progress.progress),
+    };
+    let watched = watch(global, watcher, true)?;
     // Whatever is told is masked; until then this program mostly waits for git.
     let _ = std::thread::Builder::new().spawn(mask::prepare);
     let ended = block_on(async {
         let cwd = current_dir()?;
         let repo = open(&cwd).await?;
-        let ending = start(global, run, repo, &events).await?;
+        let ending = start(global, run, repo, &watched.events).await?;
         Ok(ending.exit_code)
     });
-    drop(events);
-    let _ = listener.join();
+    watched.end();
     ended
 }
 
@@ -167,6 +168,7 @@ async fn start(
         agent_found: agent.is_found,
         jobs: settings.jobs,
         protections: sandbox.protections.clone(),
+        limits: settings.limits.clone(),
     });
     let measurer = Measurer {
         supervisor,
@@ -308,35 +310,6 @@ pub fn goals_file(global: &Global, repo: &Repo) -> Result<GoalsFile> {
         in_repo,
         shown: path.display().to_string(),
     })
-}
-
-/// Starts whoever watches: people or programs.
-pub fn listen(global: &Global, as_json: bool) -> Result<(Events, JoinHandle<()>)> {
-    let (sender, receiver) = mpsc::channel::<Event>();
-    let detail = match (global.quiet, global.verbose) {
-        (true, _) => plain::Detail::Quiet,
-        (false, 0) => plain::Detail::Normal,
-        (false, _) => plain::Detail::Verbose,
-    };
-    let listener = move || {
-        let (mut out, mut err) = (anstream::stdout(), anstream::stderr());
-        if as_json {
-            event::listen(&receiver, |event| {
-                // A reader that went away does not end the run.
-                let _ = json::print(&mut std::io::stdout(), &event, &clock::timestamp());
-            });
-        } else {
-            let mut printer =
-                plain::Printer::new(detail, &mut out, &mut err).within(width::of_terminal());
-            event::listen(&receiver, |event| {
-                let _ = printer.show(&event);
-            });
-        }
-    };
-    let listener = std::thread::Builder::new()
-        .spawn(listener)
-        .map_err(|cause| Error::internal(format!("cannot start a thread: {cause}")).advised())?;
-    Ok((Events::to(sender), listener))
 }
 
 /// Runs a future on a runtime of this thread.

@@ -71,9 +71,9 @@ impl Measurer {
         for index in order.together {
             let slot = Rc::clone(&slots);
             let one = self.clone();
-            let (goal, timeout, logs) = (
+            let (goal, times, logs) = (
                 chosen[index].clone(),
-                timeout(goals, chosen[index]),
+                times(goals, chosen[index], expected),
                 logs.map(Path::to_owned),
             );
             running.push((
@@ -83,7 +83,7 @@ impl Measurer {
                         .acquire()
                         .await
                         .expect("BUG: the semaphore is never closed");
-                    one.check(&goal, timeout, logs.as_deref()).await
+                    one.check(&goal, times, logs.as_deref()).await
                 }),
             ));
         }
@@ -97,7 +97,7 @@ impl Measurer {
             .await;
         for index in order.alone {
             results[index] = self
-                .check(chosen[index], timeout(goals, chosen[index]), logs)
+                .check(chosen[index], times(goals, chosen[index], expected), logs)
                 .await;
         }
         match self.stop.halt() {
@@ -110,7 +110,7 @@ impl Measurer {
     async fn check(
         &self,
         goal: &Goal,
-        timeout: Duration,
+        (timeout, expected_s): (Duration, Option<f64>),
         logs: Option<&Path>,
     ) -> Option<Measurement> {
         if self.stop.halt().is_some() {
@@ -118,6 +118,7 @@ impl Measurer {
         }
         self.events.send(Event::CheckStarted {
             goal_id: goal.id.clone(),
+            expected_s,
         });
         let start = clock::file_time();
         let ran = self.supervisor.run(self.job(goal, timeout, logs)).await;
@@ -210,10 +211,11 @@ fn reading(goal: &Goal) -> Option<&Reading> {
     goal.continuous.as_ref().map(|continuous| &continuous.read)
 }
 
-fn timeout(goals: &Goals, goal: &Goal) -> Duration {
-    goal.timeout
-        .or(goals.settings.timeout)
-        .unwrap_or(DEFAULT_CHECK_TIMEOUT)
+/// Returns how long a check may take, and how long it is expected to.
+fn times(goals: &Goals, goal: &Goal, expected: &HashMap<String, f64>) -> (Duration, Option<f64>) {
+    let limit = goal.timeout.or(goals.settings.timeout);
+    let limit = limit.unwrap_or(DEFAULT_CHECK_TIMEOUT);
+    (limit, expected.get(&goal.id).copied())
 }
 
 /// Says why a check has no exit code.

@@ -105,6 +105,22 @@ type Hook<F> = Arc<Mutex<Option<Box<F>>>>;
 type Acknowledge = Arc<dyn Fn(&Halt) + Send + Sync>;
 
 /// Holds something that several threads share; nobody panics with it in hand.
+/// What is done before the program ends at once, whatever it is at.
+static BEFORE_EXIT: OnceLock<fn()> = OnceLock::new();
+
+/// Has something done before this program ends at once, such as putting the terminal in order. It must not wait for anybody.
+/// The first one counts.
+pub fn before_exit(action: fn()) {
+    let _ = BEFORE_EXIT.set(action);
+}
+
+fn exit(code: i32) -> ! {
+    if let Some(action) = BEFORE_EXIT.get() {
+        action();
+    }
+    std::process::exit(code)
+}
+
 fn hold<T: ?Sized>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
     shared.lock().expect("BUG: a holder of the lock panicked")
 }
@@ -167,7 +183,7 @@ impl Stop {
                 "error: what had begun could not be settled within {} of the kill\nhint: the next start settles it",
                 humantime::format_duration(SETTLE)
             );
-            std::process::exit(Kind::Internal.exit_code().into());
+            exit(Kind::Internal.exit_code().into());
         }
     }
 
@@ -218,7 +234,7 @@ impl Stop {
                 while stream.recv().await.is_some() {
                     if already || matches!(stop.halt(), Some(Halt::Signal(_))) {
                         stop.leave();
-                        std::process::exit(128 + number);
+                        exit(128 + number);
                     }
                     already = true;
                     stop.set(Halt::Signal(number));

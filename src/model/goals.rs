@@ -16,7 +16,7 @@ mod yaml;
 
 use std::time::Duration;
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use crate::model::reading::Reading;
 use crate::model::sandbox::Wish;
@@ -120,16 +120,28 @@ pub enum Where {
 }
 
 /// Where a session ends by itself; nothing is limited unless set.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Limits {
-    /// Longest duration of a session.
+    /// Longest duration of a session; in documents its seconds.
+    #[serde(
+        rename = "max_time_s",
+        skip_serializing_if = "Option::is_none",
+        serialize_with = "in_seconds"
+    )]
     pub max_time: Option<Duration>,
     /// Most cycles of a session.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub max_cycles: Option<u64>,
     /// Most that the agents of a session may cost, in US dollars as they report it.
+    #[serde(rename = "max_cost_usd", skip_serializing_if = "Option::is_none")]
     pub max_cost: Option<f64>,
     /// Most tokens that the agents of a session may use, as they report them.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub max_tokens: Option<u64>,
+}
+
+fn in_seconds<S: Serializer>(time: &Option<Duration>, to: S) -> Result<S::Ok, S::Error> {
+    time.map(|time| time.as_secs_f64()).serialize(to)
 }
 
 impl Limits {

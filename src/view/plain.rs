@@ -26,11 +26,22 @@ const FAILED: &str = "failed";
 pub enum Detail {
     /// Nothing: errors are printed by whoever ends the program.
     Quiet,
+    /// What came of it, without the steps on the way.
+    Results,
+    /// What has ended; something else shows what goes on.
+    Ended,
     /// The story.
     #[default]
     Normal,
     /// The story and each check.
     Verbose,
+}
+
+/// A step on the way to what comes of a cycle.
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    Beginning,
+    End,
 }
 
 /// Where a line belongs.
@@ -84,7 +95,7 @@ impl Story {
         let lines = self.tell(event);
         match self.detail {
             Detail::Quiet => quietly(event),
-            Detail::Normal | Detail::Verbose => lines,
+            Detail::Results | Detail::Ended | Detail::Normal | Detail::Verbose => lines,
         }
     }
 
@@ -98,6 +109,7 @@ impl Story {
                 agent_found,
                 jobs,
                 protections,
+                ..
             } => {
                 let agent = agent.as_deref().map(|agent| (agent, *agent_found));
                 let header = session_line(&[version, session], &[*goals, *jobs], agent);
@@ -119,26 +131,30 @@ impl Story {
                 let checks = count(*checks, "check");
                 paint(FAINT, &format!("running {checks} ({purpose})"))
             }),
-            Event::CheckStarted { goal_id } => self.verbose(|| {
+            Event::CheckStarted { goal_id, .. } => self.verbose(|| {
                 let id = clean_line(goal_id);
                 paint(FAINT, &format!("  {id} …"))
             }),
             Event::CheckFinished { measurement } => self.verbose(|| check_line(measurement)),
             Event::MeasureFinished { .. } => self.measured(event),
             // At once, heading or not: whoever watches should know what takes so long.
-            Event::SweepStarted { with } => vec![format!("sweep: {}", clean_line(with))],
+            Event::SweepStarted { with } if self.tells_of(Step::Beginning) => {
+                vec![format!("sweep: {}", clean_line(with))]
+            }
             Event::Selected { goal_id, reason } => {
                 self.open(&clean_line(goal_id), Some(&clean_line(reason)))
             }
-            Event::AgentStarted { log, .. } => {
+            Event::AgentStarted { log, .. } if self.tells_of(Step::Beginning) => {
                 self.in_its_place(format!("agent at work, log {}", clean_line(log)))
             }
             Event::AgentActivity { last, .. } => last.as_ref().map_or(Vec::new(), |last| {
                 self.verbose(|| paint(FAINT, &format!("agent: {}", clean_line(last))))
             }),
-            Event::AgentFinished { .. } => self.in_its_place(agent_line(event)),
+            Event::AgentFinished { .. } if self.tells_of(Step::End) => {
+                self.in_its_place(agent_line(event))
+            }
             Event::CycleFinished { record } => self.finished(record),
-            Event::Waiting { seconds, reason } => {
+            Event::Waiting { seconds, reason } if self.tells_of(Step::Beginning) => {
                 let wait = duration(*seconds);
                 self.in_its_place(format!("waiting {wait}: {}", clean_line(reason)))
             }
@@ -147,6 +163,10 @@ impl Story {
                 lines.extend(ended(event));
                 lines
             }
+            Event::SweepStarted { .. }
+            | Event::AgentStarted { .. }
+            | Event::AgentFinished { .. }
+            | Event::Waiting { .. } => Vec::new(),
         };
         lines.into_iter().map(Line::Out).collect()
     }
@@ -199,7 +219,15 @@ impl Story {
         };
         match self.detail {
             Detail::Verbose => vec![format!("{indent}{}", line())],
-            Detail::Quiet | Detail::Normal => Vec::new(),
+            Detail::Quiet | Detail::Results | Detail::Ended | Detail::Normal => Vec::new(),
+        }
+    }
+
+    fn tells_of(&self, step: Step) -> bool {
+        match (self.detail, step) {
+            (Detail::Results, _) | (Detail::Ended, Step::Beginning) => false,
+            (Detail::Ended, Step::End) => true,
+            (Detail::Quiet | Detail::Normal | Detail::Verbose, _) => true,
         }
     }
 
@@ -234,7 +262,10 @@ impl Story {
         match *purpose {
             "baseline" | "before" => {
                 self.passing = Some(*goals_passing);
-                self.in_its_place(line)
+                match self.tells_of(Step::End) {
+                    true => self.in_its_place(line),
+                    false => Vec::new(),
+                }
             }
             "measure" => vec![line],
             _ => self.verbose(|| format!("{line} ({purpose})")),
@@ -309,13 +340,33 @@ fn quietly(event: &Event) -> Vec<Line> {
 /// Writes the story to two streams.
 pub struct Printer<'a> {
     story: Story,
-    out: &'a mut dyn Write,
-    err: &'a mut dyn Write,
+    out: Stream<'a>,
+    err: Stream<'a>,
+}
+
+/// Where lines go.
+pub struct Stream<'a> {
+    /// The stream; it takes text with ANSI styles.
+    pub to: &'a mut dyn Write,
+    /// What stands before each line, such as the time; nothing where there is none.
+    pub stamp: Option<fn() -> String>,
+}
+
+impl Stream<'_> {
+    fn write(&mut self, line: &str) -> io::Result<()> {
+        let line = mask::secrets(&text::page(line));
+        let Some(stamp) = self.stamp else {
+            return writeln!(self.to, "{line}");
+        };
+        let stamp = stamp();
+        let mut lines = line.split('\n');
+        lines.try_for_each(|line| writeln!(self.to, "{stamp} {line}"))
+    }
 }
 
 impl<'a> Printer<'a> {
-    /// Makes a printer; both streams take text with ANSI styles.
-    pub fn new(detail: Detail, out: &'a mut dyn Write, err: &'a mut dyn Write) -> Printer<'a> {
+    /// Makes a printer.
+    pub fn new(detail: Detail, out: Stream<'a>, err: Stream<'a>) -> Printer<'a> {
         let story = Story::new(detail);
         Printer { story, out, err }
     }
@@ -327,15 +378,20 @@ impl<'a> Printer<'a> {
         self
     }
 
-    /// Tells of one event.
-    pub fn show(&mut self, event: &Event) -> io::Result<()> {
-        for line in self.story.lines(event) {
+    /// Returns what is to be told of an event.
+    pub fn lines(&mut self, event: &Event) -> Vec<Line> {
+        self.story.lines(event)
+    }
+
+    /// Writes these lines.
+    pub fn print(&mut self, lines: &[Line]) -> io::Result<()> {
+        for line in lines {
             match line {
-                Line::Out(line) => writeln!(self.out, "{}", mask::secrets(&text::page(&line)))?,
-                Line::Err(line) => writeln!(self.err, "{}", mask::secrets(&text::page(&line)))?,
+                Line::Out(line) => self.out.write(line)?,
+                Line::Err(line) => self.err.write(line)?,
             }
         }
-        self.out.flush()
+        self.out.to.flush()
     }
 }
 

@@ -1,6 +1,9 @@
 //! One event of each kind, for the tests of the views.
 
+use std::time::Duration;
+
 use crate::event::Event;
+use crate::model::goals::Limits;
 use crate::model::record::{AgentReport, CycleResult, Record};
 use crate::model::sandbox::Protections;
 use crate::model::snapshot::{CheckResult, FORMAT, Measurement, Snapshot};
@@ -87,6 +90,12 @@ pub fn events() -> Vec<Event> {
     vec![
         Event::SessionStarted {
             protections: Protections::default(),
+            limits: Limits {
+                max_time: Some(Duration::from_secs(7200)),
+                max_cycles: Some(5),
+                max_cost: Some(2.5),
+                max_tokens: Some(500_000),
+            },
             session: "s-1".to_owned(),
             version: "0.1.0".to_owned(),
             goals: 13,
@@ -110,6 +119,7 @@ pub fn events() -> Vec<Event> {
         },
         Event::CheckStarted {
             goal_id: "docs".to_owned(),
+            expected_s: Some(4.0),
         },
         Event::CheckFinished {
             measurement: measurement("docs", CheckResult::Fail),

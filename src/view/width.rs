@@ -3,12 +3,18 @@
 use std::io::IsTerminal;
 
 use crate::model::text::cut;
+use crate::view::board::Size;
 use crate::view::style::{Cell, columns};
 
 /// The narrowest terminal that anything is made to fit.
 const NARROWEST: usize = 40;
 /// How much of a table's last column has to be seen for it to be worth the others.
 const LAST: usize = 16;
+/// The size of a VT100.
+const FIRST: Size = Size {
+    lines: 24,
+    columns: 80,
+};
 /// The blanks between two columns.
 const GAP: usize = 2;
 
@@ -20,6 +26,16 @@ pub fn of_terminal() -> Option<usize> {
         false => return None,
     };
     Some(usize::from(size.ws_col)).filter(|width| *width >= NARROWEST)
+}
+
+/// Returns how large the terminal is that stderr leads to; as large as the first ones were, if it does not say.
+pub fn of_screen() -> Size {
+    let size = rustix::termios::tcgetwinsize(std::io::stderr()).ok();
+    let known = size.filter(|size| size.ws_row > 0 && size.ws_col > 0);
+    known.map_or(FIRST, |size| Size {
+        lines: size.ws_row.into(),
+        columns: size.ws_col.into(),
+    })
 }
 
 /// Breaks a line at its blanks where it is longer than `width`; the lines that follow are indented.

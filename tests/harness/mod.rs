@@ -485,9 +485,28 @@ pub fn finish_within(mut child: Child, limit: Duration) -> Run {
         code: status
             .code()
             .unwrap_or_else(|| 128 + status.signal().unwrap_or(0)),
-        stdout: out.join().unwrap(),
-        stderr: err.join().unwrap(),
+        stdout: without_times(&out.join().unwrap()),
+        stderr: without_times(&err.join().unwrap()),
     }
+}
+
+/// What was told, without the time that each line of a session begins with where nobody watches at a terminal.
+pub fn without_times(text: &str) -> String {
+    let mut left = String::new();
+    for line in text.split_inclusive('\n') {
+        left.push_str(match line.split_once("Z ") {
+            Some((time, rest)) if is_time(time) => rest,
+            Some(_) | None => line,
+        });
+    }
+    left
+}
+
+/// Says whether this is a time as in 2026-02-03T04:05:06, with any digits.
+pub fn is_time(text: &str) -> bool {
+    let like = "0000-00-00T00:00:00";
+    let fits = |(a, b): (char, char)| a == b || (a == '0' && b.is_ascii_digit());
+    text.len() == like.len() && like.chars().zip(text.chars()).all(fits)
 }
 
 fn read_all(stream: &mut impl Read) -> String {

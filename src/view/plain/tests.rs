@@ -2,10 +2,23 @@ use super::*;
 use crate::view::samples::{events, finished, measured, record};
 
 fn told(detail: Detail, events: &[Event]) -> (String, String) {
+    told_at(detail, None, events)
+}
+
+fn told_at(detail: Detail, stamp: Option<fn() -> String>, events: &[Event]) -> (String, String) {
     let (mut out, mut err) = (Vec::new(), Vec::new());
-    let mut printer = Printer::new(detail, &mut out, &mut err);
+    let to_out = Stream {
+        to: &mut out,
+        stamp,
+    };
+    let to_err = Stream {
+        to: &mut err,
+        stamp,
+    };
+    let mut printer = Printer::new(detail, to_out, to_err);
     for event in events {
-        printer.show(event).expect("written");
+        let lines = printer.lines(event);
+        printer.print(&lines).expect("written");
     }
     let plain = |bytes: Vec<u8>| {
         let text = String::from_utf8(bytes).expect("UTF-8");
@@ -36,6 +49,56 @@ agent: 1 call, 45,120 tokens, cost unknown
 ";
     assert_eq!(out, story);
     assert_eq!(err, "warning: lint: command not found\n");
+}
+
+#[test]
+fn where_something_else_shows_what_goes_on_only_what_has_ended_is_told() {
+    let (out, _) = told(Detail::Ended, &events());
+    let (whole, _) = told(Detail::Normal, &events());
+    let is_beginning = |line: &&str| {
+        let words = ["sweep: ", "  agent at work", "waiting "];
+        words.iter().any(|word| line.starts_with(word))
+    };
+    assert_eq!(whole.lines().filter(is_beginning).count(), 3);
+    let ended: Vec<&str> = whole.lines().filter(|line| !is_beginning(line)).collect();
+    assert_eq!(out.lines().collect::<Vec<_>>(), ended);
+}
+
+#[test]
+fn without_progress_only_what_came_of_it_is_told() {
+    let (out, err) = told(Detail::Results, &events());
+    let story = "\
+evolve 0.1.0 · session s-1 · 13 goals · agent claude, the first that is installed · 2 checks at once
+protections: no sandbox: the agent may write wherever you may
+2 items harvested
+cycle 3 · tests-pass: heaviest failing goal (weight 9)
+  improved · score 61.5 → 92.3 (8 → 12 of 13 goals)
+cycle 4 · nothing to do
+  idle: no goal fails and the queue is empty
+dormant after 2 cycles: three idle cycles in a row on the same content
+score 61.5 → 92.3
+agent: 1 call, 45,120 tokens, cost unknown
+";
+    assert_eq!(out, story);
+    assert_eq!(err, "warning: lint: command not found\n");
+}
+
+#[test]
+fn every_line_begins_with_its_time_where_that_is_wanted() {
+    const TIME: &str = "2026-02-11T21:00:00Z";
+    let ended = Event::SessionEnded {
+        reason: "a goal waits:\nb".to_owned(),
+        ending: "human-needed",
+        cycles: 1,
+        exit_code: 11,
+        trajectory: None,
+        spent: Spent::default(),
+    };
+    let events = [events(), vec![ended]].concat();
+    let (out, err) = told_at(Detail::Normal, Some(|| TIME.to_owned()), &events);
+    let text = out + &err;
+    let is_stamped = |line: &str| line.starts_with(&format!("{TIME} "));
+    assert!(text.lines().all(is_stamped), "{text}");
 }
 
 #[test]

@@ -1,0 +1,178 @@
+//! Who watches a session, and how: a person at a terminal, a person who reads it later, a program.
+
+use std::io::IsTerminal;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use clap::ValueEnum;
+
+use super::arguments::Global;
+use crate::effects::{clock, stop};
+use crate::error::{Error, Result};
+use crate::event::{self, Event, Events};
+use crate::view::live::{self, Live, Screen};
+use crate::view::plain::{Detail, Printer, Stream};
+use crate::view::{json, width};
+
+/// How often it is looked whether something else is to be seen, such as the next second.
+const LOOK: Duration = Duration::from_millis(200);
+
+/// How progress is shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Progress {
+    /// Live on a terminal, else plain
+    #[default]
+    Auto,
+    /// What goes on stands at the end of the terminal, and is drawn anew as it changes
+    Live,
+    /// A line for each step; with its time where it goes to no terminal
+    Plain,
+    /// Only what came of it
+    None,
+}
+
+/// Who watches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Watcher {
+    /// A program: one event a line.
+    Program,
+    /// A person, with what was asked for.
+    Person(Option<Progress>),
+}
+
+/// What is said to those who watch.
+#[derive(Debug)]
+pub struct Watched {
+    /// Where events go.
+    pub events: Events,
+    /// What goes on is drawn: each check is worth telling.
+    pub is_live: bool,
+    listener: JoinHandle<()>,
+}
+
+impl Watched {
+    /// Waits until everything was told.
+    pub fn end(self) {
+        drop(self.events);
+        let _ = self.listener.join();
+    }
+}
+
+/// Starts whoever watches. With `times`, lines that go to no terminal begin with the time.
+pub fn watch(global: &Global, watcher: Watcher, times: bool) -> Result<Watched> {
+    let (sender, receiver) = mpsc::channel::<Event>();
+    let is_live = is_live(global, watcher)?;
+    let detail = detail(global, watcher, is_live);
+    let listener = move || match watcher {
+        Watcher::Program => event::listen(&receiver, |event| {
+            // A reader that went away does not end the run.
+            let _ = json::print(&mut std::io::stdout(), &event, &clock::timestamp());
+        }),
+        Watcher::Person(_) => {
+            let (mut out, mut err) = (anstream::stdout(), anstream::stderr());
+            let stamp = |is_terminal: bool| {
+                (times && !is_terminal).then_some(clock::timestamp as fn() -> _)
+            };
+            let out = Stream {
+                stamp: stamp(std::io::stdout().is_terminal()),
+                to: &mut out,
+            };
+            let err = Stream {
+                stamp: stamp(std::io::stderr().is_terminal()),
+                to: &mut err,
+            };
+            let printer = Printer::new(detail, out, err).within(width::of_terminal());
+            match is_live {
+                true => tell_live(&receiver, printer),
+                false => tell(&receiver, printer),
+            }
+        }
+    };
+    let listener = std::thread::Builder::new()
+        .spawn(listener)
+        .map_err(|cause| Error::internal(format!("cannot start a thread: {cause}")).advised())?;
+    Ok(Watched {
+        events: Events::to(sender),
+        is_live,
+        listener,
+    })
+}
+
+/// Says whether what goes on is drawn.
+fn is_live(global: &Global, watcher: Watcher) -> Result<bool> {
+    let is_dumb = || std::env::var_os("TERM").is_none_or(|term| term == "dumb");
+    let has_terminal = || std::io::stdout().is_terminal() && std::io::stderr().is_terminal();
+    let wanted = match watcher {
+        Watcher::Program => return Ok(false),
+        Watcher::Person(wanted) => wanted.unwrap_or_default(),
+    };
+    match wanted {
+        Progress::Plain | Progress::None => Ok(false),
+        Progress::Live if !has_terminal() => {
+            let error = Error::usage("--progress live needs a terminal on stdout and stderr");
+            Err(error.hint("`--progress plain` writes a line for each step"))
+        }
+        Progress::Live => Ok(!global.quiet),
+        // A CI system that lends a terminal keeps every frame in its log; traces would be drawn over.
+        Progress::Auto => {
+            let is_ci = std::env::var_os("CI").is_some();
+            let is_wanted = !global.quiet && global.verbose < 2;
+            Ok(is_wanted && !is_ci && !is_dumb() && has_terminal())
+        }
+    }
+}
+
+fn detail(global: &Global, watcher: Watcher, is_live: bool) -> Detail {
+    match (global.quiet, global.verbose) {
+        (true, _) => Detail::Quiet,
+        (false, 1..) => Detail::Verbose,
+        (false, 0) if watcher == Watcher::Person(Some(Progress::None)) => Detail::Results,
+        (false, 0) if is_live => Detail::Ended,
+        (false, 0) => Detail::Normal,
+    }
+}
+
+fn tell(receiver: &Receiver<Event>, mut printer: Printer<'_>) {
+    event::listen(receiver, |event| {
+        let lines = printer.lines(&event);
+        let _ = printer.print(&lines);
+    });
+}
+
+fn tell_live(receiver: &Receiver<Event>, mut printer: Printer<'_>) {
+    let before = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        live::restore();
+        before(panic);
+    }));
+    stop::before_exit(live::restore);
+    let screen = Screen {
+        out: Arc::new(Mutex::new(std::io::stderr())),
+        size: width::of_screen,
+        has_styles: anstream::AutoStream::choice(&std::io::stderr())
+            != anstream::ColorChoice::Never,
+        has_progress: anstyle_progress::supports_term_progress(true),
+    };
+    let mut live = Live::on(screen, Instant::now());
+    let mut take = |live: &mut Live, event: Event| {
+        live.take(&event, Instant::now());
+        let lines = printer.lines(&event);
+        if !lines.is_empty() {
+            live.above(|| drop(printer.print(&lines)));
+        }
+    };
+    loop {
+        match receiver.recv_timeout(LOOK) {
+            Ok(event) => {
+                take(&mut live, event);
+                receiver.try_iter().for_each(|event| take(&mut live, event));
+            }
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => break live.close(),
+        }
+        live.draw(Instant::now());
+        std::thread::sleep(event::REST);
+    }
+}

@@ -1,0 +1,559 @@
+//! What goes on at this moment, in a few lines that are drawn over and over. Pure: events and times in, lines out.
+
+use std::time::{Duration, Instant};
+
+use unicode_width::UnicodeWidthChar;
+
+use crate::event::Event;
+use crate::model::goals::Limits;
+use crate::model::mask;
+use crate::model::snapshot::CheckResult;
+use crate::model::text::{clean_line, count, duration};
+use crate::model::usage::{self, Spent, Usage};
+use crate::view::style::{BAD, Cell, FAINT, STRONG, paint};
+
+/// The most lines that are drawn, however tall the screen is: whoever watches looks for what has changed.
+const MOST_LINES: usize = 12;
+/// The widest bar, in characters; of few checks each is one.
+const BAR: usize = 20;
+
+/// How many lines there have to be for one of them to be a mere rule, and how long that is.
+const ROOMY: usize = 8;
+const RULE: usize = 24;
+
+/// How large a screen is, in characters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Size {
+    /// How many lines it has.
+    pub lines: usize,
+    /// How many characters fit on each.
+    pub columns: usize,
+}
+
+/// How far something has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Share {
+    /// Nothing is going on.
+    None,
+    /// Something is, and nobody knows for how long.
+    Unknown,
+    /// So many percent are done.
+    Percent(u8),
+}
+
+/// The state of a session, as far as it is drawn.
+#[derive(Clone, Debug)]
+pub struct Board {
+    began: Instant,
+    limits: Limits,
+    /// How many cycles have ended.
+    cycles: u64,
+    /// What agents that have ended reported.
+    spent: Spent,
+    /// The cycle's number, and what is worked on.
+    cycle: Option<(u64, String)>,
+    doing: Doing,
+}
+
+/// What is being done.
+#[derive(Clone, Debug)]
+enum Doing {
+    Nothing,
+    Measuring(Checks),
+    Sweeping { with: String, since: Instant },
+    Agent(Box<AtWork>),
+    Waiting { until: Instant, reason: String },
+}
+
+#[derive(Clone, Debug)]
+struct Checks {
+    purpose: &'static str,
+    all: usize,
+    done: usize,
+    failing: usize,
+    running: Vec<Running>,
+}
+
+#[derive(Clone, Debug)]
+struct Running {
+    goal_id: String,
+    since: Instant,
+    expected: Option<f64>,
+}
+
+#[derive(Clone, Debug)]
+struct AtWork {
+    name: String,
+    since: Instant,
+    turns: u64,
+    files: usize,
+    usage: Usage,
+    last: Option<String>,
+}
+
+impl Board {
+    /// An empty board of a session that begins now.
+    pub fn new(now: Instant) -> Board {
+        Board {
+            began: now,
+            limits: Limits::default(),
+            cycles: 0,
+            spent: Spent::default(),
+            cycle: None,
+            doing: Doing::Nothing,
+        }
+    }
+
+    /// Takes in what happened.
+    pub fn take(&mut self, event: &Event, now: Instant) {
+        match event {
+            Event::SessionStarted { limits, .. } => self.limits = limits.clone(),
+            Event::CycleStarted { cycle, .. } => self.cycle = Some((*cycle, String::new())),
+            Event::Selected { goal_id, reason } => {
+                if let Some((_, what)) = &mut self.cycle {
+                    *what = clean_line(&format!("{goal_id}: {reason}"));
+                }
+            }
+            Event::MeasureStarted { checks, purpose } => {
+                self.doing = Doing::Measuring(Checks {
+                    purpose,
+                    all: *checks,
+                    done: 0,
+                    failing: 0,
+                    running: Vec::new(),
+                });
+            }
+            Event::CheckStarted {
+                goal_id,
+                expected_s,
+            } => {
+                if let Doing::Measuring(checks) = &mut self.doing {
+                    checks.running.push(Running {
+                        goal_id: clean_line(goal_id),
+                        since: now,
+                        expected: *expected_s,
+                    });
+                }
+            }
+            Event::CheckFinished { measurement } => {
+                if let Doing::Measuring(checks) = &mut self.doing {
+                    let id = clean_line(&measurement.id);
+                    checks.running.retain(|running| running.goal_id != id);
+                    checks.done += 1;
+                    checks.failing += usize::from(measurement.result == CheckResult::Fail);
+                }
+            }
+            Event::SweepStarted { with } => {
+                self.doing = Doing::Sweeping {
+                    with: clean_line(with),
+                    since: now,
+                }
+            }
+            Event::AgentStarted { name, .. } => {
+                self.doing = Doing::Agent(Box::new(AtWork {
+                    name: clean_line(name),
+                    since: now,
+                    turns: 0,
+                    files: 0,
+                    usage: Usage::default(),
+                    last: None,
+                }));
+            }
+            Event::AgentActivity { .. } => self.agent_did(event),
+            Event::AgentFinished {
+                tokens, cost_usd, ..
+            } => {
+                self.spent.add(Usage {
+                    tokens: *tokens,
+                    cost_usd: *cost_usd,
+                });
+                self.doing = Doing::Nothing;
+            }
+            Event::Waiting { seconds, reason } => {
+                let wait = Duration::try_from_secs_f64(*seconds).unwrap_or_default();
+                self.doing = Doing::Waiting {
+                    until: now.checked_add(wait).unwrap_or(now),
+                    reason: clean_line(reason),
+                };
+            }
+            Event::MeasureFinished { .. } => self.doing = Doing::Nothing,
+            Event::CycleFinished { .. } => {
+                self.cycles += 1;
+                self.cycle = None;
+                self.doing = Doing::Nothing;
+            }
+            Event::Warning { .. } | Event::Note { .. } | Event::SessionEnded { .. } => {}
+        }
+    }
+
+    fn agent_did(&mut self, event: &Event) {
+        if let (
+            Doing::Agent(agent),
+            Event::AgentActivity {
+                turns,
+                files,
+                tokens,
+                cost_usd,
+                last,
+            },
+        ) = (&mut self.doing, event)
+        {
+            agent.turns = *turns;
+            agent.files = *files;
+            agent.usage = Usage {
+                tokens: *tokens,
+                cost_usd: *cost_usd,
+            };
+            if let Some(last) = last {
+                agent.last = Some(mask::secrets(&clean_line(last)));
+            }
+        }
+    }
+
+    /// Returns how far the present work has come.
+    pub fn share(&self) -> Share {
+        match &self.doing {
+            Doing::Measuring(checks) => {
+                let percent = 100 * checks.done / checks.all.max(1);
+                Share::Percent(u8::try_from(percent.min(100)).unwrap_or(100))
+            }
+            Doing::Sweeping { .. } | Doing::Agent(_) => Share::Unknown,
+            Doing::Waiting { .. } | Doing::Nothing => Share::None,
+        }
+    }
+
+    /// Returns what is to be seen now: never more than fits on the screen, with a line left for what is above.
+    pub fn lines(&self, now: Instant, size: Size) -> Vec<String> {
+        let most = size.lines.saturating_sub(1).min(MOST_LINES);
+        let heading = self.cycle.as_ref().map(|(cycle, what)| {
+            let cycle = Cell::plain(format!("cycle {cycle}"));
+            match what.is_empty() {
+                true => vec![cycle],
+                false => vec![cycle, Cell::plain(" · "), Cell(STRONG, what.clone())],
+            }
+        });
+        let footing = vec![Cell(FAINT, self.footing(now))];
+        let heading = Vec::from_iter(heading);
+        // Apart from what is said for good above it.
+        let rule = (most >= ROOMY).then(|| vec![Cell(FAINT, "─".repeat(RULE))]);
+        let room = most.saturating_sub(usize::from(rule.is_some()) + heading.len() + 1);
+        let doing = self.doing.lines(now, room);
+        let all = rule.into_iter().chain(heading);
+        let all = all.chain(doing).chain([footing]);
+        all.take(most)
+            .map(|line| fitted(&line, size.columns.saturating_sub(1)))
+            .collect()
+    }
+
+    /// Returns how long the session has taken, and what of its limits is used.
+    fn footing(&self, now: Instant) -> String {
+        let took = clock(now.duration_since(self.began));
+        let mut words = vec![match self.limits.max_time {
+            Some(limit) => format!("{took} of {}", clock(limit)),
+            None => took,
+        }];
+        if let Some(limit) = self.limits.max_cycles {
+            let now = self.cycles + u64::from(self.cycle.is_some());
+            words.push(format!("cycle {now} of {limit}"));
+        }
+        let mut spent = self.spent;
+        if let Doing::Agent(agent) = &self.doing {
+            spent.add(agent.usage);
+        }
+        let cost = usage::dollars(spent.cost_usd);
+        match self.limits.max_cost {
+            Some(limit) => words.push(format!("{cost} of {}", usage::dollars(limit))),
+            None if spent.cost_usd > 0.0 => words.push(cost),
+            None => {}
+        }
+        if let Some(limit) = self.limits.max_tokens {
+            let (spent, limit) = (usage::tokens(spent.tokens), usage::tokens(limit));
+            let spent = spent.split(' ').next().unwrap_or_default();
+            words.push(format!("{spent} of {limit}"));
+        }
+        format!("  {}", words.join(" · "))
+    }
+}
+
+impl Doing {
+    fn lines(&self, now: Instant, most: usize) -> Vec<Vec<Cell>> {
+        let since = |then: Instant| clock(now.duration_since(then));
+        let lines = match self {
+            Doing::Nothing => Vec::new(),
+            Doing::Measuring(checks) => checks.lines(now, most),
+            Doing::Sweeping { with, since: then } => {
+                vec![vec![Cell::plain(format!(
+                    "  sweep {} · {with}",
+                    since(*then)
+                ))]]
+            }
+            Doing::Agent(agent) => agent.lines(now),
+            Doing::Waiting { until, reason } => {
+                let left = clock(until.saturating_duration_since(now));
+                vec![vec![Cell::plain(format!(
+                    "  waiting {left} more: {reason}"
+                ))]]
+            }
+        };
+        lines.into_iter().take(most).collect()
+    }
+}
+
+impl Checks {
+    /// Returns how many checks are done, then the running ones, those first that run the longest.
+    fn lines(&self, now: Instant, most: usize) -> Vec<Vec<Cell>> {
+        let mut head = vec![Cell::plain(format!(
+            "  measuring ({}) {} {} of {}",
+            self.purpose,
+            bar(self.done, self.all),
+            self.done,
+            count(self.all, "check")
+        ))];
+        if self.failing > 0 {
+            head.push(Cell::plain(" · "));
+            head.push(Cell(BAD, format!("{} failing", self.failing)));
+        }
+        let room = most.saturating_sub(1);
+        let shown = match self.running.len() > room {
+            true => room.saturating_sub(1),
+            false => room,
+        };
+        let widest = self.running.iter().take(shown);
+        let widest = widest.map(|one| width(&one.goal_id)).max().unwrap_or(0);
+        let mut lines = vec![head];
+        for one in self.running.iter().take(shown) {
+            let gap = " ".repeat(widest - width(&one.goal_id));
+            let expected = one.expected.map_or(String::new(), |expected| {
+                format!(" of about {}", duration(expected))
+            });
+            let took = clock(now.duration_since(one.since));
+            lines.push(vec![
+                Cell::plain(format!("    {}{gap}  ", one.goal_id)),
+                Cell(FAINT, format!("{took}{expected}")),
+            ]);
+        }
+        if self.running.len() > shown {
+            let left = self.running.len() - shown;
+            lines.push(vec![Cell(FAINT, format!("    and {left} more"))]);
+        }
+        lines
+    }
+}
+
+impl AtWork {
+    fn lines(&self, now: Instant) -> Vec<Vec<Cell>> {
+        let mut words = vec![format!(
+            "  agent {} {}",
+            self.name,
+            clock(now.duration_since(self.since))
+        )];
+        if self.turns > 0 {
+            let turns = usize::try_from(self.turns).unwrap_or(usize::MAX);
+            words.push(count(turns, "turn"));
+        }
+        if self.files > 0 {
+            words.push(count(self.files, "file"));
+        }
+        if self.usage.tokens.is_some() || self.usage.cost_usd.is_some() {
+            words.push(self.usage.words());
+        }
+        let mut lines = vec![vec![Cell::plain(words.join(" · "))]];
+        if let Some(last) = &self.last {
+            lines.push(vec![Cell(FAINT, format!("    {last}"))]);
+        }
+        lines
+    }
+}
+
+/// Returns whole seconds, so that a line changes once a second at the most.
+fn clock(time: Duration) -> String {
+    let whole = time.as_secs();
+    match whole {
+        0..10 => format!("{whole} s"),
+        _ => duration(Duration::from_secs(whole).as_secs_f64()),
+    }
+}
+
+/// Returns a bar of which as much is filled as is done.
+fn bar(done: usize, all: usize) -> String {
+    let wide = all.clamp(1, BAR);
+    let filled = (done * wide / all.max(1)).min(wide);
+    format!("{}{}", "━".repeat(filled), "╌".repeat(wide - filled))
+}
+
+/// Returns how many columns of a terminal a text takes.
+fn width(text: &str) -> usize {
+    text.chars().map(|c| c.width().unwrap_or(0)).sum()
+}
+
+/// Returns the cells side by side in their styles, cut to what fits.
+fn fitted(cells: &[Cell], columns: usize) -> String {
+    let whole: usize = cells.iter().map(|Cell(_, text)| width(text)).sum();
+    let room = match whole > columns {
+        true => columns.saturating_sub(1),
+        false => columns,
+    };
+    let mut line = String::new();
+    let mut used = 0;
+    'cells: for Cell(style, text) in cells {
+        let mut piece = String::new();
+        for c in text.chars() {
+            let wide = c.width().unwrap_or(0);
+            if used + wide > room {
+                piece.push('…');
+                line.push_str(&paint(*style, &piece));
+                break 'cells;
+            }
+            used += wide;
+            piece.push(c);
+        }
+        line.push_str(&paint(*style, &piece));
+    }
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::view::samples;
+
+    const WIDE: Size = Size {
+        lines: 24,
+        columns: 100,
+    };
+
+    fn bare(lines: &[String]) -> Vec<String> {
+        let bare = |line: &String| anstream::adapter::strip_str(line).to_string();
+        lines.iter().map(bare).collect()
+    }
+
+    /// A board after these events, each a second after the one before; and the last one's time.
+    fn after(events: &[Event]) -> (Board, Instant) {
+        let mut now = Instant::now();
+        let mut board = Board::new(now);
+        for event in events {
+            now += Duration::from_secs(1);
+            board.take(event, now);
+        }
+        (board, now)
+    }
+
+    fn started(goal_id: &str, expected_s: Option<f64>) -> Event {
+        let goal_id = goal_id.to_owned();
+        Event::CheckStarted {
+            goal_id,
+            expected_s,
+        }
+    }
+
+    #[test]
+    fn every_frame_fits_on_every_screen() {
+        let mut events = samples::events();
+        let at = events.len() / 2;
+        let crowd = (0..40).map(|index| started(&format!("目標-{index}"), Some(70.0)));
+        let measuring = Event::MeasureStarted {
+            checks: 40,
+            purpose: "after",
+        };
+        events.splice(at..at, [measuring].into_iter().chain(crowd));
+        let mut now = Instant::now();
+        let mut board = Board::new(now);
+        for event in &events {
+            now += Duration::from_secs(61);
+            board.take(event, now);
+            for (lines, columns) in [(0, 0), (1, 1), (2, 10), (3, 40), (8, 80), (50, 300)] {
+                let frame = bare(&board.lines(now, Size { lines, columns }));
+                assert!(frame.len() <= lines.saturating_sub(1), "{frame:?}");
+                assert!(frame.len() <= MOST_LINES, "{frame:?}");
+                let fits = |line: &String| width(line) < columns.max(2) && !line.contains('\n');
+                assert!(frame.iter().all(fits), "{columns}: {frame:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn checks_are_shown_with_how_long_they_run_and_are_expected_to() {
+        let (board, now) = after(&[
+            Event::CycleStarted {
+                cycle: 3,
+                start: String::new(),
+            },
+            Event::MeasureStarted {
+                checks: 4,
+                purpose: "before",
+            },
+            started("docs", Some(70.0)),
+            started("tests-pass", None),
+            started("lint", Some(0.2)),
+            Event::CheckFinished {
+                measurement: samples::measurement("lint", CheckResult::Fail),
+            },
+        ]);
+        assert_eq!(
+            bare(&board.lines(now + Duration::from_secs(10), WIDE)),
+            [
+                "────────────────────────",
+                "cycle 3",
+                "  measuring (before) ━╌╌╌ 1 of 4 checks · 1 failing",
+                "    docs        13 s of about 1m 10s",
+                "    tests-pass  12 s",
+                "  16 s",
+            ]
+        );
+        assert_eq!(board.share(), Share::Percent(25));
+    }
+
+    #[test]
+    fn of_an_agent_is_shown_what_it_did_last_and_what_is_used_of_the_limits() {
+        let mut events = samples::events();
+        let at = events
+            .iter()
+            .position(|event| matches!(event, Event::AgentActivity { .. }));
+        events.truncate(at.unwrap() + 1);
+        let (board, now) = after(&events);
+        let frame = bare(&board.lines(now + Duration::from_secs(65), WIDE));
+        assert_eq!(
+            frame,
+            [
+                "────────────────────────",
+                "cycle 3 · tests-pass: heaviest failing goal (weight 9)",
+                "  agent claude 1m 06s · 12 turns · 4 files · 45,120 tokens, cost unknown",
+                "    Edit src/lib.rs",
+                "  1m 17s of 2h 00m · cycle 1 of 5 · $0.00 of $2.50 · 45,120 of 500,000 tokens",
+            ]
+        );
+        assert_eq!(board.share(), Share::Unknown);
+    }
+
+    #[test]
+    fn a_wait_counts_down_and_says_what_ends_it() {
+        let (board, now) = after(&[Event::Waiting {
+            seconds: 90.0,
+            reason: "the agent's limit; a STOP file ends the wait".to_owned(),
+        }]);
+        let at = |seconds| bare(&board.lines(now + Duration::from_secs(seconds), WIDE))[1].clone();
+        let reason = "the agent's limit; a STOP file ends the wait";
+        assert_eq!(at(0), format!("  waiting 1m 30s more: {reason}"));
+        assert_eq!(at(85), format!("  waiting 5 s more: {reason}"));
+        assert_eq!(at(200), format!("  waiting 0 s more: {reason}"));
+    }
+
+    #[test]
+    fn what_an_agent_says_is_clean_and_holds_no_secret() {
+        let mut events = samples::events();
+        let secret = format!("ghp_{}", "a1B2".repeat(9));
+        for event in &mut events {
+            if let Event::AgentActivity { last, .. } = event {
+                *last = Some(format!("\u{1b}[2J uses {secret}\nand more"));
+            }
+        }
+        let at = events
+            .iter()
+            .position(|event| matches!(event, Event::AgentActivity { .. }));
+        let (board, now) = after(&events[..=at.unwrap()]);
+        let frame = board.lines(now, WIDE).join("\n");
+        assert!(!frame.contains(&secret), "{frame}");
+        assert!(!frame.contains("\u{1b}[2J"), "{frame}");
+        assert!(frame.contains("and more"), "{frame}");
+    }
+}

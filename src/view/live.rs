@@ -1,0 +1,225 @@
+//! Draws the board at the end of a terminal, over and over at the same place, below what has been said for good.
+//!
+//! Cursor, wrapping and clearing are `indicatif`'s business; the terminal's own progress (OSC 9;4, as in a taskbar) is told in
+//! the same stream.
+
+use std::fmt;
+use std::io::{self, Write};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use anstyle_progress::TermProgress;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle, TermLike};
+
+use crate::event::Event;
+use crate::view::board::{Board, Share, Size};
+
+/// What is over sooner than this is not drawn at all.
+const PATIENCE: Duration = Duration::from_millis(400);
+
+/// How many lines are on the screen that have to be taken away again.
+static SHOWN: AtomicUsize = AtomicUsize::new(0);
+/// The terminal was told of a progress.
+static TOLD: AtomicBool = AtomicBool::new(false);
+/// The program is about to end: nothing more is drawn.
+static OVER: AtomicBool = AtomicBool::new(false);
+
+/// What is drawn on.
+#[derive(Clone)]
+pub struct Screen {
+    /// Where it goes.
+    pub out: Arc<Mutex<dyn Write + Send>>,
+    /// How large it is at this moment.
+    pub size: fn() -> Size,
+    /// Styles are to be seen on it.
+    pub has_styles: bool,
+    /// It shows a progress of its own.
+    pub has_progress: bool,
+}
+
+/// A board on a screen.
+#[derive(Debug)]
+pub struct Live {
+    screen: Screen,
+    board: Board,
+    bar: ProgressBar,
+    /// Nothing is drawn before.
+    from: Instant,
+    drawn: Vec<String>,
+    told: Share,
+}
+
+impl Live {
+    /// Begins with an empty board; nothing is drawn yet.
+    pub fn on(screen: Screen, now: Instant) -> Live {
+        let terminal = Terminal {
+            screen: screen.clone(),
+            frame: Mutex::default(),
+        };
+        let target = ProgressDrawTarget::term_like(Box::new(terminal));
+        let style = ProgressStyle::with_template("{msg}").expect("BUG: the template is one field");
+        Live {
+            screen,
+            board: Board::new(now),
+            bar: ProgressBar::with_draw_target(None, target).with_style(style),
+            from: now + PATIENCE,
+            drawn: Vec::new(),
+            told: Share::None,
+        }
+    }
+
+    /// Takes in what happened.
+    pub fn take(&mut self, event: &Event, now: Instant) {
+        self.board.take(event, now);
+    }
+
+    /// Has something said for good above the board.
+    pub fn above(&self, say: impl FnOnce()) {
+        match self.drawn.is_empty() {
+            true => say(),
+            false => self.bar.suspend(say),
+        }
+    }
+
+    /// Draws what is to be seen now, if that is not what is drawn already.
+    pub fn draw(&mut self, now: Instant) {
+        if now < self.from || OVER.load(Ordering::SeqCst) {
+            return;
+        }
+        self.tell(self.board.share());
+        let mut lines = self.board.lines(now, (self.screen.size)());
+        if !self.screen.has_styles {
+            let bare = |line: &String| anstream::adapter::strip_str(line).to_string();
+            lines = lines.iter().map(bare).collect();
+        }
+        if lines == self.drawn {
+            return;
+        }
+        SHOWN.store(lines.len(), Ordering::SeqCst);
+        self.bar.set_message(lines.join("\n"));
+        self.drawn = lines;
+    }
+
+    /// Takes the board away.
+    pub fn close(mut self) {
+        if !self.drawn.is_empty() {
+            self.bar.finish_and_clear();
+        }
+        SHOWN.store(0, Ordering::SeqCst);
+        self.tell(Share::None);
+    }
+
+    fn tell(&mut self, share: Share) {
+        if !self.screen.has_progress || share == self.told {
+            return;
+        }
+        let progress = match share {
+            Share::None => TermProgress::remove(),
+            Share::Unknown => TermProgress::start(),
+            Share::Percent(percent) => TermProgress::start().percent(percent.min(100)),
+        };
+        TOLD.store(share != Share::None, Ordering::SeqCst);
+        self.told = share;
+        let mut out = lock(&self.screen.out);
+        // A terminal that went away shows nothing; the run goes on.
+        let _ = write!(out, "{progress}").and_then(|()| out.flush());
+    }
+}
+
+/// Takes away what is on the terminal, for whoever ends the program without waiting for anybody. Draws nothing any more.
+pub fn restore() {
+    OVER.store(true, Ordering::SeqCst);
+    let mut words = String::new();
+    match SHOWN.swap(0, Ordering::SeqCst) {
+        0 => {}
+        1 => words.push_str("\r\x1b[J"),
+        lines => words.push_str(&format!("\r\x1b[{}A\x1b[J", lines - 1)),
+    }
+    if TOLD.swap(false, Ordering::SeqCst) {
+        words.push_str(&TermProgress::remove().to_string());
+    }
+    if !words.is_empty() {
+        let _ = io::stderr().write_all(words.as_bytes());
+    }
+}
+
+/// The screen as `indicatif` draws on it; what belongs to one frame is written at once.
+#[derive(Debug)]
+struct Terminal {
+    screen: Screen,
+    frame: Mutex<String>,
+}
+
+impl Terminal {
+    fn add(&self, text: &str) -> io::Result<()> {
+        lock(&self.frame).push_str(text);
+        Ok(())
+    }
+
+    fn moved(&self, count: usize, where_to: char) -> io::Result<()> {
+        match count {
+            0 => Ok(()),
+            _ => self.add(&format!("\x1b[{count}{where_to}")),
+        }
+    }
+}
+
+impl TermLike for Terminal {
+    fn width(&self) -> u16 {
+        u16::try_from((self.screen.size)().columns).unwrap_or(u16::MAX)
+    }
+
+    fn height(&self) -> u16 {
+        u16::try_from((self.screen.size)().lines).unwrap_or(u16::MAX)
+    }
+
+    fn move_cursor_up(&self, count: usize) -> io::Result<()> {
+        self.moved(count, 'A')
+    }
+
+    fn move_cursor_down(&self, count: usize) -> io::Result<()> {
+        self.moved(count, 'B')
+    }
+
+    fn move_cursor_right(&self, count: usize) -> io::Result<()> {
+        self.moved(count, 'C')
+    }
+
+    fn move_cursor_left(&self, count: usize) -> io::Result<()> {
+        self.moved(count, 'D')
+    }
+
+    fn write_line(&self, text: &str) -> io::Result<()> {
+        self.add(text)?;
+        self.add("\n")
+    }
+
+    fn write_str(&self, text: &str) -> io::Result<()> {
+        self.add(text)
+    }
+
+    fn clear_line(&self) -> io::Result<()> {
+        self.add("\r\x1b[2K")
+    }
+
+    fn flush(&self) -> io::Result<()> {
+        let frame = std::mem::take(&mut *lock(&self.frame));
+        if frame.is_empty() || OVER.load(Ordering::SeqCst) {
+            return Ok(());
+        }
+        let mut out = lock(&self.screen.out);
+        out.write_all(frame.as_bytes())?;
+        out.flush()
+    }
+}
+
+impl fmt::Debug for Screen {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Screen").finish_non_exhaustive()
+    }
+}
+
+fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,294 @@
+//! What a person sees who watches: a live block at the end of the terminal, and above it what stays.
+
+use std::fs::File;
+use std::io::Read;
+use std::num::NonZero;
+use std::os::fd::OwnedFd;
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::harness::{TestRepo, is_time};
+
+/// A terminal with an emulator of its screen behind it.
+struct Terminal {
+    device: OwnedFd,
+    reader: File,
+    screen: vt100::Parser,
+    bytes: Vec<u8>,
+}
+
+fn size(count: u16) -> NonZero<u16> {
+    NonZero::new(count).unwrap()
+}
+
+/// How many lines of what has scrolled away are kept.
+const SCROLLBACK: usize = 500;
+
+impl Terminal {
+    fn new(lines: u16, columns: u16) -> Terminal {
+        use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+        let reader = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+        grantpt(&reader).unwrap();
+        unlockpt(&reader).unwrap();
+        let name = ptsname(&reader, Vec::new()).unwrap();
+        let mut options = File::options();
+        let device = options
+            .read(true)
+            .write(true)
+            .open(name.to_str().unwrap())
+            .unwrap();
+        let winsize = rustix::termios::Winsize {
+            ws_row: lines,
+            ws_col: columns,
+            ws_xpixel: 0,
+            ws_ypixel: 0,
+        };
+        rustix::termios::tcsetwinsize(&device, winsize).unwrap();
+        Terminal {
+            device: device.into(),
+            reader: reader.into(),
+            screen: vt100::Parser::new(size(lines), size(columns), SCROLLBACK),
+            bytes: Vec::new(),
+        }
+    }
+
+    /// Starts `evolve` on it.
+    fn start(&self, repo: &TestRepo, arguments: &[&str], env: &[(&str, &str)]) -> Child {
+        let mut command = repo.command(env!("CARGO_BIN_EXE_evolve"));
+        command.args(arguments).env("TERM", "xterm-256color");
+        command.envs(env.iter().copied());
+        let device = || Stdio::from(self.device.try_clone().unwrap());
+        command.stdout(device()).stderr(device()).spawn().unwrap()
+    }
+
+    /// Watches until the program has ended; `look` sees each state of the screen. Returns the exit code.
+    fn watch(&mut self, mut child: Child, mut look: impl FnMut(&vt100::Screen)) -> i32 {
+        rustix::io::ioctl_fionbio(&self.reader, true).unwrap();
+        let began = Instant::now();
+        loop {
+            let ended = child.try_wait().unwrap();
+            let mut piece = [0; 4096];
+            match self.reader.read(&mut piece) {
+                Ok(count) if count > 0 => {
+                    self.bytes.extend_from_slice(&piece[..count]);
+                    self.screen.process(&piece[..count]);
+                    look(self.screen.screen());
+                }
+                Ok(_) | Err(_) => match ended {
+                    Some(status) => return status.code().unwrap_or(-1),
+                    None => std::thread::sleep(Duration::from_millis(5)),
+                },
+            }
+            if began.elapsed() > Duration::from_secs(60) {
+                child.kill().unwrap();
+                child.wait().unwrap();
+                panic!("the program hung:\n{}", self.screen.screen().contents());
+            }
+        }
+    }
+
+    /// Everything that is to be read on it, what has scrolled away included.
+    fn all(&mut self) -> Vec<String> {
+        let (height, width) = self.screen.screen().size();
+        let (height, width) = (height.get(), width.get());
+        self.screen.screen_mut().set_scrollback(SCROLLBACK);
+        let above = self.screen.screen().scrollback();
+        let mut lines = Vec::new();
+        for back in (1..=above).rev() {
+            self.screen.screen_mut().set_scrollback(back);
+            lines.extend(self.screen.screen().rows(0, width).next());
+        }
+        self.screen.screen_mut().set_scrollback(0);
+        lines.extend(self.screen.screen().rows(0, width));
+        assert!(lines.len() >= usize::from(height));
+        while lines.last().is_some_and(|line| line.trim().is_empty()) {
+            lines.pop();
+        }
+        lines
+            .iter()
+            .map(|line| line.trim_end().to_owned())
+            .collect()
+    }
+}
+
+/// A repository whose goal `a` takes a while to measure, and an agent that takes a while to make it pass.
+fn slow() -> TestRepo {
+    let repo = TestRepo::with_goals(
+        "  - {id: a, description: file a, check: 'sleep 0.7; test -e a', weight: 5}\n  - {id: b, description: file b, check: 'sleep 0.7; test -e b', weight: 3}\n",
+    );
+    repo.agent_does(&["sleep 1; touch a"]);
+    repo
+}
+
+#[test]
+fn what_goes_on_is_drawn_at_the_end_of_the_terminal_and_nothing_of_it_stays() {
+    for (lines, columns) in [(24, 120), (8, 40)] {
+        let repo = slow();
+        let mut terminal = Terminal::new(lines, columns);
+        let agent = format!("--agent={}", repo.agent());
+        let child = terminal.start(&repo, &[&agent, "--max-cycles=1"], &[]);
+        let mut frames = Vec::new();
+        let code = terminal.watch(child, |screen| frames.push(screen.contents()));
+        assert_eq!(code, 0, "{}", frames.join("\n---\n"));
+        let seen = |words: &str| {
+            assert!(
+                frames.iter().any(|frame| frame.contains(words)),
+                "{words} was never seen at {lines} x {columns}:\n{}",
+                frames.join("\n---\n")
+            );
+        };
+        seen("measuring (baseline)");
+        seen("cycle 1 · a: ");
+        seen("  agent sh ");
+        seen("cycle 1 of 1");
+        // What stays is what a session tells line by line.
+        let left = terminal.all();
+        let text = left.join("\n");
+        for words in [
+            "measuring (",
+            "cycle 1 of 1",
+            "  agent sh ",
+            "agent at work",
+        ] {
+            assert!(!text.contains(words), "{words} stayed:\n{text}");
+        }
+        let count = |word: &str| left.iter().filter(|line| line.contains(word)).count();
+        assert_eq!(count("cycle 1 · a: "), 1, "{text}");
+        assert_eq!(count("improved · "), 1, "{text}");
+        assert_eq!(count("agent done after "), 1, "{text}");
+        assert!(left.iter().all(|line| !line.is_empty()), "{text}");
+    }
+}
+
+#[test]
+fn the_terminal_is_in_order_after_any_end() {
+    for signals in [1, 2] {
+        let repo = slow();
+        repo.agent_does(&["trap '' TERM INT; sleep 30"]);
+        let mut terminal = Terminal::new(24, 100);
+        let agent = format!("--agent={}", repo.agent());
+        let child = terminal.start(&repo, &[&agent, "--max-cycles=1"], &[]);
+        let pid = nix::unistd::Pid::from_raw(child.id().cast_signed());
+        let mut sent = 0;
+        terminal.watch(child, |screen| {
+            let is_at_work = screen.contents().contains("  agent sh ");
+            if sent < signals && (is_at_work || sent > 0) {
+                sent += 1;
+                nix::sys::signal::kill(pid, nix::sys::signal::SIGINT).unwrap();
+            }
+        });
+        assert_eq!(sent, signals);
+        let text = terminal.all().join("\n");
+        assert!(!text.contains("  agent sh "), "{text}");
+        assert!(!terminal.screen.screen().hide_cursor(), "{text}");
+    }
+}
+
+#[test]
+fn the_terminals_own_progress_is_told_where_it_has_one_and_taken_back() {
+    let repo = slow();
+    let mut terminal = Terminal::new(24, 100);
+    let agent = format!("--agent={}", repo.agent());
+    let env = [("TERM_PROGRAM", "ghostty")];
+    let child = terminal.start(&repo, &[&agent, "--max-cycles=1"], &env);
+    assert_eq!(terminal.watch(child, |_| {}), 0);
+    let text = String::from_utf8_lossy(&terminal.bytes).into_owned();
+    let last = text.rfind("\u{1b}]9;4;").unwrap();
+    assert!(text.contains("\u{1b}]9;4;1;"), "no percentage: {text:?}");
+    assert!(text.contains("\u{1b}]9;4;3;"), "no agent: {text:?}");
+    assert!(text[last..].starts_with("\u{1b}]9;4;0;"), "{text:?}");
+    let mut plain = Terminal::new(24, 100);
+    let child = plain.start(&slow(), &[&agent, "--max-cycles=1"], &[]);
+    plain.watch(child, |_| {});
+    assert!(!String::from_utf8_lossy(&plain.bytes).contains("\u{1b}]9;4;"));
+}
+
+#[test]
+fn a_measurement_shows_what_runs_and_then_only_its_table() {
+    let repo = slow();
+    let mut terminal = Terminal::new(24, 100);
+    let child = terminal.start(&repo, &["measure"], &[]);
+    let mut has_run = false;
+    let code = terminal.watch(child, |screen| {
+        has_run |= screen.contents().contains("measuring (measure)");
+    });
+    assert_eq!((code, has_run), (0, true));
+    let table = repo
+        .evolve(&["measure", "--progress=plain"])
+        .expect(0)
+        .stdout;
+    let words = |text: &str| -> Vec<String> {
+        let is_time = |word: &&str| word.parse::<f64>().is_err() && *word != "s";
+        let words = text.split_whitespace().filter(is_time);
+        words.map(str::to_owned).collect()
+    };
+    assert_eq!(words(&terminal.all().join("\n")), words(&table));
+}
+
+#[test]
+fn nothing_is_drawn_where_it_is_not_wanted_or_would_stay() {
+    type Asked<'a> = (&'a [&'a str], &'a [(&'a str, &'a str)]);
+    let quiet: [Asked<'_>; 4] = [
+        (&["--progress=plain"], &[]),
+        (&["--progress=none"], &[]),
+        (&[], &[("TERM", "dumb")]),
+        (&[], &[("CI", "true")]),
+    ];
+    for (arguments, env) in quiet {
+        let repo = slow();
+        let mut terminal = Terminal::new(24, 100);
+        let agent = format!("--agent={}", repo.agent());
+        let arguments = [&[agent.as_str(), "--max-cycles=1"], arguments].concat();
+        let child = terminal.start(&repo, &arguments, env);
+        assert_eq!(terminal.watch(child, |_| {}), 0, "{arguments:?}");
+        let text = String::from_utf8_lossy(&terminal.bytes).into_owned();
+        assert!(!text.contains('\u{1b}'), "{arguments:?}: {text:?}");
+        assert!(text.contains("improved · "), "{text}");
+        let has_steps = text.contains("agent done after");
+        assert_eq!(has_steps, arguments[2..] != ["--progress=none"], "{text}");
+    }
+}
+
+#[test]
+fn without_a_terminal_each_line_has_its_time_and_no_control_character() {
+    let repo = TestRepo::with_files_wanted(&[("a", 5)]);
+    repo.agent_does(&["touch a"]);
+    let agent = format!("--agent={}", repo.agent());
+    let mut command = repo.command(env!("CARGO_BIN_EXE_evolve"));
+    let output = command.args([&agent, "--max-cycles=1"]).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("Z cycle 1 · a: "), "{text}");
+    for line in text.lines() {
+        let (time, rest) = line.split_once("Z ").unwrap();
+        assert!(is_time(time), "{line}");
+        assert!(!rest.chars().any(char::is_control), "{line:?}");
+    }
+    let refused = repo.evolve(&["--progress=live"]).expect(2).stderr;
+    assert!(
+        refused.contains("--progress live needs a terminal"),
+        "{refused}"
+    );
+}
+
+#[test]
+fn colours_are_as_they_are_asked_for() {
+    let repo = TestRepo::with_files_wanted(&[("a", 5)]);
+    let has_colours = |arguments: &[&str], env: &[(&str, &str)]| {
+        let mut command = repo.command(env!("CARGO_BIN_EXE_evolve"));
+        command.env_remove("NO_COLOR").args(["measure"]);
+        command.args(arguments).envs(env.iter().copied());
+        let output = command.output().unwrap();
+        output.stdout.contains(&0x1b)
+    };
+    assert!(!has_colours(&[], &[]));
+    assert!(has_colours(&["--color=always"], &[]));
+    assert!(has_colours(&["--color=always"], &[("NO_COLOR", "1")]));
+    assert!(has_colours(&[], &[("FORCE_COLOR", "1")]));
+    assert!(has_colours(&[], &[("CLICOLOR_FORCE", "1")]));
+    assert!(!has_colours(&[], &[("FORCE_COLOR", "0")]));
+    assert!(!has_colours(
+        &[],
+        &[("FORCE_COLOR", "1"), ("NO_COLOR", "1")]
+    ));
+    assert!(!has_colours(&["--color=never"], &[("FORCE_COLOR", "1")]));
+}
