@@ -11,6 +11,7 @@ use crate::effects::logs;
 use crate::effects::stop::Halt;
 use crate::effects::workspace::Workspace;
 use crate::error::{Error, Result};
+use crate::event::Event;
 use crate::model::ledger as names;
 use crate::model::limit;
 use crate::session::{Cut, Ending, Progress, Session};
@@ -49,7 +50,10 @@ pub async fn run(session: &Session, progress: &mut Progress) -> Result<Ending> {
         // What is cut short here was cut short before, and is closed all the same.
         let _ = until_free(session, &branch).await;
     }
-    close(session, progress, &ending)?;
+    let ended = close(session, progress, &ending)?;
+    if !matches!(session.stop.halt(), Some(Halt::Kill(..))) {
+        session.tell_ending(&ended);
+    }
     match error {
         Some(error) => Err(error),
         None => Ok(ending),
@@ -80,7 +84,11 @@ async fn cycles(session: &Session, progress: &mut Progress) -> Result<Ending, Cu
         if let Some(ending) = reason_to_end(session, progress)? {
             return Ok(ending);
         }
+        let recorded = progress.records.len();
         let step = cycle(session, progress).await?;
+        for record in &progress.records[recorded..] {
+            session.tell_cycle(record).await;
+        }
         logs::drop_old_cycles(&session.logs(), progress.records.len());
         match step {
             Step::Next => {}
@@ -135,12 +143,11 @@ fn of_error(error: &Error) -> Ending {
 }
 
 /// Ends the session: completes the summary with one more commit if anything was recorded or joined to the ledger, and says
-/// why it ended.
-fn close(session: &Session, progress: &mut Progress, ending: &Ending) -> Result<()> {
+/// why it ended. Returns what was said.
+fn close(session: &Session, progress: &mut Progress, ending: &Ending) -> Result<Event> {
     if !session.has_git_dir() {
         // Nothing can be settled, and nothing is written into what is there now.
-        session.tell_end(progress, ending, None);
-        return Ok(());
+        return Ok(session.tell_end(progress, ending, None));
     }
     // Of a measurement that was cut short.
     for note in session.settle_links(progress.ledger.history.next_cycle())? {
@@ -193,8 +200,7 @@ fn close(session: &Session, progress: &mut Progress, ending: &Ending) -> Result<
             isolation.leave()?;
         }
     }
-    session.tell_end(progress, ending, told);
-    Ok(())
+    Ok(session.tell_end(progress, ending, told))
 }
 
 /// Drops what a cycle that was cut short before its agent had written; says whether nothing is left in progress.

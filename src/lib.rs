@@ -84,6 +84,7 @@ pub mod effects {
     pub mod files;
     pub mod git;
     pub mod guard;
+    pub mod hook;
     pub mod isolation;
     pub mod journal;
     pub mod keep;

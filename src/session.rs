@@ -4,6 +4,7 @@ mod ending;
 mod goals_file;
 mod measuring;
 mod progress;
+mod telling;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -35,6 +36,7 @@ use crate::model::sweep::Part;
 pub use ending::{Cut, Ending};
 pub use goals_file::GoalsFile;
 pub use progress::{Carried, LastSweep, Progress};
+pub use telling::Hooks;
 
 /// How often a rest looks for a STOP file.
 const REST_POLL: Duration = Duration::from_millis(100);
@@ -87,6 +89,8 @@ pub struct Options {
     pub sweep: Option<Vec<Part>>,
     /// What slots are given beside their commit.
     pub provisions: Provisions,
+    /// Who is told beside those who watch.
+    pub hooks: Hooks,
 }
 
 impl Session {
@@ -346,15 +350,22 @@ impl Session {
     }
 
     /// Tells of the session's end.
-    pub fn tell_end(&self, progress: &Progress, ending: &Ending, trajectory: Option<String>) {
-        self.events.send(Event::SessionEnded {
+    pub fn tell_end(
+        &self,
+        progress: &Progress,
+        ending: &Ending,
+        trajectory: Option<String>,
+    ) -> Event {
+        let ended = Event::SessionEnded {
             reason: ending.reason.clone(),
             ending: ending.word,
             cycles: progress.records.len() as u64,
             exit_code: ending.exit_code,
             trajectory,
             spent: progress.spent,
-        });
+        };
+        self.events.send(ended.clone());
+        ended
     }
 
     /// Tells of a whole snapshot.

@@ -48,6 +48,7 @@ mod slots;
 mod stopping;
 mod submodules;
 mod sweep;
+mod telling;
 mod terminal;
 mod undo;
 mod unheld;

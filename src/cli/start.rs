@@ -29,7 +29,7 @@ use crate::model::mask;
 use crate::model::sandbox::Wish;
 use crate::model::sweep::Part;
 use crate::model::usage::Spent;
-use crate::session::{Ending, GoalsFile, Options, Progress, Session};
+use crate::session::{Ending, GoalsFile, Hooks, Options, Progress, Session};
 
 /// Runs the loop in the repository of the working directory.
 pub fn run_loop(global: &Global, run: &RunOptions) -> Result<u8> {
@@ -186,6 +186,7 @@ async fn start(
         test_first: run.test_first,
         sweep: settings.sweep,
         provisions,
+        hooks: settings.hooks,
     };
     let events = events.clone();
     let session = Session {
@@ -239,6 +240,7 @@ struct Settled {
     limits: Limits,
     sandbox: Wish,
     sweep: Option<Vec<Part>>,
+    hooks: Hooks,
 }
 
 fn settings(goals: &Goals, run: &RunOptions) -> Result<Settled> {
@@ -264,6 +266,10 @@ fn settings(goals: &Goals, run: &RunOptions) -> Result<Settled> {
         .or(&user.limits),
         sandbox: effective_sandbox(run, file, &user),
         sweep: user.sweep,
+        hooks: Hooks {
+            on_cycle: file.on_cycle.clone().or(user.on_cycle),
+            on_end: file.on_end.clone().or(user.on_end),
+        },
     })
 }
 

@@ -61,10 +61,13 @@ impl Goals {
         self.goals.iter().find(|goal| goal.id == id)
     }
 
-    /// Returns the commands that measuring runs: each check, and what makes copies ready, whose traces checks find.
+    /// Returns the commands that the loop itself runs: each check; what makes copies ready, whose traces checks find; and who is
+    /// told of what becomes of cycles, outside of what holds an agent back.
     pub fn commands(&self) -> impl Iterator<Item = &str> {
         let checks = self.goals.iter().map(|goal| goal.check.as_str());
-        checks.chain(self.prepare.as_deref())
+        let hooks = [&self.settings.on_cycle, &self.settings.on_end];
+        let hooks = hooks.into_iter().filter_map(|hook| hook.as_deref());
+        checks.chain(self.prepare.as_deref()).chain(hooks)
     }
 }
 
@@ -87,6 +90,10 @@ pub struct Settings {
     pub sandbox: Wish,
     /// What a sweep looks with; linters unless said.
     pub sweep: Option<Vec<Part>>,
+    /// The command that is told of each cycle.
+    pub on_cycle: Option<String>,
+    /// The command that is told how a session ended.
+    pub on_end: Option<String>,
     /// Where a session ends by itself.
     pub limits: Limits,
     /// Whether the agent works in a slot.

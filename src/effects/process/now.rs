@@ -14,7 +14,7 @@ use rustix::io::ioctl_fionbio;
 use super::link::{Handed, Link};
 use super::message::{Order, Report};
 use super::pulse::{BEAT, Pulse};
-use super::{ANSWER, DRAIN, Ending, Job, KILL_GRACE, SWEEP_LIMIT, Supervisor};
+use super::{ANSWER, DRAIN, Ending, Job, KILL_GRACE, SWEEP_LIMIT, Stdout, Supervisor};
 use crate::effects::stop::Halt;
 
 /// How long a call goes on that was running when a signal or the session's time ended everything: services and CI kill what
@@ -26,6 +26,12 @@ const SETTLE: Duration = Duration::from_secs(60);
 const SETTLE_KILLED: Duration = Duration::from_secs(10);
 /// How long a call that is ended may take to remove its lock files, after it was told to end.
 const LAST_WORDS: Duration = Duration::from_millis(200);
+
+/// How much is read at once: what a pipe holds.
+const PIECE: usize = 64 * 1024;
+/// How often in a row. What an ended program left is less: 1 MiB at the most (`/proc/sys/fs/pipe-max-size`), unless root made
+/// its pipe larger, which `evolve` would have to be run by root for.
+const PIECES: usize = 64;
 
 /// What a program that was waited for came to.
 #[derive(Debug)]
@@ -50,7 +56,7 @@ impl Said {
 
 impl Supervisor {
     /// Runs a job to its end, in this thread; nothing of it is left then. Heeds of the job's bounds only the time it may take,
-    /// and keeps all of its output. What ends a session ends it, too, but not at once: it may be what settles a cycle.
+    /// and keeps all of its output, or of each stream the start where only that is asked for. What ends a session ends it, too, but not at once: it may be what settles a cycle.
     ///
     /// Input or output that breaks off is an error, however the program took it; that it closes its input early is not.
     pub fn run_now(&self, job: &Job) -> io::Result<Said> {
@@ -157,32 +163,49 @@ fn lost() -> io::Error {
 struct Stream {
     file: Option<File>,
     bytes: Vec<u8>,
+    /// How much of it is kept.
+    most: usize,
     broken: Option<io::Error>,
 }
 
 impl Stream {
-    fn of(file: Option<OwnedFd>) -> io::Result<Stream> {
+    fn of(file: Option<OwnedFd>, most: usize) -> io::Result<Stream> {
         if let Some(file) = &file {
             ioctl_fionbio(file, true)?;
         }
         Ok(Stream {
             file: file.map(File::from),
             bytes: Vec::new(),
+            most,
             broken: None,
         })
     }
 
+    /// Takes what is there, and no more at once than others can wait for: a program may print faster than it is read.
     fn read(&mut self) {
         let Some(file) = &mut self.file else {
             return;
         };
-        match file.read_to_end(&mut self.bytes) {
-            Err(cause) if cause.kind() == ErrorKind::WouldBlock => {}
-            ended => {
-                self.broken = ended.err();
-                self.file = None;
+        let mut piece = [0; PIECE];
+        let ended = 'ended: {
+            for _ in 0..PIECES {
+                match file.read(&mut piece) {
+                    Ok(0) => break 'ended Ok(()),
+                    Ok(count) => {
+                        let room = self.most - self.bytes.len();
+                        self.bytes.extend_from_slice(&piece[..count.min(room)]);
+                    }
+                    Err(cause) => match cause.kind() {
+                        ErrorKind::WouldBlock => return,
+                        ErrorKind::Interrupted => {}
+                        _ => break 'ended Err(cause),
+                    },
+                }
             }
-        }
+            return;
+        };
+        self.broken = ended.err();
+        self.file = None;
     }
 
     fn whole(self) -> io::Result<Vec<u8>> {
@@ -281,12 +304,16 @@ impl<'a> Talk<'a> {
             socket.set_nonblocking(true)?;
         }
         let input = job.stdin.as_deref().unwrap_or_default();
+        let most = match job.stdout {
+            Stdout::Start(most) => most,
+            Stdout::Merged | Stdout::End | Stdout::Sent(_) => usize::MAX,
+        };
         let mut talk = Talk {
             socket,
             inbox: Vec::new(),
             stdin: Input::of(handed.stdin, input)?,
-            stdout: Stream::of(Some(handed.stdout))?,
-            stderr: Stream::of(handed.stderr)?,
+            stdout: Stream::of(Some(handed.stdout), most)?,
+            stderr: Stream::of(handed.stderr, most)?,
             ended: None,
             forced: None,
             course: Course::Running,
@@ -416,9 +443,17 @@ mod tests {
     }
 
     #[test]
+    fn output_without_end_is_kept_as_far_as_is_asked_for_and_holds_nobody_up() {
+        let endless = File::open("/dev/zero").unwrap();
+        let mut output = Stream::of(Some(endless.into()), 3).unwrap();
+        output.read();
+        assert_eq!(output.whole().unwrap(), [0, 0, 0]);
+    }
+
+    #[test]
     fn output_that_breaks_off_is_not_taken_for_all_of_it() {
         let folder = File::open("/").unwrap();
-        let mut output = Stream::of(Some(folder.into())).unwrap();
+        let mut output = Stream::of(Some(folder.into()), usize::MAX).unwrap();
         output.read();
         assert!(output.whole().is_err());
     }

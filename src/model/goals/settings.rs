@@ -14,7 +14,7 @@ pub const EVOLVE: Keys = Keys {
     owner: "evolve",
     known: &[
         "agent", "agents", "jobs", "timeout", "protect", "product", "sandbox", "sweep", "limits",
-        "isolate", "measure", "prepare", "link",
+        "isolate", "measure", "prepare", "link", "on_cycle", "on_end",
     ],
     free: &[],
     elsewhere: ELSEWHERE,
@@ -24,7 +24,8 @@ pub const EVOLVE: Keys = Keys {
 pub const CONFIG: Keys = Keys {
     owner: "the file",
     known: &[
-        "agent", "agents", "jobs", "timeout", "sandbox", "sweep", "limits", "isolate",
+        "agent", "agents", "jobs", "timeout", "sandbox", "sweep", "limits", "isolate", "on_cycle",
+        "on_end",
     ],
     free: &[],
     elsewhere: &[
@@ -101,6 +102,8 @@ pub fn read_settings(node: &Node, keys: &Keys, found: &mut Found) -> Settings {
         },
         sandbox: sandbox::read_sandbox(&fields, found),
         sweep: sweep::read_sweep(&fields, found),
+        on_cycle: fields.optional("on_cycle", &fields::text, found),
+        on_end: fields.optional("on_end", &fields::text, found),
         limits: read_limits(fields.node("limits"), found),
         isolate: fields.optional("isolate", &fields::flag, found),
         measure: fields

@@ -75,6 +75,7 @@ evolve:
   measure: clean
   prepare: npm ci
   link: [node_modules/]
+  on_cycle: sh tell.sh
   limits: {max_time: 1h 30m, max_cycles: 7, max_cost: 2.5, max_tokens: 500000}
 goals:
   - id: tests-pass
@@ -116,6 +117,8 @@ goals:
             sweep: Some(vec![Part::Markers]),
             protect: vec!["tests/**".to_string(), "*.lock".to_string()],
             product: Vec::new(),
+            on_cycle: Some("sh tell.sh".to_owned()),
+            on_end: None,
             limits: crate::model::goals::Limits {
                 max_time: Some(Duration::from_secs(5400)),
                 max_cycles: Some(7),

@@ -1,0 +1,61 @@
+//! Tells commands of the user's what became of a cycle and of the session.
+
+use std::path::PathBuf;
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::Session;
+use crate::effects::hook::Hook;
+use crate::event::Event;
+use crate::model::mask;
+use crate::model::record::Record;
+
+/// The commands that are told something, for `sh -c`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Hooks {
+    /// After each cycle, with its record.
+    pub on_cycle: Option<String>,
+    /// At the end of the session, with how it ended.
+    pub on_end: Option<String>,
+}
+
+impl Session {
+    /// Has `on_cycle` told of a cycle that was recorded and committed.
+    pub async fn tell_cycle(&self, record: &Record) {
+        let log = self.logs().join(format!("{}-on-cycle.log", record.cycle));
+        if let Some(command) = &self.options.hooks.on_cycle {
+            let hook = self.hook(("on_cycle", command), log);
+            let failed = hook.run(&self.measurer.supervisor, document(record)).await;
+            failed.into_iter().for_each(|why| self.events.warn(why));
+        }
+    }
+
+    /// Has `on_end` told how the session ended.
+    pub fn tell_ending(&self, ended: &Event) {
+        let log = self.logs().join("on-end.log");
+        if let Some(command) = &self.options.hooks.on_end {
+            let hook = self.hook(("on_end", command), log);
+            let failed = hook.run_last(&self.measurer.supervisor, document(ended));
+            failed.into_iter().for_each(|why| self.events.warn(why));
+        }
+    }
+
+    fn hook<'a>(&'a self, (name, command): (&'static str, &'a str), log: PathBuf) -> Hook<'a> {
+        Hook {
+            name,
+            command,
+            root: &self.home().root,
+            fence: &self.measurer.fence,
+            log,
+            mark: format!("{}/{name}", self.id),
+        }
+    }
+}
+
+/// Returns a document as one line of JSON, with what looks like a secret masked.
+fn document(document: &impl Serialize) -> String {
+    let mut value = serde_json::to_value(document).unwrap_or(Value::Null);
+    mask::value(&mut value);
+    format!("{value}\n")
+}

@@ -1,0 +1,125 @@
+//! `on_cycle` and `on_end`: commands of the user's that are told what became of a cycle and of the session.
+
+use serde_json::Value;
+
+use crate::harness::TestRepo;
+
+/// A repository whose goal is that `a` exists, with these lines below `evolve:`.
+fn with_hooks(hooks: &str) -> TestRepo {
+    let repo = TestRepo::empty().with_out();
+    repo.write(
+        "GOALS.yaml",
+        &format!(
+            "version: 1\nevolve:\n{hooks}goals:\n  - {{id: a, description: file a, check: test -e a, weight: 5}}\n"
+        ),
+    );
+    repo.write("scripts/tell.sh", "cat >>\"$OUT/told\"\n");
+    repo.commit_all("first");
+    repo
+}
+
+fn told(repo: &TestRepo) -> Vec<Value> {
+    let text = std::fs::read_to_string(repo.out("told")).unwrap_or_default();
+    let lines = text.lines();
+    lines
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+const BOTH: &str = "  on_cycle: sh scripts/tell.sh\n  on_end: sh scripts/tell.sh\n";
+
+#[test]
+fn each_record_and_the_end_are_told_once_they_are_committed() {
+    let repo = with_hooks(
+        "  on_cycle: 'cat >>\"$OUT/told\"; git log -1 --format=%s >>\"$OUT/at\"'\n  on_end: sh scripts/tell.sh\n",
+    );
+    repo.agent_does(&["touch a"]);
+    repo.run(&["--max-cycles=2"]).expect(0);
+    let told = told(&repo);
+    let results: Vec<_> = told.iter().map(|one| one["result"].as_str()).collect();
+    assert_eq!(results, [Some("improved"), Some("idle"), None]);
+    let records = repo.records();
+    assert_eq!(told[..2], records[..]);
+    assert_eq!(told[2]["event"], "session-ended");
+    assert_eq!(told[2]["ending"], "limit");
+    assert_eq!(told[2]["cycles"], 2);
+    let at = std::fs::read_to_string(repo.out("at")).unwrap();
+    assert!(
+        at.lines()
+            .all(|subject| subject.starts_with("evolve: cycle ")),
+        "{at}"
+    );
+}
+
+#[test]
+fn a_command_that_fails_or_hangs_or_floods_is_a_warning_and_changes_nothing() {
+    let repo =
+        with_hooks("  on_cycle: echo no >&2; exit 3\n  on_end: yes | head -c 100000000; exit 4\n");
+    repo.agent_does(&["touch a"]);
+    let run = repo.run(&["--max-cycles=1"]).expect(0);
+    assert!(
+        run.stderr
+            .contains("warning: on_cycle ended with exit 3; its output is in "),
+        "{}",
+        run.stderr
+    );
+    assert!(
+        run.stderr
+            .contains("warning: on_end ended with exit 4; its output is in "),
+        "{}",
+        run.stderr
+    );
+    assert_eq!(repo.newest()["result"], "improved");
+    let log = run
+        .stderr
+        .lines()
+        .find_map(|line| line.split_once("on_cycle ended with exit 3; its output is in "));
+    assert_eq!(std::fs::read_to_string(log.unwrap().1).unwrap(), "no\n");
+}
+
+#[test]
+fn nothing_that_such_a_command_started_outlives_it() {
+    let repo = with_hooks(
+        "  on_cycle: 'setsid sleep 300 & echo $! >>\"$OUT/pids\"'\n  on_end: 'setsid sleep 300 & echo $! >>\"$OUT/pids\"'\n",
+    );
+    repo.agent_does(&["touch a"]);
+    repo.run(&["--max-cycles=1"]).expect(0);
+    let pids = std::fs::read_to_string(repo.out("pids")).unwrap();
+    assert_eq!(pids.lines().count(), 2);
+    for pid in pids.lines() {
+        assert!(!crate::harness::is_alive(pid.parse().unwrap()), "{pid}");
+    }
+}
+
+#[test]
+fn an_agent_cannot_change_what_they_run() {
+    let repo = with_hooks(BOTH);
+    repo.agent_does(&["touch a; echo 'touch \"$OUT/pwned\"' >scripts/tell.sh"]);
+    repo.run(&["--max-cycles=1"]).expect(0);
+    let newest = repo.newest();
+    assert_eq!(newest["result"], "regressed");
+    assert!(
+        newest["reason"]
+            .as_str()
+            .unwrap()
+            .contains("scripts/tell.sh"),
+        "{newest}"
+    );
+    assert!(!repo.out("pwned").exists());
+    assert_eq!(told(&repo).len(), 2);
+}
+
+#[test]
+fn a_kill_ends_the_session_without_a_word_and_a_limit_of_time_does_not() {
+    let repo = with_hooks(BOTH);
+    repo.agent_does(&[
+        "mkdir -p \"$HOME/.config/evolve\"; touch \"$HOME/.config/evolve/KILL\"; sleep 30",
+    ]);
+    repo.run(&[]).expect(0);
+    assert_eq!(told(&repo), Vec::<Value>::new());
+    let repo = with_hooks(BOTH);
+    repo.agent_does(&["sleep 30"]);
+    repo.run(&["--max-time=3s"]).expect(0);
+    let told = told(&repo);
+    assert_eq!(told.last().unwrap()["ending"], "limit", "{told:?}");
+}
