@@ -123,3 +123,56 @@ fn a_kill_ends_the_session_without_a_word_and_a_limit_of_time_does_not() {
     let told = told(&repo);
     assert_eq!(told.last().unwrap()["ending"], "limit", "{told:?}");
 }
+
+/// The blocks of YAML in the README's section about being told.
+fn examples() -> Vec<String> {
+    let readme = include_str!("../README.md");
+    let section = readme.split_once("### Being told").unwrap().1;
+    let section = section.split_once("\n## ").unwrap().0;
+    let blocks = section.split("```yaml\n").skip(1);
+    blocks
+        .map(|block| block.split_once("```").unwrap().0.to_owned())
+        .collect()
+}
+
+#[test]
+fn the_examples_of_the_readme_tell_by_chat_by_mail_and_by_a_pull_request() {
+    let examples = examples();
+    assert_eq!(examples.len(), 2);
+    for (example, expected) in examples.iter().zip([
+        vec![
+            "curl --silent --fail --json {\"text\":\"improved: a \"} https://chat.invalid/hook",
+            "mail -s evolve in repo me@example.com < limit: limit of 1 cycle reached (--max-cycles)",
+        ],
+        vec!["git push origin evolve", "gh pr view evolve", "gh pr create --head evolve --fill"],
+    ]) {
+        let mut repo = TestRepo::empty().with_out();
+        let goals = "goals:\n  - {id: a, description: file a, check: test -e a, weight: 5}\n";
+        repo.write("GOALS.yaml", &format!("version: 1\n{example}{goals}"));
+        repo.commit_all("first");
+        let programs = repo.outside().join("programs");
+        std::fs::create_dir(&programs).unwrap();
+        for (name, rest) in [
+            ("curl", ""),
+            ("mail", "printf ' < %s' \"$(head -n 1)\" >>\"$OUT/calls-made\"\n"),
+            ("gh", "case $2 in view) echo >>\"$OUT/calls-made\"; exit 1;; esac\n"),
+        ] {
+            let script = format!(
+                "#!/bin/sh\nprintf '%s' \"{name} $*\" >>\"$OUT/calls-made\"\n{rest}echo >>\"$OUT/calls-made\"\n"
+            );
+            crate::harness::write_program(&programs.join(name), &script);
+        }
+        let path = crate::harness::with_git(
+            &repo,
+            "case $1 in push) echo \"git $*\" >>\"$OUT/calls-made\"; exit;; esac",
+        );
+        repo.env.push(("PATH".to_owned(), format!("{}:{path}", programs.display())));
+        repo.env.push(("CHAT_WEBHOOK".to_owned(), "https://chat.invalid/hook".to_owned()));
+        repo.agent_does(&["touch a"]);
+        let run = repo.run(&["--max-cycles=1"]).expect(0);
+        assert_eq!(run.stderr, "");
+        let calls = std::fs::read_to_string(repo.out("calls-made")).unwrap();
+        let calls: Vec<&str> = calls.lines().filter(|line| !line.is_empty()).collect();
+        assert_eq!(calls, expected);
+    }
+}

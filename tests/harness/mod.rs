@@ -521,18 +521,19 @@ pub const EVOLVE_PID: &str = "$(p=$PPID; until grep -q __supervise /proc/$p/cmdl
 
 /// Puts a script in front of git, which it can call as `$GIT`; returns the PATH that has it.
 pub fn with_git(repo: &TestRepo, script: &str) -> String {
-    use std::os::unix::fs::PermissionsExt;
     let git = which::which("git").unwrap().display().to_string();
     let folder = repo.out("bin");
     fs::create_dir(&folder).unwrap();
-    let shim = folder.join("git");
-    fs::write(
-        &shim,
-        format!("#!/bin/sh\nGIT={git}\n{script}\nexec $GIT \"$@\"\n"),
-    )
-    .unwrap();
-    fs::set_permissions(&shim, fs::Permissions::from_mode(0o755)).unwrap();
+    let shim = format!("#!/bin/sh\nGIT={git}\n{script}\nexec $GIT \"$@\"\n");
+    write_program(&folder.join("git"), &shim);
     format!("{}:{}", folder.display(), std::env::var("PATH").unwrap())
+}
+
+/// Writes a script that can be run by its name.
+pub fn write_program(path: &Path, script: &str) {
+    use std::os::unix::fs::PermissionsExt;
+    fs::write(path, script).unwrap();
+    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
 }
 
 /// Waits until something holds; fails the test if it never does.
