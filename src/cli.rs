@@ -3,6 +3,7 @@
 mod arguments;
 mod audit;
 mod bounds;
+mod ci;
 mod config;
 mod demo;
 mod inspect;
@@ -41,11 +42,7 @@ pub fn run(arguments: Arguments) -> Result<u8> {
         mut run,
     } = arguments;
     if let Some(command) = &command {
-        // Behind the command they count more than before it.
-        let (goals, jobs, progress) = command.shared();
-        global.file.goals = goals.or(global.file.goals);
-        run.checks.jobs = jobs.or(run.checks.jobs);
-        run.progress.progress = progress.or(run.progress.progress);
+        command.shared().apply(&mut global, &mut run);
     }
     mask::learn(
         std::env::vars_os().filter_map(|(name, value)| {

@@ -116,7 +116,9 @@ pub mod effects {
 pub mod view {
     pub mod audit;
     pub mod board;
+    pub mod github;
     pub mod json;
+    pub mod junit;
     pub mod live;
     pub mod plain;
     pub mod status;

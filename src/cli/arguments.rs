@@ -59,7 +59,7 @@ const LOOP_ONLY: [&str; 15] = [
 ];
 
 /// Options of the loop that some commands have, too.
-const SHARED: [&str; 3] = ["goals", "jobs", "progress"];
+const SHARED: [&str; 4] = ["goals", "jobs", "progress", "junit"];
 
 impl Arguments {
     /// Reads the command line; prints and ends the program where it asks for help or makes no sense.
@@ -74,7 +74,7 @@ impl Arguments {
             let option = format!("--{}", option.replace('_', "-"));
             let said = match option.as_str() {
                 "--json" => format!("write {option} after `{command}`"),
-                "--goals" | "--jobs" | "--progress" => {
+                "--goals" | "--jobs" | "--progress" | "--junit" => {
                     format!("`{command}` has no use for {option}")
                 }
                 _ => format!(
@@ -162,6 +162,14 @@ pub(super) struct ProgressOption {
     pub(super) progress: Option<Progress>,
 }
 
+/// Who else is told what was measured.
+#[derive(Clone, Debug, Default, Args)]
+pub(super) struct JunitOption {
+    /// Write what was measured to FILE as a JUnit report, for a CI system
+    #[arg(long, value_name = "FILE")]
+    pub(super) junit: Option<PathBuf>,
+}
+
 /// Options of the loop.
 #[derive(Clone, Debug, Args)]
 pub(super) struct RunOptions {
@@ -190,6 +198,8 @@ pub(super) struct RunOptions {
     pub(super) checks: JobsOption,
     #[command(flatten)]
     pub(super) progress: ProgressOption,
+    #[command(flatten)]
+    pub(super) report: JunitOption,
     /// End the session after this time, as in 90s, 30m, 2h
     #[arg(long, value_name = "TIME", value_parser = crate::model::duration::parse)]
     pub(super) max_time: Option<Duration>,
@@ -304,6 +314,8 @@ pub(super) enum Command {
         checks: JobsOption,
         #[command(flatten)]
         progress: ProgressOption,
+        #[command(flatten)]
+        report: JunitOption,
     },
     /// Check GOALS.yaml; every problem with its place and a hint
     Validate {
@@ -375,27 +387,61 @@ pub(super) enum Command {
 }
 
 impl Command {
-    /// Returns goals file, number of checks at once and how progress is shown as they were written behind the command, where it
-    /// has use for them.
-    pub(super) fn shared(&self) -> (Option<PathBuf>, Option<usize>, Option<Progress>) {
+    /// Returns the options that the loop has, too, as they were written behind the command, where it has use for them.
+    pub(super) fn shared(&self) -> Shared {
         match self {
             Command::Measure {
                 file,
                 checks,
                 progress,
+                report,
                 ..
-            } => (file.goals.clone(), checks.jobs, progress.progress),
-            Command::Audit { file, checks, .. } => (file.goals.clone(), checks.jobs, None),
+            } => Shared {
+                goals: file.goals.clone(),
+                jobs: checks.jobs,
+                progress: progress.progress,
+                junit: report.junit.clone(),
+            },
+            Command::Audit { file, checks, .. } => Shared {
+                goals: file.goals.clone(),
+                jobs: checks.jobs,
+                ..Shared::default()
+            },
             Command::Validate { file }
             | Command::Status { file, .. }
-            | Command::Retry { file, .. } => (file.goals.clone(), None, None),
-            Command::Demo { progress, .. } => (None, None, progress.progress),
+            | Command::Retry { file, .. } => Shared {
+                goals: file.goals.clone(),
+                ..Shared::default()
+            },
+            Command::Demo { progress, .. } => Shared {
+                progress: progress.progress,
+                ..Shared::default()
+            },
             Command::History { .. }
             | Command::Show { .. }
             | Command::Work { .. }
             | Command::Stop(_)
-            | Command::Schema { .. } => (None, None, None),
+            | Command::Schema { .. } => Shared::default(),
         }
+    }
+}
+
+/// Options of the loop that some commands have, too.
+#[derive(Debug, Default)]
+pub(super) struct Shared {
+    goals: Option<PathBuf>,
+    jobs: Option<usize>,
+    progress: Option<Progress>,
+    junit: Option<PathBuf>,
+}
+
+impl Shared {
+    /// Puts them in the place of those that stand before the command: behind it they count more.
+    pub(super) fn apply(self, global: &mut Global, run: &mut RunOptions) {
+        global.file.goals = self.goals.or(global.file.goals.take());
+        run.checks.jobs = self.jobs.or(run.checks.jobs);
+        run.progress.progress = self.progress.or(run.progress.progress);
+        run.report.junit = self.junit.or(run.report.junit.take());
     }
 }
 

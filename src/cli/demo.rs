@@ -5,7 +5,9 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::cli::arguments::{Global, GoalsOption, JobsOption, ProgressOption, RunOptions};
+use crate::cli::arguments::{
+    Global, GoalsOption, JobsOption, JunitOption, ProgressOption, RunOptions,
+};
 use crate::cli::start::run_loop;
 use crate::effects::git::Git;
 use crate::error::{Error, Result};
@@ -51,6 +53,7 @@ pub fn demo(global: &Global, keep_in: Option<&Path>, progress: ProgressOption) -
         )),
         checks: JobsOption { jobs: None },
         progress,
+        report: JunitOption::default(),
         max_time: Some(TIME),
         max_cost: None,
         max_tokens: None,

@@ -5,10 +5,11 @@ use std::collections::HashMap;
 
 use crate::cli::arguments::{Global, RunOptions};
 use crate::cli::bounds::effective_sandbox;
+use crate::cli::ci::Audience;
 use crate::cli::config::user_config;
 use crate::cli::print::{print, print_document};
 use crate::cli::start::{block_on, current_dir, effective_jobs, goals_file};
-use crate::cli::watch::{Watched, Watcher, watch};
+use crate::cli::watch::{Log, Watched, Watcher, watch};
 use crate::cycle::refuse_unmeasurable;
 use crate::effects::clock;
 use crate::effects::journal::Diary;
@@ -44,7 +45,8 @@ pub fn measure(
     let file = goals_file(global, &repo)?;
     let (goals, warnings) = file.load()?;
     let chosen = pick(&goals, ids)?;
-    let watched = watch(global, Watcher::Person(run.progress.progress), false)?;
+    let audience = Audience::of(run.report.junit.as_deref(), &current_dir()?);
+    let watched = watch(global, Watcher::Person(run.progress.progress), Log::Bare)?;
     for warning in warnings {
         watched.events.warn(warning);
     }
@@ -57,6 +59,7 @@ pub fn measure(
     watched.end();
     let snapshot = measured?;
     refuse_unmeasurable(&snapshot, &goals)?;
+    audience.tell(&snapshot, (&goals, &file.shown), !as_json)?;
     match as_json {
         true => print_document("snapshot", &snapshot)?,
         false => global.say(&tables::measure_table(&snapshot)),
@@ -187,8 +190,10 @@ pub fn dry_run(global: &Global, run: &RunOptions) -> Result<u8> {
         return Ok(0);
     }
     let (_, commit) = repo.ready_head()?;
-    let (goals, warnings) = goals_file(global, &repo)?.load()?;
-    let watched = watch(global, Watcher::Person(run.progress.progress), false)?;
+    let file = goals_file(global, &repo)?;
+    let (goals, warnings) = file.load()?;
+    let audience = Audience::of(run.report.junit.as_deref(), &current_dir()?);
+    let watched = watch(global, Watcher::Person(run.progress.progress), Log::Bare)?;
     for warning in warnings {
         watched.events.warn(warning);
     }
@@ -202,6 +207,7 @@ pub fn dry_run(global: &Global, run: &RunOptions) -> Result<u8> {
     watched.end();
     let mut snapshot = measured?;
     refuse_unmeasurable(&snapshot, &goals)?;
+    audience.tell(&snapshot, (&goals, &file.shown), !run.json)?;
     let mut progress = Progress::new(&repo, Ledger::look(&repo)?);
     if let Some(earlier) = &progress.newest {
         snapshot.tolerate(earlier, &goals);

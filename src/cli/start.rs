@@ -4,9 +4,10 @@ use std::path::Path;
 
 use crate::cli::arguments::{Global, RunOptions};
 use crate::cli::bounds::{self, effective_sandbox};
+use crate::cli::ci::Audience;
 use crate::cli::config::user_config;
 use crate::cli::place::{self, Place};
-use crate::cli::watch::{Watcher, watch};
+use crate::cli::watch::{Log, Watcher, watch};
 use crate::effects::agent::Agent;
 use crate::effects::journal::Diary;
 use crate::effects::ledger::{Ledger, refuse_links};
@@ -27,6 +28,7 @@ use crate::model::goals::{AgentSpec, Goals, Limits, Settings, Where};
 use crate::model::ledger as names;
 use crate::model::mask;
 use crate::model::sandbox::Wish;
+use crate::model::snapshot::Snapshot;
 use crate::model::sweep::Part;
 use crate::model::usage::Spent;
 use crate::session::{Ending, GoalsFile, Hooks, Options, Progress, Session};
@@ -37,17 +39,25 @@ pub fn run_loop(global: &Global, run: &RunOptions) -> Result<u8> {
         true => Watcher::Program,
         false => Watcher::Person(run.progress.progress),
     };
-    let watched = watch(global, watcher, true)?;
+    let audience = Audience::of(run.report.junit.as_deref(), &current_dir()?);
+    let log = match audience.is_github {
+        true => Log::Grouped,
+        false => Log::Timed,
+    };
+    let watched = watch(global, watcher, log)?;
     // Whatever is told is masked; until then this program mostly waits for git.
     let _ = std::thread::Builder::new().spawn(mask::prepare);
     let ended = block_on(async {
         let cwd = current_dir()?;
         let repo = open(&cwd).await?;
-        let ending = start(global, run, repo, &watched.events).await?;
-        Ok(ending.exit_code)
+        start(global, run, repo, &watched.events).await
     });
     watched.end();
-    ended
+    let ended = ended?;
+    if let Some((snapshot, goals, shown)) = &ended.measured {
+        audience.tell(snapshot, (goals, shown), !run.json)?;
+    }
+    Ok(ended.exit_code)
 }
 
 /// Looks at everything in order, KILL first, and runs the session.
@@ -56,7 +66,7 @@ async fn start(
     run: &RunOptions,
     mut repo: Repo,
     events: &Events,
-) -> Result<Ending> {
+) -> Result<Ended> {
     let kill_files = stop::kill_files()?;
     stop::prepare(&kill_files);
     let stop = Stop::watch(kill_files)?;
@@ -66,7 +76,7 @@ async fn start(
     let diary = Diary::of(&repo.own_places());
     acknowledge_kills(&repo, &diary, &stop)?;
     if let Some(halt) = stop.look_for_kill() {
-        return Ok(tell(events, Ending::of_halt(&halt)));
+        return Ok(Ended::before_it_began(events, Ending::of_halt(&halt)));
     }
     places::refuse_state_within(&repo.root)?;
     std::fs::create_dir_all(&repo.private)
@@ -95,7 +105,7 @@ async fn start(
     engine::give_back_private(&repo.own_places())?;
     bounds::hold_back(&repo, (run, &goals_file), &diary)?;
     if let Some(ending) = engine::recover(&repo, &diary, events)? {
-        return Ok(tell(events, ending));
+        return Ok(Ended::before_it_began(events, ending));
     }
     engine::settle_links(&repo, &id, events)?;
     if let Some(mirror) = &mirror {
@@ -104,7 +114,8 @@ async fn start(
     // In such a place no STOP file can be looked for.
     refuse_links(&repo.root)?;
     if let Some(words) = stop.asked_to_stop() {
-        return Ok(tell(events, Ending::stopped(&repo, &words)));
+        let ending = Ending::stopped(&repo, &words);
+        return Ok(Ended::before_it_began(events, ending));
     }
     repo.ready_head()?;
     Workspace { repo: &repo }.refuse_conflicts()?;
@@ -206,7 +217,28 @@ async fn start(
         lock,
     };
     let mut progress = Progress::new(session.home(), ledger);
-    engine::run(&session, &mut progress).await
+    let ending = engine::run(&session, &mut progress).await?;
+    let shown = session.goals_file.shown.clone();
+    Ok(Ended {
+        exit_code: ending.exit_code,
+        measured: progress.newest.map(|newest| (newest, goals, shown)),
+    })
+}
+
+/// How a session ended.
+struct Ended {
+    exit_code: u8,
+    /// What counts at its end, with the goals and the name of their file; none where nothing was measured.
+    measured: Option<(Snapshot, Goals, String)>,
+}
+
+impl Ended {
+    fn before_it_began(events: &Events, ending: Ending) -> Ended {
+        Ended {
+            exit_code: tell(events, ending).exit_code,
+            measured: None,
+        }
+    }
 }
 
 /// Opens the repository, after settings that the agent of a dead session may have planted are as they were: they could lead

@@ -12,6 +12,7 @@ use super::arguments::Global;
 use crate::effects::{clock, stop};
 use crate::error::{Error, Result};
 use crate::event::{self, Event, Events};
+use crate::view::github::Groups;
 use crate::view::live::{self, Live, Screen};
 use crate::view::plain::{Detail, Printer, Stream};
 use crate::view::{json, width};
@@ -60,11 +61,23 @@ impl Watched {
     }
 }
 
-/// Starts whoever watches. With `times`, lines that go to no terminal begin with the time.
-pub fn watch(global: &Global, watcher: Watcher, times: bool) -> Result<Watched> {
+/// How lines stand where they go to no terminal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Log {
+    /// As they are.
+    Bare,
+    /// Each with its time.
+    Timed,
+    /// In the log of a job of GitHub Actions, which knows the times itself: each cycle is a group.
+    Grouped,
+}
+
+/// Starts whoever watches.
+pub fn watch(global: &Global, watcher: Watcher, log: Log) -> Result<Watched> {
     let (sender, receiver) = mpsc::channel::<Event>();
     let is_live = is_live(global, watcher)?;
     let detail = detail(global, watcher, is_live);
+    let groups = (log == Log::Grouped && !global.quiet).then(Groups::default);
     let listener = move || match watcher {
         Watcher::Program => event::listen(&receiver, |event| {
             // A reader that went away does not end the run.
@@ -73,7 +86,7 @@ pub fn watch(global: &Global, watcher: Watcher, times: bool) -> Result<Watched> 
         Watcher::Person(_) => {
             let (mut out, mut err) = (anstream::stdout(), anstream::stderr());
             let stamp = |is_terminal: bool| {
-                (times && !is_terminal).then_some(clock::timestamp as fn() -> _)
+                (log == Log::Timed && !is_terminal).then_some(clock::timestamp as fn() -> _)
             };
             let out = Stream {
                 stamp: stamp(std::io::stdout().is_terminal()),
@@ -86,7 +99,7 @@ pub fn watch(global: &Global, watcher: Watcher, times: bool) -> Result<Watched> 
             let printer = Printer::new(detail, out, err).within(width::of_terminal());
             match is_live {
                 true => tell_live(&receiver, printer),
-                false => tell(&receiver, printer),
+                false => tell(&receiver, printer, groups),
             }
         }
     };
@@ -134,9 +147,12 @@ fn detail(global: &Global, watcher: Watcher, is_live: bool) -> Detail {
     }
 }
 
-fn tell(receiver: &Receiver<Event>, mut printer: Printer<'_>) {
+fn tell(receiver: &Receiver<Event>, mut printer: Printer<'_>, mut groups: Option<Groups>) {
     event::listen(receiver, |event| {
-        let lines = printer.lines(&event);
+        let mut lines = printer.lines(&event);
+        if let Some(groups) = &mut groups {
+            lines = groups.lines(&event, lines);
+        }
         let _ = printer.print(&lines);
     });
 }

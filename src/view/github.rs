@@ -1,0 +1,202 @@
+//! What GitHub Actions makes something of: groups in the log, an annotation for each failing goal, the job's summary. Pure.
+//!
+//! The forms are those of the runner's workflow commands ("Workflow commands for GitHub Actions").
+
+use crate::event::Event;
+use crate::model::mask;
+use crate::model::snapshot::{CheckResult, Measurement, Snapshot};
+use crate::model::text::{clean_line, count, duration, markdown, number};
+use crate::view::plain::Line;
+
+/// The most annotations of one kind that a step shows; what comes after is dropped by GitHub.
+const MOST: usize = 10;
+
+/// The story of a session in the log of a job, each cycle in a group of its own.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Groups {
+    is_open: bool,
+}
+
+impl Groups {
+    /// Returns the lines as they stand in the log: what is told of `event`, between the begin and the end of its cycle's group.
+    /// What came of a cycle is to be seen without opening it.
+    pub fn lines(&mut self, event: &Event, lines: Vec<Line>) -> Vec<Line> {
+        let mut told: Vec<Line> = lines.into_iter().map(harmless).collect();
+        match event {
+            Event::Selected { .. } => {
+                self.is_open = true;
+                if let Some(Line::Out(heading)) = told.first_mut() {
+                    *heading = format!("::group::{}", value(&bare(heading)));
+                }
+            }
+            Event::CycleFinished { .. } | Event::SessionEnded { .. } if self.is_open => {
+                self.is_open = false;
+                told.insert(0, Line::Out("::endgroup::".to_owned()));
+            }
+            _ => {}
+        }
+        told
+    }
+}
+
+/// Returns one annotation for each failing goal, at its line of the goals file; `line` says which that is.
+pub fn annotations(
+    snapshot: &Snapshot,
+    file: &str,
+    line: impl Fn(&str) -> Option<usize>,
+) -> String {
+    let mut told = String::new();
+    let failing = snapshot.with(CheckResult::Fail);
+    for goal in failing.take(MOST) {
+        let line = line(&goal.id).unwrap_or(1);
+        told.push_str(&format!(
+            "::error file={},line={line},title={}::{}\n",
+            property(file),
+            property(&format!("goal {}", goal.id)),
+            value(&why(goal))
+        ));
+    }
+    told
+}
+
+/// Returns the summary of a job, in Markdown: the score, and each goal with what it came to.
+pub fn summary(snapshot: &Snapshot) -> String {
+    let mut page = format!(
+        "### evolve: score {}, {} of {} pass\n\n| | goal | value | weight | time | |\n| --- | --- | --- | --- | --- | --- |\n",
+        number(snapshot.score),
+        snapshot.goals_passing,
+        count(snapshot.goals_total, "goal")
+    );
+    for goal in &snapshot.goals {
+        let mark = match goal.result {
+            CheckResult::Pass => "pass",
+            CheckResult::Fail => "**FAIL**",
+            CheckResult::Skip => "skip",
+        };
+        let value = match (goal.value, goal.threshold) {
+            (Some(value), Some(threshold)) => format!("{} / {}", number(value), number(threshold)),
+            (Some(value), None) => number(value),
+            (None, _) => String::new(),
+        };
+        let why = match goal.result {
+            CheckResult::Pass => String::new(),
+            CheckResult::Fail | CheckResult::Skip => markdown(&why(goal)),
+        };
+        page.push_str(&format!(
+            "| {mark} | {} | {value} | {} | {} | {why} |\n",
+            markdown(&goal.id),
+            goal.weight,
+            duration(goal.duration_s)
+        ));
+    }
+    page.push('\n');
+    mask::secrets(&page)
+}
+
+fn why(goal: &Measurement) -> String {
+    let why = goal.reason.as_deref().unwrap_or("the check fails");
+    mask::secrets(&clean_line(why))
+}
+
+/// Returns a line that the runner takes for no command of its own: it looks for `::` at a line's start and `##[` anywhere.
+fn harmless(line: Line) -> Line {
+    let harmless = |text: String| {
+        let text = text.replace("##[", "## [");
+        match bare(&text).trim_start().starts_with("::") {
+            true => text.replacen("::", ": :", 1),
+            false => text,
+        }
+    };
+    match line {
+        Line::Out(text) => Line::Out(harmless(text)),
+        Line::Err(text) => Line::Err(harmless(text)),
+    }
+}
+
+fn bare(text: &str) -> String {
+    anstream::adapter::strip_str(text).to_string()
+}
+
+fn value(text: &str) -> String {
+    let text = text.replace('%', "%25");
+    text.replace('\r', "%0D").replace('\n', "%0A")
+}
+
+fn property(text: &str) -> String {
+    value(text).replace(':', "%3A").replace(',', "%2C")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::view::plain::{Detail, Story};
+    use crate::view::samples;
+
+    #[test]
+    fn each_cycle_is_a_group_and_what_came_of_it_stands_below() {
+        let mut story = Story::new(Detail::Normal);
+        let mut groups = Groups::default();
+        let mut told = Vec::new();
+        for event in samples::events() {
+            let lines = story.lines(&event);
+            told.extend(groups.lines(&event, lines));
+        }
+        let out = told.iter().filter_map(|line| match line {
+            Line::Out(line) => Some(bare(line)),
+            Line::Err(_) => None,
+        });
+        let out: Vec<String> = out.skip_while(|line| !line.starts_with("::")).collect();
+        assert_eq!(
+            out[..7],
+            [
+                "::group::cycle 3 · tests-pass: heaviest failing goal (weight 9)",
+                "  measured: score 61.5, 8 of 13 goals pass; failing tests-pass, docs; skipped lint",
+                "  agent at work, log .git/evolve/logs/3-agent.log",
+                "  agent done after 3m 07s: 12 turns, 45,120 tokens, cost unknown; 1 commit, 4 files",
+                "::endgroup::",
+                "  improved · score 61.5 → 92.3 (8 → 12 of 13 goals)",
+                "cycle 4 · nothing to do",
+            ]
+        );
+    }
+
+    #[test]
+    fn nothing_that_is_told_is_taken_for_a_command() {
+        for text in ["::set-output name=a::b", "  ::add-mask::x", "a ##[error]b"] {
+            let Line::Out(text) = harmless(Line::Out(text.to_owned())) else {
+                unreachable!()
+            };
+            assert!(!text.trim_start().starts_with("::"), "{text}");
+            assert!(!text.contains("##["), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_failing_goal_is_annotated_at_its_line_with_its_reason_escaped() {
+        let mut failing = samples::measurement("lint", CheckResult::Fail);
+        failing.reason = Some("100 % wrong,\nsee: a::b".to_owned());
+        let snapshot = samples::snapshot(vec![
+            failing,
+            samples::measurement("docs", CheckResult::Pass),
+        ]);
+        let told = annotations(&snapshot, "a,b:GOALS.yaml", |id| {
+            (id == "lint").then_some(7)
+        });
+        assert_eq!(
+            told,
+            "::error file=a%2Cb%3AGOALS.yaml,line=7,title=goal lint::100 %25 wrong, see: a::b\n"
+        );
+    }
+
+    #[test]
+    fn the_summary_is_a_table_that_nothing_breaks_out_of() {
+        let mut failing = samples::measurement("lint", CheckResult::Fail);
+        failing.reason = Some("a | b <script>\n# c".to_owned());
+        let page = summary(&samples::snapshot(vec![failing]));
+        assert_eq!(page.lines().count(), 6, "{page}");
+        assert!(
+            page.contains("| **FAIL** | lint |  | 5 | 0.3 s | a \\| b \\<script\\> # c |"),
+            "{page}"
+        );
+    }
+}

@@ -1,0 +1,205 @@
+//! What CI systems make of it: a JUnit report, annotations, groups and a summary on GitHub, and what the README sets up.
+
+use std::fs;
+
+use crate::harness::TestRepo;
+
+const GOALS: &str = "  - {id: docs, description: d, check: 'true', weight: 5}\n  - {id: lint, description: d, check: 'echo a::b; false', weight: 3}\n";
+
+#[test]
+fn a_measurement_is_a_junit_report_wherever_it_is_asked_for() {
+    let repo = TestRepo::with_goals(GOALS);
+    repo.evolve(&["measure", "--junit", "out/report.xml"])
+        .expect(0);
+    let text = repo.read("out/report.xml");
+    let document = roxmltree::Document::parse(&text).unwrap();
+    let cases = document
+        .descendants()
+        .filter(|node| node.has_tag_name("testcase"));
+    let names: Vec<_> = cases.map(|case| case.attribute("name").unwrap()).collect();
+    assert_eq!(names, ["docs", "lint"]);
+    let failure = document
+        .descendants()
+        .find(|node| node.has_tag_name("failure"))
+        .unwrap();
+    assert_eq!(failure.attribute("message"), Some("exit 1"));
+    // A session writes what counts at its end, outside of the repository here.
+    let report = repo.out("report.xml");
+    repo.agent_does(&["exit 0"]);
+    let option = format!("--junit={}", report.display());
+    repo.run(&["--max-cycles=1", &option]).expect(0);
+    assert!(
+        fs::read_to_string(report)
+            .unwrap()
+            .contains("name=\"lint\"")
+    );
+    let refused = repo
+        .evolve(&["measure", "--junit=/proc/none/report.xml"])
+        .expect(1);
+    assert!(refused.stderr.contains("/proc/none"), "{}", refused.stderr);
+}
+
+#[test]
+fn on_github_failing_goals_are_annotated_at_their_line_and_the_job_has_a_summary() {
+    let repo = TestRepo::with_goals(GOALS);
+    let summary = repo.out("summary.md");
+    fs::write(&summary, "before\n").unwrap();
+    let env = [
+        ("GITHUB_ACTIONS", "true"),
+        ("GITHUB_STEP_SUMMARY", summary.to_str().unwrap()),
+    ];
+    let run = repo.evolve_with(&env, &["measure"]);
+    assert!(
+        run.stdout
+            .starts_with("::error file=GOALS.yaml,line=4,title=goal lint::exit 1\n"),
+        "{}",
+        run.stdout
+    );
+    assert_eq!(run.stdout.matches("::error").count(), 1);
+    let page = fs::read_to_string(&summary).unwrap();
+    assert!(
+        page.starts_with("before\n### evolve: score 62.5, 1 of 2 goals pass\n"),
+        "{page}"
+    );
+    assert!(page.contains("| **FAIL** | lint |"), "{page}");
+    // Programs that read JSON get JSON.
+    let json = repo.evolve_with(&env, &["measure", "--json"]).stdout;
+    assert!(
+        serde_json::from_str::<serde_json::Value>(&json).is_ok(),
+        "{json}"
+    );
+}
+
+#[test]
+fn on_github_each_cycle_is_a_group_of_the_log() {
+    let repo = TestRepo::with_files_wanted(&[("a", 5)]);
+    repo.agent_does(&["touch a"]);
+    let agent = format!("--agent={}", repo.agent());
+    let mut command = repo.command(env!("CARGO_BIN_EXE_evolve"));
+    command
+        .env("GITHUB_ACTIONS", "true")
+        .args([&agent, "--max-cycles=1"]);
+    let text = String::from_utf8(command.output().unwrap().stdout).unwrap();
+    let at = |words: &str| text.lines().position(|line| line.contains(words)).unwrap();
+    assert!(
+        text.lines()
+            .nth(at("::group::cycle 1 · a: "))
+            .unwrap()
+            .starts_with("::group::")
+    );
+    assert!(at("::group::") < at("agent done after"), "{text}");
+    assert!(at("agent done after") < at("::endgroup::"), "{text}");
+    assert_eq!(at("::endgroup::") + 1, at("  improved · "), "{text}");
+    assert_eq!(
+        text.matches("::group::").count(),
+        text.matches("::endgroup::").count()
+    );
+    assert!(!text.contains("::error"), "{text}");
+}
+
+/// The README's blocks of code of this kind that contain `words`.
+fn blocks(kind: &str, words: &str) -> Vec<String> {
+    let readme = include_str!("../README.md");
+    let fence = format!("```{kind}\n");
+    let blocks = readme.split(&fence).skip(1);
+    let blocks = blocks.map(|block| block.split_once("```").unwrap().0.to_owned());
+    blocks.filter(|block| block.contains(words)).collect()
+}
+
+#[test]
+fn the_units_of_the_readme_are_what_systemd_takes() {
+    let folder = tempfile::tempdir().unwrap();
+    let [service, timer] =
+        [("[Service]", "evolve.service"), ("[Timer]", "evolve.timer")].map(|(words, name)| {
+            let found = blocks("ini", words);
+            assert_eq!(found.len(), 1, "{words}");
+            // The program need not be installed where this is tested.
+            let program = env!("CARGO_BIN_EXE_evolve");
+            let text = found[0]
+                .replace("%h/.cargo/bin/evolve", program)
+                .replace("%h/project", "/");
+            let path = folder.path().join(name);
+            fs::write(&path, text).unwrap();
+            path
+        });
+    let mut command = std::process::Command::new("systemd-analyze");
+    // No user need be logged in.
+    command.env("XDG_RUNTIME_DIR", folder.path());
+    let output = command
+        .args(["verify", "--user"])
+        .args([service, timer])
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    let ours: Vec<&str> = said
+        .lines()
+        .filter(|line| line.contains("evolve."))
+        .collect();
+    assert!(output.status.success() && ours.is_empty(), "{said}");
+}
+
+#[test]
+fn the_crontab_line_of_the_readme_runs_the_loop_as_cron_would() {
+    let lines = blocks("crontab", "evolve");
+    let [line] = &lines[..] else {
+        panic!("{lines:?}")
+    };
+    let fields: Vec<&str> = line.trim().splitn(6, char::is_whitespace).collect();
+    assert_eq!(fields[..5], ["0", "2", "*", "*", "*"]);
+    let repo = TestRepo::with_files_wanted(&[("a", 5)]);
+    fs::write(repo.path("a"), "").unwrap();
+    repo.commit_all("a");
+    let bin = repo.home().join(".cargo/bin");
+    fs::create_dir_all(&bin).unwrap();
+    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_evolve"), bin.join("evolve")).unwrap();
+    let line = fields[5]
+        .trim()
+        .replace("/home/me/project", repo.root().to_str().unwrap());
+    let mut command = repo.command("/bin/sh");
+    command
+        .args(["-c", &line])
+        .env("PATH", "/usr/bin:/bin")
+        .env("EVOLVE_AGENT", "true");
+    let output = command.output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(
+        (output.status.code(), said.as_str()),
+        (Some(0), ""),
+        "{output:?}"
+    );
+    assert_eq!(repo.newest()["result"], "idle");
+}
+
+#[test]
+fn the_action_runs_evolve_with_its_arguments_and_runs_nothing_else() {
+    let action = include_str!("../action.yml");
+    let action: serde_json::Value = serde_yaml::from_str(action).unwrap();
+    let steps = action["runs"]["steps"].as_array().unwrap();
+    let script = steps.last().unwrap()["run"].as_str().unwrap();
+    let repo = TestRepo::with_goals(GOALS);
+    let bin = repo.out("bin");
+    fs::create_dir(&bin).unwrap();
+    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_evolve"), bin.join("evolve")).unwrap();
+    let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
+    let run = |arguments: &str| {
+        let mut command = repo.command("bash");
+        command.args(["--noprofile", "--norc", "-eo", "pipefail", "-c", script]);
+        command
+            .env("PATH", &path)
+            .env("ARGUMENTS", arguments)
+            .output()
+            .unwrap()
+    };
+    let measured = run(action["inputs"]["arguments"]["default"].as_str().unwrap());
+    assert_eq!(measured.status.code(), Some(10), "{measured:?}");
+    assert!(
+        String::from_utf8_lossy(&measured.stdout).contains("lint"),
+        "{measured:?}"
+    );
+    let planted = run("measure 'no such'; touch planted $(touch planted)");
+    assert!(!repo.path("planted").exists(), "{planted:?}");
+    assert!(
+        String::from_utf8_lossy(&planted.stderr).contains("there is no goal no such;"),
+        "{planted:?}"
+    );
+}
