@@ -6,6 +6,7 @@ mod bounds;
 mod ci;
 mod config;
 mod demo;
+mod init;
 mod inspect;
 mod measure;
 mod place;
@@ -59,6 +60,7 @@ pub fn run(arguments: Arguments) -> Result<u8> {
     match command {
         None if run.dry_run => measure::dry_run(&global, &run),
         None => start::run_loop(&global, &run),
+        Some(Command::Init(options)) => init::init(&global, &run, &options),
         Some(Command::Measure {
             ids, json, gate, ..
         }) => measure::measure(&global, &run, &ids, (json, gate)),

@@ -47,6 +47,7 @@ pub mod model {
     pub mod git_config;
     pub mod goals;
     pub mod growth;
+    pub mod init;
     pub mod ledger;
     pub mod lesson;
     pub mod limit;
@@ -91,6 +92,7 @@ pub mod effects {
     pub mod ledger;
     pub mod lock;
     pub mod logs;
+    pub mod look;
     pub mod measure;
     pub mod mirror;
     pub mod modes;
@@ -117,6 +119,7 @@ pub mod view {
     pub mod audit;
     pub mod board;
     pub mod github;
+    pub mod init;
     pub mod json;
     pub mod junit;
     pub mod live;

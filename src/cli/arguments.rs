@@ -21,6 +21,7 @@ Examples:
   evolve --agent codex        hand fixes to codex, not to the first known agent
   evolve --agent './fix.sh'   hand fixes to this command; the brief is on its stdin
   evolve measure              every check once; needs no agent
+  evolve init                 write a GOALS.yaml for this repository, and measure it
   evolve demo                 the loop at work on a small repository of its own
 ";
 
@@ -298,6 +299,8 @@ fn rest(text: &str) -> Result<Duration, String> {
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
+    /// Look at the repository, write its GOALS.yaml, and measure at once
+    Init(InitOptions),
     /// Run every check, or the named ones, once; needs no agent and changes nothing
     Measure {
         /// Goals to measure [default: all]
@@ -402,7 +405,8 @@ impl Command {
                 progress: progress.progress,
                 junit: report.junit.clone(),
             },
-            Command::Audit { file, checks, .. } => Shared {
+            Command::Init(InitOptions { file, checks, .. })
+            | Command::Audit { file, checks, .. } => Shared {
                 goals: file.goals.clone(),
                 jobs: checks.jobs,
                 ..Shared::default()
@@ -455,6 +459,38 @@ pub(super) enum WorkAction {
     },
     /// Queue a piece of work
     Add(NewWork),
+}
+
+/// Options of `evolve init`. Each question has one; where no terminal is, its default counts.
+#[derive(Clone, Debug, Args)]
+pub(super) struct InitOptions {
+    /// Propose the goals that the file lacks; on a terminal, append them where you say so
+    #[arg(long)]
+    pub(super) add: bool,
+    /// With --add: append them without asking; nothing else of the file changes
+    #[arg(long, requires = "add")]
+    pub(super) write: bool,
+    /// Make goals of what GitHub's workflows and GitLab's jobs run [default: asked, else false]
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "true|false", hide_possible_values = true)]
+    pub(super) from_ci: Option<bool>,
+    /// How many percent of the lines tests should run, where the project does not say [default: asked, else 80]
+    #[arg(long, value_name = "PERCENT", value_parser = percent)]
+    pub(super) coverage: Option<f64>,
+    /// Measure nothing
+    #[arg(long)]
+    pub(super) no_measure: bool,
+    #[command(flatten)]
+    pub(super) file: GoalsOption,
+    #[command(flatten)]
+    pub(super) checks: JobsOption,
+}
+
+/// Reads percent of something, more than none.
+pub(super) fn percent(text: &str) -> Result<f64, String> {
+    match text.trim().trim_end_matches('%').trim().parse::<f64>() {
+        Ok(number) if number > 0.0 && number <= 100.0 => Ok(number),
+        Ok(_) | Err(_) => Err("write a number from 1 to 100".to_owned()),
+    }
 }
 
 /// Options of `evolve stop`.

@@ -4,6 +4,7 @@ mod agents;
 mod fields;
 mod goal;
 mod node;
+mod plain;
 mod read;
 mod reading;
 mod report;
@@ -26,6 +27,7 @@ use crate::model::{agent, digest};
 
 pub use agents::read_agents;
 pub use fields::nearest;
+pub use plain::read_plain;
 pub use read::{read_config, read_goals};
 pub use report::{Problem, to_error};
 

@@ -17,6 +17,15 @@ pub fn build(text: &str) -> Result<Option<Tree>, Complaint> {
     Builder::default().build(text)
 }
 
+/// Builds the skeleton of what another program reads: tags are passed over.
+pub fn build_untagged(text: &str) -> Result<Option<Tree>, Complaint> {
+    let builder = Builder {
+        passes_tags: true,
+        ..Builder::default()
+    };
+    builder.build(text)
+}
+
 /// The skeleton of a document: what stands where. Its height is the number of collections on the deepest way down.
 #[derive(Clone, Debug)]
 pub struct Tree {
@@ -55,6 +64,7 @@ struct Builder {
     anchored: HashMap<usize, Tree>,
     aliased: usize,
     documents: usize,
+    passes_tags: bool,
 }
 
 impl Builder {
@@ -81,7 +91,7 @@ impl Builder {
             Event::DocumentStart(_) => self.start_document(place)?,
             Event::Alias(anchor) => self.repeat(place, anchor)?,
             Event::Scalar(text, style, anchor, tag) => {
-                refuse_tag(tag.as_deref(), place)?;
+                self.refuse_tag(tag.as_deref(), place)?;
                 // A value that is not there is marked where the next thing stands; its key's place says more.
                 let place = match (text.is_empty(), style, self.key_place()) {
                     (true, ScalarStyle::Plain, Some(key)) => key,
@@ -91,11 +101,11 @@ impl Builder {
                 self.add(anchor, Tree::new(place, branch));
             }
             Event::SequenceStart(anchor, tag) => {
-                refuse_tag(tag.as_deref(), place)?;
+                self.refuse_tag(tag.as_deref(), place)?;
                 self.enter(place, anchor, false)?;
             }
             Event::MappingStart(anchor, tag) => {
-                refuse_tag(tag.as_deref(), place)?;
+                self.refuse_tag(tag.as_deref(), place)?;
                 self.enter(place, anchor, true)?;
             }
             Event::SequenceEnd | Event::MappingEnd => self.leave(),
@@ -179,6 +189,17 @@ impl Builder {
         tree.place = place;
         self.add(0, tree);
         Ok(())
+    }
+
+    fn refuse_tag(&self, tag: Option<&saphyr_parser::Tag>, place: Place) -> Result<(), Complaint> {
+        match tag {
+            None => Ok(()),
+            Some(tag) if self.passes_tags || tag.is_yaml_core_schema() => Ok(()),
+            Some(_) => Err(
+                Complaint::new(place, "what starts with ! is a tag in YAML, not text")
+                    .hint("put it in quotes, or after | on lines of its own"),
+            ),
+        }
     }
 
     /// Says what the parser could not read, in words for the mistakes that people make.
@@ -270,15 +291,4 @@ fn place(marker: Marker) -> Place {
 fn too_deep(place: Place) -> Complaint {
     Complaint::new(place, format!("nested deeper than {MAX_DEPTH} levels"))
         .hint("look for a [ or { that is never closed")
-}
-
-fn refuse_tag(tag: Option<&saphyr_parser::Tag>, place: Place) -> Result<(), Complaint> {
-    match tag {
-        None => Ok(()),
-        Some(tag) if tag.is_yaml_core_schema() => Ok(()),
-        Some(_) => Err(
-            Complaint::new(place, "what starts with ! is a tag in YAML, not text")
-                .hint("put it in quotes, or after | on lines of its own"),
-        ),
-    }
 }

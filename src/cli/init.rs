@@ -1,0 +1,279 @@
+//! `evolve init`: looks at the repository, writes its goals file or proposes what one lacks, and measures at once.
+
+use std::fs::OpenOptions;
+use std::io::{BufRead, ErrorKind, IsTerminal, Write};
+use std::path::Path;
+
+use crate::cli::arguments::{Global, GoalsOption, InitOptions, RunOptions, percent};
+use crate::cli::measure::measure;
+use crate::cli::print::print;
+use crate::cli::start::{current_dir, goals_file};
+use crate::effects::files;
+use crate::effects::look::Disk;
+use crate::effects::repo::Repo;
+use crate::error::{Error, Kind, Result};
+use crate::model::goals::{self, Goals};
+use crate::model::init::{self, COVERAGE, Found, Look, Wishes};
+use crate::model::text;
+use crate::session::GoalsFile;
+use crate::view::{init as view, width};
+
+/// How often a question is asked again before its default counts.
+const TRIES: usize = 3;
+
+/// One call of the command.
+struct Call<'a> {
+    global: &'a Global,
+    run: &'a RunOptions,
+    options: &'a InitOptions,
+    repo: &'a Repo,
+    file: &'a GoalsFile,
+}
+
+/// Writes the goals file, or adds to it, and measures.
+pub fn init(global: &Global, run: &RunOptions, options: &InitOptions) -> Result<u8> {
+    let repo = Repo::discover(&current_dir()?)?;
+    let file = goals_file(global, &repo)?;
+    let call = Call {
+        global,
+        run,
+        options,
+        repo: &repo,
+        file: &file,
+    };
+    match options.add {
+        true => call.add(),
+        false => call.write(),
+    }
+}
+
+impl Call<'_> {
+    fn write(&self) -> Result<u8> {
+        if std::fs::symlink_metadata(&self.file.path).is_ok() {
+            return Err(is_there(&self.file.shown));
+        }
+        let found = self.look()?;
+        let page = init::file(&found, &self.repo.name());
+        understood(&page)?;
+        create(&self.file.path, page.as_bytes(), &self.file.shown)?;
+        let width = width::of_terminal();
+        self.global
+            .say(&view::written(&found, &self.file.shown, width));
+        self.name_ci()?;
+        self.measure(&[], found.is_compiled)
+    }
+
+    /// Proposes what the file lacks, and appends it where that is wished.
+    fn add(&self) -> Result<u8> {
+        if !self.file.path.exists() {
+            return Err(
+                Error::usage(format!("there is no {} to add to", self.file.shown))
+                    .hint("`evolve init` writes one"),
+            );
+        }
+        let (goals, _) = self.file.load()?;
+        let found = self.look()?;
+        let new = init::missing(&found, &goals);
+        if new.is_empty() {
+            self.global.say(&format!(
+                "{} lacks nothing that could run here\n",
+                self.file.shown
+            ));
+            self.global
+                .say(&view::left_out(&found, width::of_terminal()));
+            return Ok(0);
+        }
+        let shown = (self.file.shown.as_str(), goals.goals.len());
+        self.global.say(&view::proposed(&new, shown));
+        self.global.say(&format!("{}\n", init::goals(&new, "  ")));
+        if !self.options.write && !self.consents()? {
+            self.global
+                .say("to append them to the file: evolve init --add --write\n");
+            return Ok(0);
+        }
+        self.append(&goals, &new)?;
+        let ids: Vec<String> = new.into_iter().map(|one| one.id).collect();
+        self.measure(&ids, found.is_compiled)
+    }
+
+    fn append(&self, goals: &Goals, new: &[init::Proposal]) -> Result<()> {
+        let shown = &self.file.shown;
+        let bytes = files::read(&self.file.path)
+            .map_err(|cause| Error::io("read", &self.file.path, cause))?;
+        let text =
+            String::from_utf8(bytes).map_err(|_| Error::usage(format!("{shown} is not UTF-8")))?;
+        let whole = init::appended(&text, goals, new).ok_or_else(|| {
+            Error::usage(format!(
+                "cannot append to {shown} and leave the rest as it is"
+            ))
+            .hint("copy the goals from above to where they belong")
+        })?;
+        // What the user reads from stays the same file: its mode, its owner, and links to it.
+        let write = || {
+            let mut file = OpenOptions::new()
+                .write(true)
+                .truncate(true)
+                .open(&self.file.path)?;
+            file.write_all(whole.as_bytes())?;
+            file.sync_all()
+        };
+        write().map_err(|cause: std::io::Error| Error::io("write", &self.file.path, cause))?;
+        self.global.say(&format!(
+            "appended {} to {shown}\n",
+            text::count(new.len(), "goal")
+        ));
+        Ok(())
+    }
+
+    /// Looks at the repository with the user's wishes: flags, else answers, else what is built in.
+    fn look(&self) -> Result<Found> {
+        let disk = Disk::of(self.repo)?;
+        let mut wishes = Wishes {
+            coverage: self.options.coverage.unwrap_or(COVERAGE),
+            from_ci: self.options.from_ci.unwrap_or(false),
+        };
+        let ci = init::ci_files(&disk);
+        if self.options.from_ci.is_none() && self.asks() && !ci.is_empty() {
+            let ci: Vec<String> = ci.into_iter().map(str::to_owned).collect();
+            let question = format!(
+                "Make goals of what {} runs, too? [y/N] ",
+                text::some_of(&ci, 2)
+            );
+            wishes.from_ci = ask(&question, false, &yes_or_no)?;
+        }
+        let found = init::propose(&disk, &wishes);
+        if self.options.coverage.is_some() || !self.asks() || !found.asks_for_coverage() {
+            return Ok(found);
+        }
+        let question = format!("How many percent of the lines should tests run? [{COVERAGE}] ");
+        wishes.coverage = ask(&question, COVERAGE, &percent)?;
+        Ok(init::propose(&disk, &wishes))
+    }
+
+    /// Says whether there is somebody to ask.
+    fn asks(&self) -> bool {
+        let is_terminal = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
+        is_terminal && !self.global.quiet
+    }
+
+    fn consents(&self) -> Result<bool> {
+        let question = format!("Append them to {}? [y/N] ", self.file.shown);
+        match self.asks() {
+            true => ask(&question, false, &yes_or_no),
+            false => Ok(false),
+        }
+    }
+
+    /// Tells of CI files that were not read.
+    fn name_ci(&self) -> Result<()> {
+        let disk = Disk::of(self.repo)?;
+        let ci = init::ci_files(&disk);
+        if self.options.from_ci.is_none() && !ci.is_empty() && !self.asks() {
+            let ci: Vec<String> = ci.into_iter().map(str::to_owned).collect();
+            self.global.say(&format!(
+                "\n{} can become goals, too: remove {} and run `evolve init --from-ci`, or `evolve init --add --from-ci`\n",
+                text::some_of(&ci, 2),
+                self.file.shown
+            ));
+        }
+        let _ = disk.files();
+        Ok(())
+    }
+
+    /// Measures the goals, all of them or those with these ids, and says what comes next.
+    fn measure(&self, ids: &[String], is_compiled: bool) -> Result<u8> {
+        let add = self.path_to_add()?;
+        // Nothing would be shown: then nothing is measured either.
+        if self.options.no_measure || self.global.quiet {
+            self.global.say(&view::next(&add, None));
+            return Ok(0);
+        }
+        self.global.say(&view::measuring(is_compiled));
+        let is_seen = std::io::stdout().is_terminal();
+        let global = Global {
+            file: GoalsOption {
+                goals: self.global.file.goals.clone(),
+            },
+            verbose: self.global.verbose.max(u8::from(is_seen)),
+            ..self.global.clone()
+        };
+        let code = measure(&global, self.run, ids, (false, true))?;
+        let passes = code != Kind::Failing.exit_code();
+        self.global.say(&view::next(&add, Some(passes)));
+        Ok(0)
+    }
+
+    /// Returns how the file is named to git from where the user is.
+    fn path_to_add(&self) -> Result<String> {
+        let here = current_dir()?;
+        let is_root = here.canonicalize().is_ok_and(|here| here == self.repo.root);
+        let word = text::shell_word(&self.file.shown);
+        Ok(
+            match (&self.file.in_repo, is_root, &self.global.file.goals) {
+                (Some(path), false, None) => text::shell_word(format!(":/{path}")),
+                (_, _, _) => word,
+            },
+        )
+    }
+}
+
+fn is_there(shown: &str) -> Error {
+    Error::usage(format!("{shown} is there already"))
+        .hint("`evolve init --add` proposes the goals that it lacks; to start anew, move it away")
+}
+
+/// Refuses to write what could not be read back.
+fn understood(page: &str) -> Result<()> {
+    match goals::read_goals("GOALS.yaml", page.as_bytes()) {
+        Ok(_) => Ok(()),
+        Err(problems) => {
+            let error = goals::to_error("GOALS.yaml", &problems);
+            Err(Error::internal(format!(
+                "BUG: what init would write cannot be read: {error}"
+            )))
+        }
+    }
+}
+
+/// Makes a file that must not be there yet.
+fn create(path: &Path, bytes: &[u8], shown: &str) -> Result<()> {
+    let write = || {
+        let mut file = OpenOptions::new().write(true).create_new(true).open(path)?;
+        file.write_all(bytes)?;
+        file.sync_all()
+    };
+    write().map_err(|cause: std::io::Error| match cause.kind() {
+        ErrorKind::AlreadyExists => is_there(shown),
+        _ => Error::io("write", path, cause),
+    })
+}
+
+/// Asks a question; what is left empty, or never understood, is the default.
+fn ask<T>(question: &str, default: T, read: &dyn Fn(&str) -> Result<T, String>) -> Result<T> {
+    for _ in 0..TRIES {
+        print(question);
+        let _ = std::io::stdout().flush();
+        let mut line = String::new();
+        let count = std::io::stdin().lock().read_line(&mut line);
+        match count {
+            Ok(0) => print("\n"),
+            Ok(_) | Err(_) => {}
+        }
+        if line.trim().is_empty() {
+            return Ok(default);
+        }
+        match read(line.trim()) {
+            Ok(answer) => return Ok(answer),
+            Err(why) => print(&view::again(&why)),
+        }
+    }
+    Ok(default)
+}
+
+fn yes_or_no(text: &str) -> Result<bool, String> {
+    match text.to_lowercase().as_str() {
+        "y" | "yes" => Ok(true),
+        "n" | "no" => Ok(false),
+        _ => Err("write y or n".to_owned()),
+    }
+}

@@ -1,0 +1,236 @@
+//! What `evolve init` proposes: what a repository holds goes in, goals come out. What is on the disk is asked of a [`Look`]. Pure.
+//!
+//! Each tool has its own file. A goal whose tool is not there is proposed all the same and says what it lacks; what was seen and makes
+//! no goal is named, with the reason.
+
+mod add;
+mod cargo;
+mod ci;
+mod go;
+mod jvm;
+mod linters;
+mod node;
+mod offer;
+mod python;
+mod render;
+mod settle;
+mod tasks;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+pub use add::{appended, missing};
+pub use offer::{Measured, Part, Proposal, Role};
+pub use render::{file, goals};
+
+/// The floor of coverage, in percent, unless the user says another.
+pub const COVERAGE: f64 = 80.0;
+/// Folders that hold other people's code, samples or broken examples.
+const NOT_OWN: [&str; 13] = [
+    "vendor",
+    "node_modules",
+    "third_party",
+    "testdata",
+    "test-data",
+    "fixtures",
+    "fixture",
+    "examples",
+    "example",
+    "templates",
+    "template",
+    "target",
+    ".agents",
+];
+/// How many projects of one kind get goals of their own.
+const MOST_HOMES: usize = 4;
+/// How many folders down a project is looked for.
+const DEEPEST: usize = 2;
+
+/// How the disk is asked. Paths are relative to the repository's root.
+pub trait Look {
+    /// Returns the files that git tracks or would track, sorted; those whose paths are plain text.
+    fn files(&self) -> &[String];
+    /// Returns the text of a file; none if it is not there, too large, or no text.
+    fn read(&self, path: &str) -> Option<String>;
+    /// Says whether anything is there, be it ignored by git.
+    fn is_there(&self, path: &str) -> bool;
+    /// Says whether a file may be executed.
+    fn is_executable(&self, path: &str) -> bool;
+    /// Says whether a program of this name is on the PATH.
+    fn finds(&self, program: &str) -> bool;
+}
+
+/// What the user wishes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Wishes {
+    /// The floor of coverage where the project has none of its own, in percent.
+    pub coverage: f64,
+    /// Whether the steps of CI files become goals.
+    pub from_ci: bool,
+}
+
+/// What was found.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Found {
+    /// The name of the repository's main project, if it says one.
+    pub name: Option<String>,
+    /// What the repository is made with, for people.
+    pub kinds: Vec<String>,
+    /// The goals, heaviest first.
+    pub proposals: Vec<Proposal>,
+    /// What makes no goal, and why.
+    pub left_out: Vec<String>,
+    /// Whether something has to be compiled, so that checks take their time.
+    pub is_compiled: bool,
+}
+
+impl Found {
+    /// Says whether a goal of this role stands for the project in this folder.
+    fn has(&self, role: Role, folder: &str) -> bool {
+        let is_it = |one: &Proposal| one.role == role && one.folder == folder;
+        self.proposals.iter().any(is_it)
+    }
+
+    fn is_made_with(&mut self, kind: &str, home: &str) {
+        self.kinds.push(match home {
+            "" => kind.to_owned(),
+            home => format!("{kind} in {home}"),
+        });
+    }
+
+    fn leave_out(&mut self, what: impl Into<String>) {
+        self.left_out.push(what.into());
+    }
+
+    /// Says whether a question about coverage has a goal that the answer counts for.
+    pub fn asks_for_coverage(&self) -> bool {
+        let counts = |one: &Proposal| {
+            let measured = one.measured.as_ref();
+            one.missing.is_none() && measured.is_some_and(|measured| !measured.is_own)
+        };
+        self.proposals.iter().any(counts)
+    }
+
+    /// Returns the goals that can run here.
+    pub fn runnable(&self) -> impl Iterator<Item = &Proposal> {
+        self.proposals.iter().filter(|one| one.missing.is_none())
+    }
+
+    /// Returns the goals whose tools are not there.
+    pub fn lacking(&self) -> impl Iterator<Item = &Proposal> {
+        self.proposals.iter().filter(|one| one.missing.is_some())
+    }
+}
+
+/// Looks at a repository and says which goals it may have.
+pub fn propose(look: &dyn Look, wishes: &Wishes) -> Found {
+    let mut found = Found::default();
+    offer::general(&mut found);
+    cargo::propose(look, wishes, &mut found);
+    go::propose(look, wishes, &mut found);
+    let packages = node::propose(look, wishes, &mut found);
+    python::propose(look, wishes, &mut found);
+    jvm::propose(look, &mut found);
+    linters::propose(look, &packages, &mut found);
+    tasks::propose(look, &mut found);
+    if wishes.from_ci {
+        ci::propose(look, &packages, &mut found);
+    }
+    settle::settle(&mut found);
+    found
+}
+
+/// Returns the CI files that can be read for goals.
+pub fn ci_files(look: &dyn Look) -> Vec<&str> {
+    ci::files(look)
+}
+
+/// Returns the folders with a project of this kind: the one that has the file, and those further down that `stands_alone` says are
+/// projects of their own. Too many are left out and named.
+fn homes(
+    look: &dyn Look,
+    file: &str,
+    found: &mut Found,
+    stands_alone: &dyn Fn(&str) -> bool,
+) -> Vec<String> {
+    let folders: BTreeSet<&str> = look
+        .files()
+        .iter()
+        .map(|path| split(path))
+        .filter(|(folder, name)| *name == file && is_own(folder) && depth(folder) <= DEEPEST)
+        .map(|(folder, _)| folder)
+        .collect();
+    let is_below = |folder: &str| {
+        let mut upper = folders.iter().filter(|upper| **upper != folder);
+        upper.any(|upper| is_within(folder, upper))
+    };
+    let mut homes: Vec<String> = folders
+        .iter()
+        .filter(|folder| !is_below(folder) || stands_alone(folder))
+        .map(|folder| (*folder).to_owned())
+        .collect();
+    if homes.len() > MOST_HOMES {
+        let rest = homes.split_off(MOST_HOMES);
+        found.leave_out(format!(
+            "{file} in {}: goals for {MOST_HOMES} projects are written",
+            crate::model::text::some_of(&rest, 3)
+        ));
+    }
+    homes
+}
+
+fn depth(folder: &str) -> usize {
+    folder.split('/').filter(|part| !part.is_empty()).count()
+}
+
+fn is_within(folder: &str, upper: &str) -> bool {
+    let rest = folder.strip_prefix(upper);
+    upper.is_empty() || rest.is_some_and(|rest| rest.starts_with('/'))
+}
+
+fn is_own(path: &str) -> bool {
+    !path.split('/').any(|part| NOT_OWN.contains(&part))
+}
+
+/// Splits a path into its folder, empty for the root, and its name.
+fn split(path: &str) -> (&str, &str) {
+    path.rsplit_once('/').unwrap_or(("", path))
+}
+
+fn join(folder: &str, name: &str) -> String {
+    match folder {
+        "" => name.to_owned(),
+        folder => format!("{folder}/{name}"),
+    }
+}
+
+/// Says whether git tracks, or would track, a file.
+fn has(look: &dyn Look, path: &str) -> bool {
+    let files = look.files();
+    files.binary_search_by(|one| one.as_str().cmp(path)).is_ok()
+}
+
+/// Returns the first of these files that is there.
+fn first_of<'a>(look: &dyn Look, folder: &str, names: &[&'a str]) -> Option<&'a str> {
+    let mut names = names.iter().copied();
+    names.find(|name| has(look, &join(folder, name)))
+}
+
+/// Reads a TOML file; nothing if it is none.
+fn toml(look: &dyn Look, path: &str) -> Option<Value> {
+    toml::from_str(&look.read(path)?).ok()
+}
+
+/// Reads a JSON file; nothing if it is none.
+fn json(look: &dyn Look, path: &str) -> Option<Value> {
+    serde_json::from_str(&look.read(path)?).ok()
+}
+
+/// Returns the text at a place of a document.
+fn text_at<'a>(value: &'a Value, pointer: &str) -> Option<&'a str> {
+    value.pointer(pointer)?.as_str()
+}

@@ -1,0 +1,94 @@
+//! What an existing goals file lacks, and the same file with it: every other byte stays as it is. Pure.
+
+use super::settle::free_id;
+use super::{Found, Proposal, goals};
+use crate::model::goals::{Goals, read_goals};
+
+/// Returns the goals that can run here and that no goal of the file tells yet, with ids that are free in it.
+pub fn missing(found: &Found, file: &Goals) -> Vec<Proposal> {
+    let mut taken: Vec<String> = file.goals.iter().map(|goal| goal.id.clone()).collect();
+    let mut missing = Vec::new();
+    for one in found.runnable().filter(|one| !is_told(one, file)) {
+        let id = free_id(&one.id, &one.source, &|id| taken.iter().any(|it| it == id));
+        taken.push(id.clone());
+        missing.push(Proposal { id, ..one.clone() });
+    }
+    missing
+}
+
+/// Says whether a goal of the file does the same: by its check, or one that calls the same in the same folder.
+fn is_told(one: &Proposal, file: &Goals) -> bool {
+    let is_measured = one.measured.is_some();
+    file.goals.iter().any(|goal| {
+        let words: Vec<&str> = goal.check.split_whitespace().collect();
+        let check = words.join(" ");
+        let is_same = one.same.iter().any(|same| check.contains(same.as_str()));
+        let is_there = match one.folder.trim_matches('/') {
+            "" => true,
+            folder => check.contains(folder),
+        };
+        let measures = goal.continuous.is_some();
+        goal.check.trim() == one.check.trim() || (is_same && is_there && measures == is_measured)
+    })
+}
+
+/// Returns the file with these goals behind its last one; none where that cannot be done without touching anything else.
+pub fn appended(text: &str, file: &Goals, new: &[Proposal]) -> Option<String> {
+    let start = file.goals.last()?.line;
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    let first = lines.get(start.checked_sub(1)?)?;
+    let indent = indent_of(first);
+    let dash = first.trim_start_matches([' ']).strip_prefix('-')?;
+    if !dash.starts_with([' ', '\n', '\r']) {
+        return None;
+    }
+    let end = end_of_list(&lines, start, indent);
+    let (before, after) = (lines[..end].concat(), lines[end..].concat());
+    let added = goals(new, &" ".repeat(indent));
+    let gap = if before.ends_with('\n') { "\n" } else { "\n\n" };
+    let added = format!("{gap}{added}");
+    let added = match text.contains("\r\n") {
+        true => added.replace('\n', "\r\n"),
+        false => added,
+    };
+    let whole = format!("{before}{added}{after}");
+    is_as_before(&whole, file, new).then_some(whole)
+}
+
+/// Returns the number of lines up to the end of the last goal: what is indented further than its dash belongs to it, and so do
+/// comments that stand at the list.
+fn end_of_list(lines: &[&str], start: usize, indent: usize) -> usize {
+    let mut end = start;
+    for (index, line) in lines.iter().enumerate().skip(start) {
+        let rest = line.trim();
+        if rest.is_empty() {
+            continue;
+        }
+        let is_of_goal = indent_of(line) > indent;
+        let is_note = rest.starts_with('#') && indent_of(line) >= indent && indent > 0;
+        if !is_of_goal && !is_note {
+            break;
+        }
+        end = index + 1;
+    }
+    end
+}
+
+fn indent_of(line: &str) -> usize {
+    line.len() - line.trim_start_matches(' ').len()
+}
+
+/// Says whether a file still has all that it had, and the new goals behind it.
+fn is_as_before(whole: &str, file: &Goals, new: &[Proposal]) -> bool {
+    let Ok((goals, _)) = read_goals("GOALS.yaml", whole.as_bytes()) else {
+        return false;
+    };
+    let (old, added) = goals
+        .goals
+        .split_at(file.goals.len().min(goals.goals.len()));
+    let are_added = added.iter().map(|goal| (&goal.id, goal.check.trim()));
+    old == file.goals.as_slice()
+        && goals.settings == file.settings
+        && goals.mission == file.mission
+        && are_added.eq(new.iter().map(|one| (&one.id, one.check.trim())))
+}

@@ -1,0 +1,197 @@
+//! Cargo: it builds, its tests pass, clippy and rustdoc have nothing to say, it is formatted; what cargo-deny and coverage say. Pure.
+
+use serde_json::Value;
+
+use super::offer::{Proposal, Role};
+use super::{Found, Look, Wishes, first_of, has, homes, join, text_at, toml};
+
+const INSTALL: &str = "see https://rustup.rs";
+
+/// One Cargo project.
+struct Project<'a> {
+    look: &'a dyn Look,
+    home: &'a str,
+    /// ` --workspace` where there is one.
+    all: &'static str,
+    /// ` --locked` where Cargo.lock is kept.
+    locked: &'static str,
+    source: String,
+}
+
+/// Proposes goals for each Cargo project.
+pub(super) fn propose(look: &dyn Look, wishes: &Wishes, found: &mut Found) {
+    let stands_alone = |folder: &str| has(look, &join(folder, "Cargo.lock"));
+    for home in homes(look, "Cargo.toml", found, &stands_alone) {
+        let path = join(&home, "Cargo.toml");
+        let Some(manifest) = toml(look, &path) else {
+            found.leave_out(format!("{path}: it cannot be read"));
+            continue;
+        };
+        let is_workspace = manifest.get("workspace").is_some();
+        let project = Project {
+            look,
+            home: &home,
+            all: if is_workspace { " --workspace" } else { "" },
+            locked: if has(look, &join(&home, "Cargo.lock")) {
+                " --locked"
+            } else {
+                ""
+            },
+            source: match is_workspace {
+                true => format!("{path}, a workspace"),
+                false => path,
+            },
+        };
+        found.is_made_with(
+            if is_workspace {
+                "Cargo (workspace)"
+            } else {
+                "Cargo"
+            },
+            &home,
+        );
+        found.is_compiled = true;
+        if home.is_empty() {
+            found.name = text_at(&manifest, "/package/name").map(str::to_owned);
+        }
+        found.proposals.extend(project.checks());
+        found.proposals.extend(project.tools());
+        found.proposals.push(project.coverage(&manifest, wishes));
+    }
+}
+
+impl Project<'_> {
+    fn goal(&self, role: Role, id: &str, check: &str) -> Proposal {
+        Proposal::new(role, id, self.home, check)
+            .seen_in(&self.source)
+            .needs(self.look, "cargo", INSTALL)
+    }
+
+    /// What Cargo itself tells.
+    fn checks(&self) -> Vec<Proposal> {
+        let Project { all, locked, .. } = self;
+        let formats = if all.is_empty() {
+            "cargo fmt --check"
+        } else {
+            "cargo fmt --all --check"
+        };
+        vec![
+            self.goal(
+                Role::Build,
+                "builds",
+                &format!("cargo build --quiet{all}{locked}"),
+            )
+            .says("It builds")
+            .same_as(&["cargo build", "cargo check"]),
+            self.tests(),
+            self.goal(
+                Role::Lint,
+                "clippy-clean",
+                &format!("cargo clippy --quiet{all} --all-targets{locked} -- -D warnings"),
+            )
+            .says("Clippy has nothing to say")
+            .same_as(&["cargo clippy"])
+            .needs(self.look, "cargo-clippy", "rustup component add clippy"),
+            self.goal(
+                Role::Docs,
+                "docs-build",
+                &format!("RUSTDOCFLAGS='-D warnings' cargo doc --quiet{all} --no-deps{locked}"),
+            )
+            .says("The documentation builds without a warning")
+            .same_as(&["cargo doc", "cargo rustdoc"]),
+            self.goal(Role::Format, "fmt-clean", formats)
+                .says("Every file is formatted")
+                .same_as(&["cargo fmt"])
+                .needs(self.look, "cargo-fmt", "rustup component add rustfmt"),
+        ]
+    }
+
+    /// Tests, run by nextest where the project is set up for it.
+    fn tests(&self) -> Proposal {
+        let Project { all, locked, .. } = self;
+        let nextest = has(self.look, &join(self.home, ".config/nextest.toml"))
+            && self.look.finds("cargo-nextest");
+        let check = match nextest {
+            true => format!("cargo nextest run{all}{locked}"),
+            false => format!("cargo test --quiet{all}{locked}"),
+        };
+        self.goal(Role::Test, "tests-pass", &check)
+            .says("All tests pass")
+            .same_as(&["cargo test", "cargo nextest", "cargo t "])
+    }
+
+    /// Tools with a configuration of their own.
+    fn tools(&self) -> Vec<Proposal> {
+        let mut goals = Vec::new();
+        if let Some(file) = first_of(self.look, self.home, &["deny.toml", ".cargo/deny.toml"]) {
+            let check = "cargo deny check bans licenses sources";
+            goals.push(
+                self.goal(Role::Structure, "dependencies-allowed", check)
+                    .says("Every dependency is one that deny.toml allows")
+                    .seen_in(join(self.home, file))
+                    .same_as(&["cargo deny", "cargo-deny"])
+                    .needs(self.look, "cargo-deny", "cargo install --locked cargo-deny"),
+            );
+        }
+        goals
+    }
+
+    /// How much tests run: by the tool that the project is set up for, else by the one that is installed.
+    fn coverage(&self, manifest: &Value, wishes: &Wishes) -> Proposal {
+        let Project {
+            all, locked, look, ..
+        } = self;
+        let settings = first_of(*look, self.home, &["tarpaulin.toml", ".tarpaulin.toml"]);
+        let is_tarpaulin =
+            settings.is_some() || !look.finds("cargo-llvm-cov") && look.finds("cargo-tarpaulin");
+        let below = |path: &str| {
+            format!(
+                "{{lcov: {}}}",
+                super::render::scalar(&join(self.home, path))
+            )
+        };
+        let goal = match is_tarpaulin {
+            true => {
+                let out = "--skip-clean --target-dir target/tarpaulin --out Lcov --output-dir target/tarpaulin";
+                let own = settings.and_then(|file| toml(*look, &join(self.home, file)));
+                let own = own.as_ref().and_then(tarpaulin_floor);
+                self.goal(
+                    Role::Coverage,
+                    "coverage-floor",
+                    &format!("cargo tarpaulin{all}{locked} {out}"),
+                )
+                .covers((own, wishes.coverage), &below("target/tarpaulin/lcov.info"))
+                .needs(
+                    *look,
+                    "cargo-tarpaulin",
+                    "cargo install --locked cargo-tarpaulin",
+                )
+            }
+            false => {
+                let out = "--lcov --output-path target/coverage.info";
+                let own = manifest.pointer("/package/metadata/coverage/floor");
+                let own = own.and_then(Value::as_f64);
+                self.goal(
+                    Role::Coverage,
+                    "coverage-floor",
+                    &format!("cargo llvm-cov --quiet{all}{locked} {out}"),
+                )
+                .covers((own, wishes.coverage), &below("target/coverage.info"))
+                .needs(
+                    *look,
+                    "cargo-llvm-cov",
+                    "cargo install --locked cargo-llvm-cov",
+                )
+            }
+        };
+        goal.same_as(&["cargo llvm-cov", "cargo tarpaulin", "cargo-llvm-cov"])
+    }
+}
+
+/// Returns the floor that a configuration of tarpaulin sets, in whichever profile.
+fn tarpaulin_floor(settings: &Value) -> Option<f64> {
+    let profiles = settings.as_object()?.values();
+    profiles
+        .filter_map(|one| one.get("fail-under")?.as_f64())
+        .next()
+}

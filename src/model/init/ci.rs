@@ -1,0 +1,175 @@
+//! The steps of GitHub's workflows and the jobs of GitLab's as goals: what they check, as they check it. What only sets up or
+//! deploys, and what goes by things that CI alone has, is left out and named. Pure.
+
+mod github;
+mod gitlab;
+mod script;
+
+use super::node::Package;
+use super::offer::{Proposal, Role, id_of};
+use super::{Found, Look, split};
+use crate::model::check;
+use crate::model::text;
+
+/// The goals file's name for a step where it has none: so much of its command.
+const SHOWN: usize = 60;
+
+/// A command that CI runs.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Step {
+    /// The file, and where in it.
+    source: String,
+    /// What its author calls it.
+    name: Option<String>,
+    /// The command.
+    script: String,
+    /// Where it runs.
+    folder: String,
+    /// Variables that are set for it.
+    env: Vec<(String, String)>,
+}
+
+/// Returns the CI files that can be read for goals.
+pub(super) fn files(look: &dyn Look) -> Vec<&str> {
+    let is_one = |path: &&str| {
+        let (folder, name) = split(path);
+        let is_yaml = name.ends_with(".yml") || name.ends_with(".yaml");
+        *path == ".gitlab-ci.yml" || (folder == ".github/workflows" && is_yaml)
+    };
+    look.files()
+        .iter()
+        .map(String::as_str)
+        .filter(is_one)
+        .collect()
+}
+
+/// Makes goals of what CI runs; each takes the place of what was proposed and does the same.
+pub(super) fn propose(look: &dyn Look, packages: &[Package], found: &mut Found) {
+    let mut goals = Vec::new();
+    for path in files(look) {
+        let document = look
+            .read(path)
+            .and_then(|text| crate::model::goals::read_plain(&text));
+        let Some(document) = document else {
+            found.leave_out(format!("{path}: it cannot be read"));
+            continue;
+        };
+        let steps = match path {
+            ".gitlab-ci.yml" => gitlab::steps(path, &document, found),
+            path => github::steps(path, &document, found),
+        };
+        for step in steps {
+            match script::check_of(&step) {
+                Ok(check) => goals.push(goal(look, packages, &step, &check)),
+                Err(why) => found.leave_out(format!("{}: {why}", step.source)),
+            }
+        }
+    }
+    let goals = goals
+        .into_iter()
+        .map(|one| in_place(one, &mut found.proposals))
+        .collect::<Vec<_>>();
+    found.proposals.extend(goals);
+}
+
+fn goal(look: &dyn Look, packages: &[Package], step: &Step, check: &str) -> Proposal {
+    let shown = step
+        .script
+        .lines()
+        .map(str::trim)
+        .find(|line| !line.is_empty());
+    let shown = text::cut(shown.unwrap_or_default(), SHOWN);
+    let name = step.name.as_deref().filter(|name| !name.contains("${{"));
+    let says = match name {
+        Some(name) => format!("CI: {name}"),
+        None => format!("CI: {shown}"),
+    };
+    let role = role_of(check, name.unwrap_or_default());
+    let mut goal = Proposal::new(role, &id_of(name.unwrap_or(&shown)), &step.folder, check)
+        .says(says)
+        .seen_in(&step.source);
+    goal.folder = step.folder.clone();
+    for program in check::programs(check) {
+        let package = packages.iter().find(|package| package.home == step.folder);
+        let is_of_node = ["npm", "npx", "pnpm", "yarn", "bun"].contains(&program.as_str());
+        if let Some(why) = package
+            .and_then(|package| package.missing.as_ref())
+            .filter(|_| is_of_node)
+        {
+            goal = goal.lacks(why);
+        }
+        if !look.finds(&program) {
+            goal = goal.lacks(format!("{program} is not installed"));
+        }
+    }
+    goal
+}
+
+/// Takes the place of the first goal that was proposed and does the same, and its name; drops the others.
+fn in_place(mut one: Proposal, proposals: &mut Vec<Proposal>) -> Proposal {
+    let words: Vec<&str> = one.check.split_whitespace().collect();
+    let check = words.join(" ");
+    let is_same = |other: &Proposal| {
+        other.folder == one.folder
+            && other.measured.is_none()
+            && other.same.iter().any(|same| check.contains(same.as_str()))
+    };
+    let first = proposals.iter().find(|other| is_same(other)).cloned();
+    proposals.retain(|other| !is_same(other));
+    if let Some(first) = first {
+        one.id = first.id;
+        one.role = first.role;
+        one.weight = first.weight;
+        one.same = first.same;
+        one.missing = one.missing.or(first.missing);
+        one.is_alone = first.is_alone;
+    }
+    one
+}
+
+/// Returns what a command is for, by its words.
+fn role_of(check: &str, name: &str) -> Role {
+    const WORDS: [(Role, &[&str]); 8] = [
+        (Role::Format, &["fmt", "format", "prettier", "black"]),
+        (
+            Role::Types,
+            &["typecheck", "type-check", "mypy", "pyright", "tsc "],
+        ),
+        (
+            Role::Lint,
+            &[
+                "clippy",
+                "lint",
+                "vet",
+                "shellcheck",
+                "flake8",
+                "ruff",
+                "miri",
+            ],
+        ),
+        (
+            Role::Structure,
+            &[
+                "deny",
+                "machete",
+                "udeps",
+                "audit",
+                "semver",
+                "msrv",
+                "minimal-versions",
+            ],
+        ),
+        (Role::Docs, &["doc", "mkdocs", "sphinx", "rustdoc"]),
+        (Role::Test, &["test", "spec", "check-all", "verify"]),
+        (Role::Style, &["typos", "spell"]),
+        (Role::Build, &["build", "compile", "check", "make"]),
+    ];
+    let text = format!("{} {}", check.to_lowercase(), name.to_lowercase());
+    let of_words = |(role, words): (Role, &[&str])| {
+        words.iter().any(|word| text.contains(word)).then_some(role)
+    };
+    WORDS
+        .into_iter()
+        .find_map(of_words)
+        .unwrap_or(Role::Structure)
+}

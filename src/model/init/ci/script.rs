@@ -1,0 +1,408 @@
+//! A step's commands as one check: without what only sets up, with the variables that are set for it, in the shell that it needs. Pure.
+
+use super::Step;
+use crate::model::text;
+
+/// What goes by things that only CI has.
+const OF_CI: [&str; 8] = [
+    "${{",
+    "$GITHUB_",
+    "${GITHUB_",
+    "$RUNNER_",
+    "${RUNNER_",
+    "$CI_",
+    "${CI_",
+    "$[[",
+];
+/// How commands begin that make ready and tell nothing.
+const SETUP: &[&str] = &[
+    "npm ci",
+    "npm install",
+    "npm i",
+    "npm config",
+    "npm set",
+    "yarn install",
+    "yarn",
+    "yarn config",
+    "pnpm install",
+    "pnpm i",
+    "pnpm config",
+    "bun install",
+    "pip install",
+    "pip3 install",
+    "python -m pip",
+    "python3 -m pip",
+    "python -m venv",
+    "python3 -m venv",
+    "python -m ensurepip",
+    "uv sync",
+    "uv pip",
+    "uv venv",
+    "uv python",
+    "uv tool install",
+    "uv lock",
+    "poetry install",
+    "poetry config",
+    "poetry lock",
+    "pdm install",
+    "pdm sync",
+    "pipenv install",
+    "pipx install",
+    "conda",
+    "mamba",
+    "apt-get",
+    "apt",
+    "apk",
+    "yum",
+    "dnf",
+    "brew",
+    "choco",
+    "snap",
+    "rustup",
+    "cargo install",
+    "cargo binstall",
+    "cargo fetch",
+    "cargo generate-lockfile",
+    "cargo update",
+    "go install",
+    "go get",
+    "go mod download",
+    "go env",
+    "go version",
+    "curl",
+    "wget",
+    "git config",
+    "git fetch",
+    "git checkout",
+    "git clone",
+    "git submodule",
+    "git lfs",
+    "corepack",
+    "docker login",
+    "docker pull",
+    "npx playwright install",
+    "npx --yes playwright install",
+    "bundle install",
+    "bundle config",
+    "gem install",
+    "composer install",
+    "mkdir",
+    "cp",
+    "mv",
+    "rm",
+    "tar",
+    "unzip",
+    "zip",
+    "chmod",
+    "ln",
+    "touch",
+    "echo",
+    "printf",
+    "cat",
+    "ls",
+    "env",
+    "pwd",
+    "sleep",
+    "which",
+    "date",
+    "uname",
+    "df",
+    "free",
+    "nvm",
+    "sudo",
+    "source",
+    ".",
+    "true",
+    ":",
+    "tee",
+    "sed -i",
+    "tox --notest",
+    "mvn dependency:go-offline",
+    "chown",
+    "ulimit",
+    "sysctl",
+    "gpg",
+    "ssh-add",
+    "ssh-keyscan",
+    "dotnet restore",
+];
+/// What stands for itself in lines that tell nothing, and that later lines go by.
+const NEUTRAL: [&str; 6] = ["cd", "export", "set", "unset", "pushd", "popd"];
+/// What sends something away.
+const DEPLOYS: &[&str] = &[
+    "npm publish",
+    "yarn publish",
+    "pnpm publish",
+    "cargo publish",
+    "cargo login",
+    "twine upload",
+    "poetry publish",
+    "uv publish",
+    "docker push",
+    "git push",
+    "git tag",
+    "gh release",
+    "gh pr",
+    "gh api",
+    "gh issue",
+    "kubectl",
+    "helm upgrade",
+    "helm install",
+    "terraform apply",
+    "aws ",
+    "gcloud ",
+    "az ",
+    "rsync ",
+    "scp ",
+    "ssh ",
+    "netlify",
+    "vercel",
+    "codecov",
+    "coveralls",
+    "semantic-release",
+    "goreleaser",
+    "deploy",
+    "changeset publish",
+    "mvn release",
+    "firebase",
+    "gem push",
+    "surge ",
+];
+/// Words of bash that other shells do not know.
+const BASH: [&str; 11] = [
+    "[[",
+    "<(",
+    "pipefail",
+    "source ",
+    "$'",
+    "function ",
+    "&>",
+    "declare ",
+    "shopt ",
+    "{1..",
+    "=(",
+];
+/// How lines begin that belong to each other.
+const STRUCTURE: [&str; 9] = [
+    "if ",
+    "for ",
+    "while ",
+    "until ",
+    "case ",
+    "{",
+    "(",
+    "function ",
+    "fi",
+];
+
+/// What a line is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Use {
+    Checks,
+    Neutral,
+    SetsUp,
+    Deploys,
+}
+
+/// Returns the check that a step comes to, or why it comes to none.
+pub(super) fn check_of(step: &Step) -> Result<String, &'static str> {
+    let script = step.script.replace("\r\n", "\n").replace("\\\n", " ");
+    if OF_CI.iter().any(|word| script.contains(word)) {
+        return Err("it goes by what only CI has");
+    }
+    let lines: Vec<&str> = script.lines().map(str::trim_end).collect();
+    let lines: Vec<&str> = lines.into_iter().filter(|line| !is_note(line)).collect();
+    let belongs_together = lines.iter().any(|line| is_structure(line));
+    let mut kept: Vec<String> = Vec::new();
+    let mut uses = Vec::new();
+    for line in lines {
+        let (kind, rest) = match belongs_together {
+            true => (use_of(line.trim()), line.to_owned()),
+            false => reduced(line.trim()),
+        };
+        uses.push(kind);
+        if kind != Use::SetsUp {
+            kept.push(rest);
+        }
+    }
+    let is = |kind: Use| uses.contains(&kind);
+    match () {
+        () if is(Use::Deploys) => return Err("it sends something away"),
+        () if !is(Use::Checks) => return Err("it only sets up"),
+        () if belongs_together && is(Use::SetsUp) => {
+            return Err("it sets up and checks in one");
+        }
+        () => {}
+    }
+    // Lines that go together in shell words were not taken apart well.
+    let body = kept.join("\n");
+    in_its_shell(&body, &step.env).ok_or("its shell cannot be told from its text")
+}
+
+fn is_note(line: &str) -> bool {
+    let line = line.trim();
+    line.is_empty() || line.starts_with('#')
+}
+
+fn is_structure(line: &str) -> bool {
+    let line = line.trim();
+    line.contains("<<") || STRUCTURE.iter().any(|word| line.starts_with(word))
+}
+
+/// Returns what a line is for, and what is left of it without the parts that set up.
+fn reduced(line: &str) -> (Use, String) {
+    if line.contains(['\'', '"', '|', ';']) || !line.contains("&&") {
+        return (use_of(line), line.to_owned());
+    }
+    let parts: Vec<&str> = line.split("&&").map(str::trim).collect();
+    let kept: Vec<&str> = parts
+        .iter()
+        .copied()
+        .filter(|part| use_of(part) != Use::SetsUp)
+        .collect();
+    let uses: Vec<Use> = parts.iter().map(|part| use_of(part)).collect();
+    let all = [Use::Deploys, Use::Checks, Use::Neutral, Use::SetsUp];
+    let kind = all
+        .into_iter()
+        .find(|kind| uses.contains(kind))
+        .unwrap_or(Use::SetsUp);
+    (kind, kept.join(" && "))
+}
+
+fn use_of(line: &str) -> Use {
+    let begins = |words: &str| {
+        let rest = line.strip_prefix(words);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\t']))
+    };
+    let first = line.split_whitespace().next().unwrap_or_default();
+    let is_assignment = first.contains('=') && line.split_whitespace().nth(1).is_none();
+    match () {
+        () if DEPLOYS.iter().any(|words| line.contains(words)) => Use::Deploys,
+        () if NEUTRAL.contains(&first) || is_assignment => Use::Neutral,
+        () if line.ends_with("--version")
+            || line.ends_with(" -V")
+            || line.ends_with(" -version") =>
+        {
+            Use::SetsUp
+        }
+        () if line == "yarn" || line.starts_with("yarn --") => Use::SetsUp,
+        () if begins("yarn") => match SETUP.iter().any(|words| *words != "yarn" && begins(words)) {
+            true => Use::SetsUp,
+            false => Use::Checks,
+        },
+        () if SETUP.iter().any(|words| begins(words)) => Use::SetsUp,
+        () => Use::Checks,
+    }
+}
+
+/// Returns the commands for `sh -c`, which stop at the first that fails as CI has it; through bash where they need it.
+fn in_its_shell(body: &str, env: &[(String, String)]) -> Option<String> {
+    let is_bash = BASH.iter().any(|word| body.contains(word));
+    let several = body.contains('\n');
+    let exports: Vec<String> = env
+        .iter()
+        .map(|(name, value)| format!("{name}={}", text::shell_word(value)))
+        .collect();
+    match (is_bash, several) {
+        (true, _) if body.lines().any(|line| line.trim() == "EVOLVE") => None,
+        (true, _) => {
+            let set = exports
+                .iter()
+                .map(|one| format!("{one} "))
+                .collect::<String>();
+            Some(format!("{set}bash -e <<'EVOLVE'\n{body}\nEVOLVE"))
+        }
+        (false, false) => {
+            let is_simple = !body.contains(['|', '&', ';']);
+            match (exports.is_empty(), is_simple) {
+                (true, _) => Some(body.to_owned()),
+                (false, true) => Some(format!("{} {body}", exports.join(" "))),
+                (false, false) => Some(format!("export {}\n{body}", exports.join(" "))),
+            }
+        }
+        (false, true) => {
+            let set = match exports.is_empty() {
+                true => String::new(),
+                false => format!("export {}\n", exports.join(" ")),
+            };
+            Some(format!("set -e\n{set}{body}"))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(script: &str) -> Result<String, &'static str> {
+        check_of(&Step {
+            script: script.to_owned(),
+            ..Step::default()
+        })
+    }
+
+    #[test]
+    fn what_checks_stays_and_what_sets_up_goes() {
+        for (script, expected) in [
+            ("cargo test", "cargo test"),
+            ("npm ci && npm test", "npm test"),
+            ("npm ci\nnpm test\n", "npm test"),
+            ("yarn\nyarn lint", "yarn lint"),
+            (
+                "# all of it\ncargo test \\\n  --all\n",
+                "cargo test    --all",
+            ),
+            ("cd web\nnpm install\nnpm test", "set -e\ncd web\nnpm test"),
+            (
+                "cargo fmt --check\ncargo clippy",
+                "set -e\ncargo fmt --check\ncargo clippy",
+            ),
+            ("[[ -e a ]]", "bash -e <<'EVOLVE'\n[[ -e a ]]\nEVOLVE"),
+            (
+                "if test -e a; then\n  ls b\nfi",
+                "set -e\nif test -e a; then\n  ls b\nfi",
+            ),
+        ] {
+            assert_eq!(check(script), Ok(expected.to_owned()), "{script}");
+        }
+    }
+
+    #[test]
+    fn what_is_left_out_has_its_reason() {
+        for (script, expected) in [
+            ("npm ci", "it only sets up"),
+            ("sudo apt-get install -y x\nrustup show", "it only sets up"),
+            ("cargo --version", "it only sets up"),
+            (
+                "cargo test ${{ matrix.flags }}",
+                "it goes by what only CI has",
+            ),
+            ("cargo test >>$GITHUB_OUTPUT", "it goes by what only CI has"),
+            ("npm test\nnpm publish", "it sends something away"),
+            (
+                "for x in a b; do\nnpm install $x\ndone\nnpm test",
+                "it sets up and checks in one",
+            ),
+            ("", "it only sets up"),
+        ] {
+            assert_eq!(check(script), Err(expected), "{script}");
+        }
+    }
+
+    #[test]
+    fn variables_are_set_for_the_command() {
+        let step = |script: &str| Step {
+            script: script.to_owned(),
+            env: vec![("RUSTFLAGS".to_owned(), "-D warnings".to_owned())],
+            ..Step::default()
+        };
+        assert_eq!(
+            check_of(&step("cargo build")).unwrap(),
+            "RUSTFLAGS='-D warnings' cargo build"
+        );
+        assert_eq!(
+            check_of(&step("a | b")).unwrap(),
+            "export RUSTFLAGS='-D warnings'\na | b"
+        );
+    }
+}

@@ -1,0 +1,296 @@
+//! Linters that are set up by a configuration of their own, in the root: one line of a table each. Those that come with packages of
+//! Node's are run from there. Pure.
+
+use super::node::Package;
+use super::offer::{Proposal, Role};
+use super::{Found, Look, first_of, has, is_own, join, split};
+
+/// A linter that is a program on the PATH.
+struct Linter {
+    role: Role,
+    id: &'static str,
+    says: &'static str,
+    program: &'static str,
+    check: &'static str,
+    configs: &'static [&'static str],
+    install: &'static str,
+}
+
+/// One that is called for the whole repository.
+const LINTERS: &[Linter] = &[
+    Linter {
+        role: Role::Style,
+        id: "typos-clean",
+        says: "Words are spelled right",
+        program: "typos",
+        check: "typos",
+        configs: &["typos.toml", "_typos.toml", ".typos.toml"],
+        install: "cargo install --locked typos-cli",
+    },
+    Linter {
+        role: Role::Style,
+        id: "codespell-clean",
+        says: "Words are spelled right",
+        program: "codespell",
+        check: "codespell",
+        configs: &[".codespellrc"],
+        install: "pip install codespell",
+    },
+    Linter {
+        role: Role::Style,
+        id: "yamllint-clean",
+        says: "yamllint finds nothing",
+        program: "yamllint",
+        check: "yamllint .",
+        configs: &[".yamllint", ".yamllint.yml", ".yamllint.yaml"],
+        install: "pip install yamllint",
+    },
+    Linter {
+        role: Role::Style,
+        id: "editorconfig-followed",
+        says: "Every file follows .editorconfig",
+        program: "editorconfig-checker",
+        check: "editorconfig-checker",
+        configs: &[".editorconfig-checker.json", ".ecrc"],
+        install: "see https://editorconfig-checker.github.io",
+    },
+    Linter {
+        role: Role::Format,
+        id: "toml-formatted",
+        says: "Every TOML file is formatted",
+        program: "taplo",
+        check: "taplo fmt --check",
+        configs: &["taplo.toml", ".taplo.toml"],
+        install: "cargo install --locked taplo-cli",
+    },
+    Linter {
+        role: Role::Docs,
+        id: "prose-clean",
+        says: "Vale finds nothing in the prose",
+        program: "vale",
+        check: "vale .",
+        configs: &[".vale.ini"],
+        install: "see https://vale.sh",
+    },
+    Linter {
+        role: Role::Lint,
+        id: "workflows-clean",
+        says: "actionlint finds nothing in the workflows",
+        program: "actionlint",
+        check: "actionlint",
+        configs: &[".github/actionlint.yaml", ".github/actionlint.yml"],
+        install: "see https://github.com/rhysd/actionlint",
+    },
+    Linter {
+        role: Role::Lint,
+        id: "protos-clean",
+        says: "buf finds nothing in the protocol files",
+        program: "buf",
+        check: "buf lint",
+        configs: &["buf.yaml"],
+        install: "see https://buf.build/docs/installation",
+    },
+];
+
+/// A linter that comes with packages of Node's.
+struct Packaged {
+    role: Role,
+    id: &'static str,
+    says: &'static str,
+    command: &'static str,
+    /// The folder's files, or `package.json#KEY`.
+    configs: &'static [&'static str],
+}
+
+const PACKAGED: &[Packaged] = &[
+    Packaged {
+        role: Role::Lint,
+        id: "eslint-clean",
+        says: "ESLint finds nothing",
+        command: "eslint .",
+        configs: &[
+            "eslint.config.js",
+            "eslint.config.mjs",
+            "eslint.config.cjs",
+            "eslint.config.ts",
+            ".eslintrc",
+            ".eslintrc.js",
+            ".eslintrc.cjs",
+            ".eslintrc.json",
+            ".eslintrc.yml",
+            ".eslintrc.yaml",
+            "package.json#eslintConfig",
+        ],
+    },
+    Packaged {
+        role: Role::Lint,
+        id: "biome-clean",
+        says: "Biome finds nothing",
+        command: "biome check .",
+        configs: &["biome.json", "biome.jsonc"],
+    },
+    Packaged {
+        role: Role::Format,
+        id: "prettier-clean",
+        says: "Every file is formatted by Prettier",
+        command: "prettier --check .",
+        configs: &[
+            ".prettierrc",
+            ".prettierrc.json",
+            ".prettierrc.yml",
+            ".prettierrc.yaml",
+            ".prettierrc.js",
+            ".prettierrc.cjs",
+            ".prettierrc.mjs",
+            ".prettierrc.toml",
+            "prettier.config.js",
+            "prettier.config.cjs",
+            "prettier.config.mjs",
+            "package.json#prettier",
+        ],
+    },
+    Packaged {
+        role: Role::Style,
+        id: "spelling-clean",
+        says: "Words are spelled right",
+        command: "cspell --no-progress .",
+        configs: &["cspell.json", ".cspell.json", "cspell.config.yaml"],
+    },
+];
+
+const MARKDOWN: [&str; 7] = [
+    ".markdownlint.json",
+    ".markdownlint.jsonc",
+    ".markdownlint.yaml",
+    ".markdownlint.yml",
+    ".markdownlint-cli2.jsonc",
+    ".markdownlint-cli2.yaml",
+    ".markdownlintrc",
+];
+
+/// Proposes each linter that is set up here.
+pub(super) fn propose(look: &dyn Look, packages: &[Package], found: &mut Found) {
+    for linter in LINTERS {
+        if let Some(file) = first_of(look, "", linter.configs) {
+            found.proposals.push(
+                Proposal::new(linter.role, linter.id, "", linter.check)
+                    .says(linter.says)
+                    .seen_in(file)
+                    .same_as(&[linter.program])
+                    .needs(look, linter.program, linter.install),
+            );
+        }
+    }
+    for package in packages {
+        for linter in PACKAGED {
+            found.proposals.extend(packaged(look, package, linter));
+        }
+    }
+    found.proposals.extend(markdown(look, packages));
+    found.proposals.extend(shell(look));
+    found.proposals.extend(docker(look));
+    if has(look, ".pre-commit-config.yaml") {
+        found.leave_out(".pre-commit-config.yaml: its hooks change files; a goal only looks");
+    }
+}
+
+/// Proposes a linter of a project of Node's, unless one of its scripts calls it.
+fn packaged(look: &dyn Look, package: &Package, linter: &Packaged) -> Option<Proposal> {
+    let program = linter.command.split(' ').next().unwrap_or_default();
+    let config = linter
+        .configs
+        .iter()
+        .find(|config| match config.split_once('#') {
+            Some((_, key)) => package.json.get(key).is_some(),
+            None => has(look, &join(&package.home, config)),
+        })?;
+    if package.calls(program) && !calls_only_to_change(package, program) {
+        return None;
+    }
+    let goal = package.runs(look, (linter.role, linter.id), linter.command);
+    Some(goal.says(linter.says).seen_in(join(&package.home, config)))
+}
+
+/// Says whether all scripts that call a program have it change files, so that none of them is a goal.
+fn calls_only_to_change(package: &Package, program: &str) -> bool {
+    let scripts = package
+        .json
+        .get("scripts")
+        .and_then(serde_json::Value::as_object);
+    let texts = scripts
+        .into_iter()
+        .flatten()
+        .filter_map(|(_, text)| text.as_str());
+    let mut calling = texts.filter(|text| text.contains(program));
+    calling.all(|text| text.contains("--fix") || text.contains("--write"))
+}
+
+fn markdown(look: &dyn Look, packages: &[Package]) -> Option<Proposal> {
+    let file = first_of(look, "", &MARKDOWN)?;
+    let role = (Role::Docs, "markdown-clean");
+    let is_2 = file.contains("cli2");
+    let (program, check) = match is_2 || look.finds("markdownlint-cli2") {
+        true => (
+            "markdownlint-cli2",
+            "markdownlint-cli2 '**/*.md' '#node_modules'",
+        ),
+        false => ("markdownlint", "markdownlint --ignore node_modules ."),
+    };
+    let root = packages.iter().find(|package| package.home.is_empty());
+    if root.is_some_and(|root| root.calls("markdownlint")) {
+        return None;
+    }
+    let owner = root.filter(|root| root.depends_on(program) || root.depends_on("markdownlint-cli"));
+    let goal = match owner {
+        Some(root) => root.runs(look, role, check),
+        None => Proposal::new(role.0, role.1, "", check).needs(
+            look,
+            program,
+            "npm install --global markdownlint-cli2",
+        ),
+    };
+    Some(
+        goal.says("markdownlint finds nothing")
+            .seen_in(file)
+            .same_as(&["markdownlint"]),
+    )
+}
+
+/// Proposes shellcheck for the scripts that have its ending.
+fn shell(look: &dyn Look) -> Option<Proposal> {
+    let is_script =
+        |path: &&String| is_own(path) && (path.ends_with(".sh") || path.ends_with(".bash"));
+    let count = look.files().iter().filter(is_script).count();
+    let source = match first_of(look, "", &[".shellcheckrc", "shellcheckrc"]) {
+        Some(file) => file.to_owned(),
+        None if count > 0 => text_of(count),
+        None => return None,
+    };
+    let check = "git ls-files -z -- '*.sh' '*.bash' | xargs -0 shellcheck";
+    (count > 0).then(|| {
+        Proposal::new(Role::Lint, "shellcheck-clean", "", check)
+            .says("shellcheck finds nothing")
+            .seen_in(source)
+            .same_as(&["shellcheck"])
+            .needs(look, "shellcheck", "see https://www.shellcheck.net")
+    })
+}
+
+fn text_of(count: usize) -> String {
+    crate::model::text::count(count, "shell script")
+}
+
+/// Proposes hadolint where it is configured.
+fn docker(look: &dyn Look) -> Option<Proposal> {
+    let config = first_of(look, "", &[".hadolint.yaml", ".hadolint.yml"])?;
+    let is_file = |path: &&String| split(path).1 == "Dockerfile" || path.ends_with(".dockerfile");
+    look.files().iter().find(is_file)?;
+    let check = "git ls-files -z -- '*Dockerfile' '*.dockerfile' | xargs -0 hadolint";
+    Some(
+        Proposal::new(Role::Lint, "dockerfiles-clean", "", check)
+            .says("hadolint finds nothing")
+            .seen_in(config)
+            .same_as(&["hadolint"])
+            .needs(look, "hadolint", "see https://github.com/hadolint/hadolint"),
+    )
+}

@@ -1,0 +1,416 @@
+//! npm, pnpm, yarn and bun: the scripts of package.json, called by the manager whose lock file is there; types and coverage where no
+//! script tells of them. Pure.
+
+use serde_json::Value;
+
+use super::offer::{Proposal, Role};
+use super::{Found, Look, Wishes, first_of, has, homes, join, json};
+
+/// The column of lines in the table that istanbul prints, whoever calls it.
+pub(super) const TABLE: &str = r"{regex: 'All files\s*\|(?:[^|\n]*\|){3}\s*([0-9.]+)'}";
+/// The scripts that are looked for, the first of each line counts: role, id, what should hold, names.
+const SCRIPTS: [(Role, &str, &str, &[&str]); 7] = [
+    (Role::Build, "builds", "It builds", &["build"]),
+    (
+        Role::Test,
+        "tests-pass",
+        "All tests pass",
+        &["test", "test:unit", "tests"],
+    ),
+    (
+        Role::Types,
+        "types-fit",
+        "Types fit",
+        &[
+            "typecheck",
+            "type-check",
+            "check-types",
+            "check:types",
+            "types:check",
+            "tsc",
+            "types",
+        ],
+    ),
+    (
+        Role::Lint,
+        "lint-clean",
+        "The linter finds nothing",
+        &["lint:check", "lint:ci", "lint", "eslint"],
+    ),
+    (
+        Role::Format,
+        "fmt-clean",
+        "Every file is formatted",
+        &[
+            "format:check",
+            "fmt:check",
+            "check:format",
+            "check-format",
+            "format-check",
+            "prettier:check",
+        ],
+    ),
+    (
+        Role::Docs,
+        "docs-build",
+        "The documentation builds",
+        &["docs:build", "build:docs"],
+    ),
+    (
+        Role::Structure,
+        "checks-pass",
+        "The project's own check passes",
+        &["check"],
+    ),
+];
+/// What a script does that does not end by itself, or that changes what it looks at.
+const ENDLESS: [&str; 6] = [
+    "--watch",
+    " watch",
+    "nodemon",
+    "webpack serve",
+    "vite dev",
+    "next dev",
+];
+const CHANGING: [&str; 3] = ["--fix", "--write", "--apply"];
+const NONE: &str = "no test specified";
+
+/// Who installs packages and runs scripts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Manager {
+    Npm,
+    Pnpm,
+    Yarn,
+    Bun,
+}
+
+impl Manager {
+    /// Returns the manager of a project: by its lock file, else by what package.json says.
+    fn of(look: &dyn Look, home: &str, package: &Value) -> Manager {
+        let locks = [
+            ("pnpm-lock.yaml", Manager::Pnpm),
+            ("yarn.lock", Manager::Yarn),
+            ("bun.lock", Manager::Bun),
+            ("bun.lockb", Manager::Bun),
+            ("package-lock.json", Manager::Npm),
+            ("npm-shrinkwrap.json", Manager::Npm),
+        ];
+        let mut locks = locks.into_iter();
+        let locked = locks.find(|(name, _)| has(look, &join(home, name)));
+        let said = super::text_at(package, "/packageManager").unwrap_or_default();
+        match (locked, said.split('@').next()) {
+            (Some((_, manager)), _) => manager,
+            (None, Some("pnpm")) => Manager::Pnpm,
+            (None, Some("yarn")) => Manager::Yarn,
+            (None, Some("bun")) => Manager::Bun,
+            (None, _) => Manager::Npm,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Manager::Npm => "npm",
+            Manager::Pnpm => "pnpm",
+            Manager::Yarn => "yarn",
+            Manager::Bun => "bun",
+        }
+    }
+
+    /// Returns the command that runs a script.
+    fn script(self, name: &str) -> String {
+        match (self, name) {
+            (Manager::Npm, "test") => "npm test --silent".to_owned(),
+            (Manager::Npm, name) => format!("npm run --silent {name}"),
+            (Manager::Pnpm, name) => format!("pnpm run {name}"),
+            (Manager::Yarn, name) => format!("yarn run {name}"),
+            (Manager::Bun, name) => format!("bun run {name}"),
+        }
+    }
+
+    /// Returns the command that runs a program of the packages, and installs none.
+    pub(super) fn program(self, command: &str) -> String {
+        match self {
+            Manager::Npm => format!("npx --no-install {command}"),
+            Manager::Pnpm => format!("pnpm exec {command}"),
+            Manager::Yarn => format!("yarn run {command}"),
+            Manager::Bun => format!("bun run {command}"),
+        }
+    }
+
+    fn install(self, is_locked: bool) -> &'static str {
+        match (self, is_locked) {
+            (Manager::Npm, true) => "npm ci",
+            (Manager::Npm, false) => "npm install",
+            (Manager::Pnpm, _) => "pnpm install",
+            (Manager::Yarn, _) => "yarn install",
+            (Manager::Bun, _) => "bun install",
+        }
+    }
+}
+
+/// A project with a package.json.
+#[derive(Clone, Debug)]
+pub(super) struct Package {
+    /// Its folder.
+    pub home: String,
+    /// Who runs its scripts.
+    pub manager: Manager,
+    /// Its package.json.
+    pub json: Value,
+    /// Why nothing of it runs here.
+    pub missing: Option<String>,
+}
+
+impl Package {
+    fn of(look: &dyn Look, home: String, json: Value) -> Package {
+        let manager = Manager::of(look, &home, &json);
+        let name = manager.name();
+        let is_installed = ["node_modules", ".pnp.cjs"];
+        let is_installed = is_installed
+            .iter()
+            .any(|it| look.is_there(&join(&home, it)));
+        let needs_packages = ["dependencies", "devDependencies"].iter().any(|key| {
+            let packages = json.get(key).and_then(Value::as_object);
+            packages.is_some_and(|packages| !packages.is_empty())
+        });
+        let locks = ["package-lock.json", "npm-shrinkwrap.json"];
+        let is_locked = first_of(look, &home, &locks).is_some();
+        let missing = match (look.finds(name), needs_packages && !is_installed) {
+            (false, _) => Some(format!("{name} is not installed")),
+            (true, true) => Some(format!(
+                "the packages of {} are not installed: {}",
+                join(&home, "package.json"),
+                manager.install(is_locked)
+            )),
+            (true, false) => None,
+        };
+        Package {
+            home,
+            manager,
+            json,
+            missing,
+        }
+    }
+
+    fn script(&self, name: &str) -> Option<&str> {
+        self.json.get("scripts")?.get(name)?.as_str()
+    }
+
+    /// Says whether any script calls a program.
+    pub(super) fn calls(&self, program: &str) -> bool {
+        let scripts = self.json.get("scripts").and_then(Value::as_object);
+        let mut texts = scripts
+            .into_iter()
+            .flatten()
+            .filter_map(|(_, text)| text.as_str());
+        texts.any(|text| text.contains(program))
+    }
+
+    /// Says whether it depends on a package.
+    pub(super) fn depends_on(&self, name: &str) -> bool {
+        let within = |key: &&str| {
+            self.json
+                .get(key)
+                .is_some_and(|all| all.get(name).is_some())
+        };
+        ["dependencies", "devDependencies"]
+            .iter()
+            .any(|key| within(&key))
+    }
+
+    /// Makes a goal of the project.
+    fn goal(&self, role: Role, id: &str, check: &str) -> Proposal {
+        let goal = Proposal::new(role, id, &self.home, check);
+        match &self.missing {
+            Some(why) => goal.lacks(why),
+            None => goal,
+        }
+    }
+
+    /// Makes a goal that runs a program of its packages.
+    pub(super) fn runs(
+        &self,
+        look: &dyn Look,
+        (role, id): (Role, &str),
+        command: &str,
+    ) -> Proposal {
+        let program = command.split(' ').next().unwrap_or_default();
+        let goal = self.goal(role, id, &self.manager.program(command));
+        let bin = join(&self.home, &format!("node_modules/.bin/{program}"));
+        let has_plug = look.is_there(&join(&self.home, ".pnp.cjs"));
+        match look.is_there(&bin) || has_plug {
+            true => goal,
+            false => goal.lacks(format!(
+                "{program} is not among the installed packages: {} {program}",
+                match self.manager {
+                    Manager::Npm => "npm install --save-dev",
+                    Manager::Pnpm => "pnpm add --save-dev",
+                    Manager::Yarn => "yarn add --dev",
+                    Manager::Bun => "bun add --dev",
+                }
+            )),
+        }
+        .same_as(&[program])
+    }
+}
+
+/// Proposes goals for each package.json that stands for itself; returns the projects.
+pub(super) fn propose(look: &dyn Look, wishes: &Wishes, found: &mut Found) -> Vec<Package> {
+    let locks = [
+        "pnpm-lock.yaml",
+        "yarn.lock",
+        "bun.lock",
+        "bun.lockb",
+        "package-lock.json",
+    ];
+    let stands_alone = |folder: &str| first_of(look, folder, &locks).is_some();
+    let mut packages = Vec::new();
+    for home in homes(look, "package.json", found, &stands_alone) {
+        let path = join(&home, "package.json");
+        let Some(json) = json(look, &path).filter(Value::is_object) else {
+            found.leave_out(format!("{path}: it cannot be read"));
+            continue;
+        };
+        let package = Package::of(look, home, json);
+        found.is_made_with(package.manager.name(), &package.home);
+        if package.home.is_empty() && found.name.is_none() {
+            found.name = super::text_at(&package.json, "/name").map(str::to_owned);
+        }
+        scripts(&package, found);
+        types(look, &package, found);
+        coverage(look, &package, wishes, found);
+        packages.push(package);
+    }
+    packages
+}
+
+/// Proposes the scripts that tell something.
+fn scripts(package: &Package, found: &mut Found) {
+    let path = join(&package.home, "package.json");
+    for (role, id, says, names) in SCRIPTS {
+        let mut given = names
+            .iter()
+            .filter_map(|name| Some((*name, package.script(name)?)));
+        // One that changes files is passed by for one that only looks.
+        let chosen = given.find(|(name, text)| match cannot_be_a_goal(text) {
+            Some(why) => {
+                found.leave_out(format!("{path}: scripts.{name}: {why}"));
+                false
+            }
+            None => true,
+        });
+        let Some((name, text)) = chosen else { continue };
+        let mut check = package.manager.script(name);
+        if text.contains("react-scripts test") {
+            check = format!("CI=true {check}");
+        }
+        let same = [
+            format!("npm run {name}"),
+            package.manager.script(name),
+            format!("{} {name}", package.manager.name()),
+        ];
+        let goal = package
+            .goal(role, id, &check)
+            .says(says)
+            .seen_in(format!("{path}: scripts.{name}"))
+            .same_as(&same.each_ref().map(String::as_str));
+        found.proposals.push(goal);
+    }
+}
+
+/// Says why a script tells nothing, or not without doing harm.
+fn cannot_be_a_goal(text: &str) -> Option<&'static str> {
+    let holds = |words: &[&str]| words.iter().any(|word| text.contains(word));
+    match () {
+        () if text.contains(NONE) || text.trim().is_empty() => Some("there are no tests yet"),
+        () if holds(&ENDLESS) => Some("it does not end by itself"),
+        () if holds(&CHANGING) => Some("it changes files; a goal only looks"),
+        () => None,
+    }
+}
+
+/// Proposes that types fit, where no script tells and the build does not.
+fn types(look: &dyn Look, package: &Package, found: &mut Found) {
+    let path = join(&package.home, "tsconfig.json");
+    let is_told = found.has(Role::Types, &package.home) || package.calls("tsc");
+    if !has(look, &path) || is_told || !package.depends_on("typescript") {
+        return;
+    }
+    let goal = package
+        .runs(look, (Role::Types, "types-fit"), "tsc --noEmit")
+        .says("Types fit")
+        .seen_in(path);
+    found.proposals.push(goal);
+}
+
+/// Proposes that tests run enough of it.
+fn coverage(look: &dyn Look, package: &Package, wishes: &Wishes, found: &mut Found) {
+    let test = package
+        .script("test")
+        .filter(|text| cannot_be_a_goal(text).is_none());
+    let run = |command: &str| {
+        package
+            .runs(look, (Role::Coverage, "coverage-floor"), command)
+            .seen_in(join(&package.home, "package.json"))
+    };
+    let tells_itself = test.is_some_and(|text| {
+        ["c8 ", "nyc ", "--coverage"]
+            .iter()
+            .any(|word| text.contains(word))
+            && !text.contains("report")
+    });
+    let test_script = package.manager.script("test");
+    let goal = if tells_itself {
+        package
+            .goal(Role::Coverage, "coverage-floor", &test_script)
+            .seen_in(format!(
+                "{}: scripts.test",
+                join(&package.home, "package.json")
+            ))
+    } else if package.depends_on("vitest") && package.calls("vitest") {
+        if !["@vitest/coverage-v8", "@vitest/coverage-istanbul"]
+            .iter()
+            .any(|it| package.depends_on(it))
+        {
+            return;
+        }
+        run("vitest run --coverage --coverage.reporter=text")
+    } else if package.depends_on("jest") {
+        run("jest --coverage --coverageReporters=text")
+    } else if test.is_none() {
+        return;
+    } else if package.depends_on("c8") {
+        run(&format!("c8 --reporter=text {test_script}"))
+    } else if package.depends_on("nyc") {
+        run(&format!("nyc --reporter=text {test_script}"))
+    } else {
+        return;
+    };
+    let own = own_floor(look, package);
+    // A check of its own even where the same command is the tests' goal: there the exit code counts, here the number.
+    let goal = goal
+        .covers((own, wishes.coverage), TABLE)
+        .same_as(&["--coverage", "coverage"]);
+    found.proposals.push(goal);
+}
+
+/// Returns the floor that the project sets itself.
+fn own_floor(look: &dyn Look, package: &Package) -> Option<f64> {
+    let within = [
+        "/nyc/lines",
+        "/c8/lines",
+        "/jest/coverageThreshold/global/lines",
+    ];
+    let mut within = within
+        .iter()
+        .filter_map(|at| package.json.pointer(at)?.as_f64());
+    let in_file = |name: &&str| {
+        json(look, &join(&package.home, name))?
+            .get("lines")?
+            .as_f64()
+    };
+    let files = [".nycrc", ".nycrc.json", ".c8rc.json", ".c8rc"];
+    within
+        .next()
+        .or_else(|| files.iter().filter_map(|name| in_file(&name)).next())
+}

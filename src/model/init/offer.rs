@@ -1,0 +1,301 @@
+//! A goal that is proposed, and what it is worth. Pure.
+
+use super::{Found, Look};
+use crate::model::text;
+
+/// The longest description, in characters.
+const LONGEST_DESCRIPTION: usize = 120;
+/// The longest id that is proposed.
+const LONGEST_ID: usize = 48;
+
+/// What a goal looks after, in the order in which they matter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Part {
+    /// It builds, works, and nothing that looks for mistakes finds one.
+    Health,
+    /// It is shaped as it is meant to be.
+    Architecture,
+    /// Tests would notice.
+    Testing,
+    /// It says how it is used.
+    Documentation,
+    /// It is tidy.
+    Cleanup,
+}
+
+impl Part {
+    /// All of them.
+    pub const ALL: [Part; 5] = [
+        Part::Health,
+        Part::Architecture,
+        Part::Testing,
+        Part::Documentation,
+        Part::Cleanup,
+    ];
+
+    /// Returns its heading in the goals file.
+    pub fn heading(self) -> &'static str {
+        match self {
+            Part::Health => {
+                "Code health: it builds, works, and what looks for mistakes finds none."
+            }
+            Part::Architecture => "Architecture: it is shaped as it is meant to be.",
+            Part::Testing => "Testing: a mistake would be noticed.",
+            Part::Documentation => "Documentation: it can be read, and is right.",
+            Part::Cleanup => "Cleanup: it is tidy.",
+        }
+    }
+
+    /// Returns its word as a goal's `pillar`.
+    pub fn word(self) -> &'static str {
+        match self {
+            Part::Health => "code-health",
+            Part::Architecture => "architecture",
+            Part::Testing => "testing",
+            Part::Documentation => "documentation",
+            Part::Cleanup => "cleanup",
+        }
+    }
+
+    /// Returns the `type` of its goals; none where it is the default.
+    pub fn kind(self) -> Option<&'static str> {
+        match self {
+            Part::Health => None,
+            Part::Architecture => Some("architecture"),
+            Part::Testing | Part::Documentation | Part::Cleanup => Some("quality"),
+        }
+    }
+}
+
+/// What a goal does for its project; one is enough where two tools would do the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Role {
+    /// It builds.
+    Build,
+    /// Its tests pass.
+    Test,
+    /// Types fit.
+    Types,
+    /// No mistake is found by looking.
+    Lint,
+    /// Parts depend on each other as they may.
+    Structure,
+    /// How much tests run.
+    Coverage,
+    /// Its documentation builds.
+    Docs,
+    /// Its files are formatted.
+    Format,
+    /// Words and small things.
+    Style,
+}
+
+impl Role {
+    /// Returns the part it belongs to.
+    pub fn part(self) -> Part {
+        match self {
+            Role::Build | Role::Test | Role::Types | Role::Lint => Part::Health,
+            Role::Structure => Part::Architecture,
+            Role::Coverage => Part::Testing,
+            Role::Docs => Part::Documentation,
+            Role::Format | Role::Style => Part::Cleanup,
+        }
+    }
+
+    /// Returns the weight of its goals.
+    pub fn weight(self) -> u8 {
+        match self {
+            Role::Build => 10,
+            Role::Test => 9,
+            Role::Types => 8,
+            Role::Lint => 7,
+            Role::Structure => 6,
+            Role::Coverage => 5,
+            Role::Docs => 4,
+            Role::Format => 3,
+            Role::Style => 2,
+        }
+    }
+}
+
+/// A number that a check measures.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Measured {
+    /// What it is.
+    pub metric: &'static str,
+    /// The least it may be.
+    pub floor: f64,
+    /// The project says the floor itself.
+    pub is_own: bool,
+    /// Where it stands: the value of `read:`.
+    pub read: String,
+}
+
+/// A goal that is proposed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Proposal {
+    /// Its id.
+    pub id: String,
+    /// What should hold.
+    pub description: String,
+    /// The command that tells.
+    pub check: String,
+    /// What it does.
+    pub role: Role,
+    /// 1 to 10.
+    pub weight: u8,
+    /// What it was found by, for its comment.
+    pub source: String,
+    /// The folder of its project; empty for the root.
+    pub folder: String,
+    /// Words of checks that do the same.
+    pub same: Vec<String>,
+    /// What it lacks to run here, and how that is had.
+    pub missing: Option<String>,
+    /// Never beside another check.
+    pub is_alone: bool,
+    /// What it measures, if that is a number.
+    pub measured: Option<Measured>,
+}
+
+impl Proposal {
+    /// Makes a goal of a role for the project in a folder; the check runs there.
+    pub fn new(role: Role, id: &str, folder: &str, check: impl AsRef<str>) -> Proposal {
+        let check = check.as_ref();
+        let (id, check) = match folder {
+            "" => (id.to_owned(), check.to_owned()),
+            folder => (format!("{}-{id}", slug(folder)), in_folder(folder, check)),
+        };
+        Proposal {
+            id: id_of(&id),
+            description: String::new(),
+            check,
+            role,
+            weight: role.weight(),
+            source: String::new(),
+            folder: folder.to_owned(),
+            same: Vec::new(),
+            missing: None,
+            is_alone: false,
+            measured: None,
+        }
+    }
+
+    /// Says what should hold.
+    pub fn says(mut self, description: impl AsRef<str>) -> Proposal {
+        let place = match self.folder.as_str() {
+            "" => String::new(),
+            folder => format!(" (in {folder})"),
+        };
+        let description = text::cut(description.as_ref(), LONGEST_DESCRIPTION);
+        self.description = text::clean_line(&format!("{description}{place}"));
+        self
+    }
+
+    /// Says what it was found by.
+    pub fn seen_in(mut self, source: impl AsRef<str>) -> Proposal {
+        self.source = text::clean_line(source.as_ref());
+        self
+    }
+
+    /// Adds words of checks that do the same.
+    pub fn same_as(mut self, words: &[&str]) -> Proposal {
+        self.same
+            .extend(words.iter().map(|word| (*word).to_owned()));
+        self
+    }
+
+    /// Says that it needs a program, and how that is installed.
+    pub fn needs(self, look: &dyn Look, program: &str, install: &str) -> Proposal {
+        match look.finds(program) {
+            true => self,
+            false => self.lacks(format!("{program} is not installed: {install}")),
+        }
+    }
+
+    /// Says what it lacks to run; the first thing counts.
+    pub fn lacks(mut self, what: impl Into<String>) -> Proposal {
+        self.missing.get_or_insert(what.into());
+        self
+    }
+
+    /// Says that it is never measured beside another one.
+    pub fn alone(mut self) -> Proposal {
+        self.is_alone = true;
+        self
+    }
+
+    /// Says which number it measures: coverage, with the project's own floor or else the wished one.
+    pub fn covers(mut self, (own, wished): (Option<f64>, f64), read: &str) -> Proposal {
+        let own = own.filter(|own| (1.0..=100.0).contains(own));
+        let floor = own.unwrap_or(wished);
+        self.description = format!(
+            "Tests run at least {} % of the lines{}",
+            text::number(floor),
+            match self.folder.as_str() {
+                "" => String::new(),
+                folder => text::clean_line(&format!(" (in {folder})")),
+            }
+        );
+        self.measured = Some(Measured {
+            metric: "covered lines, percent",
+            floor,
+            is_own: own.is_some(),
+            read: read.to_owned(),
+        });
+        self.alone()
+    }
+}
+
+/// Returns a command that runs in a folder.
+fn in_folder(folder: &str, check: &str) -> String {
+    let folder = text::shell_word(folder);
+    match check.contains('\n') {
+        true => format!("cd {folder} || exit\n{check}"),
+        false => format!("cd {folder} && {check}"),
+    }
+}
+
+/// Makes a word that can stand in an id of any text.
+pub(super) fn slug(text: &str) -> String {
+    let mut slug = String::new();
+    for c in text.chars() {
+        match c.is_ascii_alphanumeric() {
+            true => slug.push(c.to_ascii_lowercase()),
+            false if slug.ends_with('-') || slug.is_empty() => {}
+            false => slug.push('-'),
+        }
+    }
+    slug.trim_end_matches('-').to_owned()
+}
+
+/// Makes an id of any text: kebab-case, not too long, and no number.
+pub(super) fn id_of(text: &str) -> String {
+    let slug = slug(text);
+    let mut id = String::new();
+    for part in slug.split('-') {
+        if !id.is_empty() && id.len() + 1 + part.len() > LONGEST_ID {
+            break;
+        }
+        if !id.is_empty() {
+            id.push('-');
+        }
+        id.extend(part.chars().take(LONGEST_ID));
+    }
+    match id.starts_with(|c: char| c.is_ascii_lowercase()) {
+        true => id,
+        false => format!("check-{id}").trim_end_matches('-').to_owned(),
+    }
+}
+
+/// Proposes what every repository may have.
+pub(super) fn general(found: &mut Found) {
+    let check = "! git grep -nE '^(<<<<<<<|>>>>>>>) ' -- . ':!.agents'";
+    let mut goal = Proposal::new(Role::Lint, "no-conflict-markers", "", check)
+        .says("No merge conflict is left over")
+        .same_as(&["<<<<<<<"]);
+    // Not the role of any tool: it stands in nobody's way.
+    goal.folder = "/".to_owned();
+    goal.source = "any repository".to_owned();
+    found.proposals.push(goal);
+}

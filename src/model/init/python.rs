@@ -1,0 +1,492 @@
+//! Python: pytest or unittest, ruff, mypy and their like as they are configured, run through uv, poetry, pdm or pipenv where their lock
+//! files are, else from `.venv`, else from the PATH. Pure.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use super::offer::{Proposal, Role};
+use super::{Found, Look, Wishes, first_of, has, homes, is_own, is_within, join, split, toml};
+use crate::model::text;
+
+/// What a Python project is known by.
+const FILES: [&str; 6] = [
+    "pyproject.toml",
+    "setup.py",
+    "setup.cfg",
+    "requirements.txt",
+    "tox.ini",
+    "Pipfile",
+];
+
+/// Who runs the tools of a project.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Runner {
+    Uv,
+    Poetry,
+    Pdm,
+    Pipenv,
+    /// Its own `.venv`.
+    Venv,
+    /// Whatever the PATH has.
+    Path,
+}
+
+/// One Python project.
+struct Project<'a> {
+    look: &'a dyn Look,
+    home: &'a str,
+    runner: Runner,
+    pyproject: Value,
+    /// setup.cfg and tox.ini, which have sections.
+    sections: String,
+    /// Where tools may be named as dependencies.
+    dependencies: String,
+}
+
+/// Proposes goals for each Python project.
+pub(super) fn propose(look: &dyn Look, wishes: &Wishes, found: &mut Found) {
+    let mut all: BTreeSet<String> = BTreeSet::new();
+    for file in FILES {
+        for home in homes(look, file, found, &|_| false) {
+            all.insert(home);
+        }
+    }
+    let is_below = |home: &String| {
+        all.iter()
+            .any(|upper| upper != home && is_within(home, upper))
+    };
+    for home in all.iter().filter(|home| !is_below(home)) {
+        let project = Project::of(look, home);
+        if !project.is_python() {
+            continue;
+        }
+        found.is_made_with(project.runner.kind(), home);
+        if home.is_empty() && found.name.is_none() {
+            let names = ["/project/name", "/tool/poetry/name"];
+            let mut names = names
+                .iter()
+                .filter_map(|at| super::text_at(&project.pyproject, at));
+            found.name = names.next().map(str::to_owned);
+        }
+        project.tests(wishes, found);
+        let goals = project.tools();
+        found.proposals.extend(goals);
+        found.proposals.extend(project.docs());
+    }
+}
+
+impl Runner {
+    fn kind(self) -> &'static str {
+        match self {
+            Runner::Uv => "Python (uv)",
+            Runner::Poetry => "Python (poetry)",
+            Runner::Pdm => "Python (pdm)",
+            Runner::Pipenv => "Python (pipenv)",
+            Runner::Venv | Runner::Path => "Python",
+        }
+    }
+}
+
+impl<'a> Project<'a> {
+    fn of(look: &'a dyn Look, home: &'a str) -> Project<'a> {
+        let there = |name: &str| has(look, &join(home, name));
+        let runner = match () {
+            () if there("uv.lock") => Runner::Uv,
+            () if there("poetry.lock") => Runner::Poetry,
+            () if there("pdm.lock") => Runner::Pdm,
+            () if there("Pipfile.lock") => Runner::Pipenv,
+            () if look.is_there(&join(home, ".venv/bin/python")) => Runner::Venv,
+            () => Runner::Path,
+        };
+        let text = |name: &str| look.read(&join(home, name)).unwrap_or_default();
+        let named = |path: &&String| {
+            let (folder, name) = split(path);
+            let is_list =
+                name.ends_with(".txt") && (name.contains("requirements") || name.contains("dev"));
+            (folder == home || folder == join(home, "requirements")) && is_list
+        };
+        let lists = look.files().iter().filter(named).take(10);
+        let lists: Vec<String> = lists.filter_map(|path| look.read(path)).collect();
+        let pyproject = toml(look, &join(home, "pyproject.toml")).unwrap_or(Value::Null);
+        Project {
+            look,
+            home,
+            runner,
+            dependencies: [
+                dependencies(&pyproject),
+                text("setup.py"),
+                text("setup.cfg"),
+                text("tox.ini"),
+                text("Pipfile"),
+                lists.join("\n"),
+            ]
+            .join("\n"),
+            sections: [text("setup.cfg"), text("tox.ini")].join("\n"),
+            pyproject,
+        }
+    }
+
+    /// Says whether there is any Python: files with its settings may serve other languages.
+    fn is_python(&self) -> bool {
+        let files = self.look.files().iter();
+        files
+            .filter(|path| is_within(path, self.home))
+            .any(|path| path.ends_with(".py"))
+    }
+
+    fn has_file(&self, name: &str) -> bool {
+        has(self.look, &join(self.home, name))
+    }
+
+    fn tool(&self, name: &str) -> Option<&Value> {
+        self.pyproject.get("tool")?.get(name)
+    }
+
+    fn has_section(&self, name: &str) -> bool {
+        let head = format!("[{name}");
+        self.sections.lines().any(|line| {
+            let rest = line.trim().strip_prefix(&head);
+            rest.is_some_and(|rest| rest.starts_with([']', '-', '.', ':']))
+        })
+    }
+
+    /// Returns where a tool is configured: in one of these files, under its name in pyproject.toml, or in a section.
+    fn configured(&self, tool: &str, files: &[&str]) -> Option<String> {
+        if let Some(file) = first_of(self.look, self.home, files) {
+            return Some(join(self.home, file));
+        }
+        if self.tool(tool).is_some() {
+            return Some(format!(
+                "{}: tool.{tool}",
+                join(self.home, "pyproject.toml")
+            ));
+        }
+        let section = [tool.to_owned(), format!("tool:{tool}")];
+        let is_there = section.iter().any(|section| self.has_section(section));
+        is_there.then(|| format!("{}: [{tool}]", join(self.home, "setup.cfg")))
+    }
+
+    fn names(&self, package: &str) -> bool {
+        names(&self.dependencies, package)
+    }
+
+    /// Makes a goal that runs a tool of Python's, which comes with a package.
+    fn runs(&self, (role, id): (Role, &str), command: &str, package: &str) -> Proposal {
+        let program = command.split(' ').next().unwrap_or_default();
+        let bin = join(self.home, &format!(".venv/bin/{program}"));
+        let by = |runner: &str, words: &str| {
+            Proposal::new(role, id, self.home, format!("{runner} {words}{command}")).needs(
+                self.look,
+                runner,
+                &format!("see its documentation, or `pip install {runner}`"),
+            )
+        };
+        let is_named = self.names(package);
+        let goal = match self.runner {
+            Runner::Uv if is_named => by("uv", &format!("run {}", self.groups(package))),
+            Runner::Poetry if is_named => by("poetry", "run "),
+            Runner::Pdm if is_named => by("pdm", "run "),
+            Runner::Pipenv if is_named => by("pipenv", "run "),
+            Runner::Uv
+            | Runner::Poetry
+            | Runner::Pdm
+            | Runner::Pipenv
+            | Runner::Venv
+            | Runner::Path
+                if self.look.is_there(&bin) =>
+            {
+                Proposal::new(role, id, self.home, format!(".venv/bin/{command}"))
+            }
+            Runner::Uv
+            | Runner::Poetry
+            | Runner::Pdm
+            | Runner::Pipenv
+            | Runner::Venv
+            | Runner::Path => Proposal::new(role, id, self.home, command).needs(
+                self.look,
+                program,
+                &format!("pip install {package}"),
+            ),
+        };
+        goal.same_as(&[program])
+    }
+
+    /// Returns what makes uv bring the group or extra that a package is in.
+    fn groups(&self, package: &str) -> String {
+        let lists = |at: &str| {
+            self.pyproject
+                .pointer(at)
+                .and_then(Value::as_object)
+                .cloned()
+        };
+        let within = |at: &str| {
+            let groups = lists(at)?;
+            let mut groups = groups.into_iter();
+            groups.find_map(|(group, list)| names(&list.to_string(), package).then_some(group))
+        };
+        if let Some(group) = within("/dependency-groups") {
+            // uv brings the group dev by itself.
+            return match group.as_str() {
+                "dev" => String::new(),
+                group => format!("--group {} ", text::shell_word(group)),
+            };
+        }
+        match within("/project/optional-dependencies") {
+            Some(extra) => format!("--extra {} ", text::shell_word(extra)),
+            None => String::new(),
+        }
+    }
+
+    /// Proposes that tests pass, and that they run enough of it.
+    fn tests(&self, wishes: &Wishes, found: &mut Found) {
+        let settings = [
+            "pytest.ini",
+            ".pytest.ini",
+            "pytest.toml",
+            "conftest.py",
+            "tests/conftest.py",
+        ];
+        let configured = self.configured("pytest", &settings);
+        let is_test = |path: &&String| {
+            let name = split(path).1;
+            let is_named = name.starts_with("test_") || name.ends_with("_test.py");
+            is_within(path, self.home) && is_own(path) && is_named && name.ends_with(".py")
+        };
+        let Some(first) = self.look.files().iter().find(is_test) else {
+            return;
+        };
+        let by_pytest = configured.is_some() || self.names("pytest");
+        let source = configured.unwrap_or_else(|| first.clone());
+        if !by_pytest
+            && !self
+                .look
+                .read(first)
+                .is_some_and(|text| text.contains("import pytest"))
+        {
+            found.proposals.push(self.unittest(first));
+            return;
+        }
+        found.proposals.push(
+            self.runs((Role::Test, "tests-pass"), "pytest -q", "pytest")
+                .says("All tests pass")
+                .seen_in(&source)
+                .same_as(&["unittest", "tox"]),
+        );
+        let options = self
+            .tool("pytest")
+            .map(Value::to_string)
+            .unwrap_or_default();
+        let is_measured = options.contains("--cov") || self.sections.contains("--cov");
+        if self.names("pytest-cov")
+            || self.tool("coverage").is_some()
+            || self.has_file(".coveragerc")
+            || is_measured
+        {
+            found.proposals.push(self.coverage(is_measured, wishes));
+        }
+    }
+
+    fn unittest(&self, first: &str) -> Proposal {
+        let folder = split(first).0;
+        let folder = folder
+            .strip_prefix(self.home)
+            .unwrap_or(folder)
+            .trim_start_matches('/');
+        let place = match folder.split('/').next() {
+            None | Some("") => String::new(),
+            Some(folder) => format!(" -s {}", text::shell_word(folder)),
+        };
+        let check = format!("python3 -m unittest discover{place}");
+        Proposal::new(Role::Test, "tests-pass", self.home, check)
+            .says("All tests pass")
+            .seen_in(first)
+            .same_as(&["unittest", "pytest", "tox"])
+            .needs(self.look, "python3", "see https://www.python.org")
+    }
+
+    fn coverage(&self, is_measured: bool, wishes: &Wishes) -> Proposal {
+        let with = if is_measured { "" } else { " --cov" };
+        let command = format!("pytest -q{with} --cov-report=term");
+        let own = self
+            .tool("coverage")
+            .and_then(|all| all.pointer("/report/fail_under")?.as_f64());
+        let in_files = [".coveragerc", "setup.cfg", "tox.ini"];
+        let in_files = in_files.iter().filter_map(|name| {
+            let text = self.look.read(&join(self.home, name))?;
+            let line = text
+                .lines()
+                .find_map(|line| line.trim().strip_prefix("fail_under"))?
+                .to_owned();
+            line.trim_start_matches([' ', '=', ':']).trim().parse().ok()
+        });
+        let own = own.or_else(|| in_files.into_iter().next());
+        let goal = self
+            .runs((Role::Coverage, "coverage-floor"), &command, "pytest-cov")
+            .covers((own, wishes.coverage), r"{regex: 'TOTAL\s.*?([0-9.]+)%'}")
+            .seen_in("pytest-cov, coverage");
+        // pytest-cov is no program; what it brings is.
+        let goal = match self.runner {
+            Runner::Venv | Runner::Path
+                if !self.look.is_there(&join(self.home, ".venv/bin/coverage")) =>
+            {
+                goal.needs(self.look, "coverage", "pip install pytest-cov")
+            }
+            Runner::Uv
+            | Runner::Poetry
+            | Runner::Pdm
+            | Runner::Pipenv
+            | Runner::Venv
+            | Runner::Path => goal,
+        };
+        Proposal {
+            same: vec!["--cov".to_owned(), "coverage".to_owned()],
+            ..goal
+        }
+    }
+
+    /// Proposes the tools that are configured.
+    fn tools(&self) -> Vec<Proposal> {
+        let mut goals = Vec::new();
+        let mut add = |(role, id): (Role, &str),
+                       command: &str,
+                       package: &str,
+                       says: &str,
+                       seen: Option<String>| {
+            if let Some(seen) = seen {
+                goals.push(
+                    self.runs((role, id), command, package)
+                        .says(says)
+                        .seen_in(seen),
+                );
+            }
+        };
+        let ruff = self.configured("ruff", &["ruff.toml", ".ruff.toml"]);
+        let hooks = self
+            .look
+            .read(&join(self.home, ".pre-commit-config.yaml"))
+            .unwrap_or_default();
+        let ruff_formats = self
+            .tool("ruff")
+            .is_some_and(|ruff| ruff.get("format").is_some())
+            || hooks.contains("id: ruff-format");
+        add(
+            (Role::Lint, "ruff-clean"),
+            "ruff check",
+            "ruff",
+            "ruff finds nothing",
+            ruff.clone(),
+        );
+        add(
+            (Role::Format, "fmt-clean"),
+            "ruff format --check",
+            "ruff",
+            "Every file is formatted",
+            ruff.filter(|_| ruff_formats),
+        );
+        let mypy = self.configured("mypy", &["mypy.ini", ".mypy.ini"]);
+        let own_files = ["files", "packages", "modules"];
+        let says_files = self
+            .tool("mypy")
+            .is_some_and(|mypy| own_files.iter().any(|key| mypy.get(key).is_some()))
+            || ["mypy.ini", ".mypy.ini", "setup.cfg"].iter().any(|name| {
+                let text = self.look.read(&join(self.home, name)).unwrap_or_default();
+                text.contains("[mypy]") && text.lines().any(|line| line.starts_with("files"))
+            });
+        add(
+            (Role::Types, "types-fit"),
+            if says_files { "mypy" } else { "mypy ." },
+            "mypy",
+            "Types fit",
+            mypy,
+        );
+        add(
+            (Role::Types, "pyright-clean"),
+            "pyright",
+            "pyright",
+            "pyright finds nothing",
+            self.configured("pyright", &["pyrightconfig.json"]),
+        );
+        add(
+            (Role::Lint, "flake8-clean"),
+            "flake8",
+            "flake8",
+            "flake8 finds nothing",
+            self.configured("flake8", &[".flake8"]),
+        );
+        add(
+            (Role::Format, "black-clean"),
+            "black --check --quiet .",
+            "black",
+            "Every file is formatted by black",
+            self.configured("black", &[]),
+        );
+        add(
+            (Role::Style, "imports-sorted"),
+            "isort --check-only --quiet .",
+            "isort",
+            "Imports are sorted",
+            self.configured("isort", &[".isort.cfg"]),
+        );
+        add(
+            (Role::Structure, "imports-allowed"),
+            "lint-imports",
+            "import-linter",
+            "Modules import only what they may",
+            self.configured("importlinter", &[".importlinter"]),
+        );
+        goals
+    }
+
+    /// Proposes that its documentation builds, into a folder that is nobody's.
+    fn docs(&self) -> Option<Proposal> {
+        let into = "\"${TMPDIR:-/tmp}/evolve-docs.$$\"";
+        let (command, package, seen) = if self.has_file("mkdocs.yml") {
+            (
+                format!("mkdocs build --strict --quiet --site-dir {into}"),
+                "mkdocs",
+                "mkdocs.yml",
+            )
+        } else if self.has_file("docs/conf.py") {
+            (
+                format!("sphinx-build -W -q -d {into}/.doctrees docs {into}"),
+                "sphinx",
+                "docs/conf.py",
+            )
+        } else {
+            return None;
+        };
+        let goal = self.runs((Role::Docs, "docs-build"), &command, package);
+        Some(
+            goal.says("The documentation builds without a warning")
+                .seen_in(join(self.home, seen)),
+        )
+    }
+}
+
+/// Returns all that pyproject.toml names as dependencies.
+fn dependencies(pyproject: &Value) -> String {
+    let lists = [
+        "/project/dependencies",
+        "/project/optional-dependencies",
+        "/dependency-groups",
+        "/tool/uv/dev-dependencies",
+        "/tool/poetry/dependencies",
+        "/tool/poetry/dev-dependencies",
+        "/tool/poetry/group",
+        "/tool/pdm/dev-dependencies",
+        "/tool/hatch/envs",
+    ];
+    let texts = lists.iter().filter_map(|at| pyproject.pointer(at));
+    texts.map(Value::to_string).collect::<Vec<_>>().join("\n")
+}
+
+/// Says whether a package is named as a word of its own: `pytest` is not named by `pytest-cov`.
+fn names(text: &str, package: &str) -> bool {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    text.match_indices(package).any(|(at, _)| {
+        let before = text[..at].chars().next_back();
+        let after = text[at + package.len()..].chars().next();
+        !before.is_some_and(is_part) && !after.is_some_and(is_part)
+    })
+}

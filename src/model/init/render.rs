@@ -1,0 +1,171 @@
+//! Goals as YAML, with the comments that a reader wants: what each was found by, and what those lack that cannot run here. Pure.
+
+use super::Found;
+use super::offer::{Part, Proposal};
+use super::settle::of_part;
+use crate::model::text;
+
+/// How far goals are indented in a new file.
+const INDENT: &str = "  ";
+
+/// Returns a whole goals file. `name` is the repository's.
+pub fn file(found: &Found, name: &str) -> String {
+    let name = found.name.as_deref().unwrap_or(name);
+    let name: String = text::clean_line(name).chars().take(60).collect();
+    let mut page = format!(
+        "\
+# yaml-language-server: $schema=./schemas/goals.schema.json
+#
+# What should hold in this repository, and the commands that tell. `evolve init` wrote it; change what does not fit, then commit it.
+# For help in your editor: mkdir -p schemas && evolve schema goals >schemas/goals.schema.json
+
+version: 1
+mission: {}
+",
+        scalar(&format!("Keep {name} healthy"))
+    );
+    if found.is_compiled {
+        page.push_str("\nevolve:\n  timeout: 20m    # how long a check may run: the first build takes its time\n");
+    }
+    page.push_str(
+        "
+# A check is run by `sh -c` in the repository's root: exit 0 passes; 77, 126 and 127 skip; everything else fails. It only looks:
+# what fixes is the agent. The heaviest failing goal is worked on first (weight 1 to 10): code health before architecture, testing,
+# documentation and cleanup.
+goals:
+",
+    );
+    page.push_str(&goals(&found.proposals, INDENT));
+    page
+}
+
+/// Returns goals as items of a list, part by part. What cannot run is commented out.
+pub fn goals(all: &[Proposal], indent: &str) -> String {
+    let mut page = String::new();
+    for part in Part::ALL {
+        if of_part(all, part).next().is_none() {
+            continue;
+        }
+        let gap = if page.is_empty() { "" } else { "\n" };
+        page.push_str(&format!("{gap}{indent}# {}\n", part.heading()));
+        for one in of_part(all, part) {
+            page.push('\n');
+            page.push_str(&goal(one, indent));
+        }
+    }
+    page
+}
+
+fn goal(one: &Proposal, indent: &str) -> String {
+    let source = comment(&one.source);
+    match &one.missing {
+        None => {
+            let lines = lines(one).into_iter().map(|line| match line.is_empty() {
+                true => "\n".to_owned(),
+                false => format!("{indent}{line}\n"),
+            });
+            format!("{indent}# {source}\n{}", lines.collect::<String>())
+        }
+        Some(missing) => {
+            let lines = lines(one).into_iter().map(|line| match line.is_empty() {
+                true => format!("{indent}#\n"),
+                false => format!("{indent}# {line}\n"),
+            });
+            let head = format!("{indent}# {source}; not now: {}\n", comment(missing));
+            format!("{head}{}", lines.collect::<String>())
+        }
+    }
+}
+
+/// Returns text that stays on its line of a comment.
+fn comment(text: &str) -> String {
+    text::cut(&text::clean_line(text), 160)
+}
+
+fn lines(one: &Proposal) -> Vec<String> {
+    let mut lines = vec![
+        format!("- id: {}", one.id),
+        format!("  description: {}", scalar(&one.description)),
+    ];
+    lines.extend(block("  check", &one.check));
+    lines.push(format!("  weight: {}", one.weight));
+    let part = one.role.part();
+    lines.extend(part.kind().map(|kind| format!("  type: {kind}")));
+    lines.push(format!("  pillar: {}", part.word()));
+    if one.is_alone {
+        lines.push("  alone: true".to_owned());
+    }
+    if let Some(measured) = &one.measured {
+        lines.push("  continuous:".to_owned());
+        lines.push(format!("    metric: {}", scalar(measured.metric)));
+        lines.push(format!("    threshold: {}", number(measured.floor)));
+        lines.push("    direction: at-least".to_owned());
+        lines.push(format!("    read: {}", measured.read));
+        lines.push("    tolerance: 0.2".to_owned());
+    }
+    lines
+}
+
+fn number(value: f64) -> String {
+    format!("{value}")
+}
+
+/// Returns a key with text that may have several lines.
+fn block(key: &str, value: &str) -> Vec<String> {
+    let value = value.trim_end_matches('\n');
+    let mut lines = value.lines();
+    // What a block cannot hold as it is stands on one line, spelled out.
+    let is_odd = |line: &str| line.ends_with(char::is_whitespace) || line.chars().any(is_spelled);
+    let starts_in = value.starts_with(char::is_whitespace) || value.starts_with('\n');
+    if !value.contains('\n') || starts_in || lines.clone().any(is_odd) {
+        return vec![format!("{key}: {}", scalar(value))];
+    }
+    let indent: String = key.chars().take_while(|c| *c == ' ').collect();
+    let body = lines.by_ref().map(|line| match line.is_empty() {
+        true => String::new(),
+        false => format!("{indent}  {line}"),
+    });
+    [format!("{key}: |")].into_iter().chain(body).collect()
+}
+
+/// Returns text as a value of YAML on one line: plain where that is safe, else in the quotes that need the least.
+pub(super) fn scalar(value: &str) -> String {
+    let quotes = (value.contains('\''), value.contains(['"', '\\']));
+    match () {
+        () if value.chars().any(|c| c.is_control() || is_spelled(c)) => spelled(value),
+        () if is_plain(value) => value.to_owned(),
+        () if !quotes.0 => format!("'{value}'"),
+        () if !quotes.1 => format!("\"{value}\""),
+        () => format!("'{}'", value.replace('\'', "''")),
+    }
+}
+
+/// Says whether text needs no quotes: it starts with a letter or a path, reads as nothing but text, and holds no mark of YAML's.
+fn is_plain(value: &str) -> bool {
+    const WORDS: [&str; 9] = ["true", "false", "yes", "no", "on", "off", "null", "y", "n"];
+    let starts =
+        value.starts_with(|c: char| c.is_ascii_alphabetic() || c == '/') || value.starts_with("./");
+    let is_marked = [": ", " #", "\t"].iter().any(|mark| value.contains(mark));
+    let ends = value.ends_with([':', ' ']);
+    starts && !is_marked && !ends && !WORDS.contains(&value.to_lowercase().as_str())
+}
+
+/// Says whether a character is taken for something else by one of the two YAMLs, or is not seen.
+fn is_spelled(c: char) -> bool {
+    matches!(c, '\u{85}' | '\u{2028}' | '\u{2029}' | '\u{feff}' | '\t')
+        || text::is_invisible(c)
+        || (c as u32) > 0xffff
+}
+
+/// Returns text in double quotes with everything odd spelled out.
+fn spelled(value: &str) -> String {
+    let letters = value.chars().map(|c| match c {
+        '"' => "\\\"".to_owned(),
+        '\\' => "\\\\".to_owned(),
+        '\n' => "\\n".to_owned(),
+        '\t' => "\\t".to_owned(),
+        c if c.is_control() || is_spelled(c) => format!("\\U{:08X}", c as u32),
+        c => c.to_string(),
+    });
+    format!("\"{}\"", letters.collect::<String>())
+}

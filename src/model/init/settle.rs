@@ -1,0 +1,79 @@
+//! What becomes of all that was proposed: ids that differ, goals that do not say the same twice, the heaviest first. Pure.
+
+use std::collections::HashSet;
+
+use super::offer::{Part, id_of};
+use super::{Found, Proposal};
+use crate::model::text;
+
+/// The longest check that is written.
+const LONGEST_CHECK: usize = 8 * 1024;
+/// The most goals that are written.
+const MOST_GOALS: usize = 60;
+
+/// Puts what was found in order.
+pub(super) fn settle(found: &mut Found) {
+    let all = std::mem::take(&mut found.proposals);
+    let (kept, odd): (Vec<_>, Vec<_>) = all.into_iter().partition(is_plain);
+    for one in odd {
+        let what = "its command holds control characters, or is too long";
+        found.leave_out(format!("{}: {what}", one.source));
+    }
+    let mut kept = once_each(kept);
+    kept.sort_by_key(|one| (one.role.part(), std::cmp::Reverse(one.weight)));
+    if kept.len() > MOST_GOALS {
+        let rest: Vec<String> = kept
+            .split_off(MOST_GOALS)
+            .into_iter()
+            .map(|one| one.id)
+            .collect();
+        let rest = text::some_of(&rest, 5);
+        found.leave_out(format!("{rest}: {MOST_GOALS} goals are enough"));
+    }
+    found.proposals = kept;
+    let mut seen = HashSet::new();
+    found.left_out.retain(|one| seen.insert(one.clone()));
+}
+
+/// Says whether a command can be written into a file and shown.
+fn is_plain(one: &Proposal) -> bool {
+    let is_shown = |c: char| c == '\n' || !(c.is_control() || text::is_invisible(c));
+    !one.check.trim().is_empty()
+        && one.check.len() <= LONGEST_CHECK
+        && one.check.chars().all(is_shown)
+}
+
+/// Drops goals with the same check, and gives those with the same id others.
+fn once_each(all: Vec<Proposal>) -> Vec<Proposal> {
+    let mut checks = HashSet::new();
+    let mut ids = HashSet::new();
+    let mut kept: Vec<Proposal> = Vec::new();
+    for mut one in all {
+        if !checks.insert(one.check.clone()) {
+            continue;
+        }
+        one.id = free_id(&one.id, &one.source, &|id| ids.contains(id));
+        ids.insert(one.id.clone());
+        kept.push(one);
+    }
+    kept
+}
+
+/// Returns an id that is not taken: the wished one, else one with where it comes from in front, else one with a number.
+pub(super) fn free_id(id: &str, source: &str, is_taken: &dyn Fn(&str) -> bool) -> String {
+    let id = id_of(id);
+    let source = source.split([':', ',', ' ']).next().unwrap_or_default();
+    let source = source.rsplit('/').next().unwrap_or_default();
+    let source = source.split('.').find(|part| !part.is_empty());
+    let named = id_of(&format!("{}-{id}", source.unwrap_or("other")));
+    let numbered = (2..).map(|number| format!("{id}-{number}"));
+    let mut wished = [id.clone(), named].into_iter().chain(numbered);
+    wished
+        .find(|id| !is_taken(id))
+        .expect("BUG: numbers do not end")
+}
+
+/// Returns the goals of a part.
+pub(super) fn of_part<'a>(all: &'a [Proposal], part: Part) -> impl Iterator<Item = &'a Proposal> {
+    all.iter().filter(move |one| one.role.part() == part)
+}

@@ -1,0 +1,199 @@
+//! Make, just and `scripts/check-*.sh`: targets and recipes that bear a known name, where nothing else tells the same of the
+//! repository, and every script that checks. Pure.
+
+use super::offer::{Proposal, Role, slug};
+use super::{Found, Look, first_of, split};
+use crate::model::text;
+
+const MAKEFILES: [&str; 3] = ["GNUmakefile", "makefile", "Makefile"];
+const JUSTFILES: [&str; 3] = ["justfile", "Justfile", ".justfile"];
+/// The names that are known: role, id, what should hold, names in the order of preference.
+const NAMES: [(Role, &str, &str, &[&str]); 7] = [
+    (Role::Build, "builds", "It builds", &["build", "all"]),
+    (
+        Role::Test,
+        "tests-pass",
+        "All tests pass",
+        &["test", "tests", "unit-test", "test-unit", "check"],
+    ),
+    (
+        Role::Types,
+        "types-fit",
+        "Types fit",
+        &["typecheck", "type-check", "types", "mypy"],
+    ),
+    (
+        Role::Lint,
+        "lint-clean",
+        "The linters find nothing",
+        &["lint", "lint-check", "vet"],
+    ),
+    (
+        Role::Format,
+        "fmt-clean",
+        "Every file is formatted",
+        &[
+            "fmt-check",
+            "format-check",
+            "check-fmt",
+            "check-format",
+            "check-formatting",
+        ],
+    ),
+    (
+        Role::Docs,
+        "docs-build",
+        "The documentation builds",
+        &["docs", "doc", "docs-build"],
+    ),
+    (
+        Role::Structure,
+        "checks-pass",
+        "The project's own check passes",
+        &["check", "verify"],
+    ),
+];
+
+/// Proposes goals for Make, just and scripts.
+pub(super) fn propose(look: &dyn Look, found: &mut Found) {
+    if let Some(file) = first_of(look, "", &MAKEFILES) {
+        found.is_made_with("Make", "");
+        let text = look.read(file).unwrap_or_default();
+        let targets = targets(&text);
+        named(look, ("make", "make --silent", file), &targets, found);
+    }
+    if let Some(file) = first_of(look, "", &JUSTFILES) {
+        found.is_made_with("just", "");
+        let text = look.read(file).unwrap_or_default();
+        let recipes = recipes(&text);
+        named(look, ("just", "just", file), &recipes, found);
+    }
+    scripts(look, found);
+}
+
+/// Proposes what bears a known name, for roles that nothing has yet.
+fn named(
+    look: &dyn Look,
+    (program, call, file): (&str, &str, &str),
+    given: &[&str],
+    found: &mut Found,
+) {
+    let mut used: Vec<&str> = Vec::new();
+    for (role, id, says, names) in NAMES {
+        let is_given = |name: &&&str| given.contains(name) && !used.contains(name);
+        let Some(name) = names.iter().find(is_given) else {
+            continue;
+        };
+        let of_others = || {
+            found
+                .proposals
+                .iter()
+                .any(|one| one.role == role && one.folder.is_empty())
+        };
+        if of_others() {
+            let same = found
+                .proposals
+                .iter()
+                .find(|one| one.role == role && one.folder.is_empty());
+            let same = same.map_or("", |one| one.id.as_str()).to_owned();
+            found.leave_out(format!("{file}: {name}: {same} tells the same, or may"));
+            used.push(name);
+            continue;
+        }
+        used.push(name);
+        let install = match program {
+            "just" => "see https://just.systems",
+            _ => "install it with your system's packages",
+        };
+        let same = format!("{program} {name}");
+        let short = format!("{call} {name}");
+        found.proposals.push(
+            Proposal::new(role, id, "", &short)
+                .says(says)
+                .seen_in(format!("{file}: {name}"))
+                .same_as(&[&same, &short])
+                .needs(look, program, install),
+        );
+    }
+}
+
+/// Returns the targets of a Makefile, as far as they are written out.
+fn targets(text: &str) -> Vec<&str> {
+    let lines = text
+        .lines()
+        .filter(|line| !line.starts_with(['\t', ' ', '#', '.']));
+    let heads = lines.filter_map(|line| {
+        let (head, rest) = line.split_once(':')?;
+        let is_setting = rest.starts_with('=') || rest.starts_with(":=") || head.contains('=');
+        (!is_setting).then_some(head)
+    });
+    heads
+        .flat_map(str::split_whitespace)
+        .filter(|word| is_plain(word))
+        .collect()
+}
+
+/// Returns the recipes of a justfile that need no argument.
+fn recipes(text: &str) -> Vec<&str> {
+    let lines = text
+        .lines()
+        .filter(|line| !line.starts_with(['\t', ' ', '#', '[']));
+    let heads = lines.filter_map(|line| {
+        let (head, rest) = line.split_once(':')?;
+        (!rest.starts_with('=')).then_some(head)
+    });
+    heads
+        .filter_map(|head| {
+            let mut words = head.split_whitespace();
+            let name = words.next()?.trim_start_matches('@');
+            let needs_none = words.all(|word| word.contains('=') || word.starts_with('*'));
+            (needs_none && is_plain(name)).then_some(name)
+        })
+        .collect()
+}
+
+fn is_plain(word: &str) -> bool {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    !word.is_empty() && word.chars().all(is_part)
+}
+
+/// Proposes each script that checks: `scripts/check-*.sh`.
+fn scripts(look: &dyn Look, found: &mut Found) {
+    let is_check = |path: &&String| {
+        let (folder, name) = split(path);
+        folder == "scripts" && name.starts_with("check-") && name.ends_with(".sh")
+    };
+    let all: Vec<&String> = look.files().iter().filter(is_check).collect();
+    if !all.is_empty() {
+        found.kinds.push("scripts/check-*.sh".to_owned());
+    }
+    for path in all {
+        let body = look.read(path).unwrap_or_default();
+        let stem = split(path).1.trim_end_matches(".sh");
+        let word = text::shell_word(path);
+        let check = match (look.is_executable(path), body.lines().next()) {
+            (true, Some(line)) if line.starts_with("#!") => word,
+            (_, Some(line)) if line.starts_with("#!") && line.contains("bash") => {
+                format!("bash {word}")
+            }
+            (_, _) => format!("sh {word}"),
+        };
+        let says = purpose(&body).unwrap_or_else(|| format!("{path} finds nothing"));
+        found.proposals.push(
+            Proposal::new(Role::Structure, &slug(stem), "", check)
+                .says(says)
+                .seen_in(path)
+                .same_as(&[path]),
+        );
+    }
+}
+
+/// Returns what a script says of itself: the first comment below its first line.
+fn purpose(body: &str) -> Option<String> {
+    let comments = body.lines().take(20).filter(|line| !line.starts_with("#!"));
+    let mut comments = comments.filter_map(|line| line.strip_prefix('#'));
+    let first = comments.find(|line| line.chars().filter(|c| c.is_alphabetic()).count() > 8)?;
+    let first = first.trim_matches(['#', ' ', '\t', '-', '=']);
+    let is_note = first.starts_with("shellcheck") || first.to_lowercase().contains("copyright");
+    (!is_note && !first.is_empty()).then(|| first.to_owned())
+}

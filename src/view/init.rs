@@ -1,0 +1,160 @@
+//! What `evolve init` says: what it found and wrote, what it left out, and what comes next. Text with ANSI styles.
+
+use crate::model::init::{Found, Proposal};
+use crate::model::text::{clean_line, count, cut};
+use crate::view::style::{BAD, Cell, FAINT, GOOD, ODD, STRONG, columns, paint};
+use crate::view::width::{columns_within, wrapped};
+
+/// How much of a check is shown.
+const CHECK: usize = 80;
+/// How many of what was left out are named.
+const LEFT_OUT: usize = 12;
+
+/// Says what was found and written: the goals that run, those that lack something, and what makes none.
+pub fn written(found: &Found, shown: &str, width: Option<usize>) -> String {
+    let runnable: Vec<&Proposal> = found.runnable().collect();
+    let mut page = format!(
+        "{}\n{} {}\n\n",
+        made_with(found),
+        paint(GOOD, &format!("wrote {shown}:")),
+        count(runnable.len(), "goal")
+    );
+    page.push_str(&table(&runnable, width));
+    page.push_str(&lacking(found, width));
+    page.push_str(&left_out(found, width));
+    page
+}
+
+/// Says what a file lacks.
+pub fn proposed(new: &[Proposal], (shown, has): (&str, usize)) -> String {
+    let word = if new.len() == 1 { "is" } else { "are" };
+    format!(
+        "{shown} has {}; {} {word} proposed:\n\n",
+        count(has, "goal"),
+        count(new.len(), "more goal")
+            .replace("more goals", "more")
+            .replace("more goal", "more")
+    )
+}
+
+/// Names what lacks something here: its goals stand commented out.
+pub fn lacking(found: &Found, width: Option<usize>) -> String {
+    let rows: Vec<Vec<Cell>> = found
+        .lacking()
+        .map(|one| {
+            let why = one.missing.as_deref().unwrap_or_default();
+            vec![
+                Cell::plain("  "),
+                Cell(ODD, one.id.clone()),
+                Cell::plain(clean_line(why)),
+            ]
+        })
+        .collect();
+    match rows.is_empty() {
+        true => String::new(),
+        false => format!(
+            "\nnot now, and commented out:\n{}",
+            columns_within(&rows, width, &[])
+        ),
+    }
+}
+
+/// Names what makes no goal.
+pub fn left_out(found: &Found, width: Option<usize>) -> String {
+    if found.left_out.is_empty() {
+        return String::new();
+    }
+    let mut page = "\nleft out:\n".to_owned();
+    for one in found.left_out.iter().take(LEFT_OUT) {
+        let lines = wrapped(&format!("  {}", clean_line(one)), width);
+        page.push_str(&format!("{}\n", paint(FAINT, &lines.join("\n"))));
+    }
+    let more = found.left_out.len().saturating_sub(LEFT_OUT);
+    if more > 0 {
+        page.push_str(&format!("  and {more} more\n"));
+    }
+    page
+}
+
+fn made_with(found: &Found) -> String {
+    let kinds = match found.kinds.is_empty() {
+        true => "no tool that it knows".to_owned(),
+        false => found.kinds.join(", "),
+    };
+    format!("found: {}", clean_line(&kinds))
+}
+
+fn table(goals: &[&Proposal], width: Option<usize>) -> String {
+    let rows: Vec<Vec<Cell>> = goals
+        .iter()
+        .map(|one| {
+            let lines: Vec<&str> = one.check.split_whitespace().collect();
+            vec![
+                Cell(FAINT, format!("{:>4}", one.weight)),
+                Cell(STRONG, one.id.clone()),
+                Cell::plain(cut(&clean_line(&lines.join(" ")), CHECK)),
+            ]
+        })
+        .collect();
+    match width {
+        None => columns(&rows),
+        Some(_) => columns_within(&rows, width, &[]),
+    }
+}
+
+/// Says what comes next. `passes` is whether every goal passes, if they were measured.
+pub fn next(add: &str, passes: Option<bool>) -> String {
+    let rows = |all: &[(&str, &str)]| -> String {
+        let cells = all.iter().map(|(command, why)| {
+            vec![
+                Cell::plain("  "),
+                Cell::plain(*command),
+                Cell(FAINT, (*why).to_owned()),
+            ]
+        });
+        columns(&cells.collect::<Vec<_>>())
+    };
+    let commit = format!("git add {add} && git commit -m goals");
+    let mut steps = vec![(
+        commit.as_str(),
+        "an agent could not change what is committed",
+    )];
+    if passes.is_none() {
+        steps.push(("evolve measure", "every check once"));
+    }
+    match passes {
+        Some(true) => steps.push((
+            "evolve work add 'TITLE'",
+            "queue what is to be done: no goal fails",
+        )),
+        Some(false) | None => {
+            steps.push((
+                "evolve --dry-run",
+                "what would be worked on, and why; changes nothing",
+            ));
+        }
+    }
+    steps.push((
+        "evolve --max-cycles=1",
+        "with the first known agent that is installed",
+    ));
+    let head = match passes {
+        Some(true) => paint(GOOD, "Every goal passes: there is nothing to mend.\n\n"),
+        Some(false) | None => String::new(),
+    };
+    format!("\n{head}{}\n{}", paint(STRONG, "next:"), rows(&steps))
+}
+
+/// Says that checks run now, and how to leave it at that.
+pub fn measuring(is_compiled: bool) -> String {
+    let slow = match is_compiled {
+        true => "; a first build may take minutes",
+        false => "",
+    };
+    format!("\nmeasuring each of them once{slow} (Ctrl-C ends it; the file stays)\n\n")
+}
+
+/// Returns what an answer that makes no sense is met with.
+pub fn again(why: &str) -> String {
+    format!("{} {why}\n", paint(BAD, "?"))
+}
