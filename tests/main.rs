@@ -22,6 +22,7 @@ mod git_folder;
 mod granted;
 mod hanging;
 mod in_front;
+mod init;
 mod input;
 mod isolate;
 mod journal;

@@ -13,7 +13,7 @@ use crate::effects::look::Disk;
 use crate::effects::repo::Repo;
 use crate::error::{Error, Kind, Result};
 use crate::model::goals::{self, Goals};
-use crate::model::init::{self, COVERAGE, Found, Look, Wishes};
+use crate::model::init::{self, COVERAGE, Found, Wishes};
 use crate::model::text;
 use crate::session::GoalsFile;
 use crate::view::{init as view, width};
@@ -79,8 +79,8 @@ impl Call<'_> {
                 "{} lacks nothing that could run here\n",
                 self.file.shown
             ));
-            self.global
-                .say(&view::left_out(&found, width::of_terminal()));
+            let page = view::lacks(&found, &goals, width::of_terminal());
+            self.global.say(&page);
             return Ok(0);
         }
         let shown = (self.file.shown.as_str(), goals.goals.len());
@@ -171,12 +171,10 @@ impl Call<'_> {
         if self.options.from_ci.is_none() && !ci.is_empty() && !self.asks() {
             let ci: Vec<String> = ci.into_iter().map(str::to_owned).collect();
             self.global.say(&format!(
-                "\n{} can become goals, too: remove {} and run `evolve init --from-ci`, or `evolve init --add --from-ci`\n",
-                text::some_of(&ci, 2),
-                self.file.shown
+                "\n`evolve init --add --from-ci` makes goals of what {} runs\n",
+                text::some_of(&ci, 2)
             ));
         }
-        let _ = disk.files();
         Ok(())
     }
 
@@ -185,7 +183,7 @@ impl Call<'_> {
         let add = self.path_to_add()?;
         // Nothing would be shown: then nothing is measured either.
         if self.options.no_measure || self.global.quiet {
-            self.global.say(&view::next(&add, None));
+            self.global.say(&view::next(add.as_deref(), None));
             return Ok(0);
         }
         self.global.say(&view::measuring(is_compiled));
@@ -199,21 +197,19 @@ impl Call<'_> {
         };
         let code = measure(&global, self.run, ids, (false, true))?;
         let passes = code != Kind::Failing.exit_code();
-        self.global.say(&view::next(&add, Some(passes)));
+        self.global.say(&view::next(add.as_deref(), Some(passes)));
         Ok(0)
     }
 
-    /// Returns how the file is named to git from where the user is.
-    fn path_to_add(&self) -> Result<String> {
+    /// Returns how the file is named to git from where the user is; nothing if it lies elsewhere.
+    fn path_to_add(&self) -> Result<Option<String>> {
         let here = current_dir()?;
         let is_root = here.canonicalize().is_ok_and(|here| here == self.repo.root);
-        let word = text::shell_word(&self.file.shown);
-        Ok(
-            match (&self.file.in_repo, is_root, &self.global.file.goals) {
-                (Some(path), false, None) => text::shell_word(format!(":/{path}")),
-                (_, _, _) => word,
-            },
-        )
+        Ok(match (&self.file.in_repo, &self.global.file.goals) {
+            (None, _) => None,
+            (Some(path), None) if !is_root => Some(text::shell_word(format!(":/{path}"))),
+            (Some(_), _) => Some(text::shell_word(&self.file.shown)),
+        })
     }
 }
 

@@ -129,7 +129,6 @@ impl Found {
 /// Looks at a repository and says which goals it may have.
 pub fn propose(look: &dyn Look, wishes: &Wishes) -> Found {
     let mut found = Found::default();
-    offer::general(&mut found);
     cargo::propose(look, wishes, &mut found);
     go::propose(look, wishes, &mut found);
     let packages = node::propose(look, wishes, &mut found);
@@ -140,6 +139,7 @@ pub fn propose(look: &dyn Look, wishes: &Wishes) -> Found {
     if wishes.from_ci {
         ci::propose(look, &packages, &mut found);
     }
+    offer::general(&mut found);
     settle::settle(&mut found);
     found
 }

@@ -1,5 +1,6 @@
 //! What `evolve init` says: what it found and wrote, what it left out, and what comes next. Text with ANSI styles.
 
+use crate::model::goals::Goals;
 use crate::model::init::{Found, Proposal};
 use crate::model::text::{clean_line, count, cut};
 use crate::view::style::{BAD, Cell, FAINT, GOOD, ODD, STRONG, columns, paint};
@@ -20,7 +21,7 @@ pub fn written(found: &Found, shown: &str, width: Option<usize>) -> String {
         count(runnable.len(), "goal")
     );
     page.push_str(&table(&runnable, width));
-    page.push_str(&lacking(found, width));
+    page.push_str(&lacking("not now, and commented out:", found, width));
     page.push_str(&left_out(found, width));
     page
 }
@@ -37,30 +38,41 @@ pub fn proposed(new: &[Proposal], (shown, has): (&str, usize)) -> String {
     )
 }
 
-/// Names what lacks something here: its goals stand commented out.
-pub fn lacking(found: &Found, width: Option<usize>) -> String {
+/// Names what a file that has all other goals could have, were it installed.
+pub fn lacks(found: &Found, file: &Goals, width: Option<usize>) -> String {
+    let of_file = |one: &Proposal| file.find(&one.id).is_some();
+    let proposals = found
+        .lacking()
+        .filter(|one| !of_file(one))
+        .cloned()
+        .collect();
+    let rest = Found {
+        proposals,
+        ..Found::default()
+    };
+    lacking("could be goals, were it not for this:", &rest, width)
+}
+
+/// Names goals that lack something here.
+fn lacking(head: &str, found: &Found, width: Option<usize>) -> String {
     let rows: Vec<Vec<Cell>> = found
         .lacking()
         .map(|one| {
             let why = one.missing.as_deref().unwrap_or_default();
             vec![
-                Cell::plain("  "),
-                Cell(ODD, one.id.clone()),
+                Cell(ODD, format!("  {}", one.id)),
                 Cell::plain(clean_line(why)),
             ]
         })
         .collect();
     match rows.is_empty() {
         true => String::new(),
-        false => format!(
-            "\nnot now, and commented out:\n{}",
-            columns_within(&rows, width, &[])
-        ),
+        false => format!("\n{head}\n{}", columns_within(&rows, width, &[])),
     }
 }
 
 /// Names what makes no goal.
-pub fn left_out(found: &Found, width: Option<usize>) -> String {
+fn left_out(found: &Found, width: Option<usize>) -> String {
     if found.left_out.is_empty() {
         return String::new();
     }
@@ -88,11 +100,11 @@ fn table(goals: &[&Proposal], width: Option<usize>) -> String {
     let rows: Vec<Vec<Cell>> = goals
         .iter()
         .map(|one| {
-            let lines: Vec<&str> = one.check.split_whitespace().collect();
+            let lines: Vec<&str> = one.check.lines().map(str::trim).collect();
             vec![
                 Cell(FAINT, format!("{:>4}", one.weight)),
                 Cell(STRONG, one.id.clone()),
-                Cell::plain(cut(&clean_line(&lines.join(" ")), CHECK)),
+                Cell::plain(cut(&clean_line(&lines.join("; ")), CHECK)),
             ]
         })
         .collect();
@@ -103,22 +115,18 @@ fn table(goals: &[&Proposal], width: Option<usize>) -> String {
 }
 
 /// Says what comes next. `passes` is whether every goal passes, if they were measured.
-pub fn next(add: &str, passes: Option<bool>) -> String {
+pub fn next(add: Option<&str>, passes: Option<bool>) -> String {
     let rows = |all: &[(&str, &str)]| -> String {
         let cells = all.iter().map(|(command, why)| {
             vec![
-                Cell::plain("  "),
-                Cell::plain(*command),
+                Cell::plain(format!("  {command}")),
                 Cell(FAINT, (*why).to_owned()),
             ]
         });
         columns(&cells.collect::<Vec<_>>())
     };
-    let commit = format!("git add {add} && git commit -m goals");
-    let mut steps = vec![(
-        commit.as_str(),
-        "an agent could not change what is committed",
-    )];
+    let commit = add.map(|add| format!("git add {add} && git commit -m goals"));
+    let mut steps: Vec<(&str, &str)> = commit.iter().map(|commit| (commit.as_str(), "")).collect();
     if passes.is_none() {
         steps.push(("evolve measure", "every check once"));
     }

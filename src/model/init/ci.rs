@@ -59,7 +59,9 @@ pub(super) fn propose(look: &dyn Look, packages: &[Package], found: &mut Found) 
             path => github::steps(path, &document, found),
         };
         for step in steps {
-            match script::check_of(&step) {
+            match script::check_of(&step)
+                .and_then(|check| makes_ready(&step).map_or(Ok(check), Err))
+            {
                 Ok(check) => goals.push(goal(look, packages, &step, &check)),
                 Err(why) => found.leave_out(format!("{}: {why}", step.source)),
             }
@@ -105,6 +107,28 @@ fn goal(look: &dyn Look, packages: &[Package], step: &Step, check: &str) -> Prop
     goal
 }
 
+/// Says that a step is for later ones, where its author says so.
+fn makes_ready(step: &Step) -> Option<&'static str> {
+    const WORDS: [&str; 13] = [
+        "install",
+        "setup",
+        "set",
+        "download",
+        "generate",
+        "prepare",
+        "restore",
+        "cache",
+        "configure",
+        "start",
+        "wait",
+        "update",
+        "enable",
+    ];
+    let name = step.name.as_deref()?.to_lowercase();
+    let first = name.split_whitespace().next()?;
+    WORDS.contains(&first).then_some("it only sets up")
+}
+
 /// Takes the place of the first goal that was proposed and does the same, and its name; drops the others.
 fn in_place(mut one: Proposal, proposals: &mut Vec<Proposal>) -> Proposal {
     let words: Vec<&str> = one.check.split_whitespace().collect();
@@ -115,6 +139,10 @@ fn in_place(mut one: Proposal, proposals: &mut Vec<Proposal>) -> Proposal {
             && other.same.iter().any(|same| check.contains(same.as_str()))
     };
     let first = proposals.iter().find(|other| is_same(other)).cloned();
+    if one.missing.is_some() && first.as_ref().is_some_and(|first| first.missing.is_none()) {
+        // What runs here is worth more than what CI would run.
+        return one;
+    }
     proposals.retain(|other| !is_same(other));
     if let Some(first) = first {
         one.id = first.id;

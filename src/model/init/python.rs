@@ -271,7 +271,7 @@ impl<'a> Project<'a> {
             self.runs((Role::Test, "tests-pass"), "pytest -q", "pytest")
                 .says("All tests pass")
                 .seen_in(&source)
-                .same_as(&["unittest", "tox"]),
+                .same_as(&["unittest", "tox -e py"]),
         );
         let options = self
             .tool("pytest")
@@ -301,7 +301,7 @@ impl<'a> Project<'a> {
         Proposal::new(Role::Test, "tests-pass", self.home, check)
             .says("All tests pass")
             .seen_in(first)
-            .same_as(&["unittest", "pytest", "tox"])
+            .same_as(&["unittest", "pytest", "tox -e py"])
             .needs(self.look, "python3", "see https://www.python.org")
     }
 
@@ -440,22 +440,18 @@ impl<'a> Project<'a> {
 
     /// Proposes that its documentation builds, into a folder that is nobody's.
     fn docs(&self) -> Option<Proposal> {
-        let into = "\"${TMPDIR:-/tmp}/evolve-docs.$$\"";
         let (command, package, seen) = if self.has_file("mkdocs.yml") {
             (
-                format!("mkdocs build --strict --quiet --site-dir {into}"),
+                "mkdocs build --strict --quiet --site-dir",
                 "mkdocs",
                 "mkdocs.yml",
             )
         } else if self.has_file("docs/conf.py") {
-            (
-                format!("sphinx-build -W -q -d {into}/.doctrees docs {into}"),
-                "sphinx",
-                "docs/conf.py",
-            )
+            ("sphinx-build -W -q docs", "sphinx", "docs/conf.py")
         } else {
             return None;
         };
+        let command = format!("{command} \"$(mktemp -d)\"");
         let goal = self.runs((Role::Docs, "docs-build"), &command, package);
         Some(
             goal.says("The documentation builds without a warning")

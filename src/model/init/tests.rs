@@ -1,1 +1,634 @@
+use std::collections::{BTreeMap, BTreeSet};
 
+use proptest::prelude::*;
+
+use super::*;
+use crate::model::goals::read_goals;
+
+/// A repository of these files with their texts; what begins with `!` is there and ignored by git.
+struct Files {
+    files: Vec<String>,
+    texts: BTreeMap<String, String>,
+    ignored: BTreeSet<String>,
+    missing: &'static [&'static str],
+}
+
+impl Files {
+    fn of(all: &[(&str, &str)]) -> Files {
+        let mut files = Files {
+            files: Vec::new(),
+            texts: BTreeMap::new(),
+            ignored: BTreeSet::new(),
+            missing: &[],
+        };
+        for (path, text) in all {
+            match path.strip_prefix('!') {
+                Some(path) => drop(files.ignored.insert(path.to_owned())),
+                None => files.files.push((*path).to_owned()),
+            }
+            files.texts.insert((*path).to_owned(), (*text).to_owned());
+        }
+        files.files.sort();
+        files
+    }
+
+    fn without(mut self, missing: &'static [&'static str]) -> Files {
+        self.missing = missing;
+        self
+    }
+}
+
+impl Look for Files {
+    fn files(&self) -> &[String] {
+        &self.files
+    }
+
+    fn read(&self, path: &str) -> Option<String> {
+        self.texts.get(path).cloned()
+    }
+
+    fn is_there(&self, path: &str) -> bool {
+        self.ignored.contains(path) || self.texts.contains_key(path)
+    }
+
+    fn is_executable(&self, path: &str) -> bool {
+        path.contains("gradlew") || path.contains("-x")
+    }
+
+    fn finds(&self, program: &str) -> bool {
+        !self.missing.contains(&program)
+    }
+}
+
+const PLAIN: Wishes = Wishes {
+    coverage: COVERAGE,
+    from_ci: false,
+};
+const WITH_CI: Wishes = Wishes {
+    coverage: COVERAGE,
+    from_ci: true,
+};
+
+/// What runs of these files, as `weight id: check`; what every repository has is left out.
+fn goals_of(files: &Files, wishes: &Wishes) -> Vec<String> {
+    let found = propose(files, wishes);
+    reads_back(&found);
+    let shown = |one: &Proposal| format!("{} {}: {}", one.weight, one.id, one.check);
+    let own = found
+        .runnable()
+        .filter(|one| one.id != "no-conflict-markers");
+    own.map(shown).collect()
+}
+
+fn goals_in(all: &[(&str, &str)]) -> Vec<String> {
+    goals_of(&Files::of(all), &PLAIN)
+}
+
+/// Asserts that what is written is read as it was meant, without a warning.
+#[track_caller]
+fn reads_back(found: &Found) {
+    let page = file(found, "here");
+    let (goals, warnings) = read_goals("GOALS.yaml", page.as_bytes())
+        .unwrap_or_else(|problems| panic!("{problems:?}\n{page}"));
+    assert_eq!(warnings, vec![], "{page}");
+    let read: Vec<_> = goals
+        .goals
+        .iter()
+        .map(|goal| {
+            (
+                goal.id.clone(),
+                goal.description.clone(),
+                goal.check.trim().to_owned(),
+                goal.weight,
+            )
+        })
+        .collect();
+    let meant: Vec<_> = found
+        .runnable()
+        .map(|one| {
+            (
+                one.id.clone(),
+                one.description.clone(),
+                one.check.trim().to_owned(),
+                one.weight,
+            )
+        })
+        .collect();
+    assert_eq!(read, meant, "{page}");
+    // What is commented out is one step from being a goal.
+    let is_item = |line: &&str| line.trim_start().starts_with("# - id: ");
+    assert_eq!(
+        page.lines().filter(is_item).count(),
+        found.lacking().count(),
+        "{page}"
+    );
+}
+
+#[test]
+fn an_empty_repository_still_has_a_goal() {
+    let found = propose(&Files::of(&[]), &PLAIN);
+    let ids: Vec<&str> = found.proposals.iter().map(|one| one.id.as_str()).collect();
+    assert_eq!(ids, ["no-conflict-markers"]);
+    reads_back(&found);
+}
+
+#[test]
+fn cargo_builds_tests_lints_and_documents() {
+    let files = [
+        ("Cargo.toml", "[workspace]\nmembers = ['a']\n"),
+        ("Cargo.lock", ""),
+        ("a/Cargo.toml", ""),
+    ];
+    assert_eq!(
+        goals_in(&files),
+        [
+            "10 builds: cargo build --quiet --workspace --locked",
+            "9 tests-pass: cargo test --quiet --workspace --locked",
+            "7 clippy-clean: cargo clippy --quiet --workspace --all-targets --locked -- -D warnings",
+            "5 coverage-floor: cargo llvm-cov --quiet --workspace --locked --lcov --output-path target/coverage.info",
+            "4 docs-build: RUSTDOCFLAGS='-D warnings' cargo doc --quiet --workspace --no-deps --locked",
+            "3 fmt-clean: cargo fmt --all --check",
+        ]
+    );
+    let set_up = [
+        ("Cargo.toml", "[package]\nname = 'x'\n"),
+        ("deny.toml", ""),
+        (".config/nextest.toml", ""),
+        ("tarpaulin.toml", "[all]\nfail-under = 91.5\n"),
+    ];
+    let found = propose(&Files::of(&set_up), &PLAIN);
+    assert_eq!(found.name.as_deref(), Some("x"));
+    let floor = found.proposals.iter().find_map(|one| one.measured.as_ref());
+    assert_eq!(
+        floor.map(|floor| (floor.floor, floor.is_own)),
+        Some((91.5, true))
+    );
+    assert!(!found.asks_for_coverage());
+    let goals = goals_in(&set_up).join("\n");
+    assert!(
+        goals.contains("cargo nextest run") && goals.contains("cargo deny"),
+        "{goals}"
+    );
+}
+
+#[test]
+fn scripts_of_package_json_are_run_by_the_manager_of_the_lock_file() {
+    let package = r#"{"name": "x", "scripts": {"test": "node --test", "lint": "eslint . --fix", "lint:check": "eslint .",
+        "build": "tsc", "typecheck": "tsc --noEmit", "docs:build": "typedoc --watch"}}"#;
+    for (lock, run, test) in [
+        ("package-lock.json", "npm run --silent", "npm test --silent"),
+        ("pnpm-lock.yaml", "pnpm run", "pnpm run test"),
+        ("yarn.lock", "yarn run", "yarn run test"),
+        ("bun.lockb", "bun run", "bun run test"),
+    ] {
+        assert_eq!(
+            goals_in(&[("package.json", package), (lock, "")]),
+            [
+                format!("10 builds: {run} build"),
+                format!("9 tests-pass: {test}"),
+                format!("8 types-fit: {run} typecheck"),
+                format!("7 lint-clean: {run} lint:check"),
+            ]
+        );
+    }
+}
+
+#[test]
+fn a_test_script_that_says_there_is_none_and_one_that_never_ends_are_left_out() {
+    let package = r#"{"scripts": {"test": "echo \"Error: no test specified\" && exit 1", "build": "tsc --watch"}}"#;
+    let files = Files::of(&[("package.json", package)]);
+    assert_eq!(goals_of(&files, &PLAIN), Vec::<String>::new());
+    assert_eq!(
+        propose(&files, &PLAIN).left_out,
+        [
+            "package.json: scripts.build: it does not end by itself",
+            "package.json: scripts.test: there are no tests yet"
+        ]
+    );
+}
+
+#[test]
+fn packages_that_are_not_installed_make_goals_for_later() {
+    let package = r#"{"scripts": {"test": "jest"}, "devDependencies": {"jest": "1"}}"#;
+    let files = Files::of(&[("package.json", package), ("package-lock.json", "")]);
+    assert_eq!(goals_of(&files, &PLAIN), Vec::<String>::new());
+    let found = propose(&files, &PLAIN);
+    let why: Vec<_> = found
+        .lacking()
+        .map(|one| (one.id.as_str(), one.missing.as_deref().unwrap()))
+        .collect();
+    let missing = "the packages of package.json are not installed: npm ci";
+    assert_eq!(why, [("tests-pass", missing), ("coverage-floor", missing)]);
+    let installed = [
+        ("package.json", package),
+        ("package-lock.json", ""),
+        ("!node_modules", ""),
+        ("!node_modules/.bin/jest", ""),
+    ];
+    assert_eq!(
+        goals_in(&installed),
+        [
+            "9 tests-pass: npm test --silent",
+            "5 coverage-floor: npx --no-install jest --coverage --coverageReporters=text",
+        ]
+    );
+}
+
+#[test]
+fn linters_with_a_configuration_run_unless_a_script_calls_them() {
+    let package = |scripts: &str| format!(r#"{{"scripts": {{{scripts}}}, "prettier": {{}}}}"#);
+    let bins = [
+        ("!node_modules/.bin/eslint", ""),
+        ("!node_modules/.bin/prettier", ""),
+    ];
+    let files = |scripts: &str| {
+        let json = package(scripts);
+        let mut all = vec![
+            ("package.json", json.as_str()),
+            ("eslint.config.js", ""),
+            (".yamllint", ""),
+        ];
+        all.extend(bins);
+        goals_in(&all)
+    };
+    assert_eq!(
+        files(""),
+        [
+            "7 eslint-clean: npx --no-install eslint .",
+            "3 prettier-clean: npx --no-install prettier --check .",
+            "2 yamllint-clean: yamllint .",
+        ]
+    );
+    assert_eq!(
+        files(r#""lint": "eslint src && prettier --check .""#),
+        [
+            "7 lint-clean: npm run --silent lint",
+            "2 yamllint-clean: yamllint ."
+        ]
+    );
+}
+
+#[test]
+fn go_modules_have_goals_each() {
+    let files = [
+        ("go.mod", ""),
+        ("a.go", ""),
+        ("testdata/b.go", ""),
+        ("tools/go.mod", ""),
+        (".golangci.yml", ""),
+    ];
+    assert_eq!(
+        goals_in(&files)[..6],
+        [
+            "10 builds: go build ./...",
+            "10 tools-builds: cd tools && go build ./...",
+            "9 tests-pass: go test ./...",
+            "9 tools-tests-pass: cd tools && go test ./...",
+            "7 vet-clean: go vet ./...",
+            "7 golangci-clean: golangci-lint run",
+        ]
+        .map(str::to_owned)
+    );
+    let goals = goals_in(&files).join("\n");
+    assert!(
+        goals.contains("3 gofmt-clean: ! gofmt -l . | grep -vE '(^|/)(vendor|testdata)/'"),
+        "{goals}"
+    );
+    assert!(
+        goals.contains("3 tools-gofmt-clean: cd tools && ! gofmt -l . | grep ."),
+        "{goals}"
+    );
+}
+
+#[test]
+fn python_tools_run_as_they_are_configured() {
+    let pyproject = "[project]\nname = 'x'\n[project.optional-dependencies]\ntest = ['pytest>=8', 'pytest-cov']\n\
+        [dependency-groups]\ndev = ['ruff', 'mypy']\n[tool.ruff.format]\n[tool.mypy]\nfiles = ['src']\n\
+        [tool.pytest.ini_options]\n[tool.coverage.report]\nfail_under = 90\n";
+    let with = |lock: &'static str| {
+        [
+            ("pyproject.toml", pyproject),
+            ("tests/test_a.py", ""),
+            (lock, ""),
+        ]
+    };
+    assert_eq!(
+        goals_in(&with("uv.lock")),
+        [
+            "9 tests-pass: uv run --extra test pytest -q",
+            "8 types-fit: uv run mypy",
+            "7 ruff-clean: uv run ruff check",
+            "5 coverage-floor: uv run --extra test pytest -q --cov --cov-report=term",
+            "3 fmt-clean: uv run ruff format --check",
+        ]
+    );
+    assert_eq!(
+        goals_in(&with("poetry.lock"))[1],
+        "8 types-fit: poetry run mypy"
+    );
+    assert_eq!(goals_in(&with("other"))[1], "8 types-fit: mypy");
+    let found = propose(
+        &Files::of(&with("other")).without(&["mypy", "ruff", "coverage"]),
+        &PLAIN,
+    );
+    let lacking: Vec<_> = found.lacking().map(|one| one.id.as_str()).collect();
+    assert_eq!(
+        lacking,
+        ["types-fit", "ruff-clean", "coverage-floor", "fmt-clean"]
+    );
+}
+
+#[test]
+fn python_without_pytest_is_tested_by_unittest() {
+    assert_eq!(
+        goals_in(&[("setup.py", ""), ("tests/test_a.py", "import unittest")]),
+        ["9 tests-pass: python3 -m unittest discover -s tests"]
+    );
+    assert_eq!(
+        goals_in(&[("pyproject.toml", ""), ("src/lib.rs", "")]),
+        Vec::<String>::new()
+    );
+}
+
+#[test]
+fn maven_and_gradle_run_by_their_wrappers() {
+    assert_eq!(
+        goals_in(&[
+            ("pom.xml", "<artifactId>spotless-maven-plugin</artifactId>"),
+            ("mvnw", "")
+        ]),
+        [
+            "10 builds: sh ./mvnw --quiet --batch-mode -DskipTests test-compile",
+            "9 tests-pass: sh ./mvnw --quiet --batch-mode test",
+            "3 fmt-clean: sh ./mvnw --quiet --batch-mode spotless:check",
+        ]
+    );
+    assert_eq!(
+        goals_in(&[
+            ("build.gradle.kts", "id(\"detekt\")"),
+            ("settings.gradle.kts", ""),
+            ("gradlew", "")
+        ]),
+        [
+            "10 builds: ./gradlew --quiet --no-daemon assemble testClasses",
+            "9 tests-pass: ./gradlew --quiet --no-daemon test",
+            "7 check-clean: ./gradlew --quiet --no-daemon check -x test",
+        ]
+    );
+    let found = propose(&Files::of(&[("pom.xml", "")]).without(&["mvn"]), &PLAIN);
+    assert_eq!(found.lacking().count(), 2);
+}
+
+#[test]
+fn make_and_just_speak_where_nothing_else_does() {
+    let makefile = "CC := gcc\nall: a.o\n\ta\ntest check: all\n\t./t\n.PHONY: test\n%.o: %.c\n";
+    assert_eq!(
+        goals_in(&[("Makefile", makefile)]),
+        [
+            "10 builds: make --silent all",
+            "9 tests-pass: make --silent test",
+            "6 checks-pass: make --silent check",
+        ]
+    );
+    let justfile =
+        "set shell := ['sh']\n# all\ntest:\n  ./t\nlint file='a':\n  x\nbuild target:\n  y\n";
+    assert_eq!(
+        goals_in(&[("justfile", justfile)]),
+        ["9 tests-pass: just test", "7 lint-clean: just lint"]
+    );
+    let found = propose(
+        &Files::of(&[("Makefile", makefile), ("go.mod", "")]),
+        &PLAIN,
+    );
+    assert!(
+        found
+            .left_out
+            .contains(&"Makefile: test: tests-pass tells the same, or may".to_owned())
+    );
+}
+
+#[test]
+fn scripts_that_check_say_what_for() {
+    let files = [
+        (
+            "scripts/check-links.sh",
+            "#!/usr/bin/env bash\n# Every link leads somewhere: this one, too\nset -e\n",
+        ),
+        ("scripts/check-x it's.sh", "#!/bin/sh\n"),
+        ("scripts/build.sh", ""),
+    ];
+    let found = propose(&Files::of(&files).without(&["shellcheck"]), &PLAIN);
+    reads_back(&found);
+    let shown: Vec<_> = found
+        .runnable()
+        .map(|one| format!("{}: {} · {}", one.id, one.check, one.description))
+        .collect();
+    assert_eq!(
+        shown[1..],
+        [
+            "check-links: bash scripts/check-links.sh · Every link leads somewhere: this one, too",
+            r"check-x-it-s: 'scripts/check-x it'\''s.sh' · scripts/check-x it's.sh finds nothing",
+        ]
+    );
+}
+
+#[test]
+fn ci_steps_become_goals_and_the_rest_is_named() {
+    let workflow = "on: [push]\nenv: {RUSTFLAGS: -D warnings, CARGO_TERM_COLOR: always}\njobs:\n  test:\n    runs-on: ubuntu-latest\n    steps:\n      \
+        - uses: actions/checkout@v4\n      - run: rustup component add clippy\n      - name: Clippy\n        run: cargo clippy --all\n      \
+        - run: cargo test ${{ matrix.flags }}\n      - {run: ./ci.sh, if: github.ref == 'main'}\n      - {run: make web, working-directory: web}\n  \
+        publish:\n    steps: [{run: cargo publish}]\n  win:\n    runs-on: windows-latest\n    steps: [{run: cargo test}]\n";
+    let release = "on: {push: {tags: [v*]}}\njobs: {a: {steps: [{run: make}]}}\n";
+    let gitlab = ".base: &base\n  before_script: [apt-get update]\n.all:\n  script: [npm ci, npm test]\nunit:\n  <<: *base\n  extends: .all\n\
+        pages-deploy:\n  stage: deploy\n  script: make site\nself:\n  script:\n    - !reference [.all, script]\n    - make lint\n";
+    let files = Files::of(&[
+        ("Cargo.toml", ""),
+        (".github/workflows/ci.yml", workflow),
+        (".github/workflows/release.yaml", release),
+        (".gitlab-ci.yml", gitlab),
+        (".github/workflows/broken.yml", "a: ["),
+    ]);
+    let goals = goals_of(&files, &WITH_CI);
+    assert!(
+        goals.contains(&"7 clippy-clean: RUSTFLAGS='-D warnings' cargo clippy --all".to_owned()),
+        "{goals:#?}"
+    );
+    assert!(
+        goals.contains(&"10 web-make-web: cd web && RUSTFLAGS='-D warnings' make web".to_owned()),
+        "{goals:#?}"
+    );
+    assert!(goals.contains(&"9 unit: npm test".to_owned()), "{goals:#?}");
+    assert_eq!(
+        goals
+            .iter()
+            .filter(|goal| goal.contains("cargo clippy"))
+            .count(),
+        1
+    );
+    let ci: Vec<_> = propose(&files, &WITH_CI).left_out;
+    for left_out in [
+        ".github/workflows/broken.yml: it cannot be read",
+        ".github/workflows/ci.yml: test: rustup component add clippy: it only sets up",
+        ".github/workflows/ci.yml: test: cargo test ${{ matrix.flags }}: it goes by what only CI has",
+        ".github/workflows/ci.yml: test: ./ci.sh: it runs under a condition only",
+        ".github/workflows/ci.yml: publish: it sends something away",
+        ".github/workflows/ci.yml: win: it is for another system",
+        ".github/workflows/release.yaml: it does not run on every change",
+        ".gitlab-ci.yml: pages-deploy: it sends something away",
+    ] {
+        assert!(
+            ci.contains(&left_out.to_owned()),
+            "{left_out} is not in {ci:#?}"
+        );
+    }
+}
+
+#[test]
+fn what_a_file_lacks_is_proposed_and_appended_and_nothing_else_changes() {
+    let found = propose(&Files::of(&[("Cargo.toml", "")]), &PLAIN);
+    for (before, after) in [
+        ("", ""),
+        ("# top\n", "x-note: [end]   # kept\n"),
+        ("", "\nevolve: {jobs: 2}\n# the end"),
+    ] {
+        for (list, indent) in [
+            (
+                "goals:\n  - id: a\n    description: d\n    check: |\n      cargo  test\n\n      # all\n    weight: 3\n  # mine\n",
+                "  ",
+            ),
+            (
+                "goals:\n- {id: a, description: d, check: cargo test --all, weight: 3}\n",
+                "",
+            ),
+            (
+                "goals:\n-   id: fmt-clean\n    description: d\n    check: cargo test\n    weight: 3\n",
+                "",
+            ),
+        ] {
+            let text = format!("{before}{list}{after}");
+            for text in [text.clone(), text.replace('\n', "\r\n")] {
+                let (goals, _) = read_goals("g", text.as_bytes()).unwrap();
+                let new = missing(&found, &goals);
+                let ids: Vec<_> = new.iter().map(|one| one.id.as_str()).collect();
+                assert!(
+                    !ids.contains(&"tests-pass") && ids.contains(&"clippy-clean"),
+                    "{ids:?}"
+                );
+                let whole = appended(&text, &goals, &new).unwrap_or_else(|| panic!("{text}"));
+                assert!(
+                    whole.contains(&format!("{indent}- id: clippy-clean")),
+                    "{whole}"
+                );
+                let kept: Vec<&str> = text.lines().collect();
+                let mut lines = whole.lines();
+                assert!(
+                    kept.iter().all(|line| lines.any(|it| it == *line)),
+                    "{whole}"
+                );
+                let (both, _) = read_goals("g", whole.as_bytes()).unwrap();
+                assert_eq!(missing(&found, &both), vec![]);
+            }
+        }
+    }
+    let flow = "goals: [{id: a, description: d, check: ls, weight: 3}]\n";
+    let (goals, _) = read_goals("g", flow.as_bytes()).unwrap();
+    assert_eq!(appended(flow, &goals, &missing(&found, &goals)), None);
+}
+
+#[test]
+fn hostile_manifests_are_survived_and_named() {
+    let deep = "[".repeat(100_000);
+    let deep_toml = format!("a = {}", "[".repeat(100_000));
+    let deep_yaml = "a: ".to_owned() + &"[".repeat(5_000);
+    let found = propose(
+        &Files::of(&[
+            ("package.json", &deep),
+            ("Cargo.toml", &deep_toml),
+            ("pyproject.toml", &deep_toml),
+            ("a.py", ""),
+            (".github/workflows/a.yml", &deep_yaml),
+            (
+                "scripts/check-a.sh",
+                "# \u{1b}[31mred and a lot of words\u{7}\n",
+            ),
+        ]),
+        &WITH_CI,
+    );
+    reads_back(&found);
+    for path in ["package.json", "Cargo.toml", ".github/workflows/a.yml"] {
+        let named = format!("{path}: it cannot be read");
+        assert!(found.left_out.contains(&named), "{:?}", found.left_out);
+    }
+}
+
+/// Files that something is known by, with texts that say much.
+const KNOWN: &[(&str, &str)] = &[
+    ("Cargo.toml", "[package]\nname = 'a: b'\n"),
+    ("Cargo.lock", ""),
+    ("deny.toml", ""),
+    ("tarpaulin.toml", ""),
+    (
+        "web/package.json",
+        r#"{"scripts": {"test": "jest", "build": "x"}, "devDependencies": {"jest": "1"}}"#,
+    ),
+    (
+        "package.json",
+        r#"{"name": "@a/b", "scripts": {"test": "c8 node --test", "lint": "y"}, "eslintConfig": {}}"#,
+    ),
+    ("yarn.lock", ""),
+    ("tsconfig.json", ""),
+    ("go.mod", ""),
+    ("cli/go.mod", ""),
+    ("it's a folder/go.mod", ""),
+    (
+        "pyproject.toml",
+        "[tool.ruff]\n[tool.mypy]\n[tool.black]\n[tool.isort]\n[tool.coverage]\n[tool.pytest]\n",
+    ),
+    ("test_a.py", "import pytest"),
+    ("uv.lock", ""),
+    ("mkdocs.yml", ""),
+    ("pom.xml", "maven-checkstyle-plugin"),
+    ("gradlew", ""),
+    ("build.gradle", "spotbugs"),
+    ("Makefile", "test:\nlint:\nfmt-check:\nall:\ndocs:\n"),
+    ("justfile", "test:\nbuild:\n"),
+    ("scripts/check-a.sh", "# Looks: \"whether\" 'it' #works\n"),
+    ("scripts/check-b.sh", ""),
+    (".hadolint.yaml", ""),
+    ("Dockerfile", ""),
+    (".markdownlint.yaml", ""),
+    (".prettierrc", ""),
+    (
+        ".github/workflows/ci.yml",
+        "on: push\njobs: {a: {steps: [{run: 'cargo test\n\n  make lint', name: 'a # b'}, {run: go vet ./..., env: {A: \"it's\"}}]}}",
+    ),
+    (".gitlab-ci.yml", "a: {script: ['[[ -e a ]]', npm test]}"),
+];
+
+proptest! {
+    #[test]
+    fn whatever_is_found_is_read_back_without_a_warning(
+        picked in proptest::collection::vec(any::<bool>(), KNOWN.len()),
+        has_programs in any::<bool>(),
+        from_ci in any::<bool>(),
+    ) {
+        let all: Vec<_> = KNOWN.iter().zip(&picked).filter(|(_, is_in)| **is_in).map(|(one, _)| *one).collect();
+        let missing: &[&str] = if has_programs { &[] } else { &["cargo", "npm", "go", "jest", "ruff", "uv", "make"] };
+        let found = propose(&Files::of(&all).without(missing), &Wishes { coverage: 72.5, from_ci });
+        reads_back(&found);
+    }
+
+    #[test]
+    fn any_text_of_others_is_read_back(text in "\\PC{0,40}", name in "[ -~\u{85}\u{a0}\u{2028}\u{feff}é😀\t\n\u{7}]{0,30}") {
+        let workflow = serde_json::json!({"on": "push", "jobs": {"a": {"steps": [{"run": format!("x {text}\n{name}"), "name": name}]}}});
+        let package = serde_json::json!({"name": name, "scripts": {"test": text}});
+        let script = format!("scripts/check-{}.sh", text.replace('/', ""));
+        let files = [
+            (".github/workflows/ci.yml", workflow.to_string()),
+            ("package.json", package.to_string()),
+            (script.as_str(), format!("# {text} some words here {name}\n")),
+        ];
+        let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (*path, text.as_str())).collect();
+        reads_back(&propose(&Files::of(&files), &WITH_CI));
+    }
+}

@@ -1,0 +1,411 @@
+//! `evolve init`: what it writes for which repository, what it never touches, what it asks.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::process::Stdio;
+
+use insta::assert_snapshot;
+
+use crate::harness::{TestRepo, everything_below, finish, output, wait_until};
+
+/// A repository of these files, and a PATH that has these programs; each is a script that has its arguments.
+fn with(files: &[(&str, &str)], programs: &[(&str, &str)]) -> TestRepo {
+    let mut repo = TestRepo::empty();
+    repo.installs("");
+    for (name, script) in programs {
+        let path = repo.outside().join("bin").join(name);
+        fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
+        fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    for (path, text) in files {
+        repo.write(path, text);
+    }
+    repo.commit_all("first");
+    repo
+}
+
+const CARGO: &[(&str, &str)] = &[
+    (
+        "cargo",
+        "[ \"$1\" != clippy ] || { echo 'warning: odd'; exit 1; }",
+    ),
+    ("cargo-clippy", ""),
+    ("cargo-fmt", ""),
+];
+
+fn cargo() -> TestRepo {
+    with(
+        &[
+            ("Cargo.toml", "[package]\nname = \"calc\"\n"),
+            ("src/lib.rs", ""),
+        ],
+        CARGO,
+    )
+}
+
+/// The ids of the goals that the program reads from the file it wrote.
+#[track_caller]
+fn ids(repo: &TestRepo) -> Vec<String> {
+    let said = repo.answer(&["validate"]);
+    let goals = said.lines().filter_map(|line| line.strip_prefix("  "));
+    let ids = goals.filter_map(|line| line.split_once(" (weight"));
+    ids.map(|(id, _)| id.to_owned()).collect()
+}
+
+#[test]
+fn a_new_user_sees_what_was_found_what_was_written_and_how_it_stands() {
+    let repo = cargo();
+    assert_snapshot!(repo.answer(&["init"]), @"");
+    assert_snapshot!(repo.read("GOALS.yaml"), @"");
+}
+
+#[test]
+fn nothing_but_the_goals_file_is_written() {
+    for arguments in [&["init"][..], &["init", "--no-measure"], &["init", "-q"]] {
+        let repo = cargo();
+        let before = everything_below(&repo.root());
+        let home = everything_below(&repo.home());
+        repo.evolve(arguments).expect(0);
+        let mut after = everything_below(&repo.root());
+        assert!(after.remove(&repo.path("GOALS.yaml")).is_some());
+        assert_eq!(after, before, "{arguments:?}");
+        assert_eq!(everything_below(&repo.home()), home);
+    }
+}
+
+#[test]
+fn quiet_says_and_measures_nothing() {
+    let repo = with(
+        &[("Cargo.toml", "")],
+        &[("cargo", "touch ../agent/measured")],
+    );
+    assert_eq!(repo.answer(&["init", "-q"]), "");
+    assert!(repo.has("GOALS.yaml") && !repo.out("measured").exists());
+}
+
+#[test]
+fn each_kind_of_project_has_the_goals_of_its_tools() {
+    let package = r#"{"scripts": {"test": "t", "build": "b", "lint": "l", "typecheck": "c"}}"#;
+    for (files, programs, expected) in [
+        (
+            &[("package.json", package), ("pnpm-lock.yaml", "")][..],
+            &["pnpm"][..],
+            &["builds", "tests-pass", "types-fit", "lint-clean"][..],
+        ),
+        (
+            &[("go.mod", "module x\n"), ("a.go", "package x\n")],
+            &["go", "gofmt"],
+            &[
+                "builds",
+                "tests-pass",
+                "vet-clean",
+                "coverage-floor",
+                "gofmt-clean",
+            ],
+        ),
+        (
+            &[
+                (
+                    "pyproject.toml",
+                    "[tool.ruff]\n[tool.mypy]\n[dependency-groups]\ndev = ['pytest', 'ruff', 'mypy']\n",
+                ),
+                ("tests/test_a.py", ""),
+                ("uv.lock", ""),
+            ],
+            &["uv"],
+            &["tests-pass", "types-fit", "ruff-clean"],
+        ),
+        (
+            &[("pom.xml", "<project/>")],
+            &["mvn", "java"],
+            &["builds", "tests-pass"],
+        ),
+        (
+            &[("build.gradle", ""), ("gradlew", "")],
+            &["java"],
+            &["builds", "tests-pass"],
+        ),
+        (
+            &[("Makefile", "all:\n\ttrue\ntest: all\nlint:\n\ttrue\n")],
+            &["make"],
+            &["builds", "tests-pass", "lint-clean"],
+        ),
+        (
+            &[("justfile", "test:\n  true\n")],
+            &["just"],
+            &["tests-pass"],
+        ),
+        (
+            &[
+                ("scripts/check-a.sh", "true\n"),
+                ("scripts/check-b.sh", "true\n"),
+            ],
+            &[],
+            &["check-a", "check-b"],
+        ),
+        (&[("README.md", "")], &[], &[]),
+    ] {
+        let programs: Vec<(&str, &str)> = programs.iter().map(|name| (*name, "")).collect();
+        let repo = with(files, &programs);
+        repo.evolve(&["init", "--no-measure"]).expect(0);
+        let mut ids = ids(&repo);
+        ids.retain(|id| id != "no-conflict-markers");
+        assert_eq!(ids, expected, "{files:?}");
+    }
+}
+
+#[test]
+fn what_is_not_installed_stands_commented_out_with_the_reason() {
+    let repo = with(&[("Cargo.toml", ""), (".yamllint", "")], &[]);
+    let said = repo.answer(&["init", "--no-measure"]);
+    assert!(
+        said.contains("yamllint is not installed: pip install yamllint"),
+        "{said}"
+    );
+    assert_eq!(ids(&repo), ["no-conflict-markers"]);
+    let file = repo.read("GOALS.yaml");
+    assert!(file.contains("  # .yamllint; not now: yamllint is not installed: pip install yamllint\n  # - id: yamllint-clean\n"), "{file}");
+    // Without the marks it is a goal.
+    let uncommented: String = file
+        .lines()
+        .map(|line| {
+            line.strip_prefix("  # - ").map_or_else(
+                || {
+                    line.strip_prefix("  #   ")
+                        .map_or(line.to_owned(), |rest| format!("    {rest}"))
+                },
+                |rest| format!("  - {rest}"),
+            ) + "\n"
+        })
+        .collect();
+    repo.write("GOALS.yaml", &uncommented);
+    assert!(ids(&repo).contains(&"yamllint-clean".to_owned()));
+}
+
+#[test]
+fn an_existing_file_is_never_written_over() {
+    let repo = cargo();
+    repo.write("GOALS.yaml", "# mine\n");
+    assert_snapshot!(repo.error(2, &["init"]), @"");
+    assert_eq!(repo.read("GOALS.yaml"), "# mine\n");
+    fs::remove_file(repo.path("GOALS.yaml")).unwrap();
+    symlink("nowhere", repo.path("GOALS.yaml")).unwrap();
+    repo.error(2, &["init"]);
+    assert!(!repo.has("nowhere"));
+    fs::remove_file(repo.path("GOALS.yaml")).unwrap();
+    fs::create_dir(repo.path("GOALS.yaml")).unwrap();
+    repo.error(2, &["init"]);
+}
+
+const SMALL: &str = "# mine\ngoals:\n- id: tests   # kept\n  description: they pass\n  check: cargo test --all\n  weight: 3\n\nevolve: {jobs: 1}   # the end";
+
+#[test]
+fn what_a_file_lacks_is_shown_and_written_only_where_that_is_said() {
+    let repo = cargo();
+    repo.write("GOALS.yaml", SMALL);
+    assert_snapshot!(repo.answer(&["init", "--add"]), @"");
+    assert_eq!(repo.read("GOALS.yaml"), SMALL);
+    let said = repo.answer(&["init", "--add", "--write"]);
+    assert!(
+        said.contains("FAIL  clippy-clean") && !said.contains("pass  tests "),
+        "{said}"
+    );
+    let whole = repo.read("GOALS.yaml");
+    let (before, after) = SMALL.split_at(SMALL.find("\n\nevolve").unwrap() + 1);
+    assert!(
+        whole.starts_with(before) && whole.ends_with(after),
+        "{whole}"
+    );
+    assert_eq!(
+        ids(&repo),
+        [
+            "tests",
+            "builds",
+            "clippy-clean",
+            "no-conflict-markers",
+            "docs-build",
+            "fmt-clean"
+        ]
+    );
+    let again = repo.answer(&["init", "--add", "--write"]);
+    assert!(
+        again.starts_with("GOALS.yaml lacks nothing that could run here\n"),
+        "{again}"
+    );
+    assert_eq!(repo.read("GOALS.yaml"), whole);
+}
+
+#[test]
+fn goals_that_cannot_be_appended_without_a_change_elsewhere_are_left_to_the_user() {
+    let repo = cargo();
+    let flow = "goals: [{id: a, description: d, check: ls, weight: 3}]\n";
+    repo.write("GOALS.yaml", flow);
+    let run = repo.evolve(&["init", "--add", "--write"]).expect(2);
+    assert!(
+        run.stderr
+            .contains("cannot append to GOALS.yaml and leave the rest as it is"),
+        "{}",
+        run.stderr
+    );
+    assert_eq!(repo.read("GOALS.yaml"), flow);
+    fs::remove_file(repo.path("GOALS.yaml")).unwrap();
+    assert_snapshot!(repo.error(2, &["init", "--add"]), @"");
+}
+
+const WORKFLOW: &str = "on: [push]\njobs:\n  test:\n    steps:\n      - run: rustup show\n      - name: Tests\n        run: |\n          cargo test --all\n          cargo test --doc\n      - run: cargo publish\n";
+
+#[test]
+fn steps_of_ci_become_goals_where_that_is_said() {
+    let repo = with(
+        &[("Cargo.toml", ""), (".github/workflows/ci.yml", WORKFLOW)],
+        CARGO,
+    );
+    let said = repo.answer(&["init", "--no-measure"]);
+    assert!(
+        said.contains(
+            "`evolve init --add --from-ci` makes goals of what .github/workflows/ci.yml runs"
+        ),
+        "{said}"
+    );
+    fs::remove_file(repo.path("GOALS.yaml")).unwrap();
+    let said = repo.answer(&["init", "--no-measure", "--from-ci"]);
+    assert!(
+        said.contains("\n  .github/workflows/ci.yml: test: rustup show: it only sets up\n"),
+        "{said}"
+    );
+    assert!(
+        said.contains(
+            "\n  .github/workflows/ci.yml: test: cargo publish: it sends something away\n"
+        ),
+        "{said}"
+    );
+    let file = repo.read("GOALS.yaml");
+    let goal = "  # .github/workflows/ci.yml: test: Tests\n  - id: tests-pass\n    description: 'CI: Tests'\n    check: |\n      set -e\n      cargo test --all\n      cargo test --doc\n    weight: 9\n";
+    assert!(file.contains(goal), "{file}");
+}
+
+#[test]
+fn it_works_from_anywhere_and_says_how_the_file_is_named_there() {
+    let repo = cargo();
+    let said = repo.answer(&["-C", "src", "init", "--no-measure"]);
+    assert!(said.contains("git add :/GOALS.yaml"), "{said}");
+    assert!(repo.has("GOALS.yaml") && !repo.has("src/GOALS.yaml"));
+    let said = repo.answer(&["init", "--no-measure", "--goals", "src/g.yaml"]);
+    assert!(
+        said.contains("wrote src/g.yaml") && repo.has("src/g.yaml"),
+        "{said}"
+    );
+}
+
+#[test]
+fn where_no_terminal_is_nothing_is_asked() {
+    let repo = with(
+        &[("go.mod", ""), (".gitlab-ci.yml", "a: {script: go test}")],
+        &[("go", ""), ("gofmt", "")],
+    );
+    let mut command = repo.command(repo.program());
+    command.args(["init", "--no-measure"]).stdin(Stdio::piped());
+    let mut child = command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdin.take());
+    let run = finish(child).expect(0);
+    assert!(
+        !run.stdout.contains('?') && run.stderr.is_empty(),
+        "{}",
+        run.stdout
+    );
+    assert!(repo.read("GOALS.yaml").contains("threshold: 80\n"));
+}
+
+#[test]
+fn each_question_has_a_flag() {
+    let repo = with(&[("go.mod", "")], &[("go", ""), ("gofmt", "")]);
+    repo.evolve(&["init", "--no-measure", "--coverage", "72.5%"])
+        .expect(0);
+    assert!(repo.read("GOALS.yaml").contains("threshold: 72.5\n"));
+    for odd in ["0", "101", "much", "nan"] {
+        let run = repo.evolve(&["init", "--coverage", odd]).expect(2);
+        assert!(
+            run.stderr.contains("write a number from 1 to 100"),
+            "{}",
+            run.stderr
+        );
+    }
+}
+
+#[test]
+fn on_a_terminal_what_matters_is_asked_and_answered() {
+    let repo = with(
+        &[
+            ("go.mod", ""),
+            (".gitlab-ci.yml", "unit: {script: go test -race}"),
+        ],
+        &[("go", ""), ("gofmt", "")],
+    );
+    let socket = repo.outside().join("tmux");
+    let tmux = |words: &[&str]| {
+        let mut command = repo.command("tmux");
+        command.env("PATH", std::env::var_os("PATH").unwrap());
+        command.arg("-S").arg(&socket).args(words);
+        String::from_utf8_lossy(&output(&mut command).stdout).into_owned()
+    };
+    let bin = repo.outside().join("bin").display().to_string();
+    let call = format!(
+        "PATH={bin} {} init --no-measure; echo \"ended with $?\"; sleep 300",
+        repo.program().display()
+    );
+    tmux(&["new-session", "-d", "-x", "100", "-y", "40", &call]);
+    let screen = |word: &str| wait_until(word, || tmux(&["capture-pane", "-p"]).contains(word));
+    screen("Make goals of what .gitlab-ci.yml runs, too? [y/N]");
+    tmux(&["send-keys", "y", "Enter"]);
+    screen("How many percent of the lines should tests run? [80]");
+    tmux(&["send-keys", "many", "Enter"]);
+    screen("write a number from 1 to 100");
+    tmux(&["send-keys", "65", "Enter"]);
+    screen("ended with 0");
+    tmux(&["kill-server"]);
+    let file = repo.read("GOALS.yaml");
+    assert!(
+        file.contains("threshold: 65\n") && file.contains("check: go test -race\n"),
+        "{file}"
+    );
+}
+
+#[test]
+fn hostile_files_are_bounded_and_survived() {
+    let repo = with(&[("a.py", "")], &[("npm", ""), ("cargo", ""), ("make", "")]);
+    repo.write("package.json", &"[".repeat(900_000));
+    repo.write("Cargo.toml", &"a".repeat(3 << 20));
+    fs::write(repo.path("pyproject.toml"), b"[tool.ruff]\n\xff\xfe").unwrap();
+    fs::write(repo.outside().join("makefile"), "test:\n\ttrue\n").unwrap();
+    symlink(repo.outside().join("makefile"), repo.path("Makefile")).unwrap();
+    repo.write("scripts/check-\u{1b}[31m.sh", "true\n");
+    repo.write(
+        "scripts/check-it's $(touch x).sh",
+        "# \u{1b}[31mred words are here\n",
+    );
+    repo.commit_all("hostile");
+    let said = repo.answer(&["init"]);
+    assert!(
+        said.contains("\n  package.json: it cannot be read\n"),
+        "{said}"
+    );
+    assert!(
+        said.contains("\n  Cargo.toml: it cannot be read\n"),
+        "{said}"
+    );
+    assert!(!said.contains('\u{1b}') && !repo.read("GOALS.yaml").contains('\u{1b}'));
+    assert_eq!(ids(&repo), ["no-conflict-markers", "check-it-s-touch-x"]);
+    assert!(!repo.has("x"));
+}
+
+#[test]
+fn outside_of_a_repository_it_says_so() {
+    let repo = cargo();
+    let outside = repo.outside().display().to_string();
+    let said = repo.error(3, &["-C", &outside, "init"]);
+    assert!(said.contains("hint: "), "{said}");
+}
