@@ -145,7 +145,7 @@ fn a_file_without_goals_says_so_and_how_to_get_one() {
     repo.commit_all("first");
     assert_snapshot!(refused_everywhere(&repo), @r#"
     error: No goals to measure: there is no GOALS.yaml
-    hint: write one with a goal or two; GOALS.example.yaml of evolve's sources shows every key, `evolve demo` a run
+    hint: `evolve init` looks at this repository and writes one; `evolve demo` shows a run
     "#);
 }
 

@@ -59,8 +59,7 @@ impl Call<'_> {
         let width = width::of_terminal();
         self.global
             .say(&view::written(&found, &self.file.shown, width));
-        self.name_ci()?;
-        self.measure(&[], found.is_compiled)
+        self.measure(&[], &found)
     }
 
     /// Proposes what the file lacks, and appends it where that is wished.
@@ -93,7 +92,7 @@ impl Call<'_> {
         }
         self.append(&goals, &new)?;
         let ids: Vec<String> = new.into_iter().map(|one| one.id).collect();
-        self.measure(&ids, found.is_compiled)
+        self.measure(&ids, &found)
     }
 
     fn append(&self, goals: &Goals, new: &[init::Proposal]) -> Result<()> {
@@ -108,16 +107,7 @@ impl Call<'_> {
             ))
             .hint("copy the goals from above to where they belong")
         })?;
-        // What the user reads from stays the same file: its mode, its owner, and links to it.
-        let write = || {
-            let mut file = OpenOptions::new()
-                .write(true)
-                .truncate(true)
-                .open(&self.file.path)?;
-            file.write_all(whole.as_bytes())?;
-            file.sync_all()
-        };
-        write().map_err(|cause: std::io::Error| Error::io("write", &self.file.path, cause))?;
+        files::rewrite(&self.file.path, whole.as_bytes())?;
         self.global.say(&format!(
             "appended {} to {shown}\n",
             text::count(new.len(), "goal")
@@ -132,22 +122,24 @@ impl Call<'_> {
             coverage: self.options.coverage.unwrap_or(COVERAGE),
             from_ci: self.options.from_ci.unwrap_or(false),
         };
-        let ci = init::ci_files(&disk);
-        if self.options.from_ci.is_none() && self.asks() && !ci.is_empty() {
-            let ci: Vec<String> = ci.into_iter().map(str::to_owned).collect();
-            let question = format!(
-                "Make goals of what {} runs, too? [y/N] ",
-                text::some_of(&ci, 2)
-            );
+        let ci = text::some_of(&init::ci_files(&disk), 2);
+        let is_open = self.options.from_ci.is_none() && !ci.is_empty();
+        if is_open && self.asks() {
+            let question = format!("Make goals of what {ci} runs, too? [y/N] ");
             wishes.from_ci = ask(&question, false, &yes_or_no)?;
         }
-        let found = init::propose(&disk, &wishes);
-        if self.options.coverage.is_some() || !self.asks() || !found.asks_for_coverage() {
-            return Ok(found);
+        let mut found = init::propose(&disk, &wishes);
+        if self.options.coverage.is_none() && self.asks() && found.asks_for_coverage() {
+            let question = format!("How many percent of the lines should tests run? [{COVERAGE}] ");
+            wishes.coverage = ask(&question, COVERAGE, &percent)?;
+            found = init::propose(&disk, &wishes);
         }
-        let question = format!("How many percent of the lines should tests run? [{COVERAGE}] ");
-        wishes.coverage = ask(&question, COVERAGE, &percent)?;
-        Ok(init::propose(&disk, &wishes))
+        if is_open && !self.asks() {
+            found.notes.push(format!(
+                "`evolve init --add --from-ci` makes goals of what {ci} runs"
+            ));
+        }
+        Ok(found)
     }
 
     /// Says whether there is somebody to ask.
@@ -164,29 +156,20 @@ impl Call<'_> {
         }
     }
 
-    /// Tells of CI files that were not read.
-    fn name_ci(&self) -> Result<()> {
-        let disk = Disk::of(self.repo)?;
-        let ci = init::ci_files(&disk);
-        if self.options.from_ci.is_none() && !ci.is_empty() && !self.asks() {
-            let ci: Vec<String> = ci.into_iter().map(str::to_owned).collect();
-            self.global.say(&format!(
-                "\n`evolve init --add --from-ci` makes goals of what {} runs\n",
-                text::some_of(&ci, 2)
-            ));
-        }
-        Ok(())
-    }
-
     /// Measures the goals, all of them or those with these ids, and says what comes next.
-    fn measure(&self, ids: &[String], is_compiled: bool) -> Result<u8> {
+    fn measure(&self, ids: &[String], found: &Found) -> Result<u8> {
         let add = self.path_to_add()?;
+        let known = |passes| view::Known {
+            file: add.as_deref(),
+            passes,
+            is_bare: found.is_bare(),
+        };
         // Nothing would be shown: then nothing is measured either.
         if self.options.no_measure || self.global.quiet {
-            self.global.say(&view::next(add.as_deref(), None));
+            self.global.say(&view::next(known(None)));
             return Ok(0);
         }
-        self.global.say(&view::measuring(is_compiled));
+        self.global.say(&view::measuring(found.is_compiled));
         let is_seen = std::io::stdout().is_terminal();
         let global = Global {
             file: GoalsOption {
@@ -197,7 +180,7 @@ impl Call<'_> {
         };
         let code = measure(&global, self.run, ids, (false, true))?;
         let passes = code != Kind::Failing.exit_code();
-        self.global.say(&view::next(add.as_deref(), Some(passes)));
+        self.global.say(&view::next(known(Some(passes))));
         Ok(0)
     }
 
@@ -231,16 +214,17 @@ fn understood(page: &str) -> Result<()> {
     }
 }
 
-/// Makes a file that must not be there yet.
+/// Makes a file that must not be there yet; one that could not be written whole is not left.
 fn create(path: &Path, bytes: &[u8], shown: &str) -> Result<()> {
-    let write = || {
-        let mut file = OpenOptions::new().write(true).create_new(true).open(path)?;
-        file.write_all(bytes)?;
-        file.sync_all()
-    };
-    write().map_err(|cause: std::io::Error| match cause.kind() {
+    let made = OpenOptions::new().write(true).create_new(true).open(path);
+    let mut file = made.map_err(|cause| match cause.kind() {
         ErrorKind::AlreadyExists => is_there(shown),
         _ => Error::io("write", path, cause),
+    })?;
+    let written = file.write_all(bytes).and_then(|()| file.sync_all());
+    written.map_err(|cause| {
+        let _ = std::fs::remove_file(path);
+        Error::io("write", path, cause)
     })
 }
 
@@ -251,9 +235,8 @@ fn ask<T>(question: &str, default: T, read: &dyn Fn(&str) -> Result<T, String>) 
         let _ = std::io::stdout().flush();
         let mut line = String::new();
         let count = std::io::stdin().lock().read_line(&mut line);
-        match count {
-            Ok(0) => print("\n"),
-            Ok(_) | Err(_) => {}
+        if let Ok(0) = count {
+            print("\n");
         }
         if line.trim().is_empty() {
             return Ok(default);

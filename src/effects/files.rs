@@ -42,6 +42,15 @@ pub fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
     })
 }
 
+/// Replaces a file of the user's in one step, with the mode that it had; a link to it stays one.
+pub fn rewrite(path: &Path, bytes: &[u8]) -> Result<()> {
+    let told = |cause| Error::io("write", path, cause);
+    let real = path.canonicalize().map_err(told)?;
+    let mode = fs::metadata(&real).map_err(told)?.permissions();
+    replace(&real, bytes)?;
+    fs::set_permissions(&real, mode).map_err(told)
+}
+
 /// Removes the temporary files that dead processes left in a folder.
 pub fn remove_temporaries(folder: &Path) {
     let Ok(entries) = fs::read_dir(folder) else {

@@ -87,4 +87,8 @@ impl Look for Disk {
     fn finds(&self, program: &str) -> bool {
         program::is_found(program)
     }
+
+    fn is_set(&self, variable: &str) -> bool {
+        std::env::var_os(variable).is_some_and(|value| !value.is_empty())
+    }
 }

@@ -62,6 +62,8 @@ pub trait Look {
     fn is_executable(&self, path: &str) -> bool;
     /// Says whether a program of this name is on the PATH.
     fn finds(&self, program: &str) -> bool;
+    /// Says whether a variable of the environment is set.
+    fn is_set(&self, variable: &str) -> bool;
 }
 
 /// What the user wishes.
@@ -84,6 +86,8 @@ pub struct Found {
     pub proposals: Vec<Proposal>,
     /// What makes no goal, and why.
     pub left_out: Vec<String>,
+    /// What deserves a look before the goals are believed.
+    pub notes: Vec<String>,
     /// Whether something has to be compiled, so that checks take their time.
     pub is_compiled: bool,
 }
@@ -115,6 +119,11 @@ impl Found {
         self.proposals.iter().any(counts)
     }
 
+    /// Says whether nothing runs but what needs no tool, and something would.
+    pub fn is_bare(&self) -> bool {
+        self.runnable().all(|one| one.id == offer::GENERAL) && self.lacking().next().is_some()
+    }
+
     /// Returns the goals that can run here.
     pub fn runnable(&self) -> impl Iterator<Item = &Proposal> {
         self.proposals.iter().filter(|one| one.missing.is_none())
@@ -139,14 +148,14 @@ pub fn propose(look: &dyn Look, wishes: &Wishes) -> Found {
     if wishes.from_ci {
         ci::propose(look, &packages, &mut found);
     }
-    offer::general(&mut found);
+    offer::general(look, &mut found);
     settle::settle(&mut found);
     found
 }
 
 /// Returns the CI files that can be read for goals.
-pub fn ci_files(look: &dyn Look) -> Vec<&str> {
-    ci::files(look)
+pub fn ci_files(look: &dyn Look) -> Vec<String> {
+    ci::files(look).into_iter().map(str::to_owned).collect()
 }
 
 /// Returns the folders with a project of this kind: the one that has the file, and those further down that `stands_alone` says are

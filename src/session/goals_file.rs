@@ -42,7 +42,7 @@ impl GoalsFile {
             }
             Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => {
                 return Err(Error::usage(format!("No goals to measure: there is no {}", self.shown))
-                    .hint("write one with a goal or two; GOALS.example.yaml of evolve's sources shows every key, `evolve demo` a run"));
+                    .hint("`evolve init` looks at this repository and writes one; `evolve demo` shows a run"));
             }
             Err(cause) => return Err(Error::io("read", &self.path, cause)),
         };

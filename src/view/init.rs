@@ -23,18 +23,20 @@ pub fn written(found: &Found, shown: &str, width: Option<usize>) -> String {
     page.push_str(&table(&runnable, width));
     page.push_str(&lacking("not now, and commented out:", found, width));
     page.push_str(&left_out(found, width));
+    for note in &found.notes {
+        let lines = wrapped(&format!("note: {}", clean_line(note)), width);
+        page.push_str(&format!("\n{}\n", paint(ODD, &lines.join("\n"))));
+    }
     page
 }
 
 /// Says what a file lacks.
 pub fn proposed(new: &[Proposal], (shown, has): (&str, usize)) -> String {
-    let word = if new.len() == 1 { "is" } else { "are" };
+    let are = if new.len() == 1 { "is" } else { "are" };
     format!(
-        "{shown} has {}; {} {word} proposed:\n\n",
+        "{shown} has {}; {} more {are} proposed:\n\n",
         count(has, "goal"),
-        count(new.len(), "more goal")
-            .replace("more goals", "more")
-            .replace("more goal", "more")
+        new.len()
     )
 }
 
@@ -114,43 +116,65 @@ fn table(goals: &[&Proposal], width: Option<usize>) -> String {
     }
 }
 
-/// Says what comes next. `passes` is whether every goal passes, if they were measured.
-pub fn next(add: Option<&str>, passes: Option<bool>) -> String {
-    let rows = |all: &[(&str, &str)]| -> String {
-        let cells = all.iter().map(|(command, why)| {
-            vec![
-                Cell::plain(format!("  {command}")),
-                Cell(FAINT, (*why).to_owned()),
-            ]
-        });
-        columns(&cells.collect::<Vec<_>>())
-    };
-    let commit = add.map(|add| format!("git add {add} && git commit -m goals"));
-    let mut steps: Vec<(&str, &str)> = commit.iter().map(|commit| (commit.as_str(), "")).collect();
-    if passes.is_none() {
-        steps.push(("evolve measure", "every check once"));
+/// What is known when it is said what comes next.
+#[derive(Clone, Copy, Debug)]
+pub struct Known<'a> {
+    /// The file as git is told of it; none if it lies elsewhere.
+    pub file: Option<&'a str>,
+    /// Whether every goal passes, if they were measured.
+    pub passes: Option<bool>,
+    /// Whether nothing runs but what needs no tool.
+    pub is_bare: bool,
+}
+
+/// Says what comes next.
+pub fn next(known: Known<'_>) -> String {
+    let commit = known
+        .file
+        .map(|file| format!("git add {file} && git commit -m goals"));
+    let mut steps: Vec<(&str, &str)> = Vec::new();
+    if known.is_bare {
+        steps.push((
+            "evolve init --add --write",
+            "when what is missing is installed",
+        ));
     }
-    match passes {
-        Some(true) => steps.push((
-            "evolve work add 'TITLE'",
-            "queue what is to be done: no goal fails",
-        )),
-        Some(false) | None => {
+    steps.extend(commit.iter().map(|commit| (commit.as_str(), "")));
+    match known.passes {
+        None => steps.push(("evolve measure", "every check once")),
+        Some(true) if !known.is_bare => {
             steps.push((
-                "evolve --dry-run",
-                "what would be worked on, and why; changes nothing",
+                "evolve work add 'TITLE'",
+                "queue what is to be done: no goal fails",
             ));
         }
+        Some(_) => {}
+    }
+    if known.passes != Some(true) {
+        steps.push((
+            "evolve --dry-run",
+            "what would be worked on, and why; changes nothing",
+        ));
     }
     steps.push((
         "evolve --max-cycles=1",
         "with the first known agent that is installed",
     ));
-    let head = match passes {
-        Some(true) => paint(GOOD, "Every goal passes: there is nothing to mend.\n\n"),
-        Some(false) | None => String::new(),
+    let head = match (known.passes, known.is_bare) {
+        (Some(true), false) => paint(GOOD, "every goal passes: there is nothing to mend") + "\n\n",
+        (Some(_) | None, true) => {
+            paint(ODD, "no tool of this repository could run: see above") + "\n\n"
+        }
+        (Some(false) | None, false) => String::new(),
     };
-    format!("\n{head}{}\n{}", paint(STRONG, "next:"), rows(&steps))
+    let cells = steps.iter().map(|(command, why)| {
+        vec![
+            Cell::plain(format!("  {command}")),
+            Cell(FAINT, (*why).to_owned()),
+        ]
+    });
+    let rows = columns(&cells.collect::<Vec<_>>());
+    format!("\n{head}{}\n{rows}", paint(STRONG, "next:"))
 }
 
 /// Says that checks run now, and how to leave it at that.

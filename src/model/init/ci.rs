@@ -90,7 +90,6 @@ fn goal(look: &dyn Look, packages: &[Package], step: &Step, check: &str) -> Prop
     let mut goal = Proposal::new(role, &id_of(name.unwrap_or(&shown)), &step.folder, check)
         .says(says)
         .seen_in(&step.source);
-    goal.folder = step.folder.clone();
     for program in check::programs(check) {
         let package = packages.iter().find(|package| package.home == step.folder);
         let is_of_node = ["npm", "npx", "pnpm", "yarn", "bun"].contains(&program.as_str());

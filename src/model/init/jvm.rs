@@ -143,10 +143,10 @@ fn gradle(look: &dyn Look, home: &str, found: &mut Found) {
                 "--no-daemon test",
             ]),
     ]);
-    let of_build = |file: &&str| look.read(&join(home, file));
+    let of_build = |file: &str| look.read(&join(home, file));
     let texts: String = GRADLE_FILES
         .iter()
-        .filter_map(|file| of_build(&file))
+        .filter_map(|file| of_build(file))
         .collect();
     let linters: Vec<&str> = GRADLE_LINTERS
         .into_iter()

@@ -208,14 +208,14 @@ impl Package {
 
     /// Says whether it depends on a package.
     pub(super) fn depends_on(&self, name: &str) -> bool {
-        let within = |key: &&str| {
+        let within = |key: &str| {
             self.json
                 .get(key)
                 .is_some_and(|all| all.get(name).is_some())
         };
         ["dependencies", "devDependencies"]
             .iter()
-            .any(|key| within(&key))
+            .any(|key| within(key))
     }
 
     /// Makes a goal of the project.
@@ -404,7 +404,7 @@ fn own_floor(look: &dyn Look, package: &Package) -> Option<f64> {
     let mut within = within
         .iter()
         .filter_map(|at| package.json.pointer(at)?.as_f64());
-    let in_file = |name: &&str| {
+    let in_file = |name: &str| {
         json(look, &join(&package.home, name))?
             .get("lines")?
             .as_f64()
@@ -412,5 +412,5 @@ fn own_floor(look: &dyn Look, package: &Package) -> Option<f64> {
     let files = [".nycrc", ".nycrc.json", ".c8rc.json", ".c8rc"];
     within
         .next()
-        .or_else(|| files.iter().filter_map(|name| in_file(&name)).next())
+        .or_else(|| files.iter().filter_map(|name| in_file(name)).next())
 }

@@ -288,10 +288,21 @@ pub(super) fn id_of(text: &str) -> String {
     }
 }
 
-/// Proposes what every repository may have.
-pub(super) fn general(found: &mut Found) {
+/// The goal that every repository may have.
+pub(super) const GENERAL: &str = "no-conflict-markers";
+
+/// Proposes what every repository may have, and notes what git had better not look at.
+pub(super) fn general(look: &dyn Look, found: &mut Found) {
+    for folder in ["node_modules", "target", ".venv", "venv"] {
+        let below = format!("{folder}/");
+        if look.files().iter().any(|path| path.starts_with(&below)) {
+            found.notes.push(format!(
+                "git does not ignore {folder}: a line {below} in .gitignore keeps its files out of commits and out of the way"
+            ));
+        }
+    }
     let check = "! git grep -nE '^(<<<<<<<|>>>>>>>) ' -- . ':!.agents'";
-    let mut goal = Proposal::new(Role::Lint, "no-conflict-markers", "", check)
+    let mut goal = Proposal::new(Role::Lint, GENERAL, "", check)
         .says("No merge conflict is left over")
         .same_as(&["<<<<<<<"]);
     // Not the role of any tool: it stands in nobody's way.

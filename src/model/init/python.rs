@@ -19,6 +19,9 @@ const FILES: [&str; 6] = [
     "Pipfile",
 ];
 
+/// The folders that a project's own environment may have.
+const VENVS: [&str; 2] = [".venv", "venv"];
+
 /// Who runs the tools of a project.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Runner {
@@ -26,8 +29,8 @@ enum Runner {
     Poetry,
     Pdm,
     Pipenv,
-    /// Its own `.venv`.
-    Venv,
+    /// An environment in this folder of its own.
+    Venv(&'static str),
     /// Whatever the PATH has.
     Path,
 }
@@ -70,6 +73,9 @@ pub(super) fn propose(look: &dyn Look, wishes: &Wishes, found: &mut Found) {
             found.name = names.next().map(str::to_owned);
         }
         project.tests(wishes, found);
+        if found.has(Role::Test, home) {
+            project.note_on_environment(found);
+        }
         let goals = project.tools();
         found.proposals.extend(goals);
         found.proposals.extend(project.docs());
@@ -83,7 +89,7 @@ impl Runner {
             Runner::Poetry => "Python (poetry)",
             Runner::Pdm => "Python (pdm)",
             Runner::Pipenv => "Python (pipenv)",
-            Runner::Venv | Runner::Path => "Python",
+            Runner::Venv(_) | Runner::Path => "Python",
         }
     }
 }
@@ -96,8 +102,13 @@ impl<'a> Project<'a> {
             () if there("poetry.lock") => Runner::Poetry,
             () if there("pdm.lock") => Runner::Pdm,
             () if there("Pipfile.lock") => Runner::Pipenv,
-            () if look.is_there(&join(home, ".venv/bin/python")) => Runner::Venv,
-            () => Runner::Path,
+            () => match VENVS
+                .into_iter()
+                .find(|venv| look.is_there(&join(home, &format!("{venv}/bin/python"))))
+            {
+                Some(venv) => Runner::Venv(venv),
+                None => Runner::Path,
+            },
         };
         let text = |name: &str| look.read(&join(home, name)).unwrap_or_default();
         let named = |path: &&String| {
@@ -174,7 +185,6 @@ impl<'a> Project<'a> {
     /// Makes a goal that runs a tool of Python's, which comes with a package.
     fn runs(&self, (role, id): (Role, &str), command: &str, package: &str) -> Proposal {
         let program = command.split(' ').next().unwrap_or_default();
-        let bin = join(self.home, &format!(".venv/bin/{program}"));
         let by = |runner: &str, words: &str| {
             Proposal::new(role, id, self.home, format!("{runner} {words}{command}")).needs(
                 self.look,
@@ -182,34 +192,52 @@ impl<'a> Project<'a> {
                 &format!("see its documentation, or `pip install {runner}`"),
             )
         };
-        let is_named = self.names(package);
-        let goal = match self.runner {
-            Runner::Uv if is_named => by("uv", &format!("run {}", self.groups(package))),
-            Runner::Poetry if is_named => by("poetry", "run "),
-            Runner::Pdm if is_named => by("pdm", "run "),
-            Runner::Pipenv if is_named => by("pipenv", "run "),
-            Runner::Uv
-            | Runner::Poetry
-            | Runner::Pdm
-            | Runner::Pipenv
-            | Runner::Venv
-            | Runner::Path
-                if self.look.is_there(&bin) =>
-            {
-                Proposal::new(role, id, self.home, format!(".venv/bin/{command}"))
+        let own = self.own_program(program);
+        let plain = |command: &str| Proposal::new(role, id, self.home, command);
+        let goal = match (self.runner, own) {
+            (Runner::Uv, _) if self.names(package) => {
+                by("uv", &format!("run {}", self.groups(package)))
             }
-            Runner::Uv
-            | Runner::Poetry
-            | Runner::Pdm
-            | Runner::Pipenv
-            | Runner::Venv
-            | Runner::Path => Proposal::new(role, id, self.home, command).needs(
+            (Runner::Poetry, _) if self.names(package) => by("poetry", "run "),
+            (Runner::Pdm, _) if self.names(package) => by("pdm", "run "),
+            (Runner::Pipenv, _) if self.names(package) => by("pipenv", "run "),
+            (_, Some(folder)) => plain(&format!("{folder}/bin/{command}")),
+            (Runner::Venv(folder), None) => plain(command).needs(
                 self.look,
                 program,
-                &format!("pip install {package}"),
+                &format!("{folder}/bin/pip install {package}"),
             ),
+            (_, None) => {
+                plain(command).needs(self.look, program, &format!("pip install {package}"))
+            }
         };
         goal.same_as(&[program])
+    }
+
+    /// Returns the folder of the project's own environment that has a program.
+    fn own_program(&self, program: &str) -> Option<&'static str> {
+        let has = |venv: &&str| {
+            let bin = join(self.home, &format!("{venv}/bin/{program}"));
+            self.look.is_there(&bin)
+        };
+        VENVS.into_iter().find(|venv| has(venv))
+    }
+
+    /// Says that what runs comes from anywhere: the project and what it needs may be nowhere in there.
+    fn note_on_environment(&self, found: &mut Found) {
+        let is_active = ["VIRTUAL_ENV", "CONDA_PREFIX"]
+            .iter()
+            .any(|it| self.look.is_set(it));
+        if self.runner == Runner::Path && !is_active {
+            found.notes.push(format!(
+                "no environment of {}'s own is here, so its checks run with the PATH's Python. With one they run there: \
+                 python3 -m venv .venv && .venv/bin/pip install --editable . pytest, then evolve init anew",
+                match self.home {
+                    "" => "the project",
+                    home => home,
+                }
+            ));
+        }
     }
 
     /// Returns what makes uv bring the group or extra that a package is in.
@@ -326,18 +354,10 @@ impl<'a> Project<'a> {
             .covers((own, wishes.coverage), r"{regex: 'TOTAL\s.*?([0-9.]+)%'}")
             .seen_in("pytest-cov, coverage");
         // pytest-cov is no program; what it brings is.
-        let goal = match self.runner {
-            Runner::Venv | Runner::Path
-                if !self.look.is_there(&join(self.home, ".venv/bin/coverage")) =>
-            {
-                goal.needs(self.look, "coverage", "pip install pytest-cov")
-            }
-            Runner::Uv
-            | Runner::Poetry
-            | Runner::Pdm
-            | Runner::Pipenv
-            | Runner::Venv
-            | Runner::Path => goal,
+        let is_by_hand = matches!(self.runner, Runner::Venv(_) | Runner::Path);
+        let goal = match is_by_hand && self.own_program("coverage").is_none() {
+            true => goal.needs(self.look, "coverage", "pip install pytest-cov"),
+            false => goal,
         };
         Proposal {
             same: vec!["--cov".to_owned(), "coverage".to_owned()],

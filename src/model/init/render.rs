@@ -35,25 +35,24 @@ mission: {}
 goals:
 ",
     );
-    page.push_str(&goals(&found.proposals, INDENT));
-    page
-}
-
-/// Returns goals as items of a list, part by part. What cannot run is commented out.
-pub fn goals(all: &[Proposal], indent: &str) -> String {
-    let mut page = String::new();
     for part in Part::ALL {
-        if of_part(all, part).next().is_none() {
-            continue;
-        }
-        let gap = if page.is_empty() { "" } else { "\n" };
-        page.push_str(&format!("{gap}{indent}# {}\n", part.heading()));
-        for one in of_part(all, part) {
-            page.push('\n');
-            page.push_str(&goal(one, indent));
+        if of_part(&found.proposals, part).next().is_some() {
+            let gap = if part == Part::Health { "" } else { "\n" };
+            let of_part: Vec<Proposal> = of_part(&found.proposals, part).cloned().collect();
+            let heading = part.heading();
+            page.push_str(&format!(
+                "{gap}{INDENT}# {heading}\n\n{}",
+                goals(&of_part, INDENT)
+            ));
         }
     }
     page
+}
+
+/// Returns goals as items of a list, a blank line between two. What cannot run is commented out.
+pub fn goals(all: &[Proposal], indent: &str) -> String {
+    let goals: Vec<String> = all.iter().map(|one| goal(one, indent)).collect();
+    goals.join("\n")
 }
 
 fn goal(one: &Proposal, indent: &str) -> String {

@@ -74,6 +74,6 @@ pub(super) fn free_id(id: &str, source: &str, is_taken: &dyn Fn(&str) -> bool) -
 }
 
 /// Returns the goals of a part.
-pub(super) fn of_part<'a>(all: &'a [Proposal], part: Part) -> impl Iterator<Item = &'a Proposal> {
+pub(super) fn of_part(all: &[Proposal], part: Part) -> impl Iterator<Item = &Proposal> {
     all.iter().filter(move |one| one.role.part() == part)
 }

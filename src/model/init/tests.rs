@@ -58,6 +58,10 @@ impl Look for Files {
     fn finds(&self, program: &str) -> bool {
         !self.missing.contains(&program)
     }
+
+    fn is_set(&self, _variable: &str) -> bool {
+        false
+    }
 }
 
 const PLAIN: Wishes = Wishes {

@@ -359,8 +359,8 @@ mod tests {
             ),
             ("[[ -e a ]]", "bash -e <<'EVOLVE'\n[[ -e a ]]\nEVOLVE"),
             (
-                "if test -e a; then\n  ls b\nfi",
-                "set -e\nif test -e a; then\n  ls b\nfi",
+                "if test -e a; then\n  make b\nfi",
+                "set -e\nif test -e a; then\n  make b\nfi",
             ),
         ] {
             assert_eq!(check(script), Ok(expected.to_owned()), "{script}");
