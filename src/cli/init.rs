@@ -166,10 +166,12 @@ impl Call<'_> {
         };
         // Nothing would be shown: then nothing is measured either.
         if self.options.no_measure || self.global.quiet {
-            self.global.say(&view::next(known(None)));
+            self.global
+                .say(&view::next(known(None), width::of_terminal()));
             return Ok(0);
         }
-        self.global.say(&view::measuring(found.is_compiled));
+        self.global
+            .say(&view::measuring(found.is_compiled, width::of_terminal()));
         let is_seen = std::io::stdout().is_terminal();
         let global = Global {
             file: GoalsOption {
@@ -180,7 +182,8 @@ impl Call<'_> {
         };
         let code = measure(&global, self.run, ids, (false, true))?;
         let passes = code != Kind::Failing.exit_code();
-        self.global.say(&view::next(known(Some(passes))));
+        self.global
+            .say(&view::next(known(Some(passes)), width::of_terminal()));
         Ok(0)
     }
 

@@ -16,7 +16,7 @@ pub fn written(found: &Found, shown: &str, width: Option<usize>) -> String {
     let runnable: Vec<&Proposal> = found.runnable().collect();
     let mut page = format!(
         "{}\n{} {}\n\n",
-        made_with(found),
+        wrapped(&made_with(found), width).join("\n"),
         paint(GOOD, &format!("wrote {shown}:")),
         count(runnable.len(), "goal")
     );
@@ -128,7 +128,7 @@ pub struct Known<'a> {
 }
 
 /// Says what comes next.
-pub fn next(known: Known<'_>) -> String {
+pub fn next(known: Known<'_>, width: Option<usize>) -> String {
     let commit = known
         .file
         .map(|file| format!("git add {file} && git commit -m goals"));
@@ -156,10 +156,12 @@ pub fn next(known: Known<'_>) -> String {
             "what would be worked on, and why; changes nothing",
         ));
     }
-    steps.push((
-        "evolve --max-cycles=1",
-        "with the first known agent that is installed",
-    ));
+    if !known.is_bare {
+        steps.push((
+            "evolve --max-cycles=1",
+            "with the first known agent that is installed",
+        ));
+    }
     let head = match (known.passes, known.is_bare) {
         (Some(true), false) => paint(GOOD, "every goal passes: there is nothing to mend") + "\n\n",
         (Some(_) | None, true) => {
@@ -173,20 +175,99 @@ pub fn next(known: Known<'_>) -> String {
             Cell(FAINT, (*why).to_owned()),
         ]
     });
-    let rows = columns(&cells.collect::<Vec<_>>());
+    let rows = columns_within(&cells.collect::<Vec<_>>(), width, &[]);
     format!("\n{head}{}\n{rows}", paint(STRONG, "next:"))
 }
 
 /// Says that checks run now, and how to leave it at that.
-pub fn measuring(is_compiled: bool) -> String {
+pub fn measuring(is_compiled: bool, width: Option<usize>) -> String {
     let slow = match is_compiled {
         true => "; a first build may take minutes",
         false => "",
     };
-    format!("\nmeasuring each of them once{slow} (Ctrl-C ends it; the file stays)\n\n")
+    let line = format!("measuring each of them once{slow} (Ctrl-C ends it; the file stays)");
+    format!("\n{}\n\n", wrapped(&line, width).join("\n"))
 }
 
 /// Returns what an answer that makes no sense is met with.
 pub fn again(why: &str) -> String {
     format!("{} {why}\n", paint(BAD, "?"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::init::{Look, Wishes, propose};
+
+    /// A repository with much in it, and nothing installed but what Rust needs.
+    struct Much(Vec<String>);
+
+    impl Look for Much {
+        fn files(&self) -> &[String] {
+            &self.0
+        }
+
+        fn read(&self, path: &str) -> Option<String> {
+            path.ends_with(".toml").then(String::new)
+        }
+
+        fn is_there(&self, _path: &str) -> bool {
+            false
+        }
+
+        fn is_executable(&self, _path: &str) -> bool {
+            false
+        }
+
+        fn finds(&self, program: &str) -> bool {
+            program.starts_with("cargo")
+        }
+
+        fn is_set(&self, _variable: &str) -> bool {
+            false
+        }
+    }
+
+    #[test]
+    fn everything_fits_into_a_narrow_terminal() {
+        let mut files: Vec<String> = [
+            "Cargo.toml",
+            "go.mod",
+            "package.json",
+            "pom.xml",
+            "pyproject.toml",
+            "a.py",
+            "test_a.py",
+            ".pre-commit-config.yaml",
+            "deny.toml",
+            "node_modules/a",
+        ]
+        .map(str::to_owned)
+        .to_vec();
+        files.sort();
+        let wishes = Wishes {
+            coverage: 80.0,
+            from_ci: false,
+        };
+        let found = propose(&Much(files), &wishes);
+        let known = |passes, is_bare| Known {
+            file: Some("GOALS.yaml"),
+            passes,
+            is_bare,
+        };
+        for width in [40, 60, 100] {
+            let at = Some(width);
+            let mut page = written(&found, "GOALS.yaml", at) + &measuring(true, at);
+            for passes in [None, Some(true), Some(false)] {
+                page += &next(known(passes, false), at);
+                page += &next(known(passes, true), at);
+            }
+            let plain = anstream::adapter::strip_str(&page).to_string();
+            let wide: Vec<&str> = plain
+                .lines()
+                .filter(|line| line.chars().count() > width)
+                .collect();
+            assert_eq!(wide, Vec::<&str>::new(), "{width}");
+        }
+    }
 }

@@ -154,49 +154,65 @@ fn in_place(mut one: Proposal, proposals: &mut Vec<Proposal>) -> Proposal {
     one
 }
 
-/// Returns what a command is for, by its words.
+/// Returns what a command is for, by its words, else by those of its name.
 fn role_of(check: &str, name: &str) -> Role {
     const WORDS: [(Role, &[&str]); 8] = [
-        (Role::Format, &["fmt", "format", "prettier", "black"]),
+        (
+            Role::Format,
+            &["fmt", "format", "gofmt", "rustfmt", "prettier", "black"],
+        ),
         (
             Role::Types,
-            &["typecheck", "type-check", "mypy", "pyright", "tsc "],
+            &["typecheck", "types", "mypy", "pyright", "tsc"],
         ),
         (
             Role::Lint,
             &[
                 "clippy",
                 "lint",
+                "linter",
+                "linters",
                 "vet",
+                "eslint",
                 "shellcheck",
                 "flake8",
                 "ruff",
                 "miri",
+                "biome",
+                "golangci",
+                "actionlint",
+                "hadolint",
             ],
         ),
         (
             Role::Structure,
+            &["deny", "machete", "udeps", "audit", "semver", "msrv"],
+        ),
+        (
+            Role::Test,
             &[
-                "deny",
-                "machete",
-                "udeps",
-                "audit",
-                "semver",
-                "msrv",
-                "minimal-versions",
+                "test", "tests", "pytest", "nextest", "unittest", "tox", "nox", "jest", "vitest",
+                "spec", "rspec", "ctest",
             ],
         ),
-        (Role::Docs, &["doc", "mkdocs", "sphinx", "rustdoc"]),
-        (Role::Test, &["test", "spec", "check-all", "verify"]),
-        (Role::Style, &["typos", "spell"]),
-        (Role::Build, &["build", "compile", "check", "make"]),
+        (
+            Role::Docs,
+            &["doc", "docs", "mkdocs", "sphinx", "rustdoc", "markdownlint"],
+        ),
+        (Role::Style, &["typos", "spelling", "codespell", "cspell"]),
+        (
+            Role::Build,
+            &["build", "compile", "check", "make", "package"],
+        ),
     ];
-    let text = format!("{} {}", check.to_lowercase(), name.to_lowercase());
-    let of_words = |(role, words): (Role, &[&str])| {
-        words.iter().any(|word| text.contains(word)).then_some(role)
+    let of_text = |text: &str| {
+        let text = text.to_lowercase();
+        let words: Vec<&str> = text.split(|c: char| !c.is_ascii_alphanumeric()).collect();
+        let is_said = |all: &[&str]| all.iter().any(|word| words.contains(word));
+        let mut roles = WORDS.into_iter();
+        roles.find_map(|(role, all)| is_said(all).then_some(role))
     };
-    WORDS
-        .into_iter()
-        .find_map(of_words)
+    of_text(check)
+        .or_else(|| of_text(name))
         .unwrap_or(Role::Structure)
 }

@@ -301,11 +301,7 @@ impl<'a> Project<'a> {
                 .seen_in(&source)
                 .same_as(&["unittest", "tox -e py"]),
         );
-        let options = self
-            .tool("pytest")
-            .map(Value::to_string)
-            .unwrap_or_default();
-        let is_measured = options.contains("--cov") || self.sections.contains("--cov");
+        let is_measured = self.measures_always();
         if self.names("pytest-cov")
             || self.tool("coverage").is_some()
             || self.has_file(".coveragerc")
@@ -313,6 +309,29 @@ impl<'a> Project<'a> {
         {
             found.proposals.push(self.coverage(is_measured, wishes));
         }
+    }
+
+    /// Says whether pytest's own options measure coverage already; what other commands of the project say does not count.
+    fn measures_always(&self) -> bool {
+        let options = self.tool("pytest").map(Value::to_string);
+        let settings =
+            ["pytest.ini", ".pytest.ini"].map(|name| self.look.read(&join(self.home, name)));
+        let texts = [self.sections.clone()]
+            .into_iter()
+            .chain(settings.into_iter().flatten());
+        let of_addopts = |text: String| {
+            let mut lines = text.lines().skip_while(|line| !line.starts_with("addopts"));
+            let first = lines.next().map(str::to_owned);
+            let rest = lines
+                .take_while(|line| line.starts_with([' ', '\t']))
+                .map(str::to_owned);
+            first
+                .into_iter()
+                .chain(rest)
+                .any(|line| line.contains("--cov"))
+        };
+        options.is_some_and(|options| options.contains("--cov"))
+            || texts.into_iter().any(of_addopts)
     }
 
     fn unittest(&self, first: &str) -> Proposal {

@@ -343,6 +343,39 @@ fn python_tools_run_as_they_are_configured() {
 }
 
 #[test]
+fn coverage_is_asked_of_pytest_unless_its_own_options_do() {
+    for (file, text, expected) in [
+        (
+            "tox.ini",
+            "[testenv]\ncommands = pytest --cov humanize\n",
+            "pytest -q --cov --cov-report=term",
+        ),
+        (
+            "setup.cfg",
+            "[tool:pytest]\naddopts =\n  -q\n  --cov=a\n",
+            "pytest -q --cov-report=term",
+        ),
+        (
+            "pytest.ini",
+            "[pytest]\naddopts = --cov\n",
+            "pytest -q --cov-report=term",
+        ),
+    ] {
+        let files = [
+            ("pyproject.toml", "[tool.coverage.run]\n"),
+            ("conftest.py", ""),
+            ("test_a.py", ""),
+            (file, text),
+        ];
+        assert_eq!(
+            goals_in(&files)[1],
+            format!("5 coverage-floor: {expected}"),
+            "{file}"
+        );
+    }
+}
+
+#[test]
 fn python_without_pytest_is_tested_by_unittest() {
     assert_eq!(
         goals_in(&[("setup.py", ""), ("tests/test_a.py", "import unittest")]),
