@@ -359,7 +359,7 @@ fn what_a_file_lacks_is_shown_and_written_only_where_that_is_said() {
         type: quality
         pillar: cleanup
 
-    to append them to the file: evolve init --add --write
+    to append them to the file: the same with --write
     "#);
     assert_eq!(repo.read("GOALS.yaml"), SMALL);
     let said = repo.answer(&["init", "--add", "--write"]);

@@ -87,7 +87,7 @@ impl Call<'_> {
         self.global.say(&format!("{}\n", init::goals(&new, "  ")));
         if !self.options.write && !self.consents()? {
             self.global
-                .say("to append them to the file: evolve init --add --write\n");
+                .say("to append them to the file: the same with --write\n");
             return Ok(0);
         }
         self.append(&goals, &new)?;

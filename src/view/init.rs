@@ -162,11 +162,13 @@ pub fn next(known: Known<'_>, width: Option<usize>) -> String {
             "with the first known agent that is installed",
         ));
     }
+    let head = |style, line: &str| {
+        let lines = wrapped(line, width).join("\n");
+        format!("{}\n\n", paint(style, &lines))
+    };
     let head = match (known.passes, known.is_bare) {
-        (Some(true), false) => paint(GOOD, "every goal passes: there is nothing to mend") + "\n\n",
-        (Some(_) | None, true) => {
-            paint(ODD, "no tool of this repository could run: see above") + "\n\n"
-        }
+        (Some(true), false) => head(GOOD, "every goal passes: there is nothing to mend"),
+        (_, true) => head(ODD, "no tool of this repository could run: see above"),
         (Some(false) | None, false) => String::new(),
     };
     let cells = steps.iter().map(|(command, why)| {
