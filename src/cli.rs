@@ -11,6 +11,7 @@ mod inspect;
 mod measure;
 mod place;
 mod print;
+mod report;
 mod start;
 mod steer;
 mod watch;
@@ -68,6 +69,7 @@ pub fn run(arguments: Arguments) -> Result<u8> {
         Some(Command::Status { json, .. }) => inspect::status(&global, json),
         Some(Command::History { json }) => inspect::history(&global, json),
         Some(Command::Show { cycle, json }) => inspect::show(&global, cycle, json),
+        Some(Command::Report(options)) => report::report(&global, &options),
         Some(Command::Audit {
             json, remeasure, ..
         }) => audit::audit(&global, &run, (json, remeasure)),

@@ -56,6 +56,7 @@ pub mod model {
     pub mod movement;
     pub mod reading;
     pub mod record;
+    pub mod report;
     pub mod sandbox;
     pub mod schema;
     pub mod select;
@@ -105,6 +106,7 @@ pub mod effects {
     pub mod program;
     pub mod quarantine;
     pub mod repo;
+    pub mod report;
     pub mod reports;
     pub mod sandbox;
     pub mod slot;
@@ -124,6 +126,7 @@ pub mod view {
     pub mod junit;
     pub mod live;
     pub mod plain;
+    pub mod report;
     pub mod status;
     pub mod style;
     pub mod tables;

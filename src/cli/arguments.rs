@@ -347,6 +347,8 @@ pub(super) enum Command {
         #[arg(long)]
         json: bool,
     },
+    /// One page about all of it, as a file of its own: verdict, fitness, goals by cycle, who is needed, cost
+    Report(ReportOptions),
     /// Hold every record against git: its commit, trailers, snapshots and undo; exit 10 if anything disagrees
     Audit {
         /// Print one JSON document
@@ -421,6 +423,10 @@ impl Command {
                 progress: progress.progress,
                 ..Shared::default()
             },
+            Command::Report(options) => Shared {
+                goals: options.file.goals.clone(),
+                ..Shared::default()
+            },
             Command::History { .. }
             | Command::Show { .. }
             | Command::Work { .. }
@@ -447,6 +453,22 @@ impl Shared {
         run.progress.progress = self.progress.or(run.progress.progress);
         run.report.junit = self.junit.or(run.report.junit.take());
     }
+}
+
+/// Options of `evolve report`.
+#[derive(Clone, Debug, Args)]
+pub(super) struct ReportOptions {
+    /// Markdown for a pull request, on stdout unless --out says otherwise
+    #[arg(long)]
+    pub(super) md: bool,
+    /// Where to write it; - is stdout [default: report.html in evolve's private folder, .git/evolve]
+    #[arg(short, long, value_name = "FILE")]
+    pub(super) out: Option<PathBuf>,
+    /// Look at it in the browser
+    #[arg(long, conflicts_with = "md")]
+    pub(super) open: bool,
+    #[command(flatten)]
+    pub(super) file: GoalsOption,
 }
 
 #[derive(Debug, Subcommand)]

@@ -280,6 +280,13 @@ impl Ledger {
         fs::symlink_metadata(self.root.join(name)).is_ok()
     }
 
+    /// Returns the newest session's summary; empty if there is none.
+    pub fn summary(&self, repo: &Repo) -> String {
+        let bytes = self.committed(repo, names::SUMMARY);
+        let bytes = bytes.ok().flatten().unwrap_or_default();
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
+
     /// Returns when a sweep ran last, as it was written down; empty if it was not.
     pub fn last_sweep(&self, repo: &Repo) -> String {
         let bytes = self.committed(repo, names::LAST_SWEEP);

@@ -104,6 +104,13 @@ impl Summary<'_> {
     }
 }
 
+/// Returns why the session ended of which this is the summary; none while it runs.
+pub fn ended(summary: &str) -> Option<String> {
+    let mut lines = summary.lines();
+    let ended = lines.find_map(|line| line.strip_prefix("- ended: "))?;
+    (ended != "running").then(|| text::plain(ended))
+}
+
 /// Returns the text of `cycle-0-report.md`.
 pub fn baseline_report(baseline: &Snapshot) -> String {
     let mut listed: Vec<&Measurement> = baseline

@@ -171,6 +171,19 @@ pub fn markdown(text: &str) -> String {
     safe
 }
 
+/// Returns what `markdown` made safe as it was.
+pub fn plain(markdown: &str) -> String {
+    let mut plain = String::new();
+    let mut is_escaped = false;
+    for c in markdown.chars() {
+        is_escaped = c == '\\' && !is_escaped;
+        if !is_escaped {
+            plain.push(c);
+        }
+    }
+    plain
+}
+
 /// Returns a number as people write it: at most four decimals, an exponent only for the very large and very small.
 pub fn number(value: f64) -> String {
     let size = value.abs();

@@ -1,0 +1,170 @@
+//! `evolve report`: joins what the ledger, git and the logs tell into one page. Takes no lock and writes that page alone.
+
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+
+use crate::cli::arguments::{Global, ReportOptions};
+use crate::cli::print::print;
+use crate::cli::start::{current_dir, goals_file};
+use crate::effects::journal::Diary;
+use crate::effects::ledger::{self, Ledger};
+use crate::effects::repo::Repo;
+use crate::effects::{clock, files, lock, report as sources, stop};
+use crate::engine;
+use crate::error::{Error, Result};
+use crate::model::goals::Goals;
+use crate::model::ledger as names;
+use crate::model::record::History;
+use crate::model::report::{CYCLES, Material, Report, Seen, State};
+use crate::model::{digest, exact, summary, text};
+use crate::session::Progress;
+use crate::view;
+
+/// The page's name in the private directory.
+const FILE: &str = "report.html";
+
+/// Writes the report, says where it is, and opens it if that is asked for.
+pub fn report(global: &Global, options: &ReportOptions) -> Result<u8> {
+    let repo = Repo::discover(&current_dir()?)?;
+    let report = gather(global, &repo)?;
+    let page = match options.md {
+        true => view::report::markdown(&report),
+        false => view::report::html(&report),
+    };
+    let Some(path) = place(&repo, options)? else {
+        print(&page);
+        return Ok(0);
+    };
+    files::replace(&path, page.as_bytes())?;
+    let path = path
+        .canonicalize()
+        .map_err(|cause| Error::io("open", &path, cause))?;
+    let shown = text::path(path.as_os_str().as_bytes());
+    global.say(&format!("{}\n{shown}\n", report.verdict.words));
+    if options.open {
+        sources::open(&path)?;
+    }
+    Ok(0)
+}
+
+/// Returns the file to write; none for stdout. Unless somebody says otherwise, the page is kept where git does not see it.
+fn place(repo: &Repo, options: &ReportOptions) -> Result<Option<PathBuf>> {
+    match &options.out {
+        Some(path) if path.as_os_str() == "-" && options.open => Err(Error::usage(
+            "--open needs a file, and `--out -` makes none",
+        )),
+        Some(path) if path.as_os_str() == "-" => Ok(None),
+        Some(path) => Ok(Some(current_dir()?.join(path))),
+        None if options.md => Ok(None),
+        None if engine::has_lost_private(&repo.own_places()) => {
+            let private = text::path(repo.private.as_os_str().as_bytes());
+            Err(Error::unsafe_repo(format!(
+                "{private} was removed while a cycle ran, and the next run gives it back first"
+            ))
+            .hint("name another place, as in `evolve report --out report.html`"))
+        }
+        None => Ok(Some(repo.private.join(FILE))),
+    }
+}
+
+/// Reads all that a report tells.
+fn gather(global: &Global, repo: &Repo) -> Result<Report> {
+    let text = ledger::whole_history(repo)?;
+    let history = History::parse(&text);
+    let progress = Progress::new(repo, Ledger::look(repo)?);
+    let ledger = &progress.ledger;
+    let goals = goals_file(global, repo)?.load().map(|(goals, _)| goals);
+    let goals = goals.as_ref().map_err(|error| error.message.as_str());
+    let name = repo.name();
+    let queue = &ledger.queue;
+    let summary = ledger.summary(repo);
+    Ok(Report::new(&Material {
+        name: &name,
+        records: &history.records,
+        seen: &newest(repo, ledger, &history),
+        baseline: ledger.snapshot(repo, names::BASELINE).as_ref(),
+        newest: progress.newest.as_ref(),
+        goals,
+        retries: &ledger.retries,
+        open: &queue.open(&name),
+        set_aside: &queue.set_aside(&name),
+        consumed: queue.counts(&name).consumed,
+        ended: summary::ended(&summary).as_deref(),
+        state: state(repo)?,
+        problems: &ledger.problems(),
+        provenance: &provenance(repo, goals.ok(), (&text, &history), &progress)?,
+    }))
+}
+
+/// Returns the newest cycles with what is known of them, oldest first.
+fn newest(repo: &Repo, ledger: &Ledger, history: &History) -> Vec<Seen> {
+    let first = history.records.len().saturating_sub(CYCLES);
+    let seen = history.records[first..].iter().map(|record| {
+        let snapshots = (
+            ledger.snapshot(repo, &names::snapshot(record.cycle)),
+            ledger.snapshot(repo, &names::post_snapshot(record.cycle)),
+        );
+        sources::seen(repo, record.clone(), snapshots)
+    });
+    seen.collect()
+}
+
+/// Returns what stands in the loop's way, or is under way.
+fn state(repo: &Repo) -> Result<State> {
+    let session = lock::holder(&repo.private.join("lock"));
+    let journal = Diary::of(&repo.own_places()).look().ok().flatten();
+    let kill = stop::kill_files()?
+        .into_iter()
+        .find(|path| stop::stop_file(path).is_some());
+    Ok(State {
+        interrupted_cycle: journal
+            .filter(|journal| session.is_none() && journal.is_unsettled())
+            .map(|journal| journal.cycle),
+        running_since: session.map(|holder| holder.since),
+        kill: kill.map(|path| path.display().to_string()),
+        stop: stop::stop_file(&repo.root.join(names::STOP)),
+    })
+}
+
+/// Returns versions and hashes: what made this page, and of what.
+fn provenance(
+    repo: &Repo,
+    goals: Option<&Goals>,
+    (text, history): (&str, &History),
+    progress: &Progress,
+) -> Result<Vec<(&'static str, String)>> {
+    let (first, second) = repo.git.version()?;
+    let head = repo.head()?;
+    let branch = head.branch.as_deref().map(exact::shown);
+    let branch = branch.as_deref().map_or("detached HEAD", |branch| {
+        branch.strip_prefix("refs/heads/").unwrap_or(branch)
+    });
+    let digest = |digest: Option<&String>| digest.map_or("unknown".to_owned(), String::clone);
+    let newest = progress.newest.as_ref();
+    let platform = format!("{} {}", std::env::consts::OS, std::env::consts::ARCH);
+    Ok(vec![
+        ("Made at", clock::timestamp()),
+        ("evolve", env!("CARGO_PKG_VERSION").to_owned()),
+        ("git", format!("{first}.{second}")),
+        ("Platform", platform),
+        ("Branch", branch.to_owned()),
+        (
+            "HEAD",
+            head.commit.unwrap_or_else(|| "no commit yet".to_owned()),
+        ),
+        (
+            "SHA-256 of the goals file",
+            digest(goals.map(|goals| &goals.digest)),
+        ),
+        (
+            "The same when measured last",
+            digest(newest.map(|newest| &newest.goals_digest)),
+        ),
+        (
+            "Measured last",
+            newest.map_or("never".to_owned(), |newest| newest.timestamp.clone()),
+        ),
+        ("Records", history.records.len().to_string()),
+        ("SHA-256 of the history", digest::full(text.as_bytes())),
+    ])
+}

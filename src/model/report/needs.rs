@@ -1,0 +1,141 @@
+//! What waits for a person: each thing with its reason and the way on. Pure.
+
+use serde::Serialize;
+
+use super::{Material, NAME, REASON, line};
+use crate::model::goals::Goals;
+use crate::model::strikes::{self, Standing};
+use crate::model::text;
+
+/// How many things of one kind are named.
+const NAMED: usize = 20;
+
+/// One thing that waits for a person.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Need {
+    /// What waits.
+    pub what: String,
+    /// Why; may be empty.
+    pub why: String,
+    /// What to do.
+    pub way_on: String,
+}
+
+impl Need {
+    fn new(what: impl Into<String>, why: &str, way_on: impl Into<String>) -> Need {
+        Need {
+            what: what.into(),
+            why: line(why, REASON),
+            way_on: way_on.into(),
+        }
+    }
+}
+
+/// Returns everything that waits for a person, what stops the loop first.
+pub(super) fn all(material: &Material<'_>) -> Vec<Need> {
+    let mut needs = in_the_way(material);
+    match material.goals {
+        Ok(goals) => needs.extend(some(stuck(material, goals))),
+        Err(why) => needs.push(Need::new(
+            "The goals cannot be read",
+            why,
+            "`evolve validate` shows each problem with its place",
+        )),
+    }
+    let set_aside = material.set_aside.iter().map(|item| {
+        Need::new(
+            format!("Work item set aside: {}", line(&item.title, NAME)),
+            &format!("it failed {} times", item.failures),
+            "do it by hand, or write it down in smaller parts: `evolve work add TITLE`",
+        )
+    });
+    needs.extend(some(set_aside));
+    let problems = material.problems.iter().map(|problem| {
+        let way_on = "`evolve audit` holds every record against git";
+        Need::new(
+            "A file of the ledger is not as it should be",
+            problem,
+            way_on,
+        )
+    });
+    needs.extend(some(problems));
+    needs
+}
+
+/// Returns what keeps the next session from working as ever.
+fn in_the_way(material: &Material<'_>) -> Vec<Need> {
+    let state = &material.state;
+    let mut needs = Vec::new();
+    if let Some(path) = &state.kill {
+        let way_on = "`evolve stop --off --kill` takes the file away";
+        needs.push(Need::new(
+            "A KILL file keeps every session from running",
+            path,
+            way_on,
+        ));
+    }
+    if let Some(words) = &state.stop {
+        let way_on = "`evolve stop --off` takes the file away";
+        needs.push(Need::new(
+            "A STOP file keeps the loop from running",
+            words,
+            way_on,
+        ));
+    }
+    if let Some(cycle) = state.interrupted_cycle {
+        needs.push(Need::new(
+            format!("Cycle {cycle} was cut short and is not settled"),
+            "its session ended in the middle of it",
+            "the next run of `evolve` undoes it first",
+        ));
+    }
+    if let Some(newest) = material
+        .records
+        .last()
+        .filter(|it| it.is_environment_change())
+    {
+        needs.push(Need::new(
+            format!(
+                "Something outside the repository changed in cycle {}",
+                newest.cycle
+            ),
+            newest.reason.as_deref().unwrap_or_default(),
+            "`evolve measure` shows what fails now without any change",
+        ));
+    }
+    needs
+}
+
+/// Returns the goals that are passed over until a person says otherwise.
+fn stuck<'a>(
+    material: &'a Material<'_>,
+    goals: &'a Goals,
+) -> impl ExactSizeIterator<Item = Need> + 'a {
+    let stuck = goals.goals.iter().filter_map(|goal| {
+        let id = line(&goal.id, NAME);
+        let (word, why) = match strikes::standing(goal, material.records, material.retries) {
+            Standing::Open => return None,
+            Standing::Struck(why) => ("was struck after three cycles without progress", why),
+            Standing::Declined(why) => ("was declined by the agent", why),
+        };
+        let retry = format!("`evolve retry {}`", text::shell_word(&id));
+        let way_on = format!("mend it or its check by hand, or allow another attempt: {retry}");
+        Some(Need::new(format!("{id} {word}"), &why, way_on))
+    });
+    stuck.collect::<Vec<_>>().into_iter()
+}
+
+/// Returns the first of many, and one that counts the rest.
+fn some(needs: impl ExactSizeIterator<Item = Need>) -> Vec<Need> {
+    let more = needs.len().saturating_sub(NAMED);
+    let mut named: Vec<Need> = needs.take(NAMED).collect();
+    if more > 0 {
+        let what = format!("{more} more of this kind");
+        named.push(Need::new(
+            what,
+            "",
+            "`evolve status` and `evolve work list` name them",
+        ));
+    }
+    named
+}

@@ -1,0 +1,68 @@
+//! Where things stand, in one sentence. Pure.
+
+use serde::Serialize;
+
+use super::{Material, Tone};
+use crate::model::snapshot::Snapshot;
+use crate::model::text::{count, number};
+
+/// Where things stand.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Verdict {
+    /// What it means to the eye.
+    pub tone: Tone,
+    /// The same in a word or two.
+    pub mark: &'static str,
+    /// One sentence.
+    pub words: String,
+}
+
+/// Returns where things stand, with so many things that wait for a person.
+pub(super) fn of(material: &Material<'_>, needs: usize) -> Verdict {
+    let human = match needs {
+        0 => "nobody is needed".to_owned(),
+        1 => "one thing waits for you".to_owned(),
+        needs => format!("{needs} things wait for you"),
+    };
+    let Some(newest) = material.newest else {
+        return Verdict {
+            tone: if needs == 0 { Tone::Faint } else { Tone::Odd },
+            mark: "Not measured yet",
+            words: format!("No cycle has been recorded yet; {human}."),
+        };
+    };
+    let is_met = newest.goals_passing == newest.goals_total;
+    let (tone, mark) = match (is_met, needs) {
+        (true, 0) => (Tone::Good, "All is well"),
+        (false, 0) => (Tone::Odd, "Under way"),
+        (_, _) => (Tone::Bad, "You are needed"),
+    };
+    let words = format!(
+        "{}, {} in {}; {human}.",
+        passing(newest),
+        way(material.baseline, newest),
+        count(material.records.len(), "cycle"),
+    );
+    Verdict { tone, mark, words }
+}
+
+fn passing(newest: &Snapshot) -> String {
+    let (passing, total) = (newest.goals_passing, newest.goals_total);
+    match (passing, total) {
+        (1, 1) => "The one goal passes".to_owned(),
+        (passing, total) if passing == total => format!("All {total} goals pass"),
+        (0, 1) => "The one goal does not pass".to_owned(),
+        (0, total) => format!("None of {total} goals passes"),
+        (1, total) => format!("1 of {total} goals passes"),
+        (passing, total) => format!("{passing} of {total} goals pass"),
+    }
+}
+
+fn way(baseline: Option<&Snapshot>, newest: &Snapshot) -> String {
+    let now = number(newest.score);
+    match baseline.map(|baseline| number(baseline.score)) {
+        Some(before) if before == now => format!("with the score at {now} as at the baseline"),
+        Some(before) => format!("and the score went from {before} to {now}"),
+        None => format!("with the score at {now}"),
+    }
+}
