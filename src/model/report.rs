@@ -171,6 +171,8 @@ pub struct Report {
     pub name: String,
     /// Where things stand, in one sentence.
     pub verdict: Verdict,
+    /// How the newest session stands; empty if there was none.
+    pub session: String,
     /// The few numbers that matter most.
     pub figures: Vec<Figure>,
     /// What waits for a person.
@@ -209,6 +211,7 @@ impl Report {
         Report {
             name: line(material.name, NAME),
             verdict: verdict::of(material, needs.len()),
+            session: session(material),
             figures: figures(material),
             needs,
             curve: series::curve(material),
@@ -253,17 +256,16 @@ fn figures(material: &Material<'_>) -> Vec<Figure> {
         note = format!("{} set aside, {note}", material.set_aside.len());
     }
     figures.push(Figure::new("Queue", waiting, note));
-    match (&material.state.running_since, material.ended) {
-        (Some(since), _) => {
-            let since = format!("since {}", moment(since));
-            figures.push(Figure::new("Session", "at work", since));
-        }
-        (None, Some(ended)) => {
-            figures.push(Figure::new("Newest session", "ended", line(ended, REASON)));
-        }
-        (None, None) => {}
-    }
     figures
+}
+
+/// Returns how the newest session stands; empty if there was none.
+fn session(material: &Material<'_>) -> String {
+    match (&material.state.running_since, material.ended) {
+        (Some(since), _) => format!("A session has been at work since {}.", moment(since)),
+        (None, Some(ended)) => format!("The newest session ended: {}.", line(ended, REASON)),
+        (None, None) => String::new(),
+    }
 }
 
 fn agents(spent: &Spent) -> Figure {

@@ -146,10 +146,7 @@ fn entry(seen: &Seen, anchor: String) -> Entry {
         goal: line(record.goal_id.as_deref().unwrap_or("nothing to do"), NAME),
         score: score(record),
         when: moment(&record.timestamp),
-        reason: record
-            .reason
-            .as_deref()
-            .map_or(String::new(), |it| line(it, REASON)),
+        reason: reason(record),
         facts: facts(record),
         notes: some(record.notes.iter().map(|note| line(note, REASON)).collect()),
         changes: changes(seen),
@@ -160,6 +157,18 @@ fn entry(seen: &Seen, anchor: String) -> Entry {
         log: end(&block(&seen.log), LOG),
         broken: broken.map_or(String::new(), |said| beginning(&block(&said), LOG)),
         is_cut: false,
+    }
+}
+
+/// Returns why a cycle came to what it did. A good one has no reason but what it brought about.
+fn reason(record: &Record) -> String {
+    match &record.reason {
+        Some(reason) => line(reason, REASON),
+        None if record.newly_passing.is_empty() => String::new(),
+        None => line(
+            &format!("passes now: {}", record.newly_passing.join(", ")),
+            REASON,
+        ),
     }
 }
 

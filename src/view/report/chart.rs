@@ -58,8 +58,8 @@ const DOTS: usize = 120;
 /// Returns the chart of the score over all cycles; none without a score.
 pub fn of_scores(curve: &Curve) -> Option<Chart> {
     let plot = Plot {
-        size: (720.0, 250.0),
-        frame: [38.0, 708.0, 14.0, 218.0],
+        size: (860.0, 250.0),
+        frame: [38.0, 848.0, 14.0, 218.0],
         range: (0.0, 100.0),
         count: curve.points.len(),
     };
@@ -274,11 +274,11 @@ mod tests {
             words: String::new(),
         };
         let chart = of_scores(&curve).unwrap();
-        assert_eq!(chart.line, "M38 218H373V116H708V14");
+        assert_eq!(chart.line, "M38 218H443V116H848V14");
         let crosses: Vec<_> = chart.dots.iter().filter(|dot| dot.is_cross).collect();
         assert_eq!(
             (crosses.len(), crosses[0].x, crosses[0].y),
-            (1, 373.0, 167.0)
+            (1, 443.0, 167.0)
         );
         let labels: Vec<_> = chart
             .cycles
