@@ -43,6 +43,7 @@ mod readings;
 mod recovery;
 mod ref_names;
 mod refs;
+mod report;
 mod sandbox;
 mod secrets;
 mod selection;

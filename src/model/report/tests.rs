@@ -119,7 +119,7 @@ fn the_verdict_is_one_sentence_with_the_way_and_who_is_needed() {
             two(Pass, Pass),
             0,
             Tone::Good,
-            "All 2 goals pass and the score went from 0 to 100 in 1 cycle; nobody is needed.",
+            "All 2 goals pass, and the score went from 0 to 100 in 1 cycle; nobody is needed.",
         ),
         (
             two(Pass, Fail),
@@ -150,7 +150,10 @@ fn what_waits_for_a_person_is_named_with_the_way_on() {
     let yaml = "goals: [{id: tests-pass, description: d, check: 'true', weight: 5}]";
     let (goals, _) = goals::read_goals("GOALS.yaml", yaml.as_bytes()).unwrap();
     let records: Vec<Record> = (1..=3)
-        .map(|cycle| record(cycle, CycleResult::Failed, (0.0, 0.0)))
+        .map(|cycle| Record {
+            definition: Some(goals.goals[0].definition()),
+            ..record(cycle, CycleResult::Failed, (0.0, 0.0))
+        })
         .collect();
     let needs = Report::new(&Material {
         goals: Ok(&goals),

@@ -74,8 +74,8 @@ pub fn of_scores(curve: &Curve) -> Option<Chart> {
             words: point.words.clone(),
         };
         let tone = match point.tone {
-            Tone::Bad => Tone::Faint,
-            tone => tone,
+            Tone::Good => Tone::Good,
+            Tone::Bad | Tone::Odd | Tone::Faint => Tone::Faint,
         };
         dots.push(dot(point.score, tone, false));
         dots.extend(point.undone.map(|score| dot(score, Tone::Bad, true)));

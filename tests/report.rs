@@ -1,0 +1,532 @@
+//! `evolve report`: one page about all of it, well built whatever stands in the ledger, and written without disturbing anybody.
+
+use std::collections::{BTreeMap, HashSet};
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+
+use roxmltree::{Document, Node, ParsingOptions};
+
+use crate::harness::{TestRepo, everything_below};
+
+const HISTORY: &str = ".agents/evolve/cycle-history.jsonl";
+/// The most characters that a pull request's text may have on GitHub.
+const PULL_REQUEST: usize = 65_536;
+
+/// Parses a page. It is well-formed enough for a parser that forgives nothing.
+fn parsed(page: &str) -> Document<'_> {
+    let options = ParsingOptions {
+        allow_dtd: true,
+        ..ParsingOptions::default()
+    };
+    Document::parse_with_options(page, options).unwrap_or_else(|cause| panic!("{cause}\n{page}"))
+}
+
+fn text(node: Node<'_, '_>) -> String {
+    let words = node.descendants().filter_map(|node| match node.is_text() {
+        true => node.text(),
+        false => None,
+    });
+    words.collect::<String>().trim().to_owned()
+}
+
+fn elements<'a, 'i>(page: &'a Document<'i>, name: &str) -> Vec<Node<'a, 'i>> {
+    let all = page.descendants();
+    all.filter(|node| node.is_element() && node.tag_name().name() == name)
+        .collect()
+}
+
+fn has_class(node: &Node<'_, '_>, class: &str) -> bool {
+    let classes = node.attribute("class").unwrap_or_default();
+    classes.split(' ').any(|one| one == class)
+}
+
+/// Asserts what every page has to be, whatever it tells: readable without script, style and network, and by ear.
+#[track_caller]
+fn assert_well_built(page: &str) {
+    assert!(page.starts_with("<!DOCTYPE html>\n"), "{page}");
+    let page = parsed(page);
+    assert_eq!(page.root_element().attribute("lang"), Some("en"));
+    assert_eq!(elements(&page, "h1").len(), 1);
+    let mut level = 0;
+    for node in page.descendants().filter(Node::is_element) {
+        let name = node.tag_name().name();
+        if let Some(depth) = name.strip_prefix('h').and_then(|it| it.parse::<u32>().ok()) {
+            assert!(
+                depth <= level + 1,
+                "{name} follows a heading of level {level}"
+            );
+            assert_ne!(text(node), "", "an empty {name}");
+            level = depth;
+        }
+        for attribute in node.attributes() {
+            let (name, value) = (attribute.name(), attribute.value());
+            assert!(!name.starts_with("on"), "{name}={value}");
+            let leads = ["href", "src", "action", "data", "poster", "srcset"].contains(&name);
+            let is_within = value.starts_with('#') || value == "data:,";
+            assert!(!leads || is_within, "{name} leads to {value}");
+        }
+    }
+    for name in ["script", "img", "iframe", "object", "embed", "form", "base"] {
+        assert_eq!(elements(&page, name).len(), 0, "{name}");
+    }
+    assert_ids(&page);
+    for head in elements(&page, "th") {
+        assert!(
+            head.attribute("scope").is_some(),
+            "no scope: {}",
+            text(head)
+        );
+        assert_ne!(text(head), "");
+    }
+    for table in elements(&page, "table") {
+        let first = table.first_element_child().unwrap();
+        assert_eq!(first.tag_name().name(), "caption");
+        assert_ne!(text(first), "");
+    }
+    for node in page.descendants().filter(Node::is_element) {
+        let tones = [
+            "good", "bad", "odd", "faint", "pass", "fail", "skip", "near", "mark",
+        ];
+        let is_drawn = node.ancestors().any(|it| it.tag_name().name() == "svg");
+        if !is_drawn && tones.iter().any(|tone| has_class(&node, tone)) {
+            assert_ne!(text(node), "", "a colour without words: {node:?}");
+        }
+    }
+    for drawing in elements(&page, "svg") {
+        assert_eq!(drawing.attribute("role"), Some("img"));
+        for name in ["title", "desc"] {
+            let own = drawing.children().find(|it| it.tag_name().name() == name);
+            assert_ne!(text(own.unwrap()), "", "{name} of a drawing");
+        }
+    }
+}
+
+/// Asserts that each id is there once, and each that is named is there.
+fn assert_ids(page: &Document<'_>) {
+    let mut ids = HashSet::new();
+    for id in page.descendants().filter_map(|node| node.attribute("id")) {
+        assert!(ids.insert(id), "{id} is there twice");
+    }
+    for node in page.descendants().filter(Node::is_element) {
+        let link = node
+            .attribute("href")
+            .and_then(|link| link.strip_prefix('#'));
+        let labels = node.attribute("aria-labelledby").unwrap_or_default();
+        for id in link.into_iter().chain(labels.split_whitespace()) {
+            assert!(ids.contains(id), "{id} is nowhere");
+        }
+    }
+}
+
+/// The page of a repository.
+#[track_caller]
+fn page(repo: &TestRepo) -> String {
+    let page = repo.evolve(&["report", "--out", "-"]).expect(0);
+    assert_eq!(page.stderr, "");
+    assert_well_built(&page.stdout);
+    page.stdout
+}
+
+#[track_caller]
+fn markdown(repo: &TestRepo) -> String {
+    let said = repo.evolve(&["report", "--md"]).expect(0).stdout;
+    assert!(said.chars().count() < PULL_REQUEST);
+    said
+}
+
+/// Each cycle of a page with its words, the newest first.
+fn cycles(page: &str) -> Vec<String> {
+    let page = parsed(page);
+    let inside = page.descendants().filter(|node| has_class(node, "inside"));
+    inside
+        .map(|node| {
+            text(
+                node.parent()
+                    .unwrap()
+                    .parent()
+                    .unwrap()
+                    .parent()
+                    .unwrap()
+                    .parent()
+                    .unwrap(),
+            )
+        })
+        .collect()
+}
+
+/// A repository in which cycles of most sorts have been run, with a value, two notes of work and a secret in a log.
+fn lived_in() -> TestRepo {
+    let repo = TestRepo::with_goals(
+        "  - {id: a, description: file a exists, check: test -e a, weight: 5}\n  \
+           - {id: readme, description: file readme exists, check: test -e readme, weight: 3}\n  \
+           - id: covered\n    description: enough is covered\n    check: cat covered\n    weight: 4\n    \
+             continuous: {metric: percent, threshold: 80, direction: at-least}\n",
+    );
+    repo.write("readme", "");
+    repo.write("covered", "55\n");
+    repo.write(
+        ".agents/rpi/next-work.jsonl",
+        "{\"title\":\"say more\",\"severity\":\"high\",\"type\":\"docs\",\"description\":\"in the readme\"}\n\
+         {\"title\":\"later\",\"severity\":\"low\",\"type\":\"docs\",\"description\":\"d\",\"target_repo\":\"elsewhere\"}\n",
+    );
+    repo.commit_all("first");
+    repo.agent_does(&[
+        "rm readme && touch a",
+        "echo token=ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8; exit 3",
+        "touch a; printf 'x' >\"$(printf 'caf\\351')\"",
+        "echo 85 >covered",
+        "echo more >>readme",
+    ]);
+    repo.run(&[]).expect(0);
+    let results = repo.each("result").join(" ");
+    assert_eq!(
+        results,
+        "regressed failed improved improved harvested idle idle idle"
+    );
+    repo
+}
+
+#[test]
+fn the_page_tells_of_every_cycle_with_its_brief_its_change_and_its_log() {
+    let repo = lived_in();
+    let page = page(&repo);
+    let verdict =
+        "All 3 goals pass, and the score went from 25 to 100 in 8 cycles; nobody is needed.";
+    assert!(page.contains(verdict), "{page}");
+    let cycles = cycles(&page);
+    assert_eq!(cycles.len(), 8);
+    let holds = |cycle: usize, words: &[&str]| {
+        let told = &cycles[8 - cycle];
+        for word in words {
+            assert!(
+                told.contains(word),
+                "{word} is not in cycle {cycle}:\n{told}"
+            );
+        }
+    };
+    holds(
+        1,
+        &[
+            "regressed undone",
+            "passed before and no longer: readme",
+            "2 files, +0 −0, undone",
+            "# Task",
+        ],
+    );
+    holds(2, &["failed", "exit 3", "token=***"]);
+    holds(
+        3,
+        &["improved", "passes now: a", "$'caf\\351'", "a: fail → pass"],
+    );
+    holds(
+        4,
+        &["covered: fail (55) → pass (85)", "1 file, +1 −1", "covered"],
+    );
+    holds(5, &["harvested", "next-work:say more"]);
+    holds(8, &["idle", "nothing to do"]);
+    assert!(page.contains("55 → 85; at least 80"), "{page}");
+    assert!(
+        page.contains("no goal fails and the queue is empty"),
+        "{page}"
+    );
+    assert!(!page.contains("ghp_"), "a secret is in the page");
+    assert!(page.contains(&repo.head()), "HEAD is not in the page");
+}
+
+#[test]
+fn the_grid_has_each_goal_in_each_cycle_and_marks_the_one_worked_on() {
+    let repo = lived_in();
+    let page = page(&repo);
+    let page = parsed(&page);
+    let tables = elements(&page, "table");
+    let grid = tables
+        .iter()
+        .find(|table| has_class(table, "grid"))
+        .unwrap();
+    let rows = grid
+        .descendants()
+        .filter(|node| node.tag_name().name() == "tr");
+    let rows: BTreeMap<String, String> = rows
+        .map(|row| {
+            let head = row.first_element_child().unwrap();
+            let cells = row.children().filter(|node| node.tag_name().name() == "td");
+            let cells = cells.map(|cell| match has_class(&cell, "chosen") {
+                true => format!("[{}]", text(cell)),
+                false => text(cell),
+            });
+            (text(head), cells.collect())
+        })
+        .collect();
+    for (head, cells) in [
+        ("What became of the cycle", "○↶!▲▲◆···"),
+        ("a weight 5", "✗[✓][✗][✓]✓✓✓✓✓"),
+        ("readme weight 3", "✓✗✓✓✓✓✓✓✓"),
+        ("covered weight 4", "✗✗✗✗[✓]✓✓✓✓"),
+    ] {
+        assert_eq!(rows[head], cells, "{head}");
+    }
+}
+
+#[test]
+fn a_goal_that_nobody_gets_on_with_waits_for_a_person_with_the_way_on() {
+    let repo = TestRepo::with_files_wanted(&[("a", 5)]);
+    repo.agent_does(&["echo 'no way' >\"$EVOLVE_GIVE_UP\""]);
+    repo.run(&[]).expect(11);
+    let page = page(&repo);
+    for words in [
+        "You are needed.",
+        "a was declined by the agent",
+        "no way",
+        "evolve retry a",
+    ] {
+        assert!(page.contains(words), "{words} is not in\n{page}");
+    }
+    let short = markdown(&repo);
+    assert!(
+        short.contains("- **a was declined by the agent**: no way — "),
+        "{short}"
+    );
+    assert!(short.contains("`evolve retry a`\n"), "{short}");
+}
+
+/// Text that would be markup, a link, a person, a colour or a secret, were it not for those who draw it.
+const HOSTILE: &str = "<script>alert(1)</script>\"><img src=x onerror=alert(1)>&amp; @team #1 `x` {{ 7*7 }} \u{1b}[31mred \u{202e}ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8";
+
+/// A record as somebody else may have written it.
+fn record(cycle: usize, words: &str) -> String {
+    serde_json::json!({
+        "format": 1, "cycle": cycle, "goal_id": words, "result": "failed", "commit_sha": words, "reverted_to": null,
+        "goals_passing": 0, "goals_total": 1, "goals_added": 0, "timestamp": words, "score_before": 50.0,
+        "score_after": 1e300, "newly_failing": [words], "newly_passing": [words], "reason": words, "session": words,
+        "agent": {"name": words, "status": words, "exit": 1, "duration_s": -1.0, "tokens": 1, "cost_usd": 0.1},
+        "notes": [words]
+    })
+    .to_string()
+}
+
+fn snapshot(words: &str, value: f64) -> String {
+    serde_json::json!({
+        "format": 1, "cycle": 1, "timestamp": words, "cycle_start_sha": words, "goals_digest": words, "score": 50.0,
+        "goals_passing": 0, "goals_total": 1,
+        "goals": [{"id": words, "result": "fail", "weight": 5, "value": value, "threshold": -1e300, "duration_s": 0.0,
+            "attempts": 1, "output_tail": words}]
+    })
+    .to_string()
+}
+
+#[test]
+fn words_of_others_stay_words_in_every_place() {
+    let repo = TestRepo::empty();
+    repo.write(
+        "GOALS.yaml",
+        "goals: [{id: a, description: '<script>d</script>', check: ls, weight: 1}]\n",
+    );
+    repo.commit_all("first");
+    // The second number is there twice, as after a merge.
+    let records = [record(1, HOSTILE), record(2, HOSTILE), record(2, HOSTILE)];
+    repo.write(
+        HISTORY,
+        &format!("{}\nno record\u{7}<b>\n", records.join("\n")),
+    );
+    for (name, value) in [
+        ("0-baseline", 1e308),
+        ("1", -1e308),
+        ("1-post", 2.0),
+        ("2", 3.0),
+    ] {
+        repo.write(
+            &format!(".agents/evolve/fitness-{name}.json"),
+            &snapshot(HOSTILE, value),
+        );
+    }
+    let item =
+        serde_json::json!({"title": HOSTILE, "type": HOSTILE, "source": HOSTILE, "failures": 3});
+    let open = serde_json::json!({"title": format!("{HOSTILE} too"), "severity": HOSTILE});
+    repo.write(".agents/rpi/next-work.jsonl", &format!("{item}\n{open}\n"));
+    repo.write(".agents/evolve/STOP", HOSTILE);
+    repo.write(
+        ".agents/evolve/session-summary.md",
+        &format!("- ended: {HOSTILE}\n"),
+    );
+    let page = page(&repo);
+    let short = markdown(&repo);
+    assert_eq!(cycles(&page).len(), 3);
+    assert!(
+        text(parsed(&page).root_element()).contains("<script>alert(1)</script>"),
+        "{page}"
+    );
+    for page in [&page, &short] {
+        assert!(
+            page.contains("{{ 7*7 }}") || page.contains("{{ 7\\*7 }}"),
+            "{page}"
+        );
+        for part in [
+            "<script", "<img", "ghp_", "\u{1b}", "\u{202e}", "\u{7}", "@team", "#1 ",
+        ] {
+            let is_fine = part.starts_with(['@', '#']) && page.starts_with("<!DOCTYPE");
+            assert!(is_fine || !page.contains(part), "{part:?} is in\n{page}");
+        }
+    }
+}
+
+#[test]
+fn a_long_history_makes_a_page_of_a_few_megabytes_and_a_short_text() {
+    let repo = TestRepo::with_files_wanted(&[("a", 5)]);
+    let reason = "a long reason with a / in it ".repeat(100);
+    let records: Vec<String> = (1..=3_000).map(|cycle| record(cycle, &reason)).collect();
+    repo.write(HISTORY, &(records.join("\n") + "\n"));
+    let page = page(&repo);
+    assert!(page.len() < 4_000_000, "{}", page.len());
+    assert!(page.contains("Left out: 2900 older cycles"), "{page}");
+    let short = markdown(&repo);
+    assert!(short.contains("\nand 29"), "{short}");
+}
+
+#[test]
+fn a_report_writes_its_file_in_one_step_and_nothing_else() {
+    let repo = lived_in();
+    let before = everything_below(&repo.root());
+    repo.evolve(&["report", "--out", "-"]).expect(0);
+    repo.evolve(&["report", "--md"]).expect(0);
+    assert_eq!(everything_below(&repo.root()), before);
+    let said = repo.answer(&["report"]);
+    assert_eq!(
+        said,
+        "All 3 goals pass, and the score went from 25 to 100 in 8 cycles; nobody is needed.\n[root]/.git/evolve/report.html\n"
+    );
+    let mut after = everything_below(&repo.root());
+    let file = repo.private().join("report.html");
+    assert_well_built(&fs::read_to_string(&file).unwrap());
+    assert!(after.remove(&file).is_some());
+    assert_eq!(after, before);
+    assert_eq!(repo.evolve(&["-q", "report"]).expect(0).stdout, "");
+    repo.evolve(&["report", "--md", "--out", "../agent/r.md"])
+        .expect(0);
+    assert!(repo.said("r.md").starts_with("## evolve report: repo\n"));
+    repo.evolve(&[
+        "-C",
+        "..",
+        "-C",
+        "repo",
+        "report",
+        "-o",
+        "/nowhere/at/all/r.html",
+    ])
+    .expect(1);
+}
+
+#[test]
+fn a_report_in_the_middle_of_a_cycle_disturbs_nobody() {
+    let repo = TestRepo::with_files_wanted(&[("a", 5)]);
+    let program = repo.program().display().to_string();
+    repo.cycle(&format!(
+        "'{program}' report >\"$PWD/a\" && '{program}' report --md >/dev/null"
+    ))
+    .expect(0);
+    let record = repo.newest();
+    assert_eq!(record["result"], "improved", "{record}");
+    assert_eq!(record.get("notes"), None, "{record}");
+    assert!(repo.read("a").contains(".git/evolve/report.html"));
+    assert!(repo.private().join("report.html").is_file());
+    repo.cycle("exit 0").expect(0);
+    assert!(repo.private().join("report.html").is_file());
+    assert_eq!(repo.evolve(&["audit"]).expect(0).stderr, "");
+}
+
+#[test]
+fn nothing_leads_a_report_out_of_its_places() {
+    let repo = TestRepo::with_files_wanted(&[("a", 5)]);
+    fs::write(repo.out("1-agent.log"), "from elsewhere\n").unwrap();
+    fs::create_dir_all(repo.private().join("logs")).unwrap();
+    let elsewhere = format!(
+        "../../../../{}",
+        repo.outside().file_name().unwrap().display()
+    );
+    repo.write(
+        HISTORY,
+        &format!("{}\n{}\n", record(1, &elsewhere), record(1, "linked")),
+    );
+    std::os::unix::fs::symlink(repo.outside(), repo.private().join("logs/linked")).unwrap();
+    std::os::unix::fs::symlink(repo.out("victim"), repo.private().join("report.html")).unwrap();
+    assert!(!page(&repo).contains("from elsewhere"));
+    repo.evolve(&["report"]).expect(0);
+    assert!(!repo.out("victim").exists(), "a link was followed");
+    assert!(
+        repo.private()
+            .join("report.html")
+            .symlink_metadata()
+            .unwrap()
+            .is_file()
+    );
+}
+
+#[test]
+fn before_the_first_cycle_the_page_says_so() {
+    let repo = TestRepo::empty();
+    let page = page(&repo);
+    for words in [
+        "No cycle has been recorded yet",
+        "there is no GOALS.yaml",
+        "no commit yet",
+    ] {
+        assert!(page.contains(words), "{words} is not in\n{page}");
+    }
+    assert!(markdown(&repo).contains("No cycle has been recorded yet.\n"));
+    let wanting = TestRepo::with_files_wanted(&[("a", 5)]);
+    let said = wanting.answer(&["report"]);
+    assert!(
+        said.starts_with("No cycle has been recorded yet; nobody is needed.\n"),
+        "{said}"
+    );
+}
+
+#[test]
+fn without_a_repository_there_is_no_report() {
+    let repo = TestRepo::empty();
+    let outside = repo.outside().display().to_string();
+    let run = repo.evolve(&["-C", &outside, "report"]).expect(3);
+    assert!(run.stderr.contains("no git repository"), "{}", run.stderr);
+    let conflict = repo.evolve(&["report", "--open", "--md"]).expect(2);
+    assert!(
+        conflict.stderr.contains("cannot be used with"),
+        "{}",
+        conflict.stderr
+    );
+    repo.evolve(&["report", "--open", "--out", "-"]).expect(2);
+}
+
+#[test]
+fn the_page_is_opened_with_what_the_desktop_has_for_it() {
+    let mut repo = TestRepo::with_files_wanted(&[("a", 5)]);
+    repo.installs("xdg-open");
+    let out = repo.out("opened");
+    fs::write(
+        repo.out("agent"),
+        format!("echo \"$1\" >'{}'\n", out.display()),
+    )
+    .unwrap();
+    let said = repo.answer(&["report", "--open"]);
+    assert!(said.ends_with("[root]/.git/evolve/report.html\n"), "{said}");
+    repo.wait_for("opened");
+    crate::harness::wait_until("the path is written", || {
+        repo.said("opened").ends_with('\n')
+    });
+    let opened = repo.said("opened");
+    assert!(
+        opened
+            .trim()
+            .as_bytes()
+            .ends_with(b"/.git/evolve/report.html"),
+        "{opened}"
+    );
+    fs::remove_file(repo.out("bin/xdg-open")).unwrap();
+    let run = repo.evolve(&["report", "--open"]).expect(1);
+    assert!(
+        run.stderr.contains("nothing here opens a web page"),
+        "{}",
+        run.stderr
+    );
+    assert!(run.stderr.contains("open "), "{}", run.stderr);
+    let path = repo.private().join("report.html");
+    assert!(!path.as_os_str().as_bytes().is_empty() && path.is_file());
+}
