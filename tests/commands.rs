@@ -104,7 +104,7 @@ fn the_help_starts_with_examples_and_names_every_command_and_option() {
         assert!(help.contains(word), "{word} is not in {help}");
     }
     for command in [
-        "init", "measure", "validate", "status", "history", "show", "work", "stop", "retry",
+        "init", "measure", "validate", "status", "history", "show", "report", "work", "stop", "retry",
         "schema", "demo",
     ] {
         assert!(

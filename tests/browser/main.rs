@@ -13,7 +13,6 @@ use std::sync::LazyLock;
 use harness::output;
 use regex::Regex;
 use serde_json::Value;
-use tempfile::TempDir;
 
 /// What a browser made of a page.
 struct Seen {
@@ -25,21 +24,31 @@ struct Seen {
     asked: Vec<String>,
 }
 
-/// The folder of the sample, made once.
-static SAMPLE: LazyLock<TempDir> = LazyLock::new(|| {
+/// The page of the sample, which is made once.
+static PAGE: LazyLock<String> = LazyLock::new(|| {
     let folder = tempfile::tempdir().unwrap();
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/report/sample.sh");
     let program = env!("CARGO_BIN_EXE_evolve");
-    output(Command::new("sh").arg(script).arg(program).arg(folder.path()));
-    folder
+    output(
+        Command::new("sh")
+            .arg(script)
+            .arg(program)
+            .arg(folder.path()),
+    );
+    fs::read_to_string(folder.path().join("parser/.git/evolve/report.html")).unwrap()
 });
 
 fn page() -> String {
-    fs::read_to_string(SAMPLE.path().join("parser/.git/evolve/report.html")).unwrap()
+    PAGE.clone()
 }
 
 fn browser() -> PathBuf {
-    let known = ["chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"];
+    let known = [
+        "chromium-headless-shell",
+        "chromium",
+        "chromium-browser",
+        "google-chrome",
+    ];
     let found = known.iter().find_map(|name| which::which(name).ok());
     found.expect("install chromium-headless-shell for this test")
 }
@@ -47,14 +56,29 @@ fn browser() -> PathBuf {
 /// Opens a page in the browser, `way` being more arguments; a part of the page is named as in an address.
 fn opened(page: &str, part: &str, way: &[&str]) -> Seen {
     let folder = tempfile::tempdir().unwrap();
-    let (file, log) = (folder.path().join("page.html"), folder.path().join("net.json"));
+    let (file, log) = (
+        folder.path().join("page.html"),
+        folder.path().join("net.json"),
+    );
     fs::write(&file, page).unwrap();
     let said = output(
         Command::new(browser())
             // Its own sandbox needs rights that whoever runs tests may not have; the page is ours.
-            .args(["--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"])
-            .args(["--enable-logging=stderr", "--dump-dom"])
-            .arg(format!("--user-data-dir={}", folder.path().join("profile").display()))
+            .args([
+                "--headless",
+                "--no-sandbox",
+                "--disable-gpu",
+                "--hide-scrollbars",
+            ])
+            .args([
+                "--enable-logging=stderr",
+                "--dump-dom",
+                "--virtual-time-budget=1000",
+            ])
+            .arg(format!(
+                "--user-data-dir={}",
+                folder.path().join("profile").display()
+            ))
             .arg(format!("--log-net-log={}", log.display()))
             .args(way)
             .arg(format!("file://{}{part}", file.display())),
@@ -67,7 +91,9 @@ fn opened(page: &str, part: &str, way: &[&str]) -> Seen {
     Seen {
         dom: String::from_utf8(said.stdout).unwrap(),
         console: console.map(str::to_owned).collect(),
-        asked: asked.filter(|url| !url.starts_with("file:") && !url.starts_with("data:")).collect(),
+        asked: asked
+            .filter(|url| !url.starts_with("file:") && !url.starts_with("data:"))
+            .collect(),
     }
 }
 
@@ -80,9 +106,14 @@ fn asked(page: &str, expression: &str, part: &str, way: &[&str]) -> Value {
     );
     let page = policy.replace(page, "").replace("</body>", &script);
     let dom = opened(&page, part, way).dom;
-    let answer = dom.rsplit_once("<output>").and_then(|(_, rest)| rest.split_once("</output>"));
+    let answer = dom
+        .rsplit_once("<output>")
+        .and_then(|(_, rest)| rest.split_once("</output>"));
     let (answer, _) = answer.unwrap_or_else(|| panic!("no answer in {dom}"));
-    let answer = answer.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&");
+    let answer = answer
+        .replace("&lt;", "<")
+        .replace("&gt;", ">")
+        .replace("&amp;", "&");
     serde_json::from_str(&answer).unwrap()
 }
 
@@ -94,7 +125,9 @@ fn without_style(page: &str) -> String {
 /// The names of all elements, in order.
 fn tags(page: &str) -> Vec<String> {
     let tag = Regex::new("<([a-z][a-z0-9]*)").unwrap();
-    tag.captures_iter(page).map(|found| found[1].to_owned()).collect()
+    tag.captures_iter(page)
+        .map(|found| found[1].to_owned())
+        .collect()
 }
 
 #[test]
@@ -111,8 +144,16 @@ fn the_browser_reads_the_page_as_it_was_meant_says_nothing_and_asks_for_nothing(
 fn a_page_that_says_and_asks_something_would_be_noticed() {
     let talker = "<!DOCTYPE html><title>t</title><img src='http://127.0.0.1:9/x.png'><script>console.log('hello')</script>";
     let seen = opened(talker, "", &[]);
-    assert!(seen.console.iter().any(|line| line.contains("hello")), "{:?}", seen.console);
-    assert!(seen.asked.iter().any(|url| url.ends_with("x.png")), "{:?}", seen.asked);
+    assert!(
+        seen.console.iter().any(|line| line.contains("hello")),
+        "{:?}",
+        seen.console
+    );
+    assert!(
+        seen.asked.iter().any(|url| url.ends_with("x.png")),
+        "{:?}",
+        seen.asked
+    );
     let moved = "<!DOCTYPE html><title>t</title><p><table><tr><td>x</table>";
     assert_ne!(tags(&opened(moved, "", &[]).dom), tags(moved));
 }
@@ -127,14 +168,22 @@ fn the_page_fits_every_width_with_its_style_and_without() {
             let (needed, there) = (answer[0].as_u64().unwrap(), answer[1].as_u64().unwrap());
             // Without its style a wide table scrolls with the page, and only that.
             let is_styled = page.contains("<style>");
-            assert!(needed <= there || !is_styled && width < 768, "{needed} at a width of {there}");
+            assert!(
+                needed <= there || !is_styled && width < 768,
+                "{needed} at a width of {there}"
+            );
         }
     }
 }
 
 #[test]
 fn without_its_style_the_page_tells_the_same_in_the_same_order() {
-    let words = asked(&without_style(&page()), "return document.body.innerText", "", &[]);
+    let words = asked(
+        &without_style(&page()),
+        "return document.body.innerText",
+        "",
+        &[],
+    );
     let words = words.as_str().unwrap();
     let mut rest = words;
     for part in [
@@ -156,7 +205,9 @@ fn without_its_style_the_page_tells_the_same_in_the_same_order() {
         "SHA-256 of the history",
     ] {
         let found = rest.split_once(part);
-        rest = found.unwrap_or_else(|| panic!("{part} is not where it belongs in\n{words}")).1;
+        rest = found
+            .unwrap_or_else(|| panic!("{part} is not where it belongs in\n{words}"))
+            .1;
     }
 }
 
@@ -193,7 +244,8 @@ fn every_word_stands_out_from_its_ground_in_light_and_in_dark() {
 
 #[test]
 fn a_link_to_a_cycle_opens_it() {
-    let expression = "return [...document.querySelectorAll('details[open] h3')].map(it => it.textContent)";
+    let expression =
+        "return [...document.querySelectorAll('details[open] h3')].map(it => it.textContent)";
     let open = |part| asked(&page(), expression, part, &[]);
     assert_eq!(open(""), serde_json::json!([]));
     assert_eq!(open("#cycle-7"), serde_json::json!(["Cycle 7: parse-time"]));

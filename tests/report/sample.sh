@@ -9,6 +9,7 @@ folder=$(cd "$2" && pwd)
 root=$folder/parser
 mkdir -p "$folder/bin" "$folder/home" "$root/src" "$root/tests" "$root/.agents/rpi"
 export HOME="$folder/home" GIT_CONFIG_NOSYSTEM=1 NO_COLOR=1
+unset XDG_CONFIG_HOME XDG_STATE_HOME XDG_CACHE_HOME
 cd "$root"
 
 cat >GOALS.yaml <<'END'
@@ -62,7 +63,7 @@ parse-time-1) echo 17.5 >parse-time; echo 'a table' >>src/parser; say "A table i
 parse-time-2) echo 11 >parse-time; touch src/lint; say "No copies any more." ;;
 parse-time-*) echo 11.2 >parse-time; echo 'no copies' >>src/parser; say "No copies, and no warnings." ;;
 docs-build-*) echo 'A manual.' >docs; say "The manual builds." ;;
-open-ends-*) sed -i '1,3d' src/parser; say "Three open ends are done." ;;
+open-ends-*) sed 1,3d src/parser >src/less; mv src/less src/parser; say "Three open ends are done." ;;
 release-notes-*) echo "it needs the date of the release, which only you know" >"$EVOLVE_GIVE_UP"; say "I cannot tell the date." ;;
 esac
 printf '{"type":"result","subtype":"success","is_error":false,"total_cost_usd":0.%02d,"usage":{"input_tokens":%d,"output_tokens":%d}}\n' $((n * 7)) $((9000 + n * 1234)) $((n * 321))
