@@ -102,11 +102,15 @@ fn change(repo: &Repo, record: &Record, before: Option<&Snapshot>) -> Option<Cha
     Some(Change { files, listed })
 }
 
-/// Lines added and removed, by path; none for what is no text.
-type Lines = Vec<(Vec<u8>, Option<(u64, u64)>)>;
+/// A path with the lines added and removed there; none for what is no text.
+type Counted = (Vec<u8>, Option<(u64, u64)>);
 
 /// Counts lines as git does, without any program that its settings name.
-fn lines(repo: &Repo, (old, new): (&str, &str), differences: &[Difference]) -> Result<Lines> {
+fn lines(
+    repo: &Repo,
+    (old, new): (&str, &str),
+    differences: &[Difference],
+) -> Result<Vec<Counted>> {
     const WORDS: [&str; 7] = [
         "diff-tree",
         "-r",
@@ -122,11 +126,11 @@ fn lines(repo: &Repo, (old, new): (&str, &str), differences: &[Difference]) -> R
     words.extend(paths.map(OsString::from_vec));
     let said = repo.git.run(&words)?;
     let rows = said.split(|byte| *byte == 0).filter(|row| !row.is_empty());
-    Ok(rows.filter_map(row).collect())
+    Ok(rows.filter_map(counted).collect())
 }
 
 /// Reads `12\t3\tpath`, or `-\t-\tpath` for what is no text.
-fn row(row: &[u8]) -> Option<(Vec<u8>, Option<(u64, u64)>)> {
+fn counted(row: &[u8]) -> Option<Counted> {
     let mut parts = row.splitn(3, |byte| *byte == b'\t');
     let mut number = || std::str::from_utf8(parts.next()?).ok();
     let (added, removed) = (number()?, number()?);
@@ -169,7 +173,7 @@ mod tests {
 
     #[test]
     fn counted_lines_are_read_with_any_path() {
-        let lines = |text: &[u8]| row(text);
+        let lines = counted;
         assert_eq!(lines(b"1\t2\ta\tb"), Some((b"a\tb".to_vec(), Some((1, 2)))));
         assert_eq!(lines(b"-\t-\t\xff"), Some((b"\xff".to_vec(), None)));
         assert_eq!(lines(b"odd"), None);

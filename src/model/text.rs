@@ -264,6 +264,13 @@ mod tests {
     }
 
     #[test]
+    fn what_was_made_safe_for_markdown_can_be_had_back() {
+        for words in ["a_b", r"\\ \n", "*`<x>`* | [y]", ""] {
+            assert_eq!(plain(&markdown(words)), words);
+        }
+    }
+
+    #[test]
     fn colours_and_control_characters_go_and_the_layout_stays() {
         let text = "\u{1b}[31mred\u{1b}[0m\tone\r\ntwo\u{7}\u{0}\u{9b}\u{202e}";
         assert_eq!(clean(text), "red\tone\ntwo");

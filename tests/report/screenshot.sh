@@ -9,4 +9,4 @@ trap 'rm -rf "$folder"' EXIT
 sh "$here/sample.sh" "$here/../../target/debug/evolve" "$folder"
 browser=$(command -v chromium-headless-shell || command -v chromium)
 "$browser" --headless --no-sandbox --disable-gpu --hide-scrollbars --blink-settings=preferredColorScheme=1 \
-  --window-size=1100,1760 --screenshot="$here/report.png" "file://$folder/parser/.git/evolve/report.html"
+  --window-size=1100,1820 --screenshot="$here/report.png" "file://$folder/parser/.git/evolve/report.html"

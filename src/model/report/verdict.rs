@@ -35,7 +35,8 @@ pub(super) fn of(material: &Material<'_>, needs: usize) -> Verdict {
     let (tone, mark) = match (is_met, needs) {
         (true, 0) => (Tone::Good, "All is well"),
         (false, 0) => (Tone::Odd, "Under way"),
-        (_, _) => (Tone::Bad, "You are needed"),
+        (true, _) => (Tone::Odd, "You are needed"),
+        (false, _) => (Tone::Bad, "You are needed"),
     };
     let words = format!(
         "{}, {} in {}; {human}.",
