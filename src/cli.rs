@@ -7,6 +7,7 @@ mod ci;
 mod config;
 mod demo;
 mod init;
+mod doctor;
 mod inspect;
 mod measure;
 mod place;
@@ -67,6 +68,7 @@ pub fn run(arguments: Arguments) -> Result<u8> {
         }) => measure::measure(&global, &run, &ids, (json, gate)),
         Some(Command::Validate { .. }) => inspect::validate(&global),
         Some(Command::Status { json, .. }) => inspect::status(&global, json),
+        Some(Command::Doctor { json, .. }) => doctor::doctor(&global, &run, json),
         Some(Command::History { json }) => inspect::history(&global, json),
         Some(Command::Show { cycle, json }) => inspect::show(&global, cycle, json),
         Some(Command::Report(options)) => report::report(&global, &options),

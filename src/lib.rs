@@ -41,6 +41,7 @@ pub mod model {
     pub mod check;
     pub mod conversion;
     pub mod digest;
+    pub mod doctor;
     pub mod duration;
     pub mod exact;
     pub mod gate;
@@ -80,6 +81,7 @@ pub mod effects {
     pub mod audit;
     pub mod clock;
     pub mod context;
+    pub mod doctor;
     pub mod ended;
     pub mod exchanged;
     pub mod excludes;
@@ -122,6 +124,7 @@ pub mod view {
     pub mod board;
     pub mod github;
     pub mod init;
+    pub mod doctor;
     pub mod json;
     pub mod junit;
     pub mod live;

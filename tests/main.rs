@@ -12,6 +12,7 @@ mod clean;
 mod commands;
 mod cycle;
 mod demo;
+mod doctor;
 mod embedded;
 mod environments;
 mod fenced;

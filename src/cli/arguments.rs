@@ -333,6 +333,14 @@ pub(super) enum Command {
         #[command(flatten)]
         file: GoalsOption,
     },
+    /// Whether the loop could run here, and what to do where it could not; exit 10 then
+    Doctor {
+        /// Print one JSON document
+        #[arg(long)]
+        json: bool,
+        #[command(flatten)]
+        file: GoalsOption,
+    },
     /// Every cycle so far
     History {
         /// Print one JSON document
@@ -415,6 +423,7 @@ impl Command {
             },
             Command::Validate { file }
             | Command::Status { file, .. }
+            | Command::Doctor { file, .. }
             | Command::Retry { file, .. } => Shared {
                 goals: file.goals.clone(),
                 ..Shared::default()

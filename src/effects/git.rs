@@ -130,7 +130,7 @@ const INDEXING: [&str; 5] = ["add", "read-tree", "restore", "update-index", "wri
 const LOCK_PATIENCE: Duration = Duration::from_secs(5);
 
 /// The oldest git that reads paths from its input wherever it is given them there.
-const OLDEST: (u32, u32) = (2, 25);
+pub const OLDEST: (u32, u32) = (2, 25);
 
 /// Calls git in one working tree.
 #[derive(Clone, Debug)]

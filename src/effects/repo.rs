@@ -36,6 +36,7 @@ use identity::Identity;
 use operation::in_progress;
 
 pub use copies::Merged;
+pub use identity::{SETTINGS as IDENTITY, committer};
 pub use merges::Merges;
 pub use past::Past;
 pub use reach::Remembered;

@@ -23,8 +23,8 @@ use crate::model::text;
 
 pub use enter::{COMMAND, enter};
 use enter::{INSIDE, Inside, within};
-pub use found::available;
 use found::{Found, find, is_root, missing, unavailable};
+pub use found::{available, available_after, refused, trial};
 use landlock::Bounds;
 use rules::{ground_rules, lists, rule, shut_doors};
 use temporary::Temporary;
@@ -342,7 +342,8 @@ impl Sandbox {
     }
 }
 
-fn home() -> Home {
+/// Returns what the paths that users and presets name may start with.
+pub fn home() -> Home {
     Home {
         home: std::env::home_dir().filter(|home| home.is_absolute()),
         variables: std::env::vars_os()

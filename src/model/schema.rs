@@ -6,9 +6,10 @@ use jsonschema::Validator;
 use serde_json::Value;
 
 /// Name and text of each schema, in alphabetical order.
-const SCHEMAS: [(&str, &str); 16] = [
+const SCHEMAS: [(&str, &str); 17] = [
     ("audit", include_str!("../../schemas/audit.schema.json")),
     ("config", include_str!("../../schemas/config.schema.json")),
+    ("doctor", include_str!("../../schemas/doctor.schema.json")),
     ("event", include_str!("../../schemas/event.schema.json")),
     ("goals", include_str!("../../schemas/goals.schema.json")),
     ("history", include_str!("../../schemas/history.schema.json")),

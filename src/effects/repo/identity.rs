@@ -7,8 +7,8 @@ use super::failure::broken;
 use crate::effects::clock;
 use crate::error::Result;
 
-/// The settings that name somebody.
-const SETTINGS: &str = r"^(user|author|committer)\.(name|email)$";
+/// The settings that name somebody, as `git config --get-regexp` reads them.
+pub const SETTINGS: &str = r"^(user|author|committer)\.(name|email)$";
 
 /// Who writes and who makes the commits, each with name and address.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,6 +47,15 @@ impl Identity {
             committer: person("committer"),
         }
     }
+}
+
+/// Returns who would make commits, by name and address, with these settings and this process's environment; and whether that was
+/// said at all.
+pub fn committer(settings: &[u8]) -> ((String, String), bool) {
+    let found = Identity::of(settings, |name| std::env::var(name).ok()).committer;
+    let nobody = Identity::of(&[], |_| None).committer;
+    let is_named = found != nobody;
+    (found, is_named)
 }
 
 fn is_usable(words: &str) -> bool {

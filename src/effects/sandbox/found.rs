@@ -1,5 +1,6 @@
 //! Which sandboxes work on this machine, and how far they reach.
 
+use std::ffi::OsString;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -36,7 +37,12 @@ pub fn find(mode: Mode, without_network: bool) -> Result<Found, Vec<String>> {
 
 /// Returns what works on this machine and how far, or why not.
 pub fn available() -> Vec<Available> {
-    let bwrap = match bwrap_program(false) {
+    available_after(bwrap_program(false))
+}
+
+/// Does the same where it was tried elsewhere whether bubblewrap works.
+pub fn available_after(bwrap: Result<PathBuf, String>) -> Vec<Available> {
+    let bwrap = match bwrap {
         Ok(program) => (true, program.display().to_string()),
         Err(why) => (false, why),
     };
@@ -111,23 +117,32 @@ pub fn left_open(wish: &Wish) -> Option<String> {
 
 /// Returns bubblewrap if it is installed and works: containers and hardened kernels often forbid what it needs.
 fn bwrap_program(without_network: bool) -> Result<PathBuf, String> {
-    let program = program::find("bwrap").ok_or("bwrap: not installed")?;
-    let program = program.canonicalize().unwrap_or(program);
+    let (program, arguments) = trial(without_network)?;
     let tried = Command::new(&program)
-        .args(bwrap_argv(&[], (!without_network, is_root())))
-        .args(["sh", "-c", ":"])
+        .args(arguments)
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .output();
     match tried {
         Ok(output) if output.status.success() => Ok(program),
-        Ok(output) => {
-            let said = String::from_utf8_lossy(&output.stderr);
-            let said = said.trim().trim_start_matches("bwrap: ");
-            Err(format!("bwrap: installed, but does not work here: {said}"))
-        }
+        Ok(output) => Err(refused(&String::from_utf8_lossy(&output.stderr))),
         Err(cause) => Err(format!("bwrap: {cause}")),
     }
+}
+
+/// Returns bubblewrap, if it is installed, with the arguments of a call that tells whether it works.
+pub fn trial(without_network: bool) -> Result<(PathBuf, Vec<OsString>), String> {
+    let program = program::find("bwrap").ok_or("bwrap: not installed")?;
+    let program = program.canonicalize().unwrap_or(program);
+    let mut arguments = bwrap_argv(&[], (!without_network, is_root()));
+    arguments.extend(["sh", "-c", ":"].map(OsString::from));
+    Ok((program, arguments))
+}
+
+/// Says that bubblewrap does not work here, with its own words.
+pub fn refused(said: &str) -> String {
+    let said = said.trim().trim_start_matches("bwrap: ");
+    format!("bwrap: installed, but does not work here: {said}")
 }
 
 /// Says whether Landlock can keep what this bubblewrap starts from sockets that have no file. A bubblewrap that becomes root by

@@ -1,0 +1,146 @@
+//! `evolve doctor`: everything that a run needs, looked at without changing anything. It answers outside of a repository, too.
+
+mod looks;
+
+use std::path::{Path, PathBuf};
+
+use crate::cli::arguments::{Global, RunOptions};
+use crate::cli::bounds::effective_sandbox;
+use crate::cli::config::user_config;
+use crate::cli::print::print_document;
+use crate::cli::start::{current_dir, goals_file};
+use crate::effects::doctor::{Asker, Look};
+use crate::effects::journal::Diary;
+use crate::effects::places::Places;
+use crate::effects::repo::Repo;
+use crate::effects::sandbox::Ground;
+use crate::effects::{lock, stop};
+use crate::error::{Kind, Result};
+use crate::model::agent::Entry;
+use crate::model::doctor::{Diagnosis, Finding, RepositorySeen};
+use crate::model::goals::{AgentSpec, Goals, Settings};
+use crate::model::sandbox::Wish;
+use crate::model::{exact, ledger as names};
+use crate::view::{doctor as pages, width};
+
+use looks::Looks;
+
+/// Prints what was found; exit 10 where the loop could not run.
+pub fn doctor(global: &Global, run: &RunOptions, as_json: bool) -> Result<u8> {
+    let here = current_dir()?;
+    let findings = examine(global, run, &here)?;
+    let diagnosis = Diagnosis::new(here.display().to_string(), findings);
+    match as_json {
+        true => print_document("doctor", &diagnosis)?,
+        false => global.say(&pages::page(&diagnosis, width::of_terminal())),
+    }
+    Ok(match diagnosis.can_run {
+        true => 0,
+        false => Kind::Failing.exit_code(),
+    })
+}
+
+/// Looks at the repository first, which says where its programs and settings are, then at all the rest at once.
+fn examine(global: &Global, run: &RunOptions, here: &Path) -> Result<Vec<Finding>> {
+    let config = Look::begin(user_config);
+    let (of_global, of_here) = (global.clone(), here.to_owned());
+    let seen = Seen {
+        repository: Look::begin(move || Known::look(&of_global, &of_here)).end(),
+        config: config.end(),
+    };
+    let root = seen.known().map_or(here, |known| known.root.as_path());
+    let asker = Asker::new(root)?;
+    let plan = Plan::of(run, &seen);
+    Ok(Looks::begin(&asker, root, (&seen, &plan)).end(&seen))
+}
+
+/// What was seen first; none where it took too long.
+struct Seen {
+    repository: Option<Result<Known>>,
+    config: Option<Result<Settings>>,
+}
+
+impl Seen {
+    fn known(&self) -> Option<&Known> {
+        self.repository.as_ref()?.as_ref().ok()
+    }
+
+    fn goals(&self) -> Option<&Goals> {
+        let (goals, _) = self.known()?.goals.as_ref().ok()?;
+        Some(goals)
+    }
+}
+
+/// What is known of the repository, its goals among it.
+struct Known {
+    root: PathBuf,
+    places: Places,
+    ground: Ground,
+    seen: RepositorySeen,
+    goals_file: String,
+    goals: Result<(Goals, Vec<String>)>,
+}
+
+impl Known {
+    fn look(global: &Global, here: &Path) -> Result<Known> {
+        let repo = Repo::discover(here)?;
+        let file = goals_file(global, &repo)?;
+        let head = repo.head();
+        let tree = match &head {
+            Ok(head) => head.commit.as_deref().map(|commit| repo.tree_of(commit)),
+            Err(_) => None,
+        };
+        let is_committed = || match tree {
+            Some(Ok(tree)) => file.refuse_uncommitted(&repo, &tree),
+            Some(Err(_)) | None => Ok(()),
+        };
+        Ok(Known {
+            goals: file
+                .load()
+                .and_then(|loaded| is_committed().map(|()| loaded)),
+            goals_file: file.shown.clone(),
+            root: repo.root.clone(),
+            places: repo.own_places(),
+            ground: repo.ground(),
+            seen: state_of(&repo, head.ok().and_then(|head| head.branch)),
+        })
+    }
+}
+
+fn state_of(repo: &Repo, branch: Option<String>) -> RepositorySeen {
+    let holder = lock::holder(&repo.private.join("lock"));
+    let journal = Diary::of(&repo.own_places()).look().ok().flatten();
+    let unsettled = journal.filter(|journal| holder.is_none() && journal.is_unsettled());
+    RepositorySeen {
+        root: repo.root.display().to_string(),
+        branch: branch.as_deref().map(exact::shown),
+        refused: repo.ready_head().err(),
+        unsettled: unsettled.map(|journal| journal.cycle),
+        holder: holder.map(|holder| (holder.pid, holder.since)),
+        stop: stop::stop_file(&repo.root.join(names::STOP)),
+    }
+}
+
+/// How a run would be settled here: flag beats file, GOALS.yaml beats the user's configuration.
+struct Plan {
+    agent: Option<AgentSpec>,
+    entries: [Vec<Entry>; 2],
+    wish: Wish,
+    is_isolated: bool,
+}
+
+impl Plan {
+    fn of(run: &RunOptions, seen: &Seen) -> Plan {
+        let file = seen.goals().map(|goals| goals.settings.clone());
+        let file = file.unwrap_or_default();
+        let user = seen.config.as_ref().and_then(|read| read.as_ref().ok());
+        let user = user.cloned().unwrap_or_default();
+        let flag = run.agent.clone().map(AgentSpec::Line);
+        Plan {
+            wish: effective_sandbox(run, &file, &user),
+            is_isolated: file.isolate.or(user.isolate).unwrap_or_default(),
+            agent: flag.or(file.agent).or(user.agent),
+            entries: [user.agents, file.agents],
+        }
+    }
+}

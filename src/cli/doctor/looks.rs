@@ -1,0 +1,194 @@
+//! What is looked at beside each other, and the findings of it in the order in which they are told.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use super::{Known, Plan, Seen};
+use crate::effects::doctor::{self, Agents, Asker, Look};
+use crate::effects::program;
+use crate::effects::repo::{self, Repo};
+use crate::effects::sandbox::Sandbox;
+use crate::effects::workspace::Workspace;
+use crate::error::{Error, Result};
+use crate::model::check;
+use crate::model::doctor::{
+    About, Finding, Folder, GitSeen, Kills, Level, Room, Scheduler, agents, disk, folders, git,
+    goals, identity, kill, paths, repository, sandbox,
+};
+use crate::model::goals::Goals;
+use crate::model::sandbox::Available;
+
+/// Everything that is being looked at.
+pub struct Looks {
+    git: Look<GitSeen>,
+    identity: Look<Result<Vec<u8>, String>>,
+    dirty: Option<Look<Option<Vec<String>>>>,
+    agents: Agents,
+    schedulers: Look<Vec<Scheduler>>,
+    /// The folders of the PATH that lie in the repository.
+    within: Vec<String>,
+    folders: Look<Vec<Folder>>,
+    rooms: Look<Vec<Room>>,
+    kills: Look<Kills>,
+    sandboxes: Look<Sandboxes>,
+}
+
+/// Which sandboxes work, and what a run would say of the one that it asks for.
+type Sandboxes = (Vec<Available>, Option<Result<Vec<String>, Error>>);
+
+impl Looks {
+    /// Begins to look.
+    pub fn begin(asker: &Asker, root: &Path, (seen, plan): (&Seen, &Plan)) -> Looks {
+        let known = seen.known();
+        let (git, identity) = (asker.git(), asker.identity());
+        let agents = doctor::agents(plan.agent.as_ref(), &plan.entries, (asker, root));
+        let places = known.map(|known| (known.root.clone(), known.places.clone()));
+        let place = root.to_owned();
+        Looks {
+            git,
+            identity,
+            dirty: known
+                .filter(|known| known.seen.refused.is_none() && !plan.is_isolated)
+                .map(|known| dirty_files(asker, known)),
+            schedulers: doctor::schedulers(programs(seen.goals(), &agents.programs), asker),
+            agents,
+            within: known.map(within).unwrap_or_default(),
+            folders: Look::begin(move || {
+                let places = places.as_ref();
+                doctor::folders(places.map(|(root, places)| (root.as_path(), places)))
+            }),
+            rooms: Look::begin(move || doctor::rooms(&place)),
+            kills: Look::begin(doctor::kills),
+            sandboxes: sandboxes(asker, known, plan),
+        }
+    }
+
+    /// Waits for all of it, as long as each may take.
+    pub fn end(self, seen: &Seen) -> Vec<Finding> {
+        let of_git = self.git.end();
+        let has_git = of_git.as_ref().is_some_and(|seen| seen.program.is_some());
+        let mut found = vec![match &of_git {
+            Some(seen) => git(seen),
+            None => Finding::untold(About::Git, Level::Problem),
+        }];
+        if has_git {
+            found.push(of_identity(self.identity));
+        }
+        found.extend(of_repository(seen, self.dirty));
+        found.extend(of_config(seen));
+        found.extend(agents(&self.agents.end()));
+        found.extend(told(self.schedulers, (About::Path, Level::Note), |seen| {
+            paths(seen, &self.within)
+        }));
+        found.extend(told(
+            self.folders,
+            (About::Permissions, Level::Note),
+            |seen| folders(seen),
+        ));
+        found.extend(told(self.rooms, (About::Disk, Level::Note), |seen| {
+            disk(seen)
+        }));
+        found.extend(told(self.kills, (About::Kill, Level::Problem), kill));
+        found.extend(told(
+            self.sandboxes,
+            (About::Sandbox, Level::Note),
+            |(available, chosen)| sandbox(available, chosen.as_ref()),
+        ));
+        found
+    }
+}
+
+/// Returns the findings of a look; where it took too long, that.
+fn told<T: Send + 'static>(
+    look: Look<T>,
+    (about, level): (About, Level),
+    findings: impl FnOnce(&T) -> Vec<Finding>,
+) -> Vec<Finding> {
+    match look.end() {
+        Some(seen) => findings(&seen),
+        None => vec![Finding::untold(about, level)],
+    }
+}
+
+fn of_identity(look: Look<Result<Vec<u8>, String>>) -> Finding {
+    match look.end() {
+        Some(Ok(settings)) => {
+            let (who, is_named) = repo::committer(&settings);
+            identity(&who, is_named)
+        }
+        Some(Err(why)) => Finding::note(
+            About::Identity,
+            format!("git does not say whose commits would be: {why}"),
+        )
+        .hint("`git config --get-regexp '^user'` shows its words"),
+        None => Finding::untold(About::Identity, Level::Note),
+    }
+}
+
+fn of_repository(seen: &Seen, dirty: Option<Look<Option<Vec<String>>>>) -> Vec<Finding> {
+    let known = match &seen.repository {
+        None => return vec![Finding::untold(About::Repository, Level::Problem)],
+        Some(Err(error)) => return vec![Finding::of_error(About::Repository, error)],
+        Some(Ok(known)) => known,
+    };
+    let is_asked = dirty.is_some();
+    let dirty = dirty.and_then(Look::end).flatten();
+    let mut found = repository(&known.seen, dirty.as_deref());
+    if is_asked && dirty.is_none() {
+        let what = "it could not be told whether tracked files have uncommitted changes";
+        found.push(Finding::note(About::Repository, what).hint("`git status` tells"));
+    }
+    let read = known.goals.as_ref();
+    let read = read.map(|(goals, warnings)| (goals.goals.len(), warnings.clone()));
+    found.extend(goals(&known.goals_file, &read.map_err(Clone::clone)));
+    found
+}
+
+fn of_config(seen: &Seen) -> Option<Finding> {
+    match &seen.config {
+        None => Some(Finding::untold(About::Config, Level::Problem)),
+        Some(Err(error)) => Some(Finding::of_error(About::Config, error)),
+        Some(Ok(_)) => None,
+    }
+}
+
+/// Begins to ask git for the tracked files with changes; none of them where it cannot say.
+fn dirty_files(asker: &Asker, known: &Known) -> Look<Option<Vec<String>>> {
+    let (asker, root) = (asker.clone(), known.root.clone());
+    Look::begin(move || {
+        let mut repo = Repo::discover(&root).ok()?;
+        repo.git = asker.supervise(&repo.git);
+        Workspace { repo: &repo }.dirty_files().ok()
+    })
+}
+
+/// Returns what is looked for on the PATH: `evolve` itself, git, the agent, and what checks call.
+fn programs(goals: Option<&Goals>, of_agent: &[String]) -> BTreeSet<String> {
+    let of_checks = goals.into_iter().flat_map(Goals::commands);
+    let of_checks = of_checks.flat_map(check::programs);
+    let own = ["evolve", "git"].map(str::to_owned);
+    own.into_iter()
+        .chain(of_agent.iter().cloned())
+        .chain(of_checks)
+        .collect()
+}
+
+fn within(known: &Known) -> Vec<String> {
+    let folders = program::folders_within(&known.root);
+    let shown = folders.iter().map(|folder| folder.display().to_string());
+    shown.collect()
+}
+
+/// Begins to try sandboxes. That of a run is chosen only where bubblewrap answered: it tries that again.
+fn sandboxes(asker: &Asker, known: Option<&Known>, plan: &Plan) -> Look<Sandboxes> {
+    let tried = asker.try_bwrap();
+    let (wish, ground) = (plan.wish.clone(), known.map(|known| known.ground.clone()));
+    Look::begin(move || {
+        let (available, has_answered) = tried.end();
+        let chosen = has_answered.then(|| {
+            let chosen = Sandbox::choose(&wish, &ground.unwrap_or_default());
+            chosen.map(|(_, warnings)| warnings)
+        });
+        (available, chosen)
+    })
+}

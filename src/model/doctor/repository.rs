@@ -1,0 +1,163 @@
+//! Findings about the repository: its state, its goals, who is at work in it. Pure.
+
+use super::{About, Finding};
+use crate::error::Error;
+use crate::model::text::{clean_line, count, some_of};
+
+/// What was seen of a repository.
+#[derive(Clone, Debug)]
+pub struct RepositorySeen {
+    /// Its root.
+    pub root: String,
+    /// The branch that is checked out.
+    pub branch: Option<String>,
+    /// Why a run would refuse it.
+    pub refused: Option<Error>,
+    /// The cycle that a dead session left unsettled.
+    pub unsettled: Option<u64>,
+    /// The process that holds the lock, and since when.
+    pub holder: Option<(u32, String)>,
+    /// What the stop file says, if it is there.
+    pub stop: Option<String>,
+}
+
+/// How many dirty files are named.
+const NAMED: usize = 5;
+
+/// Says what state a repository is in. `dirty` are the tracked files with changes, where that matters and could be told.
+pub fn repository(seen: &RepositorySeen, dirty: Option<&[String]>) -> Vec<Finding> {
+    let branch = seen.branch.as_deref().unwrap_or("a detached HEAD");
+    let branch = branch.strip_prefix("refs/heads/").unwrap_or(branch);
+    let mut found = vec![match &seen.refused {
+        None => Finding::ok(
+            About::Repository,
+            format!("{} on {}", clean_line(&seen.root), clean_line(branch)),
+        ),
+        Some(error) => Finding::of_error(About::Repository, error),
+    }];
+    if let Some(dirty) = dirty.filter(|dirty| !dirty.is_empty()) {
+        let verb = if dirty.len() == 1 { "has" } else { "have" };
+        let message = format!(
+            "{} {verb} uncommitted changes, which an undo could not tell from the agent's: {}",
+            count(dirty.len(), "tracked file"),
+            clean_line(&some_of(dirty, NAMED))
+        );
+        found.push(
+            Finding::problem(About::Repository, message)
+                .hint("commit or stash them first, or let the agent work in a copy of its own: `evolve --isolate`"),
+        );
+    }
+    if let Some(cycle) = seen.unsettled {
+        found.push(Finding::note(
+            About::Repository,
+            format!("cycle {cycle} was cut short; the next run undoes it first"),
+        ));
+    }
+    found.push(match &seen.stop {
+        None => Finding::ok(About::Stop, "there is no STOP file"),
+        Some(words) => {
+            let words = match words.is_empty() {
+                true => String::new(),
+                false => format!(": {}", clean_line(words)),
+            };
+            Finding::problem(
+                About::Stop,
+                format!("no evolve does anything while .agents/evolve/STOP is there{words}"),
+            )
+            .hint("`evolve stop --off` takes it away")
+        }
+    });
+    found.push(match &seen.holder {
+        None => Finding::ok(About::Lock, "nobody is at work here"),
+        Some((pid, since)) => Finding::note(
+            About::Lock,
+            format!(
+                "an evolve is at work here: process {pid} since {}; another one would be refused",
+                clean_line(since)
+            ),
+        )
+        .hint("`evolve status` says what it does, `evolve stop` ends it"),
+    });
+    found
+}
+
+/// Says what is wrong with a goals file, or how many goals there are; beside the goals are the warnings of reading them.
+pub fn goals(shown: &str, read: &Result<(usize, Vec<String>), Error>) -> Vec<Finding> {
+    match read {
+        // Of several problems each has its own hint.
+        Err(error) if error.hints.is_empty() => vec![
+            Finding::of_error(About::Goals, error)
+                .hint("`evolve validate` shows each of them at its line"),
+        ],
+        Err(error) => vec![Finding::of_error(About::Goals, error)],
+        Ok((goals, warnings)) => {
+            let ok = Finding::ok(About::Goals, format!("{shown}: {}", count(*goals, "goal")));
+            let notes = warnings.iter();
+            let notes = notes.map(|warning| Finding::note(About::Goals, clean_line(warning)));
+            std::iter::once(ok).chain(notes).collect()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::doctor::Level;
+
+    fn seen() -> RepositorySeen {
+        RepositorySeen {
+            root: "/r".to_owned(),
+            branch: Some("refs/heads/main".to_owned()),
+            refused: None,
+            unsettled: None,
+            holder: None,
+            stop: None,
+        }
+    }
+
+    fn levels(found: &[Finding]) -> Vec<(About, Level)> {
+        found.iter().map(|one| (one.about, one.level)).collect()
+    }
+
+    #[test]
+    fn a_clean_repository_with_nobody_at_work_is_in_order() {
+        let found = repository(&seen(), Some(&[]));
+        assert_eq!(found[0].message, "/r on main");
+        assert!(found.iter().all(|one| one.level == Level::Ok));
+    }
+
+    #[test]
+    fn what_a_run_would_refuse_is_a_problem_and_a_run_that_goes_on_is_none() {
+        let refused = RepositorySeen {
+            refused: Some(Error::unsafe_repo("HEAD is detached").hint("check out a branch")),
+            holder: Some((7, "2026-02-11T21:00:00Z".to_owned())),
+            stop: Some("enough".to_owned()),
+            unsettled: Some(3),
+            ..seen()
+        };
+        let found = repository(&refused, Some(&["a".to_owned()]));
+        assert_eq!(
+            levels(&found),
+            [
+                (About::Repository, Level::Problem),
+                (About::Repository, Level::Problem),
+                (About::Repository, Level::Note),
+                (About::Stop, Level::Problem),
+                (About::Lock, Level::Note),
+            ]
+        );
+        assert_eq!(found[0].hints, ["check out a branch"]);
+        assert!(found[1].message.starts_with("1 tracked file has "));
+    }
+
+    #[test]
+    fn goals_are_counted_and_warnings_are_notes() {
+        let found = goals("GOALS.yaml", &Ok((2, vec!["odd".to_owned()])));
+        assert_eq!(found[0].message, "GOALS.yaml: 2 goals");
+        assert_eq!(found[1].level, Level::Note);
+        assert_eq!(
+            goals("G", &Err(Error::usage("bad")))[0].level,
+            Level::Problem
+        );
+    }
+}

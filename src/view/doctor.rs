@@ -1,0 +1,109 @@
+//! What `evolve doctor` found, as text for people.
+
+use crate::model::doctor::{Diagnosis, Finding, Level};
+use crate::model::text::{clean_line, count};
+use crate::view::style::{BAD, Cell, FAINT, GOOD, ODD, STRONG, paint};
+use crate::view::width::wrapped;
+
+/// How wide the column of levels is, and that of topics.
+const LEVELS: usize = 9;
+const TOPICS: usize = 13;
+
+/// Returns a line for each finding, with its hints below, and what all of it comes to; within so many characters if there is a
+/// limit.
+pub fn page(diagnosis: &Diagnosis, width: Option<usize>) -> String {
+    let findings = diagnosis.findings.iter();
+    let mut page: String = findings.map(|finding| lines(finding, width)).collect();
+    page.push_str(&conclusion(diagnosis));
+    page
+}
+
+fn lines(finding: &Finding, width: Option<usize>) -> String {
+    let indent = " ".repeat(LEVELS + TOPICS);
+    let width = width.map(|width| width.saturating_sub(indent.len()).max(LEVELS));
+    let Cell(style, level) = level(finding.level);
+    let level = paint(style, &level) + &" ".repeat(LEVELS - level.len());
+    let topic = format!("{:<TOPICS$}", finding.about.word());
+    let mut message = finding.message.lines().map(clean_line);
+    let first = message.next().unwrap_or_default();
+    let mut text = wrapped(&first, width).join(&format!("\n{indent}"));
+    for line in message {
+        text.push_str(&format!("\n{indent}{line}"));
+    }
+    for hint in &finding.hints {
+        let hint = wrapped(&format!("hint: {}", clean_line(hint)), width);
+        let hint = hint.join(&format!("\n{indent}"));
+        let hint = hint.strip_prefix("hint:").unwrap_or(&hint);
+        text.push_str(&format!("\n{indent}{}{hint}", paint(GOOD, "hint:")));
+    }
+    format!("{level}{topic}{text}\n")
+}
+
+fn level(level: Level) -> Cell {
+    let style = match level {
+        Level::Ok => FAINT,
+        Level::Note => ODD,
+        Level::Problem => BAD,
+    };
+    Cell(style, level.word().to_owned())
+}
+
+fn conclusion(diagnosis: &Diagnosis) -> String {
+    let counts = [(Level::Problem, "problem"), (Level::Note, "note")];
+    let counts = counts.map(|(level, noun)| (diagnosis.count(level), noun));
+    let counts = counts.into_iter().filter(|(number, _)| *number > 0);
+    let counts: Vec<String> = counts.map(|(number, noun)| count(number, noun)).collect();
+    let verdict = match diagnosis.can_run {
+        true => "the loop could run here",
+        false => "the loop could not run here",
+    };
+    match counts.is_empty() {
+        true => format!("\n{}\n", paint(STRONG, verdict)),
+        false => format!("\n{}: {}\n", paint(STRONG, verdict), counts.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::doctor::About;
+
+    fn diagnosis() -> Diagnosis {
+        let findings = vec![
+            Finding::ok(About::Git, "2.53.0 at /usr/bin/git"),
+            Finding::note(About::Identity, "git was told\u{1b}[2J of nobody").hint("name yourself"),
+            Finding::problem(About::Goals, "G:1:1: bad\nsecond").hint("one two three four five"),
+        ];
+        Diagnosis::new("/r".to_owned(), findings)
+    }
+
+    fn plain(width: Option<usize>) -> String {
+        anstream::adapter::strip_str(&page(&diagnosis(), width)).to_string()
+    }
+
+    #[test]
+    fn each_finding_has_its_hints_below_it_and_the_end_says_what_it_comes_to() {
+        let expected = "\
+ok       git          2.53.0 at /usr/bin/git
+note     identity     git was told of nobody
+                      hint: name yourself
+problem  goals        G:1:1: bad
+                      second
+                      hint: one two three four five
+
+the loop could not run here: 1 problem, 1 note
+";
+        assert_eq!(plain(None), expected);
+    }
+
+    #[test]
+    fn a_narrow_terminal_breaks_lines_in_their_column() {
+        let page = plain(Some(40));
+        let findings = page.lines().take_while(|line| !line.is_empty());
+        for line in findings {
+            assert!(line.chars().count() <= 40, "{line}");
+        }
+        let wrapped = "                      hint: one two\n                        three four\n";
+        assert!(page.contains(wrapped), "{page}");
+    }
+}
