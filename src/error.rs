@@ -96,6 +96,27 @@ pub const NO_GIT: &str = "cannot run git: ";
 /// What is said of a git that somebody ended. One that broke down has other signals.
 const ENDED: [&str; 2] = ["failed: signal 9", "failed: signal 15"];
 
+/// A place in a file that an error points to, with what is wrong there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Spot {
+    /// The file, as its user would write it.
+    pub file: String,
+    /// 1-based.
+    pub line: usize,
+    /// 1-based, in characters.
+    pub column: usize,
+    /// How many characters are meant; at least one is marked.
+    pub length: usize,
+    /// The line as it stands in the file, or the part of it around the place.
+    pub text: String,
+    /// How many characters of the line stand before that part.
+    pub skipped: usize,
+    /// What is wrong.
+    pub message: String,
+    /// What to do.
+    pub hint: String,
+}
+
 /// One error: what happened to which thing, then what to do.
 #[derive(Clone, Debug)]
 pub struct Error {
@@ -105,6 +126,8 @@ pub struct Error {
     pub message: String,
     /// What to do about it, a line each.
     pub hints: Vec<String>,
+    /// The places that it is about; whoever shows them need not show message and hints, which say the same in words.
+    pub spots: Vec<Spot>,
 }
 
 /// The result type of everything that can fail for a reason the user should read.
@@ -117,6 +140,7 @@ impl Error {
             kind,
             message: message.into(),
             hints: Vec::new(),
+            spots: Vec::new(),
         }
     }
 
@@ -177,6 +201,13 @@ impl Error {
     /// Says whether something outside ended everything.
     pub fn is_halt(&self) -> bool {
         matches!(self.kind, Kind::Signal(_) | Kind::Killed)
+    }
+
+    /// Points to places in files.
+    #[must_use]
+    pub fn at(mut self, spots: Vec<Spot>) -> Error {
+        self.spots = spots;
+        self
     }
 
     /// Adds a line that says what to do.

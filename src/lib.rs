@@ -130,6 +130,7 @@ pub mod view {
     pub mod live;
     pub mod plain;
     pub mod report;
+    pub mod snippet;
     pub mod status;
     pub mod style;
     pub mod tables;

@@ -276,10 +276,11 @@ fn the_printed_schemas_are_those_that_the_program_checks_against() {
             "{name}"
         );
     }
-    assert_snapshot!(repo.error(2, &["schema", "snapshots"]), @r#"
+    assert_snapshot!(repo.error(2, &["schema", "snapshots"]), @r"
     error: there is no schema snapshots
-    hint: there are audit, config, event, goals, history, journal, killed, lesson, queue, record, retry, session, show, snapshot, status, work
-    "#);
+    hint: did you mean snapshot?
+    hint: there are audit, config, doctor, event, goals, history, journal, killed, lesson, queue, record, retry, session, show, snapshot, status, work
+    ");
 }
 
 #[test]
@@ -530,14 +531,18 @@ fn a_configuration_with_mistakes_is_refused_with_their_places() {
     fs::create_dir_all(config.parent().unwrap()).unwrap();
     fs::write(&config, "agnet: x\njobs: many\n").unwrap();
     assert_snapshot!(repo.error(2, &["--max-cycles=1"]), @r#"
-    error: [home]/.config/evolve/config.yaml:1:1: unknown key "agnet"
+    error: unknown key "agnet"
+     --> [home]/.config/evolve/config.yaml:1:1
+      |
     1 | agnet: x
-      | ^
+      | ^^^^^
     hint: did you mean agent?
 
-    [home]/.config/evolve/config.yaml:2:7: jobs: expected a whole number, 1 or more, not the text "many"
+    error: jobs: expected a whole number, 1 or more, not the text "many"
+     --> [home]/.config/evolve/config.yaml:2:7
+      |
     2 | jobs: many
-      |       ^
+      |       ^^^^
     hint: `evolve schema goals`, or for config.yaml `evolve schema config`, prints everything that may stand there
     "#);
 }

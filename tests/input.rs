@@ -69,59 +69,81 @@ goals:
 ",
     );
     assert_snapshot!(refused_everywhere(&repo), @r#"
-    error: GOALS.yaml:1:10: version: expected a whole number from 1 to 3, not the number 9
+    error: version: expected a whole number from 1 to 3, not the number 9
+     --> GOALS.yaml:1:10
+      |
     1 | version: 9
       |          ^
     hint: 3 is the most
 
-    GOALS.yaml:2:1: unknown key "mision"
+    error: unknown key "mision"
+     --> GOALS.yaml:2:1
+      |
     2 | mision: typo
-      | ^
+      | ^^^^^^
     hint: did you mean mission?
 
-    GOALS.yaml:4:12: timeout: "5x" is not a duration
+    error: timeout: "5x" is not a duration
+     --> GOALS.yaml:4:12
+      |
     4 |   timeout: 5x
-      |            ^
+      |            ^^
     hint: write seconds, as in 90, or a unit, as in "2m"
 
-    GOALS.yaml:6:9: id: "Not Kebab" is not in kebab-case
+    error: id: "Not Kebab" is not in kebab-case
+     --> GOALS.yaml:6:9
+      |
     6 |   - id: Not Kebab
-      |         ^
+      |         ^^^^^^^^^
     hint: write not-kebab
 
-    GOALS.yaml:9:13: weight: expected a whole number from 1 to 10, not the number 11
+    error: weight: expected a whole number from 1 to 10, not the number 11
+     --> GOALS.yaml:9:13
+      |
     9 |     weight: 11
-      |             ^
+      |             ^^
     hint: 10 is the most
 
-    GOALS.yaml:10:5: the goal "twice" has no weight
+    error: the goal "twice" has no weight
+      --> GOALS.yaml:10:5
+       |
     10 |   - id: twice
        |     ^
     hint: add a line weight: …
 
-    GOALS.yaml:12:12: check: expected text, not the value true
+    error: check: expected text, not the value true
+      --> GOALS.yaml:12:12
+       |
     12 |     check: true
-       |            ^
+       |            ^^^^
     hint: put it in quotes: "true"
 
-    GOALS.yaml:13:5: unknown key "weigth"
+    error: unknown key "weigth"
+      --> GOALS.yaml:13:5
+       |
     13 |     weigth: 3
-       |     ^
+       |     ^^^^^^
     hint: did you mean weight?
 
-    GOALS.yaml:14:9: the id "twice" is taken, by the goal on line 10
+    error: the id "twice" is taken, by the goal on line 10
+      --> GOALS.yaml:14:9
+       |
     14 |   - id: twice
-       |         ^
+       |         ^^^^^
     hint: give each goal an id of its own
 
-    GOALS.yaml:18:40: threshold: expected a number, not the text "high"
+    error: threshold: expected a number, not the text "high"
+      --> GOALS.yaml:18:40
+       |
     18 |     continuous: {metric: m, threshold: high, direction: up}
-       |                                        ^
+       |                                        ^^^^
     hint: write a number, as in 80 or 0.5
 
-    GOALS.yaml:18:57: direction: expected at-least or at-most, not the text "up"
+    error: direction: expected at-least or at-most, not the text "up"
+      --> GOALS.yaml:18:57
+       |
     18 |     continuous: {metric: m, threshold: high, direction: up}
-       |                                                         ^
+       |                                                         ^^
     hint: did you mean at-least?
     "#);
 }

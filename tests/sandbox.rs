@@ -656,10 +656,11 @@ fn what_the_sandbox_is_asked_to_be_has_to_make_sense() {
             &format!("version: 1\nevolve:\n  sandbox: {sandbox}\ngoals:\n{GOALS}"),
         );
         let said = repo.evolve(&["validate"]).expect(2).stderr;
-        assert!(
-            said.contains(&format!("error: GOALS.yaml:{wrong}")),
-            "{said}"
-        );
+        let (place, words) = wrong.split_once(": ").unwrap();
+        let pointed = format!("error: {words}");
+        assert!(said.contains(&pointed), "{said}");
+        let place = format!("--> GOALS.yaml:{place}\n");
+        assert!(said.contains(&place), "{said}");
         assert!(said.contains("hint: "), "{said}");
     }
     repo.write("GOALS.yaml", &format!("version: 1\ngoals:\n{GOALS}"));

@@ -602,7 +602,7 @@ fn validate_names_the_place_of_a_wrong_entry_and_the_nearest_word() {
     let repo = repo_with("sweep: [linters, flors]");
     let run = repo.evolve(&["validate"]).expect(2);
     assert!(
-        run.stderr.contains("GOALS.yaml:2:20: sweep[1]: expected linters, markers, floors or {run: a command}, not the text \"flors\""),
+        run.stderr.contains("error: sweep[1]: expected linters, markers, floors or {run: a command}, not the text \"flors\"\n --> GOALS.yaml:2:20\n"),
         "{}",
         run.stderr
     );

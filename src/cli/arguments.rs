@@ -11,6 +11,7 @@ use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand,
 
 use super::watch::Progress;
 use crate::error::Result;
+use crate::model::goals::nearest;
 use crate::model::sandbox::{MODES, Mode};
 
 const EXAMPLES: &str = "\
@@ -245,7 +246,11 @@ fn one_of<T: Copy + Send + Sync + 'static>(
         let found = words.iter().find(|(word, _)| *word == text);
         found.map(|(_, value)| *value).ok_or_else(|| {
             let words: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
-            format!("write {}", words.join(", "))
+            let all = words.join(", ");
+            match nearest(text, &words) {
+                Some(near) => format!("did you mean {near}? There are {all}"),
+                None => format!("write {all}"),
+            }
         })
     }
 }

@@ -16,7 +16,7 @@ use crate::effects::workspace::Workspace;
 use crate::error::{Error, Result};
 use crate::model::check;
 use crate::model::exact;
-use crate::model::goals::{Goal, Goals, Where};
+use crate::model::goals::{Goal, Goals, Where, nearest};
 use crate::model::ledger as names;
 use crate::model::record::{History, Record};
 use crate::model::sandbox::Protections;
@@ -367,8 +367,12 @@ pub fn schema(name: Option<&str>) -> Result<u8> {
             Some(text) => print(text),
             None => {
                 let names: Vec<_> = schema::names().collect();
-                return Err(Error::usage(format!("there is no schema {name}"))
-                    .hint(format!("there are {}", names.join(", "))));
+                let error = Error::usage(format!("there is no schema {name}"));
+                let error = match nearest(name, &names) {
+                    Some(near) => error.hint(format!("did you mean {near}?")),
+                    None => error,
+                };
+                return Err(error.hint(format!("there are {}", names.join(", "))));
             }
         },
     }

@@ -5,6 +5,7 @@ use crate::effects::ledger;
 use crate::error::{Error, Result};
 use crate::model::{mask, text};
 use crate::view::style::{BAD, GOOD, ODD, paint};
+use crate::view::{snippet, width};
 
 impl Global {
     /// Prints an answer for people; nothing if only errors are wanted.
@@ -23,8 +24,11 @@ impl Global {
     }
 }
 
-/// Returns an error as it is printed: what happened, then what to do.
+/// Returns an error as it is printed: what happened, then what to do; one that points into files shows their lines.
 pub fn shown(error: &Error) -> String {
+    if !error.spots.is_empty() {
+        return mask::secrets(&snippet::page(&error.spots, width::of_stderr()));
+    }
     let safe = |text: &str| mask::secrets(&text::clean(text));
     let mut shown = format!("{} {}", paint(BAD, "error:"), safe(&error.message));
     for hint in &error.hints {

@@ -45,6 +45,17 @@ pub fn is_invisible(c: char) -> bool {
     )
 }
 
+/// Replaces what a terminal would act on instead of showing it; one character stays one, so that places in the text stay true.
+pub fn visible(text: &str) -> String {
+    let shown = |c: char| match c {
+        '\n' => '\n',
+        '\t' => ' ',
+        c if c.is_control() || is_invisible(c) => '\u{fffd}',
+        c => c,
+    };
+    text.chars().map(shown).collect()
+}
+
 /// The styles of this program's own pages: colours and weights, and what ends them.
 static STYLE: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new("\u{1b}\\[(?:0|[1-4]|3[0-7]|9[0-7])?m")

@@ -99,11 +99,10 @@ the loop could not run here: 1 problem, 1 note
     #[test]
     fn a_narrow_terminal_breaks_lines_in_their_column() {
         let page = plain(Some(40));
-        let findings = page.lines().take_while(|line| !line.is_empty());
-        for line in findings {
-            assert!(line.chars().count() <= 40, "{line}");
-        }
-        let wrapped = "                      hint: one two\n                        three four\n";
+        let mut findings = page.lines().take_while(|line| !line.is_empty());
+        assert!(findings.all(|line| line.chars().count() <= 40), "{page}");
+        let wrapped =
+            "                      hint: one two\n                        three four five\n";
         assert!(page.contains(wrapped), "{page}");
     }
 }

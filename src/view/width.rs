@@ -1,6 +1,7 @@
 //! How much fits on a line of the terminal, and text that is made to fit there. Where no terminal is, every line is as long as it is.
 
 use std::io::IsTerminal;
+use std::os::fd::AsFd;
 
 use crate::model::text::cut;
 use crate::view::board::Size;
@@ -20,9 +21,17 @@ const GAP: usize = 2;
 
 /// Returns how many characters a line of the terminal has that stdout leads to; none if that is no terminal, or does not say.
 pub fn of_terminal() -> Option<usize> {
-    let stdout = std::io::stdout();
-    let size = match stdout.is_terminal() {
-        true => rustix::termios::tcgetwinsize(&stdout).ok()?,
+    of(&std::io::stdout())
+}
+
+/// The same for stderr.
+pub fn of_stderr() -> Option<usize> {
+    of(&std::io::stderr())
+}
+
+fn of(stream: &(impl IsTerminal + AsFd)) -> Option<usize> {
+    let size = match stream.is_terminal() {
+        true => rustix::termios::tcgetwinsize(stream).ok()?,
         false => return None,
     };
     Some(usize::from(size.ws_col)).filter(|width| *width >= NARROWEST)

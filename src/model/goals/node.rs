@@ -1,12 +1,25 @@
 //! A YAML document as a tree of values, each with its place, and what is said of a place. Pure.
 
-/// Where something stands: line and column, both from 1.
+/// Where something stands: line and column, both from 1, and how far it goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place {
     /// 1-based.
     pub line: usize,
     /// 1-based, in characters.
     pub column: usize,
+    /// How many characters of that line it takes; 1 where that is not known, or nobody wants to see all of it marked.
+    pub length: usize,
+}
+
+impl Place {
+    /// Makes a place of one character.
+    pub const fn new(line: usize, column: usize) -> Place {
+        Place {
+            line,
+            column,
+            length: 1,
+        }
+    }
 }
 
 /// Something wrong at a place.

@@ -17,7 +17,7 @@ use crate::model::reading::Source;
 /// What is said of a file without a goal.
 const NO_GOALS: &str = "No goals to measure";
 
-const START: Place = Place { line: 1, column: 1 };
+const START: Place = Place::new(1, 1);
 
 const FILE: Keys = Keys {
     owner: "the file",

@@ -1,14 +1,14 @@
-//! Problems as they are shown: place, message, the source line with a marker, hint. Pure.
+//! Problems as an error tells them: each in words, and as a spot that can be drawn. Pure.
 
 use super::MAX_BYTES;
 use super::fields::Found;
-use crate::error::Error;
-use crate::model::text::is_invisible;
+use crate::error::{Error, Spot};
+use crate::model::text::visible;
 
-/// How many problems one error shows.
+/// How many problems one error tells in words.
 const SHOWN: usize = 20;
-/// How much of a source line is shown, in characters.
-const WIDTH: usize = 100;
+/// How many characters of a line are kept on either side of a place: a whole file can be one line.
+const AROUND: usize = 400;
 
 /// What to do about a problem that says nothing of its own.
 const ANY_HINT: &str = "`evolve schema goals`, or for config.yaml `evolve schema config`, prints everything that may stand there";
@@ -20,8 +20,12 @@ pub struct Problem {
     pub line: usize,
     /// 1-based, in characters.
     pub column: usize,
-    /// The source line, as it stands in the file.
+    /// How many characters are meant.
+    pub length: usize,
+    /// The source line as it stands in the file, as far as it is near the place.
     pub text: String,
+    /// How many characters of the line stand before that.
+    pub skipped: usize,
     /// What is wrong.
     pub message: String,
     /// What to do.
@@ -39,11 +43,16 @@ pub fn place_problems(bytes: &[u8], found: Found) -> Vec<Problem> {
     complaints
         .into_iter()
         .map(|complaint| {
-            let line = lines.get(complaint.place.line - 1).copied();
+            let place = complaint.place;
+            let line = lines.get(place.line - 1).copied();
+            let line = String::from_utf8_lossy(line.unwrap_or_default());
+            let skipped = (place.column - 1).saturating_sub(AROUND);
             Problem {
-                line: complaint.place.line,
-                column: complaint.place.column,
-                text: String::from_utf8_lossy(line.unwrap_or_default()).into_owned(),
+                line: place.line,
+                column: place.column,
+                length: place.length,
+                text: line.chars().skip(skipped).take(2 * AROUND).collect(),
+                skipped,
                 message: complaint.message,
                 hint: complaint.hint,
             }
@@ -71,13 +80,16 @@ fn lines(bytes: &[u8]) -> Vec<&[u8]> {
     lines
 }
 
-/// Makes one usage error of all `problems`.
+/// Makes one usage error of all `problems`, which points to each of them.
 pub fn to_error(file_name: &str, problems: &[Problem]) -> Error {
+    let spots = problems.iter().map(|problem| spot(file_name, problem));
+    let spots: Vec<Spot> = spots.collect();
     if let [only] = problems {
-        return Error::usage(without_hint(file_name, only)).hint(hint_of(only));
+        let error = Error::usage(in_words(file_name, only)).at(spots);
+        return error.hint(hint_of(only));
     }
     let shown = problems.iter().take(SHOWN).map(|problem| {
-        let text = without_hint(file_name, problem);
+        let text = in_words(file_name, problem);
         format!("{text}\nhint: {}", hint_of(problem))
     });
     let mut message = shown.collect::<Vec<_>>().join("\n\n");
@@ -86,116 +98,91 @@ pub fn to_error(file_name: &str, problems: &[Problem]) -> Error {
         1 => message.push_str("\n\nand 1 more problem"),
         more => message.push_str(&format!("\n\nand {more} more problems")),
     }
-    Error::usage(message)
+    Error::usage(message).at(spots)
 }
 
-fn hint_of(problem: &Problem) -> String {
-    harmless(problem.hint.as_deref().unwrap_or(ANY_HINT))
-}
-
-fn without_hint(file_name: &str, problem: &Problem) -> String {
-    let head = format!(
-        "{file_name}:{}:{}: {}",
-        problem.line,
-        problem.column,
-        harmless(&problem.message)
-    );
-    match problem.text.trim().is_empty() {
-        true => head,
-        false => format!("{head}\n{}", source(problem)),
+fn spot(file_name: &str, problem: &Problem) -> Spot {
+    Spot {
+        file: file_name.to_owned(),
+        line: problem.line,
+        column: problem.column,
+        length: problem.length,
+        text: problem.text.clone(),
+        skipped: problem.skipped,
+        message: problem.message.clone(),
+        hint: hint_of(problem),
     }
 }
 
-/// Shows the source line, cut around the column, and a marker below it.
-fn source(problem: &Problem) -> String {
-    let column = problem.column - 1;
-    let length = problem.text.chars().count();
-    let from = match length > WIDTH {
-        true => column.saturating_sub(WIDTH / 2).min(length - WIDTH),
-        false => 0,
-    };
-    let before = if from > 0 { "…" } else { "" };
-    let after = if from + WIDTH < length { "…" } else { "" };
-    let part: String = problem.text.chars().skip(from).take(WIDTH).collect();
-    let number = problem.line.to_string();
-    let blank = " ".repeat(number.len());
-    let indent = " ".repeat(before.chars().count() + column.saturating_sub(from));
-    format!(
-        "{number} | {before}{}{after}\n{blank} | {indent}^",
-        harmless(&part)
-    )
+fn hint_of(problem: &Problem) -> String {
+    visible(problem.hint.as_deref().unwrap_or(ANY_HINT))
 }
 
-/// Replaces what a terminal would act on instead of showing it; one character stays one.
-fn harmless(text: &str) -> String {
-    let shown = |c: char| match c {
-        '\n' => '\n',
-        '\t' => ' ',
-        c if c.is_control() || is_invisible(c) => '\u{fffd}',
-        c => c,
-    };
-    text.chars().map(shown).collect()
+fn in_words(file_name: &str, problem: &Problem) -> String {
+    let (line, column) = (problem.line, problem.column);
+    let message = visible(&problem.message);
+    format!("{file_name}:{line}:{column}: {message}")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::error::Kind;
+    use crate::model::goals::node::{Complaint, Place};
 
-    fn problem(column: usize, text: &str, hint: Option<&str>) -> Problem {
+    fn problem(hint: Option<&str>) -> Problem {
         Problem {
             line: 8,
-            column,
-            text: text.to_string(),
+            column: 13,
+            length: 1,
+            text: "    weight: x".to_string(),
+            skipped: 0,
             message: "weight: expected a number".to_string(),
             hint: hint.map(str::to_string),
         }
     }
 
     #[test]
-    fn a_problem_shows_its_line_with_a_marker_and_what_to_do() {
-        let error = to_error(
-            "GOALS.yaml",
-            &[problem(13, "    weight: x", Some("write 5"))],
-        );
+    fn a_problem_is_told_in_words_and_as_a_spot() {
+        let error = to_error("GOALS.yaml", &[problem(Some("write 5"))]);
         assert_eq!(error.kind, Kind::Usage);
         assert_eq!(
             error.to_string(),
-            "GOALS.yaml:8:13: weight: expected a number\n8 |     weight: x\n  |             ^\nhint: write 5"
+            "GOALS.yaml:8:13: weight: expected a number\nhint: write 5"
         );
+        let spot = &error.spots[0];
+        assert_eq!((spot.line, spot.column, spot.length), (8, 13, 1));
+        assert_eq!(spot.hint, "write 5");
     }
 
     #[test]
     fn several_problems_keep_their_hints_beside_them() {
-        let problems = [problem(1, "", Some("write 5")), problem(1, "", None)];
+        let problems = [problem(Some("write 5")), problem(None)];
+        let error = to_error("G", &problems);
         assert_eq!(
-            to_error("G", &problems).to_string(),
+            error.to_string(),
             format!(
-                "G:8:1: weight: expected a number\nhint: write 5\n\nG:8:1: weight: expected a number\nhint: {ANY_HINT}"
+                "G:8:13: weight: expected a number\nhint: write 5\n\nG:8:13: weight: expected a number\nhint: {ANY_HINT}"
             )
         );
+        assert_eq!(error.spots.len(), 2);
     }
 
     #[test]
-    fn control_characters_never_reach_the_terminal() {
-        let shown = to_error("G", &[problem(4, "a\u{1b}[2Jb\u{202e}c\t", None)]).to_string();
-        assert!(shown.contains("8 | a\u{fffd}[2Jb\u{fffd}c \n"), "{shown:?}");
-    }
-
-    #[test]
-    fn a_long_line_is_cut_around_the_column() {
-        let line = format!("{}HERE{}", "a".repeat(5000), "b".repeat(5000));
-        let shown = to_error("G", &[problem(5001, &line, None)]).to_string();
-        let rows: Vec<&str> = shown.lines().collect();
-        assert_eq!(rows[1].chars().count(), WIDTH + 6, "{shown}");
-        let marker = rows[2].chars().position(|c| c == '^').unwrap();
-        let marked: String = rows[1].chars().skip(marker).take(4).collect();
-        assert_eq!(marked, "HERE");
+    fn of_a_long_line_what_is_near_the_place_is_kept() {
+        let line = format!("{}HERE{}", "ä".repeat(5000), "b".repeat(5000));
+        let place = Place::new(1, 5001);
+        let found = Complaint::new(place, "odd").into();
+        let problems = place_problems(line.as_bytes(), found);
+        let problem = &problems[0];
+        assert_eq!(problem.text.chars().count(), 2 * AROUND);
+        let from_place = problem.text.chars().skip(5000 - problem.skipped);
+        assert_eq!(from_place.take(4).collect::<String>(), "HERE");
     }
 
     #[test]
     fn more_problems_than_anybody_reads_are_counted() {
-        let problems = vec![problem(1, "", None); SHOWN + 3];
+        let problems = vec![problem(None); SHOWN + 3];
         assert!(
             to_error("G", &problems)
                 .message

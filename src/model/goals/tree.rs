@@ -92,6 +92,7 @@ impl Builder {
             Event::Alias(anchor) => self.repeat(place, anchor)?,
             Event::Scalar(text, style, anchor, tag) => {
                 self.refuse_tag(tag.as_deref(), place)?;
+                let place = along(place, span);
                 // A value that is not there is marked where the next thing stands; its key's place says more.
                 let place = match (text.is_empty(), style, self.key_place()) {
                     (true, ScalarStyle::Plain, Some(key)) => key,
@@ -210,10 +211,7 @@ impl Builder {
         let line = text.lines().nth(place.line - 1).unwrap_or("");
         let indent: String = line.chars().take_while(|c| c.is_whitespace()).collect();
         if let Some(before) = indent.find('\t') {
-            let place = Place {
-                line: place.line,
-                column: before + 1,
-            };
+            let place = Place::new(place.line, before + 1);
             return Complaint::new(place, "a tab cannot indent YAML").hint("indent with spaces");
         }
         Complaint::new(place, format!("not valid YAML: {info}")).hint(remedy(info))
@@ -282,9 +280,16 @@ fn pairs(items: Vec<Tree>) -> Vec<(Tree, Tree)> {
 }
 
 fn place(marker: Marker) -> Place {
+    Place::new(marker.line().max(1), marker.col() + 1)
+}
+
+/// Returns the place of a scalar with its length; one of several lines is marked where it begins.
+fn along(place: Place, span: Span) -> Place {
+    let is_one_line = span.start.line() == span.end.line();
+    let length = span.end.col().saturating_sub(span.start.col());
     Place {
-        line: marker.line().max(1),
-        column: marker.col() + 1,
+        length: if is_one_line { length.max(1) } else { 1 },
+        ..place
     }
 }
 

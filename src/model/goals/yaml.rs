@@ -20,7 +20,7 @@ pub fn parse(bytes: &[u8]) -> Result<Option<Node>, Complaint> {
 
 /// Returns the text that is parsed: without a byte order mark, and only if it can be YAML at all.
 fn text_of(bytes: &[u8]) -> Result<&str, Complaint> {
-    let start = Place { line: 1, column: 1 };
+    let start = Place::new(1, 1);
     if bytes.len() > MAX_BYTES {
         let message = format!(
             "the file has {} KiB, more than the {} KiB that are read",
@@ -57,19 +57,16 @@ fn is_forbidden(c: char) -> bool {
 fn place_after(text: &str) -> Place {
     let unified = text.replace("\r\n", "\n").replace('\r', "\n");
     let last = unified.rsplit('\n').next().unwrap_or("");
-    Place {
-        line: unified.matches('\n').count() + 1,
-        column: last.chars().count() + 1,
-    }
+    Place::new(unified.matches('\n').count() + 1, last.chars().count() + 1)
 }
 
 /// Turns an error of the parser of values into a complaint. It reads YAML 1.1, so it can refuse what the other one takes.
 fn refused(text: &str, cause: &serde_yaml::Error) -> Complaint {
     // Its count of lines is of no use: to YAML 1.1 a line ends in more ways than to anybody else. Its index is in bytes.
     let before = |index: usize| String::from_utf8_lossy(&text.as_bytes()[..index.min(text.len())]);
-    let place = cause.location().map_or(Place { line: 1, column: 1 }, |at| {
-        place_after(&before(at.index()))
-    });
+    let place = cause
+        .location()
+        .map_or(Place::new(1, 1), |at| place_after(&before(at.index())));
     let text = cause.to_string();
     let message = text.split(" at line ").next().unwrap_or(&text);
     Complaint::new(place, format!("not valid YAML: {message}"))
@@ -128,7 +125,7 @@ mod tests {
         for odd in ["a", "\u{2028}", "\u{85}\u{2029}", "ü\u{1f600}"] {
             let text = format!("# {odd}\na: b\nc: !!x: \u{2028}.\n{}", "d: e\n".repeat(9));
             let complaint = parse(text.as_bytes()).expect_err("YAML 1.1 ends a line there");
-            assert_eq!(complaint.place, Place { line: 4, column: 1 }, "{odd:?}");
+            assert_eq!(complaint.place, Place::new(4, 1), "{odd:?}");
         }
     }
 }

@@ -201,22 +201,21 @@ goals:
 }
 
 #[test]
-fn problems_are_shown_with_their_lines() {
+fn problems_are_told_with_their_places_and_how_far_these_go() {
     let problems = with_goal("timeout: 5x\ntyp: meta").unwrap_err();
     let error = to_error("GOALS.yaml", &problems);
     assert_eq!(
         error.to_string(),
         "\
 GOALS.yaml:6:14: timeout: \"5x\" is not a duration
-6 |     timeout: 5x
-  |              ^
 hint: write seconds, as in 90, or a unit, as in \"2m\"
 
 GOALS.yaml:7:5: unknown key \"typ\"
-7 |     typ: meta
-  |     ^
 hint: did you mean type?"
     );
+    let spots = error.spots.iter();
+    let lengths: Vec<usize> = spots.map(|spot| spot.length).collect();
+    assert_eq!(lengths, ["5x".len(), "typ".len()]);
 }
 
 #[test]
