@@ -8,6 +8,7 @@ mod config;
 mod demo;
 mod init;
 mod doctor;
+mod help;
 mod inspect;
 mod measure;
 mod place;
@@ -87,5 +88,6 @@ pub fn run(arguments: Arguments) -> Result<u8> {
         Some(Command::Demo { keep_in, .. }) => {
             demo::demo(&global, keep_in.as_deref(), run.progress)
         }
+        Some(Command::Help { words }) => help::help(&words),
     }
 }

@@ -105,7 +105,7 @@ fn the_help_starts_with_examples_and_names_every_command_and_option() {
     }
     for command in [
         "init", "measure", "validate", "status", "history", "show", "report", "work", "stop", "retry",
-        "schema", "demo",
+        "schema", "demo", "doctor", "help",
     ] {
         assert!(
             help.contains(&format!("\n  {command} ")),

@@ -22,6 +22,7 @@ mod formats;
 mod git_folder;
 mod granted;
 mod hanging;
+mod help;
 mod in_front;
 mod init;
 mod input;

@@ -10,6 +10,7 @@ use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
 use super::watch::Progress;
+use crate::cli::help::list_of_pages;
 use crate::error::Result;
 use crate::model::goals::nearest;
 use crate::model::sandbox::{MODES, Mode};
@@ -31,7 +32,14 @@ Examples:
 /// Measures every goal of GOALS.yaml, lets an agent fix the worst failing one, measures everything again, and keeps the
 /// change only if nothing got worse. When nothing is wrong it stops.
 #[derive(Debug, Parser)]
-#[command(name = "evolve", version, before_help = EXAMPLES, max_term_width = 110)]
+#[command(
+    name = "evolve",
+    version,
+    before_help = EXAMPLES,
+    after_help = list_of_pages(),
+    disable_help_subcommand = true,
+    max_term_width = 110
+)]
 pub struct Arguments {
     #[command(subcommand)]
     pub(super) command: Option<Command>,
@@ -402,6 +410,11 @@ pub(super) enum Command {
         #[command(flatten)]
         progress: ProgressOption,
     },
+    /// Help on a command, or a page: goals, agents, exit-codes, files
+    Help {
+        /// The command or page [omit for all]
+        words: Vec<String>,
+    },
 }
 
 impl Command {
@@ -445,7 +458,8 @@ impl Command {
             | Command::Show { .. }
             | Command::Work { .. }
             | Command::Stop(_)
-            | Command::Schema { .. } => Shared::default(),
+            | Command::Schema { .. }
+            | Command::Help { .. } => Shared::default(),
         }
     }
 }

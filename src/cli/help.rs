@@ -1,0 +1,78 @@
+//! `evolve help`: the whole, one command, or one of the pages about what commands have in common.
+
+use clap::{Command, CommandFactory};
+
+use crate::cli::arguments::Arguments;
+use crate::cli::print::print;
+use crate::error::{Error, Result};
+use crate::model::goals::nearest;
+
+/// Each page: the word that asks for it, what it is about, its text.
+pub const PAGES: [(&str, &str, &str); 4] = [
+    (
+        "goals",
+        "what GOALS.yaml may hold",
+        include_str!("help/goals.txt"),
+    ),
+    (
+        "agents",
+        "who is handed a fix, and how",
+        include_str!("help/agents.txt"),
+    ),
+    (
+        "exit-codes",
+        "what evolve ends with",
+        include_str!("help/exit-codes.txt"),
+    ),
+    (
+        "files",
+        "what evolve reads and writes, and where",
+        include_str!("help/files.txt"),
+    ),
+];
+
+/// Prints a page, or the help of a command, whose words are these; without any, the whole with the pages.
+pub fn help(words: &[String]) -> Result<u8> {
+    let is_asked = |(name, ..): &&(&str, &str, &str)| words == [*name];
+    match PAGES.iter().find(is_asked) {
+        Some((.., text)) => print(text),
+        None => print(&of_command(words)?),
+    }
+    Ok(0)
+}
+
+/// Returns the list of pages, to stand below the help of the whole.
+pub fn list_of_pages() -> String {
+    let line = |(name, about, _): &(&str, &str, &str)| format!("  evolve help {name:<12}{about}\n");
+    let lines: String = PAGES.iter().map(line).collect();
+    format!("Pages:\n{lines}")
+}
+
+/// Returns what the command says to `--help`.
+fn of_command(words: &[String]) -> Result<String> {
+    let whole = Arguments::command();
+    let mut found = &whole;
+    for word in words {
+        let below = found.find_subcommand(word);
+        found = below.ok_or_else(|| unknown(found, word))?;
+    }
+    let words = words.iter().map(String::as_str);
+    let line = ["evolve"].into_iter().chain(words).chain(["--help"]);
+    let asked = Arguments::command().try_get_matches_from(line);
+    let said = asked.map_or_else(|said| said.render().ansi().to_string(), |_| String::new());
+    Ok(said)
+}
+
+fn unknown(command: &Command, word: &str) -> Error {
+    let commands = command.get_subcommands().filter(|one| !one.is_hide_set());
+    let mut known: Vec<&str> = commands.map(Command::get_name).collect();
+    if command.get_name() == env!("CARGO_PKG_NAME") {
+        known.extend(PAGES.map(|(name, ..)| name));
+    }
+    let error = Error::usage(format!("there is no help on {word}"));
+    match nearest(word, &known) {
+        Some(near) => error.hint(format!("did you mean `{near}`?")),
+        None if known.is_empty() => error.hint("`evolve help` lists commands and pages"),
+        None => error.hint(format!("there is help on {}", known.join(", "))),
+    }
+}
