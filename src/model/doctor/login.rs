@@ -73,7 +73,7 @@ const KNOWN: [Traces; 10] = [
     Traces {
         program: "aider",
         variables: KEYS,
-        files: &["~/.aider.conf.yml", "~/.aider/oauth-keys.env"],
+        files: &["~/.aider/oauth-keys.env"],
     },
     Traces {
         program: "copilot",
