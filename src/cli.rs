@@ -4,12 +4,14 @@ mod arguments;
 mod audit;
 mod bounds;
 mod ci;
+mod complete;
 mod config;
 mod demo;
 mod init;
 mod doctor;
 mod help;
 mod inspect;
+mod man;
 mod measure;
 mod place;
 mod print;
@@ -27,6 +29,7 @@ use crate::model::mask;
 use arguments::{Command, WorkAction};
 
 pub use arguments::Arguments;
+pub use complete::answer as answer_shell;
 pub use print::{print_error, shown};
 
 /// Does what this program asks of itself in another process, where the arguments say so; returns the exit code then.
@@ -89,5 +92,6 @@ pub fn run(arguments: Arguments) -> Result<u8> {
             demo::demo(&global, keep_in.as_deref(), run.progress)
         }
         Some(Command::Help { words }) => help::help(&words),
+        Some(Command::Man { out }) => man::man(&global, out.as_deref()),
     }
 }

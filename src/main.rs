@@ -6,6 +6,7 @@ fn main() -> ExitCode {
     if let Some(code) = evolve::cli::hidden(std::env::args_os()) {
         return ExitCode::from(code);
     }
+    evolve::cli::answer_shell();
     let arguments = evolve::cli::Arguments::read();
     match evolve::cli::run(arguments) {
         Ok(code) => ExitCode::from(code),

@@ -8,8 +8,10 @@ use anstream::ColorChoice;
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+use clap_complete::engine::ArgValueCompleter;
 
 use super::watch::Progress;
+use crate::cli::complete;
 use crate::cli::help::list_of_pages;
 use crate::error::Result;
 use crate::model::goals::nearest;
@@ -201,7 +203,8 @@ pub(super) struct RunOptions {
         long,
         value_name = "AGENT",
         env = "EVOLVE_AGENT",
-        hide_env_values = true
+        hide_env_values = true,
+        add = ArgValueCompleter::new(complete::agents)
     )]
     pub(super) agent: Option<String>,
     #[command(flatten)]
@@ -317,6 +320,7 @@ pub(super) enum Command {
     /// Run every check, or the named ones, once; needs no agent and changes nothing
     Measure {
         /// Goals to measure [default: all]
+        #[arg(add = ArgValueCompleter::new(complete::goals))]
         ids: Vec<String>,
         /// Print the snapshot as JSON
         #[arg(long)]
@@ -363,6 +367,7 @@ pub(super) enum Command {
     /// One cycle: what was tried, what became of it, both snapshots
     Show {
         /// The cycle's number
+        #[arg(add = ArgValueCompleter::new(complete::cycles))]
         cycle: u64,
         /// Print one JSON document
         #[arg(long)]
@@ -393,6 +398,7 @@ pub(super) enum Command {
     /// Let a goal that was struck or declined be worked on again
     Retry {
         /// The goal
+        #[arg(add = ArgValueCompleter::new(complete::goals))]
         id: String,
         #[command(flatten)]
         file: GoalsOption,
@@ -400,6 +406,7 @@ pub(super) enum Command {
     /// Print a JSON Schema: of GOALS.yaml, or of a file or stream that evolve writes
     Schema {
         /// Which [omit to list them]
+        #[arg(add = ArgValueCompleter::new(complete::schemas))]
         name: Option<String>,
     },
     /// See the loop at work on a small repository made for it
@@ -413,7 +420,15 @@ pub(super) enum Command {
     /// Help on a command, or a page: goals, agents, exit-codes, files
     Help {
         /// The command or page [omit for all]
+        #[arg(add = ArgValueCompleter::new(complete::topics))]
         words: Vec<String>,
+    },
+    /// Print the manual page, or write one for each command
+    #[command(hide = true)]
+    Man {
+        /// The folder to write to, made if need be
+        #[arg(long, value_name = "DIR")]
+        out: Option<PathBuf>,
     },
 }
 
@@ -459,7 +474,8 @@ impl Command {
             | Command::Work { .. }
             | Command::Stop(_)
             | Command::Schema { .. }
-            | Command::Help { .. } => Shared::default(),
+            | Command::Help { .. }
+            | Command::Man { .. } => Shared::default(),
         }
     }
 }

@@ -1,0 +1,143 @@
+//! What shells ask for while a command line is typed. It is read from files and never fails aloud: where nothing can be told,
+//! nothing is proposed.
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+use clap::CommandFactory;
+use clap_complete::CompleteEnv;
+use clap_complete::engine::CompletionCandidate;
+
+use crate::cli::arguments::Arguments;
+use crate::cli::help::PAGES;
+use crate::effects::files;
+use crate::model::agent::BUILT_IN;
+use crate::model::goals::{self, MAX_BYTES};
+use crate::model::record::History;
+use crate::model::text::{clean_line, cut};
+use crate::model::{ledger as names, mask, schema};
+
+/// The variable by which a shell asks, with its own name as value.
+const ASKED: &str = "EVOLVE_COMPLETE";
+/// How much of what is said of a candidate is shown, in characters.
+const SAID: usize = 60;
+/// How many cycles are proposed, the newest first.
+const CYCLES: usize = 100;
+
+/// Answers a shell and ends the program, where it is a shell that asks.
+pub fn answer() {
+    if std::env::var_os(ASKED).is_none() {
+        return;
+    }
+    // What the library would say of a shell that it does not know is for whoever sets that up.
+    CompleteEnv::with_factory(Arguments::command)
+        .var(ASKED)
+        .complete();
+}
+
+/// Proposes the goals of the goals file.
+pub fn goals(typed: &OsStr) -> Vec<CompletionCandidate> {
+    let read = || {
+        let bytes = files::read_bounded(&goals_file()?, MAX_BYTES as u64).ok()??;
+        let (goals, _) = goals::read_goals("", &bytes).ok()?;
+        let candidates = goals.goals.into_iter();
+        let named = candidates.map(|goal| (goal.id, goal.description));
+        Some(named.collect::<Vec<_>>())
+    };
+    fitting(typed, read().unwrap_or_default())
+}
+
+/// Proposes the newest cycles.
+pub fn cycles(typed: &OsStr) -> Vec<CompletionCandidate> {
+    let read = || {
+        let path = root()?.join(names::HISTORY);
+        let bytes = files::read_bounded(&path, names::most_bytes(names::HISTORY)).ok()??;
+        let history = History::parse(&String::from_utf8_lossy(&bytes));
+        let newest = history.records.iter().rev().take(CYCLES);
+        let candidate = newest.map(|record| {
+            let goal = record.goal_id.as_deref().unwrap_or("nothing to do");
+            let said = format!("{} · {goal}", record.result.word());
+            (record.cycle.to_string(), said)
+        });
+        Some(candidate.collect::<Vec<_>>())
+    };
+    fitting(typed, read().unwrap_or_default())
+}
+
+/// Proposes the built-in agents.
+pub fn agents(typed: &OsStr) -> Vec<CompletionCandidate> {
+    let candidate = |name: &str| (name.to_owned(), String::new());
+    fitting(typed, BUILT_IN.map(candidate).to_vec())
+}
+
+/// Proposes the schemas.
+pub fn schemas(typed: &OsStr) -> Vec<CompletionCandidate> {
+    let candidate = |name: &str| (name.to_owned(), String::new());
+    fitting(typed, schema::names().map(candidate).collect())
+}
+
+/// Proposes what there is help on.
+pub fn topics(typed: &OsStr) -> Vec<CompletionCandidate> {
+    let pages = PAGES.map(|(name, about, _)| (name.to_owned(), about.to_owned()));
+    let command = Arguments::command();
+    let commands = command.get_subcommands().filter(|one| !one.is_hide_set());
+    let commands = commands.map(|one| {
+        let about = one.get_about().map(ToString::to_string);
+        (one.get_name().to_owned(), about.unwrap_or_default())
+    });
+    fitting(typed, pages.into_iter().chain(commands).collect())
+}
+
+/// Returns the candidates that begin with what is typed, each with what is said of it.
+fn fitting(typed: &OsStr, all: Vec<(String, String)>) -> Vec<CompletionCandidate> {
+    let typed = typed.to_string_lossy();
+    let fits = all
+        .into_iter()
+        .filter(|(word, _)| word.starts_with(&*typed));
+    let candidate = |(word, said): (String, String)| {
+        let said = cut(&mask::secrets(&clean_line(&said)), SAID);
+        let said = (!said.is_empty()).then(|| said.into());
+        CompletionCandidate::new(word).help(said)
+    };
+    fits.map(candidate).collect()
+}
+
+/// Returns the goals file that is meant: the one that is named on the line so far, else that of the repository.
+fn goals_file() -> Option<PathBuf> {
+    let place = place()?;
+    match named("--goals") {
+        Some(file) => Some(place.join(file)),
+        None => Some(root_above(&place)?.join("GOALS.yaml")),
+    }
+}
+
+fn root() -> Option<PathBuf> {
+    root_above(&place()?)
+}
+
+/// Returns the folder in which the command would run.
+fn place() -> Option<PathBuf> {
+    let here = std::env::current_dir().ok()?;
+    Some(match named("-C") {
+        Some(folder) => here.join(folder),
+        None => here,
+    })
+}
+
+fn root_above(place: &Path) -> Option<PathBuf> {
+    let is_root = |folder: &&Path| folder.join(".git").symlink_metadata().is_ok();
+    place.ancestors().find(is_root).map(Path::to_owned)
+}
+
+/// Returns the value of an option on the line that is being typed, as far as it is typed.
+fn named(option: &str) -> Option<OsString> {
+    let words: Vec<OsString> = std::env::args_os().collect();
+    let with_value = format!("{option}=");
+    words.iter().enumerate().rev().find_map(|(index, word)| {
+        match word.to_str()?.strip_prefix(&with_value) {
+            Some(value) => Some(value.into()),
+            None if word == option => words.get(index + 1).cloned(),
+            None => None,
+        }
+    })
+}

@@ -1,0 +1,157 @@
+//! What shells are told while a command line is typed, asked as each of them asks; and the manual pages.
+
+use std::fs;
+use std::process::{Command, Stdio};
+
+use crate::harness::{Run, TestRepo, finish};
+
+/// A repository with two goals, in which a cycle was run.
+fn lived_in() -> TestRepo {
+    let repo = TestRepo::with_files_wanted(&[("has-a", 5), ("has-b", 3), ("other", 1)]);
+    repo.cycle("touch has-a").expect(0);
+    repo
+}
+
+/// Asks as a shell does while the last of these words is typed.
+fn asked(repo: &TestRepo, shell: &str, words: &[&str]) -> Run {
+    let mut command = repo.command(repo.program());
+    command
+        .env("EVOLVE_COMPLETE", shell)
+        .env("_CLAP_IFS", "\n")
+        .env("_CLAP_COMPLETE_INDEX", words.len().to_string())
+        .args(["--", "evolve"])
+        .args(words)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    finish(command.spawn().unwrap())
+}
+
+#[track_caller]
+fn proposed(repo: &TestRepo, words: &[&str]) -> Vec<String> {
+    let run = asked(repo, "bash", words).expect(0);
+    assert_eq!(run.stderr, "");
+    run.stdout.lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn goals_cycles_agents_schemas_and_topics_are_known() {
+    let repo = lived_in();
+    assert_eq!(proposed(&repo, &["retry", "has"]), ["has-a", "has-b"]);
+    assert_eq!(proposed(&repo, &["measure", "other", "has-b"]), ["has-b"]);
+    assert_eq!(proposed(&repo, &["show", ""])[0], "1");
+    assert_eq!(proposed(&repo, &["--agent", "cl"]), ["claude"]);
+    assert_eq!(proposed(&repo, &["schema", "sn"]), ["snapshot"]);
+    assert_eq!(proposed(&repo, &["help", "exit"]), ["exit-codes"]);
+    assert!(proposed(&repo, &["do"]).contains(&"doctor".to_owned()));
+}
+
+#[test]
+fn the_goals_are_those_of_the_file_and_folder_that_the_line_names() {
+    let repo = lived_in();
+    repo.write(
+        "more.yaml",
+        "goals:\n  - {id: elsewhere, description: d, check: 'true', weight: 1}\n",
+    );
+    assert_eq!(
+        proposed(&repo, &["retry", "--goals", "more.yaml", "e"]),
+        ["elsewhere"]
+    );
+    let root = repo.root().display().to_string();
+    let mut command = repo.command(repo.program());
+    command
+        .current_dir("/")
+        .env("EVOLVE_COMPLETE", "fish")
+        .args(["--", "evolve", "-C", &root, "retry", "oth"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let run = finish(command.spawn().unwrap()).expect(0);
+    assert_eq!(run.stdout.trim_end(), "other\tfile other exists");
+}
+
+#[test]
+fn zsh_and_fish_are_told_what_each_goal_is_about() {
+    let repo = lived_in();
+    let run = asked(&repo, "zsh", &["retry", "has-b"]).expect(0);
+    assert_eq!(run.stdout.trim_end(), "has-b:file has-b exists");
+    let run = asked(&repo, "fish", &["retry", "has-b"]).expect(0);
+    assert_eq!(run.stdout.trim_end(), "has-b\tfile has-b exists");
+    let run = asked(&repo, "fish", &["show", "1"]).expect(0);
+    assert_eq!(run.stdout.trim_end(), "1\timproved · has-a");
+}
+
+#[test]
+fn a_shell_that_registers_the_completion_gets_the_goals() {
+    let repo = lived_in();
+    let script = format!(
+        "source <(EVOLVE_COMPLETE=bash '{}')\nCOMP_WORDS=(evolve retry o) COMP_CWORD=2\n_clap_complete_evolve evolve o retry\nprintf '%s\\n' \"${{COMPREPLY[@]}}\"\n",
+        repo.program().display()
+    );
+    let mut bash = repo.command("bash");
+    bash.args(["-c", &script]);
+    let output = crate::harness::output(&mut bash);
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "other\n");
+    for shell in ["zsh", "fish"] {
+        let mut command = repo.command(repo.program());
+        command.env("EVOLVE_COMPLETE", shell);
+        let script = crate::harness::output(&mut command).stdout;
+        assert!(String::from_utf8_lossy(&script).contains("EVOLVE_COMPLETE"));
+    }
+}
+
+#[test]
+fn where_nothing_can_be_told_nothing_is_proposed_and_nothing_said() {
+    let repo = TestRepo::empty();
+    let silent = |words: &[&str]| {
+        let run = asked(&repo, "bash", words).expect(0);
+        assert_eq!(
+            (run.stdout.as_str(), run.stderr.as_str()),
+            ("", ""),
+            "{words:?}"
+        );
+    };
+    silent(&["retry", "a"]);
+    silent(&["show", "1"]);
+    repo.write("GOALS.yaml", "goals: [\n");
+    silent(&["retry", "a"]);
+    fs::remove_file(repo.path("GOALS.yaml")).unwrap();
+    let pipe = repo.path("GOALS.yaml");
+    assert!(
+        Command::new("mkfifo")
+            .arg(&pipe)
+            .status()
+            .unwrap()
+            .success()
+    );
+    silent(&["retry", "a"]);
+    silent(&["-C", "/nowhere", "retry", "a"]);
+}
+
+#[test]
+fn a_manual_page_is_printed_or_written_for_each_command() {
+    let repo = TestRepo::empty();
+    let page = repo.answer(&["man"]);
+    assert!(page.contains(".TH evolve 1"), "{page}");
+    let folder = repo.out("man").display().to_string();
+    repo.evolve(&["man", "--out", &folder]).expect(0);
+    let mut names: Vec<String> = fs::read_dir(&folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    for name in [
+        "evolve.1",
+        "evolve-measure.1",
+        "evolve-work-add.1",
+        "evolve-doctor.1",
+    ] {
+        assert!(names.iter().any(|known| known == name), "{names:?}");
+    }
+    assert!(
+        !names.iter().any(|name| name.contains("work-help")),
+        "{names:?}"
+    );
+    let page = fs::read_to_string(repo.out("man/evolve-measure.1")).unwrap();
+    assert!(page.contains("\\-\\-gate"), "{page}");
+    let help = repo.answer(&["-h"]);
+    assert!(!help.contains("\n  man "), "{help}");
+}
