@@ -179,7 +179,7 @@ fn each_thing_that_keeps_the_loop_from_running_is_a_problem_with_what_to_do() {
     fs::remove_file(repo.path(".agents/evolve/STOP")).unwrap();
     repo.write("GOALS.yaml", "goals:\n  - {id: a}\n");
     let findings = examined(&repo, 10);
-    assert_problem(&findings, "goals", "has no check");
+    assert_problem(&findings, "goals", "problems, the first on line 2: ");
     assert_problem(
         &findings,
         "repository",

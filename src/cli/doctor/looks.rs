@@ -175,7 +175,12 @@ fn programs(goals: Option<&Goals>, of_agent: &[String]) -> BTreeSet<String> {
 
 fn within(known: &Known) -> Vec<String> {
     let folders = program::folders_within(&known.root);
-    let shown = folders.iter().map(|folder| folder.display().to_string());
+    let shown = folders
+        .iter()
+        .map(|folder| match folder.as_os_str().is_empty() {
+            true => ".".to_owned(),
+            false => folder.display().to_string(),
+        });
     shown.collect()
 }
 

@@ -84,11 +84,17 @@ pub fn repository(seen: &RepositorySeen, dirty: Option<&[String]>) -> Vec<Findin
 /// Says what is wrong with a goals file, or how many goals there are; beside the goals are the warnings of reading them.
 pub fn goals(shown: &str, read: &Result<(usize, Vec<String>), Error>) -> Vec<Finding> {
     match read {
-        // Of several problems each has its own hint.
-        Err(error) if error.hints.is_empty() => vec![
-            Finding::of_error(About::Goals, error)
-                .hint("`evolve validate` shows each of them at its line"),
-        ],
+        Err(Error { spots, .. }) if spots.len() > 1 => {
+            let first = &spots[0];
+            let message = format!(
+                "{shown} has {} problems, the first on line {}: {}",
+                spots.len(),
+                first.line,
+                clean_line(&first.message)
+            );
+            let hint = "`evolve validate` shows each of them at its line";
+            vec![Finding::problem(About::Goals, message).hint(hint)]
+        }
         Err(error) => vec![Finding::of_error(About::Goals, error)],
         Ok((goals, warnings)) => {
             let ok = Finding::ok(About::Goals, format!("{shown}: {}", count(*goals, "goal")));
@@ -102,6 +108,7 @@ pub fn goals(shown: &str, read: &Result<(usize, Vec<String>), Error>) -> Vec<Fin
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::Spot;
     use crate::model::doctor::Level;
 
     fn seen() -> RepositorySeen {
@@ -155,6 +162,23 @@ mod tests {
         let found = goals("GOALS.yaml", &Ok((2, vec!["odd".to_owned()])));
         assert_eq!(found[0].message, "GOALS.yaml: 2 goals");
         assert_eq!(found[1].level, Level::Note);
+        let spot = |line| Spot {
+            file: "G".to_owned(),
+            line,
+            column: 1,
+            length: 1,
+            text: String::new(),
+            skipped: 0,
+            message: "odd".to_owned(),
+            hint: "mend it".to_owned(),
+        };
+        let two = Error::usage("bad").at(vec![spot(3), spot(4)]);
+        let found = goals("G", &Err(two));
+        assert_eq!(
+            found[0].message,
+            "G has 2 problems, the first on line 3: odd"
+        );
+        assert_eq!(found[0].hints.len(), 1);
         assert_eq!(
             goals("G", &Err(Error::usage("bad")))[0].level,
             Level::Problem
