@@ -7,6 +7,7 @@ mod config;
 mod demo;
 mod inspect;
 mod measure;
+mod past;
 mod place;
 mod print;
 mod start;
@@ -64,8 +65,8 @@ pub fn run(arguments: Arguments) -> Result<u8> {
         }) => measure::measure(&global, &run, &ids, (json, gate)),
         Some(Command::Validate { .. }) => inspect::validate(&global),
         Some(Command::Status { json, .. }) => inspect::status(&global, json),
-        Some(Command::History { json }) => inspect::history(&global, json),
-        Some(Command::Show { cycle, json }) => inspect::show(&global, cycle, json),
+        Some(Command::History(options)) => past::history(&global, &options),
+        Some(Command::Show { cycle, json }) => past::show(&global, cycle, json),
         Some(Command::Audit {
             json, remeasure, ..
         }) => audit::audit(&global, &run, (json, remeasure)),

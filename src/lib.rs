@@ -58,6 +58,7 @@ pub mod model {
     pub mod sandbox;
     pub mod schema;
     pub mod select;
+    pub mod since;
     pub mod slot;
     pub mod snapshot;
     pub mod status;
@@ -114,6 +115,8 @@ pub mod effects {
 /// Listens and draws; a run does not know whether anybody does.
 pub mod view {
     pub mod audit;
+    pub mod cycle;
+    pub mod history;
     pub mod json;
     pub mod plain;
     pub mod status;

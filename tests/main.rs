@@ -33,6 +33,7 @@ mod nested;
 mod objects;
 mod others;
 mod own_folders;
+mod past;
 mod planted;
 mod processes;
 mod protected;

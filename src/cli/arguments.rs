@@ -10,6 +10,7 @@ use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand,
 
 use crate::error::Result;
 use crate::model::sandbox::{MODES, Mode};
+use crate::model::since::Since;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -278,12 +279,8 @@ pub(super) enum Command {
         #[command(flatten)]
         file: GoalsOption,
     },
-    /// Every cycle so far
-    History {
-        /// Print one JSON document
-        #[arg(long)]
-        json: bool,
-    },
+    /// Every cycle so far, the newest last, and the way of the score
+    History(HistoryOptions),
     /// One cycle: what was tried, what became of it, both snapshots
     Show {
         /// The cycle's number
@@ -342,7 +339,7 @@ impl Command {
             Command::Validate { file }
             | Command::Status { file, .. }
             | Command::Retry { file, .. } => (file.goals.clone(), None),
-            Command::History { .. }
+            Command::History(_)
             | Command::Show { .. }
             | Command::Work { .. }
             | Command::Stop(_)
@@ -362,6 +359,20 @@ pub(super) enum WorkAction {
     },
     /// Queue a piece of work
     Add(NewWork),
+}
+
+/// Options of `evolve history`.
+#[derive(Clone, Debug, Args)]
+pub(super) struct HistoryOptions {
+    /// Only cycles that worked on this goal, and the way of its value
+    #[arg(long, value_name = "ID")]
+    pub(super) goal: Option<String>,
+    /// Only cycles from here on: a cycle's number, as in 12, a time before now, as in 3d, or a date (UTC), as in 2026-11-20
+    #[arg(long, value_name = "WHEN", value_parser = crate::model::since::parse)]
+    pub(super) since: Option<Since>,
+    /// Print one JSON document
+    #[arg(long)]
+    pub(super) json: bool,
 }
 
 /// Options of `evolve stop`.
