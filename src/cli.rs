@@ -66,7 +66,7 @@ pub fn run(arguments: Arguments) -> Result<u8> {
         Some(Command::Validate { .. }) => inspect::validate(&global),
         Some(Command::Status { json, .. }) => inspect::status(&global, json),
         Some(Command::History(options)) => past::history(&global, &options),
-        Some(Command::Show { cycle, json }) => past::show(&global, cycle, json),
+        Some(Command::Show(options)) => past::show(&global, &options),
         Some(Command::Audit {
             json, remeasure, ..
         }) => audit::audit(&global, &run, (json, remeasure)),

@@ -53,6 +53,7 @@ pub mod model {
     pub mod mask;
     pub mod measuring;
     pub mod movement;
+    pub mod patch;
     pub mod reading;
     pub mod record;
     pub mod sandbox;
@@ -77,6 +78,7 @@ pub mod model {
 pub mod effects {
     pub mod agent;
     pub mod audit;
+    pub mod changed;
     pub mod clock;
     pub mod context;
     pub mod ended;

@@ -281,14 +281,8 @@ pub(super) enum Command {
     },
     /// Every cycle so far, the newest last, and the way of the score
     History(HistoryOptions),
-    /// One cycle: what was tried, what became of it, both snapshots
-    Show {
-        /// The cycle's number
-        cycle: u64,
-        /// Print one JSON document
-        #[arg(long)]
-        json: bool,
-    },
+    /// One cycle: what was tried and changed, what became of it, both snapshots
+    Show(ShowOptions),
     /// Hold every record against git: its commit, trailers, snapshots and undo; exit 10 if anything disagrees
     Audit {
         /// Print one JSON document
@@ -340,7 +334,7 @@ impl Command {
             | Command::Status { file, .. }
             | Command::Retry { file, .. } => (file.goals.clone(), None),
             Command::History(_)
-            | Command::Show { .. }
+            | Command::Show(_)
             | Command::Work { .. }
             | Command::Stop(_)
             | Command::Schema { .. }
@@ -370,6 +364,19 @@ pub(super) struct HistoryOptions {
     /// Only cycles from here on: a cycle's number, as in 12, a time before now, as in 3d, or a date (UTC), as in 2026-11-20
     #[arg(long, value_name = "WHEN", value_parser = crate::model::since::parse)]
     pub(super) since: Option<Since>,
+    /// Print one JSON document
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+/// Options of `evolve show`.
+#[derive(Clone, Debug, Args)]
+pub(super) struct ShowOptions {
+    /// The cycle's number [default: the newest]
+    pub(super) cycle: Option<u64>,
+    /// The whole patch as well
+    #[arg(long)]
+    pub(super) diff: bool,
     /// Print one JSON document
     #[arg(long)]
     pub(super) json: bool,

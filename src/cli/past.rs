@@ -2,20 +2,27 @@
 
 use serde_json::{Value, json};
 
-use crate::cli::arguments::{Global, HistoryOptions};
+use crate::cli::arguments::{Global, HistoryOptions, ShowOptions};
 use crate::cli::print::print_document;
 use crate::cli::start::{current_dir, goals_file};
+use crate::effects::changed::Changed;
 use crate::effects::clock;
 use crate::effects::ledger::{self, Ledger};
+use crate::effects::logs::{self, Paper, Papers};
 use crate::effects::repo::Repo;
 use crate::error::{Error, Result};
 use crate::model::goals::nearest;
 use crate::model::ledger as names;
+use crate::model::patch::Patch;
 use crate::model::record::{History, Record};
 use crate::model::schema;
 use crate::model::snapshot::{FORMAT, Snapshot};
+use crate::view::cycle::Page;
 use crate::view::history::{Values, history_page};
-use crate::view::{cycle, width};
+use crate::view::width;
+
+/// The most bytes of a patch that are shown.
+const PATCH_SHOWN: usize = 4 << 20;
 
 /// Prints every cycle so far, segments included, or those that are asked for.
 pub fn history(global: &Global, options: &HistoryOptions) -> Result<u8> {
@@ -124,35 +131,77 @@ pub(super) fn whole_history() -> Result<History> {
     Ok(History::parse(&ledger::whole_history(&repo)?))
 }
 
-/// Prints one cycle.
-pub fn show(global: &Global, cycle: u64, as_json: bool) -> Result<u8> {
+/// Prints one cycle; the newest if no other is asked for.
+pub fn show(global: &Global, options: &ShowOptions) -> Result<u8> {
     let history = whole_history()?;
-    let Some(record) = history
-        .records
-        .iter()
-        .rev()
-        .find(|record| record.cycle == cycle)
-    else {
-        let known = match history.next_cycle() - 1 {
-            0 => "no cycle is recorded yet".to_owned(),
-            last => format!("the newest is {last}; `evolve history` lists them"),
-        };
-        return Err(Error::usage(format!("there is no cycle {cycle}")).hint(known));
+    let mut records = history.records.iter().rev();
+    let is_it = |record: &&Record| options.cycle.is_none_or(|cycle| record.cycle == cycle);
+    let Some(record) = records.find(is_it) else {
+        return Err(no_such_cycle(&history, options.cycle));
     };
     let repo = Repo::discover(&current_dir()?)?;
     let ledger = Ledger::look(&repo)?;
-    let (before, after) = snapshots(&ledger, &repo, cycle);
-    match as_json {
-        true => print_document("show", &cycle_document(record, (before, after))?)?,
-        false => global.say(&cycle::show_record(record, before.as_ref(), after.as_ref())),
+    let (before, after) = snapshots(&ledger, &repo, record.cycle);
+    let patch = patch_of(&repo, &ledger, (record, options.diff))?;
+    if options.json {
+        let document = cycle_document(record, (before, after), (patch, options.diff))?;
+        print_document("show", &document)?;
+        return Ok(0);
     }
+    let papers = match &record.session {
+        Some(session) => logs::papers(&repo.private, session, record.cycle),
+        None => Papers::default(),
+    };
+    let shown = |paper: &Option<Paper>| {
+        let paper = paper.as_ref()?;
+        let file = paper.path.strip_prefix(&repo.root).unwrap_or(&paper.path);
+        Some((paper.text.clone(), file.display().to_string()))
+    };
+    let (brief, log) = (shown(&papers.brief), shown(&papers.log));
+    let page = Page {
+        record,
+        before: before.as_ref(),
+        after: after.as_ref(),
+        patch: patch.as_ref(),
+        brief: brief.as_ref().map(|(text, file)| (&**text, &**file)),
+        log: log.as_ref().map(|(text, file)| (&**text, &**file)),
+    };
+    global.say(&page.text(width::of_terminal()));
     Ok(0)
+}
+
+/// The error of asking for a cycle that is not recorded.
+pub(super) fn no_such_cycle(history: &History, cycle: Option<u64>) -> Error {
+    let known = match history.next_cycle() - 1 {
+        0 => "no cycle is recorded yet".to_owned(),
+        last => format!("the newest is {last}; `evolve history` lists them"),
+    };
+    let what = match cycle {
+        Some(cycle) => format!("there is no cycle {cycle}"),
+        None => "there is no cycle".to_owned(),
+    };
+    Error::usage(what).hint(known)
+}
+
+/// Returns what a cycle changed, if that can still be told.
+fn patch_of(
+    repo: &Repo,
+    ledger: &Ledger,
+    (record, is_whole): (&Record, bool),
+) -> Result<Option<Patch>> {
+    let most = if is_whole { PATCH_SHOWN } else { 0 };
+    let Some(changed) = Changed::of(repo, ledger, record)? else {
+        return Ok(None);
+    };
+    let (from, to) = (repo.tree_of(&changed.from)?, repo.tree_of(&changed.to)?);
+    repo.patch(&from, &to, most).map(Some)
 }
 
 /// Returns what is known of a cycle as a document. A snapshot that this program would not write is left out of it.
 fn cycle_document(
     record: &Record,
     (before, after): (Option<Snapshot>, Option<Snapshot>),
+    (patch, is_whole): (Option<Patch>, bool),
 ) -> Result<Value> {
     if !is_valid(record) {
         let cycle = record.cycle;
@@ -166,5 +215,13 @@ fn cycle_document(
         schema::check("snapshot", &value).is_ok().then_some(value)
     };
     let (before, after) = (snapshot(before), snapshot(after));
-    Ok(json!({"format": FORMAT, "record": record, "before": before, "after": after}))
+    let mut document =
+        json!({"format": FORMAT, "record": record, "before": before, "after": after});
+    if let Some(patch) = patch {
+        document["files"] = json!(patch.files);
+        if is_whole {
+            document["patch"] = json!(patch.text);
+        }
+    }
+    Ok(document)
 }

@@ -10,6 +10,7 @@ pub mod objects;
 mod open;
 mod operation;
 mod past;
+mod patch;
 mod reach;
 mod refs;
 mod trees;

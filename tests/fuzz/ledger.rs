@@ -132,11 +132,15 @@ fn history_is_read_as_far_as_possible_and_used() {
         );
         for record in &history.records {
             assert_same_after_writing(record);
-            assert_clean_page(&cycle::show_record(
+            let page = cycle::Page {
                 record,
-                Some(&snapshot),
-                Some(&snapshot),
-            ));
+                before: Some(&snapshot),
+                after: Some(&snapshot),
+                patch: None,
+                brief: None,
+                log: None,
+            };
+            assert_clean_page(&page.text(None));
             assert_clean(&record.message());
         }
         assert_clean_page(&history::history_page(&history.records, None, None));
