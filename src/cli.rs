@@ -18,6 +18,7 @@ use std::ffi::OsString;
 use crate::effects::{process, sandbox};
 use crate::error::Result;
 use crate::model::mask;
+use crate::model::work::Closed;
 
 use arguments::{Command, WorkAction};
 
@@ -76,6 +77,12 @@ pub fn run(arguments: Arguments) -> Result<u8> {
         Some(Command::Work {
             action: WorkAction::Add(item),
         }) => steer::work_add(&global, &item),
+        Some(Command::Work {
+            action: WorkAction::Drop { item },
+        }) => steer::work_close(&global, &item, Closed::Dropped),
+        Some(Command::Work {
+            action: WorkAction::Done { item },
+        }) => steer::work_close(&global, &item, Closed::Done),
         Some(Command::Stop(options)) => steer::stop(&global, &options),
         Some(Command::Retry { id, .. }) => steer::retry(&global, &id),
         Some(Command::Schema { name }) => inspect::schema(name.as_deref()),

@@ -54,4 +54,5 @@ mod unheld;
 mod user_files;
 mod verdict;
 mod while_measured;
+mod work;
 mod yardstick;

@@ -353,6 +353,16 @@ pub(super) enum WorkAction {
     },
     /// Queue a piece of work
     Add(NewWork),
+    /// Take an item off the queue that is not to be done
+    Drop {
+        /// Its id as `work list` shows it, its title, or how one of them begins
+        item: String,
+    },
+    /// Take an item off the queue that is done
+    Done {
+        /// Its id as `work list` shows it, its title, or how one of them begins
+        item: String,
+    },
 }
 
 /// Options of `evolve history`.

@@ -256,7 +256,7 @@ pub fn work_list(global: &Global, as_json: bool) -> Result<u8> {
             "nothing is queued for {}\n",
             text::clean_line(&name)
         )),
-        false => global.say(&tables::work_table(&open, &set_aside)),
+        false => global.say(&tables::work_list(&open, &set_aside)),
     }
     Ok(0)
 }
@@ -266,6 +266,7 @@ fn item_document(item: &WorkItem) -> Option<Value> {
     let mut value = serde_json::to_value(item).ok()?;
     // Where it stands in the file is nobody else's business.
     value.as_object_mut()?.shift_remove("key");
+    value["id"] = json!(item.id());
     schema::check("work", &value).is_ok().then_some(value)
 }
 

@@ -9,6 +9,7 @@ mod anchor;
 mod asked;
 mod beside;
 mod chain;
+mod closed;
 mod commit;
 mod grow;
 mod lines;
@@ -27,6 +28,7 @@ use std::time::SystemTime;
 use serde::Serialize;
 
 use chain::Chain;
+pub use closed::close;
 pub use read::refuse_links;
 pub use read::whole_history;
 use read::{read, read_file, read_history, refuse_newer};
@@ -105,6 +107,7 @@ impl Ledger {
                 for name in STANDING {
                     ledger.take_up(name)?;
                 }
+                ledger.refresh_closed();
             }
             Some(chain) => {
                 ledger.write_joined(repo, &chain)?;
@@ -129,6 +132,7 @@ impl Ledger {
             ledger.rejoin_queue();
             ledger.see_shared();
         }
+        ledger.take_in_closed();
         Ok(ledger)
     }
 

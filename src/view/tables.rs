@@ -2,7 +2,7 @@
 
 use crate::model::snapshot::{CheckResult, Measurement, Snapshot};
 use crate::model::text::{against, clean, clean_line, duration, number};
-use crate::model::work::WorkItem;
+use crate::model::work::{SHORT_ID, WorkItem};
 use crate::view::style::{self, BAD, Cell, FAINT, ODD, STRONG, columns, paint};
 
 /// How many items of the queue are shown.
@@ -80,8 +80,24 @@ pub fn work_table(open: &[WorkItem], set_aside: &[WorkItem]) -> String {
     if open.is_empty() && set_aside.is_empty() {
         return "no open work\n".to_owned();
     }
+    table_of(open, set_aside, work_row)
+}
+
+/// Returns the same with the ids by which items are closed.
+pub fn work_list(open: &[WorkItem], set_aside: &[WorkItem]) -> String {
+    table_of(open, set_aside, |item| {
+        let id = item.id().chars().take(SHORT_ID).collect();
+        [vec![Cell(FAINT, id)], work_row(item)].concat()
+    })
+}
+
+fn table_of(
+    open: &[WorkItem],
+    set_aside: &[WorkItem],
+    row: impl Fn(&WorkItem) -> Vec<Cell>,
+) -> String {
     let all = open.iter().chain(set_aside);
-    let rows: Vec<Vec<Cell>> = all.take(ITEMS_SHOWN).map(work_row).collect();
+    let rows: Vec<Vec<Cell>> = all.take(ITEMS_SHOWN).map(row).collect();
     let mut table = columns(&rows);
     let more = (open.len() + set_aside.len()).saturating_sub(ITEMS_SHOWN);
     if more > 0 {

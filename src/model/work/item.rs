@@ -143,6 +143,12 @@ impl WorkItem {
         }
     }
 
+    /// Returns what the item is called for short: the same for items that are the same, wherever they stand.
+    pub fn id(&self) -> String {
+        let (title, target) = identity_of(&self.title, self.target_repo.clone());
+        digest::short(&[&title, &target])
+    }
+
     /// Says whether it failed too often to be tried again.
     pub fn is_set_aside(&self) -> bool {
         self.failures >= MOST_FAILURES
