@@ -10,6 +10,7 @@ mod measure;
 mod past;
 mod place;
 mod print;
+mod ratchet;
 mod start;
 mod steer;
 
@@ -71,6 +72,7 @@ pub fn run(arguments: Arguments) -> Result<u8> {
         Some(Command::Audit {
             json, remeasure, ..
         }) => audit::audit(&global, &run, (json, remeasure)),
+        Some(Command::Ratchet { apply, .. }) => ratchet::ratchet(&global, &run, apply),
         Some(Command::Work {
             action: WorkAction::List { json },
         }) => inspect::work_list(&global, json),

@@ -54,6 +54,7 @@ pub mod model {
     pub mod measuring;
     pub mod movement;
     pub mod patch;
+    pub mod ratchet;
     pub mod reading;
     pub mod record;
     pub mod sandbox;
@@ -121,6 +122,7 @@ pub mod view {
     pub mod history;
     pub mod json;
     pub mod plain;
+    pub mod ratchet;
     pub mod status;
     pub mod style;
     pub mod tables;

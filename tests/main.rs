@@ -38,6 +38,7 @@ mod planted;
 mod processes;
 mod protected;
 mod queue;
+mod ratchet;
 mod readings;
 mod recovery;
 mod ref_names;

@@ -296,6 +296,16 @@ pub(super) enum Command {
         #[command(flatten)]
         checks: JobsOption,
     },
+    /// Show which thresholds have more than 3 % headroom, and what they can become; needs no agent
+    Ratchet {
+        /// Write the new thresholds to the goals file
+        #[arg(long)]
+        apply: bool,
+        #[command(flatten)]
+        file: GoalsOption,
+        #[command(flatten)]
+        checks: JobsOption,
+    },
     /// The queue of harvested work
     Work {
         #[command(subcommand)]
@@ -327,9 +337,9 @@ impl Command {
     /// Returns goals file and number of checks at once as they were written behind the command, where it has use for them.
     pub(super) fn shared(&self) -> (Option<PathBuf>, Option<usize>) {
         match self {
-            Command::Measure { file, checks, .. } | Command::Audit { file, checks, .. } => {
-                (file.goals.clone(), checks.jobs)
-            }
+            Command::Measure { file, checks, .. }
+            | Command::Audit { file, checks, .. }
+            | Command::Ratchet { file, checks, .. } => (file.goals.clone(), checks.jobs),
             Command::Validate { file }
             | Command::Status { file, .. }
             | Command::Retry { file, .. } => (file.goals.clone(), None),

@@ -67,6 +67,20 @@ pub fn measure(
     }
 }
 
+/// Measures these goals of a repository once, for a command that goes by their numbers.
+pub fn snapshot_of(
+    global: &Global,
+    (run, repo): (&RunOptions, &Repo),
+    (goals, chosen): (&Goals, &[&Goal]),
+) -> Result<Snapshot> {
+    let (events, listener) = listen(global, false)?;
+    let watched = quiet_unless_verbose(global, false, &events);
+    let measured = block_on(measure_now((global, repo), (goals, chosen), run, watched));
+    drop(events);
+    let _ = listener.join();
+    measured
+}
+
 fn quiet_unless_verbose(global: &Global, as_json: bool, events: &Events) -> Events {
     match global.verbose > 0 && !as_json {
         true => events.clone(),

@@ -131,12 +131,13 @@ fn files(patch: &Patch, width: Option<usize>) -> String {
         .iter()
         .map(|file| file_row(file, most))
         .collect();
-    format!(
-        "\nchanged: {}, {} added, {removed} removed\n{}",
+    let line = format!(
+        "changed: {}, {} added, {removed} removed",
         count(patch.files.len(), "file"),
         count(added, "line"),
-        columns_within(&rows, width, &[3])
-    )
+    );
+    let line = fitted(&line, width).join("\n");
+    format!("\n{line}\n{}", columns_within(&rows, width, &[3]))
 }
 
 fn file_row(file: &FileChange, most: usize) -> Vec<Cell> {
@@ -420,7 +421,7 @@ mod tests {
                      same      pass     pass\n";
         assert!(text.contains(goals), "{text}");
         let narrow = plain(&page.text(Some(40)));
-        let below = "\ncoverage\n  before  pass\n  after   FAIL  79.5 vs 80  79.5 is le…\n";
+        let below = "\ncoverage\n  before  pass\n  after   FAIL  79.5 vs 80  79.5 is les…\n";
         assert!(narrow.contains(below), "{narrow}");
         let goals = narrow.split("\noutput of").next().unwrap_or_default();
         assert!(
