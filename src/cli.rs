@@ -13,6 +13,7 @@ mod print;
 mod ratchet;
 mod start;
 mod steer;
+mod undo;
 
 use std::ffi::OsString;
 
@@ -72,6 +73,7 @@ pub fn run(arguments: Arguments) -> Result<u8> {
         Some(Command::Audit {
             json, remeasure, ..
         }) => audit::audit(&global, &run, (json, remeasure)),
+        Some(Command::Undo { cycle, .. }) => undo::undo(&global, &run, cycle),
         Some(Command::Ratchet { apply, .. }) => ratchet::ratchet(&global, &run, apply),
         Some(Command::Work {
             action: WorkAction::List { json },

@@ -31,6 +31,7 @@ use crate::model::goals::Limits;
 use crate::model::slot::Provisions;
 use crate::model::snapshot::{CheckResult, Snapshot};
 use crate::model::sweep::Part;
+use crate::model::work::WorkItem;
 
 pub use ending::{Cut, Ending};
 pub use goals_file::GoalsFile;
@@ -87,6 +88,17 @@ pub struct Options {
     pub sweep: Option<Vec<Part>>,
     /// What slots are given beside their commit.
     pub provisions: Provisions,
+    /// What is worked on, whatever fails and is queued.
+    pub errand: Option<Errand>,
+}
+
+/// A piece of work that a person asks for now.
+#[derive(Clone, Debug)]
+pub struct Errand {
+    /// The work; it stands in no queue.
+    pub item: WorkItem,
+    /// Why it is done.
+    pub reason: String,
 }
 
 impl Session {

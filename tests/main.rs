@@ -50,6 +50,7 @@ mod slots;
 mod stopping;
 mod submodules;
 mod sweep;
+mod take_back;
 mod undo;
 mod unheld;
 mod user_files;

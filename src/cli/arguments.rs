@@ -187,6 +187,9 @@ pub(super) struct RunOptions {
     /// Leave the user's configuration unread: a demonstration is the same for everybody.
     #[arg(skip)]
     pub(super) ignores_config: bool,
+    /// Take the change of this cycle back, and do nothing else.
+    #[arg(skip)]
+    pub(super) undo: Option<u64>,
 }
 
 /// Returns a reader of one of a few words.
@@ -296,6 +299,15 @@ pub(super) enum Command {
         #[command(flatten)]
         checks: JobsOption,
     },
+    /// Take the change of one cycle back as a new commit, unless a goal gets worse by that; needs no agent
+    Undo {
+        /// The cycle's number
+        cycle: u64,
+        #[command(flatten)]
+        file: GoalsOption,
+        #[command(flatten)]
+        checks: JobsOption,
+    },
     /// Show which thresholds have more than 3 % headroom, and what they can become; needs no agent
     Ratchet {
         /// Write the new thresholds to the goals file
@@ -339,6 +351,7 @@ impl Command {
         match self {
             Command::Measure { file, checks, .. }
             | Command::Audit { file, checks, .. }
+            | Command::Undo { file, checks, .. }
             | Command::Ratchet { file, checks, .. } => (file.goals.clone(), checks.jobs),
             Command::Validate { file }
             | Command::Status { file, .. }

@@ -61,6 +61,7 @@ pub fn demo(global: &Global, keep_in: Option<&Path>) -> Result<u8> {
         require_sandbox: false,
         json: false,
         ignores_config: true,
+        undo: None,
     };
     let global = Global {
         file: GoalsOption { goals: None },

@@ -8,6 +8,7 @@ use crate::cli::arguments::{Global, RunOptions};
 use crate::cli::bounds::{self, effective_sandbox};
 use crate::cli::config::user_config;
 use crate::cli::place::{self, Place};
+use crate::cli::undo;
 use crate::effects::agent::Agent;
 use crate::effects::journal::Diary;
 use crate::effects::ledger::{Ledger, refuse_links};
@@ -117,7 +118,19 @@ async fn start(
         events.warn(warning);
     }
     let settings = settings(&goals, run)?;
-    let agent = Agent::resolve(settings.agent.as_ref(), &settings.entries, &repo.root)?;
+    let home = isolation
+        .as_ref()
+        .map_or(&repo, |isolation| &isolation.user);
+    let (errand, agent) = match run.undo {
+        Some(cycle) => {
+            let (errand, agent) = undo::errand(home, cycle)?;
+            (Some(errand), agent)
+        }
+        None => {
+            let agent = settings.agent.as_ref();
+            (None, Agent::resolve(agent, &settings.entries, &repo.root)?)
+        }
+    };
     let ground = repo.ground();
     let (sandbox, warnings) = Sandbox::choose(&settings.sandbox, &ground)?;
     let mut sandbox = sandbox.open(&repo.private)?;
@@ -184,7 +197,9 @@ async fn start(
         test_first: run.test_first,
         sweep: settings.sweep,
         provisions,
+        errand,
     };
+    let listening = events;
     let events = events.clone();
     let session = Session {
         id,
@@ -203,7 +218,11 @@ async fn start(
         lock,
     };
     let mut progress = Progress::new(session.home(), ledger);
-    engine::run(&session, &mut progress).await
+    let ending = engine::run(&session, &mut progress).await?;
+    Ok(match run.undo {
+        Some(cycle) => undo::ending(cycle, ending, &progress.records, listening),
+        None => ending,
+    })
 }
 
 /// Opens the repository, after settings that the agent of a dead session may have planted are as they were: they could lead
