@@ -6,6 +6,7 @@ mod bounds;
 mod config;
 mod demo;
 mod inspect;
+mod lessons;
 mod measure;
 mod past;
 mod place;
@@ -22,7 +23,7 @@ use crate::error::Result;
 use crate::model::mask;
 use crate::model::work::Closed;
 
-use arguments::{Command, WorkAction};
+use arguments::{Command, LessonAction, WorkAction};
 
 pub use arguments::Arguments;
 pub use print::{print_error, shown};
@@ -87,6 +88,12 @@ pub fn run(arguments: Arguments) -> Result<u8> {
         Some(Command::Work {
             action: WorkAction::Done { item },
         }) => steer::work_close(&global, &item, Closed::Done),
+        Some(Command::Lessons {
+            action: LessonAction::List { goal },
+        }) => lessons::list(&global, goal.as_deref()),
+        Some(Command::Lessons {
+            action: LessonAction::Drop { lesson },
+        }) => lessons::drop(&global, &lesson),
         Some(Command::Stop(options)) => steer::stop(&global, &options),
         Some(Command::Retry { id, .. }) => steer::retry(&global, &id),
         Some(Command::Schema { name }) => inspect::schema(name.as_deref()),

@@ -121,6 +121,7 @@ pub mod view {
     pub mod cycle;
     pub mod history;
     pub mod json;
+    pub mod lessons;
     pub mod plain;
     pub mod ratchet;
     pub mod status;

@@ -104,8 +104,8 @@ fn the_help_starts_with_examples_and_names_every_command_and_option() {
         assert!(help.contains(word), "{word} is not in {help}");
     }
     for command in [
-        "measure", "validate", "status", "history", "show", "work", "stop", "retry", "schema",
-        "demo",
+        "measure", "validate", "status", "history", "show", "undo", "ratchet", "work", "lessons",
+        "stop", "retry", "schema", "demo",
     ] {
         assert!(
             help.contains(&format!("\n  {command} ")),

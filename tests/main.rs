@@ -26,6 +26,7 @@ mod isolate;
 mod journal;
 mod kill_switch;
 mod layers;
+mod lessons;
 mod measuring;
 mod merged;
 mod modes;

@@ -323,6 +323,11 @@ pub(super) enum Command {
         #[command(subcommand)]
         action: WorkAction,
     },
+    /// What agents learned
+    Lessons {
+        #[command(subcommand)]
+        action: LessonAction,
+    },
     /// Stop the loop after its running cycle; `--now` ends the running cycle too
     Stop(StopOptions),
     /// Let a goal that was struck or declined be worked on again
@@ -359,6 +364,7 @@ impl Command {
             Command::History(_)
             | Command::Show(_)
             | Command::Work { .. }
+            | Command::Lessons { .. }
             | Command::Stop(_)
             | Command::Schema { .. }
             | Command::Demo { .. } => (None, None),
@@ -385,6 +391,21 @@ pub(super) enum WorkAction {
     Done {
         /// Its id as `work list` shows it, its title, or how one of them begins
         item: String,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum LessonAction {
+    /// What is known, the newest last
+    List {
+        /// As work on this goal is told it, first what counts most, with how often it was told in vain
+        #[arg(long, value_name = "ID")]
+        goal: Option<String>,
+    },
+    /// Drop a lesson, so that no agent is told it and none learns it again
+    Drop {
+        /// Its id as `lessons list` shows it, or how its words begin
+        lesson: String,
     },
 }
 

@@ -201,6 +201,7 @@ pub async fn choose(
     mut before: Snapshot,
 ) -> Result<(Choice, Snapshot), Cut> {
     progress.ledger.refresh_queue()?;
+    progress.ledger.refresh_lessons()?;
     for said in progress.ledger.judge_retries(session.home())? {
         session.events.warn(said);
     }

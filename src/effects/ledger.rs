@@ -11,6 +11,7 @@ mod beside;
 mod chain;
 mod closed;
 mod commit;
+mod dropped;
 mod grow;
 mod lines;
 mod mend;
@@ -29,6 +30,7 @@ use serde::Serialize;
 
 use chain::Chain;
 pub use closed::close;
+pub use dropped::drop_lesson;
 pub use read::refuse_links;
 pub use read::whole_history;
 use read::{read, read_file, read_history, refuse_newer};
@@ -118,6 +120,7 @@ impl Ledger {
                 ledger.reports.extend(mended);
                 ledger.rejoin_queue();
                 ledger.take_in_shared(repo)?;
+                ledger.settle_dropped()?;
             }
         }
         Ok(ledger)
@@ -133,6 +136,7 @@ impl Ledger {
             ledger.see_shared();
         }
         ledger.take_in_closed();
+        ledger.see_dropped();
         Ok(ledger)
     }
 
