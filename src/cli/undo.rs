@@ -106,7 +106,7 @@ fn message(record: &Record, taken_back: &[Commit]) -> String {
 }
 
 fn in_the_way(cycle: u64, paths: &[String], commits: &[Commit]) -> Error {
-    let paths: Vec<String> = paths.iter().map(clean_line_of).collect();
+    let paths: Vec<String> = paths.iter().map(|path| clean_line(path)).collect();
     let named = |one: &Commit| {
         let id: String = one.id.chars().take(10).collect();
         format!("{id} ({})", cut(&clean_line(&one.subject), SUBJECT))
@@ -121,10 +121,6 @@ fn in_the_way(cycle: u64, paths: &[String], commits: &[Commit]) -> Error {
         some_of(&paths, NAMED)
     ))
     .hint("take these back first, the newest first, or do it by hand: nothing was changed")
-}
-
-fn clean_line_of(path: &String) -> String {
-    clean_line(path)
 }
 
 /// Returns how a session ends that was to take a cycle back: 10 where the change is still there.

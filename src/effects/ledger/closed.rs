@@ -1,6 +1,8 @@
 //! Items of the queue that a person closes by hand. What is in the memory of a running loop wins over its file, so a person's word
 //! is noted aside, and the loop takes it in with what else was asked for; where none runs, the file says so at once.
 
+use std::path::Path;
+
 use super::lines::beginning;
 use super::read::refuse_too_large;
 use super::{Ledger, asked, refuse_links};
@@ -23,7 +25,8 @@ pub fn close(repo: &Repo, closing: &Closing) -> Result<bool> {
         serde_json::to_string(closing).map_err(|cause| Error::internal(format!("BUG: {cause}")))?;
     let _turn = lock::turn(&repo.private)?;
     asked::note(&repo.private, NAME, &format!("{line}\n"))?;
-    if lock::holder(&repo.private.join("lock")).is_some() {
+    let is_at_work = || lock::holder(&repo.private.join("lock")).is_some();
+    if is_at_work() {
         return Ok(true);
     }
     let mut ledger = Ledger::look(repo)?;
@@ -31,7 +34,16 @@ pub fn close(repo: &Repo, closing: &Closing) -> Result<bool> {
     let text = ledger.queue.to_text();
     refuse_too_large(names::QUEUE, &text)?;
     files::replace(&repo.root.join(names::QUEUE), &exact::encode(&text))?;
+    if !is_at_work() {
+        // One that has begun meanwhile may have read the file as it was.
+        forget(&repo.private)?;
+    }
     Ok(false)
+}
+
+/// Forgets what was closed, once the queue's file says so.
+pub(super) fn forget(private: &Path) -> Result<()> {
+    files::remove(&asked::place(private, NAME))
 }
 
 impl Ledger {
@@ -44,10 +56,5 @@ impl Ledger {
         closings
             .map(|closing: Closing| self.queue.close(&closing))
             .sum()
-    }
-
-    /// Forgets what was closed, once the queue's file says so.
-    pub(super) fn forget_closed(&self) -> Result<()> {
-        files::remove(&asked::place(&self.private, NAME))
     }
 }

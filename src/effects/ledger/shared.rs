@@ -10,7 +10,7 @@
 use super::asked::{self, Asked};
 use super::lines::{beginning, end_line};
 use super::read::refuse_too_large;
-use super::{Ledger, line, read_file, refuse_links};
+use super::{Ledger, closed, line, read_file, refuse_links};
 use crate::effects::quarantine::Quarantine;
 use crate::effects::repo::Repo;
 use crate::effects::{files, lock};
@@ -125,7 +125,7 @@ impl Ledger {
         if turn.is_ok() {
             let said = asked.forget(&self.private, 0)?;
             self.reports.extend(said);
-            self.forget_closed()?;
+            closed::forget(&self.private)?;
         }
         Ok(())
     }
@@ -258,7 +258,6 @@ impl Ledger {
         }
         if turn.is_ok() {
             notes.extend(asked.forget(&self.private, cycle)?);
-            self.forget_closed()?;
         }
         Ok(notes)
     }
