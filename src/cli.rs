@@ -7,17 +7,21 @@ mod ci;
 mod complete;
 mod config;
 mod demo;
-mod init;
 mod doctor;
 mod help;
+mod init;
 mod inspect;
+mod lessons;
 mod man;
 mod measure;
+mod past;
 mod place;
 mod print;
+mod ratchet;
 mod report;
 mod start;
 mod steer;
+mod undo;
 mod watch;
 
 use std::ffi::OsString;
@@ -25,8 +29,9 @@ use std::ffi::OsString;
 use crate::effects::{process, sandbox};
 use crate::error::Result;
 use crate::model::mask;
+use crate::model::work::Closed;
 
-use arguments::{Command, WorkAction};
+use arguments::{Command, LessonAction, WorkAction};
 
 pub use arguments::Arguments;
 pub use complete::answer as answer_shell;
@@ -73,18 +78,32 @@ pub fn run(arguments: Arguments) -> Result<u8> {
         Some(Command::Validate { .. }) => inspect::validate(&global),
         Some(Command::Status { json, .. }) => inspect::status(&global, json),
         Some(Command::Doctor { json, .. }) => doctor::doctor(&global, &run, json),
-        Some(Command::History { json }) => inspect::history(&global, json),
-        Some(Command::Show { cycle, json }) => inspect::show(&global, cycle, json),
+        Some(Command::History(options)) => past::history(&global, &options),
+        Some(Command::Show(options)) => past::show(&global, &options),
         Some(Command::Report(options)) => report::report(&global, &options),
         Some(Command::Audit {
             json, remeasure, ..
         }) => audit::audit(&global, &run, (json, remeasure)),
+        Some(Command::Undo { cycle, .. }) => undo::undo(&global, &run, cycle),
+        Some(Command::Ratchet { apply, .. }) => ratchet::ratchet(&global, &run, apply),
         Some(Command::Work {
             action: WorkAction::List { json },
         }) => inspect::work_list(&global, json),
         Some(Command::Work {
             action: WorkAction::Add(item),
         }) => steer::work_add(&global, &item),
+        Some(Command::Work {
+            action: WorkAction::Drop { item },
+        }) => steer::work_close(&global, &item, Closed::Dropped),
+        Some(Command::Work {
+            action: WorkAction::Done { item },
+        }) => steer::work_close(&global, &item, Closed::Done),
+        Some(Command::Lessons {
+            action: LessonAction::List { goal },
+        }) => lessons::list(&global, goal.as_deref()),
+        Some(Command::Lessons {
+            action: LessonAction::Drop { lesson },
+        }) => lessons::drop(&global, &lesson),
         Some(Command::Stop(options)) => steer::stop(&global, &options),
         Some(Command::Retry { id, .. }) => steer::retry(&global, &id),
         Some(Command::Schema { name }) => inspect::schema(name.as_deref()),

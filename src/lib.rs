@@ -55,12 +55,15 @@ pub mod model {
     pub mod mask;
     pub mod measuring;
     pub mod movement;
+    pub mod patch;
+    pub mod ratchet;
     pub mod reading;
     pub mod record;
     pub mod report;
     pub mod sandbox;
     pub mod schema;
     pub mod select;
+    pub mod since;
     pub mod slot;
     pub mod snapshot;
     pub mod status;
@@ -79,6 +82,7 @@ pub mod model {
 pub mod effects {
     pub mod agent;
     pub mod audit;
+    pub mod changed;
     pub mod clock;
     pub mod context;
     pub mod doctor;
@@ -122,13 +126,17 @@ pub mod effects {
 pub mod view {
     pub mod audit;
     pub mod board;
-    pub mod github;
-    pub mod init;
+    pub mod cycle;
     pub mod doctor;
+    pub mod github;
+    pub mod history;
+    pub mod init;
     pub mod json;
     pub mod junit;
+    pub mod lessons;
     pub mod live;
     pub mod plain;
+    pub mod ratchet;
     pub mod report;
     pub mod snippet;
     pub mod status;

@@ -32,6 +32,7 @@ use crate::model::goals::Limits;
 use crate::model::slot::Provisions;
 use crate::model::snapshot::{CheckResult, Snapshot};
 use crate::model::sweep::Part;
+use crate::model::work::WorkItem;
 
 pub use ending::{Cut, Ending};
 pub use goals_file::GoalsFile;
@@ -91,6 +92,17 @@ pub struct Options {
     pub provisions: Provisions,
     /// Who is told beside those who watch.
     pub hooks: Hooks,
+    /// What is worked on, whatever fails and is queued.
+    pub errand: Option<Errand>,
+}
+
+/// A piece of work that a person asks for now.
+#[derive(Clone, Debug)]
+pub struct Errand {
+    /// The work; it stands in no queue.
+    pub item: WorkItem,
+    /// Why it is done.
+    pub reason: String,
 }
 
 impl Session {

@@ -104,8 +104,8 @@ fn the_help_starts_with_examples_and_names_every_command_and_option() {
         assert!(help.contains(word), "{word} is not in {help}");
     }
     for command in [
-        "init", "measure", "validate", "status", "history", "show", "report", "work", "stop", "retry",
-        "schema", "demo", "doctor", "help",
+        "init", "measure", "validate", "status", "history", "show", "report", "undo", "ratchet",
+        "work", "lessons", "stop", "retry", "schema", "demo", "doctor", "help",
     ] {
         assert!(
             help.contains(&format!("\n  {command} ")),
@@ -1038,6 +1038,8 @@ fn the_screens_of_a_repository_that_was_lived_in() {
     5      idle       –                   100          2 of 2   [id]  [time]  no goal fails and the queue is empty
     6      idle       –                   100          2 of 2   [id]  [time]  no goal fails and the queue is empty
     7      idle       –                   100          2 of 2   [id]  [time]  no goal fails and the queue is empty
+
+    score  37.5 ▁▁█████ 100
     "#);
     assert_snapshot!(repo.answer(&["show", "1"]), @r#"
     cycle 1 · a · regressed
@@ -1053,27 +1055,67 @@ fn the_screens_of_a_repository_that_was_lived_in() {
     session        [session]
     note           new files that the undo removed (they are in refs/evolve/[session]/1): a
 
-    goals that changed
+    goals, before and after; 2 changed
     a       FAIL  →  pass
     readme  pass  →  FAIL  exit 1
+
+    brief .git/evolve/logs/[session]/1-brief.md
+        You work in a git repository, in your current directory, unattended: nobody answers questions.
+
+        Make this goal pass: **a** — file a exists
+
+        It counts as met when this command, run in the repository's root, ends with exit code 0:
+
+            test -e a
+
+        It fails now: exit 1.
+
+    end of the agent's log .git/evolve/logs/[session]/1-agent.log
+        it printed nothing
+
+    changed: 1 file, 0 lines added, 0 removed
+    readme → a  0
     "#);
     assert_snapshot!(repo.answer(&["show", "4"]), @r#"
     cycle 4 · next-work:say more · harvested
-    score     100
-    passing   2 of 2 goals
-    agent     sh [outside]/agent: done after [s], exit 0, tokens and cost unknown
-    commit    [commit]
-    recorded  [time]
-    session   [session]
+    score          100
+    passing        2 of 2 goals
+    agent          sh [outside]/agent: done after [s], exit 0, tokens and cost unknown
+    commit         [commit]
+    recorded       [time]
+    session        [session]
+
+    goals, before and after; 0 changed
+    a       pass  pass
+    readme  pass  pass
+
+    brief .git/evolve/logs/[session]/4-brief.md
+        You work in a git repository, in your current directory, unattended: nobody answers questions.
+
+        Do this piece of work: **say more**
+
+        in the readme
+
+        Severity high, type docs.
+
+    end of the agent's log .git/evolve/logs/[session]/4-agent.log
+        it printed nothing
+
+    changed: 1 file, 1 line added, 0 removed
+    readme  1  +
     "#);
     assert_snapshot!(repo.answer(&["show", "7"]), @r#"
     cycle 7 · idle
-    why       no goal fails and the queue is empty
-    score     100
-    passing   2 of 2 goals
-    commit    [commit]
-    recorded  [time]
-    session   [session]
+    why            no goal fails and the queue is empty
+    score          100
+    passing        2 of 2 goals
+    commit         [commit]
+    recorded       [time]
+    session        [session]
+
+    goals
+    a       pass
+    readme  pass
     "#);
     assert_snapshot!(repo.answer(&["--dry-run"]), @r#"
     pass  a [s]

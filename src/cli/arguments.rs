@@ -16,6 +16,7 @@ use crate::cli::help::list_of_pages;
 use crate::error::Result;
 use crate::model::goals::nearest;
 use crate::model::sandbox::{MODES, Mode};
+use crate::model::since::Since;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -247,6 +248,9 @@ pub(super) struct RunOptions {
     /// Leave the user's configuration unread: a demonstration is the same for everybody.
     #[arg(skip)]
     pub(super) ignores_config: bool,
+    /// Take the change of this cycle back, and do nothing else.
+    #[arg(skip)]
+    pub(super) undo: Option<u64>,
 }
 
 /// Returns a reader of one of a few words.
@@ -358,21 +362,10 @@ pub(super) enum Command {
         #[command(flatten)]
         file: GoalsOption,
     },
-    /// Every cycle so far
-    History {
-        /// Print one JSON document
-        #[arg(long)]
-        json: bool,
-    },
-    /// One cycle: what was tried, what became of it, both snapshots
-    Show {
-        /// The cycle's number
-        #[arg(add = ArgValueCompleter::new(complete::cycles))]
-        cycle: u64,
-        /// Print one JSON document
-        #[arg(long)]
-        json: bool,
-    },
+    /// Every cycle so far, the newest last, and the way of the score
+    History(HistoryOptions),
+    /// One cycle: what was tried and changed, what became of it, both snapshots
+    Show(ShowOptions),
     /// One page about all of it, as a file of its own: verdict, fitness, goals by cycle, who is needed, cost
     Report(ReportOptions),
     /// Hold every record against git: its commit, trailers, snapshots and undo; exit 10 if anything disagrees
@@ -388,10 +381,37 @@ pub(super) enum Command {
         #[command(flatten)]
         checks: JobsOption,
     },
+    /// Take the change of one cycle back as a new commit, unless a goal gets worse by that; needs no agent
+    Undo {
+        /// The cycle's number
+        #[arg(add = ArgValueCompleter::new(complete::cycles))]
+        cycle: u64,
+        #[command(flatten)]
+        file: GoalsOption,
+        #[command(flatten)]
+        checks: JobsOption,
+        #[command(flatten)]
+        progress: ProgressOption,
+    },
+    /// Show which thresholds have more than 3 % headroom, and what they can become; needs no agent
+    Ratchet {
+        /// Write the new thresholds to the goals file
+        #[arg(long)]
+        apply: bool,
+        #[command(flatten)]
+        file: GoalsOption,
+        #[command(flatten)]
+        checks: JobsOption,
+    },
     /// The queue of harvested work
     Work {
         #[command(subcommand)]
         action: WorkAction,
+    },
+    /// What agents learned
+    Lessons {
+        #[command(subcommand)]
+        action: LessonAction,
     },
     /// Stop the loop after its running cycle; `--now` ends the running cycle too
     Stop(StopOptions),
@@ -448,8 +468,20 @@ impl Command {
                 progress: progress.progress,
                 junit: report.junit.clone(),
             },
+            Command::Undo {
+                file,
+                checks,
+                progress,
+                ..
+            } => Shared {
+                goals: file.goals.clone(),
+                jobs: checks.jobs,
+                progress: progress.progress,
+                ..Shared::default()
+            },
             Command::Init(InitOptions { file, checks, .. })
-            | Command::Audit { file, checks, .. } => Shared {
+            | Command::Audit { file, checks, .. }
+            | Command::Ratchet { file, checks, .. } => Shared {
                 goals: file.goals.clone(),
                 jobs: checks.jobs,
                 ..Shared::default()
@@ -469,9 +501,10 @@ impl Command {
                 goals: options.file.goals.clone(),
                 ..Shared::default()
             },
-            Command::History { .. }
-            | Command::Show { .. }
+            Command::History(_)
+            | Command::Show(_)
             | Command::Work { .. }
+            | Command::Lessons { .. }
             | Command::Stop(_)
             | Command::Schema { .. }
             | Command::Help { .. }
@@ -525,6 +558,59 @@ pub(super) enum WorkAction {
     },
     /// Queue a piece of work
     Add(NewWork),
+    /// Take an item off the queue that is not to be done
+    Drop {
+        /// Its id as `work list` shows it, its title, or how one of them begins
+        item: String,
+    },
+    /// Take an item off the queue that is done
+    Done {
+        /// Its id as `work list` shows it, its title, or how one of them begins
+        item: String,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum LessonAction {
+    /// What is known, the newest last
+    List {
+        /// As work on this goal is told it, first what counts most, with how often it was told in vain
+        #[arg(long, value_name = "ID")]
+        goal: Option<String>,
+    },
+    /// Drop a lesson, so that no agent is told it and none learns it again
+    Drop {
+        /// Its id as `lessons list` shows it, or how its words begin
+        lesson: String,
+    },
+}
+
+/// Options of `evolve history`.
+#[derive(Clone, Debug, Args)]
+pub(super) struct HistoryOptions {
+    /// Only cycles that worked on this goal, and the way of its value
+    #[arg(long, value_name = "ID", add = ArgValueCompleter::new(complete::goals))]
+    pub(super) goal: Option<String>,
+    /// Only cycles from here on: a cycle's number, as in 12, a time before now, as in 3d, or a date (UTC), as in 2026-11-20
+    #[arg(long, value_name = "WHEN", value_parser = crate::model::since::parse)]
+    pub(super) since: Option<Since>,
+    /// Print one JSON document
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+/// Options of `evolve show`.
+#[derive(Clone, Debug, Args)]
+pub(super) struct ShowOptions {
+    /// The cycle's number [default: the newest]
+    #[arg(add = ArgValueCompleter::new(complete::cycles))]
+    pub(super) cycle: Option<u64>,
+    /// The whole patch as well
+    #[arg(long)]
+    pub(super) diff: bool,
+    /// Print one JSON document
+    #[arg(long)]
+    pub(super) json: bool,
 }
 
 /// Options of `evolve init`. Each question has one; where no terminal is, its default counts.

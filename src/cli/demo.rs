@@ -65,6 +65,7 @@ pub fn demo(global: &Global, keep_in: Option<&Path>, progress: ProgressOption) -
         require_sandbox: false,
         json: false,
         ignores_config: true,
+        undo: None,
     };
     let global = Global {
         file: GoalsOption { goals: None },

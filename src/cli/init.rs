@@ -172,12 +172,10 @@ impl Call<'_> {
         }
         self.global
             .say(&view::measuring(found.is_compiled, width::of_terminal()));
-        let is_seen = std::io::stdout().is_terminal();
         let global = Global {
             file: GoalsOption {
                 goals: self.global.file.goals.clone(),
             },
-            verbose: self.global.verbose.max(u8::from(is_seen)),
             ..self.global.clone()
         };
         let code = measure(&global, self.run, ids, (false, true))?;

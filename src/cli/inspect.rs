@@ -4,10 +4,11 @@ use serde_json::{Value, json};
 
 use crate::cli::arguments::Global;
 use crate::cli::config::user_config;
+use crate::cli::past::{is_valid, whole_history};
 use crate::cli::print::{print, print_document};
 use crate::cli::start::{current_dir, goals_file};
 use crate::effects::journal::Diary;
-use crate::effects::ledger::{self, Ledger};
+use crate::effects::ledger::Ledger;
 use crate::effects::lock::{self, Holder};
 use crate::effects::repo::Repo;
 use crate::effects::sandbox::{self, Sandbox};
@@ -18,15 +19,14 @@ use crate::model::check;
 use crate::model::exact;
 use crate::model::goals::{Goal, Goals, Where, nearest};
 use crate::model::ledger as names;
-use crate::model::record::{History, Record};
 use crate::model::sandbox::Protections;
-use crate::model::snapshot::{FORMAT, Snapshot};
+use crate::model::snapshot::FORMAT;
 use crate::model::status::{QueueCounts, Running, Status};
 use crate::model::strikes::{self, Standing};
 use crate::model::work::WorkItem;
 use crate::model::{schema, text};
 use crate::session::Progress;
-use crate::view::{status, tables, width};
+use crate::view::{status, tables};
 
 /// Checks the goals file.
 pub fn validate(global: &Global) -> Result<u8> {
@@ -234,92 +234,6 @@ fn protections(
     })
 }
 
-/// Prints every cycle so far, segments included.
-pub fn history(global: &Global, as_json: bool) -> Result<u8> {
-    let history = whole_history()?;
-    for problem in &history.problems {
-        global.warn(&format!("{}, {problem}", names::HISTORY));
-    }
-    match as_json {
-        true => {
-            let records: Vec<_> = history
-                .records
-                .iter()
-                .filter(|record| is_valid(record))
-                .collect();
-            let document = json!({"format": FORMAT, "records": records});
-            print_document("history", &document)?;
-        }
-        false => global.say(&tables::history_table(
-            &history.records,
-            width::of_terminal(),
-        )),
-    }
-    Ok(0)
-}
-
-/// Says whether a record is what this program would write: only such ones go into a document.
-fn is_valid(record: &Record) -> bool {
-    serde_json::to_value(record).is_ok_and(|value| schema::check("record", &value).is_ok())
-}
-
-fn whole_history() -> Result<History> {
-    let repo = Repo::discover(&current_dir()?)?;
-    Ok(History::parse(&ledger::whole_history(&repo)?))
-}
-
-/// Prints one cycle.
-pub fn show(global: &Global, cycle: u64, as_json: bool) -> Result<u8> {
-    let history = whole_history()?;
-    let Some(record) = history
-        .records
-        .iter()
-        .rev()
-        .find(|record| record.cycle == cycle)
-    else {
-        let known = match history.next_cycle() - 1 {
-            0 => "no cycle is recorded yet".to_owned(),
-            last => format!("the newest is {last}; `evolve history` lists them"),
-        };
-        return Err(Error::usage(format!("there is no cycle {cycle}")).hint(known));
-    };
-    let repo = Repo::discover(&current_dir()?)?;
-    let ledger = Ledger::look(&repo)?;
-    let (before, after) = (
-        ledger.snapshot(&repo, &names::snapshot(cycle)),
-        ledger.snapshot(&repo, &names::post_snapshot(cycle)),
-    );
-    match as_json {
-        true => print_document("show", &cycle_document(record, (before, after))?)?,
-        false => global.say(&tables::show_record(
-            record,
-            before.as_ref(),
-            after.as_ref(),
-        )),
-    }
-    Ok(0)
-}
-
-/// Returns what is known of a cycle as a document. A snapshot that this program would not write is left out of it.
-fn cycle_document(
-    record: &Record,
-    (before, after): (Option<Snapshot>, Option<Snapshot>),
-) -> Result<Value> {
-    if !is_valid(record) {
-        let cycle = record.cycle;
-        let what = format!("the record of cycle {cycle} is none that evolve writes");
-        return Err(
-            Error::internal(what).hint(format!("`evolve show {cycle}` shows what can be read"))
-        );
-    }
-    let snapshot = |snapshot: Option<Snapshot>| {
-        let value = serde_json::to_value(snapshot?).ok()?;
-        schema::check("snapshot", &value).is_ok().then_some(value)
-    };
-    let (before, after) = (snapshot(before), snapshot(after));
-    Ok(json!({"format": FORMAT, "record": record, "before": before, "after": after}))
-}
-
 /// Prints the queue.
 pub fn work_list(global: &Global, as_json: bool) -> Result<u8> {
     let repo = Repo::discover(&current_dir()?)?;
@@ -342,7 +256,7 @@ pub fn work_list(global: &Global, as_json: bool) -> Result<u8> {
             "nothing is queued for {}\n",
             text::clean_line(&name)
         )),
-        false => global.say(&tables::work_table(&open, &set_aside)),
+        false => global.say(&tables::work_list(&open, &set_aside)),
     }
     Ok(0)
 }
@@ -352,6 +266,7 @@ fn item_document(item: &WorkItem) -> Option<Value> {
     let mut value = serde_json::to_value(item).ok()?;
     // Where it stands in the file is nobody else's business.
     value.as_object_mut()?.shift_remove("key");
+    value["id"] = json!(item.id());
     schema::check("work", &value).is_ok().then_some(value)
 }
 

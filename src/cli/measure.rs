@@ -70,6 +70,19 @@ pub fn measure(
     }
 }
 
+/// Measures these goals of a repository once, for a command that goes by their numbers.
+pub fn snapshot_of(
+    global: &Global,
+    (run, repo): (&RunOptions, &Repo),
+    (goals, chosen): (&Goals, &[&Goal]),
+) -> Result<Snapshot> {
+    let watched = watch(global, Watcher::Person(run.progress.progress), Log::Bare)?;
+    let events = of_each_check(global, false, &watched);
+    let measured = block_on(measure_now((global, repo), (goals, chosen), run, events));
+    watched.end();
+    measured
+}
+
 /// Returns where to tell of each check, for those who want to know.
 fn of_each_check(global: &Global, as_json: bool, watched: &Watched) -> Events {
     match (global.verbose > 0 || watched.is_live) && !as_json {

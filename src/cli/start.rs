@@ -7,6 +7,7 @@ use crate::cli::bounds::{self, effective_sandbox};
 use crate::cli::ci::Audience;
 use crate::cli::config::user_config;
 use crate::cli::place::{self, Place};
+use crate::cli::undo;
 use crate::cli::watch::{Log, Watcher, watch};
 use crate::effects::agent::Agent;
 use crate::effects::journal::Diary;
@@ -129,7 +130,19 @@ async fn start(
         events.warn(warning);
     }
     let settings = settings(&goals, run)?;
-    let agent = Agent::resolve(settings.agent.as_ref(), &settings.entries, &repo.root)?;
+    let home = isolation
+        .as_ref()
+        .map_or(&repo, |isolation| &isolation.user);
+    let (errand, agent) = match run.undo {
+        Some(cycle) => {
+            let (errand, agent) = undo::errand(home, cycle)?;
+            (Some(errand), agent)
+        }
+        None => {
+            let agent = settings.agent.as_ref();
+            (None, Agent::resolve(agent, &settings.entries, &repo.root)?)
+        }
+    };
     let ground = repo.ground();
     let (sandbox, warnings) = Sandbox::choose(&settings.sandbox, &ground)?;
     let mut sandbox = sandbox.open(&repo.private)?;
@@ -198,7 +211,9 @@ async fn start(
         sweep: settings.sweep,
         provisions,
         hooks: settings.hooks,
+        errand,
     };
+    let listening = events;
     let events = events.clone();
     let session = Session {
         id,
@@ -218,6 +233,10 @@ async fn start(
     };
     let mut progress = Progress::new(session.home(), ledger);
     let ending = engine::run(&session, &mut progress).await?;
+    let ending = match run.undo {
+        Some(cycle) => undo::ending(cycle, ending, &progress.records, listening),
+        None => ending,
+    };
     let shown = session.goals_file.shown.clone();
     Ok(Ended {
         exit_code: ending.exit_code,

@@ -1,4 +1,4 @@
-//! Commands that steer the loop through its files: stop, retry, work add. They work beside a running loop too.
+//! Commands that steer the loop through its files: stop, retry, work add, work drop and done. They work beside a running loop too.
 
 use std::io::ErrorKind;
 use std::path::Path;
@@ -12,12 +12,14 @@ use crate::effects::ledger::{self, Ledger};
 use crate::effects::process;
 use crate::effects::repo::Repo;
 use crate::effects::{clock, files, lock, stop};
-use crate::error::{Error, Result};
+use crate::error::{Error, Kind, Result};
 use crate::model::ledger as names;
 use crate::model::snapshot::FORMAT;
 use crate::model::strikes::Retry;
 use crate::model::text;
-use crate::model::work::{LONGEST_TITLE, NewItem, Queue, Severity};
+use crate::model::work::{
+    self, Closed, Closing, LONGEST_TITLE, NewItem, Queue, Severity, State, WorkItem,
+};
 
 /// Stops the loop, or lets it run again.
 pub fn stop(global: &Global, options: &StopOptions) -> Result<u8> {
@@ -188,5 +190,36 @@ pub fn work_add(global: &Global, item: &NewWork) -> Result<u8> {
         return Ok(0);
     }
     global.say(&format!("queued: {}\n", text::clean_line(&item.title)));
+    Ok(0)
+}
+
+/// Takes an item off the queue.
+pub fn work_close(global: &Global, word: &str, how: Closed) -> Result<u8> {
+    let repo = Repo::discover(&current_dir()?)?;
+    let queue = Ledger::look(&repo)?.queue;
+    let name = repo.name();
+    let open = [queue.open(&name), queue.set_aside(&name)].concat();
+    let is_closed = |item: &WorkItem| item.is_consumed() && item.is_for(&name);
+    let closed: Vec<WorkItem> = queue.items().into_iter().filter(is_closed).collect();
+    let item = work::find(word, &open, &closed)?;
+    let title = text::clean_line(&item.title);
+    let is_at_work = lock::holder(&repo.private.join("lock")).is_some();
+    if is_at_work && item.state == State::InProgress {
+        let by = item.claimed_by.as_deref().unwrap_or("the loop");
+        return Err(
+            Error::new(Kind::Locked, format!("{by} is at work on {title}"))
+                .hint("wait until that cycle is over, or end it with `evolve stop --now`"),
+        );
+    }
+    let closing = Closing {
+        id: item.id(),
+        how,
+        at: clock::timestamp(),
+    };
+    let when = match ledger::close(&repo, &closing)? {
+        true => "; the loop at work takes that in before its next cycle",
+        false => "",
+    };
+    global.say(&format!("{}: {title}{when}\n", how.word()));
     Ok(0)
 }

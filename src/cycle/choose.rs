@@ -12,7 +12,7 @@ use crate::model::select::{self, Choice, Seen, Selection, Task};
 use crate::model::snapshot::{CheckResult, Snapshot};
 use crate::model::strikes;
 use crate::model::yardstick::{self, Exchanged};
-use crate::session::{Carried, Cut, Ending, Progress, Session};
+use crate::session::{Carried, Cut, Ending, Errand, Progress, Session};
 
 /// Loads the goals as they are in the tree; refuses a goals file that git does not track (exit 3).
 pub fn load_goals(session: &Session, start: &Start) -> Result<Goals> {
@@ -201,10 +201,15 @@ pub async fn choose(
     mut before: Snapshot,
 ) -> Result<(Choice, Snapshot), Cut> {
     progress.ledger.refresh_queue()?;
+    progress.ledger.refresh_lessons()?;
     for said in progress.ledger.judge_retries(session.home())? {
         session.events.warn(said);
     }
     wake_declined(session, progress, (start, goals))?;
+    if let Some(errand) = &session.options.errand {
+        progress.note_snapshot(&before);
+        return Ok((Choice::Work(given(session, errand)), before));
+    }
     let repository = session.home().name();
     let mut doubts = 0;
     let choice = loop {
@@ -257,6 +262,20 @@ pub async fn choose(
         });
     }
     Ok((choice, before))
+}
+
+/// Returns the choice of what a person asks for.
+fn given(session: &Session, errand: &Errand) -> Selection {
+    let selection = Selection {
+        task: Task::Item(Box::new(errand.item.clone())),
+        reason: errand.reason.clone(),
+        needs_recheck: false,
+    };
+    session.events.send(Event::Selected {
+        goal_id: selection.task.goal_id(),
+        reason: selection.reason.clone(),
+    });
+    selection
 }
 
 /// Measures one goal again, alone; if it passes now it is flaky and no work.

@@ -11,7 +11,7 @@ use crate::effects::workspace::{Landed, Landing, Start, Stock, Workspace, some_o
 use crate::error::Result;
 use crate::model::gate::{self, Fate, Verdict};
 use crate::model::ledger as names;
-use crate::model::record::{CycleResult, START_IS_GONE};
+use crate::model::record::{CycleResult, START_IS_GONE, TOGETHER};
 use crate::session::{Cut, Ending, Progress, Session};
 
 /// How long is waited, in milliseconds, before a change is brought together once more with new commits of others: somebody who
@@ -22,9 +22,6 @@ const PAUSES: [u64; 8] = [0, 0, 0, 0, 500, 1_000, 2_000, 4_000];
 const MOST_KEPT_OFF: usize = 3;
 /// How long another git is waited for that holds the index or rebases the branch: somebody writes the message of a commit.
 const LOCKED: Duration = Duration::from_secs(10 * 60);
-
-/// The start of the note of a change that was brought together with commits of others.
-const TOGETHER: &str = "brought together with what somebody else committed meanwhile";
 
 /// What taking a change to the branch came to.
 type Outcome = (Verdict, Option<Ending>);
@@ -199,7 +196,7 @@ fn join(
             isolation.put_on(&merge)?;
             // Of several times the last says it all.
             stock.notes.retain(|note| !note.starts_with(TOGETHER));
-            stock.notes.push(format!("{TOGETHER}, up to {now}"));
+            stock.notes.push(format!("{TOGETHER}{now}"));
             stock.tip = merge;
             Ok(Ok(now.to_owned()))
         }

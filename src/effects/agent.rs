@@ -109,6 +109,15 @@ pub struct Call<'a> {
 }
 
 impl Agent {
+    /// The same under another name.
+    #[must_use]
+    pub fn called(self, name: &str) -> Agent {
+        Agent {
+            name: name.to_owned(),
+            ..self
+        }
+    }
+
     /// Returns what the agent leaves in the working tree for itself, as patterns of a .gitignore.
     pub fn leaves(&self) -> &[String] {
         match &self.way {

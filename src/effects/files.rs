@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions};
-use std::io::{ErrorKind, Read, Write};
+use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -129,6 +129,26 @@ pub fn read_bounded(path: &Path, limit: u64) -> Result<Option<Vec<u8>>> {
     read()
         .map(Some)
         .map_err(|cause: std::io::Error| Error::io("read", path, cause))
+}
+
+/// Reads the last `most` bytes of a plain file without following a link, from the beginning of a line; none if there is no such file.
+pub fn read_end(path: &Path, most: u64) -> Result<Option<Vec<u8>>> {
+    let failed = |cause| Error::io("read", path, cause);
+    let mut file = match open_plain(path) {
+        Ok(file) => file,
+        Err(cause) if cause.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(cause) => return Err(failed(cause)),
+    };
+    let length = file.metadata().map_err(failed)?.len();
+    let skipped = length.saturating_sub(most);
+    let mut bytes = Vec::new();
+    file.seek(SeekFrom::Start(skipped)).map_err(failed)?;
+    file.take(most).read_to_end(&mut bytes).map_err(failed)?;
+    if skipped > 0 {
+        let end = bytes.iter().position(|byte| *byte == b'\n');
+        bytes.drain(..end.map_or(0, |end| end + 1));
+    }
+    Ok(Some(bytes))
 }
 
 /// A moment as file systems tell it: seconds since 1970, and nanoseconds.

@@ -9,7 +9,9 @@ mod anchor;
 mod asked;
 mod beside;
 mod chain;
+mod closed;
 mod commit;
+mod dropped;
 mod grow;
 mod lines;
 mod mend;
@@ -27,6 +29,8 @@ use std::time::SystemTime;
 use serde::Serialize;
 
 use chain::Chain;
+pub use closed::close;
+pub use dropped::drop_lesson;
 pub use read::refuse_links;
 pub use read::whole_history;
 use read::{read, read_file, read_history, refuse_newer};
@@ -105,6 +109,7 @@ impl Ledger {
                 for name in STANDING {
                     ledger.take_up(name)?;
                 }
+                ledger.refresh_closed();
             }
             Some(chain) => {
                 ledger.write_joined(repo, &chain)?;
@@ -115,6 +120,7 @@ impl Ledger {
                 ledger.reports.extend(mended);
                 ledger.rejoin_queue();
                 ledger.take_in_shared(repo)?;
+                ledger.settle_dropped()?;
             }
         }
         Ok(ledger)
@@ -129,6 +135,8 @@ impl Ledger {
             ledger.rejoin_queue();
             ledger.see_shared();
         }
+        ledger.take_in_closed();
+        ledger.see_dropped();
         Ok(ledger)
     }
 

@@ -10,8 +10,10 @@ pub mod objects;
 mod open;
 mod operation;
 mod past;
+mod patch;
 mod reach;
 mod refs;
+mod revert;
 mod trees;
 mod unverified;
 mod whole;
@@ -41,6 +43,7 @@ pub use merges::Merges;
 pub use past::Past;
 pub use reach::Remembered;
 pub use refs::SYMBOLIC;
+pub use revert::Without;
 pub use trees::{Difference, Entry, hash_blob};
 pub use whole::Standing;
 

@@ -76,7 +76,7 @@ pub fn write(material: &Material<'_>, outbox: &Outbox<'_>) -> String {
         .take(ATTEMPTS_LISTED)
         .map(|record| attempt_values(record, material.broken))
         .collect();
-    let lessons: Vec<_> = lesson::relevant(material.lessons, &id)
+    let lessons: Vec<_> = lesson::relevant(material.lessons, material.records, &id)
         .iter()
         .map(|lesson| text::clean_line(&lesson.text))
         .collect();

@@ -1,6 +1,7 @@
 //! The user's GOALS.yaml as typed values. Reading it, with a place for each problem, is `read`'s job. Pure.
 
 mod agents;
+mod edit;
 mod fields;
 mod goal;
 mod node;
@@ -26,6 +27,7 @@ use crate::model::sweep::Part;
 use crate::model::{agent, digest};
 
 pub use agents::read_agents;
+pub use edit::{Threshold, with_thresholds, written_threshold};
 pub use fields::nearest;
 pub use plain::read_plain;
 pub use read::{read_config, read_goals};

@@ -1,9 +1,13 @@
 //! What agents learned, one line of `lessons.jsonl` each, and which of it goes into a brief. Pure.
 
+use std::collections::HashSet;
+
 use serde::{Deserialize, Serialize};
 
+use crate::error::{Error, Result};
+use crate::model::record::{CycleResult, Record};
 use crate::model::snapshot::FORMAT;
-use crate::model::{mask, text};
+use crate::model::{digest, goals, mask, text};
 
 /// The longest lesson that is taken in, in characters.
 const LONGEST: usize = 500;
@@ -11,6 +15,14 @@ const LONGEST: usize = 500;
 const PER_CYCLE: usize = 20;
 /// How many lessons a brief holds.
 const IN_BRIEF: usize = 12;
+/// How many characters of lessons a brief holds.
+const CHARACTERS: usize = 3_000;
+/// In how many failed attempts at a goal a lesson was told that is told last from then on.
+const SINKS_AFTER: usize = 3;
+/// How many attempts at a goal are looked back at.
+const ATTEMPTS: usize = 50;
+/// How many letters of a lesson's id are shown.
+pub const SHORT_ID: usize = 6;
 
 /// One thing that an agent learned.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -25,6 +37,23 @@ pub struct Lesson {
     pub timestamp: String,
     /// The lesson.
     pub text: String,
+    /// A person dropped it: it is told and learned no more.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub dropped: bool,
+}
+
+impl Lesson {
+    /// Returns what the lesson is called for short: the same for lessons that say the same.
+    pub fn id(&self) -> String {
+        digest::short(&[&key(&self.text)])
+    }
+}
+
+/// Returns what makes a lesson the same as another: its words, however they are spaced and ended.
+fn key(text: &str) -> String {
+    let words = text::clean_line(text).to_lowercase();
+    let end = |c: char| matches!(c, '.' | '!' | ';' | ',') || c.is_whitespace();
+    words.trim_end_matches(end).to_owned()
 }
 
 /// Reads `lessons.jsonl`; lines that are no lesson are left out.
@@ -45,7 +74,11 @@ pub fn taken_in(
     let mut taken: Vec<Lesson> = Vec::new();
     for line in written.lines() {
         let lesson = words_of(line.trim());
-        let is_known = known.iter().chain(&taken).any(|other| other.text == lesson);
+        let same = key(&lesson);
+        let is_known = known
+            .iter()
+            .chain(&taken)
+            .any(|other| key(&other.text) == same);
         if lesson.is_empty() || is_known || taken.len() >= PER_CYCLE {
             continue;
         }
@@ -55,6 +88,7 @@ pub fn taken_in(
             cycle,
             timestamp: timestamp.to_owned(),
             text: lesson,
+            dropped: false,
         });
     }
     taken
@@ -75,17 +109,169 @@ fn words_of(line: &str) -> String {
     mask::secrets(words.trim())
 }
 
-/// Returns the lessons for a brief, newest first: those about this goal, then the others.
-pub fn relevant<'a>(lessons: &'a [Lesson], goal_id: &str) -> Vec<&'a Lesson> {
-    let about_it = lessons
+/// A lesson as it stands for one goal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ranked<'a> {
+    /// The lesson.
+    pub lesson: &'a Lesson,
+    /// In how many attempts at the goal it was told that failed, since one that did not.
+    pub failed: usize,
+    /// A brief for the goal has room for it.
+    pub is_told: bool,
+}
+
+impl Ranked<'_> {
+    /// Says whether it was told so often in vain that it is told last.
+    pub fn is_sunk(&self) -> bool {
+        self.failed >= SINKS_AFTER
+    }
+}
+
+/// Returns the lessons that nobody dropped, each once, oldest first.
+pub fn standing(lessons: &[Lesson]) -> Vec<&Lesson> {
+    let dropped: HashSet<String> = lessons
+        .iter()
+        .filter(|lesson| lesson.dropped)
+        .map(|lesson| key(&lesson.text))
+        .collect();
+    let mut seen = HashSet::new();
+    let mut standing: Vec<&Lesson> = lessons
         .iter()
         .rev()
-        .filter(|lesson| lesson.goal_id == goal_id);
-    let others = lessons
+        .filter(|lesson| {
+            let key = key(&lesson.text);
+            !key.is_empty() && !dropped.contains(&key) && seen.insert(key)
+        })
+        .collect();
+    standing.reverse();
+    standing
+}
+
+/// Ranks the lessons for work on a goal: those about it before the others, the newest first, and last those that were told in three
+/// attempts at it that failed. What was told follows from the records alone: each attempt was told what stood first then.
+pub fn ranked<'a>(lessons: &'a [Lesson], records: &[Record], goal_id: &str) -> Vec<Ranked<'a>> {
+    let standing = standing(lessons);
+    let mut failed = vec![0; standing.len()];
+    let attempts: Vec<&Record> = records
         .iter()
         .rev()
-        .filter(|lesson| lesson.goal_id != goal_id);
-    about_it.chain(others).take(IN_BRIEF).collect()
+        .filter(|record| record.goal_id.as_deref() == Some(goal_id) && record.agent.is_some())
+        .take(ATTEMPTS)
+        .collect();
+    for record in attempts.into_iter().rev() {
+        let told = order(&standing, &failed, (goal_id, record.cycle));
+        for index in told
+            .into_iter()
+            .filter(|(_, is_told)| *is_told)
+            .map(|(index, _)| index)
+        {
+            match record.is_without_progress() {
+                true => failed[index] += 1,
+                false if record.result == CycleResult::Improved => failed[index] = 0,
+                false => {}
+            }
+        }
+    }
+    order(&standing, &failed, (goal_id, u64::MAX))
+        .into_iter()
+        .map(|(index, is_told)| Ranked {
+            lesson: standing[index],
+            failed: failed[index],
+            is_told,
+        })
+        .collect()
+}
+
+/// Returns the places of the lessons of before a cycle in the order in which they are told, and whether there is room for each.
+fn order(
+    standing: &[&Lesson],
+    failed: &[usize],
+    (goal_id, cycle): (&str, u64),
+) -> Vec<(usize, bool)> {
+    let mut places: Vec<usize> = (0..standing.len())
+        .rev()
+        .filter(|index| standing[*index].cycle < cycle)
+        .collect();
+    places.sort_by_key(|index| {
+        (
+            failed[*index] >= SINKS_AFTER,
+            standing[*index].goal_id != goal_id,
+        )
+    });
+    let (mut count, mut characters) = (0, 0);
+    let has_room = |index: usize| {
+        characters += standing[index].text.chars().count();
+        count += 1;
+        count <= IN_BRIEF && characters <= CHARACTERS
+    };
+    let room: Vec<bool> = places.iter().copied().map(has_room).collect();
+    places.into_iter().zip(room).collect()
+}
+
+/// Returns the lessons for a brief.
+pub fn relevant<'a>(lessons: &'a [Lesson], records: &[Record], goal_id: &str) -> Vec<&'a Lesson> {
+    let told = ranked(lessons, records, goal_id).into_iter();
+    told.filter(|one| one.is_told)
+        .map(|one| one.lesson)
+        .collect()
+}
+
+/// Returns the lesson that a person means: by its id or how that begins, or by how its words begin.
+pub fn find<'a>(word: &str, lessons: &[&'a Lesson]) -> Result<&'a Lesson> {
+    let word = text::clean_line(word).to_lowercase();
+    let shown = mask::secrets(&text::cut(&word, SHOWN));
+    let ways: [&dyn Fn(&Lesson) -> bool; 2] =
+        [&|lesson| lesson.id().starts_with(&word), &|lesson| {
+            lesson.text.to_lowercase().starts_with(&word)
+        }];
+    for is_meant in ways.into_iter().filter(|_| !word.is_empty()) {
+        let meant: Vec<&Lesson> = lessons
+            .iter()
+            .copied()
+            .filter(|one| is_meant(one))
+            .collect();
+        match meant.as_slice() {
+            [] => {}
+            [one] => return Ok(one),
+            several => {
+                let list: Vec<String> = several.iter().take(NAMED).map(|one| name(one)).collect();
+                let count = several.len();
+                return Err(
+                    Error::usage(format!("{shown} could be any of {count} lessons"))
+                        .hint(format!("write more of one of\n  {}", list.join("\n  "))),
+                );
+            }
+        }
+    }
+    let ids: Vec<String> = lessons.iter().map(|one| short_id(one, SHORT_ID)).collect();
+    let known: Vec<&str> = ids.iter().map(String::as_str).collect();
+    let near = goals::nearest(&word, &known);
+    let near = lessons
+        .iter()
+        .find(|one| near.is_some_and(|near| one.id().starts_with(near)));
+    let error = Error::usage(format!("no lesson is called {shown}"));
+    Err(match near {
+        Some(lesson) => error.hint(format!("did you mean {}", name(lesson))),
+        None => error.hint("`evolve lessons list` shows them"),
+    })
+}
+
+/// How much of a lesson a message shows, in characters.
+const SHOWN: usize = 60;
+/// How many lessons are named that somebody may have meant.
+const NAMED: usize = 10;
+
+fn short_id(lesson: &Lesson, letters: usize) -> String {
+    lesson.id().chars().take(letters).collect()
+}
+
+fn name(lesson: &Lesson) -> String {
+    let words = text::cut(&text::clean_line(&lesson.text), SHOWN);
+    format!(
+        "{} ({})",
+        short_id(lesson, 2 * SHORT_ID),
+        mask::secrets(&words)
+    )
 }
 
 #[cfg(test)]
@@ -102,20 +288,117 @@ mod tests {
         assert!(taken_in(written, &taken, "g", 4, "2026-01-01T00:00:00Z").is_empty());
     }
 
-    #[test]
-    fn lessons_about_the_goal_come_first_and_the_newest_of_them_before_the_others() {
-        let lesson = |goal_id: &str, text: &str| Lesson {
+    fn lesson(goal_id: &str, cycle: u64, text: &str) -> Lesson {
+        Lesson {
             format: 1,
             goal_id: goal_id.into(),
-            cycle: 1,
+            cycle,
             timestamp: String::new(),
             text: text.into(),
+            dropped: false,
+        }
+    }
+
+    /// The record of an attempt at goal `a`.
+    fn attempt(cycle: u64, result: &str) -> Record {
+        let line = format!(
+            r#"{{"cycle": {cycle}, "goal_id": "a", "result": "{result}", "commit_sha": "c", "goals_passing": 1, "goals_total": 1,
+                "timestamp": "t", "agent": {{"name": "n", "status": "done", "duration_s": 1}}}}"#
+        );
+        crate::model::record::read_record(&line).expect("a record")
+    }
+
+    fn texts(lessons: &[Lesson], records: &[Record]) -> Vec<String> {
+        let told = relevant(lessons, records, "a").into_iter();
+        told.map(|lesson| lesson.text.clone()).collect()
+    }
+
+    #[test]
+    fn lessons_about_the_goal_come_first_and_the_newest_of_them_before_the_others() {
+        let lessons = [
+            lesson("a", 1, "1"),
+            lesson("b", 1, "2"),
+            lesson("a", 1, "3"),
+        ];
+        assert_eq!(texts(&lessons, &[]), ["3", "1", "2"]);
+    }
+
+    #[test]
+    fn what_says_the_same_is_told_once_and_what_a_person_dropped_neither_told_nor_learned() {
+        let dropped = Lesson {
+            dropped: true,
+            ..lesson("a", 1, "Use the cache")
         };
-        let lessons = [lesson("a", "1"), lesson("b", "2"), lesson("a", "3")];
-        let texts: Vec<_> = relevant(&lessons, "a")
+        let lessons = [
+            lesson("a", 1, "Run  the linter."),
+            lesson("a", 2, "use the cache!"),
+            lesson("b", 3, "run the linter"),
+            dropped,
+        ];
+        assert_eq!(texts(&lessons, &[]), ["run the linter"]);
+        let again = taken_in("use the CACHE.\nanother\n", &lessons, "a", 4, "t");
+        assert_eq!(again.len(), 1);
+        assert_eq!(lessons[0].id(), lessons[2].id());
+    }
+
+    #[test]
+    fn a_lesson_that_was_told_in_three_failed_attempts_sinks_until_one_succeeds() {
+        let lessons = [
+            lesson("b", 1, "other"),
+            lesson("a", 1, "first"),
+            lesson("a", 4, "later"),
+        ];
+        let failed: Vec<Record> = [2, 3, 5].map(|cycle| attempt(cycle, "regressed")).to_vec();
+        // Both that were told from the start have sunk, in their order; the later one was told once.
+        assert_eq!(texts(&lessons, &failed[..2]), ["later", "first", "other"]);
+        let ranked = ranked(&lessons, &failed, "a");
+        let seen: Vec<_> = ranked
             .iter()
-            .map(|lesson| lesson.text.as_str())
+            .map(|one| (&*one.lesson.text, one.failed, one.is_sunk()))
             .collect();
-        assert_eq!(texts, ["3", "1", "2"]);
+        assert_eq!(
+            seen,
+            [("later", 1, false), ("first", 3, true), ("other", 3, true)]
+        );
+        let newer = [lessons.to_vec(), vec![lesson("b", 6, "news")]].concat();
+        assert_eq!(texts(&newer, &failed), ["later", "news", "first", "other"]);
+        let success = [failed.clone(), vec![attempt(7, "improved")]].concat();
+        assert_eq!(texts(&newer, &success), ["later", "first", "news", "other"]);
+        // What was cut short or fails for others counts for nothing.
+        let cut = [2, 3, 5].map(|cycle| attempt(cycle, "interrupted"));
+        assert_eq!(texts(&newer, &cut), ["later", "first", "news", "other"]);
+    }
+
+    #[test]
+    fn a_brief_holds_so_many_lessons_and_characters_and_no_more() {
+        let many: Vec<Lesson> = (0..40)
+            .map(|n| lesson("a", 1, &format!("lesson {n}")))
+            .collect();
+        assert_eq!(texts(&many, &[]).len(), IN_BRIEF);
+        let long: Vec<Lesson> = (0..9)
+            .map(|n| lesson("a", 1, &format!("{n}{}", "x".repeat(499))))
+            .collect();
+        assert_eq!(texts(&long, &[]).len(), CHARACTERS / 500);
+    }
+
+    #[test]
+    fn a_lesson_is_named_by_its_id_or_how_its_words_begin() {
+        let lessons = [
+            lesson("a", 1, "Run the linter"),
+            lesson("a", 1, "Run the tests"),
+        ];
+        let known = standing(&lessons);
+        let found = |word: &str| find(word, &known).map(|lesson| lesson.text.clone());
+        assert_eq!(found("run the t").expect("one"), "Run the tests");
+        assert_eq!(
+            found(&lessons[0].id()[..SHORT_ID]).expect("one"),
+            "Run the linter"
+        );
+        let several = found("run").expect_err("two");
+        assert_eq!(several.message, "run could be any of 2 lessons");
+        assert_eq!(
+            found("zzz").expect_err("none").message,
+            "no lesson is called zzz"
+        );
     }
 }

@@ -127,6 +127,8 @@ const LAST_CYCLE: u64 = (1 << 53) - 1;
 pub const ENVIRONMENT_CHANGED: &str = "environment changed";
 /// The note of a cycle in a slot, during which somebody took the commit that it started from out of the branch.
 pub const START_IS_GONE: &str = "the branch no longer holds the commit that the cycle started from";
+/// The start of the note of a change that was brought together with commits of others; the last of these follows.
+pub const TOGETHER: &str = "brought together with what somebody else committed meanwhile, up to ";
 /// The start of the reason of a cycle whose agent gave up.
 pub const DECLINED: &str = "declined: ";
 /// The start of `goal_id` for a work item.
@@ -206,6 +208,20 @@ impl Record {
         let is_on_the_branch =
             matches!(self.result, CycleResult::Improved | CycleResult::Harvested);
         !is_on_the_branch && self.notes.iter().any(|note| note == START_IS_GONE)
+    }
+
+    /// Returns the last of the commits of others that the change was brought together with, if it was.
+    pub fn brought_together_with(&self) -> Option<&str> {
+        let mut notes = self.notes.iter();
+        notes.find_map(|note| note.strip_prefix(TOGETHER))
+    }
+
+    /// Returns the score of what the cycle left: of an undone one, that from before.
+    pub fn score_left(&self) -> Option<f64> {
+        match self.is_undone() {
+            true => self.score_before,
+            false => self.score_after.or(self.score_before),
+        }
     }
 
     /// Says whether the cycle was undone.

@@ -16,7 +16,7 @@ use serde::Serialize;
 use crate::model::work::Severity;
 
 pub use due::{DAYS_BETWEEN, is_due};
-pub use floors::floors;
+pub use floors::{floors, is_about_coverage};
 pub use harvest::{Batch, Harvest, MOST_ITEMS, items_of, pick};
 pub use linters::{Linter, Setup, Tracked, set_up};
 pub use markers::{SEARCH, read_markers};

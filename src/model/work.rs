@@ -8,6 +8,7 @@ mod doubled;
 mod found;
 mod item;
 mod line;
+mod named;
 mod rejoined;
 
 use std::collections::HashSet;
@@ -20,6 +21,7 @@ pub use found::Appeared;
 use item::Identity;
 pub use item::{BY_AGENT, Key, LONGEST_TITLE, NewItem, Severity, State, WorkItem};
 use line::Line;
+pub use named::{Closed, Closing, SHORT_ID, find};
 pub use rejoined::{Rejoined, Side};
 
 /// After so many failures an item is set aside.
@@ -180,6 +182,25 @@ impl Queue {
                 entry.insert("consumed_at".into(), json!(at));
             });
         }
+    }
+
+    /// Marks every open item that a person closed as done; returns how many there were.
+    pub fn close(&mut self, closing: &Closing) -> usize {
+        let is_meant = |item: &WorkItem| !item.is_consumed() && item.id() == closing.id;
+        let keys: Vec<Key> = self
+            .items()
+            .iter()
+            .filter(|it| is_meant(it))
+            .map(|it| it.key)
+            .collect();
+        for key in &keys {
+            self.consume(*key, closing.how.by(), &closing.at);
+            // It stays so, even where a cycle gives it back that had claimed it before.
+            self.edit(*key, |item| {
+                item.insert("consumed".into(), json!(true));
+            });
+        }
+        keys.len()
     }
 
     /// Appends an item unless the queue has, or had, one with the same title and target. Says whether it was appended.

@@ -69,6 +69,40 @@ pub fn wrapped(line: &str, width: Option<usize>) -> Vec<String> {
     lines
 }
 
+/// Breaks a line at its blanks where it is longer than `width`, and within words where one alone is.
+pub fn fitted(line: &str, width: Option<usize>) -> Vec<String> {
+    let room = width.unwrap_or(usize::MAX).max(1);
+    let mut lines = vec![String::new()];
+    let mut taken = 0;
+    for word in line.split(' ') {
+        let letters: Vec<char> = word.chars().collect();
+        if taken > 0 && taken + 1 + letters.len() > room {
+            lines.push(String::new());
+            taken = 0;
+        } else if taken > 0 {
+            lines.last_mut().into_iter().for_each(|line| line.push(' '));
+            taken += 1;
+        }
+        for piece in letters.chunks(room) {
+            if taken > 0 && taken + piece.len() > room {
+                lines.push(String::new());
+                taken = 0;
+            }
+            lines
+                .last_mut()
+                .into_iter()
+                .for_each(|line| line.extend(piece));
+            taken += piece.len();
+        }
+    }
+    lines
+}
+
+/// Returns how wide rows are in columns.
+pub fn width_of(rows: &[Vec<Cell>]) -> usize {
+    total(&widths(rows))
+}
+
 /// Lays rows out in columns, like `columns`. Where they are wider than `width`, columns are left out in the order of `spare`,
 /// until something is to be seen of the last one; that, and then the widest, is cut.
 pub fn columns_within(rows: &[Vec<Cell>], width: Option<usize>, spare: &[usize]) -> String {
@@ -134,6 +168,19 @@ mod tests {
         assert_eq!(wrapped(line, Some(18)), [line]);
         assert_eq!(wrapped(line, Some(9)), ["one two", "  three", "  four"]);
         assert_eq!(wrapped("abcdefghij k", Some(4)), ["abcdefghij", "  k"]);
+    }
+
+    #[test]
+    fn a_word_that_is_too_long_for_a_line_is_broken_too() {
+        for (line, width, expected) in [
+            ("one two three", None, &["one two three"][..]),
+            ("one two three", Some(7), &["one two", "three"]),
+            ("abcdefghij kl", Some(4), &["abcd", "efgh", "ij", "kl"]),
+            ("a abcdef", Some(4), &["a", "abcd", "ef"]),
+            ("", Some(4), &[""]),
+        ] {
+            assert_eq!(fitted(line, width), expected, "{line}");
+        }
     }
 
     #[test]

@@ -16,7 +16,7 @@ use evolve::model::trajectory::Trajectory;
 use evolve::model::usage::{Spent, Usage};
 use evolve::model::work::{Counts, Queue};
 use evolve::model::{brief, exact, ledger, mask};
-use evolve::view::tables;
+use evolve::view::{cycle, history, tables};
 use serde_json::Value;
 
 use crate::feed::{Format, feed};
@@ -132,14 +132,18 @@ fn history_is_read_as_far_as_possible_and_used() {
         );
         for record in &history.records {
             assert_same_after_writing(record);
-            assert_clean_page(&tables::show_record(
+            let page = cycle::Page {
                 record,
-                Some(&snapshot),
-                Some(&snapshot),
-            ));
+                before: Some(&snapshot),
+                after: Some(&snapshot),
+                patch: None,
+                brief: None,
+                log: None,
+            };
+            assert_clean_page(&page.text(None));
             assert_clean(&record.message());
         }
-        assert_clean_page(&tables::history_table(&history.records, None));
+        assert_clean_page(&history::history_page(&history.records, None, None));
         assert_counted(&history, &goals, &snapshot);
     });
 }

@@ -135,7 +135,8 @@ pub(super) fn note(private: &Path, name: &str, line: &str) -> Result<()> {
     files::append(&path, line)
 }
 
-fn place(private: &Path, name: &str) -> PathBuf {
+/// Returns where something is noted.
+pub(super) fn place(private: &Path, name: &str) -> PathBuf {
     let file = Path::new(name).file_name().unwrap_or_default();
     private.join(FOLDER).join(file)
 }

@@ -10,7 +10,7 @@
 use super::asked::{self, Asked};
 use super::lines::{beginning, end_line};
 use super::read::refuse_too_large;
-use super::{Ledger, line, read_file, refuse_links};
+use super::{Ledger, closed, line, read_file, refuse_links};
 use crate::effects::quarantine::Quarantine;
 use crate::effects::repo::Repo;
 use crate::effects::{files, lock};
@@ -102,10 +102,12 @@ impl Ledger {
         let turn = lock::turn(&self.private);
         let known = self.queue.to_text();
         let (put_back, asked) = self.join_queue()?;
+        let closed = self.take_in_closed();
         if self.queue.to_text() != known {
             self.note_queue();
         }
-        if put_back > 0 || !asked.lines.is_empty() || !self.merged_queues.is_empty() {
+        let is_more = closed > 0 || !asked.lines.is_empty() || !self.merged_queues.is_empty();
+        if put_back > 0 || is_more {
             self.write_queue_in_turn()?;
         }
         self.reports.extend(asked.note());
@@ -123,6 +125,7 @@ impl Ledger {
         if turn.is_ok() {
             let said = asked.forget(&self.private, 0)?;
             self.reports.extend(said);
+            closed::forget(&self.private)?;
         }
         Ok(())
     }
@@ -178,10 +181,18 @@ impl Ledger {
     /// Takes in items that were added to the queue's file before an agent runs, as they are.
     pub fn refresh_queue(&mut self) -> Result<()> {
         let text = read_file(&self.root, names::QUEUE)?;
-        if self.queue.merge_from(&text) > 0 {
+        let added = self.queue.merge_from(&text);
+        if added + self.take_in_closed() > 0 {
             self.note_queue();
         }
         Ok(())
+    }
+
+    /// Takes in what people closed of a queue that git does not have yet.
+    pub(super) fn refresh_closed(&mut self) {
+        if self.take_in_closed() > 0 {
+            self.note_queue();
+        }
     }
 
     /// Makes the queue as it is in memory part of the next commit.
@@ -241,6 +252,9 @@ impl Ledger {
         notes.extend(asked.note());
         if now != before || !notes.is_empty() {
             self.take_appeared(repo, (&before, &now), (cycle, at), &mut notes)?;
+        }
+        if self.take_in_closed() > 0 {
+            self.write(names::QUEUE, &exact::encode(&self.queue.to_text()))?;
         }
         if turn.is_ok() {
             notes.extend(asked.forget(&self.private, cycle)?);

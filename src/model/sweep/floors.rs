@@ -92,7 +92,7 @@ fn floor<'a>(goal: &'a Goal, measured: &Snapshot) -> Option<Floor<'a>> {
 
 /// Says whether the value comes from a coverage report, or `coverage`, `cov` or `covered` is a word of the goal's id, metric,
 /// description or tags.
-fn is_about_coverage(goal: &Goal) -> bool {
+pub fn is_about_coverage(goal: &Goal) -> bool {
     let continuous = goal.continuous.as_ref();
     let reading = continuous.map(|one| &one.read);
     if let Some(Reading::Lcov { .. } | Reading::Cobertura { .. }) = reading {

@@ -135,12 +135,40 @@ pub struct WorkItem {
 }
 
 impl WorkItem {
+    /// Makes an item that stands in no queue: a person asks for it now.
+    pub fn given(title: String, severity: Severity, description: String) -> WorkItem {
+        WorkItem {
+            key: Key {
+                line: usize::MAX,
+                item: None,
+            },
+            title,
+            kind: None,
+            severity,
+            source: None,
+            description: Some(description),
+            evidence: None,
+            target_repo: None,
+            state: State::Available,
+            failures: 0,
+            failed_at: None,
+            claimed_by: None,
+            is_left_by_agent: false,
+        }
+    }
+
     /// Says whether the item is meant for the repository called `repo_name`.
     pub fn is_for(&self, repo_name: &str) -> bool {
         match self.target_repo.as_deref() {
             Some(target) => target == "*" || target == repo_name,
             None => true,
         }
+    }
+
+    /// Returns what the item is called for short: the same for items that are the same, wherever they stand.
+    pub fn id(&self) -> String {
+        let (title, target) = identity_of(&self.title, self.target_repo.clone());
+        digest::short(&[&title, &target])
     }
 
     /// Says whether it failed too often to be tried again.

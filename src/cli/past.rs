@@ -1,0 +1,227 @@
+//! Commands that tell what was: the history, one cycle of it. They take no lock and write nothing.
+
+use serde_json::{Value, json};
+
+use crate::cli::arguments::{Global, HistoryOptions, ShowOptions};
+use crate::cli::print::print_document;
+use crate::cli::start::{current_dir, goals_file};
+use crate::effects::changed::Changed;
+use crate::effects::clock;
+use crate::effects::ledger::{self, Ledger};
+use crate::effects::logs::{self, Paper, Papers};
+use crate::effects::repo::Repo;
+use crate::error::{Error, Result};
+use crate::model::goals::nearest;
+use crate::model::ledger as names;
+use crate::model::patch::Patch;
+use crate::model::record::{History, Record};
+use crate::model::schema;
+use crate::model::snapshot::{FORMAT, Snapshot};
+use crate::view::cycle::Page;
+use crate::view::history::{Values, history_page};
+use crate::view::width;
+
+/// The most bytes of a patch that are shown.
+const PATCH_SHOWN: usize = 4 << 20;
+
+/// Prints every cycle so far, segments included, or those that are asked for.
+pub fn history(global: &Global, options: &HistoryOptions) -> Result<u8> {
+    let repo = Repo::discover(&current_dir()?)?;
+    let history = whole_history()?;
+    for problem in &history.problems {
+        global.warn(&format!("{}, {problem}", names::HISTORY));
+    }
+    if let Some(id) = &options.goal {
+        refuse_unknown(global, &repo, (id, &history.records))?;
+    }
+    let now = clock::now();
+    let is_asked_for = |record: &Record| {
+        let goal = options.goal.as_ref();
+        goal.is_none_or(|id| record.goal_id.as_ref() == Some(id))
+            && options.since.is_none_or(|since| since.holds(record, now))
+    };
+    let is_whole = options.goal.is_none() && options.since.is_none();
+    let had_any = !history.records.is_empty();
+    let records = history.records;
+    let asked_for: Vec<Record> = records
+        .iter()
+        .filter(|it| is_asked_for(it))
+        .cloned()
+        .collect();
+    if options.json {
+        let records: Vec<_> = asked_for.iter().filter(|it| is_valid(it)).collect();
+        let document = json!({"format": FORMAT, "records": records});
+        print_document("history", &document)?;
+        return Ok(0);
+    }
+    if asked_for.is_empty() && had_any && !is_whole {
+        global.say("no such cycles\n");
+        return Ok(0);
+    }
+    let cycles = records
+        .iter()
+        .filter(|record| options.since.is_none_or(|since| since.holds(record, now)));
+    let values = match &options.goal {
+        Some(id) => Some(values_of(&repo, id, cycles)?),
+        None => None,
+    };
+    let page = history_page(&asked_for, values.as_ref(), width::of_terminal());
+    global.say(&page);
+    Ok(0)
+}
+
+/// Refuses a goal that neither a record nor the goals file names.
+fn refuse_unknown(global: &Global, repo: &Repo, (id, records): (&str, &[Record])) -> Result<()> {
+    let goals = goals_file(global, repo)?.load().ok();
+    let of_file = goals.iter().flat_map(|(goals, _)| &goals.goals);
+    let of_file = of_file.map(|goal| goal.id.as_str());
+    let recorded = records
+        .iter()
+        .filter_map(|record| record.goal_id.as_deref());
+    let known: Vec<&str> = of_file.chain(recorded).collect();
+    if known.contains(&id) {
+        return Ok(());
+    }
+    let error = Error::usage(format!("no cycle worked on {id}, and no goal is called so"));
+    Err(match nearest(id, &known) {
+        Some(near) => error.hint(format!("did you mean {near}")),
+        None => error.hint("`evolve history` lists all cycles, `evolve validate` the goals"),
+    })
+}
+
+/// Returns the numbers that were measured of a goal in what these cycles left, as far as their snapshots are there.
+fn values_of<'a>(
+    repo: &Repo,
+    id: &str,
+    cycles: impl Iterator<Item = &'a Record>,
+) -> Result<Values> {
+    let ledger = Ledger::look(repo)?;
+    let mut values = Values::default();
+    for record in cycles {
+        let (before, after) = snapshots(&ledger, repo, record.cycle);
+        let left = match record.is_undone() {
+            true => before,
+            false => after.or(before),
+        };
+        let Some(goal) = left.as_ref().and_then(|left| left.find(id)) else {
+            continue;
+        };
+        values.values.extend(goal.value);
+        values.threshold = goal.threshold;
+    }
+    Ok(values)
+}
+
+/// Returns the snapshots of a cycle, as far as they are there.
+fn snapshots(ledger: &Ledger, repo: &Repo, cycle: u64) -> (Option<Snapshot>, Option<Snapshot>) {
+    (
+        ledger.snapshot(repo, &names::snapshot(cycle)),
+        ledger.snapshot(repo, &names::post_snapshot(cycle)),
+    )
+}
+
+/// Says whether a record is what this program would write: only such ones go into a document.
+pub(super) fn is_valid(record: &Record) -> bool {
+    serde_json::to_value(record).is_ok_and(|value| schema::check("record", &value).is_ok())
+}
+
+/// Reads the records of all cycles.
+pub(super) fn whole_history() -> Result<History> {
+    let repo = Repo::discover(&current_dir()?)?;
+    Ok(History::parse(&ledger::whole_history(&repo)?))
+}
+
+/// Prints one cycle; the newest if no other is asked for.
+pub fn show(global: &Global, options: &ShowOptions) -> Result<u8> {
+    let history = whole_history()?;
+    let mut records = history.records.iter().rev();
+    let is_it = |record: &&Record| options.cycle.is_none_or(|cycle| record.cycle == cycle);
+    let Some(record) = records.find(is_it) else {
+        return Err(no_such_cycle(&history, options.cycle));
+    };
+    let repo = Repo::discover(&current_dir()?)?;
+    let ledger = Ledger::look(&repo)?;
+    let (before, after) = snapshots(&ledger, &repo, record.cycle);
+    let patch = patch_of(&repo, &ledger, (record, options.diff))?;
+    if options.json {
+        let document = cycle_document(record, (before, after), (patch, options.diff))?;
+        print_document("show", &document)?;
+        return Ok(0);
+    }
+    let papers = match &record.session {
+        Some(session) => logs::papers(&repo.private, session, record.cycle),
+        None => Papers::default(),
+    };
+    let shown = |paper: &Option<Paper>| {
+        let paper = paper.as_ref()?;
+        let file = paper.path.strip_prefix(&repo.root).unwrap_or(&paper.path);
+        Some((paper.text.clone(), file.display().to_string()))
+    };
+    let (brief, log) = (shown(&papers.brief), shown(&papers.log));
+    let page = Page {
+        record,
+        before: before.as_ref(),
+        after: after.as_ref(),
+        patch: patch.as_ref(),
+        brief: brief.as_ref().map(|(text, file)| (&**text, &**file)),
+        log: log.as_ref().map(|(text, file)| (&**text, &**file)),
+    };
+    global.say(&page.text(width::of_terminal()));
+    Ok(0)
+}
+
+/// The error of asking for a cycle that is not recorded.
+pub(super) fn no_such_cycle(history: &History, cycle: Option<u64>) -> Error {
+    let known = match history.next_cycle() - 1 {
+        0 => "no cycle is recorded yet".to_owned(),
+        last => format!("the newest is {last}; `evolve history` lists them"),
+    };
+    let what = match cycle {
+        Some(cycle) => format!("there is no cycle {cycle}"),
+        None => "there is no cycle".to_owned(),
+    };
+    Error::usage(what).hint(known)
+}
+
+/// Returns what a cycle changed, if that can still be told.
+fn patch_of(
+    repo: &Repo,
+    ledger: &Ledger,
+    (record, is_whole): (&Record, bool),
+) -> Result<Option<Patch>> {
+    let most = if is_whole { PATCH_SHOWN } else { 0 };
+    let Some(changed) = Changed::of(repo, ledger, record)? else {
+        return Ok(None);
+    };
+    let (from, to) = (repo.tree_of(&changed.from)?, repo.tree_of(&changed.to)?);
+    repo.patch(&from, &to, most).map(Some)
+}
+
+/// Returns what is known of a cycle as a document. A snapshot that this program would not write is left out of it.
+fn cycle_document(
+    record: &Record,
+    (before, after): (Option<Snapshot>, Option<Snapshot>),
+    (patch, is_whole): (Option<Patch>, bool),
+) -> Result<Value> {
+    if !is_valid(record) {
+        let cycle = record.cycle;
+        let what = format!("the record of cycle {cycle} is none that evolve writes");
+        return Err(
+            Error::internal(what).hint(format!("`evolve show {cycle}` shows what can be read"))
+        );
+    }
+    let snapshot = |snapshot: Option<Snapshot>| {
+        let value = serde_json::to_value(snapshot?).ok()?;
+        schema::check("snapshot", &value).is_ok().then_some(value)
+    };
+    let (before, after) = (snapshot(before), snapshot(after));
+    let mut document =
+        json!({"format": FORMAT, "record": record, "before": before, "after": after});
+    if let Some(patch) = patch {
+        document["files"] = json!(patch.files);
+        if is_whole {
+            document["patch"] = json!(patch.text);
+        }
+    }
+    Ok(document)
+}

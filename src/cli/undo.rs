@@ -1,0 +1,147 @@
+//! Takes the change of one cycle back, as a cycle of its own: the loop's, with a given task, and git in the place of an agent.
+
+use crate::cli::arguments::{Global, RunOptions};
+use crate::cli::past::no_such_cycle;
+use crate::cli::start::run_loop;
+use crate::effects::agent::Agent;
+use crate::effects::changed::Changed;
+use crate::effects::ledger::{self, Ledger};
+use crate::effects::repo::{Commit, Repo, Without};
+use crate::error::{Error, Kind, Result};
+use crate::event::Events;
+use crate::model::goals::AgentSpec;
+use crate::model::record::{CycleResult, History, Record};
+use crate::model::text::{clean_line, cut, some_of};
+use crate::model::work::{Severity, WorkItem};
+use crate::session::{Ending, Errand};
+
+/// Who worked, as the record has it.
+const NAME: &str = "evolve undo";
+/// How many commits and paths a message names.
+const NAMED: usize = 10;
+/// How much of a commit's subject a message shows, in characters.
+const SUBJECT: usize = 60;
+
+/// Takes the change of a cycle back.
+pub fn undo(global: &Global, run: &RunOptions, cycle: u64) -> Result<u8> {
+    run_loop(
+        global,
+        &RunOptions {
+            undo: Some(cycle),
+            max_cycles: Some(1),
+            skip_baseline: true,
+            ..run.clone()
+        },
+    )
+}
+
+/// Returns the task of taking a cycle back, and who does it. Refuses what cannot be taken back alone (exit 3).
+pub fn errand(repo: &Repo, cycle: u64) -> Result<(Errand, Agent)> {
+    let history = History::parse(&ledger::whole_history(repo)?);
+    let mut records = history.records.iter().rev();
+    let Some(record) = records.find(|record| record.cycle == cycle) else {
+        return Err(no_such_cycle(&history, Some(cycle)));
+    };
+    let commit = commit_without(repo, record)?;
+    let line = format!(
+        "git -c core.hooksPath=/dev/null merge --ff-only --no-overwrite-ignore --no-verify-signatures --no-stat --quiet {commit}"
+    );
+    let agent = Agent::resolve(
+        Some(&AgentSpec::Line(line)),
+        &Default::default(),
+        &repo.root,
+    )?;
+    let errand = Errand {
+        item: WorkItem::given(
+            format!("undo cycle {cycle}"),
+            Severity::Unknown,
+            format!("Take back the change of cycle {cycle} alone."),
+        ),
+        reason: "asked for by a person".to_owned(),
+    };
+    Ok((errand, agent.called(NAME)))
+}
+
+/// Stores the commit that takes a cycle's change back, on top of HEAD; nothing points to it yet.
+fn commit_without(repo: &Repo, record: &Record) -> Result<String> {
+    let cycle = record.cycle;
+    let nothing = |why: &str| {
+        Error::usage(format!(
+            "there is nothing to take back of cycle {cycle}: {why}"
+        ))
+        .hint(format!("`evolve show {cycle}` tells what became of it"))
+    };
+    if record.is_undone() {
+        return Err(nothing("its change was undone"));
+    }
+    let changed = Changed::of(repo, &Ledger::look(repo)?, record)?;
+    let changed =
+        changed.ok_or_else(|| nothing("it changed nothing, or git no longer has what"))?;
+    let (_, head) = repo.ready_head()?;
+    if !repo.descends(&head, &changed.to)? {
+        return Err(nothing("its change is not on this branch"));
+    }
+    match repo.without(&head, &changed)? {
+        Without::Tree(tree) => {
+            let taken_back = repo.commits_since(&changed.from, &changed.to, NAMED)?;
+            repo.store_commit(&tree, &head, &message(record, &taken_back))
+        }
+        Without::Nothing => Err(nothing("it was taken back already")),
+        Without::Changed(paths, commits) => Err(in_the_way(cycle, &paths, &commits)),
+    }
+}
+
+fn message(record: &Record, taken_back: &[Commit]) -> String {
+    let cycle = record.cycle;
+    let goal = record.goal_id.as_deref().map_or(String::new(), |goal| {
+        format!(" ({})", cut(&clean_line(goal), SUBJECT))
+    });
+    let commits: String = taken_back
+        .iter()
+        .map(|one| format!("{} {}\n", one.id, clean_line(&one.subject)))
+        .collect();
+    format!(
+        "evolve: take back cycle {cycle}{goal}\n\nTakes back\n{commits}\nEvolve-Undoes: {cycle}\n"
+    )
+}
+
+fn in_the_way(cycle: u64, paths: &[String], commits: &[Commit]) -> Error {
+    let paths: Vec<String> = paths.iter().map(|path| clean_line(path)).collect();
+    let named = |one: &Commit| {
+        let id: String = one.id.chars().take(10).collect();
+        format!("{id} ({})", cut(&clean_line(&one.subject), SUBJECT))
+    };
+    let by: Vec<String> = commits.iter().map(named).collect();
+    let by = match by.is_empty() {
+        true => "later merges".to_owned(),
+        false => some_of(&by, NAMED),
+    };
+    Error::unsafe_repo(format!(
+        "cycle {cycle} cannot be taken back alone: the same lines of {} were changed later, by {by}",
+        some_of(&paths, NAMED)
+    ))
+    .hint("take these back first, the newest first, or do it by hand: nothing was changed")
+}
+
+/// Returns how a session ends that was to take a cycle back: 10 where the change is still there.
+pub fn ending(cycle: u64, ending: Ending, records: &[Record], events: &Events) -> Ending {
+    let Some(record) = records.last() else {
+        return ending;
+    };
+    if record.result == CycleResult::Harvested {
+        events.note(format!(
+            "the change of cycle {cycle} is taken back, in cycle {}",
+            record.cycle
+        ));
+        return ending;
+    }
+    let why = record.reason.as_deref().unwrap_or(record.result.word());
+    events.warn(format!("the change of cycle {cycle} stays: {why}"));
+    match ending.exit_code {
+        0 => Ending {
+            exit_code: Kind::Failing.exit_code(),
+            ..ending
+        },
+        _ => ending,
+    }
+}

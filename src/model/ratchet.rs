@@ -1,0 +1,228 @@
+//! Thresholds that have more headroom than they need, and what they can become. Pure.
+
+use crate::model::goals::{Continuous, Direction, Goal, Goals, written_threshold};
+use crate::model::snapshot::{CheckResult, Snapshot};
+use crate::model::sweep::is_about_coverage;
+
+/// The headroom in percent that a threshold may have: of a share, in points of a hundred.
+pub const HEADROOM: f64 = 3.0;
+/// The most decimals that a new threshold is given beyond those of the old one.
+const MORE_DECIMALS: usize = 4;
+
+/// What is to become of the threshold of one goal.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Notch {
+    /// The goal.
+    pub id: String,
+    /// Which side of the threshold is good.
+    pub direction: Direction,
+    /// The threshold as it is.
+    pub old: f64,
+    /// What was measured, if anything was.
+    pub actual: Option<f64>,
+    /// The distance between both in percent, if it passes and there is one.
+    pub headroom: Option<f64>,
+    /// What it becomes, or why it stays.
+    pub new: Result<String, &'static str>,
+}
+
+/// Returns what is to become of each threshold of a goals file, whose text is `text`, in the file's order.
+pub fn notches(goals: &Goals, text: &str, measured: &Snapshot) -> Vec<Notch> {
+    let notch = |goal: &Goal| {
+        let continuous = goal.continuous.as_ref()?;
+        let (old, direction) = (continuous.threshold?, continuous.direction?);
+        let found = measured.find(&goal.id)?;
+        let passes = found.result == CheckResult::Pass && continuous.is_met_by(found.value?);
+        let headroom = found
+            .value
+            .filter(|_| passes)
+            .and_then(|value| headroom(goal, (value, old)));
+        let new = match found.value {
+            _ if !passes => Err("it fails"),
+            _ if found.flaky => Err("it is flaky"),
+            Some(value) if is_much(headroom, (value, old)) => {
+                match written_threshold(text, &goal.id) {
+                    Some(written) => {
+                        tightened(continuous, &written, value).ok_or("no number lies between")
+                    }
+                    None => Err("an alias stands there"),
+                }
+            }
+            Some(_) | None => Err("little headroom"),
+        };
+        Some(Notch {
+            id: goal.id.clone(),
+            direction,
+            old,
+            actual: found.value,
+            headroom,
+            new,
+        })
+    };
+    goals.goals.iter().filter_map(notch).collect()
+}
+
+/// Returns the distance of a value from its threshold in percent; none where the threshold is nothing to measure by.
+fn headroom(goal: &Goal, (value, threshold): (f64, f64)) -> Option<f64> {
+    let distance = (value - threshold).abs();
+    let percent = match (is_about_coverage(goal), threshold == 0.0) {
+        // Of a share between 0 and 1 as of one between 0 and 100.
+        (true, _) if threshold.abs() <= 1.0 && value.abs() <= 1.0 => distance * 100.0,
+        (true, _) => distance,
+        (false, true) => return None,
+        (false, false) => distance / threshold.abs() * 100.0,
+    };
+    Some(percent).filter(|percent| percent.is_finite())
+}
+
+fn is_much(headroom: Option<f64>, (value, threshold): (f64, f64)) -> bool {
+    match headroom {
+        Some(percent) => percent > HEADROOM + 1e-9,
+        None => value != threshold,
+    }
+}
+
+/// Returns the tightest threshold that `value` meets with as many decimals as the old one is written with, or a few more where that
+/// would not be tighter.
+fn tightened(continuous: &Continuous, written: &str, value: f64) -> Option<String> {
+    let old = continuous.threshold?;
+    let direction = continuous.direction?;
+    let decimals = decimals_of(written);
+    let candidates = (decimals..=decimals + MORE_DECIMALS).filter_map(|decimals| {
+        let text = rounded(value, decimals, direction)?;
+        let number: f64 = text.parse().ok()?;
+        let is_tighter = match direction {
+            Direction::AtLeast => number > old,
+            Direction::AtMost => number < old,
+        };
+        (is_tighter && is_met(direction, value, number)).then_some(text)
+    });
+    candidates.into_iter().next()
+}
+
+fn decimals_of(written: &str) -> usize {
+    let digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
+    match written.split_once('.') {
+        Some((_, part)) if digits(part) => part.len(),
+        Some(_) | None => 0,
+    }
+}
+
+fn is_met(direction: Direction, value: f64, threshold: f64) -> bool {
+    match direction {
+        Direction::AtLeast => value >= threshold,
+        Direction::AtMost => value <= threshold,
+    }
+}
+
+/// Returns the value with so many decimals, rounded to the side on which it meets the result.
+fn rounded(value: f64, decimals: usize, direction: Direction) -> Option<String> {
+    let text = format!("{value:.decimals$}");
+    let near: f64 = text.parse().ok()?;
+    if is_met(direction, value, near) {
+        return Some(text);
+    }
+    let step = 10f64.powi(-i32::try_from(decimals).ok()?);
+    let other = match direction {
+        Direction::AtLeast => near - step,
+        Direction::AtMost => near + step,
+    };
+    Some(format!("{other:.decimals$}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::goals::read_goals;
+    use crate::model::snapshot::Measurement;
+    use proptest::prelude::*;
+
+    fn notch(id: &str, written: &str, direction: &str, value: Option<f64>, passes: bool) -> Notch {
+        let text = format!(
+            "goals:\n  - {{id: {id}, description: d, check: c, weight: 5, continuous: {{threshold: {written}, direction: {direction}}}}}\n"
+        );
+        let (goals, _) = read_goals("GOALS.yaml", text.as_bytes()).expect("valid goals");
+        let measurement = Measurement {
+            id: id.to_owned(),
+            result: if passes {
+                CheckResult::Pass
+            } else {
+                CheckResult::Fail
+            },
+            weight: 5,
+            value,
+            threshold: goals.goals[0].threshold(),
+            duration_s: 0.0,
+            reason: None,
+            exit: Some(0),
+            attempts: 1,
+            flaky: false,
+            tolerated: false,
+            output_tail: None,
+        };
+        let snapshot = Snapshot::new(None, "t".into(), None, "d".into(), vec![measurement]);
+        notches(&goals, &text, &snapshot).remove(0)
+    }
+
+    #[test]
+    fn what_has_headroom_becomes_what_was_measured_and_never_tighter() {
+        for (id, written, direction, value, expected) in [
+            ("size", "80", "at-least", 85.7, Ok("85")),
+            ("size", "80.0", "at-least", 85.74, Ok("85.7")),
+            ("size", "80.0", "at-least", 85.75, Ok("85.7")),
+            ("size", "80", "at-least", 82.4, Err("little headroom")),
+            ("size", "80", "at-least", 80.0, Err("little headroom")),
+            ("size", "100", "at-most", 90.2, Ok("91")),
+            ("size", "0.50", "at-most", 0.311, Ok("0.32")),
+            ("size", "1", "at-most", 0.6, Ok("0.6")),
+            ("size", "1", "at-most", 0.0, Ok("0")),
+            ("size", "0", "at-most", 0.0, Err("little headroom")),
+            ("size", "0", "at-least", 3.0, Ok("3")),
+            ("size", "0", "at-most", -3.0, Ok("-3")),
+            ("size", "-10", "at-least", -5.5, Ok("-6")),
+            // Of a share three points count, as for the sweep.
+            ("coverage", "50", "at-least", 52.0, Err("little headroom")),
+            ("coverage", "80", "at-least", 83.5, Ok("83")),
+            ("coverage", "0.80", "at-least", 0.845, Ok("0.84")),
+            ("coverage", "0.80", "at-least", 0.82, Err("little headroom")),
+        ] {
+            let found = notch(id, written, direction, Some(value), true);
+            assert_eq!(
+                found.new,
+                expected.map(str::to_owned),
+                "{written} {direction} {value}"
+            );
+        }
+        assert_eq!(
+            notch("a", "80", "at-least", Some(70.0), false).new,
+            Err("it fails")
+        );
+        assert_eq!(
+            notch("a", "80", "at-least", Some(90.0), false).new,
+            Err("it fails")
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn a_new_threshold_is_tighter_than_the_old_one_and_met_by_what_was_measured(
+            old in -1e6f64..1e6, value in -1e6f64..1e6, is_floor: bool, decimals in 0usize..4,
+        ) {
+            let written = format!("{old:.decimals$}");
+            let old: f64 = written.parse().expect("a number");
+            let direction = if is_floor { "at-least" } else { "at-most" };
+            let passes = if is_floor { value >= old } else { value <= old };
+            let found = notch("size", &written, direction, Some(value), passes);
+            if let Ok(new) = found.new {
+                let new: f64 = new.parse().expect("a number");
+                let between = match is_floor {
+                    true => old < new && new <= value,
+                    false => value <= new && new < old,
+                };
+                prop_assert!(between);
+            } else {
+                prop_assert!(found.headroom.is_none_or(|percent| percent <= HEADROOM + 1e-6));
+            }
+        }
+    }
+}

@@ -1,0 +1,249 @@
+//! The history as a table, and the way of the fitness as a line of little bars. Text with ANSI styles.
+
+use crate::model::record::Record;
+use crate::model::text::{clean_line, cut, number};
+use crate::view::style::{self, Cell, FAINT, STRONG, paint};
+use crate::view::width::columns_within;
+
+/// How much of a reason a table shows, in characters.
+const REASON: usize = 80;
+/// Where in the history's table commit, time and number of passing goals stand: what a narrow terminal can do without.
+const SPARE: [usize; 3] = [5, 6, 4];
+/// From the smallest bar to the largest.
+const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+/// How long a line with bars is where no terminal says so.
+const LINE: usize = 80;
+
+/// The numbers of a goal over cycles, oldest first.
+#[derive(Clone, Debug, Default)]
+pub struct Values {
+    /// What they are held against now.
+    pub threshold: Option<f64>,
+    /// The numbers.
+    pub values: Vec<f64>,
+}
+
+/// Returns one line per cycle, oldest first, and the way of the fitness below, all within so many characters if there is a limit.
+/// `values` are those of the goal that was asked for, if one was.
+pub fn history_page(records: &[Record], values: Option<&Values>, width: Option<usize>) -> String {
+    let mut page = history_table(records, width);
+    let scores: Vec<f64> = records.iter().filter_map(Record::score_left).collect();
+    let mut ways = vec![("score", &scores[..], None)];
+    ways.extend(values.map(|of| ("value", &of.values[..], of.threshold)));
+    ways.retain(|(_, values, _)| values.len() > 1);
+    if !ways.is_empty() {
+        page.push('\n');
+    }
+    for (name, values, threshold) in ways {
+        page.push_str(&way(name, values, threshold, width.unwrap_or(LINE)));
+    }
+    page
+}
+
+/// Returns the first number, a bar for each, and the last; of more than there is room for, the last of every few.
+fn way(name: &str, values: &[f64], threshold: Option<f64>, width: usize) -> String {
+    let (Some(first), Some(last)) = (values.first(), values.last()) else {
+        return String::new();
+    };
+    let held = threshold.map_or(String::new(), |threshold| {
+        format!(" (threshold {})", number(threshold))
+    });
+    let (begin, end) = (
+        format!("  {} ", number(*first)),
+        format!(" {}{held}", number(*last)),
+    );
+    let taken = name.len() + begin.chars().count() + end.chars().count();
+    let room = width.saturating_sub(taken).max(1);
+    cut_to(
+        &[
+            (FAINT, name),
+            (style::PLAIN, &begin),
+            (style::PLAIN, &sparkline(values, room)),
+            (STRONG, &end),
+        ],
+        width,
+    )
+}
+
+/// Returns painted pieces as one line of at most `width` characters.
+fn cut_to(pieces: &[(anstyle::Style, &str)], width: usize) -> String {
+    let mut left = width;
+    let mut line = String::new();
+    for (style, text) in pieces {
+        let piece = if left == 0 {
+            String::new()
+        } else {
+            cut(text, left)
+        };
+        left = left.saturating_sub(piece.chars().count());
+        line.push_str(&paint(*style, &piece));
+    }
+    line.push('\n');
+    line
+}
+
+/// Returns a bar for each number, the smallest for the smallest of them; where there are more than `most`, a bar stands for the last
+/// of a few.
+fn sparkline(values: &[f64], most: usize) -> String {
+    let shown: Vec<f64> = match values.len() <= most {
+        true => values.to_vec(),
+        false => (1..=most)
+            .filter_map(|bar| values.get(bar * values.len() / most - 1).copied())
+            .collect(),
+    };
+    let low = shown.iter().copied().fold(f64::INFINITY, f64::min);
+    let high = shown.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let bar = |value: f64| {
+        // Of what never changed, neither the smallest nor the largest.
+        let part = if high > low {
+            (value / 2.0 - low / 2.0) / (high / 2.0 - low / 2.0)
+        } else {
+            0.5
+        };
+        let steps = (BARS.len() - 1) as f64;
+        // Between 0 and 7, so that nothing is lost.
+        BARS[((part * steps).round() as usize).min(BARS.len() - 1)]
+    };
+    shown.into_iter().map(bar).collect()
+}
+
+fn history_table(records: &[Record], width: Option<usize>) -> String {
+    if records.is_empty() {
+        return "no cycles yet\n".to_owned();
+    }
+    let names = [
+        "cycle", "result", "goal", "score", "passing", "commit", "recorded", "why",
+    ];
+    let heading = names.map(|name| Cell(FAINT, name.to_owned())).to_vec();
+    let rows: Vec<Vec<Cell>> = std::iter::once(heading)
+        .chain(records.iter().map(record_row))
+        .collect();
+    columns_within(&rows, width, &SPARE)
+}
+
+fn record_row(record: &Record) -> Vec<Cell> {
+    vec![
+        Cell(STRONG, record.cycle.to_string()),
+        Cell(
+            style::of_cycle(record.result),
+            record.result.word().to_owned(),
+        ),
+        Cell::plain(record.goal_id.as_deref().map_or("–".to_owned(), clean_line)),
+        Cell::plain(scores(record)),
+        Cell::plain(format!(
+            "{} of {}",
+            record.goals_passing, record.goals_total
+        )),
+        Cell(FAINT, short(&record.commit_sha)),
+        Cell(FAINT, clean_line(&record.timestamp)),
+        Cell::plain(
+            record
+                .reason
+                .as_deref()
+                .map_or(String::new(), |reason| cut(&clean_line(reason), REASON)),
+        ),
+    ]
+}
+
+/// Returns the score before a cycle and after it.
+pub(super) fn scores(record: &Record) -> String {
+    match (record.score_before, record.score_after) {
+        (Some(before), Some(after)) if before.to_bits() != after.to_bits() => {
+            format!("{} → {}", number(before), number(after))
+        }
+        (Some(only), Some(_) | None) | (None, Some(only)) => number(only),
+        (None, None) => "–".to_owned(),
+    }
+}
+
+fn short(commit: &str) -> String {
+    clean_line(commit).chars().take(10).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::record::CycleResult;
+    use crate::view::samples::record;
+
+    fn plain(text: &str) -> String {
+        anstream::adapter::strip_str(text).to_string()
+    }
+
+    #[test]
+    fn the_history_is_one_line_per_cycle() {
+        let idle = Record {
+            cycle: 4,
+            result: CycleResult::Idle,
+            goal_id: None,
+            reason: Some("nothing to do".to_owned()),
+            score_after: None,
+            ..record()
+        };
+        let expected = "\
+cycle  result    goal        score        passing   commit      recorded              why
+3      improved  tests-pass  61.5 → 92.3  12 of 13  aaaaaaaaaa  2026-02-11T21:00:00Z
+4      idle      –           61.5         12 of 13  aaaaaaaaaa  2026-02-11T21:00:00Z  nothing to do
+";
+        assert_eq!(
+            plain(&history_table(&[record(), idle.clone()], None)),
+            expected
+        );
+        let narrow = "\
+cycle  result    goal        score        passing   why
+3      improved  tests-pass  61.5 → 92.3  12 of 13
+4      idle      –           61.5         12 of 13  nothing to do
+";
+        let narrow_table = plain(&history_table(&[record(), idle.clone()], Some(80)));
+        assert_eq!(narrow_table, narrow);
+        assert_eq!(history_table(&[], None), "no cycles yet\n");
+    }
+
+    #[test]
+    fn the_way_of_the_fitness_stands_below_and_fits_the_terminal() {
+        let at = |cycle: usize, score: f64| Record {
+            cycle: cycle as u64,
+            score_before: Some(50.0),
+            score_after: Some(score),
+            ..record()
+        };
+        let undone = Record {
+            reverted_to: Some("b".repeat(40)),
+            ..at(3, 10.0)
+        };
+        let records = [at(1, 50.0), at(2, 75.0), undone, at(4, 100.0)];
+        let page = plain(&history_page(&records, None, None));
+        assert!(page.ends_with("\n\nscore  50 ▁▅▁█ 100\n"), "{page}");
+        let values = Values {
+            threshold: Some(80.0),
+            values: vec![61.0, 80.25],
+        };
+        let page = plain(&history_page(&records, Some(&values), None));
+        assert!(
+            page.ends_with("\nvalue  61 ▁█ 80.25 (threshold 80)\n"),
+            "{page}"
+        );
+        let many: Vec<Record> = (1..=500)
+            .map(|cycle| at(cycle, (cycle % 97) as f64))
+            .collect();
+        for width in [40, 60, 80, 200] {
+            let page = plain(&history_page(&many, Some(&values), Some(width)));
+            assert!(
+                page.lines().all(|line| line.chars().count() <= width),
+                "{page}"
+            );
+        }
+        assert!(!history_page(&records[..1], None, None).contains("score  "));
+    }
+
+    #[test]
+    fn what_never_changed_is_neither_low_nor_high_and_of_many_the_last_of_each_few_is_shown() {
+        assert_eq!(sparkline(&[5.0, 5.0], 10), "▅▅");
+        assert_eq!(
+            sparkline(&[0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0], 8),
+            "▁▂▃▄▅▆▇█"
+        );
+        assert_eq!(sparkline(&[0.0, 7.0, 0.0, 0.0], 2), "█▁");
+        assert_eq!(sparkline(&[f64::MIN, f64::MAX], 2), "▁█");
+    }
+}

@@ -1,0 +1,70 @@
+//! What becomes of thresholds, as a table. Text with ANSI styles.
+
+use crate::model::goals::Direction;
+use crate::model::ratchet::Notch;
+use crate::model::text::{clean_line, number};
+use crate::view::style::{Cell, FAINT, GOOD, STRONG};
+use crate::view::width::columns_within;
+
+/// Where in the table the headroom stands: what a narrow terminal can do without.
+const SPARE: [usize; 1] = [4];
+
+/// Returns a line for each threshold, those that change first, within so many characters if there is a limit.
+pub fn ratchet_table(notches: &[Notch], width: Option<usize>) -> String {
+    let names = ["goal", "", "threshold", "actual", "headroom", "new"];
+    let heading = names.map(|name| Cell(FAINT, name.to_owned())).to_vec();
+    let mut sorted: Vec<&Notch> = notches.iter().collect();
+    sorted.sort_by_key(|notch| notch.new.is_err());
+    let rows = sorted.into_iter().map(row);
+    let rows: Vec<Vec<Cell>> = std::iter::once(heading).chain(rows).collect();
+    columns_within(&rows, width, &SPARE)
+}
+
+fn row(notch: &Notch) -> Vec<Cell> {
+    let sign = match notch.direction {
+        Direction::AtLeast => "≥",
+        Direction::AtMost => "≤",
+    };
+    let headroom = notch.headroom.map(|percent| format!("{percent:.1} %"));
+    vec![
+        Cell(STRONG, clean_line(&notch.id)),
+        Cell::plain(sign),
+        Cell::plain(number(notch.old)),
+        Cell::plain(notch.actual.map_or("–".to_owned(), number)),
+        Cell(FAINT, headroom.unwrap_or_default()),
+        match &notch.new {
+            Ok(new) => Cell(GOOD, new.clone()),
+            Err(why) => Cell(FAINT, format!("stays: {why}")),
+        },
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_changes_comes_first_and_what_stays_says_why() {
+        let notch = |id: &str, new: Result<&str, &'static str>| Notch {
+            id: id.to_owned(),
+            direction: Direction::AtLeast,
+            old: 80.0,
+            actual: Some(85.75),
+            headroom: Some(5.75),
+            new: new.map(str::to_owned),
+        };
+        let notches = [notch("a", Err("it fails")), notch("coverage", Ok("85"))];
+        let page = ratchet_table(&notches, None);
+        let expected = "\
+goal         threshold  actual  headroom  new
+coverage  ≥  80         85.75   5.8 %     85
+a         ≥  80         85.75   5.8 %     stays: it fails
+";
+        assert_eq!(anstream::adapter::strip_str(&page).to_string(), expected);
+        let narrow = anstream::adapter::strip_str(&ratchet_table(&notches, Some(40))).to_string();
+        assert!(
+            narrow.lines().all(|line| line.chars().count() <= 40),
+            "{narrow}"
+        );
+    }
+}

@@ -1,0 +1,92 @@
+//! What agents learn is told to later ones, once, and sinks where it does not help; a person can drop it.
+
+use insta::assert_snapshot;
+
+use crate::harness::TestRepo;
+
+/// What a brief says under its heading of lessons, a line each.
+fn told(repo: &TestRepo, call: usize) -> Vec<String> {
+    let brief = repo.brief(call);
+    let part = brief
+        .split("## Lessons from earlier cycles\n\n")
+        .nth(1)
+        .unwrap_or_default();
+    let lines = part.lines().take_while(|line| line.starts_with("- "));
+    lines.map(|line| line[2..].to_owned()).collect()
+}
+
+/// A goal that no agent reaches, and one lesson from the first attempt.
+fn in_vain(cycles: usize) -> TestRepo {
+    let repo = TestRepo::with_files_wanted(&[("a", 5)]);
+    let first = "printf 'Look at the cache.\\nRun the linter\\n' >$EVOLVE_LESSONS; exit 1";
+    let scripts: Vec<&str> = std::iter::once(first)
+        .chain((1..cycles).map(|_| "exit 1"))
+        .collect();
+    repo.agent_does(&scripts);
+    for cycle in 0..cycles {
+        if cycle > 0 && cycle % 3 == 0 {
+            repo.answer(&["retry", "a"]);
+        }
+        repo.run(&["--max-cycles=1"]).expect(0);
+    }
+    repo
+}
+
+#[test]
+fn a_lesson_that_was_told_in_three_failed_attempts_at_a_goal_sinks_below_newer_ones() {
+    let repo = in_vain(4);
+    assert_eq!(told(&repo, 2), ["Run the linter", "Look at the cache."]);
+    // What says the same is no other lesson.
+    repo.answer(&["retry", "a"]);
+    repo.cycle("printf 'look at  the cache\\nRead the log\\n' >$EVOLVE_LESSONS; exit 1")
+        .expect(0);
+    assert_snapshot!(repo.answer(&["lessons", "list"]), @r#"
+    327777  cycle 1  a  Look at the cache.
+    e4500f  cycle 1  a  Run the linter
+    855a3f  cycle 5  a  Read the log
+    "#);
+    assert_snapshot!(repo.answer(&["lessons", "list", "--goal", "a"]), @r#"
+    855a3f  cycle 5  a                   Read the log
+    e4500f  cycle 1  a  sunk, failed 4×  Run the linter
+    327777  cycle 1  a  sunk, failed 4×  Look at the cache.
+    "#);
+    repo.cycle("touch a").expect(0);
+    assert_eq!(
+        told(&repo, 6),
+        ["Read the log", "Run the linter", "Look at the cache."]
+    );
+}
+
+#[test]
+fn a_dropped_lesson_is_told_and_learned_no_more_and_git_keeps_the_word() {
+    let repo = in_vain(1);
+    assert_snapshot!(repo.error(2, &["lessons", "drop", "read"]), @r#"
+    error: no lesson is called read
+    hint: `evolve lessons list` shows them
+    "#);
+    assert_snapshot!(repo.answer(&["lessons", "drop", "look at"]), @"dropped: Look at the cache.");
+    assert_snapshot!(repo.answer(&["lessons", "list"]), @"e4500f  cycle 1  a  Run the linter");
+    repo.cycle("echo 'Look at the cache!' >$EVOLVE_LESSONS; exit 1")
+        .expect(0);
+    assert_eq!(told(&repo, 2), ["Run the linter"]);
+    let lessons = repo.git(&["show", "HEAD:.agents/evolve/lessons.jsonl"]);
+    assert_eq!(lessons.lines().count(), 3, "{lessons}");
+    assert!(
+        lessons
+            .lines()
+            .last()
+            .unwrap_or_default()
+            .contains("\"dropped\":true"),
+        "{lessons}"
+    );
+    repo.cycle("touch a").expect(0);
+    assert_eq!(told(&repo, 3), ["Run the linter"]);
+    assert!(!repo.private().join("asked/dropped-lessons.jsonl").exists());
+    repo.answer(&["audit"]);
+}
+
+#[test]
+fn a_repository_without_lessons_says_so() {
+    let repo = TestRepo::with_files_wanted(&[("a", 5)]);
+    assert_snapshot!(repo.answer(&["lessons", "list"]), @"no lessons yet");
+}

@@ -1,0 +1,194 @@
+//! What was: the history with the way of the score, and which part of it is asked for.
+
+use insta::assert_snapshot;
+use serde_json::Value;
+
+use crate::harness::TestRepo;
+
+/// A goal of a number that three cycles raise, one of which breaks another goal, and a second goal.
+fn raised() -> TestRepo {
+    let repo = TestRepo::with_goals(
+        "  - {id: count, description: enough, check: cat number, weight: 5, continuous: {threshold: 9, direction: at-least}}\n  \
+         - {id: other, description: there, check: test -e other, weight: 4}\n  \
+         - {id: third, description: there, check: test -e third, weight: 1}\n",
+    );
+    repo.write("number", "1\n");
+    repo.write("third", "");
+    repo.commit_all("numbers");
+    repo.agent_does(&[
+        "echo 5 >number",
+        "rm third; echo 8 >number",
+        "echo 9 >number",
+        "touch other",
+    ]);
+    repo.run(&["--max-cycles=4"]).expect(0);
+    assert_eq!(
+        repo.each("result"),
+        ["unchanged", "regressed", "improved", "improved"]
+    );
+    repo
+}
+
+fn cycles(repo: &TestRepo, arguments: &[&str]) -> Vec<u64> {
+    let arguments = [&["history", "--json"], arguments].concat();
+    let document: Value = serde_json::from_str(&repo.evolve(&arguments).expect(0).stdout).unwrap();
+    let records = document["records"].as_array().unwrap();
+    records
+        .iter()
+        .map(|record| record["cycle"].as_u64().unwrap())
+        .collect()
+}
+
+#[test]
+fn the_history_ends_with_the_way_of_the_score_in_what_cycles_left() {
+    let repo = raised();
+    assert_snapshot!(repo.answer(&["history"]), @r#"
+    cycle  result     goal   score     passing  commit      recorded              why
+    1      unchanged  count  10        1 of 3   [id]  [time]  it still fails: the value is 5, wanted at least 9
+    2      regressed  count  10 → 0    0 of 3   [id]  [time]  passed before and no longer: third (exit 1)
+    3      improved   count  10 → 60   2 of 3   [id]  [time]
+    4      improved   other  60 → 100  3 of 3   [id]  [time]
+
+    score  10 ▁▁▅█ 100
+    "#);
+    assert_snapshot!(repo.answer(&["history", "--goal", "count"]), @r#"
+    cycle  result     goal   score    passing  commit      recorded              why
+    1      unchanged  count  10       1 of 3   [id]  [time]  it still fails: the value is 5, wanted at least 9
+    2      regressed  count  10 → 0   0 of 3   [id]  [time]  passed before and no longer: third (exit 1)
+    3      improved   count  10 → 60  2 of 3   [id]  [time]
+
+    score  10 ▁▁█ 60
+    value  5 ▁▁██ 9 (threshold 9)
+    "#);
+}
+
+#[test]
+fn a_part_of_the_history_is_asked_for_by_goal_and_by_cycle_or_time() {
+    let repo = raised();
+    assert_eq!(cycles(&repo, &[]), [1, 2, 3, 4]);
+    assert_eq!(cycles(&repo, &["--goal", "other"]), [4]);
+    assert_eq!(cycles(&repo, &["--goal", "count", "--since", "2"]), [2, 3]);
+    assert_eq!(cycles(&repo, &["--since=1d"]), [1, 2, 3, 4]);
+    assert_eq!(cycles(&repo, &["--since", "2020-01-01"]), [1, 2, 3, 4]);
+    assert_eq!(cycles(&repo, &["--since", "2999-01-01"]), [0; 0]);
+    assert_eq!(cycles(&repo, &["--goal", "third"]), [0; 0]);
+    assert_snapshot!(repo.answer(&["history", "--goal", "third"]), @"no such cycles");
+    assert_snapshot!(repo.error(2, &["history", "--goal", "cuont"]), @r#"
+    error: no cycle worked on cuont, and no goal is called so
+    hint: did you mean count
+    "#);
+    assert_snapshot!(repo.error(2, &["history", "--goal", "something"]), @r#"
+    error: no cycle worked on something, and no goal is called so
+    hint: `evolve history` lists all cycles, `evolve validate` the goals
+    "#);
+    let unread = repo.evolve(&["history", "--since", "yesterday"]).expect(2);
+    assert!(
+        unread.stderr.contains("a time before now, as in 3d"),
+        "{}",
+        unread.stderr
+    );
+}
+
+#[test]
+fn a_cycle_is_shown_with_what_it_changed_what_was_asked_for_and_what_was_said() {
+    let repo = TestRepo::with_files_wanted(&[("a", 5), ("b", 3)]);
+    repo.write("b", "one\ntwo\n");
+    repo.commit_all("b");
+    repo.agent_does(&["echo working; echo 'three' >>b; git mv b a; echo token=ghp_0123456789abcdefghijABCDEFGHIJ012345"]);
+    repo.run(&["--max-cycles=1"]).expect(0);
+    let page = repo.answer(&["show"]);
+    assert_snapshot!(page, @r#"
+    cycle 1 · a · regressed
+    why            passed before and no longer: b (exit 1)
+    score          37.5 → 62.5
+    passing        1 of 2 goals
+    newly passing  a
+    newly failing  b
+    agent          sh [outside]/agent: done after [s], exit 0, tokens and cost unknown
+    commit         [commit]
+    undone to      [commit]
+    recorded       [time]
+    session        [session]
+    note           new files that the undo removed (they are in refs/evolve/[session]/1): a
+
+    goals, before and after; 2 changed
+    a  FAIL  →  pass
+    b  pass  →  FAIL  exit 1
+
+    brief .git/evolve/logs/[session]/1-brief.md
+        You work in a git repository, in your current directory, unattended: nobody answers questions.
+
+        Make this goal pass: **a** — file a exists
+
+        It counts as met when this command, run in the repository's root, ends with exit code 0:
+
+            test -e a
+
+        It fails now: exit 1.
+
+    end of the agent's log .git/evolve/logs/[session]/1-agent.log
+        working
+        token=***
+
+    changed: 1 file, 1 line added, 0 removed
+    b → a  1  +
+    "#);
+    let page = repo.answer(&["show", "1", "--diff"]);
+    let patch = page.split("removed\n").nth(1).unwrap_or_default();
+    assert_snapshot!(patch, @r#"
+    b → a  1  +
+
+    diff --git a/b b/a
+    similarity index 80%
+    rename from b
+    rename to a
+    index 814f4a4..4cb29ea 100644
+    --- a/b
+    +++ b/a
+    @@ -1,2 +1,3 @@
+     one
+     two
+    +three
+    "#);
+    let document: Value =
+        serde_json::from_str(&repo.evolve(&["show", "--json", "--diff"]).expect(0).stdout).unwrap();
+    assert_eq!(document["record"]["cycle"], 1);
+    assert_eq!(document["files"][0]["path"], "b → a");
+    assert!(
+        document["patch"].as_str().unwrap().contains("\n+three\n"),
+        "{document}"
+    );
+    let short: Value =
+        serde_json::from_str(&repo.evolve(&["show", "--json"]).expect(0).stdout).unwrap();
+    assert!(
+        short.get("patch").is_none() && short["files"].is_array(),
+        "{short}"
+    );
+}
+
+#[test]
+fn a_cycle_whose_papers_and_snapshots_are_gone_is_shown_all_the_same() {
+    let repo = raised();
+    repo.git(&[
+        "rm",
+        "-q",
+        ".agents/evolve/fitness-3.json",
+        ".agents/evolve/fitness-3-post.json",
+    ]);
+    repo.git(&["commit", "-qm", "cleaned up"]);
+    std::fs::remove_dir_all(repo.private().join("logs")).unwrap();
+    std::fs::remove_file(repo.private().join("anchor")).unwrap();
+    assert_snapshot!(repo.answer(&["show", "3"]), @r#"
+    cycle 3 · count · improved
+    score          10 → 60
+    passing        2 of 3 goals
+    newly passing  count
+    agent          sh [outside]/agent: done after [s], exit 0, tokens and cost unknown
+    commit         [commit]
+    recorded       [time]
+    session        [session]
+
+    changed: 1 file, 1 line added, 1 removed
+    number  2  +  -
+    "#);
+}

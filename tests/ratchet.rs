@@ -1,0 +1,124 @@
+//! `evolve ratchet`: thresholds follow what was reached, and nothing else of the goals file changes.
+
+use std::os::unix::fs::PermissionsExt;
+
+use insta::assert_snapshot;
+
+use crate::harness::TestRepo;
+
+const GOALS: &str = "\
+# The goals; 80 is a lot.
+version: 1
+goals:
+  - id: coverage   # lines, 80
+    description: enough
+    check: cat coverage
+    weight: 6
+    continuous:
+      threshold:   80    # raised on Monday
+      direction: at-least
+
+  - {id: size, description: small, check: cat size, weight: 3, continuous: {direction: at-most, threshold: 100.0}}
+  - {id: failing, description: fails, check: echo 50, weight: 3, continuous: {direction: at-least, threshold: 60}}
+  - {id: near, description: near, check: echo 101, weight: 3, continuous: {direction: at-least, threshold: 100}}
+  - {id: exit, description: no number, check: 'true', weight: 3}
+";
+
+fn measured() -> TestRepo {
+    let repo = TestRepo::empty();
+    repo.write("GOALS.yaml", GOALS);
+    repo.write("coverage", "85.75\n");
+    repo.write("size", "90.24\n");
+    repo.commit_all("first");
+    repo
+}
+
+#[test]
+fn thresholds_with_headroom_are_shown_and_only_with_apply_written() {
+    let repo = measured();
+    assert_snapshot!(repo.answer(&["ratchet"]), @r#"
+    goal         threshold  actual  headroom  new
+    coverage  ≥  80         85.75   5.8 %     85
+    size      ≤  100        90.24   9.8 %     90.3
+    failing   ≥  60         50                stays: it fails
+    near      ≥  100        101     1.0 %     stays: little headroom
+    2 thresholds can be tightened: `evolve ratchet --apply` writes that
+    "#);
+    assert_eq!(repo.read("GOALS.yaml"), GOALS);
+    let mode = std::fs::Permissions::from_mode(0o640);
+    std::fs::set_permissions(repo.path("GOALS.yaml"), mode).unwrap();
+    let said = repo.answer(&["ratchet", "--apply"]);
+    assert_snapshot!(said.lines().last().unwrap_or_default(), @"2 thresholds tightened in GOALS.yaml; commit it to have it count");
+    let expected = GOALS
+        .replace("  80    #", "  85    #")
+        .replace("100.0}}", "90.3}}");
+    assert_eq!(repo.read("GOALS.yaml"), expected);
+    let mode = std::fs::metadata(repo.path("GOALS.yaml"))
+        .unwrap()
+        .permissions()
+        .mode();
+    assert_eq!(mode & 0o777, 0o640);
+    assert_snapshot!(repo.answer(&["ratchet", "--apply"]), @r#"
+    goal         threshold  actual  headroom  new
+    coverage  ≥  85         85.75   0.8 %     stays: little headroom
+    size      ≤  90.3       90.24   0.1 %     stays: little headroom
+    failing   ≥  60         50                stays: it fails
+    near      ≥  100        101     1.0 %     stays: little headroom
+    nothing to tighten: no threshold has more than 3 % headroom
+    "#);
+    assert_eq!(repo.read("GOALS.yaml"), expected);
+}
+
+#[test]
+fn a_threshold_that_cannot_be_changed_alone_leaves_the_file_as_it_is() {
+    let repo = measured();
+    let shared = GOALS
+        .replace("  80    #", "  &much 80    #")
+        .replace("threshold: 60", "threshold: *much");
+    repo.write("GOALS.yaml", &shared);
+    let said = repo.evolve(&["ratchet", "--apply"]).expect(2);
+    assert_snapshot!(said.stderr, @r#"
+    error: GOALS.yaml is left as it is: another value would change with it, as behind an anchor
+    hint: write the new thresholds yourself; `evolve validate` says whether the file is right
+    "#);
+    assert_eq!(repo.read("GOALS.yaml"), shared);
+}
+
+#[test]
+fn what_changed_while_the_goals_were_measured_is_not_overwritten() {
+    let repo = measured();
+    let changing = GOALS.replace(
+        "check: cat size",
+        "check: 'cat size; echo \"# mine\" >>GOALS.yaml'",
+    );
+    repo.write("GOALS.yaml", &changing);
+    let said = repo.evolve(&["ratchet", "--apply"]).expect(2);
+    assert_snapshot!(said.stderr, @r#"
+    error: GOALS.yaml is left as it is: somebody changed it meanwhile
+    hint: write the new thresholds yourself; `evolve validate` says whether the file is right
+    "#);
+    assert_eq!(repo.read("GOALS.yaml"), changing + "# mine\n");
+}
+
+#[test]
+fn the_goalposts_are_not_moved_under_a_loop_at_work() {
+    let repo = measured().with_out();
+    repo.agent_does(&["touch $OUT/at-work; until [ -e $OUT/go ]; do sleep 0.05; done"]);
+    let run = repo.spawn_run(&["--max-cycles=1"]);
+    repo.wait_for("at-work");
+    let said = repo.evolve(&["ratchet", "--apply"]).expect(5);
+    assert!(
+        said.stderr.contains("the loop is at work here"),
+        "{}",
+        said.stderr
+    );
+    std::fs::write(repo.out("go"), "").unwrap();
+    crate::harness::finish(run).expect(0);
+    assert_eq!(repo.read("GOALS.yaml"), GOALS);
+}
+
+#[test]
+fn a_file_without_thresholds_has_nothing_to_tighten() {
+    let repo = TestRepo::with_files_wanted(&[("a", 5)]);
+    assert_snapshot!(repo.answer(&["ratchet", "--apply"]), @"no goal has a threshold with a direction");
+}

@@ -1,0 +1,192 @@
+//! `evolve undo`: the change of one cycle is taken back as a new commit that passes the gate, or everything stays as it was.
+
+use insta::assert_snapshot;
+
+use crate::harness::{TestRepo, finish, signal_pid};
+
+const LINES: &str = "one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\n";
+
+/// A goal that passes, and a file that three items of work change: its first line, its last one, and the first one again.
+fn worked_on(scripts: &[&str]) -> TestRepo {
+    let repo = TestRepo::with_files_wanted(&[("a", 5)]).with_out();
+    repo.write("a", "");
+    repo.write("text", LINES);
+    repo.commit_all("text");
+    for number in 1..=scripts.len() {
+        repo.answer(&["work", "add", &format!("item {number}")]);
+    }
+    repo.agent_does(scripts);
+    repo.run(&[&format!("--max-cycles={}", scripts.len())])
+        .expect(0);
+    assert!(
+        repo.each("result")
+            .iter()
+            .all(|result| result == "harvested")
+    );
+    repo
+}
+
+const FIRST: &str = "sed -i 's/one/ONE/' text && git commit -qam 'shout one'";
+const LAST: &str = "sed -i 's/nine/NINE/' text && git commit -qam 'shout nine'";
+const FIRST_AGAIN: &str = "sed -i 's/ONE/One/' text && git commit -qam 'one with a capital'";
+
+#[test]
+fn the_change_of_one_cycle_is_taken_back_and_what_came_later_stays() {
+    let repo = worked_on(&[FIRST, LAST]);
+    repo.write("mine", "untracked\n");
+    let run = repo.evolve(&["undo", "1"]).expect(0);
+    assert!(
+        run.stdout
+            .contains("the change of cycle 1 is taken back, in cycle 3"),
+        "{}",
+        run.stdout
+    );
+    assert_eq!(repo.read("text"), LINES.replace("nine", "NINE"));
+    assert_eq!(repo.read("mine"), "untracked\n");
+    assert_eq!(repo.status(), ["?? mine"]);
+    let newest = repo.newest();
+    assert_eq!(newest["goal_id"], "next-work:undo cycle 1");
+    assert_eq!(newest["result"], "harvested");
+    assert_eq!(newest["agent"]["name"], "evolve undo");
+    let commit = newest["commit_sha"].as_str().unwrap().to_owned();
+    assert_eq!(repo.trailer(&commit, "Evolve-Undoes"), "1");
+    let message = repo.git(&["show", "-s", "--format=%B", &commit]);
+    assert!(
+        message.starts_with("evolve: take back cycle 1 (next-work:item 1)\n"),
+        "{message}"
+    );
+    assert!(message.contains(" shout one\n"), "{message}");
+    repo.answer(&["audit"]);
+    // Once is enough, and what took it back can be taken back.
+    assert_snapshot!(repo.error(2, &["undo", "1"]), @r#"
+    error: there is nothing to take back of cycle 1: it was taken back already
+    hint: `evolve show 1` tells what became of it
+    "#);
+    repo.evolve(&["undo", "3"]).expect(0);
+    assert_eq!(
+        repo.read("text"),
+        LINES.replace("nine", "NINE").replace("one", "ONE")
+    );
+}
+
+#[test]
+fn a_change_whose_lines_were_changed_later_stays_and_the_later_commits_are_named() {
+    let repo = worked_on(&[FIRST, LAST, FIRST_AGAIN]);
+    let (head, files) = (repo.head(), repo.files());
+    let said = repo.error(3, &["undo", "1"]);
+    let short: String = repo
+        .git(&["log", "-1", "--format=%H", "--grep=capital"])
+        .chars()
+        .take(10)
+        .collect();
+    assert_snapshot!(said.replace(&short, "[short]"), @r#"
+    error: cycle 1 cannot be taken back alone: the same lines of text were changed later, by [id] (one with a capital)
+    hint: take these back first, the newest first, or do it by hand: nothing was changed
+    "#);
+    assert_eq!((repo.head(), repo.files()), (head, files));
+    assert_eq!(repo.records().len(), 3);
+    // The later one first, then it works.
+    repo.evolve(&["undo", "3"]).expect(0);
+    repo.evolve(&["undo", "1"]).expect(0);
+    assert_eq!(repo.read("text"), LINES.replace("nine", "NINE"));
+}
+
+#[test]
+fn a_change_that_a_goal_needs_comes_back_and_that_is_said() {
+    let repo = TestRepo::with_files_wanted(&[("a", 5)]);
+    repo.cycle("echo 1 >a").expect(0);
+    let files = repo.files();
+    let run = repo.evolve(&["undo", "1"]).expect(10);
+    assert!(
+        run.stderr
+            .contains("the change of cycle 1 stays: passed before and no longer: a (exit 1)"),
+        "{}",
+        run.stderr
+    );
+    assert_eq!(repo.files(), files);
+    assert_eq!(repo.each("result"), ["improved", "regressed"]);
+    repo.answer(&["audit"]);
+}
+
+#[test]
+fn what_changed_nothing_or_was_undone_has_nothing_to_take_back() {
+    let repo = TestRepo::with_files_wanted(&[("a", 5), ("b", 3)]);
+    repo.write("b", "");
+    repo.commit_all("b");
+    repo.agent_does(&["rm b; touch a", "exit 3"]);
+    repo.run(&["--max-cycles=2"]).expect(0);
+    assert_snapshot!(repo.error(2, &["undo", "1"]), @r#"
+    error: there is nothing to take back of cycle 1: its change was undone
+    hint: `evolve show 1` tells what became of it
+    "#);
+    assert_snapshot!(repo.error(2, &["undo", "2"]), @r#"
+    error: there is nothing to take back of cycle 2: it changed nothing, or git no longer has what
+    hint: `evolve show 2` tells what became of it
+    "#);
+    assert_snapshot!(repo.error(2, &["undo", "7"]), @r#"
+    error: there is no cycle 7
+    hint: the newest is 2; `evolve history` lists them
+    "#);
+    assert_eq!(repo.records().len(), 2);
+}
+
+#[test]
+fn changes_that_are_not_committed_stop_it_and_files_in_the_way_stay() {
+    let repo = worked_on(&["git rm -q text && git commit -qm 'no text'"]);
+    repo.write("a", "changed\n");
+    let said = repo.evolve(&["undo", "1"]).expect(3).stderr;
+    assert!(said.contains("a"), "{said}");
+    assert_eq!(repo.read("a"), "changed\n");
+    repo.git(&["checkout", "-q", "a"]);
+    repo.write("text", "my own notes\n");
+    let said = repo.evolve(&["undo", "1"]).expect(10).stderr;
+    assert!(said.contains("the change of cycle 1 stays"), "{said}");
+    assert_eq!(repo.read("text"), "my own notes\n");
+    std::fs::remove_file(repo.path("text")).unwrap();
+    repo.evolve(&["undo", "1"]).expect(0);
+    assert_eq!(repo.read("text"), LINES);
+}
+
+#[test]
+fn it_waits_for_no_loop_at_work() {
+    let repo = worked_on(&[FIRST]);
+    repo.answer(&["work", "add", "more"]);
+    repo.agent_does(&["touch $OUT/at-work; until [ -e $OUT/go ]; do sleep 0.05; done"]);
+    let run = repo.spawn_run(&["--max-cycles=1"]);
+    repo.wait_for("at-work");
+    repo.evolve(&["undo", "1"]).expect(5);
+    std::fs::write(repo.out("go"), "").unwrap();
+    finish(run).expect(0);
+    assert_eq!(repo.read("text"), LINES.replace("one", "ONE"));
+}
+
+#[test]
+fn killed_half_way_the_next_start_puts_everything_back() {
+    let repo = worked_on(&[FIRST]);
+    let check = repo.check_in_turn("slow", &["true", "touch $OUT/second; sleep 1000", "true"]);
+    repo.commit_goals(&format!(
+        "  - {{id: slow, description: d, check: {check}, weight: 5}}\n"
+    ));
+    let before = repo.files();
+    let mut run = repo.spawn(&["undo", "1"]);
+    repo.wait_for("second");
+    assert_eq!(repo.read("text"), LINES);
+    signal_pid(run.id(), "KILL");
+    run.wait().unwrap();
+    repo.run(&["--max-cycles=1"]).expect(0);
+    assert_eq!(repo.files(), before);
+    assert_eq!(repo.each("result")[1], "interrupted");
+    repo.answer(&["audit"]);
+}
+
+#[test]
+fn in_a_copy_of_its_own_it_works_beside_changes_that_are_not_committed() {
+    let repo = worked_on(&[FIRST, LAST]);
+    let goals = repo.read("GOALS.yaml");
+    repo.write("GOALS.yaml", &format!("evolve: {{isolate: true}}\n{goals}"));
+    repo.commit_all("isolate");
+    repo.write("a", "changed\n");
+    repo.evolve(&["undo", "1"]).expect(0);
+    assert_eq!(repo.read("text"), LINES.replace("nine", "NINE"));
+    assert_eq!(repo.read("a"), "changed\n");
+}

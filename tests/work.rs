@@ -1,0 +1,128 @@
+//! `evolve work`: items are taken off the queue by hand, also while the loop runs, and what git and agents do does not bring them back.
+
+use insta::assert_snapshot;
+use serde_json::Value;
+
+use crate::harness::{TestRepo, finish};
+
+const QUEUE: &str = ".agents/rpi/next-work.jsonl";
+
+/// A goal that passes, and three items of work.
+fn queued() -> TestRepo {
+    let repo = TestRepo::with_files_wanted(&[("a", 5)]).with_out();
+    repo.write("a", "");
+    repo.commit_all("a");
+    for (title, severity) in [
+        ("Mend the parser", "low"),
+        ("Mend the printer", "high"),
+        ("Say more", "medium"),
+    ] {
+        repo.answer(&["work", "add", title, "--severity", severity]);
+    }
+    repo
+}
+
+fn open(repo: &TestRepo) -> Vec<String> {
+    let document: Value =
+        serde_json::from_str(&repo.evolve(&["work", "list", "--json"]).expect(0).stdout).unwrap();
+    let items = document["open"].as_array().unwrap();
+    items
+        .iter()
+        .map(|item| item["title"].as_str().unwrap().to_owned())
+        .collect()
+}
+
+#[test]
+fn items_are_listed_with_ids_and_taken_off_by_id_title_or_how_one_begins() {
+    let repo = queued();
+    assert_snapshot!(repo.answer(&["work", "list"]), @r#"
+    e4e14f  [high]    Mend the printer  (task)  evolve work add
+    aa4cb1  [medium]  Say more          (task)  evolve work add
+    3778b4  [low]     Mend the parser   (task)  evolve work add
+    "#);
+    assert_snapshot!(repo.answer(&["work", "done", "say"]), @"done: Say more");
+    let document: Value =
+        serde_json::from_str(&repo.evolve(&["work", "list", "--json"]).expect(0).stdout).unwrap();
+    let id = document["open"][0]["id"].as_str().unwrap().to_owned();
+    assert_snapshot!(repo.answer(&["work", "drop", &id[..6]]), @"dropped: Mend the printer");
+    assert_eq!(open(&repo), ["Mend the parser"]);
+    let lines: Vec<Value> = repo
+        .read(QUEUE)
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let by: Vec<&Value> = lines.iter().map(|line| &line["consumed_by"]).collect();
+    assert_eq!(
+        by,
+        [
+            &Value::Null,
+            &Value::from("evolve work drop"),
+            &Value::from("evolve work done")
+        ]
+    );
+    // The loop takes that over, and nothing that is off comes again.
+    assert_snapshot!(repo.answer(&["work", "add", "mend the PRINTER"]), @"already in the queue, open or done");
+    repo.agent_does(&["echo 1 >made"]);
+    repo.run(&["--max-cycles=2"]).expect(0);
+    assert_eq!(repo.each("goal_id")[0], "next-work:Mend the parser");
+    assert_eq!(repo.each("result"), ["harvested", "idle"]);
+    assert!(!repo.private().join("asked/closed-work.jsonl").exists());
+}
+
+#[test]
+fn what_names_no_item_or_several_is_an_error_that_names_what_may_be_meant() {
+    let repo = queued();
+    let before = repo.read(QUEUE);
+    assert_snapshot!(repo.error(2, &["work", "drop", "mend"]), @r#"
+    error: mend could be any of 2 items
+    hint: write more of one of
+      e4e14faa236e (Mend the printer)
+      3778b4beaea8 (Mend the parser)
+    "#);
+    assert_snapshot!(repo.error(2, &["work", "done", "mend the prniter"]), @r#"
+    error: no open item is called mend the prniter
+    hint: did you mean e4e14f (Mend the printer)
+    "#);
+    assert_snapshot!(repo.error(2, &["work", "done", "zzz"]), @r#"
+    error: no open item is called zzz
+    hint: `evolve work list` shows them
+    "#);
+    assert_eq!(repo.read(QUEUE), before);
+    repo.answer(&["work", "done", "say more"]);
+    assert_snapshot!(repo.error(2, &["work", "done", "say more"]), @r#"
+    error: say more is done already
+    hint: `evolve work list` shows what is open
+    "#);
+}
+
+#[test]
+fn an_item_taken_off_while_the_loop_runs_is_off_in_the_next_cycle_and_an_agent_brings_it_not_back()
+{
+    let repo = queued();
+    // The item in hand is the printer; the agent throws away what is not committed.
+    repo.agent_does(&["touch $OUT/at-work; until [ -e $OUT/go ]; do sleep 0.05; done; echo 1 >made; git checkout -q -- .agents 2>/dev/null; git clean -fdq .agents; true"]);
+    let run = repo.spawn_run(&["--max-cycles=2"]);
+    repo.wait_for("at-work");
+    assert_snapshot!(repo.answer(&["work", "drop", "mend the parser"]), @"dropped: Mend the parser; the loop at work takes that in before its next cycle");
+    assert_snapshot!(repo.error(5, &["work", "done", "mend the printer"]), @r#"
+    error: evolve cycle 1 is at work on Mend the printer
+    hint: wait until that cycle is over, or end it with `evolve stop --now`
+    "#);
+    assert!(!open(&repo).contains(&"Mend the parser".to_owned()));
+    std::fs::write(repo.out("go"), "").unwrap();
+    finish(run).expect(0);
+    assert_eq!(
+        repo.each("goal_id"),
+        ["next-work:Mend the printer", "next-work:Say more"]
+    );
+    let committed = repo.git(&["show", &format!("HEAD:{QUEUE}")]);
+    let line = committed
+        .lines()
+        .find(|line| line.contains("parser"))
+        .unwrap_or_default();
+    assert!(
+        line.contains("\"consumed_by\":\"evolve work drop\""),
+        "{committed}"
+    );
+    repo.answer(&["audit"]);
+}
