@@ -44,6 +44,11 @@ fn crash_after(repo: &TestRepo, arguments: &[&str], script: &str) {
     let supervisor = repo.supervisor();
     kill(child);
     wait_until("the supervising process ends", || !is_alive(supervisor));
+    wait_for_a_later_date(repo);
+}
+
+/// Waits until what is written is dated later than the note of the end.
+fn wait_for_a_later_date(repo: &TestRepo) {
     let note = fs::metadata(note(repo).unwrap()).unwrap();
     // The kernel dates files by its ticks, a few milliseconds apart.
     wait_until("files are dated later", || {
@@ -377,25 +382,68 @@ fn a_crash_of_both_processes_leaves_no_end_that_is_known_and_what_is_undone_is_n
 }
 
 #[test]
-fn a_boot_of_the_machine_ends_a_session_too_unless_the_clock_contradicts() {
-    for (last_written, code) in [(SystemTime::UNIX_EPOCH, 3), (SystemTime::now(), 0)] {
+fn a_boot_of_the_machine_ends_a_session_of_this_git_folder_too_unless_the_clock_contradicts() {
+    let (long_ago, now) = (SystemTime::UNIX_EPOCH, SystemTime::now());
+    for (place, last_written, code) in [
+        ("another-boot FOLDER", long_ago, 3),
+        ("another-boot FOLDER", now, 0),
+        ("BOOT FOLDER", long_ago, 0),
+        (" FOLDER", long_ago, 0),
+        ("another-boot 1 1", long_ago, 0),
+    ] {
         let repo = repo();
         crash_after(&repo, &[], "touch half");
         repo.write("tracked", "mine\n");
         // The session was another boot's, and its supervising process went down with it.
         fs::remove_file(note(&repo).unwrap()).unwrap();
         let mut told = journal(&repo);
-        let place = told["place"].as_str().unwrap().to_owned();
-        let (_, git_dir) = place.split_once(' ').unwrap();
-        told["place"] = format!("another-boot {git_dir}").into();
+        let own = told["place"].as_str().unwrap().to_owned();
+        let (boot, folder) = own.split_once(' ').unwrap();
+        told["place"] = place.replace("BOOT", boot).replace("FOLDER", folder).into();
         let outside = repo.journal_outside().unwrap();
         fs::write(&outside, told.to_string()).unwrap();
         let file = fs::File::options().write(true).open(&outside).unwrap();
         file.set_modified(last_written).unwrap();
         repo.agent_does(&["touch a"]);
-        repo.run(&["--max-cycles=1"]).expect(code);
+        let run = repo.run(&["--max-cycles=1"]);
+        assert_eq!(run.code, code, "{place}: {}", run.stderr);
         let expected = if code == 3 { "mine\n" } else { "text\n" };
-        assert_eq!(repo.read("tracked"), expected);
+        assert_eq!(repo.read("tracked"), expected, "{place}");
+    }
+}
+
+#[test]
+fn a_note_of_another_process_or_boot_or_of_a_time_before_the_journal_tells_of_no_end() {
+    for (what, key, value) in [
+        ("the session's own", "", Value::Null),
+        ("another process's", "writer", serde_json::json!([1, 1])),
+        ("another boot's", "boot", "another-boot".into()),
+        ("older than the journal", "", Value::Null),
+    ] {
+        let repo = repo();
+        crash_after(&repo, &[], "touch half");
+        let file = note(&repo).unwrap();
+        if !key.is_empty() {
+            let text = fs::read_to_string(&file).unwrap();
+            let mut told: Value = serde_json::from_str(&text).unwrap();
+            told[key] = value;
+            fs::write(&file, told.to_string()).unwrap();
+            wait_for_a_later_date(&repo);
+        }
+        if what == "older than the journal" {
+            let outside = repo.journal_outside().unwrap();
+            let outside = fs::File::options().write(true).open(outside).unwrap();
+            outside.set_modified(SystemTime::now()).unwrap();
+        }
+        repo.write("tracked", "mine\n");
+        repo.agent_does(&["touch a"]);
+        let run = repo.run(&["--max-cycles=1"]);
+        let (code, text) = match what {
+            "the session's own" => (3, "mine\n"),
+            _ => (0, "text\n"),
+        };
+        assert_eq!(run.code, code, "{what}: {}", run.stderr);
+        assert_eq!(repo.read("tracked"), text, "{what}");
     }
 }
 
