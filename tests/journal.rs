@@ -30,6 +30,22 @@ const ATTACKS: [(&str, &str); 9] = [
     ("no lock", "rm -f .git/evolve/lock"),
 ];
 
+/// What a running session need not read again: even the one outside is an agent's to write.
+const ATTACKS_OUTSIDE: [(&str, &str); 3] = [
+    (
+        "both garbage",
+        "for it in .git/evolve/journal.json $HOME/.local/state/evolve/*.journal; do echo rubbish >$it; done",
+    ),
+    (
+        "both removed",
+        "rm .git/evolve/journal.json $HOME/.local/state/evolve/*.journal",
+    ),
+    (
+        "both with another start",
+        "sed -i \"s/$(git rev-parse main~1)/$(git rev-parse main)/g\" .git/evolve/journal.json $HOME/.local/state/evolve/*.journal",
+    ),
+];
+
 /// Breaks goal `b`, and changes what only the copies hold.
 const EVIL: &str = "rm b; touch a; git add -A; git commit -qm evil; echo changed >notes; git config core.fsmonitor /bin/false";
 
@@ -62,7 +78,7 @@ fn assert_undone(repo: &TestRepo, head: &str, what: &str) {
 
 #[test]
 fn whatever_an_agent_writes_into_the_journal_its_session_settles_the_cycle_from_memory() {
-    for (what, attack) in ATTACKS {
+    for (what, attack) in ATTACKS.into_iter().chain(ATTACKS_OUTSIDE) {
         let repo = repository();
         let head = repo.head();
         let run = repo.cycle(&format!("{EVIL}; {attack}"));
@@ -147,4 +163,27 @@ fn a_cycle_that_was_settled_under_another_home_is_not_settled_again() {
     fs::remove_file(repo.private().join("journal.json")).unwrap();
     repo.cycle("true").expect(0);
     assert!(repo.has("a"));
+}
+
+#[test]
+fn a_folder_that_a_check_puts_in_the_journals_place_does_not_keep_a_dead_session_from_being_settled()
+ {
+    let repo = TestRepo::empty().with_out();
+    repo.write(
+        "GOALS.yaml",
+        "version: 1\ngoals:\n  - {id: a, description: it sleeps, weight: 5, check: \"if [ -e $OUT/check ]; then . $OUT/check; fi; test -e a\"}\n",
+    );
+    repo.commit_all("first");
+    let script = "rm .git/evolve/journal.json; mkdir -p .git/evolve/journal.json/x; echo $$ >\"$OUT/pid\"; sleep 300";
+    fs::write(repo.out("check"), script).unwrap();
+    let mut child = repo.spawn_run(&[]);
+    pid_in(&repo.out("pid"));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    fs::remove_file(repo.out("check")).unwrap();
+    let run = repo.cycle("touch a").expect(0);
+    assert!(run.stdout.contains("session that died"), "{}", run.stdout);
+    assert_eq!(repo.each("result"), ["improved"]);
+    assert!(!repo.private().join("journal.json").exists());
+    assert_eq!(repo.journal_outside(), None);
 }

@@ -392,25 +392,27 @@ fn a_signal_ends_whatever_runs_undoes_it_and_is_recorded() {
 
 #[test]
 fn a_second_signal_leaves_at_once_and_the_next_start_settles() {
-    let repo = repo();
-    let before = repo.content("HEAD");
-    let deaf =
-        "trap 'touch \"$OUT/asked\"' TERM; echo $$ >\"$OUT/pid\"; while :; do sleep 0.1; done";
-    let child = come_to_with(&repo, Moment::Agent, deaf, &[]);
-    signal(&child, "INT");
-    repo.wait_for("asked");
-    signal(&child, "INT");
-    finish(child).expect(130);
-    assert!(repo.private().join("journal.json").exists());
-    assert_eq!(repo.records().len(), 0);
-    wait_until("the agent is dead", || !is_alive(pid_in(&repo.out("pid"))));
-    repo.agent_does(&["touch a"]);
-    let run = repo.run(&["--max-cycles=1"]).expect(0);
-    assert!(run.stdout.contains("interrupted"), "{}", run.stdout);
-    assert_eq!(repo.each("result"), ["interrupted", "improved"]);
-    assert_eq!(repo.each("cycle"), ["1", "2"]);
-    repo.git(&["revert", "--no-edit", "HEAD~2"]);
-    assert_eq!(repo.content("HEAD"), before);
+    for (second, code) in [("INT", 130), ("TERM", 143)] {
+        let repo = repo();
+        let before = repo.content("HEAD");
+        let deaf =
+            "trap 'touch \"$OUT/asked\"' TERM; echo $$ >\"$OUT/pid\"; while :; do sleep 0.1; done";
+        let child = come_to_with(&repo, Moment::Agent, deaf, &[]);
+        signal(&child, "INT");
+        repo.wait_for("asked");
+        signal(&child, second);
+        finish(child).expect(code);
+        assert!(repo.private().join("journal.json").exists());
+        assert_eq!(repo.records().len(), 0);
+        wait_until("the agent is dead", || !is_alive(pid_in(&repo.out("pid"))));
+        repo.agent_does(&["touch a"]);
+        let run = repo.run(&["--max-cycles=1"]).expect(0);
+        assert!(run.stdout.contains("interrupted"), "{}", run.stdout);
+        assert_eq!(repo.each("result"), ["interrupted", "improved"]);
+        assert_eq!(repo.each("cycle"), ["1", "2"]);
+        repo.git(&["revert", "--no-edit", "HEAD~2"]);
+        assert_eq!(repo.content("HEAD"), before);
+    }
 }
 
 #[test]

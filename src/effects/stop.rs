@@ -456,6 +456,24 @@ mod tests {
     }
 
     #[test]
+    fn a_kill_that_is_seen_again_and_again_is_acknowledged_once() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("KILL");
+        fs::write(&file, "").expect("a file");
+        let stop = Stop::of(vec![file]);
+        let (tell, told) = mpsc::channel();
+        stop.on_kill(move |_| tell.send(()).expect("a listener"));
+        stop.look_for_kill();
+        let first = stop.killed_at();
+        assert!(first.is_some());
+        stop.look_for_kill();
+        assert_eq!(stop.killed_at(), first);
+        // Whoever acknowledges lets go of its end of the channel with the rest.
+        drop(stop);
+        assert_eq!(told.iter().count(), 1);
+    }
+
+    #[test]
     fn an_acknowledgement_that_hangs_does_not_hold_up_the_kill() {
         let folder = tempfile::tempdir().expect("a folder");
         let file = folder.path().join("KILL");
