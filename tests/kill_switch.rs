@@ -211,6 +211,29 @@ fn a_kill_is_not_outrun_by_stopping_whoever_would_obey_it() {
 }
 
 #[test]
+fn both_processes_look_in_the_home_that_the_system_knows_of_whatever_the_environment_says() {
+    let repo = repository();
+    let users = std::fs::read_to_string("/etc/passwd").unwrap();
+    let own = nix::unistd::Uid::current().to_string();
+    let fields = users
+        .lines()
+        .map(|line| line.split(':').collect::<Vec<_>>());
+    let known = fields.filter(|fields| fields.get(2) == Some(&own.as_str()));
+    let homes: Vec<_> = known.map(|fields| fields[5].to_owned()).collect();
+    repo.agent_does(&["echo $$ >\"$OUT/pid\"; sleep 300"]);
+    let child = repo.spawn_run(&[]);
+    pid_in(&repo.out("pid"));
+    let told = std::fs::read(format!("/proc/{}/cmdline", repo.supervisor())).unwrap();
+    crate::harness::signal(&child, "TERM");
+    crate::harness::finish(child).expect(143);
+    let told = String::from_utf8_lossy(&told).into_owned();
+    for home in homes.into_iter().chain([repo.home().display().to_string()]) {
+        let file = format!("\0{home}/.config/evolve/KILL\0");
+        assert!(told.contains(&file), "{file} is not watched: {told}");
+    }
+}
+
+#[test]
 fn a_kill_cuts_short_the_time_that_a_signal_granted() {
     let repo = repository();
     repo.agent_does(&["trap 'touch \"$OUT/asked\"' TERM; echo $$ >\"$OUT/pid\"; i=0; while [ $i -lt 90 ]; do i=$((i + 1)); sleep 0.1; done; touch \"$OUT/lived\""]);

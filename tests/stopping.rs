@@ -416,6 +416,23 @@ fn a_second_signal_leaves_at_once_and_the_next_start_settles() {
 }
 
 #[test]
+fn two_signals_leave_at_once_also_where_the_sessions_time_was_over_before() {
+    let repo = repo();
+    let deaf =
+        "trap 'touch \"$OUT/asked\"' TERM; echo $$ >\"$OUT/pid\"; while :; do sleep 0.1; done";
+    let mut child = come_to_with(&repo, Moment::Agent, deaf, &["--max-time=3s"]);
+    repo.wait_for("asked");
+    // Two that come as one are one.
+    wait_until("it leaves", || {
+        signal(&child, "INT");
+        child.try_wait().unwrap().is_some()
+    });
+    finish(child).expect(130);
+    assert!(repo.private().join("journal.json").exists());
+    assert_eq!(repo.records().len(), 0);
+}
+
+#[test]
 fn a_closed_terminal_does_not_end_a_session_that_ignores_it() {
     let repo = repo();
     repo.agent_does(&[

@@ -168,4 +168,70 @@ mod tests {
         std::os::unix::fs::symlink("nowhere", &file).expect("a link");
         assert_eq!(news.read(), [Happened::Appeared(file)]);
     }
+
+    /// Watches a file in a folder of its own within a fresh one, which is returned first.
+    fn watched(names: &[&str]) -> (tempfile::TempDir, News) {
+        let home = tempfile::tempdir().expect("a folder");
+        let mut news = News::new();
+        for name in names {
+            let file = home.path().join(name);
+            fs::create_dir_all(file.parent().expect("a folder")).expect("a folder");
+            news.add(&file);
+        }
+        (home, news)
+    }
+
+    #[test]
+    fn a_file_that_was_there_before_the_first_look_only_is_news_in_each_folder() {
+        for name in ["a/KILL", "b/KILL"] {
+            let (home, mut news) = watched(&["a/KILL", "b/KILL"]);
+            let file = home.path().join(name);
+            fs::write(&file, "").expect("a file");
+            fs::remove_file(&file).expect("removed");
+            assert_eq!(news.read(), [Happened::Appeared(file)]);
+        }
+    }
+
+    #[test]
+    fn a_folder_that_was_moved_away_and_back_was_lost() {
+        let (home, mut news) = watched(&["a/KILL"]);
+        let folder = home.path().join("a");
+        fs::rename(&folder, home.path().join("x")).expect("moved");
+        fs::rename(home.path().join("x"), &folder).expect("moved");
+        assert_eq!(news.read(), [Happened::FolderLost(folder.clone())]);
+        assert_eq!(news.read(), []);
+        fs::write(folder.join("KILL"), "").expect("a file");
+        assert_eq!(news.read(), [Happened::Appeared(folder.join("KILL"))]);
+    }
+
+    #[test]
+    fn a_folder_is_lost_once_where_one_above_it_is_moved_and_the_next_in_its_place_is_watched() {
+        let (home, mut news) = watched(&["above/a/KILL"]);
+        let folder = home.path().join("above/a");
+        fs::rename(home.path().join("above"), home.path().join("x")).expect("moved");
+        assert_eq!(news.read(), [Happened::FolderLost(folder.clone())]);
+        fs::create_dir_all(&folder).expect("a folder");
+        assert_eq!(news.read(), []);
+        fs::write(folder.join("KILL"), "").expect("a file");
+        assert_eq!(news.read(), [Happened::Appeared(folder.join("KILL"))]);
+    }
+
+    #[test]
+    fn more_than_the_kernel_keeps_is_news_itself() {
+        let most = fs::read_to_string("/proc/sys/fs/inotify/max_queued_events");
+        let most: usize = most.expect("a limit").trim().parse().expect("a number");
+        if most > 100_000 {
+            return;
+        }
+        let (home, mut news) = watched(&["a/KILL"]);
+        let folder = home.path().join("a");
+        // The kernel keeps one of several that are alike in a row.
+        for number in 0..=most {
+            let name = folder.join((number % 2).to_string());
+            fs::create_dir(&name).expect("a folder");
+            fs::remove_dir(&name).expect("removed");
+        }
+        assert_eq!(news.read(), [Happened::TooMuch]);
+        assert_eq!(news.read(), []);
+    }
 }

@@ -121,3 +121,37 @@ pub fn prepare(kill_files: &[PathBuf]) {
         let _ = fs::create_dir_all(folder);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_of_which_nothing_can_be_told_counts_as_there_and_one_that_is_nowhere_does_not() {
+        let home = tempfile::tempdir().expect("a folder");
+        let (file, around) = (home.path().join("file"), home.path().join("loop"));
+        fs::write(&file, " some\u{1b}words\n").expect("a file");
+        std::os::unix::fs::symlink(&around, &around).expect("a link");
+        assert_eq!(look_for(&home.path().join("nowhere/KILL")), None);
+        for below in [file.join("KILL"), around.join("KILL")] {
+            let (path, words) = look_for(&below).expect("undecidable");
+            assert_eq!(path, below);
+            assert!(words.starts_with("cannot be looked at"), "{words}");
+        }
+        for (there, words) in [(&around, ""), (&home.path().to_owned(), "")] {
+            assert_eq!(look_for(there), Some((there.clone(), words.to_owned())));
+        }
+        let (_, words) = look_for(&file).expect("a file");
+        assert!(words.starts_with("some") && !words.contains('\u{1b}'));
+    }
+
+    #[test]
+    fn the_folder_of_the_first_kill_file_is_made_where_there_is_a_home_for_it() {
+        let home = tempfile::tempdir().expect("a folder");
+        let folder = home.path().join(".config/evolve");
+        prepare(&[home.path().join("none/.config/evolve/KILL")]);
+        assert!(!home.path().join("none").exists());
+        prepare(&[folder.join("KILL"), home.path().join("second/KILL")]);
+        assert!(folder.is_dir() && !home.path().join("second").exists());
+    }
+}
