@@ -267,6 +267,26 @@ fn a_work_item_whose_session_died_is_worked_on_again() {
     assert_sound(&repo);
 }
 
+/// Makes of a dead session's cycle one whose undo was planned; returns the undo's commit.
+fn plan_undo(repo: &TestRepo, start: &str) -> String {
+    let tip = repo.head();
+    let undo = repo.git(&[
+        "commit-tree",
+        "-p",
+        &tip,
+        "-m",
+        "revert: evolve cycle 1 interrupted",
+        &format!("{start}^{{tree}}"),
+    ]);
+    let mut planned = journal(repo);
+    planned["phase"] = "undoing".into();
+    // What is done afterwards stands for what that session did, and is later than its end.
+    planned["writer"] = Value::Null;
+    planned["plan"] = serde_json::json!({"tip": tip, "branch_was": tip, "undo": undo});
+    write_journal(repo, &planned);
+    undo
+}
+
 #[test]
 fn an_undo_that_a_crash_cut_short_is_carried_on_from_wherever_it_was() {
     // How far the undo had come: commands that do what its first steps do.
@@ -293,21 +313,7 @@ fn an_undo_that_a_crash_cut_short_is_carried_on_from_wherever_it_was() {
             &repo,
             "touch new; echo x >>tracked; rm -r folder; git add -A; git commit -qm work",
         );
-        let tip = repo.head();
-        let undo = repo.git(&[
-            "commit-tree",
-            "-p",
-            &tip,
-            "-m",
-            "revert: evolve cycle 1 interrupted",
-            &format!("{start}^{{tree}}"),
-        ]);
-        let mut planned = journal(&repo);
-        planned["phase"] = "undoing".into();
-        // What is done below stands for what that session did, and is later than its end.
-        planned["writer"] = Value::Null;
-        planned["plan"] = serde_json::json!({"tip": tip, "branch_was": tip, "undo": undo});
-        write_journal(&repo, &planned);
+        let undo = plan_undo(&repo, &start);
         let mut command = repo.command("sh");
         command.args(["-c", steps]).env("UNDO", &undo);
         assert!(command.status().unwrap().success(), "{what}");
@@ -318,6 +324,48 @@ fn an_undo_that_a_crash_cut_short_is_carried_on_from_wherever_it_was() {
         assert_eq!(repo.records()[0]["reverted_to"], start.as_str(), "{what}");
         assert_eq!(repo.content(&undo), content, "{what}");
         assert_sound(&repo);
+    }
+}
+
+#[test]
+fn an_undo_that_a_crash_cut_short_is_left_where_somebody_committed_since_and_a_human_is_asked() {
+    for has_moved in [false, true] {
+        let repo = repo();
+        let start = repo.head();
+        repo.write("gone", "mine\n");
+        repo.write("changed", "mine\n");
+        crash_after(
+            &repo,
+            "rm gone; echo theirs >changed; touch new; git add new; git commit -qm work",
+        );
+        let undo = plan_undo(&repo, &start);
+        if has_moved {
+            repo.git(&["reset", "-q", "--hard", &undo]);
+        }
+        repo.write("mine", "");
+        repo.commit_file("mine");
+        let mine = repo.head();
+        repo.agent_does(&["touch a"]);
+        let run = repo.run(&["--max-cycles=1"]).expect(11);
+        assert_eq!(repo.calls(), 1);
+        assert!(
+            run.stdout.contains("somebody else committed after"),
+            "{}",
+            run.stdout
+        );
+        let record = repo.newest();
+        assert_eq!(record["result"], "interrupted");
+        assert_eq!(
+            record["reason"],
+            "somebody else committed after the session had died"
+        );
+        assert_eq!(record["reverted_to"], Value::Null);
+        assert_eq!(repo.git(&["merge-base", &mine, "HEAD"]), mine);
+        assert_eq!(repo.has("new"), !has_moved);
+        // What is missing of the user's is back; what is there may be the version that he committed on.
+        assert_eq!(repo.read("gone"), "mine\n");
+        assert_eq!(repo.read("changed"), "theirs\n");
+        assert!(!repo.private().join("journal.json").exists());
     }
 }
 

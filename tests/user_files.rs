@@ -469,6 +469,30 @@ fn ignored_files_that_are_gone_are_listed() {
 }
 
 #[test]
+fn what_only_an_undone_gitignore_ignored_goes_to_the_quarantine_and_the_users_stays() {
+    let repo = TestRepo::with_files_wanted(&[("a", 5), ("b", 3)]);
+    repo.write("b", "");
+    repo.write("src/file", "");
+    repo.commit_all("b");
+    repo.write("mine.junk", "mine\n");
+    repo.write("src/mine.junk", "mine\n");
+    repo.cycle(
+        "rm b; printf '*.junk\\njunk/\\n' >.gitignore; mkdir -p junk/deep sub/junk
+         for it in new.junk src/new.junk junk/deep/one sub/junk/two; do echo theirs >$it; done",
+    )
+    .expect(0);
+    assert_eq!(repo.each("result"), ["regressed"]);
+    for mine in ["mine.junk", "src/mine.junk"] {
+        assert_eq!(repo.read(mine), "mine\n");
+    }
+    for theirs in ["new.junk", "src/new.junk", "junk", "sub", ".gitignore"] {
+        assert!(!repo.has(theirs), "{theirs}");
+    }
+    let moved: Vec<_> = repo.quarantined().into_keys().collect();
+    assert_eq!(moved, [&b"new.junk"[..], b"one", b"two"]);
+}
+
+#[test]
 fn an_ignored_file_where_the_undo_must_write_goes_to_the_quarantine() {
     let repo = repository();
     repo.write("gone", "tracked\n");

@@ -221,6 +221,8 @@ fn shown(path: &Path) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::{FileTypeExt, PermissionsExt};
+
     use super::*;
 
     fn bytes_of(path: &Path) -> Vec<u8> {
@@ -300,5 +302,41 @@ mod tests {
         Quarantine::of(&private, "s", 1)
             .take(&tree, b"small")
             .unwrap();
+    }
+
+    #[test]
+    fn what_lies_on_another_file_system_is_there_as_it_was_and_gone_where_it_was() {
+        let memory = Path::new("/dev/shm");
+        let elsewhere = match memory.is_dir() {
+            true => tempfile::tempdir_in(memory).unwrap(),
+            false => tempfile::tempdir().unwrap(),
+        };
+        let private = tempfile::tempdir().unwrap();
+        let folder = elsewhere.path().join("folder");
+        fs::create_dir_all(folder.join("deep/empty")).unwrap();
+        fs::write(folder.join("deep/file"), "text").unwrap();
+        let run = fs::Permissions::from_mode(0o755);
+        fs::set_permissions(folder.join("deep/file"), run).unwrap();
+        std::os::unix::fs::symlink("deep/file", folder.join("link")).unwrap();
+        std::os::unix::fs::symlink("nowhere", folder.join("broken")).unwrap();
+        nix::unistd::mkfifo(&folder.join("pipe"), Mode::S_IRWXU).unwrap();
+        fs::write(elsewhere.path().join("file"), "alone").unwrap();
+        let mut quarantine = Quarantine::of(private.path(), "s", 1);
+        quarantine.take(elsewhere.path(), b"folder").unwrap();
+        quarantine.take(elsewhere.path(), b"file").unwrap();
+        assert_eq!(fs::read_dir(elsewhere.path()).unwrap().count(), 0);
+        let place = private.path().join("quarantine/s-1");
+        assert_eq!(fs::read_to_string(place.join("file")).unwrap(), "alone");
+        let place = place.join("folder");
+        assert_eq!(fs::read_to_string(place.join("link")).unwrap(), "text");
+        let mode = fs::metadata(place.join("deep/file")).unwrap();
+        assert_eq!(mode.permissions().mode() & 0o777, 0o755);
+        assert!(place.join("deep/empty").is_dir());
+        assert_eq!(
+            fs::read_link(place.join("broken")).unwrap(),
+            Path::new("nowhere")
+        );
+        let pipe = fs::symlink_metadata(place.join("pipe")).unwrap();
+        assert!(pipe.file_type().is_fifo());
     }
 }
