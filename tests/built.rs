@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use crate::harness::{TestRepo, output};
+use crate::harness::{EVOLVE_PID, TestRepo, output, with_git};
 
 /// Where goals are measured: flags, and what stands in the goals file.
 const PLACES: [(&[&str], &str); 3] = [
@@ -84,6 +84,30 @@ fn a_program_is_what_it_was_after_an_undo_and_the_next_measurement_is_true() {
         repo.run(&[flags, &["--max-cycles=1"]].concat()).expect(0);
         assert_eq!(repo.newest()["result"], "improved", "{:#}", repo.newest());
     }
+}
+
+#[test]
+fn an_undo_that_the_next_start_carries_on_puts_programs_and_empty_folders_back_too() {
+    let repo = program("", "/bin/\n");
+    repo.write("tool.c", "exit 0\n");
+    repo.commit_all("works");
+    make(&repo);
+    fs::create_dir(repo.path("empty")).unwrap();
+    let before = fs::read(repo.path("bin/tool")).unwrap();
+    repo.agent_does(&[
+        "rmdir empty; echo exit 1 >tool.c; make -s bin/tool; touch -d 2099-01-01 bin/tool",
+    ]);
+    // The session is killed in its undo, before a file is written.
+    let shim = format!("case \"$*\" in *'restore --source'*) kill -9 {EVOLVE_PID}; exit 1;; esac");
+    let path = with_git(&repo, &shim);
+    let agent = format!("--agent={}", repo.agent());
+    repo.evolve_with(&[("PATH", &path)], &[&agent, "--max-cycles=1"])
+        .expect(137);
+    assert_ne!(fs::read(repo.path("bin/tool")).unwrap(), before);
+    repo.cycle("touch b").expect(0);
+    assert_eq!(repo.each("result"), ["interrupted", "improved"]);
+    assert_eq!(fs::read(repo.path("bin/tool")).unwrap(), before);
+    assert!(repo.path("empty").is_dir());
 }
 
 #[test]
