@@ -409,6 +409,30 @@ fn a_record_that_a_crash_cut_short_is_completed_once() {
 }
 
 #[test]
+fn what_a_start_had_settled_that_died_while_it_recorded_that_is_recorded_once() {
+    let repo = repo();
+    let start = repo.head();
+    crash_after(&repo, "touch half; git add half; git commit -qm half");
+    let journal = repo.private().join("journal.json").display().to_string();
+    let path = with_git(
+        &repo,
+        &format!(
+            "if grep -q '\"phase\":\"recording\"' {journal}; then kill -9 {EVOLVE_PID}; exit 1; fi"
+        ),
+    );
+    let agent = format!("--agent={}", repo.agent());
+    repo.evolve_with(&[("PATH", &path)], &[&agent, "--max-cycles=1"])
+        .expect(137);
+    assert_eq!(repo.calls(), 1);
+    let run = repo.cycle("touch a").expect(0);
+    assert!(run.stdout.contains("was completed"), "{}", run.stdout);
+    assert_eq!(repo.each("result"), ["interrupted", "improved"]);
+    assert_eq!(repo.records()[0]["reverted_to"], start.as_str());
+    assert!(!repo.has("half"));
+    assert_sound(&repo);
+}
+
+#[test]
 fn what_a_finished_cycle_left_is_not_lost_where_its_record_was_cut_short() {
     let repo = repo();
     repo.evolve(&["work", "add", "tidy up"]).expect(0);
