@@ -120,6 +120,36 @@ fn every_kind_of_index_and_of_sparse_checkout_is_worked_on() {
     }
 }
 
+#[test]
+fn an_undo_takes_out_again_what_a_sparse_checkout_leaves_out_but_the_ledger() {
+    for set in [
+        "git sparse-checkout set --cone in",
+        "git sparse-checkout set --no-cone '/*' '!/out' '!/.agents'",
+    ] {
+        let repo = TestRepo::with_files_wanted(&[("a", 5), ("b", 3), ("c", 1)]);
+        for name in ["b", "in/file", "out/file", "out/deep/file"] {
+            repo.write(name, "text\n");
+        }
+        repo.commit_all("files");
+        sh(&repo, set);
+        repo.cycle("touch a").expect(0);
+        assert_eq!(repo.each("result"), ["improved"], "{set}");
+        let content = repo.content("HEAD");
+        // Without the index nothing tells what is left out: to git it is deleted.
+        repo.cycle("rm b .git/index; git add -A; git commit -qm evil")
+            .expect(0);
+        assert_eq!(repo.each("result"), ["improved", "regressed"], "{set}");
+        assert_eq!(repo.content("HEAD"), content, "{set}");
+        assert_eq!(repo.status(), Vec::<String>::new(), "{set}");
+        assert!(repo.has("in/file") && !repo.has("out"), "{set}");
+        let history = ".agents/evolve/cycle-history.jsonl";
+        let flags = repo.git(&["ls-files", "-t", "out", history]);
+        let expected = format!("H {history}\nS out/deep/file\nS out/file");
+        assert_eq!(flags, expected, "{set}");
+        assert_eq!(repo.records().len(), 2, "{set}");
+    }
+}
+
 /// E-05: what libgit2 does not read is refused before anything is written.
 #[test]
 fn formats_that_cannot_be_read_are_refused_and_left_alone() {
