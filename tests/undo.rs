@@ -695,6 +695,44 @@ fn the_ledger_survives_whatever_an_agent_does_to_it() {
 }
 
 #[test]
+fn what_an_agent_stages_of_the_ledger_is_in_no_commit_of_what_it_left() {
+    for (what, script) in [
+        (
+            "forged",
+            "for it in .agents/evolve/*.*; do echo forged >$it; done; git add -A -f",
+        ),
+        (
+            "forged, and a file removed",
+            "for it in .agents/evolve/*.*; do echo forged >$it; done; git add -A -f; git rm -q run.sh",
+        ),
+        (
+            "new, and a file removed",
+            "echo forged >.agents/evolve/fitness-99.json; git add -A -f; git rm -q run.sh",
+        ),
+        (
+            "removed, and a file, too",
+            "git rm -rq --cached .agents; git rm -q run.sh",
+        ),
+        (
+            "in conflict, and a file removed",
+            "git rm -q run.sh; path=.agents/evolve/cycle-history.jsonl; id=$(git rev-parse :$path)
+             printf '0 %s\\t%s\\n100644 %s 1\\t%s\\n100644 %s 2\\t%s\\n' $(echo $id | tr 0-9a-f 0) $path $id $path $id $path | git update-index --index-info",
+        ),
+    ] {
+        let repo = repository();
+        repo.cycle("touch other").expect(0);
+        let start = repo.head();
+        repo.cycle(&format!("touch a; {script}")).expect(0);
+        assert_eq!(repo.newest()["result"], "improved", "{what}");
+        let left = repo.newest()["commit_sha"].as_str().unwrap().to_owned();
+        assert_eq!(repo.git(&["rev-parse", &format!("{left}^")]), start, "{what}");
+        let changed = repo.git(&["diff", "--name-only", &start, &left]);
+        assert!(changed.lines().any(|name| name == "a"), "{what}: {changed}");
+        assert!(!changed.contains(".agents"), "{what}: {changed}");
+    }
+}
+
+#[test]
 fn the_users_next_commit_takes_nothing_of_the_ledger_away() {
     for script in [
         "touch a",
