@@ -1,0 +1,142 @@
+use super::*;
+use crate::view::samples;
+
+const WIDE: Size = Size {
+    lines: 24,
+    columns: 100,
+};
+
+fn bare(lines: &[String]) -> Vec<String> {
+    let bare = |line: &String| anstream::adapter::strip_str(line).to_string();
+    lines.iter().map(bare).collect()
+}
+
+/// A board after these events, each a second after the one before; and the last one's time.
+fn after(events: &[Event]) -> (Board, Instant) {
+    let mut now = Instant::now();
+    let mut board = Board::new(now);
+    for event in events {
+        now += Duration::from_secs(1);
+        board.take(event, now);
+    }
+    (board, now)
+}
+
+fn started(goal_id: &str, expected_s: Option<f64>) -> Event {
+    let goal_id = goal_id.to_owned();
+    Event::CheckStarted {
+        goal_id,
+        expected_s,
+    }
+}
+
+#[test]
+fn every_frame_fits_on_every_screen() {
+    let mut events = samples::events();
+    let at = events.len() / 2;
+    let crowd = (0..40).map(|index| started(&format!("目標-{index}"), Some(70.0)));
+    let measuring = Event::MeasureStarted {
+        checks: 40,
+        purpose: "after",
+    };
+    events.splice(at..at, [measuring].into_iter().chain(crowd));
+    let mut now = Instant::now();
+    let mut board = Board::new(now);
+    for event in &events {
+        now += Duration::from_secs(61);
+        board.take(event, now);
+        for (lines, columns) in [(0, 0), (1, 1), (2, 10), (3, 40), (8, 80), (50, 300)] {
+            let frame = bare(&board.lines(now, Size { lines, columns }));
+            assert!(frame.len() <= lines.saturating_sub(1), "{frame:?}");
+            assert!(frame.len() <= MOST_LINES, "{frame:?}");
+            let fits = |line: &String| width(line) < columns.max(2) && !line.contains('\n');
+            assert!(frame.iter().all(fits), "{columns}: {frame:?}");
+        }
+    }
+}
+
+#[test]
+fn checks_are_shown_with_how_long_they_run_and_are_expected_to() {
+    let (board, now) = after(&[
+        Event::CycleStarted {
+            cycle: 3,
+            start: String::new(),
+        },
+        Event::MeasureStarted {
+            checks: 4,
+            purpose: "before",
+        },
+        started("docs", Some(70.0)),
+        started("tests-pass", None),
+        started("lint", Some(0.2)),
+        Event::CheckFinished {
+            measurement: samples::measurement("lint", CheckResult::Fail),
+        },
+    ]);
+    assert_eq!(
+        bare(&board.lines(now + Duration::from_secs(10), WIDE)),
+        [
+            "────────────────────────",
+            "cycle 3",
+            "  measuring (before) ━╌╌╌ 1 of 4 checks · 1 failing",
+            "    docs        13 s of about 1m 10s",
+            "    tests-pass  12 s",
+            "  16 s",
+        ]
+    );
+    assert_eq!(board.share(), Share::Percent(25));
+}
+
+#[test]
+fn of_an_agent_is_shown_what_it_did_last_and_what_is_used_of_the_limits() {
+    let mut events = samples::events();
+    let at = events
+        .iter()
+        .position(|event| matches!(event, Event::AgentActivity { .. }));
+    events.truncate(at.unwrap() + 1);
+    let (board, now) = after(&events);
+    let frame = bare(&board.lines(now + Duration::from_secs(65), WIDE));
+    assert_eq!(
+        frame,
+        [
+            "────────────────────────",
+            "cycle 3 · tests-pass: heaviest failing goal (weight 9)",
+            "  agent claude 1m 06s · 12 turns · 4 files · 45,120 tokens, cost unknown",
+            "    Edit src/lib.rs",
+            "  1m 17s of 2h 00m · cycle 1 of 5 · $0.00 of $2.50 · 45,120 of 500,000 tokens",
+        ]
+    );
+    assert_eq!(board.share(), Share::Unknown);
+}
+
+#[test]
+fn a_wait_counts_down_and_says_what_ends_it() {
+    let (board, now) = after(&[Event::Waiting {
+        seconds: 90.0,
+        reason: "the agent's limit; a STOP file ends the wait".to_owned(),
+    }]);
+    let at = |seconds| bare(&board.lines(now + Duration::from_secs(seconds), WIDE))[1].clone();
+    let reason = "the agent's limit; a STOP file ends the wait";
+    assert_eq!(at(0), format!("  waiting 1m 30s more: {reason}"));
+    assert_eq!(at(85), format!("  waiting 5 s more: {reason}"));
+    assert_eq!(at(200), format!("  waiting 0 s more: {reason}"));
+}
+
+#[test]
+fn what_an_agent_says_is_clean_and_holds_no_secret() {
+    let mut events = samples::events();
+    let secret = format!("ghp_{}", "a1B2".repeat(9));
+    for event in &mut events {
+        if let Event::AgentActivity { last, .. } = event {
+            *last = Some(format!("\u{1b}[2J uses {secret}\nand more"));
+        }
+    }
+    let at = events
+        .iter()
+        .position(|event| matches!(event, Event::AgentActivity { .. }));
+    let (board, now) = after(&events[..=at.unwrap()]);
+    let frame = board.lines(now, WIDE).join("\n");
+    assert!(!frame.contains(&secret), "{frame}");
+    assert!(!frame.contains("\u{1b}[2J"), "{frame}");
+    assert!(frame.contains("and more"), "{frame}");
+}
