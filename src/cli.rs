@@ -4,6 +4,7 @@ mod arguments;
 mod audit;
 mod bounds;
 mod ci;
+mod commands;
 mod complete;
 mod config;
 mod demo;
@@ -31,7 +32,7 @@ use crate::error::Result;
 use crate::model::mask;
 use crate::model::work::Closed;
 
-use arguments::{Command, LessonAction, WorkAction};
+use commands::{Command, LessonAction, WorkAction};
 
 pub use arguments::Arguments;
 pub use complete::answer as answer_shell;

@@ -4,7 +4,8 @@ use std::fs::OpenOptions;
 use std::io::{BufRead, ErrorKind, IsTerminal, Write};
 use std::path::Path;
 
-use crate::cli::arguments::{Global, GoalsOption, InitOptions, RunOptions, percent};
+use crate::cli::arguments::{Global, GoalsOption, RunOptions};
+use crate::cli::commands::{InitOptions, percent};
 use crate::cli::measure::measure;
 use crate::cli::print::print;
 use crate::cli::start::{current_dir, goals_file};

@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::cli::arguments::{Global, HistoryOptions, ShowOptions};
+use crate::cli::arguments::Global;
+use crate::cli::commands::{HistoryOptions, ShowOptions};
 use crate::cli::print::print_document;
 use crate::cli::start::{current_dir, goals_file};
 use crate::effects::changed::Changed;

@@ -3,7 +3,8 @@
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
-use crate::cli::arguments::{Global, ReportOptions};
+use crate::cli::arguments::Global;
+use crate::cli::commands::ReportOptions;
 use crate::cli::print::print;
 use crate::cli::start::{current_dir, goals_file};
 use crate::effects::journal::Diary;

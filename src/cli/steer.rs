@@ -5,7 +5,8 @@ use std::path::Path;
 
 use nix::sys::signal::Signal;
 
-use crate::cli::arguments::{Global, Level, NewWork, StopOptions};
+use crate::cli::arguments::Global;
+use crate::cli::commands::{Level, NewWork, StopOptions};
 use crate::cli::measure::find_goal;
 use crate::cli::start::{current_dir, goals_file};
 use crate::effects::ledger::{self, Ledger};
