@@ -148,7 +148,7 @@ goals:
             alone: true,
             retries: 0,
             continuous: None,
-            line: 17,
+            line: 18,
         }
     );
     assert_eq!(
