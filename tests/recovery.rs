@@ -112,6 +112,11 @@ fn a_session_that_died_while_checks_ran_has_changed_nothing_and_its_checks_are_e
 fn a_cycle_whose_session_died_is_undone_and_recorded_and_the_next_number_follows() {
     let rows = [
         ("nothing", ""),
+        ("another branch at the start", "git switch -qc work"),
+        (
+            "no branch any more",
+            "git switch -q --detach; git branch -qD main",
+        ),
         (
             "leftovers",
             "echo x >>tracked; touch new; rm folder/other; mkdir -p d; touch d/deep",
@@ -264,6 +269,37 @@ fn a_work_item_whose_session_died_is_worked_on_again() {
         !queue.contains("failed_at") && queue.contains("\"consumed\":true"),
         "{queue}"
     );
+    assert_sound(&repo);
+}
+
+#[test]
+fn a_dead_session_whose_agent_changed_nothing_leaves_neither_a_commit_nor_a_ref_of_an_undo() {
+    let repo = repo();
+    crash_after(&repo, "true");
+    repo.cycle("touch a").expect(0);
+    assert_eq!(repo.each("result"), ["interrupted", "improved"]);
+    assert_eq!(repo.records()[0]["reverted_to"], Value::Null);
+    let subjects = repo.subjects();
+    let is_undo = |subject: &String| subject.starts_with("revert");
+    assert!(!subjects.iter().any(is_undo), "{subjects:?}");
+    assert_eq!(repo.git(&["for-each-ref", "refs/evolve"]), "");
+    assert_sound(&repo);
+}
+
+#[test]
+fn the_second_cycle_of_a_session_that_died_is_settled_though_the_first_is_recorded() {
+    let repo = repo();
+    let sleeps = format!("touch half\n{SLEEP}");
+    repo.agent_does(&["touch other", &sleeps]);
+    crash_while_something_runs(&repo, &[]);
+    assert_eq!(repo.records().len(), 1);
+    repo.cycle("touch a").expect(0);
+    assert_eq!(
+        repo.each("result")[1..],
+        ["interrupted".to_owned(), "improved".to_owned()]
+    );
+    assert_eq!(repo.each("cycle"), ["1", "2", "3"]);
+    assert!(!repo.has("half"));
     assert_sound(&repo);
 }
 
