@@ -153,7 +153,7 @@ goals:
     );
     assert_eq!(
         (second.line, second.retries, second.kind),
-        (30, 2, GoalKind::Health)
+        (31, 2, GoalKind::Health)
     );
     assert_eq!(
         second.continuous,
