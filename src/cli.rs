@@ -85,7 +85,7 @@ pub fn run(arguments: Arguments) -> Result<u8> {
         Some(Command::Audit {
             json, remeasure, ..
         }) => audit::audit(&global, &run, (json, remeasure)),
-        Some(Command::Undo { cycle, .. }) => undo::undo(&global, &run, cycle),
+        Some(Command::Undo { cycle, .. }) => start::undo(&global, &run, cycle),
         Some(Command::Ratchet { apply, .. }) => ratchet::ratchet(&global, &run, apply),
         Some(Command::Work {
             action: WorkAction::List { json },

@@ -6,6 +6,7 @@ use crate::cli::arguments::Global;
 use crate::cli::commands::{HistoryOptions, ShowOptions};
 use crate::cli::print::print_document;
 use crate::cli::start::{current_dir, goals_file};
+use crate::cli::undo::no_such_cycle;
 use crate::effects::changed::Changed;
 use crate::effects::clock;
 use crate::effects::ledger::{self, Ledger};
@@ -169,19 +170,6 @@ pub fn show(global: &Global, options: &ShowOptions) -> Result<u8> {
     };
     global.say(&page.text(width::of_terminal()));
     Ok(0)
-}
-
-/// The error of asking for a cycle that is not recorded.
-pub(super) fn no_such_cycle(history: &History, cycle: Option<u64>) -> Error {
-    let known = match history.next_cycle() - 1 {
-        0 => "no cycle is recorded yet".to_owned(),
-        last => format!("the newest is {last}; `evolve history` lists them"),
-    };
-    let what = match cycle {
-        Some(cycle) => format!("there is no cycle {cycle}"),
-        None => "there is no cycle".to_owned(),
-    };
-    Error::usage(what).hint(known)
 }
 
 /// Returns what a cycle changed, if that can still be told.

@@ -61,6 +61,19 @@ pub fn run_loop(global: &Global, run: &RunOptions) -> Result<u8> {
     Ok(ended.exit_code)
 }
 
+/// Takes the change of a cycle back: one cycle of the loop, with that as its task.
+pub fn undo(global: &Global, run: &RunOptions, cycle: u64) -> Result<u8> {
+    run_loop(
+        global,
+        &RunOptions {
+            undo: Some(cycle),
+            max_cycles: Some(1),
+            skip_baseline: true,
+            ..run.clone()
+        },
+    )
+}
+
 /// Looks at everything in order, KILL first, and runs the session.
 async fn start(
     global: &Global,

@@ -1,8 +1,5 @@
 //! Takes the change of one cycle back, as a cycle of its own: the loop's, with a given task, and git in the place of an agent.
 
-use crate::cli::arguments::{Global, RunOptions};
-use crate::cli::past::no_such_cycle;
-use crate::cli::start::run_loop;
 use crate::effects::agent::Agent;
 use crate::effects::changed::Changed;
 use crate::effects::ledger::{self, Ledger};
@@ -21,19 +18,6 @@ const NAME: &str = "evolve undo";
 const NAMED: usize = 10;
 /// How much of a commit's subject a message shows, in characters.
 const SUBJECT: usize = 60;
-
-/// Takes the change of a cycle back.
-pub fn undo(global: &Global, run: &RunOptions, cycle: u64) -> Result<u8> {
-    run_loop(
-        global,
-        &RunOptions {
-            undo: Some(cycle),
-            max_cycles: Some(1),
-            skip_baseline: true,
-            ..run.clone()
-        },
-    )
-}
 
 /// Returns the task of taking a cycle back, and who does it. Refuses what cannot be taken back alone (exit 3).
 pub fn errand(repo: &Repo, cycle: u64) -> Result<(Errand, Agent)> {
@@ -60,6 +44,19 @@ pub fn errand(repo: &Repo, cycle: u64) -> Result<(Errand, Agent)> {
         reason: "asked for by a person".to_owned(),
     };
     Ok((errand, agent.called(NAME)))
+}
+
+/// The error of asking for a cycle that is not recorded.
+pub(super) fn no_such_cycle(history: &History, cycle: Option<u64>) -> Error {
+    let known = match history.next_cycle() - 1 {
+        0 => "no cycle is recorded yet".to_owned(),
+        last => format!("the newest is {last}; `evolve history` lists them"),
+    };
+    let what = match cycle {
+        Some(cycle) => format!("there is no cycle {cycle}"),
+        None => "there is no cycle".to_owned(),
+    };
+    Error::usage(what).hint(known)
 }
 
 /// Stores the commit that takes a cycle's change back, on top of HEAD; nothing points to it yet.
