@@ -71,6 +71,53 @@ fn on_github_failing_goals_are_annotated_at_their_line_and_the_job_has_a_summary
 }
 
 #[test]
+fn what_checks_print_is_no_command_to_githubs_runner() {
+    let repo = TestRepo::with_goals(
+        "  - {id: bad, description: d, check: \"echo '::warning::x'; echo 'y ##[error]z'; false\", weight: 5}\n",
+    );
+    let run = repo.evolve_with(&[("GITHUB_ACTIONS", "true")], &["measure"]);
+    let commands = run
+        .stdout
+        .lines()
+        .filter(|line| line.trim_start().starts_with("::"));
+    assert_eq!(commands.count(), 1, "{}", run.stdout);
+    assert!(
+        run.stdout.contains("warning::x") && !run.stdout.contains("##["),
+        "{}",
+        run.stdout
+    );
+}
+
+#[test]
+fn what_is_named_for_a_report_stays_what_it_is() {
+    let repo = TestRepo::with_goals(GOALS);
+    let out = |name: &str| repo.out(name).display().to_string();
+    fs::write(repo.out("mine"), "mine\n").unwrap();
+    std::os::unix::fs::symlink(repo.out("mine"), repo.out("link")).unwrap();
+    repo.evolve(&["measure", "--junit", &out("link")]).expect(0);
+    assert!(repo.out("link").is_symlink());
+    assert!(
+        fs::read_to_string(repo.out("mine"))
+            .unwrap()
+            .contains("testsuite")
+    );
+    nix::unistd::mkfifo(&repo.out("pipe"), nix::sys::stat::Mode::S_IRWXU).unwrap();
+    let mut reader = fs::File::options()
+        .read(true)
+        .write(true)
+        .open(repo.out("pipe"))
+        .unwrap();
+    repo.evolve(&["measure", "--junit", &out("pipe")]).expect(0);
+    assert!(!fs::metadata(repo.out("pipe")).unwrap().is_file());
+    let mut bytes = [0; 5];
+    std::io::Read::read_exact(&mut reader, &mut bytes).unwrap();
+    assert_eq!(&bytes, b"<?xml");
+    std::os::unix::fs::symlink("nowhere", repo.out("lost")).unwrap();
+    repo.evolve(&["report", "--out", &out("lost")]).expect(1);
+    assert!(repo.out("lost").is_symlink());
+}
+
+#[test]
 fn on_github_each_cycle_is_a_group_of_the_log() {
     let repo = TestRepo::with_files_wanted(&[("a", 5)]);
     repo.agent_does(&["touch a"]);

@@ -958,9 +958,9 @@ fn work_is_queued_and_listed_in_the_order_in_which_it_will_be_done() {
     queued: stop the leak
     already in the queue, open or done
     queued: not here
-    [critical]  stop the leak  (bug)   evolve work add
-    [high]      say more       (docs)
-    [low]       tidy up        (task)  evolve work add
+    690ef8  [critical]  stop the leak  (bug)   evolve work add
+    aa4cb1  [high]      say more       (docs)
+    897fd2  [low]       tidy up        (task)  evolve work add
     "#);
     for line in repo.read(QUEUE).lines() {
         document("work", &format!("{line}\n"));

@@ -190,3 +190,70 @@ fn in_a_copy_of_its_own_it_works_beside_changes_that_are_not_committed() {
     assert_eq!(repo.read("text"), LINES.replace("nine", "NINE"));
     assert_eq!(repo.read("a"), "changed\n");
 }
+
+#[test]
+fn a_number_that_two_branches_gave_to_a_cycle_each_is_not_taken_back() {
+    let repo = worked_on(&[FIRST]);
+    let records = ".agents/evolve/cycle-history.jsonl";
+    let line = repo.read(records);
+    repo.write(
+        records,
+        &format!(
+            "{line}{}",
+            line.replace("\"cycle\":1,", "\"cycle\":1,\"x-other\":true,")
+        ),
+    );
+    repo.git(&["commit", "-qam", "as a merge leaves it"]);
+    let said = repo.error(3, &["undo", "1"]);
+    assert!(said.contains("there is more than one cycle 1"), "{said}");
+    assert!(repo.read("text").contains("ONE"));
+}
+
+#[test]
+fn where_git_would_keep_both_sides_lines_nothing_is_taken_back() {
+    let repo = worked_on(&[FIRST, FIRST_AGAIN]);
+    repo.write(".gitattributes", "text merge=union\n");
+    repo.commit_all("attributes");
+    let files = repo.files();
+    let said = repo.error(3, &["undo", "1"]);
+    assert!(
+        said.contains("the same lines of text were changed later"),
+        "{said}"
+    );
+    assert_eq!(repo.files(), files);
+}
+
+#[test]
+fn a_stop_file_leaves_the_change_and_that_is_no_success() {
+    let repo = worked_on(&[FIRST]);
+    repo.write(".agents/evolve/STOP", "");
+    let run = repo.evolve(&["undo", "1"]).expect(10);
+    assert!(
+        run.stderr
+            .contains("the change of cycle 1 stays: STOP file"),
+        "{}",
+        run.stderr
+    );
+    assert!(repo.read("text").contains("ONE"));
+}
+
+#[test]
+fn another_branch_that_is_gone_to_meanwhile_gets_nothing_of_this_one() {
+    let mut repo = worked_on(&[FIRST]);
+    repo.git(&["branch", "old"]);
+    repo.write("later", "");
+    repo.commit_all("work on main only");
+    // The first check goes to the other branch, once.
+    let goals = repo.read("GOALS.yaml");
+    let switch = "test -e \\\"$OUT/switched\\\" || { touch \\\"$OUT/switched\\\"; git switch -q old; }; test -e a";
+    repo.write(
+        "GOALS.yaml",
+        &goals.replace("check: test -e a", &format!("check: \"{switch}\"")),
+    );
+    repo.commit_all("a check that goes away");
+    repo = repo.with_out();
+    let run = repo.evolve(&["undo", "1"]);
+    assert_ne!(run.code, 0, "{}{}", run.stdout, run.stderr);
+    let old = repo.git(&["log", "--format=%s", "old"]);
+    assert!(!old.contains("work on main only"), "{old}");
+}

@@ -110,6 +110,21 @@ fn an_agent_cannot_change_what_they_run() {
 }
 
 #[test]
+fn they_stand_in_the_goals_file_alone_whose_commands_are_frozen() {
+    let repo = with_hooks("");
+    let folder = repo.home().join(".config/evolve");
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("config.yaml"), "on_cycle: ./notify.sh\n").unwrap();
+    let run = repo.run(&["--max-cycles=1"]).expect(2);
+    assert!(
+        run.stderr
+            .contains("on_cycle belongs under evolve: in GOALS.yaml"),
+        "{}",
+        run.stderr
+    );
+}
+
+#[test]
 fn a_kill_ends_the_session_without_a_word_and_a_limit_of_time_does_not() {
     let repo = with_hooks(BOTH);
     repo.agent_does(&[

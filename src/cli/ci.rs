@@ -40,11 +40,11 @@ impl Audience {
         for_people: bool,
     ) -> Result<()> {
         if let Some(path) = &self.junit {
-            files::replace(path, junit::report(snapshot)?.as_bytes())?;
+            files::deliver(path, junit::report(snapshot)?.as_bytes())?;
         }
         if self.is_github && for_people {
             let line = |id: &str| goals.find(id).map(|goal| goal.line);
-            super::print::print(&github::annotations(snapshot, shown, line));
+            super::print::print_to_runner(&github::annotations(snapshot, shown, line));
         }
         if let Some(path) = &self.summary {
             let page = github::summary(snapshot);

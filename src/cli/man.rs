@@ -23,7 +23,7 @@ pub fn man(global: &Global, folder: Option<&Path>) -> Result<u8> {
     collect(command, &mut pages);
     for one in &pages {
         let path = folder.join(one.get_filename());
-        files::replace(&path, page(one)?.as_bytes())?;
+        files::deliver(&path, page(one)?.as_bytes())?;
         global.say(&format!("{}\n", path.display()));
     }
     Ok(0)

@@ -4,6 +4,7 @@ use super::arguments::Global;
 use crate::effects::ledger;
 use crate::error::{Error, Result};
 use crate::model::{mask, text};
+use crate::view::github;
 use crate::view::style::{BAD, GOOD, ODD, paint};
 use crate::view::{snippet, width};
 
@@ -37,8 +38,18 @@ pub fn shown(error: &Error) -> String {
     shown
 }
 
-/// Prints a page to stdout; a reader that went away is no error.
+/// Prints a page to stdout; a reader that went away is no error. In a job of GitHub Actions none of it is a command to the runner:
+/// it may be the output of checks.
 pub(super) fn print(page: &str) {
+    let is_github = std::env::var_os("GITHUB_ACTIONS").is_some_and(|value| value == "true");
+    match is_github {
+        true => print_to_runner(&github::harmless(page)),
+        false => print_to_runner(page),
+    }
+}
+
+/// Prints a page to stdout, commands to the runner of GitHub Actions included.
+pub(super) fn print_to_runner(page: &str) {
     use std::io::Write;
     let _ = write!(anstream::stdout(), "{}", text::page(page));
 }

@@ -36,7 +36,12 @@ pub fn report(global: &Global, options: &ReportOptions) -> Result<u8> {
         print(&page);
         return Ok(0);
     };
-    files::replace(&path, page.as_bytes())?;
+    match options.out {
+        // What stands there is the user's.
+        Some(_) => files::deliver(&path, page.as_bytes())?,
+        // What stands there may be an agent's.
+        None => files::replace(&path, page.as_bytes())?,
+    }
     let path = path
         .canonicalize()
         .map_err(|cause| Error::io("open", &path, cause))?;

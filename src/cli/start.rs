@@ -90,7 +90,10 @@ async fn start(
     let diary = Diary::of(&repo.own_places());
     acknowledge_kills(&repo, &diary, &stop)?;
     if let Some(halt) = stop.look_for_kill() {
-        return Ok(Ended::before_it_began(events, Ending::of_halt(&halt)));
+        return Ok(Ended::before_it_began(
+            (events, run),
+            Ending::of_halt(&halt),
+        ));
     }
     places::refuse_state_within(&repo.root)?;
     std::fs::create_dir_all(&repo.private)
@@ -119,7 +122,7 @@ async fn start(
     engine::give_back_private(&repo.own_places())?;
     bounds::hold_back(&repo, (run, &goals_file), &diary)?;
     if let Some(ending) = engine::recover(&repo, &diary, events)? {
-        return Ok(Ended::before_it_began(events, ending));
+        return Ok(Ended::before_it_began((events, run), ending));
     }
     engine::settle_links(&repo, &id, events)?;
     if let Some(mirror) = &mirror {
@@ -129,7 +132,7 @@ async fn start(
     refuse_links(&repo.root)?;
     if let Some(words) = stop.asked_to_stop() {
         let ending = Ending::stopped(&repo, &words);
-        return Ok(Ended::before_it_began(events, ending));
+        return Ok(Ended::before_it_began((events, run), ending));
     }
     repo.ready_head()?;
     Workspace { repo: &repo }.refuse_conflicts()?;
@@ -265,7 +268,11 @@ struct Ended {
 }
 
 impl Ended {
-    fn before_it_began(events: &Events, ending: Ending) -> Ended {
+    fn before_it_began((events, run): (&Events, &RunOptions), ending: Ending) -> Ended {
+        let ending = match run.undo {
+            Some(cycle) => undo::ending(cycle, ending, &[], events),
+            None => ending,
+        };
         Ended {
             exit_code: tell(events, ending).exit_code,
             measured: None,
@@ -331,8 +338,8 @@ fn settings(goals: &Goals, run: &RunOptions) -> Result<Settled> {
         sandbox: effective_sandbox(run, file, &user),
         sweep: user.sweep,
         hooks: Hooks {
-            on_cycle: file.on_cycle.clone().or(user.on_cycle),
-            on_end: file.on_end.clone().or(user.on_end),
+            on_cycle: file.on_cycle.clone(),
+            on_end: file.on_end.clone(),
         },
     })
 }

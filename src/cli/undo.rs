@@ -23,12 +23,25 @@ const SUBJECT: usize = 60;
 pub fn errand(repo: &Repo, cycle: u64) -> Result<(Errand, Agent)> {
     let history = History::parse(&ledger::whole_history(repo)?);
     let mut records = history.records.iter().rev();
-    let Some(record) = records.find(|record| record.cycle == cycle) else {
+    let mut records = records.by_ref().filter(|record| record.cycle == cycle);
+    let Some(record) = records.next() else {
         return Err(no_such_cycle(&history, Some(cycle)));
     };
+    if records.next().is_some() {
+        // Where it began is known by its number alone.
+        return Err(Error::unsafe_repo(format!(
+            "there is more than one cycle {cycle}: branches with a history each were brought together"
+        ))
+        .hint(format!(
+            "`evolve history` tells them apart; take the change back by hand: git revert {}",
+            record.commit_sha
+        )));
+    }
+    let (_, head) = repo.ready_head()?;
     let commit = commit_without(repo, record)?;
+    // Where somebody moved the branch or went to another one meanwhile, the commit would bring along what lies between.
     let line = format!(
-        "git -c core.hooksPath=/dev/null merge --ff-only --no-overwrite-ignore --no-verify-signatures --no-stat --quiet {commit}"
+        "test \"$(git rev-parse HEAD)\" = {head} || {{ echo 'the branch was moved meanwhile' >&2; exit 1; }}; exec git -c core.hooksPath=/dev/null merge --ff-only --no-overwrite-ignore --no-verify-signatures --no-stat --quiet {commit}"
     );
     let agent = Agent::resolve(
         Some(&AgentSpec::Line(line)),
@@ -79,6 +92,10 @@ fn commit_without(repo: &Repo, record: &Record) -> Result<String> {
         return Err(nothing("its change is not on this branch"));
     }
     match repo.without(&head, &changed)? {
+        Without::Tree(tree) if repo.changes_submodule(&head, &tree)? => Err(Error::unsafe_repo(
+            format!("cycle {cycle} moved a submodule, which cannot be taken back alone"),
+        )
+        .hint("check the earlier commit out in the submodule, and commit that")),
         Without::Tree(tree) => {
             let taken_back = repo.commits_since(&changed.from, &changed.to, NAMED)?;
             repo.store_commit(&tree, &head, &message(record, &taken_back))
@@ -122,17 +139,17 @@ fn in_the_way(cycle: u64, paths: &[String], commits: &[Commit]) -> Error {
 
 /// Returns how a session ends that was to take a cycle back: 10 where the change is still there.
 pub fn ending(cycle: u64, ending: Ending, records: &[Record], events: &Events) -> Ending {
-    let Some(record) = records.last() else {
-        return ending;
+    let why = match records.last() {
+        Some(record) if record.result == CycleResult::Harvested => {
+            events.note(format!(
+                "the change of cycle {cycle} is taken back, in cycle {}",
+                record.cycle
+            ));
+            return ending;
+        }
+        Some(record) => record.reason.as_deref().unwrap_or(record.result.word()),
+        None => &ending.reason,
     };
-    if record.result == CycleResult::Harvested {
-        events.note(format!(
-            "the change of cycle {cycle} is taken back, in cycle {}",
-            record.cycle
-        ));
-        return ending;
-    }
-    let why = record.reason.as_deref().unwrap_or(record.result.word());
     events.warn(format!("the change of cycle {cycle} stays: {why}"));
     match ending.exit_code {
         0 => Ending {

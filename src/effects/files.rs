@@ -51,6 +51,27 @@ pub fn rewrite(path: &Path, bytes: &[u8]) -> Result<()> {
     fs::set_permissions(&real, mode).map_err(told)
 }
 
+/// Writes to where the user wants it: a file in one step, with the mode that it had, and a link to one stays a link; a device or
+/// a pipe is written to.
+pub fn deliver(path: &Path, bytes: &[u8]) -> Result<()> {
+    match fs::metadata(path) {
+        Ok(meta) if meta.is_file() => rewrite(path, bytes),
+        Ok(_) => {
+            let written = OpenOptions::new().write(true).open(path);
+            written
+                .and_then(|mut file| file.write_all(bytes))
+                .map_err(|cause| Error::io("write", path, cause))
+        }
+        // A link that leads nowhere is somebody's, too.
+        Err(_) if fs::symlink_metadata(path).is_ok() => Err(Error::internal(format!(
+            "cannot write {}: it is a link that leads nowhere",
+            path.display()
+        ))
+        .hint("name another file, or take the link away")),
+        Err(_) => replace(path, bytes),
+    }
+}
+
 /// Removes the temporary files that dead processes left in a folder.
 pub fn remove_temporaries(folder: &Path) {
     let Ok(entries) = fs::read_dir(folder) else {

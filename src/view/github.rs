@@ -21,7 +21,7 @@ impl Groups {
     /// Returns the lines as they stand in the log: what is told of `event`, between the begin and the end of its cycle's group.
     /// What came of a cycle is to be seen without opening it.
     pub fn lines(&mut self, event: &Event, lines: Vec<Line>) -> Vec<Line> {
-        let mut told: Vec<Line> = lines.into_iter().map(harmless).collect();
+        let mut told: Vec<Line> = lines.into_iter().map(harmless_line).collect();
         match event {
             Event::Selected { .. } => {
                 self.is_open = true;
@@ -98,18 +98,23 @@ fn why(goal: &Measurement) -> String {
     mask::secrets(&clean_line(why))
 }
 
-/// Returns a line that the runner takes for no command of its own: it looks for `::` at a line's start and `##[` anywhere.
-fn harmless(line: Line) -> Line {
-    let harmless = |text: String| {
-        let text = text.replace("##[", "## [");
-        match bare(&text).trim_start().starts_with("::") {
-            true => text.replacen("::", ": :", 1),
-            false => text,
+/// Returns a page of which the runner takes no line for a command of its own: it looks for `::` at a line's start, blanks or
+/// none before it, and for `##[` anywhere.
+pub fn harmless(page: &str) -> String {
+    let harmless = |line: &str| {
+        let line = line.replace("##[", "## [");
+        match bare(&line).trim_start().starts_with("::") {
+            true => line.replacen("::", ": :", 1),
+            false => line,
         }
     };
+    page.split_inclusive('\n').map(harmless).collect()
+}
+
+fn harmless_line(line: Line) -> Line {
     match line {
-        Line::Out(text) => Line::Out(harmless(text)),
-        Line::Err(text) => Line::Err(harmless(text)),
+        Line::Out(text) => Line::Out(harmless(&text)),
+        Line::Err(text) => Line::Err(harmless(&text)),
     }
 }
 
@@ -163,9 +168,7 @@ mod tests {
     #[test]
     fn nothing_that_is_told_is_taken_for_a_command() {
         for text in ["::set-output name=a::b", "  ::add-mask::x", "a ##[error]b"] {
-            let Line::Out(text) = harmless(Line::Out(text.to_owned())) else {
-                unreachable!()
-            };
+            let text = harmless(text);
             assert!(!text.trim_start().starts_with("::"), "{text}");
             assert!(!text.contains("##["), "{text}");
         }

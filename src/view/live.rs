@@ -56,6 +56,7 @@ impl Live {
         let terminal = Terminal {
             screen: screen.clone(),
             frame: Mutex::default(),
+            is_filled: AtomicBool::new(false),
         };
         let target = ProgressDrawTarget::term_like(Box::new(terminal));
         let style = ProgressStyle::with_template("{msg}").expect("BUG: the template is one field");
@@ -149,6 +150,8 @@ pub fn restore() {
 struct Terminal {
     screen: Screen,
     frame: Mutex<String>,
+    /// The line was filled up: what is written next belongs below it.
+    is_filled: AtomicBool,
 }
 
 impl Terminal {
@@ -195,7 +198,19 @@ impl TermLike for Terminal {
         self.add("\n")
     }
 
+    /// A line is filled with blanks, so that the next one begins below it; at the margin, whatever else is written there (such as
+    /// the echo of Ctrl-C) would begin a line that nobody knows of.
     fn write_str(&self, text: &str) -> io::Result<()> {
+        if text.is_empty() {
+            return Ok(());
+        }
+        if text.bytes().all(|byte| byte == b' ') {
+            self.is_filled.store(true, Ordering::SeqCst);
+            return Ok(());
+        }
+        if self.is_filled.swap(false, Ordering::SeqCst) {
+            self.add("\r\n")?;
+        }
         self.add(text)
     }
 
@@ -204,6 +219,7 @@ impl TermLike for Terminal {
     }
 
     fn flush(&self) -> io::Result<()> {
+        self.is_filled.store(false, Ordering::SeqCst);
         let frame = std::mem::take(&mut *lock(&self.frame));
         if frame.is_empty() || OVER.load(Ordering::SeqCst) {
             return Ok(());

@@ -1,9 +1,14 @@
 //! Taking a change back in memory: which tree there would be without it, and whose later commits stand in the way.
 
-use git2::{FileFavor, Index, MergeOptions};
+use std::collections::HashSet;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use git2::{AttrCheckFlags, FileFavor, Index, MergeOptions};
 
 use super::failure::{broken, oid};
-use super::{Commit, Repo};
+use super::{Commit, Entry, Repo};
 use crate::effects::changed::Changed;
 use crate::error::Result;
 
@@ -27,8 +32,9 @@ impl Repo {
         let tree = self.tree_of(now)?;
         let sides = self.sides(&tree, change)?;
         let mut index = self.merged((&sides.to, &tree, &sides.from), None)?;
-        if index.has_conflicts() {
-            let paths = paths_of(&index)?;
+        let mut paths = paths_of(&index)?;
+        paths.extend(self.unions(&sides, &tree)?);
+        if !paths.is_empty() {
             let commits = self.in_the_way((now, change), &paths)?;
             return Ok(Without::Changed(paths, commits));
         }
@@ -40,6 +46,35 @@ impl Repo {
             true => Without::Nothing,
             false => Without::Tree(without),
         })
+    }
+
+    /// Returns the paths that the change and somebody after it changed, and of which git would keep both sides' lines
+    /// (`merge=union`) where they are the same.
+    fn unions(&self, sides: &Changed, tree: &str) -> Result<Vec<String>> {
+        let later = self.differences(&sides.to, tree)?;
+        let later: HashSet<Vec<u8>> = later.into_iter().map(|one| one.path).collect();
+        let changed = self.differences(&sides.from, &sides.to)?;
+        let both = changed.into_iter().filter(|one| later.contains(&one.path));
+        let is_union = |path: &[u8]| {
+            let path = Path::new(OsStr::from_bytes(path));
+            let flags = AttrCheckFlags::FILE_THEN_INDEX;
+            let driver = self.inner.get_attr_bytes(path, "merge", flags);
+            driver.is_ok_and(|driver| driver == Some(b"union".as_slice()))
+        };
+        let unions = both.filter(|one| is_union(&one.path));
+        Ok(unions
+            .map(|one| String::from_utf8_lossy(&one.path).into_owned())
+            .collect())
+    }
+
+    /// Says whether a tree has another commit of a submodule than a commit has.
+    pub fn changes_submodule(&self, commit: &str, tree: &str) -> Result<bool> {
+        let changed = self.differences(&self.tree_of(commit)?, tree)?;
+        let is_module =
+            |entry: &Option<Entry>| entry.as_ref().is_some_and(|it| it.mode == 0o160_000);
+        Ok(changed
+            .iter()
+            .any(|one| is_module(&one.old) || is_module(&one.new)))
     }
 
     /// Returns the later commits that changed what the change changed.

@@ -24,14 +24,15 @@ pub const EVOLVE: Keys = Keys {
 pub const CONFIG: Keys = Keys {
     owner: "the file",
     known: &[
-        "agent", "agents", "jobs", "timeout", "sandbox", "sweep", "limits", "isolate", "on_cycle",
-        "on_end",
+        "agent", "agents", "jobs", "timeout", "sandbox", "sweep", "limits", "isolate",
     ],
     free: &[],
     elsewhere: &[
         ("protect", "under evolve: in GOALS.yaml"),
         ("product", "under evolve: in GOALS.yaml"),
         ("measure", "under evolve: in GOALS.yaml"),
+        ("on_cycle", "under evolve: in GOALS.yaml"),
+        ("on_end", "under evolve: in GOALS.yaml"),
         ("prepare", "under evolve: in GOALS.yaml"),
         ("link", "under evolve: in GOALS.yaml"),
         ("evolve", "in GOALS.yaml; here its keys stand at the top"),
@@ -75,7 +76,14 @@ const LIMITS: Keys = Keys {
     elsewhere: &[],
 };
 
-/// How a brief reaches an agent, in words.
+/// What these commands run is frozen with the goals; of another file's nobody would know.
+fn hook(key: &str, fields: &Fields<'_>, keys: &Keys, found: &mut Found) -> Option<String> {
+    match keys.known.contains(&key) {
+        true => fields.optional(key, &fields::text, found),
+        false => None,
+    }
+}
+
 /// Reads the mapping `node`; what is wrong in it is reported, and left out of the settings.
 pub fn read_settings(node: &Node, keys: &Keys, found: &mut Found) -> Settings {
     let Some(fields) = Fields::of(node, keys, found) else {
@@ -102,8 +110,8 @@ pub fn read_settings(node: &Node, keys: &Keys, found: &mut Found) -> Settings {
         },
         sandbox: sandbox::read_sandbox(&fields, found),
         sweep: sweep::read_sweep(&fields, found),
-        on_cycle: fields.optional("on_cycle", &fields::text, found),
-        on_end: fields.optional("on_end", &fields::text, found),
+        on_cycle: hook("on_cycle", &fields, keys, found),
+        on_end: hook("on_end", &fields, keys, found),
         limits: read_limits(fields.node("limits"), found),
         isolate: fields.optional("isolate", &fields::flag, found),
         measure: fields
