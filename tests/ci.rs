@@ -51,7 +51,7 @@ fn on_github_failing_goals_are_annotated_at_their_line_and_the_job_has_a_summary
     let run = repo.evolve_with(&env, &["measure"]);
     assert!(
         run.stdout
-            .starts_with("::error file=GOALS.yaml,line=4,title=goal lint::exit 1\n"),
+            .ends_with("\n::error file=GOALS.yaml,line=4,title=goal lint::exit 1\n"),
         "{}",
         run.stdout
     );

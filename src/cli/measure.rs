@@ -59,11 +59,11 @@ pub fn measure(
     watched.end();
     let snapshot = measured?;
     refuse_unmeasurable(&snapshot, &goals)?;
-    audience.tell(&snapshot, (&goals, &file.shown), !as_json)?;
     match as_json {
         true => print_document("snapshot", &snapshot)?,
         false => global.say(&tables::measure_table(&snapshot)),
     }
+    audience.tell(&snapshot, (&goals, &file.shown), !as_json)?;
     match gate && snapshot.goals_passing < snapshot.goals_total {
         true => Ok(Kind::Failing.exit_code()),
         false => Ok(0),

@@ -73,8 +73,11 @@ fn end(path: &Path) -> std::io::Result<String> {
 /// Returns what a cycle changed, be it undone since; none where the commits are gone, or nothing changed.
 fn change(repo: &Repo, record: &Record, before: Option<&Snapshot>) -> Option<Change> {
     record.agent.as_ref()?;
-    let start = before.and_then(|before| before.cycle_start_sha.as_deref());
-    let start = record.reverted_to.as_deref().or(start)?;
+    // What others committed meanwhile is no part of it.
+    let start = record
+        .brought_together_with()
+        .or(record.reverted_to.as_deref());
+    let start = start.or(before.and_then(|before| before.cycle_start_sha.as_deref()))?;
     let end = match record.is_undone() {
         true => {
             let session = record.session.as_deref().filter(|id| is_session(id))?;

@@ -237,7 +237,7 @@ impl Board {
         // Apart from what is said for good above it.
         let rule = (most >= ROOMY).then(|| vec![Cell(FAINT, "─".repeat(RULE))]);
         let room = most.saturating_sub(usize::from(rule.is_some()) + heading.len() + 1);
-        let doing = self.doing.lines(now, room);
+        let doing = self.doing.lines(now, room, size.columns);
         let all = rule.into_iter().chain(heading);
         let all = all.chain(doing).chain([footing]);
         all.take(most)
@@ -276,11 +276,11 @@ impl Board {
 }
 
 impl Doing {
-    fn lines(&self, now: Instant, most: usize) -> Vec<Vec<Cell>> {
+    fn lines(&self, now: Instant, most: usize, columns: usize) -> Vec<Vec<Cell>> {
         let since = |then: Instant| clock(now.duration_since(then));
         let lines = match self {
             Doing::Nothing => Vec::new(),
-            Doing::Measuring(checks) => checks.lines(now, most),
+            Doing::Measuring(checks) => checks.lines(now, most, columns),
             Doing::Sweeping { with, since: then } => {
                 vec![vec![Cell::plain(format!(
                     "  sweep {} · {with}",
@@ -301,7 +301,7 @@ impl Doing {
 
 impl Checks {
     /// Returns how many checks are done, then the running ones, those first that run the longest.
-    fn lines(&self, now: Instant, most: usize) -> Vec<Vec<Cell>> {
+    fn lines(&self, now: Instant, most: usize, columns: usize) -> Vec<Vec<Cell>> {
         let mut head = vec![Cell::plain(format!(
             "  measuring ({}) {} {} of {}",
             self.purpose,
@@ -319,16 +319,19 @@ impl Checks {
             false => room,
         };
         let widest = self.running.iter().take(shown);
+        // However long ids are, the times beside them are to be seen.
         let widest = widest.map(|one| width(&one.goal_id)).max().unwrap_or(0);
+        let widest = widest.min(columns / 2);
         let mut lines = vec![head];
         for one in self.running.iter().take(shown) {
-            let gap = " ".repeat(widest - width(&one.goal_id));
+            let id = fitted(&[Cell::plain(one.goal_id.as_str())], widest);
+            let gap = " ".repeat(widest.saturating_sub(width(&id)));
             let expected = one.expected.map_or(String::new(), |expected| {
                 format!(" of about {}", duration(expected))
             });
             let took = clock(now.duration_since(one.since));
             lines.push(vec![
-                Cell::plain(format!("    {}{gap}  ", one.goal_id)),
+                Cell::plain(format!("    {id}{gap}  ")),
                 Cell(FAINT, format!("{took}{expected}")),
             ]);
         }

@@ -88,6 +88,22 @@ fn checks_are_shown_with_how_long_they_run_and_are_expected_to() {
 }
 
 #[test]
+fn the_longest_id_leaves_room_for_the_times() {
+    let id = "a-goal-of-so-many-words-".repeat(4);
+    let measuring = Event::MeasureStarted {
+        checks: 1,
+        purpose: "measure",
+    };
+    let (board, now) = after(&[measuring, started(&id, Some(70.0))]);
+    let narrow = Size {
+        lines: 24,
+        columns: 60,
+    };
+    let frame = bare(&board.lines(now + Duration::from_secs(3), narrow));
+    assert!(frame[2].ends_with("…  3 s of about 1m 10s"), "{frame:?}");
+}
+
+#[test]
 fn of_an_agent_is_shown_what_it_did_last_and_what_is_used_of_the_limits() {
     let mut events = samples::events();
     let at = events
