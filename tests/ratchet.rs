@@ -70,18 +70,59 @@ fn thresholds_with_headroom_are_shown_and_only_with_apply_written() {
 }
 
 #[test]
-fn a_threshold_that_cannot_be_changed_alone_leaves_the_file_as_it_is() {
+fn a_threshold_that_is_shared_stays_and_the_others_are_tightened() {
     let repo = measured();
     let shared = GOALS
         .replace("  80    #", "  &much 80    #")
         .replace("threshold: 60", "threshold: *much");
     repo.write("GOALS.yaml", &shared);
-    let said = repo.evolve(&["ratchet", "--apply"]).expect(2);
-    assert_snapshot!(said.stderr, @r#"
-    error: GOALS.yaml is left as it is: another value would change with it, as behind an anchor
-    hint: write the new thresholds yourself; `evolve validate` says whether the file is right
+    let said = repo.answer(&["ratchet", "--apply"]);
+    assert_snapshot!(said, @r#"
+    goal         threshold  actual  headroom  new
+    size      ≤  100        90.24   9.8 %     90.3
+    coverage  ≥  80         85.75   5.8 %     stays: it is shared with other goals
+    failing   ≥  80         50                stays: it fails
+    near      ≥  100        101     1.0 %     stays: little headroom
+    1 threshold tightened in GOALS.yaml; commit it to have it count
     "#);
-    assert_eq!(repo.read("GOALS.yaml"), shared);
+    let expected = shared.replace("100.0}}", "90.3}}");
+    assert_eq!(repo.read("GOALS.yaml"), expected);
+}
+
+#[test]
+fn numbers_that_nobody_writes_out_are_shown_short_and_left_alone() {
+    let repo = TestRepo::empty();
+    let goals = "goals:
+  - {id: far, description: d, check: echo 5, weight: 3, continuous: {direction: at-most, threshold: 1e300}}
+  - {id: huge, description: d, check: echo 2e300, weight: 3, continuous: {direction: at-least, threshold: 1}}
+  - {id: over, description: d, check: echo 1e300, weight: 3, continuous: {direction: at-most, threshold: 1.5e300}}
+";
+    repo.write("GOALS.yaml", goals);
+    repo.commit_all("first");
+    assert_snapshot!(repo.answer(&["ratchet", "--apply"]), @r#"
+    goal     threshold  actual  headroom  new
+    far   ≤  1e300      5       100.0 %   5
+    huge  ≥  1          2e300   > 9999 %  stays: it is too large to be written out
+    over  ≤  1.5e300    1e300   33.3 %    stays: it is too large to be written out
+    1 threshold tightened in GOALS.yaml; commit it to have it count
+    "#);
+    assert_eq!(
+        repo.read("GOALS.yaml"),
+        goals.replace("threshold: 1e300", "threshold: 5")
+    );
+}
+
+#[test]
+fn progress_is_shown_as_it_is_asked_for() {
+    let repo = measured();
+    repo.evolve(&["ratchet", "--progress=plain", "--jobs=1"])
+        .expect(0);
+    let refused = repo.evolve(&["ratchet", "--progress=live"]).expect(2);
+    assert!(
+        refused.stderr.contains("--progress live needs a terminal"),
+        "{}",
+        refused.stderr
+    );
 }
 
 #[test]

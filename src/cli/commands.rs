@@ -98,6 +98,8 @@ pub(super) enum Command {
         file: GoalsOption,
         #[command(flatten)]
         checks: JobsOption,
+        #[command(flatten)]
+        progress: ProgressOption,
     },
     /// The queue of harvested work
     Work {
@@ -169,6 +171,12 @@ impl Command {
                 checks,
                 progress,
                 ..
+            }
+            | Command::Ratchet {
+                file,
+                checks,
+                progress,
+                ..
             } => Shared {
                 goals: file.goals.clone(),
                 jobs: checks.jobs,
@@ -176,8 +184,7 @@ impl Command {
                 ..Shared::default()
             },
             Command::Init(InitOptions { file, checks, .. })
-            | Command::Audit { file, checks, .. }
-            | Command::Ratchet { file, checks, .. } => Shared {
+            | Command::Audit { file, checks, .. } => Shared {
                 goals: file.goals.clone(),
                 jobs: checks.jobs,
                 ..Shared::default()

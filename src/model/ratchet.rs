@@ -1,6 +1,8 @@
 //! Thresholds that have more headroom than they need, and what they can become. Pure.
 
-use crate::model::goals::{Continuous, Direction, Goal, Goals, written_threshold};
+use crate::model::goals::{
+    Continuous, Direction, Goal, Goals, Threshold, with_thresholds, written_threshold,
+};
 use crate::model::snapshot::{CheckResult, Snapshot};
 use crate::model::sweep::is_about_coverage;
 
@@ -8,6 +10,9 @@ use crate::model::sweep::is_about_coverage;
 pub const HEADROOM: f64 = 3.0;
 /// The most decimals that a new threshold is given beyond those of the old one.
 const MORE_DECIMALS: usize = 4;
+
+/// From here on a number has more digits than it has meaning: it is not written out.
+const TOO_LARGE: f64 = 1e15;
 
 /// What is to become of the threshold of one goal.
 #[derive(Clone, Debug, PartialEq)]
@@ -41,12 +46,7 @@ pub fn notches(goals: &Goals, text: &str, measured: &Snapshot) -> Vec<Notch> {
             _ if !passes => Err("it fails"),
             _ if found.flaky => Err("it is flaky"),
             Some(value) if is_much(headroom, (value, old)) => {
-                match written_threshold(text, &goal.id) {
-                    Some(written) => {
-                        tightened(continuous, &written, value).ok_or("no number lies between")
-                    }
-                    None => Err("an alias stands there"),
-                }
+                new_threshold((goal, continuous), text, value)
             }
             Some(_) | None => Err("little headroom"),
         };
@@ -60,6 +60,27 @@ pub fn notches(goals: &Goals, text: &str, measured: &Snapshot) -> Vec<Notch> {
         })
     };
     goals.goals.iter().filter_map(notch).collect()
+}
+
+/// Returns what the threshold becomes by what was measured, as it is to stand in the file; else why it stays.
+fn new_threshold(
+    (goal, continuous): (&Goal, &Continuous),
+    text: &str,
+    value: f64,
+) -> Result<String, &'static str> {
+    if value.abs() >= TOO_LARGE {
+        return Err("it is too large to be written out");
+    }
+    let written = written_threshold(text, &goal.id).ok_or("an alias stands there")?;
+    let new = tightened(continuous, &written, value).ok_or("no number lies between")?;
+    let alone = Threshold {
+        id: goal.id.clone(),
+        text: new.clone(),
+    };
+    match with_thresholds(text, &[alone]) {
+        Ok(_) => Ok(new),
+        Err(_) => Err("it is shared with other goals"),
+    }
 }
 
 /// Returns the distance of a value from its threshold in percent; none where the threshold is nothing to measure by.

@@ -9,6 +9,9 @@ use crate::view::width::columns_within;
 /// Where in the table the headroom stands: what a narrow terminal can do without.
 const SPARE: [usize; 1] = [4];
 
+/// The most percent of headroom that are told as a number.
+const MOST_PERCENT: f64 = 9_999.0;
+
 /// Returns a line for each threshold, those that change first, within so many characters if there is a limit.
 pub fn ratchet_table(notches: &[Notch], width: Option<usize>) -> String {
     let names = ["goal", "", "threshold", "actual", "headroom", "new"];
@@ -25,7 +28,10 @@ fn row(notch: &Notch) -> Vec<Cell> {
         Direction::AtLeast => "≥",
         Direction::AtMost => "≤",
     };
-    let headroom = notch.headroom.map(|percent| format!("{percent:.1} %"));
+    let headroom = notch.headroom.map(|percent| match percent > MOST_PERCENT {
+        true => format!("> {MOST_PERCENT} %"),
+        false => format!("{percent:.1} %"),
+    });
     vec![
         Cell(STRONG, clean_line(&notch.id)),
         Cell::plain(sign),
