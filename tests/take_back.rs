@@ -139,12 +139,100 @@ fn changes_that_are_not_committed_stop_it_and_files_in_the_way_stay() {
     assert_eq!(repo.read("a"), "changed\n");
     repo.git(&["checkout", "-q", "a"]);
     repo.write("text", "my own notes\n");
-    let said = repo.evolve(&["undo", "1"]).expect(10).stderr;
-    assert!(said.contains("the change of cycle 1 stays"), "{said}");
-    assert_eq!(repo.read("text"), "my own notes\n");
+    let (head, files) = (repo.head(), repo.files());
+    assert_snapshot!(repo.error(3, &["undo", "1"]), @r#"
+    error: cycle 1 cannot be taken back: files that git does not know stand where its change would come to: text
+    hint: move them away, and run it again: nothing was changed
+    "#);
+    assert_eq!((repo.head(), repo.files()), (head, files));
+    assert_eq!(repo.records().len(), 1);
     std::fs::remove_file(repo.path("text")).unwrap();
     repo.evolve(&["undo", "1"]).expect(0);
     assert_eq!(repo.read("text"), LINES);
+}
+
+#[test]
+fn whatever_of_the_users_stands_in_the_way_is_named_before_anything_is_done() {
+    let remove = "git rm -rq text dir && git commit -qm 'no text'";
+    type Way = fn(&TestRepo);
+    let ways: [(&str, Way); 4] = [
+        ("text/mine", |repo| repo.write("text/mine", "notes\n")),
+        ("dir", |repo| repo.write("dir", "notes\n")),
+        ("dir/inner", |repo| {
+            std::fs::create_dir_all(repo.path("dir")).unwrap();
+            std::os::unix::fs::symlink("/nowhere", repo.path("dir/inner")).unwrap();
+        }),
+        ("text", |repo| {
+            repo.write(".git/info/exclude", "text\n");
+            repo.write("text", "ignored\n");
+        }),
+    ];
+    for (named, stand) in ways {
+        let repo = TestRepo::with_files_wanted(&[("a", 5)]).with_out();
+        repo.write("a", "");
+        repo.write("text", LINES);
+        repo.write("dir/inner", "inner\n");
+        repo.commit_all("text");
+        repo.answer(&["work", "add", "item"]);
+        repo.cycle(remove).expect(0);
+        stand(&repo);
+        let files = repo.files();
+        let said = repo.error(3, &["undo", "1"]);
+        let words = format!("its change would come to: {named}\n");
+        assert!(said.contains(&words), "{named}: {said}");
+        assert_eq!(repo.files(), files, "{named}");
+        assert_eq!(repo.records().len(), 1, "{named}");
+    }
+}
+
+#[test]
+fn a_file_that_comes_in_the_way_meanwhile_stays_and_is_named() {
+    let repo = worked_on(&["git rm -q text && git commit -qm 'no text'"]);
+    repo.commit_goals(
+        "  - {id: slow, description: d, check: 'test -e text || echo mine >text', weight: 5}\n",
+    );
+    let run = repo.evolve(&["undo", "1"]).expect(3);
+    let said = "the change of cycle 1 stays: files that git does not know stand where its change would come to: text";
+    assert!(run.stderr.contains(said), "{}", run.stderr);
+    assert_eq!(repo.read("text"), "mine\n");
+    let reason = repo.newest()["reason"].as_str().unwrap().to_owned();
+    assert!(!reason.contains("agent"), "{reason}");
+    let told = run.stdout.replace("2-agent.log", "");
+    assert!(!told.contains("agent"), "{told}");
+}
+
+#[test]
+fn what_git_does_to_every_merge_of_the_branch_is_no_business_of_an_undo() {
+    let repo = worked_on(&[FIRST]);
+    for options in ["-s ours", "--squash", "--no-commit --no-ff"] {
+        repo.git(&["config", "branch.main.mergeoptions", options]);
+        let before = repo.read("text");
+        let number = repo.records().len();
+        let run = repo.evolve(&["undo", &number.to_string()]).expect(0);
+        assert!(
+            run.stdout.contains("is taken back, in cycle"),
+            "{options}: {}",
+            run.stdout
+        );
+        assert_ne!(repo.read("text"), before, "{options}");
+        assert_eq!(repo.status(), Vec::<String>::new(), "{options}");
+    }
+}
+
+#[test]
+fn goals_that_a_cycle_added_cannot_be_taken_back_so() {
+    let repo = TestRepo::with_files_wanted(&[("a", 5)]);
+    let goal = "  - {id: more, description: d, check: 'true', weight: 1}";
+    repo.cycle(&format!("touch a; echo \"{goal}\" >>GOALS.yaml"))
+        .expect(0);
+    assert_eq!(repo.newest()["goals_added"], 1);
+    let goals = repo.read("GOALS.yaml");
+    let said = repo.evolve(&["undo", "1"]).expect(10).stderr;
+    assert!(
+        said.contains("the change of cycle 1 stays: goalposts moved"),
+        "{said}"
+    );
+    assert_eq!(repo.read("GOALS.yaml"), goals);
 }
 
 #[test]

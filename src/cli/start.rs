@@ -149,15 +149,13 @@ async fn start(
     let home = isolation
         .as_ref()
         .map_or(&repo, |isolation| &isolation.user);
-    let (errand, agent) = match run.undo {
-        Some(cycle) => {
-            let (errand, agent) = undo::errand(home, cycle)?;
-            (Some(errand), agent)
-        }
-        None => {
-            let agent = settings.agent.as_ref();
-            (None, Agent::resolve(agent, &settings.entries, &repo.root)?)
-        }
+    let undo = match run.undo {
+        Some(cycle) => Some(undo::prepare(home, cycle)?),
+        None => None,
+    };
+    let agent = match &undo {
+        Some(undo) => undo.agent.clone(),
+        None => Agent::resolve(settings.agent.as_ref(), &settings.entries, &repo.root)?,
     };
     let ground = repo.ground();
     let (sandbox, warnings) = Sandbox::choose(&settings.sandbox, &ground)?;
@@ -227,7 +225,7 @@ async fn start(
         sweep: settings.sweep,
         provisions,
         hooks: settings.hooks,
-        errand,
+        errand: undo.as_ref().map(|undo| undo.errand.clone()),
     };
     let listening = events;
     let events = events.clone();
@@ -250,7 +248,10 @@ async fn start(
     let mut progress = Progress::new(session.home(), ledger);
     let ending = engine::run(&session, &mut progress).await?;
     let ending = match run.undo {
-        Some(cycle) => undo::ending(cycle, ending, &progress.records, listening),
+        Some(cycle) => {
+            let commit = undo.as_ref().map(|undo| (session.home(), &*undo.commit));
+            undo::ending((cycle, commit), ending, &progress.records, listening)
+        }
         None => ending,
     };
     let shown = session.goals_file.shown.clone();
@@ -270,7 +271,7 @@ struct Ended {
 impl Ended {
     fn before_it_began((events, run): (&Events, &RunOptions), ending: Ending) -> Ended {
         let ending = match run.undo {
-            Some(cycle) => undo::ending(cycle, ending, &[], events),
+            Some(cycle) => undo::ending((cycle, None), ending, &[], events),
             None => ending,
         };
         Ended {

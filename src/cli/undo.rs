@@ -1,5 +1,7 @@
 //! Takes the change of one cycle back, as a cycle of its own: the loop's, with a given task, and git in the place of an agent.
 
+use std::path::PathBuf;
+
 use crate::effects::agent::Agent;
 use crate::effects::changed::Changed;
 use crate::effects::ledger::{self, Ledger};
@@ -7,20 +9,29 @@ use crate::effects::repo::{Commit, Repo, Without};
 use crate::error::{Error, Kind, Result};
 use crate::event::Events;
 use crate::model::goals::AgentSpec;
-use crate::model::record::{CycleResult, History, Record};
+use crate::model::record::{CycleResult, History, Record, UNDO};
 use crate::model::text::{clean_line, cut, some_of};
 use crate::model::work::{Severity, WorkItem};
 use crate::session::{Ending, Errand};
 
-/// Who worked, as the record has it.
-const NAME: &str = "evolve undo";
 /// How many commits and paths a message names.
 const NAMED: usize = 10;
 /// How much of a commit's subject a message shows, in characters.
 const SUBJECT: usize = 60;
 
+/// A change that is about to be taken back.
+#[derive(Debug)]
+pub struct Undo {
+    /// The task.
+    pub errand: Errand,
+    /// Who does it.
+    pub agent: Agent,
+    /// The commit without the change.
+    pub commit: String,
+}
+
 /// Returns the task of taking a cycle back, and who does it. Refuses what cannot be taken back alone (exit 3).
-pub fn errand(repo: &Repo, cycle: u64) -> Result<(Errand, Agent)> {
+pub fn prepare(repo: &Repo, cycle: u64) -> Result<Undo> {
     let history = History::parse(&ledger::whole_history(repo)?);
     let mut records = history.records.iter().rev();
     let mut records = records.by_ref().filter(|record| record.cycle == cycle);
@@ -39,9 +50,16 @@ pub fn errand(repo: &Repo, cycle: u64) -> Result<(Errand, Agent)> {
     }
     let (_, head) = repo.ready_head()?;
     let commit = commit_without(repo, record)?;
-    // Where somebody moved the branch or went to another one meanwhile, the commit would bring along what lies between.
+    if let Some(standing) = standing(repo, &commit)? {
+        return Err(
+            Error::unsafe_repo(format!("cycle {cycle} cannot be taken back: {standing}"))
+                .hint("move them away, and run it again: nothing was changed"),
+        );
+    }
+    // Where somebody moved the branch or went to another one meanwhile, the commit would bring along what lies between. What is
+    // set for every merge of the branch, such as a strategy, is not meant for this one.
     let line = format!(
-        "test \"$(git rev-parse HEAD)\" = {head} || {{ echo 'the branch was moved meanwhile' >&2; exit 1; }}; exec git -c core.hooksPath=/dev/null merge --ff-only --no-overwrite-ignore --no-verify-signatures --no-stat --quiet {commit}"
+        "test \"$(git rev-parse HEAD)\" = {head} || {{ echo 'the branch was moved meanwhile' >&2; exit 1; }}; branch=$(git symbolic-ref --quiet HEAD); git -c core.hooksPath=/dev/null ${{branch:+-c \"branch.${{branch#refs/heads/}}.mergeoptions=\"}} merge --ff-only --no-overwrite-ignore --no-verify-signatures --no-stat --quiet {commit} || exit; test \"$(git rev-parse HEAD)\" = {commit} || {{ echo 'git merge did something else than was asked for' >&2; exit 1; }}"
     );
     let agent = Agent::resolve(
         Some(&AgentSpec::Line(line)),
@@ -56,7 +74,26 @@ pub fn errand(repo: &Repo, cycle: u64) -> Result<(Errand, Agent)> {
         ),
         reason: "asked for by a person".to_owned(),
     };
-    Ok((errand, agent.called(NAME)))
+    Ok(Undo {
+        errand,
+        agent: agent.called(UNDO),
+        commit,
+    })
+}
+
+/// Says which files of the user's stand where the commit would put its own, if any do.
+fn standing(repo: &Repo, commit: &str) -> Result<Option<String>> {
+    let parents = repo.parents_of(commit)?;
+    let before = parents.first().map_or(commit, String::as_str);
+    let standing = repo.standing_in_the_way(&repo.tree_of(before)?, &repo.tree_of(commit)?)?;
+    let name = |path: &PathBuf| clean_line(&path.to_string_lossy());
+    let names: Vec<String> = standing.iter().map(name).collect();
+    Ok((!names.is_empty()).then(|| {
+        format!(
+            "files that git does not know stand where its change would come to: {}",
+            some_of(&names, NAMED)
+        )
+    }))
 }
 
 /// The error of asking for a cycle that is not recorded.
@@ -137,8 +174,26 @@ fn in_the_way(cycle: u64, paths: &[String], commits: &[Commit]) -> Error {
     .hint("take these back first, the newest first, or do it by hand: nothing was changed")
 }
 
-/// Returns how a session ends that was to take a cycle back: 10 where the change is still there.
-pub fn ending(cycle: u64, ending: Ending, records: &[Record], events: &Events) -> Ending {
+/// Returns how a session ends that was to take a cycle back: 10 where the change is still there, 3 where something stands in the
+/// way of `commit`, the one without it in this repository.
+pub fn ending(
+    (cycle, commit): (u64, Option<(&Repo, &str)>),
+    ending: Ending,
+    records: &[Record],
+    events: &Events,
+) -> Ending {
+    let failed = |record: &&Record| record.result == CycleResult::Failed;
+    let standing = match (records.last().filter(failed), commit) {
+        (Some(_), Some((repo, commit))) => standing(repo, commit).ok().flatten(),
+        (None, _) | (_, None) => None,
+    };
+    if let Some(standing) = standing {
+        events.warn(format!("the change of cycle {cycle} stays: {standing}"));
+        return Ending {
+            exit_code: Kind::Unsafe.exit_code(),
+            ..ending
+        };
+    }
     let why = match records.last() {
         Some(record) if record.result == CycleResult::Harvested => {
             events.note(format!(

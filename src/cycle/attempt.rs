@@ -28,7 +28,7 @@ use crate::model::gate::{AgentEnd, Change, Evidence, Fate, Verdict};
 use crate::model::goals::{self, Goals, Where};
 use crate::model::ledger as names;
 use crate::model::limit;
-use crate::model::record::{CycleResult, Record};
+use crate::model::record::{CycleResult, Record, UNDO};
 use crate::model::select::Task;
 use crate::model::snapshot::{FORMAT, Snapshot};
 use crate::model::usage::Usage;
@@ -346,10 +346,13 @@ impl<'a> Attempt<'a> {
             .await;
         session.stop.note_agent(None);
         let run = run?;
-        progress.spent.add(Usage {
-            tokens: run.report.tokens,
-            cost_usd: run.report.cost_usd,
-        });
+        // What a person asked `evolve` itself to do costs nothing.
+        if session.options.errand.is_none() {
+            progress.spent.add(Usage {
+                tokens: run.report.tokens,
+                cost_usd: run.report.cost_usd,
+            });
+        }
         Ok(run)
     }
 
@@ -440,6 +443,10 @@ impl<'a> Attempt<'a> {
             after: self.after.as_ref().map_err(Clone::clone),
             change,
             agent: self.run.as_ref().map_or(NEVER_RAN, |run| &run.end),
+            worker: match &self.run {
+                Some(run) if run.report.name == UNDO => "the undo",
+                Some(_) | None => "the agent",
+            },
             gave_up: self.run.as_ref().and_then(|run| run.gave_up.as_deref()),
             cut_short: self.cut.as_ref().map(Cut::reason),
         }

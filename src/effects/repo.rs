@@ -14,6 +14,7 @@ mod patch;
 mod reach;
 mod refs;
 mod revert;
+mod standing;
 mod trees;
 mod unverified;
 mod whole;

@@ -86,6 +86,8 @@ pub struct Evidence<'a> {
     pub change: &'a Change,
     /// How the agent ended.
     pub agent: &'a AgentEnd,
+    /// What it is called in a sentence, as in "the agent".
+    pub worker: &'static str,
     /// Why the agent gave up, in its words.
     pub gave_up: Option<&'a str>,
     /// What cut the cycle short: KILL, a signal, the time limit, a failure of `evolve` itself.
@@ -214,7 +216,7 @@ fn progress(evidence: &Evidence<'_>) -> (CycleResult, Option<String>) {
         return match evidence.agent {
             AgentEnd::Badly(how) => (
                 CycleResult::Failed,
-                Some(format!("no change; the agent {how}")),
+                Some(format!("no change; {} {how}", evidence.worker)),
             ),
             AgentEnd::Done if passes_now => (
                 CycleResult::Unchanged,
@@ -222,7 +224,7 @@ fn progress(evidence: &Evidence<'_>) -> (CycleResult, Option<String>) {
             ),
             AgentEnd::Done => (
                 CycleResult::Unchanged,
-                Some("the agent changed nothing".to_owned()),
+                Some(format!("{} changed nothing", evidence.worker)),
             ),
         };
     }
@@ -332,6 +334,7 @@ mod tests {
                 after: after.as_ref().ok_or_else(|| "disk full".to_owned()),
                 change: &self.change,
                 agent: &self.agent,
+                worker: "the agent",
                 gave_up: self.gave_up,
                 cut_short: self.cut_short.map(str::to_owned),
             })

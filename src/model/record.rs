@@ -131,6 +131,8 @@ pub const START_IS_GONE: &str = "the branch no longer holds the commit that the 
 pub const TOGETHER: &str = "brought together with what somebody else committed meanwhile, up to ";
 /// The start of the reason of a cycle whose agent gave up.
 pub const DECLINED: &str = "declined: ";
+/// Who worked where a person had a change taken back, as the record has it.
+pub const UNDO: &str = "evolve undo";
 /// The start of `goal_id` for a work item.
 pub const NEXT_WORK: &str = "next-work:";
 

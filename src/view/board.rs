@@ -7,6 +7,7 @@ use unicode_width::UnicodeWidthChar;
 use crate::event::Event;
 use crate::model::goals::Limits;
 use crate::model::mask;
+use crate::model::record::UNDO;
 use crate::model::snapshot::CheckResult;
 use crate::model::text::{clean_line, count, duration};
 use crate::model::usage::{self, Spent, Usage};
@@ -345,11 +346,12 @@ impl Checks {
 
 impl AtWork {
     fn lines(&self, now: Instant) -> Vec<Vec<Cell>> {
-        let mut words = vec![format!(
-            "  agent {} {}",
-            self.name,
-            clock(now.duration_since(self.since))
-        )];
+        let who = match self.name == UNDO {
+            true => self.name.clone(),
+            false => format!("agent {}", self.name),
+        };
+        let took = clock(now.duration_since(self.since));
+        let mut words = vec![format!("  {who} {took}")];
         if self.turns > 0 {
             let turns = usize::try_from(self.turns).unwrap_or(usize::MAX);
             words.push(count(turns, "turn"));

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use crate::event::Event;
 use crate::model::mask;
-use crate::model::record::{CycleResult, Record};
+use crate::model::record::{CycleResult, Record, UNDO};
 use crate::model::snapshot::Measurement;
 use crate::model::text::{self, clean_line, count, duration, number};
 use crate::model::usage::{Spent, Usage};
@@ -67,6 +67,8 @@ pub struct Story {
     width: Option<usize>,
     /// What was told of changes that checks lean on.
     leaned_on: BTreeSet<String>,
+    /// No agent is called: a change is taken back.
+    is_undo: bool,
 }
 
 /// Where in a session the story is.
@@ -111,10 +113,15 @@ impl Story {
                 protections,
                 ..
             } => {
+                self.is_undo = agent.as_deref() == Some(UNDO);
                 let agent = agent.as_deref().map(|agent| (agent, *agent_found));
+                let agent = agent.filter(|_| !self.is_undo);
                 let header = session_line(&[version, session], &[*goals, *jobs], agent);
                 let protections = clean_line(&format!("protections: {}", protections.line()));
-                let lines = [header, protections];
+                let lines = match self.is_undo {
+                    true => vec![header],
+                    false => vec![header, protections],
+                };
                 let lines = lines.iter().flat_map(|line| wrapped(line, self.width));
                 lines.map(|line| paint(FAINT, &line)).collect()
             }
@@ -145,13 +152,15 @@ impl Story {
                 self.open(&clean_line(goal_id), Some(&clean_line(reason)))
             }
             Event::AgentStarted { log, .. } if self.tells_of(Step::Beginning) => {
-                self.in_its_place(format!("agent at work, log {}", clean_line(log)))
+                let worker = self.worker();
+                self.in_its_place(format!("{worker} at work, log {}", clean_line(log)))
             }
             Event::AgentActivity { last, .. } => last.as_ref().map_or(Vec::new(), |last| {
                 self.verbose(|| paint(FAINT, &format!("agent: {}", clean_line(last))))
             }),
             Event::AgentFinished { .. } if self.tells_of(Step::End) => {
-                self.in_its_place(agent_line(event))
+                let line = format!("{} {}", self.worker(), agent_line(event));
+                self.in_its_place(line)
             }
             Event::CycleFinished { record } => self.finished(record),
             Event::Waiting { seconds, reason } if self.tells_of(Step::Beginning) => {
@@ -169,6 +178,14 @@ impl Story {
             | Event::Waiting { .. } => Vec::new(),
         };
         lines.into_iter().map(Line::Out).collect()
+    }
+
+    /// Returns who works, in a word.
+    fn worker(&self) -> &'static str {
+        match self.is_undo {
+            true => "undo",
+            false => "agent",
+        }
     }
 
     /// Returns a line as it stands where the story is: under a heading, or for itself; none if it is held back.
@@ -395,7 +412,7 @@ impl<'a> Printer<'a> {
     }
 }
 
-/// Returns how an agent's call ended: `agent done after 3m 07s: 12 turns, 45,120 tokens, $0.42; 1 commit, 4 files`.
+/// Returns how an agent's call ended, behind who it was: `done after 3m 07s: 12 turns, 45,120 tokens, $0.42; 1 commit, 4 files`.
 fn agent_line(event: &Event) -> String {
     let Event::AgentFinished {
         status,
@@ -427,8 +444,8 @@ fn agent_line(event: &Event) -> String {
     }
     let (status, after) = (clean_line(status), duration(*duration_s));
     match said.is_empty() {
-        true => format!("agent {status} after {after}"),
-        false => format!("agent {status} after {after}: {}", said.join("; ")),
+        true => format!("{status} after {after}"),
+        false => format!("{status} after {after}: {}", said.join("; ")),
     }
 }
 
