@@ -117,6 +117,16 @@ pub struct Spot {
     pub hint: String,
 }
 
+impl Spot {
+    /// Returns the place and what is wrong there, in one line.
+    pub fn in_words(&self) -> String {
+        let Spot {
+            file, line, column, ..
+        } = self;
+        format!("{file}:{line}:{column}: {}", self.message)
+    }
+}
+
 /// One error: what happened to which thing, then what to do.
 #[derive(Clone, Debug)]
 pub struct Error {

@@ -1002,3 +1002,36 @@ fn no_reference_in_any_input_is_ever_fetched() {
         assert!(!lock.contains(&format!("name = \"{client}\"")), "{client}");
     }
 }
+
+#[test]
+fn a_warning_about_the_goals_shows_its_line_and_what_to_do() {
+    let repo = TestRepo::empty();
+    repo.write(
+        "GOALS.yaml",
+        "goals:\n  - id: a\n    description: d\n    check: echo 5\n    weight: 5\n    continuous: {threshold: 3}\n",
+    );
+    repo.commit_all("goals");
+    let expected = "\
+warning: without a direction the exit code alone decides, the value is only shown
+ --> GOALS.yaml:6:29
+  |
+6 |     continuous: {threshold: 3}
+  |                             ^
+hint: add direction: at-least or direction: at-most
+";
+    for command in ["validate", "measure", "ratchet"] {
+        assert_eq!(
+            repo.evolve(&[command]).expect(0).stderr,
+            expected,
+            "{command}"
+        );
+        assert_eq!(
+            repo.evolve(&[command, "-q"]).expect(0).stderr,
+            "",
+            "{command}"
+        );
+    }
+    let run = repo.run(&["--max-cycles=1"]).expect(0);
+    let line = "warning: GOALS.yaml:6:29: without a direction";
+    assert!(run.stderr.starts_with(line), "{}", run.stderr);
+}

@@ -15,7 +15,7 @@ use crate::effects::places::Places;
 use crate::effects::repo::Repo;
 use crate::effects::sandbox::Ground;
 use crate::effects::{lock, stop};
-use crate::error::{Kind, Result};
+use crate::error::{Kind, Result, Spot};
 use crate::model::agent::Entry;
 use crate::model::doctor::{Diagnosis, Finding, RepositorySeen};
 use crate::model::goals::{AgentSpec, Goals, Settings};
@@ -97,7 +97,8 @@ impl Known {
         Ok(Known {
             goals: file
                 .load()
-                .and_then(|loaded| is_committed().map(|()| loaded)),
+                .and_then(|loaded| is_committed().map(|()| loaded))
+                .map(|(goals, spots)| (goals, spots.iter().map(Spot::in_words).collect())),
             goals_file: file.shown.clone(),
             root: repo.root.clone(),
             places: repo.own_places(),

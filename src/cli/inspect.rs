@@ -34,7 +34,8 @@ pub fn validate(global: &Global) -> Result<u8> {
     let file = goals_file(global, &repo)?;
     let (goals, warnings) = file.load()?;
     let left_out = Sandbox::left_out(&goals.settings.sandbox, &repo.ground());
-    for warning in warnings.iter().chain(&left_out) {
+    global.point_out(&warnings);
+    for warning in &left_out {
         global.warn(warning);
     }
     let workspace = Workspace { repo: &repo };

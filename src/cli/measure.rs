@@ -46,10 +46,8 @@ pub fn measure(
     let (goals, warnings) = file.load()?;
     let chosen = pick(&goals, ids)?;
     let audience = Audience::of(run.report.junit.as_deref(), &current_dir()?);
+    global.point_out(&warnings);
     let watched = watch(global, Watcher::Person(run.progress.progress), Log::Bare)?;
-    for warning in warnings {
-        watched.events.warn(warning);
-    }
     let measured = block_on(measure_now(
         (global, &repo),
         (&goals, &chosen),
@@ -206,10 +204,8 @@ pub fn dry_run(global: &Global, run: &RunOptions) -> Result<u8> {
     let file = goals_file(global, &repo)?;
     let (goals, warnings) = file.load()?;
     let audience = Audience::of(run.report.junit.as_deref(), &current_dir()?);
+    global.point_out(&warnings);
     let watched = watch(global, Watcher::Person(run.progress.progress), Log::Bare)?;
-    for warning in warnings {
-        watched.events.warn(warning);
-    }
     let all: Vec<_> = goals.goals.iter().collect();
     let measured = block_on(measure_now(
         (global, &repo),

@@ -2,7 +2,7 @@
 
 use super::arguments::Global;
 use crate::effects::ledger;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, Spot};
 use crate::model::{mask, text};
 use crate::view::github;
 use crate::view::style::{BAD, GOOD, ODD, paint};
@@ -21,6 +21,14 @@ impl Global {
         if !self.quiet {
             let warning = mask::secrets(&text::clean_line(text));
             print_error(&format!("{} {warning}", paint(ODD, "warning:")));
+        }
+    }
+
+    /// Prints warnings that point into a file, each with its line; nothing if only errors are wanted.
+    pub(super) fn point_out(&self, spots: &[Spot]) {
+        if !self.quiet && !spots.is_empty() {
+            let page = snippet::warnings(spots, width::of_stderr());
+            print_error(&mask::secrets(&page));
         }
     }
 }

@@ -21,9 +21,7 @@ pub fn ratchet(global: &Global, run: &RunOptions, apply: bool) -> Result<u8> {
         refuse_beside_loop(&repo)?;
     }
     let (goals, warnings) = file.load()?;
-    for warning in warnings {
-        global.warn(&warning);
-    }
+    global.point_out(&warnings);
     let text = text_of(&file, &goals)?;
     let has_number = |goal: &&goals::Goal| {
         let continuous = goal.continuous.as_ref();

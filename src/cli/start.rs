@@ -143,7 +143,7 @@ async fn start(
     } = place::of(goals_file, run, repo)?;
     let (goals, warnings) = goals_file.load()?;
     for warning in warnings {
-        events.warn(warning);
+        events.warn(warning.in_words());
     }
     let settings = settings(&goals, run)?;
     let home = isolation

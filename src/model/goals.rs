@@ -31,7 +31,7 @@ pub use edit::{Threshold, with_thresholds, written_threshold};
 pub use fields::nearest;
 pub use plain::read_plain;
 pub use read::{read_config, read_goals};
-pub use report::{Problem, to_error};
+pub use report::{Problem, to_error, to_spots};
 
 /// The largest goals file that is read, in bytes: the YAML parser is quadratic on hostile input.
 pub const MAX_BYTES: usize = 256 * 1024;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use crate::effects::files;
 use crate::effects::repo::Repo;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, Spot};
 use crate::model::goals::{self, Goals};
 use crate::model::text;
 
@@ -20,8 +20,9 @@ pub struct GoalsFile {
 }
 
 impl GoalsFile {
-    /// Reads the goals; every problem of the file is reported at once. Returns warnings beside them.
-    pub fn load(&self) -> Result<(Goals, Vec<String>)> {
+    /// Reads the goals; every problem of the file is reported at once. Returns beside them what is worth
+    /// a warning.
+    pub fn load(&self) -> Result<(Goals, Vec<Spot>)> {
         self.refuse_link()?;
         let bytes = match std::fs::metadata(&self.path) {
             Ok(meta) if meta.is_file() && meta.len() > goals::MAX_BYTES as u64 => {
@@ -47,15 +48,7 @@ impl GoalsFile {
             Err(cause) => return Err(Error::io("read", &self.path, cause)),
         };
         match goals::read_goals(&self.shown, &bytes) {
-            Ok((goals, warnings)) => {
-                let line = |one: &goals::Problem| {
-                    format!(
-                        "{}:{}:{}: {}",
-                        self.shown, one.line, one.column, one.message
-                    )
-                };
-                Ok((goals, warnings.iter().map(line).collect()))
-            }
+            Ok((goals, warnings)) => Ok((goals, goals::to_spots(&self.shown, &warnings))),
             Err(problems) => Err(goals::to_error(&self.shown, &problems)),
         }
     }

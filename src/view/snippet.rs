@@ -4,7 +4,7 @@ use annotate_snippets::{AnnotationKind, Level, Origin, Renderer, Snippet};
 
 use crate::error::Spot;
 use crate::model::text::{count, visible};
-use crate::view::style::{BAD, FAINT, GOOD, STRONG, paint};
+use crate::view::style::{BAD, FAINT, GOOD, ODD, STRONG, paint};
 
 /// How many spots are drawn.
 const SHOWN: usize = 20;
@@ -15,25 +15,35 @@ const NARROWEST: usize = 40;
 /// How many characters are marked where so many are meant, or more.
 const MARKED: usize = 40;
 
-/// Returns the spots, one below the other, and how many more there are; lines are cut to the width of the terminal, if there is
-/// one.
+/// Returns the spots of an error, one below the other, and how many more there are; lines are cut to the width of the terminal, if
+/// there is one.
 pub fn page(spots: &[Spot], width: Option<usize>) -> String {
+    drawn(spots, width, (Level::ERROR, "more problem"))
+}
+
+/// Returns the same of what is only worth a warning.
+pub fn warnings(spots: &[Spot], width: Option<usize>) -> String {
+    drawn(spots, width, (Level::WARNING, "more warning"))
+}
+
+fn drawn(spots: &[Spot], width: Option<usize>, (level, unit): (Level<'_>, &str)) -> String {
     let shown = spots.iter().take(SHOWN);
-    let mut drawn: Vec<String> = shown.map(|spot| one(spot, width)).collect();
+    let mut drawn: Vec<String> = shown.map(|spot| one(spot, width, level.clone())).collect();
     let more = spots.len().saturating_sub(SHOWN);
     if more > 0 {
-        drawn.push(format!("and {}", count(more, "more problem")));
+        drawn.push(format!("and {}", count(more, unit)));
     }
     drawn.join("\n\n")
 }
 
-fn one(spot: &Spot, width: Option<usize>) -> String {
+fn one(spot: &Spot, width: Option<usize>, level: Level<'_>) -> String {
     let renderer = Renderer::styled()
         .term_width(width.unwrap_or(WIDTH).max(NARROWEST))
         .error(BAD)
+        .warning(ODD)
         .line_num(FAINT)
         .emphasis(STRONG);
-    let title = Level::ERROR.primary_title(visible(&spot.message));
+    let title = level.primary_title(visible(&spot.message));
     let path = visible(&spot.file);
     let group = match spot.text.trim().is_empty() {
         true => title.element(Origin::path(path).line(spot.line).char_column(spot.column)),

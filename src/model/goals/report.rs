@@ -82,8 +82,7 @@ fn lines(bytes: &[u8]) -> Vec<&[u8]> {
 
 /// Makes one usage error of all `problems`, which points to each of them.
 pub fn to_error(file_name: &str, problems: &[Problem]) -> Error {
-    let spots = problems.iter().map(|problem| spot(file_name, problem));
-    let spots: Vec<Spot> = spots.collect();
+    let spots = to_spots(file_name, problems);
     if let [only] = problems {
         let error = Error::usage(in_words(file_name, only)).at(spots);
         return error.hint(hint_of(only));
@@ -99,6 +98,12 @@ pub fn to_error(file_name: &str, problems: &[Problem]) -> Error {
         more => message.push_str(&format!("\n\nand {more} more problems")),
     }
     Error::usage(message).at(spots)
+}
+
+/// Returns what can be drawn of `problems`, in their order.
+pub fn to_spots(file_name: &str, problems: &[Problem]) -> Vec<Spot> {
+    let spots = problems.iter().map(|problem| spot(file_name, problem));
+    spots.collect()
 }
 
 fn spot(file_name: &str, problem: &Problem) -> Spot {
