@@ -14,7 +14,11 @@ use crate::error::{Error, Result};
 use crate::event::Event;
 use crate::model::ledger as names;
 use crate::model::limit;
+use crate::model::text;
 use crate::session::{Cut, Ending, Progress, Session};
+
+/// The longest reason of an error that is told at the end, in characters.
+const LONGEST_REASON: usize = 2_000;
 
 pub use open::add_unwired;
 pub use recover::{
@@ -136,9 +140,10 @@ fn reason_to_end(session: &Session, progress: &Progress) -> Result<Option<Ending
 }
 
 fn of_error(error: &Error) -> Ending {
+    let reason = text::cut(&text::clean_line(&error.message), LONGEST_REASON);
     Ending {
         exit_code: error.kind.exit_code(),
-        ..Ending::fine("failed", error.message.lines().next().unwrap_or_default())
+        ..Ending::fine("failed", reason)
     }
 }
 

@@ -191,3 +191,26 @@ fn the_examples_of_the_readme_tell_by_chat_by_mail_and_by_a_pull_request() {
         assert_eq!(calls, expected);
     }
 }
+
+#[test]
+fn the_whole_reason_of_an_error_is_told_in_one_line() {
+    let repo = with_hooks("  on_end: sh scripts/tell.sh\n");
+    let goals = repo.read("GOALS.yaml").replace(
+        "check: test -e a",
+        "check: 'test -e a || echo \"goals: [{idd: b}]\" >GOALS.yaml; test -e a'",
+    );
+    repo.write("GOALS.yaml", &goals);
+    repo.commit_all("a check that breaks the goals");
+    repo.agent_does(&["touch a"]);
+    let run = repo.run(&[]);
+    assert_ne!(run.code, 0, "{}{}", run.stdout, run.stderr);
+    let told = told(&repo);
+    let last = told.last().unwrap();
+    assert_eq!(last["ending"], "failed", "{last}");
+    let reason = last["reason"].as_str().unwrap();
+    assert!(
+        reason.contains("uncommitted changes") && reason.contains("GOALS.yaml"),
+        "{reason}"
+    );
+    assert!(!reason.contains('\n'), "{reason}");
+}
