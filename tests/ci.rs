@@ -33,10 +33,51 @@ fn a_measurement_is_a_junit_report_wherever_it_is_asked_for() {
             .unwrap()
             .contains("name=\"lint\"")
     );
-    let refused = repo
-        .evolve(&["measure", "--junit=/proc/none/report.xml"])
-        .expect(1);
-    assert!(refused.stderr.contains("/proc/none"), "{}", refused.stderr);
+}
+
+#[test]
+fn a_report_that_cannot_be_written_is_refused_before_anything_is_measured() {
+    let repo = TestRepo::with_goals(
+        "  - {id: run, description: d, check: 'touch \"$OUT/has-run\"', weight: 5}\n",
+    )
+    .with_out();
+    repo.write("file", "no folder\n");
+    for place in ["/proc/none/report.xml", "file/report.xml", "."] {
+        let option = format!("--junit={place}");
+        for command in [&["measure", &option][..], &[&option, "--dry-run"]] {
+            let refused = repo.evolve(command);
+            assert_ne!(refused.code, 0, "{place}");
+            assert!(
+                refused.stderr.contains("error: cannot write "),
+                "{place}: {}",
+                refused.stderr
+            );
+            assert!(!repo.out("has-run").exists(), "{place}");
+        }
+    }
+}
+
+#[test]
+fn a_loop_whose_report_or_summary_cannot_be_written_ends_as_it_ended() {
+    let repo = TestRepo::with_files_wanted(&[("a", 5)]).with_out();
+    repo.agent_does(&["touch a; rm -r \"$OUT/reports\"; : >\"$OUT/reports\""]);
+    std::fs::create_dir(repo.out("reports")).unwrap();
+    let junit = format!("--junit={}", repo.out("reports/a.xml").display());
+    let agent = format!("--agent={}", repo.agent());
+    let env = [
+        ("GITHUB_ACTIONS", "true"),
+        ("GITHUB_STEP_SUMMARY", "/proc/none/summary"),
+    ];
+    let run = repo.evolve_with(&env, &[&agent, "--max-cycles=1", &junit]);
+    assert_eq!(run.code, 0, "{}{}", run.stdout, run.stderr);
+    for path in ["reports", "/proc/none/summary"] {
+        let warns = |line: &str| line.starts_with("warning: cannot ") && line.contains(path);
+        assert!(run.stderr.lines().any(warns), "{path}: {}", run.stderr);
+    }
+    // Where a job has no place for its summary, what was measured counts all the same.
+    let run = repo.evolve_with(&env, &["measure"]);
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    assert!(run.stderr.contains("warning: cannot "), "{}", run.stderr);
 }
 
 #[test]

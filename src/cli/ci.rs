@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use crate::cli::arguments::Global;
 use crate::effects::files;
 use crate::error::{Error, Result};
 use crate::model::goals::Goals;
@@ -32,30 +33,46 @@ impl Audience {
         }
     }
 
-    /// Tells what was measured; `shown` is the goals file as the user named it. Annotations are only for people.
+    /// Refuses a place for the report that cannot be written.
+    pub fn refuse_undeliverable(&self) -> Result<()> {
+        self.junit
+            .as_deref()
+            .map_or(Ok(()), files::refuse_undeliverable)
+    }
+
+    /// Tells what was measured; `shown` is the goals file as the user named it. Annotations are only for people. A summary that
+    /// cannot be written is a warning: nobody asked for that one.
     pub fn tell(
         &self,
+        global: &Global,
         snapshot: &Snapshot,
         (goals, shown): (&Goals, &str),
         for_people: bool,
     ) -> Result<()> {
-        if let Some(path) = &self.junit {
-            files::deliver(path, junit::report(snapshot)?.as_bytes())?;
-        }
         if self.is_github && for_people {
             let line = |id: &str| goals.find(id).map(|goal| goal.line);
             super::print::print_to_runner(&github::annotations(snapshot, shown, line));
         }
-        if let Some(path) = &self.summary {
-            let page = github::summary(snapshot);
-            let written = std::fs::OpenOptions::new()
-                .append(true)
-                .create(true)
-                .open(path);
-            written
-                .and_then(|mut file| file.write_all(page.as_bytes()))
-                .map_err(|cause| Error::io("write", path, cause))?;
+        if let Err(error) = self.summarise(snapshot) {
+            global.warn(&error.message);
         }
-        Ok(())
+        match &self.junit {
+            Some(path) => files::deliver(path, junit::report(snapshot)?.as_bytes()),
+            None => Ok(()),
+        }
+    }
+
+    fn summarise(&self, snapshot: &Snapshot) -> Result<()> {
+        let Some(path) = &self.summary else {
+            return Ok(());
+        };
+        let page = github::summary(snapshot);
+        let opened = std::fs::OpenOptions::new()
+            .append(true)
+            .create(true)
+            .open(path);
+        opened
+            .and_then(|mut file| file.write_all(page.as_bytes()))
+            .map_err(|cause| Error::io("write", path, cause))
     }
 }

@@ -46,6 +46,7 @@ pub fn measure(
     let (goals, warnings) = file.load()?;
     let chosen = pick(&goals, ids)?;
     let audience = Audience::of(run.report.junit.as_deref(), &current_dir()?);
+    audience.refuse_undeliverable()?;
     global.point_out(&warnings);
     let watched = watch(global, Watcher::Person(run.progress.progress), Log::Bare)?;
     let measured = block_on(measure_now(
@@ -61,7 +62,7 @@ pub fn measure(
         true => print_document("snapshot", &snapshot)?,
         false => global.say(&tables::measure_table(&snapshot)),
     }
-    audience.tell(&snapshot, (&goals, &file.shown), !as_json)?;
+    audience.tell(global, &snapshot, (&goals, &file.shown), !as_json)?;
     match gate && snapshot.goals_passing < snapshot.goals_total {
         true => Ok(Kind::Failing.exit_code()),
         false => Ok(0),
@@ -204,6 +205,7 @@ pub fn dry_run(global: &Global, run: &RunOptions) -> Result<u8> {
     let file = goals_file(global, &repo)?;
     let (goals, warnings) = file.load()?;
     let audience = Audience::of(run.report.junit.as_deref(), &current_dir()?);
+    audience.refuse_undeliverable()?;
     global.point_out(&warnings);
     let watched = watch(global, Watcher::Person(run.progress.progress), Log::Bare)?;
     let all: Vec<_> = goals.goals.iter().collect();
@@ -216,7 +218,7 @@ pub fn dry_run(global: &Global, run: &RunOptions) -> Result<u8> {
     watched.end();
     let mut snapshot = measured?;
     refuse_unmeasurable(&snapshot, &goals)?;
-    audience.tell(&snapshot, (&goals, &file.shown), !run.json)?;
+    audience.tell(global, &snapshot, (&goals, &file.shown), !run.json)?;
     let mut progress = Progress::new(&repo, Ledger::look(&repo)?);
     if let Some(earlier) = &progress.newest {
         snapshot.tolerate(earlier, &goals);

@@ -56,7 +56,11 @@ pub fn run_loop(global: &Global, run: &RunOptions) -> Result<u8> {
     watched.end();
     let ended = ended?;
     if let Some((snapshot, goals, shown)) = &ended.measured {
-        audience.tell(snapshot, (goals, shown), !run.json)?;
+        let told = audience.tell(global, snapshot, (goals, shown), !run.json);
+        // How the loop ended is what whoever started it goes by.
+        if let Err(error) = told {
+            global.warn(&error.message);
+        }
     }
     Ok(ended.exit_code)
 }

@@ -63,13 +63,37 @@ pub fn deliver(path: &Path, bytes: &[u8]) -> Result<()> {
                 .map_err(|cause| Error::io("write", path, cause))
         }
         // A link that leads nowhere is somebody's, too.
-        Err(_) if fs::symlink_metadata(path).is_ok() => Err(Error::internal(format!(
-            "cannot write {}: it is a link that leads nowhere",
-            path.display()
-        ))
-        .hint("name another file, or take the link away")),
+        Err(_) if fs::symlink_metadata(path).is_ok() => Err(lost_link(path)),
         Err(_) => replace(path, bytes),
     }
+}
+
+/// Refuses a place where `deliver` could not write, as far as that can be told without writing there: its folder is made.
+pub fn refuse_undeliverable(path: &Path) -> Result<()> {
+    let told = |cause| Error::io("write", path, cause);
+    let real = match fs::metadata(path) {
+        Ok(meta) if meta.is_dir() => {
+            return Err(told(std::io::Error::from(ErrorKind::IsADirectory)));
+        }
+        Ok(meta) if !meta.is_file() => return Ok(()),
+        Ok(_) => path.canonicalize().map_err(told)?,
+        Err(_) if fs::symlink_metadata(path).is_ok() => return Err(lost_link(path)),
+        Err(_) => path.to_owned(),
+    };
+    let folder = real.parent().unwrap_or(Path::new("."));
+    fs::create_dir_all(folder).map_err(told)?;
+    let probe = folder.join(format!(".evolve.{:x}.tmp", std::process::id()));
+    let probed = OpenOptions::new().write(true).create_new(true).open(&probe);
+    probed.map_err(told)?;
+    fs::remove_file(&probe).map_err(told)
+}
+
+fn lost_link(path: &Path) -> Error {
+    let path = path.display();
+    Error::internal(format!(
+        "cannot write {path}: it is a link that leads nowhere"
+    ))
+    .hint("name another file, or take the link away")
 }
 
 /// Removes the temporary files that dead processes left in a folder.
