@@ -192,3 +192,45 @@ fn a_cycle_whose_papers_and_snapshots_are_gone_is_shown_all_the_same() {
     number  2  +  -
     "#);
 }
+
+#[test]
+fn a_number_that_two_branches_gave_is_told_and_each_cycle_has_its_own_change() {
+    let repo = TestRepo::with_files_wanted(&[("a", 5), ("b", 3)]);
+    repo.git(&["branch", "other"]);
+    repo.cycle("echo from-main >a").expect(0);
+    repo.git(&["switch", "-q", "other"]);
+    repo.write("unrelated", "1\n2\n");
+    repo.commit_all("unrelated");
+    repo.cycle("echo from-other >a; echo more >more").expect(0);
+    let theirs = repo.newest();
+    repo.git(&["switch", "-q", "main"]);
+    let ours = repo.newest();
+    // Both records, and the snapshots of one of them only.
+    let merge = "git merge -q -X ours other -m both || true; git checkout -q --ours . ; \
+        git show other:.agents/evolve/cycle-history.jsonl >>.agents/evolve/cycle-history.jsonl; git add -A; git commit -qm both";
+    crate::harness::output(repo.command("sh").args(["-c", merge]));
+    assert_eq!(
+        repo.records().len(),
+        2,
+        "{}",
+        repo.git(&["log", "--oneline"])
+    );
+    let run = repo.evolve(&["show", "1"]).expect(0);
+    let (ours, theirs) = (
+        ours["session"].as_str().unwrap(),
+        theirs["session"].as_str().unwrap(),
+    );
+    assert_eq!(
+        run.stderr.trim_end(),
+        format!(
+            "warning: 2 cycles are called 1: this is the one of session {theirs}; session {ours} had one, too"
+        )
+    );
+    assert!(run.stdout.contains(theirs), "{}", run.stdout);
+    assert!(
+        run.stdout.contains("changed: 2 files, 2 lines added"),
+        "{}",
+        run.stdout
+    );
+    assert!(!run.stdout.contains("unrelated"), "{}", run.stdout);
+}

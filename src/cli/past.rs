@@ -7,7 +7,7 @@ use crate::cli::commands::{HistoryOptions, ShowOptions};
 use crate::cli::print::print_document;
 use crate::cli::start::{current_dir, goals_file};
 use crate::cli::undo::no_such_cycle;
-use crate::effects::changed::Changed;
+use crate::effects::changed::{self, Changed};
 use crate::effects::clock;
 use crate::effects::ledger::{self, Ledger};
 use crate::effects::logs::{self, Paper, Papers};
@@ -19,12 +19,15 @@ use crate::model::patch::Patch;
 use crate::model::record::{History, Record};
 use crate::model::schema;
 use crate::model::snapshot::{FORMAT, Snapshot};
+use crate::model::text::{clean_line, some_of};
 use crate::view::cycle::Page;
 use crate::view::history::{Values, history_page};
 use crate::view::width;
 
 /// The most bytes of a patch that are shown.
 const PATCH_SHOWN: usize = 4 << 20;
+/// How many cycles of the same number are named.
+const NAMED: usize = 5;
 
 /// Prints every cycle so far, segments included, or those that are asked for.
 pub fn history(global: &Global, options: &HistoryOptions) -> Result<u8> {
@@ -100,7 +103,7 @@ fn values_of<'a>(
     let ledger = Ledger::look(repo)?;
     let mut values = Values::default();
     for record in cycles {
-        let (before, after) = snapshots(&ledger, repo, record.cycle);
+        let (before, after) = changed::snapshots(repo, &ledger, record);
         let left = match record.is_undone() {
             true => before,
             false => after.or(before),
@@ -112,14 +115,6 @@ fn values_of<'a>(
         values.threshold = goal.threshold;
     }
     Ok(values)
-}
-
-/// Returns the snapshots of a cycle, as far as they are there.
-fn snapshots(ledger: &Ledger, repo: &Repo, cycle: u64) -> (Option<Snapshot>, Option<Snapshot>) {
-    (
-        ledger.snapshot(repo, &names::snapshot(cycle)),
-        ledger.snapshot(repo, &names::post_snapshot(cycle)),
-    )
 }
 
 /// Says whether a record is what this program would write: only such ones go into a document.
@@ -141,9 +136,13 @@ pub fn show(global: &Global, options: &ShowOptions) -> Result<u8> {
     let Some(record) = records.find(is_it) else {
         return Err(no_such_cycle(&history, options.cycle));
     };
+    let same: Vec<&Record> = records.filter(|it| it.cycle == record.cycle).collect();
+    if !same.is_empty() {
+        global.warn(&called_the_same(record, &same));
+    }
     let repo = Repo::discover(&current_dir()?)?;
     let ledger = Ledger::look(&repo)?;
-    let (before, after) = snapshots(&ledger, &repo, record.cycle);
+    let (before, after) = changed::snapshots(&repo, &ledger, record);
     let patch = patch_of(&repo, &ledger, (record, options.diff))?;
     if options.json {
         let document = cycle_document(record, (before, after), (patch, options.diff))?;
@@ -170,6 +169,22 @@ pub fn show(global: &Global, options: &ShowOptions) -> Result<u8> {
     };
     global.say(&page.text(width::of_terminal()));
     Ok(0)
+}
+
+/// Says that branches with a history each gave one number to several cycles, and which of them is meant.
+fn called_the_same(record: &Record, others: &[&Record]) -> String {
+    let session = |record: &Record| match &record.session {
+        Some(session) => format!("session {}", clean_line(session)),
+        None => format!("commit {}", record.commit_sha),
+    };
+    let named: Vec<String> = others.iter().map(|it| session(it)).collect();
+    format!(
+        "{} cycles are called {}: this is the one of {}; {} had one, too",
+        others.len() + 1,
+        record.cycle,
+        session(record),
+        some_of(&named, NAMED)
+    )
 }
 
 /// Returns what a cycle changed, if that can still be told.

@@ -5,6 +5,7 @@ use crate::effects::repo::Repo;
 use crate::error::Result;
 use crate::model::ledger as names;
 use crate::model::record::Record;
+use crate::model::snapshot::Snapshot;
 
 /// The change of a recorded cycle.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,29 +47,58 @@ fn start_of(repo: &Repo, ledger: &Ledger, record: &Record) -> Result<Option<Stri
     if let Some(start) = record.reverted_to.clone().filter(is_there) {
         return Ok(Some(start));
     }
-    let snapshot = ledger.snapshot(repo, &names::snapshot(record.cycle));
-    if let Some(start) = snapshot.and_then(|snapshot| snapshot.cycle_start_sha) {
+    let (before, _) = snapshots(repo, ledger, record);
+    if let Some(start) = before.and_then(|snapshot| snapshot.cycle_start_sha) {
         return Ok(Some(start).filter(is_there));
     }
-    start_in_history(repo, record.cycle)
+    let before = snapshot_in_history(repo, record, &names::snapshot(record.cycle), false)?;
+    let start = before.and_then(|snapshot| snapshot.cycle_start_sha);
+    Ok(start.filter(is_there))
 }
 
-/// Returns the start of a cycle whose snapshot is no longer in the tree, from the commit that brought its record.
-fn start_in_history(repo: &Repo, cycle: u64) -> Result<Option<String>> {
+/// Returns the snapshots of a cycle, before it and after it, as far as they are there. Where two branches gave the same number to a
+/// cycle each, the files are those of one of them: what counts is what was committed with the record.
+pub fn snapshots(
+    repo: &Repo,
+    ledger: &Ledger,
+    record: &Record,
+) -> (Option<Snapshot>, Option<Snapshot>) {
+    let names = [
+        names::snapshot(record.cycle),
+        names::post_snapshot(record.cycle),
+    ];
+    let is_it = |other: &&Record| other.cycle == record.cycle;
+    let is_doubled = ledger.history.records.iter().filter(is_it).count() > 1;
+    let [before, after] = names.map(|name| match is_doubled {
+        true => snapshot_in_history(repo, record, &name, true)
+            .ok()
+            .flatten(),
+        false => ledger.snapshot(repo, &name),
+    });
+    (before, after)
+}
+
+/// Returns a snapshot of a cycle from the commit that brought its record; `exactly` that one whose parent the record names.
+fn snapshot_in_history(
+    repo: &Repo,
+    record: &Record,
+    name: &str,
+    exactly: bool,
+) -> Result<Option<Snapshot>> {
     let Some(head) = repo.head()?.commit else {
         return Ok(None);
     };
     let past = repo.past(&head)?;
+    let subject = format!("evolve: cycle {} — ", record.cycle);
     let records = |place: &usize| {
-        let subject = past.message(*place).and_then(|text| text.lines().next());
-        subject.is_some_and(|subject| subject.starts_with(&format!("evolve: cycle {cycle} — ")))
+        let of_commit = past.message(*place).and_then(|text| text.lines().next());
+        let mut parents = past.parents(*place).iter().map(|it| past.id(*it));
+        of_commit.is_some_and(|it| it.starts_with(&subject))
+            && (!exactly || parents.any(|id| id == record.commit_sha))
     };
     let Some(place) = (0..past.len()).find(records) else {
         return Ok(None);
     };
-    let bytes = repo.file(&past.tree(place), &names::snapshot(cycle))?;
-    let snapshot: Option<crate::model::snapshot::Snapshot> =
-        bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok());
-    let start = snapshot.and_then(|snapshot| snapshot.cycle_start_sha);
-    Ok(start.filter(|id| repo.is_commit(id)))
+    let bytes = repo.file(&past.tree(place), name)?;
+    Ok(bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok()))
 }
