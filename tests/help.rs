@@ -139,6 +139,21 @@ fn the_page_of_agents_has_every_preset_and_key_and_none_that_does_not_exist() {
 }
 
 #[test]
+fn the_page_of_exit_codes_names_each_command_that_ends_with_10() {
+    let page = page("exit-codes");
+    let line = page.lines().skip_while(|line| !line.starts_with("   10  "));
+    let line: Vec<&str> = line
+        .take_while(|line| !line.starts_with("   11  "))
+        .collect();
+    for command in ["measure --gate", "audit", "doctor", "undo"] {
+        assert!(
+            line.join(" ").contains(&format!("`{command}`")),
+            "{command}: {line:?}"
+        );
+    }
+}
+
+#[test]
 fn the_page_of_exit_codes_has_those_of_the_program_and_of_the_readme() {
     let page = page("exit-codes");
     let codes: BTreeSet<u8> = found(r"(?m)^ {2,4}(\d+)  ", &page)
