@@ -47,7 +47,9 @@ pub fn appended(text: &str, file: &Goals, new: &[Proposal]) -> Option<String> {
     let added = goals(new, &" ".repeat(indent));
     let gap = if before.ends_with('\n') { "\n" } else { "\n\n" };
     let added = format!("{gap}{added}");
-    let added = match text.contains("\r\n") {
+    // As the line ends that they stand behind.
+    let beside = lines[..end].last().unwrap_or(first);
+    let added = match beside.ends_with("\r\n") {
         true => added.replace('\n', "\r\n"),
         false => added,
     };

@@ -669,3 +669,19 @@ proptest! {
         reads_back(&propose(&Files::of(&files), &WITH_CI));
     }
 }
+
+#[test]
+fn a_file_of_lines_that_end_either_way_keeps_each_as_it_was() {
+    let found = propose(&Files::of(&[("Cargo.toml", "")]), &PLAIN);
+    let text = "# mixed\r\ngoals:\n  - id: a\r\n    description: d\n    check: ls\n    weight: 3\n# end\r\n";
+    let (goals, _) = read_goals("g", text.as_bytes()).unwrap();
+    let new = missing(&found, &goals);
+    let whole = appended(text, &goals, &new).unwrap();
+    let (before, after) = text.split_at(text.len() - "# end\r\n".len());
+    let added = whole
+        .strip_prefix(before)
+        .and_then(|rest| rest.strip_suffix(after))
+        .unwrap();
+    // As the lines beside them end.
+    assert!(!added.contains('\r'), "{added:?}");
+}
