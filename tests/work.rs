@@ -126,3 +126,32 @@ fn an_item_taken_off_while_the_loop_runs_is_off_in_the_next_cycle_and_an_agent_b
     );
     repo.answer(&["audit"]);
 }
+
+#[test]
+fn what_a_person_closes_changes_nothing_else_of_its_line() {
+    let repo = crate::harness::TestRepo::with_files_wanted(&[("a", 5)]);
+    let entry = "{ \"source_epic\" : \"e\", \"x-big\": 12345678901234567890123, \"items\": [ {\"title\": \"one\", \"mine\": [1.50, {\"k\": \"\\u00fc\"}]}, {\"title\": \"two\"} ] }\n";
+    let flat = "{\"title\":  \"three\",  \"cost\": 1.50, \"state\": \"available\" }\n";
+    let queue = ".agents/rpi/next-work.jsonl";
+    repo.write(queue, &format!("{entry}{flat}"));
+    repo.commit_all("queue");
+    repo.answer(&["work", "done", "one"]);
+    repo.answer(&["work", "drop", "three"]);
+    let text = repo.read(queue);
+    let lines: Vec<&str> = text.lines().collect();
+    for (line, kept) in [
+        (
+            0,
+            "{ \"source_epic\" : \"e\", \"x-big\": 12345678901234567890123, \"items\": [ {\"title\": \"one\", \"mine\": [1.50, {\"k\": \"\\u00fc\"}]",
+        ),
+        (0, "{\"title\": \"two\"} ] }"),
+        (
+            1,
+            "{\"title\":  \"three\",  \"cost\": 1.50, \"state\": \"consumed\"",
+        ),
+    ] {
+        assert!(lines[line].contains(kept), "{kept}\n{}", lines[line]);
+    }
+    let first: serde_json::Value = serde_json::from_str(lines[0]).unwrap();
+    assert_eq!(first["items"][0]["state"], "consumed");
+}

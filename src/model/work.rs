@@ -10,6 +10,7 @@ mod item;
 mod line;
 mod named;
 mod rejoined;
+mod rewritten;
 
 use std::collections::HashSet;
 use std::hash::{Hash, Hasher};

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use serde_json::{Map, Value};
 
 use super::item::{self, Identity, Key, State, WorkItem};
+use super::rewritten::rewritten;
 use crate::model::text::{self, json_problem};
 
 /// What a line holds.
@@ -116,10 +117,13 @@ impl Line {
         }
     }
 
-    /// Makes another object of the line.
+    /// Makes another object of the line; what is in both stays as it is written.
     fn rewrite(&mut self, map: Map<String, Value>) {
         let value = Value::Object(map);
-        self.body = value.to_string();
+        self.body = match self.object() {
+            Some(old) => rewritten(&self.body, &Value::Object(old), &value),
+            None => value.to_string(),
+        };
         self.content = Content::of(value);
     }
 
