@@ -86,7 +86,9 @@ pub fn run(arguments: Arguments) -> Result<u8> {
             json, remeasure, ..
         }) => audit::audit(&global, &run, (json, remeasure)),
         Some(Command::Undo { cycle, .. }) => start::undo(&global, &run, cycle),
-        Some(Command::Ratchet { apply, .. }) => ratchet::ratchet(&global, &run, apply),
+        Some(Command::Ratchet { apply, json, .. }) => {
+            ratchet::ratchet(&global, &run, (apply, json))
+        }
         Some(Command::Work {
             action: WorkAction::List { json },
         }) => inspect::work_list(&global, json),
@@ -100,8 +102,8 @@ pub fn run(arguments: Arguments) -> Result<u8> {
             action: WorkAction::Done { item },
         }) => steer::work_close(&global, &item, Closed::Done),
         Some(Command::Lessons {
-            action: LessonAction::List { goal },
-        }) => lessons::list(&global, goal.as_deref()),
+            action: LessonAction::List { goal, json },
+        }) => lessons::list(&global, goal.as_deref(), json),
         Some(Command::Lessons {
             action: LessonAction::Drop { lesson },
         }) => lessons::drop(&global, &lesson),

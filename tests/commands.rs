@@ -254,6 +254,15 @@ fn every_json_document_is_alone_on_stdout_and_what_its_schema_describes() {
     let queue = document("queue", &queue.stdout);
     assert_eq!(queue["open"][0]["title"], "one");
     assert_eq!(queue["set_aside"], serde_json::json!([]));
+    let ratchet = fresh.evolve(&["ratchet", "--json"]).expect(0);
+    let ratchet = document("ratchet", &ratchet.stdout);
+    assert_eq!(ratchet["thresholds"], serde_json::json!([]));
+    for repo in [&fresh, &lived_in] {
+        for extra in [&[][..], &["--goal=a"]] {
+            let all = [&["lessons", "list", "--json"], extra].concat();
+            document("lessons", &repo.evolve(&all).expect(0).stdout);
+        }
+    }
     assert_eq!(
         document(
             "status",
@@ -279,7 +288,7 @@ fn the_printed_schemas_are_those_that_the_program_checks_against() {
     assert_snapshot!(repo.error(2, &["schema", "snapshots"]), @r"
     error: there is no schema snapshots
     hint: did you mean snapshot?
-    hint: there are audit, config, doctor, event, goals, history, journal, killed, lesson, queue, record, retry, session, show, snapshot, status, work
+    hint: there are audit, config, doctor, event, goals, history, journal, killed, lesson, lessons, queue, ratchet, record, retry, session, show, snapshot, status, work
     ");
 }
 

@@ -90,3 +90,31 @@ fn a_repository_without_lessons_says_so() {
     let repo = TestRepo::with_files_wanted(&[("a", 5)]);
     assert_snapshot!(repo.answer(&["lessons", "list"]), @"no lessons yet");
 }
+
+#[test]
+fn programs_are_told_each_lesson_and_with_a_goal_what_it_came_to() {
+    let repo = in_vain(4);
+    let told = |arguments: &[&str]| -> serde_json::Value {
+        let said = repo
+            .evolve(&[&["lessons", "list", "--json"], arguments].concat())
+            .expect(0);
+        serde_json::from_str(&said.stdout).unwrap()
+    };
+    let all = told(&[]);
+    assert_eq!(all["goal_id"], serde_json::Value::Null);
+    let first = &all["lessons"][0];
+    assert_eq!(first["text"], "Look at the cache.");
+    assert_eq!(
+        (&first["goal_id"], &first["cycle"]),
+        (&"a".into(), &1.into())
+    );
+    assert!(
+        first["id"].as_str().unwrap().starts_with("327777"),
+        "{first}"
+    );
+    assert!(first.get("failed").is_none(), "{first}");
+    let of_goal = told(&["--goal=a"]);
+    assert_eq!(of_goal["goal_id"], "a");
+    let last = &of_goal["lessons"][1];
+    assert_eq!((&last["failed"], &last["told"]), (&3.into(), &true.into()));
+}

@@ -163,3 +163,32 @@ fn a_file_without_thresholds_has_nothing_to_tighten() {
     let repo = TestRepo::with_files_wanted(&[("a", 5)]);
     assert_snapshot!(repo.answer(&["ratchet", "--apply"]), @"no goal has a threshold with a direction");
 }
+
+#[test]
+fn programs_are_told_each_threshold_and_what_becomes_of_it() {
+    let repo = measured();
+    let told = |arguments: &[&str]| -> serde_json::Value {
+        let said = repo
+            .evolve(&[&["ratchet", "--json"], arguments].concat())
+            .expect(0);
+        serde_json::from_str(&said.stdout).unwrap()
+    };
+    let document = told(&[]);
+    assert_eq!(document["applied"], false);
+    let of = |number: usize| &document["thresholds"][number];
+    assert_eq!(
+        *of(0),
+        serde_json::json!({
+            "goal_id": "coverage", "direction": "at-least", "old": 80.0, "actual": 85.75,
+            "headroom_percent": 5.75, "new": 85.0, "stays": null,
+        })
+    );
+    assert_eq!(
+        (&of(2)["new"], &of(2)["stays"]),
+        (&serde_json::Value::Null, &"it fails".into())
+    );
+    assert_eq!(repo.read("GOALS.yaml"), GOALS);
+    assert_eq!(told(&["--apply"])["applied"], true);
+    assert!(repo.read("GOALS.yaml").contains("  85    #"));
+    assert_eq!(told(&["--apply"])["applied"], false);
+}

@@ -94,6 +94,9 @@ pub(super) enum Command {
         /// Write the new thresholds to the goals file
         #[arg(long)]
         apply: bool,
+        /// Print one JSON document
+        #[arg(long)]
+        json: bool,
         #[command(flatten)]
         file: GoalsOption,
         #[command(flatten)]
@@ -280,6 +283,9 @@ pub(super) enum LessonAction {
         /// As work on this goal is told it, first what counts most, with how often it was told in vain
         #[arg(long, value_name = "ID")]
         goal: Option<String>,
+        /// Print one JSON document
+        #[arg(long)]
+        json: bool,
     },
     /// Drop a lesson, so that no agent is told it and none learns it again
     Drop {

@@ -1,31 +1,60 @@
 //! What agents learned: listed, and dropped.
 
+use serde_json::{Value, json};
+
 use crate::cli::arguments::Global;
+use crate::cli::print::print_document;
 use crate::cli::start::current_dir;
 use crate::effects::clock;
 use crate::effects::ledger::{self, Ledger};
 use crate::effects::repo::Repo;
 use crate::error::Result;
-use crate::model::lesson::{self, Lesson};
-use crate::model::text;
+use crate::model::lesson::{self, Lesson, Ranked};
+use crate::model::snapshot::FORMAT;
+use crate::model::{schema, text};
 use crate::view::lessons::{lessons_table, ranked_table};
 use crate::view::width;
 
 /// Prints what agents learned; with a goal as its next brief ranks it.
-pub fn list(global: &Global, goal: Option<&str>) -> Result<u8> {
+pub fn list(global: &Global, goal: Option<&str>, as_json: bool) -> Result<u8> {
     let repo = Repo::discover(&current_dir()?)?;
     let ledger = Ledger::look(&repo)?;
     let standing = lesson::standing(&ledger.lessons);
+    let ranked = goal.map(|goal| lesson::ranked(&ledger.lessons, &ledger.history.records, goal));
+    if as_json {
+        let lessons: Vec<Value> = match &ranked {
+            Some(ranked) => ranked.iter().filter_map(ranked_document).collect(),
+            None => standing.iter().filter_map(|it| document(it)).collect(),
+        };
+        let document = json!({"format": FORMAT, "goal_id": goal, "lessons": lessons});
+        print_document("lessons", &document)?;
+        return Ok(0);
+    }
     let width = width::of_terminal();
-    global.say(&match goal {
+    global.say(&match ranked {
         _ if standing.is_empty() => "no lessons yet\n".to_owned(),
-        Some(goal) => {
-            let records = &ledger.history.records;
-            ranked_table(&lesson::ranked(&ledger.lessons, records, goal), width)
-        }
+        Some(ranked) => ranked_table(&ranked, width),
         None => lessons_table(&standing, width),
     });
     Ok(0)
+}
+
+/// Returns a lesson as it stands in a document; none if it is none that its schema describes.
+fn document(lesson: &Lesson) -> Option<Value> {
+    let mut value = serde_json::to_value(lesson).ok()?;
+    schema::check("lesson", &value).ok()?;
+    let map = value.as_object_mut()?;
+    map.shift_remove("format");
+    map.shift_insert(0, "id".to_owned(), json!(lesson.id()));
+    Some(value)
+}
+
+/// Returns the same with what the lesson came to for a goal.
+fn ranked_document(ranked: &Ranked<'_>) -> Option<Value> {
+    let mut value = document(ranked.lesson)?;
+    value["failed"] = json!(ranked.failed);
+    value["told"] = json!(ranked.is_told);
+    Some(value)
 }
 
 /// Drops a lesson: it is told and learned no more.

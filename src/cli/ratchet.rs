@@ -1,20 +1,24 @@
 //! Tightens thresholds that have much headroom.
 
+use serde_json::{Value, json};
+
 use crate::cli::arguments::{Global, RunOptions};
 use crate::cli::measure::snapshot_of;
+use crate::cli::print::print_document;
 use crate::cli::start::{current_dir, goals_file};
 use crate::effects::repo::Repo;
 use crate::effects::{files, lock};
 use crate::error::{Error, Kind, Result};
-use crate::model::goals::{self, Goals, Threshold};
+use crate::model::goals::{self, Goal, Goals, Threshold};
 use crate::model::ratchet::{HEADROOM, Notch, notches};
+use crate::model::snapshot::FORMAT;
 use crate::model::text;
 use crate::session::GoalsFile;
 use crate::view::ratchet::ratchet_table;
 use crate::view::width;
 
 /// Measures, shows what thresholds can become, and with `apply` writes that to the goals file.
-pub fn ratchet(global: &Global, run: &RunOptions, apply: bool) -> Result<u8> {
+pub fn ratchet(global: &Global, run: &RunOptions, (apply, as_json): (bool, bool)) -> Result<u8> {
     let repo = Repo::discover(&current_dir()?)?;
     let file = goals_file(global, &repo)?;
     if apply {
@@ -23,42 +27,85 @@ pub fn ratchet(global: &Global, run: &RunOptions, apply: bool) -> Result<u8> {
     let (goals, warnings) = file.load()?;
     global.point_out(&warnings);
     let text = text_of(&file, &goals)?;
-    let has_number = |goal: &&goals::Goal| {
+    let notches = measured((global, as_json), (run, &repo), (&goals, &text))?;
+    if !as_json {
+        global.say(&match notches.is_empty() {
+            true => "no goal has a threshold with a direction\n".to_owned(),
+            false => ratchet_table(&notches, width::of_terminal()),
+        });
+    }
+    let new: Vec<Threshold> = notches.iter().filter_map(threshold).collect();
+    let applies = apply && !new.is_empty();
+    if applies {
+        let edited = goals::with_thresholds(&text, &new).map_err(|why| cannot_edit(&file, &why))?;
+        refuse_beside_loop(&repo)?;
+        // Measuring takes a while; what was written meanwhile is not overwritten.
+        text_of(&file, &goals)?;
+        write(&file, &edited)?;
+    }
+    let count = text::count(new.len(), "threshold");
+    match (as_json, applies) {
+        (true, _) => print_document("ratchet", &document(&notches, applies))?,
+        (false, _) if notches.is_empty() => {}
+        (false, true) => global.say(&format!(
+            "{count} tightened in {}; commit it to have it count\n",
+            file.shown
+        )),
+        (false, false) if new.is_empty() => global.say(&match notches.iter().any(has_much) {
+            true => "nothing to tighten\n".to_owned(),
+            false => {
+                format!("nothing to tighten: no threshold has more than {HEADROOM} % headroom\n")
+            }
+        }),
+        (false, false) => global.say(&format!(
+            "{count} can be tightened: `evolve ratchet --apply` writes that\n"
+        )),
+    }
+    Ok(0)
+}
+
+/// Measures the goals that have a threshold with a direction, and returns what can become of each.
+fn measured(
+    (global, as_json): (&Global, bool),
+    (run, repo): (&RunOptions, &Repo),
+    (goals, text): (&Goals, &str),
+) -> Result<Vec<Notch>> {
+    let has_number = |goal: &&Goal| {
         let continuous = goal.continuous.as_ref();
         continuous.is_some_and(|one| one.threshold.is_some() && one.direction.is_some())
     };
     let chosen: Vec<_> = goals.goals.iter().filter(has_number).collect();
     if chosen.is_empty() {
-        global.say("no goal has a threshold with a direction\n");
-        return Ok(0);
+        return Ok(Vec::new());
     }
-    let snapshot = snapshot_of(global, (run, &repo), (&goals, &chosen))?;
-    let notches = notches(&goals, &text, &snapshot);
-    global.say(&ratchet_table(&notches, width::of_terminal()));
-    let new: Vec<Threshold> = notches.iter().filter_map(threshold).collect();
-    if new.is_empty() {
-        global.say(&format!(
-            "nothing to tighten: no threshold has more than {HEADROOM} % headroom\n"
-        ));
-        return Ok(0);
+    let mut global = global.clone();
+    if as_json {
+        // Nothing but the document goes to stdout.
+        global.verbose = 0;
     }
-    let edited = goals::with_thresholds(&text, &new).map_err(|why| cannot_edit(&file, &why))?;
-    let count = text::count(new.len(), "threshold");
-    if !apply {
-        global.say(&format!(
-            "{count} can be tightened: `evolve ratchet --apply` writes that\n"
-        ));
-        return Ok(0);
-    }
-    refuse_beside_loop(&repo)?;
-    // Measuring takes a while; what was written meanwhile is not overwritten.
-    text_of(&file, &goals)?;
-    write(&file, &edited)?;
-    global.say(&format!(
-        "{count} tightened in {}; commit it to have it count\n",
-        file.shown
-    ));
-    Ok(0)
+    let snapshot = snapshot_of(&global, (run, repo), (goals, &chosen))?;
+    Ok(notches(goals, text, &snapshot))
+}
+
+/// Returns what becomes of each threshold as a document.
+fn document(notches: &[Notch], is_applied: bool) -> Value {
+    let thresholds = notches.iter().map(|notch| {
+        let new = notch.new.as_ref().ok();
+        json!({
+            "goal_id": notch.id,
+            "direction": notch.direction.word(),
+            "old": notch.old,
+            "actual": notch.actual,
+            "headroom_percent": notch.headroom,
+            "new": new.and_then(|new| new.parse::<f64>().ok()),
+            "stays": notch.new.as_ref().err(),
+        })
+    });
+    json!({"format": FORMAT, "applied": is_applied, "thresholds": Vec::from_iter(thresholds)})
+}
+
+fn has_much(notch: &Notch) -> bool {
+    notch.headroom.is_some_and(|percent| percent > HEADROOM)
 }
 
 fn threshold(notch: &Notch) -> Option<Threshold> {

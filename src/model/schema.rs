@@ -6,7 +6,7 @@ use jsonschema::Validator;
 use serde_json::Value;
 
 /// Name and text of each schema, in alphabetical order.
-const SCHEMAS: [(&str, &str); 17] = [
+const SCHEMAS: [(&str, &str); 19] = [
     ("audit", include_str!("../../schemas/audit.schema.json")),
     ("config", include_str!("../../schemas/config.schema.json")),
     ("doctor", include_str!("../../schemas/doctor.schema.json")),
@@ -16,7 +16,9 @@ const SCHEMAS: [(&str, &str); 17] = [
     ("journal", include_str!("../../schemas/journal.schema.json")),
     ("killed", include_str!("../../schemas/killed.schema.json")),
     ("lesson", include_str!("../../schemas/lesson.schema.json")),
+    ("lessons", include_str!("../../schemas/lessons.schema.json")),
     ("queue", include_str!("../../schemas/queue.schema.json")),
+    ("ratchet", include_str!("../../schemas/ratchet.schema.json")),
     ("record", include_str!("../../schemas/record.schema.json")),
     ("retry", include_str!("../../schemas/retry.schema.json")),
     ("session", include_str!("../../schemas/session.schema.json")),
