@@ -74,7 +74,7 @@ pub fn demo(global: &Global, keep_in: Option<&Path>, progress: ProgressOption) -
     };
     let code = run_loop(&global, &run)?;
     global.say(&format!(
-        "\nWhere to look:\n  cd {}\n  git log --stat          every step, the undo included\n  evolve history          what became of each cycle\n  evolve show 2           the cycle that was undone\n  cat .agents/evolve/session-summary.md\n",
+        "\nWhere to look:\n  cd {}\n  git log --stat          every step, the undo included\n  evolve history          what became of each cycle\n  evolve show 2           the cycle that was undone\n  evolve report --open    one page about all of it, in the browser\n  cat .agents/evolve/session-summary.md\n",
         text::shell_word(root.as_os_str().as_bytes())
     ));
     Ok(code)
