@@ -104,6 +104,7 @@ pub mod effects {
     pub mod mirror;
     pub mod modes;
     pub mod near;
+    pub mod pause;
     pub mod pipes;
     pub mod places;
     pub mod plugins;

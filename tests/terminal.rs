@@ -21,6 +21,15 @@ fn size(count: u16) -> NonZero<u16> {
     NonZero::new(count).unwrap()
 }
 
+fn winsize(lines: u16, columns: u16) -> rustix::termios::Winsize {
+    rustix::termios::Winsize {
+        ws_row: lines,
+        ws_col: columns,
+        ws_xpixel: 0,
+        ws_ypixel: 0,
+    }
+}
+
 /// How many lines of what has scrolled away are kept.
 const SCROLLBACK: usize = 500;
 
@@ -37,13 +46,8 @@ impl Terminal {
             .write(true)
             .open(name.to_str().unwrap())
             .unwrap();
-        let winsize = rustix::termios::Winsize {
-            ws_row: lines,
-            ws_col: columns,
-            ws_xpixel: 0,
-            ws_ypixel: 0,
-        };
-        rustix::termios::tcsetwinsize(&device, winsize).unwrap();
+        rustix::termios::tcsetwinsize(&device, winsize(lines, columns)).unwrap();
+        rustix::io::ioctl_fionbio(&reader, true).unwrap();
         Terminal {
             device: device.into(),
             reader: reader.into(),
@@ -58,23 +62,19 @@ impl Terminal {
         command.args(arguments).env("TERM", "xterm-256color");
         command.envs(env.iter().copied());
         let device = || Stdio::from(self.device.try_clone().unwrap());
+        // As a shell starts a job.
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
         command.stdout(device()).stderr(device()).spawn().unwrap()
     }
 
     /// Watches until the program has ended; `look` sees each state of the screen. Returns the exit code.
     fn watch(&mut self, mut child: Child, mut look: impl FnMut(&vt100::Screen)) -> i32 {
-        rustix::io::ioctl_fionbio(&self.reader, true).unwrap();
         let began = Instant::now();
         loop {
             let ended = child.try_wait().unwrap();
-            let mut piece = [0; 4096];
-            match self.reader.read(&mut piece) {
-                Ok(count) if count > 0 => {
-                    self.bytes.extend_from_slice(&piece[..count]);
-                    self.screen.process(&piece[..count]);
-                    look(self.screen.screen());
-                }
-                Ok(_) | Err(_) => match ended {
+            match self.take() {
+                true => look(self.screen.screen()),
+                false => match ended {
                     Some(status) => return status.code().unwrap_or(-1),
                     None => std::thread::sleep(Duration::from_millis(5)),
                 },
@@ -85,6 +85,52 @@ impl Terminal {
                 panic!("the program hung:\n{}", self.screen.screen().contents());
             }
         }
+    }
+
+    /// Takes in a piece of what was written; says whether there was any.
+    fn take(&mut self) -> bool {
+        let mut piece = [0; 4096];
+        let Ok(count) = self.reader.read(&mut piece) else {
+            return false;
+        };
+        self.bytes.extend_from_slice(&piece[..count]);
+        self.screen.process(&piece[..count]);
+        count > 0
+    }
+
+    /// Watches until the screen shows something, or `holds` for another reason.
+    fn until(&mut self, what: &str, mut holds: impl FnMut(&vt100::Screen) -> bool) {
+        crate::harness::wait_until(what, || {
+            while self.take() {}
+            holds(self.screen.screen())
+        });
+    }
+
+    /// Makes it another size, as terminals do that break their lines anew: what had wrapped is one line again.
+    fn resize(&mut self, lines: u16, columns: u16) {
+        while self.take() {}
+        let (height, width) = self.screen.screen().size();
+        let (height, width) = (height.get(), width.get());
+        let (row, _) = self.screen.screen().cursor_position();
+        self.screen.screen_mut().set_scrollback(SCROLLBACK);
+        let above = self.screen.screen().scrollback();
+        let mut text = String::new();
+        let mut add = |screen: &vt100::Screen, row: u16| {
+            let line = screen.rows(0, width).nth(row.into()).unwrap_or_default();
+            match screen.row_wrapped(row) {
+                true => text.push_str(&format!("{line:<0$}", usize::from(width))),
+                false => text.push_str(&format!("{}\r\n", line.trim_end())),
+            }
+        };
+        for back in (1..=above).rev() {
+            self.screen.screen_mut().set_scrollback(back);
+            add(self.screen.screen(), 0);
+        }
+        self.screen.screen_mut().set_scrollback(0);
+        (0..=row.min(height - 1)).for_each(|row| add(self.screen.screen(), row));
+        rustix::termios::tcsetwinsize(&self.device, winsize(lines, columns)).unwrap();
+        self.screen = vt100::Parser::new(size(lines), size(columns), SCROLLBACK);
+        self.screen.process(text.trim_end().as_bytes());
     }
 
     /// Everything that is to be read on it, what has scrolled away included.
@@ -177,6 +223,95 @@ fn the_terminal_is_in_order_after_any_end() {
         assert!(!text.contains("  agent sh "), "{text}");
         assert!(!terminal.screen.screen().hide_cursor(), "{text}");
     }
+}
+
+/// A session whose agent works until it is told to end, beside lines that stood on the terminal before.
+fn at_work(terminal: &mut Terminal) -> (TestRepo, Child) {
+    let repo = slow().with_out();
+    repo.agent_does(&["until [ -e $OUT/go ]; do sleep 0.05; done; touch a"]);
+    terminal
+        .screen
+        .process(b"$ one\r\n$ two\r\n$ three\r\n$ four\r\n");
+    let agent = format!("--agent={}", repo.agent());
+    let child = terminal.start(&repo, &[&agent, "--max-cycles=1"], &[]);
+    terminal.until("the agent to be shown", |screen| {
+        screen.contents().contains("  agent sh ")
+    });
+    (repo, child)
+}
+
+/// Asserts that nothing of the block stayed, and that everything else did, once.
+#[track_caller]
+fn nothing_stayed(terminal: &mut Terminal, expected: &[&str]) {
+    let left = terminal.all();
+    let text = left.join("\n");
+    for words in ["measuring (", "cycle 1 of 1", "  agent sh ", "────"] {
+        assert!(!text.contains(words), "{words} stayed:\n{text}");
+    }
+    for words in [
+        &[
+            "$ one",
+            "$ two",
+            "$ three",
+            "$ four",
+            "cycle 1 · a: ",
+            "improved · ",
+        ],
+        expected,
+    ]
+    .concat()
+    {
+        let count = left.iter().filter(|line| line.contains(words)).count();
+        assert_eq!(count, 1, "{words}:\n{text}");
+    }
+}
+
+#[test]
+fn a_terminal_of_another_size_keeps_what_stood_there_and_no_piece_of_an_old_frame() {
+    for (lines, columns) in [(24, 20), (24, 41), (10, 60), (40, 160)] {
+        let mut terminal = Terminal::new(24, 100);
+        let (repo, child) = at_work(&mut terminal);
+        terminal.resize(lines, columns);
+        // The next second is drawn at the new size.
+        let before = terminal.bytes.len();
+        crate::harness::wait_until("another frame", || {
+            terminal.take();
+            terminal.bytes.len() > before
+        });
+        std::fs::write(repo.out("go"), "").unwrap();
+        assert_eq!(terminal.watch(child, |_| {}), 0);
+        // As wide as it takes to read whole lines again.
+        terminal.resize(24, 200);
+        nothing_stayed(&mut terminal, &[]);
+    }
+}
+
+#[test]
+fn who_stops_it_at_the_terminal_finds_that_in_order_and_then_goes_on() {
+    let mut terminal = Terminal::new(24, 100);
+    let (repo, child) = at_work(&mut terminal);
+    let pid = nix::unistd::Pid::from_raw(child.id().cast_signed());
+    let is_stopped = || {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+        stat.rsplit_once(") ").unwrap().1.starts_with('T')
+    };
+    for number in ["first", "second"] {
+        nix::sys::signal::kill(pid, nix::sys::signal::SIGTSTP).unwrap();
+        terminal.until("it to be stopped", |_| is_stopped());
+        while terminal.take() {}
+        let shown = terminal.screen.screen().contents();
+        assert!(!shown.contains("  agent sh "), "{shown}");
+        terminal
+            .screen
+            .process(format!("^Z stopped\r\n$ fg {number}\r\n").as_bytes());
+        nix::sys::signal::kill(pid, nix::sys::signal::SIGCONT).unwrap();
+        terminal.until("the agent to be shown again", |screen| {
+            screen.contents().contains("  agent sh ")
+        });
+    }
+    std::fs::write(repo.out("go"), "").unwrap();
+    assert_eq!(terminal.watch(child, |_| {}), 0);
+    nothing_stayed(&mut terminal, &["$ fg first", "$ fg second"]);
 }
 
 #[test]

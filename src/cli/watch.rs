@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use clap::ValueEnum;
 
 use super::arguments::Global;
-use crate::effects::{clock, stop};
+use crate::effects::{clock, pause, stop};
 use crate::error::{Error, Result};
 use crate::event::{self, Event, Events};
 use crate::view::github::Groups;
@@ -164,6 +164,7 @@ fn tell_live(receiver: &Receiver<Event>, mut printer: Printer<'_>) {
         before(panic);
     }));
     stop::before_exit(live::restore);
+    pause::around(live::suspend, live::resume);
     let screen = Screen {
         out: Arc::new(Mutex::new(std::io::stderr())),
         size: width::of_screen,

@@ -54,6 +54,11 @@ fn pids(listed: &str) -> Vec<u32> {
     pids.filter_map(|pid| pid.parse().ok()).collect()
 }
 
+/// Returns who started a process, or took it over.
+pub fn parent(pid: u32) -> Option<u32> {
+    field(pid, 1)
+}
+
 /// Returns the process group that a process belongs to.
 pub fn group(pid: u32) -> Option<u32> {
     field(pid, 2)

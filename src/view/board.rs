@@ -387,7 +387,7 @@ fn bar(done: usize, all: usize) -> String {
 }
 
 /// Returns how many columns of a terminal a text takes.
-fn width(text: &str) -> usize {
+pub(super) fn width(text: &str) -> usize {
     text.chars().map(|c| c.width().unwrap_or(0)).sum()
 }
 

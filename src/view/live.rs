@@ -5,25 +5,28 @@
 
 use std::fmt;
 use std::io::{self, Write};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
 
 use anstyle_progress::TermProgress;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle, TermLike};
 
 use crate::event::Event;
-use crate::view::board::{Board, Share, Size};
+use crate::view::board::{self, Board, Share, Size};
+use crate::view::width;
 
 /// What is over sooner than this is not drawn at all.
 const PATIENCE: Duration = Duration::from_millis(400);
 
-/// How many lines are on the screen that have to be taken away again.
-static SHOWN: AtomicUsize = AtomicUsize::new(0);
+/// How wide each line is that is on the screen and has to be taken away again. Whoever draws holds it.
+static SHOWN: Mutex<Vec<usize>> = Mutex::new(Vec::new());
 /// The terminal was told of a progress.
 static TOLD: AtomicBool = AtomicBool::new(false);
-/// The program is about to end: nothing more is drawn.
+/// The program is about to end, or to be stopped: nothing more is drawn.
 static OVER: AtomicBool = AtomicBool::new(false);
+/// What was drawn was taken away by somebody else.
+static TAKEN: AtomicBool = AtomicBool::new(false);
 
 /// What is drawn on.
 #[derive(Clone)]
@@ -47,20 +50,18 @@ pub struct Live {
     /// Nothing is drawn before.
     from: Instant,
     drawn: Vec<String>,
+    /// How large the screen was then.
+    size: Size,
     told: Share,
 }
 
 impl Live {
     /// Begins with an empty board; nothing is drawn yet.
     pub fn on(screen: Screen, now: Instant) -> Live {
-        let terminal = Terminal {
-            screen: screen.clone(),
-            frame: Mutex::default(),
-            is_filled: AtomicBool::new(false),
-        };
-        let target = ProgressDrawTarget::term_like(Box::new(terminal));
+        let target = target(&screen);
         let style = ProgressStyle::with_template("{msg}").expect("BUG: the template is one field");
         Live {
+            size: (screen.size)(),
             screen,
             board: Board::new(now),
             bar: ProgressBar::with_draw_target(None, target).with_style(style),
@@ -76,7 +77,9 @@ impl Live {
     }
 
     /// Has something said for good above the board.
-    pub fn above(&self, say: impl FnOnce()) {
+    pub fn above(&mut self, say: impl FnOnce()) {
+        let mut shown = lock(&SHOWN);
+        self.follow(&mut shown);
         match self.drawn.is_empty() {
             true => say(),
             false => self.bar.suspend(say),
@@ -85,9 +88,11 @@ impl Live {
 
     /// Draws what is to be seen now, if that is not what is drawn already.
     pub fn draw(&mut self, now: Instant) {
+        let mut shown = lock(&SHOWN);
         if now < self.from || OVER.load(Ordering::SeqCst) {
             return;
         }
+        self.follow(&mut shown);
         self.tell(self.board.share());
         let mut lines = self.board.lines(now, (self.screen.size)());
         if !self.screen.has_styles {
@@ -97,18 +102,41 @@ impl Live {
         if lines == self.drawn {
             return;
         }
-        SHOWN.store(lines.len(), Ordering::SeqCst);
+        *shown = lines.iter().map(|line| columns(line)).collect();
         self.bar.set_message(lines.join("\n"));
         self.drawn = lines;
     }
 
     /// Takes the board away.
     pub fn close(mut self) {
+        let mut shown = lock(&SHOWN);
+        self.follow(&mut shown);
         if !self.drawn.is_empty() {
             self.bar.finish_and_clear();
         }
-        SHOWN.store(0, Ordering::SeqCst);
+        shown.clear();
         self.tell(Share::None);
+    }
+
+    /// Forgets a frame that was taken away, and takes one away that a terminal of another size has broken anew.
+    fn follow(&mut self, shown: &mut Vec<usize>) {
+        let size = (self.screen.size)();
+        let was_taken = TAKEN.swap(false, Ordering::SeqCst);
+        let was_broken = size != self.size && !self.drawn.is_empty();
+        self.size = size;
+        if !was_taken && !was_broken {
+            return;
+        }
+        if was_broken {
+            let mut out = lock(&self.screen.out);
+            let _ = write!(out, "{}", taken_away(shown, size)).and_then(|()| out.flush());
+        }
+        if was_taken {
+            self.told = Share::None;
+        }
+        shown.clear();
+        self.drawn.clear();
+        self.bar.set_draw_target(target(&self.screen));
     }
 
     fn tell(&mut self, share: Share) {
@@ -131,18 +159,61 @@ impl Live {
 /// Takes away what is on the terminal, for whoever ends the program without waiting for anybody. Draws nothing any more.
 pub fn restore() {
     OVER.store(true, Ordering::SeqCst);
-    let mut words = String::new();
-    match SHOWN.swap(0, Ordering::SeqCst) {
-        0 => {}
-        1 => words.push_str("\r\x1b[J"),
-        lines => words.push_str(&format!("\r\x1b[{}A\x1b[J", lines - 1)),
+    // Whoever holds it may be the one that calls.
+    let shown = match SHOWN.try_lock() {
+        Ok(mut shown) => std::mem::take(&mut *shown),
+        Err(TryLockError::Poisoned(poisoned)) => std::mem::take(&mut *poisoned.into_inner()),
+        Err(TryLockError::WouldBlock) => Vec::new(),
+    };
+    take_away(&shown);
+}
+
+/// Takes away what is on the terminal before the program is stopped there; nothing is drawn until it goes on.
+pub fn suspend() {
+    let mut shown = lock(&SHOWN);
+    OVER.store(true, Ordering::SeqCst);
+    TAKEN.store(true, Ordering::SeqCst);
+    take_away(&std::mem::take(&mut *shown));
+}
+
+/// Draws again after the program was stopped.
+pub fn resume() {
+    OVER.store(false, Ordering::SeqCst);
+}
+
+/// Returns what clears lines of these widths, the last of which the cursor is in. On a screen that became narrower each takes as
+/// many as it needs there: terminals break lines anew.
+fn taken_away(widths: &[usize], size: Size) -> String {
+    let rows = |width: &usize| width.div_ceil(size.columns.max(1)).max(1);
+    match widths.iter().map(rows).sum::<usize>() {
+        0 => String::new(),
+        1 => "\r\x1b[J".to_owned(),
+        lines => format!("\r\x1b[{}A\x1b[J", lines - 1),
     }
+}
+
+fn take_away(widths: &[usize]) {
+    let mut words = taken_away(widths, width::of_screen());
     if TOLD.swap(false, Ordering::SeqCst) {
         words.push_str(&TermProgress::remove().to_string());
     }
     if !words.is_empty() {
         let _ = io::stderr().write_all(words.as_bytes());
     }
+}
+
+/// Returns a screen on which nothing is drawn yet.
+fn target(screen: &Screen) -> ProgressDrawTarget {
+    ProgressDrawTarget::term_like(Box::new(Terminal {
+        screen: screen.clone(),
+        frame: Mutex::default(),
+        is_filled: AtomicBool::new(false),
+    }))
+}
+
+/// Returns how many columns a line takes, its styles left aside.
+fn columns(line: &str) -> usize {
+    board::width(&anstream::adapter::strip_str(line).to_string())
 }
 
 /// The screen as `indicatif` draws on it; what belongs to one frame is written at once.
