@@ -46,6 +46,7 @@ mod protected;
 mod queue;
 mod ratchet;
 mod readings;
+mod readme;
 mod recovery;
 mod ref_names;
 mod refs;
