@@ -19,6 +19,9 @@ use crate::view::width;
 /// What is over sooner than this is not drawn at all.
 const PATIENCE: Duration = Duration::from_millis(400);
 
+/// How often it is tried to take away what somebody draws at this moment.
+const TRIES: usize = 20;
+
 /// How wide each line is that is on the screen and has to be taken away again. Whoever draws holds it.
 static SHOWN: Mutex<Vec<usize>> = Mutex::new(Vec::new());
 /// The terminal was told of a progress.
@@ -159,12 +162,19 @@ impl Live {
 /// Takes away what is on the terminal, for whoever ends the program without waiting for anybody. Draws nothing any more.
 pub fn restore() {
     OVER.store(true, Ordering::SeqCst);
-    // Whoever holds it may be the one that calls.
-    let shown = match SHOWN.try_lock() {
-        Ok(mut shown) => std::mem::take(&mut *shown),
-        Err(TryLockError::Poisoned(poisoned)) => std::mem::take(&mut *poisoned.into_inner()),
-        Err(TryLockError::WouldBlock) => Vec::new(),
-    };
+    let mut shown = Vec::new();
+    // Whoever draws is done in no time, unless it is the one that calls: a panic.
+    for _ in 0..TRIES {
+        match SHOWN.try_lock() {
+            Ok(mut held) => shown = std::mem::take(&mut *held),
+            Err(TryLockError::Poisoned(held)) => shown = std::mem::take(&mut *held.into_inner()),
+            Err(TryLockError::WouldBlock) => {
+                std::thread::sleep(Duration::from_millis(1));
+                continue;
+            }
+        }
+        break;
+    }
     take_away(&shown);
 }
 
