@@ -18,7 +18,7 @@
 //! ```
 //!
 //! Folders are layers, and a test reads the sources to see that the arrows hold: all may use `error` and `model`; `model`
-//! uses only `model`; `event` uses `model`; `effects` uses `model` and `event`; `view` uses `model` and `event`; `session`
+//! uses only `model`; `search` and `event` use `model`; `effects` uses `model` and `event`; `view` uses `model` and `event`; `session`
 //! uses `model`, `effects` and `event`, and is used by `cycle`, `engine` and `cli`; these use everything but `view`, which
 //! only `cli` uses.
 
@@ -30,6 +30,7 @@ pub mod cycle;
 pub mod engine;
 pub mod error;
 pub mod event;
+pub mod search;
 pub mod session;
 
 /// Decisions and formats. Pure: nothing here reads a file, starts a program or asks for the time.
@@ -52,6 +53,7 @@ pub mod model {
     pub mod ledger;
     pub mod lesson;
     pub mod limit;
+    pub mod lineage;
     pub mod mask;
     pub mod measuring;
     pub mod movement;

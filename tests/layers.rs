@@ -4,9 +4,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Which parts of the crate a part may name, beside `error`, `model` and itself.
-const ALLOWED: [(&str, &[&str]); 9] = [
+const ALLOWED: [(&str, &[&str]); 10] = [
     ("model", &[]),
     ("error", &[]),
+    ("search", &[]),
     ("event", &[]),
     ("effects", &["event"]),
     ("view", &["event"]),

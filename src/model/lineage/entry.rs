@@ -1,0 +1,233 @@
+//! The entries of a lineage: one a line.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Id, Plan};
+
+/// How an attempt is made from its parents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Operator {
+    /// One change to its parent.
+    Mutation,
+    /// The best of two parents in one.
+    Crossover,
+    /// From the untouched code, another way.
+    Fresh,
+}
+
+impl Operator {
+    /// Returns the word used in files and messages.
+    pub fn word(self) -> &'static str {
+        match self {
+            Operator::Mutation => "mutation",
+            Operator::Crossover => "crossover",
+            Operator::Fresh => "fresh",
+        }
+    }
+}
+
+/// What an attempt is to be.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Proposal {
+    /// Its number, from 1.
+    pub id: Id,
+    /// How it is made.
+    pub operator: Operator,
+    /// What it is made from; the first is what the agent starts from.
+    pub parents: Vec<Id>,
+    /// Through which lens the agent looks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lens: Option<String>,
+}
+
+/// What an agent's work on an attempt came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Status {
+    /// Editable files differ from the parent's.
+    Changed,
+    /// None does.
+    Unchanged,
+    /// The agent gave up.
+    Declined,
+    /// The agent could not be run, failed or timed out, without a change.
+    Failed,
+}
+
+/// What an agent did for an attempt.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Edited {
+    /// What it came to.
+    pub status: Status,
+    /// The digest of the editable files, where they changed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub content: Option<String>,
+    /// The attempt's commit, where they changed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit: Option<String>,
+    /// What was changed, in the agent's words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub summary: Option<String>,
+    /// Why it declined or failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// What the agent changed outside the editable files, which stays out of the attempt.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<String>,
+    /// Wall time in seconds.
+    #[serde(default)]
+    pub duration_s: f64,
+    /// Tokens, if the agent reported them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tokens: Option<u64>,
+    /// Cost in US dollars, if the agent reported it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost_usd: Option<f64>,
+}
+
+/// Why an attempt is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Measure {
+    /// For the first time: gates, then samples.
+    First,
+    /// Interleaved with another attempt that it looks better than.
+    Beside(Id),
+    /// By the hold-out.
+    HoldOut,
+    /// The baseline again, after so many attempts in a row up to this one came to nothing.
+    Again(Id),
+    /// The winner interleaved with the baseline, at the end.
+    Last,
+}
+
+/// What measuring came to.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// Every sample is a finite number.
+    Scored {
+        /// The attempt's samples.
+        samples: Vec<f64>,
+        /// Those of the attempt beside it.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        beside: Vec<f64>,
+    },
+    /// A gate did not pass.
+    GateFailed(String),
+    /// There is no score, and why.
+    Invalid(String),
+}
+
+/// A measurement of an attempt.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Measured {
+    /// What it came to.
+    pub outcome: Outcome,
+    /// Wall time in seconds.
+    #[serde(default)]
+    pub duration_s: f64,
+}
+
+/// What a person wrote while a search ran. It holds for what is proposed after it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Note {
+    /// The newest attempt that was proposed when it was written.
+    pub after: Id,
+    /// What it says.
+    pub word: Word,
+}
+
+/// What a note says.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Word {
+    /// For the agents to read.
+    Instruction(String),
+    /// This attempt and what was made from it are not bred from and not the best any more.
+    Prune(Id),
+    /// The search goes on otherwise.
+    Adjust(Adjustment),
+}
+
+/// What is otherwise from now on; what is absent stays.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Adjustment {
+    /// How many attempts live at once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub k: Option<u64>,
+    /// How many generations there are at most.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub generations: Option<u64>,
+    /// When it counts as a plateau.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stale: Option<u64>,
+    /// The lenses.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lenses: Option<Vec<String>>,
+}
+
+/// Why a search ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Why {
+    /// The baseline has no score.
+    NoBaseline,
+    /// No new best for as long as was asked for.
+    Plateau,
+    /// All generations there are to be.
+    Generations,
+    /// The score that was asked for.
+    Until,
+    /// All attempts there are to be.
+    MaxAttempts,
+    /// The baseline cannot be measured any more.
+    EnvironmentChanged,
+    /// A limit of money or time, or a person.
+    Stopped,
+}
+
+/// The end of a search.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct End {
+    /// Why it ended.
+    pub why: Why,
+    /// The best attempt; 0 where nothing was better than the untouched code.
+    pub best: Id,
+}
+
+/// One line of a lineage.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Entry {
+    /// What was asked for; the first line.
+    Header(Box<Plan>),
+    /// An attempt was proposed.
+    Attempt(Proposal),
+    /// An agent worked on it.
+    Edit {
+        /// The attempt.
+        id: Id,
+        /// What it came to.
+        edited: Edited,
+    },
+    /// It was measured.
+    Measurement {
+        /// The attempt.
+        id: Id,
+        /// Why.
+        what: Measure,
+        /// What it came to.
+        measured: Measured,
+    },
+    /// A person wrote something.
+    Note(Note),
+    /// It ended.
+    End(End),
+    /// It goes on after an end.
+    Resumed {
+        /// When, RFC 3339 in UTC.
+        at: String,
+    },
+}

@@ -1,0 +1,105 @@
+//! What a search was asked for, resolved: the header of its lineage.
+
+use serde::{Deserialize, Serialize};
+
+/// Which way a score is better.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Direction {
+    /// The larger number.
+    #[default]
+    Max,
+    /// The smaller number.
+    Min,
+}
+
+impl Direction {
+    /// Says whether `a` is better than `b`.
+    pub fn is_better(self, a: f64, b: f64) -> bool {
+        match self {
+            Direction::Max => a > b,
+            Direction::Min => a < b,
+        }
+    }
+
+    /// Says whether every one of `these` is better than every one of `those`, and there are both.
+    pub fn are_all_better(self, these: &[f64], those: &[f64]) -> bool {
+        let beats_all = |a: &f64| those.iter().all(|b| self.is_better(*a, *b));
+        !these.is_empty() && !those.is_empty() && these.iter().all(beats_all)
+    }
+
+    /// Orders scores with the better first.
+    pub fn better_first(self, a: f64, b: f64) -> std::cmp::Ordering {
+        match self {
+            Direction::Max => b.total_cmp(&a),
+            Direction::Min => a.total_cmp(&b),
+        }
+    }
+
+    /// Returns the word used in files and messages.
+    pub fn word(self) -> &'static str {
+        match self {
+            Direction::Max => "max",
+            Direction::Min => "min",
+        }
+    }
+}
+
+/// How a search chooses what it tries next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Strategy {
+    /// Varies the incumbent; explores where that no longer helps.
+    Climb,
+    /// Generations: the better half stays, the rest is bred anew.
+    Population(Population),
+}
+
+/// How large generations are, and how many.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Population {
+    /// How many attempts live at once.
+    pub k: u64,
+    /// How many generations there are at most.
+    pub generations: u64,
+}
+
+impl Strategy {
+    /// Returns the word used in files and messages.
+    pub fn word(self) -> &'static str {
+        match self {
+            Strategy::Climb => "climb",
+            Strategy::Population(_) => "population",
+        }
+    }
+}
+
+/// What a search was asked for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Plan {
+    /// Version of the format.
+    pub format: u32,
+    /// How it chooses what it tries next.
+    pub strategy: Strategy,
+    /// Which way a score is better.
+    pub direction: Direction,
+    /// How many samples of either side confirm what looks better, where the fitness command is noisy.
+    pub repeats: u64,
+    /// How many attempts are under way at once; attempt n is proposed from the settled attempts up to n less this.
+    pub agents: u64,
+    /// The score with which the search ends.
+    pub until: Option<f64>,
+    /// All randomness comes from it.
+    pub seed: u64,
+    /// How many attempts (climb) or generations (population) there are without a new best before it counts as a plateau;
+    /// none: any number.
+    pub stale: Option<u64>,
+    /// How many attempts there are at most.
+    pub max_attempts: Option<u64>,
+    /// The lenses, in the order that the seed gave them.
+    pub lenses: Vec<String>,
+    /// Whether a new best is held against a hold-out.
+    pub has_holdout: bool,
+    /// The digest of the untouched code.
+    pub content: String,
+}

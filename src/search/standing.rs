@@ -1,0 +1,295 @@
+//! How a search stands: the endings of its attempts in the order of their numbers, and what is best after each. Pure.
+
+use std::collections::HashSet;
+
+use super::way::{self, Way};
+use crate::model::lineage::{Id, Lineage, Measure, Outcome, Word};
+
+/// What an attempt came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// Valid and better than its nearest accepted ancestor.
+    Accepted,
+    /// As good as that; only where the fitness command is deterministic.
+    Equal,
+    /// Valid and not better.
+    Worse,
+    /// It looked better, and was not when both were measured again.
+    Unconfirmed,
+    /// A gate did not pass.
+    GateFailed,
+    /// It has no score.
+    Invalid,
+    /// An earlier attempt, or the baseline, has the same content.
+    Duplicate(Id),
+    /// It has its parent's content.
+    Unchanged,
+    /// The agent gave up.
+    Declined,
+    /// The agent failed, twice.
+    AgentFailed,
+    /// Better by the fitness command, and worse than the baseline by the hold-out.
+    Refuted,
+}
+
+impl Ending {
+    /// Returns the words used in files and messages.
+    pub fn words(self) -> &'static str {
+        match self {
+            Ending::Accepted => "accepted",
+            Ending::Equal => "equal",
+            Ending::Worse => "worse",
+            Ending::Unconfirmed => "unconfirmed",
+            Ending::GateFailed => "gate failed",
+            Ending::Invalid => "invalid",
+            Ending::Duplicate(_) => "duplicate",
+            Ending::Unchanged => "unchanged",
+            Ending::Declined => "declined",
+            Ending::AgentFailed => "agent failed",
+            Ending::Refuted => "refuted",
+        }
+    }
+
+    /// Says whether nothing that could be measured came of it.
+    pub fn is_nothing(self) -> bool {
+        matches!(
+            self,
+            Ending::GateFailed | Ending::Invalid | Ending::AgentFailed
+        )
+    }
+
+    /// Says whether it has a score and content of its own, and nothing speaks against it.
+    pub fn is_valid(self) -> bool {
+        match self {
+            Ending::Accepted | Ending::Equal | Ending::Worse | Ending::Unconfirmed => true,
+            Ending::GateFailed
+            | Ending::Invalid
+            | Ending::Duplicate(_)
+            | Ending::Unchanged
+            | Ending::Declined
+            | Ending::AgentFailed
+            | Ending::Refuted => false,
+        }
+    }
+}
+
+/// An attempt that has its ending.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Settled {
+    /// What it came to.
+    pub ending: Ending,
+    /// Its score: that of its first one for a duplicate, its parent's where nothing changed.
+    pub score: Option<f64>,
+    /// Its nearest accepted ancestor, or itself where it is accepted.
+    pub root: Id,
+    /// Whether it was the best when it ended.
+    pub is_new_best: bool,
+}
+
+/// How a search stands after some of its attempts.
+#[derive(Clone, Debug)]
+pub struct Standing<'l> {
+    /// The lineage.
+    pub lineage: &'l Lineage,
+    /// Whether equal content always has an equal score: three samples of the baseline agree.
+    pub is_deterministic: bool,
+    settled: Vec<Settled>,
+    /// Best and incumbent after each.
+    tops: Vec<(Id, Id)>,
+}
+
+impl<'l> Standing<'l> {
+    /// Finds out how a lineage stands whose baseline has a score: as far as each attempt has its ending.
+    pub fn of(lineage: &'l Lineage) -> Standing<'l> {
+        let samples = way::samples(lineage, 0, Measure::First);
+        let baseline = Settled {
+            ending: Ending::Accepted,
+            score: median(samples),
+            root: 0,
+            is_new_best: true,
+        };
+        let mut standing = Standing {
+            lineage,
+            is_deterministic: samples.windows(2).all(|pair| pair[0] == pair[1]),
+            settled: vec![baseline],
+            tops: vec![(0, 0)],
+        };
+        standing.heed_notes(0);
+        for id in 1..=lineage.newest() {
+            let Way::Ended(settled) = way::way(&standing, id) else {
+                break;
+            };
+            let tops = standing.tops_with(id, &settled);
+            standing.settled.push(settled);
+            standing.tops.push(tops);
+            standing.heed_notes(id);
+        }
+        standing
+    }
+
+    /// Returns how it stood after attempt `id`.
+    pub fn up_to(&self, id: Id) -> Standing<'l> {
+        let len = id as usize + 1;
+        Standing {
+            lineage: self.lineage,
+            is_deterministic: self.is_deterministic,
+            settled: self.settled[..len].to_vec(),
+            tops: self.tops[..len].to_vec(),
+        }
+    }
+
+    /// Returns how many attempts have their ending, the baseline among them; all with a smaller number do.
+    pub fn len(&self) -> Id {
+        self.settled.len() as Id
+    }
+
+    /// Says whether every attempt that was proposed has its ending.
+    pub fn is_settled(&self) -> bool {
+        self.len() == self.lineage.newest() + 1
+    }
+
+    /// Returns what an attempt with a smaller number than `len` came to.
+    pub fn settled(&self, id: Id) -> &Settled {
+        &self.settled[id as usize]
+    }
+
+    /// Returns an attempt's score, if it has one.
+    pub fn score(&self, id: Id) -> Option<f64> {
+        self.settled(id).score
+    }
+
+    /// Returns the best attempt, the baseline if nothing is better.
+    pub fn best(&self) -> Id {
+        self.tops.last().map_or(0, |tops| tops.0)
+    }
+
+    /// Returns the newest among the accepted and equal attempts with the best score: what a climb varies.
+    pub fn incumbent(&self) -> Id {
+        self.tops.last().map_or(0, |tops| tops.1)
+    }
+
+    /// Returns the nearest accepted ancestor of attempt `id`, whose parents have their endings: the better one's of two.
+    pub fn root_of(&self, id: Id) -> Id {
+        let parents = self
+            .lineage
+            .proposal(id)
+            .map_or(&[][..], |proposal| &proposal.parents);
+        let roots = parents.iter().map(|parent| self.settled(*parent).root);
+        let better_first = |a: &Id, b: &Id| self.compare(*a, *b);
+        roots.min_by(better_first).unwrap_or(0)
+    }
+
+    /// Orders attempts with a score by it, the better first, of equals the newer.
+    pub fn compare(&self, a: Id, b: Id) -> std::cmp::Ordering {
+        let worst = f64::NAN;
+        let scores = (
+            self.score(a).unwrap_or(worst),
+            self.score(b).unwrap_or(worst),
+        );
+        let direction = self.lineage.plan.direction;
+        direction.better_first(scores.0, scores.1).then(b.cmp(&a))
+    }
+
+    /// Says whether a person took an attempt, or one that it was made from, out of the search before attempt `before` was
+    /// proposed.
+    pub fn is_pruned(&self, id: Id, before: Id) -> bool {
+        let pruned: HashSet<Id> = self.pruned(before).collect();
+        if pruned.is_empty() {
+            return false;
+        }
+        let mut open = vec![id];
+        let mut seen = HashSet::new();
+        while let Some(id) = open.pop() {
+            if pruned.contains(&id) {
+                return true;
+            }
+            let parents = self
+                .lineage
+                .proposal(id)
+                .map_or(&[][..], |proposal| &proposal.parents);
+            open.extend(parents.iter().filter(|parent| seen.insert(**parent)));
+        }
+        false
+    }
+
+    fn pruned(&self, before: Id) -> impl Iterator<Item = Id> + '_ {
+        let notes = self
+            .lineage
+            .notes
+            .iter()
+            .filter(move |note| note.after < before);
+        notes.filter_map(|note| match note.word {
+            Word::Prune(id) => Some(id),
+            Word::Instruction(_) | Word::Adjust(_) => None,
+        })
+    }
+
+    /// Returns the valid attempts among `ids` that nobody pruned, one for each content, the better first.
+    pub fn ranked(&self, ids: impl Iterator<Item = Id>, before: Id) -> Vec<Id> {
+        let is_fit = |id: &Id| self.settled(*id).ending.is_valid() && !self.is_pruned(*id, before);
+        let mut ids: Vec<Id> = ids.filter(is_fit).collect();
+        ids.sort_by(|a, b| self.compare(*a, *b));
+        let mut seen = HashSet::new();
+        ids.retain(|id| seen.insert(self.lineage.content(*id)));
+        ids
+    }
+
+    /// Returns best and incumbent once attempt `id` ended so.
+    fn tops_with(&self, id: Id, settled: &Settled) -> (Id, Id) {
+        let (best, incumbent) = (self.best(), self.incumbent());
+        if settled.is_new_best {
+            return (id, id);
+        }
+        let may_stand = match settled.ending {
+            Ending::Accepted | Ending::Equal | Ending::Duplicate(_) => self.is_deterministic,
+            _ => false,
+        };
+        let is_as_good = settled.score.is_some() && settled.score == self.score(best);
+        match may_stand && is_as_good && !self.is_pruned(id, id) {
+            true => (best, id),
+            false => (best, incumbent),
+        }
+    }
+
+    /// Lets what was pruned after attempt `id` was proposed be the best no more.
+    fn heed_notes(&mut self, id: Id) {
+        let is_prune = |word: &Word| matches!(word, Word::Prune(_));
+        let mut notes = self.lineage.notes.iter();
+        if !notes.any(|note| note.after == id && is_prune(&note.word)) {
+            return;
+        }
+        let stands = |id: &Id| *id == 0 || !self.is_pruned(*id, self.len());
+        let bests = (0..self.len())
+            .rev()
+            .filter(|id| self.settled(*id).is_new_best);
+        let best = bests.clone().find(stands).unwrap_or(0);
+        let incumbent =
+            match stands(&self.incumbent()) && self.score(self.incumbent()) == self.score(best) {
+                true => self.incumbent(),
+                false => best,
+            };
+        if let Some(tops) = self.tops.last_mut() {
+            *tops = (best, incumbent);
+        }
+    }
+}
+
+/// Returns the middle of some samples, the mean of two middle ones.
+pub fn median(samples: &[f64]) -> Option<f64> {
+    let mut sorted = samples.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let middle = sorted.len() / 2;
+    match (sorted.len(), sorted.len() % 2) {
+        (0, _) => None,
+        (_, 0) => Some(sorted[middle - 1].midpoint(sorted[middle])),
+        _ => Some(sorted[middle]),
+    }
+}
+
+/// Returns the samples of a measurement, if there are.
+pub fn scored(outcome: &Outcome) -> Option<(&[f64], &[f64])> {
+    match outcome {
+        Outcome::Scored { samples, beside } => Some((samples, beside)),
+        Outcome::GateFailed(_) | Outcome::Invalid(_) => None,
+    }
+}

@@ -1,0 +1,356 @@
+//! What holds for every search, whatever it searches and in whatever order things finish.
+
+use std::collections::HashSet;
+
+use proptest::prelude::{
+    Just, ProptestConfig, any, prop_assert, prop_assert_eq, prop_oneof, proptest,
+};
+use proptest::strategy::Strategy as _;
+
+use super::dice::roll;
+use super::simulated::{Faults, World, plan};
+use super::standing::{Ending, Standing};
+use crate::model::lineage::{
+    Adjustment, Direction, Entry, Id, Lineage, Measure, Note, Operator, Plan, Population, Strategy,
+    Why, Word,
+};
+
+const CALM: World = World {
+    faults: Faults {
+        failed: 0,
+        declined: 0,
+        unchanged: 0,
+        gate_failed: 0,
+        invalid: 0,
+    },
+    noise: 0.0,
+    numbers: 9,
+};
+
+fn strategies() -> impl proptest::strategy::Strategy<Value = Strategy> {
+    let population = (2_u64..7, 1_u64..8)
+        .prop_map(|(k, generations)| Strategy::Population(Population { k, generations }));
+    prop_oneof![Just(Strategy::Climb), population]
+}
+
+fn plans() -> impl proptest::strategy::Strategy<Value = Plan> {
+    let first = (strategies(), any::<bool>(), 1_u64..4, 1_u64..6);
+    let second = (
+        proptest::option::of(0_u64..12),
+        0_u64..1000,
+        proptest::option::of(0_u64..8),
+        any::<bool>(),
+    );
+    (first, second, 0_u64..50).prop_map(
+        |((strategy, is_max, repeats, agents), (until, seed, stale, has_holdout), most)| Plan {
+            direction: match is_max {
+                true => Direction::Max,
+                false => Direction::Min,
+            },
+            repeats,
+            agents,
+            until: until.filter(|_| is_max).map(|until| until as f64),
+            seed,
+            stale,
+            max_attempts: Some(most),
+            has_holdout,
+            ..plan(strategy)
+        },
+    )
+}
+
+fn worlds() -> impl proptest::strategy::Strategy<Value = World> {
+    let faults = (0_u64..25, 0_u64..15, 0_u64..15, 0_u64..25, 0_u64..25);
+    let faults = faults.prop_map(
+        |(failed, declined, unchanged, gate_failed, invalid)| Faults {
+            failed,
+            declined,
+            unchanged,
+            gate_failed,
+            invalid,
+        },
+    );
+    (
+        faults,
+        prop_oneof![Just(0.0), Just(0.3), Just(2.0)],
+        1_u64..9,
+    )
+        .prop_map(|(faults, noise, numbers)| World {
+            faults,
+            noise,
+            numbers,
+        })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_lineage_is_the_same_whatever_finishes_first(plan in plans(), world in worlds(), order in 0_u64..1000) {
+        let mut one = Lineage::new(plan);
+        let mut other = one.clone();
+        world.go_on(&mut one, 0);
+        world.go_on(&mut other, order);
+        prop_assert_eq!(&one.attempts, &other.attempts);
+        prop_assert_eq!(one.end, other.end);
+    }
+
+    #[test]
+    fn going_on_from_any_part_of_a_lineage_gives_the_same_lineage(plan in plans(), world in worlds(), cut in 0.0..1.0_f64, order in 0_u64..1000) {
+        let mut whole = Lineage::new(plan.clone());
+        let entries = world.go_on(&mut whole, order);
+        let mut part = Lineage::new(plan);
+        let kept = (entries.len() as f64 * cut) as usize;
+        entries.into_iter().take(kept).for_each(|entry| part.take(entry).unwrap());
+        world.go_on(&mut part, order + 1);
+        prop_assert_eq!(&whole.attempts, &part.attempts);
+        prop_assert_eq!(whole.end, part.end);
+    }
+
+    #[test]
+    fn no_content_is_scored_twice_and_every_parent_has_a_score(plan in plans(), world in worlds(), order in 0_u64..1000) {
+        let mut lineage = Lineage::new(plan);
+        world.go_on(&mut lineage, order);
+        let standing = Standing::of(&lineage);
+        prop_assert!(standing.is_settled());
+        let mut scored = HashSet::from([lineage.plan.content.clone()]);
+        for id in 1..=lineage.newest() {
+            for parent in &lineage.proposal(id).unwrap().parents {
+                prop_assert!(standing.score(*parent).is_some() || *parent == 0, "{id} from {parent}");
+                let ending = standing.settled(*parent).ending;
+                prop_assert!(ending.is_valid() || matches!(ending, Ending::Duplicate(_)), "{id} from {parent}: {ending:?}");
+            }
+            if lineage.attempt(id).measurement(Measure::First).is_some() {
+                prop_assert!(scored.insert(lineage.content(id).unwrap().to_owned()), "{id}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_best_is_accepted_and_better_than_every_best_before(plan in plans(), world in worlds(), order in 0_u64..1000) {
+        let mut lineage = Lineage::new(plan);
+        world.go_on(&mut lineage, order);
+        let standing = Standing::of(&lineage);
+        let bests: Vec<Id> = (0..standing.len()).filter(|id| standing.settled(*id).is_new_best).collect();
+        for pair in bests.windows(2) {
+            prop_assert_eq!(standing.settled(pair[1]).ending, Ending::Accepted);
+            let (before, now) = (standing.score(pair[0]).unwrap(), standing.score(pair[1]).unwrap());
+            prop_assert!(lineage.plan.direction.is_better(now, before));
+        }
+        prop_assert_eq!(standing.best(), *bests.last().unwrap());
+        if standing.is_deterministic && lineage.plan.strategy == Strategy::Climb {
+            let ids = standing.ranked(0..standing.len(), standing.len());
+            prop_assert_eq!(standing.score(ids[0]), standing.score(standing.best()));
+        }
+    }
+
+    #[test]
+    fn with_one_agent_a_climb_is_the_plain_climb(world in worlds(), seed in 0_u64..1000) {
+        let world = World { noise: 0.0, faults: Faults { failed: 0, declined: 0, unchanged: 0, ..world.faults }, ..world };
+        let plan = Plan { seed, stale: None, ..plan(Strategy::Climb) };
+        let mut lineage = Lineage::new(plan.clone());
+        world.go_on(&mut lineage, 0);
+        let standing = Standing::of(&lineage);
+        let (mut content, mut score) = (plan.content.clone(), world.worth(&plan.content));
+        for id in 1..=lineage.newest() {
+            let tried = world.vary(&content, roll(seed, id, "edit", 0));
+            prop_assert_eq!(lineage.content(id), Some(&tried[..]));
+            let chance = roll(9, 0, &tried, 0) % 100;
+            let is_valid = tried == plan.content || chance >= world.faults.gate_failed + world.faults.invalid;
+            let worth = world.worth(&tried);
+            prop_assert_eq!(standing.score(id), is_valid.then_some(worth));
+            if is_valid && worth >= score {
+                (content, score) = (tried, worth);
+            }
+        }
+    }
+}
+
+fn searched(plan: Plan, world: World) -> Lineage {
+    let mut lineage = Lineage::new(plan);
+    world.go_on(&mut lineage, 0);
+    lineage
+}
+
+#[test]
+fn a_climb_that_is_stuck_explores_as_long_as_it_waited_and_then_ends() {
+    // Nothing is better than the start.
+    let plan = Plan {
+        direction: Direction::Min,
+        stale: Some(3),
+        max_attempts: None,
+        ..plan(Strategy::Climb)
+    };
+    let lineage = searched(plan, CALM);
+    assert_eq!(
+        lineage.end.as_ref().map(|end| (end.why, end.best)),
+        Some((Why::Plateau, 0))
+    );
+    let made: Vec<(Operator, Vec<Id>)> = lineage.attempts[1..]
+        .iter()
+        .map(|attempt| attempt.proposal.clone().unwrap())
+        .map(|proposal| (proposal.operator, proposal.parents))
+        .collect();
+    let standing = Standing::of(&lineage);
+    let explorers: Vec<Id> = (1..=lineage.newest())
+        .filter(|id| made[*id as usize - 1].0 != Operator::Mutation)
+        .collect();
+    assert_eq!(explorers.len(), 3, "{made:?}");
+    assert!(explorers[0] > 3, "{made:?}");
+    for explorer in explorers {
+        let bred: Vec<_> = made
+            .iter()
+            .filter(|(_, parents)| parents[..] == [explorer])
+            .collect();
+        let is_valid = standing.settled(explorer).ending.is_valid();
+        assert_eq!(bred.len(), usize::from(is_valid), "{explorer}: {made:?}");
+    }
+}
+
+#[test]
+fn generations_are_bred_as_the_source_document_says() {
+    let plan = Plan {
+        stale: None,
+        max_attempts: None,
+        ..plan(Strategy::Population(Population {
+            k: 4,
+            generations: 5,
+        }))
+    };
+    let lineage = searched(
+        plan,
+        World {
+            numbers: 200,
+            ..CALM
+        },
+    );
+    assert_eq!(
+        lineage.end.as_ref().map(|end| end.why),
+        Some(Why::Generations)
+    );
+    let made = |id: Id| lineage.proposal(id).unwrap();
+    let operators: Vec<&str> = (1..=lineage.newest())
+        .map(|id| made(id).operator.word())
+        .collect();
+    let first = ["mutation"; 4];
+    let bred = ["mutation", "crossover", "mutation", "fresh"];
+    assert_eq!(operators, [&first[..], &bred, &bred].concat());
+    assert!((1..=4).all(|id| made(id).parents == [0]));
+    let lenses: Vec<_> = (1..=3).map(|id| made(id).lens.clone()).collect();
+    assert_eq!(lenses.iter().collect::<HashSet<_>>().len(), 3);
+    let standing = Standing::of(&lineage);
+    let survivors = standing.ranked(0..5, 5);
+    assert_eq!(made(5).parents, [survivors[0]]);
+    assert_eq!(made(6).parents, survivors[..2]);
+    assert_eq!(made(8).parents, [0]);
+}
+
+#[test]
+fn noise_alone_is_no_progress() {
+    let flat = World {
+        numbers: 1,
+        noise: 3.0,
+        ..CALM
+    };
+    let mut accepted = 0;
+    for seed in 0..200 {
+        let plan = Plan {
+            seed,
+            stale: None,
+            max_attempts: Some(30),
+            ..plan(Strategy::Climb)
+        };
+        let lineage = searched(plan, flat);
+        let standing = Standing::of(&lineage);
+        accepted += (1..standing.len())
+            .filter(|id| standing.settled(*id).ending == Ending::Accepted)
+            .count();
+        let confirmed_twice = standing.settled(standing.best()).ending == Ending::Accepted;
+        assert!(confirmed_twice);
+    }
+    // Of two equal sides with three samples each, one is wholly better once in twenty times.
+    assert!(accepted < 600, "{accepted}");
+}
+
+#[test]
+fn what_is_pruned_is_not_the_best_and_nothing_is_made_from_it() {
+    let plan = Plan {
+        stale: None,
+        ..plan(Strategy::Climb)
+    };
+    let mut lineage = Lineage::new(Plan {
+        max_attempts: Some(30),
+        ..plan.clone()
+    });
+    CALM.go_on(&mut lineage, 0);
+    let best = Standing::of(&lineage).best();
+    assert!(best > 0);
+    lineage.plan.max_attempts = Some(60);
+    let after = lineage.newest();
+    lineage
+        .take(Entry::Note(Note {
+            after,
+            word: Word::Prune(best),
+        }))
+        .unwrap();
+    CALM.go_on(&mut lineage, 0);
+    let standing = Standing::of(&lineage);
+    assert_ne!(standing.best(), best);
+    for id in after + 1..=lineage.newest() {
+        assert!(!standing.is_pruned(id, Id::MAX), "{id}");
+    }
+}
+
+#[test]
+fn what_a_person_adjusts_holds_from_the_next_generation() {
+    let population = Population {
+        k: 4,
+        generations: 2,
+    };
+    let plan = Plan {
+        stale: None,
+        max_attempts: None,
+        ..plan(Strategy::Population(population))
+    };
+    let mut lineage = Lineage::new(plan);
+    CALM.go_on(&mut lineage, 0);
+    assert_eq!(lineage.newest(), 6);
+    let change = Adjustment {
+        k: Some(8),
+        generations: Some(3),
+        ..Adjustment::default()
+    };
+    lineage
+        .take(Entry::Note(Note {
+            after: 6,
+            word: Word::Adjust(change),
+        }))
+        .unwrap();
+    CALM.go_on(&mut lineage, 0);
+    assert_eq!(lineage.newest(), 10);
+}
+
+#[test]
+fn ten_attempts_in_a_row_that_come_to_nothing_put_the_environment_in_doubt() {
+    let plan = Plan {
+        stale: None,
+        max_attempts: Some(25),
+        ..plan(Strategy::Climb)
+    };
+    let all_invalid = World {
+        faults: Faults {
+            invalid: 100,
+            ..Faults::default()
+        },
+        numbers: 200,
+        ..CALM
+    };
+    let lineage = searched(plan, all_invalid);
+    let again: Vec<Measure> = lineage.attempts[0].measured.keys().copied().collect();
+    let standing = Standing::of(&lineage);
+    let rows = (1..=25)
+        .filter(|id| standing.settled(*id).ending == Ending::Invalid)
+        .count()
+        / 10;
+    assert_eq!(again.len(), 1 + rows, "{again:?}");
+}
