@@ -20,6 +20,7 @@ mod place;
 mod print;
 mod ratchet;
 mod report;
+mod search;
 mod start;
 mod steer;
 mod undo;
@@ -107,6 +108,7 @@ pub fn run(arguments: Arguments) -> Result<u8> {
         Some(Command::Lessons {
             action: LessonAction::Drop { lesson },
         }) => lessons::drop(&global, &lesson),
+        Some(Command::Search(command)) => search::search(&global, &command),
         Some(Command::Stop(options)) => steer::stop(&global, &options),
         Some(Command::Retry { id, .. }) => steer::retry(&global, &id),
         Some(Command::Schema { name }) => inspect::schema(name.as_deref()),

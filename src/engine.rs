@@ -2,6 +2,7 @@
 
 mod open;
 mod recover;
+pub mod search;
 
 use crate::cycle::{Step, cycle, summary, until_free};
 use crate::effects::clock;

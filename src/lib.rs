@@ -44,6 +44,7 @@ pub mod model {
     pub mod digest;
     pub mod doctor;
     pub mod duration;
+    pub mod editable;
     pub mod exact;
     pub mod gate;
     pub mod git_config;
@@ -51,6 +52,7 @@ pub mod model {
     pub mod growth;
     pub mod init;
     pub mod ledger;
+    pub mod lens;
     pub mod lesson;
     pub mod limit;
     pub mod lineage;
@@ -64,6 +66,8 @@ pub mod model {
     pub mod report;
     pub mod sandbox;
     pub mod schema;
+    pub mod score;
+    pub mod search_brief;
     pub mod select;
     pub mod since;
     pub mod slot;
@@ -118,6 +122,7 @@ pub mod effects {
     pub mod report;
     pub mod reports;
     pub mod sandbox;
+    pub mod search;
     pub mod slot;
     pub mod stop;
     pub mod sweep;

@@ -14,6 +14,7 @@ mod simulated;
 mod tests;
 
 use crate::model::lineage::{Id, Lineage, Measure, Operator, Outcome, Proposal, Strategy, Why};
+use crate::model::search_brief::Told;
 use climb::Climb;
 use standing::Standing;
 use way::Way;
@@ -91,6 +92,24 @@ pub fn next(lineage: &Lineage, stop: Option<Why>) -> Next {
     match last(&standing) {
         Some(task) if why != Why::EnvironmentChanged => Next::Do(vec![task]),
         _ => Next::End(why),
+    }
+}
+
+/// Says whether equal content always has an equal score, as far as the baseline shows.
+pub fn is_deterministic(lineage: &Lineage) -> bool {
+    let samples = way::samples(lineage, 0, Measure::First);
+    samples.windows(2).all(|pair| pair[0] == pair[1])
+}
+
+/// Returns how the attempts stand, for a brief.
+pub fn told(lineage: &Lineage) -> Told {
+    let standing = Standing::of(lineage);
+    let ended = (0..standing.len()).map(|id| standing.settled(id));
+    Told {
+        best: standing.best(),
+        endings: ended
+            .map(|ended| (ended.ending.words(), ended.score))
+            .collect(),
     }
 }
 

@@ -4,6 +4,7 @@ mod ending;
 mod goals_file;
 mod measuring;
 mod progress;
+mod searching;
 mod telling;
 
 use std::path::PathBuf;
@@ -37,6 +38,7 @@ use crate::model::work::WorkItem;
 pub use ending::{Cut, Ending};
 pub use goals_file::GoalsFile;
 pub use progress::{Carried, LastSweep, Progress};
+pub use searching::{Searching, Slots};
 pub use telling::Hooks;
 
 /// How often a rest looks for a STOP file.

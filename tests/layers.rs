@@ -13,10 +13,15 @@ const ALLOWED: [(&str, &[&str]); 10] = [
     ("view", &["event"]),
     ("session", &["event", "effects"]),
     ("cycle", &["event", "effects", "session"]),
-    ("engine", &["event", "effects", "session", "cycle"]),
+    (
+        "engine",
+        &["event", "effects", "session", "cycle", "search"],
+    ),
     (
         "cli",
-        &["event", "effects", "session", "cycle", "engine", "view"],
+        &[
+            "event", "effects", "session", "cycle", "engine", "search", "view",
+        ],
     ),
 ];
 

@@ -254,7 +254,7 @@ pub(super) struct RunOptions {
 }
 
 /// Returns a reader of one of a few words.
-fn one_of<T: Copy + Send + Sync + 'static>(
+pub(super) fn one_of<T: Copy + Send + Sync + 'static>(
     words: &'static [(&'static str, T)],
 ) -> impl Fn(&str) -> Result<T, String> + Clone {
     move |text| {
@@ -270,14 +270,14 @@ fn one_of<T: Copy + Send + Sync + 'static>(
     }
 }
 
-fn at_least_one<N: FromStr + PartialOrd + From<u8>>(text: &str) -> Result<N, String> {
+pub(super) fn at_least_one<N: FromStr + PartialOrd + From<u8>>(text: &str) -> Result<N, String> {
     match text.parse() {
         Ok(number) if number >= N::from(1) => Ok(number),
         Ok(_) | Err(_) => Err("write a whole number of at least 1".to_owned()),
     }
 }
 
-fn dollars(text: &str) -> Result<f64, String> {
+pub(super) fn dollars(text: &str) -> Result<f64, String> {
     match text.trim().trim_start_matches('$').parse::<f64>() {
         Ok(amount) if amount.is_finite() && amount > 0.0 => Ok(amount),
         Ok(_) | Err(_) => {
@@ -305,7 +305,7 @@ fn tokens(text: &str) -> Result<u64, String> {
     }
 }
 
-fn lendable(text: &str) -> Result<String, String> {
+pub(super) fn lendable(text: &str) -> Result<String, String> {
     crate::model::slot::lendable(text).map_err(|why| format!("the path {why}"))
 }
 

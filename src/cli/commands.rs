@@ -9,6 +9,7 @@ use crate::cli::arguments::{
     Global, GoalsOption, JobsOption, JunitOption, ProgressOption, RunOptions,
 };
 use crate::cli::complete;
+use crate::cli::search::SearchCommand;
 use crate::cli::watch::Progress;
 use crate::error::Result;
 use crate::model::since::Since;
@@ -104,6 +105,8 @@ pub(super) enum Command {
         #[command(flatten)]
         progress: ProgressOption,
     },
+    /// Make one number as good as it can be: many attempts by agents, each measured; nothing of yours is touched
+    Search(SearchCommand),
     /// The queue of harvested work
     Work {
         #[command(subcommand)]
@@ -213,6 +216,7 @@ impl Command {
             | Command::Lessons { .. }
             | Command::Stop(_)
             | Command::Schema { .. }
+            | Command::Search(_)
             | Command::Help { .. }
             | Command::Man { .. } => Shared::default(),
         }

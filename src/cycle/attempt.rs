@@ -13,7 +13,7 @@ use std::path::PathBuf;
 
 use crate::cycle::by_checks;
 use crate::cycle::by_name::ByName;
-use crate::effects::agent::{AgentRun, Call, Outbox};
+use crate::effects::agent::{self, AgentRun, Call, Outbox, Variable};
 use crate::effects::journal::{Journal, Phase};
 use crate::effects::mirror::Mirror;
 use crate::effects::sandbox::Ground;
@@ -326,14 +326,12 @@ impl<'a> Attempt<'a> {
         let ground = self.ground(session);
         let call = Call {
             root: &session.repo.root,
-            of_git: &of_git,
-            start,
-            goal_id,
+            session: &session.id,
+            variables: variables(start, goal_id, agent::git_settings(&of_git, &excludes)),
             checks: &checks.unwrap_or_default(),
             max_cost: limit::left(&session.options.limits, &progress.spent),
             brief: &self.brief,
             brief_file: &self.brief_file,
-            excludes: &excludes,
             log,
             folder: &folder,
             open: &|| session.open(start),
@@ -516,6 +514,17 @@ impl<'a> Attempt<'a> {
             notes: Vec::new(),
         }
     }
+}
+
+/// Returns what a cycle's agent is told by variables, beside what its git goes by.
+fn variables(start: &Start, goal_id: &str, mut of_git: Vec<Variable>) -> Vec<Variable> {
+    of_git.extend([
+        ("EVOLVE_CYCLE".into(), start.cycle.to_string().into()),
+        ("EVOLVE_GOAL_ID".into(), goal_id.into()),
+        // Marks the agent's movements of refs, so that somebody else's are told apart.
+        ("GIT_REFLOG_ACTION".into(), start.mark().into()),
+    ]);
+    of_git
 }
 
 /// Removes the copies of the user's files that no cycle needs any more.

@@ -11,11 +11,9 @@ use std::path::{Path, PathBuf};
 use tokio::sync::mpsc;
 
 use crate::effects::files;
-use crate::effects::git::Settings;
 use crate::effects::process::{Ending, Job, Ran, Stdout, Supervisor, TAIL_BYTES};
 use crate::effects::program;
 use crate::effects::sandbox::{Ground, Inmate, Sandbox};
-use crate::effects::workspace::Start;
 use crate::error::{Error, Result};
 use crate::event::{Event, Events};
 use crate::model::agent::{
@@ -27,6 +25,7 @@ use crate::model::goals::DEFAULT_AGENT_TIMEOUT;
 use crate::model::record::AgentReport;
 use crate::model::{mask, text};
 
+pub use guard::git_settings;
 pub use outbox::Outbox;
 
 /// The most bytes of an agent's log: complete for all but a runaway.
@@ -72,22 +71,25 @@ pub struct AgentRun {
     pub lessons: String,
     /// What it found, as written.
     pub found: String,
+    /// What it changed, in its words, as written.
+    pub summary: String,
     /// Processes that could not be ended.
     pub unkillable: Vec<u32>,
     /// What was done to make the place of work fit to be read.
     pub opened: Vec<String>,
 }
 
+/// A variable of an agent's environment.
+pub type Variable = (OsString, OsString);
+
 /// One call of an agent.
 pub struct Call<'a> {
     /// The root of the repository.
     pub root: &'a Path,
-    /// What git says of its settings there.
-    pub of_git: &'a Settings,
-    /// The cycle's start.
-    pub start: &'a Start,
-    /// The goal's id; empty for a work item.
-    pub goal_id: &'a str,
+    /// The session, which marks its processes.
+    pub session: &'a str,
+    /// What the contract tells it beside the brief and the outbox, and what its git goes by.
+    pub variables: Vec<Variable>,
     /// The commands of the goal's check; empty for a work item.
     pub checks: &'a [String],
     /// What is left of the session's limit of cost, in US dollars.
@@ -96,8 +98,6 @@ pub struct Call<'a> {
     pub brief: &'a str,
     /// Where the brief lies.
     pub brief_file: &'a Path,
-    /// Git's excludes while the agent runs.
-    pub excludes: &'a Path,
     /// The log of its output.
     pub log: PathBuf,
     /// A private folder for what it writes beside its work.
@@ -181,7 +181,7 @@ impl Agent {
             idle_timeout: how.idle_timeout,
             tail_limit: TAIL_BYTES,
             stdout,
-            mark: format!("{}/agent", call.start.session),
+            mark: format!("{}/agent", call.session),
         };
         let (ran, transcript) = tokio::join!(supervisor.run(job), listen(&how, receiver, events));
         if let Some(said) = sandbox.own_sandbox_failed(&ran.tail) {
@@ -243,6 +243,7 @@ impl Agent {
             gave_up: letters.and_then(Outbox::gave_up),
             lessons: letters.map_or_else(String::new, |it| it.read(&it.lessons)),
             found: letters.map_or_else(String::new, |it| it.read(&it.next_work)),
+            summary: letters.map_or_else(String::new, |it| it.read(&it.summary)),
             unkillable: ran.unkillable,
             opened: Vec::new(),
         }
@@ -339,19 +340,15 @@ fn environment(
 ) -> Vec<(OsString, OsString)> {
     let of_preset = how.env(fill).into_iter();
     let of_contract = [
-        ("EVOLVE_CYCLE", call.start.cycle.to_string().into()),
-        ("EVOLVE_GOAL_ID", call.goal_id.into()),
         ("EVOLVE_BRIEF", call.brief_file.into()),
         ("EVOLVE_NEXT_WORK", outbox.next_work.clone().into()),
         ("EVOLVE_LESSONS", outbox.lessons.clone().into()),
         ("EVOLVE_GIVE_UP", outbox.give_up.clone().into()),
-        // Marks the agent's movements of refs, so that somebody else's are told apart.
-        ("GIT_REFLOG_ACTION", call.start.mark().into()),
     ]
     .map(|(name, value): (&str, OsString)| (name.into(), value));
     let of_preset = of_preset.map(|(name, value)| (name.into(), value.into()));
-    let of_git = guard::git_settings(call.of_git, call.excludes);
-    of_preset.chain(of_contract).chain(of_git).collect()
+    let of_call = call.variables.iter().cloned();
+    of_preset.chain(of_contract).chain(of_call).collect()
 }
 
 /// Returns the last thing an agent said, to be put behind how it ended: its own words for its failure, else its last line that

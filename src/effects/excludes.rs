@@ -35,6 +35,18 @@ pub fn write(repo: &Repo, of_git: &Settings, kept: &Kept) -> Result<PathBuf> {
     Ok(path)
 }
 
+/// Writes the excludes for agents in slots, where none of the user's untracked files is.
+pub fn of_slot(user: &Repo, of_git: &Settings) -> Result<PathBuf> {
+    let mut lines = users_own(user, of_git);
+    if !lines.is_empty() && !lines.ends_with('\n') {
+        lines.push('\n');
+    }
+    lines.push_str(&format!("/{}/\n/{}\n", ledger::FOLDER, ledger::QUEUE));
+    let path = user.private.join("search/excludes");
+    files::replace(&path, lines.as_bytes())?;
+    Ok(path)
+}
+
 /// Returns what the user's own `core.excludesFile` says, or git's default for it.
 fn users_own(repo: &Repo, of_git: &Settings) -> String {
     let mut set = of_git.values(|name| name == b"core.excludesfile");

@@ -8,6 +8,7 @@
 
 mod checkout;
 mod lend;
+mod moved;
 mod place;
 mod prepare;
 mod settings;
@@ -171,6 +172,7 @@ impl Slot {
         remove_all(&self.stamp())?;
         remove_all(&self.lent())?;
         remove_all(&self.root)?;
+        self.forget()?;
         remove_all(&self.used())
     }
 

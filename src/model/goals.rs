@@ -60,6 +60,31 @@ pub struct Goals {
 }
 
 impl Goals {
+    /// Returns goals that are these commands and nothing else.
+    pub fn of_commands(commands: &[String]) -> Goals {
+        let goal = |(number, command): (usize, &String)| Goal {
+            id: format!("command-{}", number + 1),
+            description: String::new(),
+            check: command.clone(),
+            weight: 1,
+            kind: GoalKind::default(),
+            pillar: None,
+            tags: Vec::new(),
+            timeout: None,
+            alone: false,
+            retries: 0,
+            continuous: None,
+            line: 0,
+        };
+        Goals {
+            mission: None,
+            settings: Settings::default(),
+            goals: commands.iter().enumerate().map(goal).collect(),
+            prepare: None,
+            digest: String::new(),
+        }
+    }
+
     /// Returns the goal called `id`.
     pub fn find(&self, id: &str) -> Option<&Goal> {
         self.goals.iter().find(|goal| goal.id == id)

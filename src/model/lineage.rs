@@ -10,7 +10,7 @@ pub use entry::{
     Adjustment, Edited, End, Entry, Measure, Measured, Note, Operator, Outcome, Proposal, Status,
     Why, Word,
 };
-pub use plan::{Direction, Plan, Population, Strategy};
+pub use plan::{Direction, Plan, Population, Request, Strategy};
 
 /// The number of an attempt; the baseline, which is the untouched code, has 0.
 pub type Id = u64;

@@ -41,6 +41,7 @@ pub fn plan(strategy: Strategy) -> Plan {
         lenses: ["a", "b", "c"].map(String::from).to_vec(),
         has_holdout: false,
         content: "0 0 0 0".to_owned(),
+        request: crate::model::lineage::Request::default(),
     }
 }
 

@@ -110,7 +110,7 @@ impl<'l> Standing<'l> {
         };
         let mut standing = Standing {
             lineage,
-            is_deterministic: samples.windows(2).all(|pair| pair[0] == pair[1]),
+            is_deterministic: super::is_deterministic(lineage),
             settled: vec![baseline],
             tops: vec![(0, 0)],
         };

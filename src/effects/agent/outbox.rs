@@ -20,6 +20,8 @@ pub struct Outbox {
     pub next_work: PathBuf,
     /// `EVOLVE_LESSONS`.
     pub lessons: PathBuf,
+    /// `EVOLVE_SUMMARY`, in a search.
+    pub summary: PathBuf,
     folder: PathBuf,
     root: PathBuf,
 }
@@ -32,6 +34,7 @@ impl Outbox {
             give_up: folder.join("give-up"),
             next_work: folder.join("next-work.jsonl"),
             lessons: folder.join("lessons"),
+            summary: folder.join("summary"),
             folder,
             root: root.to_owned(),
         }

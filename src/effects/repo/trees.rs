@@ -312,6 +312,22 @@ impl Repo {
             .map_err(self.cannot("build a tree"))
     }
 
+    /// Builds a tree that differs from `base` in exactly these files: in their new version, or gone.
+    pub fn with_changes(&self, base: &str, changed: &[(Vec<u8>, Option<Entry>)]) -> Result<String> {
+        let base = self.tree(base)?;
+        let mut update = git2::build::TreeUpdateBuilder::new();
+        for (path, entry) in changed {
+            match entry {
+                Some(new) => update.upsert(path.as_slice(), oid(&new.id)?, file_mode(new.mode)),
+                None => update.remove(path.as_slice()),
+            };
+        }
+        update
+            .create_updated(&self.inner, &base)
+            .map(|id| id.to_string())
+            .map_err(self.cannot("build a tree"))
+    }
+
     /// Returns a tree without what stands, as a file or link, where the ledger's folders have to be.
     fn without_obstacles(&self, content: &str) -> Result<git2::Tree<'_>> {
         let mut tree = self.tree(content)?;

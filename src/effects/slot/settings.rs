@@ -25,17 +25,22 @@ const UNWANTED: [&str; 7] = [
 
 /// Makes a git directory with its refs, on a branch.
 pub fn write_git_dir(git_dir: &Path, user: &Repo, (branch, commit): (&str, &str)) -> Result<()> {
-    for folder in ["objects/info", "objects/pack", "refs/heads", "info"] {
-        create(&git_dir.join(folder))?;
-    }
-    write(git_dir, "HEAD", format!("ref: {branch}\n").as_bytes())?;
+    write_refs(git_dir, (branch, commit))?;
     let mut refs = String::new();
     for (name, id) in user.copied_refs()? {
         if name != branch {
             let _ = writeln!(refs, "{id} {name}");
         }
     }
-    write(git_dir, "packed-refs", refs.as_bytes())?;
+    write(git_dir, "packed-refs", refs.as_bytes())
+}
+
+/// Makes a git directory that has one branch, on a commit.
+pub fn write_refs(git_dir: &Path, (branch, commit): (&str, &str)) -> Result<()> {
+    for folder in ["objects/info", "objects/pack", "refs/heads", "info"] {
+        create(&git_dir.join(folder))?;
+    }
+    write(git_dir, "HEAD", format!("ref: {branch}\n").as_bytes())?;
     if let Some(folder) = git_dir.join(branch).parent() {
         create(folder)?;
     }

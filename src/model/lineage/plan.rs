@@ -100,6 +100,49 @@ pub struct Plan {
     pub lenses: Vec<String>,
     /// Whether a new best is held against a hold-out.
     pub has_holdout: bool,
-    /// The digest of the untouched code.
+    /// The tree of the untouched code.
     pub content: String,
+    /// What is done with attempts, which decides nothing of what comes next.
+    #[serde(default)]
+    pub request: Request,
+}
+
+/// What is worked on, and how it is measured.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Request {
+    /// When the search began, RFC 3339 in UTC.
+    pub started: String,
+    /// The branch that was checked out (`refs/heads/…`).
+    pub branch: String,
+    /// Its commit: the untouched code.
+    pub base: String,
+    /// The fitness command.
+    pub fitness: String,
+    /// What the number stands for, in the user's words.
+    pub objective: Option<String>,
+    /// Patterns of the files that attempts may change.
+    pub files: Vec<String>,
+    /// Files that attempts never change, because commands run them.
+    pub frozen: Vec<String>,
+    /// Patterns of files that attempts never change.
+    pub protect: Vec<String>,
+    /// Commands that have to pass before an attempt is scored.
+    pub gates: Vec<String>,
+    /// The command whose score a new best may not worsen.
+    pub holdout: Option<String>,
+    /// How many attempts are measured at once.
+    pub benchmarks: u64,
+    /// How long each command may take, in seconds.
+    pub timeout_s: f64,
+    /// The command that makes a slot ready.
+    pub prepare: Option<String>,
+    /// Ignored paths of the checkout that a slot is lent.
+    pub link: Vec<String>,
+    /// The agent, as the user named it.
+    pub agent: String,
+    /// The most that agents may cost, in US dollars.
+    pub max_cost: Option<f64>,
+    /// The longest that a session may last, in seconds.
+    pub max_time_s: Option<f64>,
 }

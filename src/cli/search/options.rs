@@ -1,0 +1,206 @@
+//! What a search can be asked for.
+
+use std::time::Duration;
+
+use clap::{Args, Subcommand, ValueEnum};
+use clap_complete::engine::ArgValueCompleter;
+
+use crate::cli::arguments::{at_least_one, dollars, lendable, one_of};
+use crate::cli::complete;
+use crate::cli::watch::Progress;
+use crate::model::lineage::Direction;
+use crate::model::sandbox::{MODES, Mode};
+
+/// `evolve search`.
+#[derive(Debug, Args)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    subcommand_precedence_over_arg = true
+)]
+pub(in crate::cli) struct SearchCommand {
+    #[command(subcommand)]
+    pub(super) action: Option<SearchAction>,
+    #[command(flatten)]
+    pub(super) options: SearchOptions,
+}
+
+/// What can be done with a search.
+#[derive(Debug, Subcommand)]
+pub(in crate::cli) enum SearchAction {
+    /// Go on with a search that was cut short or stopped
+    Resume(RunningOptions),
+    /// The attempts, the best first
+    Board {
+        /// Print one JSON document
+        #[arg(long)]
+        json: bool,
+    },
+    /// Give the newest search up: its attempts, refs and copies are removed
+    Discard,
+}
+
+/// How a search chooses what it tries next.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(super) enum StrategyName {
+    /// Vary the best again and again; explore where that no longer helps
+    #[default]
+    Climb,
+    /// Generations: the better half stays, the rest is bred anew
+    Population,
+}
+
+/// What a search is begun with.
+#[derive(Clone, Debug, Args)]
+pub(super) struct SearchOptions {
+    /// The fitness command: its last line of stdout is the number
+    pub(super) fitness: Option<String>,
+    /// Files that attempts may change, as patterns; may be repeated
+    #[arg(long, value_name = "GLOB", num_args = 1..)]
+    pub(super) files: Vec<String>,
+    /// How what is tried next is chosen
+    #[arg(
+        long,
+        value_name = "climb|population",
+        value_enum,
+        hide_possible_values = true,
+        default_value_t,
+        hide_default_value = true
+    )]
+    pub(super) strategy: StrategyName,
+    /// What the number stands for, for the agents
+    #[arg(long, value_name = "TEXT")]
+    pub(super) objective: Option<String>,
+    /// Which way the number is better [default: max]
+    #[arg(long, value_name = "max|min", value_parser = one_of(DIRECTIONS))]
+    pub(super) direction: Option<Direction>,
+    /// A command that has to pass before an attempt is scored; may be repeated
+    #[arg(long, value_name = "CMD", num_args = 1..)]
+    pub(super) gate: Vec<String>,
+    /// A command that prints a number, too, which a new best may not worsen; agents are not told of it
+    #[arg(long, value_name = "CMD")]
+    pub(super) holdout: Option<String>,
+    /// How many samples of either side confirm what looks better, where the number is noisy [default: 3]
+    #[arg(long, value_name = "N", value_parser = at_least_one::<u64>)]
+    pub(super) repeats: Option<u64>,
+    /// How many agents work at once [default: 1]
+    #[arg(long, value_name = "N", value_parser = at_least_one::<u64>)]
+    pub(super) agents: Option<u64>,
+    /// How many attempts are measured at once [default: 1]
+    #[arg(long, value_name = "N", value_parser = at_least_one::<u64>)]
+    pub(super) benchmarks: Option<u64>,
+    /// How long each command may take [default: 10m]
+    #[arg(long, value_name = "TIME", value_parser = crate::model::duration::parse)]
+    pub(super) timeout: Option<Duration>,
+    /// Command line that makes a copy of the repository ready, as in 'npm ci'
+    #[arg(long, value_name = "CMD")]
+    pub(super) prepare: Option<String>,
+    /// Lend such a copy an ignored file or folder of the checkout; may be repeated
+    #[arg(long, value_name = "PATH", value_parser = lendable)]
+    pub(super) link: Vec<String>,
+    /// End with this score
+    #[arg(long, value_name = "SCORE", value_parser = finite, allow_negative_numbers = true)]
+    pub(super) until: Option<f64>,
+    /// What all randomness comes from [default: another one each time]
+    #[arg(long, value_name = "S")]
+    pub(super) seed: Option<u64>,
+    /// So many attempts (climb) or generations (population) without a new best are a plateau, or off [default: 20, or 3]
+    #[arg(long, value_name = "N|off", value_parser = or_off)]
+    pub(super) stale: Option<Bound>,
+    /// How many attempts there are at most, or off [default: off]
+    #[arg(long, value_name = "N|off", value_parser = or_off)]
+    pub(super) max_attempts: Option<Bound>,
+    /// How many attempts live at once [population; default: 4]
+    #[arg(short, value_name = "N", value_parser = at_least_two)]
+    pub(super) k: Option<u64>,
+    /// How many generations there are at most [population; default: 10]
+    #[arg(short, value_name = "N", value_parser = at_least_one::<u64>)]
+    pub(super) generations: Option<u64>,
+    /// A lens for the agents instead of the built-in ones; may be repeated
+    #[arg(long, value_name = "NAME", num_args = 1..)]
+    pub(super) lens: Vec<String>,
+    #[command(flatten)]
+    pub(super) running: RunningOptions,
+}
+
+/// How a session of a search runs.
+#[derive(Clone, Debug, Args)]
+pub(in crate::cli) struct RunningOptions {
+    /// The agent, as for the loop [default: the first known one that is installed]
+    #[arg(
+        long,
+        value_name = "AGENT",
+        env = "EVOLVE_AGENT",
+        hide_env_values = true,
+        add = ArgValueCompleter::new(complete::agents)
+    )]
+    pub(super) agent: Option<String>,
+    /// End the session after this time, as in 90s, 30m, 2h
+    #[arg(long, value_name = "TIME", value_parser = crate::model::duration::parse)]
+    pub(super) max_time: Option<Duration>,
+    /// Propose nothing more once agents have cost this many US dollars, as they report it
+    #[arg(long, value_name = "USD", value_parser = dollars)]
+    pub(super) max_cost: Option<f64>,
+    /// Hold agents and commands back [default: none]
+    #[arg(long, value_name = "auto|bwrap|landlock|none", value_parser = one_of(MODES))]
+    pub(super) sandbox: Option<Mode>,
+    /// Do not run without the sandbox that is asked for
+    #[arg(long)]
+    pub(super) require_sandbox: bool,
+    /// How progress is shown [default: auto]
+    #[arg(
+        long,
+        value_name = "auto|live|plain|none",
+        value_enum,
+        hide_possible_values = true
+    )]
+    pub(super) progress: Option<Progress>,
+    /// Ask nothing and go on
+    #[arg(long)]
+    pub(super) yes: bool,
+    /// One event a line on stdout, as JSON
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+/// A number, or none at all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Bound {
+    /// So many.
+    At(u64),
+    /// Any number.
+    Off,
+}
+
+impl Bound {
+    /// Returns the number, if there is one.
+    pub(super) fn number(self) -> Option<u64> {
+        match self {
+            Bound::At(number) => Some(number),
+            Bound::Off => None,
+        }
+    }
+}
+
+const DIRECTIONS: &[(&str, Direction)] = &[("max", Direction::Max), ("min", Direction::Min)];
+
+fn or_off(text: &str) -> Result<Bound, String> {
+    match text {
+        "off" => Ok(Bound::Off),
+        _ => at_least_one(text)
+            .map(Bound::At)
+            .map_err(|why: String| format!("{why}, or off")),
+    }
+}
+
+fn at_least_two(text: &str) -> Result<u64, String> {
+    match text.parse() {
+        Ok(number) if number >= 2 => Ok(number),
+        Ok(1) => Err("one attempt at a time is a climb: use --strategy climb".to_owned()),
+        Ok(_) | Err(_) => Err("write a whole number of at least 2".to_owned()),
+    }
+}
+
+fn finite(text: &str) -> Result<f64, String> {
+    let number = crate::model::score::number(text.trim());
+    number.ok_or_else(|| "write a finite number, as in 3.5 or 1e-6".to_owned())
+}

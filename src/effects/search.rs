@@ -1,0 +1,6 @@
+//! What a search does in the world: its lineage is written, agents work on attempts in slots of their own, attempts are
+//! measured in slots that no agent enters.
+
+pub mod edit;
+pub mod sample;
+pub mod store;

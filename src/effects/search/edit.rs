@@ -1,0 +1,172 @@
+//! What an agent left in its slot becomes an attempt: its parent's tree with the editable files as they are now. Nothing
+//! else that it changed is in it, and nothing of the slot's `.git` is asked.
+
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use crate::effects::files;
+use crate::effects::repo::{Entry, Repo};
+use crate::effects::slot::Slot;
+use crate::error::{Error, Result};
+use crate::model::editable::Editable;
+
+/// The most bytes of a file that becomes part of an attempt.
+const LARGEST: u64 = 64 << 20;
+
+/// What was found in a slot after an agent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// The tree of the attempt.
+    pub tree: String,
+    /// The editable files that differ from the parent's.
+    pub changed: Vec<String>,
+    /// What else was changed; it is in no attempt.
+    pub left_out: Vec<String>,
+}
+
+/// Takes over what an agent left in a slot that was put on `commit`.
+pub fn take_over(
+    user: &Repo,
+    slot: &Slot,
+    (branch, commit): (&str, &str),
+    editable: &Editable,
+) -> Result<Found> {
+    let repo = slot.with_git_dir_anew(user, (branch, commit))?;
+    let mut changed = Vec::new();
+    let mut left_out = Vec::new();
+    for path in touched(&repo)? {
+        match editable.has(&String::from_utf8_lossy(&path)) && is_beneath_files(&slot.root, &path) {
+            true => changed.push(path),
+            false => left_out.push(shown(&path)),
+        }
+    }
+    let mut entries = Vec::new();
+    for (path, entry) in hashed(&repo, changed)? {
+        match entry {
+            Version::File(entry) => {
+                let bytes = repo.blob(&entry.id)?;
+                user.store(&bytes)?;
+                entries.push((path, Some(entry)));
+            }
+            Version::Link(target) => {
+                let id = user.store(&target)?;
+                let mode = 0o120_000;
+                entries.push((path, Some(Entry { id, mode })));
+            }
+            Version::Gone => entries.push((path, None)),
+            Version::Other => left_out.push(shown(&path)),
+        }
+    }
+    let parent = user.tree_of(commit)?;
+    let changed = entries.iter().map(|(path, _)| shown(path)).collect();
+    let tree = match entries.is_empty() {
+        true => parent,
+        false => user.with_changes(&parent, &entries)?,
+    };
+    Ok(Found {
+        tree,
+        changed,
+        left_out,
+    })
+}
+
+/// What stands at a path now.
+enum Version {
+    File(Entry),
+    Link(Vec<u8>),
+    Gone,
+    /// A folder, a pipe, or too large a file.
+    Other,
+}
+
+/// Lists the paths that differ from the commit, without those that git ignores.
+fn touched(repo: &Repo) -> Result<BTreeSet<Vec<u8>>> {
+    let listed = repo.git.run(&[
+        "status",
+        "--porcelain=v1",
+        "-z",
+        "--no-renames",
+        "--untracked-files=all",
+        "--ignore-submodules=dirty",
+    ])?;
+    let entries = listed.split(|byte| *byte == 0);
+    let paths = entries.filter_map(|entry| entry.get(3..));
+    Ok(paths.map(<[u8]>::to_vec).collect())
+}
+
+/// Says whether only folders of the slot lead to a path: behind a link lies something else.
+fn is_beneath_files(root: &Path, path: &[u8]) -> bool {
+    files::is_beneath(root, path)
+}
+
+/// Finds out what stands at each path; files are stored in the slot's repository as git would commit them.
+fn hashed(repo: &Repo, paths: Vec<Vec<u8>>) -> Result<Vec<(Vec<u8>, Version)>> {
+    let mut found = Vec::new();
+    let mut plain = Vec::new();
+    for path in paths {
+        let place = repo.root.join(OsStr::from_bytes(&path));
+        let version = match fs::symlink_metadata(&place) {
+            Err(_) => Version::Gone,
+            Ok(meta) if meta.is_symlink() => fs::read_link(&place)
+                .map_or(Version::Gone, |target| {
+                    Version::Link(target.into_os_string().into_vec())
+                }),
+            Ok(meta) if meta.is_file() && meta.len() <= LARGEST => {
+                let mode = if meta.permissions().mode() & 0o100 == 0 {
+                    0o100_644
+                } else {
+                    0o100_755
+                };
+                plain.push((path, mode));
+                continue;
+            }
+            Ok(_) => Version::Other,
+        };
+        found.push((path, version));
+    }
+    // Its input is a path a line.
+    let (lines, odd): (Vec<_>, Vec<_>) = plain
+        .into_iter()
+        .partition(|(path, _)| !path.contains(&b'\n'));
+    let input: Vec<u8> = lines
+        .iter()
+        .flat_map(|(path, _)| [path, &b"\n"[..]].concat())
+        .collect();
+    let ids = match lines.is_empty() {
+        true => Vec::new(),
+        false => repo
+            .git
+            .run_with(&["hash-object", "-w", "--stdin-paths"], &input)?,
+    };
+    let ids = String::from_utf8_lossy(&ids).into_owned();
+    let ids: Vec<&str> = ids.lines().collect();
+    if ids.len() != lines.len() {
+        return Err(Error::internal("git stored not all files of an attempt"));
+    }
+    let with_id = |((path, mode), id): ((Vec<u8>, u32), &str)| {
+        let id = id.to_owned();
+        (path, Version::File(Entry { id, mode }))
+    };
+    found.extend(lines.into_iter().zip(ids).map(with_id));
+    for (path, mode) in odd {
+        let words = [
+            OsStr::new("hash-object"),
+            OsStr::new("-w"),
+            OsStr::new("--"),
+            OsStr::from_bytes(&path),
+        ];
+        let id = String::from_utf8_lossy(&repo.git.run(&words)?)
+            .trim()
+            .to_owned();
+        found.push((path, Version::File(Entry { id, mode })));
+    }
+    Ok(found)
+}
+
+fn shown(path: &[u8]) -> String {
+    String::from_utf8_lossy(path).into_owned()
+}

@@ -1,0 +1,157 @@
+//! Runs gates and fitness command in a slot that stands on an attempt.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::effects::files;
+use crate::effects::process::{Ending, Job, Ran, Stdout, Supervisor, TAIL_BYTES};
+use crate::effects::program;
+use crate::effects::sandbox::Fence;
+use crate::error::{Error, Result};
+use crate::model::score::{self, Score};
+use crate::model::{mask, text};
+
+/// The most bytes of a log.
+const LOG_LIMIT: u64 = 16 << 20;
+/// The most bytes of the document that a fitness command writes.
+const DOCUMENT_LIMIT: u64 = 1 << 20;
+/// The longest of a command's last words that are told, in characters.
+const SAID: usize = 200;
+
+/// Where and how commands are run.
+#[derive(Clone, Debug)]
+pub struct Place {
+    /// Starts and ends them.
+    pub supervisor: Supervisor,
+    /// The root of the slot.
+    pub root: PathBuf,
+    /// What holds them back.
+    pub fence: Fence,
+    /// The session, which marks their processes.
+    pub session: String,
+    /// How long each may take.
+    pub timeout: Duration,
+    /// The folder of their logs, and of what they write beside.
+    pub folder: PathBuf,
+}
+
+/// What a command came to.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Answer<T> {
+    /// This.
+    Found(T),
+    /// Nothing, and why.
+    Failed(String),
+    /// It was ended from outside.
+    Stopped,
+}
+
+impl Place {
+    /// Runs a gate.
+    pub async fn gate(&self, command: &str, name: &str) -> Result<Answer<()>> {
+        let ran = self.run(command, (name, Vec::new())).await?;
+        Ok(match failure(&ran, self.timeout) {
+            Some(Failure::Stopped) => Answer::Stopped,
+            Some(Failure::Words(why)) => {
+                let line = text::cut(&mask::secrets(&text::clean_line(command)), 60);
+                Answer::Failed(format!("{line}: {why}"))
+            }
+            None => Answer::Found(()),
+        })
+    }
+
+    /// Runs the fitness command, or the hold-out, once. `name` is that of its log.
+    pub async fn sample(&self, command: &str, name: &str) -> Result<Answer<Score>> {
+        let document = self.folder.join(format!("{name}.result.json"));
+        let traces = self.folder.join(format!("{name}.traces"));
+        files::remove(&document)?;
+        files::remove_all(&traces).map_err(|cause| Error::io("empty", &traces, cause))?;
+        fs::create_dir_all(&traces).map_err(|cause| Error::io("create", &traces, cause))?;
+        let variables = [("EVOLVE_RESULT", &document), ("EVOLVE_TRACES", &traces)];
+        let variables = variables.map(|(name, path)| (name, path.clone()));
+        let ran = self.run(command, (name, variables.to_vec())).await?;
+        // Most leave nothing there.
+        let _ = fs::remove_dir(&traces);
+        Ok(match failure(&ran, self.timeout) {
+            Some(Failure::Stopped) => Answer::Stopped,
+            Some(Failure::Words(why)) => Answer::Failed(why),
+            None => match read(&document, &ran.stdout) {
+                Ok(score) => Answer::Found(score),
+                Err(why) => Answer::Failed(why),
+            },
+        })
+    }
+
+    async fn run(&self, command: &str, (name, own): (&str, Vec<(&str, PathBuf)>)) -> Result<Ran> {
+        let argv = [program::shell(), "-c".as_ref(), command.as_ref()];
+        let mut env = self.fence.env.clone();
+        env.extend(
+            own.into_iter()
+                .map(|(name, path)| (name.into(), path.into())),
+        );
+        // It tells by the second whether what it compiled is of the same source, and attempts follow faster.
+        env.push(("PYTHONDONTWRITEBYTECODE".into(), "1".into()));
+        let ran = self
+            .supervisor
+            .run(Job {
+                argv: self.fence.around(argv.map(ToOwned::to_owned).to_vec()),
+                folder: Some(self.root.clone()),
+                env,
+                stdin: None,
+                log: Some(self.folder.join(format!("{name}.log"))),
+                log_limit: LOG_LIMIT,
+                timeout: self.timeout,
+                idle_timeout: None,
+                tail_limit: TAIL_BYTES,
+                stdout: Stdout::End,
+                mark: format!("{}/{name}", self.session),
+            })
+            .await;
+        if let Ending::NotStarted(why) = &ran.ending
+            && let Some(error) = Error::of_shortage(&format!("`{command}`"), why)
+        {
+            return Err(error);
+        }
+        match ran.unkillable.is_empty() {
+            true => Ok(ran),
+            false => Err(Error::unsafe_repo(format!(
+                "`{command}` left processes that cannot be ended: {:?}",
+                ran.unkillable
+            ))
+            .hint("end them, or what they wait for, then run `evolve search resume`")),
+        }
+    }
+}
+
+/// Reads what a sample says.
+fn read(document: &Path, stdout: &[u8]) -> Result<Score, String> {
+    let written = files::read_bounded(document, DOCUMENT_LIMIT).map_err(|error| error.message)?;
+    let written = written.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+    score::read(&String::from_utf8_lossy(stdout), written.as_deref())
+}
+
+enum Failure {
+    Words(String),
+    Stopped,
+}
+
+/// Says why a command did not end well.
+fn failure(ran: &Ran, timeout: Duration) -> Option<Failure> {
+    let why = match &ran.ending {
+        Ending::Exited(0) => return None,
+        Ending::Stopped => return Some(Failure::Stopped),
+        Ending::Exited(code) => format!("exit {code}"),
+        Ending::Signalled(number) => format!("ended by signal {number}"),
+        Ending::TimedOut | Ending::Idle => {
+            format!("timed out after {}", humantime::format_duration(timeout))
+        }
+        Ending::NotStarted(why) => format!("could not be started: {why}"),
+    };
+    let said = mask::secrets(&text::clean(&String::from_utf8_lossy(&ran.tail)));
+    let last = said.trim_end().lines().next_back().unwrap_or_default();
+    Some(Failure::Words(match last.is_empty() {
+        true => why,
+        false => format!("{why}: {}", text::cut(last, SAID)),
+    }))
+}

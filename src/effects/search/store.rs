@@ -1,0 +1,138 @@
+//! The files of searches: `search/<n>/lineage.jsonl` in the private directory, append-only and never committed. A line is on
+//! the disk before what follows from it is begun; one that a crash cut off is as if it had never been begun.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use crate::effects::files;
+use crate::error::{Error, Kind, Result};
+use crate::model::lineage::{Entry, Lineage, Plan};
+
+/// The most bytes of a lineage that are read: 10,000 attempts take about five million.
+const LIMIT: u64 = 256 << 20;
+/// The format of the files that this version writes.
+pub const FORMAT: u32 = 1;
+
+/// The files of one search.
+#[derive(Clone, Debug)]
+pub struct Store {
+    /// The search's number, from 1.
+    pub number: u64,
+    /// Its folder.
+    pub folder: PathBuf,
+}
+
+impl Store {
+    /// Begins the next search with a plan.
+    pub fn create(private: &Path, plan: Plan) -> Result<(Store, Lineage)> {
+        let number = numbers(private).last().map_or(1, |last| last + 1);
+        let store = Store::at(private, number);
+        fs::create_dir_all(&store.folder)
+            .map_err(|cause| Error::io("create", &store.folder, cause))?;
+        store.append(&Entry::Header(Box::new(plan.clone())))?;
+        Ok((store, Lineage::new(plan)))
+    }
+
+    /// Returns the newest search, if there is one.
+    pub fn newest(private: &Path) -> Result<Option<(Store, Lineage)>> {
+        let Some(number) = numbers(private).pop() else {
+            return Ok(None);
+        };
+        let store = Store::at(private, number);
+        let lineage = store.read()?;
+        Ok(lineage.map(|lineage| (store, lineage)))
+    }
+
+    fn at(private: &Path, number: u64) -> Store {
+        Store {
+            number,
+            folder: private.join("search").join(number.to_string()),
+        }
+    }
+
+    /// Returns the file of the lineage.
+    pub fn file(&self) -> PathBuf {
+        self.folder.join("lineage.jsonl")
+    }
+
+    /// Returns the ref that holds an attempt's commit.
+    pub fn attempt_ref(&self, id: u64) -> String {
+        format!("refs/evolve/search/{}/{id}", self.number)
+    }
+
+    /// Adds an entry; it is on the disk when this returns.
+    pub fn append(&self, entry: &Entry) -> Result<()> {
+        let line = serde_json::to_string(entry).expect("BUG: an entry is always JSON");
+        files::append(&self.file(), &format!("{line}\n"))
+    }
+
+    /// Cuts off the line that a crash left unfinished, if there is one. To be called by who holds the lock.
+    pub fn mend(&self) -> Result<()> {
+        let path = self.file();
+        let Some(bytes) = files::read_bounded(&path, LIMIT)? else {
+            return Ok(());
+        };
+        let whole = bytes
+            .iter()
+            .rposition(|byte| *byte == b'\n')
+            .map_or(0, |last| last + 1);
+        if whole == bytes.len() {
+            return Ok(());
+        }
+        let file = fs::OpenOptions::new().write(true).open(&path);
+        let file = file.and_then(|file| file.set_len(whole as u64).map(|()| file));
+        file.and_then(|file| file.sync_all())
+            .map_err(|cause| Error::io("cut", &path, cause))
+    }
+
+    /// Reads the lineage; none where not even its header is there.
+    fn read(&self) -> Result<Option<Lineage>> {
+        let text = files::read_exactly(&self.file(), LIMIT)?;
+        let mut lineage: Option<Lineage> = None;
+        // What is behind the last line break is no line yet.
+        let whole = text.rfind('\n').map_or("", |end| &text[..end]);
+        for (number, line) in whole.lines().enumerate() {
+            let at = |why: String| {
+                let place = format!("{}:{}", self.file().display(), number + 1);
+                Error::new(Kind::Usage, format!("{place}: {why}"))
+                    .hint("the file was changed by somebody else; `evolve search discard` gives the search up")
+            };
+            let entry: Entry = serde_json::from_str(line)
+                .map_err(|cause| at(format!("no entry of a lineage: {cause}")))?;
+            match (&mut lineage, entry) {
+                (None, Entry::Header(plan)) if plan.format > FORMAT => {
+                    return Err(at(format!(
+                        "format {} is newer than this evolve",
+                        plan.format
+                    )));
+                }
+                (None, Entry::Header(plan)) => lineage = Some(Lineage::new(*plan)),
+                (None, _) => return Err(at("the header is missing".to_owned())),
+                (Some(lineage), entry) => lineage.take(entry).map_err(at)?,
+            }
+        }
+        Ok(lineage)
+    }
+
+    /// Removes the files of the search.
+    pub fn remove(&self) -> Result<()> {
+        files::remove_all(&self.folder).map_err(|cause| Error::io("remove", &self.folder, cause))
+    }
+}
+
+/// Lists the numbers of the searches there are.
+fn numbers(private: &Path) -> Vec<u64> {
+    let entries = match fs::read_dir(private.join("search")) {
+        Ok(entries) => entries,
+        Err(cause) if cause.kind() == ErrorKind::NotFound => return Vec::new(),
+        Err(cause) => {
+            tracing::debug!("no searches: {cause}");
+            return Vec::new();
+        }
+    };
+    let name = |entry: fs::DirEntry| entry.file_name().to_str()?.parse().ok();
+    let mut numbers: Vec<u64> = entries.flatten().filter_map(name).collect();
+    numbers.sort_unstable();
+    numbers
+}

@@ -1,0 +1,82 @@
+//! Moves a slot from one commit to another, many times over: only what differs is written. What git knows of the files lies
+//! in an index beside the slot, which nobody but `evolve` writes; the slot's own `.git` is made anew each time, so that
+//! nothing that an agent or a command left there is believed.
+
+use std::fs;
+use std::path::PathBuf;
+
+use super::{Ignored, Slot, remove_all, settings};
+use crate::effects::repo::Repo;
+use crate::error::{Error, Result};
+
+impl Slot {
+    /// Puts the slot on a commit, with a clean tree; ignored files stay.
+    pub fn go_to(&self, user: &Repo, (branch, commit): (&str, &str)) -> Result<Repo> {
+        let is_known = self.is_in_place() && self.index().exists() && self.refs().exists();
+        if is_known && let Ok(repo) = self.try_to_go_to(user, (branch, commit)) {
+            return Ok(repo);
+        }
+        remove_all(&self.index())?;
+        let repo = self.renew(user, (branch, commit), Ignored::Stay)?;
+        copy(&self.root.join(".git/packed-refs"), &self.refs())?;
+        self.remember()?;
+        Ok(repo)
+    }
+
+    fn try_to_go_to(&self, user: &Repo, (branch, commit): (&str, &str)) -> Result<Repo> {
+        let repo = self.with_git_dir_anew(user, (branch, commit))?;
+        // It may be cut off half way: then nothing is known of the files.
+        let index = self.index();
+        fs::remove_file(&index).map_err(|cause| Error::io("remove", &index, cause))?;
+        repo.git.run(&["read-tree", "--reset", "-u", commit])?;
+        repo.git.run(&["clean", "-ffdq"])?;
+        self.lend(user, &repo)?;
+        self.remember()?;
+        Ok(repo)
+    }
+
+    /// Makes the git directory anew after somebody was at work, on the commit that the slot was put on; the files stay as they
+    /// are, and what git knew of them is as it was before.
+    pub fn with_git_dir_anew(&self, user: &Repo, (branch, commit): (&str, &str)) -> Result<Repo> {
+        if !self.is_in_place() {
+            let root = self.root.display();
+            return Err(
+                Error::unsafe_repo(format!("{root} was removed or replaced meanwhile"))
+                    .hint("it is a copy, nothing of yours is lost; run evolve again"),
+            );
+        }
+        let git_dir = self.root.join(".git");
+        remove_all(&git_dir)?;
+        settings::write_refs(&git_dir, (branch, commit))?;
+        copy(&self.refs(), &git_dir.join("packed-refs"))?;
+        copy(&self.index(), &git_dir.join("index"))?;
+        self.write_settings(user)?;
+        Repo::open_slot(&self.root, user)
+    }
+
+    fn remember(&self) -> Result<()> {
+        copy(&self.root.join(".git/index"), &self.index())
+    }
+
+    /// Returns the file with what git knows of the slot's files.
+    fn index(&self) -> PathBuf {
+        self.root.with_extension("index")
+    }
+
+    /// Returns the file with the refs that the slot is given.
+    fn refs(&self) -> PathBuf {
+        self.root.with_extension("refs")
+    }
+
+    /// Removes what is known of a slot.
+    pub(super) fn forget(&self) -> Result<()> {
+        remove_all(&self.index())?;
+        remove_all(&self.refs())
+    }
+}
+
+fn copy(from: &std::path::Path, to: &std::path::Path) -> Result<()> {
+    fs::copy(from, to)
+        .map(|_| ())
+        .map_err(|cause| Error::io("copy", from, cause))
+}

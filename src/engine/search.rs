@@ -1,0 +1,213 @@
+//! A search: what comes next follows from the lineage alone; here it is done, several things at once, and written down
+//! before anything follows from it.
+
+mod edit;
+mod measure;
+
+use std::collections::{BTreeSet, HashMap};
+use std::rc::Rc;
+
+use tokio::task::{JoinSet, LocalSet};
+
+use crate::error::Result;
+use crate::model::lineage::{End, Entry, Lineage, Measure, Why};
+use crate::model::usage::{Spent, Usage};
+use crate::search::standing::Standing;
+use crate::search::{Next, Task, next};
+use crate::session::{Cut, Searching};
+
+/// How a session of a search ended.
+#[derive(Debug)]
+pub enum Ended {
+    /// It is over, and why.
+    Over(Why),
+    /// It was cut short and can be resumed.
+    Cut(Cut),
+}
+
+/// What runs, and where there is room for more.
+struct Crew {
+    jobs: JoinSet<(Task, usize, Result<Entry, Cut>)>,
+    running: HashMap<Task, usize>,
+    /// The lanes that nobody is in.
+    agents: BTreeSet<usize>,
+    benches: BTreeSet<usize>,
+}
+
+/// Searches until the search is over or cut short.
+pub async fn run(session: &Rc<Searching>, lineage: &mut Lineage) -> Result<Ended> {
+    let local = LocalSet::new();
+    local.run_until(search(session, lineage)).await
+}
+
+async fn search(session: &Rc<Searching>, lineage: &mut Lineage) -> Result<Ended> {
+    let mut crew = Crew {
+        jobs: JoinSet::new(),
+        running: HashMap::new(),
+        agents: (0..lineage.plan.agents.max(1) as usize).collect(),
+        benches: (0..session.request.benchmarks.max(1) as usize).collect(),
+    };
+    loop {
+        if let Some(halt) = session.stop.halt() {
+            return Ok(Ended::Cut(crew.ended(session, lineage, halt.into()).await?));
+        }
+        match next(lineage, reason_to_stop(session, lineage)) {
+            Next::Propose(proposal) => note(session, lineage, Entry::Attempt(proposal))?,
+            Next::Do(tasks) => {
+                for task in tasks {
+                    crew.begin(session, lineage, task);
+                }
+                if let Err(cut) = crew.finish_one(session, lineage).await? {
+                    return Ok(Ended::Cut(crew.ended(session, lineage, cut).await?));
+                }
+            }
+            Next::End(why) => {
+                let best = match why {
+                    Why::NoBaseline => 0,
+                    _ => Standing::of(lineage).best(),
+                };
+                note(session, lineage, Entry::End(End { why, best }))?;
+                return Ok(Ended::Over(why));
+            }
+        }
+    }
+}
+
+impl Crew {
+    /// Begins a task, unless it runs or there is no room for it.
+    fn begin(&mut self, session: &Rc<Searching>, lineage: &Lineage, task: Task) {
+        let lanes = match task {
+            Task::Edit { .. } => &mut self.agents,
+            Task::Measure { .. } => &mut self.benches,
+        };
+        if self.running.contains_key(&task) {
+            return;
+        }
+        let Some(lane) = lanes.pop_first() else {
+            return;
+        };
+        self.running.insert(task.clone(), lane);
+        let session = Rc::clone(session);
+        match task {
+            Task::Edit { id, nth } => {
+                let job = edit::job(&session, lineage, (id, nth));
+                self.jobs.spawn_local(async move {
+                    let edited = match job {
+                        Ok(job) => job.run(&session, lane).await,
+                        Err(error) => Err(error.into()),
+                    };
+                    (task, lane, edited.map(|edited| Entry::Edit { id, edited }))
+                });
+            }
+            Task::Measure { id, what } => {
+                let job = measure::job(lineage, (id, what));
+                self.jobs.spawn_local(async move {
+                    let measured = job.run(&session, lane).await;
+                    let entry = |measured| Entry::Measurement { id, what, measured };
+                    (task, lane, measured.map(entry))
+                });
+            }
+        }
+    }
+
+    /// Waits until a task is done, and writes down what came of it.
+    async fn finish_one(
+        &mut self,
+        session: &Searching,
+        lineage: &mut Lineage,
+    ) -> Result<Result<(), Cut>> {
+        let joined = self.jobs.join_next().await;
+        let done = joined.expect("BUG: a search waits for nothing");
+        let (task, lane, entry) = done.expect("BUG: a task of a search panicked");
+        self.running.remove(&task);
+        match task {
+            Task::Edit { .. } => self.agents.insert(lane),
+            Task::Measure { .. } => self.benches.insert(lane),
+        };
+        Ok(match entry {
+            Ok(entry) => {
+                note(session, lineage, entry)?;
+                Ok(())
+            }
+            Err(cut) => Err(cut),
+        })
+    }
+
+    /// Waits for what still runs, which is worth keeping where it ends in order; returns what cut the search short.
+    async fn ended(&mut self, session: &Searching, lineage: &mut Lineage, cut: Cut) -> Result<Cut> {
+        while !self.jobs.is_empty() {
+            // One reason is enough.
+            let _ = self.finish_one(session, lineage).await?;
+        }
+        Ok(cut)
+    }
+}
+
+/// Writes an entry down, and tells of it.
+fn note(session: &Searching, lineage: &mut Lineage, entry: Entry) -> Result<()> {
+    session.store.append(&entry)?;
+    let told = entry.clone();
+    let was_settled = settled(lineage);
+    lineage
+        .take(entry)
+        .map_err(|why| crate::error::Error::internal(format!("BUG: {why}")))?;
+    tell(session, lineage, &told, was_settled);
+    Ok(())
+}
+
+/// Returns how many attempts have their ending.
+fn settled(lineage: &Lineage) -> u64 {
+    match lineage.attempt(0).measurement(Measure::First) {
+        Some(_) => Standing::of(lineage).len(),
+        None => 0,
+    }
+}
+
+/// Returns why no more attempts are proposed.
+fn reason_to_stop(session: &Searching, lineage: &Lineage) -> Option<Why> {
+    let is_spent = session
+        .request
+        .max_cost
+        .is_some_and(|most| spent(lineage).cost_usd >= most);
+    let is_stopped = is_spent || session.stop.asked_to_stop().is_some();
+    is_stopped.then_some(Why::Stopped)
+}
+
+/// Returns what agents reported of their use.
+pub fn spent(lineage: &Lineage) -> Spent {
+    let mut spent = Spent::default();
+    for edited in lineage.attempts.iter().flat_map(|attempt| &attempt.edits) {
+        spent.add(Usage {
+            tokens: edited.tokens,
+            cost_usd: edited.cost_usd,
+        });
+    }
+    spent
+}
+
+/// Tells of the attempts that have their ending now.
+fn tell(session: &Searching, lineage: &Lineage, entry: &Entry, was_settled: u64) {
+    if let Entry::Attempt(proposal) = entry {
+        let _ = proposal;
+    }
+    let now = settled(lineage);
+    if now <= was_settled {
+        return;
+    }
+    let standing = Standing::of(lineage);
+    for id in was_settled..now {
+        let settled = standing.settled(id);
+        let score = settled
+            .score
+            .map_or(String::new(), |score| format!(" {score}"));
+        session.events.note(format!(
+            "attempt {id} {}{score}{}",
+            settled.ending.words(),
+            if settled.is_new_best && id > 0 {
+                " · best"
+            } else {
+                ""
+            }
+        ));
+    }
+}

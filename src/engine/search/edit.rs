@@ -1,0 +1,200 @@
+//! An agent's work on an attempt, in a slot of its own.
+
+use std::fs;
+
+use super::measure::{commit, stopped};
+use super::spent;
+use crate::effects::agent::{self, AgentRun, Call, Outbox, Variable};
+use crate::effects::sandbox::Ground;
+use crate::effects::search::edit::{Found, take_over};
+use crate::effects::{excludes, files};
+use crate::error::{Error, Kind, Result};
+use crate::model::gate::AgentEnd;
+use crate::model::lineage::{Edited, Id, Lineage, Proposal, Status};
+use crate::model::search_brief::{self, Material};
+use crate::model::{mask, text};
+use crate::search::dice;
+use crate::session::{Cut, Searching, Slots};
+
+/// The longest summary that is kept, in characters.
+const SUMMARY: usize = 300;
+
+/// An agent's work to be done.
+#[derive(Debug)]
+pub struct Job {
+    proposal: Proposal,
+    nth: usize,
+    parents: Vec<String>,
+    brief: String,
+    dice: u64,
+    max_cost: Option<f64>,
+}
+
+/// Puts together what an agent needs.
+pub fn job(session: &Searching, lineage: &Lineage, (id, nth): (Id, usize)) -> Result<Job> {
+    let proposal = lineage.proposal(id).cloned();
+    let proposal = proposal.ok_or_else(|| Error::internal("BUG: an edit of the baseline"))?;
+    let parents = proposal
+        .parents
+        .iter()
+        .map(|parent| commit(lineage, *parent).to_owned());
+    let cost = spent(lineage).cost_usd;
+    Ok(Job {
+        parents: parents.collect(),
+        brief: search_brief::write(&Material {
+            lineage,
+            proposal: &proposal,
+            standing: &crate::search::told(lineage),
+        }),
+        dice: dice::roll(lineage.plan.seed, id, "edit", nth),
+        max_cost: session.request.max_cost.map(|most| (most - cost).max(0.0)),
+        nth,
+        proposal,
+    })
+}
+
+impl Job {
+    /// Lets the agent work, and takes over what it left.
+    pub async fn run(&self, session: &Searching, lane: usize) -> Result<Edited, Cut> {
+        let id = self.proposal.id;
+        let parent = &self.parents[0];
+        let place = (session.request.branch.as_str(), parent.as_str());
+        let slot = session.slot(Slots::Agent, lane, parent).await?;
+        let folder = session.folder(id);
+        fs::create_dir_all(&folder).map_err(|cause| Error::io("create", &folder, cause))?;
+        let brief_file = folder.join("brief.md");
+        files::replace(&brief_file, self.brief.as_bytes())?;
+        let name = |what: &str| match self.nth {
+            0 => folder.join(what),
+            nth => folder.join(format!("{}-{what}", nth + 1)),
+        };
+        let repo = session.user.git.elsewhere(&slot.root);
+        let of_git = repo.all_settings();
+        let excludes = excludes::of_slot(&session.user, &of_git)?;
+        let ground = Ground::of_slot(&slot.root);
+        let root = slot.root.clone();
+        let run = session
+            .agent
+            .work(
+                &session.supervisor,
+                &session.events,
+                Call {
+                    root: &slot.root,
+                    session: &session.id,
+                    variables: self.variables(&slot.root, agent::git_settings(&of_git, &excludes)),
+                    checks: std::slice::from_ref(&session.request.fitness),
+                    max_cost: self.max_cost,
+                    brief: &self.brief,
+                    brief_file: &brief_file,
+                    log: name("agent.log"),
+                    folder: &name("agent"),
+                    open: &|| root.is_dir().then(Vec::new),
+                    sandbox: (&session.sandbox, &ground),
+                },
+            )
+            .await?;
+        if run.report.status == "stopped" {
+            return Err(stopped(session));
+        }
+        if !run.unkillable.is_empty() {
+            let left = &run.unkillable;
+            return Err(Error::unsafe_repo(format!(
+                "the agent of attempt {id} left processes that cannot be ended: {left:?}"
+            ))
+            .hint("end them, or what they wait for, then run `evolve search resume`")
+            .into());
+        }
+        let found = take_over(&session.user, &slot, place, &session.editable)?;
+        self.edited(session, run, found)
+    }
+
+    fn variables(&self, root: &std::path::Path, mut of_git: Vec<Variable>) -> Vec<Variable> {
+        let outbox = Outbox::below(root);
+        let proposal = &self.proposal;
+        of_git.extend([
+            ("EVOLVE_ROLE".into(), "edit".into()),
+            ("EVOLVE_ATTEMPT".into(), proposal.id.to_string().into()),
+            ("EVOLVE_OPERATOR".into(), proposal.operator.word().into()),
+            (
+                "EVOLVE_LENS".into(),
+                proposal.lens.clone().unwrap_or_default().into(),
+            ),
+            ("EVOLVE_PARENTS".into(), self.parents.join(" ").into()),
+            ("EVOLVE_DICE".into(), self.dice.to_string().into()),
+            ("EVOLVE_SUMMARY".into(), outbox.summary.into()),
+        ]);
+        of_git
+    }
+
+    /// Says what an agent's work came to, its commit made.
+    fn edited(&self, session: &Searching, run: AgentRun, found: Found) -> Result<Edited, Cut> {
+        let id = self.proposal.id;
+        let is_changed = !found.changed.is_empty();
+        if let Some(refusal) = run
+            .cannot_run
+            .as_ref()
+            .filter(|_| !is_changed && run.gave_up.is_none())
+        {
+            return Err(
+                Error::new(Kind::Agent, format!("the agent cannot run: {refusal}"))
+                    .hint(refusal.way_out(&session.agent.name))
+                    .into(),
+            );
+        }
+        let (status, reason) = match (&run.gave_up, &run.end) {
+            (Some(why), _) => (Status::Declined, Some(why.clone())),
+            (None, _) if is_changed => (Status::Changed, None),
+            (None, AgentEnd::Badly(why)) => (Status::Failed, Some(why.clone())),
+            (None, AgentEnd::Done) => (Status::Unchanged, None),
+        };
+        let summary = line(&run.summary).or_else(|| {
+            let files = text::some_of(&found.changed, 3);
+            is_changed.then(|| format!("changes {files}"))
+        });
+        let commit = match status {
+            Status::Changed => {
+                let subject = summary.as_deref().unwrap_or("an attempt");
+                let message = self.message(subject);
+                let commit = session
+                    .user
+                    .store_commit(&found.tree, &self.parents[0], &message)?;
+                let name = session.store.attempt_ref(id);
+                session
+                    .user
+                    .set_ref(&name, &commit, "evolve: an attempt of a search")?;
+                Some(commit)
+            }
+            Status::Unchanged | Status::Declined | Status::Failed => None,
+        };
+        Ok(Edited {
+            status,
+            content: commit.is_some().then_some(found.tree),
+            commit,
+            summary,
+            reason,
+            left_out: found.left_out,
+            duration_s: run.report.duration_s,
+            tokens: run.report.tokens,
+            cost_usd: run.report.cost_usd,
+        })
+    }
+
+    fn message(&self, subject: &str) -> String {
+        let proposal = &self.proposal;
+        let parents: Vec<String> = proposal.parents.iter().map(ToString::to_string).collect();
+        format!(
+            "attempt {}: {subject}\n\nEvolve-Attempt: {}\nEvolve-Operator: {}\nEvolve-Parents: {}\n",
+            proposal.id,
+            proposal.id,
+            proposal.operator.word(),
+            parents.join(" ")
+        )
+    }
+}
+
+/// Returns the first line of an agent's words that says something.
+fn line(words: &str) -> Option<String> {
+    let clean = mask::secrets(&text::clean(words));
+    let line = clean.lines().map(str::trim).find(|line| !line.is_empty())?;
+    Some(text::cut(line, SUMMARY).to_string())
+}

@@ -1,0 +1,162 @@
+//! Measures an attempt: gates and samples, interleaved with another attempt's where it is held against that.
+
+use std::time::Instant;
+
+use crate::effects::search::sample::{Answer, Place};
+use crate::error::Error;
+use crate::model::lineage::{Id, Lineage, Measure, Measured, Outcome};
+use crate::session::{Cut, Searching, Slots};
+
+/// How many samples of the baseline show whether the fitness command is deterministic (rule S3).
+const BASELINE_SAMPLES: u64 = 3;
+
+/// A measurement to be made.
+#[derive(Debug)]
+pub struct Job {
+    id: Id,
+    what: Measure,
+    commit: String,
+    /// What is measured beside it: its number and commit.
+    beside: Option<(Id, String)>,
+    samples: u64,
+}
+
+/// Puts together what a measurement needs.
+pub fn job(lineage: &Lineage, (id, what): (Id, Measure)) -> Job {
+    let commit = |id| commit(lineage, id).to_owned();
+    let is_deterministic = crate::search::is_deterministic(lineage);
+    let repeats = if is_deterministic {
+        1
+    } else {
+        lineage.plan.repeats.max(1)
+    };
+    let (beside, samples) = match what {
+        Measure::First if id == 0 => (None, BASELINE_SAMPLES),
+        Measure::First | Measure::Again(_) => (None, 1),
+        Measure::HoldOut => (None, repeats),
+        Measure::Beside(other) => (Some(other), repeats),
+        Measure::Last => (Some(0), repeats),
+    };
+    Job {
+        id,
+        what,
+        commit: commit(id),
+        beside: beside.map(|other| (other, commit(other))),
+        samples,
+    }
+}
+
+/// Returns an attempt's commit.
+pub fn commit(lineage: &Lineage, id: Id) -> &str {
+    let edited = lineage.attempt(id).edited();
+    let own = edited.and_then(|edited| edited.commit.as_deref());
+    own.unwrap_or(&lineage.plan.request.base)
+}
+
+impl Job {
+    /// Makes the measurement.
+    pub async fn run(&self, session: &Searching, lane: usize) -> Result<Measured, Cut> {
+        let started = Instant::now();
+        let outcome = match self.outcome(session, lane).await {
+            // A change can be what keeps its slot from being made ready.
+            Err(Cut::Unprepared(why)) if self.id > 0 => Outcome::Invalid(why),
+            outcome => outcome?,
+        };
+        Ok(Measured {
+            outcome,
+            duration_s: (started.elapsed().as_secs_f64() * 1000.0).round() / 1000.0,
+        })
+    }
+
+    async fn outcome(&self, session: &Searching, lane: usize) -> Result<Outcome, Cut> {
+        let slot = session.slot(Slots::Measure, lane, &self.commit).await?;
+        let own = session.place(&slot, self.id)?;
+        if matches!(self.what, Measure::First | Measure::Again(_)) {
+            for (number, gate) in session.request.gates.iter().enumerate() {
+                let name = format!("{}-gate-{}", self.name(), number + 1);
+                if let Failed::Gate(why) = failed(own.gate(gate, &name).await?, session)? {
+                    return Ok(Outcome::GateFailed(why));
+                }
+            }
+        }
+        let other = match &self.beside {
+            Some((other, commit)) => {
+                let slot = session.slot(Slots::Beside, lane, commit).await?;
+                Some((*other, session.place(&slot, self.id)?))
+            }
+            None => None,
+        };
+        let (mut samples, mut beside) = (Vec::new(), Vec::new());
+        for number in 1..=self.samples {
+            match self.sample(session, (&own, self.id), number).await? {
+                Ok(score) => samples.push(score),
+                Err(why) => return Ok(Outcome::Invalid(why)),
+            }
+            let Some((other, place)) = &other else {
+                continue;
+            };
+            match self.sample(session, (place, *other), number).await? {
+                Ok(score) => beside.push(score),
+                Err(why) => {
+                    return Ok(Outcome::Invalid(format!(
+                        "attempt {other} beside it: {why}"
+                    )));
+                }
+            }
+        }
+        Ok(Outcome::Scored { samples, beside })
+    }
+
+    async fn sample(
+        &self,
+        session: &Searching,
+        (place, of): (&Place, Id),
+        number: u64,
+    ) -> Result<Result<f64, String>, Cut> {
+        let request = &session.request;
+        let command = match self.what {
+            Measure::HoldOut => request.holdout.as_ref().unwrap_or(&request.fitness),
+            _ => &request.fitness,
+        };
+        let name = match of == self.id {
+            true => format!("{}-{number}", self.name()),
+            false => format!("{}-{number}-of-{of}", self.name()),
+        };
+        match place.sample(command, &name).await? {
+            Answer::Found(score) => Ok(Ok(score.score)),
+            Answer::Failed(why) => Ok(Err(why)),
+            Answer::Stopped => Err(stopped(session)),
+        }
+    }
+
+    fn name(&self) -> String {
+        match self.what {
+            Measure::First => "first".to_owned(),
+            Measure::Beside(other) => format!("beside-{other}"),
+            Measure::HoldOut => "holdout".to_owned(),
+            Measure::Again(after) => format!("again-{after}"),
+            Measure::Last => "last".to_owned(),
+        }
+    }
+}
+
+enum Failed {
+    Gate(String),
+    No,
+}
+
+fn failed(answer: Answer<()>, session: &Searching) -> Result<Failed, Cut> {
+    match answer {
+        Answer::Found(()) => Ok(Failed::No),
+        Answer::Failed(why) => Ok(Failed::Gate(why)),
+        Answer::Stopped => Err(stopped(session)),
+    }
+}
+
+/// Says what ended a command from outside.
+pub fn stopped(session: &Searching) -> Cut {
+    match session.stop.halt() {
+        Some(halt) => halt.into(),
+        None => Error::internal("a command was stopped").into(),
+    }
+}

@@ -1,0 +1,84 @@
+//! Which files attempts may change: those that `--files` names, but for what is frozen. Pure.
+
+use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+
+use crate::model::ledger;
+
+/// The editable files.
+#[derive(Clone, Debug)]
+pub struct Editable {
+    wanted: GlobSet,
+    frozen: Vec<String>,
+    protected: GlobSet,
+}
+
+impl Editable {
+    /// Understands the patterns of `--files`; `frozen` are paths that stay as they are, `protect` patterns of such. Says which
+    /// pattern is none.
+    pub fn of(files: &[String], frozen: &[String], protect: &[String]) -> Result<Editable, String> {
+        Ok(Editable {
+            wanted: set(files)?,
+            frozen: frozen.to_vec(),
+            protected: set(protect)?,
+        })
+    }
+
+    /// Says whether attempts may change, make or remove the file at `path`, which is relative to the root.
+    pub fn has(&self, path: &str) -> bool {
+        let is_own = ledger::is_ledger_path(path.as_bytes());
+        !is_own && self.wanted.is_match(path) && !self.is_frozen(path)
+    }
+
+    /// Says whether a file stays as it is although `--files` may name it.
+    pub fn is_frozen(&self, path: &str) -> bool {
+        self.frozen.iter().any(|frozen| frozen == path) || self.protected.is_match(path)
+    }
+}
+
+fn set(patterns: &[String]) -> Result<GlobSet, String> {
+    let mut set = GlobSetBuilder::new();
+    for pattern in patterns {
+        let plain = pattern.strip_prefix("./").unwrap_or(pattern);
+        // A folder stands for what is in it.
+        let plain = plain
+            .strip_suffix('/')
+            .map_or(plain.to_owned(), |folder| format!("{folder}/**"));
+        let glob = GlobBuilder::new(&plain).literal_separator(true).build();
+        set.add(glob.map_err(|cause| format!("{pattern}: {}", cause.kind()))?);
+    }
+    set.build().map_err(|cause| cause.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_named_may_change_but_for_what_is_frozen() {
+        let files = ["src/**/*.rs", "./solver.py", "data/"].map(String::from);
+        let editable = Editable::of(
+            &files,
+            &["src/bench.rs".to_owned()],
+            &["src/gen/**".to_owned()],
+        )
+        .unwrap();
+        for (path, expected) in [
+            ("src/a.rs", true),
+            ("src/deep/er/a.rs", true),
+            ("src/a.txt", false),
+            ("solver.py", true),
+            ("sub/solver.py", false),
+            ("data/x/y", true),
+            ("src/bench.rs", false),
+            ("src/gen/a.rs", false),
+            (".agents/evolve/STOP", false),
+        ] {
+            assert_eq!(editable.has(path), expected, "{path}");
+        }
+        assert!(
+            Editable::of(&["a[".to_owned()], &[], &[])
+                .unwrap_err()
+                .starts_with("a[: ")
+        );
+    }
+}

@@ -1,0 +1,108 @@
+//! Reads the score of a sample: the last line of stdout, or the document that the fitness command wrote (rule S1). Pure.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+use crate::model::text;
+
+/// The most characters of a line that is no number in a message.
+const SHOWN: usize = 60;
+
+/// What one run of a fitness command says.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Score {
+    /// The number that is searched for.
+    pub score: f64,
+    /// The parts that it is made of, by name.
+    #[serde(default)]
+    pub tasks: BTreeMap<String, f64>,
+}
+
+/// Reads a score: that of the document, where one was written, else the last line of stdout that is not empty. Says why where
+/// there is none.
+pub fn read(stdout: &str, document: Option<&str>) -> Result<Score, String> {
+    let Some(document) = document else {
+        let lines = stdout.lines().map(str::trim);
+        let last = lines.filter(|line| !line.is_empty()).next_back();
+        let line = last.ok_or("it printed nothing on stdout")?;
+        let score = number(line).ok_or_else(|| {
+            let shown = text::cut(&text::clean_line(line), SHOWN);
+            format!("the last line of stdout is no finite number: {shown}")
+        })?;
+        return Ok(Score {
+            score,
+            tasks: BTreeMap::new(),
+        });
+    };
+    // `serde_json` has no number that is not finite.
+    serde_json::from_str(document).map_err(|cause| format!("$EVOLVE_RESULT is no result: {cause}"))
+}
+
+/// Returns the finite number that a text is, alone.
+pub fn number(text: &str) -> Option<f64> {
+    let is_of_number = |letter: char| letter.is_ascii_digit() || "+-.eE".contains(letter);
+    let number = text
+        .chars()
+        .all(is_of_number)
+        .then(|| text.parse::<f64>().ok())?;
+    number.filter(|number| number.is_finite())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_score_is_a_finite_number_alone_on_the_last_line() {
+        for (stdout, expected) in [
+            ("1", Some(1.0)),
+            ("1e-05\n", Some(1e-5)),
+            (".5", Some(0.5)),
+            ("+3\n\n  \n", Some(3.0)),
+            ("took 3 s\n  -2 \n", Some(-2.0)),
+            ("3\r\n", Some(3.0)),
+            ("NaN", None),
+            ("inf", None),
+            ("-Infinity", None),
+            ("1e999", None),
+            ("1,089", None),
+            ("score: 3", None),
+            ("3 points", None),
+            ("0x10", None),
+            ("1_000", None),
+            ("", None),
+            ("\n \n", None),
+            ("3\ndone", None),
+        ] {
+            let read = read(stdout, None);
+            assert_eq!(
+                read.clone().ok().map(|score| score.score),
+                expected,
+                "{stdout:?}: {read:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_document_decides_alone() {
+        let whole = read("7", Some(r#"{"score": 2.5, "tasks": {"a": 1}}"#)).unwrap();
+        assert_eq!((whole.score, whole.tasks["a"]), (2.5, 1.0));
+        for bad in [
+            "",
+            "{}",
+            "3",
+            r#"{"score": "3"}"#,
+            r#"{"score": NaN}"#,
+            r#"{"score": 1e999}"#,
+            r#"{"score": 1, "x": 2}"#,
+        ] {
+            let why = read("7", Some(bad)).unwrap_err();
+            assert!(
+                why.starts_with("$EVOLVE_RESULT is no result: "),
+                "{bad}: {why}"
+            );
+        }
+    }
+}

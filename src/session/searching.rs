@@ -1,0 +1,118 @@
+//! What every step of a search may read, and where its attempts are worked on and measured.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::Cut;
+use crate::effects::agent::Agent;
+use crate::effects::lock::Lock;
+use crate::effects::process::Supervisor;
+use crate::effects::repo::Repo;
+use crate::effects::sandbox::{Ground, Inmate, Sandbox};
+use crate::effects::search::sample::Place;
+use crate::effects::search::store::Store;
+use crate::effects::slot::{Preparation, Prepared, Slot};
+use crate::effects::stop::Stop;
+use crate::error::{Error, Result};
+use crate::event::Events;
+use crate::model::editable::Editable;
+use crate::model::lineage::Request;
+use crate::model::slot::Provisions;
+
+/// What every step may read; nothing in here changes while a search runs.
+#[derive(Debug)]
+pub struct Searching {
+    /// The session's id.
+    pub id: String,
+    /// The user's repository.
+    pub user: Repo,
+    /// The files of the search.
+    pub store: Store,
+    /// What is worked on, and how it is measured.
+    pub request: Request,
+    /// Which files attempts may change.
+    pub editable: Editable,
+    /// The agent.
+    pub agent: Agent,
+    /// Starts and ends agents and commands.
+    pub supervisor: Supervisor,
+    /// Holds them back.
+    pub sandbox: Sandbox,
+    /// Ends everything.
+    pub stop: Stop,
+    /// Who is told.
+    pub events: Events,
+    /// Held as long as the search runs.
+    pub lock: Lock,
+}
+
+/// What a slot is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Slots {
+    /// An agent works in it.
+    Agent,
+    /// Attempts are measured in it.
+    Measure,
+    /// What an attempt is held against is measured in it.
+    Beside,
+}
+
+impl Searching {
+    /// Returns the slot for a purpose and lane, on a commit, made ready.
+    pub async fn slot(&self, slots: Slots, lane: usize, commit: &str) -> Result<Slot, Cut> {
+        let purpose = match slots {
+            Slots::Agent => "agent",
+            Slots::Measure => "measure",
+            Slots::Beside => "beside",
+        };
+        let provisions = Provisions {
+            link: self.request.link.clone(),
+            prepare: self.request.prepare.clone(),
+        };
+        let slot = Slot::of(&self.user, &format!("search-{purpose}-{lane}"), provisions)?;
+        slot.go_to(&self.user, (&self.request.branch, commit))?;
+        let log = self.logs().join("prepare.log");
+        let ground = Ground::of_slot(&slot.root);
+        let prepared = slot
+            .prepare(&Preparation {
+                user: &self.user,
+                commit,
+                supervisor: &self.supervisor,
+                fence: &self.sandbox.fence(Inmate::Checks, &ground)?,
+                log: Some(&log),
+                session: &self.id,
+            })
+            .await?;
+        match (prepared, self.stop.halt()) {
+            (Prepared::Ready, _) => Ok(slot),
+            (Prepared::Stopped, Some(halt)) => Err(halt.into()),
+            (Prepared::Stopped, None) => Err(Error::internal("prepare was stopped").into()),
+            (Prepared::Failed(why), _) => {
+                Err(Cut::Unprepared(format!("{why}; see {}", log.display())))
+            }
+        }
+    }
+
+    /// Returns where the commands of an attempt's measurement are run.
+    pub fn place(&self, slot: &Slot, id: u64) -> Result<Place> {
+        let ground = Ground::of_slot(&slot.root);
+        Ok(Place {
+            supervisor: self.supervisor.clone(),
+            root: slot.root.clone(),
+            fence: self.sandbox.fence(Inmate::Checks, &ground)?,
+            session: self.id.clone(),
+            timeout: Duration::from_secs_f64(self.request.timeout_s),
+            folder: self.folder(id),
+        })
+    }
+
+    /// Returns the folder of what is kept of an attempt beside its commit.
+    pub fn folder(&self, id: u64) -> PathBuf {
+        self.store.folder.join(id.to_string())
+    }
+
+    /// Returns the folder of the session's logs.
+    pub fn logs(&self) -> PathBuf {
+        self.store.folder.clone()
+    }
+}
