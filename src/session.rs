@@ -38,7 +38,7 @@ use crate::model::work::WorkItem;
 pub use ending::{Cut, Ending};
 pub use goals_file::GoalsFile;
 pub use progress::{Carried, LastSweep, Progress};
-pub use searching::{Searching, Slots};
+pub use searching::{Searching, Site, Slots};
 pub use telling::Hooks;
 
 /// How often a rest looks for a STOP file.

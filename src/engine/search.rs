@@ -45,10 +45,10 @@ async fn search(session: &Rc<Searching>, lineage: &mut Lineage) -> Result<Ended>
         jobs: JoinSet::new(),
         running: HashMap::new(),
         agents: (0..lineage.plan.agents.max(1) as usize).collect(),
-        benches: (0..session.request.benchmarks.max(1) as usize).collect(),
+        benches: (0..session.site.request.benchmarks.max(1) as usize).collect(),
     };
     loop {
-        if let Some(halt) = session.stop.halt() {
+        if let Some(halt) = session.site.stop.halt() {
             return Ok(Ended::Cut(crew.ended(session, lineage, halt.into()).await?));
         }
         match next(lineage, reason_to_stop(session, lineage)) {
@@ -145,7 +145,7 @@ impl Crew {
 
 /// Writes an entry down, and tells of it.
 fn note(session: &Searching, lineage: &mut Lineage, entry: Entry) -> Result<()> {
-    session.store.append(&entry)?;
+    session.site.store.append(&entry)?;
     let told = entry.clone();
     let was_settled = settled(lineage);
     lineage
@@ -166,10 +166,11 @@ fn settled(lineage: &Lineage) -> u64 {
 /// Returns why no more attempts are proposed.
 fn reason_to_stop(session: &Searching, lineage: &Lineage) -> Option<Why> {
     let is_spent = session
+        .site
         .request
         .max_cost
         .is_some_and(|most| spent(lineage).cost_usd >= most);
-    let is_stopped = is_spent || session.stop.asked_to_stop().is_some();
+    let is_stopped = is_spent || session.site.stop.asked_to_stop().is_some();
     is_stopped.then_some(Why::Stopped)
 }
 
@@ -200,7 +201,7 @@ fn tell(session: &Searching, lineage: &Lineage, entry: &Entry, was_settled: u64)
         let score = settled
             .score
             .map_or(String::new(), |score| format!(" {score}"));
-        session.events.note(format!(
+        session.site.events.note(format!(
             "attempt {id} {}{score}{}",
             settled.ending.words(),
             if settled.is_new_best && id > 0 {

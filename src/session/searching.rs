@@ -22,6 +22,19 @@ use crate::model::slot::Provisions;
 /// What every step may read; nothing in here changes while a search runs.
 #[derive(Debug)]
 pub struct Searching {
+    /// Where its attempts are.
+    pub site: Site,
+    /// Which files attempts may change.
+    pub editable: Editable,
+    /// The agent.
+    pub agent: Agent,
+    /// Held as long as the search runs.
+    pub lock: Lock,
+}
+
+/// Where the attempts of a search are, and what measures them there.
+#[derive(Debug)]
+pub struct Site {
     /// The session's id.
     pub id: String,
     /// The user's repository.
@@ -30,10 +43,6 @@ pub struct Searching {
     pub store: Store,
     /// What is worked on, and how it is measured.
     pub request: Request,
-    /// Which files attempts may change.
-    pub editable: Editable,
-    /// The agent.
-    pub agent: Agent,
     /// Starts and ends agents and commands.
     pub supervisor: Supervisor,
     /// Holds them back.
@@ -42,8 +51,6 @@ pub struct Searching {
     pub stop: Stop,
     /// Who is told.
     pub events: Events,
-    /// Held as long as the search runs.
-    pub lock: Lock,
 }
 
 /// What a slot is for.
@@ -55,15 +62,21 @@ pub enum Slots {
     Measure,
     /// What an attempt is held against is measured in it.
     Beside,
+    /// What is to be applied is measured in it, maybe while the search goes on.
+    Apply,
+    /// So is the branch that it is held against.
+    Tip,
 }
 
-impl Searching {
+impl Site {
     /// Returns the slot for a purpose and lane, on a commit, made ready.
     pub async fn slot(&self, slots: Slots, lane: usize, commit: &str) -> Result<Slot, Cut> {
         let purpose = match slots {
             Slots::Agent => "agent",
             Slots::Measure => "measure",
             Slots::Beside => "beside",
+            Slots::Apply => "apply",
+            Slots::Tip => "tip",
         };
         let provisions = Provisions {
             link: self.request.link.clone(),

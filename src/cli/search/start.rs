@@ -30,7 +30,7 @@ use crate::model::lineage::{
 use crate::model::sandbox::Wish;
 use crate::model::{lens, text};
 use crate::search::dice;
-use crate::session::{Cut, Ending, Searching};
+use crate::session::{Cut, Ending, Searching, Site};
 
 /// How long a command may take unless said otherwise.
 const TIMEOUT: Duration = Duration::from_secs(600);
@@ -192,7 +192,10 @@ async fn start(
     let agent = Agent::resolve(spec.as_ref().or(user.agent.as_ref()), &entries, &repo.root)?;
     let wish = Wish {
         mode: running.sandbox.or(user.sandbox.mode),
-        require: running.require_sandbox.then_some(true).or(user.sandbox.require),
+        require: running
+            .require_sandbox
+            .then_some(true)
+            .or(user.sandbox.require),
         ..user.sandbox.clone()
     };
     let ground = repo.ground();
@@ -209,7 +212,7 @@ async fn start(
     }
     let editable =
         Editable::of(&request.files, &request.frozen, &request.protect).map_err(Error::usage)?;
-    let session = Rc::new(Searching {
+    let site = Site {
         id,
         user: repo,
         store,
@@ -217,17 +220,20 @@ async fn start(
             max_cost: running.max_cost.or(request.max_cost),
             ..request
         },
-        editable,
-        agent,
         supervisor,
         sandbox,
         stop,
         events: events.clone(),
+    };
+    let session = Rc::new(Searching {
+        site,
+        editable,
+        agent,
         lock,
     });
     events.note(format!(
         "search {} · {} · {} agent · seed {}",
-        session.store.number,
+        session.site.store.number,
         lineage.plan.strategy.word(),
         lineage.plan.agents,
         lineage.plan.seed
@@ -235,7 +241,7 @@ async fn start(
     let (code, words) = match search::run(&session, &mut lineage).await? {
         Ended::Over(Why::NoBaseline) => {
             let error = no_baseline(&lineage);
-            session.store.remove()?;
+            session.site.store.remove()?;
             return Err(error);
         }
         Ended::Over(Why::EnvironmentChanged) => (

@@ -47,7 +47,11 @@ pub fn job(session: &Searching, lineage: &Lineage, (id, nth): (Id, usize)) -> Re
             standing: &crate::search::told(lineage),
         }),
         dice: dice::roll(lineage.plan.seed, id, "edit", nth),
-        max_cost: session.request.max_cost.map(|most| (most - cost).max(0.0)),
+        max_cost: session
+            .site
+            .request
+            .max_cost
+            .map(|most| (most - cost).max(0.0)),
         nth,
         proposal,
     })
@@ -58,9 +62,9 @@ impl Job {
     pub async fn run(&self, session: &Searching, lane: usize) -> Result<Edited, Cut> {
         let id = self.proposal.id;
         let parent = &self.parents[0];
-        let place = (session.request.branch.as_str(), parent.as_str());
-        let slot = session.slot(Slots::Agent, lane, parent).await?;
-        let folder = session.folder(id);
+        let place = (session.site.request.branch.as_str(), parent.as_str());
+        let slot = session.site.slot(Slots::Agent, lane, parent).await?;
+        let folder = session.site.folder(id);
         fs::create_dir_all(&folder).map_err(|cause| Error::io("create", &folder, cause))?;
         let brief_file = folder.join("brief.md");
         files::replace(&brief_file, self.brief.as_bytes())?;
@@ -68,28 +72,28 @@ impl Job {
             0 => folder.join(what),
             nth => folder.join(format!("{}-{what}", nth + 1)),
         };
-        let repo = session.user.git.elsewhere(&slot.root);
+        let repo = session.site.user.git.elsewhere(&slot.root);
         let of_git = repo.all_settings();
-        let excludes = excludes::of_slot(&session.user, &of_git)?;
+        let excludes = excludes::of_slot(&session.site.user, &of_git)?;
         let ground = Ground::of_slot(&slot.root);
         let root = slot.root.clone();
         let run = session
             .agent
             .work(
-                &session.supervisor,
-                &session.events,
+                &session.site.supervisor,
+                &session.site.events,
                 Call {
                     root: &slot.root,
-                    session: &session.id,
+                    session: &session.site.id,
                     variables: self.variables(&slot.root, agent::git_settings(&of_git, &excludes)),
-                    checks: std::slice::from_ref(&session.request.fitness),
+                    checks: std::slice::from_ref(&session.site.request.fitness),
                     max_cost: self.max_cost,
                     brief: &self.brief,
                     brief_file: &brief_file,
                     log: name("agent.log"),
                     folder: &name("agent"),
                     open: &|| root.is_dir().then(Vec::new),
-                    sandbox: (&session.sandbox, &ground),
+                    sandbox: (&session.site.sandbox, &ground),
                 },
             )
             .await?;
@@ -104,7 +108,7 @@ impl Job {
             .hint("end them, or what they wait for, then run `evolve search resume`")
             .into());
         }
-        let found = take_over(&session.user, &slot, place, &session.editable)?;
+        let found = take_over(&session.site.user, &slot, place, &session.editable)?;
         self.edited(session, run, found)
     }
 
@@ -155,11 +159,14 @@ impl Job {
             Status::Changed => {
                 let subject = summary.as_deref().unwrap_or("an attempt");
                 let message = self.message(subject);
-                let commit = session
-                    .user
-                    .store_commit(&found.tree, &self.parents[0], &message)?;
-                let name = session.store.attempt_ref(id);
+                let commit =
+                    session
+                        .site
+                        .user
+                        .store_commit(&found.tree, &self.parents[0], &message)?;
+                let name = session.site.store.attempt_ref(id);
                 session
+                    .site
                     .user
                     .set_ref(&name, &commit, "evolve: an attempt of a search")?;
                 Some(commit)

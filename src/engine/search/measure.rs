@@ -69,10 +69,13 @@ impl Job {
     }
 
     async fn outcome(&self, session: &Searching, lane: usize) -> Result<Outcome, Cut> {
-        let slot = session.slot(Slots::Measure, lane, &self.commit).await?;
-        let own = session.place(&slot, self.id)?;
+        let slot = session
+            .site
+            .slot(Slots::Measure, lane, &self.commit)
+            .await?;
+        let own = session.site.place(&slot, self.id)?;
         if matches!(self.what, Measure::First | Measure::Again(_)) {
-            for (number, gate) in session.request.gates.iter().enumerate() {
+            for (number, gate) in session.site.request.gates.iter().enumerate() {
                 let name = format!("{}-gate-{}", self.name(), number + 1);
                 if let Failed::Gate(why) = failed(own.gate(gate, &name).await?, session)? {
                     return Ok(Outcome::GateFailed(why));
@@ -81,8 +84,8 @@ impl Job {
         }
         let other = match &self.beside {
             Some((other, commit)) => {
-                let slot = session.slot(Slots::Beside, lane, commit).await?;
-                Some((*other, session.place(&slot, self.id)?))
+                let slot = session.site.slot(Slots::Beside, lane, commit).await?;
+                Some((*other, session.site.place(&slot, self.id)?))
             }
             None => None,
         };
@@ -113,7 +116,7 @@ impl Job {
         (place, of): (&Place, Id),
         number: u64,
     ) -> Result<Result<f64, String>, Cut> {
-        let request = &session.request;
+        let request = &session.site.request;
         let command = match self.what {
             Measure::HoldOut => request.holdout.as_ref().unwrap_or(&request.fitness),
             _ => &request.fitness,
@@ -155,7 +158,7 @@ fn failed(answer: Answer<()>, session: &Searching) -> Result<Failed, Cut> {
 
 /// Says what ended a command from outside.
 pub fn stopped(session: &Searching) -> Cut {
-    match session.stop.halt() {
+    match session.site.stop.halt() {
         Some(halt) => halt.into(),
         None => Error::internal("a command was stopped").into(),
     }
