@@ -1,8 +1,10 @@
 //! `evolve search` and what belongs to it.
 
+mod apply;
 mod look;
 mod options;
 mod start;
+mod steer;
 
 pub(super) use options::{SearchAction, SearchCommand};
 
@@ -15,6 +17,11 @@ pub(super) fn search(global: &Global, command: &SearchCommand) -> Result<u8> {
         None => start::begin(global, &command.options),
         Some(SearchAction::Resume(running)) => start::resume(global, running),
         Some(SearchAction::Board { json }) => look::board(global, *json),
+        Some(SearchAction::Note { words }) => steer::note(global, words),
+        Some(SearchAction::Prune { id }) => steer::prune(global, *id),
+        Some(SearchAction::Stop) => steer::stop(global),
+        Some(SearchAction::Apply(options)) => apply::apply(global, options),
         Some(SearchAction::Discard) => start::discard(global),
+        Some(SearchAction::Export { out }) => steer::export(global, out.as_ref()),
     }
 }

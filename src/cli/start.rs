@@ -124,6 +124,9 @@ async fn start(
         mirror.refuse_another()?;
     }
     engine::give_back_private(&repo.own_places())?;
+    if let Some(words) = engine::search::apply::recover(&repo)? {
+        events.note(words);
+    }
     bounds::hold_back(&repo, (run, &goals_file), &diary)?;
     if let Some(ending) = engine::recover(&repo, &diary, events)? {
         return Ok(Ended::before_it_began((events, run), ending));

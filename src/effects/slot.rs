@@ -176,6 +176,17 @@ impl Slot {
         remove_all(&self.used())
     }
 
+    /// Removes all slots of a repository whose purposes begin so, with what is kept beside them.
+    pub fn remove_all_of(user: &Repo, purpose: &str) -> Result<()> {
+        let folder = place::of(user)?;
+        for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
+            if entry.file_name().to_string_lossy().starts_with(purpose) {
+                remove_all(&entry.path())?;
+            }
+        }
+        Ok(())
+    }
+
     /// Notes that somebody is at work in the slot from now on; says whether somebody was since it was made from nothing.
     pub fn note_use(&self) -> Result<bool> {
         match fs::File::create_new(self.used()) {

@@ -1,6 +1,7 @@
 //! A search: what comes next follows from the lineage alone; here it is done, several things at once, and written down
 //! before anything follows from it.
 
+pub mod apply;
 mod edit;
 mod measure;
 
@@ -10,7 +11,7 @@ use std::rc::Rc;
 use tokio::task::{JoinSet, LocalSet};
 
 use crate::error::Result;
-use crate::model::lineage::{End, Entry, Lineage, Measure, Why};
+use crate::model::lineage::{End, Entry, Lineage, Measure, Note, Why, Word};
 use crate::model::usage::{Spent, Usage};
 use crate::search::standing::Standing;
 use crate::search::{Next, Task, next};
@@ -51,6 +52,7 @@ async fn search(session: &Rc<Searching>, lineage: &mut Lineage) -> Result<Ended>
         if let Some(halt) = session.site.stop.halt() {
             return Ok(Ended::Cut(crew.ended(session, lineage, halt.into()).await?));
         }
+        take_notes(session, lineage)?;
         match next(lineage, reason_to_stop(session, lineage)) {
             Next::Propose(proposal) => note(session, lineage, Entry::Attempt(proposal))?,
             Next::Do(tasks) => {
@@ -143,6 +145,19 @@ impl Crew {
     }
 }
 
+/// Takes in what persons wrote meanwhile; it holds for what is proposed from now on.
+fn take_notes(session: &Searching, lineage: &mut Lineage) -> Result<()> {
+    let is_of_inbox = |note: &&Note| !matches!(note.word, Word::Adjust(_));
+    let taken = lineage.notes.iter().filter(is_of_inbox).count();
+    for word in session.site.store.left(taken)? {
+        let after = lineage.newest();
+        // What nobody can read counts as read.
+        let word = word.unwrap_or_else(|| Word::Instruction(String::new()));
+        note(session, lineage, Entry::Note(Note { after, word }))?;
+    }
+    Ok(())
+}
+
 /// Writes an entry down, and tells of it.
 fn note(session: &Searching, lineage: &mut Lineage, entry: Entry) -> Result<()> {
     session.site.store.append(&entry)?;
@@ -170,7 +185,9 @@ fn reason_to_stop(session: &Searching, lineage: &Lineage) -> Option<Why> {
         .request
         .max_cost
         .is_some_and(|most| spent(lineage).cost_usd >= most);
-    let is_stopped = is_spent || session.site.stop.asked_to_stop().is_some();
+    let is_asked =
+        session.site.store.is_asked_to_stop() || session.site.stop.asked_to_stop().is_some();
+    let is_stopped = is_spent || is_asked;
     is_stopped.then_some(Why::Stopped)
 }
 

@@ -82,7 +82,9 @@ pub fn write(material: &Material<'_>) -> String {
         .notes
         .iter()
         .filter_map(|note| match &note.word {
-            Word::Instruction(words) if note.after < proposal.id => Some(one_line(words)),
+            Word::Instruction(words) if note.after < proposal.id && !words.trim().is_empty() => {
+                Some(one_line(words))
+            }
             _ => None,
         })
         .collect();

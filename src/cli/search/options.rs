@@ -1,14 +1,16 @@
 //! What a search can be asked for.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Subcommand, ValueEnum};
 use clap_complete::engine::ArgValueCompleter;
 
+use super::apply::ApplyOptions;
 use crate::cli::arguments::{at_least_one, dollars, lendable, one_of};
 use crate::cli::complete;
 use crate::cli::watch::Progress;
-use crate::model::lineage::Direction;
+use crate::model::lineage::{Direction, Id};
 use crate::model::sandbox::{MODES, Mode};
 
 /// `evolve search`.
@@ -34,6 +36,27 @@ pub(in crate::cli) enum SearchAction {
         /// Print one JSON document
         #[arg(long)]
         json: bool,
+    },
+    /// Tell the agents something: it stands in every brief from now on
+    Note {
+        /// What
+        #[arg(required = true)]
+        words: Vec<String>,
+    },
+    /// Take an attempt, and what was made from it, out of the search
+    Prune {
+        /// The attempt
+        id: Id,
+    },
+    /// End the search when what runs is done; `resume` goes on with it
+    Stop,
+    /// Bring the best attempt, or another, to the branch: merged, measured there, one commit
+    Apply(ApplyOptions),
+    /// Write the lineage to stdout or a file, one entry a line
+    Export {
+        /// The file
+        #[arg(long, value_name = "FILE")]
+        out: Option<PathBuf>,
     },
     /// Give the newest search up: its attempts, refs and copies are removed
     Discard,

@@ -33,7 +33,7 @@ use crate::search::dice;
 use crate::session::{Cut, Ending, Searching, Site};
 
 /// How long a command may take unless said otherwise.
-const TIMEOUT: Duration = Duration::from_secs(600);
+pub(super) const TIMEOUT: Duration = Duration::from_secs(600);
 
 /// Begins a search.
 pub fn begin(global: &Global, options: &SearchOptions) -> Result<u8> {
@@ -63,6 +63,7 @@ pub fn resume(global: &Global, running: &RunningOptions) -> Result<u8> {
             );
         };
         store.mend()?;
+        store.go_on()?;
         match &lineage.end {
             Some(end) if end.why != Why::Stopped => {
                 return Err(Error::usage(format!(
@@ -88,7 +89,7 @@ pub fn resume(global: &Global, running: &RunningOptions) -> Result<u8> {
 /// Gives the newest search up.
 pub fn discard(global: &Global) -> Result<u8> {
     let repo = Repo::discover(&current_dir()?)?;
-    let Some((store, lineage)) = Store::newest(&repo.private)? else {
+    let Some((store, _)) = Store::newest(&repo.private)? else {
         return Err(Error::usage("there is no search to discard"));
     };
     if let Some(holder) = lock::holder(&lock_file(&repo)) {
@@ -98,9 +99,15 @@ pub fn discard(global: &Global) -> Result<u8> {
         )
         .hint("`evolve stop` ends it"));
     }
-    for id in 1..=lineage.newest() {
-        repo.remove_ref(&store.attempt_ref(id))?;
+    let of_search = store.attempt_ref_prefix();
+    for name in repo
+        .all_refs()?
+        .keys()
+        .filter(|name| name.starts_with(&of_search))
+    {
+        repo.remove_ref(name)?;
     }
+    Slot::remove_all_of(&repo, "search-")?;
     store.remove()?;
     global.say(&format!("search {} is discarded\n", store.number));
     Ok(0)
@@ -121,7 +128,8 @@ fn refuse_of_others(options: &SearchOptions) -> Result<()> {
     }
 }
 
-fn lock_file(repo: &Repo) -> std::path::PathBuf {
+/// Returns the lock that a running search holds.
+pub(super) fn lock_file(repo: &Repo) -> std::path::PathBuf {
     repo.private.join("search.lock")
 }
 

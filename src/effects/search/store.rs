@@ -7,12 +7,19 @@ use std::path::{Path, PathBuf};
 
 use crate::effects::files;
 use crate::error::{Error, Kind, Result};
-use crate::model::lineage::{Entry, Lineage, Plan};
+use crate::model::lineage::{Entry, Lineage, Plan, Word};
 
 /// The most bytes of a lineage that are read: 10,000 attempts take about five million.
 const LIMIT: u64 = 256 << 20;
 /// The format of the files that this version writes.
 pub const FORMAT: u32 = 1;
+
+/// What persons write while a search runs.
+const INBOX: &str = "notes.jsonl";
+/// The most bytes of it that are read.
+const INBOX_LIMIT: u64 = 16 << 20;
+/// It is there where the search is to stop.
+const STOP: &str = "stop";
 
 /// The files of one search.
 #[derive(Clone, Debug)]
@@ -58,7 +65,12 @@ impl Store {
 
     /// Returns the ref that holds an attempt's commit.
     pub fn attempt_ref(&self, id: u64) -> String {
-        format!("refs/evolve/search/{}/{id}", self.number)
+        format!("{}{id}", self.attempt_ref_prefix())
+    }
+
+    /// Returns how the names of all such refs begin.
+    pub fn attempt_ref_prefix(&self) -> String {
+        format!("refs/evolve/search/{}/", self.number)
     }
 
     /// Adds an entry; it is on the disk when this returns.
@@ -113,6 +125,40 @@ impl Store {
             }
         }
         Ok(lineage)
+    }
+
+    /// Leaves a word of a person's for the search; it is on the disk when this returns. To be called by whoever has the turn.
+    pub fn leave(&self, word: &Word) -> Result<()> {
+        let line = serde_json::to_string(word).expect("BUG: a word is always JSON");
+        files::append(&self.folder.join(INBOX), &format!("{line}\n"))
+    }
+
+    /// Returns the words that persons left after the first `taken`. What is no word is passed over, and counts.
+    pub fn left(&self, taken: usize) -> Result<Vec<Option<Word>>> {
+        let text = files::read_text(&self.folder.join(INBOX), INBOX_LIMIT)?;
+        let whole = text.rfind('\n').map_or("", |end| &text[..end]);
+        let words = whole.lines().skip(taken);
+        Ok(words.map(|line| serde_json::from_str(line).ok()).collect())
+    }
+
+    /// Asks the search to propose nothing more.
+    pub fn ask_to_stop(&self) -> Result<()> {
+        files::replace(&self.folder.join(STOP), b"")
+    }
+
+    /// Says whether somebody asked for that.
+    pub fn is_asked_to_stop(&self) -> bool {
+        self.folder.join(STOP).exists()
+    }
+
+    /// Forgets that somebody asked for that.
+    pub fn go_on(&self) -> Result<()> {
+        files::remove(&self.folder.join(STOP))
+    }
+
+    /// Returns the file that tells of a winner that is being applied.
+    pub fn applying(private: &Path) -> PathBuf {
+        private.join("search").join("applying.json")
     }
 
     /// Removes the files of the search.

@@ -1,0 +1,207 @@
+//! `evolve search apply`: an attempt goes to a branch, because a person says so.
+
+use clap::Args;
+
+use super::start::TIMEOUT;
+use super::steer::{newest, no_attempt};
+use crate::cli::arguments::Global;
+use crate::cli::config::user_config;
+use crate::cli::start::block_on;
+use crate::cli::watch::{Log, Watcher, watch};
+use crate::effects::journal::Diary;
+use crate::effects::process::Supervisor;
+use crate::effects::repo::Repo;
+use crate::effects::sandbox::Sandbox;
+use crate::effects::search::store::Store;
+use crate::effects::stop::{self, Stop};
+use crate::effects::{clock, git, lock, places};
+use crate::engine::search::apply::{self, Target};
+use crate::error::{Error, Result};
+use crate::event::Events;
+use crate::model::lineage::{Id, Lineage, Measure, Request};
+use crate::model::text;
+use crate::search::standing::{Ending, Standing};
+use crate::session::{Cut, Ending as SessionEnding, Site};
+
+/// What is applied, and where.
+#[derive(Clone, Debug, Args)]
+pub(in crate::cli) struct ApplyOptions {
+    /// The attempt [default: the best]
+    id: Option<Id>,
+    /// Make a branch for it instead of moving the one that is checked out
+    #[arg(long, value_name = "NAME")]
+    branch: Option<String>,
+}
+
+/// Applies an attempt.
+pub fn apply(global: &Global, options: &ApplyOptions) -> Result<u8> {
+    let watched = watch(global, Watcher::Person(None), Log::Bare)?;
+    let done = block_on(start(options, &watched.events));
+    watched.end();
+    let done = done?;
+    global.say(&done.words);
+    Ok(done.exit_code)
+}
+
+struct Done {
+    words: String,
+    exit_code: u8,
+}
+
+async fn start(options: &ApplyOptions, events: &Events) -> Result<Done> {
+    let (mut repo, store, lineage) = newest()?;
+    let kill_files = stop::kill_files()?;
+    stop::prepare(&kill_files);
+    let stop = Stop::watch(kill_files)?;
+    if let Some(halt) = stop.look_for_kill() {
+        return Ok(of_halt(&SessionEnding::of_halt(&halt)));
+    }
+    places::refuse_state_within(&repo.root)?;
+    let id = clock::session_id();
+    let lock = lock::take(&repo.private.join("lock"), &clock::timestamp()).await?;
+    if Diary::of(&repo.own_places()).is_there() {
+        return Err(Error::unsafe_repo(
+            "a cycle of the loop was cut short and waits to be settled",
+        )
+        .hint("run `evolve --max-cycles=1` first, it puts everything back"));
+    }
+    repo.make_durable()?;
+    let supervisor = Supervisor::with_lock(stop.clone(), &repo.root, &lock, Vec::new())?;
+    git::pack::supervise(&supervisor, &id);
+    repo.git = repo.git.supervised(&supervisor, &id);
+    if let Some(words) = apply::recover(&repo)? {
+        events.note(words);
+    }
+    let attempt = chosen(&lineage, options.id)?;
+    let target = target(&repo, options.branch.as_deref())?;
+    let message = message(&store, &lineage, attempt);
+    let (sandbox, _) = Sandbox::choose(&user_config()?.sandbox, &repo.ground())?;
+    let sandbox = sandbox.open(&repo.private)?;
+    let mut request: Request = lineage.plan.request.clone();
+    if request.timeout_s <= 0.0 {
+        request.timeout_s = TIMEOUT.as_secs_f64();
+    }
+    let site = Site {
+        id,
+        user: repo,
+        store,
+        request,
+        supervisor,
+        sandbox,
+        stop,
+        events: events.clone(),
+    };
+    let branch = text::clean_line(target.branch.trim_start_matches("refs/heads/"));
+    match apply::apply(&site, &lineage, (attempt, &message), &target).await {
+        Ok(commit) => Ok(Done {
+            words: format!(
+                "attempt {attempt} is on {branch} as {}\nhint: `git show {}` shows it; `git reset --keep HEAD~1` takes it back\n",
+                short(&commit),
+                short(&commit)
+            ),
+            exit_code: 0,
+        }),
+        Err(Cut::Halt(halt)) => Ok(of_halt(&SessionEnding::of_halt(&halt))),
+        Err(Cut::Failed(error)) => Err(error),
+        Err(Cut::Unprepared(why)) => Err(Error::usage(why)),
+    }
+}
+
+fn of_halt(ending: &SessionEnding) -> Done {
+    Done {
+        words: format!("nothing was applied: {}\n", ending.reason),
+        exit_code: ending.exit_code,
+    }
+}
+
+fn short(commit: &str) -> &str {
+    commit.get(..10).unwrap_or(commit)
+}
+
+/// Returns the attempt that is meant; refuses one that cannot be applied.
+fn chosen(lineage: &Lineage, id: Option<Id>) -> Result<Id> {
+    if lineage.attempt(0).measurement(Measure::First).is_none() {
+        return Err(Error::usage("the search has not measured anything yet"));
+    }
+    let standing = Standing::of(lineage);
+    let id = id.unwrap_or_else(|| standing.best());
+    if id == 0 {
+        return Err(Error::usage(
+            "there is nothing to apply: no attempt is better than the untouched code",
+        ));
+    }
+    if id > lineage.newest() {
+        return Err(no_attempt(id, lineage));
+    }
+    if id >= standing.len() {
+        return Err(Error::usage(format!("attempt {id} is still under way")));
+    }
+    match standing.settled(id).ending {
+        Ending::Accepted | Ending::Equal => Ok(id),
+        other => Err(
+            Error::usage(format!("attempt {id} is no improvement: {}", other.words()))
+                .hint("`evolve search board` lists those that are"),
+        ),
+    }
+}
+
+fn target(repo: &Repo, name: Option<&str>) -> Result<Target> {
+    let (branch, tip) = repo.ready_head()?;
+    let Some(name) = name else {
+        let dirty = repo.git.run(&[
+            "status",
+            "--porcelain=v1",
+            "-z",
+            "--untracked-files=no",
+            "--ignore-submodules=dirty",
+        ])?;
+        if !dirty.is_empty() {
+            return Err(
+                Error::unsafe_repo("there are changes that are not committed")
+                    .hint("commit or stash them, or name a new branch with --branch NAME"),
+            );
+        }
+        return Ok(Target {
+            branch,
+            tip,
+            is_new: false,
+        });
+    };
+    let branch = format!("refs/heads/{name}");
+    repo.git.run(&["check-ref-format", &branch]).map_err(|_| {
+        Error::usage(format!(
+            "{} is no name for a branch",
+            text::clean_line(name)
+        ))
+    })?;
+    if repo.resolve(&branch)?.is_some() {
+        return Err(Error::usage(format!("the branch {name} is there already"))
+            .hint("name another one, or remove it with `git branch -D`"));
+    }
+    Ok(Target {
+        branch,
+        tip,
+        is_new: true,
+    })
+}
+
+/// Writes the message of the merge commit.
+fn message(store: &Store, lineage: &Lineage, id: Id) -> String {
+    let standing = Standing::of(lineage);
+    let score = |id| standing.score(id).map_or_else(String::new, text::number);
+    let summary = lineage
+        .attempt(id)
+        .edited()
+        .and_then(|edited| edited.summary.clone());
+    let summary = summary.map_or_else(String::new, |summary| format!("\n{summary}\n"));
+    format!(
+        "evolve: search {}, attempt {id}: {} → {}\n{summary}\nMeasured with: {}\n\nEvolve-Search: {}\nEvolve-Attempt: {id}\nEvolve-Score: {}\nEvolve-Base: {}\n",
+        store.number,
+        score(0),
+        score(id),
+        text::clean_line(&lineage.plan.request.fitness),
+        store.number,
+        score(id),
+        lineage.plan.request.base
+    )
+}

@@ -1,0 +1,94 @@
+//! What a person says to a search: notes, prunings, that it is to stop.
+
+use std::path::PathBuf;
+
+use super::start::lock_file;
+use crate::cli::arguments::Global;
+use crate::cli::start::current_dir;
+use crate::effects::repo::Repo;
+use crate::effects::search::store::Store;
+use crate::effects::{files, lock};
+use crate::error::{Error, Result};
+use crate::model::lineage::{Id, Lineage, Word};
+use crate::model::{mask, text};
+
+/// The longest note, in characters.
+const LONGEST: usize = 2_000;
+
+/// Leaves a note for the agents of a search.
+pub fn note(global: &Global, words: &[String]) -> Result<u8> {
+    let words = mask::secrets(&text::clean_line(&words.join(" ")));
+    if words.is_empty() {
+        return Err(Error::usage("the note says nothing").hint("write it behind the command"));
+    }
+    if words.chars().count() > LONGEST {
+        return Err(Error::usage(format!(
+            "the note is longer than {LONGEST} characters"
+        )));
+    }
+    leave(&Word::Instruction(words))?;
+    global.say("noted: it stands in every brief from now on\n");
+    Ok(0)
+}
+
+/// Takes an attempt and all that was made from it out of a search.
+pub fn prune(global: &Global, id: Id) -> Result<u8> {
+    let (_, _, lineage) = newest()?;
+    if id == 0 || id > lineage.newest() {
+        return Err(no_attempt(id, &lineage));
+    }
+    leave(&Word::Prune(id))?;
+    global.say(&format!(
+        "attempt {id} and what was made from it are not bred from any more, and not the best\n"
+    ));
+    Ok(0)
+}
+
+/// Has a search propose nothing more.
+pub fn stop(global: &Global) -> Result<u8> {
+    let (repo, store, _) = newest()?;
+    if lock::holder(&lock_file(&repo)).is_none() {
+        global.say("no search is running here\n");
+        return Ok(0);
+    }
+    store.ask_to_stop()?;
+    global.say("the search ends when what runs is done; `evolve search resume` goes on with it\n");
+    Ok(0)
+}
+
+/// Writes the lineage to where it is wanted.
+pub fn export(global: &Global, out: Option<&PathBuf>) -> Result<u8> {
+    let (_, store, _) = newest()?;
+    let bytes =
+        files::read(&store.file()).map_err(|cause| Error::io("read", &store.file(), cause))?;
+    match out {
+        Some(path) => {
+            files::deliver(path, &bytes)?;
+            global.say(&format!("{}\n", path.display()));
+        }
+        None => global.say(&String::from_utf8_lossy(&bytes)),
+    }
+    Ok(0)
+}
+
+fn leave(word: &Word) -> Result<()> {
+    let (repo, store, _) = newest()?;
+    let _turn = lock::turn(&repo.private)?;
+    store.leave(word)
+}
+
+/// Returns the newest search, with its repository.
+pub(super) fn newest() -> Result<(Repo, Store, Lineage)> {
+    let repo = Repo::discover(&current_dir()?)?;
+    match Store::newest(&repo.private)? {
+        Some((store, lineage)) => Ok((repo, store, lineage)),
+        None => Err(Error::usage("there is no search here").hint("begin one with `evolve search`")),
+    }
+}
+
+/// The error of an attempt that there is none of.
+pub(super) fn no_attempt(id: Id, lineage: &Lineage) -> Error {
+    let newest = lineage.newest();
+    Error::usage(format!("there is no attempt {id}: they are 1 to {newest}"))
+        .hint("`evolve search board` lists them")
+}

@@ -1,0 +1,189 @@
+//! Applying an attempt, on a person's word: merged onto the branch's tip, measured there, and only then on the branch
+//! (rule S8).
+
+use crate::effects::files;
+use crate::effects::repo::Merged;
+use crate::effects::search::sample::{Answer, Place};
+use crate::effects::search::store::Store;
+use crate::effects::workspace::{Landed, Landing, Workspace};
+use crate::error::{Error, Kind, Result};
+use crate::model::lineage::{Id, Lineage};
+use crate::model::text;
+use crate::search::is_deterministic;
+use crate::session::{Cut, Site, Slots};
+
+use super::measure::commit;
+
+/// The most bytes of the file that tells of a landing.
+const LIMIT: u64 = 1 << 16;
+/// The most paths that are named.
+const NAMED: usize = 5;
+
+/// Where an attempt is to go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Target {
+    /// The branch (`refs/heads/…`).
+    pub branch: String,
+    /// The commit that it is on, or is made on.
+    pub tip: String,
+    /// The branch is made for it.
+    pub is_new: bool,
+}
+
+/// Applies an attempt; returns the commit.
+pub async fn apply(
+    site: &Site,
+    lineage: &Lineage,
+    (id, message): (Id, &str),
+    target: &Target,
+) -> Result<String, Cut> {
+    let attempt = commit(lineage, id);
+    if site.user.descends(&target.tip, attempt)? {
+        return Err(Error::usage(format!("attempt {id} is on the branch already")).into());
+    }
+    let merged = match site.user.merge(&target.tip, attempt, message)? {
+        Merged::Clean(merged) => merged,
+        Merged::Conflict(paths) => {
+            let paths = text::some_of(&paths, NAMED);
+            return Err(Error::new(
+                Kind::Human,
+                format!("attempt {id} conflicts with what was committed since: {paths}"),
+            )
+            .hint(format!(
+                "nothing was changed; `git merge {attempt}` lets you bring both together"
+            ))
+            .into());
+        }
+    };
+    hold_against_tip(site, lineage, (id, &merged), target).await?;
+    land(site, target, &merged)?;
+    Ok(merged)
+}
+
+/// Measures the merged result: gates, and where others committed since, whether it is still better than what they have.
+async fn hold_against_tip(
+    site: &Site,
+    lineage: &Lineage,
+    (id, merged): (Id, &str),
+    target: &Target,
+) -> Result<(), Cut> {
+    let slot = site.slot(Slots::Apply, 0, merged).await?;
+    let place = site.place(&slot, id)?;
+    for (number, gate) in site.request.gates.iter().enumerate() {
+        let name = format!("apply-gate-{}", number + 1);
+        if let Answer::Failed(why) = heard(site, place.gate(gate, &name).await?)? {
+            return Err(lost(format!("a gate does not pass on the branch: {why}")));
+        }
+    }
+    if target.tip == lineage.plan.request.base {
+        return Ok(());
+    }
+    let slot = site.slot(Slots::Tip, 0, &target.tip).await?;
+    let tip = site.place(&slot, id)?;
+    let samples = match is_deterministic(lineage) {
+        true => 1,
+        false => lineage.plan.repeats.max(1),
+    };
+    let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+    for number in 1..=samples {
+        ours.push(sample(site, &place, &format!("apply-{number}")).await?);
+        theirs.push(sample(site, &tip, &format!("apply-{number}-of-tip")).await?);
+    }
+    match lineage.plan.direction.are_all_better(&ours, &theirs) {
+        true => Ok(()),
+        false => Err(lost(format!(
+            "on the branch as it is now it is no longer better: {} against {}",
+            numbers(&ours),
+            numbers(&theirs)
+        ))),
+    }
+}
+
+async fn sample(site: &Site, place: &Place, name: &str) -> Result<f64, Cut> {
+    let answer = place.sample(&site.request.fitness, name).await?;
+    match heard(site, answer)? {
+        Answer::Found(score) => Ok(score.score),
+        Answer::Failed(why) => Err(lost(format!("there is no score on the branch: {why}"))),
+        Answer::Stopped => Err(Error::internal("BUG: a stopped command was heard").into()),
+    }
+}
+
+/// Ends where everything was ended.
+fn heard<T>(site: &Site, answer: Answer<T>) -> Result<Answer<T>, Cut> {
+    match (answer, site.stop.halt()) {
+        (Answer::Stopped, Some(halt)) => Err(halt.into()),
+        (Answer::Stopped, None) => Err(Error::internal("a command was stopped").into()),
+        (answer, _) => Ok(answer),
+    }
+}
+
+fn lost(why: String) -> Cut {
+    Error::new(Kind::Human, why)
+        .hint("nothing was changed; search again from the branch as it is now")
+        .into()
+}
+
+fn numbers(samples: &[f64]) -> String {
+    let words: Vec<String> = samples.iter().map(ToString::to_string).collect();
+    words.join(", ")
+}
+
+/// Moves the branch, and the checkout with it. What is about to be done is written down first, so that a crash half way is
+/// completed by the next start.
+fn land(site: &Site, target: &Target, merged: &str) -> Result<()> {
+    let user = &site.user;
+    if target.is_new {
+        let note = "evolve: an attempt of a search";
+        user.set_ref(&target.branch, merged, note)?;
+        return Ok(());
+    }
+    let landing = Landing {
+        branch: target.branch.clone(),
+        from: target.tip.clone(),
+        to: merged.to_owned(),
+    };
+    let told = serde_json::to_vec(&landing).expect("BUG: a landing is always JSON");
+    let file = Store::applying(&user.private);
+    files::replace(&file, &told)?;
+    let landed = Workspace { repo: user }.land(&landing)?;
+    files::remove(&file)?;
+    let (kind, why) = match landed {
+        Landed::Done => return Ok(()),
+        Landed::Moved(_) => (
+            Kind::Human,
+            "somebody committed while it was measured".to_owned(),
+        ),
+        Landed::InTheWay(paths) => (
+            Kind::Unsafe,
+            format!(
+                "what is not committed is in the way: {}",
+                text::some_of(&paths, NAMED)
+            ),
+        ),
+        Landed::Busy(why) => (Kind::Unsafe, why),
+        Landed::Locked(what) => (
+            Kind::Unsafe,
+            format!(
+                "another git is at work here: {}",
+                text::some_of(&what, NAMED)
+            ),
+        ),
+    };
+    Err(Error::new(kind, why).hint("nothing was changed; run `evolve search apply` again"))
+}
+
+/// Completes what a killed `apply` had begun. To be called by who holds the loop's lock, before anything else is done.
+pub fn recover(user: &crate::effects::repo::Repo) -> Result<Option<String>> {
+    let file = Store::applying(&user.private);
+    let Some(bytes) = files::read_bounded(&file, LIMIT)? else {
+        return Ok(None);
+    };
+    let landing: Option<Landing> = serde_json::from_slice(&bytes).ok();
+    let has_landed = match &landing {
+        Some(landing) => Workspace { repo: user }.complete_landing(landing)?,
+        None => false,
+    };
+    files::remove(&file)?;
+    let to = landing.map_or_else(String::new, |landing| landing.to);
+    Ok(has_landed.then(|| format!("completed: what was being applied is on the branch ({to})")))
+}
