@@ -33,7 +33,7 @@ use crate::error::Result;
 use crate::model::mask;
 use crate::model::work::Closed;
 
-use commands::{Command, LessonAction, WorkAction};
+use commands::{Command, Demonstration, LessonAction, WorkAction};
 
 pub use arguments::Arguments;
 pub use complete::answer as answer_shell;
@@ -112,8 +112,12 @@ pub fn run(arguments: Arguments) -> Result<u8> {
         Some(Command::Stop(options)) => steer::stop(&global, &options),
         Some(Command::Retry { id, .. }) => steer::retry(&global, &id),
         Some(Command::Schema { name }) => inspect::schema(name.as_deref()),
-        Some(Command::Demo { keep_in, .. }) => {
-            demo::demo(&global, keep_in.as_deref(), run.progress)
+        Some(Command::Demo { what, keep_in, .. }) => {
+            let shown = match what {
+                Demonstration::Loop => demo::demo,
+                Demonstration::Search => demo::search::demo,
+            };
+            shown(&global, keep_in.as_deref(), run.progress)
         }
         Some(Command::Help { words }) => help::help(&words),
         Some(Command::Man { out }) => man::man(&global, out.as_deref()),

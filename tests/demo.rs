@@ -246,3 +246,41 @@ fn the_demonstration_is_kept_where_the_user_says_and_takes_no_folder_that_is_tak
     let quiet = demo(&sealed, &["-q", "--keep-in", "quiet"], |_| {}).expect(0);
     assert_eq!((quiet.stdout.as_str(), quiet.stderr.as_str()), ("", ""));
 }
+
+#[test]
+fn a_search_shows_what_becomes_of_attempts_and_leaves_the_branch_alone_until_it_is_applied() {
+    let repo = TestRepo::empty();
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path().join("demo");
+    let shown = repo.evolve(&["demo", "search", "--keep-in", place.to_str().unwrap()]);
+    assert_eq!(shown.code, 0, "{}{}", shown.stdout, shown.stderr);
+    let root = place.join("top");
+    let git = |arguments: &[&str]| {
+        let output = std::process::Command::new("git")
+            .args(arguments)
+            .current_dir(&root)
+            .output()
+            .unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    assert_eq!(git(&["status", "--porcelain"]), "");
+    assert_eq!(git(&["log", "--oneline", "main"]).lines().count(), 1);
+    let at = root.to_str().unwrap();
+    let board = repo.evolve(&["-C", at, "search", "board"]).stdout;
+    for ending in [
+        "accepted",
+        "worse",
+        "gate failed",
+        "invalid",
+        "duplicate",
+        "declined",
+    ] {
+        assert!(board.contains(ending), "{ending}: {board}");
+    }
+    let size = |root: &std::path::Path| std::fs::read(root.join("top.sh")).unwrap().len();
+    let before = size(&root);
+    let applied = repo.evolve(&["-C", at, "search", "apply"]);
+    assert_eq!(applied.code, 0, "{}", applied.stderr);
+    assert!(size(&root) * 3 < before, "{before}");
+    assert_eq!(git(&["status", "--porcelain"]), "");
+}

@@ -133,8 +133,11 @@ pub(super) enum Command {
         #[arg(add = ArgValueCompleter::new(complete::schemas))]
         name: Option<String>,
     },
-    /// See the loop at work on a small repository made for it
+    /// See the loop, or a search, at work on a small repository made for it
     Demo {
+        /// What to see: loop or search
+        #[arg(value_enum, default_value_t, hide_default_value = true)]
+        what: Demonstration,
         /// Where to make the repository [default: a new temporary folder]
         #[arg(long, value_name = "DIR")]
         keep_in: Option<PathBuf>,
@@ -221,6 +224,16 @@ impl Command {
             | Command::Man { .. } => Shared::default(),
         }
     }
+}
+
+/// What can be seen at work.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(super) enum Demonstration {
+    /// The loop
+    #[default]
+    Loop,
+    /// A search
+    Search,
 }
 
 /// Options of the loop that some commands have, too.

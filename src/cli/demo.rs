@@ -1,5 +1,7 @@
 //! `evolve demo`: the real loop on a small repository made for it, with a scripted agent. Needs nothing but git and sh.
 
+pub mod search;
+
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -18,6 +20,14 @@ const CALC: &str = "add() { echo $(($1 + $2)); }\n# TODO: sub gives the right an
 const TESTS: &str = "set -eu\n. ./calc.sh\n[ \"$(add 1 2)\" = 3 ]\n[ \"$(sub 5 3)\" = 2 ]\necho 'all tests passed'\n";
 const QUEUE: &str = "{\"title\":\"Teach calc to multiply\",\"severity\":\"medium\",\"type\":\"feature\",\"description\":\"mul 2 3 prints 6\"}\n";
 
+/// The files of the repository.
+const FILES: [(&str, &str); 5] = [
+    ("README.md", README),
+    ("calc.sh", CALC),
+    ("tests/run.sh", TESTS),
+    ("GOALS.yaml", include_str!("demo/GOALS.yaml")),
+    (crate::model::ledger::QUEUE, QUEUE),
+];
 /// Limits that are never reached; without them those of the user's configuration would hold.
 const CYCLES: u64 = 20;
 const TIME: Duration = Duration::from_secs(600);
@@ -32,11 +42,8 @@ const CONFIGURATION: [[&str; 2]; 5] = [
 
 /// Makes the repository, runs the loop in it until it is dormant, and says where to look.
 pub fn demo(global: &Global, keep_in: Option<&Path>, progress: ProgressOption) -> Result<u8> {
-    let folder = match keep_in {
-        Some(folder) => folder.to_owned(),
-        None => std::env::temp_dir().join(format!("evolve-demo-{}", std::process::id())),
-    };
-    let (root, agent) = make(&folder)?;
+    let agent = ("agent.sh", include_str!("demo/agent.sh"));
+    let (root, agent) = make(&folder(keep_in), ("calc", &FILES), agent)?;
     std::env::set_current_dir(&root).map_err(|cause| Error::io("enter", &root, cause))?;
     global.say(&format!(
         "A small repository in {}, with three goals and one item of work.\n\n",
@@ -80,9 +87,22 @@ pub fn demo(global: &Global, keep_in: Option<&Path>, progress: ProgressOption) -
     Ok(code)
 }
 
-/// Makes a repository in a folder that must not be there yet; returns its root and the agent's script beside it.
-fn make(folder: &Path) -> Result<(PathBuf, PathBuf)> {
-    let root = folder.join("calc");
+/// Returns the folder in which the repository is made.
+fn folder(keep_in: Option<&Path>) -> PathBuf {
+    match keep_in {
+        Some(folder) => folder.to_owned(),
+        None => std::env::temp_dir().join(format!("evolve-demo-{}", std::process::id())),
+    }
+}
+
+/// Makes a repository of these files in a folder, where it must not be there yet; returns its root and the agent's script
+/// beside it.
+fn make(
+    folder: &Path,
+    (name, files): (&str, &[(&str, &str)]),
+    (agent, script): (&str, &str),
+) -> Result<(PathBuf, PathBuf)> {
+    let root = folder.join(name);
     if root.exists() {
         return Err(Error::usage(format!("{} is there already", root.display()))
             .hint("name another folder with --keep-in"));
@@ -92,20 +112,19 @@ fn make(folder: &Path) -> Result<(PathBuf, PathBuf)> {
         fs::create_dir_all(parent).map_err(|cause| Error::io("create", parent, cause))?;
         fs::write(&path, text).map_err(|cause| Error::io("write", &path, cause))
     };
-    write(root.join("README.md"), README)?;
-    write(root.join("calc.sh"), CALC)?;
-    write(root.join("tests/run.sh"), TESTS)?;
-    write(root.join("GOALS.yaml"), include_str!("demo/GOALS.yaml"))?;
-    write(root.join(crate::model::ledger::QUEUE), QUEUE)?;
-    let agent = folder.join("agent.sh");
-    write(agent.clone(), include_str!("demo/agent.sh"))?;
+    for (path, text) in files {
+        write(root.join(path), text)?;
+    }
+    let agent = folder.join(agent);
+    write(agent.clone(), script)?;
     let git = Git::at(&root);
     git.run(&["init", "--quiet", "--initial-branch=main"])?;
     for [name, value] in CONFIGURATION {
         git.run(&["config", name, value])?;
     }
     git.run(&["add", "--all"])?;
-    git.run(&["commit", "--quiet", "--message", "calc: first version"])?;
+    let message = format!("{name}: first version");
+    git.run(&["commit", "--quiet", "--message", &message])?;
     let root = root
         .canonicalize()
         .map_err(|cause| Error::io("open", &root, cause))?;
