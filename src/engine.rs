@@ -36,6 +36,7 @@ pub async fn run(session: &Session, progress: &mut Progress) -> Result<Ending> {
     };
     let (ending, error) = match ran {
         Ok(ending) => (ending, None),
+        Err(Cut::Over(ending)) => (ending, None),
         Err(Cut::Halt(halt)) => (halted(session, progress, &halt), None),
         Err(Cut::Failed(error)) => match (error.is_halt(), session.stop.halt()) {
             // A call of its own git that was ended by it.

@@ -68,6 +68,8 @@ pub mod model {
     pub mod schema;
     pub mod score;
     pub mod search_brief;
+    pub mod search_call;
+    pub mod search_file;
     pub mod select;
     pub mod since;
     pub mod slot;
@@ -146,6 +148,7 @@ pub mod view {
     pub mod plain;
     pub mod ratchet;
     pub mod report;
+    pub mod search_question;
     pub mod snippet;
     pub mod status;
     pub mod style;

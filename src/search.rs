@@ -13,7 +13,9 @@ mod simulated;
 #[cfg(test)]
 mod tests;
 
-use crate::model::lineage::{Id, Lineage, Measure, Operator, Outcome, Proposal, Strategy, Why};
+use crate::model::lineage::{
+    Id, Lineage, Measure, Operator, Outcome, Proposal, Strategy, Why, Word,
+};
 use crate::model::search_brief::Told;
 use climb::Climb;
 use standing::Standing;
@@ -101,6 +103,26 @@ pub fn is_deterministic(lineage: &Lineage) -> bool {
     samples.windows(2).all(|pair| pair[0] == pair[1])
 }
 
+/// Returns the generation that attempt `id`, the next one, is the first of, if it is one and not of the first generation.
+pub fn begins_generation(lineage: &Lineage, id: Id) -> Option<u64> {
+    let Strategy::Population(plan) = &lineage.plan.strategy else {
+        return None;
+    };
+    let generation = population::generation_of(plan, &Standing::of(lineage), id);
+    let generation = generation.ok()??;
+    (generation.first == id && generation.number > 1).then_some(generation.number)
+}
+
+/// Returns how many attempts there are at most, as it stands for attempt `id`.
+fn most_attempts(lineage: &Lineage, id: Id) -> Option<u64> {
+    let mut notes = lineage.notes.iter().rev();
+    let adjusted = notes.find_map(|note| match &note.word {
+        Word::Adjust(change) if note.after < id => change.max_attempts,
+        _ => None,
+    });
+    adjusted.or(lineage.plan.max_attempts)
+}
+
 /// Returns how the attempts stand, for a brief.
 pub fn told(lineage: &Lineage) -> Told {
     let standing = Standing::of(lineage);
@@ -171,7 +193,7 @@ fn wish_from(strategy: &dyn Propose, seen: &Standing, id: Id) -> Wish {
         Some(None) => return Wish::Wait,
         Some(Some(_)) => return Wish::End(Why::EnvironmentChanged),
     }
-    match plan.max_attempts.is_some_and(|most| id > most) {
+    match most_attempts(seen.lineage, id).is_some_and(|most| id > most) {
         true => Wish::End(Why::MaxAttempts),
         false => strategy.propose(seen, id),
     }

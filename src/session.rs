@@ -4,6 +4,7 @@ mod ending;
 mod goals_file;
 mod measuring;
 mod progress;
+pub mod resting;
 mod searching;
 mod telling;
 
@@ -40,9 +41,6 @@ pub use goals_file::GoalsFile;
 pub use progress::{Carried, LastSweep, Progress};
 pub use searching::{Searching, Site, Slots};
 pub use telling::Hooks;
-
-/// How often a rest looks for a STOP file.
-const REST_POLL: Duration = Duration::from_millis(100);
 
 /// What every step may read; nothing in here changes while a session runs.
 #[derive(Debug)]
@@ -408,28 +406,8 @@ impl Session {
         reason: &str,
         still: impl Fn() -> bool,
     ) -> Result<Option<String>, Cut> {
-        if rest.is_zero() || !still() {
-            return Ok(None);
-        }
-        self.events.send(Event::Waiting {
-            seconds: rest.as_secs_f64(),
-            reason: format!("{reason}; STOP or KILL ends the wait"),
-        });
-        let until = tokio::time::Instant::now() + rest;
-        while tokio::time::Instant::now() < until && still() {
-            if let Some(words) = self.stop_file() {
-                return Ok(Some(words));
-            }
-            let next = until.min(tokio::time::Instant::now() + REST_POLL);
-            tokio::select! {
-                () = tokio::time::sleep_until(next) => {},
-                () = self.stop.halted() => {},
-            }
-            if let Some(halt) = self.stop.halt() {
-                return Err(halt.into());
-            }
-        }
-        Ok(None)
+        let told = (&self.stop, &self.events);
+        resting::rest(told, (rest, reason), still, || self.stop_file()).await
     }
 
     /// Writes a file of the private directory.

@@ -52,6 +52,7 @@ mod ref_names;
 mod refs;
 mod report;
 mod sandbox;
+mod search_options;
 mod secrets;
 mod selection;
 mod slots;

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use crate::harness::{TestRepo, is_time};
 
 /// A terminal with an emulator of its screen behind it.
-struct Terminal {
+pub struct Terminal {
     device: OwnedFd,
     reader: File,
     screen: vt100::Parser,
@@ -34,7 +34,7 @@ fn winsize(lines: u16, columns: u16) -> rustix::termios::Winsize {
 const SCROLLBACK: usize = 500;
 
 impl Terminal {
-    fn new(lines: u16, columns: u16) -> Terminal {
+    pub fn new(lines: u16, columns: u16) -> Terminal {
         use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
         let reader = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
         grantpt(&reader).unwrap();
@@ -57,7 +57,7 @@ impl Terminal {
     }
 
     /// Starts `evolve` on it.
-    fn start(&self, repo: &TestRepo, arguments: &[&str], env: &[(&str, &str)]) -> Child {
+    pub fn start(&self, repo: &TestRepo, arguments: &[&str], env: &[(&str, &str)]) -> Child {
         let mut command = repo.command(env!("CARGO_BIN_EXE_evolve"));
         command.args(arguments).env("TERM", "xterm-256color");
         command.envs(env.iter().copied());
@@ -67,8 +67,27 @@ impl Terminal {
         command.stdout(device()).stderr(device()).spawn().unwrap()
     }
 
+    /// Starts `evolve` on it, with what is typed as its input.
+    pub fn start_typed(&self, repo: &TestRepo, arguments: &[&str]) -> Child {
+        let mut command = repo.command(env!("CARGO_BIN_EXE_evolve"));
+        command.args(arguments).env("TERM", "xterm-256color");
+        let device = || Stdio::from(self.device.try_clone().unwrap());
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        command.stdin(device()).stdout(device()).stderr(device());
+        command.spawn().unwrap()
+    }
+
+    /// Types a line once the screen, or what has scrolled away, shows something `times` times.
+    pub fn answer(&mut self, times: usize, question: &str, line: &str) {
+        crate::harness::wait_until(question, || {
+            while self.take() {}
+            self.all().join("").matches(question).count() >= times
+        });
+        std::io::Write::write_all(&mut self.reader, format!("{line}\n").as_bytes()).unwrap();
+    }
+
     /// Watches until the program has ended; `look` sees each state of the screen. Returns the exit code.
-    fn watch(&mut self, mut child: Child, mut look: impl FnMut(&vt100::Screen)) -> i32 {
+    pub fn watch(&mut self, mut child: Child, mut look: impl FnMut(&vt100::Screen)) -> i32 {
         let began = Instant::now();
         loop {
             let ended = child.try_wait().unwrap();
@@ -99,7 +118,7 @@ impl Terminal {
     }
 
     /// Watches until the screen shows something, or `holds` for another reason.
-    fn until(&mut self, what: &str, mut holds: impl FnMut(&vt100::Screen) -> bool) {
+    pub fn until(&mut self, what: &str, mut holds: impl FnMut(&vt100::Screen) -> bool) {
         crate::harness::wait_until(what, || {
             while self.take() {}
             holds(self.screen.screen())
@@ -134,7 +153,7 @@ impl Terminal {
     }
 
     /// Everything that is to be read on it, what has scrolled away included.
-    fn all(&mut self) -> Vec<String> {
+    pub fn all(&mut self) -> Vec<String> {
         let (height, width) = self.screen.screen().size();
         let (height, width) = (height.get(), width.get());
         self.screen.screen_mut().set_scrollback(SCROLLBACK);

@@ -87,6 +87,9 @@ impl Arguments {
             let option = format!("--{}", option.replace('_', "-"));
             let said = match option.as_str() {
                 "--json" => format!("write {option} after `{command}`"),
+                _ if has(behind, &option[2..].replace('-', "_")) => {
+                    format!("write {option} after `{command}`")
+                }
                 "--goals" | "--jobs" | "--progress" | "--junit" => {
                     format!("`{command}` has no use for {option}")
                 }

@@ -217,7 +217,7 @@ fn understood(page: &str) -> Result<()> {
 }
 
 /// Makes a file that must not be there yet; one that could not be written whole is not left.
-fn create(path: &Path, bytes: &[u8], shown: &str) -> Result<()> {
+pub(super) fn create(path: &Path, bytes: &[u8], shown: &str) -> Result<()> {
     let made = OpenOptions::new().write(true).create_new(true).open(path);
     let mut file = made.map_err(|cause| match cause.kind() {
         ErrorKind::AlreadyExists => is_there(shown),
@@ -231,7 +231,11 @@ fn create(path: &Path, bytes: &[u8], shown: &str) -> Result<()> {
 }
 
 /// Asks a question; what is left empty, or never understood, is the default.
-fn ask<T>(question: &str, default: T, read: &dyn Fn(&str) -> Result<T, String>) -> Result<T> {
+pub(super) fn ask<T>(
+    question: &str,
+    default: T,
+    read: &dyn Fn(&str) -> Result<T, String>,
+) -> Result<T> {
     for _ in 0..TRIES {
         print(question);
         let _ = std::io::stdout().flush();

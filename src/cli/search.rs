@@ -1,8 +1,11 @@
 //! `evolve search` and what belongs to it.
 
 mod apply;
+mod ask;
+mod init;
 mod look;
 mod options;
+mod plan;
 mod start;
 mod steer;
 
@@ -15,6 +18,7 @@ use crate::error::Result;
 pub(super) fn search(global: &Global, command: &SearchCommand) -> Result<u8> {
     match &command.action {
         None => start::begin(global, &command.options),
+        Some(SearchAction::Init(options)) => init::init(global, options),
         Some(SearchAction::Resume(running)) => start::resume(global, running),
         Some(SearchAction::Board { json }) => look::board(global, *json),
         Some(SearchAction::Note { words }) => steer::note(global, words),

@@ -8,13 +8,13 @@ use crate::cycle::attempt::Attempt;
 use crate::effects::clock;
 use crate::effects::repo::Head;
 use crate::effects::workspace::{Start, Stock, some_of};
-use crate::error::{Error, Kind, Result};
+use crate::error::Result;
 use crate::model::agent::{CannotRun, wait};
 use crate::model::goals::{Goals, Where};
 use crate::model::limit;
 use crate::model::select::Task;
 use crate::model::snapshot::Snapshot;
-use crate::session::{Cut, Ending, Progress, Session};
+use crate::session::{Cut, Ending, Progress, Session, resting};
 
 /// How often in a row a cycle begins anew because the branch was moved while the goals were measured.
 const TRIES: u32 = 3;
@@ -122,24 +122,14 @@ async fn wait_out(
     progress.refusals += 1;
     let now = clock::now().with_timezone(&Local);
     let Some(rest) = wait(refusal.kind, &refusal.message, progress.refusals, now) else {
-        return Err(cannot_run(session, refusal).into());
+        return Err(resting::cannot_run(refusal, &session.agent.name).into());
     };
     if let Some(reason) = limit::used_up(&session.options.limits, &progress.spent) {
         return Ok(Some(Step::End(Ending::fine("limit", reason))));
     }
-    let shown = refusal.to_string();
-    let shown = shown.trim_end_matches('.');
-    if session.stop.remaining().is_some_and(|left| left < rest) {
-        let rest = humantime::format_duration(std::time::Duration::from_secs(rest.as_secs()));
-        let reason = format!("{shown}; that takes {rest}, longer than --max-time leaves");
-        return Ok(Some(Step::End(Ending::fine("limit", reason))));
+    if let Some(ending) = resting::too_long(&session.stop, refusal, rest) {
+        return Ok(Some(Step::End(ending)));
     }
-    let stopped = session.rest(rest, shown).await?;
+    let stopped = session.rest(rest, &resting::shown(refusal)).await?;
     Ok(stopped.map(|words| Step::End(Ending::stopped(session.home(), &words))))
-}
-
-/// Makes the error of an agent that cannot run (exit 4).
-fn cannot_run(session: &Session, refusal: &CannotRun) -> Error {
-    Error::new(Kind::Agent, format!("the agent cannot run: {refusal}"))
-        .hint(refusal.way_out(&session.agent.name))
 }

@@ -2,7 +2,9 @@
 //! before anything follows from it.
 
 pub mod apply;
+mod between;
 mod edit;
+mod gates;
 mod measure;
 
 use std::collections::{BTreeSet, HashMap};
@@ -10,11 +12,14 @@ use std::rc::Rc;
 
 use tokio::task::{JoinSet, LocalSet};
 
+pub use between::{Answer, Answering, Between, Nobody};
+pub use gates::of_goals;
+
 use crate::error::Result;
 use crate::model::lineage::{End, Entry, Lineage, Measure, Note, Why, Word};
 use crate::model::usage::{Spent, Usage};
 use crate::search::standing::Standing;
-use crate::search::{Next, Task, next};
+use crate::search::{Next, Task, begins_generation, next};
 use crate::session::{Cut, Searching};
 
 /// How a session of a search ended.
@@ -24,6 +29,8 @@ pub enum Ended {
     Over(Why),
     /// It was cut short and can be resumed.
     Cut(Cut),
+    /// Somebody who was asked wants nothing of it.
+    Discarded,
 }
 
 /// What runs, and where there is room for more.
@@ -36,25 +43,53 @@ struct Crew {
 }
 
 /// Searches until the search is over or cut short.
-pub async fn run(session: &Rc<Searching>, lineage: &mut Lineage) -> Result<Ended> {
+pub async fn run(
+    session: &Rc<Searching>,
+    lineage: &mut Lineage,
+    between: &mut dyn Between,
+) -> Result<Ended> {
     let local = LocalSet::new();
-    local.run_until(search(session, lineage)).await
+    local.run_until(search(session, lineage, between)).await
 }
 
-async fn search(session: &Rc<Searching>, lineage: &mut Lineage) -> Result<Ended> {
+async fn search(
+    session: &Rc<Searching>,
+    lineage: &mut Lineage,
+    between: &mut dyn Between,
+) -> Result<Ended> {
     let mut crew = Crew {
         jobs: JoinSet::new(),
         running: HashMap::new(),
         agents: (0..lineage.plan.agents.max(1) as usize).collect(),
         benches: (0..session.site.request.benchmarks.max(1) as usize).collect(),
     };
+    let mut approved = 1;
+    let mut enough = None;
     loop {
         if let Some(halt) = session.site.stop.halt() {
             return Ok(Ended::Cut(crew.ended(session, lineage, halt.into()).await?));
         }
         take_notes(session, lineage)?;
-        match next(lineage, reason_to_stop(session, lineage)) {
-            Next::Propose(proposal) => note(session, lineage, Entry::Attempt(proposal))?,
+        match next(lineage, enough.or_else(|| reason_to_stop(session, lineage))) {
+            Next::Propose(proposal) => {
+                let generation = begins_generation(lineage, proposal.id);
+                let Some(generation) = generation.filter(|generation| *generation > approved)
+                else {
+                    note(session, lineage, Entry::Attempt(proposal))?;
+                    continue;
+                };
+                match between::ask(&session.site, between, (lineage, generation)).await {
+                    Ok(Answer::Go) => approved = generation,
+                    Ok(Answer::Adjust(change)) => {
+                        let after = lineage.newest();
+                        let word = Word::Adjust(change);
+                        note(session, lineage, Entry::Note(Note { after, word }))?;
+                    }
+                    Ok(Answer::Stop) => enough = Some(Why::Stopped),
+                    Ok(Answer::Discard) => return Ok(Ended::Discarded),
+                    Err(cut) => return Ok(Ended::Cut(cut)),
+                }
+            }
             Next::Do(tasks) => {
                 for task in tasks {
                     crew.begin(session, lineage, task);

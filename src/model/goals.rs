@@ -2,19 +2,19 @@
 
 mod agents;
 mod edit;
-mod fields;
+pub(in crate::model) mod fields;
 mod goal;
-mod node;
+pub(in crate::model) mod node;
 mod plain;
 mod read;
 mod reading;
-mod report;
-mod sandbox;
-mod settings;
+pub(in crate::model) mod report;
+pub(in crate::model) mod sandbox;
+pub(in crate::model) mod settings;
 mod sweep;
 mod tree;
 mod values;
-mod yaml;
+pub(in crate::model) mod yaml;
 
 use std::time::Duration;
 

@@ -25,7 +25,9 @@ use serde_json::Value;
 
 pub use add::{appended, missing};
 pub use offer::{Measured, Part, Proposal, Role};
+pub(in crate::model) use render::scalar;
 pub use render::{file, goals};
+pub(in crate::model) use tasks::targets;
 
 /// The floor of coverage, in percent, unless the user says another.
 pub const COVERAGE: f64 = 80.0;
@@ -201,12 +203,12 @@ fn is_within(folder: &str, upper: &str) -> bool {
     upper.is_empty() || rest.is_some_and(|rest| rest.starts_with('/'))
 }
 
-fn is_own(path: &str) -> bool {
+pub(in crate::model) fn is_own(path: &str) -> bool {
     !path.split('/').any(|part| NOT_OWN.contains(&part))
 }
 
 /// Splits a path into its folder, empty for the root, and its name.
-fn split(path: &str) -> (&str, &str) {
+pub(in crate::model) fn split(path: &str) -> (&str, &str) {
     path.rsplit_once('/').unwrap_or(("", path))
 }
 
@@ -218,7 +220,7 @@ fn join(folder: &str, name: &str) -> String {
 }
 
 /// Says whether git tracks, or would track, a file.
-fn has(look: &dyn Look, path: &str) -> bool {
+pub(in crate::model) fn has(look: &dyn Look, path: &str) -> bool {
     let files = look.files();
     files.binary_search_by(|one| one.as_str().cmp(path)).is_ok()
 }
@@ -230,12 +232,12 @@ fn first_of<'a>(look: &dyn Look, folder: &str, names: &[&'a str]) -> Option<&'a 
 }
 
 /// Reads a TOML file; nothing if it is none.
-fn toml(look: &dyn Look, path: &str) -> Option<Value> {
+pub(in crate::model) fn toml(look: &dyn Look, path: &str) -> Option<Value> {
     toml::from_str(&look.read(path)?).ok()
 }
 
 /// Reads a JSON file; nothing if it is none.
-fn json(look: &dyn Look, path: &str) -> Option<Value> {
+pub(in crate::model) fn json(look: &dyn Look, path: &str) -> Option<Value> {
     serde_json::from_str(&look.read(path)?).ok()
 }
 

@@ -13,7 +13,8 @@ pub use doors::{DOORS, Door, LEADING, listening};
 pub use paths::{Home, expand};
 
 /// How processes are held back, as asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Mode {
     /// Not at all.
     None,
@@ -54,7 +55,8 @@ pub const NETWORKS: &[(&str, Network)] = &[
 ];
 
 /// What one place (the command line, GOALS.yaml, the user's configuration) says about the sandbox.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Wish {
     /// How processes are held back.
     pub mode: Option<Mode>,

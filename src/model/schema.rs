@@ -6,8 +6,9 @@ use jsonschema::Validator;
 use serde_json::Value;
 
 /// Name and text of each schema, in alphabetical order.
-const SCHEMAS: [(&str, &str); 19] = [
+const SCHEMAS: [(&str, &str); 21] = [
     ("audit", include_str!("../../schemas/audit.schema.json")),
+    ("call", include_str!("../../schemas/call.schema.json")),
     ("config", include_str!("../../schemas/config.schema.json")),
     ("doctor", include_str!("../../schemas/doctor.schema.json")),
     ("event", include_str!("../../schemas/event.schema.json")),
@@ -21,6 +22,7 @@ const SCHEMAS: [(&str, &str); 19] = [
     ("ratchet", include_str!("../../schemas/ratchet.schema.json")),
     ("record", include_str!("../../schemas/record.schema.json")),
     ("retry", include_str!("../../schemas/retry.schema.json")),
+    ("search", include_str!("../../schemas/search.schema.json")),
     ("session", include_str!("../../schemas/session.schema.json")),
     ("show", include_str!("../../schemas/show.schema.json")),
     (

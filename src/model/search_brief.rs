@@ -2,8 +2,9 @@
 
 use minijinja::{Environment, UndefinedBehavior, context};
 
+use crate::model::lesson::{self, Lesson};
 use crate::model::lineage::{Attempt, Direction, Id, Lineage, Proposal, Word};
-use crate::model::{mask, text};
+use crate::model::{lens, mask, text};
 
 /// How many earlier attempts from the same parents are listed, the newest.
 const SIBLINGS: usize = 30;
@@ -97,7 +98,9 @@ pub fn write(material: &Material<'_>) -> String {
     let values = context! {
         id => proposal.id,
         operator => proposal.operator.word(),
-        lens => proposal.lens.as_deref().map(one_line),
+        lens => proposal.lens.as_deref().map(|it| one_line(lens::name(it))),
+        meaning => proposal.lens.as_deref().and_then(lens::meaning).map(one_line),
+        lessons => lessons(lineage).iter().map(|one| one_line(one)).collect::<Vec<_>>(),
         objective => request.objective.as_deref().map(one_line),
         direction,
         fitness => one_line(&request.fitness),
@@ -115,6 +118,42 @@ pub fn write(material: &Material<'_>) -> String {
     mask::secrets(&text)
 }
 
+/// How many lessons a search keeps; what agents learn later is not taken in.
+const LESSONS: usize = 500;
+
+/// Returns what of an agent's words in attempt `id` is not known yet, as it is kept.
+pub fn learned(known: &[Lesson], id: Id, written: &str) -> Vec<String> {
+    let room = LESSONS.saturating_sub(known.len());
+    let taken = lesson::taken_in(written, known, "search", id, "");
+    taken.into_iter().take(room).map(|one| one.text).collect()
+}
+
+/// Returns the lessons that agents are told: the newest, as far as there is room.
+pub fn lessons(lineage: &Lineage) -> Vec<String> {
+    let known = known(lineage);
+    let told = lesson::relevant(&known, &[], "search");
+    told.into_iter().map(|one| one.text.clone()).collect()
+}
+
+/// Returns what agents left, in the order of their attempts.
+pub fn known(lineage: &Lineage) -> Vec<Lesson> {
+    let edits = lineage.attempts.iter().enumerate();
+    let edits =
+        edits.flat_map(|(id, attempt)| attempt.edits.iter().map(move |edited| (id, edited)));
+    let lesson = |(id, text): (usize, &String)| Lesson {
+        format: 1,
+        goal_id: "search".to_owned(),
+        cycle: id as u64,
+        timestamp: String::new(),
+        text: text.clone(),
+        dropped: false,
+    };
+    edits
+        .flat_map(|(id, edited)| edited.lessons.iter().map(move |text| (id, text)))
+        .map(lesson)
+        .collect()
+}
+
 fn one_line(words: &str) -> String {
     text::cut(&text::clean_line(words), WORDS).to_string()
 }
@@ -125,4 +164,84 @@ fn list(paths: &[String]) -> String {
         .map(|path| format!("`{}`", one_line(path)))
         .collect();
     quoted.join(", ")
+}
+
+/// A search of nothing much.
+#[cfg(test)]
+pub fn sample() -> Lineage {
+    use crate::model::lineage::{Plan, Request, Strategy};
+    Lineage::new(Plan {
+        format: 1,
+        strategy: Strategy::Climb,
+        direction: Direction::Max,
+        repeats: 3,
+        agents: 1,
+        until: None,
+        seed: 1,
+        stale: None,
+        max_attempts: None,
+        lenses: Vec::new(),
+        has_holdout: false,
+        content: "c0".to_owned(),
+        request: Request {
+            base: "base".to_owned(),
+            fitness: "./bench.sh".to_owned(),
+            files: vec!["a".to_owned()],
+            ..Request::default()
+        },
+    })
+}
+
+/// An edit of nothing.
+#[cfg(test)]
+pub fn edited() -> crate::model::lineage::Edited {
+    crate::model::lineage::Edited {
+        status: crate::model::lineage::Status::Unchanged,
+        content: None,
+        commit: None,
+        summary: None,
+        reason: None,
+        lessons: Vec::new(),
+        left_out: Vec::new(),
+        duration_s: 0.0,
+        tokens: None,
+        cost_usd: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::lineage::{Edited, Entry, Operator};
+
+    #[test]
+    fn lessons_are_kept_once_and_the_newest_are_told() {
+        let mut lineage = sample();
+        for id in 1..=40 {
+            let proposal = Proposal {
+                id,
+                operator: Operator::Fresh,
+                parents: vec![0],
+                lens: None,
+            };
+            lineage.take(Entry::Attempt(proposal)).unwrap();
+            let written = format!("tables are fast\n{{\"text\": \"lesson {id}\"}}\n\n");
+            let lessons = learned(&known(&lineage), id, &written);
+            assert_eq!(lessons.len(), if id == 1 { 2 } else { 1 }, "{lessons:?}");
+            let edited = Edited {
+                lessons,
+                ..edited()
+            };
+            lineage.take(Entry::Edit { id, edited }).unwrap();
+        }
+        let told = lessons(&lineage);
+        assert_eq!(told[0], "lesson 40");
+        assert!(told.len() < 20, "{told:?}");
+        let long: String = (0..600).map(|n| format!("another {n}\n")).collect();
+        assert_eq!(
+            learned(&known(&lineage), 41, &long).len(),
+            20,
+            "so many of one attempt"
+        );
+    }
 }

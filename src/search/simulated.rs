@@ -129,6 +129,7 @@ impl World {
             commit: None,
             summary: None,
             reason: None,
+            lessons: Vec::new(),
             left_out: Vec::new(),
             duration_s: 0.0,
             tokens: None,

@@ -7,6 +7,7 @@ use proptest::prelude::{
 };
 use proptest::strategy::Strategy as _;
 
+use super::begins_generation;
 use super::dice::roll;
 use super::simulated::{Faults, World, plan};
 use super::standing::{Ending, Standing};
@@ -328,6 +329,58 @@ fn what_a_person_adjusts_holds_from_the_next_generation() {
         .unwrap();
     CALM.go_on(&mut lineage, 0);
     assert_eq!(lineage.newest(), 10);
+    let change = Adjustment {
+        generations: Some(9),
+        max_attempts: Some(12),
+        ..Adjustment::default()
+    };
+    lineage
+        .take(Entry::Note(Note {
+            after: 10,
+            word: Word::Adjust(change),
+        }))
+        .unwrap();
+    lineage.end = None;
+    CALM.go_on(&mut lineage, 0);
+    assert_eq!(lineage.newest(), 12);
+    assert_eq!(
+        lineage.end.as_ref().map(|end| end.why),
+        Some(Why::MaxAttempts)
+    );
+}
+
+#[test]
+fn a_further_generation_begins_with_one_attempt_and_no_lens_comes_twice_in_it() {
+    let population = Population {
+        k: 6,
+        generations: 5,
+    };
+    let mut plan = Plan {
+        stale: None,
+        max_attempts: None,
+        ..plan(Strategy::Population(population))
+    };
+    plan.lenses = ["a", "b", "c", "d", "e", "f"].map(String::from).to_vec();
+    let mut so_far = Lineage::new(plan.clone());
+    let mut begins = Vec::new();
+    let mut lenses = Vec::new();
+    for entry in CALM.go_on(&mut Lineage::new(plan), 0) {
+        if let Entry::Attempt(proposal) = &entry {
+            match begins_generation(&so_far, proposal.id) {
+                Some(number) => begins.push((number, proposal.id)),
+                None => assert!(!begins.iter().any(|(_, id)| *id == proposal.id)),
+            }
+            if begins.last().is_some_and(|(_, id)| *id == proposal.id) {
+                lenses.clear();
+            }
+            if let Some(lens) = &proposal.lens {
+                assert!(!lenses.contains(lens), "{}", proposal.id);
+                lenses.push(lens.clone());
+            }
+        }
+        so_far.take(entry).unwrap();
+    }
+    assert_eq!(begins, [(2, 7), (3, 10), (4, 13), (5, 16)]);
 }
 
 #[test]

@@ -16,6 +16,8 @@ pub enum Cut {
     Failed(Error),
     /// A slot could not be made ready to measure in, and why.
     Unprepared(String),
+    /// It ended in good order while there was something to wait for.
+    Over(Ending),
 }
 
 impl Cut {
@@ -25,6 +27,7 @@ impl Cut {
             Cut::Halt(halt) => halt.reason(),
             Cut::Failed(error) => format!("evolve failed: {}", error.message),
             Cut::Unprepared(why) => why.clone(),
+            Cut::Over(ending) => ending.reason.clone(),
         }
     }
 }

@@ -2,7 +2,6 @@
 
 use clap::Args;
 
-use super::start::TIMEOUT;
 use super::steer::{newest, no_attempt};
 use crate::cli::arguments::Global;
 use crate::cli::config::user_config;
@@ -18,7 +17,7 @@ use crate::effects::{clock, git, lock, places};
 use crate::engine::search::apply::{self, Target};
 use crate::error::{Error, Result};
 use crate::event::Events;
-use crate::model::lineage::{Id, Lineage, Measure, Request};
+use crate::model::lineage::{Id, Lineage, Measure};
 use crate::model::text;
 use crate::search::standing::{Ending, Standing};
 use crate::session::{Cut, Ending as SessionEnding, Site};
@@ -77,10 +76,7 @@ async fn start(options: &ApplyOptions, events: &Events) -> Result<Done> {
     let message = message(&store, &lineage, attempt);
     let (sandbox, _) = Sandbox::choose(&user_config()?.sandbox, &repo.ground())?;
     let sandbox = sandbox.open(&repo.private)?;
-    let mut request: Request = lineage.plan.request.clone();
-    if request.timeout_s <= 0.0 {
-        request.timeout_s = TIMEOUT.as_secs_f64();
-    }
+    let request = lineage.plan.request.clone();
     let site = Site {
         id,
         user: repo,
@@ -102,6 +98,7 @@ async fn start(options: &ApplyOptions, events: &Events) -> Result<Done> {
             exit_code: 0,
         }),
         Err(Cut::Halt(halt)) => Ok(of_halt(&SessionEnding::of_halt(&halt))),
+        Err(Cut::Over(ending)) => Ok(of_halt(&ending)),
         Err(Cut::Failed(error)) => Err(error),
         Err(Cut::Unprepared(why)) => Err(Error::usage(why)),
     }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, Subcommand};
 use clap_complete::engine::ArgValueCompleter;
 
 use super::apply::ApplyOptions;
@@ -11,7 +11,8 @@ use crate::cli::arguments::{at_least_one, dollars, lendable, one_of};
 use crate::cli::complete;
 use crate::cli::watch::Progress;
 use crate::model::lineage::{Direction, Id};
-use crate::model::sandbox::{MODES, Mode};
+use crate::model::sandbox::{MODES, Mode, Wish};
+use crate::model::search_file::{Asked, Bound, DIRECTIONS, STRATEGIES, StrategyName};
 
 /// `evolve search`.
 #[derive(Debug, Args)]
@@ -29,6 +30,8 @@ pub(in crate::cli) struct SearchCommand {
 /// What can be done with a search.
 #[derive(Debug, Subcommand)]
 pub(in crate::cli) enum SearchAction {
+    /// Look at the repository and write a SEARCH.yaml for it
+    Init(InitOptions),
     /// Go on with a search that was cut short or stopped
     Resume(RunningOptions),
     /// The attempts, the best first
@@ -62,34 +65,35 @@ pub(in crate::cli) enum SearchAction {
     Discard,
 }
 
-/// How a search chooses what it tries next.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(super) enum StrategyName {
-    /// Vary the best again and again; explore where that no longer helps
-    #[default]
-    Climb,
-    /// Generations: the better half stays, the rest is bred anew
-    Population,
+/// What goes into a new SEARCH.yaml.
+#[derive(Clone, Debug, Args)]
+pub(in crate::cli) struct InitOptions {
+    /// The fitness command [default: what is found first that measures something]
+    #[arg(long, value_name = "CMD")]
+    pub(super) fitness: Option<String>,
+    /// Which way its number is better [default: that of what is found, else max]
+    #[arg(long, value_name = "max|min", value_parser = one_of(DIRECTIONS))]
+    pub(super) direction: Option<Direction>,
+    /// Files that attempts may change, as patterns [default: the sources that no command runs]
+    #[arg(long, value_name = "GLOB", num_args = 1..)]
+    pub(super) files: Vec<String>,
 }
 
 /// What a search is begun with.
 #[derive(Clone, Debug, Args)]
 pub(super) struct SearchOptions {
-    /// The fitness command: its last line of stdout is the number
+    /// The fitness command: its last line of stdout is the number [default: that of SEARCH.yaml]
     pub(super) fitness: Option<String>,
+    /// The file that says what options do not [default: SEARCH.yaml in the repository's root]
+    #[arg(long, value_name = "FILE")]
+    pub(super) file: Option<PathBuf>,
     /// Files that attempts may change, as patterns; may be repeated
     #[arg(long, value_name = "GLOB", num_args = 1..)]
     pub(super) files: Vec<String>,
-    /// How what is tried next is chosen
-    #[arg(
-        long,
-        value_name = "climb|population",
-        value_enum,
-        hide_possible_values = true,
-        default_value_t,
-        hide_default_value = true
-    )]
-    pub(super) strategy: StrategyName,
+    /// How what is tried next is chosen: climb varies the best again and again, population keeps the better half of a generation
+    /// and breeds the rest anew [default: climb]
+    #[arg(long, value_name = "climb|population", value_parser = one_of(STRATEGIES))]
+    pub(super) strategy: Option<StrategyName>,
     /// What the number stands for, for the agents
     #[arg(long, value_name = "TEXT")]
     pub(super) objective: Option<String>,
@@ -138,7 +142,10 @@ pub(super) struct SearchOptions {
     /// How many generations there are at most [population; default: 10]
     #[arg(short, value_name = "N", value_parser = at_least_one::<u64>)]
     pub(super) generations: Option<u64>,
-    /// A lens for the agents instead of the built-in ones; may be repeated
+    /// The goals of GOALS.yaml that pass on the untouched code have to pass, too, before an attempt is scored
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "true|false", hide_possible_values = true)]
+    pub(super) goals_as_gates: Option<bool>,
+    /// A lens for the agents instead of all that fit the objective: the name of a built-in one, or words of your own; may be repeated
     #[arg(long, value_name = "NAME", num_args = 1..)]
     pub(super) lens: Vec<String>,
     #[command(flatten)]
@@ -185,26 +192,44 @@ pub(in crate::cli) struct RunningOptions {
     pub(super) json: bool,
 }
 
-/// A number, or none at all.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Bound {
-    /// So many.
-    At(u64),
-    /// Any number.
-    Off,
-}
-
-impl Bound {
-    /// Returns the number, if there is one.
-    pub(super) fn number(self) -> Option<u64> {
-        match self {
-            Bound::At(number) => Some(number),
-            Bound::Off => None,
+impl SearchOptions {
+    /// Returns what the command line asks for.
+    pub(super) fn asked(&self) -> Asked {
+        let SearchOptions { running, .. } = self.clone();
+        Asked {
+            fitness: self.fitness.clone(),
+            files: self.files.clone(),
+            strategy: self.strategy,
+            objective: self.objective.clone(),
+            direction: self.direction,
+            gates: self.gate.clone(),
+            holdout: self.holdout.clone(),
+            repeats: self.repeats,
+            agents: self.agents,
+            benchmarks: self.benchmarks,
+            timeout: self.timeout,
+            prepare: self.prepare.clone(),
+            link: self.link.clone(),
+            until: self.until,
+            seed: self.seed,
+            stale: self.stale,
+            max_attempts: self.max_attempts,
+            max_cost: running.max_cost,
+            max_time: running.max_time,
+            k: self.k,
+            generations: self.generations,
+            lenses: self.lens.clone(),
+            protect: Vec::new(),
+            goals_as_gates: self.goals_as_gates,
+            agent: running.agent,
+            sandbox: Wish {
+                mode: running.sandbox,
+                require: running.require_sandbox.then_some(true),
+                ..Wish::default()
+            },
         }
     }
 }
-
-const DIRECTIONS: &[(&str, Direction)] = &[("max", Direction::Max), ("min", Direction::Min)];
 
 fn or_off(text: &str) -> Result<Bound, String> {
     match text {
@@ -218,7 +243,7 @@ fn or_off(text: &str) -> Result<Bound, String> {
 fn at_least_two(text: &str) -> Result<u64, String> {
     match text.parse() {
         Ok(number) if number >= 2 => Ok(number),
-        Ok(1) => Err("one attempt at a time is a climb: use --strategy climb".to_owned()),
+        Ok(1) => Err("one attempt at a time is a climb: leave --strategy out".to_owned()),
         Ok(_) | Err(_) => Err("write a whole number of at least 2".to_owned()),
     }
 }

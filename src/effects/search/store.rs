@@ -31,24 +31,29 @@ pub struct Store {
 }
 
 impl Store {
-    /// Begins the next search with a plan.
-    pub fn create(private: &Path, plan: Plan) -> Result<(Store, Lineage)> {
+    /// Makes the folder of the next search. It is none before it begins.
+    pub fn create(private: &Path) -> Result<Store> {
         let number = numbers(private).last().map_or(1, |last| last + 1);
         let store = Store::at(private, number);
         fs::create_dir_all(&store.folder)
             .map_err(|cause| Error::io("create", &store.folder, cause))?;
-        store.append(&Entry::Header(Box::new(plan.clone())))?;
-        Ok((store, Lineage::new(plan)))
+        Ok(store)
+    }
+
+    /// Begins the search with a plan.
+    pub fn begin(&self, plan: &Plan) -> Result<()> {
+        self.append(&Entry::Header(Box::new(plan.clone())))
     }
 
     /// Returns the newest search, if there is one.
     pub fn newest(private: &Path) -> Result<Option<(Store, Lineage)>> {
-        let Some(number) = numbers(private).pop() else {
-            return Ok(None);
-        };
-        let store = Store::at(private, number);
-        let lineage = store.read()?;
-        Ok(lineage.map(|lineage| (store, lineage)))
+        for number in numbers(private).into_iter().rev() {
+            let store = Store::at(private, number);
+            if let Some(lineage) = store.read()? {
+                return Ok(Some((store, lineage)));
+            }
+        }
+        Ok(None)
     }
 
     fn at(private: &Path, number: u64) -> Store {

@@ -1,20 +1,25 @@
 //! An agent's work on an attempt, in a slot of its own.
 
 use std::fs;
+use std::path::Path;
+
+use chrono::Local;
 
 use super::measure::{commit, stopped};
 use super::spent;
 use crate::effects::agent::{self, AgentRun, Call, Outbox, Variable};
 use crate::effects::sandbox::Ground;
 use crate::effects::search::edit::{Found, take_over};
-use crate::effects::{excludes, files};
-use crate::error::{Error, Kind, Result};
+use crate::effects::{clock, excludes, files};
+use crate::error::{Error, Result};
+use crate::model::agent::{CannotRun, wait};
 use crate::model::gate::AgentEnd;
+use crate::model::lesson::Lesson;
 use crate::model::lineage::{Edited, Id, Lineage, Proposal, Status};
 use crate::model::search_brief::{self, Material};
-use crate::model::{mask, text};
+use crate::model::{mask, search_call, text};
 use crate::search::dice;
-use crate::session::{Cut, Searching, Slots};
+use crate::session::{Cut, Ending, Searching, Slots, resting};
 
 /// The longest summary that is kept, in characters.
 const SUMMARY: usize = 300;
@@ -26,6 +31,10 @@ pub struct Job {
     nth: usize,
     parents: Vec<String>,
     brief: String,
+    /// Everything that is known, as JSON.
+    call: String,
+    /// What agents learned so far.
+    known: Vec<Lesson>,
     dice: u64,
     max_cost: Option<f64>,
 }
@@ -39,13 +48,17 @@ pub fn job(session: &Searching, lineage: &Lineage, (id, nth): (Id, usize)) -> Re
         .iter()
         .map(|parent| commit(lineage, *parent).to_owned());
     let cost = spent(lineage).cost_usd;
+    let standing = crate::search::told(lineage);
+    let material = Material {
+        lineage,
+        proposal: &proposal,
+        standing: &standing,
+    };
     Ok(Job {
         parents: parents.collect(),
-        brief: search_brief::write(&Material {
-            lineage,
-            proposal: &proposal,
-            standing: &crate::search::told(lineage),
-        }),
+        brief: search_brief::write(&material),
+        call: format!("{:#}\n", search_call::call(&material, nth)),
+        known: search_brief::known(lineage),
         dice: dice::roll(lineage.plan.seed, id, "edit", nth),
         max_cost: session
             .site
@@ -58,8 +71,29 @@ pub fn job(session: &Searching, lineage: &Lineage, (id, nth): (Id, usize)) -> Re
 }
 
 impl Job {
-    /// Lets the agent work, and takes over what it left.
+    /// Lets the agent work, and takes over what it left. One that cannot run for a reason that passes by itself is waited for and
+    /// called again (rule 12).
     pub async fn run(&self, session: &Searching, lane: usize) -> Result<Edited, Cut> {
+        let mut refusals = 0;
+        loop {
+            let (run, found) = self.call(session, lane).await?;
+            let is_changed = !found.changed.is_empty();
+            match run
+                .cannot_run
+                .as_ref()
+                .filter(|_| !is_changed && run.gave_up.is_none())
+            {
+                None => return self.edited(session, run, found),
+                Some(refusal) => {
+                    refusals += 1;
+                    wait_out(session, refusal, refusals).await?;
+                }
+            }
+        }
+    }
+
+    /// Calls the agent once.
+    async fn call(&self, session: &Searching, lane: usize) -> Result<(AgentRun, Found), Cut> {
         let id = self.proposal.id;
         let parent = &self.parents[0];
         let place = (session.site.request.branch.as_str(), parent.as_str());
@@ -68,6 +102,8 @@ impl Job {
         fs::create_dir_all(&folder).map_err(|cause| Error::io("create", &folder, cause))?;
         let brief_file = folder.join("brief.md");
         files::replace(&brief_file, self.brief.as_bytes())?;
+        let call_file = folder.join("call.json");
+        files::replace(&call_file, self.call.as_bytes())?;
         let name = |what: &str| match self.nth {
             0 => folder.join(what),
             nth => folder.join(format!("{}-{what}", nth + 1)),
@@ -85,7 +121,10 @@ impl Job {
                 Call {
                     root: &slot.root,
                     session: &session.site.id,
-                    variables: self.variables(&slot.root, agent::git_settings(&of_git, &excludes)),
+                    variables: self.variables(
+                        (&slot.root, &call_file),
+                        agent::git_settings(&of_git, &excludes),
+                    ),
                     checks: std::slice::from_ref(&session.site.request.fitness),
                     max_cost: self.max_cost,
                     brief: &self.brief,
@@ -109,10 +148,10 @@ impl Job {
             .into());
         }
         let found = take_over(&session.site.user, &slot, place, &session.editable)?;
-        self.edited(session, run, found)
+        Ok((run, found))
     }
 
-    fn variables(&self, root: &std::path::Path, mut of_git: Vec<Variable>) -> Vec<Variable> {
+    fn variables(&self, (root, call): (&Path, &Path), mut of_git: Vec<Variable>) -> Vec<Variable> {
         let outbox = Outbox::below(root);
         let proposal = &self.proposal;
         of_git.extend([
@@ -125,6 +164,7 @@ impl Job {
             ),
             ("EVOLVE_PARENTS".into(), self.parents.join(" ").into()),
             ("EVOLVE_DICE".into(), self.dice.to_string().into()),
+            ("EVOLVE_CALL".into(), call.into()),
             ("EVOLVE_SUMMARY".into(), outbox.summary.into()),
         ]);
         of_git
@@ -134,17 +174,6 @@ impl Job {
     fn edited(&self, session: &Searching, run: AgentRun, found: Found) -> Result<Edited, Cut> {
         let id = self.proposal.id;
         let is_changed = !found.changed.is_empty();
-        if let Some(refusal) = run
-            .cannot_run
-            .as_ref()
-            .filter(|_| !is_changed && run.gave_up.is_none())
-        {
-            return Err(
-                Error::new(Kind::Agent, format!("the agent cannot run: {refusal}"))
-                    .hint(refusal.way_out(&session.agent.name))
-                    .into(),
-            );
-        }
         let (status, reason) = match (&run.gave_up, &run.end) {
             (Some(why), _) => (Status::Declined, Some(why.clone())),
             (None, _) if is_changed => (Status::Changed, None),
@@ -179,6 +208,7 @@ impl Job {
             commit,
             summary,
             reason,
+            lessons: search_brief::learned(&self.known, id, &run.lessons),
             left_out: found.left_out,
             duration_s: run.report.duration_s,
             tokens: run.report.tokens,
@@ -196,6 +226,26 @@ impl Job {
             proposal.operator.word(),
             parents.join(" ")
         )
+    }
+}
+
+/// Waits until an agent that could not run for the `nth` time in a row may be called again; where it will not be, that cuts the search
+/// short.
+async fn wait_out(session: &Searching, refusal: &CannotRun, nth: u32) -> Result<(), Cut> {
+    let site = &session.site;
+    let now = clock::now().with_timezone(&Local);
+    let Some(rest) = wait(refusal.kind, &refusal.message, nth, now) else {
+        return Err(resting::cannot_run(refusal, &session.agent.name).into());
+    };
+    if let Some(ending) = resting::too_long(&site.stop, refusal, rest) {
+        return Err(Cut::Over(ending));
+    }
+    let told = (&site.stop, &site.events);
+    let reason = resting::shown(refusal);
+    let asked = || site.stop.asked_to_stop();
+    match resting::rest(told, (rest, &reason), || true, asked).await? {
+        Some(words) => Err(Cut::Over(Ending::stopped(&site.user, &words))),
+        None => Ok(()),
     }
 }
 

@@ -123,7 +123,7 @@ pub fn read_settings(node: &Node, keys: &Keys, found: &mut Found) -> Settings {
 }
 
 /// Reads the paths that are lent to a slot: each below the root, and no part of git or `evolve`.
-fn read_link(fields: &Fields<'_>, found: &mut Found) -> Vec<String> {
+pub fn read_link(fields: &Fields<'_>, found: &mut Found) -> Vec<String> {
     let mut paths = Vec::new();
     for (place, path) in fields::texts(fields, "link", found) {
         match slot::lendable(&path) {
@@ -208,8 +208,8 @@ fn words(node: &Node) -> Result<Vec<Node>, Complaint> {
     }
 }
 
-/// Reads globs of files below the root.
-fn read_globs(fields: &Fields<'_>, key: &str, found: &mut Found) -> Vec<String> {
+/// Reads a list of globs of files below the root.
+pub fn read_globs(fields: &Fields<'_>, key: &str, found: &mut Found) -> Vec<String> {
     let mut globs = Vec::new();
     for (place, glob) in fields::texts(fields, key, found) {
         let complaint = match Glob::new(&glob) {
@@ -275,7 +275,8 @@ fn read_limits(node: Option<&Node>, found: &mut Found) -> Limits {
     }
 }
 
-fn dollars(node: &Node) -> Result<f64, Complaint> {
+/// Reads an amount of US dollars.
+pub fn dollars(node: &Node) -> Result<f64, Complaint> {
     match fields::number(node)? {
         amount if amount > 0.0 => Ok(amount),
         _ => Err(

@@ -128,7 +128,7 @@ fn block(key: &str, value: &str) -> Vec<String> {
 }
 
 /// Returns text as a value of YAML on one line: plain where that is safe, else in the quotes that need the least.
-pub(super) fn scalar(value: &str) -> String {
+pub(in crate::model) fn scalar(value: &str) -> String {
     let quotes = (value.contains('\''), value.contains(['"', '\\']));
     match () {
         () if value.chars().any(|c| c.is_control() || is_spelled(c)) => spelled(value),

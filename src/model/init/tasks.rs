@@ -118,7 +118,7 @@ fn named(
 }
 
 /// Returns the targets of a Makefile, as far as they are written out.
-fn targets(text: &str) -> Vec<&str> {
+pub(in crate::model) fn targets(text: &str) -> Vec<&str> {
     let lines = text
         .lines()
         .filter(|line| !line.starts_with(['\t', ' ', '#', '.']));

@@ -72,6 +72,9 @@ pub struct Edited {
     /// Why it declined or failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// What the agent learned that nobody knew.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lessons: Vec<String>,
     /// What the agent changed outside the editable files, which stays out of the attempt.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<String>,
@@ -160,9 +163,12 @@ pub struct Adjustment {
     /// How many generations there are at most.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub generations: Option<u64>,
-    /// When it counts as a plateau.
+    /// When it counts as a plateau; the largest number there is: never.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stale: Option<u64>,
+    /// How many attempts there are at most; the largest number there is: any number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_attempts: Option<u64>,
     /// The lenses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lenses: Option<Vec<String>>,

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::model::sandbox::Wish;
+
 /// Which way a score is better.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -141,6 +143,8 @@ pub struct Request {
     pub link: Vec<String>,
     /// The agent, as the user named it.
     pub agent: String,
+    /// How agents and commands are held back, as asked for.
+    pub sandbox: Wish,
     /// The most that agents may cost, in US dollars.
     pub max_cost: Option<f64>,
     /// The longest that a session may last, in seconds.

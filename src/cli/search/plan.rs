@@ -1,0 +1,340 @@
+//! What a search is begun with: flags, what they do not say from SEARCH.yaml, and what the repository makes of it.
+
+use std::path::{Path, PathBuf};
+
+use super::options::SearchOptions;
+use super::start::Place;
+use crate::cli::start::current_dir;
+use crate::effects::repo::Repo;
+use crate::effects::search::store::{FORMAT, Store};
+use crate::effects::workspace::Workspace;
+use crate::effects::{clock, files};
+use crate::error::{Error, Result};
+use crate::model::editable::Editable;
+use crate::model::goals::{self, Goals, MAX_BYTES};
+use crate::model::lineage::{Plan, Request, Why};
+use crate::model::search_file::{self, Asked, Bound, StrategyName};
+use crate::model::{lens, text};
+use crate::search::dice;
+use crate::session::GoalsFile;
+
+/// What is asked for, all in all.
+#[derive(Clone, Debug)]
+pub struct Given {
+    /// Flags, and what they do not say from the file.
+    pub asked: Asked,
+    /// The file, if there is one.
+    file: Option<File>,
+}
+
+/// The file that says what flags do not.
+#[derive(Clone, Debug)]
+struct File {
+    path: PathBuf,
+    /// Its path below the repository's root; none if it lies elsewhere.
+    in_repo: Option<String>,
+    /// Its name in messages.
+    shown: String,
+}
+
+/// Takes flags and file together.
+pub fn given(repo: &Repo, options: &SearchOptions) -> Result<Given> {
+    let flags = options.asked();
+    let file = find(repo, options.file.as_deref())?;
+    let of_file = match &file {
+        Some(file) => file.read()?,
+        None => Asked::default(),
+    };
+    let is_climb = |asked: &Asked| asked.strategy.unwrap_or_default() == StrategyName::Climb;
+    let mut asked = flags.clone().or(of_file);
+    if is_climb(&asked) {
+        if let Some(option) = flags.of_population() {
+            let what = format!("{option} is an option of the strategy population");
+            return Err(Error::usage(what).hint("add --strategy population, or leave it out"));
+        }
+        // The file's are of the strategy that it names, and a flag names another one.
+        (asked.k, asked.generations) = (None, None);
+    }
+    if asked.fitness.is_none() {
+        return Err(
+            Error::usage("there is no fitness command to search with").hint(
+                "name the command that prints the number, as in `evolve search './bench.sh' --files 'src/**'`, or let `evolve search init` write a SEARCH.yaml",
+            ),
+        );
+    }
+    Ok(Given { asked, file })
+}
+
+/// Finds the file: the one that is named, else that of the repository's root if it is there.
+fn find(repo: &Repo, named: Option<&Path>) -> Result<Option<File>> {
+    let Some(named) = named else {
+        let path = repo.root.join(search_file::NAME);
+        let is_there = std::fs::symlink_metadata(&path).is_ok();
+        return Ok(is_there.then(|| File {
+            path,
+            in_repo: Some(search_file::NAME.to_owned()),
+            shown: search_file::NAME.to_owned(),
+        }));
+    };
+    let path = current_dir()?.join(named);
+    let real = path.canonicalize().map_err(|_| {
+        Error::usage(format!("there is no {}", named.display()))
+            .hint("`evolve search init` writes a SEARCH.yaml")
+    })?;
+    let below = real.strip_prefix(&repo.root).ok();
+    let in_repo = below.map(|below| below.to_string_lossy().into_owned());
+    Ok(Some(File {
+        path: real,
+        in_repo,
+        shown: named.display().to_string(),
+    }))
+}
+
+impl File {
+    fn read(&self) -> Result<Asked> {
+        let is_plain = std::fs::symlink_metadata(&self.path).is_ok_and(|meta| meta.is_file());
+        if !is_plain {
+            return Err(Error::usage(format!("{} is no plain file", self.shown))
+                .hint("put what to search for into a plain file, or name one with --file"));
+        }
+        let bytes = files::read_bounded(&self.path, MAX_BYTES as u64 + 1)?.unwrap_or_default();
+        search_file::read_search(&bytes).map_err(|problems| goals::to_error(&self.shown, &problems))
+    }
+
+    /// Refuses a file of the repository that is not in the commit which the search starts from (exit 3).
+    fn refuse_uncommitted(&self, repo: &Repo, tree: &str) -> Result<()> {
+        let is_in = |path: &String| repo.has_file(tree, path);
+        if self.in_repo.as_ref().is_none_or(is_in) {
+            return Ok(());
+        }
+        let word = text::shell_word(&self.shown);
+        Err(
+            Error::unsafe_repo(format!("{} is not committed", self.shown)).hint(format!(
+                "commit it first: `git add {word} && git commit -m 'what to search for'`"
+            )),
+        )
+    }
+}
+
+/// A search that is about to begin.
+pub struct Planned {
+    /// Its files.
+    pub store: Store,
+    /// What it is.
+    pub plan: Plan,
+    /// The goals of which those that pass become gates.
+    pub goals: Option<Goals>,
+}
+
+/// Resolves what was asked for.
+pub fn plan(place: &Place<'_>, given: &Given) -> Result<Planned> {
+    let repo = place.repo;
+    refuse_unfinished(repo)?;
+    let (branch, base) = repo.ready_head()?;
+    let tree = repo.tree_of(&base)?;
+    if let Some(file) = &given.file {
+        file.refuse_uncommitted(repo, &tree)?;
+        place.events.note(format!(
+            "what flags do not say is from {}",
+            text::clean_line(&file.shown)
+        ));
+    }
+    let Given { asked, .. } = given;
+    let fitness = asked.fitness.clone().unwrap_or_default();
+    let goals = match asked.goals_as_gates.unwrap_or_default() {
+        true => Some(goals_of(repo, &tree)?),
+        false => None,
+    };
+    let editable = editable(place, given, (goals.as_ref(), &tree))?;
+    refuse_unfit(place, &editable, (asked, &branch, &base))?;
+    let seed = asked
+        .seed
+        .unwrap_or_else(|| dice::roll(0, 0, &clock::session_id(), 0) % 1_000_000);
+    let (strategy, stale) = asked.strategy();
+    let mut lenses = match asked.lenses.is_empty() {
+        true => lens::built_in(asked.objective.as_deref(), &fitness),
+        false => lens::asked(&asked.lenses, asked.objective.as_deref(), &fitness),
+    };
+    dice::shuffle(seed, &mut lenses);
+    let plan = Plan {
+        format: FORMAT,
+        strategy,
+        direction: asked.direction.unwrap_or_default(),
+        repeats: asked.repeats.unwrap_or(3),
+        agents: asked.agents.unwrap_or(1),
+        until: asked.until,
+        seed,
+        stale: stale.number(),
+        max_attempts: asked.max_attempts.and_then(Bound::number),
+        lenses,
+        has_holdout: asked.holdout.is_some(),
+        content: tree,
+        request: Request {
+            started: clock::timestamp(),
+            branch,
+            base,
+            fitness,
+            objective: asked.objective.clone(),
+            files: asked.files.clone(),
+            frozen: editable.frozen,
+            protect: editable.protect,
+            gates: asked.gates.clone(),
+            holdout: asked.holdout.clone(),
+            benchmarks: asked.benchmarks.unwrap_or(1),
+            timeout_s: asked.timeout.unwrap_or(search_file::TIMEOUT).as_secs_f64(),
+            prepare: asked.prepare.clone(),
+            link: asked.link.clone(),
+            agent: asked.agent.clone().unwrap_or_default(),
+            sandbox: asked.sandbox.clone(),
+            max_cost: asked.max_cost,
+            max_time_s: asked.max_time.map(|limit| limit.as_secs_f64()),
+        },
+    };
+    let store = Store::create(&repo.private)?;
+    Ok(Planned { store, plan, goals })
+}
+
+fn refuse_unfinished(repo: &Repo) -> Result<()> {
+    match Store::newest(&repo.private)? {
+        Some((store, lineage))
+            if lineage
+                .end
+                .as_ref()
+                .is_none_or(|end| end.why == Why::Stopped) =>
+        {
+            Err(
+                Error::usage(format!("search {} is unfinished", store.number)).hint(
+                    "go on with `evolve search resume`, or give it up with `evolve search discard`",
+                ),
+            )
+        }
+        Some(_) | None => Ok(()),
+    }
+}
+
+/// Reads the goals whose checks may become gates.
+fn goals_of(repo: &Repo, tree: &str) -> Result<Goals> {
+    let name = "GOALS.yaml";
+    let file = GoalsFile {
+        path: repo.root.join(name),
+        in_repo: Some(name.to_owned()),
+        shown: name.to_owned(),
+    };
+    let (goals, _) = file.load()?;
+    file.refuse_uncommitted(repo, tree)?;
+    Ok(goals)
+}
+
+/// What attempts may change, and its parts.
+struct Parts {
+    whole: Editable,
+    frozen: Vec<String>,
+    protect: Vec<String>,
+}
+
+/// Finds out what attempts may change: what commands run is only among it where `--files` names it without a wildcard.
+fn editable(
+    place: &Place<'_>,
+    given: &Given,
+    (goals, tree): (Option<&Goals>, &str),
+) -> Result<Parts> {
+    let asked = &given.asked;
+    let mut commands = asked.gates.clone();
+    commands.extend(asked.fitness.clone());
+    commands.extend(asked.holdout.clone());
+    let of_goals = goals.iter().flat_map(|goals| &goals.goals);
+    commands.extend(of_goals.map(|goal| goal.check.clone()));
+    let run = run_by(place.repo, &commands, tree);
+    let own = given.file.as_ref().and_then(|file| file.in_repo.clone());
+    let own: Vec<String> = own
+        .into_iter()
+        .chain(goals.map(|_| "GOALS.yaml".to_owned()))
+        .collect();
+    let mut protect = asked.protect.clone();
+    protect.extend([search_file::NAME.to_owned()]);
+    let is_named = |path: &String| {
+        let mut named = asked
+            .files
+            .iter()
+            .map(|file| file.strip_prefix("./").unwrap_or(file));
+        named.any(|file| file == path)
+    };
+    let (named, mut frozen): (Vec<_>, Vec<_>) = run.into_iter().partition(is_named);
+    frozen.extend(own);
+    frozen.sort();
+    frozen.dedup();
+    let whole = Editable::of(&asked.files, &frozen, &protect).map_err(Error::usage)?;
+    for path in named.iter().filter(|path| whole.has(path)) {
+        place.events.warn(format!(
+            "{path} is what the number is measured with, and --files names it: attempts can change the yardstick"
+        ));
+    }
+    Ok(Parts {
+        whole,
+        frozen,
+        protect,
+    })
+}
+
+/// Returns the files that commands run.
+pub fn run_by(repo: &Repo, commands: &[String], tree: &str) -> Vec<String> {
+    let goals = Goals::of_commands(commands);
+    let is_file = |path: &str| repo.has_file(tree, path);
+    let workspace = Workspace { repo };
+    workspace.yardstick(&goals, &is_file).frozen
+}
+
+/// Refuses uncommitted changes of files that count, and patterns that name no file of the commit.
+fn refuse_unfit(
+    place: &Place<'_>,
+    editable: &Parts,
+    (asked, branch, base): (&Asked, &str, &str),
+) -> Result<()> {
+    let repo = place.repo;
+    let touched = refuse_dirty(repo, &editable.whole)?;
+    if !touched.is_empty() {
+        place.events.note(format!(
+            "not committed, so not in the copies: {}",
+            text::some_of(&touched, 5)
+        ));
+    }
+    let listed = repo
+        .git
+        .run(&["ls-tree", "-r", "--name-only", "-z", base])?;
+    let mut paths = listed.split(|byte| *byte == 0);
+    if paths.any(|path| editable.whole.has(&String::from_utf8_lossy(path))) {
+        return Ok(());
+    }
+    let branch = [branch.trim_start_matches("refs/heads/").to_owned()];
+    Err(Error::usage(format!(
+        "no file of {} is one that attempts may change: {}",
+        text::some_of(&branch, 1),
+        asked.files.join(" ")
+    ))
+    .hint("patterns are relative to the repository's root, as in 'src/**/*.rs'; what the commands run is never editable"))
+}
+
+/// Refuses uncommitted changes of files that count; returns the others.
+fn refuse_dirty(repo: &Repo, editable: &Editable) -> Result<Vec<String>> {
+    let listed = repo.git.run(&[
+        "status",
+        "--porcelain=v1",
+        "-z",
+        "--no-renames",
+        "--untracked-files=all",
+        "--ignore-submodules=dirty",
+    ])?;
+    let entries = listed.split(|byte| *byte == 0);
+    let paths = entries.filter_map(|entry| entry.get(3..));
+    let paths = paths.map(|path| String::from_utf8_lossy(path).into_owned());
+    let counts = |path: &String| editable.has(path) || editable.is_frozen(path);
+    let (counting, others): (Vec<_>, Vec<_>) = paths.partition(counts);
+    match counting.is_empty() {
+        true => Ok(others),
+        false => Err(Error::unsafe_repo(format!(
+            "files that the search is about have changes that are not committed: {}",
+            text::some_of(&counting, 5)
+        ))
+        .hint("commit or stash them; a search starts from a commit")),
+    }
+}

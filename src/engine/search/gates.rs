@@ -1,0 +1,61 @@
+//! `--goals-as-gates`: the goals are measured on the untouched code, where attempts are, and those that pass become gates.
+
+use std::collections::HashMap;
+
+use crate::effects::measure::Measurer;
+use crate::effects::sandbox::{Ground, Inmate};
+use crate::model::goals::{Goal, Goals};
+use crate::model::snapshot::CheckResult;
+use crate::model::text;
+use crate::session::{Cut, Site, Slots};
+
+/// How many names a line holds.
+const NAMED: usize = 8;
+
+/// Returns the checks of the goals that pass on the untouched code, and tells which they are. A goal with a threshold is none: a
+/// gate knows nothing but its exit code.
+pub async fn of_goals(site: &Site, goals: &Goals) -> Result<Vec<String>, Cut> {
+    let base = &site.request.base;
+    let slot = site.slot(Slots::Measure, 0, base).await?;
+    let ground = Ground::of_slot(&slot.root);
+    let measurer = Measurer {
+        supervisor: site.supervisor.clone(),
+        stop: site.stop.clone(),
+        events: site.events.clone(),
+        root: slot.root.clone(),
+        jobs: 1,
+        session: site.id.clone(),
+        fence: site.sandbox.fence(Inmate::Checks, &ground)?,
+    };
+    let (with_threshold, chosen): (Vec<&Goal>, Vec<&Goal>) = goals
+        .goals
+        .iter()
+        .partition(|goal| goal.threshold().is_some());
+    let logs = site.logs();
+    let measured = measurer
+        .measure(goals, &chosen, &HashMap::new(), Some(&logs))
+        .await?;
+    let passes = |goal: &&Goal| {
+        let of_it = measured.iter().find(|one| one.id == goal.id);
+        of_it.is_some_and(|one| one.result == CheckResult::Pass)
+    };
+    let (passing, failing): (Vec<&Goal>, Vec<&Goal>) = chosen.into_iter().partition(passes);
+    let names = |goals: &[&Goal]| {
+        let ids: Vec<String> = goals.iter().map(|goal| goal.id.clone()).collect();
+        text::some_of(&ids, NAMED)
+    };
+    let count = (passing.len(), goals.goals.len());
+    let mut said = format!("{} of {} goals are gates", count.0, count.1);
+    for (words, those) in [
+        ("", &passing),
+        ("not passing: ", &failing),
+        ("measured against a threshold: ", &with_threshold),
+    ] {
+        if !those.is_empty() {
+            let sign = if words.is_empty() { ":" } else { ";" };
+            said.push_str(&format!("{sign} {words}{}", names(those)));
+        }
+    }
+    site.events.note(said);
+    Ok(passing.into_iter().map(|goal| goal.check.clone()).collect())
+}

@@ -1,0 +1,623 @@
+//! What a search is asked for: flags, SEARCH.yaml, questions at a terminal; and what its agents are told.
+
+use std::fs;
+
+use evolve::model::schema;
+use serde_json::Value;
+
+use crate::harness::{TestRepo, finish, signal};
+use crate::terminal::Terminal;
+
+/// A repository whose fitness command prints the number in the file `value`.
+fn counting() -> TestRepo {
+    let repo = TestRepo::empty().with_out();
+    repo.write("score.sh", "cat value\n");
+    repo.write("value", "1\n");
+    repo.commit_all("first");
+    repo
+}
+
+const COUNT: &str = "echo $(($(cat value) + 1)) >value\n";
+
+impl TestRepo {
+    /// An agent that does the same in each call; returns it as an option.
+    fn agent_always(&self, script: &str) -> String {
+        let file = self.outside().join("always");
+        fs::write(
+            &file,
+            format!("cat >\"$OUT/brief-$EVOLVE_ATTEMPT\"\n{script}"),
+        )
+        .unwrap();
+        format!("--agent=sh {}", file.display())
+    }
+
+    /// The lineage of the newest search, line by line.
+    fn lineage(&self) -> Vec<Value> {
+        let folder = self.private().join("search");
+        let mut numbers: Vec<u64> = fs::read_dir(&folder)
+            .unwrap()
+            .map(|entry| {
+                entry
+                    .unwrap()
+                    .file_name()
+                    .to_string_lossy()
+                    .parse()
+                    .unwrap()
+            })
+            .collect();
+        numbers.sort_unstable();
+        let file = folder.join(numbers.last().unwrap().to_string());
+        let text = fs::read_to_string(file.join("lineage.jsonl")).unwrap();
+        text.lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect()
+    }
+
+    /// What the newest search was asked for.
+    fn plan(&self) -> Value {
+        self.lineage().remove(0)["header"].clone()
+    }
+
+    fn edits(&self) -> Vec<Value> {
+        let entries = self.lineage().into_iter();
+        entries
+            .filter_map(|entry| entry.get("edit").map(|edit| edit["edited"].clone()))
+            .collect()
+    }
+}
+
+#[test]
+fn the_file_says_what_flags_do_not() {
+    let repo = counting();
+    let agent = repo.agent_always(COUNT);
+    let agent = agent.trim_start_matches("--agent=");
+    repo.write(
+        "SEARCH.yaml",
+        &format!(
+            "fitness: sh score.sh\nfiles: [value]\ngates: ['true']\nseed: 7\nmax_attempts: 5\nlenses: [caching, 'mine: my own']\nprotect: [other]\nagent: {agent}\nx-free: 1\n"
+        ),
+    );
+    let said = repo.error(3, &["search"]);
+    assert!(said.contains("SEARCH.yaml is not committed"), "{said}");
+    assert!(
+        said.contains("`git add SEARCH.yaml && git commit"),
+        "{said}"
+    );
+    repo.commit_all("search");
+
+    let run = repo.evolve(&["search", "--max-attempts=2"]).expect(0);
+    assert!(
+        run.stdout.contains("best: attempt 2 of 2, 3 (untouched 1)"),
+        "{run:?}"
+    );
+    let plan = repo.plan();
+    assert_eq!(
+        (&plan["seed"], &plan["max_attempts"]),
+        (&7.into(), &2.into())
+    );
+    let mut lenses: Vec<&str> = plan["lenses"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(Value::as_str)
+        .collect();
+    lenses.sort_unstable();
+    assert_eq!(lenses, ["caching: nothing computed twice", "mine: my own"]);
+    assert_eq!(plan["request"]["gates"][0], "true");
+    assert_eq!(
+        plan["request"]["protect"],
+        serde_json::json!(["other", "SEARCH.yaml"])
+    );
+
+    repo.write("SEARCH.yaml", "fitness: sh score.sh\n");
+    let said = repo.error(3, &["search", "--files=value"]);
+    assert!(said.contains("not committed: SEARCH.yaml"), "{said}");
+    repo.write(
+        "elsewhere.yaml",
+        "fitness: sh score.sh\nfiles: value\nstal: 3\n",
+    );
+    let said = repo.error(2, &["search", "--file=elsewhere.yaml"]);
+    for line in [
+        "elsewhere.yaml:2:8",
+        "2 | files: value",
+        "files: expected a list of texts, not the text \"value\"",
+        "elsewhere.yaml:3:1",
+        "did you mean stale?",
+    ] {
+        assert!(said.contains(line), "{line}\n--- is not in\n{said}");
+    }
+    let said = repo.error(2, &["search", "--file=none.yaml"]);
+    assert!(said.contains("there is no none.yaml"), "{said}");
+    fs::remove_file(repo.path("SEARCH.yaml")).unwrap();
+    let said = repo.error(2, &["search"]);
+    assert!(
+        said.contains("no fitness command") && said.contains("evolve search init"),
+        "{said}"
+    );
+}
+
+#[test]
+fn what_the_reader_takes_the_schema_describes() {
+    let whole = fs::read_to_string("tests/formats/v1/search.yaml").unwrap();
+    let takes = |text: &str| evolve::model::search_file::read_search(text.as_bytes()).is_ok();
+    let describes = |text: &str| {
+        let value: Value = serde_yaml::from_str(text).unwrap();
+        schema::check("search", &value).is_ok()
+    };
+    for (text, is_right) in [
+        (whole.as_str(), true),
+        ("fitness: a\nstale: off\n", true),
+        (
+            "fitness: a\nx-b: [1]\nmax_time: 90\nsandbox: {mode: auto}\n",
+            true,
+        ),
+        ("files: [a]\n", false),
+        ("fitness: a\nk: 1\n", false),
+        ("fitness: a\nnope: 1\n", false),
+        ("fitness: a\nmax_cost: 0\n", false),
+    ] {
+        assert_eq!(
+            (takes(text), describes(text)),
+            (is_right, is_right),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn neither_the_file_nor_the_yardstick_is_changed_by_attempts() {
+    let repo = counting();
+    repo.write("SEARCH.yaml", "fitness: sh score.sh\nmax_attempts: 1\n");
+    repo.commit_all("search");
+    let agent = repo.agent_always(&format!(
+        "{COUNT}echo x >>SEARCH.yaml; echo echo 9 >score.sh\n"
+    ));
+    let run = repo.evolve(&["search", "--files", "**", &agent]).expect(0);
+    assert!(!run.stderr.contains("yardstick"), "{run:?}");
+    let edit = repo.edits().remove(0);
+    assert_eq!(
+        edit["left_out"],
+        serde_json::json!(["SEARCH.yaml", "score.sh"])
+    );
+    assert_eq!(
+        repo.plan()["request"]["frozen"],
+        serde_json::json!(["SEARCH.yaml", "score.sh"])
+    );
+
+    // Named without a wildcard it may be, and that is said; the file itself may not.
+    let arguments = [
+        "search",
+        "--files",
+        "value",
+        "./score.sh",
+        "SEARCH.yaml",
+        &agent,
+    ];
+    let run = repo.evolve(&arguments).expect(0);
+    let all = format!("{}{}", run.stdout, run.stderr);
+    assert!(all.contains("attempts can change the yardstick"), "{all}");
+    assert_eq!(
+        repo.edits().remove(0)["left_out"],
+        serde_json::json!(["SEARCH.yaml"])
+    );
+}
+
+#[test]
+fn what_makes_no_sense_is_said_before_anything_is_begun() {
+    let repo = counting();
+    for (arguments, words) in [
+        (
+            &["search", "sh score.sh"][..],
+            "it is not said which files attempts may change",
+        ),
+        (
+            &["search", "sh score.sh", "--files=value", "-k=3"],
+            "-k is an option of the strategy population",
+        ),
+        (
+            &[
+                "search",
+                "sh score.sh",
+                "--files=value",
+                "-g=3",
+                "--strategy=climb",
+            ],
+            "-g is an option of the strategy population",
+        ),
+        (
+            &[
+                "search",
+                "sh score.sh",
+                "--files=value",
+                "--strategy=population",
+            ],
+            "add --yes",
+        ),
+        (
+            &[
+                "search",
+                "sh score.sh",
+                "--files=value",
+                "--strategy=populations",
+            ],
+            "did you mean population?",
+        ),
+        (
+            &["--agent=x", "search", "sh score.sh", "--files=value"],
+            "write --agent after `search`",
+        ),
+        (
+            &["--max-cost=1", "search", "resume"],
+            "write --max-cost after `search`",
+        ),
+        (
+            &["--max-cycles=1", "search", "board"],
+            "`search` has no use for it",
+        ),
+    ] {
+        let said = repo.error(2, arguments);
+        assert!(said.contains(words), "{words}\n--- is not in\n{said}");
+    }
+    repo.write(
+        "SEARCH.yaml",
+        "fitness: sh score.sh\nfiles: [value]\ngenerations: 3\n",
+    );
+    repo.commit_all("search");
+    let said = repo.error(2, &["search"]);
+    assert!(
+        said.contains("generations is an option of the strategy population"),
+        "{said}"
+    );
+    assert!(said.contains("SEARCH.yaml:3:1"), "{said}");
+    assert!(!repo.private().join("search").exists());
+}
+
+#[test]
+fn goals_that_pass_on_the_untouched_code_are_gates() {
+    let repo = counting();
+    repo.write(
+        "GOALS.yaml",
+        "version: 1\ngoals:\n\
+         - {id: small, description: small, check: 'test $(cat value) -lt 3', weight: 5}\n\
+         - {id: never, description: never, check: 'false', weight: 5}\n\
+         - {id: much, description: much, check: 'echo 9', weight: 5, continuous: {metric: m, threshold: 1, direction: at-least, read: last-number}}\n",
+    );
+    repo.commit_all("goals");
+    let agent = repo.agent_always(COUNT);
+    let run = repo
+        .evolve(&[
+            "search",
+            "sh score.sh",
+            "--files=value",
+            "--goals-as-gates",
+            "--max-attempts=2",
+            &agent,
+        ])
+        .expect(0);
+    let all = format!("{}{}", run.stdout, run.stderr);
+    assert!(
+        all.contains(
+            "1 of 3 goals are gates: small; not passing: never; measured against a threshold: much"
+        ),
+        "{all}"
+    );
+    assert!(run.stdout.contains("best: attempt 1 of 2, 2"), "{all}");
+    assert!(all.contains("attempt 2 gate failed"), "{all}");
+    let plan = repo.plan();
+    assert_eq!(
+        plan["request"]["gates"],
+        serde_json::json!(["test $(cat value) -lt 3"])
+    );
+    assert!(
+        plan["request"]["frozen"].to_string().contains("GOALS.yaml"),
+        "{plan}"
+    );
+}
+
+#[test]
+fn one_search_runs_at_a_time_and_one_that_is_unfinished_is_named() {
+    let repo = counting();
+    let agent = repo.agent_always("touch \"$OUT/began\"; sleep 60\n");
+    let arguments = ["search", "sh score.sh", "--files=value", &agent];
+    let running = repo.spawn(&arguments);
+    repo.wait_for("began");
+    repo.error(5, &arguments);
+    signal(&running, "TERM");
+    assert_eq!(finish(running).code, 143);
+    let said = repo.error(2, &arguments);
+    assert!(said.contains("search 1 is unfinished"), "{said}");
+    assert!(
+        said.contains("`evolve search resume`") && said.contains("`evolve search discard`"),
+        "{said}"
+    );
+    repo.evolve(&["search", "discard"]).expect(0);
+}
+
+#[test]
+fn a_file_is_written_from_what_is_found_and_never_over_another() {
+    let repo = counting();
+    repo.write("bench.sh", "#!/bin/sh\ncat value\n");
+    repo.write("lib/a.py", "x = 1\n");
+    repo.write("Makefile", "test:\n\ttrue\nbench:\n\ttrue\n");
+    repo.commit_all("more");
+    let run = repo.evolve(&["search", "init"]).expect(0);
+    assert!(run.stdout.contains("wrote SEARCH.yaml"), "{run:?}");
+    let page = repo.read("SEARCH.yaml");
+    let read = evolve::model::search_file::read_search(page.as_bytes()).unwrap();
+    assert_eq!(read.fitness.as_deref(), Some("sh bench.sh"));
+    assert_eq!(read.files, ["lib/a.py"]);
+    assert_eq!(read.gates, ["make --silent test"]);
+    assert!(
+        page.contains("# Makefile: bench\n# fitness: make --silent bench\n"),
+        "{page}"
+    );
+    let said = repo.error(2, &["search", "init"]);
+    assert!(said.contains("SEARCH.yaml is there already"), "{said}");
+    assert_eq!(repo.read("SEARCH.yaml"), page);
+
+    fs::remove_file(repo.path("SEARCH.yaml")).unwrap();
+    let flags = [
+        "--fitness=sh score.sh",
+        "--direction=min",
+        "--files",
+        "value",
+        "lib/**",
+    ];
+    let run = repo
+        .evolve(&[&["search", "init"], &flags[..]].concat())
+        .expect(0);
+    assert!(
+        run.stdout
+            .contains("next: look at it, `git add SEARCH.yaml"),
+        "{run:?}"
+    );
+    repo.commit_all("search");
+    let agent = repo.agent_always("echo $(($(cat value) - 1)) >value\n");
+    let run = repo
+        .evolve(&["search", "--max-attempts=1", &agent])
+        .expect(0);
+    assert!(
+        run.stdout.contains("best: attempt 1 of 1, 0 (untouched 1)"),
+        "{run:?}"
+    );
+}
+
+#[test]
+fn an_agent_finds_what_is_known_in_a_file_and_lessons_come_with_later_briefs() {
+    let repo = counting();
+    let agent = repo.agent_always(&format!(
+        "{COUNT}cp \"$EVOLVE_CALL\" \"$OUT/call-$EVOLVE_ATTEMPT\"\nprintf 'Steps of one work.\\nlesson %s\\n' $EVOLVE_ATTEMPT >\"$EVOLVE_LESSONS\"\necho \"one more\" >\"$EVOLVE_SUMMARY\"\n"
+    ));
+    repo.evolve(&[
+        "search",
+        "sh score.sh",
+        "--files=value",
+        "--objective=a large value",
+        "--holdout=echo 1",
+        "--lens=caching",
+        "--max-attempts=2",
+        &agent,
+    ])
+    .expect(0);
+    let call: Value = serde_json::from_str(&repo.said("call-2")).unwrap();
+    assert_eq!(schema::check("call", &call), Ok(()));
+    assert_eq!(call["objective"], "a large value");
+    assert_eq!(call["lens"]["name"], "caching");
+    assert_eq!(call["parents"][0]["summary"], "one more");
+    assert_eq!(call["best"]["score"], 2.0);
+    assert_eq!(
+        call["lessons"],
+        serde_json::json!(["lesson 1", "Steps of one work."])
+    );
+    assert!(!call.to_string().contains("echo 1"), "{call}");
+    let brief = repo.said("brief-2");
+    assert!(brief.contains("\n- lesson 1\n"), "{brief}");
+    let lessons: Vec<Value> = repo
+        .edits()
+        .into_iter()
+        .map(|edit| edit["lessons"].clone())
+        .collect();
+    assert_eq!(
+        lessons,
+        [
+            serde_json::json!(["Steps of one work.", "lesson 1"]),
+            serde_json::json!(["lesson 2"])
+        ]
+    );
+}
+
+/// An agent of its own kind that is refused until it was called so often, with these words.
+fn refused(repo: &mut TestRepo, words: &str, times: u32) {
+    repo.agent_does(&[]);
+    let line = format!(
+        "{{\"type\":\"result\",\"subtype\":\"success\",\"is_error\":true,\"result\":\"{words}\",\"usage\":{{\"input_tokens\":0}}}}"
+    );
+    repo.installs("claude");
+    let script = format!(
+        "#!/bin/sh\ncat >/dev/null\nn=$(($(cat \"$OUT/n\" 2>/dev/null || echo 0) + 1)); echo $n >\"$OUT/n\"\n[ $n -le {times} ] && {{ echo '{line}'; exit 1; }}\n{COUNT}"
+    );
+    fs::write(repo.outside().join("bin/claude"), script).unwrap();
+}
+
+#[test]
+fn an_agent_that_is_refused_for_a_while_is_waited_for_and_one_that_cannot_run_ends_it() {
+    let mut repo = counting();
+    refused(&mut repo, "Rate limited, try again in 1s", 2);
+    let arguments = [
+        "search",
+        "sh score.sh",
+        "--files=value",
+        "--agent=claude",
+        "--max-attempts=1",
+    ];
+    let run = repo.evolve(&arguments).expect(0);
+    let all = format!("{}{}", run.stdout, run.stderr);
+    assert_eq!(all.matches("waiting 1.0 s").count(), 2, "{all}");
+    assert!(run.stdout.contains("best: attempt 1 of 1, 2"), "{all}");
+    assert_eq!(
+        repo.edits().len(),
+        1,
+        "a call that was refused leaves nothing"
+    );
+
+    refused(&mut repo, "Rate limited, try again in 1000s", 9);
+    fs::remove_file(repo.out("n")).unwrap();
+    let waiting = repo.spawn(&arguments);
+    repo.wait_for("n");
+    repo.write(".agents/evolve/STOP", "enough\n");
+    let run = finish(waiting);
+    assert_eq!(run.code, 0, "{run:?}");
+    assert!(
+        run.stdout.contains("STOP file .agents/evolve/STOP: enough"),
+        "{run:?}"
+    );
+    fs::remove_file(repo.path(".agents/evolve/STOP")).unwrap();
+    let run = repo
+        .evolve(&["search", "resume", "--max-time=20s"])
+        .expect(0);
+    assert!(
+        run.stdout.contains("longer than --max-time leaves"),
+        "{run:?}"
+    );
+
+    refused(&mut repo, "Invalid API key · Please run /login", 9);
+    let said = repo.error(4, &["search", "resume"]);
+    assert!(
+        said.contains("the agent cannot run: not logged in"),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_population_goes_on_by_itself_only_where_that_is_asked_for() {
+    let repo = counting();
+    let agent = repo.agent_always(COUNT);
+    let arguments = [
+        "search",
+        "sh score.sh",
+        "--files=value",
+        "--strategy=population",
+        "-k=2",
+        "-g=2",
+        &agent,
+    ];
+    repo.error(2, &arguments);
+    assert_eq!(
+        fs::read_dir(repo.private()).map_or(0, Iterator::count),
+        0,
+        "nothing is begun"
+    );
+    repo.evolve(&[&arguments[..], &["--yes"]].concat())
+        .expect(0);
+    assert_eq!(repo.lineage().last().unwrap()["end"]["why"], "generations");
+}
+
+#[test]
+fn between_generations_a_person_decides_at_the_terminal() {
+    let repo = counting();
+    let agent = repo.agent_always(COUNT);
+    let arguments = [
+        "search",
+        "sh score.sh",
+        "--files=value",
+        "--strategy=population",
+        "-k=2",
+        "-g=5",
+        "--seed=1",
+        &agent,
+    ];
+    let mut terminal = Terminal::new(50, 160);
+    let child = terminal.start_typed(&repo, &arguments);
+    let question = "[s]top and keep";
+    terminal.answer(1, question, "d");
+    terminal.answer(1, "+2", "?");
+    terminal.answer(3, question, "a");
+    terminal.answer(1, "what is to be otherwise", "k=one");
+    terminal.answer(1, "k: write a whole number", "k=4 lenses=caching");
+    terminal.answer(4, question, "c");
+    terminal.answer(5, question, "s");
+    assert_eq!(terminal.watch(child, |_| {}), 0);
+    let text = terminal.all().join("\n");
+    assert!(
+        text.contains("generation 1 of 5 is done, with a new best"),
+        "{text}"
+    );
+    assert!(
+        text.contains("it is k=2 generations=5 stale=3 max-attempts=off lenses="),
+        "{text}"
+    );
+    let lineage = repo.lineage();
+    let notes: Vec<&Value> = lineage
+        .iter()
+        .filter_map(|entry| entry.get("note"))
+        .collect();
+    assert_eq!(notes.len(), 1);
+    assert_eq!(notes[0]["after"], 2);
+    assert_eq!(notes[0]["word"]["adjust"]["k"], 4);
+    let attempts = lineage
+        .iter()
+        .filter(|entry| entry.get("attempt").is_some());
+    assert_eq!(
+        attempts.count(),
+        4,
+        "two of the first generation, two of the second: {text}"
+    );
+    assert_eq!(lineage.last().unwrap()["end"]["why"], "stopped");
+
+    let child = terminal.start_typed(&repo, &["search", "resume"]);
+    terminal.answer(6, question, "discard");
+    assert_eq!(terminal.watch(child, |_| {}), 0);
+    assert!(!repo.private().join("search/1").exists());
+    assert_eq!(repo.git(&["for-each-ref", "refs/evolve"]), "");
+}
+
+#[test]
+fn a_signal_ends_the_wait_for_an_answer() {
+    let repo = counting();
+    let agent = repo.agent_always(COUNT);
+    let arguments = [
+        "search",
+        "sh score.sh",
+        "--files=value",
+        "--strategy=population",
+        "-k=2",
+        &agent,
+    ];
+    let mut terminal = Terminal::new(50, 160);
+    let child = terminal.start_typed(&repo, &arguments);
+    terminal.until("the question", |screen| {
+        screen.contents().contains("[s]top and keep")
+    });
+    signal(&child, "TERM");
+    assert_eq!(terminal.watch(child, |_| {}), 143);
+}
+
+#[test]
+fn which_files_may_change_is_asked_at_a_terminal() {
+    let repo = counting();
+    repo.write("a.py", "x = 1\n");
+    repo.commit_all("more");
+    let agent = repo.agent_always("echo 'x = 2' >a.py\n");
+    let mut terminal = Terminal::new(50, 160);
+    let child = terminal.start_typed(
+        &repo,
+        &["search", "sh score.sh", "--max-attempts=1", &agent],
+    );
+    terminal.answer(1, "Which files may attempts change? [a.py]", "");
+    assert_eq!(terminal.watch(child, |_| {}), 0);
+    assert_eq!(repo.plan()["request"]["files"], serde_json::json!(["a.py"]));
+
+    let child = terminal.start_typed(&repo, &["search", "init"]);
+    terminal.answer(
+        1,
+        "Which command prints the number? [./bench.sh]",
+        "sh score.sh",
+    );
+    terminal.answer(1, "larger (max) or smaller (min)? [max]", "min");
+    terminal.answer(2, "Which files may attempts change? [a.py]", "value a.py");
+    assert_eq!(terminal.watch(child, |_| {}), 0);
+    let page = repo.read("SEARCH.yaml");
+    let read = evolve::model::search_file::read_search(page.as_bytes()).unwrap();
+    assert_eq!(read.fitness.as_deref(), Some("sh score.sh"));
+    assert_eq!(read.files, ["value", "a.py"]);
+}
