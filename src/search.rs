@@ -18,7 +18,7 @@ use crate::model::lineage::{
 };
 use crate::model::search_brief::Told;
 use climb::Climb;
-use standing::Standing;
+use standing::{Known, Standing};
 use way::Way;
 
 /// So many attempts in a row that came to nothing make the environment doubtful.
@@ -77,21 +77,32 @@ trait Propose {
 
 /// Returns what comes next. With `stop`, no more attempts are proposed.
 pub fn next(lineage: &Lineage, stop: Option<Why>) -> Next {
+    next_from(&mut Known::default(), lineage, stop)
+}
+
+/// The same for a lineage that is asked again and again while it grows: what is known of it is not found out anew.
+pub fn next_from(known: &mut Known, lineage: &Lineage, stop: Option<Why>) -> Next {
     if let Some(next) = begin(lineage) {
         return next;
     }
-    let standing = Standing::of(lineage);
-    let tasks: Vec<Task> = open_tasks(&standing);
-    let why = match stop.map_or_else(|| wish(&standing), Wish::End) {
+    let standing = Standing::from(std::mem::take(known), lineage);
+    let next = next_of(&standing, stop);
+    *known = standing.into_known();
+    next
+}
+
+fn next_of(standing: &Standing, stop: Option<Why>) -> Next {
+    let tasks: Vec<Task> = open_tasks(standing);
+    let why = match stop.map_or_else(|| wish(standing), Wish::End) {
         Wish::Propose(proposal) => return Next::Propose(proposal),
         Wish::End(why) if standing.is_settled() => why,
-        Wish::Wait | Wish::End(_) => match again(&standing) {
+        Wish::Wait | Wish::End(_) => match again(standing) {
             // The environment is doubtful: nothing else is worth its while.
             Some(task) => return Next::Do(vec![task]),
             None => return Next::Do(tasks),
         },
     };
-    match last(&standing) {
+    match last(standing) {
         Some(task) if why != Why::EnvironmentChanged => Next::Do(vec![task]),
         _ => Next::End(why),
     }

@@ -18,8 +18,8 @@ pub use gates::of_goals;
 use crate::error::Result;
 use crate::model::lineage::{End, Entry, Lineage, Measure, Note, Why, Word};
 use crate::model::usage::{Spent, Usage};
-use crate::search::standing::Standing;
-use crate::search::{Next, Task, begins_generation, next};
+use crate::search::standing::{Known, Standing};
+use crate::search::{Next, Task, begins_generation, next_from};
 use crate::session::{Cut, Searching};
 
 /// How a session of a search ended.
@@ -65,12 +65,17 @@ async fn search(
     };
     let mut approved = 1;
     let mut enough = None;
+    let mut known = Known::default();
     loop {
         if let Some(halt) = session.site.stop.halt() {
             return Ok(Ended::Cut(crew.ended(session, lineage, halt.into()).await?));
         }
         take_notes(session, lineage)?;
-        match next(lineage, enough.or_else(|| reason_to_stop(session, lineage))) {
+        match next_from(
+            &mut known,
+            lineage,
+            enough.or_else(|| reason_to_stop(session, lineage)),
+        ) {
             Next::Propose(proposal) => {
                 let generation = begins_generation(lineage, proposal.id);
                 let Some(generation) = generation.filter(|generation| *generation > approved)

@@ -98,24 +98,41 @@ pub struct Standing<'l> {
     tops: Vec<(Id, Id)>,
 }
 
+/// How a lineage stood when it was looked at before. What has its ending keeps it, so that only the rest is looked at again.
+#[derive(Clone, Debug, Default)]
+pub struct Known {
+    settled: Vec<Settled>,
+    tops: Vec<(Id, Id)>,
+    /// How many notes there were: each may change what was the best.
+    notes: usize,
+}
+
 impl<'l> Standing<'l> {
     /// Finds out how a lineage stands whose baseline has a score: as far as each attempt has its ending.
     pub fn of(lineage: &'l Lineage) -> Standing<'l> {
-        let samples = way::samples(lineage, 0, Measure::First);
-        let baseline = Settled {
-            ending: Ending::Accepted,
-            score: median(samples),
-            root: 0,
-            is_new_best: true,
-        };
+        Standing::from(Known::default(), lineage)
+    }
+
+    /// The same, from what was known of this lineage when it was shorter.
+    pub fn from(known: Known, lineage: &'l Lineage) -> Standing<'l> {
         let mut standing = Standing {
             lineage,
             is_deterministic: super::is_deterministic(lineage),
-            settled: vec![baseline],
-            tops: vec![(0, 0)],
+            settled: known.settled,
+            tops: known.tops,
         };
-        standing.heed_notes(0);
-        for id in 1..=lineage.newest() {
+        if standing.settled.is_empty() || known.notes != lineage.notes.len() {
+            let samples = way::samples(lineage, 0, Measure::First);
+            standing.settled = vec![Settled {
+                ending: Ending::Accepted,
+                score: median(samples),
+                root: 0,
+                is_new_best: true,
+            }];
+            standing.tops = vec![(0, 0)];
+            standing.heed_notes(0);
+        }
+        for id in standing.len()..=lineage.newest() {
             let Way::Ended(settled) = way::way(&standing, id) else {
                 break;
             };
@@ -125,6 +142,15 @@ impl<'l> Standing<'l> {
             standing.heed_notes(id);
         }
         standing
+    }
+
+    /// Returns what is known from now on.
+    pub fn into_known(self) -> Known {
+        Known {
+            settled: self.settled,
+            tops: self.tops,
+            notes: self.lineage.notes.len(),
+        }
     }
 
     /// Returns how it stood after attempt `id`.

@@ -10,7 +10,8 @@ use proptest::strategy::Strategy as _;
 use super::begins_generation;
 use super::dice::roll;
 use super::simulated::{Faults, World, plan};
-use super::standing::{Ending, Standing};
+use super::standing::{Ending, Known, Standing};
+use super::{next, next_from};
 use crate::model::lineage::{
     Adjustment, Direction, Entry, Id, Lineage, Measure, Note, Operator, Plan, Population, Strategy,
     Why, Word,
@@ -106,6 +107,23 @@ proptest! {
         world.go_on(&mut part, order + 1);
         prop_assert_eq!(&whole.attempts, &part.attempts);
         prop_assert_eq!(whole.end, part.end);
+    }
+
+    #[test]
+    fn what_was_known_of_a_shorter_lineage_changes_nothing(plan in plans(), world in worlds(), order in 0_u64..1000, pruned in proptest::option::of(1_u64..20)) {
+        let mut whole = Lineage::new(plan.clone());
+        let mut entries = world.go_on(&mut whole, order);
+        if let Some(pruned) = pruned.filter(|pruned| *pruned < whole.newest()) {
+            let word = Word::Prune(pruned);
+            let place = entries.iter().position(|entry| matches!(entry, Entry::Attempt(one) if one.id == pruned + 1));
+            entries.insert(place.unwrap(), Entry::Note(Note { after: pruned, word }));
+        }
+        let mut lineage = Lineage::new(plan);
+        let mut known = Known::default();
+        for entry in entries {
+            prop_assert_eq!(next_from(&mut known, &lineage, None), next(&lineage, None));
+            lineage.take(entry).unwrap();
+        }
     }
 
     #[test]

@@ -6,6 +6,8 @@
 
 #![allow(dead_code, reason = "each theme uses its own part of the harness")]
 
+pub mod search;
+
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
