@@ -5,6 +5,7 @@ pub mod apply;
 mod between;
 mod edit;
 mod gates;
+pub mod lacking;
 mod measure;
 
 use std::collections::{BTreeSet, HashMap};

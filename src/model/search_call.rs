@@ -61,7 +61,7 @@ pub fn call(material: &Material<'_>, nth: usize) -> Value {
         "fitness": request.fitness,
         "gates": request.gates,
         "files": request.files,
-        "frozen": request.frozen,
+        "frozen": request.told_frozen(),
         "protect": request.protect,
         "baseline": one(0),
         "best": one(standing.best),

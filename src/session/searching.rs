@@ -62,6 +62,8 @@ pub enum Slots {
     Measure,
     /// What an attempt is held against is measured in it.
     Beside,
+    /// It is tried in it what the others lack.
+    Try,
     /// What is to be applied is measured in it, maybe while the search goes on.
     Apply,
     /// So is the branch that it is held against.
@@ -71,17 +73,37 @@ pub enum Slots {
 impl Site {
     /// Returns the slot for a purpose and lane, on a commit, made ready.
     pub async fn slot(&self, slots: Slots, lane: usize, commit: &str) -> Result<Slot, Cut> {
+        let link = self.request.link.clone();
+        self.ready((slots, lane), link, commit).await
+    }
+
+    /// Returns the first one, lent more of the checkout.
+    pub async fn slot_with(
+        &self,
+        slots: Slots,
+        more: &[String],
+        commit: &str,
+    ) -> Result<Slot, Cut> {
+        let link = [&self.request.link[..], more].concat();
+        self.ready((slots, 0), link, commit).await
+    }
+
+    async fn ready(
+        &self,
+        (slots, lane): (Slots, usize),
+        link: Vec<String>,
+        commit: &str,
+    ) -> Result<Slot, Cut> {
         let purpose = match slots {
             Slots::Agent => "agent",
             Slots::Measure => "measure",
             Slots::Beside => "beside",
+            Slots::Try => "try",
             Slots::Apply => "apply",
             Slots::Tip => "tip",
         };
-        let provisions = Provisions {
-            link: self.request.link.clone(),
-            prepare: self.request.prepare.clone(),
-        };
+        let prepare = self.request.prepare.clone();
+        let provisions = Provisions { link, prepare };
         let slot = Slot::of(&self.user, &format!("search-{purpose}-{lane}"), provisions)?;
         slot.go_to(&self.user, (&self.request.branch, commit))?;
         let log = self.logs().join("prepare.log");

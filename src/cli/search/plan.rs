@@ -177,6 +177,7 @@ pub fn plan(place: &Place<'_>, given: &Given) -> Result<Planned> {
             objective: asked.objective.clone(),
             files: asked.files.clone(),
             frozen: editable.frozen,
+            hidden: editable.hidden,
             protect: editable.protect,
             gates: asked.gates.clone(),
             holdout: asked.holdout.clone(),
@@ -229,6 +230,8 @@ fn goals_of(repo: &Repo, tree: &str) -> Result<Goals> {
 struct Parts {
     whole: Editable,
     frozen: Vec<String>,
+    /// Those that only the hold-out runs.
+    hidden: Vec<String>,
     protect: Vec<String>,
 }
 
@@ -241,10 +244,13 @@ fn editable(
     let asked = &given.asked;
     let mut commands = asked.gates.clone();
     commands.extend(asked.fitness.clone());
-    commands.extend(asked.holdout.clone());
     let of_goals = goals.iter().flat_map(|goals| &goals.goals);
     commands.extend(of_goals.map(|goal| goal.check.clone()));
+    let told = run_by(place.repo, &commands, tree);
+    commands.extend(asked.holdout.clone());
     let run = run_by(place.repo, &commands, tree);
+    let hidden = run.iter().filter(|path| !told.contains(path)).cloned();
+    let hidden = hidden.collect();
     let own = given.file.as_ref().and_then(|file| file.in_repo.clone());
     let own: Vec<String> = own
         .into_iter()
@@ -272,6 +278,7 @@ fn editable(
     Ok(Parts {
         whole,
         frozen,
+        hidden,
         protect,
     })
 }

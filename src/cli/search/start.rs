@@ -26,6 +26,7 @@ use crate::model::goals::{AgentSpec, Goals};
 use crate::model::ledger as names;
 use crate::model::lineage::{Entry, Lineage, Measure, Outcome, Request, Why};
 use crate::model::sandbox::Wish;
+use crate::model::text;
 use crate::session::{Cut, Ending, Searching, Site};
 
 /// Begins a search.
@@ -263,9 +264,13 @@ async fn start(
     };
     let (words, code) = match search::run(&session, &mut lineage, between).await? {
         Ended::Over(Why::NoBaseline) => {
-            let error = no_baseline(&lineage);
+            let lacking = search::lacking::paths(&session, &lineage).await;
             session.site.store.remove()?;
-            return Err(error);
+            return Err(match lacking {
+                Ok(lacking) => no_baseline(&lineage, &lacking),
+                Err(Cut::Failed(error)) => error,
+                Err(Cut::Halt(_) | Cut::Unprepared(_) | Cut::Over(_)) => no_baseline(&lineage, &[]),
+            });
         }
         Ended::Over(Why::EnvironmentChanged) => (
             look::words(Why::EnvironmentChanged).to_owned(),
@@ -307,8 +312,8 @@ fn cut_short(cut: Cut) -> Result<(String, u8)> {
     }
 }
 
-/// Says why the untouched code has no score (exit 2).
-fn no_baseline(lineage: &Lineage) -> Error {
+/// Says why the untouched code has no score (exit 2); with what is lacking in the copy it would have one.
+fn no_baseline(lineage: &Lineage, lacking: &[String]) -> Error {
     let baseline = lineage.attempt(0);
     let bad = |what: &Measure| match &baseline.measurement(*what)?.outcome {
         Outcome::Scored { .. } => None,
@@ -317,7 +322,23 @@ fn no_baseline(lineage: &Lineage) -> Error {
     };
     let why = [Measure::First, Measure::HoldOut].iter().find_map(bad);
     let why = why.unwrap_or_default();
-    Error::usage(format!("the untouched code cannot be measured in a copy of its commit: {why}")).hint(
-        "what git ignores is not in the copy: make it with --prepare CMD, or lend it with --link PATH",
-    )
+    let message = format!("the untouched code cannot be measured in a copy of its commit: {why}");
+    if lacking.is_empty() {
+        return Error::usage(message).hint(
+            "what git ignores is not in the copy: make it with --prepare CMD, or lend it with --link PATH",
+        );
+    }
+    let options: Vec<String> = lacking
+        .iter()
+        .take(5)
+        .map(|path| format!("--link {}", text::shell_word(path)))
+        .collect();
+    Error::usage(format!(
+        "{message}; in the checkout it can, where there is what git ignores: {}",
+        text::some_of(lacking, 5)
+    ))
+    .hint(format!(
+        "lend the copies what of it is needed, as in {}, or make it there with --prepare CMD",
+        options.join(" ")
+    ))
 }

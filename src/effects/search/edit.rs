@@ -35,6 +35,7 @@ pub fn take_over(
     (branch, commit): (&str, &str),
     editable: &Editable,
 ) -> Result<Found> {
+    slot.open_folders();
     let repo = slot.with_git_dir_anew(user, (branch, commit))?;
     let mut changed = Vec::new();
     let mut left_out = Vec::new();
@@ -116,11 +117,16 @@ fn hashed(repo: &Repo, paths: Vec<Vec<u8>>) -> Result<Vec<(Vec<u8>, Version)>> {
                     Version::Link(target.into_os_string().into_vec())
                 }),
             Ok(meta) if meta.is_file() && meta.len() <= LARGEST => {
-                let mode = if meta.permissions().mode() & 0o100 == 0 {
+                let mode = if mode_of(&meta) & 0o100 == 0 {
                     0o100_644
                 } else {
                     0o100_755
                 };
+                if mode_of(&meta) & 0o400 == 0 {
+                    // Where that is denied, too, git says so.
+                    let readable = fs::Permissions::from_mode(mode_of(&meta) | 0o400);
+                    let _ = fs::set_permissions(&place, readable);
+                }
                 plain.push((path, mode));
                 continue;
             }
@@ -165,6 +171,10 @@ fn hashed(repo: &Repo, paths: Vec<Vec<u8>>) -> Result<Vec<(Vec<u8>, Version)>> {
         found.push((path, Version::File(Entry { id, mode })));
     }
     Ok(found)
+}
+
+fn mode_of(meta: &fs::Metadata) -> u32 {
+    meta.permissions().mode()
 }
 
 fn shown(path: &[u8]) -> String {

@@ -3,9 +3,9 @@
 //! nothing that an agent or a command left there is believed.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use super::{Ignored, Slot, remove_all, settings};
+use super::{Ignored, Slot, allow, remove_all, settings};
 use crate::effects::repo::Repo;
 use crate::error::{Error, Result};
 
@@ -54,6 +54,19 @@ impl Slot {
         Repo::open_slot(&self.root, user)
     }
 
+    /// Opens the folders that somebody locked, so that git sees what is in them.
+    pub fn open_folders(&self) {
+        let mut folders = vec![self.root.clone()];
+        while let Some(folder) = folders.pop() {
+            allow(&folder, 0o700);
+            for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
+                if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                    folders.push(entry.path());
+                }
+            }
+        }
+    }
+
     fn remember(&self) -> Result<()> {
         copy(&self.root.join(".git/index"), &self.index())
     }
@@ -75,8 +88,12 @@ impl Slot {
     }
 }
 
-fn copy(from: &std::path::Path, to: &std::path::Path) -> Result<()> {
-    fs::copy(from, to)
-        .map(|_| ())
-        .map_err(|cause| Error::io("copy", from, cause))
+/// Copies a file with its time: git tells by that of an index which files may have changed since without its showing, and
+/// looks into those. A younger index would vouch for them.
+fn copy(from: &Path, to: &Path) -> Result<()> {
+    let copied = fs::copy(from, to).and_then(|_| {
+        let time = fs::metadata(from)?.modified()?;
+        fs::File::options().write(true).open(to)?.set_modified(time)
+    });
+    copied.map_err(|cause| Error::io("copy", from, cause))
 }

@@ -77,6 +77,9 @@ impl Job {
         let mut refusals = 0;
         loop {
             let (run, found) = self.call(session, lane).await?;
+            let Some(found) = found else {
+                return Ok(without_place(run));
+            };
             let is_changed = !found.changed.is_empty();
             match run
                 .cannot_run
@@ -92,8 +95,12 @@ impl Job {
         }
     }
 
-    /// Calls the agent once.
-    async fn call(&self, session: &Searching, lane: usize) -> Result<(AgentRun, Found), Cut> {
+    /// Calls the agent once; nothing is found where it removed or replaced its slot.
+    async fn call(
+        &self,
+        session: &Searching,
+        lane: usize,
+    ) -> Result<(AgentRun, Option<Found>), Cut> {
         let id = self.proposal.id;
         let parent = &self.parents[0];
         let place = (session.site.request.branch.as_str(), parent.as_str());
@@ -147,8 +154,11 @@ impl Job {
             .hint("end them, or what they wait for, then run `evolve search resume`")
             .into());
         }
+        if !slot.is_in_place() {
+            return Ok((run, None));
+        }
         let found = take_over(&session.site.user, &slot, place, &session.editable)?;
-        Ok((run, found))
+        Ok((run, Some(found)))
     }
 
     fn variables(&self, (root, call): (&Path, &Path), mut of_git: Vec<Variable>) -> Vec<Variable> {
@@ -246,6 +256,22 @@ async fn wait_out(session: &Searching, refusal: &CannotRun, nth: u32) -> Result<
     match resting::rest(told, (rest, &reason), || true, asked).await? {
         Some(words) => Err(Cut::Over(Ending::stopped(&site.user, &words))),
         None => Ok(()),
+    }
+}
+
+/// Says what an agent's work came to of which nothing is left.
+fn without_place(run: AgentRun) -> Edited {
+    Edited {
+        status: Status::Failed,
+        content: None,
+        commit: None,
+        summary: line(&run.summary),
+        reason: Some("it removed or replaced its copy of the repository".to_owned()),
+        left_out: Vec::new(),
+        lessons: Vec::new(),
+        duration_s: run.report.duration_s,
+        tokens: run.report.tokens,
+        cost_usd: run.report.cost_usd,
     }
 }
 

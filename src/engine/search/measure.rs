@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use crate::effects::search::sample::{Answer, Place};
+use crate::effects::slot::Slot;
 use crate::error::Error;
 use crate::model::lineage::{Id, Lineage, Measure, Measured, Outcome};
 use crate::session::{Cut, Searching, Slots};
@@ -73,7 +74,16 @@ impl Job {
             .site
             .slot(Slots::Measure, lane, &self.commit)
             .await?;
-        let own = session.site.place(&slot, self.id)?;
+        self.outcome_in(session, (&slot, lane)).await
+    }
+
+    /// Measures in a slot that is ready.
+    pub async fn outcome_in(
+        &self,
+        session: &Searching,
+        (slot, lane): (&Slot, usize),
+    ) -> Result<Outcome, Cut> {
+        let own = session.site.place(slot, self.id)?;
         if matches!(self.what, Measure::First | Measure::Again(_)) {
             for (number, gate) in session.site.request.gates.iter().enumerate() {
                 let name = format!("{}-gate-{}", self.name(), number + 1);

@@ -127,6 +127,8 @@ pub struct Request {
     pub files: Vec<String>,
     /// Files that attempts never change, because commands run them.
     pub frozen: Vec<String>,
+    /// Those of them that only the hold-out runs, of which no agent is told.
+    pub hidden: Vec<String>,
     /// Patterns of files that attempts never change.
     pub protect: Vec<String>,
     /// Commands that have to pass before an attempt is scored.
@@ -149,4 +151,12 @@ pub struct Request {
     pub max_cost: Option<f64>,
     /// The longest that a session may last, in seconds.
     pub max_time_s: Option<f64>,
+}
+
+impl Request {
+    /// Returns the frozen files that agents are told of.
+    pub fn told_frozen(&self) -> Vec<String> {
+        let is_told = |path: &&String| !self.hidden.contains(path);
+        self.frozen.iter().filter(is_told).cloned().collect()
+    }
 }

@@ -1,0 +1,128 @@
+//! How a search stops and goes on: what runs is finished or ended, and the lineage comes out as if nothing had been.
+
+use crate::harness::search::essence;
+use crate::harness::{TestRepo, assert_gone, finish, signal};
+
+/// An agent that waits in attempt 3 until it is told to go on, or for long.
+const WAITS: &str = "if [ $EVOLVE_ATTEMPT = 3 ] && [ ! -e $OUT/go ]; then echo $$ >$OUT/agent-pid; touch $OUT/waits; until [ -e $OUT/go ]; do sleep 0.02; done; fi\necho $(($(cat x) + EVOLVE_DICE % 9 - 3)) >x";
+const MORE: [&str; 2] = ["--stale=off", "--max-attempts=6"];
+
+fn repository() -> TestRepo {
+    let repo = TestRepo::with_number("1");
+    repo.attempts(&[WAITS]);
+    repo
+}
+
+fn undisturbed() -> Vec<String> {
+    let repo = repository();
+    std::fs::write(repo.out("go"), "").unwrap();
+    repo.search(&MORE).expect(0);
+    essence(&repo.lineage())
+}
+
+fn begun(repo: &TestRepo, more: &[&str]) -> std::process::Child {
+    let words = repo.search_words(&[&MORE[..], more].concat());
+    let child = repo.spawn(&words.iter().map(String::as_str).collect::<Vec<_>>());
+    repo.wait_for("waits");
+    child
+}
+
+/// Goes on, and holds the lineage against the undisturbed one.
+fn goes_on(repo: &TestRepo, what: &str) {
+    std::fs::write(repo.out("go"), "").unwrap();
+    repo.resume().expect(0);
+    assert_eq!(essence(&repo.lineage()), undisturbed(), "{what}");
+    let refs = repo.git(&["for-each-ref", "--format=%(refname)"]);
+    let others = refs
+        .lines()
+        .filter(|line| !line.starts_with("refs/evolve/search/1/"));
+    assert_eq!(others.collect::<Vec<_>>(), ["refs/heads/main"], "{what}");
+    let run = repo.resume().expect(2);
+    assert!(run.stderr.contains("is over"), "{}", run.stderr);
+}
+
+#[test]
+fn stop_lets_the_running_attempt_finish() {
+    let repo = repository();
+    let child = begun(&repo, &[]);
+    repo.write(".agents/evolve/STOP", "");
+    std::fs::write(repo.out("go"), "").unwrap();
+    let run = finish(child).expect(0);
+    assert_eq!(repo.endings().len(), 3, "{}", run.stdout);
+    std::fs::remove_file(repo.path(".agents/evolve/STOP")).unwrap();
+    goes_on(&repo, "STOP");
+}
+
+#[test]
+fn a_kill_file_ends_what_runs_and_it_is_done_again() {
+    let repo = repository();
+    let child = begun(&repo, &[]);
+    repo.kill();
+    finish(child).expect(0);
+    assert_gone(&[repo.out("agent-pid")]);
+    assert_eq!(repo.endings().len(), 2);
+    let run = repo.resume();
+    assert_eq!(repo.endings().len(), 2, "{}{}", run.stdout, run.stderr);
+    std::fs::remove_file(repo.kill_file()).unwrap();
+    goes_on(&repo, "KILL");
+}
+
+#[test]
+fn a_signal_ends_what_runs_and_is_the_exit_code() {
+    for (name, code) in [("INT", 130), ("TERM", 143)] {
+        let repo = repository();
+        let child = begun(&repo, &[]);
+        signal(&child, name);
+        finish(child).expect(code);
+        assert_gone(&[repo.out("agent-pid")]);
+        goes_on(&repo, name);
+    }
+}
+
+#[test]
+fn the_end_of_its_time_ends_what_runs() {
+    let repo = repository();
+    // Long enough to come to the attempt that waits, which never ends by itself.
+    let child = begun(&repo, &["--max-time=15s"]);
+    finish(child).expect(0);
+    assert_gone(&[repo.out("agent-pid")]);
+    assert_eq!(repo.endings().len(), 2);
+    std::fs::write(repo.out("go"), "").unwrap();
+    repo.evolve(&["search", "resume", "--max-time=10m"])
+        .expect(0);
+    goes_on_nowhere(&repo);
+}
+
+fn goes_on_nowhere(repo: &TestRepo) {
+    assert_eq!(essence(&repo.lineage()), undisturbed());
+}
+
+#[test]
+fn a_killed_engine_leaves_nothing_and_the_search_goes_on() {
+    let repo = repository();
+    let mut child = begun(&repo, &[]);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let agent = crate::harness::pid_in(&repo.out("agent-pid"));
+    crate::harness::wait_until("the agent is gone", || !crate::harness::is_alive(agent));
+    goes_on(&repo, "SIGKILL");
+}
+
+#[test]
+fn only_one_search_runs_and_an_unfinished_one_is_named() {
+    let repo = repository();
+    let child = begun(&repo, &[]);
+    repo.search(&[]).expect(5);
+    repo.resume().expect(5);
+    repo.evolve(&["search", "discard"]).expect(5);
+    signal(&child, "INT");
+    finish(child).expect(130);
+    let said = repo.search(&[]).expect(2).stderr;
+    assert!(
+        said.contains("resume") && said.contains("discard"),
+        "{said}"
+    );
+    repo.evolve(&["search", "discard"]).expect(0);
+    let refs = repo.git(&["for-each-ref", "--format=%(refname)"]);
+    assert_eq!(refs, "refs/heads/main");
+}
