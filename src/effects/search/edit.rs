@@ -36,10 +36,10 @@ pub fn take_over(
     editable: &Editable,
 ) -> Result<Found> {
     slot.open_folders();
-    let repo = slot.with_git_dir_anew(user, (branch, commit))?;
+    let (repo, touched) = stock(user, slot, (branch, commit))?;
     let mut changed = Vec::new();
     let mut left_out = Vec::new();
-    for path in touched(&repo)? {
+    for path in touched {
         match editable.has(&String::from_utf8_lossy(&path)) && is_beneath_files(&slot.root, &path) {
             true => changed.push(path),
             false => left_out.push(shown(&path)),
@@ -73,6 +73,23 @@ pub fn take_over(
         changed,
         left_out,
     })
+}
+
+/// Opens the slot's repository, and lists the paths that differ from the commit. What is kept of the slot beside it may be
+/// broken: then all files are looked into.
+fn stock(
+    user: &Repo,
+    slot: &Slot,
+    (branch, commit): (&str, &str),
+) -> Result<(Repo, BTreeSet<Vec<u8>>)> {
+    let listed = |repo: Repo| touched(&repo).map(|touched| (repo, touched));
+    let first = slot.with_git_dir_anew(user, (branch, commit));
+    first
+        .and_then(listed)
+        .or_else(|cause| match cause.is_halt() {
+            true => Err(cause),
+            false => slot.remake_git_dir(user, (branch, commit)).and_then(listed),
+        })
 }
 
 /// What stands at a path now.
