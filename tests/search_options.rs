@@ -32,7 +32,7 @@ impl TestRepo {
     }
 
     /// The lineage of the newest search, line by line.
-    fn lineage(&self) -> Vec<Value> {
+    fn entries(&self) -> Vec<Value> {
         let folder = self.private().join("search");
         let mut numbers: Vec<u64> = fs::read_dir(&folder)
             .unwrap()
@@ -55,11 +55,11 @@ impl TestRepo {
 
     /// What the newest search was asked for.
     fn plan(&self) -> Value {
-        self.lineage().remove(0)["header"].clone()
+        self.entries().remove(0)["header"].clone()
     }
 
     fn edits(&self) -> Vec<Value> {
-        let entries = self.lineage().into_iter();
+        let entries = self.entries().into_iter();
         entries
             .filter_map(|entry| entry.get("edit").map(|edit| edit["edited"].clone()))
             .collect()
@@ -509,7 +509,7 @@ fn a_population_goes_on_by_itself_only_where_that_is_asked_for() {
     );
     repo.evolve(&[&arguments[..], &["--yes"]].concat())
         .expect(0);
-    assert_eq!(repo.lineage().last().unwrap()["end"]["why"], "generations");
+    assert_eq!(repo.entries().last().unwrap()["end"]["why"], "generations");
 }
 
 #[test]
@@ -546,7 +546,7 @@ fn between_generations_a_person_decides_at_the_terminal() {
         text.contains("it is k=2 generations=5 stale=3 max-attempts=off lenses="),
         "{text}"
     );
-    let lineage = repo.lineage();
+    let lineage = repo.entries();
     let notes: Vec<&Value> = lineage
         .iter()
         .filter_map(|entry| entry.get("note"))
