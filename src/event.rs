@@ -8,6 +8,7 @@ use serde::Serialize;
 use crate::model::goals::Limits;
 use crate::model::record::Record;
 use crate::model::sandbox::Protections;
+use crate::model::search_view::{Generation, Overview, Row, Sampled};
 use crate::model::snapshot::Measurement;
 use crate::model::usage::Spent;
 
@@ -117,6 +118,9 @@ pub enum Event {
         cost_usd: Option<f64>,
         /// The last thing that it did or said, in one line.
         last: Option<String>,
+        /// The attempt of a search that it works on.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        attempt: Option<u64>,
     },
     /// The agent ended.
     AgentFinished {
@@ -139,6 +143,101 @@ pub enum Event {
     CycleFinished {
         /// The record.
         record: Box<Record>,
+    },
+    /// A search begins, or goes on.
+    SearchStarted {
+        /// The session's id.
+        session: String,
+        /// The version of the program.
+        version: String,
+        /// Where the search stands.
+        overview: Box<Overview>,
+        /// The agent as the user named it.
+        agent: String,
+        /// Nobody named the agent: it is the first preset that is installed.
+        agent_found: bool,
+        /// What holds whom back.
+        protections: Protections,
+    },
+    /// An agent begins to work on an attempt.
+    AttemptStarted {
+        /// The attempt's number.
+        attempt: u64,
+        /// How it is made: `mutation`, `crossover` or `fresh`.
+        operator: &'static str,
+        /// What it is made from.
+        parents: Vec<u64>,
+        /// Through which lens the agent looks.
+        lens: Option<String>,
+        /// It is asked once more: the first one failed.
+        again: bool,
+        /// Which of the agents that work at once, from 1.
+        lane: usize,
+    },
+    /// An agent's work on an attempt is over.
+    AttemptEdited {
+        /// The attempt's number.
+        attempt: u64,
+        /// `changed`, `unchanged`, `declined` or `failed`.
+        status: &'static str,
+        /// What was changed, in the agent's words.
+        summary: Option<String>,
+        /// Why it declined or failed.
+        reason: Option<String>,
+        /// What it changed outside the editable files.
+        left_out: Vec<String>,
+        /// Wall time in seconds.
+        duration_s: f64,
+        /// Tokens, read and written, if it reports them.
+        tokens: Option<u64>,
+        /// Cost in US dollars, if it reports it.
+        cost_usd: Option<f64>,
+    },
+    /// An attempt is about to be measured.
+    AttemptMeasuring {
+        /// The attempt's number; the baseline has 0.
+        attempt: u64,
+        /// What for: `first`, `beside`, `holdout`, `again` or `last`.
+        purpose: &'static str,
+        /// The attempt that is measured beside it.
+        beside: Option<u64>,
+        /// Which of those that are measured at once, from 1.
+        lane: usize,
+    },
+    /// An attempt was measured.
+    AttemptMeasured {
+        /// The attempt's number; the baseline has 0.
+        attempt: u64,
+        /// What for, and what it came to.
+        #[serde(flatten)]
+        sampled: Box<Sampled>,
+    },
+    /// An attempt has its ending.
+    AttemptEnded {
+        /// The attempt.
+        attempt: Box<Row>,
+        /// The best attempt now.
+        best: u64,
+        /// Its score.
+        best_score: Option<f64>,
+        /// The baseline's score.
+        baseline: Option<f64>,
+    },
+    /// A generation of a search has its endings.
+    GenerationEnded {
+        /// The generation.
+        generation: Box<Generation>,
+    },
+    /// A session of a search ended.
+    SearchEnded {
+        /// Why, in words.
+        reason: String,
+        /// The same in one word, such as `plateau`.
+        ending: &'static str,
+        /// The exit code that follows.
+        exit_code: u8,
+        /// Where the search stands.
+        overview: Box<Overview>,
     },
     /// A wait begins.
     Waiting {
@@ -179,25 +278,48 @@ pub fn listen(receiver: &Receiver<Event>, mut take: impl FnMut(Event)) {
 
 /// Where events go. Cheap to clone; sending never fails and never waits.
 #[derive(Clone, Debug, Default)]
-pub struct Events(Option<Sender<Event>>);
+pub struct Events {
+    sender: Option<Sender<Event>>,
+    /// The attempt of a search that an agent's activities belong to.
+    attempt: Option<u64>,
+}
 
 impl Events {
     /// Sends events to `sender`.
     pub fn to(sender: Sender<Event>) -> Events {
-        Events(Some(sender))
+        Events {
+            sender: Some(sender),
+            attempt: None,
+        }
+    }
+
+    /// The same for an agent that works on an attempt of a search, beside others.
+    #[must_use]
+    pub fn of_attempt(&self, attempt: u64) -> Events {
+        Events {
+            attempt: Some(attempt),
+            ..self.clone()
+        }
     }
 
     /// Tells whoever listens; a listener that is gone is ignored.
-    pub fn send(&self, event: Event) {
-        if let Some(sender) = &self.0 {
+    pub fn send(&self, mut event: Event) {
+        if let Event::AgentActivity { attempt, .. } = &mut event {
+            *attempt = self.attempt;
+        }
+        if let Some(sender) = &self.sender {
             let _ = sender.send(event);
         }
     }
 
-    /// Sends a warning.
+    /// Sends a warning; of an agent that works on an attempt it says which.
     pub fn warn(&self, message: impl Into<String>) {
+        let message = message.into();
         self.send(Event::Warning {
-            message: message.into(),
+            message: match self.attempt {
+                Some(attempt) => format!("attempt {attempt}: {message}"),
+                None => message,
+            },
         });
     }
 

@@ -70,6 +70,7 @@ pub mod model {
     pub mod search_brief;
     pub mod search_call;
     pub mod search_file;
+    pub mod search_view;
     pub mod select;
     pub mod since;
     pub mod slot;
@@ -148,6 +149,7 @@ pub mod view {
     pub mod plain;
     pub mod ratchet;
     pub mod report;
+    pub mod search;
     pub mod search_question;
     pub mod snippet;
     pub mod status;

@@ -4,7 +4,9 @@
 pub mod climb;
 pub mod dice;
 pub mod lenses;
+pub mod overview;
 pub mod population;
+pub mod reason;
 pub mod standing;
 pub mod way;
 

@@ -46,6 +46,29 @@ fn goals_cycles_agents_schemas_and_topics_are_known() {
 }
 
 #[test]
+fn the_attempts_of_a_search_are_known_the_newest_first() {
+    let repo = TestRepo::empty();
+    repo.write("value", "2\n");
+    repo.commit_all("first");
+    let search = [
+        "search",
+        "cat value",
+        "--files",
+        "value",
+        "--max-attempts=2",
+        "--seed=1",
+    ];
+    let agent = ["--agent", "echo 3 >value"];
+    repo.evolve(&[&search[..], &agent].concat()).expect(0);
+    assert_eq!(
+        proposed(&repo, &["search", "show", ""])[..3],
+        ["2", "1", "0"]
+    );
+    assert_eq!(proposed(&repo, &["search", "diff", "1"]), ["1"]);
+    assert_eq!(proposed(&repo, &["search", "b"]), ["board"]);
+}
+
+#[test]
 fn the_goals_are_those_of_the_file_and_folder_that_the_line_names() {
     let repo = lived_in();
     repo.write(

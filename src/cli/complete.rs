@@ -11,11 +11,14 @@ use clap_complete::engine::CompletionCandidate;
 use crate::cli::arguments::Arguments;
 use crate::cli::help::PAGES;
 use crate::effects::files;
+use crate::effects::repo::Repo;
+use crate::effects::search::store::Store;
 use crate::model::agent::BUILT_IN;
 use crate::model::goals::{self, MAX_BYTES};
 use crate::model::record::History;
 use crate::model::text::{clean_line, cut};
 use crate::model::{ledger as names, mask, schema};
+use crate::search::overview;
 
 /// The variable by which a shell asks, with its own name as value.
 const ASKED: &str = "EVOLVE_COMPLETE";
@@ -23,6 +26,8 @@ const ASKED: &str = "EVOLVE_COMPLETE";
 const SAID: usize = 60;
 /// How many cycles are proposed, the newest first.
 const CYCLES: usize = 100;
+/// How many attempts of a search are proposed, the newest first.
+const ATTEMPTS: usize = 100;
 
 /// Answers a shell and ends the program, where it is a shell that asks.
 pub fn answer() {
@@ -58,6 +63,27 @@ pub fn cycles(typed: &OsStr) -> Vec<CompletionCandidate> {
             let goal = record.goal_id.as_deref().unwrap_or("nothing to do");
             let said = format!("{} · {goal}", record.result.word());
             (record.cycle.to_string(), said)
+        });
+        Some(candidate.collect::<Vec<_>>())
+    };
+    fitting(typed, read().unwrap_or_default())
+}
+
+/// Proposes the attempts of the newest search, the newest first.
+pub fn attempts(typed: &OsStr) -> Vec<CompletionCandidate> {
+    let read = || {
+        let repo = Repo::discover_to_read(&place()?).ok()?;
+        let (store, lineage) = Store::newest(&repo.private).ok()??;
+        let overview = overview::of(&lineage, store.number);
+        let digits = overview.digits();
+        let newest = overview.rows.iter().rev().take(ATTEMPTS);
+        let candidate = newest.map(|row| {
+            let score = row
+                .score
+                .map_or(String::new(), |score| format!(" {}", digits.show(score)));
+            let best = if row.best { ", the best" } else { "" };
+            let said = format!("{}{score}{best} · {}", row.ending, row.made());
+            (row.id.to_string(), said)
         });
         Some(candidate.collect::<Vec<_>>())
     };

@@ -8,6 +8,7 @@ mod options;
 mod plan;
 mod start;
 mod steer;
+mod tell;
 
 pub(super) use options::{SearchAction, SearchCommand};
 
@@ -20,11 +21,15 @@ pub(super) fn search(global: &Global, command: &SearchCommand) -> Result<u8> {
         None => start::begin(global, &command.options),
         Some(SearchAction::Init(options)) => init::init(global, options),
         Some(SearchAction::Resume(running)) => start::resume(global, running),
-        Some(SearchAction::Board { json }) => look::board(global, *json),
         Some(SearchAction::Note { words }) => steer::note(global, words),
         Some(SearchAction::Prune { id }) => steer::prune(global, *id),
         Some(SearchAction::Stop) => steer::stop(global),
         Some(SearchAction::Apply(options)) => apply::apply(global, options),
+        Some(SearchAction::Board(options)) => look::board(global, options),
+        Some(SearchAction::Status(options)) => look::status(global, options),
+        Some(SearchAction::Show(options)) => look::show(global, options),
+        Some(SearchAction::Diff(options)) => look::diff(global, options),
+        Some(SearchAction::Report(options)) => look::report(global, options),
         Some(SearchAction::Discard) => start::discard(global),
         Some(SearchAction::Export { out }) => steer::export(global, out.as_ref()),
     }

@@ -304,6 +304,7 @@ async fn listen(
                 tokens: activity.tokens,
                 cost_usd: activity.cost_usd,
                 last: activity.last.clone(),
+                attempt: None,
             });
         }
     }

@@ -2,5 +2,6 @@
 //! measured in slots that no agent enters.
 
 pub mod edit;
+pub mod papers;
 pub mod sample;
 pub mod store;

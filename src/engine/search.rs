@@ -7,6 +7,7 @@ mod edit;
 mod gates;
 pub mod lacking;
 mod measure;
+mod tell;
 
 use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
@@ -17,11 +18,12 @@ pub use between::{Answer, Answering, Between, Nobody};
 pub use gates::of_goals;
 
 use crate::error::Result;
-use crate::model::lineage::{End, Entry, Lineage, Measure, Note, Why, Word};
-use crate::model::usage::{Spent, Usage};
+use crate::model::lineage::{End, Entry, Lineage, Note, Why, Word};
 use crate::search::standing::{Known, Standing};
 use crate::search::{Next, Task, begins_generation, next_from};
 use crate::session::{Cut, Searching};
+
+pub use measure::commit;
 
 /// How a session of a search ended.
 #[derive(Debug)]
@@ -130,6 +132,7 @@ impl Crew {
             return;
         };
         self.running.insert(task.clone(), lane);
+        tell::begun(session, lineage, &task, lane);
         let session = Rc::clone(session);
         match task {
             Task::Edit { id, nth } => {
@@ -203,20 +206,12 @@ fn take_notes(session: &Searching, lineage: &mut Lineage) -> Result<()> {
 fn note(session: &Searching, lineage: &mut Lineage, entry: Entry) -> Result<()> {
     session.site.store.append(&entry)?;
     let told = entry.clone();
-    let was_settled = settled(lineage);
+    let was_settled = tell::settled(lineage);
     lineage
         .take(entry)
         .map_err(|why| crate::error::Error::internal(format!("BUG: {why}")))?;
-    tell(session, lineage, &told, was_settled);
+    tell::written(session, lineage, &told, was_settled);
     Ok(())
-}
-
-/// Returns how many attempts have their ending.
-fn settled(lineage: &Lineage) -> u64 {
-    match lineage.attempt(0).measurement(Measure::First) {
-        Some(_) => Standing::of(lineage).len(),
-        None => 0,
-    }
 }
 
 /// Returns why no more attempts are proposed.
@@ -225,48 +220,9 @@ fn reason_to_stop(session: &Searching, lineage: &Lineage) -> Option<Why> {
         .site
         .request
         .max_cost
-        .is_some_and(|most| spent(lineage).cost_usd >= most);
+        .is_some_and(|most| lineage.spent().cost_usd >= most);
     let is_asked =
         session.site.store.is_asked_to_stop() || session.site.stop.asked_to_stop().is_some();
     let is_stopped = is_spent || is_asked;
     is_stopped.then_some(Why::Stopped)
-}
-
-/// Returns what agents reported of their use.
-pub fn spent(lineage: &Lineage) -> Spent {
-    let mut spent = Spent::default();
-    for edited in lineage.attempts.iter().flat_map(|attempt| &attempt.edits) {
-        spent.add(Usage {
-            tokens: edited.tokens,
-            cost_usd: edited.cost_usd,
-        });
-    }
-    spent
-}
-
-/// Tells of the attempts that have their ending now.
-fn tell(session: &Searching, lineage: &Lineage, entry: &Entry, was_settled: u64) {
-    if let Entry::Attempt(proposal) = entry {
-        let _ = proposal;
-    }
-    let now = settled(lineage);
-    if now <= was_settled {
-        return;
-    }
-    let standing = Standing::of(lineage);
-    for id in was_settled..now {
-        let settled = standing.settled(id);
-        let score = settled
-            .score
-            .map_or(String::new(), |score| format!(" {score}"));
-        session.site.events.note(format!(
-            "attempt {id} {}{score}{}",
-            settled.ending.words(),
-            if settled.is_new_best && id > 0 {
-                " · best"
-            } else {
-                ""
-            }
-        ));
-    }
 }

@@ -6,6 +6,8 @@ mod plan;
 
 use std::collections::{BTreeMap, HashMap};
 
+use crate::model::usage::{Spent, Usage};
+
 pub use entry::{
     Adjustment, Edited, End, Entry, Measure, Measured, Note, Operator, Outcome, Proposal, Status,
     Why, Word,
@@ -102,6 +104,18 @@ impl Lineage {
     /// Returns the first attempt with a content.
     pub fn first_with(&self, content: &str) -> Option<Id> {
         self.first_with.get(content).copied()
+    }
+
+    /// Returns what agents reported of their use.
+    pub fn spent(&self) -> Spent {
+        let mut spent = Spent::default();
+        for edited in self.attempts.iter().flat_map(|attempt| &attempt.edits) {
+            spent.add(Usage {
+                tokens: edited.tokens,
+                cost_usd: edited.cost_usd,
+            });
+        }
+        spent
     }
 
     /// Takes in one more entry; says why where it cannot follow what there is.

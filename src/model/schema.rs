@@ -6,7 +6,7 @@ use jsonschema::Validator;
 use serde_json::Value;
 
 /// Name and text of each schema, in alphabetical order.
-const SCHEMAS: [(&str, &str); 21] = [
+const SCHEMAS: [(&str, &str); 24] = [
     ("audit", include_str!("../../schemas/audit.schema.json")),
     ("call", include_str!("../../schemas/call.schema.json")),
     ("config", include_str!("../../schemas/config.schema.json")),
@@ -23,6 +23,18 @@ const SCHEMAS: [(&str, &str); 21] = [
     ("record", include_str!("../../schemas/record.schema.json")),
     ("retry", include_str!("../../schemas/retry.schema.json")),
     ("search", include_str!("../../schemas/search.schema.json")),
+    (
+        "search-board",
+        include_str!("../../schemas/search-board.schema.json"),
+    ),
+    (
+        "search-show",
+        include_str!("../../schemas/search-show.schema.json"),
+    ),
+    (
+        "search-status",
+        include_str!("../../schemas/search-status.schema.json"),
+    ),
     ("session", include_str!("../../schemas/session.schema.json")),
     ("show", include_str!("../../schemas/show.schema.json")),
     (

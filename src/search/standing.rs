@@ -189,6 +189,11 @@ impl<'l> Standing<'l> {
         self.tops.last().map_or(0, |tops| tops.0)
     }
 
+    /// Returns what was the best once attempt `id` had its ending.
+    pub fn best_after(&self, id: Id) -> Id {
+        self.tops[id as usize].0
+    }
+
     /// Returns the newest among the accepted and equal attempts with the best score: what a climb varies.
     pub fn incumbent(&self) -> Id {
         self.tops.last().map_or(0, |tops| tops.1)

@@ -11,6 +11,7 @@ use crate::model::record::UNDO;
 use crate::model::snapshot::CheckResult;
 use crate::model::text::{clean_line, count, duration};
 use crate::model::usage::{self, Spent, Usage};
+use crate::view::search::live::Search;
 use crate::view::style::{BAD, Cell, FAINT, STRONG, paint};
 
 /// The most lines that are drawn, however tall the screen is: whoever watches looks for what has changed.
@@ -54,6 +55,8 @@ pub struct Board {
     /// The cycle's number, and what is worked on.
     cycle: Option<(u64, String)>,
     doing: Doing,
+    /// The search, where the session is one.
+    search: Option<Box<Search>>,
 }
 
 /// What is being done.
@@ -102,11 +105,15 @@ impl Board {
             spent: Spent::default(),
             cycle: None,
             doing: Doing::Nothing,
+            search: None,
         }
     }
 
     /// Takes in what happened.
     pub fn take(&mut self, event: &Event, now: Instant) {
+        if let Some(search) = &mut self.search {
+            search.take(event, now);
+        }
         match event {
             Event::SessionStarted { limits, .. } => self.limits = limits.clone(),
             Event::CycleStarted { cycle, .. } => self.cycle = Some((*cycle, String::new())),
@@ -183,7 +190,23 @@ impl Board {
                 self.cycle = None;
                 self.doing = Doing::Nothing;
             }
-            Event::Warning { .. } | Event::Note { .. } | Event::SessionEnded { .. } => {}
+            Event::SearchStarted { overview, .. } => {
+                let search = Search::new(overview);
+                self.limits.max_time = search
+                    .max_time_s()
+                    .and_then(|time| Duration::try_from_secs_f64(time).ok());
+                self.search = Some(Box::new(search));
+            }
+            Event::AttemptStarted { .. }
+            | Event::AttemptEdited { .. }
+            | Event::AttemptMeasuring { .. }
+            | Event::AttemptMeasured { .. }
+            | Event::AttemptEnded { .. }
+            | Event::GenerationEnded { .. }
+            | Event::SearchEnded { .. }
+            | Event::Warning { .. }
+            | Event::Note { .. }
+            | Event::SessionEnded { .. } => {}
         }
     }
 
@@ -196,6 +219,7 @@ impl Board {
                 tokens,
                 cost_usd,
                 last,
+                ..
             },
         ) = (&mut self.doing, event)
         {
@@ -213,6 +237,13 @@ impl Board {
 
     /// Returns how far the present work has come.
     pub fn share(&self) -> Share {
+        if self
+            .search
+            .as_ref()
+            .is_some_and(|search| search.is_at_work())
+        {
+            return Share::Unknown;
+        }
         match &self.doing {
             Doing::Measuring(checks) => {
                 let percent = 100 * checks.done / checks.all.max(1);
@@ -233,12 +264,17 @@ impl Board {
                 false => vec![cycle, Cell::plain(" · "), Cell(STRONG, what.clone())],
             }
         });
+        let of_search = self.search.as_ref().map(|search| search.heading());
+        let heading = heading.or(of_search);
         let footing = vec![Cell(FAINT, self.footing(now))];
         let heading = Vec::from_iter(heading);
         // Apart from what is said for good above it.
         let rule = (most >= ROOMY).then(|| vec![Cell(FAINT, "─".repeat(RULE))]);
         let room = most.saturating_sub(usize::from(rule.is_some()) + heading.len() + 1);
-        let doing = self.doing.lines(now, room, size.columns);
+        let doing = match &self.search {
+            Some(search) => search.lines(now, room),
+            None => self.doing.lines(now, room, size.columns),
+        };
         let all = rule.into_iter().chain(heading);
         let all = all.chain(doing).chain([footing]);
         all.take(most)
@@ -256,6 +292,10 @@ impl Board {
         if let Some(limit) = self.limits.max_cycles {
             let now = self.cycles + u64::from(self.cycle.is_some());
             words.push(format!("cycle {now} of {limit}"));
+        }
+        if let Some(search) = &self.search {
+            words.extend(search.used());
+            return format!("  {}", words.join(" · "));
         }
         let mut spent = self.spent;
         if let Doing::Agent(agent) = &self.doing {
@@ -371,7 +411,7 @@ impl AtWork {
 }
 
 /// Returns whole seconds, so that a line changes once a second at the most.
-fn clock(time: Duration) -> String {
+pub(super) fn clock(time: Duration) -> String {
     let whole = time.as_secs();
     match whole {
         0..10 => format!("{whole} s"),

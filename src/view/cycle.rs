@@ -77,7 +77,7 @@ impl Page<'_> {
 }
 
 /// Returns what a block is, and the file that it is of, on a line of its own where both do not fit on one.
-fn heading(what: &str, file: &str, width: Option<usize>) -> String {
+pub(super) fn heading(what: &str, file: &str, width: Option<usize>) -> String {
     let file = clean_line(file);
     let is_short = width.is_none_or(|width| what.len() + 1 + file.chars().count() <= width);
     let file: Vec<String> = fitted(&file, width)
@@ -96,7 +96,7 @@ fn block_line(line: &str, width: Option<usize>) -> String {
 }
 
 /// Returns the part of a brief that says what is to be done.
-fn task_of(brief: &str, width: Option<usize>) -> String {
+pub(super) fn task_of(brief: &str, width: Option<usize>) -> String {
     let mut lines = brief
         .lines()
         .skip_while(|line| line.starts_with("# ") || line.is_empty());
@@ -108,7 +108,7 @@ fn task_of(brief: &str, width: Option<usize>) -> String {
     shown.iter().map(|line| block_line(line, width)).collect()
 }
 
-fn end_of(log: &str, width: Option<usize>) -> String {
+pub(super) fn end_of(log: &str, width: Option<usize>) -> String {
     let lines: Vec<&str> = log.lines().filter(|line| !line.trim().is_empty()).collect();
     let last = lines.iter().skip(lines.len().saturating_sub(LOG_LINES));
     match lines.is_empty() {
@@ -118,7 +118,7 @@ fn end_of(log: &str, width: Option<usize>) -> String {
 }
 
 /// Returns the files that changed, each with its lines.
-fn files(patch: &Patch, width: Option<usize>) -> String {
+pub(super) fn files(patch: &Patch, width: Option<usize>) -> String {
     let (added, removed) = patch.lines();
     let most = patch
         .files
@@ -158,7 +158,7 @@ fn file_row(file: &FileChange, most: usize) -> Vec<Cell> {
 }
 
 /// Returns the text of a patch with its lines in colours.
-fn painted(patch: &Patch) -> String {
+pub(super) fn painted(patch: &Patch) -> String {
     let line = |line: &str| {
         let style = match line.as_bytes().first() {
             _ if line.starts_with("+++") || line.starts_with("---") => STRONG,
@@ -285,7 +285,7 @@ impl Pair<'_> {
 }
 
 /// Returns a fact as lines: what does not fit goes on below.
-fn fact_lines((name, fact): &(&str, String), width: Option<usize>) -> String {
+pub(super) fn fact_lines((name, fact): &(&str, String), width: Option<usize>) -> String {
     let room = width.map(|width| width.saturating_sub(FACTS).max(1));
     let mut lines = fitted(fact, room).into_iter();
     let first = lines.next().unwrap_or_default();

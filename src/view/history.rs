@@ -84,7 +84,7 @@ fn cut_to(pieces: &[(anstyle::Style, &str)], width: usize) -> String {
 
 /// Returns a bar for each number, the smallest for the smallest of them; where there are more than `most`, a bar stands for the last
 /// of a few.
-fn sparkline(values: &[f64], most: usize) -> String {
+pub(super) fn sparkline(values: &[f64], most: usize) -> String {
     let shown: Vec<f64> = match values.len() <= most {
         true => values.to_vec(),
         false => (1..=most)

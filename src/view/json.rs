@@ -37,7 +37,8 @@ mod tests {
 
     #[test]
     fn every_event_is_one_line_that_its_schema_describes() {
-        for event in samples::events() {
+        let events = samples::events();
+        for event in events.into_iter().chain(samples::events_of_search()) {
             let mut out = Vec::new();
             print(&mut out, &event, "2026-02-11T21:00:00Z").expect("written");
             let text = String::from_utf8(out).expect("UTF-8");

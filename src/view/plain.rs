@@ -6,15 +6,19 @@ use std::io::{self, Write};
 use crate::event::Event;
 use crate::model::mask;
 use crate::model::record::{CycleResult, Record, UNDO};
+use crate::model::search_view::Digits;
 use crate::model::snapshot::Measurement;
 use crate::model::text::{self, clean_line, count, duration, number};
 use crate::model::usage::{Spent, Usage};
 use crate::model::yardstick::LEANED_ON;
+use crate::view::search::story;
 use crate::view::style::{self, BAD, FAINT, GOOD, ODD, STRONG, paint};
 use crate::view::width::wrapped;
 
 /// The ending that asks for a person.
 const HUMAN_NEEDED: &str = "human-needed";
+/// The ending of a search that asks for one.
+const ENVIRONMENT_CHANGED: &str = "environment-changed";
 const RETRY_HINT: &str = "hint: `evolve retry ID` lets a goal be worked on again";
 /// The ending of a session that reached a limit of the user's.
 const LIMIT: &str = "limit";
@@ -69,6 +73,8 @@ pub struct Story {
     leaned_on: BTreeSet<String>,
     /// No agent is called: a change is taken back.
     is_undo: bool,
+    /// The best score of a search, as far as it was told.
+    best_score: Option<f64>,
 }
 
 /// Where in a session the story is.
@@ -167,6 +173,14 @@ impl Story {
                 let wait = duration(*seconds);
                 self.in_its_place(format!("waiting {wait}: {}", clean_line(reason)))
             }
+            Event::SearchStarted { .. }
+            | Event::AttemptStarted { .. }
+            | Event::AttemptEdited { .. }
+            | Event::AttemptMeasuring { .. }
+            | Event::AttemptMeasured { .. }
+            | Event::AttemptEnded { .. }
+            | Event::GenerationEnded { .. }
+            | Event::SearchEnded { .. } => self.of_search(event),
             Event::SessionEnded { .. } => {
                 let mut lines = self.leave();
                 lines.extend(ended(event));
@@ -178,6 +192,47 @@ impl Story {
             | Event::Waiting { .. } => Vec::new(),
         };
         lines.into_iter().map(Line::Out).collect()
+    }
+
+    /// Returns what is told of a search. Its end is told in a report of its own.
+    fn of_search(&mut self, event: &Event) -> Vec<String> {
+        match event {
+            Event::SearchStarted { overview, .. } => {
+                self.best_score = overview.best_score;
+                let lines = story::started(event);
+                let lines = lines.iter().flat_map(|line| wrapped(line, self.width));
+                lines.map(|line| paint(FAINT, &line)).collect()
+            }
+            Event::AttemptStarted { .. } if self.tells_of(Step::Beginning) => {
+                vec![paint(FAINT, &story::begun(event))]
+            }
+            Event::AttemptEdited { .. } => self.verbose(|| paint(FAINT, &story::edited(event))),
+            Event::AttemptMeasuring {
+                attempt,
+                purpose,
+                beside,
+                ..
+            } => self.verbose(|| {
+                let line = story::measuring(*attempt, purpose, *beside);
+                paint(FAINT, &format!("  {line}"))
+            }),
+            Event::AttemptEnded {
+                attempt,
+                best_score,
+                baseline,
+                ..
+            } => {
+                // What it was held against is the best before it.
+                let known = [self.best_score, *best_score, *baseline];
+                self.best_score = *best_score;
+                vec![story::ended(
+                    attempt,
+                    &Digits::of(known.into_iter().flatten()),
+                )]
+            }
+            Event::GenerationEnded { generation } => vec![story::generation(generation)],
+            _ => Vec::new(),
+        }
     }
 
     /// Returns who works, in a word.
@@ -348,6 +403,14 @@ fn quietly(event: &Event) -> Vec<Line> {
             ..
         } => {
             let reason = text::clean(reason).trim().to_owned();
+            vec![Line::Err(format!("{} {reason}", paint(BAD, "error:")))]
+        }
+        Event::SearchEnded {
+            reason,
+            ending: ENVIRONMENT_CHANGED,
+            ..
+        } => {
+            let reason = clean_line(reason);
             vec![Line::Err(format!("{} {reason}", paint(BAD, "error:")))]
         }
         _ => Vec::new(),

@@ -3,7 +3,7 @@
 //! Both come from templates that escape every value by themselves; what goes in unescaped is the style sheet alone, which is ours.
 //! The page asks for nothing from anywhere and needs no script, which its own policy says to the browser as well.
 
-mod chart;
+pub(in crate::view) mod chart;
 mod markdown;
 
 use minijinja::syntax::SyntaxConfig;
@@ -14,6 +14,8 @@ use crate::model::report::Report;
 
 pub use markdown::markdown;
 
+const HEAD: &str = include_str!("report/head.html.j2");
+const CHART: &str = include_str!("report/chart.html.j2");
 const PAGE: &str = include_str!("report/page.html.j2");
 const STYLE: &str = include_str!("report/page.css");
 
@@ -25,11 +27,16 @@ pub fn html(report: &Report) -> String {
             chart => Value::from(Serde(chart::of_values(series))),
         }
     });
+    let curve = chart::of_scores(&report.curve);
+    let words = &report.curve.words;
+    let drawn = curve
+        .as_ref()
+        .map(|curve| svg(curve, "fitness", "Score after each cycle", words));
     let values = context! {
+        head => head(&format!("{} · evolve report", report.name)),
         report => Value::from(Serde(report)),
-        version => env!("CARGO_PKG_VERSION"),
-        style => Value::from_safe_string(STYLE.to_owned()),
-        curve => chart::of_scores(&report.curve).map(|chart| Value::from(Serde(chart))),
+        drawn,
+        curve => curve.map(|chart| Value::from(Serde(chart))),
         series => series.collect::<Vec<_>>(),
     };
     let environment = environment();
@@ -39,8 +46,30 @@ pub fn html(report: &Report) -> String {
         .expect("BUG: the page's template does not fit its values")
 }
 
+/// Returns how a page with this title begins, up to its body. Its style sheet is the one of all pages.
+pub(in crate::view) fn head(title: &str) -> Value {
+    let values = context! {
+        title,
+        version => env!("CARGO_PKG_VERSION"),
+        style => Value::from_safe_string(STYLE.to_owned()),
+    };
+    part("head.html.j2", HEAD, values)
+}
+
+/// Returns a chart as a picture with its title and what it shows in words; `id` is its own on the page.
+pub(in crate::view) fn svg(chart: &chart::Chart, id: &str, title: &str, words: &str) -> Value {
+    let values = context! { curve => Value::from(Serde(chart)), id, title, words };
+    part("chart.html.j2", CHART, values)
+}
+
+/// Renders a part of a page, in which every value is escaped.
+fn part(name: &str, template: &str, values: Value) -> Value {
+    let rendered = environment().render_named_str(name, template, values);
+    Value::from_safe_string(rendered.expect("BUG: a template of the page does not fit its values"))
+}
+
 /// Returns an environment in which a line with a tag alone leaves no trace, and a name that a template gets wrong is found.
-fn environment<'source>() -> Environment<'source> {
+pub(in crate::view) fn environment<'source>() -> Environment<'source> {
     let syntax = SyntaxConfig::builder()
         .trim_blocks(true)
         .lstrip_blocks(true)

@@ -4,8 +4,12 @@ use std::time::Duration;
 
 use crate::event::Event;
 use crate::model::goals::Limits;
+use crate::model::lineage::{Direction, Operator};
 use crate::model::record::{AgentReport, CycleResult, Record};
 use crate::model::sandbox::Protections;
+use crate::model::search_view::{
+    Ahead, BASELINE, Generation, Limit, Overview, Point, Row, Sampled, Shown,
+};
 use crate::model::snapshot::{CheckResult, FORMAT, Measurement, Snapshot};
 use crate::model::usage::Spent;
 
@@ -142,6 +146,7 @@ pub fn events() -> Vec<Event> {
             tokens: Some(45_120),
             cost_usd: None,
             last: Some("Edit src/lib.rs\u{1b}[2J".to_owned()),
+            attempt: None,
         },
         Event::AgentFinished {
             status: "done".to_owned(),
@@ -180,6 +185,218 @@ pub fn events() -> Vec<Event> {
                 ..Spent::default()
             },
             trajectory: Some("score 61.5 → 92.3".to_owned()),
+        },
+    ]
+}
+
+/// Returns the rows of a small search: the baseline, one that is better, one that is invalid.
+pub fn rows() -> Vec<Row> {
+    let baseline = Row {
+        ending: BASELINE,
+        rank: Some(2),
+        score: Some(2.0),
+        delta: Some(0.0),
+        percent: Some(0.0),
+        ..Row::default()
+    };
+    let better = Row {
+        id: 1,
+        operator: Some(Operator::Mutation),
+        parents: vec![0],
+        lens: Some("caching".to_owned()),
+        ending: "accepted",
+        rank: Some(1),
+        score: Some(2.5),
+        delta: Some(0.5),
+        percent: Some(25.0),
+        best: true,
+        new_best: true,
+        summary: Some("keep what was computed\u{1b}[2J".to_owned()),
+        agent_s: 61.0,
+        spent: Spent {
+            calls: 1,
+            tokens: 1200,
+            cost_usd: 0.31,
+            ..Spent::default()
+        },
+        ..Row::default()
+    };
+    let invalid = Row {
+        id: 2,
+        operator: Some(Operator::Crossover),
+        parents: vec![1, 0],
+        ending: "invalid",
+        reason: Some("its last line is no number: \"nan\"".to_owned()),
+        left_out: vec!["bench.sh".to_owned()],
+        ..Row::default()
+    };
+    vec![baseline, better, invalid]
+}
+
+/// Returns that search.
+pub fn overview() -> Overview {
+    let point = |id, score, best| Point { id, score, best };
+    Overview {
+        search: 1,
+        strategy: "population",
+        direction: Direction::Max,
+        objective: Some("requests per second".to_owned()),
+        fitness: "./bench.sh".to_owned(),
+        agents: 2,
+        seed: 7,
+        started: "2026-02-11T21:00:00Z".to_owned(),
+        branch: "main".to_owned(),
+        noisy: false,
+        best: 1,
+        best_score: Some(2.5),
+        baseline: Some(2.0),
+        ended: Some("max-attempts"),
+        ended_words: Some("all attempts are done".to_owned()),
+        endings: vec![("accepted", 1), ("invalid", 1)],
+        limits: vec![
+            Limit {
+                name: "attempts",
+                used: Some(2.0),
+                of: 2.0,
+            },
+            Limit {
+                name: "stale",
+                used: Some(1.0),
+                of: 3.0,
+            },
+            Limit {
+                name: "cost",
+                used: Some(0.31),
+                of: 2.0,
+            },
+        ],
+        spent: rows()[1].spent,
+        shown: Some(Shown {
+            winner: 2.5,
+            baseline: 2.0,
+            better: true,
+        }),
+        way: vec![0, 1],
+        ahead: vec![Ahead {
+            attempt: 3,
+            what: "edit",
+            words: "an agent works on attempt 3, fresh".to_owned(),
+        }],
+        rows: rows(),
+        generations: vec![generation()],
+        curve: vec![
+            point(0, Some(2.0), Some(2.0)),
+            point(1, Some(2.5), Some(2.5)),
+            point(2, None, Some(2.5)),
+        ],
+    }
+}
+
+fn generation() -> Generation {
+    Generation {
+        number: 1,
+        first: 1,
+        last: 2,
+        valid: 1,
+        best: Some(2.5),
+        mean: Some(2.5),
+        gained: Some(0.5),
+        survivors: vec![1, 0],
+        stale: 0,
+    }
+}
+
+/// Returns a session of that search with an event of each kind, in the order in which they happen.
+pub fn events_of_search() -> Vec<Event> {
+    let ended = |id: usize, best_score| Event::AttemptEnded {
+        attempt: Box::new(rows()[id].clone()),
+        best: 1.min(id as u64),
+        best_score: Some(best_score),
+        baseline: Some(2.0),
+    };
+    vec![
+        Event::SearchStarted {
+            session: "s-1".to_owned(),
+            version: "0.1.0".to_owned(),
+            overview: Box::new(Overview {
+                rows: rows()[..1].to_vec(),
+                best: 0,
+                endings: Vec::new(),
+                spent: Spent::default(),
+                ..overview()
+            }),
+            agent: "claude".to_owned(),
+            agent_found: false,
+            protections: Protections::default(),
+        },
+        Event::AttemptMeasuring {
+            attempt: 0,
+            purpose: "first",
+            beside: None,
+            lane: 1,
+        },
+        Event::AttemptMeasured {
+            attempt: 0,
+            sampled: Box::new(Sampled {
+                purpose: "first",
+                beside: None,
+                samples: vec![2.0, 2.0, 2.0],
+                beside_samples: Vec::new(),
+                reason: None,
+                duration_s: 0.4,
+            }),
+        },
+        ended(0, 2.0),
+        Event::AttemptStarted {
+            attempt: 1,
+            operator: "mutation",
+            parents: vec![0],
+            lens: Some("caching".to_owned()),
+            again: false,
+            lane: 1,
+        },
+        Event::AttemptStarted {
+            attempt: 2,
+            operator: "crossover",
+            parents: vec![1, 0],
+            lens: None,
+            again: true,
+            lane: 2,
+        },
+        Event::AgentActivity {
+            turns: 3,
+            files: 1,
+            tokens: Some(900),
+            cost_usd: Some(0.2),
+            last: Some("Edit src/lib.rs".to_owned()),
+            attempt: Some(1),
+        },
+        Event::AttemptEdited {
+            attempt: 1,
+            status: "changed",
+            summary: Some("keep what was computed".to_owned()),
+            reason: None,
+            left_out: Vec::new(),
+            duration_s: 61.0,
+            tokens: Some(1200),
+            cost_usd: Some(0.31),
+        },
+        Event::AttemptMeasuring {
+            attempt: 1,
+            purpose: "beside",
+            beside: Some(0),
+            lane: 1,
+        },
+        ended(1, 2.5),
+        ended(2, 2.5),
+        Event::GenerationEnded {
+            generation: Box::new(generation()),
+        },
+        Event::SearchEnded {
+            reason: "all attempts are done".to_owned(),
+            ending: "max-attempts",
+            exit_code: 0,
+            overview: Box::new(overview()),
         },
     ]
 }

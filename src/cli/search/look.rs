@@ -1,86 +1,103 @@
-//! Looking at a search.
+//! Looking at a search. Nothing of this takes a lock or writes anything but a report.
+
+mod attempt;
+pub mod options;
+mod report;
+
+use serde_json::json;
+
+pub use attempt::{diff, show};
+pub use report::report;
+
+use options::{BoardOptions, StatusOptions};
 
 use crate::cli::arguments::Global;
+use crate::cli::print::print_document;
 use crate::cli::start::current_dir;
+use crate::effects::lock;
 use crate::effects::repo::Repo;
-use crate::effects::search::store::Store;
+use crate::effects::search::store::{FORMAT, Store};
 use crate::error::{Error, Result};
-use crate::model::lineage::{Lineage, Measure, Why};
-use crate::search::standing::{Standing, median, scored};
+use crate::model::lineage::Lineage;
+use crate::model::search_view::Overview;
+use crate::search::overview;
+use crate::view::search::board::{self, Wanted};
+use crate::view::search::status::{self, Running};
+use crate::view::width;
+
+/// The newest search, to be looked at.
+struct Seen {
+    repo: Repo,
+    store: Store,
+    lineage: Lineage,
+    overview: Overview,
+}
+
+impl Seen {
+    fn newest() -> Result<Seen> {
+        let repo = Repo::discover_to_read(&current_dir()?)?;
+        let Some((store, lineage)) = Store::newest(&repo.private)? else {
+            return Err(
+                Error::usage("there is no search here").hint("begin one with `evolve search`")
+            );
+        };
+        Ok(Seen {
+            overview: overview::of(&lineage, store.number),
+            repo,
+            store,
+            lineage,
+        })
+    }
+
+    /// Returns the number of an attempt that there is.
+    fn known(&self, id: u64) -> Result<u64> {
+        let newest = self.lineage.newest();
+        match id <= newest {
+            true => Ok(id),
+            false => Err(Error::usage(format!(
+                "search {} has no attempt {id}: the newest is {newest}",
+                self.store.number
+            ))
+            .hint("`evolve search board --all` lists them; 0 is the baseline")),
+        }
+    }
+}
 
 /// Shows the attempts, the best first.
-pub fn board(global: &Global, json: bool) -> Result<u8> {
-    let repo = Repo::discover_to_read(&current_dir()?)?;
-    let Some((_, lineage)) = Store::newest(&repo.private)? else {
-        return Err(Error::usage("there is no search here").hint("begin one with `evolve search`"));
+pub fn board(global: &Global, options: &BoardOptions) -> Result<u8> {
+    let Seen { overview, .. } = Seen::newest()?;
+    if options.json {
+        let document = json!({
+            "format": FORMAT,
+            "overview": overview,
+            "attempts": overview.ranked(),
+            "curve": overview.curve,
+        });
+        print_document("search-board", &document)?;
+        return Ok(0);
+    }
+    let wanted = Wanted {
+        all: options.all,
+        chart: options.chart,
     };
-    let _ = json;
-    global.say(&table(&lineage));
+    global.say(&board::page(&overview, wanted, width::of_terminal()));
     Ok(0)
 }
 
-fn table(lineage: &Lineage) -> String {
-    let standing = Standing::of(lineage);
-    let mut ids: Vec<u64> = (0..standing.len()).collect();
-    ids.sort_by(|a, b| standing.compare(*a, *b));
-    let mut text = String::new();
-    for id in ids {
-        let settled = standing.settled(id);
-        let operator = lineage
-            .proposal(id)
-            .map_or("baseline", |one| one.operator.word());
-        text.push_str(&format!(
-            "{id:>5}  {:>12}  {operator:<10} {}\n",
-            settled
-                .score
-                .map_or("-".to_owned(), |score| format!("{score}")),
-            settled.ending.words()
-        ));
+/// Shows where the search stands.
+pub fn status(global: &Global, options: &StatusOptions) -> Result<u8> {
+    let Seen { repo, overview, .. } = Seen::newest()?;
+    let holder = lock::holder(&super::start::lock_file(&repo));
+    if options.json {
+        let session = holder.map(|holder| json!({"pid": holder.pid, "since": holder.since}));
+        let document = json!({"format": FORMAT, "overview": overview, "session": session});
+        print_document("search-status", &document)?;
+        return Ok(0);
     }
-    text
-}
-
-/// Says why a search ended.
-pub fn words(why: Why) -> &'static str {
-    match why {
-        Why::NoBaseline => "the untouched code has no score",
-        Why::Plateau => "plateau: no new best for as long as was asked for",
-        Why::Generations => "all generations are done",
-        Why::Until => "the score that was asked for is reached",
-        Why::MaxAttempts => "all attempts are done",
-        Why::EnvironmentChanged => {
-            "the untouched code can no longer be measured: the environment changed"
-        }
-        Why::Stopped => "stopped",
-    }
-}
-
-/// Tells how a search ended.
-pub fn ended(lineage: &Lineage, why: &str) -> String {
-    let standing = Standing::of(lineage);
-    let best = standing.best();
-    let score = |id| standing.score(id).unwrap_or(f64::NAN);
-    let last = lineage.attempt(best).measurement(Measure::Last);
-    let shown =
-        last.and_then(|last| scored(&last.outcome))
-            .map_or(String::new(), |(own, beside)| {
-                let (own, beside) = (
-                    median(own).unwrap_or(f64::NAN),
-                    median(beside).unwrap_or(f64::NAN),
-                );
-                format!("; measured once more: {own} against {beside}")
-            });
-    match best {
-        0 => format!(
-            "{why}\nno improvement in {} attempts: the untouched code scores {}\n",
-            lineage.newest(),
-            score(0)
-        ),
-        _ => format!(
-            "{why}\nbest: attempt {best} of {}, {} (untouched {}){shown}\n",
-            lineage.newest(),
-            score(best),
-            score(0)
-        ),
-    }
+    let running = holder.map(|holder| Running {
+        pid: holder.pid,
+        since: holder.since,
+    });
+    global.say(&status::page(&overview, running.as_ref()));
+    Ok(0)
 }

@@ -7,6 +7,7 @@ use clap::{Args, Subcommand};
 use clap_complete::engine::ArgValueCompleter;
 
 use super::apply::ApplyOptions;
+use super::look::options::{BoardOptions, DiffOptions, ReportOptions, ShowOptions, StatusOptions};
 use crate::cli::arguments::{at_least_one, dollars, lendable, one_of};
 use crate::cli::complete;
 use crate::cli::watch::Progress;
@@ -34,12 +35,16 @@ pub(in crate::cli) enum SearchAction {
     Init(InitOptions),
     /// Go on with a search that was cut short or stopped
     Resume(RunningOptions),
+    /// Where it stands: what runs or comes next, the best, the limits
+    Status(StatusOptions),
     /// The attempts, the best first
-    Board {
-        /// Print one JSON document
-        #[arg(long)]
-        json: bool,
-    },
+    Board(BoardOptions),
+    /// All that is known of one attempt
+    Show(ShowOptions),
+    /// What an attempt changes, as a patch
+    Diff(DiffOptions),
+    /// One page about all of it, as a file of its own: scores, the tree of attempts, their changes and reasons
+    Report(ReportOptions),
     /// Tell the agents something: it stands in every brief from now on
     Note {
         /// What
@@ -49,6 +54,7 @@ pub(in crate::cli) enum SearchAction {
     /// Take an attempt, and what was made from it, out of the search
     Prune {
         /// The attempt
+        #[arg(add = ArgValueCompleter::new(complete::attempts))]
         id: Id,
     },
     /// End the search when what runs is done; `resume` goes on with it

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::options::{RunningOptions, SearchOptions};
 use super::plan::{self, Planned};
-use super::{ask, look};
+use super::{ask, tell};
 use crate::cli::arguments::Global;
 use crate::cli::config::user_config;
 use crate::cli::start::{block_on, current_dir};
@@ -28,6 +28,7 @@ use crate::model::lineage::{Entry, Lineage, Measure, Outcome, Request, Why};
 use crate::model::sandbox::Wish;
 use crate::model::text;
 use crate::session::{Cut, Ending, Searching, Site};
+use crate::view;
 
 /// Begins a search.
 pub fn begin(global: &Global, options: &SearchOptions) -> Result<u8> {
@@ -64,7 +65,7 @@ pub fn resume(global: &Global, running: &RunningOptions) -> Result<u8> {
                 return Err(Error::usage(format!(
                     "search {} is over: {}",
                     store.number,
-                    look::words(end.why)
+                    end.why.words()
                 ))
                 .hint("begin another one with `evolve search`"));
             }
@@ -238,7 +239,8 @@ async fn start(
             Ok(begun) => lineage = begun,
             Err(cut) => {
                 site.store.remove()?;
-                return cut_short(cut);
+                let ending = cut_short(cut)?;
+                return Ok((format!("{}\n", ending.reason), ending.exit_code));
             }
         }
     }
@@ -248,13 +250,7 @@ async fn start(
         agent,
         lock,
     });
-    events.note(format!(
-        "search {} · {} · {} agent · seed {}",
-        session.site.store.number,
-        lineage.plan.strategy.word(),
-        lineage.plan.agents,
-        lineage.plan.seed
-    ));
+    tell::began(&session, &lineage, max_time.map(|time| time.as_secs_f64()));
     let mut person = ask::Person {
         session: Rc::clone(&session),
     };
@@ -262,7 +258,7 @@ async fn start(
         true => &mut Nobody,
         false => &mut person,
     };
-    let (words, code) = match search::run(&session, &mut lineage, between).await? {
+    let ending = match search::run(&session, &mut lineage, between).await? {
         Ended::Over(Why::NoBaseline) => {
             let lacking = search::lacking::paths(&session, &lineage).await;
             session.site.store.remove()?;
@@ -272,18 +268,23 @@ async fn start(
                 Err(Cut::Halt(_) | Cut::Unprepared(_) | Cut::Over(_)) => no_baseline(&lineage, &[]),
             });
         }
-        Ended::Over(Why::EnvironmentChanged) => (
-            look::words(Why::EnvironmentChanged).to_owned(),
-            Kind::Human.exit_code(),
-        ),
-        Ended::Over(why) => (look::words(why).to_owned(), 0),
         Ended::Discarded => {
             remove(&session.site.user, &session.site.store)?;
             return Ok((discarded(&session.site.store), 0));
         }
+        Ended::Over(why) => tell::Ending {
+            word: why.word(),
+            reason: why.words().to_owned(),
+            exit_code: match why {
+                Why::EnvironmentChanged => Kind::Human.exit_code(),
+                _ => 0,
+            },
+        },
         Ended::Cut(cut) => cut_short(cut)?,
     };
-    Ok((look::ended(&lineage, &words), code))
+    let overview = tell::ended(&session, &lineage, &ending);
+    let page = view::search::ended::page(&overview, &ending.reason, ending.exit_code);
+    Ok((page, ending.exit_code))
 }
 
 /// Writes the plan down, with the goals that pass among its gates.
@@ -299,17 +300,19 @@ async fn begun(site: &mut Site, lineage: Lineage, goals: Option<&Goals>) -> Resu
     Ok(Lineage::new(plan))
 }
 
-/// Says how a search was cut short, and the exit code.
-fn cut_short(cut: Cut) -> Result<(String, u8)> {
-    match cut {
-        Cut::Halt(halt) => {
-            let ending = Ending::of_halt(&halt);
-            Ok((ending.reason, ending.exit_code))
-        }
-        Cut::Over(ending) => Ok((ending.reason, ending.exit_code)),
-        Cut::Failed(error) => Err(error),
-        Cut::Unprepared(why) => Err(Error::usage(why)),
-    }
+/// Says how a search was cut short.
+fn cut_short(cut: Cut) -> Result<tell::Ending> {
+    let ending = match cut {
+        Cut::Halt(halt) => Ending::of_halt(&halt),
+        Cut::Over(ending) => ending,
+        Cut::Failed(error) => return Err(error),
+        Cut::Unprepared(why) => return Err(Error::usage(why)),
+    };
+    Ok(tell::Ending {
+        word: ending.word,
+        reason: ending.reason,
+        exit_code: ending.exit_code,
+    })
 }
 
 /// Says why the untouched code has no score (exit 2); with what is lacking in the copy it would have one.

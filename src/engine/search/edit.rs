@@ -6,7 +6,6 @@ use std::path::Path;
 use chrono::Local;
 
 use super::measure::{commit, stopped};
-use super::spent;
 use crate::effects::agent::{self, AgentRun, Call, Outbox, Variable};
 use crate::effects::sandbox::Ground;
 use crate::effects::search::edit::{Found, take_over};
@@ -47,7 +46,7 @@ pub fn job(session: &Searching, lineage: &Lineage, (id, nth): (Id, usize)) -> Re
         .parents
         .iter()
         .map(|parent| commit(lineage, *parent).to_owned());
-    let cost = spent(lineage).cost_usd;
+    let cost = lineage.spent().cost_usd;
     let standing = crate::search::told(lineage);
     let material = Material {
         lineage,
@@ -124,7 +123,7 @@ impl Job {
             .agent
             .work(
                 &session.site.supervisor,
-                &session.site.events,
+                &session.site.events.of_attempt(id),
                 Call {
                     root: &slot.root,
                     session: &session.site.id,

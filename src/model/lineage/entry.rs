@@ -55,6 +55,18 @@ pub enum Status {
     Failed,
 }
 
+impl Status {
+    /// Returns the word used in files and messages.
+    pub fn word(self) -> &'static str {
+        match self {
+            Status::Changed => "changed",
+            Status::Unchanged => "unchanged",
+            Status::Declined => "declined",
+            Status::Failed => "failed",
+        }
+    }
+}
+
 /// What an agent did for an attempt.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Edited {
@@ -103,6 +115,28 @@ pub enum Measure {
     Again(Id),
     /// The winner interleaved with the baseline, at the end.
     Last,
+}
+
+impl Measure {
+    /// Returns the word used in files and messages.
+    pub fn word(self) -> &'static str {
+        match self {
+            Measure::First => "first",
+            Measure::Beside(_) => "beside",
+            Measure::HoldOut => "holdout",
+            Measure::Again(_) => "again",
+            Measure::Last => "last",
+        }
+    }
+
+    /// Returns the attempt that is measured beside it, if one is.
+    pub fn beside(self) -> Option<Id> {
+        match self {
+            Measure::Beside(other) => Some(other),
+            Measure::Last => Some(0),
+            Measure::First | Measure::HoldOut | Measure::Again(_) => None,
+        }
+    }
 }
 
 /// What measuring came to.
@@ -192,6 +226,36 @@ pub enum Why {
     EnvironmentChanged,
     /// A limit of money or time, or a person.
     Stopped,
+}
+
+impl Why {
+    /// Returns the word used in files and messages.
+    pub fn word(self) -> &'static str {
+        match self {
+            Why::NoBaseline => "no-baseline",
+            Why::Plateau => "plateau",
+            Why::Generations => "generations",
+            Why::Until => "until",
+            Why::MaxAttempts => "max-attempts",
+            Why::EnvironmentChanged => "environment-changed",
+            Why::Stopped => "stopped",
+        }
+    }
+
+    /// Says why, for people.
+    pub fn words(self) -> &'static str {
+        match self {
+            Why::NoBaseline => "the untouched code has no score",
+            Why::Plateau => "plateau: no new best for as long as was asked for",
+            Why::Generations => "all generations are done",
+            Why::Until => "the score that was asked for is reached",
+            Why::MaxAttempts => "all attempts are done",
+            Why::EnvironmentChanged => {
+                "the untouched code can no longer be measured: the environment changed"
+            }
+            Why::Stopped => "stopped",
+        }
+    }
 }
 
 /// The end of a search.

@@ -38,6 +38,14 @@ impl Direction {
         }
     }
 
+    /// Returns the word for what is better.
+    pub fn better_word(self) -> &'static str {
+        match self {
+            Direction::Max => "higher",
+            Direction::Min => "lower",
+        }
+    }
+
     /// Returns the word used in files and messages.
     pub fn word(self) -> &'static str {
         match self {

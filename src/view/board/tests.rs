@@ -156,3 +156,59 @@ fn what_an_agent_says_is_clean_and_holds_no_secret() {
     assert!(!frame.contains("\u{1b}[2J"), "{frame}");
     assert!(frame.contains("and more"), "{frame}");
 }
+
+#[test]
+fn a_search_is_shown_by_lane_with_its_best_and_what_is_used_of_its_limits() {
+    let events = samples::events_of_search();
+    let at = |what: fn(&Event) -> bool| events.iter().position(what).unwrap() + 1;
+    let (board, now) = after(&events[..at(|event| matches!(event, Event::AgentActivity { .. }))]);
+    let frame = bare(&board.lines(now, WIDE));
+    assert_eq!(
+        frame,
+        [
+            "────────────────────────",
+            "search 1 · population · best: the baseline, 2",
+            "  attempt 1 · mutation of the baseline · lens caching  2 s · 3 turns",
+            "    Edit src/lib.rs",
+            "  attempt 2 · crossover of 1 and the baseline · once more  1 s",
+            "  7 s · attempt 2 of 2 · 1 of 3 without a new best · $0.20 of $2.00",
+        ]
+    );
+    assert_eq!(board.share(), Share::Unknown);
+    let (board, now) = after(&events);
+    let frame = bare(&board.lines(now, WIDE));
+    assert_eq!(
+        frame[1..3],
+        [
+            "search 1 · population · best: attempt 1, 2.5 (+25.0 %)",
+            "  2 attempts: 1 accepted, 1 invalid",
+        ]
+    );
+}
+
+#[test]
+fn every_frame_of_a_search_fits_on_every_screen() {
+    let mut events = samples::events_of_search();
+    let crowd = (3..40).map(|attempt| Event::AttemptStarted {
+        attempt,
+        operator: "mutation",
+        parents: vec![attempt - 1],
+        lens: Some("目標".repeat(30)),
+        again: false,
+        lane: attempt as usize,
+    });
+    events.splice(6..6, crowd);
+    let mut now = Instant::now();
+    let mut board = Board::new(now);
+    for event in &events {
+        now += Duration::from_secs(61);
+        board.take(event, now);
+        for (lines, columns) in [(0, 0), (1, 1), (2, 10), (3, 40), (8, 80), (50, 300)] {
+            let frame = bare(&board.lines(now, Size { lines, columns }));
+            assert!(frame.len() <= lines.saturating_sub(1), "{frame:?}");
+            assert!(frame.len() <= MOST_LINES, "{frame:?}");
+            let fits = |line: &String| width(line) < columns.max(2) && !line.contains('\n');
+            assert!(frame.iter().all(fits), "{columns}: {frame:?}");
+        }
+    }
+}

@@ -1,5 +1,5 @@
 use super::*;
-use crate::view::samples::{events, finished, measured, record};
+use crate::view::samples::{events, events_of_search, finished, measured, record};
 
 fn told(detail: Detail, events: &[Event]) -> (String, String) {
     told_at(detail, None, events)
@@ -210,4 +210,37 @@ fn ended_with(ending: &'static str, cycles: u64, exit_code: u8) -> Event {
         trajectory: None,
         spent: Spent::default(),
     }
+}
+
+#[test]
+fn the_story_of_a_search_has_a_line_for_each_step_and_says_why() {
+    let (out, err) = told(Detail::Normal, &events_of_search());
+    let story = "\
+evolve 0.1.0 · session s-1 · search 1 · population · agent claude · 2 at once · seed 7
+fitness: ./bench.sh (higher is better)
+protections: no sandbox: the agent may write wherever you may
+baseline · score 2
+attempt 1 · mutation of the baseline · lens caching
+attempt 2 · crossover of 1 and the baseline · once more
+attempt 1 · accepted, the best so far · score 2.5, +0.5 (+25.0 %) · keep what was computed
+attempt 2 · invalid: its last line is no number: \"nan\"
+generation 1 · best 2.5, mean 2.5, 1 of 2 valid · the best moved by +0.5
+";
+    assert_eq!(out, story);
+    assert_eq!(err, "");
+    let (out, _) = told(Detail::Ended, &events_of_search());
+    assert!(!out.contains("attempt 1 · mutation"), "{out}");
+    let (out, err) = told(Detail::Quiet, &events_of_search());
+    assert_eq!((out.as_str(), err.as_str()), ("", ""));
+}
+
+#[test]
+fn a_search_in_another_environment_is_an_error_that_even_the_quiet_hear_of() {
+    let mut events = events_of_search();
+    if let Some(Event::SearchEnded { ending, reason, .. }) = events.last_mut() {
+        *ending = "environment-changed";
+        *reason = "the environment changed".to_owned();
+    }
+    let (_, err) = told(Detail::Quiet, &events);
+    assert_eq!(err, "error: the environment changed\n");
 }

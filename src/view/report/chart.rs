@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use crate::model::report::{Curve, Series, Tone};
+use crate::model::search_view::{Digits, Overview, name};
 use crate::model::text::number;
 
 /// A chart, in the units of its own view box.
@@ -54,6 +55,8 @@ pub struct Dot {
 const LABELS: usize = 8;
 /// With more points than this only the line is drawn.
 const DOTS: usize = 120;
+/// With more attempts of a search than this only new bests are dots.
+const ATTEMPTS: usize = 400;
 
 /// Returns the chart of the score over all cycles; none without a score.
 pub fn of_scores(curve: &Curve) -> Option<Chart> {
@@ -128,6 +131,59 @@ pub fn of_values(series: &Series) -> Chart {
         dots: newest.into_iter().collect(),
         ..plot.empty()
     }
+}
+
+/// Returns the chart of a search: what each attempt scored, and the best so far. What is worse than the worst of `range` is drawn
+/// there.
+pub fn of_attempts(
+    overview: &Overview,
+    range: Option<(f64, f64)>,
+    digits: &Digits,
+) -> Option<Chart> {
+    let (worst, best) = range?;
+    let points = &overview.curve;
+    let (low, high) = (worst.min(best), worst.max(best));
+    let plot = Plot {
+        size: (860.0, 250.0),
+        frame: [84.0, 848.0, 14.0, 218.0],
+        range: roomy(low, high),
+        count: points.len(),
+    };
+    let mut dots = Vec::new();
+    for (index, point) in points.iter().enumerate() {
+        let row = overview.row(point.id);
+        let is_best = row.is_some_and(|row| row.new_best || row.is_baseline());
+        if points.len() > ATTEMPTS && !is_best {
+            continue;
+        }
+        let ending = row.map_or("", |row| row.ending);
+        let score = point
+            .score
+            .map_or(String::new(), |score| format!(" {}", digits.show(score)));
+        dots.push(Dot {
+            x: plot.x(index),
+            y: point.score.map_or(plot.frame[3], |score| plot.y(score)),
+            tone: if is_best { Tone::Good } else { Tone::Faint },
+            is_cross: point.score.is_none(),
+            words: format!("{}: {ending}{score}", name(point.id)),
+        });
+    }
+    let names: Vec<u64> = points.iter().map(|point| point.id).collect();
+    let level = |level: f64| Mark {
+        at: plot.y(level),
+        label: digits.show(level),
+    };
+    let levels = match low < high {
+        true => vec![level(low), level(low / 2.0 + high / 2.0), level(high)],
+        false => vec![level(low)],
+    };
+    Some(Chart {
+        line: plot.steps(points.iter().map(|point| point.best)),
+        levels,
+        cycles: plot.labels(&names),
+        dots,
+        ..plot.empty()
+    })
 }
 
 /// Returns a range with some room around it; never an empty one.

@@ -1,0 +1,117 @@
+//! One attempt: all that is known of it, and what it changes.
+
+use serde_json::json;
+
+use super::Seen;
+use super::options::{DiffOptions, ShowOptions};
+use crate::cli::arguments::Global;
+use crate::cli::print::print_document;
+use crate::effects::search::papers;
+use crate::effects::search::store::FORMAT;
+use crate::engine::search::commit;
+use crate::error::{Error, Result};
+use crate::model::patch::Patch;
+use crate::search::overview;
+use crate::view::search::attempt::{self, Page};
+use crate::view::width;
+
+/// The most bytes of a patch that are shown.
+const PATCH_SHOWN: usize = 4 << 20;
+/// The most bytes of a patch that is asked for alone.
+const DIFF_SHOWN: usize = 64 << 20;
+
+/// Shows one attempt.
+pub fn show(global: &Global, options: &ShowOptions) -> Result<u8> {
+    let seen = Seen::newest()?;
+    let id = seen.known(options.id)?;
+    let row = &seen.overview.rows[usize::try_from(id).unwrap_or(0)];
+    let sampled = overview::sampled(&seen.lineage, id);
+    let parent = row.parents.first().copied();
+    let most = if options.diff { PATCH_SHOWN } else { 0 };
+    let own = seen.lineage.attempt(id).edited();
+    let own = own.and_then(|edited| edited.commit.as_deref());
+    let patch = match (own, parent) {
+        (Some(_), Some(parent)) => Some(seen.patch(parent, id, most)?),
+        _ => None,
+    };
+    let papers = papers::of(&seen.store.folder, id);
+    let shown = |path: &std::path::Path| {
+        let path = path.strip_prefix(&seen.repo.root).unwrap_or(path);
+        path.display().to_string()
+    };
+    let logs: Vec<String> = papers.files.iter().map(|path| shown(path)).collect();
+    if options.json {
+        let mut document = json!({
+            "format": FORMAT,
+            "search": seen.store.number,
+            "attempt": row,
+            "measured": sampled,
+            "commit": own,
+            "logs": logs,
+        });
+        if let Some(patch) = patch {
+            document["files"] = json!(patch.files);
+            if options.diff {
+                document["patch"] = json!(patch.text);
+            }
+        }
+        print_document("search-show", &document)?;
+        return Ok(0);
+    }
+    let brief = papers.brief.map(|paper| (shown(&paper.path), paper.text));
+    let log = papers.log.map(|paper| (shown(&paper.path), paper.text));
+    let page = Page {
+        overview: &seen.overview,
+        row,
+        agent: &seen.lineage.plan.request.agent,
+        sampled: &sampled,
+        commit: own,
+        patch: patch.as_ref(),
+        logs: &logs,
+        brief: brief.as_ref().map(|(path, text)| (&**text, &**path)),
+        log: log.as_ref().map(|(path, text)| (&**text, &**path)),
+    };
+    global.say(&page.text(width::of_terminal()));
+    Ok(0)
+}
+
+/// Shows what an attempt changes in another one.
+pub fn diff(global: &Global, options: &DiffOptions) -> Result<u8> {
+    let seen = Seen::newest()?;
+    let (id, other) = (seen.known(options.id)?, seen.known(options.other)?);
+    for id in [id, other] {
+        seen.refuse_without_change(id)?;
+    }
+    let patch = seen.patch(other, id, if options.stat { 0 } else { DIFF_SHOWN })?;
+    if patch.files.is_empty() {
+        global.say("no difference\n");
+        return Ok(0);
+    }
+    global.say(&attempt::diff_page(
+        &patch,
+        options.stat,
+        width::of_terminal(),
+    ));
+    Ok(0)
+}
+
+impl Seen {
+    /// Returns what changes from one attempt to another, and so many bytes of the patch.
+    pub(super) fn patch(&self, from: u64, to: u64, most: usize) -> Result<Patch> {
+        let tree = |id| self.repo.tree_of(commit(&self.lineage, id));
+        self.repo.patch(&tree(from)?, &tree(to)?, most)
+    }
+
+    fn refuse_without_change(&self, id: u64) -> Result<()> {
+        let edited = self.lineage.attempt(id).edited();
+        if id == 0 || edited.is_some_and(|edited| edited.commit.is_some()) {
+            return Ok(());
+        }
+        let row = self.overview.row(id);
+        let ending = row.map_or("under way", |row| row.ending);
+        Err(
+            Error::usage(format!("attempt {id} has no change to show: {ending}"))
+                .hint(format!("`evolve search show {id}` tells more")),
+        )
+    }
+}

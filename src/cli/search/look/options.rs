@@ -1,0 +1,69 @@
+//! What can be asked of a search that is looked at.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use clap_complete::engine::ArgValueCompleter;
+
+use crate::cli::complete;
+
+/// `evolve search board`.
+#[derive(Clone, Debug, Args)]
+pub(in crate::cli) struct BoardOptions {
+    /// Every attempt, not only the best and a few of the others
+    #[arg(long)]
+    pub all: bool,
+    /// The scores over the attempts as well, drawn with characters
+    #[arg(long)]
+    pub chart: bool,
+    /// Print one JSON document
+    #[arg(long, conflicts_with_all = ["all", "chart"])]
+    pub json: bool,
+}
+
+/// `evolve search status`.
+#[derive(Clone, Debug, Args)]
+pub(in crate::cli) struct StatusOptions {
+    /// Print one JSON document
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `evolve search show`.
+#[derive(Clone, Debug, Args)]
+pub(in crate::cli) struct ShowOptions {
+    /// The attempt's number; 0 is the baseline
+    #[arg(add = ArgValueCompleter::new(complete::attempts))]
+    pub id: u64,
+    /// The whole patch as well
+    #[arg(long)]
+    pub diff: bool,
+    /// Print one JSON document
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `evolve search diff`.
+#[derive(Clone, Debug, Args)]
+pub(in crate::cli) struct DiffOptions {
+    /// The attempt's number
+    #[arg(add = ArgValueCompleter::new(complete::attempts))]
+    pub id: u64,
+    /// What it is compared with [default: 0, the baseline]
+    #[arg(add = ArgValueCompleter::new(complete::attempts), default_value_t = 0, hide_default_value = true)]
+    pub other: u64,
+    /// Only the files and how much changed in each
+    #[arg(long)]
+    pub stat: bool,
+}
+
+/// `evolve search report`.
+#[derive(Clone, Debug, Args)]
+pub(in crate::cli) struct ReportOptions {
+    /// Where to write it; - is stdout [default: search-report.html in evolve's private folder, .git/evolve]
+    #[arg(short, long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// Look at it in the browser
+    #[arg(long)]
+    pub open: bool,
+}

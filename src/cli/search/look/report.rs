@@ -1,0 +1,135 @@
+//! `evolve search report`: joins what lineage, git and logs tell into one page.
+
+use std::collections::BTreeSet;
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+
+use super::Seen;
+use super::options::ReportOptions;
+use crate::cli::arguments::Global;
+use crate::cli::print::print;
+use crate::cli::start::current_dir;
+use crate::effects::search::papers;
+use crate::effects::{clock, files, report as sources};
+use crate::error::{Error, Result};
+use crate::model::search_view::{Entry, Row};
+use crate::model::text;
+use crate::search::overview;
+use crate::view::search::page::{self, Material};
+
+/// The page's name in the private directory.
+const FILE: &str = "search-report.html";
+/// How many attempts are told one by one: the best, and the newest of the others.
+const ENTRIES: usize = 120;
+/// The most bytes of a patch that are read.
+const PATCH: usize = 64 << 10;
+/// The most bytes of briefs and patches together.
+const PAGE: usize = 6 << 20;
+
+/// Writes the report, says where it is, and opens it if that is asked for.
+pub fn report(global: &Global, options: &ReportOptions) -> Result<u8> {
+    let seen = Seen::newest()?;
+    let name = seen.repo.name();
+    let entries = seen.entries()?;
+    let page = page::html(&Material {
+        name: &name,
+        overview: &seen.overview,
+        entries: &entries,
+        provenance: &seen.provenance()?,
+    });
+    let Some(path) = place(&seen, options)? else {
+        print(&page);
+        return Ok(0);
+    };
+    match options.out {
+        // What stands there is the user's.
+        Some(_) => files::deliver(&path, page.as_bytes())?,
+        // What stands there may be an agent's.
+        None => files::replace(&path, page.as_bytes())?,
+    }
+    let path = path
+        .canonicalize()
+        .map_err(|cause| Error::io("open", &path, cause))?;
+    global.say(&format!("{}\n", text::path(path.as_os_str().as_bytes())));
+    if options.open {
+        sources::open(&path)?;
+    }
+    Ok(0)
+}
+
+/// Returns the file to write; none for stdout.
+fn place(seen: &Seen, options: &ReportOptions) -> Result<Option<PathBuf>> {
+    match &options.out {
+        Some(path) if path.as_os_str() == "-" && options.open => Err(Error::usage(
+            "--open needs a file, and `--out -` makes none",
+        )),
+        Some(path) if path.as_os_str() == "-" => Ok(None),
+        Some(path) => Ok(Some(current_dir()?.join(path))),
+        None => Ok(Some(seen.repo.private.join(FILE))),
+    }
+}
+
+impl Seen {
+    /// Returns the attempts that are told one by one, the best first: with their changes and briefs as far as there is room.
+    fn entries(&self) -> Result<Vec<Entry>> {
+        let ranked = self.overview.ranked();
+        let way: BTreeSet<u64> = self.overview.way.iter().copied().collect();
+        let (first, others): (Vec<&Row>, Vec<&Row>) =
+            ranked.into_iter().partition(|row| way.contains(&row.id));
+        let mut kept: BTreeSet<u64> = first.iter().map(|row| row.id).collect();
+        let room = ENTRIES.saturating_sub(kept.len());
+        kept.extend(others.iter().take(room).map(|row| row.id));
+        let shown = self.overview.ranked().into_iter();
+        let shown = shown.filter(|row| kept.contains(&row.id) && !row.is_baseline());
+        let mut left = PAGE;
+        shown.map(|row| self.entry(row, &mut left)).collect()
+    }
+
+    fn entry(&self, row: &Row, left: &mut usize) -> Result<Entry> {
+        let digits = self.overview.digits();
+        let difference = row
+            .difference()
+            .map_or(String::new(), |words| format!(", {words}"));
+        let score = row
+            .score
+            .map_or(String::new(), |score| digits.show(score) + &difference);
+        let sampled = overview::sampled(&self.lineage, row.id);
+        let measured = sampled.iter().map(|one| one.words(&digits)).collect();
+        let mut entry = Entry::new(row, score, measured);
+        let own = self.lineage.attempt(row.id).edited();
+        let has_change = own.is_some_and(|edited| edited.commit.is_some());
+        if let Some(parent) = row.parents.first().filter(|_| has_change && *left > 0) {
+            let patch = self.patch(*parent, row.id, PATCH)?;
+            entry = entry.with_patch(&patch);
+            *left = left.saturating_sub(entry.patch.len());
+        }
+        if let Some(brief) = papers::of(&self.store.folder, row.id)
+            .brief
+            .filter(|_| *left > 0)
+        {
+            entry = entry.with_brief(&brief.text);
+            *left = left.saturating_sub(entry.brief.len());
+        }
+        Ok(entry)
+    }
+
+    /// Returns versions and hashes: what made this page, and of what.
+    fn provenance(&self) -> Result<Vec<(&'static str, String)>> {
+        let (first, second) = self.repo.git.version()?;
+        let plan = &self.lineage.plan;
+        Ok(vec![
+            ("Made at", clock::timestamp()),
+            ("evolve", env!("CARGO_PKG_VERSION").to_owned()),
+            ("git", format!("{first}.{second}")),
+            ("Strategy", plan.strategy.word().to_owned()),
+            ("Fitness command", plan.request.fitness.clone()),
+            ("Files", plan.request.files.join(" ")),
+            ("Gates", plan.request.gates.join("; ")),
+            ("Seed", plan.seed.to_string()),
+            ("Agents at once", plan.agents.to_string()),
+            ("Begun", plan.request.started.clone()),
+            ("Branch", self.overview.branch.clone()),
+            ("Base", plan.request.base.clone()),
+        ])
+    }
+}

@@ -1,0 +1,63 @@
+//! A search for people: the story while it runs, the leaderboard, one attempt, where it stands, what came of it. Pure.
+
+pub mod attempt;
+pub mod board;
+pub mod chart;
+pub mod ended;
+pub mod live;
+pub mod page;
+pub mod status;
+pub mod story;
+
+use anstyle::Style;
+
+use crate::model::search_view::{Digits, Overview, Row, name};
+use crate::view::style::{BAD, FAINT, GOOD, ODD, PLAIN};
+
+/// Returns the style of an ending.
+fn of_ending(ending: &str) -> Style {
+    match ending {
+        "accepted" => GOOD,
+        "gate failed" | "invalid" | "agent failed" => BAD,
+        "unconfirmed" | "refuted" | "declined" => ODD,
+        "duplicate" | "unchanged" | "under way" => FAINT,
+        _ => PLAIN,
+    }
+}
+
+/// Returns a score and how far it is from the baseline's: `2.31, +0.31 (+15.5 %)`; nothing without a score.
+fn score(row: &Row, digits: &Digits) -> Option<String> {
+    let score = digits.show(row.score?);
+    Some(match row.difference() {
+        Some(difference) => format!("{score}, {difference}"),
+        None => score,
+    })
+}
+
+/// Returns the attempts from the baseline to the best, each with its score: `the baseline 1.9 → attempt 3 2.1`.
+fn way(overview: &Overview) -> String {
+    let digits = overview.digits();
+    let step = |id: &u64| {
+        let score = overview.row(*id).and_then(|row| row.score);
+        let score = score.map_or(String::new(), |score| format!(" ({})", digits.show(score)));
+        format!("{}{score}", name(*id))
+    };
+    let steps: Vec<String> = overview.way.iter().map(step).collect();
+    steps.join(" → ")
+}
+
+/// Returns how many attempts ended how: `12 attempts: 3 accepted, 9 worse`.
+fn counted(total: u64, endings: &[(&'static str, u64)]) -> String {
+    let total = crate::model::text::count(usize::try_from(total).unwrap_or(usize::MAX), "attempt");
+    let endings = endings
+        .iter()
+        .map(|(ending, count)| format!("{count} {ending}"));
+    let endings: Vec<String> = endings.collect();
+    match endings.is_empty() {
+        true => total,
+        false => format!("{total}: {}", endings.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests;

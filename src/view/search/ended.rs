@@ -1,0 +1,102 @@
+//! What came of a search: winner, way, curve, ending, attempts, cost, and what to do next.
+
+use super::{counted, score, way};
+use crate::model::search_view::{Overview, Row};
+use crate::model::text::clean_line;
+use crate::view::history::sparkline;
+use crate::view::style::{BAD, FAINT, GOOD, ODD, paint};
+
+/// How wide the names are, with the blanks behind them.
+const NAMES: usize = 11;
+/// How long the line with bars is at most.
+const BARS: usize = 60;
+
+/// Returns the final report of a session that ended for this reason.
+pub fn page(overview: &Overview, reason: &str, exit_code: u8) -> String {
+    let mut page = String::new();
+    let mut line = |name: &str, value: String| page.push_str(&format!("{name:<NAMES$}{value}\n"));
+    let style = if exit_code == 0 { GOOD } else { BAD };
+    line("ended", paint(style, &clean_line(reason)));
+    let winner = overview.row(overview.best).filter(|row| !row.is_baseline());
+    line("winner", winner_words(overview, winner));
+    if let Some(summary) = winner.and_then(|row| row.summary.as_deref()) {
+        line("", clean_line(summary));
+    }
+    if let Some(shown) = shown(overview) {
+        line("", shown);
+    }
+    if overview.way.len() > 1 {
+        line("way", way(overview));
+    }
+    let best: Vec<f64> = overview
+        .curve
+        .iter()
+        .filter_map(|point| point.best)
+        .collect();
+    if best.len() > 1 {
+        let bars = sparkline(&best, BARS);
+        let digits = overview.digits();
+        let (first, last) = (best[0], best[best.len() - 1]);
+        line(
+            "curve",
+            format!("{} {bars} {}", digits.show(first), digits.show(last)),
+        );
+    }
+    line("attempts", counted(overview.attempts(), &overview.endings));
+    if overview.spent.calls > 0 {
+        line("cost", overview.spent.words());
+    }
+    for (at, next) in next_steps(overview, winner).into_iter().enumerate() {
+        line(if at == 0 { "next" } else { "" }, next);
+    }
+    page
+}
+
+fn winner_words(overview: &Overview, winner: Option<&Row>) -> String {
+    let digits = overview.digits();
+    let baseline = overview.baseline.map(|score| digits.show(score));
+    let baseline = baseline.unwrap_or_else(|| "nothing".to_owned());
+    match winner {
+        Some(row) => {
+            let score = score(row, &digits).unwrap_or_default();
+            let made = paint(FAINT, &format!("; {}", row.made()));
+            format!("attempt {}: {score}, the baseline {baseline}{made}", row.id)
+        }
+        None => format!("none: nothing is better than the baseline, {baseline}"),
+    }
+}
+
+/// Says what the last measurement of winner and baseline showed.
+fn shown(overview: &Overview) -> Option<String> {
+    let shown = overview.shown?;
+    let digits = overview.digits().with([shown.winner, shown.baseline]);
+    let (own, other) = (digits.show(shown.winner), digits.show(shown.baseline));
+    Some(match shown.better {
+        true => format!("measured once more: {own}, the baseline {other}"),
+        false => paint(
+            ODD,
+            &format!(
+                "no improvement shown: measured once more, it is {own}, and the baseline {other}"
+            ),
+        ),
+    })
+}
+
+/// Returns the commands that come next.
+fn next_steps(overview: &Overview, winner: Option<&Row>) -> Vec<String> {
+    let mut steps = Vec::new();
+    if overview.ended.is_none_or(|why| why == "stopped") {
+        steps.push("`evolve search resume` goes on".to_owned());
+    }
+    match winner {
+        Some(row) => {
+            steps.push(format!(
+                "`evolve search diff {}` shows what it changes",
+                row.id
+            ));
+            steps.push("`evolve search apply` lands it".to_owned());
+        }
+        None => steps.push("`evolve search board --all` shows what was tried".to_owned()),
+    }
+    steps
+}

@@ -1,0 +1,117 @@
+//! Where a search stands, as `name  value` lines.
+
+use super::{counted, score, way};
+use crate::model::lineage::Direction;
+use crate::model::search_view::{Limit, Overview};
+use crate::model::text::{clean_line, duration, number};
+use crate::model::usage::dollars;
+use crate::view::style::{GOOD, ODD, paint};
+
+/// How wide the names are, with the blanks behind them.
+const NAMES: usize = 11;
+/// How many of the things that are under way are told.
+const AHEAD: usize = 16;
+
+/// The process that a search runs in.
+#[derive(Clone, Debug)]
+pub struct Running {
+    /// Its id.
+    pub pid: u32,
+    /// Since when.
+    pub since: String,
+}
+
+/// Returns where a search stands; `running` if a session is at work on it.
+pub fn page(overview: &Overview, running: Option<&Running>) -> String {
+    let digits = overview.digits();
+    let mut page = String::new();
+    let mut line = |name: &str, value: String| page.push_str(&format!("{name:<NAMES$}{value}\n"));
+    line(
+        "search",
+        format!(
+            "{} · {} · {} is better · seed {} · since {} on {}",
+            overview.search,
+            overview.strategy,
+            overview.direction.better_word(),
+            overview.seed,
+            clean_line(&overview.started),
+            clean_line(&overview.branch)
+        ),
+    );
+    if let Some(objective) = &overview.objective {
+        line("objective", clean_line(objective));
+    }
+    line("fitness", clean_line(&overview.fitness));
+    line("state", state(overview, running));
+    if let Some(baseline) = overview.baseline {
+        let noisy = if overview.noisy { ", noisy" } else { "" };
+        line("baseline", format!("{}{noisy}", digits.show(baseline)));
+    }
+    let best = overview.row(overview.best).filter(|row| !row.is_baseline());
+    let best = best.and_then(|row| Some((row, score(row, &digits)?)));
+    line(
+        "best",
+        match best {
+            Some((row, score)) => format!("attempt {}: {score}", row.id),
+            None => "nothing is better than the baseline yet".to_owned(),
+        },
+    );
+    if overview.way.len() > 1 {
+        line("way", way(overview));
+    }
+    line("attempts", counted(overview.attempts(), &overview.endings));
+    for (at, words) in overview.ahead.iter().take(AHEAD).enumerate() {
+        let name = match (at, running) {
+            (0, Some(_)) => "under way",
+            (0, None) => "next",
+            _ => "",
+        };
+        line(name, clean_line(&words.words));
+    }
+    for (at, limit) in overview.limits.iter().enumerate() {
+        line(
+            if at == 0 { "limits" } else { "" },
+            used(limit, overview.direction),
+        );
+    }
+    if overview.spent.calls > 0 {
+        line("cost", overview.spent.words());
+    }
+    page
+}
+
+fn state(overview: &Overview, running: Option<&Running>) -> String {
+    match (running, &overview.ended_words) {
+        (Some(running), _) => paint(
+            GOOD,
+            &format!(
+                "at work, process {} since {}",
+                running.pid,
+                clean_line(&running.since)
+            ),
+        ),
+        (None, Some(words)) if overview.ended != Some("stopped") => format!("ended: {words}"),
+        (None, _) => paint(ODD, "stopped — `evolve search resume` goes on"),
+    }
+}
+
+/// Returns how much of a limit is used: `12 of 60 attempts`.
+fn used(limit: &Limit, direction: Direction) -> String {
+    let used = limit.used.map_or("?".to_owned(), number);
+    let of = number(limit.of);
+    match limit.name {
+        "attempts" => format!("{used} of {of} attempts"),
+        "generations" => format!("generation {used} of {of}"),
+        "stale" => format!("{used} of {of} without a new best"),
+        "cost" => format!(
+            "{} of {}",
+            dollars(limit.used.unwrap_or(0.0)),
+            dollars(limit.of)
+        ),
+        "time" => format!("{} for a session", duration(limit.of)),
+        _ => format!(
+            "until a score of {of} or {}, now {used}",
+            direction.better_word()
+        ),
+    }
+}
