@@ -134,10 +134,6 @@ pub fn plan(place: &Place<'_>, given: &Given) -> Result<Planned> {
     let tree = repo.tree_of(&base)?;
     if let Some(file) = &given.file {
         file.refuse_uncommitted(repo, &tree)?;
-        place.events.note(format!(
-            "what flags do not say is from {}",
-            text::clean_line(&file.shown)
-        ));
     }
     let Given { asked, .. } = given;
     let fitness = asked.fitness.clone().unwrap_or_default();
@@ -191,6 +187,11 @@ pub fn plan(place: &Place<'_>, given: &Given) -> Result<Planned> {
             max_time_s: asked.max_time.map(|limit| limit.as_secs_f64()),
         },
     };
+    if let Some(file) = &given.file {
+        let shown = text::clean_line(&file.shown);
+        let message = format!("what flags do not say is from {shown}");
+        place.events.note(message);
+    }
     let store = Store::create(&repo.private)?;
     Ok(Planned { store, plan, goals })
 }
