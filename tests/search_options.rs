@@ -34,17 +34,9 @@ impl TestRepo {
     /// The lineage of the newest search, line by line.
     fn entries(&self) -> Vec<Value> {
         let folder = self.private().join("search");
-        let mut numbers: Vec<u64> = fs::read_dir(&folder)
-            .unwrap()
-            .map(|entry| {
-                entry
-                    .unwrap()
-                    .file_name()
-                    .to_string_lossy()
-                    .parse()
-                    .unwrap()
-            })
-            .collect();
+        let name = |entry: fs::DirEntry| entry.file_name().to_str()?.parse().ok();
+        let entries = fs::read_dir(&folder).unwrap().flatten();
+        let mut numbers: Vec<u64> = entries.filter_map(name).collect();
         numbers.sort_unstable();
         let file = folder.join(numbers.last().unwrap().to_string());
         let text = fs::read_to_string(file.join("lineage.jsonl")).unwrap();
@@ -280,7 +272,7 @@ fn goals_that_pass_on_the_untouched_code_are_gates() {
         "version: 1\ngoals:\n\
          - {id: small, description: small, check: 'test $(cat value) -lt 3', weight: 5}\n\
          - {id: never, description: never, check: 'false', weight: 5}\n\
-         - {id: much, description: much, check: 'echo 9', weight: 5, continuous: {metric: m, threshold: 1, direction: at-least, read: last-number}}\n",
+         - {id: much, description: much, check: 'echo 9', weight: 5, continuous: {metric: m, threshold: 1, direction: at-least}}\n",
     );
     repo.commit_all("goals");
     let agent = repo.agent_always(COUNT);
@@ -426,6 +418,33 @@ fn an_agent_finds_what_is_known_in_a_file_and_lessons_come_with_later_briefs() {
     );
 }
 
+#[test]
+fn an_attempt_starts_from_its_parent_however_fast_the_one_before_it_was() {
+    let repo = counting();
+    let agent = repo.agent_always(&format!("cat value >>\"$OUT/starts\"\n{COUNT}"));
+    let arguments = [
+        "search",
+        "sh score.sh",
+        "--files=value",
+        "--strategy=population",
+        "-k=12",
+        "-g=1",
+        "--yes",
+        &agent,
+    ];
+    repo.evolve(&arguments).expect(0);
+    assert_eq!(repo.said("starts"), "1\n".repeat(12));
+    let contents: Vec<Value> = repo
+        .edits()
+        .into_iter()
+        .map(|edit| edit["content"].clone())
+        .collect();
+    assert!(
+        contents.iter().all(|content| *content == contents[0]),
+        "{contents:?}"
+    );
+}
+
 /// An agent of its own kind that is refused until it was called so often, with these words.
 fn refused(repo: &mut TestRepo, words: &str, times: u32) {
     repo.agent_does(&[]);
@@ -481,7 +500,7 @@ fn an_agent_that_is_refused_for_a_while_is_waited_for_and_one_that_cannot_run_en
     );
 
     refused(&mut repo, "Invalid API key · Please run /login", 9);
-    let said = repo.error(4, &["search", "resume"]);
+    let said = repo.evolve(&["search", "resume"]).expect(4).stderr;
     assert!(
         said.contains("the agent cannot run: not logged in"),
         "{said}"
@@ -530,7 +549,7 @@ fn between_generations_a_person_decides_at_the_terminal() {
     let child = terminal.start_typed(&repo, &arguments);
     let question = "[s]top and keep";
     terminal.answer(1, question, "d");
-    terminal.answer(1, "+2", "?");
+    terminal.answer(2, question, "?");
     terminal.answer(3, question, "a");
     terminal.answer(1, "what is to be otherwise", "k=one");
     terminal.answer(1, "k: write a whole number", "k=4 lenses=caching");
@@ -538,6 +557,10 @@ fn between_generations_a_person_decides_at_the_terminal() {
     terminal.answer(5, question, "s");
     assert_eq!(terminal.watch(child, |_| {}), 0);
     let text = terminal.all().join("\n");
+    assert!(
+        text.contains("\n+2\n") && text.contains("write c, d, a, s, or"),
+        "{text}"
+    );
     assert!(
         text.contains("generation 1 of 5 is done, with a new best"),
         "{text}"

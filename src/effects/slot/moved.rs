@@ -97,3 +97,4 @@ fn copy(from: &Path, to: &Path) -> Result<()> {
     });
     copied.map_err(|cause| Error::io("copy", from, cause))
 }
+}
