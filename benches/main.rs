@@ -4,6 +4,7 @@
 mod checks;
 mod cycle;
 mod history;
+mod search;
 mod support;
 mod undo;
 
@@ -15,7 +16,7 @@ use support::{Outcome, Report, peak_of};
 /// One theme: its name for the filter, what is compared, and what prints its figures.
 type Theme = (&'static str, &'static str, fn(&mut Report) -> Outcome);
 
-const THEMES: [Theme; 7] = [
+const THEMES: [Theme; 11] = [
     (
         "checks",
         "`sh -c true` measured by the library, with logs and events; the floor starts and waits for the same at the same \
@@ -51,6 +52,29 @@ const THEMES: [Theme; 7] = [
         "from the start of the program to its first check, with 100,000 records in 24 segments and the active file; the floor \
          is the same without a history. The peak is that of the whole session",
         history::long,
+    ),
+    (
+        "search-attempt",
+        "40 attempts of a search whose agent and fitness command take no time, the search's start and end included, less a bare \
+         run of both; the floor puts two copies on a commit and cleans them, finds, stores, commits and names the change, with \
+         git alone",
+        search::each_attempt,
+    ),
+    (
+        "search-long",
+        "the mean of the last hundred attempts of a search of 2,000; the floor is that of its first hundred",
+        search::long,
+    ),
+    (
+        "search-many",
+        "16 attempts worked on and measured at once, none of which may fail; the floor makes the 32 copies one after another, \
+         by `git clone --shared`",
+        search::at_once,
+    ),
+    (
+        "search-next",
+        "what comes next is found out of a whole lineage, as at `resume`; the floor reads the edits in it",
+        search::what_is_next,
     ),
 ];
 

@@ -87,7 +87,12 @@ pub fn next_from(known: &mut Known, lineage: &Lineage, stop: Option<Why>) -> Nex
     if let Some(next) = begin(lineage) {
         return next;
     }
-    let standing = Standing::from(std::mem::take(known), lineage);
+    let mut standing = Standing::from(std::mem::take(known), lineage);
+    if let Strategy::Population(plan) = &lineage.plan.strategy
+        && let Ok(Some(begun)) = population::generation_of(plan, &standing, lineage.newest() + 1)
+    {
+        standing.generation = Some(begun);
+    }
     let next = next_of(&standing, stop);
     *known = standing.into_known();
     next

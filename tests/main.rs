@@ -53,6 +53,7 @@ mod refs;
 mod report;
 mod sandbox;
 mod search;
+mod search_abuse;
 mod search_hostile;
 mod search_options;
 mod search_slots;

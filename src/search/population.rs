@@ -58,7 +58,8 @@ pub fn generation_of(
     seen: &Standing,
     id: Id,
 ) -> Result<Option<Generation>, Why> {
-    let mut generation = first(plan);
+    let known = seen.generation.clone().filter(|known| known.first <= id);
+    let mut generation = known.unwrap_or_else(|| first(plan));
     while generation.last < id {
         if generation.last >= seen.len() {
             return Ok(None);

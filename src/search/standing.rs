@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use super::population::Generation;
 use super::way::{self, Way};
 use crate::model::lineage::{Id, Lineage, Measure, Outcome, Word};
 
@@ -96,6 +97,8 @@ pub struct Standing<'l> {
     settled: Vec<Settled>,
     /// Best and incumbent after each.
     tops: Vec<(Id, Id)>,
+    /// A generation that has begun, for who asks for a later one.
+    pub(super) generation: Option<Generation>,
 }
 
 /// How a lineage stood when it was looked at before. What has its ending keeps it, so that only the rest is looked at again.
@@ -103,6 +106,7 @@ pub struct Standing<'l> {
 pub struct Known {
     settled: Vec<Settled>,
     tops: Vec<(Id, Id)>,
+    generation: Option<Generation>,
     /// How many notes there were: each may change what was the best.
     notes: usize,
 }
@@ -120,6 +124,7 @@ impl<'l> Standing<'l> {
             is_deterministic: super::is_deterministic(lineage),
             settled: known.settled,
             tops: known.tops,
+            generation: known.generation,
         };
         if standing.settled.is_empty() || known.notes != lineage.notes.len() {
             let samples = way::samples(lineage, 0, Measure::First);
@@ -130,6 +135,7 @@ impl<'l> Standing<'l> {
                 is_new_best: true,
             }];
             standing.tops = vec![(0, 0)];
+            standing.generation = None;
             standing.heed_notes(0);
         }
         for id in standing.len()..=lineage.newest() {
@@ -149,6 +155,7 @@ impl<'l> Standing<'l> {
         Known {
             settled: self.settled,
             tops: self.tops,
+            generation: self.generation,
             notes: self.lineage.notes.len(),
         }
     }
@@ -161,6 +168,10 @@ impl<'l> Standing<'l> {
             is_deterministic: self.is_deterministic,
             settled: self.settled[..len].to_vec(),
             tops: self.tops[..len].to_vec(),
+            generation: self
+                .generation
+                .clone()
+                .filter(|known| known.first <= len as Id),
         }
     }
 

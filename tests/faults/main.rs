@@ -11,5 +11,6 @@ mod chance;
 mod histories;
 mod io_errors;
 mod kill_points;
+mod search_kills;
 mod soak;
 mod supervision;
