@@ -97,4 +97,3 @@ fn copy(from: &Path, to: &Path) -> Result<()> {
     });
     copied.map_err(|cause| Error::io("copy", from, cause))
 }
-}
