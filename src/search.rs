@@ -144,12 +144,10 @@ fn most_attempts(lineage: &Lineage, id: Id) -> Option<u64> {
 /// Returns how the attempts stand, for a brief.
 pub fn told(lineage: &Lineage) -> Told {
     let standing = Standing::of(lineage);
-    let ended = (0..standing.len()).map(|id| standing.settled(id));
+    let ended = |id| (standing.settled(id).ending.words(), standing.score(id));
     Told {
         best: standing.best(),
-        endings: ended
-            .map(|ended| (ended.ending.words(), ended.score))
-            .collect(),
+        endings: (0..standing.len()).map(ended).collect(),
     }
 }
 

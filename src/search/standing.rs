@@ -97,6 +97,8 @@ pub struct Standing<'l> {
     settled: Vec<Settled>,
     /// Best and incumbent after each.
     tops: Vec<(Id, Id)>,
+    /// For each the later attempts that were measured beside it.
+    beside: Vec<Vec<Id>>,
     /// A generation that has begun, for who asks for a later one.
     pub(super) generation: Option<Generation>,
 }
@@ -106,6 +108,7 @@ pub struct Standing<'l> {
 pub struct Known {
     settled: Vec<Settled>,
     tops: Vec<(Id, Id)>,
+    beside: Vec<Vec<Id>>,
     generation: Option<Generation>,
     /// How many notes there were: each may change what was the best.
     notes: usize,
@@ -124,6 +127,7 @@ impl<'l> Standing<'l> {
             is_deterministic: super::is_deterministic(lineage),
             settled: known.settled,
             tops: known.tops,
+            beside: known.beside,
             generation: known.generation,
         };
         if standing.settled.is_empty() || known.notes != lineage.notes.len() {
@@ -135,6 +139,7 @@ impl<'l> Standing<'l> {
                 is_new_best: true,
             }];
             standing.tops = vec![(0, 0)];
+            standing.beside = vec![Vec::new()];
             standing.generation = None;
             standing.heed_notes(0);
         }
@@ -145,6 +150,8 @@ impl<'l> Standing<'l> {
             let tops = standing.tops_with(id, &settled);
             standing.settled.push(settled);
             standing.tops.push(tops);
+            standing.beside.push(Vec::new());
+            standing.note_beside(id);
             standing.heed_notes(id);
         }
         standing
@@ -155,6 +162,7 @@ impl<'l> Standing<'l> {
         Known {
             settled: self.settled,
             tops: self.tops,
+            beside: self.beside,
             generation: self.generation,
             notes: self.lineage.notes.len(),
         }
@@ -168,6 +176,7 @@ impl<'l> Standing<'l> {
             is_deterministic: self.is_deterministic,
             settled: self.settled[..len].to_vec(),
             tops: self.tops[..len].to_vec(),
+            beside: self.beside[..len].to_vec(),
             generation: self
                 .generation
                 .clone()
@@ -190,9 +199,29 @@ impl<'l> Standing<'l> {
         &self.settled[id as usize]
     }
 
-    /// Returns an attempt's score, if it has one.
+    /// Returns an attempt's score, if it has one. Where the fitness command is noisy, what was accepted had luck: samples that
+    /// were taken of it later, beside other attempts, count as well.
     pub fn score(&self, id: Id) -> Option<f64> {
-        self.settled(id).score
+        let score = self.settled(id).score?;
+        let beside = &self.beside[id as usize];
+        // One that is looked at as of earlier does not know the later ones.
+        let mut later = beside
+            .iter()
+            .filter(|other| **other < self.len())
+            .peekable();
+        if later.peek().is_none() {
+            return Some(score);
+        }
+        let mut all = way::own_samples(self.lineage, id);
+        for other in later {
+            let measured = self
+                .lineage
+                .attempt(*other)
+                .measurement(Measure::Beside(id));
+            let measured = measured.and_then(|measured| scored(&measured.outcome));
+            all.extend(measured.iter().flat_map(|(_, beside)| *beside));
+        }
+        median(&all)
     }
 
     /// Returns the best attempt, the baseline if nothing is better.
@@ -274,6 +303,15 @@ impl<'l> Standing<'l> {
         let mut seen = HashSet::new();
         ids.retain(|id| seen.insert(self.lineage.content(*id)));
         ids
+    }
+
+    /// Notes what a settled attempt was measured beside.
+    fn note_beside(&mut self, id: Id) {
+        for what in self.lineage.attempt(id).measured.keys() {
+            if let Measure::Beside(other) = what {
+                self.beside[*other as usize].push(id);
+            }
+        }
     }
 
     /// Returns best and incumbent once attempt `id` ended so.

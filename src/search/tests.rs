@@ -10,7 +10,7 @@ use proptest::strategy::Strategy as _;
 use super::begins_generation;
 use super::dice::roll;
 use super::simulated::{Faults, World, plan};
-use super::standing::{Ending, Known, Standing};
+use super::standing::{Ending, Known, Standing, scored};
 use super::{next, next_from};
 use crate::model::lineage::{
     Adjustment, Direction, Entry, Id, Lineage, Measure, Note, Operator, Plan, Population, Strategy,
@@ -111,12 +111,15 @@ proptest! {
 
     #[test]
     fn what_was_known_of_a_shorter_lineage_changes_nothing(plan in plans(), world in worlds(), order in 0_u64..1000, pruned in proptest::option::of(1_u64..20)) {
-        let mut whole = Lineage::new(plan.clone());
-        let mut entries = world.go_on(&mut whole, order);
-        if let Some(pruned) = pruned.filter(|pruned| *pruned < whole.newest()) {
-            let word = Word::Prune(pruned);
-            let place = entries.iter().position(|entry| matches!(entry, Entry::Attempt(one) if one.id == pruned + 1));
-            entries.insert(place.unwrap(), Entry::Note(Note { after: pruned, word }));
+        let mut other = Lineage::new(plan.clone());
+        let mut entries = world.go_on(&mut other, order);
+        if let Some(pruned) = pruned.filter(|pruned| *pruned < other.newest()) {
+            let is_next = |entry: &Entry| matches!(entry, Entry::Attempt(one) if one.id == pruned + 1);
+            entries.truncate(entries.iter().position(is_next).unwrap());
+            entries.push(Entry::Note(Note { after: pruned, word: Word::Prune(pruned) }));
+            let mut other = Lineage::new(plan.clone());
+            entries.iter().for_each(|entry| other.take(entry.clone()).unwrap());
+            entries.extend(world.go_on(&mut other, order));
         }
         let mut lineage = Lineage::new(plan);
         let mut known = Known::default();
@@ -154,7 +157,12 @@ proptest! {
         for pair in bests.windows(2) {
             prop_assert_eq!(standing.settled(pair[1]).ending, Ending::Accepted);
             let (before, now) = (standing.score(pair[0]).unwrap(), standing.score(pair[1]).unwrap());
-            prop_assert!(lineage.plan.direction.is_better(now, before));
+            let beside = lineage.attempt(pair[1]).measurement(Measure::Beside(pair[0]));
+            let is_better = match beside.and_then(|beside| scored(&beside.outcome)) {
+                None => standing.is_deterministic && lineage.plan.direction.is_better(now, before),
+                Some((own, other)) => lineage.plan.direction.are_all_better(own, other),
+            };
+            prop_assert!(is_better);
         }
         prop_assert_eq!(standing.best(), *bests.last().unwrap());
         if standing.is_deterministic && lineage.plan.strategy == Strategy::Climb {

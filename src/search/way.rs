@@ -75,6 +75,10 @@ fn with_first_samples(standing: &Standing, id: Id) -> Way {
 
 /// Holds a valid attempt against its nearest accepted ancestor.
 fn held_against_root(standing: &Standing, id: Id) -> Way {
+    // Under noise its ancestor's score is that of all samples that were taken of it for the attempts before.
+    if !standing.is_deterministic && standing.len() < id {
+        return Way::Wait;
+    }
     let direction = standing.lineage.plan.direction;
     let root = standing.root_of(id);
     let first = median(samples(standing.lineage, id, Measure::First));
@@ -162,15 +166,23 @@ fn confirmed(standing: &Standing, id: Id, other: Id) -> Confirmed {
     }
 }
 
-/// Returns an attempt's score: the median of its confirming samples, else of its first.
+/// Returns an attempt's score: the median of its own samples.
 fn own_score(standing: &Standing, id: Id) -> Option<f64> {
-    let measured = &standing.lineage.attempt(id).measured;
+    median(&own_samples(standing.lineage, id))
+}
+
+/// Returns an attempt's confirming samples, else its first.
+pub fn own_samples(lineage: &Lineage, id: Id) -> Vec<f64> {
+    let measured = &lineage.attempt(id).measured;
     let confirming = measured
         .iter()
         .filter(|(what, _)| matches!(what, Measure::Beside(_)))
         .filter_map(|(_, measured)| scored(&measured.outcome));
     let own: Vec<f64> = confirming.flat_map(|(own, _)| own).copied().collect();
-    median(&own).or_else(|| median(samples(standing.lineage, id, Measure::First)))
+    match own.is_empty() {
+        true => samples(lineage, id, Measure::First).to_vec(),
+        false => own,
+    }
 }
 
 fn measure(id: Id, what: Measure) -> Way {
