@@ -181,6 +181,11 @@ fn open_tasks(standing: &Standing) -> Vec<Task> {
 fn wish(standing: &Standing) -> Wish {
     let lineage = standing.lineage;
     let id = lineage.newest() + 1;
+    // No more than can be worked on: a limit, or a person, may end the search before the others are begun.
+    let open = (standing.len()..id).filter(|id| lineage.attempt(*id).edited().is_none());
+    if open.count() as u64 >= lineage.plan.agents.max(1) {
+        return Wish::Wait;
+    }
     let strategy: &dyn Propose = match &lineage.plan.strategy {
         Strategy::Climb => &Climb,
         Strategy::Population(population) => population,

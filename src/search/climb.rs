@@ -25,7 +25,7 @@ impl Propose for Climb {
             .stale
             .filter(|stale| seen.len() - since >= *stale)
         else {
-            return vary(seen.incumbent());
+            return vary(seen.incumbent_for(id));
         };
         let proposed: Vec<&Proposal> = (since..id).filter_map(|id| lineage.proposal(id)).collect();
         let explorers = proposed
@@ -52,7 +52,7 @@ impl Propose for Climb {
 /// Proposes the `nth` exploring attempt of a lull: crossovers of the incumbent with one other after another, the best first,
 /// and fresh starts, in turn.
 fn explore(seen: &Standing, id: Id, nth: usize) -> Proposal {
-    let incumbent = seen.incumbent();
+    let incumbent = seen.incumbent_for(id);
     let content = seen.lineage.content(incumbent);
     let mut others = seen.ranked(0..seen.len(), id);
     others.retain(|other| seen.lineage.content(*other) != content);

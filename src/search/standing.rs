@@ -239,6 +239,15 @@ impl<'l> Standing<'l> {
         self.tops.last().map_or(0, |tops| tops.1)
     }
 
+    /// The same for attempt `id`, before which it may have been pruned.
+    pub fn incumbent_for(&self, id: Id) -> Id {
+        let stands = |one: &Id| *one == 0 || !self.is_pruned(*one, id);
+        let is_best = |id: &Id| self.settled(*id).is_new_best;
+        let incumbent = Some(self.incumbent()).filter(stands);
+        let mut bests = (0..self.len()).rev().filter(is_best);
+        incumbent.or_else(|| bests.find(stands)).unwrap_or(0)
+    }
+
     /// Returns the nearest accepted ancestor of attempt `id`, whose parents have their endings: the better one's of two.
     pub fn root_of(&self, id: Id) -> Id {
         let parents = self
@@ -321,7 +330,11 @@ impl<'l> Standing<'l> {
             return (id, id);
         }
         let may_stand = match settled.ending {
-            Ending::Accepted | Ending::Equal | Ending::Duplicate(_) => self.is_deterministic,
+            Ending::Accepted | Ending::Equal => self.is_deterministic,
+            Ending::Duplicate(first) => {
+                let is_fit = first == 0 || self.settled(first).ending.is_valid();
+                self.is_deterministic && is_fit && !self.is_pruned(first, id)
+            }
             _ => false,
         };
         let is_as_good = settled.score.is_some() && settled.score == self.score(best);

@@ -74,8 +74,11 @@ async fn start(options: &ApplyOptions, events: &Events) -> Result<Done> {
     let attempt = chosen(&lineage, options.id)?;
     let target = target(&repo, options.branch.as_deref())?;
     let message = message(&store, &lineage, attempt);
-    let (sandbox, _) = Sandbox::choose(&user_config()?.sandbox, &repo.ground())?;
+    let ground = repo.ground();
+    let wish = lineage.plan.request.sandbox.clone().or(&user_config()?.sandbox);
+    let (sandbox, _) = Sandbox::choose(&wish, &ground)?;
     let sandbox = sandbox.open(&repo.private)?;
+    repo.git.hold_back(&sandbox, (&repo.root, ground));
     let request = lineage.plan.request.clone();
     let site = Site {
         id,
@@ -91,9 +94,13 @@ async fn start(options: &ApplyOptions, events: &Events) -> Result<Done> {
     match apply::apply(&site, &lineage, (attempt, &message), &target).await {
         Ok(commit) => Ok(Done {
             words: format!(
-                "attempt {attempt} is on {branch} as {}\nhint: `git show {}` shows it; `git reset --keep HEAD~1` takes it back\n",
+                "attempt {attempt} is on {branch} as {}\nhint: `git show {}` shows it; `{}` takes it back\n",
                 short(&commit),
-                short(&commit)
+                short(&commit),
+                match target.is_new {
+                    true => format!("git branch -D {}", text::shell_word(branch.as_bytes())),
+                    false => "git reset --keep HEAD~1".to_owned(),
+                }
             ),
             exit_code: 0,
         }),

@@ -91,7 +91,7 @@ pub fn resume(global: &Global, running: &RunningOptions) -> Result<u8> {
 /// Gives the newest search up.
 pub fn discard(global: &Global) -> Result<u8> {
     let repo = Repo::discover(&current_dir()?)?;
-    let Some((store, _)) = Store::newest(&repo.private)? else {
+    let Some(store) = Store::last(&repo.private) else {
         return Err(Error::usage("there is no search to discard"));
     };
     if let Some(holder) = lock::holder(&lock_file(&repo)) {
@@ -99,7 +99,7 @@ pub fn discard(global: &Global) -> Result<u8> {
             Kind::Locked,
             format!("the search is running (process {})", holder.pid),
         )
-        .hint("`evolve stop` ends it"));
+        .hint("`evolve search stop` ends it"));
     }
     remove(&repo, &store)?;
     global.say(&discarded(&store));
@@ -210,6 +210,8 @@ async fn start(
     let ground = repo.ground();
     let (sandbox, warnings) = Sandbox::choose(&wish, &ground)?;
     let sandbox = sandbox.open(&repo.private)?;
+    // What git runs in a copy, an agent may have written.
+    repo.git.hold_back(&sandbox, (&repo.root, ground));
     warnings
         .into_iter()
         .for_each(|warning| events.warn(warning));
@@ -296,6 +298,10 @@ async fn begun(site: &mut Site, lineage: Lineage, goals: Option<&Goals>) -> Resu
             .extend(search::of_goals(site, goals).await?);
         site.request.gates.clone_from(&plan.request.gates);
     }
+    // Whatever becomes of the branch: what attempts are made from stays.
+    let base = site.store.attempt_ref(0);
+    let note = "evolve: the untouched code of a search";
+    site.user.set_ref(&base, &plan.request.base, note)?;
     site.store.begin(&plan)?;
     Ok(Lineage::new(plan))
 }

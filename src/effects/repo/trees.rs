@@ -314,18 +314,20 @@ impl Repo {
 
     /// Builds a tree that differs from `base` in exactly these files: in their new version, or gone.
     pub fn with_changes(&self, base: &str, changed: &[(Vec<u8>, Option<Entry>)]) -> Result<String> {
-        let base = self.tree(base)?;
-        let mut update = git2::build::TreeUpdateBuilder::new();
+        // First what is gone: a file may stand where a folder was, or a folder where a file was.
+        let mut gone = git2::build::TreeUpdateBuilder::new();
+        let mut new = git2::build::TreeUpdateBuilder::new();
         for (path, entry) in changed {
             match entry {
-                Some(new) => update.upsert(path.as_slice(), oid(&new.id)?, file_mode(new.mode)),
-                None => update.remove(path.as_slice()),
+                Some(entry) => new.upsert(path.as_slice(), oid(&entry.id)?, file_mode(entry.mode)),
+                None => gone.remove(path.as_slice()),
             };
         }
-        update
-            .create_updated(&self.inner, &base)
-            .map(|id| id.to_string())
-            .map_err(self.cannot("build a tree"))
+        let told = || self.cannot("build a tree");
+        let left = gone.create_updated(&self.inner, &self.tree(base)?);
+        let left = self.tree(&left.map_err(told())?.to_string())?;
+        let whole = new.create_updated(&self.inner, &left).map_err(told())?;
+        Ok(whole.to_string())
     }
 
     /// Returns a tree without what stands, as a file or link, where the ledger's folders have to be.

@@ -9,6 +9,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use crate::effects::files;
+use crate::effects::pipes;
+use crate::effects::quarantine::Quarantine;
 use crate::effects::repo::{Entry, Repo};
 use crate::effects::slot::Slot;
 use crate::error::{Error, Result};
@@ -36,6 +38,9 @@ pub fn take_over(
     editable: &Editable,
 ) -> Result<Found> {
     slot.open_folders();
+    // Git would wait for who writes to a pipe.
+    let mut quarantine = Quarantine::of(&user.private, "search", 0);
+    pipes::clear((&slot.root, &user.plain), &mut |_| {}, &mut quarantine)?;
     let (repo, touched) = stock(user, slot, (branch, commit))?;
     let mut changed = Vec::new();
     let mut left_out = Vec::new();
@@ -152,9 +157,7 @@ fn hashed(repo: &Repo, paths: Vec<Vec<u8>>) -> Result<Vec<(Vec<u8>, Version)>> {
         found.push((path, version));
     }
     // Its input is a path a line.
-    let (lines, odd): (Vec<_>, Vec<_>) = plain
-        .into_iter()
-        .partition(|(path, _)| !path.contains(&b'\n'));
+    let (lines, odd): (Vec<_>, Vec<_>) = plain.into_iter().partition(|(path, _)| is_plain(path));
     let input: Vec<u8> = lines
         .iter()
         .flat_map(|(path, _)| [path, &b"\n"[..]].concat())
@@ -196,4 +199,9 @@ fn mode_of(meta: &fs::Metadata) -> u32 {
 
 fn shown(path: &[u8]) -> String {
     String::from_utf8_lossy(path).into_owned()
+}
+
+/// Says whether a path can stand on a line of git's input as it is.
+fn is_plain(path: &[u8]) -> bool {
+    !path.contains(&b'\n') && !path.starts_with(b"\"") && !path.ends_with(b"\r")
 }

@@ -6,6 +6,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use crate::effects::files;
+use crate::effects::repo::Repo;
 use crate::error::{Error, Kind, Result};
 use crate::model::lineage::{Entry, Lineage, Plan, Word};
 
@@ -21,6 +22,9 @@ const INBOX_LIMIT: u64 = 16 << 20;
 /// It is there where the search is to stop.
 const STOP: &str = "stop";
 
+/// Where the refs of all searches are.
+const REFS: &str = "refs/evolve/search/";
+
 /// The files of one search.
 #[derive(Clone, Debug)]
 pub struct Store {
@@ -32,9 +36,13 @@ pub struct Store {
 
 impl Store {
     /// Makes the folder of the next search. It is none before it begins.
-    pub fn create(private: &Path) -> Result<Store> {
-        let number = numbers(private).last().map_or(1, |last| last + 1);
-        let store = Store::at(private, number);
+    pub fn create(user: &Repo) -> Result<Store> {
+        // Refs are common to all working trees of a repository, these folders are not.
+        let of_ref = |name: &str| name.strip_prefix(REFS)?.split('/').next()?.parse().ok();
+        let refs = user.all_refs()?;
+        let named = refs.keys().filter_map(|name| of_ref(name));
+        let taken = numbers(&user.private).into_iter().chain(named).max();
+        let store = Store::at(&user.private, taken.map_or(1, |last: u64| last + 1));
         fs::create_dir_all(&store.folder)
             .map_err(|cause| Error::io("create", &store.folder, cause))?;
         Ok(store)
@@ -56,6 +64,12 @@ impl Store {
         Ok(None)
     }
 
+    /// Returns the newest search, whatever its lineage says.
+    pub fn last(private: &Path) -> Option<Store> {
+        let number = numbers(private).pop()?;
+        Some(Store::at(private, number))
+    }
+
     fn at(private: &Path, number: u64) -> Store {
         Store {
             number,
@@ -75,7 +89,7 @@ impl Store {
 
     /// Returns how the names of all such refs begin.
     pub fn attempt_ref_prefix(&self) -> String {
-        format!("refs/evolve/search/{}/", self.number)
+        format!("{REFS}{}/", self.number)
     }
 
     /// Adds an entry; it is on the disk when this returns.

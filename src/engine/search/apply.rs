@@ -41,6 +41,17 @@ pub async fn apply(
     if site.user.descends(&target.tip, attempt)? {
         return Err(Error::usage(format!("attempt {id} is on the branch already")).into());
     }
+    let base = &lineage.plan.request.base;
+    if !site.user.descends(&target.tip, base)? {
+        return Err(Error::new(
+            Kind::Human,
+            "the branch does not go on from the commit that the search began with, so its history would come along".to_owned(),
+        )
+        .hint(format!(
+            "nothing was changed; check out the branch that it began on, or take the change alone: `git diff {base} {attempt} | git apply --3way`"
+        ))
+        .into());
+    }
     let merged = match site.user.merge(&target.tip, attempt, message)? {
         Merged::Clean(merged) => merged,
         Merged::Conflict(paths) => {

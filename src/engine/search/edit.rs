@@ -76,8 +76,9 @@ impl Job {
         let mut refusals = 0;
         loop {
             let (run, found) = self.call(session, lane).await?;
-            let Some(found) = found else {
-                return Ok(without_place(run));
+            let found = match found {
+                Ok(found) => found,
+                Err(why) => return Ok(without_attempt(run, why)),
             };
             let is_changed = !found.changed.is_empty();
             match run
@@ -94,12 +95,12 @@ impl Job {
         }
     }
 
-    /// Calls the agent once; nothing is found where it removed or replaced its slot.
+    /// Calls the agent once; else why nothing can be made of what it left.
     async fn call(
         &self,
         session: &Searching,
         lane: usize,
-    ) -> Result<(AgentRun, Option<Found>), Cut> {
+    ) -> Result<(AgentRun, Result<Found, String>), Cut> {
         let id = self.proposal.id;
         let parent = &self.parents[0];
         let place = (session.site.request.branch.as_str(), parent.as_str());
@@ -154,10 +155,17 @@ impl Job {
             .into());
         }
         if !slot.is_in_place() {
-            return Ok((run, None));
+            let why = "it removed or replaced its copy of the repository".to_owned();
+            return Ok((run, Err(why)));
         }
-        let found = take_over(&session.site.user, &slot, place, &session.editable)?;
-        Ok((run, Some(found)))
+        match take_over(&session.site.user, &slot, place, &session.editable) {
+            Ok(found) => Ok((run, Ok(found))),
+            Err(cause) if cause.is_of_machine() || cause.is_halt() => Err(cause.into()),
+            Err(cause) => Ok((
+                run,
+                Err(format!("what it left is no attempt: {}", cause.message)),
+            )),
+        }
     }
 
     fn variables(&self, (root, call): (&Path, &Path), mut of_git: Vec<Variable>) -> Vec<Variable> {
@@ -259,13 +267,13 @@ async fn wait_out(session: &Searching, refusal: &CannotRun, nth: u32) -> Result<
 }
 
 /// Says what an agent's work came to of which nothing is left.
-fn without_place(run: AgentRun) -> Edited {
+fn without_attempt(run: AgentRun, why: String) -> Edited {
     Edited {
         status: Status::Failed,
         content: None,
         commit: None,
         summary: line(&run.summary),
-        reason: Some("it removed or replaced its copy of the repository".to_owned()),
+        reason: Some(text::clean_line(&why)),
         left_out: Vec::new(),
         lessons: Vec::new(),
         duration_s: run.report.duration_s,
