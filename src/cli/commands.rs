@@ -106,7 +106,7 @@ pub(super) enum Command {
         progress: ProgressOption,
     },
     /// Make one number as good as it can be: many attempts by agents, each measured; nothing of yours is touched
-    Search(SearchCommand),
+    Search(Box<SearchCommand>),
     /// The queue of harvested work
     Work {
         #[command(subcommand)]
