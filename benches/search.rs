@@ -234,6 +234,7 @@ fn done(task: &Task) -> Entry {
                 summary: None,
                 reason: None,
                 left_out: Vec::new(),
+                lessons: Vec::new(),
                 duration_s: 0.0,
                 tokens: None,
                 cost_usd: None,

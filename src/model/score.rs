@@ -24,8 +24,8 @@ pub struct Score {
 /// there is none.
 pub fn read(stdout: &str, document: Option<&str>) -> Result<Score, String> {
     let Some(document) = document else {
-        let lines = stdout.lines().map(str::trim);
-        let last = lines.filter(|line| !line.is_empty()).next_back();
+        let mut lines = stdout.lines().map(str::trim);
+        let last = lines.rfind(|line| !line.is_empty());
         let line = last.ok_or("it printed nothing on stdout")?;
         let score = number(line).ok_or_else(|| {
             let shown = text::cut(&text::clean_line(line), SHOWN);

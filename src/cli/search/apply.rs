@@ -75,7 +75,12 @@ async fn start(options: &ApplyOptions, events: &Events) -> Result<Done> {
     let target = target(&repo, options.branch.as_deref())?;
     let message = message(&store, &lineage, attempt);
     let ground = repo.ground();
-    let wish = lineage.plan.request.sandbox.clone().or(&user_config()?.sandbox);
+    let wish = lineage
+        .plan
+        .request
+        .sandbox
+        .clone()
+        .or(&user_config()?.sandbox);
     let (sandbox, _) = Sandbox::choose(&wish, &ground)?;
     let sandbox = sandbox.open(&repo.private)?;
     repo.git.hold_back(&sandbox, (&repo.root, ground));
