@@ -215,7 +215,7 @@ fn what_looks_better_under_noise_is_confirmed_or_not() {
     assert!(endings[2].starts_with("worse"), "{endings:?}");
     let said = run.stdout;
     assert!(
-        said.contains("best: attempt 1 of 3") && said.contains("measured once more"),
+        said.contains("winner     attempt 1: ") && said.contains("measured once more"),
         "{said}"
     );
 }

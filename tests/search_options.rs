@@ -79,7 +79,8 @@ fn the_file_says_what_flags_do_not() {
 
     let run = repo.evolve(&["search", "--max-attempts=2"]).expect(0);
     assert!(
-        run.stdout.contains("best: attempt 2 of 2, 3 (untouched 1)"),
+        run.stdout
+            .contains("winner     attempt 2: 3, +2 (+200 %), the baseline 1"),
         "{run:?}"
     );
     let plan = repo.plan();
@@ -293,8 +294,8 @@ fn goals_that_pass_on_the_untouched_code_are_gates() {
         ),
         "{all}"
     );
-    assert!(run.stdout.contains("best: attempt 1 of 2, 2"), "{all}");
-    assert!(all.contains("attempt 2 gate failed"), "{all}");
+    assert!(run.stdout.contains("winner     attempt 1: 2, "), "{all}");
+    assert!(all.contains("attempt 2 · gate failed"), "{all}");
     let plan = repo.plan();
     assert_eq!(
         plan["request"]["gates"],
@@ -369,7 +370,8 @@ fn a_file_is_written_from_what_is_found_and_never_over_another() {
         .evolve(&["search", "--max-attempts=1", &agent])
         .expect(0);
     assert!(
-        run.stdout.contains("best: attempt 1 of 1, 0 (untouched 1)"),
+        run.stdout
+            .contains("winner     attempt 1: 0, −1 (−100 %), the baseline 1"),
         "{run:?}"
     );
 }
@@ -472,7 +474,7 @@ fn an_agent_that_is_refused_for_a_while_is_waited_for_and_one_that_cannot_run_en
     let run = repo.evolve(&arguments).expect(0);
     let all = format!("{}{}", run.stdout, run.stderr);
     assert_eq!(all.matches("waiting 1.0 s").count(), 2, "{all}");
-    assert!(run.stdout.contains("best: attempt 1 of 1, 2"), "{all}");
+    assert!(run.stdout.contains("winner     attempt 1: 2, "), "{all}");
     assert_eq!(
         repo.edits().len(),
         1,

@@ -130,7 +130,13 @@ fn board_status_show_and_diff_answer_people_and_programs() {
 
 #[test]
 fn a_program_is_told_each_step_of_a_population_and_a_page_is_written() {
-    let (repo, told) = searched(&["--strategy=population", "-k2", "--stale=off", "--json"]);
+    let (repo, told) = searched(&[
+        "--strategy=population",
+        "-k2",
+        "--stale=off",
+        "--yes",
+        "--json",
+    ]);
     let events: Vec<Value> = told
         .lines()
         .map(|line| serde_json::from_str(line).unwrap())
