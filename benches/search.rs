@@ -111,7 +111,7 @@ fn floor(scratch: &Scratch, attempts: u64) -> Came<Duration> {
 fn others(scratch: &Scratch, attempts: u64) -> Came<Duration> {
     let place = scratch.root().display().to_string();
     let lines = [
-        format!("cd '{place}'; : {AGENT}"),
+        "echo 1 >/dev/null".to_owned(),
         format!("cd '{place}'; {FITNESS}"),
     ];
     let commands: Vec<&str> = (0..attempts)

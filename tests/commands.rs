@@ -288,7 +288,7 @@ fn the_printed_schemas_are_those_that_the_program_checks_against() {
     assert_snapshot!(repo.error(2, &["schema", "snapshots"]), @r"
     error: there is no schema snapshots
     hint: did you mean snapshot?
-    hint: there are audit, call, config, doctor, event, goals, history, journal, killed, lesson, lessons, queue, ratchet, record, retry, search, session, show, snapshot, status, work
+    hint: there are audit, call, config, doctor, event, goals, history, journal, killed, lesson, lessons, queue, ratchet, record, retry, search, search-board, search-show, search-status, session, show, snapshot, status, work
     ");
 }
 

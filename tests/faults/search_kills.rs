@@ -63,7 +63,7 @@ fn killed(seed: u64) -> Result<(), String> {
     let repo = prepared().copied();
     repo.attempts(&[VARY]);
     let begin = repo.search_words(&[SEARCHES[which], &MORE].concat());
-    let resume = ["search".to_owned(), "resume".to_owned()];
+    let resume = ["search", "resume", "--yes"].map(str::to_owned);
     let file = repo.private().join("search/1/lineage.jsonl");
     let mut said = String::new();
     for kill in 0..=chance.below(4) {
