@@ -169,6 +169,7 @@ fn edited(content: Option<String>) -> Edited {
         summary: None,
         reason: None,
         left_out: Vec::new(),
+        lessons: Vec::new(),
         duration_s: 0.0,
         tokens: None,
         cost_usd: None,
