@@ -248,6 +248,7 @@ fn done(task: &Task) -> Entry {
             };
             let measured = Measured {
                 outcome,
+                channel: None,
                 duration_s: 0.0,
             };
             Entry::Measurement { id, what, measured }

@@ -69,7 +69,10 @@ async fn search(
     let mut approved = 1;
     let mut enough = None;
     let mut known = Known::default();
+    // What has its ending when a session begins was told by an earlier one.
+    let mut told = tell::settled(&mut known, lineage);
     loop {
+        tell::endings(session, lineage, (&mut known, &mut told));
         if let Some(halt) = session.site.stop.halt() {
             return Ok(Ended::Cut(crew.ended(session, lineage, halt.into()).await?));
         }
@@ -205,13 +208,10 @@ fn take_notes(session: &Searching, lineage: &mut Lineage) -> Result<()> {
 /// Writes an entry down, and tells of it.
 fn note(session: &Searching, lineage: &mut Lineage, entry: Entry) -> Result<()> {
     session.site.store.append(&entry)?;
-    let told = entry.clone();
-    let was_settled = tell::settled(lineage);
+    tell::written(session, &entry);
     lineage
         .take(entry)
-        .map_err(|why| crate::error::Error::internal(format!("BUG: {why}")))?;
-    tell::written(session, lineage, &told, was_settled);
-    Ok(())
+        .map_err(|why| crate::error::Error::internal(format!("BUG: {why}")))
 }
 
 /// Returns why no more attempts are proposed.

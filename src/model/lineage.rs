@@ -127,9 +127,18 @@ impl Lineage {
             Entry::Measurement { id, what, measured } => self.take_measured(id, what, measured)?,
             Entry::Note(note) => self.notes.push(note),
             Entry::End(end) => self.end = Some(end),
-            Entry::Resumed { .. } => self.end = None,
+            Entry::Resumed { .. } => self.resume(),
         }
         Ok(())
+    }
+
+    /// Forgets that it ended, and what said that the environment changed: that is looked at again.
+    fn resume(&mut self) {
+        self.end = None;
+        let is_good = |what: &Measure, measured: &mut Measured| {
+            !matches!(what, Measure::Again(_)) || matches!(measured.outcome, Outcome::Scored { .. })
+        };
+        self.attempts[0].measured.retain(is_good);
     }
 
     fn take_proposal(&mut self, proposal: Proposal) -> Result<(), String> {

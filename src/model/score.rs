@@ -2,12 +2,23 @@
 
 use std::collections::BTreeMap;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::model::text;
 
 /// The most characters of a line that is no number in a message.
 const SHOWN: usize = 60;
+
+/// Where a fitness command says its score.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Channel {
+    /// On the last line of stdout.
+    #[default]
+    Stdout,
+    /// In the document.
+    Document,
+}
 
 /// What one run of a fitness command says.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -18,6 +29,27 @@ pub struct Score {
     /// The parts that it is made of, by name.
     #[serde(default)]
     pub tasks: BTreeMap<String, f64>,
+    /// Where it was said.
+    #[serde(skip)]
+    pub channel: Channel,
+}
+
+impl Score {
+    /// Returns the score if it was said where it is said of the untouched code. What is measured could write the document
+    /// itself; says so otherwise.
+    pub fn said_by(self, expected: Option<Channel>) -> Result<Score, String> {
+        match (expected, self.channel) {
+            (Some(Channel::Stdout), Channel::Document) => Err(
+                "tampered: $EVOLVE_RESULT was written, and is not for the untouched code"
+                    .to_owned(),
+            ),
+            (Some(Channel::Document), Channel::Stdout) => Err(
+                "tampered: $EVOLVE_RESULT was not written, and is for the untouched code"
+                    .to_owned(),
+            ),
+            (Some(_) | None, _) => Ok(self),
+        }
+    }
 }
 
 /// Reads a score: that of the document, where one was written, else the last line of stdout that is not empty. Says why where
@@ -34,10 +66,16 @@ pub fn read(stdout: &str, document: Option<&str>) -> Result<Score, String> {
         return Ok(Score {
             score,
             tasks: BTreeMap::new(),
+            channel: Channel::Stdout,
         });
     };
     // `serde_json` has no number that is not finite.
-    serde_json::from_str(document).map_err(|cause| format!("$EVOLVE_RESULT is no result: {cause}"))
+    let read: Result<Score, _> = serde_json::from_str(document);
+    let read = read.map_err(|cause| format!("$EVOLVE_RESULT is no result: {cause}"))?;
+    Ok(Score {
+        channel: Channel::Document,
+        ..read
+    })
 }
 
 /// Returns the finite number that a text is, alone.
@@ -89,6 +127,11 @@ mod tests {
     fn a_document_decides_alone() {
         let whole = read("7", Some(r#"{"score": 2.5, "tasks": {"a": 1}}"#)).unwrap();
         assert_eq!((whole.score, whole.tasks["a"]), (2.5, 1.0));
+        assert!(whole.clone().said_by(Some(Channel::Document)).is_ok());
+        let forged = whole.said_by(Some(Channel::Stdout)).unwrap_err();
+        assert!(forged.starts_with("tampered: "), "{forged}");
+        let silent = read("7", None).unwrap().said_by(Some(Channel::Document));
+        assert!(silent.unwrap_err().starts_with("tampered: "));
         for bad in [
             "",
             "{}",

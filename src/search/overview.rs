@@ -4,7 +4,7 @@ use super::population::{self, generation_of};
 use super::standing::{Standing, median, scored};
 use super::{Next, Task, next, reason};
 use crate::model::lineage::{
-    Edited, Id, Lineage, Measure, Measured, Outcome, Proposal, Request, Strategy, Why,
+    Edited, Id, Lineage, Measure, Measured, Outcome, Proposal, Request, Strategy,
 };
 use crate::model::search_view::{
     Ahead, BASELINE, Generation, Limit, Overview, Point, Row, Sampled, Shown, UNDER_WAY, name,
@@ -292,11 +292,7 @@ fn limits(standing: &Standing) -> Vec<Limit> {
 
 /// Returns what is to be done now.
 fn ahead(lineage: &Lineage) -> Vec<Ahead> {
-    if lineage
-        .end
-        .as_ref()
-        .is_some_and(|end| end.why != Why::Stopped)
-    {
+    if lineage.end.as_ref().is_some_and(|end| !end.why.can_go_on()) {
         return Vec::new();
     }
     match next(lineage, None) {

@@ -85,6 +85,7 @@ impl World {
                 what,
                 measured: Measured {
                     outcome: self.measure(lineage, id, what),
+                    channel: None,
                     duration_s: 0.0,
                 },
             },

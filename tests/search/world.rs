@@ -151,6 +151,7 @@ fn perform(server: &mut Server, lineage: &Lineage, task: &Task, skew: Skew) -> E
             what,
             measured: Measured {
                 outcome: measure(server, lineage, (id, what), skew),
+                channel: None,
                 duration_s: 0.0,
             },
         },

@@ -69,7 +69,10 @@ async fn start(options: &ApplyOptions, events: &Events) -> Result<Done> {
     git::pack::supervise(&supervisor, &id);
     repo.git = repo.git.supervised(&supervisor, &id);
     if let Some(words) = apply::recover(&repo)? {
-        events.note(words);
+        return Ok(Done {
+            words: format!("{words}\n"),
+            exit_code: 0,
+        });
     }
     let attempt = chosen(&lineage, options.id)?;
     let target = target(&repo, options.branch.as_deref())?;

@@ -12,7 +12,7 @@ use crate::effects::{clock, files};
 use crate::error::{Error, Result};
 use crate::model::editable::Editable;
 use crate::model::goals::{self, Goals, MAX_BYTES};
-use crate::model::lineage::{Plan, Request, Why};
+use crate::model::lineage::{Plan, Request};
 use crate::model::search_file::{self, Asked, Bound, StrategyName};
 use crate::model::{lens, text};
 use crate::search::dice;
@@ -198,12 +198,7 @@ pub fn plan(place: &Place<'_>, given: &Given) -> Result<Planned> {
 
 fn refuse_unfinished(repo: &Repo) -> Result<()> {
     match Store::newest(&repo.private)? {
-        Some((store, lineage))
-            if lineage
-                .end
-                .as_ref()
-                .is_none_or(|end| end.why == Why::Stopped) =>
-        {
+        Some((store, lineage)) if lineage.end.as_ref().is_none_or(|end| end.why.can_go_on()) => {
             Err(
                 Error::usage(format!("search {} is unfinished", store.number)).hint(
                     "go on with `evolve search resume`, or give it up with `evolve search discard`",

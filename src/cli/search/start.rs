@@ -61,7 +61,7 @@ pub fn resume(global: &Global, running: &RunningOptions) -> Result<u8> {
         store.mend()?;
         store.go_on()?;
         match &lineage.end {
-            Some(end) if end.why != Why::Stopped => {
+            Some(end) if !end.why.can_go_on() => {
                 return Err(Error::usage(format!(
                     "search {} is over: {}",
                     store.number,
@@ -94,14 +94,16 @@ pub fn discard(global: &Global) -> Result<u8> {
     let Some(store) = Store::last(&repo.private) else {
         return Err(Error::usage("there is no search to discard"));
     };
-    if let Some(holder) = lock::holder(&lock_file(&repo)) {
-        return Err(Error::new(
-            Kind::Locked,
-            format!("the search is running (process {})", holder.pid),
-        )
-        .hint("`evolve search stop` ends it"));
-    }
-    remove(&repo, &store)?;
+    block_on(async {
+        let since = clock::timestamp();
+        let running = |error: Error| error.hint("`evolve search stop` ends a search");
+        let _searching = lock::take(&lock_file(&repo), &since)
+            .await
+            .map_err(running)?;
+        // Something of it may be being applied.
+        let _applying = lock::take(&repo.private.join("lock"), &since).await?;
+        remove(&repo, &store)
+    })?;
     global.say(&discarded(&store));
     Ok(0)
 }
@@ -263,7 +265,7 @@ async fn start(
     let ending = match search::run(&session, &mut lineage, between).await? {
         Ended::Over(Why::NoBaseline) => {
             let lacking = search::lacking::paths(&session, &lineage).await;
-            session.site.store.remove()?;
+            remove(&session.site.user, &session.site.store)?;
             return Err(match lacking {
                 Ok(lacking) => no_baseline(&lineage, &lacking),
                 Err(Cut::Failed(error)) => error,
@@ -282,7 +284,13 @@ async fn start(
                 _ => 0,
             },
         },
-        Ended::Cut(cut) => cut_short(cut)?,
+        Ended::Cut(cut) => {
+            // Before anything is known, there is nothing to go on with.
+            if lineage.attempt(0).measurement(Measure::First).is_none() {
+                remove(&session.site.user, &session.site.store)?;
+            }
+            cut_short(cut)?
+        }
     };
     let overview = tell::ended(&session, &lineage, &ending);
     let page = view::search::ended::page(&overview, &ending.reason, ending.exit_code);

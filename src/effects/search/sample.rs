@@ -9,7 +9,7 @@ use crate::effects::process::{Ending, Job, Ran, Stdout, Supervisor, TAIL_BYTES};
 use crate::effects::program;
 use crate::effects::sandbox::Fence;
 use crate::error::{Error, Result};
-use crate::model::score::{self, Score};
+use crate::model::score::{self, Channel, Score};
 use crate::model::{mask, text};
 
 /// The most bytes of a log.
@@ -62,7 +62,12 @@ impl Place {
     }
 
     /// Runs the fitness command, or the hold-out, once. `name` is that of its log.
-    pub async fn sample(&self, command: &str, name: &str) -> Result<Answer<Score>> {
+    /// The score has to be said where it is `expected`, if that is known.
+    pub async fn sample(
+        &self,
+        (command, expected): (&str, Option<Channel>),
+        name: &str,
+    ) -> Result<Answer<Score>> {
         let document = self.folder.join(format!("{name}.result.json"));
         let traces = self.folder.join(format!("{name}.traces"));
         files::remove(&document)?;
@@ -76,7 +81,7 @@ impl Place {
         Ok(match failure(&ran, self.timeout) {
             Some(Failure::Stopped) => Answer::Stopped,
             Some(Failure::Words(why)) => Answer::Failed(why),
-            None => match read(&document, &ran.stdout) {
+            None => match read(&document, &ran.stdout).and_then(|score| score.said_by(expected)) {
                 Ok(score) => Answer::Found(score),
                 Err(why) => Answer::Failed(why),
             },

@@ -7,12 +7,13 @@ use crate::effects::search::sample::{Answer, Place};
 use crate::effects::search::store::Store;
 use crate::effects::workspace::{Landed, Landing, Workspace};
 use crate::error::{Error, Kind, Result};
-use crate::model::lineage::{Id, Lineage};
+use crate::model::lineage::{Id, Lineage, Measure};
+use crate::model::score::Channel;
 use crate::model::text;
 use crate::search::is_deterministic;
 use crate::session::{Cut, Site, Slots};
 
-use super::measure::commit;
+use super::measure::{channel, commit};
 
 /// The most bytes of the file that tells of a landing.
 const LIMIT: u64 = 1 << 16;
@@ -95,10 +96,11 @@ async fn hold_against_tip(
         true => 1,
         false => lineage.plan.repeats.max(1),
     };
+    let channel = channel(lineage, Measure::First);
     let (mut ours, mut theirs) = (Vec::new(), Vec::new());
     for number in 1..=samples {
-        ours.push(sample(site, &place, &format!("apply-{number}")).await?);
-        theirs.push(sample(site, &tip, &format!("apply-{number}-of-tip")).await?);
+        ours.push(sample(site, (&place, channel), &format!("apply-{number}")).await?);
+        theirs.push(sample(site, (&tip, channel), &format!("apply-{number}-of-tip")).await?);
     }
     match lineage.plan.direction.are_all_better(&ours, &theirs) {
         true => Ok(()),
@@ -110,8 +112,12 @@ async fn hold_against_tip(
     }
 }
 
-async fn sample(site: &Site, place: &Place, name: &str) -> Result<f64, Cut> {
-    let answer = place.sample(&site.request.fitness, name).await?;
+async fn sample(
+    site: &Site,
+    (place, channel): (&Place, Option<Channel>),
+    name: &str,
+) -> Result<f64, Cut> {
+    let answer = place.sample((&site.request.fitness, channel), name).await?;
     match heard(site, answer)? {
         Answer::Found(score) => Ok(score.score),
         Answer::Failed(why) => Err(lost(format!("there is no score on the branch: {why}"))),

@@ -36,7 +36,7 @@ async fn passes(session: &Searching, lineage: &Lineage, slot: &Slot) -> Result<b
     let holdout = lineage.plan.has_holdout.then_some(Measure::HoldOut);
     for what in [Measure::First].into_iter().chain(holdout) {
         let job = measure::job(lineage, (0, what));
-        match job.outcome_in(session, (slot, 0)).await? {
+        match job.outcome_in(session, (slot, 0)).await?.0 {
             Outcome::Scored { .. } => {}
             Outcome::GateFailed(_) | Outcome::Invalid(_) => return Ok(false),
         }

@@ -6,6 +6,7 @@ use crate::effects::search::sample::{Answer, Place};
 use crate::effects::slot::Slot;
 use crate::error::Error;
 use crate::model::lineage::{Id, Lineage, Measure, Measured, Outcome};
+use crate::model::score::{Channel, Score};
 use crate::session::{Cut, Searching, Slots};
 
 /// How many samples of the baseline show whether the fitness command is deterministic (rule S3).
@@ -20,7 +21,12 @@ pub struct Job {
     /// What is measured beside it: its number and commit.
     beside: Option<(Id, String)>,
     samples: u64,
+    /// Where the score has to be said.
+    channel: Option<Channel>,
 }
+
+/// What a measurement came to, and where the score was said.
+type Found = (Outcome, Option<Channel>);
 
 /// Puts together what a measurement needs.
 pub fn job(lineage: &Lineage, (id, what): (Id, Measure)) -> Job {
@@ -44,7 +50,17 @@ pub fn job(lineage: &Lineage, (id, what): (Id, Measure)) -> Job {
         commit: commit(id),
         beside: beside.map(|other| (other, commit(other))),
         samples,
+        channel: channel(lineage, what),
     }
+}
+
+/// Returns where the score of the untouched code is said by the command that this measurement runs.
+pub fn channel(lineage: &Lineage, what: Measure) -> Option<Channel> {
+    let of_baseline = match what {
+        Measure::HoldOut => Measure::HoldOut,
+        _ => Measure::First,
+    };
+    lineage.attempt(0).measurement(of_baseline)?.channel
 }
 
 /// Returns an attempt's commit.
@@ -58,18 +74,19 @@ impl Job {
     /// Makes the measurement.
     pub async fn run(&self, session: &Searching, lane: usize) -> Result<Measured, Cut> {
         let started = Instant::now();
-        let outcome = match self.outcome(session, lane).await {
+        let (outcome, channel) = match self.outcome(session, lane).await {
             // A change can be what keeps its slot from being made ready.
-            Err(Cut::Unprepared(why)) if self.id > 0 => Outcome::Invalid(why),
+            Err(Cut::Unprepared(why)) if self.id > 0 => (Outcome::Invalid(why), None),
             outcome => outcome?,
         };
         Ok(Measured {
             outcome,
+            channel: channel.filter(|_| self.id == 0),
             duration_s: (started.elapsed().as_secs_f64() * 1000.0).round() / 1000.0,
         })
     }
 
-    async fn outcome(&self, session: &Searching, lane: usize) -> Result<Outcome, Cut> {
+    async fn outcome(&self, session: &Searching, lane: usize) -> Result<Found, Cut> {
         let slot = session
             .site
             .slot(Slots::Measure, lane, &self.commit)
@@ -82,13 +99,13 @@ impl Job {
         &self,
         session: &Searching,
         (slot, lane): (&Slot, usize),
-    ) -> Result<Outcome, Cut> {
+    ) -> Result<Found, Cut> {
         let own = session.site.place(slot, self.id)?;
         if matches!(self.what, Measure::First | Measure::Again(_)) {
             for (number, gate) in session.site.request.gates.iter().enumerate() {
                 let name = format!("{}-gate-{}", self.name(), number + 1);
                 if let Failed::Gate(why) = failed(own.gate(gate, &name).await?, session)? {
-                    return Ok(Outcome::GateFailed(why));
+                    return Ok((Outcome::GateFailed(why), None));
                 }
             }
         }
@@ -100,32 +117,41 @@ impl Job {
             None => None,
         };
         let (mut samples, mut beside) = (Vec::new(), Vec::new());
+        let mut channel = self.channel;
         for number in 1..=self.samples {
-            match self.sample(session, (&own, self.id), number).await? {
-                Ok(score) => samples.push(score),
-                Err(why) => return Ok(Outcome::Invalid(why)),
+            match self
+                .sample(session, (&own, self.id), (number, channel))
+                .await?
+            {
+                Ok(score) => {
+                    channel = Some(score.channel);
+                    samples.push(score.score);
+                }
+                Err(why) => return Ok((Outcome::Invalid(why), channel)),
             }
             let Some((other, place)) = &other else {
                 continue;
             };
-            match self.sample(session, (place, *other), number).await? {
-                Ok(score) => beside.push(score),
+            match self
+                .sample(session, (place, *other), (number, channel))
+                .await?
+            {
+                Ok(score) => beside.push(score.score),
                 Err(why) => {
-                    return Ok(Outcome::Invalid(format!(
-                        "attempt {other} beside it: {why}"
-                    )));
+                    let why = format!("attempt {other} beside it: {why}");
+                    return Ok((Outcome::Invalid(why), channel));
                 }
             }
         }
-        Ok(Outcome::Scored { samples, beside })
+        Ok((Outcome::Scored { samples, beside }, channel))
     }
 
     async fn sample(
         &self,
         session: &Searching,
         (place, of): (&Place, Id),
-        number: u64,
-    ) -> Result<Result<f64, String>, Cut> {
+        (number, channel): (u64, Option<Channel>),
+    ) -> Result<Result<Score, String>, Cut> {
         let request = &session.site.request;
         let command = match self.what {
             Measure::HoldOut => request.holdout.as_ref().unwrap_or(&request.fitness),
@@ -135,8 +161,8 @@ impl Job {
             true => format!("{}-{number}", self.name()),
             false => format!("{}-{number}-of-{of}", self.name()),
         };
-        match place.sample(command, &name).await? {
-            Answer::Found(score) => Ok(Ok(score.score)),
+        match place.sample((command, channel), &name).await? {
+            Answer::Found(score) => Ok(Ok(score)),
             Answer::Failed(why) => Ok(Err(why)),
             Answer::Stopped => Err(stopped(session)),
         }

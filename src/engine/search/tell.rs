@@ -2,7 +2,7 @@
 
 use crate::event::Event;
 use crate::model::lineage::{Edited, Entry, Id, Lineage, Measure, Measured, Outcome};
-use crate::search::standing::Standing;
+use crate::search::standing::{Known, Standing};
 use crate::search::{Task, overview};
 use crate::session::Searching;
 
@@ -32,8 +32,8 @@ pub fn begun(session: &Searching, lineage: &Lineage, task: &Task, lane: usize) {
     }
 }
 
-/// Tells of an entry that the lineage has taken in, with which attempts from `was_settled` on may have their endings.
-pub fn written(session: &Searching, lineage: &Lineage, entry: &Entry, was_settled: Id) {
+/// Tells of an entry that was written down.
+pub fn written(session: &Searching, entry: &Entry) {
     match entry {
         Entry::Edit { id, edited } => session.site.events.send(edited_event(*id, edited)),
         Entry::Measurement { id, what, measured } => {
@@ -46,24 +46,37 @@ pub fn written(session: &Searching, lineage: &Lineage, entry: &Entry, was_settle
         | Entry::Attempt(_)
         | Entry::Note(_)
         | Entry::End(_)
-        | Entry::Resumed { .. } => return,
-    }
-    if settled(lineage) > was_settled {
-        endings(session, &Standing::of(lineage), was_settled);
+        | Entry::Resumed { .. } => {}
     }
 }
 
 /// Returns how many attempts have their ending.
-pub fn settled(lineage: &Lineage) -> Id {
+pub fn settled(known: &mut Known, lineage: &Lineage) -> Id {
     let first = lineage.attempt(0).measurement(Measure::First);
     match first.map(|first| &first.outcome) {
-        Some(Outcome::Scored { .. }) => Standing::of(lineage).len(),
+        Some(Outcome::Scored { .. }) => {
+            let standing = Standing::from(std::mem::take(known), lineage);
+            let settled = standing.len();
+            *known = standing.into_known();
+            settled
+        }
         Some(Outcome::GateFailed(_) | Outcome::Invalid(_)) | None => 0,
     }
 }
 
-/// Tells of the attempts that have their endings now, and of the generations that are complete with them.
-fn endings(session: &Searching, standing: &Standing, was_settled: Id) {
+/// Tells of the attempts that have their endings now and had none when it was told last.
+pub fn endings(session: &Searching, lineage: &Lineage, (known, told): (&mut Known, &mut Id)) {
+    let settled = settled(known, lineage);
+    if settled > *told {
+        let standing = Standing::from(std::mem::take(known), lineage);
+        tell_of(session, &standing, *told);
+        *known = standing.into_known();
+        *told = settled;
+    }
+}
+
+/// Tells of the attempts from `was_settled` on, and of the generations that are complete with them.
+fn tell_of(session: &Searching, standing: &Standing, was_settled: Id) {
     let generations = overview::generations(standing);
     for id in was_settled..standing.len() {
         let best = standing.best_after(id);

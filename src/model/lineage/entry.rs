@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Id, Plan};
+use crate::model::score::Channel;
 
 /// How an attempt is made from its parents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -162,6 +163,9 @@ pub enum Outcome {
 pub struct Measured {
     /// What it came to.
     pub outcome: Outcome,
+    /// Where the fitness command, or the hold-out, says the score of the untouched code; of that only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub channel: Option<Channel>,
     /// Wall time in seconds.
     #[serde(default)]
     pub duration_s: f64,
@@ -229,6 +233,11 @@ pub enum Why {
 }
 
 impl Why {
+    /// Says whether a search that ended so can go on: a person stopped it, or can repair what ended it.
+    pub fn can_go_on(self) -> bool {
+        matches!(self, Why::Stopped | Why::EnvironmentChanged)
+    }
+
     /// Returns the word used in files and messages.
     pub fn word(self) -> &'static str {
         match self {
