@@ -156,7 +156,7 @@ fn the_checkout_stays_as_it_was_whatever_an_agent_does_with_its_files() {
         (
             "a folder for the file",
             "rm x; mkdir x; touch x/y",
-            "unchanged",
+            "invalid",
         ),
         (
             "a link for the file",

@@ -61,11 +61,8 @@ pub fn ended_row(standing: &Standing, id: Id) -> Row {
         0 => BASELINE,
         _ => settled.ending.words(),
     };
-    row.score = settled.score;
-    let delta = settled
-        .score
-        .zip(standing.score(0))
-        .map(|(own, of)| own - of);
+    row.score = standing.score(id);
+    let delta = row.score.zip(standing.score(0)).map(|(own, of)| own - of);
     row.delta = delta;
     let percent = |(delta, of): (f64, f64)| (of != 0.0).then(|| 100.0 * delta / of.abs());
     row.percent = delta.zip(standing.score(0)).and_then(percent);

@@ -433,3 +433,32 @@ fn ten_attempts_in_a_row_that_come_to_nothing_put_the_environment_in_doubt() {
         / 10;
     assert_eq!(again.len(), 1 + rows, "{again:?}");
 }
+
+#[test]
+fn with_several_agents_nothing_is_made_from_what_was_pruned_either() {
+    for agents in 1..5 {
+        let plan = Plan {
+            stale: None,
+            agents,
+            ..plan(Strategy::Climb)
+        };
+        let mut lineage = Lineage::new(Plan {
+            max_attempts: Some(30),
+            ..plan
+        });
+        CALM.go_on(&mut lineage, 0);
+        let best = Standing::of(&lineage).best();
+        lineage.plan.max_attempts = Some(60);
+        let after = lineage.newest();
+        let word = Word::Prune(best);
+        lineage.take(Entry::Note(Note { after, word })).unwrap();
+        CALM.go_on(&mut lineage, 0);
+        let standing = Standing::of(&lineage);
+        for id in after + 1..=lineage.newest() {
+            assert!(
+                !standing.is_pruned(id, Id::MAX),
+                "{id} with {agents} agents"
+            );
+        }
+    }
+}

@@ -6,7 +6,6 @@ use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
 
 use crate::effects::files;
 use crate::effects::pipes;
@@ -45,7 +44,7 @@ pub fn take_over(
     let mut changed = Vec::new();
     let mut left_out = Vec::new();
     for path in touched {
-        match editable.has(&String::from_utf8_lossy(&path)) && is_beneath_files(&slot.root, &path) {
+        match editable.has(&String::from_utf8_lossy(&path)) {
             true => changed.push(path),
             false => left_out.push(shown(&path)),
         }
@@ -121,11 +120,6 @@ fn touched(repo: &Repo) -> Result<BTreeSet<Vec<u8>>> {
     Ok(paths.map(<[u8]>::to_vec).collect())
 }
 
-/// Says whether only folders of the slot lead to a path: behind a link lies something else.
-fn is_beneath_files(root: &Path, path: &[u8]) -> bool {
-    files::is_beneath(root, path)
-}
-
 /// Finds out what stands at each path; files are stored in the slot's repository as git would commit them.
 fn hashed(repo: &Repo, paths: Vec<Vec<u8>>) -> Result<Vec<(Vec<u8>, Version)>> {
     let mut found = Vec::new();
@@ -134,6 +128,8 @@ fn hashed(repo: &Repo, paths: Vec<Vec<u8>>) -> Result<Vec<(Vec<u8>, Version)>> {
         let place = repo.root.join(OsStr::from_bytes(&path));
         let version = match fs::symlink_metadata(&place) {
             Err(_) => Version::Gone,
+            // Behind a link, or where a folder is no folder any more, is nothing that git knows.
+            Ok(_) if !files::is_beneath(&repo.root, &path) => Version::Gone,
             Ok(meta) if meta.is_symlink() => fs::read_link(&place)
                 .map_or(Version::Gone, |target| {
                     Version::Link(target.into_os_string().into_vec())
@@ -152,6 +148,8 @@ fn hashed(repo: &Repo, paths: Vec<Vec<u8>>) -> Result<Vec<(Vec<u8>, Version)>> {
                 plain.push((path, mode));
                 continue;
             }
+            // Git names another repository in the tree with a slash at its end, and else only files.
+            Ok(meta) if meta.is_dir() && !path.ends_with(b"/") => Version::Gone,
             Ok(_) => Version::Other,
         };
         found.push((path, version));
