@@ -186,6 +186,13 @@ fn wish(standing: &Standing) -> Wish {
     if open.count() as u64 >= lineage.plan.agents.max(1) {
         return Wish::Wait;
     }
+    match is_enough_for(standing, id) {
+        Some(false) => {}
+        Some(true) | None if !standing.is_settled() => return Wish::Wait,
+        _ if is_enough(standing) => return Wish::End(Why::Until),
+        // A person pruned it meanwhile.
+        _ => {}
+    }
     let strategy: &dyn Propose = match &lineage.plan.strategy {
         Strategy::Climb => &Climb,
         Strategy::Population(population) => population,
@@ -202,11 +209,27 @@ fn wish(standing: &Standing) -> Wish {
     }
 }
 
-fn wish_from(strategy: &dyn Propose, seen: &Standing, id: Id) -> Wish {
+/// Says whether the score that is wanted shows before attempt `id` is proposed, in whatever round that is: as far back as there
+/// are agents at work. None if it does not show yet.
+fn is_enough_for(standing: &Standing, id: Id) -> Option<bool> {
+    let plan = &standing.lineage.plan;
+    if plan.until.is_none() {
+        return Some(false);
+    }
+    let horizon = id.saturating_sub(plan.agents.max(1));
+    (horizon < standing.len()).then(|| is_enough(&standing.up_to(horizon)))
+}
+
+/// Says whether the best has the score that is wanted.
+fn is_enough(seen: &Standing) -> bool {
     let plan = &seen.lineage.plan;
     let best = seen.score(seen.best());
     let is_reached = |until| best.is_some_and(|best| !plan.direction.is_better(until, best));
-    if plan.until.is_some_and(is_reached) {
+    plan.until.is_some_and(is_reached)
+}
+
+fn wish_from(strategy: &dyn Propose, seen: &Standing, id: Id) -> Wish {
+    if is_enough(seen) {
         return Wish::End(Why::Until);
     }
     match doubt(seen).map(|at| outcome_again(seen, at)) {

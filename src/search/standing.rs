@@ -203,13 +203,16 @@ impl<'l> Standing<'l> {
     /// Returns an attempt's score, if it has one. Where the fitness command is noisy, what was accepted had luck: samples that
     /// were taken of it later, beside other attempts, count as well.
     pub fn score(&self, id: Id) -> Option<f64> {
+        self.score_before(id, self.len())
+    }
+
+    /// Returns the score that an attempt had before attempt `before` was measured.
+    fn score_before(&self, id: Id, before: Id) -> Option<f64> {
         let score = self.settled(id).score?;
         let beside = &self.beside[id as usize];
         // One that is looked at as of earlier does not know the later ones.
-        let mut later = beside
-            .iter()
-            .filter(|other| **other < self.len())
-            .peekable();
+        let before = before.min(self.len());
+        let mut later = beside.iter().filter(|other| **other < before).peekable();
         if later.peek().is_none() {
             return Some(score);
         }
@@ -262,10 +265,14 @@ impl<'l> Standing<'l> {
 
     /// Orders attempts with a score by it, the better first, of equals the newer.
     pub fn compare(&self, a: Id, b: Id) -> std::cmp::Ordering {
+        self.compare_before((a, b), self.len())
+    }
+
+    fn compare_before(&self, (a, b): (Id, Id), before: Id) -> std::cmp::Ordering {
         let worst = f64::NAN;
         let scores = (
-            self.score(a).unwrap_or(worst),
-            self.score(b).unwrap_or(worst),
+            self.score_before(a, before).unwrap_or(worst),
+            self.score_before(b, before).unwrap_or(worst),
         );
         let direction = self.lineage.plan.direction;
         direction.better_first(scores.0, scores.1).then(b.cmp(&a))
@@ -305,11 +312,12 @@ impl<'l> Standing<'l> {
         })
     }
 
-    /// Returns the valid attempts among `ids` that nobody pruned, one for each content, the better first.
+    /// Returns the valid attempts among `ids` that nobody pruned, one for each content, the better first, as it was before attempt
+    /// `before`.
     pub fn ranked(&self, ids: impl Iterator<Item = Id>, before: Id) -> Vec<Id> {
         let is_fit = |id: &Id| self.settled(*id).ending.is_valid() && !self.is_pruned(*id, before);
         let mut ids: Vec<Id> = ids.filter(is_fit).collect();
-        ids.sort_by(|a, b| self.compare(*a, *b));
+        ids.sort_by(|a, b| self.compare_before((*a, *b), before));
         let mut seen = HashSet::new();
         ids.retain(|id| seen.insert(self.lineage.content(*id)));
         ids

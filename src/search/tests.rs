@@ -85,7 +85,7 @@ fn worlds() -> impl proptest::strategy::Strategy<Value = World> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn a_lineage_is_the_same_whatever_finishes_first(plan in plans(), world in worlds(), order in 0_u64..1000) {
@@ -407,6 +407,35 @@ fn a_further_generation_begins_with_one_attempt_and_no_lens_comes_twice_in_it() 
         so_far.take(entry).unwrap();
     }
     assert_eq!(begins, [(2, 7), (3, 10), (4, 13), (5, 16)]);
+}
+
+#[test]
+fn a_score_that_is_enough_ends_a_generation_half_way() {
+    for agents in [1, 3] {
+        let population = Population {
+            k: 40,
+            generations: 2,
+        };
+        let lineage = searched(
+            Plan {
+                until: Some(2.0),
+                agents,
+                stale: None,
+                ..plan(Strategy::Population(population))
+            },
+            CALM,
+        );
+        assert_eq!(lineage.end.as_ref().map(|end| end.why), Some(Why::Until));
+        let standing = Standing::of(&lineage);
+        let enough = (1..standing.len()).find(|id| standing.score(*id) >= Some(2.0));
+        let enough = enough.expect("a score that is enough");
+        assert!(enough + agents < 40, "{enough}");
+        assert!(
+            lineage.newest() < enough + agents,
+            "{agents}: {}",
+            lineage.newest()
+        );
+    }
 }
 
 #[test]
