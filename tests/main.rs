@@ -54,6 +54,7 @@ mod report;
 mod sandbox;
 mod search;
 mod search_abuse;
+mod search_clean;
 mod search_found;
 mod search_hostile;
 mod search_options;

@@ -8,6 +8,7 @@
 
 mod checkout;
 mod lend;
+mod made;
 mod moved;
 mod place;
 mod prepare;
@@ -170,6 +171,7 @@ impl Slot {
     /// Removes the slot, whatever stands in its place.
     pub fn remove(&self) -> Result<()> {
         remove_all(&self.stamp())?;
+        remove_all(&self.made())?;
         remove_all(&self.lent())?;
         remove_all(&self.root)?;
         self.forget()?;
@@ -199,6 +201,11 @@ impl Slot {
     /// Returns the file that says what the slot was made ready from.
     fn stamp(&self) -> PathBuf {
         self.root.with_extension("prepared")
+    }
+
+    /// Returns the folder with a copy of what `prepare` made.
+    fn made(&self) -> PathBuf {
+        self.root.with_extension("made")
     }
 
     /// Returns the file that says that somebody was at work in the slot.

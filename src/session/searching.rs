@@ -105,19 +105,18 @@ impl Site {
         let prepare = self.request.prepare.clone();
         let provisions = Provisions { link, prepare };
         let slot = Slot::of(&self.user, &format!("search-{purpose}-{lane}"), provisions)?;
-        slot.go_to(&self.user, (&self.request.branch, commit))?;
-        let log = self.logs().join("prepare.log");
+        let repo = slot.go_to(&self.user, (&self.request.branch, commit))?;
+        let log = self.logs().join(format!("prepare-{purpose}-{lane}.log"));
         let ground = Ground::of_slot(&slot.root);
-        let prepared = slot
-            .prepare(&Preparation {
-                user: &self.user,
-                commit,
-                supervisor: &self.supervisor,
-                fence: &self.sandbox.fence(Inmate::Checks, &ground)?,
-                log: Some(&log),
-                session: &self.id,
-            })
-            .await?;
+        let how = Preparation {
+            user: &self.user,
+            commit,
+            supervisor: &self.supervisor,
+            fence: &self.sandbox.fence(Inmate::Checks, &ground)?,
+            log: Some(&log),
+            session: &self.id,
+        };
+        let prepared = slot.make_clean(&repo, &how).await?;
         match (prepared, self.stop.halt()) {
             (Prepared::Ready, _) => Ok(slot),
             (Prepared::Stopped, Some(halt)) => Err(halt.into()),

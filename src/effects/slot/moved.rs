@@ -10,7 +10,7 @@ use crate::effects::repo::Repo;
 use crate::error::{Error, Result};
 
 impl Slot {
-    /// Puts the slot on a commit, with a clean tree; ignored files stay.
+    /// Puts the slot on a commit; what git does not track stays, and is to be looked after by `put_back` or `empty`.
     pub fn go_to(&self, user: &Repo, (branch, commit): (&str, &str)) -> Result<Repo> {
         let is_known = self.is_in_place() && self.index().exists() && self.refs().exists();
         if is_known && let Ok(repo) = self.try_to_go_to(user, (branch, commit)) {
@@ -29,7 +29,6 @@ impl Slot {
         let index = self.index();
         fs::remove_file(&index).map_err(|cause| Error::io("remove", &index, cause))?;
         repo.git.run(&["read-tree", "--reset", "-u", commit])?;
-        repo.git.run(&["clean", "-ffdq"])?;
         self.lend(user, &repo)?;
         self.remember()?;
         Ok(repo)

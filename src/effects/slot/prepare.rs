@@ -50,11 +50,41 @@ impl Slot {
         let Some(command) = &self.provisions.prepare else {
             return Ok(Prepared::Ready);
         };
-        let tracked = tracked(how.user, how.commit)?;
-        let inputs = slot::inputs(command, tracked.iter().map(|(path, id)| (&**path, &**id)));
-        if files::read_text(&self.stamp(), 1 << 10)? == inputs {
+        let inputs = inputs(command, how)?;
+        if self.was_prepared_from(&inputs)? {
             return Ok(Prepared::Ready);
         }
+        self.run_prepare(how, (command, &inputs)).await
+    }
+
+    /// Makes the slot what its commit, what is lent and the command say, and nothing else: whatever else somebody left there
+    /// goes, and what the command made is put back as it was. `repo` is that of the slot.
+    pub async fn make_clean(&self, repo: &Repo, how: &Preparation<'_>) -> Result<Prepared> {
+        let Some(command) = &self.provisions.prepare else {
+            self.empty(repo)?;
+            return Ok(Prepared::Ready);
+        };
+        let inputs = inputs(command, how)?;
+        if self.was_prepared_from(&inputs)? && self.put_back(repo)? {
+            return Ok(Prepared::Ready);
+        }
+        self.empty(repo)?;
+        let prepared = self.run_prepare(how, (command, &inputs)).await?;
+        if prepared == Prepared::Ready {
+            self.keep_made(repo)?;
+        }
+        Ok(prepared)
+    }
+
+    fn was_prepared_from(&self, inputs: &str) -> Result<bool> {
+        Ok(files::read_text(&self.stamp(), 1 << 10)? == inputs)
+    }
+
+    async fn run_prepare(
+        &self,
+        how: &Preparation<'_>,
+        (command, inputs): (&str, &str),
+    ) -> Result<Prepared> {
         files::remove(&self.stamp())?;
         let ran = how
             .supervisor
@@ -119,6 +149,13 @@ impl Slot {
             .map(|path| String::from_utf8_lossy(path).into_owned())
             .collect())
     }
+}
+
+/// Returns the digest of what the command depends on.
+fn inputs(command: &str, how: &Preparation<'_>) -> Result<String> {
+    let tracked = tracked(how.user, how.commit)?;
+    let files = tracked.iter().map(|(path, id)| (&**path, &**id));
+    Ok(slot::inputs(command, files))
 }
 
 /// Lists the files of a commit with their ids.

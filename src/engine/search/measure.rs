@@ -12,6 +12,9 @@ use crate::session::{Cut, Searching, Slots};
 /// How many samples of the baseline show whether the fitness command is deterministic (rule S3).
 const BASELINE_SAMPLES: u64 = 3;
 
+/// How many bytes that measuring leaves are worth a line.
+const MUCH: u64 = 16 << 20;
+
 /// A measurement to be made.
 #[derive(Debug)]
 pub struct Job {
@@ -91,7 +94,25 @@ impl Job {
             .site
             .slot(Slots::Measure, lane, &self.commit)
             .await?;
-        self.outcome_in(session, (&slot, lane)).await
+        let found = self.outcome_in(session, (&slot, lane)).await?;
+        if self.id == 0 && self.what == Measure::First {
+            self.tell_of_leavings(session, &slot)?;
+        }
+        Ok(found)
+    }
+
+    /// Says of what the untouched code's measurement built that it is built anew for each attempt, where that is much.
+    fn tell_of_leavings(&self, session: &Searching, slot: &Slot) -> Result<(), Cut> {
+        let request = &session.site.request;
+        let left = slot.leavings(&session.site.user, (&request.branch, &self.commit))?;
+        if left >= MUCH {
+            session.site.events.note(format!(
+                "measuring leaves {} MiB behind, which are removed before each attempt, so that none finds what another left; \
+                 what takes long to build belongs into --prepare",
+                left >> 20
+            ));
+        }
+        Ok(())
     }
 
     /// Measures in a slot that is ready.

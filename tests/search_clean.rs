@@ -1,0 +1,124 @@
+//! No attempt finds what another one left: neither its agent nor its measurement.
+
+use std::fs;
+
+use crate::harness::TestRepo;
+
+/// A repository whose score is what `x` prints.
+fn with_program(prints: &str) -> TestRepo {
+    let repo = TestRepo::with_number("1");
+    repo.write("score.sh", "sh x\n");
+    repo.write("x", &format!("echo {prints}\n"));
+    repo.commit_all("a program");
+    repo
+}
+
+#[test]
+fn what_an_attempt_leaves_when_it_is_measured_is_not_there_for_the_next() {
+    let repo = with_program("1");
+    let leaves = "echo 50 >a.ignored; mkdir -p own; echo '*' >own/.gitignore; echo 60 >own/b";
+    let finds = "cat a.ignored own/b 2>/dev/null || echo 3";
+    repo.attempts(&[
+        &format!("cat >x <<'END'\n{leaves}; echo 2\nEND"),
+        &format!("echo '{finds}' >x"),
+    ]);
+    repo.search(&["--max-attempts=2"]).expect(0);
+    assert_eq!(repo.endings(), ["accepted 2", "accepted 3"]);
+}
+
+#[test]
+fn an_agent_does_not_find_what_another_one_left() {
+    let repo = TestRepo::with_number("1");
+    let leaves = "echo 50 >a.ignored; mkdir own; echo '*' >own/.gitignore; echo 60 >own/b";
+    repo.attempts(&[
+        &format!("{leaves}; echo 2 >x"),
+        "cat a.ignored own/b >x 2>/dev/null || echo 3 >x",
+        // It fails once; then it is tried once more.
+        "if [ -e $OUT/first ]; then cat a.ignored >x 2>/dev/null || echo 4 >x; else touch $OUT/first; echo 70 >a.ignored; exit 1; fi",
+    ]);
+    repo.search(&["--max-attempts=3"]).expect(0);
+    assert_eq!(repo.endings(), ["accepted 2", "accepted 3", "accepted 4"]);
+}
+
+/// What `prepare` makes, which is told of each time, and a score that is there only where all of it is as it was.
+const PREPARE: &str = "--prepare=mkdir -p made.ignored/deep/empty; echo 5 >made.ignored/deep/a; ln -s a made.ignored/deep/link; \
+     chmod 640 made.ignored/deep/a; echo 6 >alone.ignored; echo once >>$OUT/prepared";
+const WHOLE: &str = "list() { find *.ignored -printf '%y %m %p %l\\n' | sort; cat made.ignored/deep/link alone.ignored; }\n\
+     [ -e $OUT/whole ] || list >$OUT/whole\nlist | cmp -s - $OUT/whole || { list; exit 1; }\nsh x\n";
+
+#[test]
+fn what_prepare_made_is_there_for_each_attempt_whatever_the_one_before_did_to_it() {
+    for harm in [
+        "rm -r made.ignored alone.ignored",
+        "rm made.ignored/deep/a",
+        "rmdir made.ignored/deep/empty",
+        "echo 9 >made.ignored/deep/new; echo 9 >new.ignored",
+        // As long as it was, and as old.
+        "touch -r alone.ignored t.ignored; echo 7 >alone.ignored; touch -r t.ignored alone.ignored",
+        "rm -r made.ignored; ln -s $OUT/mine made.ignored",
+        "rm -r made.ignored; echo file >made.ignored; rm alone.ignored; mkdir alone.ignored",
+        "ln -sf ../../alone.ignored made.ignored/deep/link",
+        "chmod 777 made.ignored/deep; chmod 600 made.ignored/deep/a",
+        "chmod 0 made.ignored/deep; chmod 0 made.ignored",
+        "mv made.ignored/deep/a made.ignored/deep/b",
+        "mkfifo made.ignored/deep/pipe; git init -q made.ignored/deep/empty",
+    ] {
+        let repo = with_program("1");
+        repo.write("score.sh", WHOLE);
+        repo.commit_all("a score that looks");
+        fs::create_dir(repo.out("mine")).unwrap();
+        fs::write(repo.out("mine/precious"), "mine").unwrap();
+        repo.attempts(&[
+            &format!("cat >x <<'END'\n{harm}; echo 2\nEND"),
+            "echo echo 3 >x",
+        ]);
+        let run = repo.search(&["--files=package.json", PREPARE, "--max-attempts=2"]);
+        let all = format!("{harm}: {run:?}");
+        run.expect(0);
+        assert_eq!(repo.endings(), ["accepted 2", "accepted 3"], "{all}");
+        assert_eq!(
+            fs::read(repo.out("mine/precious")).unwrap(),
+            b"mine",
+            "{harm}"
+        );
+        // Where agents work, where is measured, and where the winner's other side is.
+        let prepared = repo.said("prepared").lines().count();
+        assert_eq!(prepared, 3, "{all}");
+    }
+}
+
+#[test]
+fn what_the_checkout_lends_stays_lent_to_each_attempt() {
+    let repo = with_program("1");
+    repo.write("data/big.ignored", "7\n");
+    repo.write("data/mine", "mine\n");
+    repo.commit_all("data");
+    repo.attempts(&[
+        "echo 'rm -rf data/*.ignored; cp /dev/null data/other.ignored; echo 2' >x",
+        "echo 'ls data | grep -q other || cat data/big.ignored' >x",
+    ]);
+    repo.search(&["--link=data/big.ignored", "--max-attempts=2"])
+        .expect(0);
+    assert_eq!(repo.endings(), ["accepted 2", "accepted 7"]);
+    assert_eq!(repo.read("data/big.ignored"), "7\n");
+}
+
+#[test]
+fn much_that_measuring_leaves_is_told_of_once() {
+    let repo = with_program("1");
+    repo.write(
+        "score.sh",
+        "head -c 20000000 /dev/zero >built.ignored; sh x\n",
+    );
+    repo.commit_all("a build");
+    repo.attempts(&["echo echo 2 >x"]);
+    let run = repo.search(&["--max-attempts=1"]).expect(0);
+    assert_eq!(
+        run.stdout.matches("measuring leaves 19 MiB behind").count(),
+        1,
+        "{run:?}"
+    );
+    let built = "--prepare=head -c 20000000 /dev/zero >built.ignored";
+    let run = repo.search(&["--max-attempts=1", built]).expect(0);
+    assert!(!run.stdout.contains("measuring leaves"), "{run:?}");
+}
