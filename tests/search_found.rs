@@ -183,3 +183,73 @@ fn a_search_whose_lineage_is_damaged_can_be_given_up() {
     repo.evolve(&["search", "discard"]).expect(0);
     assert_eq!(repo.git(&["for-each-ref", "refs/evolve"]), "");
 }
+
+#[test]
+fn an_apply_that_was_killed_while_it_wrote_leaves_no_lock_in_the_way() {
+    let repo = TestRepo::with_number("1");
+    repo.attempts(&["echo 2 >x"]);
+    repo.search(&["--max-attempts=1"]).expect(0);
+    let to = repo.git(&["rev-parse", "refs/evolve/search/1/1"]);
+    let landing =
+        serde_json::json!({"branch": "refs/heads/main", "from": repo.head(), "to": to.trim()});
+    let begun = repo.private().join("search/applying.json");
+    let locks = [".git/index.lock", ".git/refs/heads/main.lock"].map(|lock| repo.path(lock));
+    for lock in &locks {
+        fs::write(lock, "").unwrap();
+    }
+    fs::write(&begun, landing.to_string()).unwrap();
+    // One that was there before is somebody else's.
+    let long_ago = std::time::SystemTime::now() - std::time::Duration::from_secs(600);
+    let set = |time| {
+        fs::File::open(&locks[1])
+            .unwrap()
+            .set_modified(time)
+            .unwrap()
+    };
+    set(long_ago);
+    let said = repo.evolve(&["search", "apply"]).expect(3).stderr;
+    assert!(said.contains("main.lock"), "{said}");
+    assert!(locks[1].exists());
+    set(std::time::SystemTime::now());
+    let run = repo.evolve(&["search", "apply"]).expect(0);
+    let said = format!("{}{}", run.stdout, run.stderr);
+    assert!(
+        said.contains("removed a lock that was left behind"),
+        "{said}"
+    );
+    assert_eq!(repo.read("x"), "2\n");
+    assert!(!begun.exists() && !locks.iter().any(|lock| lock.exists()));
+}
+
+#[test]
+fn what_showed_no_improvement_in_the_end_is_measured_again_before_it_is_applied() {
+    let repo = TestRepo::with_number("1");
+    // The fifth time and later nothing is better than anything.
+    repo.write(
+        "score.sh",
+        "echo >>$OUT/count; [ $(wc -l <$OUT/count) -lt 5 ] || exec echo 1\ncat x\n",
+    );
+    repo.commit_all("a score that lies at first");
+    repo.attempts(&["echo 2 >x"]);
+    let run = repo.search(&["--max-attempts=1"]).expect(0);
+    assert!(run.stdout.contains("no improvement shown"), "{run:?}");
+    let before = repo.head();
+    let said = repo.evolve(&["search", "apply"]).expect(11).stderr;
+    assert!(said.contains("no longer better: 1 against 1"), "{said}");
+    assert_eq!(repo.head(), before);
+}
+
+#[test]
+fn a_branch_is_made_for_an_attempt_only_by_a_name_that_git_takes() {
+    let repo = TestRepo::with_number("1");
+    repo.attempts(&["echo 2 >x"]);
+    repo.search(&["--max-attempts=1"]).expect(0);
+    for name in ["HEAD", "-f", "@{-1}", "a..b", "main"] {
+        let option = format!("--branch={name}");
+        repo.evolve(&["search", "apply", &option]).expect(2);
+    }
+    repo.evolve(&["search", "apply", "--branch=better/one"])
+        .expect(0);
+    assert_eq!(repo.git(&["show", "better/one:x"]).trim(), "2");
+    assert_eq!(repo.read("x"), "1\n");
+}

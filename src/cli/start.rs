@@ -124,7 +124,7 @@ async fn start(
         mirror.refuse_another()?;
     }
     engine::give_back_private(&repo.own_places())?;
-    if let Some(words) = engine::search::apply::recover(&repo)? {
+    for words in engine::search::apply::recover(&repo)?.words {
         events.note(words);
     }
     bounds::hold_back(&repo, (run, &goals_file), &diary)?;

@@ -383,6 +383,12 @@ pub fn remove_unless_folder(folder: &Path) -> Result<()> {
     }
 }
 
+/// Returns when a file was written last, in seconds since 1970.
+pub fn seconds_of(path: &Path) -> Result<i64> {
+    let meta = fs::symlink_metadata(path).map_err(|cause| Error::io("look at", path, cause))?;
+    Ok(std::os::unix::fs::MetadataExt::mtime(&meta))
+}
+
 /// Says whether a file is there. It is not where its folder cannot be one, or is nobody's business here.
 pub fn is_there(path: &Path) -> std::io::Result<bool> {
     const NOT_THERE: [ErrorKind; 3] = [

@@ -44,7 +44,7 @@ pub fn of(lineage: &Lineage, search: u64) -> Overview {
         endings: endings(&rows),
         limits: standing.as_ref().map_or_else(Vec::new, limits),
         spent: lineage.spent(),
-        shown: shown(lineage, best),
+        shown: last_shown(lineage, best),
         way: way(lineage, best),
         ahead: ahead(lineage),
         generations: standing.as_ref().map_or_else(Vec::new, generations),
@@ -189,8 +189,8 @@ fn way(lineage: &Lineage, id: Id) -> Vec<Id> {
     way
 }
 
-/// Returns what the last measurement shows of the winner.
-fn shown(lineage: &Lineage, best: Id) -> Option<Shown> {
+/// Returns what the last measurement of an attempt, beside the untouched code, shows of it; none where it was not made.
+pub fn last_shown(lineage: &Lineage, best: Id) -> Option<Shown> {
     let last = lineage.attempt(best).measurement(Measure::Last)?;
     let (own, beside) = scored(&last.outcome)?;
     Some(Shown {

@@ -68,11 +68,15 @@ async fn start(options: &ApplyOptions, events: &Events) -> Result<Done> {
     let supervisor = Supervisor::with_lock(stop.clone(), &repo.root, &lock, Vec::new())?;
     git::pack::supervise(&supervisor, &id);
     repo.git = repo.git.supervised(&supervisor, &id);
-    if let Some(words) = apply::recover(&repo)? {
+    let recovered = apply::recover(&repo)?;
+    if recovered.has_landed {
         return Ok(Done {
-            words: format!("{words}\n"),
+            words: recovered.words.join("\n") + "\n",
             exit_code: 0,
         });
+    }
+    for words in recovered.words {
+        events.note(words);
     }
     let attempt = chosen(&lineage, options.id)?;
     let target = target(&repo, options.branch.as_deref())?;
@@ -180,12 +184,14 @@ fn target(repo: &Repo, name: Option<&str>) -> Result<Target> {
         });
     };
     let branch = format!("refs/heads/{name}");
-    repo.git.run(&["check-ref-format", &branch]).map_err(|_| {
-        Error::usage(format!(
+    let is_name = |said: &[u8]| said.trim_ascii_end() == name.as_bytes();
+    let said = repo.git.run(&["check-ref-format", "--branch", name]);
+    if !said.is_ok_and(|said| is_name(&said)) {
+        return Err(Error::usage(format!(
             "{} is no name for a branch",
             text::clean_line(name)
-        ))
-    })?;
+        )));
+    }
     if repo.resolve(&branch)?.is_some() {
         return Err(Error::usage(format!("the branch {name} is there already"))
             .hint("name another one, or remove it with `git branch -D`"));

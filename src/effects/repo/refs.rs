@@ -99,6 +99,22 @@ impl Repo {
             .map_err(self.cannot("write a ref"))
     }
 
+    /// Makes a branch (`refs/heads/…`), which must not be there yet.
+    pub fn make_branch(&self, name: &str, target: &str, note: &str) -> Result<()> {
+        let nothing = "0".repeat(target.len());
+        let words = [
+            "update-ref",
+            "--create-reflog",
+            "--no-deref",
+            "-m",
+            note,
+            name,
+            target,
+            &nothing,
+        ];
+        self.git.run(&words).map(|_| ())
+    }
+
     /// Makes a ref stand for another.
     pub fn set_symbolic_ref(&self, name: &str, other: &str, note: &str) -> Result<()> {
         if odd(name).is_some() || odd(other).is_some() {

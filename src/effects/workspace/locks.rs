@@ -16,8 +16,13 @@ impl Workspace<'_> {
     /// Removes lock files that dead processes of the cycle left: of the index, of any ref, of whatever git writes. One that
     /// is older than the cycle is not ours, and none is ours while a git is at work here.
     pub fn clear_locks(&self, start: &Start) -> Result<Vec<String>> {
-        let mut locks = self.locks_of(&["HEAD", &start.branch, &start.work_ref()]);
-        let is_new = |lock: &PathBuf| !is_older(lock, start.since) && !locks.contains(lock);
+        self.clear_locks_of(&[&start.branch, &start.work_ref()], start.since)
+    }
+
+    /// The same for whoever began at a moment, in seconds since 1970, and writes these refs.
+    pub fn clear_locks_of(&self, refs: &[&str], since: i64) -> Result<Vec<String>> {
+        let mut locks = self.locks_of(&[&["HEAD"], refs].concat());
+        let is_new = |lock: &PathBuf| !is_older(lock, since) && !locks.contains(lock);
         let others: Vec<_> = all_locks(self.repo.git_dir(), &self.repo.common_path(""))
             .into_iter()
             .filter(is_new)
@@ -26,7 +31,7 @@ impl Workspace<'_> {
         let left = lasting(locks);
         let mut removed = Vec::new();
         for lock in left {
-            if is_older(&lock, start.since) || proc_table::works_in("git", &self.repo.root) {
+            if is_older(&lock, since) || proc_table::works_in("git", &self.repo.root) {
                 return Err(in_the_way(&lock));
             }
             files::remove(&lock)?;

@@ -2,7 +2,7 @@
 //! (rule S8).
 
 use crate::effects::files;
-use crate::effects::repo::Merged;
+use crate::effects::repo::{Merged, Repo};
 use crate::effects::search::sample::{Answer, Place};
 use crate::effects::search::store::Store;
 use crate::effects::workspace::{Landed, Landing, Workspace};
@@ -11,6 +11,7 @@ use crate::model::lineage::{Id, Lineage, Measure};
 use crate::model::score::Channel;
 use crate::model::text;
 use crate::search::is_deterministic;
+use crate::search::overview::last_shown;
 use crate::session::{Cut, Site, Slots};
 
 use super::measure::{channel, commit};
@@ -87,7 +88,8 @@ async fn hold_against_tip(
             return Err(lost(format!("a gate does not pass on the branch: {why}")));
         }
     }
-    if target.tip == lineage.plan.request.base {
+    let is_doubted = last_shown(lineage, id).is_some_and(|shown| !shown.better);
+    if target.tip == lineage.plan.request.base && !is_doubted {
         return Ok(());
     }
     let slot = site.slot(Slots::Tip, 0, &target.tip).await?;
@@ -150,9 +152,7 @@ fn numbers(samples: &[f64]) -> String {
 fn land(site: &Site, target: &Target, merged: &str) -> Result<()> {
     let user = &site.user;
     if target.is_new {
-        let note = "evolve: an attempt of a search";
-        user.set_ref(&target.branch, merged, note)?;
-        return Ok(());
+        return user.make_branch(&target.branch, merged, "evolve: an attempt of a search");
     }
     let landing = Landing {
         branch: target.branch.clone(),
@@ -189,18 +189,33 @@ fn land(site: &Site, target: &Target, merged: &str) -> Result<()> {
     Err(Error::new(kind, why).hint("nothing was changed; run `evolve search apply` again"))
 }
 
+/// What was done about an `apply` that was killed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Recovered {
+    /// In words.
+    pub words: Vec<String>,
+    /// What was being applied is on its branch.
+    pub has_landed: bool,
+}
+
 /// Completes what a killed `apply` had begun. To be called by who holds the loop's lock, before anything else is done.
-pub fn recover(user: &crate::effects::repo::Repo) -> Result<Option<String>> {
+pub fn recover(user: &Repo) -> Result<Recovered> {
     let file = Store::applying(&user.private);
     let Some(bytes) = files::read_bounded(&file, LIMIT)? else {
-        return Ok(None);
+        return Ok(Recovered::default());
     };
-    let landing: Option<Landing> = serde_json::from_slice(&bytes).ok();
-    let has_landed = match &landing {
-        Some(landing) => Workspace { repo: user }.complete_landing(landing)?,
-        None => false,
-    };
+    let mut recovered = Recovered::default();
+    if let Ok(landing) = serde_json::from_slice::<Landing>(&bytes) {
+        let workspace = Workspace { repo: user };
+        let began = files::seconds_of(&file)?;
+        recovered.words = workspace.clear_locks_of(&[&landing.branch], began)?;
+        recovered.has_landed = workspace.complete_landing(&landing)?;
+        if recovered.has_landed {
+            let to = &landing.to;
+            let words = format!("completed: what was being applied is on the branch ({to})");
+            recovered.words.push(words);
+        }
+    }
     files::remove(&file)?;
-    let to = landing.map_or_else(String::new, |landing| landing.to);
-    Ok(has_landed.then(|| format!("completed: what was being applied is on the branch ({to})")))
+    Ok(recovered)
 }
