@@ -15,9 +15,7 @@ mod simulated;
 #[cfg(test)]
 mod tests;
 
-use crate::model::lineage::{
-    Id, Lineage, Measure, Operator, Outcome, Proposal, Strategy, Why, Word,
-};
+use crate::model::lineage::{Id, Lineage, Measure, Operator, Outcome, Proposal, Strategy, Why};
 use crate::model::search_brief::Told;
 use climb::Climb;
 use standing::{Known, Standing};
@@ -133,12 +131,10 @@ pub fn begins_generation(lineage: &Lineage, id: Id) -> Option<u64> {
 
 /// Returns how many attempts there are at most, as it stands for attempt `id`.
 fn most_attempts(lineage: &Lineage, id: Id) -> Option<u64> {
-    let mut notes = lineage.notes.iter().rev();
-    let adjusted = notes.find_map(|note| match &note.word {
-        Word::Adjust(change) if note.after < id => change.max_attempts,
-        _ => None,
-    });
-    adjusted.or(lineage.plan.max_attempts)
+    lineage
+        .adjusted(id)
+        .max_attempts
+        .or(lineage.plan.max_attempts)
 }
 
 /// Returns how the attempts stand, for a brief.

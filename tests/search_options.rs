@@ -554,7 +554,11 @@ fn between_generations_a_person_decides_at_the_terminal() {
     terminal.answer(2, question, "?");
     terminal.answer(3, question, "a");
     terminal.answer(1, "what is to be otherwise", "k=one");
-    terminal.answer(1, "k: write a whole number", "k=4 lenses=caching");
+    terminal.answer(
+        1,
+        "k: write a whole number",
+        "k=4 lenses=caching max-cost=9 max-time=2h",
+    );
     terminal.answer(4, question, "c");
     terminal.answer(5, question, "s");
     assert_eq!(terminal.watch(child, |_| {}), 0);
@@ -568,7 +572,9 @@ fn between_generations_a_person_decides_at_the_terminal() {
         "{text}"
     );
     assert!(
-        text.contains("it is k=2 generations=5 stale=3 max-attempts=off lenses="),
+        text.contains(
+            "it is k=2 generations=5 stale=3 max-attempts=off max-cost=off max-time=off lenses="
+        ),
         "{text}"
     );
     let lineage = repo.entries();
@@ -578,7 +584,12 @@ fn between_generations_a_person_decides_at_the_terminal() {
         .collect();
     assert_eq!(notes.len(), 1);
     assert_eq!(notes[0]["after"], 2);
-    assert_eq!(notes[0]["word"]["adjust"]["k"], 4);
+    let change = &notes[0]["word"]["adjust"];
+    assert_eq!(
+        (&change["k"], &change["max_cost"]),
+        (&4.into(), &9.0.into())
+    );
+    assert_eq!(change["max_time_s"], 7200.0);
     let attempts = lineage
         .iter()
         .filter(|entry| entry.get("attempt").is_some());
@@ -594,6 +605,34 @@ fn between_generations_a_person_decides_at_the_terminal() {
     assert_eq!(terminal.watch(child, |_| {}), 0);
     assert!(!repo.private().join("search/1").exists());
     assert_eq!(repo.git(&["for-each-ref", "refs/evolve"]), "");
+}
+
+#[test]
+fn limits_that_a_person_sets_between_generations_end_the_search() {
+    for (words, said) in [
+        ("max-cost=0", "the limit of cost is reached"),
+        ("max-time=1s", "time limit reached"),
+    ] {
+        let repo = counting();
+        let agent = repo.agent_always(COUNT);
+        let arguments = [
+            "search",
+            "sh score.sh",
+            "--files=value",
+            "--strategy=population",
+            "-k=2",
+            "--max-time=1h",
+            &agent,
+        ];
+        let mut terminal = Terminal::new(50, 160);
+        let child = terminal.start_typed(&repo, &arguments);
+        terminal.answer(1, "[s]top and keep", "a");
+        terminal.answer(1, "what is to be otherwise", words);
+        assert_eq!(terminal.watch(child, |_| {}), 0, "{words}");
+        let text = terminal.all().join("\n");
+        assert!(text.contains(said), "{words}: {text}");
+        assert_eq!(repo.edits().len(), 2, "{words}");
+    }
 }
 
 #[test]

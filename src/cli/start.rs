@@ -188,7 +188,7 @@ async fn start(
         events.warn(warning);
     }
     if let Some(limit) = settings.limits.max_time {
-        stop.after(limit);
+        stop.after(Some(limit));
     }
     logs::drop_links(&repo.private, &id, 0)?;
     logs::drop_old_sessions(&repo.private);

@@ -87,7 +87,7 @@ pub struct Stop {
     last_words: Hook<dyn Fn() -> bool + Send>,
     acknowledge: Arc<Mutex<Option<Acknowledge>>>,
     on_look: Hook<dyn Fn() + Send>,
-    deadline: Arc<OnceLock<Instant>>,
+    deadline: Arc<Mutex<Option<Instant>>>,
 }
 
 /// What is known of the STOP file.
@@ -244,19 +244,30 @@ impl Stop {
         Ok(())
     }
 
-    /// Ends the session when `limit` has passed.
-    pub fn after(&self, limit: Duration) {
+    /// Ends the session when `limit` has passed, whatever limit there was before; with none it goes on.
+    pub fn after(&self, limit: Option<Duration>) {
+        let deadline = limit.and_then(|limit| Instant::now().checked_add(limit));
+        *self.deadline() = deadline;
+        let (Some(limit), Some(deadline)) = (limit, deadline) else {
+            return;
+        };
         let stop = self.clone();
-        let _ = self.deadline.set(Instant::now() + limit);
         tokio::spawn(async move {
             tokio::time::sleep(limit).await;
-            stop.set(Halt::MaxTime(limit));
+            let is_meant = *stop.deadline() == Some(deadline);
+            if is_meant {
+                stop.set(Halt::MaxTime(limit));
+            }
         });
+    }
+
+    fn deadline(&self) -> MutexGuard<'_, Option<Instant>> {
+        hold(&self.deadline)
     }
 
     /// Returns how much of the session's time is left, if it is limited.
     pub fn remaining(&self) -> Option<Duration> {
-        let deadline = self.deadline.get()?;
+        let deadline = (*self.deadline())?;
         Some(deadline.saturating_duration_since(Instant::now()))
     }
 

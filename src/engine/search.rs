@@ -11,6 +11,7 @@ mod tell;
 
 use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
+use std::time::Duration;
 
 use tokio::task::{JoinSet, LocalSet};
 
@@ -43,6 +44,8 @@ struct Crew {
     /// The lanes that nobody is in.
     agents: BTreeSet<usize>,
     benches: BTreeSet<usize>,
+    /// The most that all agents may cost, in USD.
+    max_cost: Option<f64>,
 }
 
 /// Searches until the search is over or cut short.
@@ -65,6 +68,7 @@ async fn search(
         running: HashMap::new(),
         agents: (0..lineage.plan.agents.max(1) as usize).collect(),
         benches: (0..session.site.request.benchmarks.max(1) as usize).collect(),
+        max_cost: session.site.request.max_cost,
     };
     let mut approved = 1;
     let mut enough = None;
@@ -80,7 +84,7 @@ async fn search(
         match next_from(
             &mut known,
             lineage,
-            enough.or_else(|| reason_to_stop(session, lineage)),
+            enough.or_else(|| reason_to_stop(session, lineage, crew.max_cost)),
         ) {
             Next::Propose(proposal) => {
                 let generation = begins_generation(lineage, proposal.id);
@@ -92,6 +96,13 @@ async fn search(
                 match between::ask(&session.site, between, (lineage, generation)).await {
                     Ok(Answer::Go) => approved = generation,
                     Ok(Answer::Adjust(change)) => {
+                        crew.max_cost = change.max_cost.or(crew.max_cost);
+                        if let Some(limit) = change.max_time_s {
+                            session
+                                .site
+                                .stop
+                                .after(Duration::try_from_secs_f64(limit).ok());
+                        }
                         let after = lineage.newest();
                         let word = Word::Adjust(change);
                         note(session, lineage, Entry::Note(Note { after, word }))?;
@@ -139,7 +150,7 @@ impl Crew {
         let session = Rc::clone(session);
         match task {
             Task::Edit { id, nth } => {
-                let job = edit::job(&session, lineage, (id, nth));
+                let job = edit::job(lineage, (id, nth), self.max_cost);
                 self.jobs.spawn_local(async move {
                     let edited = match job {
                         Ok(job) => job.run(&session, lane).await,
@@ -215,14 +226,10 @@ fn note(session: &Searching, lineage: &mut Lineage, entry: Entry) -> Result<()> 
 }
 
 /// Returns why no more attempts are proposed.
-fn reason_to_stop(session: &Searching, lineage: &Lineage) -> Option<Why> {
-    let is_spent = session
-        .site
-        .request
-        .max_cost
-        .is_some_and(|most| lineage.spent().cost_usd >= most);
+fn reason_to_stop(session: &Searching, lineage: &Lineage, max_cost: Option<f64>) -> Option<Why> {
+    let is_spent = max_cost.is_some_and(|most| lineage.spent().cost_usd >= most);
     let is_asked =
         session.site.store.is_asked_to_stop() || session.site.stop.asked_to_stop().is_some();
-    let is_stopped = is_spent || is_asked;
-    is_stopped.then_some(Why::Stopped)
+    let is_spent = is_spent.then_some(Why::MaxCost);
+    is_asked.then_some(Why::Stopped).or(is_spent)
 }

@@ -78,6 +78,15 @@ impl Lineage {
         }
     }
 
+    /// Returns all that persons wanted otherwise before attempt `before` was proposed.
+    pub fn adjusted(&self, before: Id) -> Adjustment {
+        let notes = self.notes.iter().filter(|note| note.after < before);
+        notes.fold(Adjustment::default(), |all, note| match &note.word {
+            Word::Adjust(change) => all.and(change),
+            Word::Instruction(_) | Word::Prune(_) => all,
+        })
+    }
+
     /// Returns the number of the newest attempt that was proposed.
     pub fn newest(&self) -> Id {
         self.attempts.len() as Id - 1

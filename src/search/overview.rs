@@ -254,12 +254,10 @@ fn limits(standing: &Standing) -> Vec<Limit> {
     let mut limit = |name, used: Option<f64>, of: Option<f64>| {
         limits.extend(of.map(|of| Limit { name, used, of }));
     };
-    let number = |of: Option<u64>| of.map(|of| of as f64);
-    limit(
-        "attempts",
-        Some(lineage.newest() as f64),
-        number(plan.max_attempts),
-    );
+    let adjusted = lineage.adjusted(Id::MAX);
+    let number = |of: Option<u64>| of.filter(|of| *of < u64::MAX).map(|of| of as f64);
+    let most = adjusted.max_attempts.or(plan.max_attempts);
+    limit("attempts", Some(lineage.newest() as f64), number(most));
     let stale = match &plan.strategy {
         Strategy::Climb => {
             let last = (0..standing.len())
@@ -271,19 +269,19 @@ fn limits(standing: &Standing) -> Vec<Limit> {
             let now = generation_of(population, standing, lineage.newest().max(1));
             let now = now.ok().flatten();
             let number = now.as_ref().map(|now| now.number as f64);
-            limit("generations", number, Some(population.generations as f64));
+            let most = adjusted.generations.unwrap_or(population.generations);
+            limit("generations", number, Some(most as f64));
             let last = generations(standing).pop();
             Some(last.map_or(0, |last| last.stale) as f64)
         }
     };
-    limit("stale", stale, number(plan.stale));
+    limit("stale", stale, number(adjusted.stale.or(plan.stale)));
     limit("until", standing.score(standing.best()), plan.until);
-    limit(
-        "cost",
-        Some(lineage.spent().cost_usd),
-        plan.request.max_cost,
-    );
-    limit("time", None, plan.request.max_time_s);
+    let below_all = |limit: Option<f64>| limit.filter(|limit| *limit < f64::MAX);
+    let max_cost = below_all(adjusted.max_cost.or(plan.request.max_cost));
+    limit("cost", Some(lineage.spent().cost_usd), max_cost);
+    let max_time_s = below_all(adjusted.max_time_s.or(plan.request.max_time_s));
+    limit("time", None, max_time_s);
     limits
 }
 

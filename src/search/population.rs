@@ -3,7 +3,7 @@
 
 use super::standing::Standing;
 use super::{Propose, Wish, proposal};
-use crate::model::lineage::{Adjustment, Id, Operator, Population, Why, Word};
+use crate::model::lineage::{Id, Operator, Population, Why};
 
 /// What makes the bred attempts of a search, in turn: half mutations, a quarter each crossovers and fresh starts.
 const OPERATORS: [Operator; 4] = [
@@ -88,7 +88,7 @@ pub fn following(
     before: &Generation,
 ) -> Result<Generation, Why> {
     let first = before.last + 1;
-    let changed = adjusted(seen, before.last);
+    let changed = seen.lineage.adjusted(first);
     let k = changed.k.unwrap_or(plan.k).max(2);
     let stale = changed.stale.or(seen.lineage.plan.stale);
     let made = before.first..=before.last;
@@ -139,17 +139,4 @@ fn bred(generation: &Generation, id: Id) -> (Operator, Vec<Id>) {
         (Operator::Crossover, _) => mutation(),
         (Operator::Fresh, _) => (Operator::Fresh, vec![0]),
     }
-}
-
-/// Returns all that persons changed up to attempt `last`.
-fn adjusted(seen: &Standing, last: Id) -> Adjustment {
-    let mut all = Adjustment::default();
-    for note in seen.lineage.notes.iter().filter(|note| note.after <= last) {
-        if let Word::Adjust(change) = &note.word {
-            all.k = change.k.or(all.k);
-            all.generations = change.generations.or(all.generations);
-            all.stale = change.stale.or(all.stale);
-        }
-    }
-    all
 }

@@ -1,5 +1,5 @@
 //! SIGKILL of a search at random moments, as often as it takes it to end: the lineage is that of an undisturbed search, and
-//! nothing is left running, locked or named.
+//! nothing is left running, locked or named. The same of an `apply`.
 
 use std::fs;
 use std::sync::OnceLock;
@@ -105,7 +105,7 @@ fn killed(seed: u64) -> Result<(), String> {
         ));
     }
     let mut refs = vec!["refs/heads/main".to_owned()];
-    let commits = (1..Standing::of(&lineage).len())
+    let commits = (0..Standing::of(&lineage).len())
         .filter(|id| lineage.content(*id).is_some())
         .map(|id| format!("refs/evolve/search/1/{id}"));
     refs.extend(commits);
@@ -128,4 +128,66 @@ fn killed(seed: u64) -> Result<(), String> {
 #[test]
 fn a_search_that_is_killed_at_any_moment_goes_on_to_the_same_lineage() {
     run_all(&seeds(cases(20, 400)), killed);
+}
+
+/// A search that found something, and how long it takes to apply that.
+fn searched() -> &'static (TestRepo, Duration) {
+    static KNOWN: OnceLock<(TestRepo, Duration)> = OnceLock::new();
+    KNOWN.get_or_init(|| {
+        let repo = TestRepo::with_number("1");
+        repo.attempts(&["echo 2 >x; chmod +x x"]);
+        repo.write("y", "mine\n");
+        repo.commit_all("more");
+        repo.search(&["--max-attempts=1", "--gate=sh gate.sh"])
+            .expect(0);
+        let tried = repo.copied();
+        let began = Instant::now();
+        tried.evolve(&["search", "apply"]).expect(0);
+        (repo, began.elapsed())
+    })
+}
+
+/// Kills an `apply` at random moments, up to three times, and applies then.
+fn killed_apply(seed: u64) -> Result<(), String> {
+    let mut chance = Chance::of(seed);
+    let (searched, took) = searched();
+    let repo = searched.copied();
+    let base = repo.head();
+    let mut said = String::new();
+    for _ in 0..=chance.below(3) {
+        let mut child = repo.spawn(&["search", "apply"]);
+        std::thread::sleep(*took * chance.below(1000) as u32 / 1000);
+        let _ = child.kill();
+        let run = finish(child);
+        said.push_str(&format!("--- {}\n{}{}", run.code, run.stdout, run.stderr));
+        wait_until("what it started is gone", || processes(&repo).is_empty());
+    }
+    let run = repo.evolve(&["search", "apply"]);
+    said.push_str(&format!("--- {}\n{}{}", run.code, run.stdout, run.stderr));
+    // It is applied, is completed, or was done before.
+    let was_done = run.code == 2 && run.stderr.contains("is on the branch already");
+    if run.code != 0 && !was_done {
+        return Err(said);
+    }
+    let parents = repo.git(&["rev-list", "--parents", "-n1", "HEAD"]);
+    let is_merge = parents.split_whitespace().any(|parent| parent == base);
+    let is_whole = repo.read("x") == "2\n" && repo.read("y") == "mine\n";
+    if !is_merge || !is_whole || !repo.status().is_empty() {
+        return Err(format!("{parents} {:?}\n{said}", repo.status()));
+    }
+    let locks = [
+        ".git/index.lock",
+        ".git/HEAD.lock",
+        ".git/refs/heads/main.lock",
+    ];
+    if let Some(lock) = locks.iter().find(|lock| repo.path(lock).exists()) {
+        return Err(format!("{lock} is left\n{said}"));
+    }
+    repo.git(&["fsck", "--strict"]);
+    Ok(())
+}
+
+#[test]
+fn an_apply_that_is_killed_at_any_moment_can_be_completed() {
+    run_all(&seeds(cases(40, 2000)), killed_apply);
 }

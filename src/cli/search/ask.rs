@@ -15,7 +15,7 @@ use crate::engine::search::{Answer, Answering, Between};
 use crate::error::{Error, Result};
 use crate::event;
 use crate::model::init::Look;
-use crate::model::lineage::{Adjustment, Id, Lineage, Strategy, Word};
+use crate::model::lineage::{Id, Lineage, Strategy};
 use crate::model::search_file::{self, Asked};
 use crate::model::text;
 use crate::search::population::{self, Generation};
@@ -107,11 +107,7 @@ fn stand<'a>(standing: &Standing<'a>, next: u64) -> view::Stand<'a> {
         Strategy::Population(plan) => {
             let found = population::generation_of(plan, standing, standing.len());
             let stale = found.ok().flatten().map_or(0, |one: Generation| one.stale);
-            let mut changes = lineage.notes.iter().rev();
-            let adjusted = changes.find_map(|note| match &note.word {
-                Word::Adjust(Adjustment { generations, .. }) => *generations,
-                Word::Instruction(_) | Word::Prune(_) => None,
-            });
+            let adjusted = lineage.adjusted(Id::MAX).generations;
             (adjusted.unwrap_or(plan.generations), stale)
         }
     };

@@ -24,7 +24,7 @@ use crate::event::Events;
 use crate::model::editable::Editable;
 use crate::model::goals::{AgentSpec, Goals};
 use crate::model::ledger as names;
-use crate::model::lineage::{Entry, Lineage, Measure, Outcome, Request, Why};
+use crate::model::lineage::{Entry, Id, Lineage, Measure, Outcome, Request, Why};
 use crate::model::sandbox::Wish;
 use crate::model::text;
 use crate::session::{Cut, Ending, Searching, Site};
@@ -217,12 +217,15 @@ async fn start(
     warnings
         .into_iter()
         .for_each(|warning| events.warn(warning));
-    let max_time = running
-        .max_time
-        .or(request.max_time_s.map(Duration::from_secs_f64));
-    if let Some(limit) = max_time {
-        stop.after(limit);
-    }
+    let adjusted = lineage.adjusted(Id::MAX);
+    let max_time_s = adjusted.max_time_s.or(request.max_time_s);
+    let of_search = max_time_s.and_then(|limit| Duration::try_from_secs_f64(limit).ok());
+    let max_time = running.max_time.or(of_search);
+    stop.after(max_time);
+    let max_cost = running.max_cost.or(adjusted.max_cost);
+    let max_cost = max_cost
+        .or(request.max_cost)
+        .filter(|most| *most < f64::MAX);
     let editable =
         Editable::of(&request.files, &request.frozen, &request.protect).map_err(Error::usage)?;
     let mut site = Site {
@@ -230,7 +233,7 @@ async fn start(
         user: repo,
         store,
         request: Request {
-            max_cost: running.max_cost.or(request.max_cost),
+            max_cost,
             ..request
         },
         supervisor,

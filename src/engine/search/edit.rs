@@ -39,7 +39,8 @@ pub struct Job {
 }
 
 /// Puts together what an agent needs.
-pub fn job(session: &Searching, lineage: &Lineage, (id, nth): (Id, usize)) -> Result<Job> {
+/// No more is to be spent in all than `max_cost`, in USD.
+pub fn job(lineage: &Lineage, (id, nth): (Id, usize), max_cost: Option<f64>) -> Result<Job> {
     let proposal = lineage.proposal(id).cloned();
     let proposal = proposal.ok_or_else(|| Error::internal("BUG: an edit of the baseline"))?;
     let parents = proposal
@@ -59,10 +60,8 @@ pub fn job(session: &Searching, lineage: &Lineage, (id, nth): (Id, usize)) -> Re
         call: format!("{:#}\n", search_call::call(&material, nth)),
         known: search_brief::known(lineage),
         dice: dice::roll(lineage.plan.seed, id, "edit", nth),
-        max_cost: session
-            .site
-            .request
-            .max_cost
+        max_cost: max_cost
+            .filter(|most| *most < f64::MAX)
             .map(|most| (most - cost).max(0.0)),
         nth,
         proposal,

@@ -207,9 +207,30 @@ pub struct Adjustment {
     /// How many attempts there are at most; the largest number there is: any number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_attempts: Option<u64>,
+    /// The most that all calls of agents may cost, in USD; the largest number there is: anything.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_cost: Option<f64>,
+    /// How long the session may take from then on, in seconds; the largest number there is: any time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_time_s: Option<f64>,
     /// The lenses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lenses: Option<Vec<String>>,
+}
+
+impl Adjustment {
+    /// Returns what is otherwise once this came and then `later`.
+    pub fn and(self, later: &Adjustment) -> Adjustment {
+        Adjustment {
+            k: later.k.or(self.k),
+            generations: later.generations.or(self.generations),
+            stale: later.stale.or(self.stale),
+            max_attempts: later.max_attempts.or(self.max_attempts),
+            max_cost: later.max_cost.or(self.max_cost),
+            max_time_s: later.max_time_s.or(self.max_time_s),
+            lenses: later.lenses.clone().or(self.lenses),
+        }
+    }
 }
 
 /// Why a search ends.
@@ -228,14 +249,17 @@ pub enum Why {
     MaxAttempts,
     /// The baseline cannot be measured any more.
     EnvironmentChanged,
-    /// A limit of money or time, or a person.
+    /// All that may be spent is spent.
+    MaxCost,
+    /// A person.
     Stopped,
 }
 
 impl Why {
-    /// Says whether a search that ended so can go on: a person stopped it, or can repair what ended it.
+    /// Says whether a search that ended so can go on: a person stopped it, can allow more, or can repair what
+    /// ended it.
     pub fn can_go_on(self) -> bool {
-        matches!(self, Why::Stopped | Why::EnvironmentChanged)
+        matches!(self, Why::Stopped | Why::MaxCost | Why::EnvironmentChanged)
     }
 
     /// Returns the word used in files and messages.
@@ -247,6 +271,7 @@ impl Why {
             Why::Until => "until",
             Why::MaxAttempts => "max-attempts",
             Why::EnvironmentChanged => "environment-changed",
+            Why::MaxCost => "max-cost",
             Why::Stopped => "stopped",
         }
     }
@@ -262,6 +287,7 @@ impl Why {
             Why::EnvironmentChanged => {
                 "the untouched code can no longer be measured: the environment changed"
             }
+            Why::MaxCost => "stopped: the limit of cost is reached (--max-cost)",
             Why::Stopped => "stopped",
         }
     }

@@ -1,12 +1,22 @@
 //! What a person wants otherwise between two generations, in the words of the command line. Pure.
 
+use std::time::Duration;
+
 use super::Bound;
 use crate::model::goals::nearest;
-use crate::model::lineage::{Adjustment, Lineage, Strategy, Word};
-use crate::model::{lens, text};
+use crate::model::lineage::{Adjustment, Id, Lineage, Strategy};
+use crate::model::{duration, lens, text};
 
 /// What can be adjusted.
-const KEYS: [&str; 5] = ["k", "generations", "stale", "max-attempts", "lenses"];
+const KEYS: [&str; 7] = [
+    "k",
+    "generations",
+    "stale",
+    "max-attempts",
+    "max-cost",
+    "max-time",
+    "lenses",
+];
 
 /// Reads what is to be otherwise, as in `k=6 stale=off lenses=caching, loop structure`.
 pub fn adjustment(
@@ -42,6 +52,8 @@ pub fn adjustment(
             "generations" | "g" => change.generations = number(1)?,
             "stale" => change.stale = bound()?,
             "max-attempts" => change.max_attempts = bound()?,
+            "max-cost" => change.max_cost = Some(cost(&value)?),
+            "max-time" => change.max_time_s = Some(time(&value)?),
             "lenses" => {
                 let names: Vec<String> = value.split(',').map(str::to_owned).collect();
                 let lenses = lens::asked(&names, objective, fitness);
@@ -62,35 +74,56 @@ pub fn adjustment(
     Ok(change)
 }
 
+/// Reads a limit of cost, in USD.
+fn cost(value: &str) -> Result<f64, String> {
+    match value {
+        "off" => Ok(f64::MAX),
+        _ => match value.parse() {
+            Ok(cost) if (0.0..f64::MAX).contains(&cost) => Ok(cost),
+            _ => Err("max-cost: write a number of USD, or off".to_owned()),
+        },
+    }
+}
+
+/// Reads a limit of time, in seconds.
+fn time(value: &str) -> Result<f64, String> {
+    match value {
+        "off" => Ok(f64::MAX),
+        _ => match duration::parse(value) {
+            Ok(time) => Ok(time.as_secs_f64()),
+            Err(why) => Err(format!("max-time: {why}; or write off")),
+        },
+    }
+}
+
 /// Says how it stands with all that can be adjusted, in the same words.
 pub fn adjusted(lineage: &Lineage) -> String {
     let plan = &lineage.plan;
-    let mut now = Adjustment {
+    let mut planned = Adjustment {
         stale: plan.stale,
         max_attempts: plan.max_attempts,
+        max_cost: plan.request.max_cost,
+        max_time_s: plan.request.max_time_s,
         lenses: Some(plan.lenses.clone()),
         ..Adjustment::default()
     };
     if let Strategy::Population(population) = plan.strategy {
-        (now.k, now.generations) = (Some(population.k), Some(population.generations));
+        (planned.k, planned.generations) = (Some(population.k), Some(population.generations));
     }
-    for note in &lineage.notes {
-        if let Word::Adjust(change) = &note.word {
-            now.k = change.k.or(now.k);
-            now.generations = change.generations.or(now.generations);
-            now.stale = change.stale.or(now.stale);
-            now.max_attempts = change.max_attempts.or(now.max_attempts);
-            now.lenses = change.lenses.clone().or(now.lenses);
-        }
-    }
+    let now = planned.and(&lineage.adjusted(Id::MAX));
     let bound = |bound: Option<u64>| match bound.map_or(Bound::Off, Bound::At) {
         Bound::At(u64::MAX) | Bound::Off => "off".to_owned(),
         Bound::At(number) => number.to_string(),
     };
+    let below_all = |limit: Option<f64>| limit.filter(|limit| *limit < f64::MAX);
+    let off = || "off".to_owned();
+    let cost = below_all(now.max_cost).map_or_else(off, text::number);
+    let time = below_all(now.max_time_s).and_then(|time| Duration::try_from_secs_f64(time).ok());
+    let time = time.map_or_else(off, |time| humantime::format_duration(time).to_string());
     let lenses = now.lenses.unwrap_or_default();
     let names: Vec<&str> = lenses.iter().map(|lens| lens::name(lens)).collect();
     format!(
-        "k={} generations={} stale={} max-attempts={} lenses={}",
+        "k={} generations={} stale={} max-attempts={} max-cost={cost} max-time={time} lenses={}",
         bound(now.k),
         bound(now.generations),
         bound(now.stale),
@@ -106,7 +139,7 @@ mod tests {
     #[test]
     fn what_is_to_be_otherwise_is_written_as_options_are() {
         let change = adjustment(
-            "k=6 stale=off  lenses=loop structure, my own: words max_attempts=9",
+            "k=6 stale=off  lenses=loop structure, my own: words max_attempts=9 max-cost=2.5 max-time=90m",
             None,
             "bench",
         );
@@ -114,6 +147,8 @@ mod tests {
             k: Some(6),
             stale: Some(u64::MAX),
             max_attempts: Some(9),
+            max_cost: Some(2.5),
+            max_time_s: Some(5400.0),
             generations: None,
             lenses: Some(vec![
                 "loop structure: order, fusion, early exit".to_owned(),
@@ -125,6 +160,9 @@ mod tests {
         for (words, why) in [
             ("6", "write what changes, as in k=6"),
             ("k=1", "k: write a whole number of at least 2"),
+            ("max-cost=-1", "max-cost: write a number of USD, or off"),
+            ("max-cost=nan", "max-cost: write a number of USD, or off"),
+            ("max-time=soon", "max-time: "),
             (
                 "stale=x",
                 "stale: write a whole number of at least 1, or off",
