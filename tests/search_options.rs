@@ -485,7 +485,10 @@ fn an_agent_that_is_refused_for_a_while_is_waited_for_and_one_that_cannot_run_en
     fs::remove_file(repo.out("n")).unwrap();
     let waiting = repo.spawn(&arguments);
     repo.wait_for("n");
-    repo.write(".agents/evolve/STOP", "enough\n");
+    // All at once: it is looked for again and again, and its words are told.
+    repo.write(".agents/evolve/written", "enough\n");
+    let written = repo.path(".agents/evolve/written");
+    fs::rename(written, repo.path(".agents/evolve/STOP")).unwrap();
     let run = finish(waiting);
     assert_eq!(run.code, 0, "{run:?}");
     assert!(
