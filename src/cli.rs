@@ -7,6 +7,7 @@ mod ci;
 mod commands;
 mod complete;
 mod config;
+mod deliver;
 mod demo;
 mod doctor;
 mod help;

@@ -1,16 +1,15 @@
 //! `evolve report`: joins what the ledger, git and the logs tell into one page. Takes no lock and writes that page alone.
 
 use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
 
 use crate::cli::arguments::Global;
 use crate::cli::commands::ReportOptions;
-use crate::cli::print::print;
+use crate::cli::deliver::{Place, deliver, named};
 use crate::cli::start::{current_dir, goals_file};
 use crate::effects::journal::Diary;
 use crate::effects::ledger::{self, Ledger};
 use crate::effects::repo::Repo;
-use crate::effects::{clock, files, lock, report as sources, stop};
+use crate::effects::{clock, lock, report as sources, stop};
 use crate::engine;
 use crate::error::{Error, Result};
 use crate::model::goals::Goals;
@@ -32,45 +31,28 @@ pub fn report(global: &Global, options: &ReportOptions) -> Result<u8> {
         true => view::report::markdown(&report),
         false => view::report::html(&report),
     };
-    let Some(path) = place(&repo, options)? else {
-        print(&page);
-        return Ok(0);
-    };
-    match options.out {
-        // What stands there is the user's.
-        Some(_) => files::deliver(&path, page.as_bytes())?,
-        // What stands there may be an agent's.
-        None => files::replace(&path, page.as_bytes())?,
-    }
-    let path = path
-        .canonicalize()
-        .map_err(|cause| Error::io("open", &path, cause))?;
-    let shown = text::path(path.as_os_str().as_bytes());
-    global.say(&format!("{}\n{shown}\n", report.verdict.words));
-    if options.open {
-        sources::open(&path)?;
-    }
+    let place = place(&repo, options)?;
+    let words = format!("{}\n", report.verdict.words);
+    deliver(global, (&page, &words), &place, options.open)?;
     Ok(0)
 }
 
-/// Returns the file to write; none for stdout. Unless somebody says otherwise, the page is kept where git does not see it.
-fn place(repo: &Repo, options: &ReportOptions) -> Result<Option<PathBuf>> {
-    match &options.out {
-        Some(path) if path.as_os_str() == "-" && options.open => Err(Error::usage(
-            "--open needs a file, and `--out -` makes none",
-        )),
-        Some(path) if path.as_os_str() == "-" => Ok(None),
-        Some(path) => Ok(Some(current_dir()?.join(path))),
-        None if options.md => Ok(None),
-        None if engine::has_lost_private(&repo.own_places()) => {
-            let private = text::path(repo.private.as_os_str().as_bytes());
-            Err(Error::unsafe_repo(format!(
-                "{private} was removed while a cycle ran, and the next run gives it back first"
-            ))
-            .hint("name another place, as in `evolve report --out report.html`"))
-        }
-        None => Ok(Some(repo.private.join(FILE))),
+/// Returns where the page goes. Unless somebody says otherwise, it is kept where git does not see it.
+fn place(repo: &Repo, options: &ReportOptions) -> Result<Place> {
+    if let Some(place) = named(options.out.as_deref(), options.open)? {
+        return Ok(place);
     }
+    if options.md {
+        return Ok(Place::Stdout);
+    }
+    if engine::has_lost_private(&repo.own_places()) {
+        let private = text::path(repo.private.as_os_str().as_bytes());
+        return Err(Error::unsafe_repo(format!(
+            "{private} was removed while a cycle ran, and the next run gives it back first"
+        ))
+        .hint("name another place, as in `evolve report --out report.html`"));
+    }
+    Ok(Place::Own(repo.private.join(FILE)))
 }
 
 /// Reads all that a report tells.

@@ -1,6 +1,7 @@
 //! Small words for people: text from outside made safe to show, and numbers, durations and plurals. Pure.
 
 use std::sync::LazyLock;
+use std::time::Duration;
 
 use regex::Regex;
 
@@ -205,6 +206,15 @@ pub fn number(value: f64) -> String {
         return format!("{value:e}");
     }
     ((value * 10_000.0).round() / 10_000.0).to_string()
+}
+
+/// Returns a time in whole seconds, so that a line changes once a second at the most.
+pub fn clock(time: Duration) -> String {
+    let whole = time.as_secs();
+    match whole {
+        0..10 => format!("{whole} s"),
+        _ => duration(Duration::from_secs(whole).as_secs_f64()),
+    }
 }
 
 /// Returns what was measured and what it was held against; both in full where rounding would make them look equal.

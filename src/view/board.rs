@@ -9,7 +9,7 @@ use crate::model::goals::Limits;
 use crate::model::mask;
 use crate::model::record::UNDO;
 use crate::model::snapshot::CheckResult;
-use crate::model::text::{clean_line, count, duration};
+use crate::model::text::{clean_line, clock, count, duration};
 use crate::model::usage::{self, Spent, Usage};
 use crate::view::search::live::Search;
 use crate::view::style::{BAD, Cell, FAINT, STRONG, paint};
@@ -407,15 +407,6 @@ impl AtWork {
             lines.push(vec![Cell(FAINT, format!("    {last}"))]);
         }
         lines
-    }
-}
-
-/// Returns whole seconds, so that a line changes once a second at the most.
-pub(super) fn clock(time: Duration) -> String {
-    let whole = time.as_secs();
-    match whole {
-        0..10 => format!("{whole} s"),
-        _ => duration(Duration::from_secs(whole).as_secs_f64()),
     }
 }
 

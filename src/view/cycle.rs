@@ -49,18 +49,7 @@ impl Page<'_> {
             .into_iter()
             .flat_map(|after| after.with(CheckResult::Fail));
         failing.for_each(|goal| page.push_str(&output(goal)));
-        if let Some((text, file)) = self.brief {
-            page.push_str(&heading("brief", file, width));
-            page.push_str(&task_of(text, width));
-        }
-        if let Some((text, file)) = self.log {
-            page.push_str(&heading("end of the agent's log", file, width));
-            page.push_str(&end_of(text, width));
-        }
-        if let Some(patch) = self.patch {
-            page.push_str(&files(patch, width));
-            page.push_str(&painted(patch));
-        }
+        page.push_str(&papers((self.brief, self.log), self.patch, width));
         page
     }
 
@@ -76,8 +65,33 @@ impl Page<'_> {
     }
 }
 
+/// A text and the file that it is of.
+type Paper<'a> = Option<(&'a str, &'a str)>;
+
+/// Lays out what an agent was told and said last, each with its file, and what came of it.
+pub(super) fn papers(
+    (brief, log): (Paper<'_>, Paper<'_>),
+    patch: Option<&Patch>,
+    width: Option<usize>,
+) -> String {
+    let mut page = String::new();
+    if let Some((text, file)) = brief {
+        page.push_str(&heading("brief", file, width));
+        page.push_str(&task_of(text, width));
+    }
+    if let Some((text, file)) = log {
+        page.push_str(&heading("end of the agent's log", file, width));
+        page.push_str(&end_of(text, width));
+    }
+    if let Some(patch) = patch {
+        page.push_str(&files(patch, width));
+        page.push_str(&painted(patch));
+    }
+    page
+}
+
 /// Returns what a block is, and the file that it is of, on a line of its own where both do not fit on one.
-pub(super) fn heading(what: &str, file: &str, width: Option<usize>) -> String {
+fn heading(what: &str, file: &str, width: Option<usize>) -> String {
     let file = clean_line(file);
     let is_short = width.is_none_or(|width| what.len() + 1 + file.chars().count() <= width);
     let file: Vec<String> = fitted(&file, width)
@@ -96,7 +110,7 @@ fn block_line(line: &str, width: Option<usize>) -> String {
 }
 
 /// Returns the part of a brief that says what is to be done.
-pub(super) fn task_of(brief: &str, width: Option<usize>) -> String {
+fn task_of(brief: &str, width: Option<usize>) -> String {
     let mut lines = brief
         .lines()
         .skip_while(|line| line.starts_with("# ") || line.is_empty());
@@ -108,7 +122,7 @@ pub(super) fn task_of(brief: &str, width: Option<usize>) -> String {
     shown.iter().map(|line| block_line(line, width)).collect()
 }
 
-pub(super) fn end_of(log: &str, width: Option<usize>) -> String {
+fn end_of(log: &str, width: Option<usize>) -> String {
     let lines: Vec<&str> = log.lines().filter(|line| !line.trim().is_empty()).collect();
     let last = lines.iter().skip(lines.len().saturating_sub(LOG_LINES));
     match lines.is_empty() {

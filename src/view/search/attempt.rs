@@ -4,7 +4,7 @@ use super::{of_ending, score};
 use crate::model::patch::Patch;
 use crate::model::search_view::{Digits, Overview, Row, Sampled, name};
 use crate::model::text::{clean_line, duration};
-use crate::view::cycle::{end_of, fact_lines, files, heading, painted, task_of};
+use crate::view::cycle::{fact_lines, files, painted, papers};
 use crate::view::style::{STRONG, paint};
 
 /// Everything that is known of one attempt.
@@ -37,18 +37,7 @@ impl Page<'_> {
         for (name, fact) in self.facts() {
             page.push_str(&fact_lines(&(name, clean_line(&fact)), width));
         }
-        if let Some((text, file)) = self.brief {
-            page.push_str(&heading("brief", file, width));
-            page.push_str(&task_of(text, width));
-        }
-        if let Some((text, file)) = self.log {
-            page.push_str(&heading("end of the agent's log", file, width));
-            page.push_str(&end_of(text, width));
-        }
-        if let Some(patch) = self.patch {
-            page.push_str(&files(patch, width));
-            page.push_str(&painted(patch));
-        }
+        page.push_str(&papers((self.brief, self.log), self.patch, width));
         page
     }
 

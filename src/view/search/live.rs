@@ -7,9 +7,8 @@ use super::{counted, story};
 use crate::event::Event;
 use crate::model::mask;
 use crate::model::search_view::{Digits, Overview, Row, in_percent};
-use crate::model::text::{clean_line, count};
+use crate::model::text::{clean_line, clock, count};
 use crate::model::usage::{Spent, Usage, dollars};
-use crate::view::board::clock;
 use crate::view::style::{Cell, FAINT, STRONG};
 
 /// The state of a search, as far as it is drawn.

@@ -1,19 +1,15 @@
 //! `evolve search report`: joins what lineage, git and logs tell into one page.
 
 use std::collections::BTreeSet;
-use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
 
 use super::Seen;
 use super::options::ReportOptions;
 use crate::cli::arguments::Global;
-use crate::cli::print::print;
-use crate::cli::start::current_dir;
+use crate::cli::deliver::{Place, deliver, named};
+use crate::effects::clock;
 use crate::effects::search::papers;
-use crate::effects::{clock, files, report as sources};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::model::search_view::{Entry, Row};
-use crate::model::text;
 use crate::search::overview;
 use crate::view::search::page::{self, Material};
 
@@ -37,36 +33,10 @@ pub fn report(global: &Global, options: &ReportOptions) -> Result<u8> {
         entries: &entries,
         provenance: &seen.provenance()?,
     });
-    let Some(path) = place(&seen, options)? else {
-        print(&page);
-        return Ok(0);
-    };
-    match options.out {
-        // What stands there is the user's.
-        Some(_) => files::deliver(&path, page.as_bytes())?,
-        // What stands there may be an agent's.
-        None => files::replace(&path, page.as_bytes())?,
-    }
-    let path = path
-        .canonicalize()
-        .map_err(|cause| Error::io("open", &path, cause))?;
-    global.say(&format!("{}\n", text::path(path.as_os_str().as_bytes())));
-    if options.open {
-        sources::open(&path)?;
-    }
+    let own = || Place::Own(seen.repo.private.join(FILE));
+    let place = named(options.out.as_deref(), options.open)?.unwrap_or_else(own);
+    deliver(global, (&page, ""), &place, options.open)?;
     Ok(0)
-}
-
-/// Returns the file to write; none for stdout.
-fn place(seen: &Seen, options: &ReportOptions) -> Result<Option<PathBuf>> {
-    match &options.out {
-        Some(path) if path.as_os_str() == "-" && options.open => Err(Error::usage(
-            "--open needs a file, and `--out -` makes none",
-        )),
-        Some(path) if path.as_os_str() == "-" => Ok(None),
-        Some(path) => Ok(Some(current_dir()?.join(path))),
-        None => Ok(Some(seen.repo.private.join(FILE))),
-    }
 }
 
 impl Seen {
