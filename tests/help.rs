@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::harness::TestRepo;
 
-const PAGES: [&str; 4] = ["goals", "agents", "exit-codes", "files"];
+const PAGES: [&str; 5] = ["goals", "agents", "searching", "exit-codes", "files"];
 
 fn page(name: &str) -> String {
     TestRepo::empty().answer(&["help", name])
@@ -135,6 +135,20 @@ fn the_page_of_agents_has_every_preset_and_key_and_none_that_does_not_exist() {
     for variable in variables {
         let is_known = readme.contains(variable) || help.contains(variable);
         assert!(is_known, "there is no {variable}");
+    }
+}
+
+#[test]
+fn the_page_of_searches_has_every_key_of_search_yaml_and_none_that_does_not_exist() {
+    let page = page("searching");
+    let schema: serde_json::Value = serde_json::from_str(schema::text("search").unwrap()).unwrap();
+    let keys = schema["properties"].as_object().unwrap().keys();
+    let known: BTreeSet<&str> = keys.map(String::as_str).collect();
+    assert_eq!(found(r"(?m)^ {2,4}([a-z_]+):(?: |$)", &page), known);
+    let commands = TestRepo::empty().answer(&["search", "--help"]);
+    for command in found(r"`([a-z]+)`", page.rsplit("\n\n").next().unwrap()) {
+        let is_command = commands.contains(&format!("\n  {command} "));
+        assert!(is_command || command == "search", "{command}: {commands}");
     }
 }
 

@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::model::goals::nearest;
 
 /// Each page: the word that asks for it, what it is about, its text.
-pub const PAGES: [(&str, &str, &str); 4] = [
+pub const PAGES: [(&str, &str, &str); 5] = [
     (
         "goals",
         "what GOALS.yaml may hold",
@@ -18,6 +18,11 @@ pub const PAGES: [(&str, &str, &str); 4] = [
         "agents",
         "who is handed a fix, and how",
         include_str!("help/agents.txt"),
+    ),
+    (
+        "searching",
+        "what SEARCH.yaml may hold, and how a search goes",
+        include_str!("help/searching.txt"),
     ),
     (
         "exit-codes",
