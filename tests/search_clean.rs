@@ -122,3 +122,104 @@ fn much_that_measuring_leaves_is_told_of_once() {
     let run = repo.search(&["--max-attempts=1", built]).expect(0);
     assert!(!run.stdout.contains("measuring leaves"), "{run:?}");
 }
+
+#[test]
+fn what_git_looks_past_is_not_there_for_the_next_either() {
+    let repo = with_program("1");
+    repo.write("src/file", "tracked\n");
+    repo.commit_all("a folder");
+    let leaves =
+        "mkdir -p src/.git; echo 50 >src/.git/a; git init -q src/deep; echo 50 >src/deep/a";
+    repo.attempts(&[
+        &format!("{leaves}; cat >x <<'END'\n{leaves}; echo 2\nEND"),
+        "ls src/.git/a src/deep >$OUT/found; echo 'cat src/.git/a src/deep/a 2>/dev/null || echo 3' >x",
+    ]);
+    repo.search(&["--max-attempts=2"]).expect(0);
+    assert_eq!(repo.endings(), ["accepted 2", "accepted 3"]);
+    assert_eq!(repo.said("found"), "");
+}
+
+#[test]
+fn a_submodule_is_what_prepare_made_of_it_for_each_attempt() {
+    let repo = with_program("1");
+    let inner = repo.outside().join("inner");
+    let of = inner.display().to_string();
+    repo.git(&["init", "-q", "-b", "main", &of]);
+    fs::write(inner.join("weight"), "3\n").unwrap();
+    repo.git(&["-C", &of, "add", "weight"]);
+    repo.git(&[
+        "-C",
+        &of,
+        "-c",
+        "user.name=T",
+        "-c",
+        "user.email=t@t",
+        "commit",
+        "-qm",
+        "inner",
+    ]);
+    repo.git(&[
+        "-c",
+        "protocol.file.allow=always",
+        "submodule",
+        "--quiet",
+        "add",
+        &of,
+        "sm",
+    ]);
+    repo.commit_all("a module");
+    repo.attempts(&[
+        "cat >x <<'END'\necho 50 >sm/weight; echo 9 >sm/new; echo 2\nEND",
+        "echo 70 >sm/weight; echo 'ls sm/new 2>/dev/null || cat sm/weight' >x",
+        "ls sm/new >$OUT/found; cat sm/weight >>$OUT/found; echo echo 4 >x",
+    ]);
+    let prepare = "--prepare=git -c protocol.file.allow=always submodule --quiet update --init; echo once >>$OUT/prepared";
+    repo.search(&[prepare, "--max-attempts=3"]).expect(0);
+    assert_eq!(repo.endings(), ["accepted 2", "accepted 3", "accepted 4"]);
+    assert_eq!(repo.said("found").trim(), "3");
+    assert_eq!(repo.said("prepared").lines().count(), 3);
+}
+
+#[test]
+fn each_sample_and_each_gate_begins_in_a_clean_copy() {
+    let repo = TestRepo::with_number("5");
+    repo.write(
+        "score.sh",
+        "n=$(cat x); [ -e built.ignored ] || n=$((n + 100)); echo >built.ignored; echo >>score.sh; echo $n\n",
+    );
+    repo.commit_all("a score that is another one the second time");
+    repo.attempts(&["echo 4 >x", "echo 3 >x"]);
+    let gate = "--gate=echo >built.ignored";
+    repo.search(&["--direction=min", gate, "--max-attempts=2"])
+        .expect(0);
+    assert_eq!(repo.endings(), ["accepted 104", "accepted 103"]);
+}
+
+#[test]
+fn traces_are_kept_as_far_as_there_is_room() {
+    let repo = TestRepo::with_number("1");
+    repo.write(
+        "score.sh",
+        "head -c 20000000 /dev/zero >$EVOLVE_TRACES/a; mkdir $EVOLVE_TRACES/b; echo small >$EVOLVE_TRACES/b/c; ln -s / $EVOLVE_TRACES/d; cat x\n",
+    );
+    repo.commit_all("traces");
+    repo.attempts(&["echo 2 >x"]);
+    repo.search(&["--max-attempts=1"]).expect(0);
+    let traces = repo.private().join("search/1/1/first-1.traces");
+    assert_eq!(fs::read(traces.join("b/c")).unwrap(), b"small\n");
+    assert!(!traces.join("a").exists() && !traces.join("d").exists());
+}
+
+#[test]
+fn folders_that_a_measurement_locks_are_opened_again() {
+    let repo = with_program("1");
+    repo.write("src/file", "tracked\n");
+    repo.write("score.sh", "mkdir -p tmp; touch tmp/a; chmod 0 tmp; sh x\n");
+    repo.commit_all("folders");
+    let locks =
+        "rm src/file; echo >src/out; mkdir -p deep/deep; chmod 555 src; chmod 0 deep; echo 2";
+    repo.attempts(&[&format!("cat >x <<'END'\n{locks}\nEND"), "echo echo 3 >x"]);
+    let repo = repo.by_normal_user();
+    repo.search(&["--max-attempts=2"]).expect(0);
+    assert_eq!(repo.endings(), ["accepted 2", "accepted 3"]);
+}

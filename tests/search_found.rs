@@ -253,3 +253,38 @@ fn a_branch_is_made_for_an_attempt_only_by_a_name_that_git_takes() {
     assert_eq!(repo.git(&["show", "better/one:x"]).trim(), "2");
     assert_eq!(repo.read("x"), "1\n");
 }
+
+#[test]
+fn what_was_committed_after_a_killed_apply_is_not_undone_when_it_is_completed() {
+    let repo = TestRepo::with_number("1");
+    repo.attempts(&["echo 2 >x"]);
+    repo.search(&["--max-attempts=1"]).expect(0);
+    let from = repo.head();
+    repo.evolve(&["search", "apply"]).expect(0);
+    let landing = serde_json::json!({"branch": "refs/heads/main", "from": from, "to": repo.head()});
+    repo.git(&["revert", "--no-edit", "-m1", "HEAD"]);
+    let reverted = repo.head();
+    let begun = repo.private().join("search/applying.json");
+    fs::write(&begun, landing.to_string()).unwrap();
+    repo.evolve(&["search", "apply"]).expect(0);
+    assert_eq!(repo.read("x"), "1\n");
+    assert!(repo.status().is_empty(), "{:?}", repo.status());
+    assert_eq!(repo.head(), reverted);
+    assert!(!begun.exists());
+}
+
+#[test]
+fn what_could_not_be_measured_in_the_end_is_measured_before_it_is_applied() {
+    let repo = TestRepo::with_number("1");
+    repo.write(
+        "score.sh",
+        "echo >>$OUT/count; [ $(wc -l <$OUT/count) -lt 5 ] || exit 3\ncat x\n",
+    );
+    repo.commit_all("a score that breaks");
+    repo.attempts(&["echo 2 >x"]);
+    repo.search(&["--max-attempts=1"]).expect(0);
+    let before = repo.head();
+    let said = repo.evolve(&["search", "apply"]).expect(11).stderr;
+    assert!(said.contains("there is no score on the branch"), "{said}");
+    assert_eq!(repo.head(), before);
+}

@@ -15,6 +15,7 @@ mod reach;
 mod refs;
 mod revert;
 mod standing;
+mod tracked;
 mod trees;
 mod unverified;
 mod whole;

@@ -71,42 +71,21 @@ pub enum Slots {
 }
 
 impl Site {
-    /// Returns the slot for a purpose and lane, on a commit, made ready.
+    /// Returns the slot for a purpose and lane, on a commit, made ready: with nothing in it that somebody left there.
     pub async fn slot(&self, slots: Slots, lane: usize, commit: &str) -> Result<Slot, Cut> {
-        let link = self.request.link.clone();
-        self.ready((slots, lane), link, commit).await
+        self.slot_with((slots, lane), &[], commit).await
     }
 
-    /// Returns the first one, lent more of the checkout.
+    /// Returns the same, lent more of the checkout.
     pub async fn slot_with(
         &self,
-        slots: Slots,
+        place: (Slots, usize),
         more: &[String],
         commit: &str,
     ) -> Result<Slot, Cut> {
-        let link = [&self.request.link[..], more].concat();
-        self.ready((slots, 0), link, commit).await
-    }
-
-    async fn ready(
-        &self,
-        (slots, lane): (Slots, usize),
-        link: Vec<String>,
-        commit: &str,
-    ) -> Result<Slot, Cut> {
-        let purpose = match slots {
-            Slots::Agent => "agent",
-            Slots::Measure => "measure",
-            Slots::Beside => "beside",
-            Slots::Try => "try",
-            Slots::Apply => "apply",
-            Slots::Tip => "tip",
-        };
-        let prepare = self.request.prepare.clone();
-        let provisions = Provisions { link, prepare };
-        let slot = Slot::of(&self.user, &format!("search-{purpose}-{lane}"), provisions)?;
+        let slot = self.known_slot(place, more)?;
         let repo = slot.go_to(&self.user, (&self.request.branch, commit))?;
-        let log = self.logs().join(format!("prepare-{purpose}-{lane}.log"));
+        let log = self.logs().join(format!("prepare-{}.log", name(place)));
         let ground = Ground::of_slot(&slot.root);
         let how = Preparation {
             user: &self.user,
@@ -116,7 +95,16 @@ impl Site {
             log: Some(&log),
             session: &self.id,
         };
-        let prepared = slot.make_clean(&repo, &how).await?;
+        let prepared = match slot.make_clean(&repo, &how).await {
+            // What was at work there may have locked its folders.
+            Err(cause) if !cause.is_halt() => {
+                tracing::debug!("{}: {cause}", slot.root.display());
+                slot.remove()?;
+                let repo = slot.go_to(&self.user, (&self.request.branch, commit))?;
+                slot.make_clean(&repo, &how).await?
+            }
+            prepared => prepared?,
+        };
         match (prepared, self.stop.halt()) {
             (Prepared::Ready, _) => Ok(slot),
             (Prepared::Stopped, Some(halt)) => Err(halt.into()),
@@ -125,6 +113,16 @@ impl Site {
                 Err(Cut::Unprepared(format!("{why}; see {}", log.display())))
             }
         }
+    }
+
+    /// Returns the slot for a purpose and lane as it is.
+    pub fn known_slot(&self, place: (Slots, usize), more: &[String]) -> Result<Slot, Cut> {
+        let provisions = Provisions {
+            link: [&self.request.link[..], more].concat(),
+            prepare: self.request.prepare.clone(),
+        };
+        let purpose = format!("search-{}", name(place));
+        Ok(Slot::of(&self.user, &purpose, provisions)?)
     }
 
     /// Returns where the commands of an attempt's measurement are run.
@@ -149,4 +147,17 @@ impl Site {
     pub fn logs(&self) -> PathBuf {
         self.store.folder.clone()
     }
+}
+
+/// Returns how a slot is called.
+fn name((slots, lane): (Slots, usize)) -> String {
+    let purpose = match slots {
+        Slots::Agent => "agent",
+        Slots::Measure => "measure",
+        Slots::Beside => "beside",
+        Slots::Try => "try",
+        Slots::Apply => "apply",
+        Slots::Tip => "tip",
+    };
+    format!("{purpose}-{lane}")
 }

@@ -312,7 +312,15 @@ async fn begun(site: &mut Site, lineage: Lineage, goals: Option<&Goals>) -> Resu
     // Whatever becomes of the branch: what attempts are made from stays.
     let base = site.store.attempt_ref(0);
     let note = "evolve: the untouched code of a search";
-    site.user.set_ref(&base, &plan.request.base, note)?;
+    let claimed = site.user.make_ref(&base, &plan.request.base, note);
+    claimed.map_err(|cause| match site.user.target_of(&base) {
+        Some(_) => Error::new(
+            Kind::Locked,
+            "another working tree of this repository began a search at the same moment",
+        )
+        .hint("run it again"),
+        None => cause,
+    })?;
     site.store.begin(&plan)?;
     Ok(Lineage::new(plan))
 }

@@ -99,12 +99,11 @@ impl Repo {
             .map_err(self.cannot("write a ref"))
     }
 
-    /// Makes a branch (`refs/heads/…`), which must not be there yet.
-    pub fn make_branch(&self, name: &str, target: &str, note: &str) -> Result<()> {
+    /// Makes a ref, which must not be there yet.
+    pub fn make_ref(&self, name: &str, target: &str, note: &str) -> Result<()> {
         let nothing = "0".repeat(target.len());
         let words = [
             "update-ref",
-            "--create-reflog",
             "--no-deref",
             "-m",
             note,

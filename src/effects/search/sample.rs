@@ -16,6 +16,8 @@ use crate::model::{mask, text};
 const LOG_LIMIT: u64 = 16 << 20;
 /// The most bytes of the document that a fitness command writes.
 const DOCUMENT_LIMIT: u64 = 1 << 20;
+/// The most bytes of the traces that a sample leaves.
+const TRACES_LIMIT: u64 = 16 << 20;
 /// The longest of a command's last words that are told, in characters.
 const SAID: usize = 200;
 
@@ -76,6 +78,7 @@ impl Place {
         let variables = [("EVOLVE_RESULT", &document), ("EVOLVE_TRACES", &traces)];
         let variables = variables.map(|(name, path)| (name, path.clone()));
         let ran = self.run(command, (name, variables.to_vec())).await?;
+        bound(&traces, TRACES_LIMIT);
         // Most leave nothing there.
         let _ = fs::remove_dir(&traces);
         Ok(match failure(&ran, self.timeout) {
@@ -127,6 +130,31 @@ impl Place {
             .hint("end them, or what they wait for, then run `evolve search resume`")),
         }
     }
+}
+
+/// Keeps of a folder the plain files that come first by their names and together have at most `limit` bytes. What cannot be
+/// removed stays: nothing follows from it.
+fn bound(folder: &Path, limit: u64) -> u64 {
+    let mut entries: Vec<_> = fs::read_dir(folder)
+        .into_iter()
+        .flatten()
+        .flatten()
+        .collect();
+    entries.sort_by_key(fs::DirEntry::file_name);
+    let mut kept = 0;
+    for path in entries.iter().map(fs::DirEntry::path) {
+        let Ok(meta) = fs::symlink_metadata(&path) else {
+            continue;
+        };
+        if meta.is_dir() {
+            kept += bound(&path, limit - kept);
+        } else if meta.is_file() && meta.len() <= limit - kept {
+            kept += meta.len();
+        } else {
+            let _ = fs::remove_file(&path);
+        }
+    }
+    kept
 }
 
 /// Reads what a sample says.

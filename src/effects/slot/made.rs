@@ -41,12 +41,12 @@ impl Slot {
         };
         // Half put back, it is not what `prepare` made.
         files::remove(&self.list())?;
-        let untracked = untracked(repo)?;
-        for path in &untracked {
+        let found = self.own(repo)?;
+        for path in &found {
             self.match_up(path, &mut made)?;
         }
         for top in made.tops.clone() {
-            let is_met = untracked.iter().any(|path| is_within(&top, path));
+            let is_met = found.iter().any(|path| is_within(&top, path));
             let is_there = fs::symlink_metadata(self.at(&top)).is_ok();
             if is_met && is_there {
                 continue;
@@ -66,7 +66,7 @@ impl Slot {
         files::remove(&self.stamp())?;
         remove_all(&self.made())?;
         let mut nothing = Made::default();
-        for path in untracked(repo)? {
+        for path in self.own(repo)? {
             self.match_up(&path, &mut nothing)?;
         }
         Ok(())
@@ -76,7 +76,7 @@ impl Slot {
     pub fn keep_made(&self, repo: &Repo) -> Result<()> {
         remove_all(&self.made())?;
         let mut made = Made {
-            tops: untracked(repo)?,
+            tops: self.own(repo)?,
             ..Made::default()
         };
         made.tops.retain(|top| !self.is_lent_path(top));
@@ -94,7 +94,7 @@ impl Slot {
     pub fn leavings(&self, user: &Repo, place: (&str, &str)) -> Result<u64> {
         let repo = self.with_git_dir_anew(user, place)?;
         let mut bytes = 0;
-        let mut open = untracked(&repo)?;
+        let mut open = self.own(&repo)?;
         while let Some(path) = open.pop() {
             let Ok(meta) = fs::symlink_metadata(self.at(&path)) else {
                 continue;
@@ -106,6 +106,23 @@ impl Slot {
             }
         }
         Ok(bytes)
+    }
+
+    /// Lists what is there that the commit does not hold, ignored or not: files, and folders as a whole. What is in a submodule
+    /// is nothing that the commit holds. Git looks past what has a `.git`, so these go first where files are tracked.
+    fn own(&self, repo: &Repo) -> Result<Vec<Vec<u8>>> {
+        let tracked = repo.tracked_folders()?;
+        for folder in &tracked.folders {
+            remove_all(&self.at(folder).join(".git"))?;
+        }
+        let mut found = untracked(repo)?;
+        for module in tracked.modules {
+            // Its folder alone is the commit's.
+            if fs::symlink_metadata(self.at(&module)).is_ok_and(|meta| meta.is_dir()) {
+                found.extend(children(&self.at(&module), &module)?);
+            }
+        }
+        Ok(found)
     }
 
     /// Makes what is at a path what `prepare` made there: nothing, where it made nothing.

@@ -16,6 +16,7 @@ impl Slot {
         if is_known && let Ok(repo) = self.try_to_go_to(user, (branch, commit)) {
             return Ok(repo);
         }
+        self.open_folders();
         remove_all(&self.index())?;
         let repo = self.renew(user, (branch, commit), Ignored::Stay)?;
         copy(&self.root.join(".git/packed-refs"), &self.refs())?;

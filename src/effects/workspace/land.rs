@@ -88,20 +88,28 @@ impl Workspace<'_> {
     /// Completes a landing after a crash, if the branch had been moved; says whether it had. What the user changed since stays
     /// as it is.
     pub fn complete_landing(&self, landing: &Landing) -> Result<bool> {
-        let has_landed = match self.repo.resolve(&landing.branch)? {
-            Some(now) => self.repo.descends(&now, &landing.to)?,
-            None => false,
+        let Some(now) = self.repo.resolve(&landing.branch)? else {
+            return Ok(false);
         };
+        let has_landed = self.repo.descends(&now, &landing.to)?;
         if has_landed && self.is_checked_out(&landing.branch)? {
+            let since = self.changed_since(landing, &now)?;
             let mut content = Vec::new();
             for one in self.landed_content(landing)? {
-                if self.is_as_known(&one)? {
+                if !since.contains(&one.path) && self.is_as_known(&one)? {
                     content.push(one);
                 }
             }
             self.bring_along(&content, &landing.to)?;
         }
         Ok(has_landed)
+    }
+
+    /// Returns the paths that have been committed otherwise since: of these the working tree has what somebody wanted.
+    fn changed_since(&self, landing: &Landing, now: &str) -> Result<HashSet<Vec<u8>>> {
+        let (landed, now) = (self.repo.tree_of(&landing.to)?, self.repo.tree_of(now)?);
+        let since = self.repo.differences(&landed, &now)?;
+        Ok(since.into_iter().map(|one| one.path).collect())
     }
 
     fn is_checked_out(&self, branch: &str) -> Result<bool> {

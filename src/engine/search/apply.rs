@@ -73,27 +73,29 @@ pub async fn apply(
     Ok(merged)
 }
 
-/// Measures the merged result: gates, and where others committed since, whether it is still better than what they have.
+/// Measures the merged result: gates, and where others committed since, or the search did not show it in the end, whether it is
+/// better than what is on the branch.
 async fn hold_against_tip(
     site: &Site,
     lineage: &Lineage,
     (id, merged): (Id, &str),
     target: &Target,
 ) -> Result<(), Cut> {
-    let slot = site.slot(Slots::Apply, 0, merged).await?;
-    let place = site.place(&slot, id)?;
-    for (number, gate) in site.request.gates.iter().enumerate() {
-        let name = format!("apply-gate-{}", number + 1);
-        if let Answer::Failed(why) = heard(site, place.gate(gate, &name).await?)? {
-            return Err(lost(format!("a gate does not pass on the branch: {why}")));
+    if !site.request.gates.is_empty() {
+        let slot = site.slot(Slots::Apply, 0, merged).await?;
+        let place = site.place(&slot, id)?;
+        for (number, gate) in site.request.gates.iter().enumerate() {
+            let name = format!("apply-gate-{}", number + 1);
+            if let Answer::Failed(why) = heard(site, place.gate(gate, &name).await?)? {
+                return Err(lost(format!("a gate does not pass on the branch: {why}")));
+            }
         }
     }
-    let is_doubted = last_shown(lineage, id).is_some_and(|shown| !shown.better);
-    if target.tip == lineage.plan.request.base && !is_doubted {
+    // The search's last word is as good where nobody committed since.
+    let is_shown = last_shown(lineage, id).is_some_and(|shown| shown.better);
+    if target.tip == lineage.plan.request.base && is_shown {
         return Ok(());
     }
-    let slot = site.slot(Slots::Tip, 0, &target.tip).await?;
-    let tip = site.place(&slot, id)?;
     let samples = match is_deterministic(lineage) {
         true => 1,
         false => lineage.plan.repeats.max(1),
@@ -101,8 +103,12 @@ async fn hold_against_tip(
     let channel = channel(lineage, Measure::First);
     let (mut ours, mut theirs) = (Vec::new(), Vec::new());
     for number in 1..=samples {
-        ours.push(sample(site, (&place, channel), &format!("apply-{number}")).await?);
-        theirs.push(sample(site, (&tip, channel), &format!("apply-{number}-of-tip")).await?);
+        let slot = site.slot(Slots::Apply, 0, merged).await?;
+        let (place, name) = (site.place(&slot, id)?, format!("apply-{number}"));
+        ours.push(sample(site, (&place, channel), &name).await?);
+        let slot = site.slot(Slots::Tip, 0, &target.tip).await?;
+        let (place, name) = (site.place(&slot, id)?, format!("apply-{number}-of-tip"));
+        theirs.push(sample(site, (&place, channel), &name).await?);
     }
     match lineage.plan.direction.are_all_better(&ours, &theirs) {
         true => Ok(()),
@@ -152,7 +158,7 @@ fn numbers(samples: &[f64]) -> String {
 fn land(site: &Site, target: &Target, merged: &str) -> Result<()> {
     let user = &site.user;
     if target.is_new {
-        return user.make_branch(&target.branch, merged, "evolve: an attempt of a search");
+        return user.make_ref(&target.branch, merged, "evolve: an attempt of a search");
     }
     let landing = Landing {
         branch: target.branch.clone(),

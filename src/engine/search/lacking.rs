@@ -1,8 +1,7 @@
 //! Why the untouched code cannot be measured in a copy of its commit, where it could in the checkout: what git ignores is not
 //! in the copy (rule S1).
 
-use super::measure;
-use crate::effects::slot::Slot;
+use super::measure::{self, Bed};
 use crate::model::lineage::{Lineage, Measure, Outcome};
 use crate::model::slot::lendable;
 use crate::model::text;
@@ -18,25 +17,26 @@ pub async fn paths(session: &Searching, lineage: &Lineage) -> Result<Vec<String>
     if lacking.is_empty() {
         return Ok(lacking);
     }
-    let base = &session.site.request.base;
-    let slot = session.site.slot_with(Slots::Try, &lacking, base).await;
-    let Ok(slot) = slot else {
-        // Why it could not be measured is known already.
-        return Ok(Vec::new());
+    let bed = Bed {
+        slots: Slots::Try,
+        lane: 0,
+        more: &lacking,
     };
-    let passes = passes(session, lineage, &slot).await;
-    slot.remove()?;
-    Ok(match passes? {
-        true => lacking,
-        false => Vec::new(),
+    let passes = passes(session, lineage, &bed).await;
+    bed.known_slot(session)?.remove()?;
+    Ok(match passes {
+        Ok(true) => lacking,
+        // Why it could not be measured is known already.
+        Ok(false) | Err(Cut::Unprepared(_) | Cut::Failed(_)) => Vec::new(),
+        Err(cut) => return Err(cut),
     })
 }
 
-async fn passes(session: &Searching, lineage: &Lineage, slot: &Slot) -> Result<bool, Cut> {
+async fn passes(session: &Searching, lineage: &Lineage, bed: &Bed<'_>) -> Result<bool, Cut> {
     let holdout = lineage.plan.has_holdout.then_some(Measure::HoldOut);
     for what in [Measure::First].into_iter().chain(holdout) {
         let job = measure::job(lineage, (0, what));
-        match job.outcome_in(session, (slot, 0)).await?.0 {
+        match job.outcome_in(session, bed).await?.0 {
             Outcome::Scored { .. } => {}
             Outcome::GateFailed(_) | Outcome::Invalid(_) => return Ok(false),
         }

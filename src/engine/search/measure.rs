@@ -15,6 +15,29 @@ const BASELINE_SAMPLES: u64 = 3;
 /// How many bytes that measuring leaves are worth a line.
 const MUCH: u64 = 16 << 20;
 
+/// In which copies it is measured.
+#[derive(Clone, Copy, Debug)]
+pub struct Bed<'a> {
+    /// What they are for.
+    pub slots: Slots,
+    /// Which of them.
+    pub lane: usize,
+    /// What of the checkout they are lent beside what was asked for.
+    pub more: &'a [String],
+}
+
+impl Bed<'_> {
+    async fn slot(&self, session: &Searching, commit: &str) -> Result<Slot, Cut> {
+        let place = (self.slots, self.lane);
+        session.site.slot_with(place, self.more, commit).await
+    }
+
+    /// Returns the slot as it is.
+    pub fn known_slot(&self, session: &Searching) -> Result<Slot, Cut> {
+        session.site.known_slot((self.slots, self.lane), self.more)
+    }
+}
+
 /// A measurement to be made.
 #[derive(Debug)]
 pub struct Job {
@@ -90,73 +113,66 @@ impl Job {
     }
 
     async fn outcome(&self, session: &Searching, lane: usize) -> Result<Found, Cut> {
-        let slot = session
-            .site
-            .slot(Slots::Measure, lane, &self.commit)
-            .await?;
-        let found = self.outcome_in(session, (&slot, lane)).await?;
+        let bed = Bed {
+            slots: Slots::Measure,
+            lane,
+            more: &[],
+        };
+        let found = self.outcome_in(session, &bed).await?;
         if self.id == 0 && self.what == Measure::First {
-            self.tell_of_leavings(session, &slot)?;
+            let slot = bed.known_slot(session)?;
+            self.tell_of_leavings(session, &slot);
         }
         Ok(found)
     }
 
-    /// Says of what the untouched code's measurement built that it is built anew for each attempt, where that is much.
-    fn tell_of_leavings(&self, session: &Searching, slot: &Slot) -> Result<(), Cut> {
+    /// Says of what the untouched code's measurement built that it is built anew for each, where that is much.
+    fn tell_of_leavings(&self, session: &Searching, slot: &Slot) {
         let request = &session.site.request;
-        let left = slot.leavings(&session.site.user, (&request.branch, &self.commit))?;
+        let place = (request.branch.as_str(), self.commit.as_str());
+        // What cannot be counted is not worth a line.
+        let left = slot.leavings(&session.site.user, place).unwrap_or(0);
         if left >= MUCH {
             session.site.events.note(format!(
-                "measuring leaves {} MiB behind, which are removed before each attempt, so that none finds what another left; \
-                 what takes long to build belongs into --prepare",
+                "measuring leaves {} MiB behind, which are removed before each measurement, so that none finds what another \
+                 left; what takes long to build belongs into --prepare",
                 left >> 20
             ));
         }
-        Ok(())
     }
 
-    /// Measures in a slot that is ready.
-    pub async fn outcome_in(
-        &self,
-        session: &Searching,
-        (slot, lane): (&Slot, usize),
-    ) -> Result<Found, Cut> {
-        let own = session.site.place(slot, self.id)?;
-        if matches!(self.what, Measure::First | Measure::Again(_)) {
-            for (number, gate) in session.site.request.gates.iter().enumerate() {
+    /// Measures in copies of this kind. Each command begins in a clean one: samples are of the same conditions.
+    pub async fn outcome_in(&self, session: &Searching, bed: &Bed<'_>) -> Result<Found, Cut> {
+        let site = &session.site;
+        if matches!(self.what, Measure::First | Measure::Again(_)) && !site.request.gates.is_empty()
+        {
+            let slot = bed.slot(session, &self.commit).await?;
+            let place = site.place(&slot, self.id)?;
+            for (number, gate) in site.request.gates.iter().enumerate() {
                 let name = format!("{}-gate-{}", self.name(), number + 1);
-                if let Failed::Gate(why) = failed(own.gate(gate, &name).await?, session)? {
+                if let Failed::Gate(why) = failed(place.gate(gate, &name).await?, session)? {
                     return Ok((Outcome::GateFailed(why), None));
                 }
             }
         }
-        let other = match &self.beside {
-            Some((other, commit)) => {
-                let slot = session.site.slot(Slots::Beside, lane, commit).await?;
-                Some((*other, session.site.place(&slot, self.id)?))
-            }
-            None => None,
-        };
         let (mut samples, mut beside) = (Vec::new(), Vec::new());
         let mut channel = self.channel;
         for number in 1..=self.samples {
-            match self
-                .sample(session, (&own, self.id), (number, channel))
-                .await?
-            {
+            let slot = bed.slot(session, &self.commit).await?;
+            let own = (&site.place(&slot, self.id)?, self.id);
+            match self.sample(session, own, (number, channel)).await? {
                 Ok(score) => {
                     channel = Some(score.channel);
                     samples.push(score.score);
                 }
                 Err(why) => return Ok((Outcome::Invalid(why), channel)),
             }
-            let Some((other, place)) = &other else {
+            let Some((other, commit)) = &self.beside else {
                 continue;
             };
-            match self
-                .sample(session, (place, *other), (number, channel))
-                .await?
-            {
+            let slot = site.slot(Slots::Beside, bed.lane, commit).await?;
+            let place = (&site.place(&slot, self.id)?, *other);
+            match self.sample(session, place, (number, channel)).await? {
                 Ok(score) => beside.push(score.score),
                 Err(why) => {
                     let why = format!("attempt {other} beside it: {why}");
