@@ -31,7 +31,7 @@ pub fn write(repo: &Repo, of_git: &Settings, kept: &Kept) -> Result<PathBuf> {
         }
     }
     let path = repo.private.join("excludes");
-    files::replace(&path, &lines)?;
+    files::replace_unsynced(&path, &lines)?;
     Ok(path)
 }
 
@@ -43,7 +43,7 @@ pub fn of_slot(user: &Repo, of_git: &Settings) -> Result<PathBuf> {
     }
     lines.push_str(&format!("/{}/\n/{}\n", ledger::FOLDER, ledger::QUEUE));
     let path = user.private.join("search/excludes");
-    files::replace(&path, lines.as_bytes())?;
+    files::replace_unsynced(&path, lines.as_bytes())?;
     Ok(path)
 }
 

@@ -20,6 +20,21 @@ pub const TOO_LARGE: &str =
 
 /// Replaces a file in one step: a temporary file in the same folder, synced, renamed over it, and the folder synced.
 pub fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
+    replace_and(path, bytes, (File::sync_all, sync_folder))
+}
+
+/// The same for what is written anew after a crash of the machine: nobody waits for the disk.
+pub fn replace_unsynced(path: &Path, bytes: &[u8]) -> Result<()> {
+    replace_and(path, bytes, (|_| Ok(()), |_| Ok(())))
+}
+
+/// How a file and then its folder are brought to the disk.
+type Syncs = (
+    fn(&File) -> std::io::Result<()>,
+    fn(&Path) -> std::io::Result<()>,
+);
+
+fn replace_and(path: &Path, bytes: &[u8], (sync_file, sync_folder): Syncs) -> Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     make_folder(folder)?;
     let name = path.file_name().unwrap_or_default().to_string_lossy();
@@ -32,7 +47,7 @@ pub fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
             .create_new(true)
             .open(&temporary)?;
         file.write_all(bytes)?;
-        file.sync_all()?;
+        sync_file(&file)?;
         fs::rename(&temporary, path)?;
         sync_folder(folder)
     };

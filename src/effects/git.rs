@@ -141,6 +141,8 @@ pub struct Git {
     users: Arc<OnceLock<PathBuf>>,
     /// What holds it back, and where it may write then.
     bounds: Arc<Mutex<Option<Arc<Bounds>>>>,
+    /// What it writes need not outlast a crash of the machine.
+    is_passing: bool,
 }
 
 /// What holds git back.
@@ -192,6 +194,7 @@ impl Git {
             supervised: None,
             users: Arc::default(),
             bounds: Arc::default(),
+            is_passing: false,
         }
     }
 
@@ -202,6 +205,7 @@ impl Git {
             supervised: Some((supervisor.clone(), format!("{session}/git"))),
             users: self.users.clone(),
             bounds: self.bounds.clone(),
+            is_passing: self.is_passing,
         }
     }
 
@@ -212,6 +216,15 @@ impl Git {
             supervised: self.supervised.clone(),
             users: self.users.clone(),
             bounds: self.bounds.clone(),
+            is_passing: self.is_passing,
+        }
+    }
+
+    /// The same git where what it writes is made anew after a crash of the machine: it does not wait for the disk.
+    pub fn passing(&self) -> Git {
+        Git {
+            is_passing: true,
+            ..self.elsewhere(&self.root)
         }
     }
 
@@ -258,6 +271,7 @@ impl Git {
             .iter()
             .map(OsString::from)
             .chain(files.into_iter().filter_map(file))
+            .chain(self.is_passing.then(|| "core.fsync=none".into()))
             .collect()
     }
 

@@ -51,7 +51,9 @@ impl Slot {
         copy(&self.refs(), &git_dir.join("packed-refs"))?;
         copy(&self.index(), &git_dir.join("index"))?;
         self.write_settings(user)?;
-        Repo::open_slot(&self.root, user)
+        let mut repo = Repo::open_slot(&self.root, user)?;
+        repo.git = repo.git.passing();
+        Ok(repo)
     }
 
     /// Opens the folders that somebody locked, so that git sees what is in them.

@@ -4,7 +4,8 @@
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::sync::Once;
+use std::time::{Duration, SystemTime};
 
 use crate::effects::files;
 use crate::effects::places::{self, folder_name};
@@ -32,7 +33,8 @@ pub fn of(user: &Repo) -> Result<PathBuf> {
     let all = all
         .canonicalize()
         .map_err(|cause| Error::io("open", &all, cause))?;
-    remove_orphans(&all);
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| remove_orphans(&all));
     let git_dir = git_dir
         .canonicalize()
         .map_err(|cause| Error::io("open", git_dir, cause))?;
@@ -42,8 +44,18 @@ pub fn of(user: &Repo) -> Result<PathBuf> {
         files::remove(&folder)?;
     }
     fs::create_dir_all(&folder).map_err(|cause| Error::io("create", &folder, cause))?;
-    files::replace(&folder.join(OWNER), git_dir.as_os_str().as_bytes())?;
+    note_owner(&folder.join(OWNER), git_dir.as_os_str().as_bytes())?;
     Ok(folder)
+}
+
+/// Notes whose slots these are, and that they are used.
+fn note_owner(file: &Path, owner: &[u8]) -> Result<()> {
+    let is_noted = files::read_bounded(file, 1 << 16)?.as_deref() == Some(owner);
+    let now = SystemTime::now();
+    match is_noted && fs::File::open(file).is_ok_and(|file| file.set_modified(now).is_ok()) {
+        true => Ok(()),
+        false => files::replace(file, owner),
+    }
 }
 
 /// Returns the folder in which the slots of all repositories lie.

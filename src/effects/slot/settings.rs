@@ -2,11 +2,11 @@
 
 use std::fmt::Write as _;
 use std::fs;
+use std::io::Write as _;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use super::{remove_all, take_over};
-use crate::effects::files;
 use crate::effects::repo::Repo;
 use crate::error::{Error, Result};
 use crate::model::{git_config, slot};
@@ -80,7 +80,13 @@ pub fn write_settings(git_dir: &Path, user: &Repo, lent: &[String]) -> Result<()
         .iter()
         .map(|path| format!("{}\n", slot::pattern(path)))
         .collect();
-    files::append(&git_dir.join("info/exclude"), &lent)
+    let exclude = git_dir.join("info/exclude");
+    let file = fs::OpenOptions::new()
+        .append(true)
+        .create(true)
+        .open(&exclude);
+    file.and_then(|mut file| file.write_all(lent.as_bytes()))
+        .map_err(|cause| Error::io("write", &exclude, cause))
 }
 
 fn config(user: &Repo) -> Result<String> {

@@ -107,9 +107,9 @@ impl Job {
         let folder = session.site.folder(id);
         fs::create_dir_all(&folder).map_err(|cause| Error::io("create", &folder, cause))?;
         let brief_file = folder.join("brief.md");
-        files::replace(&brief_file, self.brief.as_bytes())?;
+        files::replace_unsynced(&brief_file, self.brief.as_bytes())?;
         let call_file = folder.join("call.json");
-        files::replace(&call_file, self.call.as_bytes())?;
+        files::replace_unsynced(&call_file, self.call.as_bytes())?;
         let name = |what: &str| match self.nth {
             0 => folder.join(what),
             nth => folder.join(format!("{}-{what}", nth + 1)),
