@@ -60,6 +60,7 @@ mod search_hostile;
 mod search_options;
 mod search_slots;
 mod search_stopping;
+mod search_told;
 mod search_views;
 mod secrets;
 mod selection;

@@ -205,13 +205,9 @@ impl Crew {
 
 /// Takes in what persons wrote meanwhile; it holds for what is proposed from now on.
 fn take_notes(session: &Searching, lineage: &mut Lineage) -> Result<()> {
-    let is_of_inbox = |note: &&Note| !matches!(note.word, Word::Adjust(_));
-    let taken = lineage.notes.iter().filter(is_of_inbox).count();
-    for word in session.site.store.left(taken)? {
-        let after = lineage.newest();
-        // What nobody can read counts as read.
-        let word = word.unwrap_or_else(|| Word::Instruction(String::new()));
-        note(session, lineage, Entry::Note(Note { after, word }))?;
+    for word in session.site.store.left(lineage.words_taken())? {
+        let left = lineage.note_of(word);
+        note(session, lineage, Entry::Note(left))?;
     }
     Ok(())
 }

@@ -87,6 +87,20 @@ impl Lineage {
         })
     }
 
+    /// Returns how many words of persons it has taken in, as they left them; what is adjusted is asked for otherwise.
+    pub fn words_taken(&self) -> usize {
+        let is_left = |note: &&Note| !matches!(note.word, Word::Adjust(_));
+        self.notes.iter().filter(is_left).count()
+    }
+
+    /// Returns what a person left as a note of now; what nobody can read counts as read.
+    pub fn note_of(&self, word: Option<Word>) -> Note {
+        Note {
+            after: self.newest(),
+            word: word.unwrap_or_else(|| Word::Instruction(String::new())),
+        }
+    }
+
     /// Returns the number of the newest attempt that was proposed.
     pub fn newest(&self) -> Id {
         self.attempts.len() as Id - 1

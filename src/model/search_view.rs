@@ -41,6 +41,8 @@ pub struct Row {
     pub best: bool,
     /// It was the best when it ended.
     pub new_best: bool,
+    /// A person took it out of the search, or one that it was made from.
+    pub pruned: bool,
     /// Why it ended so.
     pub reason: Option<String>,
     /// What its agent changed, in its words.

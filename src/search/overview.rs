@@ -23,7 +23,7 @@ pub fn of(lineage: &Lineage, search: u64) -> Overview {
         ..
     } = plan.request.clone();
     let rows = standing.as_ref().map_or_else(|| bare_rows(lineage), rows);
-    let best = standing.as_ref().map_or(0, Standing::best);
+    let best = standing.as_ref().map_or(0, Standing::winner);
     let end = lineage.end.as_ref();
     Overview {
         search,
@@ -149,8 +149,11 @@ fn rows(standing: &Standing) -> Vec<Row> {
     let ended = (0..standing.len()).map(|id| ended_row(standing, id));
     let open = (standing.len()..=lineage.newest()).map(|id| bare_row(lineage, id));
     let mut rows: Vec<Row> = ended.chain(open).collect();
-    rows[standing.best() as usize].best = true;
-    let ranked = standing.ranked(0..standing.len(), standing.len());
+    rows[standing.winner() as usize].best = true;
+    for row in &mut rows[1..] {
+        row.pruned = standing.is_pruned(row.id, Id::MAX);
+    }
+    let ranked = standing.ranked(0..standing.len(), Id::MAX);
     for (place, id) in (1..).zip(ranked) {
         rows[id as usize].rank = Some(place);
     }
@@ -276,7 +279,7 @@ fn limits(standing: &Standing) -> Vec<Limit> {
         }
     };
     limit("stale", stale, number(adjusted.stale.or(plan.stale)));
-    limit("until", standing.score(standing.best()), plan.until);
+    limit("until", standing.score(standing.winner()), plan.until);
     let below_all = |limit: Option<f64>| limit.filter(|limit| *limit < f64::MAX);
     let max_cost = below_all(adjusted.max_cost.or(plan.request.max_cost));
     limit("cost", Some(lineage.spent().cost_usd), max_cost);

@@ -233,6 +233,18 @@ impl<'l> Standing<'l> {
         self.tops.last().map_or(0, |tops| tops.0)
     }
 
+    /// Returns the best attempt that nobody has taken out by now, also before what is under way has its ending; the baseline if
+    /// nothing else is left.
+    pub fn winner(&self) -> Id {
+        self.newest_best(Id::MAX)
+    }
+
+    /// Returns the newest that was the best when it ended and was not pruned before attempt `before` was proposed.
+    fn newest_best(&self, before: Id) -> Id {
+        let stands = |id: &Id| self.settled(*id).is_new_best && !self.is_pruned(*id, before);
+        (1..self.len()).rev().find(stands).unwrap_or(0)
+    }
+
     /// Returns what was the best once attempt `id` had its ending.
     pub fn best_after(&self, id: Id) -> Id {
         self.tops[id as usize].0
@@ -361,10 +373,7 @@ impl<'l> Standing<'l> {
             return;
         }
         let stands = |id: &Id| *id == 0 || !self.is_pruned(*id, self.len());
-        let bests = (0..self.len())
-            .rev()
-            .filter(|id| self.settled(*id).is_new_best);
-        let best = bests.clone().find(stands).unwrap_or(0);
+        let best = self.newest_best(self.len());
         let incumbent =
             match stands(&self.incumbent()) && self.score(self.incumbent()) == self.score(best) {
                 true => self.incumbent(),

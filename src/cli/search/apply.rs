@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::steer::{newest, no_attempt};
+use super::steer::{heed_words_left, newest, no_attempt};
 use crate::cli::arguments::Global;
 use crate::cli::config::user_config;
 use crate::cli::start::block_on;
@@ -48,7 +48,7 @@ struct Done {
 }
 
 async fn start(options: &ApplyOptions, events: &Events) -> Result<Done> {
-    let (mut repo, store, lineage) = newest()?;
+    let (mut repo, store, mut lineage) = newest()?;
     let kill_files = stop::kill_files()?;
     stop::prepare(&kill_files);
     let stop = Stop::watch(kill_files)?;
@@ -78,6 +78,7 @@ async fn start(options: &ApplyOptions, events: &Events) -> Result<Done> {
     for words in recovered.words {
         events.note(words);
     }
+    heed_words_left(&store, &mut lineage)?;
     let attempt = chosen(&lineage, options.id)?;
     let target = target(&repo, options.branch.as_deref())?;
     let message = message(&store, &lineage, attempt);
@@ -140,7 +141,7 @@ fn chosen(lineage: &Lineage, id: Option<Id>) -> Result<Id> {
         return Err(Error::usage("the search has not measured anything yet"));
     }
     let standing = Standing::of(lineage);
-    let id = id.unwrap_or_else(|| standing.best());
+    let id = id.unwrap_or_else(|| standing.winner());
     if id == 0 {
         return Err(Error::usage(
             "there is nothing to apply: no attempt is better than the untouched code",
@@ -148,6 +149,10 @@ fn chosen(lineage: &Lineage, id: Option<Id>) -> Result<Id> {
     }
     if id > lineage.newest() {
         return Err(no_attempt(id, lineage));
+    }
+    if standing.is_pruned(id, Id::MAX) {
+        return Err(Error::usage(format!("attempt {id} is pruned"))
+            .hint("`evolve search board` lists those that are not"));
     }
     if id >= standing.len() {
         return Err(Error::usage(format!("attempt {id} is still under way")));

@@ -11,6 +11,7 @@ pub use report::report;
 
 use options::{BoardOptions, StatusOptions};
 
+use super::steer::heed_words_left;
 use crate::cli::arguments::Global;
 use crate::cli::print::print_document;
 use crate::cli::start::current_dir;
@@ -36,11 +37,12 @@ struct Seen {
 impl Seen {
     fn newest() -> Result<Seen> {
         let repo = Repo::discover_to_read(&current_dir()?)?;
-        let Some((store, lineage)) = Store::newest(&repo.private)? else {
+        let Some((store, mut lineage)) = Store::newest(&repo.private)? else {
             return Err(
                 Error::usage("there is no search here").hint("begin one with `evolve search`")
             );
         };
+        heed_words_left(&store, &mut lineage)?;
         Ok(Seen {
             overview: overview::of(&lineage, store.number),
             repo,

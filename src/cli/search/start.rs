@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::options::{RunningOptions, SearchOptions};
 use super::plan::{self, Planned};
+use super::steer::heed_words_left;
 use super::{ask, tell};
 use crate::cli::arguments::Global;
 use crate::cli::config::user_config;
@@ -257,7 +258,9 @@ async fn start(
         agent,
         lock,
     });
-    tell::began(&session, &lineage, max_time.map(|time| time.as_secs_f64()));
+    let mut seen = lineage.clone();
+    heed_words_left(&session.site.store, &mut seen)?;
+    tell::began(&session, &seen, max_time.map(|time| time.as_secs_f64()));
     let mut person = ask::Person {
         session: Rc::clone(&session),
     };

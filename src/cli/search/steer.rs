@@ -33,7 +33,8 @@ pub fn note(global: &Global, words: &[String]) -> Result<u8> {
 
 /// Takes an attempt and all that was made from it out of a search.
 pub fn prune(global: &Global, id: Id) -> Result<u8> {
-    let (_, _, lineage) = newest()?;
+    let (_, store, lineage) = newest()?;
+    refuse_over(&store, &lineage)?;
     if id == 0 || id > lineage.newest() {
         return Err(no_attempt(id, &lineage));
     }
@@ -72,9 +73,31 @@ pub fn export(global: &Global, out: Option<&PathBuf>) -> Result<u8> {
 }
 
 fn leave(word: &Word) -> Result<()> {
-    let (repo, store, _) = newest()?;
+    let (repo, store, lineage) = newest()?;
+    refuse_over(&store, &lineage)?;
     let _turn = lock::turn(&repo.private)?;
     store.leave(word)
+}
+
+/// Refuses a search that cannot go on: nothing would follow from what is said to it (exit 2).
+fn refuse_over(store: &Store, lineage: &Lineage) -> Result<()> {
+    match &lineage.end {
+        Some(end) if !end.why.can_go_on() => Err(Error::usage(format!(
+            "search {} is over: {}",
+            store.number,
+            end.why.words()
+        ))
+        .hint("`evolve search apply ID` applies another attempt than the best; `evolve search` begins another search")),
+        Some(_) | None => Ok(()),
+    }
+}
+
+/// Takes in what persons left for a search and no session of it has read yet; nothing is written.
+pub(super) fn heed_words_left(store: &Store, lineage: &mut Lineage) -> Result<()> {
+    for word in store.left(lineage.words_taken())? {
+        lineage.notes.push(lineage.note_of(word));
+    }
+    Ok(())
 }
 
 /// Returns the newest search, with its repository.

@@ -31,6 +31,8 @@ pub struct Entry {
     pub tone: &'static str,
     /// It is the best.
     pub best: bool,
+    /// It is taken out of the search.
+    pub pruned: bool,
     /// Its score and the difference from the baseline; empty without one.
     pub score: String,
     /// Its place; empty without one.
@@ -66,6 +68,7 @@ impl Entry {
             ending: row.ending.to_owned(),
             tone: tone(row.ending),
             best: row.best,
+            pruned: row.pruned,
             score,
             rank: row.rank.map_or(String::new(), |rank| rank.to_string()),
             reason: line(&row.reason),

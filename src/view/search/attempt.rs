@@ -47,10 +47,14 @@ impl Page<'_> {
             true => "baseline".to_owned(),
             false => name(row.id),
         };
-        let best = if row.best { ", the best" } else { "" };
+        let more = match (row.best, row.pruned) {
+            (true, _) => ", the best",
+            (false, true) => ", pruned",
+            (false, false) => "",
+        };
         let ending = paint(of_ending(row.ending), row.ending);
         format!(
-            "{} · {} · {ending}{best}\n",
+            "{} · {} · {ending}{more}\n",
             paint(STRONG, &called),
             row.made()
         )

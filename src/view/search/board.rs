@@ -91,15 +91,12 @@ fn table(overview: &Overview, all: bool, width: Option<usize>) -> String {
 }
 
 fn cells(row: &Row, score: Option<String>) -> Vec<Cell> {
-    let style = if row.best {
-        STRONG
-    } else {
-        of_ending(row.ending)
+    let (style, more) = match (row.best, row.pruned) {
+        (true, _) => (STRONG, ", best"),
+        (false, true) => (FAINT, ", pruned"),
+        (false, false) => (of_ending(row.ending), ""),
     };
-    let ending = match row.best {
-        true => format!("{}, best", row.ending),
-        false => row.ending.to_owned(),
-    };
+    let ending = format!("{}{more}", row.ending);
     let delta = row.delta.filter(|_| !row.is_baseline());
     let percent = row.percent.filter(|_| !row.is_baseline());
     let or_dash = |text: Option<String>| Cell::plain(text.unwrap_or_else(|| "-".to_owned()));

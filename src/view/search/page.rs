@@ -243,6 +243,9 @@ fn node_words(row: &Row, digits: &Digits) -> String {
     if !row.is_baseline() {
         words.push(row.ending.to_owned());
     }
+    if row.pruned {
+        words.push("pruned".to_owned());
+    }
     words.extend(score(row, digits));
     words.extend(
         row.summary

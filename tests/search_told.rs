@@ -1,0 +1,96 @@
+//! What a search says to a person, and what it does with what a person says.
+
+use std::fs;
+
+use crate::harness::{TestRepo, finish, signal};
+
+/// A repository whose search somebody stopped in its third attempt: the scores are 2, 3 and 4.
+fn stopped() -> TestRepo {
+    let repo = TestRepo::with_number("1");
+    let stop = repo.private().join("search/1/stop");
+    let third = format!("touch '{}'; echo 4 >x", stop.display());
+    repo.attempts(&["echo 2 >x", "echo 3 >x", &third]);
+    repo.search(&[]).expect(0);
+    assert_eq!(repo.endings(), ["accepted 2", "accepted 3", "accepted 4"]);
+    repo
+}
+
+/// A search that waits in its third attempt; the scores so far are 2 and 3.
+fn waiting(repo: &TestRepo) -> std::process::Child {
+    let waits = "touch $OUT/waits; until [ -e $OUT/go ]; do sleep 0.02; done; echo 4 >x";
+    repo.attempts(&["echo 2 >x", "echo 3 >x", waits]);
+    let words = repo.search_words(&["--max-attempts=3"]);
+    let child = repo.spawn(&words.iter().map(String::as_str).collect::<Vec<_>>());
+    repo.wait_for("waits");
+    child
+}
+
+fn lineage_file(repo: &TestRepo) -> String {
+    fs::read_to_string(repo.private().join("search/1/lineage.jsonl")).unwrap()
+}
+
+#[test]
+fn a_search_that_is_over_takes_no_notes_and_prunes_nothing() {
+    let repo = TestRepo::with_number("1");
+    repo.attempts(&["echo 2 >x", "echo 3 >x"]);
+    repo.search(&["--max-attempts=2"]).expect(0);
+    for words in [&["prune", "2"][..], &["note", "try", "harder"]] {
+        let said = repo.error(2, &[&["search"], words].concat());
+        assert!(said.contains("search 1 is over"), "{said}");
+        assert!(said.contains("`evolve search apply ID`"), "{said}");
+    }
+    let board = repo.answer(&["search", "board"]);
+    assert!(!board.contains("pruned"), "{board}");
+}
+
+#[test]
+fn what_is_pruned_is_at_once_neither_the_best_nor_applied() {
+    let repo = stopped();
+    let before = lineage_file(&repo);
+    repo.answer(&["search", "prune", "3"]);
+    let status = repo.answer(&["search", "status"]);
+    assert!(status.contains("best       attempt 2: 3"), "{status}");
+    let board = repo.answer(&["search", "board"]);
+    assert!(board.contains("accepted, pruned"), "{board}");
+    assert!(board.contains("accepted, best"), "{board}");
+    let show = repo.answer(&["search", "show", "3"]);
+    assert!(show.contains("accepted, pruned"), "{show}");
+    let document = repo.answer(&["search", "show", "3", "--json"]);
+    assert!(document.contains("\"pruned\": true"), "{document}");
+    repo.answer(&["search", "report", "--out", "page.html"]);
+    assert!(repo.read("page.html").contains("pruned"));
+    fs::remove_file(repo.path("page.html")).unwrap();
+    let said = repo.error(2, &["search", "apply", "3"]);
+    assert!(said.contains("attempt 3 is pruned"), "{said}");
+    repo.evolve(&["search", "apply"]).expect(0);
+    assert_eq!(repo.read("x"), "3\n");
+    assert_eq!(lineage_file(&repo), before);
+}
+
+#[test]
+fn what_was_made_from_a_pruned_attempt_is_pruned_as_well() {
+    let repo = stopped();
+    repo.answer(&["search", "prune", "2"]);
+    let status = repo.answer(&["search", "status"]);
+    assert!(status.contains("best       attempt 1: 2"), "{status}");
+    let said = repo.error(2, &["search", "apply", "3"]);
+    assert!(said.contains("attempt 3 is pruned"), "{said}");
+}
+
+#[test]
+fn what_is_pruned_while_an_attempt_is_under_way_is_not_the_best() {
+    let repo = TestRepo::with_number("1");
+    let child = waiting(&repo);
+    repo.answer(&["search", "prune", "2"]);
+    let running = repo.answer(&["search", "status"]);
+    signal(&child, "INT");
+    let ended = finish(child).expect(130);
+    assert!(running.contains("best       attempt 1: 2"), "{running}");
+    let status = repo.answer(&["search", "status"]);
+    assert!(
+        status.contains("best       attempt 1: 2"),
+        "{status}{ended:?}"
+    );
+    repo.evolve(&["search", "apply"]).expect(0);
+    assert_eq!(repo.read("x"), "2\n");
+}
