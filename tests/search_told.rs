@@ -2,7 +2,12 @@
 
 use std::fs;
 
-use crate::harness::{TestRepo, finish, signal};
+use crate::harness::{Run, TestRepo, finish, signal};
+
+/// What a run said on either stream.
+fn said(run: &Run) -> String {
+    format!("{}{}", run.stdout, run.stderr)
+}
 
 /// A repository whose search somebody stopped in its third attempt: the scores are 2, 3 and 4.
 fn stopped() -> TestRepo {
@@ -27,6 +32,14 @@ fn waiting(repo: &TestRepo) -> std::process::Child {
 
 fn lineage_file(repo: &TestRepo) -> String {
     fs::read_to_string(repo.private().join("search/1/lineage.jsonl")).unwrap()
+}
+
+fn write_stop(repo: &TestRepo, words: &str) {
+    repo.write(".agents/evolve/STOP", words);
+}
+
+fn remove_stop(repo: &TestRepo) {
+    fs::remove_file(repo.path(".agents/evolve/STOP")).unwrap();
 }
 
 #[test]
@@ -93,4 +106,47 @@ fn what_is_pruned_while_an_attempt_is_under_way_is_not_the_best() {
     );
     repo.evolve(&["search", "apply"]).expect(0);
     assert_eq!(repo.read("x"), "2\n");
+}
+
+#[test]
+fn a_stop_file_ends_a_search_before_it_begins_and_is_named() {
+    let repo = TestRepo::with_number("1");
+    repo.attempts(&["echo 2 >x"]);
+    write_stop(&repo, "not today");
+    let run = repo.search(&["--max-attempts=1"]).expect(0);
+    let named = "STOP file .agents/evolve/STOP: not today";
+    assert!(run.stdout.contains(named), "{run:?}");
+    assert!(!said(&run).contains("baseline"), "{run:?}");
+    assert!(!repo.private().join("search").exists());
+    let run = repo.search(&["--max-attempts=1", "--json"]).expect(0);
+    assert!(run.stdout.contains(named), "{run:?}");
+    remove_stop(&repo);
+    repo.search(&["--max-attempts=1"]).expect(0);
+    assert_eq!(repo.endings(), ["accepted 2"]);
+}
+
+#[test]
+fn a_stop_file_keeps_a_search_from_going_on() {
+    let repo = stopped();
+    let before = lineage_file(&repo);
+    write_stop(&repo, "not today");
+    let run = repo.resume().expect(0);
+    let named = "STOP file .agents/evolve/STOP: not today";
+    assert!(run.stdout.contains(named), "{run:?}");
+    assert_eq!(lineage_file(&repo), before);
+}
+
+#[test]
+fn a_search_that_a_stop_file_ends_names_it() {
+    let repo = TestRepo::with_number("1");
+    let stop = repo.path(".agents/evolve");
+    let script = format!(
+        "mkdir -p '{0}'; echo enough >$OUT/words; mv $OUT/words '{0}/STOP'; echo 2 >x",
+        stop.display()
+    );
+    repo.attempts(&[&script]);
+    let run = repo.search(&[]).expect(0);
+    let named = "STOP file .agents/evolve/STOP: enough";
+    assert!(run.stdout.contains(named), "{run:?}");
+    assert_eq!(repo.endings(), ["accepted 2"]);
 }

@@ -188,6 +188,13 @@ async fn start(
     repo.git = repo.git.supervised(&supervisor, &id);
     repo.git.refuse_old()?;
     Slot::refuse_within(&repo)?;
+    if let Some(words) = stop.asked_to_stop() {
+        let ending = Ending::stopped(&repo, &words);
+        if running.json {
+            events.note(&*ending.reason);
+        }
+        return Ok((format!("{}\n", ending.reason), ending.exit_code));
+    }
     let user = user_config()?;
     let repo_and_events = Place {
         repo: &repo,
@@ -282,14 +289,7 @@ async fn start(
             remove(&session.site.user, &session.site.store)?;
             return Ok((discarded(&session.site.store), 0));
         }
-        Ended::Over(why) => tell::Ending {
-            word: why.word(),
-            reason: why.words().to_owned(),
-            exit_code: match why {
-                Why::EnvironmentChanged => Kind::Human.exit_code(),
-                _ => 0,
-            },
-        },
+        Ended::Over(why) => over(&session.site, why),
         Ended::Cut(cut) => {
             // Before anything is known, there is nothing to go on with.
             if lineage.attempt(0).measurement(Measure::First).is_none() {
@@ -326,6 +326,23 @@ async fn begun(site: &mut Site, lineage: Lineage, goals: Option<&Goals>) -> Resu
     })?;
     site.store.begin(&plan)?;
     Ok(Lineage::new(plan))
+}
+
+/// Says how a search ended; a STOP file that had it stop is named.
+fn over(site: &Site, why: Why) -> tell::Ending {
+    let by_file = site
+        .stop
+        .asked_to_stop()
+        .filter(|_| why == Why::Stopped)
+        .map(|words| Ending::stopped(&site.user, &words).reason);
+    tell::Ending {
+        word: why.word(),
+        reason: by_file.unwrap_or_else(|| why.words().to_owned()),
+        exit_code: match why {
+            Why::EnvironmentChanged => Kind::Human.exit_code(),
+            _ => 0,
+        },
+    }
 }
 
 /// Says how a search was cut short.
