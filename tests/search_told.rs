@@ -150,3 +150,22 @@ fn a_search_that_a_stop_file_ends_names_it() {
     assert!(run.stdout.contains(named), "{run:?}");
     assert_eq!(repo.endings(), ["accepted 2"]);
 }
+
+#[test]
+fn a_last_measurement_that_fails_is_told() {
+    let repo = TestRepo::with_number("1");
+    repo.write(
+        "score.sh",
+        "echo >>$OUT/count; [ $(wc -l <$OUT/count) -lt 5 ] || exit 3\ncat x\n",
+    );
+    repo.commit_all("a score that there is four times");
+    repo.attempts(&["echo 2 >x"]);
+    let run = repo.search(&["--max-attempts=1"]).expect(0);
+    assert!(
+        run.stdout.contains("could not be measured once more: ") && run.stdout.contains("exit 3"),
+        "{run:?}"
+    );
+    repo.answer(&["search", "report", "--out", "page.html"]);
+    let page = repo.read("page.html");
+    assert!(page.contains("could not be measured once more"), "{page}");
+}

@@ -271,6 +271,8 @@ pub struct Overview {
     pub spent: Spent,
     /// What winner and baseline scored at the end.
     pub shown: Option<Shown>,
+    /// Why they could not be measured at the end.
+    pub last_failed: Option<String>,
     /// From the baseline to the best.
     pub way: Vec<Id>,
     /// What is under way or comes next.

@@ -45,6 +45,7 @@ pub fn of(lineage: &Lineage, search: u64) -> Overview {
         limits: standing.as_ref().map_or_else(Vec::new, limits),
         spent: lineage.spent(),
         shown: last_shown(lineage, best),
+        last_failed: last_failed(lineage, best),
         way: way(lineage, best),
         ahead: ahead(lineage),
         generations: standing.as_ref().map_or_else(Vec::new, generations),
@@ -201,6 +202,15 @@ pub fn last_shown(lineage: &Lineage, best: Id) -> Option<Shown> {
         baseline: median(beside)?,
         better: lineage.plan.direction.are_all_better(own, beside),
     })
+}
+
+/// Says why an attempt could not be measured for the last time; none where it was, or was not tried.
+fn last_failed(lineage: &Lineage, best: Id) -> Option<String> {
+    let last = lineage.attempt(best).measurement(Measure::Last)?;
+    match &last.outcome {
+        Outcome::Scored { .. } => None,
+        Outcome::GateFailed(why) | Outcome::Invalid(why) => Some(why.clone()),
+    }
 }
 
 /// Returns the generations so far, as far as they are settled.

@@ -276,6 +276,7 @@ pub fn overview() -> Overview {
             baseline: 2.0,
             better: true,
         }),
+        last_failed: None,
         way: vec![0, 1],
         ahead: vec![Ahead {
             attempt: 3,

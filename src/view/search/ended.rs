@@ -68,6 +68,10 @@ fn winner_words(overview: &Overview, winner: Option<&Row>) -> String {
 
 /// Says what the last measurement of winner and baseline showed.
 fn shown(overview: &Overview) -> Option<String> {
+    if let Some(why) = &overview.last_failed {
+        let words = format!("could not be measured once more: {}", clean_line(why));
+        return Some(paint(ODD, &words));
+    }
     let shown = overview.shown?;
     let digits = overview.digits().with([shown.winner, shown.baseline]);
     let (own, other) = (digits.show(shown.winner), digits.show(shown.baseline));

@@ -115,7 +115,11 @@ fn verdict(overview: &Overview, digits: &Digits) -> (&'static str, &'static str,
         Some((row, score)) if shown => (
             "Improved",
             "good",
-            format!("Attempt {} scores {score}; {ended}.", row.id),
+            format!(
+                "Attempt {} scores {score}; {ended}.{}",
+                row.id,
+                last_failed(overview)
+            ),
         ),
         Some((row, _)) => (
             "No improvement shown",
@@ -131,6 +135,16 @@ fn verdict(overview: &Overview, digits: &Digits) -> (&'static str, &'static str,
             format!("Nothing is better than the baseline; {ended}."),
         ),
     }
+}
+
+/// Says why winner and baseline could not be measured at the end; nothing where they were.
+fn last_failed(overview: &Overview) -> String {
+    let why = overview.last_failed.as_deref();
+    let said = |why: &str| {
+        let why = mask::secrets(&clean_line(why));
+        format!(" It could not be measured once more: {why}.")
+    };
+    why.map_or(String::new(), said)
 }
 
 fn figures(overview: &Overview, digits: &Digits) -> Vec<Figure> {
