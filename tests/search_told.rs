@@ -169,3 +169,33 @@ fn a_last_measurement_that_fails_is_told() {
     let page = repo.read("page.html");
     assert!(page.contains("could not be measured once more"), "{page}");
 }
+
+#[test]
+fn a_branch_that_git_cannot_make_is_refused_before_anything_is_measured() {
+    let repo = TestRepo::with_number("1");
+    repo.attempts(&["echo 2 >x"]);
+    repo.search(&["--max-attempts=1"]).expect(0);
+    repo.git(&["branch", "ok/deep"]);
+    for (name, why) in [
+        ("main/x", "the branch main is there"),
+        ("ok", "the branch ok/deep is there"),
+        ("refs/heads/q", "name it without refs/heads/"),
+    ] {
+        let option = format!("--branch={name}");
+        let said = repo.error(2, &["search", "apply", &option]);
+        assert!(said.contains(why), "{said}");
+    }
+}
+
+#[test]
+fn a_branch_is_made_from_the_commit_that_a_detached_head_is_on() {
+    let repo = TestRepo::with_number("1");
+    repo.attempts(&["echo 2 >x"]);
+    repo.search(&["--max-attempts=1"]).expect(0);
+    repo.git(&["checkout", "-q", "--detach"]);
+    let said = repo.error(3, &["search", "apply"]);
+    assert!(said.contains("HEAD is detached"), "{said}");
+    repo.evolve(&["search", "apply", "--branch=det"]).expect(0);
+    assert_eq!(repo.git(&["show", "det:x"]).trim(), "2");
+    assert_eq!(repo.read("x"), "1\n");
+}

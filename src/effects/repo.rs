@@ -181,9 +181,7 @@ impl Repo {
 
     /// Returns branch and commit of a HEAD that the loop can work on; else says why not and the way out (exit 3).
     pub fn ready_head(&self) -> Result<(String, String)> {
-        if let Some((what, way_out)) = in_progress(self.inner.state()) {
-            return Err(Error::unsafe_repo(format!("{what} is in progress here")).hint(way_out));
-        }
+        self.refuse_in_progress()?;
         match self.head()? {
             Head {
                 branch: Some(branch),
@@ -201,10 +199,23 @@ impl Repo {
                 "HEAD is detached: there is no branch to commit to",
             )
             .hint("check out a branch, as in `git switch main` or `git switch -c maintenance`")),
-            Head { commit: None, .. } => {
-                Err(Error::unsafe_repo("this repository has no commit yet")
-                    .hint("make the first one: `git add -A && git commit -m 'first commit'`"))
+            Head { commit: None, .. } => Err(no_commit()),
+        }
+    }
+
+    /// Returns the commit that HEAD is on, whether a branch is checked out or not. Refuses a repository in the middle of
+    /// something.
+    pub fn ready_commit(&self) -> Result<String> {
+        self.refuse_in_progress()?;
+        self.head()?.commit.ok_or_else(no_commit)
+    }
+
+    fn refuse_in_progress(&self) -> Result<()> {
+        match in_progress(self.inner.state()) {
+            Some((what, way_out)) => {
+                Err(Error::unsafe_repo(format!("{what} is in progress here")).hint(way_out))
             }
+            None => Ok(()),
         }
     }
 
@@ -283,4 +294,10 @@ impl Repo {
     pub fn is_ignored(&self, path: &str) -> bool {
         self.inner.is_path_ignored(path).unwrap_or(false)
     }
+}
+
+/// The error of a repository without a commit.
+fn no_commit() -> Error {
+    Error::unsafe_repo("this repository has no commit yet")
+        .hint("make the first one: `git add -A && git commit -m 'first commit'`")
 }

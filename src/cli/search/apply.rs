@@ -167,8 +167,8 @@ fn chosen(lineage: &Lineage, id: Option<Id>) -> Result<Id> {
 }
 
 fn target(repo: &Repo, name: Option<&str>) -> Result<Target> {
-    let (branch, tip) = repo.ready_head()?;
     let Some(name) = name else {
+        let (branch, tip) = repo.ready_head()?;
         let dirty = repo.git.run(&[
             "status",
             "--porcelain=v1",
@@ -188,24 +188,46 @@ fn target(repo: &Repo, name: Option<&str>) -> Result<Target> {
             is_new: false,
         });
     };
-    let branch = format!("refs/heads/{name}");
-    let is_name = |said: &[u8]| said.trim_ascii_end() == name.as_bytes();
-    let said = repo.git.run(&["check-ref-format", "--branch", name]);
-    if !said.is_ok_and(|said| is_name(&said)) {
-        return Err(Error::usage(format!(
-            "{} is no name for a branch",
-            text::clean_line(name)
-        )));
-    }
-    if repo.resolve(&branch)?.is_some() {
-        return Err(Error::usage(format!("the branch {name} is there already"))
-            .hint("name another one, or remove it with `git branch -D`"));
-    }
+    let tip = repo.ready_commit()?;
+    let branch = new_branch(repo, name)?;
     Ok(Target {
         branch,
         tip,
         is_new: true,
     })
+}
+
+/// Returns the ref of a branch that can be made; else says why it cannot (exit 2).
+fn new_branch(repo: &Repo, name: &str) -> Result<String> {
+    let shown = text::clean_line(name);
+    let no_name = || Error::usage(format!("{shown} is no name for a branch"));
+    if name.starts_with("refs/") {
+        return Err(no_name().hint("name it without refs/heads/, as in --branch faster"));
+    }
+    let branch = format!("refs/heads/{name}");
+    let is_name = |said: &[u8]| said.trim_ascii_end() == name.as_bytes();
+    let said = repo.git.run(&["check-ref-format", "--branch", name]);
+    if !said.is_ok_and(|said| is_name(&said)) {
+        return Err(no_name());
+    }
+    if repo.resolve(&branch)?.is_some() {
+        return Err(Error::usage(format!("the branch {name} is there already"))
+            .hint("name another one, or remove it with `git branch -D`"));
+    }
+    let is_below = |one: &str, other: &str| {
+        let below = one.strip_prefix(other);
+        below.is_some_and(|below| below.starts_with('/'))
+    };
+    let refs = repo.all_refs()?;
+    let mut others = refs.keys();
+    match others.find(|other| is_below(other, &branch) || is_below(&branch, other)) {
+        Some(other) => Err(Error::usage(format!(
+            "the branch {} is there, and {name} cannot be beside it",
+            text::clean_line(other.trim_start_matches("refs/heads/"))
+        ))
+        .hint("name another one")),
+        None => Ok(branch),
+    }
 }
 
 /// Writes the message of the merge commit.
