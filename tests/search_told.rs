@@ -199,3 +199,15 @@ fn a_branch_is_made_from_the_commit_that_a_detached_head_is_on() {
     assert_eq!(repo.git(&["show", "det:x"]).trim(), "2");
     assert_eq!(repo.read("x"), "1\n");
 }
+
+#[test]
+fn what_is_in_the_way_of_an_apply_is_to_be_moved_away_or_committed() {
+    let repo = TestRepo::with_number("1");
+    repo.attempts(&["echo 2 >x; echo new >new.txt"]);
+    repo.search(&["--files=**", "--max-attempts=1"]).expect(0);
+    repo.write("new.txt", "mine\n");
+    let said = repo.error(3, &["search", "apply"]);
+    assert!(said.contains("in the way: new.txt"), "{said}");
+    assert!(said.contains("move it away or commit it"), "{said}");
+    assert_eq!(repo.read("new.txt"), "mine\n");
+}

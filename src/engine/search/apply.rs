@@ -170,19 +170,21 @@ fn land(site: &Site, target: &Target, merged: &str) -> Result<()> {
     files::replace(&file, &told)?;
     let landed = Workspace { repo: user }.land(&landing)?;
     files::remove(&file)?;
+    let mut hint = "nothing was changed; run `evolve search apply` again";
     let (kind, why) = match landed {
         Landed::Done => return Ok(()),
         Landed::Moved(_) => (
             Kind::Human,
             "somebody committed while it was measured".to_owned(),
         ),
-        Landed::InTheWay(paths) => (
-            Kind::Unsafe,
-            format!(
-                "what is not committed is in the way: {}",
-                text::some_of(&paths, NAMED)
-            ),
-        ),
+        Landed::InTheWay(paths) => {
+            hint = "nothing was changed; move it away or commit it, then run `evolve search apply` again";
+            let paths = text::some_of(&paths, NAMED);
+            (
+                Kind::Unsafe,
+                format!("what is not committed is in the way: {paths}"),
+            )
+        }
         Landed::Busy(why) => (Kind::Unsafe, why),
         Landed::Locked(what) => (
             Kind::Unsafe,
@@ -192,7 +194,7 @@ fn land(site: &Site, target: &Target, merged: &str) -> Result<()> {
             ),
         ),
     };
-    Err(Error::new(kind, why).hint("nothing was changed; run `evolve search apply` again"))
+    Err(Error::new(kind, why).hint(hint))
 }
 
 /// What was done about an `apply` that was killed.
