@@ -211,3 +211,18 @@ fn what_is_in_the_way_of_an_apply_is_to_be_moved_away_or_committed() {
     assert!(said.contains("move it away or commit it"), "{said}");
     assert_eq!(repo.read("new.txt"), "mine\n");
 }
+
+#[test]
+fn whoever_finds_a_search_running_is_told_how_to_look_at_it_and_to_end_it() {
+    let repo = TestRepo::with_number("1");
+    let child = waiting(&repo);
+    let runs = [repo.search(&[]), repo.evolve(&["search", "discard"])];
+    signal(&child, "INT");
+    finish(child).expect(130);
+    for run in runs {
+        let said = run.expect(5).stderr;
+        assert!(said.contains("`evolve search status`"), "{said}");
+        assert!(said.contains("`evolve search stop`"), "{said}");
+        assert!(!said.contains("`evolve stop`"), "{said}");
+    }
+}

@@ -23,6 +23,8 @@ const SEEN: Duration = Duration::from_millis(100);
 const TURN: Duration = Duration::from_secs(10);
 /// How many numbered places there are to choose from.
 const PLACES: u32 = 64;
+/// The name of the lock that a running search holds.
+pub const SEARCH: &str = "search.lock";
 /// How often they are looked at.
 const POLL: Duration = Duration::from_millis(20);
 
@@ -86,7 +88,7 @@ impl Lock {
                 *again = Some(write_holder(file, path, &since)?.file);
                 Ok(true)
             }
-            Err(TryLockError::WouldBlock) => Err(held_by(read_holder(&file))),
+            Err(TryLockError::WouldBlock) => Err(held_by(read_holder(&file), path)),
             Err(TryLockError::Error(cause)) => Err(Error::io("lock", path, cause)),
         }
     }
@@ -171,7 +173,7 @@ pub async fn take(path: &Path, since: &str) -> Result<Lock> {
                 let holder = read_holder(&file);
                 let is_at_work = holder.as_ref().is_some_and(Holder::is_at_work);
                 if is_at_work && began.elapsed() > SEEN {
-                    return Err(held_by(holder));
+                    return Err(held_by(holder, path));
                 }
                 if began.elapsed() > REMAINS {
                     return Err(remains(&file));
@@ -321,14 +323,20 @@ fn remains(file: &File) -> Error {
     .hint("end them by hand, then run evolve again; what sleeps uninterruptibly waits for a device or a file system")
 }
 
-fn held_by(holder: Option<Holder>) -> Error {
+fn held_by(holder: Option<Holder>, path: &Path) -> Error {
     let who = match &holder {
         Some(holder) => format!("process {} since {}", holder.pid, holder.since),
         None => "an unknown process".to_owned(),
     };
+    let (what, of) = match path.ends_with(SEARCH) {
+        true => ("a search", " search"),
+        false => ("another evolve", ""),
+    };
     Error::new(
         Kind::Locked,
-        format!("another evolve is at work in this repository: {who}"),
+        format!("{what} is at work in this repository: {who}"),
     )
-    .hint("wait for it, look at it with `evolve status`, or end it with `evolve stop`")
+    .hint(format!(
+        "wait for it, look at it with `evolve{of} status`, or end it with `evolve{of} stop`"
+    ))
 }

@@ -97,10 +97,7 @@ pub fn discard(global: &Global) -> Result<u8> {
     };
     block_on(async {
         let since = clock::timestamp();
-        let running = |error: Error| error.hint("`evolve search stop` ends a search");
-        let _searching = lock::take(&lock_file(&repo), &since)
-            .await
-            .map_err(running)?;
+        let _searching = lock::take(&lock_file(&repo), &since).await?;
         // Something of it may be being applied.
         let _applying = lock::take(&repo.private.join("lock"), &since).await?;
         remove(&repo, &store)
@@ -126,7 +123,7 @@ fn discarded(store: &Store) -> String {
 
 /// Returns the lock that a running search holds.
 pub(super) fn lock_file(repo: &Repo) -> std::path::PathBuf {
-    repo.private.join("search.lock")
+    repo.private.join(lock::SEARCH)
 }
 
 /// What is known before a search's plan is.
