@@ -226,3 +226,28 @@ fn whoever_finds_a_search_running_is_told_how_to_look_at_it_and_to_end_it() {
         assert!(!said.contains("`evolve stop`"), "{said}");
     }
 }
+
+#[test]
+fn a_discard_completes_first_what_a_killed_apply_began() {
+    let repo = TestRepo::with_number("1");
+    repo.attempts(&["echo 2 >x"]);
+    repo.search(&["--max-attempts=1"]).expect(0);
+    let cut_short = "an apply was cut short; `evolve search apply` completes it";
+    let status = repo.answer(&["search", "status"]);
+    assert!(!status.contains(cut_short), "{status}");
+    let to = repo.git(&["rev-parse", "refs/evolve/search/1/1"]);
+    let landing =
+        serde_json::json!({"branch": "refs/heads/main", "from": repo.head(), "to": to.trim()});
+    let begun = repo.private().join("search/applying.json");
+    fs::write(&begun, landing.to_string()).unwrap();
+    // As far as a kill may leave it: the branch has moved, the checkout has not.
+    repo.git(&["update-ref", "refs/heads/main", to.trim()]);
+    let status = repo.answer(&["search", "status"]);
+    assert!(status.contains(cut_short), "{status}");
+    let run = repo.evolve(&["search", "discard"]).expect(0);
+    assert!(run.stdout.contains("search 1 is discarded"), "{run:?}");
+    assert!(said(&run).contains("completed: "), "{run:?}");
+    assert!(!begun.exists());
+    assert_eq!(repo.head(), to.trim());
+    assert_eq!(repo.read("x"), "2\n");
+}

@@ -90,9 +90,16 @@ pub fn board(global: &Global, options: &BoardOptions) -> Result<u8> {
 pub fn status(global: &Global, options: &StatusOptions) -> Result<u8> {
     let Seen { repo, overview, .. } = Seen::newest()?;
     let holder = lock::holder(&super::start::lock_file(&repo));
+    let is_applied = lock::holder(&repo.private.join("lock")).is_some();
+    let cut_short = !is_applied && Store::applying(&repo.private).exists();
     if options.json {
         let session = holder.map(|holder| json!({"pid": holder.pid, "since": holder.since}));
-        let document = json!({"format": FORMAT, "overview": overview, "session": session});
+        let document = json!({
+            "format": FORMAT,
+            "overview": overview,
+            "session": session,
+            "apply_cut_short": cut_short,
+        });
         print_document("search-status", &document)?;
         return Ok(0);
     }
@@ -100,6 +107,6 @@ pub fn status(global: &Global, options: &StatusOptions) -> Result<u8> {
         pid: holder.pid,
         since: holder.since,
     });
-    global.say(&status::page(&overview, running.as_ref()));
+    global.say(&status::page(&overview, running.as_ref(), cut_short));
     Ok(0)
 }

@@ -91,17 +91,23 @@ pub fn resume(global: &Global, running: &RunningOptions) -> Result<u8> {
 
 /// Gives the newest search up.
 pub fn discard(global: &Global) -> Result<u8> {
-    let repo = Repo::discover(&current_dir()?)?;
+    let mut repo = Repo::discover(&current_dir()?)?;
     let Some(store) = Store::last(&repo.private) else {
         return Err(Error::usage("there is no search to discard"));
     };
-    block_on(async {
+    let recovered = block_on(async {
         let since = clock::timestamp();
         let _searching = lock::take(&lock_file(&repo), &since).await?;
         // Something of it may be being applied.
         let _applying = lock::take(&repo.private.join("lock"), &since).await?;
-        remove(&repo, &store)
+        repo.make_durable()?;
+        let recovered = search::apply::recover(&repo)?;
+        remove(&repo, &store)?;
+        Ok(recovered)
     })?;
+    for words in recovered.words {
+        global.say(&format!("{words}\n"));
+    }
     global.say(&discarded(&store));
     Ok(0)
 }

@@ -21,8 +21,8 @@ pub struct Running {
     pub since: String,
 }
 
-/// Returns where a search stands; `running` if a session is at work on it.
-pub fn page(overview: &Overview, running: Option<&Running>) -> String {
+/// Returns where a search stands; `running` if a session is at work on it, `cut_short` if an `apply` was killed half way.
+pub fn page(overview: &Overview, running: Option<&Running>, cut_short: bool) -> String {
     let digits = overview.digits();
     let mut page = String::new();
     let mut line = |name: &str, value: String| page.push_str(&format!("{name:<NAMES$}{value}\n"));
@@ -43,6 +43,10 @@ pub fn page(overview: &Overview, running: Option<&Running>) -> String {
     }
     line("fitness", clean_line(&overview.fitness));
     line("state", state(overview, running));
+    if cut_short {
+        let words = "an apply was cut short; `evolve search apply` completes it";
+        line("", paint(ODD, words));
+    }
     if let Some(baseline) = overview.baseline {
         let noisy = if overview.noisy { ", noisy" } else { "" };
         line("baseline", format!("{}{noisy}", digits.show(baseline)));

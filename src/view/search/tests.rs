@@ -69,10 +69,10 @@ limits     2 of 2 attempts
            $0.31 of $2.00
 cost       1,200 tokens, $0.31
 ";
-    assert_eq!(plain(&status::page(&overview, None)), expected);
+    assert_eq!(plain(&status::page(&overview, None, false)), expected);
     overview.ended = None;
     overview.ended_words = None;
-    let stopped = plain(&status::page(&overview, None));
+    let stopped = plain(&status::page(&overview, None, false));
     assert!(
         stopped.contains("`evolve search resume` goes on"),
         "{stopped}"
@@ -81,7 +81,7 @@ cost       1,200 tokens, $0.31
         pid: 7,
         since: "2026-02-11T21:00:00Z".to_owned(),
     };
-    let running = plain(&status::page(&overview, Some(&running)));
+    let running = plain(&status::page(&overview, Some(&running), false));
     assert!(running.contains("at work, process 7"), "{running}");
     assert!(running.contains("under way  an agent"), "{running}");
 }
@@ -232,7 +232,7 @@ fn nothing_of_a_search_without_a_score_goes_wrong() {
         },
         Some(40),
     );
-    status::page(&overview, None);
+    status::page(&overview, None, false);
     ended::page(&overview, "stopped", 0);
     let page = page::html(&page::Material {
         name: "calc",
