@@ -251,3 +251,22 @@ fn a_discard_completes_first_what_a_killed_apply_began() {
     assert_eq!(repo.head(), to.trim());
     assert_eq!(repo.read("x"), "2\n");
 }
+
+#[test]
+fn a_path_that_is_not_lent_is_warned_of() {
+    let repo = TestRepo::with_number("1");
+    repo.write("n.txt", "tracked\n");
+    repo.write("deep/n.txt", "tracked\n");
+    repo.commit_all("second");
+    repo.write("data.ignored", "lent\n");
+    repo.attempts(&["echo 2 >x"]);
+    let links = ["--link=dta", "--link=n.txt", "--link=deep"];
+    let more = ["--link=data.ignored", "--max-attempts=1"];
+    let run = repo.search(&[&links[..], &more].concat()).expect(0);
+    let said = said(&run);
+    let count = |words: &str| said.matches(words).count();
+    assert_eq!(count("dta is not lent: it is not there"), 1, "{said}");
+    assert_eq!(count("n.txt is not lent: git tracks"), 1, "{said}");
+    assert_eq!(count("deep is not lent: git tracks"), 1, "{said}");
+    assert!(!said.contains("data.ignored"), "{said}");
+}

@@ -206,6 +206,11 @@ async fn start(
     let opened = open(&repo_and_events)?;
     let (store, mut lineage) = (opened.store, opened.lineage);
     let request = lineage.plan.request.clone();
+    for path in &request.link {
+        if let Some(why) = not_lent(&repo, &request.base, path)? {
+            events.warn(format!("{} is not lent: {why}", text::clean_line(path)));
+        }
+    }
     let spec = running.agent.clone().map(AgentSpec::Line);
     let spec = spec.or_else(|| {
         Some(request.agent.clone())
@@ -304,6 +309,16 @@ async fn start(
     let overview = tell::ended(&session, &lineage, &ending);
     let page = view::search::ended::page(&overview, &ending.reason, ending.exit_code);
     Ok((page, ending.exit_code))
+}
+
+/// Says why copies of a commit are not lent a path of the checkout, where they are not.
+fn not_lent(repo: &Repo, commit: &str, path: &str) -> Result<Option<&'static str>> {
+    let tree = repo.tree_of(commit)?;
+    if repo.has_file(&tree, path) || repo.is_folder(&tree, path.as_bytes()) {
+        return Ok(Some("git tracks it, so the copies have their own"));
+    }
+    let is_there = std::fs::symlink_metadata(repo.root.join(path)).is_ok();
+    Ok((!is_there).then_some("it is not there"))
 }
 
 /// Writes the plan down, with the goals that pass among its gates.
