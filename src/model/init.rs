@@ -144,7 +144,7 @@ pub fn propose(look: &dyn Look, wishes: &Wishes) -> Found {
     go::propose(look, wishes, &mut found);
     let packages = node::propose(look, wishes, &mut found);
     python::propose(look, wishes, &mut found);
-    jvm::propose(look, &mut found);
+    jvm::propose(look, wishes, &mut found);
     linters::propose(look, &packages, &mut found);
     tasks::propose(look, &mut found);
     if wishes.from_ci {

@@ -391,7 +391,7 @@ fn no_baseline(lineage: &Lineage, lacking: &[String]) -> Error {
     let message = format!("the untouched code cannot be measured in a copy of its commit: {why}");
     if lacking.is_empty() {
         return Error::usage(message).hint(
-            "what git ignores is not in the copy: make it with --prepare CMD, or lend it with --link PATH",
+            "a copy has only what is committed: commit what is missing, or, where git ignores it, make it with --prepare CMD or lend it with --link PATH",
         );
     }
     let options: Vec<String> = lacking

@@ -1,7 +1,7 @@
 //! Maven and Gradle: it builds, its tests pass, and so do the checks that its build file sets up. By the wrapper if there is one. Pure.
 
 use super::offer::{Proposal, Role};
-use super::{Found, Look, first_of, has, homes, join};
+use super::{Found, Look, Wishes, first_of, has, homes, join};
 
 const GRADLE_FILES: [&str; 4] = [
     "settings.gradle",
@@ -19,10 +19,17 @@ const GRADLE_LINTERS: [&str; 6] = [
     "spotless",
 ];
 
+/// Adds up the lines of all modules in JaCoCo's reports as CSV, of which the eighth and ninth column are lines missed and covered
+/// (<https://www.jacoco.org/jacoco/trunk/doc/>); `FOLDER` stands for where they lie.
+const JACOCO: &str = r#"find . -path '*/FOLDER/*.csv' -exec cat {} + |
+awk -F, '$8 ~ /^[0-9]+$/ { missed += $8; covered += $9 } END { if (missed + covered == 0) exit 1; printf "covered lines: %.2f %%\n", 100 * covered / (missed + covered) }'"#;
+/// Where that says the number.
+const COVERED: &str = r"{regex: 'covered lines: ([0-9.]+)'}";
+
 /// Proposes goals for Maven and Gradle projects.
-pub(super) fn propose(look: &dyn Look, found: &mut Found) {
+pub(super) fn propose(look: &dyn Look, wishes: &Wishes, found: &mut Found) {
     for home in homes(look, "pom.xml", found, &|_| false) {
-        maven(look, &home, found);
+        maven(look, &home, wishes, found);
     }
     let mut homes_of_gradle: Vec<String> = Vec::new();
     for file in GRADLE_FILES {
@@ -34,7 +41,7 @@ pub(super) fn propose(look: &dyn Look, found: &mut Found) {
         }
     }
     for home in homes_of_gradle {
-        gradle(look, &home, found);
+        gradle(look, &home, wishes, found);
     }
 }
 
@@ -47,7 +54,7 @@ fn wrapper(look: &dyn Look, home: &str, name: &str) -> Option<String> {
     })
 }
 
-fn maven(look: &dyn Look, home: &str, found: &mut Found) {
+fn maven(look: &dyn Look, home: &str, wishes: &Wishes, found: &mut Found) {
     found.is_made_with("Maven", home);
     found.is_compiled = true;
     let path = join(home, "pom.xml");
@@ -104,9 +111,18 @@ fn maven(look: &dyn Look, home: &str, found: &mut Found) {
                 .push(goal.seen_in(format!("{path}: {plugin}")).alone());
         }
     }
+    if text.contains("jacoco-maven-plugin") {
+        let words = format!("verify &&\n{}", JACOCO.replace("FOLDER", "site/jacoco"));
+        found.proposals.push(
+            goal(Role::Coverage, "coverage-floor", &words)
+                .covers((None, wishes.coverage), COVERED)
+                .same_as(&["jacoco:report", "jacoco:check"])
+                .seen_in(format!("{path}: jacoco-maven-plugin")),
+        );
+    }
 }
 
-fn gradle(look: &dyn Look, home: &str, found: &mut Found) {
+fn gradle(look: &dyn Look, home: &str, wishes: &Wishes, found: &mut Found) {
     found.is_made_with("Gradle", home);
     found.is_compiled = true;
     let wrapper = wrapper(look, home, "gradlew");
@@ -158,6 +174,19 @@ fn gradle(look: &dyn Look, home: &str, found: &mut Found) {
                 .says(format!("{} find nothing", linters.join(", ")))
                 .same_as(&["gradlew check", "gradle check", "check -x test"])
                 .seen_in(format!("{source}: {}", linters.join(", "))),
+        );
+    }
+    // Its report is HTML alone, unless that is asked for.
+    if texts.contains("jacoco") && texts.contains("csv") {
+        let words = format!(
+            "test jacocoTestReport &&\n{}",
+            JACOCO.replace("FOLDER", "reports/jacoco/*")
+        );
+        found.proposals.push(
+            goal(Role::Coverage, "coverage-floor", &words)
+                .covers((None, wishes.coverage), COVERED)
+                .same_as(&["jacocoTestReport", "jacocoTestCoverageVerification"])
+                .seen_in(format!("{source}: jacoco")),
         );
     }
 }

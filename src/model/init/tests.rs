@@ -417,6 +417,35 @@ fn maven_and_gradle_run_by_their_wrappers() {
 }
 
 #[test]
+fn what_jacoco_covers_is_a_goal_where_its_report_can_be_read() {
+    let maven = "<artifactId>jacoco-maven-plugin</artifactId>";
+    for (file, text, starts) in [
+        (
+            "pom.xml",
+            maven,
+            "5 coverage-floor: mvn --quiet --batch-mode verify &&\nfind . -path '*/site/jacoco/*.csv' ",
+        ),
+        (
+            "build.gradle",
+            "id 'jacoco'\nreports { csv.required = true }",
+            "5 coverage-floor: gradle --quiet --no-daemon test jacocoTestReport &&\nfind . -path '*/reports/jacoco/*/*.csv' ",
+        ),
+    ] {
+        let goals = goals_in(&[(file, text)]);
+        assert!(
+            goals.iter().any(|goal| goal.starts_with(starts)),
+            "{goals:?}"
+        );
+        reads_back(&propose(&Files::of(&[(file, text)]), &PLAIN));
+    }
+    let goals = goals_in(&[("build.gradle", "id 'jacoco'")]);
+    assert!(
+        !goals.iter().any(|goal| goal.contains("coverage")),
+        "{goals:?}"
+    );
+}
+
+#[test]
 fn make_and_just_speak_where_nothing_else_does() {
     let makefile = "CC := gcc\nall: a.o\n\ta\ntest check: all\n\t./t\n.PHONY: test\n%.o: %.c\n";
     assert_eq!(
