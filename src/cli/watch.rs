@@ -157,12 +157,17 @@ fn tell(receiver: &Receiver<Event>, mut printer: Printer<'_>, mut groups: Option
     });
 }
 
-fn tell_live(receiver: &Receiver<Event>, mut printer: Printer<'_>) {
+/// Has a panic take away what is drawn, and speak on a line of its own.
+fn restore_in_panic() {
     let before = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
         live::restore();
         before(panic);
     }));
+}
+
+fn tell_live(receiver: &Receiver<Event>, mut printer: Printer<'_>) {
+    restore_in_panic();
     stop::before_exit(live::restore);
     pause::around(live::suspend, live::resume);
     let screen = Screen {
@@ -191,5 +196,89 @@ fn tell_live(receiver: &Receiver<Event>, mut printer: Printer<'_>) {
         }
         live.draw(Instant::now());
         std::thread::sleep(event::REST);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read;
+    use std::process::{Command, Stdio};
+    use std::time::Duration;
+
+    use super::*;
+    use crate::view::board::Size;
+
+    /// Says to the program of these tests, which is started once more, that it is to draw and panic.
+    const IS_CHILD: &str = "DRAWS_AND_PANICS";
+    const NAME: &str = "cli::watch::tests::a_panic_takes_away_what_is_drawn_and_is_seen_whole";
+
+    fn draw_and_panic() {
+        restore_in_panic();
+        let screen = Screen {
+            out: Arc::new(Mutex::new(std::io::stderr())),
+            size: || Size {
+                lines: 24,
+                columns: 80,
+            },
+            has_styles: true,
+            has_progress: true,
+        };
+        let began = Instant::now();
+        let mut live = Live::on(screen, began);
+        let measuring = Event::MeasureStarted {
+            checks: 2,
+            purpose: "after",
+        };
+        live.take(&measuring, began);
+        let started = Event::CheckStarted {
+            goal_id: "drawn-goal".to_owned(),
+            expected_s: None,
+        };
+        live.take(&started, began);
+        live.draw(began + Duration::from_secs(2));
+        panic!("a bug of ours");
+    }
+
+    #[test]
+    fn a_panic_takes_away_what_is_drawn_and_is_seen_whole() {
+        if std::env::var_os(IS_CHILD).is_some() {
+            draw_and_panic();
+        }
+        use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+        let reader = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+        grantpt(&reader).unwrap();
+        unlockpt(&reader).unwrap();
+        let name = ptsname(&reader, Vec::new()).unwrap();
+        let mut options = std::fs::File::options();
+        let device = options
+            .read(true)
+            .write(true)
+            .open(name.to_str().unwrap())
+            .unwrap();
+        let mut child = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", NAME, "--nocapture", "--test-threads=1"])
+            .env(IS_CHILD, "1")
+            .env("RUST_BACKTRACE", "0")
+            .stdout(Stdio::null())
+            .stderr(Stdio::from(device))
+            .spawn()
+            .unwrap();
+        assert!(!child.wait().unwrap().success());
+        let mut bytes = Vec::new();
+        // Once nobody has the other end, there is an error.
+        let _ = std::fs::File::from(reader).read_to_end(&mut bytes);
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        assert!(text.contains("drawn-goal"), "nothing was drawn: {text:?}");
+        let mut screen = vt100::Parser::new(
+            std::num::NonZero::new(24).unwrap(),
+            std::num::NonZero::new(80).unwrap(),
+            0,
+        );
+        screen.process(&bytes);
+        let seen = screen.screen().contents();
+        assert!(seen.contains("a bug of ours"), "{seen}");
+        assert!(!seen.contains("drawn-goal"), "{seen}");
+        let told = text.rfind("\x1b]9;4;").map(|at| &text[at..at + 7]);
+        assert_eq!(told, Some("\x1b]9;4;0"), "{text:?}");
     }
 }
