@@ -200,14 +200,20 @@ fn traces_are_kept_as_far_as_there_is_room() {
     let repo = TestRepo::with_number("1");
     repo.write(
         "score.sh",
-        "head -c 20000000 /dev/zero >$EVOLVE_TRACES/a; mkdir $EVOLVE_TRACES/b; echo small >$EVOLVE_TRACES/b/c; ln -s / $EVOLVE_TRACES/d; cat x\n",
+        "head -c 20000000 /dev/zero >$EVOLVE_TRACES/a; mkdir $EVOLVE_TRACES/b; echo small >$EVOLVE_TRACES/b/c; ln -s $OUT/mine $EVOLVE_TRACES/d\n\
+         grep -q 3 x && rm -r $EVOLVE_TRACES && ln -s $OUT/mine $EVOLVE_TRACES\ncat x\n",
     );
     repo.commit_all("traces");
-    repo.attempts(&["echo 2 >x"]);
-    repo.search(&["--max-attempts=1"]).expect(0);
+    fs::create_dir(repo.out("mine")).unwrap();
+    let mine = repo.out("mine/large");
+    fs::write(&mine, vec![0; 20_000_000]).unwrap();
+    repo.attempts(&["echo 2 >x", "echo 3 >x"]);
+    repo.search(&["--max-attempts=2"]).expect(0);
     let traces = repo.private().join("search/1/1/first-1.traces");
     assert_eq!(fs::read(traces.join("b/c")).unwrap(), b"small\n");
     assert!(!traces.join("a").exists() && !traces.join("d").exists());
+    assert_eq!(fs::metadata(mine).unwrap().len(), 20_000_000);
+    assert_eq!(repo.endings(), ["accepted 2", "accepted 3"]);
 }
 
 #[test]
@@ -222,4 +228,33 @@ fn folders_that_a_measurement_locks_are_opened_again() {
     let repo = repo.by_normal_user();
     repo.search(&["--max-attempts=2"]).expect(0);
     assert_eq!(repo.endings(), ["accepted 2", "accepted 3"]);
+}
+
+#[test]
+fn a_folder_that_became_a_link_into_the_checkout_costs_nothing_there() {
+    let repo = with_program("1");
+    repo.write("src/file", "tracked\n");
+    repo.write("sub/deep/file", "tracked\n");
+    let root = repo.root().display().to_string();
+    repo.write(
+        "score.sh",
+        &format!("rm -rf src sub; ln -s '{root}' src; ln -s '{root}' sub; sh x\n"),
+    );
+    repo.commit_all("links");
+    let links = format!("rm -rf src sub; ln -s '{root}' src; ln -s '{root}' sub");
+    repo.attempts(&[
+        &format!("{links}; echo echo 2 >x"),
+        &format!("{links}; echo echo 3 >x"),
+    ]);
+    repo.write("untracked", "mine\n");
+    let before = repo.git(&["for-each-ref", "refs/heads"]);
+    let prepare = format!("--prepare=echo made >made.ignored; ln -s '{root}' link.ignored");
+    for more in [&["--max-attempts=2"][..], &["--max-attempts=2", &prepare]] {
+        repo.search(more).expect(0);
+        assert_eq!(repo.endings(), ["accepted 2", "accepted 3"]);
+        assert_eq!(repo.git(&["for-each-ref", "refs/heads"]), before);
+        assert_eq!(repo.read("untracked"), "mine\n");
+        assert_eq!(repo.status(), ["?? untracked"]);
+        repo.git(&["fsck", "--strict"]);
+    }
 }

@@ -135,6 +135,11 @@ impl Place {
 /// Keeps of a folder the plain files that come first by their names and together have at most `limit` bytes. What cannot be
 /// removed stays: nothing follows from it.
 fn bound(folder: &Path, limit: u64) -> u64 {
+    // What was measured may have put a link there, to where files are somebody's.
+    if !fs::symlink_metadata(folder).is_ok_and(|meta| meta.is_dir()) {
+        let _ = fs::remove_file(folder);
+        return 0;
+    }
     let mut entries: Vec<_> = fs::read_dir(folder)
         .into_iter()
         .flatten()

@@ -13,7 +13,7 @@ use std::os::unix::fs::{MetadataExt, symlink};
 use std::path::{Path, PathBuf};
 
 use super::{Slot, allow, remove_all};
-use crate::effects::files;
+use crate::effects::files::{self, is_beneath};
 use crate::effects::repo::Repo;
 use crate::error::{Error, Result};
 
@@ -112,13 +112,17 @@ impl Slot {
     /// is nothing that the commit holds. Git looks past what has a `.git`, so these go first where files are tracked.
     fn own(&self, repo: &Repo) -> Result<Vec<Vec<u8>>> {
         let tracked = repo.tracked_folders()?;
-        for folder in &tracked.folders {
-            remove_all(&self.at(folder).join(".git"))?;
+        for folder in tracked.folders {
+            // A folder may have become a link, to where a `.git` is somebody's.
+            let hidden = [&folder, &b"/.git"[..]].concat();
+            if is_beneath(&self.root, &hidden) {
+                remove_all(&self.at(&hidden))?;
+            }
         }
         let mut found = untracked(repo)?;
         for module in tracked.modules {
             // Its folder alone is the commit's.
-            if fs::symlink_metadata(self.at(&module)).is_ok_and(|meta| meta.is_dir()) {
+            if is_beneath(&self.root, &[&module, &b"/"[..]].concat()) {
                 found.extend(children(&self.at(&module), &module)?);
             }
         }
