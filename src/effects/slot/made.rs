@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 
 use super::{Slot, allow, remove_all};
 use crate::effects::files::{self, is_beneath};
+use crate::effects::proc_table;
 use crate::effects::repo::Repo;
 use crate::error::{Error, Result};
 
@@ -30,6 +31,8 @@ struct Made {
     tops: Vec<Vec<u8>>,
     /// Each plain file below, as it is known in the slot.
     files: HashMap<Vec<u8>, Moment>,
+    /// Something of it was put back; what a crash keeps from the list is put back once more.
+    is_changed: bool,
 }
 
 impl Slot {
@@ -39,8 +42,6 @@ impl Slot {
         let Some(mut made) = self.read_list()? else {
             return Ok(false);
         };
-        // Half put back, it is not what `prepare` made.
-        files::remove(&self.list())?;
         let found = self.own(repo)?;
         for path in &found {
             self.match_up(path, &mut made)?;
@@ -57,7 +58,9 @@ impl Slot {
             }
             self.copy_in(&top, &mut made)?;
         }
-        self.write_list(&made)?;
+        if made.is_changed {
+            self.write_list(&made)?;
+        }
         Ok(true)
     }
 
@@ -194,6 +197,7 @@ impl Slot {
     fn copy_in(&self, path: &[u8], made: &mut Made) -> Result<()> {
         let (from, to) = (self.kept(path), self.at(path));
         make_parent(&to)?;
+        made.is_changed = true;
         self.copy(path, (&from, &to), &mut |path, _, to| {
             made.files.insert(path.to_vec(), moment(to));
         })
@@ -267,16 +271,20 @@ impl Slot {
         self.made().join("list")
     }
 
-    /// Reads the list of what `prepare` made; none where there is none that can be read.
+    /// Reads the list of what `prepare` made; none where there is none that can be read, or the machine was started anew since:
+    /// nobody waited for the copies to be on the disk.
     fn read_list(&self) -> Result<Option<Made>> {
         let Some(bytes) = files::read_bounded(&self.list(), LIST_LIMIT)? else {
             return Ok(None);
         };
         let mut made = Made::default();
-        for line in bytes
+        let mut lines = bytes
             .split(|byte| *byte == 0)
-            .filter(|line| !line.is_empty())
-        {
+            .filter(|line| !line.is_empty());
+        if lines.next() != Some(since_boot().as_bytes()) {
+            return Ok(None);
+        }
+        for line in lines {
             match line {
                 [b'/', top @ ..] => made.tops.push(top.to_vec()),
                 line => match file_of(line) {
@@ -291,7 +299,7 @@ impl Slot {
     }
 
     fn write_list(&self, made: &Made) -> Result<()> {
-        let mut bytes = Vec::new();
+        let mut bytes = [since_boot().as_bytes(), b"\0"].concat();
         for top in &made.tops {
             bytes.extend([b"/", &top[..], b"\0"].concat());
         }
@@ -300,8 +308,13 @@ impl Slot {
             bytes.extend([head.as_bytes(), path, b"\0"].concat());
         }
         files::make_folder(&self.made())?;
-        files::replace(&self.list(), &bytes)
+        files::replace_unsynced(&self.list(), &bytes)
     }
+}
+
+/// Returns the first line of the list.
+fn since_boot() -> String {
+    format!("boot {}", proc_table::boot_id())
 }
 
 /// Reads a file's line of the list.
