@@ -451,15 +451,11 @@ fn folders_of_objects_that_came_as_links_are_moved_away_and_nothing_behind_them_
     }
     fs::write(repo.out("objects/info/alternates"), "/elsewhere\n").unwrap();
     fs::write(repo.out("objects/info/commit-graph"), "theirs").unwrap();
-    // A folder that is not there yet, by the first digits of an id.
-    let digits = (0..256).map(|it| format!("{it:02x}"));
-    let free = digits
-        .into_iter()
-        .find(|it| !repo.has(&format!(".git/objects/{it}")))
-        .unwrap();
+    // A folder that is not there yet when the agent comes, by the first digits of an id.
+    let free = "for n in $(seq 0 255); do free=$(printf %02x $n); [ -e $o/$free ] || break; done";
     let before = crate::harness::files_below(&repo.out("objects"));
     repo.cycle(&format!(
-        "{OBJECTS}; git rm -q user; git commit -qm bad; rm -rf $o/pack $o/info; for d in pack info; do ln -s \"$OUT/objects/$d\" $o/$d; done; ln -s \"$OUT/objects\" $o/{free}"
+        "{OBJECTS}; git rm -q user; git commit -qm bad; rm -rf $o/pack $o/info; for d in pack info; do ln -s \"$OUT/objects/$d\" $o/$d; done; {free}; ln -s \"$OUT/objects\" $o/$free"
     ))
     .expect(0);
     assert_eq!(repo.each("result"), ["regressed"]);
