@@ -32,6 +32,8 @@ pub struct Row<'a> {
     pub lens: &'a str,
     /// What it came to.
     pub ending: &'a str,
+    /// Nothing is made from it any more, because somebody said so.
+    pub is_pruned: bool,
 }
 
 /// Asks which files attempts may change.
@@ -66,7 +68,8 @@ pub fn stand(stand: &Stand<'_>) -> String {
             ending,
             ..
         } = row;
-        let line = format!("{id:>5}  {score:>12}  {operator:<9}  {lens:<NAME$}  {ending}");
+        let more = if row.is_pruned { ", pruned" } else { "" };
+        let line = format!("{id:>5}  {score:>12}  {operator:<9}  {lens:<NAME$}  {ending}{more}");
         page.push_str(&format!("{}\n", line.trim_end()));
     }
     page

@@ -90,6 +90,7 @@ fn stand<'a>(standing: &Standing<'a>, next: u64) -> view::Stand<'a> {
                 0 => "",
                 id => standing.settled(id).ending.words(),
             },
+            is_pruned: standing.is_pruned(id, Id::MAX),
         }
     };
     let mut ids: Vec<Id> = (0..standing.len()).collect();
