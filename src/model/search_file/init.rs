@@ -28,6 +28,7 @@ pub fn file(
 #
 # What `evolve search` makes as good as it can be, and the command that measures it. `evolve search init` wrote it; change what does not
 # fit, commit it, then run `evolve search`. Flags go before what stands here; `evolve schema search` prints every key.
+# For help in your editor: mkdir -p schemas && evolve schema search >schemas/search.schema.json
 
 # Run by `sh -c` in a copy of each attempt: exit 0, and the last line of stdout is the number. It should be the same for the same code;
 # where it is not, what looks better is measured again beside what it has to beat.
