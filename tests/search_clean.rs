@@ -42,7 +42,7 @@ fn an_agent_does_not_find_what_another_one_left() {
 
 /// What `prepare` makes, which is told of each time, and a score that is there only where all of it is as it was.
 const PREPARE: &str = "--prepare=mkdir -p made.ignored/deep/empty; echo 5 >made.ignored/deep/a; ln -s a made.ignored/deep/link; \
-     chmod 640 made.ignored/deep/a; echo 6 >alone.ignored; echo once >>$OUT/prepared";
+     chmod 640 made.ignored/deep/a; mkfifo made.ignored/deep/tube; echo 6 >alone.ignored; echo once >>$OUT/prepared";
 const WHOLE: &str = "list() { find *.ignored -printf '%y %m %p %l\\n' | sort; cat made.ignored/deep/link alone.ignored; }\n\
      [ -e $OUT/whole ] || list >$OUT/whole\nlist | cmp -s - $OUT/whole || { list; exit 1; }\nsh x\n";
 
@@ -52,6 +52,7 @@ fn what_prepare_made_is_there_for_each_attempt_whatever_the_one_before_did_to_it
         "rm -r made.ignored alone.ignored",
         "rm made.ignored/deep/a",
         "rmdir made.ignored/deep/empty",
+        "rm made.ignored/deep/tube; echo 9 >made.ignored/deep/tube",
         "echo 9 >made.ignored/deep/new; echo 9 >new.ignored",
         // As long as it was, and as old.
         "touch -r alone.ignored t.ignored; echo 7 >alone.ignored; touch -r t.ignored alone.ignored",
@@ -178,6 +179,43 @@ fn a_submodule_is_what_prepare_made_of_it_for_each_attempt() {
     assert_eq!(repo.endings(), ["accepted 2", "accepted 3", "accepted 4"]);
     assert_eq!(repo.said("found").trim(), "3");
     assert_eq!(repo.said("prepared").lines().count(), 3);
+    let lineage = repo.lineage();
+    let left_out = |id| lineage.attempt(id).edited().unwrap().left_out.join(" ");
+    assert_eq!([1, 2, 3].map(left_out), ["", "sm/", ""]);
+}
+
+#[test]
+fn patterns_that_name_nothing_but_a_submodule_are_refused() {
+    let repo = with_program("1");
+    let head = repo.git(&["rev-parse", "HEAD"]);
+    let entry = format!("160000,{},sm", head.trim());
+    repo.git(&["update-index", "--add", "--cacheinfo", &entry]);
+    repo.git(&["commit", "-qm", "a module"]);
+    fs::create_dir(repo.path("sm")).unwrap();
+    for pattern in ["sm", "sm/**", "sm/a.py"] {
+        let run = repo.evolve(&["search", "echo 1", "--files", pattern, "--agent=true"]);
+        let said = run.expect(2).stderr;
+        assert!(
+            said.contains("sm is another repository: run evolve in it"),
+            "{said}"
+        );
+    }
+}
+
+#[test]
+fn a_prepare_that_removes_the_copy_or_its_git_directory_says_so() {
+    for harm in ["rm -rf .git", "cd ..; rm -rf \"$OLDPWD\""] {
+        let repo = with_program("1");
+        repo.attempts(&["echo echo 3 >x"]);
+        let prepare = format!("--prepare={harm}");
+        let run = repo.search(&[&prepare, "--max-attempts=1"]);
+        let all = format!("{harm}: {run:?}");
+        run.expect(2);
+        assert!(
+            all.contains("removes or replaces the copy, or its .git") && !all.contains("fatal:"),
+            "{all}"
+        );
+    }
 }
 
 #[test]

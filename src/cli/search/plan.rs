@@ -301,20 +301,41 @@ fn refuse_unfit(
             text::some_of(&touched, 5)
         ));
     }
-    let listed = repo
-        .git
-        .run(&["ls-tree", "-r", "--name-only", "-z", base])?;
-    let mut paths = listed.split(|byte| *byte == 0);
-    if paths.any(|path| editable.whole.has(&String::from_utf8_lossy(path))) {
+    let (files, modules) = listed(repo, base)?;
+    if files.iter().any(|path| editable.whole.has(path)) {
         return Ok(());
     }
+    let names = |module: &&String| {
+        let of = |pattern: &String| pattern.trim_start_matches("./").starts_with(*module);
+        asked.files.iter().any(of)
+    };
     let branch = [branch.trim_start_matches("refs/heads/").to_owned()];
-    Err(Error::usage(format!(
+    let none = Error::usage(format!(
         "no file of {} is one that attempts may change: {}",
         text::some_of(&branch, 1),
         asked.files.join(" ")
-    ))
-    .hint("patterns are relative to the repository's root, as in 'src/**/*.rs'; what the commands run is never editable"))
+    ));
+    Err(match modules.iter().find(names) {
+        Some(module) => none.hint(format!(
+            "{} is another repository: run evolve in it",
+            text::clean_line(module)
+        )),
+        None => none.hint("patterns are relative to the repository's root, as in 'src/**/*.rs'; what the commands run is never editable"),
+    })
+}
+
+/// Lists the files of a commit, and its submodules.
+fn listed(repo: &Repo, commit: &str) -> Result<(Vec<String>, Vec<String>)> {
+    let listed = repo.git.run(&["ls-tree", "-r", "-z", commit])?;
+    let entry = |line: &[u8]| {
+        let line = String::from_utf8_lossy(line);
+        let (about, path) = line.split_once('\t')?;
+        Some((about.contains(" commit "), path.to_owned()))
+    };
+    let entries = listed.split(|byte| *byte == 0).filter_map(entry);
+    let (modules, files): (Vec<_>, Vec<_>) = entries.partition(|(is_module, _)| *is_module);
+    let paths = |entries: Vec<(bool, String)>| entries.into_iter().map(|(_, path)| path).collect();
+    Ok((paths(files), paths(modules)))
 }
 
 /// Refuses uncommitted changes of files that count; returns the others.

@@ -49,6 +49,8 @@ pub fn take_over(
             false => left_out.push(shown(&path)),
         }
     }
+    let modules = slot.changed_modules(&repo)?;
+    left_out.extend(modules.iter().map(|module| format!("{}/", shown(module))));
     let mut entries = Vec::new();
     for (path, entry) in hashed(&repo, changed)? {
         match entry {

@@ -9,8 +9,10 @@ use std::ffi::OsStr;
 use std::fs::{self, Metadata};
 use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{MetadataExt, symlink};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, symlink};
 use std::path::{Path, PathBuf};
+
+use nix::sys::stat::Mode;
 
 use super::{Slot, allow, remove_all};
 use crate::effects::files::{self, is_beneath};
@@ -111,6 +113,44 @@ impl Slot {
         Ok(bytes)
     }
 
+    /// Lists the submodules in which something is not as `prepare` made it: no attempt holds what is in them.
+    pub fn changed_modules(&self, repo: &Repo) -> Result<Vec<Vec<u8>>> {
+        let modules = repo.tracked_folders()?.modules;
+        if modules.is_empty() {
+            return Ok(modules);
+        }
+        let made = self.read_list()?.unwrap_or_default();
+        let is_changed = |module: &Vec<u8>| self.is_changed(module, &made);
+        Ok(modules.into_iter().filter(is_changed).collect())
+    }
+
+    /// Says whether something in a folder is not as `prepare` made it.
+    fn is_changed(&self, folder: &[u8], made: &Made) -> bool {
+        if !is_beneath(&self.root, &[folder, &b"/"[..]].concat()) {
+            return true;
+        }
+        let listed = |place: PathBuf| children(&place, folder).unwrap_or_default();
+        let was_there = listed(self.kept(folder));
+        let is_gone = |path: &Vec<u8>| fs::symlink_metadata(self.at(path)).is_err();
+        was_there.iter().any(is_gone) || {
+            let mut is_there = listed(self.at(folder)).into_iter();
+            is_there.any(|path| self.differs(&path, made))
+        }
+    }
+
+    fn differs(&self, path: &[u8], made: &Made) -> bool {
+        let metas = [self.at(path), self.kept(path)].map(fs::symlink_metadata);
+        match metas {
+            _ if self.is_lent_path(path) => false,
+            [Ok(is), Ok(was)] if is.is_dir() && was.is_dir() => self.is_changed(path, made),
+            [Ok(is), Ok(was)] => !self.is_as_it_was(path, (&is, &was), made),
+            [Ok(is), Err(_)] if is.is_dir() && self.is_above_lent(path) => {
+                self.is_changed(path, made)
+            }
+            [Err(_), _] | [_, Err(_)] => true,
+        }
+    }
+
     /// Lists what is there that the commit does not hold, ignored or not: files, and folders as a whole. What is in a submodule
     /// is nothing that the commit holds. Git looks past what has a `.git`, so these go first where files are tracked.
     fn own(&self, repo: &Repo) -> Result<Vec<Vec<u8>>> {
@@ -190,6 +230,9 @@ impl Slot {
             let leads = |place: PathBuf| fs::read_link(place).ok();
             return is.is_symlink() && leads(self.at(path)) == leads(self.kept(path));
         }
+        if is_pipe(was) {
+            return is_pipe(is) && is.mode() == was.mode();
+        }
         is.is_file() && was.is_file() && made.files.get(path) == Some(&moment(is))
     }
 
@@ -203,8 +246,8 @@ impl Slot {
         })
     }
 
-    /// Copies a file, a link, or a folder with all that is in it but what is lent; tells of each plain file, as it is there and
-    /// here. What is none of these is left out.
+    /// Copies a file, a link, a pipe, or a folder with all that is in it but what is lent; tells of each plain file, as it is
+    /// there and here. What is none of these is left out.
     fn copy(
         &self,
         path: &[u8],
@@ -223,6 +266,11 @@ impl Slot {
         if meta.is_file() {
             let of_copy = copy_file((from, &meta), to).map_err(failed)?;
             copied(path, &meta, &of_copy);
+        }
+        if is_pipe(&meta) {
+            let made = nix::unistd::mkfifo(to, Mode::S_IRWXU);
+            made.map_err(|cause| Error::io("create", to, cause))?;
+            set_mode(to, &meta)?;
         }
         if meta.is_dir() {
             fs::create_dir(to).map_err(|cause| Error::io("create", to, cause))?;
@@ -367,6 +415,10 @@ fn make_parent(path: &Path) -> Result<()> {
 fn set_mode(path: &Path, like: &Metadata) -> Result<()> {
     fs::set_permissions(path, like.permissions())
         .map_err(|cause| Error::io("change the mode of", path, cause))
+}
+
+fn is_pipe(meta: &Metadata) -> bool {
+    meta.file_type().is_fifo()
 }
 
 fn moment(meta: &Metadata) -> Moment {

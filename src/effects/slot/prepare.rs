@@ -1,5 +1,6 @@
 //! Makes a slot ready with the user's own command, once, and again when what it depends on changes.
 
+use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
@@ -105,6 +106,9 @@ impl Slot {
             })
             .await;
         let why = match ran.ending {
+            Ending::Exited(_) if !self.is_whole() => {
+                "removes or replaces the copy, or its .git".to_owned()
+            }
             Ending::Exited(0) => match self.stray_files(how.user)?.as_slice() {
                 [] => {
                     files::replace(&self.stamp(), inputs.as_bytes())?;
@@ -134,6 +138,12 @@ impl Slot {
         Ok(Prepared::Failed(format!(
             "a copy of the repository cannot be made ready: prepare ({line}) {why}{said}"
         )))
+    }
+
+    /// Says whether it is still a copy in which git can be asked.
+    fn is_whole(&self) -> bool {
+        let git_dir = self.root.join(".git");
+        self.is_in_place() && fs::symlink_metadata(git_dir).is_ok_and(|meta| meta.is_dir())
     }
 
     /// Lists what differs from the commit and is not ignored, at most a few.
