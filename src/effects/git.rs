@@ -7,6 +7,7 @@
 //!
 //! No call looks into submodules or other repositories in the tree by itself; `guard::modules` states the rule.
 
+mod index;
 pub mod pack;
 mod settings;
 
@@ -25,6 +26,7 @@ use crate::effects::program;
 use crate::effects::sandbox::{Fence, Ground, Inmate, Sandbox};
 use crate::error::{Error, Kind, NO_GIT, Result};
 
+pub use index::is_index;
 pub use settings::Settings;
 
 /// Settings that keep the repository's own configuration from running anything, and what git has written on the disk before

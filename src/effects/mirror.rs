@@ -42,8 +42,6 @@ use new::New;
 use objects::Keeper;
 use way_back::{quoted, state};
 
-pub use worktrees::is_index;
-
 /// How many names a note lists.
 const SHOWN: usize = 10;
 

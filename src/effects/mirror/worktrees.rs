@@ -6,20 +6,15 @@ use std::io::{ErrorKind, Result as IoResult};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use sha1::{Digest, Sha1};
-
 use super::{Place, lend_file};
 use crate::effects::files;
+use crate::effects::git::is_index;
 use crate::effects::quarantine::Quarantine;
 use crate::error::{Error, Result};
 
 /// What a linked working tree's part cannot do without.
 const NEEDED: [&str; 3] = ["commondir", "gitdir", "index"];
-/// How every index of git begins.
-const INDEX: &[u8] = b"DIRC";
-/// How many bytes the digest has with which it ends.
-const DIGEST: usize = 20;
-/// The most bytes of one.
+/// The most bytes of an index.
 const LIMIT: u64 = 1 << 30;
 
 /// Gives one git directory back what it lost; says whether that was anything. Objects and reflogs are looked after elsewhere.
@@ -93,16 +88,6 @@ fn is_broken(index: &Path) -> bool {
         Ok(_) => true,
         Err(_) => false,
     }
-}
-
-/// Says whether these are the bytes of a whole index.
-pub fn is_index(bytes: &[u8]) -> bool {
-    let Some(end) = bytes.len().checked_sub(DIGEST) else {
-        return false;
-    };
-    let (all, digest) = bytes.split_at(end);
-    let is_digest = || Sha1::digest(all).as_slice() == digest;
-    all.starts_with(INDEX) && (digest.iter().all(|byte| *byte == 0) || is_digest())
 }
 
 fn lend_one(place: &Place, path: &Path) -> IoResult<bool> {

@@ -8,7 +8,7 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use crate::effects::files;
-use crate::effects::mirror::is_index;
+use crate::effects::git::is_index;
 use crate::effects::modes::Folders;
 use crate::model::exact;
 
