@@ -1,4 +1,5 @@
 use super::*;
+use crate::model::usage::Spent;
 use crate::view::samples::{events, events_of_search, finished, measured, record};
 
 fn told(detail: Detail, events: &[Event]) -> (String, String) {

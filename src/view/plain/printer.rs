@@ -1,0 +1,66 @@
+//! Writes the story to two streams.
+
+use std::io::{self, Write};
+
+use super::{Detail, Line, Story};
+use crate::event::Event;
+use crate::model::mask;
+use crate::model::text;
+
+/// Writes the story to two streams.
+pub struct Printer<'a> {
+    story: Story,
+    out: Stream<'a>,
+    err: Stream<'a>,
+}
+
+/// Where lines go.
+pub struct Stream<'a> {
+    /// The stream; it takes text with ANSI styles.
+    pub to: &'a mut dyn Write,
+    /// What stands before each line, such as the time; nothing where there is none.
+    pub stamp: Option<fn() -> String>,
+}
+
+impl Stream<'_> {
+    fn write(&mut self, line: &str) -> io::Result<()> {
+        let line = mask::secrets(&text::page(line));
+        let Some(stamp) = self.stamp else {
+            return writeln!(self.to, "{line}");
+        };
+        let stamp = stamp();
+        let mut lines = line.split('\n');
+        lines.try_for_each(|line| writeln!(self.to, "{stamp} {line}"))
+    }
+}
+
+impl<'a> Printer<'a> {
+    /// Makes a printer.
+    pub fn new(detail: Detail, out: Stream<'a>, err: Stream<'a>) -> Printer<'a> {
+        let story = Story::new(detail);
+        Printer { story, out, err }
+    }
+
+    /// Has the lines that are long anywhere fit within so many characters, if there is a limit.
+    #[must_use]
+    pub fn within(mut self, width: Option<usize>) -> Printer<'a> {
+        self.story.width = width;
+        self
+    }
+
+    /// Returns what is to be told of an event.
+    pub fn lines(&mut self, event: &Event) -> Vec<Line> {
+        self.story.lines(event)
+    }
+
+    /// Writes these lines.
+    pub fn print(&mut self, lines: &[Line]) -> io::Result<()> {
+        for line in lines {
+            match line {
+                Line::Out(line) => self.out.write(line)?,
+                Line::Err(line) => self.err.write(line)?,
+            }
+        }
+        self.out.to.flush()
+    }
+}

@@ -1,0 +1,161 @@
+//! The words of single lines of the story.
+
+use super::HUMAN_NEEDED;
+use crate::event::Event;
+use crate::model::record::Record;
+use crate::model::snapshot::Measurement;
+use crate::model::text::{self, clean_line, count, duration, number};
+use crate::model::usage::{Spent, Usage};
+use crate::view::style::{self, BAD, FAINT, GOOD, paint};
+
+const RETRY_HINT: &str = "hint: `evolve retry ID` lets a goal be worked on again";
+/// The ending of a session that reached a limit of the user's.
+const LIMIT: &str = "limit";
+/// The ending of a session that an error ended.
+const FAILED: &str = "failed";
+
+/// Returns how an agent's call ended, behind who it was: `done after 3m 07s: 12 turns, 45,120 tokens, $0.42; 1 commit, 4 files`.
+pub fn agent_line(event: &Event) -> String {
+    let Event::AgentFinished {
+        status,
+        duration_s,
+        commits,
+        files,
+        turns,
+        tokens,
+        cost_usd,
+    } = event
+    else {
+        return String::new();
+    };
+    let usage = Usage {
+        tokens: *tokens,
+        cost_usd: *cost_usd,
+    };
+    let mut said = Vec::new();
+    if let Some(turns) = turns {
+        if *turns > 0 {
+            said.push(count(usize::try_from(*turns).unwrap_or(usize::MAX), "turn"));
+        }
+        said.push(usage.words());
+    }
+    let mut said = Vec::from_iter((!said.is_empty()).then(|| said.join(", ")));
+    if let (Some(commits), Some(files)) = (commits, files) {
+        let (commits, files) = (count(*commits, "commit"), count(*files, "file"));
+        said.push(format!("{commits}, {files}"));
+    }
+    let (status, after) = (clean_line(status), duration(*duration_s));
+    match said.is_empty() {
+        true => format!("{status} after {after}"),
+        false => format!("{status} after {after}: {}", said.join("; ")),
+    }
+}
+
+/// Returns how a session begins: its version, name and counts, and its agent with whether that was found out.
+pub fn session_line(
+    names: &[&String; 2],
+    counts: &[usize; 2],
+    agent: Option<(&str, bool)>,
+) -> String {
+    let [version, session] = names;
+    let [goals, jobs] = counts;
+    let mut line = format!(
+        "evolve {version} · session {session} · {}",
+        count(*goals, "goal")
+    );
+    if let Some((agent, is_found)) = agent {
+        line.push_str(&format!(" · agent {}", clean_line(agent)));
+        if is_found {
+            line.push_str(", the first that is installed");
+        }
+    }
+    line.push_str(&format!(" · {} at once", count(*jobs, "check")));
+    line
+}
+
+/// Returns what came of a check.
+pub fn check_line(measurement: &Measurement) -> String {
+    let style::Cell(mark, word) = style::mark(measurement.result);
+    let mut line = format!(
+        "  {} {} {}",
+        paint(mark, &word),
+        clean_line(&measurement.id),
+        paint(FAINT, &duration(measurement.duration_s))
+    );
+    if let Some(reason) = &measurement.reason {
+        line.push_str(&format!(": {}", clean_line(reason)));
+    }
+    line
+}
+
+/// Returns the scores and counts of a cycle: `score 61.5 → 92.3 (8 → 12 of 13 goals)`.
+pub fn outcome(record: &Record, before: Option<usize>) -> String {
+    let score = match (record.score_before, record.score_after) {
+        (Some(before), Some(after)) if before.to_bits() != after.to_bits() => {
+            format!("score {} → {}", number(before), number(after))
+        }
+        (_, Some(score)) | (Some(score), None) => format!("score {}", number(score)),
+        (None, None) => "no score".to_owned(),
+    };
+    let passing = match before {
+        Some(before) if before != record.goals_passing => {
+            format!("{before} → {}", record.goals_passing)
+        }
+        Some(_) | None => record.goals_passing.to_string(),
+    };
+    format!("{score} ({passing} of {} goals)", record.goals_total)
+}
+
+/// Returns how a session ended. An ending in an error is only counted: the error itself is printed once, by whoever ends the program.
+pub fn ended(event: &Event) -> Vec<String> {
+    let Event::SessionEnded {
+        reason,
+        ending,
+        cycles,
+        exit_code,
+        trajectory,
+        spent,
+    } = event
+    else {
+        return Vec::new();
+    };
+    let style = if *exit_code == 0 { GOOD } else { BAD };
+    // What is asked of a person says so itself.
+    let word = match *ending {
+        HUMAN_NEEDED => "stopped",
+        ending => ending,
+    };
+    // What limit was reached says its reason.
+    if let Some(words) = reason.strip_prefix(word).filter(|_| *ending == LIMIT) {
+        let mut lines = vec![format!("{} {}", paint(style, word), clean_line(words))];
+        lines.extend(trajectory.as_deref().map(clean_line));
+        lines.extend(paid(spent));
+        return lines;
+    }
+    let mut line = paint(style, word);
+    match usize::try_from(*cycles).unwrap_or(usize::MAX) {
+        0 if *ending == FAILED => return paid(spent),
+        0 => {}
+        cycles => line.push_str(&format!(" after {}", count(cycles, "cycle"))),
+    }
+    if *ending != FAILED {
+        let reason = text::clean(reason).trim().replace('\n', "\n  ");
+        line.push_str(&format!(": {reason}"));
+    }
+    let mut lines = vec![line];
+    if *ending == HUMAN_NEEDED && reason.starts_with("a human is needed") {
+        lines.push(RETRY_HINT.to_owned());
+    }
+    lines.extend(trajectory.as_deref().map(clean_line));
+    lines.extend(paid(spent));
+    lines
+}
+
+/// Returns what the agents reported of a whole session, if one was called.
+fn paid(spent: &Spent) -> Vec<String> {
+    if spent.calls == 0 {
+        return Vec::new();
+    }
+    let calls = count(usize::try_from(spent.calls).unwrap_or(usize::MAX), "call");
+    vec![format!("agent: {calls}, {}", spent.words())]
+}
