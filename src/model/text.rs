@@ -196,7 +196,8 @@ pub fn plain(markdown: &str) -> String {
     plain
 }
 
-/// Returns a number as people write it: at most four decimals, an exponent only for the very large and very small.
+/// Returns a number as people write it: at most four decimals, or four digits where it is small; an exponent only for the very
+/// large and very small.
 pub fn number(value: f64) -> String {
     let size = value.abs();
     if value == 0.0 {
@@ -205,7 +206,13 @@ pub fn number(value: f64) -> String {
     if !value.is_finite() || !(0.0001..1e15).contains(&size) {
         return format!("{value:e}");
     }
-    ((value * 10_000.0).round() / 10_000.0).to_string()
+    if size >= 0.1 {
+        return ((value * 10_000.0).round() / 10_000.0).to_string();
+    }
+    // From 0.0001 on: at most seven decimals.
+    let decimals = (3.0 - size.log10().floor()) as usize;
+    let written = format!("{value:.decimals$}");
+    written.trim_end_matches('0').to_owned()
 }
 
 /// Returns a time in whole seconds, so that a line changes once a second at the most.
@@ -398,6 +405,10 @@ mod tests {
             (-2.0, "-2"),
             (1e-5, "1e-5"),
             (1e20, "1e20"),
+            (0.000_118_23, "0.0001182"),
+            (-0.047_3, "-0.0473"),
+            (0.05, "0.05"),
+            (0.099_999_9, "0.1"),
         ];
         for (value, text) in cases {
             assert_eq!(number(value), text);
