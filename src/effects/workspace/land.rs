@@ -2,7 +2,7 @@
 //! checked out there. The branch moves first, by compare-and-swap, then the files follow; each step can be done again after
 //! a crash. Nothing that the user has not committed is written over: where it is in the way, nothing moves at all.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
 use std::fs;
 use std::io::ErrorKind;
@@ -94,15 +94,46 @@ impl Workspace<'_> {
         let has_landed = self.repo.descends(&now, &landing.to)?;
         if has_landed && self.is_checked_out(&landing.branch)? {
             let since = self.changed_since(landing, &now)?;
-            let mut content = Vec::new();
+            let (mut content, mut edited) = (Vec::new(), Vec::new());
             for one in self.landed_content(landing)? {
-                if !since.contains(&one.path) && self.is_as_known(&one)? {
-                    content.push(one);
+                if since.contains(&one.path) {
+                    continue;
+                }
+                match self.is_as_known(&one)? {
+                    true => content.push(one),
+                    false => edited.push(one),
                 }
             }
             self.bring_along(&content, &landing.to)?;
+            // What the user made of it is theirs, and a change of what has landed: the next commit would take it back.
+            self.stage_as_landed(edited)?;
         }
         Ok(has_landed)
+    }
+
+    /// Makes the index entries of these paths what has landed, where they are still what was there before; the files stay.
+    fn stage_as_landed(&self, edited: Vec<Difference>) -> Result<()> {
+        if edited.is_empty() {
+            return Ok(());
+        }
+        let listed = self.repo.git.run(&["ls-files", "--stage", "-z"])?;
+        let lines = listed.split(|byte| *byte == 0);
+        // `MODE ID STAGE<TAB>PATH`
+        let entry = |line: &'_ [u8]| {
+            let tab = line.iter().position(|byte| *byte == b'\t')?;
+            let about = String::from_utf8_lossy(&line[..tab]).into_owned();
+            Some((
+                line[tab + 1..].to_vec(),
+                about.split(' ').nth(1)?.to_owned(),
+            ))
+        };
+        let staged: HashMap<Vec<u8>, String> = lines.filter_map(entry).collect();
+        let is_untouched = |one: &Difference| {
+            let old = one.old.as_ref().map(|entry| &entry.id);
+            staged.get(&one.path) == old
+        };
+        let stale: Vec<Difference> = edited.into_iter().filter(is_untouched).collect();
+        self.reset_index(&stale)
     }
 
     /// Returns the paths that have been committed otherwise since: of these the working tree has what somebody wanted.

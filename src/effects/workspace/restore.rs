@@ -348,7 +348,7 @@ impl Workspace<'_> {
     }
 
     /// Sets the index entries of these paths to what the new tree has, without touching the files.
-    fn reset_index(&self, differences: &[Difference]) -> Result<()> {
+    pub(super) fn reset_index(&self, differences: &[Difference]) -> Result<()> {
         let mut input = Vec::new();
         for one in differences {
             let line = match &one.new {
