@@ -46,6 +46,9 @@ pub fn hidden(mut arguments: impl Iterator<Item = OsString>) -> Option<u8> {
     if command == process::SUPERVISE {
         return Some(process::supervise(arguments));
     }
+    if command == process::keeper::KEEP {
+        return Some(process::keeper::main(arguments));
+    }
     (command == sandbox::COMMAND).then(|| sandbox::enter(arguments))
 }
 

@@ -55,6 +55,7 @@ mod sandbox;
 mod search;
 mod search_abuse;
 mod search_clean;
+mod search_fooled;
 mod search_found;
 mod search_hostile;
 mod search_options;

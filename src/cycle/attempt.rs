@@ -336,6 +336,7 @@ impl<'a> Attempt<'a> {
             folder: &folder,
             open: &|| session.open(start),
             sandbox: (&session.sandbox, &ground),
+            is_kept: false,
         };
         session.stop.note_agent(Some(start.cycle));
         let run = session

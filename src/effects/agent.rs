@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use tokio::sync::mpsc;
 
 use crate::effects::files;
-use crate::effects::process::{Ending, Job, Ran, Stdout, Supervisor, TAIL_BYTES};
+use crate::effects::process::{Ending, Job, Ran, Stdout, Supervisor, TAIL_BYTES, keeper};
 use crate::effects::program;
 use crate::effects::sandbox::{Ground, Inmate, Sandbox};
 use crate::error::{Error, Result};
@@ -106,6 +106,8 @@ pub struct Call<'a> {
     pub open: &'a dyn Fn() -> Option<Vec<String>>,
     /// The sandbox, and the place of work for it.
     pub sandbox: (&'a Sandbox, &'a Ground),
+    /// Other jobs run meanwhile: what escapes from it must be told from them.
+    pub is_kept: bool,
 }
 
 impl Agent {
@@ -167,8 +169,13 @@ impl Agent {
         let fence = sandbox.fence(Inmate::Agent(&how.writes, call.folder), ground)?;
         let mut env = environment(&how, &fill, (&call, &outbox));
         env.extend(fence.env.clone());
+        let argv = fence.around(self.argv(&how, &fill));
         let job = Job {
-            argv: fence.around(self.argv(&how, &fill)),
+            argv: if call.is_kept {
+                keeper::around(argv)
+            } else {
+                argv
+            },
             folder: Some(call.root.to_owned()),
             env,
             stdin: Some(match how.prompt {

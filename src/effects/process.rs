@@ -7,6 +7,8 @@
 //! dies, the supervising process kills everything; until nothing is left it holds the lock. When the supervising process
 //! dies, all of it is handed to `evolve`, which kills it and ends its session: nobody can say any more what was whose.
 
+pub mod keeper;
+pub mod leftovers;
 mod link;
 mod message;
 mod now;

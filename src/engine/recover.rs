@@ -5,10 +5,6 @@ mod isolated;
 mod lost;
 mod shut;
 
-use std::time::{Duration, Instant};
-
-use nix::sys::signal::Signal;
-
 use crate::effects::isolation::Isolation;
 use crate::effects::journal::{Diary, Journal, Phase};
 use crate::effects::keep::{self, Links};
@@ -16,11 +12,11 @@ use crate::effects::ledger::Ledger;
 use crate::effects::mirror::Mirror;
 use crate::effects::pipes::Plain;
 use crate::effects::places::Places;
-use crate::effects::process::{self, MARK};
+use crate::effects::process::leftovers;
 use crate::effects::quarantine::Quarantine;
 use crate::effects::repo::Repo;
 use crate::effects::workspace::{Plan, Settled, Start, Workspace, some_of};
-use crate::effects::{clock, files, proc_table};
+use crate::effects::{clock, files};
 use crate::error::{Error, Result};
 use crate::event::Events;
 use crate::model::gate::{Fate, Suspect};
@@ -31,9 +27,6 @@ use crate::session::Ending;
 pub use lost::{give_back_private, has_lost_private, make_private};
 pub use shut::{lost_places, open_shut};
 
-/// How long the processes of a dead session may take to go away.
-const LIMIT: Duration = Duration::from_secs(20);
-
 /// Settles what the journal tells of, if there is one, and says so in one sentence. Returns an ending if a person has to
 /// look before another session begins: the half-done cycle could not be undone without undoing somebody else's commits.
 pub fn recover(repo: &Repo, diary: &Diary, events: &Events) -> Result<Option<Ending>> {
@@ -42,7 +35,7 @@ pub fn recover(repo: &Repo, diary: &Diary, events: &Events) -> Result<Option<End
         return Ok(None);
     };
     if journal.is_of(&repo.own_places()) {
-        end_leftovers(&journal.session)?;
+        leftovers::end(&journal.session)?;
     }
     diary.note_end(&mut journal)?;
     let workspace = Workspace { repo };
@@ -188,7 +181,7 @@ pub fn put_back_settings(places: &Places) -> Result<()> {
         return Ok(());
     }
     if journal.is_of(places) {
-        end_leftovers(&journal.session)?;
+        leftovers::end(&journal.session)?;
     }
     diary.note_end(&mut journal)?;
     let Some(start) = &journal.start else {
@@ -423,32 +416,4 @@ fn is_recorded(repo: &Repo, tree: &str, record: &Record) -> Result<bool> {
     let history = repo.file(tree, names::HISTORY)?.unwrap_or_default();
     let history = History::parse(&String::from_utf8_lossy(&history));
     Ok(history.records.contains(record))
-}
-
-/// Ends what is left of a dead session's checks and agent: they carry its mark.
-fn end_leftovers(session: &str) -> Result<()> {
-    let mark = format!("{MARK}={session}/");
-    let began = Instant::now();
-    loop {
-        let own = std::process::id();
-        let is_left = |pid: &u32| {
-            *pid != own
-                && proc_table::has_variable_prefix(*pid, &mark)
-                && proc_table::is_alive(*pid, None)
-        };
-        let left: Vec<u32> = proc_table::all().into_iter().filter(is_left).collect();
-        if left.is_empty() {
-            return Ok(());
-        }
-        if began.elapsed() > LIMIT {
-            return Err(Error::unsafe_repo(format!(
-                "processes of a dead session cannot be ended: {left:?}"
-            ))
-            .hint("end them by hand, then run evolve again"));
-        }
-        for pid in left {
-            process::send(pid, Signal::SIGKILL)?;
-        }
-        std::thread::sleep(Duration::from_millis(20));
-    }
 }

@@ -16,7 +16,7 @@ use std::time::Duration;
 use tokio::task::{JoinSet, LocalSet};
 
 pub use between::{Answer, Answering, Between, Nobody};
-pub use gates::of_goals;
+pub use gates::add_goals;
 
 use crate::error::Result;
 use crate::model::lineage::{End, Entry, Lineage, Note, Why, Word};
@@ -55,7 +55,20 @@ pub async fn run(
     between: &mut dyn Between,
 ) -> Result<Ended> {
     let local = LocalSet::new();
-    local.run_until(search(session, lineage, between)).await
+    let ended = local.run_until(search(session, lineage, between)).await;
+    put_right(session)?;
+    ended
+}
+
+/// Undoes what somebody else did to the file of the lineage, and says so.
+fn put_right(session: &Searching) -> Result<()> {
+    if let Some(changed) = session.site.store.put_right()? {
+        session.site.events.warn(format!(
+            "somebody else changed the lineage of this search, maybe an agent; it is as it was, and what stood there is in {}",
+            changed.display()
+        ));
+    }
+    Ok(())
 }
 
 async fn search(
@@ -214,6 +227,7 @@ fn take_notes(session: &Searching, lineage: &mut Lineage) -> Result<()> {
 
 /// Writes an entry down, and tells of it.
 fn note(session: &Searching, lineage: &mut Lineage, entry: Entry) -> Result<()> {
+    put_right(session)?;
     session.site.store.append(&entry)?;
     tell::written(session, &entry);
     lineage

@@ -61,6 +61,9 @@ pub const STRATEGIES: &[(&str, StrategyName)] = &[
 /// The words for `Direction`.
 pub const DIRECTIONS: &[(&str, Direction)] = &[("max", Direction::Max), ("min", Direction::Min)];
 
+/// The most of anything that is done side by side, or in a row for one score.
+pub const MOST_AT_ONCE: u64 = 1000;
+
 /// What one place asks for; what it does not say is none, or empty.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Asked {

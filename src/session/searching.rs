@@ -138,6 +138,14 @@ impl Site {
         })
     }
 
+    /// Returns where a gate of an attempt's measurement is run.
+    pub fn place_of_gate(&self, slot: &Slot, id: u64, gate: &str) -> Result<Place> {
+        Ok(Place {
+            timeout: Duration::from_secs_f64(self.request.gate_timeout_s(gate)),
+            ..self.place(slot, id)?
+        })
+    }
+
     /// Returns the folder of what is kept of an attempt beside its commit.
     pub fn folder(&self, id: u64) -> PathBuf {
         self.store.folder.join(id.to_string())

@@ -13,7 +13,7 @@ use crate::cli::complete;
 use crate::cli::watch::Progress;
 use crate::model::lineage::{Direction, Id};
 use crate::model::sandbox::{MODES, Mode, Wish};
-use crate::model::search_file::{Asked, Bound, DIRECTIONS, STRATEGIES, StrategyName};
+use crate::model::search_file::{Asked, Bound, DIRECTIONS, MOST_AT_ONCE, STRATEGIES, StrategyName};
 
 /// `evolve search`.
 #[derive(Debug, Args)]
@@ -113,13 +113,13 @@ pub(super) struct SearchOptions {
     #[arg(long, value_name = "CMD")]
     pub(super) holdout: Option<String>,
     /// How many samples of either side confirm what looks better, where the number is noisy [default: 3]
-    #[arg(long, value_name = "N", value_parser = at_least_one::<u64>)]
+    #[arg(long, value_name = "N", value_parser = side_by_side)]
     pub(super) repeats: Option<u64>,
     /// How many agents work at once [default: 1]
-    #[arg(long, value_name = "N", value_parser = at_least_one::<u64>)]
+    #[arg(long, value_name = "N", value_parser = side_by_side)]
     pub(super) agents: Option<u64>,
     /// How many attempts are measured at once [default: 1]
-    #[arg(long, value_name = "N", value_parser = at_least_one::<u64>)]
+    #[arg(long, value_name = "N", value_parser = side_by_side)]
     pub(super) benchmarks: Option<u64>,
     /// How long each command may take [default: 10m]
     #[arg(long, value_name = "TIME", value_parser = crate::model::duration::parse)]
@@ -257,4 +257,12 @@ fn at_least_two(text: &str) -> Result<u64, String> {
 fn finite(text: &str) -> Result<f64, String> {
     let number = crate::model::score::number(text.trim());
     number.ok_or_else(|| "write a finite number, as in 3.5 or 1e-6".to_owned())
+}
+
+/// Reads how many of something there are at a time.
+fn side_by_side(text: &str) -> Result<u64, String> {
+    at_least_one(text)
+        .ok()
+        .filter(|count| *count <= MOST_AT_ONCE)
+        .ok_or_else(|| format!("write a whole number from 1 to {}", MOST_AT_ONCE))
 }

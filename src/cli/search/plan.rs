@@ -1,5 +1,6 @@
 //! What a search is begun with: flags, what they do not say from SEARCH.yaml, and what the repository makes of it.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::options::SearchOptions;
@@ -178,6 +179,7 @@ pub fn plan(place: &Place<'_>, given: &Given) -> Result<Planned> {
             gates: asked.gates.clone(),
             holdout: asked.holdout.clone(),
             benchmarks: asked.benchmarks.unwrap_or(1),
+            gate_timeouts_s: BTreeMap::new(),
             timeout_s: asked.timeout.unwrap_or(search_file::TIMEOUT).as_secs_f64(),
             prepare: asked.prepare.clone(),
             link: asked.link.clone(),

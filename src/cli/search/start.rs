@@ -184,6 +184,7 @@ async fn start(
         .map_err(|cause| Error::io("create", &repo.private, cause))?;
     let id = clock::session_id();
     let lock = lock::take(&lock_file(&repo), &clock::timestamp()).await?;
+    Store::end_leftovers(&repo.private, &id)?;
     repo.make_durable()?;
     Repo::hold_no_objects();
     let supervisor = Supervisor::with_lock(stop.clone(), &repo.root, &lock, Vec::new())?;
@@ -325,10 +326,10 @@ fn not_lent(repo: &Repo, commit: &str, path: &str) -> Result<Option<&'static str
 async fn begun(site: &mut Site, lineage: Lineage, goals: Option<&Goals>) -> Result<Lineage, Cut> {
     let mut plan = lineage.plan;
     if let Some(goals) = goals {
-        plan.request
-            .gates
-            .extend(search::of_goals(site, goals).await?);
+        search::add_goals(site, &mut plan.request, goals).await?;
         site.request.gates.clone_from(&plan.request.gates);
+        let limits = &plan.request.gate_timeouts_s;
+        site.request.gate_timeouts_s.clone_from(limits);
     }
     // Whatever becomes of the branch: what attempts are made from stays.
     let base = site.store.attempt_ref(0);

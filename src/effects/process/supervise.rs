@@ -77,6 +77,8 @@ pub struct Common {
     children: Children,
     /// The leaders of jobs, whose status is taken only when nothing else of the job is left.
     leaders: HashSet<u32>,
+    /// Those of them that keep a command's orphans.
+    keepers: HashSet<u32>,
     /// Processes that were not to be ended, and were told of once.
     given_up: HashSet<u32>,
 }
@@ -112,6 +114,7 @@ impl House {
                 nothing: File::open("/dev/null")?,
                 children: Children::open(),
                 leaders: HashSet::new(),
+                keepers: HashSet::new(),
                 given_up: HashSet::new(),
             },
             alarm: Alarm::new()?,

@@ -41,16 +41,25 @@ pub fn take_over(
     let mut quarantine = Quarantine::of(&user.private, "search", 0);
     pipes::clear((&slot.root, &user.plain), &mut |_| {}, &mut quarantine)?;
     let (repo, touched) = stock(user, slot, (branch, commit))?;
+    let modules = repo.tracked_folders()?.modules;
     let mut changed = Vec::new();
-    let mut left_out = Vec::new();
+    let mut left_out: Vec<String> = Vec::new();
     for path in touched {
+        let is_module = modules.contains(&path);
+        if slot.is_lent_below(user, &path) || is_module {
+            continue;
+        }
         match editable.has(&String::from_utf8_lossy(&path)) {
             true => changed.push(path),
             false => left_out.push(shown(&path)),
         }
     }
-    let modules = slot.changed_modules(&repo)?;
-    left_out.extend(modules.iter().map(|module| format!("{}/", shown(module))));
+    let changed_modules = slot.changed_modules(&modules)?;
+    left_out.extend(
+        changed_modules
+            .iter()
+            .map(|path| format!("{}/", shown(path))),
+    );
     let mut entries = Vec::new();
     for (path, entry) in hashed(&repo, changed)? {
         match entry {
@@ -68,6 +77,7 @@ pub fn take_over(
             Version::Other => left_out.push(shown(&path)),
         }
     }
+    left_out.extend(displacing(&mut entries, &left_out, &modules));
     let parent = user.tree_of(commit)?;
     let changed = entries.iter().map(|(path, _)| shown(path)).collect();
     let tree = match entries.is_empty() {
@@ -79,6 +89,30 @@ pub fn take_over(
         changed,
         left_out,
     })
+}
+
+/// Takes away what stands where something is that stays in an attempt: a file where a folder with files of these is, or a folder
+/// where such a file is. Returns the paths.
+fn displacing(
+    entries: &mut Vec<(Vec<u8>, Option<Entry>)>,
+    stays: &[String],
+    modules: &[Vec<u8>],
+) -> Vec<String> {
+    let stays: Vec<&[u8]> = stays
+        .iter()
+        .map(|path| path.trim_end_matches('/').as_bytes())
+        .chain(modules.iter().map(Vec::as_slice))
+        .collect();
+    let is_within = |path: &[u8], folder: &[u8]| {
+        let rest = path.strip_prefix(folder);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
+    };
+    let displaces = |(path, entry): &mut (Vec<u8>, Option<Entry>)| {
+        let mut stays = stays.iter();
+        entry.is_some() && stays.any(|other| is_within(path, other) || is_within(other, path))
+    };
+    let gone = entries.extract_if(.., displaces);
+    gone.map(|(path, _)| shown(&path)).collect()
 }
 
 /// Opens the slot's repository, and lists the paths that differ from the commit. What is kept of the slot beside it may be

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::effects::files;
-use crate::effects::process::{Ending, Job, Ran, Stdout, Supervisor, TAIL_BYTES};
+use crate::effects::process::{Ending, Job, Ran, Stdout, Supervisor, TAIL_BYTES, keeper};
 use crate::effects::program;
 use crate::effects::sandbox::Fence;
 use crate::error::{Error, Result};
@@ -103,7 +103,7 @@ impl Place {
         let ran = self
             .supervisor
             .run(Job {
-                argv: self.fence.around(argv.map(ToOwned::to_owned).to_vec()),
+                argv: keeper::around(self.fence.around(argv.map(ToOwned::to_owned).to_vec())),
                 folder: Some(self.root.clone()),
                 env,
                 stdin: None,

@@ -1,11 +1,15 @@
 //! The files of searches: `search/<n>/lineage.jsonl` in the private directory, append-only and never committed. A line is on
 //! the disk before what follows from it is begun; one that a crash cut off is as if it had never been begun.
 
+use std::cell::RefCell;
 use std::fs;
 use std::io::ErrorKind;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use crate::effects::files;
+use crate::effects::process::leftovers;
 use crate::effects::repo::Repo;
 use crate::error::{Error, Kind, Result};
 use crate::model::lineage::{Entry, Lineage, Plan, Word};
@@ -22,6 +26,11 @@ const INBOX_LIMIT: u64 = 16 << 20;
 /// It is there where the search is to stop.
 const STOP: &str = "stop";
 
+/// It names the session that works, or worked, on a search.
+const SESSION: &str = "session";
+/// The most bytes of it.
+const SESSION_LIMIT: u64 = 1 << 10;
+
 /// Where the refs of all searches are.
 const REFS: &str = "refs/evolve/search/";
 
@@ -32,6 +41,16 @@ pub struct Store {
     pub number: u64,
     /// Its folder.
     pub folder: PathBuf,
+    /// The lineage as this process wrote it.
+    written: Rc<RefCell<Written>>,
+}
+
+/// What the file of a lineage holds, and how it stood after the last entry.
+#[derive(Debug, Default)]
+struct Written {
+    bytes: Vec<u8>,
+    /// Inode and time of the last change, which nobody can set back; none where nothing was written yet.
+    stamp: Option<(u64, i64, i64)>,
 }
 
 impl Store {
@@ -74,6 +93,7 @@ impl Store {
         Store {
             number,
             folder: private.join("search").join(number.to_string()),
+            written: Rc::default(),
         }
     }
 
@@ -94,8 +114,43 @@ impl Store {
 
     /// Adds an entry; it is on the disk when this returns.
     pub fn append(&self, entry: &Entry) -> Result<()> {
+        let path = self.file();
+        let mut written = self.written.borrow_mut();
+        if written.stamp.is_none() {
+            written.bytes = files::read_bounded(&path, LIMIT)?.unwrap_or_default();
+        }
         let line = serde_json::to_string(entry).expect("BUG: an entry is always JSON");
-        files::append(&self.file(), &format!("{line}\n"))
+        let line = format!("{line}\n");
+        files::append(&path, &line)?;
+        written.bytes.extend(line.as_bytes());
+        written.stamp = stamp(&path);
+        Ok(())
+    }
+
+    /// Makes the lineage what this process wrote, if somebody else changed it since: agents find their way to it. Returns where
+    /// what stood there is kept.
+    pub fn put_right(&self) -> Result<Option<PathBuf>> {
+        let path = self.file();
+        let mut written = self.written.borrow_mut();
+        if written.stamp.is_none() || stamp(&path) == written.stamp {
+            return Ok(None);
+        }
+        let changed = path.with_extension("changed.jsonl");
+        // What is no file, or no file that can be read, is not what was written either.
+        let is_same = files::read_bounded(&path, LIMIT)
+            .is_ok_and(|bytes| bytes.as_ref() == Some(&written.bytes));
+        if !is_same {
+            files::remove_all(&changed).map_err(|cause| Error::io("remove", &changed, cause))?;
+            match fs::rename(&path, &changed) {
+                Err(cause) if cause.kind() != ErrorKind::NotFound => {
+                    return Err(Error::io("move", &path, cause));
+                }
+                Ok(()) | Err(_) => {}
+            }
+            files::replace(&path, &written.bytes)?;
+        }
+        written.stamp = stamp(&path);
+        Ok((!is_same).then_some(changed))
     }
 
     /// Cuts off the line that a crash left unfinished, if there is one. To be called by who holds the lock.
@@ -175,6 +230,17 @@ impl Store {
         files::remove(&self.folder.join(STOP))
     }
 
+    /// Ends what a session that was killed left at work, and notes which one works from now on. To be called by who holds the lock.
+    pub fn end_leftovers(private: &Path, session: &str) -> Result<()> {
+        let note = private.join("search").join(SESSION);
+        let last = files::read_text(&note, SESSION_LIMIT)?;
+        if !last.is_empty() {
+            leftovers::end(last.trim())?;
+        }
+        files::make_folder(&private.join("search"))?;
+        files::replace(&note, session.as_bytes())
+    }
+
     /// Returns the file that tells of a winner that is being applied.
     pub fn applying(private: &Path) -> PathBuf {
         private.join("search").join("applying.json")
@@ -184,6 +250,12 @@ impl Store {
     pub fn remove(&self) -> Result<()> {
         files::remove_all(&self.folder).map_err(|cause| Error::io("remove", &self.folder, cause))
     }
+}
+
+/// Tells one state of a file from another: its inode and the time of its last change.
+fn stamp(path: &Path) -> Option<(u64, i64, i64)> {
+    let meta = fs::symlink_metadata(path).ok()?;
+    Some((meta.ino(), meta.ctime(), meta.ctime_nsec()))
 }
 
 /// Lists the numbers of the searches there are.

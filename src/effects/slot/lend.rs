@@ -53,6 +53,16 @@ impl Slot {
         files::replace(&self.lent(), lent.as_bytes())
     }
 
+    /// Says whether a path is one that is lent here, or below one.
+    pub fn is_lent_below(&self, user: &Repo, path: &[u8]) -> bool {
+        let mut links = self.provisions.link.iter();
+        links.any(|link| {
+            let rest = path.strip_prefix(link.as_bytes());
+            let is_below = rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"));
+            is_below && self.is_lent(user, link)
+        })
+    }
+
     /// Says whether the slot has the link to what is lent.
     fn is_lent(&self, user: &Repo, path: &str) -> bool {
         is_beneath(&self.root, path.as_bytes())
@@ -92,7 +102,7 @@ enum Way {
 
 /// Says whether the slot's commit has something of this name, or below it.
 fn is_tracked(repo: &Repo, path: &str) -> Result<bool> {
-    let pathspec = format!(":(top,literal){path}");
-    let listed = repo.git.run(&["ls-files", "-z", "--", &pathspec])?;
+    // Pathspecs are literal in all that is asked of git, and relative to the root.
+    let listed = repo.git.run(&["ls-files", "-z", "--", path])?;
     Ok(!listed.is_empty())
 }

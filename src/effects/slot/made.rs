@@ -113,15 +113,16 @@ impl Slot {
         Ok(bytes)
     }
 
-    /// Lists the submodules in which something is not as `prepare` made it: no attempt holds what is in them.
-    pub fn changed_modules(&self, repo: &Repo) -> Result<Vec<Vec<u8>>> {
-        let modules = repo.tracked_folders()?.modules;
+    /// Lists those of the submodules in which something is not as `prepare` made it: no attempt holds what is in them.
+    pub fn changed_modules<'a>(&self, modules: &'a [Vec<u8>]) -> Result<Vec<&'a [u8]>> {
         if modules.is_empty() {
-            return Ok(modules);
+            return Ok(Vec::new());
         }
         let made = self.read_list()?.unwrap_or_default();
-        let is_changed = |module: &Vec<u8>| self.is_changed(module, &made);
-        Ok(modules.into_iter().filter(is_changed).collect())
+        let modules = modules.iter().map(Vec::as_slice);
+        Ok(modules
+            .filter(|module| self.is_changed(module, &made))
+            .collect())
     }
 
     /// Says whether something in a folder is not as `prepare` made it.

@@ -83,8 +83,8 @@ async fn hold_against_tip(
 ) -> Result<(), Cut> {
     if !site.request.gates.is_empty() {
         let slot = site.slot(Slots::Apply, 0, merged).await?;
-        let place = site.place(&slot, id)?;
         for (number, gate) in site.request.gates.iter().enumerate() {
+            let place = site.place_of_gate(&slot, id, gate)?;
             let name = format!("apply-gate-{}", number + 1);
             if let Answer::Failed(why) = heard(site, place.gate(gate, &name).await?)? {
                 return Err(lost(format!("a gate does not pass on the branch: {why}")));

@@ -139,6 +139,7 @@ impl Job {
                     folder: &name("agent"),
                     open: &|| root.is_dir().then(Vec::new),
                     sandbox: (&session.site.sandbox, &ground),
+                    is_kept: true,
                 },
             )
             .await?;

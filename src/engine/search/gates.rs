@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use crate::effects::measure::Measurer;
 use crate::effects::sandbox::{Ground, Inmate};
 use crate::model::goals::{Goal, Goals};
+use crate::model::lineage::Request;
 use crate::model::snapshot::CheckResult;
 use crate::model::text;
 use crate::session::{Cut, Site, Slots};
@@ -12,9 +13,9 @@ use crate::session::{Cut, Site, Slots};
 /// How many names a line holds.
 const NAMED: usize = 8;
 
-/// Returns the checks of the goals that pass on the untouched code, and tells which they are. A goal with a threshold is none: a
+/// Adds the checks of the goals that pass on the untouched code to the gates, with their limits of time, and tells which they are. A goal with a threshold is none: a
 /// gate knows nothing but its exit code.
-pub async fn of_goals(site: &Site, goals: &Goals) -> Result<Vec<String>, Cut> {
+pub async fn add_goals(site: &Site, request: &mut Request, goals: &Goals) -> Result<(), Cut> {
     let base = &site.request.base;
     let slot = site.slot(Slots::Measure, 0, base).await?;
     let ground = Ground::of_slot(&slot.root);
@@ -57,5 +58,11 @@ pub async fn of_goals(site: &Site, goals: &Goals) -> Result<Vec<String>, Cut> {
         }
     }
     site.events.note(said);
-    Ok(passing.into_iter().map(|goal| goal.check.clone()).collect())
+    for goal in passing {
+        let limit = goal.timeout.or(goals.settings.timeout);
+        let limit = limit.map(|limit| (goal.check.clone(), limit.as_secs_f64()));
+        request.gate_timeouts_s.extend(limit);
+        request.gates.push(goal.check.clone());
+    }
+    Ok(())
 }

@@ -1,5 +1,7 @@
 //! What a search was asked for, resolved: the header of its lineage.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::model::sandbox::Wish;
@@ -141,6 +143,9 @@ pub struct Request {
     pub protect: Vec<String>,
     /// Commands that have to pass before an attempt is scored.
     pub gates: Vec<String>,
+    /// How long those of them may take that have a limit of their own, as goals do, in seconds.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub gate_timeouts_s: BTreeMap<String, f64>,
     /// The command whose score a new best may not worsen.
     pub holdout: Option<String>,
     /// How many attempts are measured at once.
@@ -162,6 +167,12 @@ pub struct Request {
 }
 
 impl Request {
+    /// Returns how long a gate may take, in seconds.
+    pub fn gate_timeout_s(&self, gate: &str) -> f64 {
+        let own = self.gate_timeouts_s.get(gate);
+        own.copied().unwrap_or(self.timeout_s)
+    }
+
     /// Returns the frozen files that agents are told of.
     pub fn told_frozen(&self) -> Vec<String> {
         let is_told = |path: &&String| !self.hidden.contains(path);

@@ -1,6 +1,6 @@
 //! SEARCH.yaml as a whole: all problems of the file at once, each with its place. Pure.
 
-use super::{Asked, Bound, DIRECTIONS, STRATEGIES, StrategyName};
+use super::{Asked, Bound, DIRECTIONS, MOST_AT_ONCE, STRATEGIES, StrategyName};
 use crate::model::goals::Problem;
 use crate::model::goals::fields::{self, Fields, Found, Keys};
 use crate::model::goals::node::{Complaint, Node, Place, Shape};
@@ -78,6 +78,7 @@ pub fn read_search(bytes: &[u8]) -> Result<Asked, Vec<Problem>> {
 fn read_file(root: &Node, found: &mut Found) -> Option<Asked> {
     let fields = Fields::of(root, &FILE, found)?;
     let count = |node: &Node| fields::whole(node, 1..=u64::MAX);
+    let few = |node: &Node| fields::whole(node, 1..=MOST_AT_ONCE);
     let two = |node: &Node| at_least_two(node);
     let seed = |node: &Node| fields::whole(node, 0..=u64::MAX);
     let asked = Asked {
@@ -88,9 +89,9 @@ fn read_file(root: &Node, found: &mut Found) -> Option<Asked> {
         direction: fields.optional("direction", &|node| fields::word(node, DIRECTIONS), found),
         gates: texts(&fields, "gates", found),
         holdout: fields.optional("holdout", &fields::text, found),
-        repeats: fields.optional("repeats", &count, found),
-        agents: fields.optional("agents", &count, found),
-        benchmarks: fields.optional("benchmarks", &count, found),
+        repeats: fields.optional("repeats", &few, found),
+        agents: fields.optional("agents", &few, found),
+        benchmarks: fields.optional("benchmarks", &few, found),
         timeout: fields.optional("timeout", &fields::time, found),
         prepare: fields.optional("prepare", &fields::text, found),
         link: read_link(&fields, found),

@@ -13,6 +13,7 @@ use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 
 use super::{Common, POLL};
 use crate::effects::proc_table;
+use crate::effects::process::keeper::KEEP;
 use crate::effects::process::message::{Order, Report, Request};
 use crate::effects::process::spawn::{self, Program};
 use crate::effects::process::{Ending, GRACE, SWEEP_LIMIT, tree};
@@ -178,6 +179,13 @@ impl Ward {
                     .first()
                     .map_or(Vec::new(), |mark| mark.to_bytes().to_vec());
                 common.leaders.insert(leader);
+                if request
+                    .argv
+                    .get(1)
+                    .is_some_and(|word| word.to_bytes() == KEEP.as_bytes())
+                {
+                    common.keepers.insert(leader);
+                }
                 self.course = Course::Running;
             }
             Err(cause) => {
@@ -286,9 +294,10 @@ impl Ward {
         }
     }
 
-    /// Returns what tells the orphans of this job: its session or its mark. The only job that runs has to answer for all.
+    /// Returns what tells the orphans of this job: its session or its mark. The only job that runs has to answer for all; where
+    /// all jobs are kept, orphans are of one whose keeper is gone.
     fn belonging(&self, common: &Common) -> impl Fn(u32) -> bool + use<> {
-        let is_only = common.leaders.len() == 1;
+        let is_only = common.leaders.len() == 1 || common.leaders.len() == common.keepers.len();
         let (leader, mark) = (self.leader, self.mark.clone());
         move |pid| {
             is_only || proc_table::session(pid) == Some(leader) || proc_table::has_entry(pid, &mark)
@@ -297,6 +306,7 @@ impl Ward {
 
     fn finish(&mut self, common: &mut Common, left: Vec<u32>) {
         common.leaders.remove(&self.leader);
+        common.keepers.remove(&self.leader);
         tree::has_been_reaped(self.leader);
         let gone = Report::Gone(left);
         let is_news = !self.has_told && self.ended.is_some();

@@ -1,0 +1,246 @@
+//! A search beside agents, gates and measured code that would fool it, or reach what is not theirs.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use crate::harness::{TestRepo, finish, is_alive, pid_in, signal_pid};
+
+/// A repository whose score is what `x` prints.
+fn with_program(prints: &str) -> TestRepo {
+    let repo = TestRepo::with_number("1");
+    repo.write("score.sh", "sh x\n");
+    repo.write("x", &format!("echo {prints}\n"));
+    repo.commit_all("a program");
+    repo
+}
+
+#[test]
+fn a_folder_in_which_something_is_tracked_is_not_lent() {
+    let repo = TestRepo::with_number("1");
+    repo.write("data/sample", "mine\n");
+    repo.write("data/big.ignored", "7\n");
+    repo.commit_all("data");
+    repo.attempts(&["echo 2 >x; echo theirs >data/sample"]);
+    let agent = format!("--agent={}", repo.agent());
+    let words = [
+        "search",
+        "sh score.sh",
+        "--files=**",
+        "--link=data",
+        "--max-attempts=1",
+        &agent,
+    ];
+    let run = repo.evolve(&words).expect(0);
+    assert!(
+        run.stderr.contains("data is not lent: git tracks it"),
+        "{run:?}"
+    );
+    assert_eq!(repo.read("data/sample"), "mine\n");
+    assert_eq!(repo.of_attempt(1, "data/sample"), "theirs");
+    assert_eq!(repo.status(), Vec::<String>::new());
+}
+
+#[test]
+fn what_is_lent_is_in_no_attempt_also_where_git_ignores_it_no_more() {
+    let repo = TestRepo::with_number("1");
+    repo.write("data.ignored", "7\n");
+    repo.attempts(&["echo 2 >x; echo >.gitignore"]);
+    let agent = format!("--agent={}", repo.agent());
+    let words = [
+        "search",
+        "sh score.sh",
+        "--files=**",
+        "--link=data.ignored",
+        "--max-attempts=1",
+        &agent,
+    ];
+    repo.evolve(&words).expect(0);
+    let tree = ["ls-tree", "-r", "--name-only", "refs/evolve/search/1/1"];
+    assert!(!repo.git(&tree).contains("data"), "{}", repo.git(&tree));
+    repo.evolve(&["search", "apply"]).expect(0);
+    assert_eq!(repo.read("data.ignored"), "7\n");
+}
+
+#[test]
+fn folders_of_the_commit_have_the_same_mode_for_each() {
+    let repo = TestRepo::with_number("1");
+    repo.write("out/kept", "");
+    repo.write(
+        "score.sh",
+        "sh x >out/result.ignored || exit 1\ntail -n1 out/result.ignored\n",
+    );
+    repo.write("x", "echo 1\n");
+    repo.commit_all("folders");
+    repo.attempts(&[
+        "echo 'rm -f out/result.ignored; chmod 555 out; chmod 555 .; echo 2 >&2' >x",
+        "echo echo 3 >x",
+    ]);
+    let repo = repo.by_normal_user();
+    repo.search(&["--max-attempts=2"]).expect(0);
+    assert_eq!(repo.endings()[1], "accepted 3");
+}
+
+#[test]
+fn nothing_is_changed_behind_a_link_that_stands_for_a_copy() {
+    let repo = TestRepo::with_number("1");
+    let locked = repo.out("outside/locked");
+    let swap = "mkdir -p $OUT/outside/locked; chmod 500 $OUT/outside/locked; d=$PWD; cd /; rm -rf \"$d\"; ln -s $OUT/outside \"$d\"";
+    repo.attempts(&[swap, "echo 3 >x"]);
+    repo.search(&["--max-attempts=2"]).expect(0);
+    assert_eq!(repo.endings(), ["agent failed", "accepted 3"]);
+    let mode = fs::metadata(locked).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o500);
+}
+
+#[test]
+fn where_a_search_was_killed_whole_its_agent_is_ended_before_another_one_begins() {
+    let repo = TestRepo::with_number("1");
+    repo.attempts(&["if mkdir $OUT/first; then echo $$ >$OUT/pid; sleep 600; fi; echo 2 >x"]);
+    let words = repo.search_words(&["--max-attempts=1"]);
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let mut child = repo.spawn(&words);
+    let agent = pid_in(&repo.out("pid"));
+    let of_engine = format!("/proc/{0}/task/{0}/children", child.id());
+    let supervisors = fs::read_to_string(of_engine).unwrap();
+    // The engine first cannot end the rest, nor the supervising process.
+    signal_pid(child.id(), "STOP");
+    for pid in supervisors.split_whitespace() {
+        signal_pid(pid.parse().unwrap(), "KILL");
+    }
+    let _ = child.kill();
+    finish(child);
+    repo.resume().expect(0);
+    assert!(!is_alive(agent));
+    assert_eq!(repo.endings(), ["accepted 2"]);
+}
+
+/// What writes a score into every copy that is measured in, once this measurement is over, out of its session and without its
+/// mark.
+const ESCAPES: &str = "env -i setsid sh -c 'sleep 1; for i in $(seq 100); do for f in ../search-measure-*/val; do echo 777 >$f; done; sleep 0.05; done' >/dev/null 2>&1 &";
+/// What kills the process that keeps a measurement together.
+const KILLS_ITS_KEEPER: &str = "p=$PPID; until grep -qa __keep /proc/$p/cmdline; do p=$(cut -d' ' -f4 /proc/$p/stat); done; kill -9 $p";
+
+#[test]
+fn what_escapes_from_one_measurement_does_not_outlive_it_while_others_run() {
+    for (more, first) in [("", "accepted 2"), (KILLS_ITS_KEEPER, "invalid")] {
+        let repo = TestRepo::with_number("1");
+        repo.write("score.sh", "sh x; sleep 0.5; cat val\n");
+        repo.write("x", "\n");
+        repo.write("val", "1\n");
+        repo.commit_all("a slow score");
+        repo.attempts(&[
+            &format!("cat >x <<'END'\n{ESCAPES}\n{more}\nEND\necho 2 >val"),
+            "echo >x; echo 1.$EVOLVE_ATTEMPT >val",
+        ]);
+        let agent = format!("--agent={}", repo.agent());
+        let words = [
+            "search",
+            "sh score.sh",
+            "--files",
+            "x",
+            "val",
+            "--agents=3",
+            "--benchmarks=2",
+            "--max-attempts=8",
+            "--stale=off",
+            "--seed=1",
+            &agent,
+        ];
+        repo.evolve(&words).expect(0);
+        let endings = repo.endings();
+        assert!(endings[0].starts_with(first), "{endings:?}");
+        for (index, ending) in endings.iter().enumerate().skip(1) {
+            let own = format!(" 1.{}", index + 1);
+            assert!(ending.ends_with(&own), "{more}: {endings:?}");
+        }
+    }
+}
+
+#[test]
+fn what_an_agent_makes_of_the_lineage_is_undone_and_told() {
+    let folder = "$(dirname \"$EVOLVE_CALL\")/..";
+    for harm in [
+        format!("sed -i 's/\\[2.0\\]/[999.0]/' {folder}/lineage.jsonl"),
+        format!("echo '{{\"x\":1}}' >>{folder}/lineage.jsonl"),
+        format!("rm {folder}/lineage.jsonl"),
+        format!("rm {folder}/lineage.jsonl; mkdir {folder}/lineage.jsonl"),
+    ] {
+        let repo = TestRepo::with_number("1");
+        repo.attempts(&["echo 2 >x", &format!("{harm}; echo 3 >x")]);
+        let run = repo.search(&["--max-attempts=2"]).expect(0);
+        assert!(
+            run.stderr.contains("somebody else changed the lineage"),
+            "{harm}: {run:?}"
+        );
+        assert_eq!(repo.endings(), ["accepted 2", "accepted 3"], "{harm}");
+        repo.evolve(&["search", "apply"]).expect(0);
+    }
+}
+
+#[test]
+fn what_was_edited_after_a_killed_apply_is_an_edit_of_what_was_applied() {
+    let repo = TestRepo::with_number("1");
+    repo.attempts(&["echo 2 >x"]);
+    repo.search(&["--max-attempts=1"]).expect(0);
+    let to = repo.git(&["rev-parse", "refs/evolve/search/1/1"]);
+    let landing =
+        serde_json::json!({"branch": "refs/heads/main", "from": repo.head(), "to": to.trim()});
+    let begun = repo.private().join("search/applying.json");
+    fs::write(&begun, landing.to_string()).unwrap();
+    repo.git(&["update-ref", "refs/heads/main", to.trim()]);
+    repo.write("x", "mine\n");
+    repo.evolve(&["search", "apply"]).expect(0);
+    assert_eq!(repo.read("x"), "mine\n");
+    assert_eq!(repo.status(), [" M x"]);
+}
+
+#[test]
+fn a_link_for_a_folder_of_what_stays_is_left_out_and_the_rest_counts() {
+    let repo = TestRepo::with_number("1");
+    repo.write("tests/score.sh", "cat x\n");
+    repo.commit_all("tests");
+    repo.attempts(&[
+        "rm -r tests; mkdir mine; echo echo 9 >mine/score.sh; ln -s mine tests; echo 2 >x",
+        "rm tests/score.sh; mkdir tests/score.sh; echo echo 9 >tests/score.sh/a; echo 3 >x",
+    ]);
+    let agent = format!("--agent={}", repo.agent());
+    let words = [
+        "search",
+        "sh tests/score.sh",
+        "--files=**",
+        "--max-attempts=2",
+        &agent,
+    ];
+    repo.evolve(&words).expect(0);
+    assert_eq!(repo.endings(), ["accepted 2", "accepted 3"]);
+    let lineage = repo.lineage();
+    let left_out = |id| lineage.attempt(id).edited().unwrap().left_out.join(" ");
+    assert_eq!(
+        [1, 2].map(left_out),
+        ["tests/score.sh tests", "tests/score.sh tests/score.sh/a"]
+    );
+}
+
+#[test]
+fn a_goal_that_is_a_gate_has_its_own_limit_of_time() {
+    let repo = TestRepo::with_number("1");
+    repo.write(
+        "GOALS.yaml",
+        "version: 1\nmission: m\ngoals:\n  - {id: slow, description: d, weight: 1, check: sleep 1.5, timeout: 30s}\n",
+    );
+    repo.commit_all("goals");
+    repo.attempts(&["echo 2 >x"]);
+    repo.search(&["--goals-as-gates", "--timeout=1s", "--max-attempts=1"])
+        .expect(0);
+    assert_eq!(repo.endings(), ["accepted 2"]);
+}
+
+#[test]
+fn more_at_once_than_there_can_be_is_refused() {
+    let repo = with_program("1");
+    for option in ["--agents", "--benchmarks", "--repeats"] {
+        let option = format!("{option}=18446744073709551615");
+        let said = repo.search(&[&option]).expect(2).stderr;
+        assert!(said.contains("from 1 to 1000"), "{said}");
+    }
+}
