@@ -48,6 +48,16 @@ impl Attempt {
     pub fn measurement(&self, what: Measure) -> Option<&Measured> {
         self.measured.get(&what)
     }
+
+    /// Returns what went wrong with it, as far as agents may know: nothing of the hold-out.
+    pub fn problem(&self) -> Option<&str> {
+        let reason = self.edited().and_then(|edited| edited.reason.as_deref());
+        let found = self.measurement(Measure::First).map(|one| &one.outcome);
+        match found {
+            Some(Outcome::GateFailed(why) | Outcome::Invalid(why)) => Some(why),
+            Some(Outcome::Scored { .. }) | None => reason,
+        }
+    }
 }
 
 /// All that is known of a search.

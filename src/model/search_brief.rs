@@ -76,7 +76,8 @@ pub fn write(material: &Material<'_>) -> String {
             let summary = attempt
                 .edited()
                 .and_then(|edited| edited.summary.as_deref());
-            Some(context! { id, ending, score => score(id), summary => summary.map(one_line) })
+            let why = attempt.problem().map(one_line);
+            Some(context! { id, ending, score => score(id), summary => summary.map(one_line), why })
         })
         .collect();
     let instructions: Vec<String> = lineage

@@ -30,6 +30,7 @@ pub fn call(material: &Material<'_>, nth: usize) -> Value {
             "score": ended(id).and_then(|(_, score)| *score),
             "ending": ended(id).map(|(ending, _)| *ending).filter(|_| id > 0),
             "summary": summary,
+            "reason": lineage.attempt(id).problem(),
         })
     };
     let is_sibling = |attempt: &&Attempt| {

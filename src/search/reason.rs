@@ -61,6 +61,10 @@ fn not_best(standing: &Standing, id: Id) -> String {
 
 /// Says what the other one scored.
 fn compared(standing: &Standing, id: Id, other: Id) -> String {
+    // Later samples may show otherwise.
+    if standing.compare(id, other).is_lt() && standing.score(other).is_some() {
+        return format!("{} was ahead of it then", name(other));
+    }
     let scores = [standing.score(id), standing.score(other)];
     let digits = Digits::of(scores.into_iter().flatten());
     match standing.score(other) {

@@ -18,6 +18,7 @@ use crate::engine::search::apply::{self, Target};
 use crate::error::{Error, Result};
 use crate::event::Events;
 use crate::model::lineage::{Id, Lineage, Measure};
+use crate::model::search_view::Digits;
 use crate::model::text;
 use crate::search::standing::{Ending, Standing};
 use crate::session::{Cut, Ending as SessionEnding, Site};
@@ -107,8 +108,7 @@ async fn start(options: &ApplyOptions, events: &Events) -> Result<Done> {
     match apply::apply(&site, &lineage, (attempt, &message), &target).await {
         Ok(commit) => Ok(Done {
             words: format!(
-                "attempt {attempt} is on {branch} as {}\nhint: `git show {}` shows it; `{}` takes it back\n",
-                short(&commit),
+                "attempt {attempt} is on {branch} as {0}\nhint: `git diff {0}~1 {0}` shows it; `{1}` takes it back\n",
                 short(&commit),
                 match target.is_new {
                     true => format!("git branch -D {}", text::shell_word(branch.as_bytes())),
@@ -141,6 +141,13 @@ fn chosen(lineage: &Lineage, id: Option<Id>) -> Result<Id> {
         return Err(Error::usage("the search has not measured anything yet"));
     }
     let standing = Standing::of(lineage);
+    if id == Some(0) {
+        return Err(
+            Error::usage("0 is the untouched code, which is no attempt").hint(
+                "without a number the best attempt is applied; `evolve search board` lists them",
+            ),
+        );
+    }
     let id = id.unwrap_or_else(|| standing.winner());
     if id == 0 {
         return Err(Error::usage(
@@ -233,7 +240,9 @@ fn new_branch(repo: &Repo, name: &str) -> Result<String> {
 /// Writes the message of the merge commit.
 fn message(store: &Store, lineage: &Lineage, id: Id) -> String {
     let standing = Standing::of(lineage);
-    let score = |id| standing.score(id).map_or_else(String::new, text::number);
+    let [before, after] = [0, id].map(|id| standing.score(id));
+    let digits = Digits::of(before.into_iter().chain(after));
+    let score = |score: Option<f64>| score.map_or_else(String::new, |score| digits.show(score));
     let summary = lineage
         .attempt(id)
         .edited()
@@ -242,11 +251,11 @@ fn message(store: &Store, lineage: &Lineage, id: Id) -> String {
     format!(
         "evolve: search {}, attempt {id}: {} → {}\n{summary}\nMeasured with: {}\n\nEvolve-Search: {}\nEvolve-Attempt: {id}\nEvolve-Score: {}\nEvolve-Base: {}\n",
         store.number,
-        score(0),
-        score(id),
+        score(before),
+        score(after),
         text::clean_line(&lineage.plan.request.fitness),
         store.number,
-        score(id),
+        after.map_or_else(String::new, |score| score.to_string()),
         lineage.plan.request.base
     )
 }

@@ -59,7 +59,7 @@ pub(in crate::cli) enum SearchAction {
     },
     /// End the search when what runs is done; `resume` goes on with it
     Stop,
-    /// Bring the best attempt, or another, to the branch: merged, measured there, one commit
+    /// Bring the best attempt, or another, to the branch: merged, measured there, one merge commit
     Apply(ApplyOptions),
     /// Write the lineage to stdout or a file, one entry a line
     Export {

@@ -63,7 +63,7 @@ fn every_problem_is_told_at_once_with_its_place_and_what_to_do() {
         "SEARCH.yaml:1:1: unknown key \"fitnes\"\nhint: did you mean fitness?",
         "SEARCH.yaml:2:8: files: expected a list of texts, not the text \"src/**\"\nhint: write [\"src/**\"]",
         "SEARCH.yaml:4:11: strategy: expected climb or population",
-        "SEARCH.yaml:5:9: agents: expected a whole number, 1 or more, not the number 0",
+        "SEARCH.yaml:5:9: agents: expected a whole number from 1 to 1000, not the number 0",
         "SEARCH.yaml:6:1: k is an option of the strategy population\nhint: add strategy: population",
         "SEARCH.yaml:7:8: until: expected a finite number",
         "SEARCH.yaml:8:8: stale: expected a whole number, 1 or more, or off, not the text \"never\"\nhint: `evolve schema search` prints",

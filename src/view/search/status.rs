@@ -57,7 +57,13 @@ pub fn page(overview: &Overview, running: Option<&Running>, cut_short: bool) -> 
         "best",
         match best {
             Some((row, score)) => format!("attempt {}: {score}", row.id),
-            None => "nothing is better than the baseline yet".to_owned(),
+            None => match overview.ended {
+                Some(_) => "nothing is better than the baseline".to_owned(),
+                None if overview.ended.is_some() => {
+                    "nothing is better than the baseline".to_owned()
+                }
+                None => "nothing is better than the baseline yet".to_owned(),
+            },
         },
     );
     if overview.way.len() > 1 {
@@ -67,7 +73,7 @@ pub fn page(overview: &Overview, running: Option<&Running>, cut_short: bool) -> 
     for (at, words) in overview.ahead.iter().take(AHEAD).enumerate() {
         let name = match (at, running) {
             (0, Some(_)) => "under way",
-            (0, None) => "next",
+            (0, None) => "on resume",
             _ => "",
         };
         line(name, clean_line(&words.words));

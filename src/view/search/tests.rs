@@ -63,7 +63,7 @@ baseline   2
 best       attempt 1: 2.5, +0.5 (+25.0 %)
 way        the baseline (2) → attempt 1 (2.5)
 attempts   2 attempts: 1 accepted, 1 invalid
-next       an agent works on attempt 3, fresh
+on resume  an agent works on attempt 3, fresh
 limits     2 of 2 attempts
            1 of 3 without a new best
            $0.31 of $2.00
