@@ -106,6 +106,41 @@ fn what_only_the_interactive_path_has_is_named_with_the_line_that_helps() {
 }
 
 #[test]
+fn a_program_that_checks_call_and_that_is_nowhere_is_named_with_its_goals() {
+    let repo = with_agent("echo 1");
+    fs::remove_file(repo.outside().join("bin/mytool")).unwrap();
+    // The check can still fail: it asks for a file first.
+    assert_eq!(about(&examined(&repo, 0), "path")[0].0, "note");
+    repo.write(
+        "GOALS.yaml",
+        "version: 1\ngoals:\n  - {id: a, description: a, check: mytool, weight: 5}\n",
+    );
+    repo.commit_all("another check");
+    let findings = examined(&repo, 10);
+    assert_problem(&findings, "path", "mytool (called by a)");
+    let cron = findings.iter().find(|one| {
+        let message = one["message"].as_str().unwrap();
+        one["about"] == "path" && message.starts_with("cron ")
+    });
+    assert!(
+        !cron.unwrap()["message"]
+            .as_str()
+            .unwrap()
+            .contains("all that is called")
+    );
+    repo.write(
+        "GOALS.yaml",
+        "version: 1\ngoals:\n  - {id: a, description: a, check: mytool, weight: 5}\n  - {id: b, description: b, check: git --version, weight: 5}\n",
+    );
+    repo.commit_all("another goal");
+    let of_path = about(&examined(&repo, 0), "path");
+    let missing = of_path.iter().find(|(_, words)| words.contains("mytool"));
+    let (level, words) = missing.unwrap();
+    assert_eq!(level, "note");
+    assert!(words.ends_with("skipped: mytool (called by a)"), "{words}");
+}
+
+#[test]
 fn an_agent_that_hangs_is_a_note_and_nothing_of_it_is_left() {
     let repo = with_agent("echo $$ >\"$OUT/pid\"\nsleep 1000 &\necho $! >\"$OUT/child\"\nwait");
     let findings = examined(&repo, 0);

@@ -22,7 +22,7 @@ use crate::model::doctor::{ANSWER_SECONDS, Answer, GitSeen, LOOK_SECONDS};
 use crate::model::sandbox::Available;
 
 pub use agents::{Agents, agents};
-pub use machine::{folders, kills, rooms, schedulers};
+pub use machine::{folders, kills, rooms, schedulers, unfound};
 
 /// How long git, and whatever is only looked at, may take.
 const LOOK: Duration = Duration::from_secs(LOOK_SECONDS);

@@ -21,6 +21,7 @@ mod shell;
 mod steering;
 mod tasks;
 mod touching;
+mod unfound;
 mod walk;
 mod whole;
 
@@ -37,6 +38,7 @@ pub use root::Root;
 pub use settings::{Tool, tools};
 pub use tasks::{Code, Used, code_in, included, told_in};
 pub use touching::touches;
+pub use unfound::{begins_with, unfound};
 pub use whole::looks_at_everything;
 
 /// Returns the files of the repository that `check` runs, relative to its root, in the order of the text. `is_file` says whether

@@ -12,8 +12,8 @@ use crate::effects::workspace::Workspace;
 use crate::error::{Error, Result};
 use crate::model::check;
 use crate::model::doctor::{
-    About, Finding, Folder, GitSeen, Kills, Level, Room, Scheduler, agents, disk, folders, git,
-    goals, identity, kill, paths, repository, sandbox,
+    About, Finding, Folder, GitSeen, Kills, Level, Room, Scheduler, Unfound, agents, disk, folders,
+    git, goals, identity, kill, paths, repository, sandbox, unfound,
 };
 use crate::model::goals::Goals;
 use crate::model::sandbox::Available;
@@ -25,6 +25,8 @@ pub struct Looks {
     dirty: Option<Look<Option<Vec<String>>>>,
     agents: Agents,
     schedulers: Look<Vec<Scheduler>>,
+    /// What the checks of the goals do not find, and how many goals there are.
+    unfound: (Look<Vec<Unfound>>, usize),
     /// The folders of the PATH that lie in the repository.
     within: Vec<String>,
     folders: Look<Vec<Folder>>,
@@ -51,6 +53,10 @@ impl Looks {
                 .filter(|known| known.seen.refused.is_none() && !plan.is_isolated)
                 .map(|known| dirty_files(asker, known)),
             schedulers: doctor::schedulers(programs(seen.goals(), &agents.programs), asker),
+            unfound: (
+                doctor::unfound(checks(seen.goals())),
+                seen.goals().map_or(0, |goals| goals.goals.len()),
+            ),
             agents,
             within: known.map(within).unwrap_or_default(),
             folders: Look::begin(move || {
@@ -77,8 +83,14 @@ impl Looks {
         found.extend(of_repository(seen, self.dirty));
         found.extend(of_config(seen));
         found.extend(agents(&self.agents.end()));
+        let (look, count) = self.unfound;
+        let missing = told(look, (About::Path, Level::Note), |seen| {
+            unfound(seen, count).into_iter().collect()
+        });
+        let is_all_found = missing.is_empty();
+        found.extend(missing);
         found.extend(told(self.schedulers, (About::Path, Level::Note), |seen| {
-            paths(seen, &self.within)
+            paths(seen, &self.within, is_all_found)
         }));
         found.extend(told(
             self.folders,
@@ -170,6 +182,14 @@ fn programs(goals: Option<&Goals>, of_agent: &[String]) -> BTreeSet<String> {
     own.into_iter()
         .chain(of_agent.iter().cloned())
         .chain(of_checks)
+        .collect()
+}
+
+/// Returns the id and the check of each goal.
+fn checks(goals: Option<&Goals>) -> Vec<(String, String)> {
+    let goals = goals.into_iter().flat_map(|goals| &goals.goals);
+    goals
+        .map(|goal| (goal.id.clone(), goal.check.clone()))
         .collect()
 }
 

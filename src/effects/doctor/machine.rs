@@ -7,8 +7,9 @@ use rustix::fs::{Access, access, statvfs};
 
 use super::{Asker, Look};
 use crate::effects::places::{self, Places};
-use crate::effects::stop;
-use crate::model::doctor::{Answer, CRON, Folder, Kills, Need, Room, SYSTEMD, Scheduler};
+use crate::effects::{program, stop};
+use crate::model::check;
+use crate::model::doctor::{Answer, CRON, Folder, Kills, Need, Room, SYSTEMD, Scheduler, Unfound};
 
 /// How systemd says what PATH it gives to services of the user's.
 const TOLD: &str = "PATH=";
@@ -47,6 +48,22 @@ pub fn schedulers(programs: BTreeSet<String>, asker: &Asker) -> Look<Vec<Schedul
                 told.unwrap_or_else(|| SYSTEMD.to_owned()),
             ),
         ]
+    })
+}
+
+/// Begins to look for the programs that the checks of goals call.
+pub fn unfound(goals: Vec<(String, String)>) -> Look<Vec<Unfound>> {
+    Look::begin(move || {
+        let of_goal = |(goal, check): (String, String)| {
+            let programs = check::unfound(&check, &program::is_found);
+            Unfound {
+                goal,
+                has_none: check::begins_with(&check, &programs),
+                programs,
+            }
+        };
+        let goals = goals.into_iter().map(of_goal);
+        goals.filter(|one| !one.programs.is_empty()).collect()
     })
 }
 

@@ -1,7 +1,7 @@
 //! Findings about the PATH: what agent and checks call, and whether a scheduler would find it too. Pure.
 
 use super::{About, Finding};
-use crate::model::text::some_of;
+use crate::model::text::{clean_line, some_of};
 
 /// The PATH of cron's jobs, as cron itself sets it.
 pub const CRON: &str = "/usr/bin:/bin";
@@ -33,8 +33,50 @@ pub struct Scheduler {
     pub lacks: Vec<Need>,
 }
 
-/// Says what each scheduler would not find, and which folders an agent could put programs in.
-pub fn paths(schedulers: &[Scheduler], within: &[String]) -> Vec<Finding> {
+/// A goal whose check calls programs that the PATH does not have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unfound {
+    /// The goal's id.
+    pub goal: String,
+    /// What it calls in vain.
+    pub programs: Vec<String>,
+    /// Nothing that it calls tells anything without them.
+    pub has_none: bool,
+}
+
+/// Names the programs that checks call and that are not found, with their goals; a problem where no goal of `count` has any that is.
+pub fn unfound(goals: &[Unfound], count: usize) -> Option<Finding> {
+    let mut programs: Vec<&String> = goals.iter().flat_map(|one| &one.programs).collect();
+    programs.sort();
+    programs.dedup();
+    let calling = |program: &String| {
+        let goals = goals.iter().filter(|one| one.programs.contains(program));
+        let goals: Vec<String> = goals.map(|one| one.goal.clone()).collect();
+        format!("{program} (called by {})", some_of(&goals, NAMED))
+    };
+    let named: Vec<String> = programs.into_iter().map(calling).collect();
+    if named.is_empty() {
+        return None;
+    }
+    let named = clean_line(&some_of(&named, NAMED));
+    let has_none = goals.iter().filter(|one| one.has_none).count() == count;
+    let finding = match has_none {
+        true => Finding::problem(
+            About::Path,
+            format!(
+                "no check finds its program on the PATH, so the loop would have nothing to do: {named}"
+            ),
+        ),
+        false => Finding::note(
+            About::Path,
+            format!("not on the PATH, so that the goals that need it are skipped: {named}"),
+        ),
+    };
+    Some(finding.hint("install what is missing, or put the folder that has it on the PATH: PATH=FOLDER:$PATH evolve"))
+}
+
+/// Says what each scheduler would not find of what is found here, and which folders an agent could put programs in.
+pub fn paths(schedulers: &[Scheduler], within: &[String], is_all_found: bool) -> Vec<Finding> {
     let within = within.iter().map(|folder| {
         Finding::note(
             About::Path,
@@ -42,15 +84,20 @@ pub fn paths(schedulers: &[Scheduler], within: &[String]) -> Vec<Finding> {
         )
         .hint("take that folder off the PATH")
     });
-    schedulers.iter().map(scheduler).chain(within).collect()
+    let schedulers = schedulers.iter().map(|one| scheduler(one, is_all_found));
+    schedulers.chain(within).collect()
 }
 
-fn scheduler(one: &Scheduler) -> Finding {
+fn scheduler(one: &Scheduler, is_all_found: bool) -> Finding {
     let Scheduler { name, path, .. } = one;
     if one.lacks.is_empty() {
+        let all = match is_all_found {
+            true => "all that is called",
+            false => "the rest of what is called",
+        };
         return Finding::ok(
             About::Path,
-            format!("{name} would find all that is called (its PATH is {path})"),
+            format!("{name} would find {all} (its PATH is {path})"),
         );
     }
     let names: Vec<String> = one.lacks.iter().map(|need| need.program.clone()).collect();
@@ -94,7 +141,7 @@ mod tests {
             lacks,
         };
         let lacks = vec![need("cargo", "/h/.cargo/bin"), need("rg", "/h/.cargo/bin")];
-        let found = paths(&[cron(lacks), cron(Vec::new())], &[]);
+        let found = paths(&[cron(lacks), cron(Vec::new())], &[], true);
         assert_eq!(found[0].level, Level::Note);
         assert_eq!(
             found[0].message,
@@ -102,6 +149,23 @@ mod tests {
         );
         assert_eq!(found[0].hints, ["PATH=/h/.cargo/bin:/usr/bin:/bin"]);
         assert_eq!(found[1].level, Level::Ok);
-        assert_eq!(paths(&[], &["bin".to_owned()])[0].level, Level::Note);
+        assert_eq!(paths(&[], &["bin".to_owned()], true)[0].level, Level::Note);
+    }
+    #[test]
+    fn programs_that_are_not_there_are_named_with_their_goals() {
+        let of = |goal: &str, has_none| Unfound {
+            goal: goal.to_owned(),
+            programs: vec!["cargo".to_owned()],
+            has_none,
+        };
+        assert_eq!(unfound(&[], 2), None);
+        let some = unfound(&[of("builds", true), of("tests", false)], 2).unwrap();
+        assert_eq!(some.level, Level::Note);
+        assert_eq!(
+            some.message,
+            "not on the PATH, so that the goals that need it are skipped: cargo (called by builds, tests)"
+        );
+        let none = unfound(&[of("builds", true), of("tests", true)], 2).unwrap();
+        assert_eq!(none.level, Level::Problem);
     }
 }

@@ -1,0 +1,128 @@
+//! Which programs a check calls and does not find. Pure.
+
+use super::programs;
+use super::walk::calls;
+
+/// Words of shells that `programs` takes for names, and that no folder of PATH has to have.
+const OF_SHELLS: &[&str] = &[
+    "[[",
+    "]]",
+    "alias",
+    "bg",
+    "break",
+    "builtin",
+    "caller",
+    "command",
+    "continue",
+    "declare",
+    "dirs",
+    "disown",
+    "enable",
+    "fg",
+    "function",
+    "getopts",
+    "hash",
+    "jobs",
+    "kill",
+    "let",
+    "local",
+    "mapfile",
+    "popd",
+    "pushd",
+    "pwd",
+    "readarray",
+    "readonly",
+    "return",
+    "select",
+    "shift",
+    "shopt",
+    "source",
+    "time",
+    "times",
+    "type",
+    "typeset",
+    "ulimit",
+    "umask",
+    "unalias",
+];
+/// What may bring programs that the PATH of now does not have.
+const BRINGING: [&str; 3] = [".", "source", "eval"];
+
+/// What stands in front of what tells something.
+const PREPARING: [&str; 5] = ["cd", "exec", "export", "set", ":"];
+
+/// Returns the programs that `check` calls and that `finds` does not find, each once; none where the check brings a PATH of its own.
+pub fn unfound(check: &str, finds: &dyn Fn(&str) -> bool) -> Vec<String> {
+    let mut words = check.split(|c: char| c.is_whitespace() || "();&|{}".contains(c));
+    if check.contains("PATH=") || words.any(|word| BRINGING.contains(&word)) {
+        return Vec::new();
+    }
+    let is_of_path = |name: &String| {
+        is_name(name)
+            && !OF_SHELLS.contains(&name.as_str())
+            && !is_function(check, name)
+            && !finds(name)
+    };
+    programs(check).into_iter().filter(is_of_path).collect()
+}
+
+/// Says whether the first thing that `check` calls is one of these programs, so that nothing is told without it.
+pub fn begins_with(check: &str, programs: &[String]) -> bool {
+    let calls = calls(check);
+    let mut words = calls
+        .iter()
+        .filter(|call| !call.is_implied)
+        .filter_map(|call| call.words.first());
+    let first = words.find(|word| !PREPARING.contains(&word.as_str()));
+    first.is_some_and(|word| programs.contains(word))
+}
+
+/// Says whether a word looks as names of programs do.
+fn is_name(word: &str) -> bool {
+    let is_part = |c: char| c.is_alphanumeric() || "_-.+".contains(c);
+    word.starts_with(char::is_alphanumeric) && word.chars().all(is_part)
+}
+
+/// Says whether a check makes a function of this name.
+fn is_function(check: &str, name: &str) -> bool {
+    ["()", " ()"]
+        .iter()
+        .any(|mark| check.contains(&format!("{name}{mark}")))
+        || check.contains(&format!("function {name}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_called_and_not_found_is_named_and_words_of_shells_are_not() {
+        let finds = |name: &str| name == "git" || name == "bash";
+        for (check, expected) in [
+            ("cargo test --quiet", vec!["cargo"]),
+            ("cd web && npm test && npm run lint", vec!["npm"]),
+            ("! git grep -n x", vec![]),
+            ("command -v pwd && type umask", vec![]),
+            ("bash -e <<'EOF'\n[[ -e a ]] && shopt -s x\nEOF", vec![]),
+            ("f() { git status; }; f", vec![]),
+            ("PATH=$PWD/bin:$PATH tool", vec![]),
+            (". .venv/bin/activate && pytest", vec![]),
+            ("deno lint; ./own.sh", vec!["deno"]),
+        ] {
+            assert_eq!(unfound(check, &finds), expected, "{check}");
+        }
+    }
+    #[test]
+    fn a_check_begins_with_what_tells_first() {
+        let cargo = ["cargo".to_owned()];
+        for (check, expected) in [
+            ("cargo test", true),
+            ("RUSTFLAGS=-Dwarnings cargo build", true),
+            ("set -e\ncd a && cargo test", true),
+            ("test -e a && cargo test", false),
+            ("git ls-files | xargs cargo x", false),
+        ] {
+            assert_eq!(begins_with(check, &cargo), expected, "{check}");
+        }
+    }
+}
