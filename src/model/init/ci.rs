@@ -1,9 +1,12 @@
 //! The steps of GitHub's workflows and the jobs of GitLab's as goals: what they check, as they check it. What only sets up or
 //! deploys, and what goes by things that CI alone has, is left out and named. Pure.
 
+mod env;
 mod github;
 mod gitlab;
 mod script;
+
+use env::Env;
 
 use super::node::Package;
 use super::offer::{Proposal, Role, id_of};
@@ -13,6 +16,8 @@ use crate::model::text;
 
 /// The goals file's name for a step where it has none: so much of its command.
 const SHOWN: usize = 60;
+/// Who runs the scripts of package.json.
+const NODE: [&str; 5] = ["npm", "npx", "pnpm", "yarn", "bun"];
 
 /// A command that CI runs.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -26,7 +31,7 @@ struct Step {
     /// Where it runs.
     folder: String,
     /// Variables that are set for it.
-    env: Vec<(String, String)>,
+    env: Env,
 }
 
 /// Returns the CI files that can be read for goals.
@@ -46,7 +51,11 @@ pub(super) fn files(look: &dyn Look) -> Vec<&str> {
 /// Makes goals of what CI runs; each takes the place of what was proposed and does the same.
 pub(super) fn propose(look: &dyn Look, packages: &[Package], found: &mut Found) {
     let mut goals = Vec::new();
-    for path in files(look) {
+    let files = files(look);
+    if files.is_empty() {
+        found.leave_out("CI: there is no file of .github/workflows, and no .gitlab-ci.yml");
+    }
+    for path in files {
         let document = look
             .read(path)
             .and_then(|text| crate::model::goals::read_plain(&text));
@@ -60,7 +69,7 @@ pub(super) fn propose(look: &dyn Look, packages: &[Package], found: &mut Found) 
         };
         for step in steps {
             match script::check_of(&step)
-                .and_then(|check| makes_ready(&step).map_or(Ok(check), Err))
+                .and_then(|check| makes_ready(&step).map_or(Ok(check), |why| Err(why.to_owned())))
             {
                 Ok(check) => goals.push(goal(look, packages, &step, &check)),
                 Err(why) => found.leave_out(format!("{}: {why}", step.source)),
@@ -90,20 +99,16 @@ fn goal(look: &dyn Look, packages: &[Package], step: &Step, check: &str) -> Prop
     let mut goal = Proposal::new(role, &id_of(name.unwrap_or(&shown)), &step.folder, check)
         .says(says)
         .seen_in(&step.source);
-    for program in check::programs(check) {
+    let is_of_node = |program: &String| NODE.contains(&program.as_str());
+    if check::programs(check).iter().any(is_of_node) {
         let package = packages.iter().find(|package| package.home == step.folder);
-        let is_of_node = ["npm", "npx", "pnpm", "yarn", "bun"].contains(&program.as_str());
-        if let Some(why) = package
-            .and_then(|package| package.missing.as_ref())
-            .filter(|_| is_of_node)
-        {
-            goal = goal.lacks(why);
-        }
-        if !look.finds(&program) {
-            goal = goal.lacks(format!("{program} is not installed"));
-        }
+        let missing = package.and_then(|package| package.missing.as_ref());
+        goal.missing = missing.cloned();
     }
-    goal
+    match check::unfound(check, &|program| look.finds(program)).first() {
+        Some(program) => goal.lacks(format!("{program} is not installed")),
+        None => goal,
+    }
 }
 
 /// Says that a step is for later ones, where its author says so.

@@ -550,6 +550,45 @@ fn ci_steps_become_goals_and_the_rest_is_named() {
 }
 
 #[test]
+fn variables_of_ci_are_set_as_ci_sets_them() {
+    let workflow = "on: [push]\nenv: {MODE: strict, TOKEN: '${{ secrets.T }}', RUST_BACKTRACE: '1'}\njobs:\n  test:\n    \
+        env: {MODE: lax, LEVEL: 3}\n    steps:\n      - run: test \"$MODE\" = lax && sh t.sh\n      - {run: make it, env: {MODE: own}}\n      \
+        - run: sh send.sh \"$TOKEN\"\n      - run: |\n          [[ -e a ]]\n";
+    let gitlab = "include: other.yml\nvariables: {A: '1', B: $CI_X, C: {value: c}}\n.base:\n  variables: {D: d, A: '2'}\n\
+        unit:\n  extends: .base\n  variables: {A: '3'}\n  script: sh unit.sh\nb:\n  script: sh b.sh $B\n";
+    let files = Files::of(&[
+        (".github/workflows/ci.yml", workflow),
+        (".gitlab-ci.yml", gitlab),
+    ]);
+    let found = propose(&files, &WITH_CI);
+    let checks: Vec<&str> = found.runnable().map(|one| one.check.as_str()).collect();
+    for check in [
+        "export MODE=lax LEVEL=3\ntest \"$MODE\" = lax && sh t.sh",
+        "LEVEL=3 MODE=own make it",
+        "MODE=lax LEVEL=3 bash -e <<'EVOLVE'\n[[ -e a ]]\nEVOLVE",
+        "C=c D=d A=3 sh unit.sh",
+    ] {
+        assert!(checks.contains(&check), "{check}: {checks:#?}");
+    }
+    for left_out in [
+        ".github/workflows/ci.yml: test: sh send.sh \"$TOKEN\": it goes by TOKEN, whose value only CI has",
+        ".gitlab-ci.yml: include other.yml: it is not read",
+        ".gitlab-ci.yml: b: it goes by B, whose value only CI has",
+    ] {
+        assert!(
+            found.left_out.contains(&left_out.to_owned()),
+            "{left_out}: {:#?}",
+            found.left_out
+        );
+    }
+    let none = propose(&Files::of(&[]), &WITH_CI).left_out;
+    assert_eq!(
+        none,
+        ["CI: there is no file of .github/workflows, and no .gitlab-ci.yml"]
+    );
+}
+
+#[test]
 fn what_a_file_lacks_is_proposed_and_appended_and_nothing_else_changes() {
     let found = propose(&Files::of(&[("Cargo.toml", "")]), &PLAIN);
     for (before, after) in [

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::Step;
+use super::{Env, Step};
 use crate::model::init::Found;
 
 /// What starts a workflow that looks at changes.
@@ -114,7 +114,7 @@ fn of_job(
             } else {
                 folder.to_owned()
             },
-            env: env(workflow, job, step),
+            env: env((workflow, job), step, script),
         });
     }
 }
@@ -135,20 +135,11 @@ fn is_always(condition: &str) -> bool {
     .contains(&condition)
 }
 
-/// Returns the variables that matter: those of the step, and flags of tools set further up.
-fn env(workflow: &Value, job: &Value, step: &Value) -> Vec<(String, String)> {
-    let mut all: Vec<(String, String)> = Vec::new();
-    for (place, is_near) in [(workflow, false), (job, false), (step, true)] {
-        let given = place.get("env").and_then(Value::as_object);
-        for (name, value) in given.into_iter().flatten() {
-            let value = value.as_str().unwrap_or_default();
-            let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
-            let counts = (is_near || name.ends_with("FLAGS")) && !value.contains("${{");
-            if counts && !name.is_empty() && name.chars().all(is_name) {
-                all.retain(|(other, _)| other != name);
-                all.push((name.clone(), value.to_owned()));
-            }
-        }
+/// Returns the variables that are set for a step: its own beat those of its job, and these those of the workflow.
+fn env((workflow, job): (&Value, &Value), step: &Value, script: &str) -> Env {
+    let mut env = Env::default();
+    for place in [workflow, job, step] {
+        env.add(place.get("env"), &|value| !value.contains("${{"));
     }
-    all
+    env.without_looks(script, step.get("env"))
 }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::Step;
+use super::{Env, Step};
 use crate::model::init::Found;
 
 /// Keys at the top that are no jobs.
@@ -27,6 +27,9 @@ const DEEPEST: usize = 5;
 
 /// Returns the scripts of all jobs that may be checks.
 pub(super) fn steps(path: &str, file: &Value, found: &mut Found) -> Vec<Step> {
+    for one in included(file.get("include")) {
+        found.leave_out(format!("{path}: include {one}: it is not read"));
+    }
     let mut steps = Vec::new();
     for (id, job) in file.as_object().into_iter().flatten() {
         if NO_JOBS.contains(&id.as_str()) || id.starts_with('.') || !job.is_object() {
@@ -60,12 +63,61 @@ pub(super) fn steps(path: &str, file: &Value, found: &mut Found) -> Vec<Step> {
             None => steps.push(Step {
                 source,
                 name: Some(id.clone()),
+                env: env(file, job, &script),
                 script,
                 ..Step::default()
             }),
         }
     }
     steps
+}
+
+/// Returns the names of the files that a file includes.
+fn included(include: Option<&Value>) -> Vec<String> {
+    match include {
+        Some(Value::String(name)) => vec![name.clone()],
+        Some(Value::Array(all)) => all.iter().flat_map(|one| included(Some(one))).collect(),
+        Some(Value::Object(one)) => {
+            let keys = ["local", "file", "remote", "template", "component"];
+            let named = keys.iter().find_map(|key| one.get(*key));
+            match included(named) {
+                names if names.is_empty() => vec!["of another form".to_owned()],
+                names => names,
+            }
+        }
+        Some(Value::Null | Value::Bool(_) | Value::Number(_)) | None => Vec::new(),
+    }
+}
+
+/// Returns the variables that are set for a job: its own beat those that it extends, and these those of all jobs.
+fn env(file: &Value, job: &Value, script: &str) -> Env {
+    let mut env = Env::default();
+    // A value may name others there.
+    let is_told = |value: &str| !value.contains('$');
+    env.add(file.get("variables"), &is_told);
+    let mut all = vec![job];
+    let mut left = DEEPEST;
+    while left > 0 {
+        let lowest = all.last().and_then(|one| one.get("extends"));
+        let Some(next) = lowest.and_then(|one| file.get(last_of(one)?)) else {
+            break;
+        };
+        all.push(next);
+        left -= 1;
+    }
+    for one in all.into_iter().rev() {
+        env.add(one.get("variables"), &is_told);
+    }
+    env.without_looks(script, job.get("variables"))
+}
+
+/// Returns the last name of one or several: it beats the others.
+fn last_of(names: &Value) -> Option<&str> {
+    match names {
+        Value::String(one) => Some(one),
+        Value::Array(all) => all.last()?.as_str(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => None,
+    }
 }
 
 /// Returns what a job, or one that it extends, says under a key.

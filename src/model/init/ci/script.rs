@@ -205,7 +205,17 @@ enum Use {
 }
 
 /// Returns the check that a step comes to, or why it comes to none.
-pub(super) fn check_of(step: &Step) -> Result<String, &'static str> {
+pub(super) fn check_of(step: &Step) -> Result<String, String> {
+    let body = body_of(step)?;
+    if let Some(name) = step.env.unknown_in(&body) {
+        return Err(format!("it goes by {name}, whose value only CI has"));
+    }
+    let check = in_its_shell(&body, &step.env.known);
+    check.ok_or_else(|| "its shell cannot be told from its text".to_owned())
+}
+
+/// Returns the commands of a step without those that set up.
+fn body_of(step: &Step) -> Result<String, &'static str> {
     let script = step.script.replace("\r\n", "\n").replace("\\\n", " ");
     if OF_CI.iter().any(|word| script.contains(word)) {
         return Err("it goes by what only CI has");
@@ -234,9 +244,7 @@ pub(super) fn check_of(step: &Step) -> Result<String, &'static str> {
         }
         () => {}
     }
-    // Lines that go together in shell words were not taken apart well.
-    let body = kept.join("\n");
-    in_its_shell(&body, &step.env).ok_or("its shell cannot be told from its text")
+    Ok(kept.join("\n"))
 }
 
 fn is_note(line: &str) -> bool {
@@ -269,7 +277,52 @@ fn reduced(line: &str) -> (Use, String) {
     (kind, kept.join(" && "))
 }
 
+/// Returns what a line is for: what its commands check counts, unless something is fetched there to be run.
 fn use_of(line: &str) -> Use {
+    let all = commands_of(line);
+    let is_fetched = all
+        .iter()
+        .any(|one| one.starts_with("curl ") || one.starts_with("wget "));
+    match use_of_one(line) {
+        Use::SetsUp if !is_fetched && all.len() > 1 => {
+            let checks = |one: &&str| !one.starts_with("exit") && use_of_one(one) == Use::Checks;
+            match all.iter().any(|one| checks(one)) {
+                true => Use::Checks,
+                false => Use::SetsUp,
+            }
+        }
+        kind => kind,
+    }
+}
+
+/// Splits a line where one command ends and the next begins, outside of quotes.
+fn commands_of(line: &str) -> Vec<&str> {
+    let mut quote = None;
+    let mut is_escaped = false;
+    let is_between = |c: char| {
+        let was_escaped = is_escaped;
+        is_escaped = c == '\\' && !was_escaped;
+        match (c, quote) {
+            _ if was_escaped => false,
+            ('\'' | '"', None) => {
+                quote = Some(c);
+                false
+            }
+            (c, Some(open)) if c == open => {
+                quote = None;
+                false
+            }
+            (c, None) => "|&;".contains(c),
+            (_, Some(_)) => false,
+        }
+    };
+    let parts = line.split(is_between).map(str::trim);
+    // `2>&1` is no end of a command.
+    let is_command = |part: &&str| !part.is_empty() && !part.chars().all(|c| c.is_ascii_digit());
+    parts.filter(is_command).collect()
+}
+
+fn use_of_one(line: &str) -> Use {
     let begins = |words: &str| {
         let rest = line.strip_prefix(words);
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\t']))
@@ -313,7 +366,8 @@ fn in_its_shell(body: &str, env: &[(String, String)]) -> Option<String> {
             Some(format!("{set}bash -e <<'EVOLVE'\n{body}\nEVOLVE"))
         }
         (false, false) => {
-            let is_simple = !body.contains(['|', '&', ';']);
+            // What stands in front of one command is set for that alone, and only after the shell has put values into its words.
+            let is_simple = !body.contains(['|', '&', ';', '$', '`', '(', '{', '!']);
             match (exports.is_empty(), is_simple) {
                 (true, _) => Some(body.to_owned()),
                 (false, true) => Some(format!("{} {body}", exports.join(" "))),
@@ -332,9 +386,10 @@ fn in_its_shell(body: &str, env: &[(String, String)]) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Env;
     use super::*;
 
-    fn check(script: &str) -> Result<String, &'static str> {
+    fn check(script: &str) -> Result<String, String> {
         check_of(&Step {
             script: script.to_owned(),
             ..Step::default()
@@ -357,6 +412,11 @@ mod tests {
                 "cargo fmt --check\ncargo clippy",
                 "set -e\ncargo fmt --check\ncargo clippy",
             ),
+            (
+                "echo \"hello $NAME\" | grep -q world",
+                "echo \"hello $NAME\" | grep -q world",
+            ),
+            ("mkdir -p a; cargo test", "mkdir -p a; cargo test"),
             ("[[ -e a ]]", "bash -e <<'EVOLVE'\n[[ -e a ]]\nEVOLVE"),
             (
                 "if test -e a; then\n  make b\nfi",
@@ -384,8 +444,13 @@ mod tests {
                 "it sets up and checks in one",
             ),
             ("", "it only sets up"),
+            ("echo 'a | b; c && d'", "it only sets up"),
+            ("echo deb x | sudo tee /etc/x", "it only sets up"),
+            ("curl -sSf https://x | sh -s -- -y", "it only sets up"),
+            ("which x || exit 1", "it only sets up"),
+            ("mkdir a 2>&1; rm b", "it only sets up"),
         ] {
-            assert_eq!(check(script), Err(expected), "{script}");
+            assert_eq!(check(script), Err(expected.to_owned()), "{script}");
         }
     }
 
@@ -393,7 +458,10 @@ mod tests {
     fn variables_are_set_for_the_command() {
         let step = |script: &str| Step {
             script: script.to_owned(),
-            env: vec![("RUSTFLAGS".to_owned(), "-D warnings".to_owned())],
+            env: Env {
+                known: vec![("RUSTFLAGS".to_owned(), "-D warnings".to_owned())],
+                unknown: vec!["TOKEN".to_owned()],
+            },
             ..Step::default()
         };
         assert_eq!(
@@ -404,5 +472,19 @@ mod tests {
             check_of(&step("a | b")).unwrap(),
             "export RUSTFLAGS='-D warnings'\na | b"
         );
+        // The shell puts a value into words before it sets what stands in front of the command.
+        assert_eq!(
+            check_of(&step("echo one\ntest \"$RUSTFLAGS\" = x")).unwrap(),
+            "export RUSTFLAGS='-D warnings'\ntest \"$RUSTFLAGS\" = x"
+        );
+        assert_eq!(
+            check_of(&step("! grep x y")).unwrap(),
+            "export RUSTFLAGS='-D warnings'\n! grep x y"
+        );
+        assert_eq!(
+            check_of(&step("sh t.sh \"${TOKEN:-}\"")),
+            Err("it goes by TOKEN, whose value only CI has".to_owned())
+        );
+        assert!(check_of(&step("sh t.sh $TOKENS")).is_ok());
     }
 }
