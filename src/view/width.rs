@@ -47,18 +47,19 @@ pub fn of_screen() -> Size {
     })
 }
 
-/// Breaks a line at its blanks where it is longer than `width`; the lines that follow are indented.
+/// Breaks a line at its blanks where it is longer than `width`; the lines that follow are indented further than it is.
 pub fn wrapped(line: &str, width: Option<usize>) -> Vec<String> {
     let Some(width) = width else {
         return vec![line.to_owned()];
     };
+    let (indent, words) = line.split_at(line.len() - line.trim_start_matches(' ').len());
     let mut lines: Vec<String> = Vec::new();
-    let mut now = String::new();
-    for word in line.split(' ') {
+    let mut now = indent.to_owned();
+    for word in words.split(' ') {
         let is_full = now.chars().count() + 1 + word.chars().count() > width;
         if is_full && !now.trim().is_empty() {
-            lines.push(std::mem::replace(&mut now, format!("  {word}")));
-        } else if now.is_empty() {
+            lines.push(std::mem::replace(&mut now, format!("{indent}  {word}")));
+        } else if now.trim().is_empty() {
             now.push_str(word);
         } else {
             now.push(' ');
@@ -168,6 +169,8 @@ mod tests {
         assert_eq!(wrapped(line, Some(18)), [line]);
         assert_eq!(wrapped(line, Some(9)), ["one two", "  three", "  four"]);
         assert_eq!(wrapped("abcdefghij k", Some(4)), ["abcdefghij", "  k"]);
+        assert_eq!(wrapped("  one two", Some(40)), ["  one two"]);
+        assert_eq!(wrapped("  one two", Some(8)), ["  one", "    two"]);
     }
 
     #[test]
