@@ -1,8 +1,10 @@
-//! What an existing goals file lacks, and the same file with it: every other byte stays as it is. Pure.
+//! What an existing goals file lacks, and the same file with it: every other byte stays as it is, but for goals that `init` wrote
+//! commented out and that are there now. Pure.
 
+use super::render::{NOT_NOW, commented};
 use super::settle::free_id;
 use super::{Found, Proposal, goals};
-use crate::model::goals::{Goals, read_goals};
+use crate::model::goals::{Goal, Goals, read_goals};
 
 /// Returns the goals that can run here and that no goal of the file tells yet, with ids that are free in it.
 pub fn missing(found: &Found, file: &Goals) -> Vec<Proposal> {
@@ -54,7 +56,32 @@ pub fn appended(text: &str, file: &Goals, new: &[Proposal]) -> Option<String> {
         false => added,
     };
     let whole = format!("{before}{added}{after}");
-    is_as_before(&whole, file, new).then_some(whole)
+    let only = without_comments_of(&whole, new, &" ".repeat(indent));
+    let mut ways = [only, whole].into_iter();
+    ways.find(|whole| is_as_before(whole, file, new))
+}
+
+/// Takes out the goals that `init` wrote commented out, as it wrote them, and that are there now.
+fn without_comments_of(text: &str, new: &[Proposal], indent: &str) -> String {
+    let mut lines: Vec<&str> = text.split_inclusive('\n').collect();
+    for one in new {
+        let block = commented(one, indent);
+        let is_block = |lines: &[&str]| {
+            let is_head = lines[0].trim_start().starts_with("# ") && lines[0].contains(NOT_NOW);
+            let mut pairs = lines[1..].iter().zip(&block);
+            is_head && pairs.all(|(line, of_block)| line.trim_end() == of_block)
+        };
+        let Some(at) = lines.windows(block.len() + 1).position(is_block) else {
+            continue;
+        };
+        let end = at + 1 + block.len();
+        let is_gap = lines.get(end).is_some_and(|line| line.trim().is_empty());
+        // What goes on was not written so.
+        if is_gap || end == lines.len() {
+            lines.drain(at..end + usize::from(is_gap));
+        }
+    }
+    lines.concat()
 }
 
 /// Returns the number of lines up to the end of the last goal: what is indented further than its dash belongs to it, and so do
@@ -89,7 +116,13 @@ fn is_as_before(whole: &str, file: &Goals, new: &[Proposal]) -> bool {
         .goals
         .split_at(file.goals.len().min(goals.goals.len()));
     let are_added = added.iter().map(|goal| (&goal.id, goal.check.trim()));
-    old == file.goals.as_slice()
+    let without_line = |goal: &Goal| Goal {
+        line: 0,
+        ..goal.clone()
+    };
+    old.iter()
+        .map(without_line)
+        .eq(file.goals.iter().map(without_line))
         && goals.settings == file.settings
         && goals.mission == file.mission
         && are_added.eq(new.iter().map(|one| (&one.id, one.check.trim())))

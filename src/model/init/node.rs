@@ -3,8 +3,9 @@
 
 use serde_json::Value;
 
-use super::offer::{Proposal, Role};
+use super::offer::{NAMED, NO_NAME, Proposal, Role, by_name};
 use super::{Found, Look, Wishes, first_of, has, homes, join, json};
+use crate::model::text;
 
 /// The column of lines in the table that istanbul prints, whoever calls it.
 pub(super) const TABLE: &str = r"{regex: 'All files\s*\|(?:[^|\n]*\|){3}\s*([0-9.]+)'}";
@@ -73,6 +74,8 @@ const ENDLESS: [&str; 6] = [
     "next dev",
 ];
 const CHANGING: [&str; 3] = ["--fix", "--write", "--apply"];
+/// How much is shown of a name.
+const SHOWN: usize = 40;
 const NONE: &str = "no test specified";
 
 /// Who installs packages and runs scripts.
@@ -287,17 +290,21 @@ pub(super) fn propose(look: &dyn Look, wishes: &Wishes, found: &mut Found) -> Ve
 /// Proposes the scripts that tell something.
 fn scripts(package: &Package, found: &mut Found) {
     let path = join(&package.home, "package.json");
+    let mut seen: Vec<&str> = Vec::new();
     for (role, id, says, names) in SCRIPTS {
         let mut given = names
             .iter()
             .filter_map(|name| Some((*name, package.script(name)?)));
         // One that changes files is passed by for one that only looks.
-        let chosen = given.find(|(name, text)| match cannot_be_a_goal(text) {
-            Some(why) => {
-                found.leave_out(format!("{path}: scripts.{name}: {why}"));
-                false
+        let chosen = given.find(|(name, text)| {
+            seen.push(name);
+            match cannot_be_a_goal(text) {
+                Some(why) => {
+                    found.leave_out(format!("{path}: scripts.{name}: {why}"));
+                    false
+                }
+                None => true,
             }
-            None => true,
         });
         let Some((name, text)) = chosen else { continue };
         let mut check = package.manager.script(name);
@@ -315,6 +322,33 @@ fn scripts(package: &Package, found: &mut Found) {
             .seen_in(format!("{path}: scripts.{name}"))
             .same_as(&same.each_ref().map(String::as_str));
         found.proposals.push(goal);
+    }
+    left(package, &path, &seen, found);
+}
+
+/// Names the scripts that make no goal.
+fn left(package: &Package, path: &str, seen: &[&str], found: &mut Found) {
+    let scripts = package.json.get("scripts").and_then(Value::as_object);
+    let scripts = scripts.into_iter().flatten();
+    let mut rest: Vec<String> = Vec::new();
+    for (name, script) in scripts.filter(|(name, _)| !seen.contains(&name.as_str())) {
+        let known = SCRIPTS.iter();
+        let mut known = known.filter(|(_, _, _, names)| names.contains(&name.as_str()));
+        let shown = text::cut(name, SHOWN);
+        let why = by_name(name).or_else(|| cannot_be_a_goal(script.as_str().unwrap_or_default()));
+        match (known.next(), why) {
+            (Some((_, id, _, _)), _) => {
+                found.leave_out(format!(
+                    "{path}: scripts.{shown}: {id} tells the same, or may"
+                ));
+            }
+            (None, Some(why)) => found.leave_out(format!("{path}: scripts.{shown}: {why}")),
+            (None, None) => rest.push(shown),
+        }
+    }
+    if !rest.is_empty() {
+        let rest = text::some_of(&rest, NAMED);
+        found.leave_out(format!("{path}: scripts.{rest}: {NO_NAME}"));
     }
 }
 

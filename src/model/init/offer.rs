@@ -247,6 +247,24 @@ impl Proposal {
     }
 }
 
+/// Why something that is called like nothing known makes no goal.
+pub(super) const NO_NAME: &str = "not called as a check is";
+/// How many of those are named.
+pub(super) const NAMED: usize = 6;
+
+/// Says by its name why a target, recipe or script makes no goal.
+pub(super) fn by_name(name: &str) -> Option<&'static str> {
+    let words = name.split(|c: char| !c.is_ascii_alphanumeric());
+    let holds = |all: &[&str]| words.clone().any(|word| all.contains(&word));
+    match () {
+        () if holds(&["watch"]) => Some("it does not end by itself"),
+        () if holds(&["fmt", "format", "fix", "prettier"]) => {
+            Some("it changes files; a goal only looks")
+        }
+        () => None,
+    }
+}
+
 /// Returns a command that runs in a folder.
 fn in_folder(folder: &str, check: &str) -> String {
     let folder = text::shell_word(folder);

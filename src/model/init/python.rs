@@ -230,16 +230,33 @@ impl<'a> Project<'a> {
         let is_active = ["VIRTUAL_ENV", "CONDA_PREFIX"]
             .iter()
             .any(|it| self.look.is_set(it));
-        if self.runner == Runner::Path && !is_active {
-            found.notes.push(format!(
-                "no environment of {}'s own is here, so its checks run with the PATH's Python. With one they run there: \
-                 python3 -m venv .venv && .venv/bin/pip install --editable . pytest, then evolve init anew",
-                match self.home {
-                    "" => "the project",
-                    home => home,
-                }
-            ));
+        if self.runner != Runner::Path || is_active {
+            return;
         }
+        let is_tested = |one: &&Proposal| one.role == Role::Test && one.folder == self.home;
+        let tests = found.proposals.iter().find(is_tested);
+        let calls_pytest =
+            |one: &Proposal| one.missing.is_none() && !one.check.contains("unittest");
+        let then = match tests.is_some_and(calls_pytest) {
+            true => "write .venv/bin/pytest for pytest in GOALS.yaml",
+            false => "evolve init --add --write",
+        };
+        let what = match ["pyproject.toml", "setup.py"]
+            .iter()
+            .any(|it| self.has_file(it))
+        {
+            true => "--editable . ",
+            false if self.has_file("requirements.txt") => "--requirement requirements.txt ",
+            false => "",
+        };
+        found.notes.push(format!(
+            "no environment of {}'s own is here, so its checks run with the PATH's Python. With one they run there: \
+             python3 -m venv .venv && .venv/bin/pip install {what}pytest, then {then}",
+            match self.home {
+                "" => "the project",
+                home => home,
+            }
+        ));
     }
 
     /// Returns what makes uv bring the group or extra that a package is in.
@@ -286,7 +303,8 @@ impl<'a> Project<'a> {
         let Some(first) = self.look.files().iter().find(is_test) else {
             return;
         };
-        let by_pytest = configured.is_some() || self.names("pytest");
+        let own = self.own_program("pytest");
+        let by_pytest = configured.is_some() || self.names("pytest") || own.is_some();
         let source = configured.unwrap_or_else(|| first.clone());
         if !by_pytest
             && !self
@@ -297,12 +315,16 @@ impl<'a> Project<'a> {
             found.proposals.push(self.unittest(first));
             return;
         }
-        found.proposals.push(
-            self.runs((Role::Test, "tests-pass"), "pytest -q", "pytest")
-                .says("All tests pass")
-                .seen_in(&source)
-                .same_as(&["unittest", "tox -e py"]),
-        );
+        let goal = self
+            .runs((Role::Test, "tests-pass"), "pytest -q", "pytest")
+            .says("All tests pass")
+            .seen_in(&source)
+            .same_as(&["tox -e py"]);
+        // A goal that runs outside of the environment does not tell the same as one that runs there.
+        found.proposals.push(match own {
+            Some(_) => goal,
+            None => goal.same_as(&["unittest"]),
+        });
         let is_measured = self.measures_always();
         if self.names("pytest-cov")
             || self.tool("coverage").is_some()
@@ -346,12 +368,23 @@ impl<'a> Project<'a> {
             None | Some("") => String::new(),
             Some(folder) => format!(" -s {}", text::shell_word(folder)),
         };
-        let check = format!("python3 -m unittest discover{place}");
-        Proposal::new(Role::Test, "tests-pass", self.home, check)
+        let python = match self.runner {
+            Runner::Venv(folder) => format!("{folder}/bin/python"),
+            Runner::Uv | Runner::Poetry | Runner::Pdm | Runner::Pipenv | Runner::Path => {
+                "python3".to_owned()
+            }
+        };
+        let check = format!("{python} -m unittest discover{place}");
+        let goal = Proposal::new(Role::Test, "tests-pass", self.home, check)
             .says("All tests pass")
             .seen_in(first)
-            .same_as(&["unittest", "pytest", "tox -e py"])
-            .needs(self.look, "python3", "see https://www.python.org")
+            .same_as(&["unittest", "pytest", "tox -e py"]);
+        match self.runner {
+            Runner::Venv(_) => goal,
+            Runner::Uv | Runner::Poetry | Runner::Pdm | Runner::Pipenv | Runner::Path => {
+                goal.needs(self.look, "python3", "see https://www.python.org")
+            }
+        }
     }
 
     fn coverage(&self, is_measured: bool, wishes: &Wishes) -> Proposal {

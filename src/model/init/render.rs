@@ -7,6 +7,8 @@ use crate::model::text;
 
 /// How far goals are indented in a new file.
 const INDENT: &str = "  ";
+/// What stands between where a goal was found and what it lacks.
+pub(super) const NOT_NOW: &str = "; not now: ";
 
 /// Returns a whole goals file. `name` is the repository's.
 pub fn file(found: &Found, name: &str) -> String {
@@ -66,14 +68,22 @@ fn goal(one: &Proposal, indent: &str) -> String {
             format!("{indent}# {source}\n{}", lines.collect::<String>())
         }
         Some(missing) => {
-            let lines = lines(one).into_iter().map(|line| match line.is_empty() {
-                true => format!("{indent}#\n"),
-                false => format!("{indent}# {line}\n"),
-            });
-            let head = format!("{indent}# {source}; not now: {}\n", comment(missing));
-            format!("{head}{}", lines.collect::<String>())
+            let head = format!("{indent}# {source}{NOT_NOW}{}", comment(missing));
+            [head]
+                .into_iter()
+                .chain(commented(one, indent))
+                .map(|line| line + "\n")
+                .collect()
         }
     }
+}
+
+/// Returns the lines of a goal that is commented out, below the one that says why.
+pub(super) fn commented(one: &Proposal, indent: &str) -> Vec<String> {
+    let lines = lines(one).into_iter();
+    lines
+        .map(|line| format!("{indent}# {line}").trim_end().to_owned())
+        .collect()
 }
 
 /// Returns text that stays on its line of a comment.

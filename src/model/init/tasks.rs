@@ -1,12 +1,14 @@
 //! Make, just and `scripts/check-*.sh`: targets and recipes that bear a known name, where nothing else tells the same of the
 //! repository, and every script that checks. Pure.
 
-use super::offer::{Proposal, Role, slug};
+use super::offer::{NAMED, NO_NAME, Proposal, Role, by_name, slug};
 use super::{Found, Look, first_of, split};
-use crate::model::text;
+use crate::model::{check, text};
 
 const MAKEFILES: [&str; 3] = ["GNUmakefile", "makefile", "Makefile"];
 const JUSTFILES: [&str; 3] = ["justfile", "Justfile", ".justfile"];
+/// How much is shown of a name.
+const SHOWN: usize = 40;
 /// The names that are known: role, id, what should hold, names in the order of preference.
 const NAMES: [(Role, &str, &str, &[&str]); 7] = [
     (Role::Build, "builds", "It builds", &["build", "all"]),
@@ -60,22 +62,27 @@ pub(super) fn propose(look: &dyn Look, found: &mut Found) {
         found.is_made_with("Make", "");
         let text = look.read(file).unwrap_or_default();
         let targets = targets(&text);
-        named(look, ("make", "make --silent", file), &targets, found);
+        named(
+            look,
+            ("make", "make --silent", file),
+            (&text, &targets),
+            found,
+        );
     }
     if let Some(file) = first_of(look, "", &JUSTFILES) {
         found.is_made_with("just", "");
         let text = look.read(file).unwrap_or_default();
         let recipes = recipes(&text);
-        named(look, ("just", "just", file), &recipes, found);
+        named(look, ("just", "just", file), (&text, &recipes), found);
     }
     scripts(look, found);
 }
 
-/// Proposes what bears a known name, for roles that nothing has yet.
+/// Proposes what bears a known name, for roles that nothing that runs has yet; the others are named.
 fn named(
     look: &dyn Look,
     (program, call, file): (&str, &str, &str),
-    given: &[&str],
+    (text, given): (&str, &[&str]),
     found: &mut Found,
 ) {
     let mut used: Vec<&str> = Vec::new();
@@ -84,37 +91,78 @@ fn named(
         let Some(name) = names.iter().find(is_given) else {
             continue;
         };
-        let of_others = || {
-            found
-                .proposals
-                .iter()
-                .any(|one| one.role == role && one.folder.is_empty())
-        };
-        if of_others() {
-            let same = found
-                .proposals
-                .iter()
-                .find(|one| one.role == role && one.folder.is_empty());
-            let same = same.map_or("", |one| one.id.as_str()).to_owned();
+        used.push(name);
+        let recipe = recipe(text, name);
+        if let Some(same) = stands_for(found, role, &recipe) {
             found.leave_out(format!("{file}: {name}: {same} tells the same, or may"));
-            used.push(name);
             continue;
         }
-        used.push(name);
         let install = match program {
             "just" => "see https://just.systems",
             _ => "install it with your system's packages",
         };
         let same = format!("{program} {name}");
         let short = format!("{call} {name}");
-        found.proposals.push(
-            Proposal::new(role, id, "", &short)
-                .says(says)
-                .seen_in(format!("{file}: {name}"))
-                .same_as(&[&same, &short])
-                .needs(look, program, install),
-        );
+        let goal = Proposal::new(role, id, "", &short)
+            .says(says)
+            .seen_in(format!("{file}: {name}"))
+            .same_as(&[&same, &short])
+            .needs(look, program, install);
+        let unfound = check::unfound(&recipe, &|program| look.finds(program));
+        found.proposals.push(match unfound.first() {
+            Some(program) => goal.lacks(format!("{program} is not installed")),
+            None => goal,
+        });
     }
+    left(file, given, &used, found);
+}
+
+/// Returns the goal that stands for a role: one that runs here, or one that does what the recipe does.
+fn stands_for(found: &Found, role: Role, recipe: &str) -> Option<String> {
+    let stands = |one: &&Proposal| {
+        let does_so = one.same.iter().any(|same| recipe.contains(same.as_str()));
+        one.role == role && one.folder.is_empty() && (one.missing.is_none() || does_so)
+    };
+    let mut all = found.proposals.iter();
+    all.find(stands).map(|one| one.id.clone())
+}
+
+/// Names the targets and recipes that make no goal.
+fn left(file: &str, given: &[&str], used: &[&str], found: &mut Found) {
+    let mut rest: Vec<String> = Vec::new();
+    // One with a dot in its name is a file that is made.
+    let is_left = |name: &&&str| !used.contains(name) && !name.contains('.');
+    for name in given.iter().filter(is_left) {
+        let known = NAMES.iter().find(|(_, _, _, names)| names.contains(name));
+        let shown = text::cut(name, SHOWN);
+        match (known, by_name(name)) {
+            (Some((_, id, _, _)), _) => {
+                found.leave_out(format!("{file}: {shown}: {id} tells the same, or may"));
+            }
+            (None, Some(why)) => found.leave_out(format!("{file}: {shown}: {why}")),
+            (None, None) if rest.contains(&shown) => {}
+            (None, None) => rest.push(shown),
+        }
+    }
+    if !rest.is_empty() {
+        let rest = text::some_of(&rest, NAMED);
+        found.leave_out(format!("{file}: {rest}: {NO_NAME}"));
+    }
+}
+
+/// Returns the lines below the head of a target or recipe, without what Make and just take for themselves.
+fn recipe(text: &str, name: &str) -> String {
+    let is_head = |line: &&str| {
+        let head = line.split(':').next().unwrap_or_default();
+        let mut words = head.split_whitespace();
+        !line.starts_with(['\t', ' ', '#'])
+            && words.any(|word| word.trim_start_matches('@') == name)
+    };
+    let mut lines = text.lines().skip_while(|line| !is_head(line));
+    lines.next();
+    let body = lines.take_while(|line| line.is_empty() || line.starts_with(['\t', ' ']));
+    let body = body.map(|line| line.trim().trim_start_matches(['@', '-', '+']));
+    body.collect::<Vec<_>>().join("\n")
 }
 
 /// Returns the targets of a Makefile, as far as they are written out.

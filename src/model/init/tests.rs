@@ -5,6 +5,9 @@ use proptest::prelude::*;
 use super::*;
 use crate::model::goals::read_goals;
 
+mod later;
+mod ways;
+
 /// A repository of these files with their texts; what begins with `!` is there and ignored by git.
 struct Files {
     files: Vec<String>,

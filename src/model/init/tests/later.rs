@@ -1,0 +1,51 @@
+//! What is added later to a file that is there.
+
+use super::*;
+
+#[test]
+fn pytest_in_an_environment_of_the_projects_own_is_proposed_beside_unittest() {
+    let mut all = vec![("setup.py", ""), ("tests/test_a.py", "import unittest")];
+    let before = propose(&Files::of(&all), &PLAIN);
+    let note = &before.notes[0];
+    assert!(
+        note.ends_with(".venv/bin/pip install --editable . pytest, then evolve init --add --write"),
+        "{note}"
+    );
+    let (file, _) = read_goals("g", crate::model::init::file(&before, "x").as_bytes()).unwrap();
+    all.push(("!.venv/bin/python", ""));
+    assert_eq!(
+        goals_in(&all),
+        ["9 tests-pass: .venv/bin/python -m unittest discover -s tests"]
+    );
+    all.push(("!.venv/bin/pytest", ""));
+    let new = missing(&propose(&Files::of(&all), &PLAIN), &file);
+    let checks: Vec<&str> = new.iter().map(|one| one.check.as_str()).collect();
+    assert_eq!(checks, [".venv/bin/pytest -q"]);
+    let by_path = [("setup.py", ""), ("test_a.py", "import pytest")];
+    let note = propose(&Files::of(&by_path), &PLAIN).notes.remove(0);
+    assert!(
+        note.ends_with("then write .venv/bin/pytest for pytest in GOALS.yaml"),
+        "{note}"
+    );
+}
+
+#[test]
+fn what_was_commented_out_goes_when_its_goal_comes_unless_somebody_changed_it() {
+    let package =
+        r#"{"scripts": {"test": "jest", "lint": "eslint ."}, "devDependencies": {"jest": "1"}}"#;
+    let before = Files::of(&[("package.json", package)]);
+    let text = crate::model::init::file(&propose(&before, &PLAIN), "x");
+    let text = text.replace(
+        "check: npm run --silent lint",
+        "check: npm run --silent lint   # mine",
+    );
+    let (goals, _) = read_goals("g", text.as_bytes()).unwrap();
+    let after = Files::of(&[("package.json", package), ("!node_modules", "")]);
+    let new = missing(&propose(&after, &PLAIN), &goals);
+    let whole = appended(&text, &goals, &new).unwrap();
+    assert!(text.contains("  # - id: tests-pass\n"), "{text}");
+    assert!(!whole.contains("  # - id: tests-pass\n"), "{whole}");
+    assert!(whole.contains("  - id: tests-pass\n"), "{whole}");
+    assert!(whole.contains("  # - id: lint-clean\n"), "{whole}");
+    assert!(whole.contains("  - id: lint-clean\n"), "{whole}");
+}
