@@ -1,6 +1,7 @@
 //! The steps of GitHub's workflows and the jobs of GitLab's as goals: what they check, as they check it. What only sets up or
 //! deploys, and what goes by things that CI alone has, is left out and named. Pure.
 
+mod commands;
 mod env;
 mod github;
 mod gitlab;

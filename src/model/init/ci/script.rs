@@ -1,6 +1,7 @@
 //! A step's commands as one check: without what only sets up, with the variables that are set for it, in the shell that it needs. Pure.
 
 use super::Step;
+use super::commands::commands_of;
 use crate::model::text;
 
 /// What goes by things that only CI has.
@@ -225,12 +226,14 @@ fn body_of(step: &Step) -> Result<String, &'static str> {
     let belongs_together = lines.iter().any(|line| is_structure(line));
     let mut kept: Vec<String> = Vec::new();
     let mut uses = Vec::new();
+    let mut fetches = false;
     for line in lines {
         let (kind, rest) = match belongs_together {
             true => (use_of(line.trim()), line.to_owned()),
             false => reduced(line.trim()),
         };
         uses.push(kind);
+        fetches |= is_fetched(line) && checks_too(line);
         if kind != Use::SetsUp {
             kept.push(rest);
         }
@@ -238,6 +241,7 @@ fn body_of(step: &Step) -> Result<String, &'static str> {
     let is = |kind: Use| uses.contains(&kind);
     match () {
         () if is(Use::Deploys) => return Err("it sends something away"),
+        () if !is(Use::Checks) && fetches => return Err("it fetches what it goes by"),
         () if !is(Use::Checks) => return Err("it only sets up"),
         () if belongs_together && is(Use::SetsUp) => {
             return Err("it sets up and checks in one");
@@ -279,47 +283,22 @@ fn reduced(line: &str) -> (Use, String) {
 
 /// Returns what a line is for: what its commands check counts, unless something is fetched there to be run.
 fn use_of(line: &str) -> Use {
-    let all = commands_of(line);
-    let is_fetched = all
-        .iter()
-        .any(|one| one.starts_with("curl ") || one.starts_with("wget "));
     match use_of_one(line) {
-        Use::SetsUp if !is_fetched && all.len() > 1 => {
-            let checks = |one: &&str| !one.starts_with("exit") && use_of_one(one) == Use::Checks;
-            match all.iter().any(|one| checks(one)) {
-                true => Use::Checks,
-                false => Use::SetsUp,
-            }
-        }
+        Use::SetsUp if !is_fetched(line) && checks_too(line) => Use::Checks,
         kind => kind,
     }
 }
 
-/// Splits a line where one command ends and the next begins, outside of quotes.
-fn commands_of(line: &str) -> Vec<&str> {
-    let mut quote = None;
-    let mut is_escaped = false;
-    let is_between = |c: char| {
-        let was_escaped = is_escaped;
-        is_escaped = c == '\\' && !was_escaped;
-        match (c, quote) {
-            _ if was_escaped => false,
-            ('\'' | '"', None) => {
-                quote = Some(c);
-                false
-            }
-            (c, Some(open)) if c == open => {
-                quote = None;
-                false
-            }
-            (c, None) => "|&;".contains(c),
-            (_, Some(_)) => false,
-        }
-    };
-    let parts = line.split(is_between).map(str::trim);
-    // `2>&1` is no end of a command.
-    let is_command = |part: &&str| !part.is_empty() && !part.chars().all(|c| c.is_ascii_digit());
-    parts.filter(is_command).collect()
+fn is_fetched(line: &str) -> bool {
+    let fetches = |one: &&str| one.starts_with("curl ") || one.starts_with("wget ");
+    commands_of(line).iter().any(fetches)
+}
+
+/// Says whether one of several commands of a line checks.
+fn checks_too(line: &str) -> bool {
+    let all = commands_of(line);
+    let checks = |one: &&str| !one.starts_with("exit") && use_of_one(one) == Use::Checks;
+    all.len() > 1 && all.iter().any(checks)
 }
 
 fn use_of_one(line: &str) -> Use {
@@ -446,7 +425,12 @@ mod tests {
             ("", "it only sets up"),
             ("echo 'a | b; c && d'", "it only sets up"),
             ("echo deb x | sudo tee /etc/x", "it only sets up"),
-            ("curl -sSf https://x | sh -s -- -y", "it only sets up"),
+            (
+                "curl -sSf https://x | sh -s -- -y",
+                "it fetches what it goes by",
+            ),
+            ("curl -o a \"$X\" && sh a", "it fetches what it goes by"),
+            ("curl -o a https://x", "it only sets up"),
             ("which x || exit 1", "it only sets up"),
             ("mkdir a 2>&1; rm b", "it only sets up"),
         ] {

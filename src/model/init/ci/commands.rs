@@ -1,0 +1,28 @@
+//! The commands of one line. Pure.
+
+/// Splits a line where one command ends and the next begins, outside of quotes.
+pub(super) fn commands_of(line: &str) -> Vec<&str> {
+    let mut quote = None;
+    let mut is_escaped = false;
+    let is_between = |c: char| {
+        let was_escaped = is_escaped;
+        is_escaped = c == '\\' && !was_escaped;
+        match (c, quote) {
+            _ if was_escaped => false,
+            ('\'' | '"', None) => {
+                quote = Some(c);
+                false
+            }
+            (c, Some(open)) if c == open => {
+                quote = None;
+                false
+            }
+            (c, None) => "|&;".contains(c),
+            (_, Some(_)) => false,
+        }
+    };
+    let parts = line.split(is_between).map(str::trim);
+    // `2>&1` is no end of a command.
+    let is_command = |part: &&str| !part.is_empty() && !part.chars().all(|c| c.is_ascii_digit());
+    parts.filter(is_command).collect()
+}
