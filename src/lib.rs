@@ -59,6 +59,7 @@ pub mod model {
     pub mod mask;
     pub mod measuring;
     pub mod movement;
+    pub mod output;
     pub mod patch;
     pub mod ratchet;
     pub mod reading;

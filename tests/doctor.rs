@@ -141,6 +141,17 @@ fn a_program_that_checks_call_and_that_is_nowhere_is_named_with_its_goals() {
 }
 
 #[test]
+fn a_folder_that_tools_fill_and_git_does_not_ignore_is_a_note() {
+    let repo = with_agent("echo 1");
+    repo.write("target/x", "");
+    let words = "git does not ignore target/: what tools put there may come into commits";
+    let found = about(&examined(&repo, 0), "repository");
+    assert_eq!(found, [("note".to_owned(), words.to_owned())]);
+    repo.write(".gitignore", "target/\n");
+    assert_eq!(about(&examined(&repo, 0), "repository"), []);
+}
+
+#[test]
 fn an_agent_that_hangs_is_a_note_and_nothing_of_it_is_left() {
     let repo = with_agent("echo $$ >\"$OUT/pid\"\nsleep 1000 &\necho $! >\"$OUT/child\"\nwait");
     let findings = examined(&repo, 0);

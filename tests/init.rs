@@ -187,6 +187,39 @@ fn nothing_but_the_goals_file_is_written() {
 }
 
 #[test]
+fn what_checks_build_and_git_does_not_ignore_is_named_and_gitignore_stays() {
+    let repo = with(
+        &[("Cargo.toml", "[package]\nname = \"calc\"\n")],
+        &[("cargo", ": >target/x")],
+    );
+    fs::create_dir(repo.path("target")).unwrap();
+    let line = "note: target/ is not ignored by git: add it to .gitignore\n";
+    let said = repo.answer(&["init"]);
+    assert!(said.contains(line), "{said}");
+    assert!(!repo.has(".gitignore"));
+    // Where it was there before, a note tells of it already.
+    fs::remove_file(repo.path("GOALS.yaml")).unwrap();
+    let said = repo.answer(&["init"]);
+    assert!(
+        !said.contains(line) && said.contains("git does not ignore target:"),
+        "{said}"
+    );
+    repo.write(".gitignore", "target/\n");
+    fs::remove_file(repo.path("GOALS.yaml")).unwrap();
+    assert!(!repo.answer(&["init"]).contains("ignore"));
+}
+
+#[test]
+fn without_files_of_ci_it_says_that_there_are_none() {
+    let repo = cargo();
+    let none = "CI: there is no file of .github/workflows, and no .gitlab-ci.yml\n";
+    let said = repo.answer(&["init", "--from-ci", "--no-measure"]);
+    assert!(said.contains(none), "{said}");
+    let said = repo.answer(&["init", "--add", "--from-ci"]);
+    assert!(said.contains(none), "{said}");
+}
+
+#[test]
 fn quiet_says_and_measures_nothing() {
     let repo = with(
         &[("Cargo.toml", "")],

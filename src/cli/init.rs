@@ -10,12 +10,12 @@ use crate::cli::measure::measure;
 use crate::cli::print::print;
 use crate::cli::start::{current_dir, goals_file};
 use crate::effects::files;
-use crate::effects::look::Disk;
+use crate::effects::look::{self, Disk};
 use crate::effects::repo::Repo;
 use crate::error::{Error, Kind, Result};
 use crate::model::goals::{self, Goals};
 use crate::model::init::{self, COVERAGE, Found, Wishes};
-use crate::model::text;
+use crate::model::{output, text};
 use crate::session::GoalsFile;
 use crate::view::{init as view, width};
 
@@ -81,11 +81,13 @@ impl Call<'_> {
             ));
             let page = view::lacks(&found, &goals, width::of_terminal());
             self.global.say(&page);
+            self.say_of_ci(&found);
             return Ok(0);
         }
         let shown = (self.file.shown.as_str(), goals.goals.len());
         self.global.say(&view::proposed(&new, shown));
         self.global.say(&format!("{}\n", init::goals(&new, "  ")));
+        self.say_of_ci(&found);
         if !self.options.write && !self.consents()? {
             self.global
                 .say("to append them to the file: the same with --write\n");
@@ -94,6 +96,14 @@ impl Call<'_> {
         self.append(&goals, &new)?;
         let ids: Vec<String> = new.into_iter().map(|one| one.id).collect();
         self.measure(&ids, &found)
+    }
+
+    /// Names what makes no goal, where steps of CI were asked for.
+    fn say_of_ci(&self, found: &Found) {
+        if self.options.from_ci == Some(true) {
+            let page = view::left_out(found, width::of_terminal());
+            self.global.say(page.trim_start_matches('\n'));
+        }
     }
 
     fn append(&self, goals: &Goals, new: &[init::Proposal]) -> Result<()> {
@@ -181,9 +191,20 @@ impl Call<'_> {
         };
         let code = measure(&global, self.run, ids, (false, true))?;
         let passes = code != Kind::Failing.exit_code();
+        self.global.say(&view::unignored(
+            &self.unignored(found)?,
+            width::of_terminal(),
+        ));
         self.global
             .say(&view::next(known(Some(passes)), width::of_terminal()));
         Ok(0)
+    }
+
+    /// Returns the folders that tools filled and that git does not ignore, without those that a note named.
+    fn unignored(&self, found: &Found) -> Result<Vec<String>> {
+        let mut lines = output::unignored(&look::untracked(self.repo)?);
+        lines.retain(|line| self.options.add || !found.notes_on(line));
+        Ok(lines)
     }
 
     /// Returns how the file is named to git from where the user is; nothing if it lies elsewhere.

@@ -56,6 +56,23 @@ impl Disk {
     }
 }
 
+/// Returns what git neither tracks nor ignores; a folder of which it tracks nothing stands for all in it, with a slash at its end.
+pub fn untracked(repo: &Repo) -> Result<Vec<String>> {
+    let asked = [
+        "ls-files",
+        "-z",
+        "--others",
+        "--exclude-standard",
+        "--directory",
+        "--no-empty-directory",
+    ];
+    let listed = repo.git.run(&asked)?;
+    let paths = listed.split(|byte| *byte == 0);
+    let paths = paths.filter_map(|path| std::str::from_utf8(path).ok());
+    let paths = paths.filter(|path| !path.is_empty()).take(MOST_FILES);
+    Ok(paths.map(str::to_owned).collect())
+}
+
 impl Look for Disk {
     fn files(&self) -> &[String] {
         &self.files

@@ -112,6 +112,12 @@ impl Found {
         self.left_out.push(what.into());
     }
 
+    /// Says whether a note tells already that git does not ignore a folder, which ends with a slash.
+    pub fn notes_on(&self, folder: &str) -> bool {
+        let begin = offer::not_ignored(folder.trim_end_matches('/'));
+        self.notes.iter().any(|note| note.starts_with(&begin))
+    }
+
     /// Says whether a question about coverage has a goal that the answer counts for.
     pub fn asks_for_coverage(&self) -> bool {
         let counts = |one: &Proposal| {

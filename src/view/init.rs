@@ -2,7 +2,7 @@
 
 use crate::model::goals::Goals;
 use crate::model::init::{Found, Proposal};
-use crate::model::text::{clean_line, count, cut};
+use crate::model::text::{clean_line, count, cut, some_of};
 use crate::view::style::{BAD, Cell, FAINT, GOOD, ODD, STRONG, columns, paint};
 use crate::view::width::{columns_within, wrapped};
 
@@ -10,6 +10,8 @@ use crate::view::width::{columns_within, wrapped};
 const CHECK: usize = 80;
 /// How many of what was left out are named.
 const LEFT_OUT: usize = 12;
+/// How many folders are named.
+const NAMED: usize = 5;
 
 /// Says what was found and written: the goals that run, those that lack something, and what makes none.
 pub fn written(found: &Found, shown: &str, width: Option<usize>) -> String {
@@ -74,7 +76,7 @@ fn lacking(head: &str, found: &Found, width: Option<usize>) -> String {
 }
 
 /// Names what makes no goal.
-fn left_out(found: &Found, width: Option<usize>) -> String {
+pub fn left_out(found: &Found, width: Option<usize>) -> String {
     if found.left_out.is_empty() {
         return String::new();
     }
@@ -179,6 +181,18 @@ pub fn next(known: Known<'_>, width: Option<usize>) -> String {
     });
     let rows = columns_within(&cells.collect::<Vec<_>>(), width, &[]);
     format!("\n{head}{}\n{rows}", paint(STRONG, "next:"))
+}
+
+/// Names folders that tools filled and that git does not ignore, as lines for .gitignore.
+pub fn unignored(lines: &[String], width: Option<usize>) -> String {
+    let are = if lines.len() == 1 { "is" } else { "are" };
+    let them = if lines.len() == 1 { "it" } else { "them" };
+    let shown = clean_line(&some_of(lines, NAMED));
+    let line = format!("note: {shown} {are} not ignored by git: add {them} to .gitignore");
+    match lines.is_empty() {
+        true => String::new(),
+        false => format!("\n{}\n", paint(ODD, &wrapped(&line, width).join("\n"))),
+    }
 }
 
 /// Says that checks run now, and how to leave it at that.

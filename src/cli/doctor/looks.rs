@@ -5,24 +5,25 @@ use std::path::Path;
 
 use super::{Known, Plan, Seen};
 use crate::effects::doctor::{self, Agents, Asker, Look};
-use crate::effects::program;
 use crate::effects::repo::{self, Repo};
 use crate::effects::sandbox::Sandbox;
 use crate::effects::workspace::Workspace;
+use crate::effects::{look, program};
 use crate::error::{Error, Result};
-use crate::model::check;
 use crate::model::doctor::{
     About, Finding, Folder, GitSeen, Kills, Level, Room, Scheduler, Unfound, agents, disk, folders,
-    git, goals, identity, kill, paths, repository, sandbox, unfound,
+    git, goals, identity, kill, paths, repository, sandbox, unfound, unignored,
 };
 use crate::model::goals::Goals;
 use crate::model::sandbox::Available;
+use crate::model::{check, output};
 
 /// Everything that is being looked at.
 pub struct Looks {
     git: Look<GitSeen>,
     identity: Look<Result<Vec<u8>, String>>,
     dirty: Option<Look<Option<Vec<String>>>>,
+    untracked: Option<Look<Vec<String>>>,
     agents: Agents,
     schedulers: Look<Vec<Scheduler>>,
     /// What the checks of the goals do not find, and how many goals there are.
@@ -52,6 +53,7 @@ impl Looks {
             dirty: known
                 .filter(|known| known.seen.refused.is_none() && !plan.is_isolated)
                 .map(|known| dirty_files(asker, known)),
+            untracked: known.map(|known| untracked(asker, known)),
             schedulers: doctor::schedulers(programs(seen.goals(), &agents.programs), asker),
             unfound: (
                 doctor::unfound(checks(seen.goals())),
@@ -81,6 +83,10 @@ impl Looks {
             found.push(of_identity(self.identity));
         }
         found.extend(of_repository(seen, self.dirty));
+        let untracked = self.untracked.and_then(Look::end);
+        found.extend(unignored(&output::unignored(
+            &untracked.unwrap_or_default(),
+        )));
         found.extend(of_config(seen));
         found.extend(agents(&self.agents.end()));
         let (look, count) = self.unfound;
@@ -171,6 +177,19 @@ fn dirty_files(asker: &Asker, known: &Known) -> Look<Option<Vec<String>>> {
         let mut repo = Repo::discover(&root).ok()?;
         repo.git = asker.supervise(&repo.git);
         Workspace { repo: &repo }.dirty_files().ok()
+    })
+}
+
+/// Begins to ask git for what it neither tracks nor ignores; nothing where it cannot say.
+fn untracked(asker: &Asker, known: &Known) -> Look<Vec<String>> {
+    let (asker, root) = (asker.clone(), known.root.clone());
+    Look::begin(move || {
+        let mut repo = Repo::discover(&root).ok();
+        let listed = repo.as_mut().map(|repo| {
+            repo.git = asker.supervise(&repo.git);
+            look::untracked(repo)
+        });
+        listed.and_then(Result::ok).unwrap_or_default()
     })
 }
 

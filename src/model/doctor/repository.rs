@@ -81,6 +81,18 @@ pub fn repository(seen: &RepositorySeen, dirty: Option<&[String]>) -> Vec<Findin
     found
 }
 
+/// Names the folders that tools fill and that git does not ignore, as lines for .gitignore.
+pub fn unignored(lines: &[String]) -> Option<Finding> {
+    let lines = clean_line(&some_of(lines, NAMED));
+    (!lines.is_empty()).then(|| {
+        Finding::note(
+            About::Repository,
+            format!("git does not ignore {lines}: what tools put there may come into commits"),
+        )
+        .hint(format!("add to .gitignore: {lines}"))
+    })
+}
+
 /// Says what is wrong with a goals file, or how many goals there are; beside the goals are the warnings of reading them.
 pub fn goals(shown: &str, read: &Result<(usize, Vec<String>), Error>) -> Vec<Finding> {
     match read {
@@ -183,5 +195,13 @@ mod tests {
             goals("G", &Err(Error::usage("bad")))[0].level,
             Level::Problem
         );
+    }
+
+    #[test]
+    fn folders_that_are_not_ignored_are_a_note() {
+        assert_eq!(unignored(&[]), None);
+        let found = unignored(&["target/".to_owned()]).unwrap();
+        assert_eq!(found.level, Level::Note);
+        assert_eq!(found.hints, ["add to .gitignore: target/"]);
     }
 }

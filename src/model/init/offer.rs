@@ -306,6 +306,11 @@ pub(super) fn id_of(text: &str) -> String {
     }
 }
 
+/// Returns how a note on a folder begins.
+pub(super) fn not_ignored(folder: &str) -> String {
+    format!("git does not ignore {folder}:")
+}
+
 /// The goal that every repository may have.
 pub(super) const GENERAL: &str = "no-conflict-markers";
 
@@ -315,7 +320,8 @@ pub(super) fn general(look: &dyn Look, found: &mut Found) {
         let below = format!("{folder}/");
         if look.files().iter().any(|path| path.starts_with(&below)) {
             found.notes.push(format!(
-                "git does not ignore {folder}: a line {below} in .gitignore keeps its files out of commits and out of the way"
+                "{} a line {below} in .gitignore keeps its files out of commits and out of the way",
+                not_ignored(folder)
             ));
         }
     }
