@@ -52,8 +52,12 @@ pub fn hidden(mut arguments: impl Iterator<Item = OsString>) -> Option<u8> {
     (command == sandbox::COMMAND).then(|| sandbox::enter(arguments))
 }
 
-/// Does what was asked for; returns the exit code.
+/// Does what was asked for; returns the exit code. What could not be written to stdout is an error.
 pub fn run(arguments: Arguments) -> Result<u8> {
+    print::ended(answer(arguments))
+}
+
+fn answer(arguments: Arguments) -> Result<u8> {
     let Arguments {
         command,
         mut global,

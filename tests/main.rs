@@ -74,6 +74,7 @@ mod telling;
 mod terminal;
 mod undo;
 mod unheld;
+mod unwritten;
 mod user_files;
 mod verdict;
 mod while_measured;

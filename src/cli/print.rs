@@ -1,5 +1,8 @@
 //! What goes to the terminal: answers, warnings, the one error, traces. Nothing of it is uncleaned.
 
+use std::io;
+use std::sync::OnceLock;
+
 use super::arguments::Global;
 use crate::effects::ledger;
 use crate::error::{Error, Result, Spot};
@@ -59,7 +62,37 @@ pub(super) fn print(page: &str) {
 /// Prints a page to stdout, commands to the runner of GitHub Actions included.
 pub(super) fn print_to_runner(page: &str) {
     use std::io::Write;
-    let _ = write!(anstream::stdout(), "{}", text::page(page));
+    note(write!(anstream::stdout(), "{}", text::page(page)));
+}
+
+/// Why stdout did not take something; the first time that it did not.
+static UNWRITTEN: OnceLock<String> = OnceLock::new();
+
+/// Keeps in mind that stdout did not take something: whoever writes goes on. A reader that went away wants nothing more.
+pub(super) fn note(written: io::Result<()>) {
+    if let Err(cause) = written
+        && cause.kind() != io::ErrorKind::BrokenPipe
+    {
+        let _ = UNWRITTEN.set(cause.to_string());
+    }
+}
+
+/// Returns what the program ends with: an error where stdout did not take all of it. If it ends with another code than 0 already,
+/// that one stays, and the error is only said.
+pub(super) fn ended(result: Result<u8>) -> Result<u8> {
+    use std::io::Write;
+    note(io::stdout().flush());
+    let Some(cause) = UNWRITTEN.get() else {
+        return result;
+    };
+    let error = Error::internal(format!("cannot write to stdout: {cause}")).advised();
+    match result {
+        Ok(0) => Err(error),
+        Ok(_) | Err(_) => {
+            print_error(&shown(&error));
+            result
+        }
+    }
 }
 
 /// Prints a document as indented JSON, after checking it against its schema: with what looks like a secret masked, and what a

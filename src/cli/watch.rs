@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use clap::ValueEnum;
 
 use super::arguments::Global;
+use super::print;
 use crate::effects::{clock, pause, stop};
 use crate::error::{Error, Result};
 use crate::event::{self, Event, Events};
@@ -80,8 +81,12 @@ pub fn watch(global: &Global, watcher: Watcher, log: Log) -> Result<Watched> {
     let groups = (log == Log::Grouped && !global.quiet).then(Groups::default);
     let listener = move || match watcher {
         Watcher::Program => event::listen(&receiver, |event| {
-            // A reader that went away does not end the run.
-            let _ = json::print(&mut std::io::stdout(), &event, &clock::timestamp());
+            // What cannot be told does not end the run.
+            print::note(json::print(
+                &mut std::io::stdout(),
+                &event,
+                &clock::timestamp(),
+            ));
         }),
         Watcher::Person(_) => {
             let (mut out, mut err) = (anstream::stdout(), anstream::stderr());
@@ -153,7 +158,7 @@ fn tell(receiver: &Receiver<Event>, mut printer: Printer<'_>, mut groups: Option
         if let Some(groups) = &mut groups {
             lines = groups.lines(&event, lines);
         }
-        let _ = printer.print(&lines);
+        print::note(printer.print(&lines));
     });
 }
 
@@ -182,7 +187,7 @@ fn tell_live(receiver: &Receiver<Event>, mut printer: Printer<'_>) {
         live.take(&event, Instant::now());
         let lines = printer.lines(&event);
         if !lines.is_empty() {
-            live.above(|| drop(printer.print(&lines)));
+            live.above(|| print::note(printer.print(&lines)));
         }
     };
     loop {

@@ -53,14 +53,16 @@ impl<'a> Printer<'a> {
         self.story.lines(event)
     }
 
-    /// Writes these lines.
+    /// Writes these lines, each as far as its stream takes it. The error is that of the first one; where no problem can be told,
+    /// that cannot be told either.
     pub fn print(&mut self, lines: &[Line]) -> io::Result<()> {
+        let mut written = Ok(());
         for line in lines {
             match line {
-                Line::Out(line) => self.out.write(line)?,
-                Line::Err(line) => self.err.write(line)?,
+                Line::Out(line) => written = written.and(self.out.write(line)),
+                Line::Err(line) => drop(self.err.write(line)),
             }
         }
-        self.out.to.flush()
+        written.and(self.out.to.flush())
     }
 }
