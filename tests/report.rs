@@ -375,6 +375,10 @@ fn before_the_first_cycle_the_page_says_so() {
         said.starts_with("No cycle has been recorded yet; nobody is needed.\n"),
         "{said}"
     );
+    assert_well_built(&wanting.evolve(&["report", "--out", "-"]).expect(0).stdout);
+    let text = markdown(&wanting);
+    assert!(text.contains("| a | 5 | not measured |  |\n"), "{text}");
+    assert!(text.ends_with("</details>\n"), "{text}");
 }
 
 #[test]

@@ -36,9 +36,10 @@ fn page(report: &Report, rows: usize) -> String {
         rows => rows,
         version => env!("CARGO_PKG_VERSION"),
     };
-    environment
+    let page = environment
         .render_named_str("page.md.j2", PAGE, values)
-        .expect("BUG: the template for Markdown does not fit its values")
+        .expect("BUG: the template for Markdown does not fit its values");
+    format!("{page}\n")
 }
 
 /// Writes a value; a text that is not marked as safe is escaped.
@@ -67,6 +68,11 @@ fn escaped(words: &str) -> String {
             quiet.push_str("<!-- -->");
         }
     }
+    // Part of a sentence keeps its distance from the next part.
+    let is_apart = words.trim_end() != words && !quiet.is_empty();
+    if is_apart {
+        quiet.push(' ');
+    }
     quiet
 }
 
@@ -79,6 +85,8 @@ mod tests {
         for (words, safe) in [
             ("tests-pass", "tests-pass"),
             ("@team: see #1", "@<!-- -->team: see #<!-- -->1"),
+            ("say so: ", "say so: "),
+            (" ", ""),
             ("a | b\n# c", "a \\| b #<!-- --> c"),
             ("<b>&amp;", "\\<b\\>&amp;amp;"),
             (
