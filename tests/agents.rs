@@ -502,3 +502,26 @@ fn no_output_breaks_a_cycle() {
         (&"improved".into(), &Value::Null)
     );
 }
+
+#[test]
+fn an_empty_variable_is_none_and_an_empty_agent_is_refused() {
+    let repo = TestRepo::with_files_wanted(&[("a", 5)]);
+    let nobody = [
+        ("EVOLVE_AGENT", ""),
+        ("EVOLVE_JOBS", ""),
+        ("PATH", "/usr/bin:/bin"),
+    ];
+    let run = repo.evolve_with(&nobody, &[]).expect(4);
+    assert!(run.stderr.contains("no agent"), "{}", run.stderr);
+    repo.evolve_with(&nobody, &["measure"]).expect(0);
+    for agent in ["--agent=", "--agent= "] {
+        let run = repo.evolve(&[agent]).expect(2);
+        assert!(
+            run.stderr
+                .contains("name an agent, or write a command line"),
+            "{}",
+            run.stderr
+        );
+    }
+    assert!(!repo.has(".agents"));
+}

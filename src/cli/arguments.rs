@@ -1,10 +1,12 @@
 //! What can be asked for on the command line.
 
+use std::ffi::OsStr;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
 use anstream::ColorChoice;
+use clap::builder::Resettable;
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser};
@@ -77,7 +79,7 @@ const SHARED: [&str; 4] = ["goals", "jobs", "progress", "junit"];
 impl Arguments {
     /// Reads the command line; prints and ends the program where it asks for help or makes no sense.
     pub fn read() -> Arguments {
-        let matches = Arguments::command().get_matches();
+        let matches = without_empty(Arguments::command()).get_matches();
         if let Some((command, behind)) = matches.subcommand()
             && let Some(option) = LOOP_ONLY
                 .into_iter()
@@ -103,6 +105,16 @@ impl Arguments {
         }
         Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
     }
+}
+
+/// Returns a command line for which an empty variable of the environment is none.
+fn without_empty(command: clap::Command) -> clap::Command {
+    let is_empty = |name: &OsStr| std::env::var_os(name).is_some_and(|value| value.is_empty());
+    let own = command.mut_args(|option| match option.get_env().is_some_and(is_empty) {
+        true => option.env(Resettable::Reset),
+        false => option,
+    });
+    own.mut_subcommands(without_empty)
 }
 
 /// Says whether a command has an option.
@@ -208,6 +220,7 @@ pub(super) struct RunOptions {
         value_name = "AGENT",
         env = "EVOLVE_AGENT",
         hide_env_values = true,
+        value_parser = agent,
         add = ArgValueCompleter::new(complete::agents)
     )]
     pub(super) agent: Option<String>,
@@ -277,6 +290,13 @@ pub(super) fn at_least_one<N: FromStr + PartialOrd + From<u8>>(text: &str) -> Re
     match text.parse() {
         Ok(number) if number >= N::from(1) => Ok(number),
         Ok(_) | Err(_) => Err("write a whole number of at least 1".to_owned()),
+    }
+}
+
+pub(super) fn agent(text: &str) -> Result<String, String> {
+    match text.trim().is_empty() {
+        true => Err("name an agent, or write a command line".to_owned()),
+        false => Ok(text.to_owned()),
     }
 }
 

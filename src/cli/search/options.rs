@@ -8,7 +8,7 @@ use clap_complete::engine::ArgValueCompleter;
 
 use super::apply::ApplyOptions;
 use super::look::options::{BoardOptions, DiffOptions, ReportOptions, ShowOptions, StatusOptions};
-use crate::cli::arguments::{at_least_one, dollars, lendable, one_of};
+use crate::cli::arguments::{agent, at_least_one, dollars, lendable, one_of};
 use crate::cli::complete;
 use crate::cli::watch::Progress;
 use crate::model::lineage::{Direction, Id};
@@ -167,6 +167,7 @@ pub(in crate::cli) struct RunningOptions {
         value_name = "AGENT",
         env = "EVOLVE_AGENT",
         hide_env_values = true,
+        value_parser = agent,
         add = ArgValueCompleter::new(complete::agents)
     )]
     pub(super) agent: Option<String>,
