@@ -256,7 +256,7 @@ pub enum Event {
         cycles: u64,
         /// The exit code that follows.
         exit_code: u8,
-        /// The trajectory from baseline to now, in words.
+        /// The session's way, and the baseline where it did not start there, in words.
         trajectory: Option<String>,
         /// What the agents reported of their use.
         spent: Spent,

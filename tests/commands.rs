@@ -1142,7 +1142,7 @@ fn the_screens_of_a_repository_that_was_lived_in() {
     protections: no sandbox: the agent may write wherever you may; its git cannot push
     measured: score 100, 2 of 2 goals pass
     dormant: still nothing to do: no goal fails and the queue is empty
-    score 37.5 → 100, goals passing 1 → 2 of 2, 0 cycles
+    score 100 → 100, goals passing 2 → 2 of 2, 0 cycles; the baseline: score 37.5, goals passing 1 of 2
     "#);
 }
 

@@ -1183,6 +1183,19 @@ fn a_session_that_recorded_anything_ends_with_trajectory_summary_and_why_it_stop
 }
 
 #[test]
+fn the_last_line_of_a_session_tells_of_this_session_and_names_the_baseline_where_it_differs() {
+    let repo = TestRepo::with_files_wanted(&[("a", 5)]);
+    repo.write("a", "");
+    repo.commit_all("there");
+    repo.evolve(&["--agent=true"]).expect(0);
+    repo.git(&["rm", "--quiet", "a"]);
+    repo.git(&["commit", "--quiet", "--message=gone"]);
+    let run = repo.cycle("touch a").expect(0);
+    let way = "score 0 → 100, goals passing 0 → 1 of 1, 1 cycle: 1 improved; the baseline: score 100, goals passing 1 of 1";
+    assert!(run.stdout.contains(way), "{}", run.stdout);
+}
+
+#[test]
 fn a_session_without_a_record_only_prints_its_trajectory() {
     let repo = declined();
     let (head, summary) = (repo.head(), repo.read(".agents/evolve/session-summary.md"));

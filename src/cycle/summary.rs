@@ -30,7 +30,7 @@ pub fn write(session: &Session, progress: &mut Progress, ending: Option<&Ending>
     progress.ledger.write(names::DELTA, delta.as_bytes())
 }
 
-/// Returns the way from the baseline to now.
+/// Returns the way from the baseline and from the session's start to now.
 pub fn trajectory<'a>(progress: &'a Progress, baseline: &'a Option<Snapshot>) -> Trajectory<'a> {
     Trajectory {
         baseline: baseline.as_ref(),

@@ -17,7 +17,7 @@ pub struct Summary<'a> {
     pub started: &'a str,
     /// Why it ended; none while it runs.
     pub ended: Option<&'a str>,
-    /// The way from the baseline to now, in one line.
+    /// The session's way, and the baseline where it did not start there, in one line.
     pub trajectory: &'a str,
     /// The session's records, oldest first.
     pub records: &'a [Record],

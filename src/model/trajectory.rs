@@ -1,4 +1,4 @@
-//! The way from the baseline to now: one line for the eye, one table for `session-fitness-delta.md`. Pure.
+//! The way from the baseline and from the session's start to now: one line for the eye, one table for `session-fitness-delta.md`. Pure.
 
 use crate::model::record::{CycleResult, Record};
 use crate::model::snapshot::{Measurement, Snapshot};
@@ -29,10 +29,11 @@ pub struct Trajectory<'a> {
 }
 
 impl Trajectory<'_> {
-    /// Returns the way in one line:
-    /// `score 61.5 → 92.3, goals passing 8 → 12 of 13, 5 cycles: 3 improved, 1 regressed, 1 idle`.
+    /// Returns the session's way in one line, and the baseline where that was something else:
+    /// `score 61.5 → 92.3, goals passing 8 → 12 of 13, 5 cycles: 3 improved, 1 regressed, 1 idle;
+    /// the baseline: score 40, goals passing 5 of 13`.
     pub fn one_line(&self) -> String {
-        let from = self.baseline.or(self.start);
+        let from = self.start.or(self.baseline);
         let way = match (from, self.now) {
             (Some(from), Some(now)) => Some(way(from, now)),
             (Some(only), None) | (None, Some(only)) => Some(format!(
@@ -43,10 +44,26 @@ impl Trajectory<'_> {
             )),
             (None, None) => None,
         };
-        way.into_iter()
-            .chain([tally(self.records)])
-            .collect::<Vec<_>>()
-            .join(", ")
+        let words: Vec<String> = way.into_iter().chain([tally(self.records)]).collect();
+        format!("{}{}", words.join(", "), self.baseline_apart())
+    }
+
+    /// Returns where the baseline stood, if the session did not start there.
+    fn baseline_apart(&self) -> String {
+        let Some((baseline, start)) = self.baseline.zip(self.start) else {
+            return String::new();
+        };
+        let stands = |one: &Snapshot| {
+            let score = text::number(one.score);
+            format!(
+                "score {score}, goals passing {} of {}",
+                one.goals_passing, one.goals_total
+            )
+        };
+        match stands(baseline) == stands(start) {
+            true => String::new(),
+            false => format!("; the baseline: {}", stands(baseline)),
+        }
     }
 
     /// Returns the text of `session-fitness-delta.md`.
