@@ -96,6 +96,16 @@ impl Spent {
         }
     }
 
+    /// Says whether any call said its tokens, or there was none.
+    pub fn tells_tokens(&self) -> bool {
+        self.calls == 0 || self.knows_tokens()
+    }
+
+    /// Says whether any call said its cost, or there was none.
+    pub fn tells_cost(&self) -> bool {
+        self.calls == 0 || self.knows_cost()
+    }
+
     fn knows_tokens(&self) -> bool {
         self.unknown_tokens < self.calls
     }

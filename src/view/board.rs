@@ -171,10 +171,12 @@ impl Board {
             Event::AgentFinished {
                 tokens, cost_usd, ..
             } => {
-                self.spent.add(Usage {
-                    tokens: *tokens,
-                    cost_usd: *cost_usd,
-                });
+                if !self.is_undo() {
+                    self.spent.add(Usage {
+                        tokens: *tokens,
+                        cost_usd: *cost_usd,
+                    });
+                }
                 self.doing = Doing::Nothing;
             }
             Event::Waiting { seconds, reason } => {
@@ -208,6 +210,11 @@ impl Board {
             | Event::Note { .. }
             | Event::SessionEnded { .. } => {}
         }
+    }
+
+    /// Says whether what is at work is no agent: what a person asked `evolve` itself to do costs nothing.
+    fn is_undo(&self) -> bool {
+        matches!(&self.doing, Doing::Agent(agent) if agent.name == UNDO)
     }
 
     fn agent_did(&mut self, event: &Event) {
@@ -298,19 +305,27 @@ impl Board {
             return format!("  {}", words.join(" · "));
         }
         let mut spent = self.spent;
-        if let Doing::Agent(agent) = &self.doing {
+        if let Doing::Agent(agent) = &self.doing
+            && !self.is_undo()
+        {
             spent.add(agent.usage);
         }
         let cost = usage::dollars(spent.cost_usd);
         match self.limits.max_cost {
-            Some(limit) => words.push(format!("{cost} of {}", usage::dollars(limit))),
+            Some(limit) if spent.tells_cost() => {
+                words.push(format!("{cost} of {}", usage::dollars(limit)));
+            }
+            Some(limit) => words.push(format!("cost unknown, limit {}", usage::dollars(limit))),
             None if spent.cost_usd > 0.0 => words.push(cost),
             None => {}
         }
         if let Some(limit) = self.limits.max_tokens {
-            let (spent, limit) = (usage::tokens(spent.tokens), usage::tokens(limit));
-            let spent = spent.split(' ').next().unwrap_or_default();
-            words.push(format!("{spent} of {limit}"));
+            let (known, limit) = (usage::tokens(spent.tokens), usage::tokens(limit));
+            let known = known.split(' ').next().unwrap_or_default();
+            words.push(match spent.tells_tokens() {
+                true => format!("{known} of {limit}"),
+                false => format!("tokens unknown, limit {limit}"),
+            });
         }
         format!("  {}", words.join(" · "))
     }

@@ -119,7 +119,7 @@ fn of_an_agent_is_shown_what_it_did_last_and_what_is_used_of_the_limits() {
             "cycle 3 · tests-pass: heaviest failing goal (weight 9)",
             "  agent claude 1m 06s · 12 turns · 4 files · 45,120 tokens, cost unknown",
             "    Edit src/lib.rs",
-            "  1m 17s of 2h 00m · cycle 1 of 5 · $0.00 of $2.50 · 45,120 of 500,000 tokens",
+            "  1m 17s of 2h 00m · cycle 1 of 5 · cost unknown, limit $2.50 · 45,120 of 500,000 tokens",
         ]
     );
     assert_eq!(board.share(), Share::Unknown);
