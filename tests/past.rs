@@ -234,3 +234,30 @@ fn a_number_that_two_branches_gave_is_told_and_each_cycle_has_its_own_change() {
     );
     assert!(!run.stdout.contains("unrelated"), "{}", run.stdout);
 }
+
+#[test]
+fn a_cycle_is_not_credited_with_what_somebody_else_mended_before_it() {
+    let repo = TestRepo::with_files_wanted(&[("human-fixed", 5), ("agentg", 3)]);
+    repo.cycle("exit 7");
+    repo.write("human-fixed", "");
+    repo.commit_all("fixed by hand");
+    repo.cycle("touch agentg");
+    let newest = repo.newest();
+    assert_eq!(newest["goal_id"], "agentg");
+    assert_eq!(
+        newest["newly_passing"],
+        serde_json::json!(["agentg", "human-fixed"])
+    );
+    let shown = repo.answer(&["show"]);
+    for line in [
+        "newly passing  agentg\n",
+        "passes since   mended by somebody else: human-fixed\n",
+    ] {
+        assert!(shown.contains(line), "{shown}");
+    }
+    let said = "passes now: agentg; passes since, mended by somebody else: human-fixed";
+    for report in [&["report", "--md"][..], &["report", "--out", "-"]] {
+        let report = repo.evolve(report).expect(0).stdout;
+        assert!(report.contains(said), "{report}");
+    }
+}

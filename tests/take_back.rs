@@ -345,3 +345,44 @@ fn another_branch_that_is_gone_to_meanwhile_gets_nothing_of_this_one() {
     let old = repo.git(&["log", "--format=%s", "old"]);
     assert!(!old.contains("work on main only"), "{old}");
 }
+
+#[test]
+fn what_was_taken_back_is_marked_wherever_its_cycle_is_told() {
+    let repo = worked_on(&[FIRST, LAST]);
+    repo.evolve(&["undo", "1"]).expect(0);
+    let told = |words: &str| {
+        for command in [
+            &["history"][..],
+            &["show", "1"],
+            &["report", "--md"],
+            &["report", "--out", "-"],
+        ] {
+            let said = repo.evolve(command).expect(0).stdout;
+            let times = said.matches(words).count();
+            assert!(times > 0, "{command:?}: {said}");
+        }
+    };
+    told("taken back by cycle 3");
+    let history = repo.answer(&["history"]);
+    assert_eq!(history.matches("taken back").count(), 1, "{history}");
+    // The last cycle alone counts: it may have taken back what took something back.
+    repo.evolve(&["undo", "3"]).expect(0);
+    let history = repo.answer(&["history"]);
+    assert_eq!(history.matches("taken back").count(), 1, "{history}");
+    assert!(history.contains("taken back by cycle 4"), "{history}");
+    assert!(!repo.answer(&["show", "1"]).contains("taken back"));
+}
+
+#[test]
+fn an_undo_is_no_call_of_an_agent_and_its_cost_is_not_unknown() {
+    let repo = worked_on(&[FIRST, LAST]);
+    let run = repo.evolve(&["undo", "1"]).expect(0);
+    assert!(!run.stdout.contains("unknown"), "{}", run.stdout);
+    let page = repo.answer(&["report", "--md"]);
+    assert!(page.contains("2 calls of an agent"), "{page}");
+    let page = repo.evolve(&["report", "--out", "-"]).expect(0).stdout;
+    assert!(page.contains("2 calls of an agent"), "{page}");
+    let (_, cost) = page.split_once("id=\"cost\"").unwrap();
+    let (cost, _) = cost.split_once("</section>").unwrap();
+    assert!(!cost.contains("evolve undo"), "{cost}");
+}

@@ -16,7 +16,7 @@ use crate::error::{Error, Result};
 use crate::model::goals::nearest;
 use crate::model::ledger as names;
 use crate::model::patch::Patch;
-use crate::model::record::{History, Record};
+use crate::model::record::{History, Record, TakenBack};
 use crate::model::schema;
 use crate::model::snapshot::{FORMAT, Snapshot};
 use crate::model::text::{clean_line, some_of};
@@ -70,7 +70,11 @@ pub fn history(global: &Global, options: &HistoryOptions) -> Result<u8> {
         Some(id) => Some(values_of(&repo, id, cycles)?),
         None => None,
     };
-    let page = history_page(&asked_for, values.as_ref(), width::of_terminal());
+    let page = history_page(
+        (&asked_for, &TakenBack::of(&records)),
+        values.as_ref(),
+        width::of_terminal(),
+    );
     global.say(&page);
     Ok(0)
 }
@@ -159,8 +163,10 @@ pub fn show(global: &Global, options: &ShowOptions) -> Result<u8> {
         Some((paper.text.clone(), file.display().to_string()))
     };
     let (brief, log) = (shown(&papers.brief), shown(&papers.log));
+    let taken_back = TakenBack::of(&history.records).words(record);
     let page = Page {
         record,
+        taken_back: taken_back.as_deref(),
         before: before.as_ref(),
         after: after.as_ref(),
         patch: patch.as_ref(),

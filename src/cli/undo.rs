@@ -9,7 +9,7 @@ use crate::effects::repo::{Commit, Repo, Without};
 use crate::error::{Error, Kind, Result};
 use crate::event::Events;
 use crate::model::goals::AgentSpec;
-use crate::model::record::{CycleResult, History, Record, UNDO};
+use crate::model::record::{CycleResult, History, Record, UNDO, UNDO_CYCLE};
 use crate::model::text::{clean_line, cut, some_of};
 use crate::model::work::{Severity, WorkItem};
 use crate::session::{Ending, Errand};
@@ -68,7 +68,7 @@ pub fn prepare(repo: &Repo, cycle: u64) -> Result<Undo> {
     )?;
     let errand = Errand {
         item: WorkItem::given(
-            format!("undo cycle {cycle}"),
+            format!("{UNDO_CYCLE}{cycle}"),
             Severity::Unknown,
             format!("Take back the change of cycle {cycle} alone."),
         ),

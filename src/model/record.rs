@@ -1,9 +1,15 @@
 //! One line of `cycle-history.jsonl`, and the history that such lines make. Pure.
 
+mod passing;
+mod taken_back;
+
 use serde::{Deserialize, Serialize};
 
 use crate::model::mask;
 use crate::model::text::{self, json_problem, some_of};
+
+pub use passing::BY_OTHERS;
+pub use taken_back::{TakenBack, UNDO_CYCLE};
 
 /// What became of a cycle (the verdict table of the README).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -13,7 +13,7 @@ mod verdict;
 use serde::Serialize;
 
 use crate::model::goals::Goals;
-use crate::model::record::{CycleResult, Record};
+use crate::model::record::{CycleResult, Record, TakenBack};
 use crate::model::snapshot::Snapshot;
 use crate::model::strikes::Retry;
 use crate::model::usage::Spent;
@@ -206,7 +206,7 @@ impl Report {
     pub fn new(material: &Material<'_>) -> Report {
         let needs = needs::all(material);
         let (series, more_series) = series::values(material);
-        let cycles = cycles::entries(material.seen);
+        let cycles = cycles::entries(material.seen, &TakenBack::of(material.records));
         let provenance = material.provenance.iter();
         Report {
             name: line(material.name, NAME),

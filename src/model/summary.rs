@@ -152,7 +152,7 @@ fn queue(counts: &Counts) -> String {
 
 /// Returns the tokens and the cost of a cycle; what its agent did not report is unknown, and without an agent there is none.
 fn used(record: &Record) -> [String; 2] {
-    match &record.agent {
+    match record.called_agent() {
         None => ["–".to_owned(), "–".to_owned()],
         Some(agent) => [
             agent.tokens.map_or("unknown".to_owned(), |tokens| {

@@ -1,7 +1,7 @@
 //! One cycle: what was tried and what became of it. Text with ANSI styles.
 
 use crate::model::patch::{FileChange, Patch};
-use crate::model::record::Record;
+use crate::model::record::{BY_OTHERS, Record, UNDO};
 use crate::model::snapshot::{CheckResult, Measurement, Snapshot};
 use crate::model::text::{clean, clean_line, count, cut, duration};
 use crate::model::usage::Usage;
@@ -24,6 +24,8 @@ const BAR: usize = 20;
 pub struct Page<'a> {
     /// Its record.
     pub record: &'a Record,
+    /// Which cycle took its change back, in words, if one did.
+    pub taken_back: Option<&'a str>,
     /// The snapshot before it.
     pub before: Option<&'a Snapshot>,
     /// The snapshot after it.
@@ -40,7 +42,7 @@ impl Page<'_> {
     /// Returns the page, within so many characters if there is a limit; a patch is as wide as it is.
     pub fn text(&self, width: Option<usize>) -> String {
         let mut page = self.heading();
-        for fact in facts(self.record) {
+        for fact in facts(self.record, self.before) {
             page.push_str(&fact_lines(&fact, width));
         }
         page.push_str(&goals(self.before, self.after, width));
@@ -61,7 +63,10 @@ impl Page<'_> {
             .map_or(String::new(), |goal| format!(" · {}", clean_line(goal)));
         let result = paint(style::of_cycle(record.result), record.result.word());
         let cycle = paint(STRONG, &format!("cycle {}", record.cycle));
-        format!("{cycle}{goal} · {result}\n")
+        let taken_back = self
+            .taken_back
+            .map_or(String::new(), |words| format!(" · {words}"));
+        format!("{cycle}{goal} · {result}{taken_back}\n")
     }
 }
 
@@ -315,7 +320,8 @@ pub(super) fn fact_lines((name, fact): &(&str, String), width: Option<usize>) ->
 const FACTS: usize = 15;
 
 /// Returns what the record says, by name; what it does not say has none.
-fn facts(record: &Record) -> Vec<(&'static str, String)> {
+fn facts(record: &Record, before: Option<&Snapshot>) -> Vec<(&'static str, String)> {
+    let (own, others) = record.passing_since(before);
     let list = |ids: &[String]| (!ids.is_empty()).then(|| ids.join(", "));
     let passing = format!("{} of {} goals", record.goals_passing, record.goals_total);
     let added = (record.goals_added > 0).then(|| record.goals_added.to_string());
@@ -323,7 +329,11 @@ fn facts(record: &Record) -> Vec<(&'static str, String)> {
         ("why", record.reason.clone()),
         ("score", Some(scores(record))),
         ("passing", Some(passing)),
-        ("newly passing", list(&record.newly_passing)),
+        ("newly passing", list(&own)),
+        (
+            "passes since",
+            list(&others).map(|ids| format!("{BY_OTHERS}{ids}")),
+        ),
         ("newly failing", list(&record.newly_failing)),
         ("goals added", added),
         ("agent", record.agent.as_ref().map(|_| agent(record))),
@@ -365,7 +375,9 @@ fn agent(record: &Record) -> String {
         tokens: agent.tokens,
         cost_usd: agent.cost_usd,
     };
-    line.push_str(&format!(", {}", usage.words()));
+    if agent.name != UNDO {
+        line.push_str(&format!(", {}", usage.words()));
+    }
     line
 }
 
@@ -395,6 +407,7 @@ mod tests {
     ) -> Page<'a> {
         Page {
             record,
+            taken_back: None,
             before,
             after,
             patch: None,

@@ -1,6 +1,6 @@
 //! The history as a table, and the way of the fitness as a line of little bars. Text with ANSI styles.
 
-use crate::model::record::Record;
+use crate::model::record::{Record, TakenBack};
 use crate::model::text::{clean_line, cut, number};
 use crate::view::style::{self, Cell, FAINT, STRONG, paint};
 use crate::view::width::columns_within;
@@ -25,8 +25,12 @@ pub struct Values {
 
 /// Returns one line per cycle, oldest first, and the way of the fitness below, all within so many characters if there is a limit.
 /// `values` are those of the goal that was asked for, if one was.
-pub fn history_page(records: &[Record], values: Option<&Values>, width: Option<usize>) -> String {
-    let mut page = history_table(records, width);
+pub fn history_page(
+    (records, taken_back): (&[Record], &TakenBack),
+    values: Option<&Values>,
+    width: Option<usize>,
+) -> String {
+    let mut page = history_table(records, taken_back, width);
     let scores: Vec<f64> = records.iter().filter_map(Record::score_left).collect();
     let mut ways = vec![("score", &scores[..], None)];
     ways.extend(values.map(|of| ("value", &of.values[..], of.threshold)));
@@ -107,7 +111,7 @@ pub(super) fn sparkline(values: &[f64], most: usize) -> String {
     shown.into_iter().map(bar).collect()
 }
 
-fn history_table(records: &[Record], width: Option<usize>) -> String {
+fn history_table(records: &[Record], taken_back: &TakenBack, width: Option<usize>) -> String {
     if records.is_empty() {
         return "no cycles yet\n".to_owned();
     }
@@ -116,12 +120,15 @@ fn history_table(records: &[Record], width: Option<usize>) -> String {
     ];
     let heading = names.map(|name| Cell(FAINT, name.to_owned())).to_vec();
     let rows: Vec<Vec<Cell>> = std::iter::once(heading)
-        .chain(records.iter().map(record_row))
+        .chain(records.iter().map(|record| record_row(record, taken_back)))
         .collect();
     columns_within(&rows, width, &SPARE)
 }
 
-fn record_row(record: &Record) -> Vec<Cell> {
+fn record_row(record: &Record, taken_back: &TakenBack) -> Vec<Cell> {
+    let reason = record.reason.as_deref();
+    let reason = reason.map(|reason| cut(&clean_line(reason), REASON));
+    let why: Vec<String> = taken_back.words(record).into_iter().chain(reason).collect();
     vec![
         Cell(STRONG, record.cycle.to_string()),
         Cell(
@@ -136,12 +143,7 @@ fn record_row(record: &Record) -> Vec<Cell> {
         )),
         Cell(FAINT, short(&record.commit_sha)),
         Cell(FAINT, clean_line(&record.timestamp)),
-        Cell::plain(
-            record
-                .reason
-                .as_deref()
-                .map_or(String::new(), |reason| cut(&clean_line(reason), REASON)),
-        ),
+        Cell::plain(why.join("; ")),
     ]
 }
 
@@ -186,7 +188,11 @@ cycle  result    goal        score        passing   commit      recorded        
 4      idle      –           61.5         12 of 13  aaaaaaaaaa  2026-02-11T21:00:00Z  nothing to do
 ";
         assert_eq!(
-            plain(&history_table(&[record(), idle.clone()], None)),
+            plain(&history_table(
+                &[record(), idle.clone()],
+                &TakenBack::default(),
+                None
+            )),
             expected
         );
         let narrow = "\
@@ -194,9 +200,16 @@ cycle  result    goal        score        passing   why
 3      improved  tests-pass  61.5 → 92.3  12 of 13
 4      idle      –           61.5         12 of 13  nothing to do
 ";
-        let narrow_table = plain(&history_table(&[record(), idle.clone()], Some(80)));
+        let narrow_table = plain(&history_table(
+            &[record(), idle.clone()],
+            &TakenBack::default(),
+            Some(80),
+        ));
         assert_eq!(narrow_table, narrow);
-        assert_eq!(history_table(&[], None), "no cycles yet\n");
+        assert_eq!(
+            history_table(&[], &TakenBack::default(), None),
+            "no cycles yet\n"
+        );
     }
 
     #[test]
@@ -212,13 +225,17 @@ cycle  result    goal        score        passing   why
             ..at(3, 10.0)
         };
         let records = [at(1, 50.0), at(2, 75.0), undone, at(4, 100.0)];
-        let page = plain(&history_page(&records, None, None));
+        let page = plain(&history_page((&records, &TakenBack::default()), None, None));
         assert!(page.ends_with("\n\nscore  50 ▁▅▁█ 100\n"), "{page}");
         let values = Values {
             threshold: Some(80.0),
             values: vec![61.0, 80.25],
         };
-        let page = plain(&history_page(&records, Some(&values), None));
+        let page = plain(&history_page(
+            (&records, &TakenBack::default()),
+            Some(&values),
+            None,
+        ));
         assert!(
             page.ends_with("\nvalue  61 ▁█ 80.25 (threshold 80)\n"),
             "{page}"
@@ -227,13 +244,19 @@ cycle  result    goal        score        passing   why
             .map(|cycle| at(cycle, (cycle % 97) as f64))
             .collect();
         for width in [40, 60, 80, 200] {
-            let page = plain(&history_page(&many, Some(&values), Some(width)));
+            let page = plain(&history_page(
+                (&many, &TakenBack::default()),
+                Some(&values),
+                Some(width),
+            ));
             assert!(
                 page.lines().all(|line| line.chars().count() <= width),
                 "{page}"
             );
         }
-        assert!(!history_page(&records[..1], None, None).contains("score  "));
+        assert!(
+            !history_page((&records[..1], &TakenBack::default()), None, None).contains("score  ")
+        );
     }
 
     #[test]

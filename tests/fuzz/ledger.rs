@@ -6,7 +6,7 @@ use evolve::effects::journal::Journal;
 use evolve::model::goals::{Goals, read_goals};
 use evolve::model::lesson::{self, Lesson};
 use evolve::model::limit;
-use evolve::model::record::{History, Record};
+use evolve::model::record::{History, Record, TakenBack};
 use evolve::model::select::{Seen, select};
 use evolve::model::snapshot::{self, Snapshot};
 use evolve::model::strikes::{self, Retry};
@@ -134,6 +134,7 @@ fn history_is_read_as_far_as_possible_and_used() {
             assert_same_after_writing(record);
             let page = cycle::Page {
                 record,
+                taken_back: None,
                 before: Some(&snapshot),
                 after: Some(&snapshot),
                 patch: None,
@@ -143,7 +144,11 @@ fn history_is_read_as_far_as_possible_and_used() {
             assert_clean_page(&page.text(None));
             assert_clean(&record.message());
         }
-        assert_clean_page(&history::history_page(&history.records, None, None));
+        assert_clean_page(&history::history_page(
+            (&history.records, &TakenBack::of(&history.records)),
+            None,
+            None,
+        ));
         assert_counted(&history, &goals, &snapshot);
     });
 }

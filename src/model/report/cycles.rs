@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::{BRIEF, Figure, LOG, NAME, REASON, Seen, Tone, block, line, moment, tone};
 use crate::model::brief::broken_output;
-use crate::model::record::Record;
+use crate::model::record::{BY_OTHERS, Record, TakenBack, UNDO};
 use crate::model::snapshot::{Measurement, Snapshot};
 use crate::model::text::{self, duration, number};
 use crate::model::usage::Usage;
@@ -29,6 +29,8 @@ pub struct Entry {
     pub tone: Tone,
     /// Its change was undone.
     pub is_undone: bool,
+    /// Which cycle took its change back, in words; empty if none did.
+    pub taken_back: String,
     /// The goal or work item; a word where there was nothing to do.
     pub goal: String,
     /// The scores before and after.
@@ -82,13 +84,14 @@ pub struct GoalChange {
 }
 
 /// Returns the cycles, the newest first.
-pub(super) fn entries(seen: &[Seen]) -> Vec<Entry> {
+pub(super) fn entries(seen: &[Seen], taken_back: &TakenBack) -> Vec<Entry> {
     let anchors = anchors(seen);
     let mut left = LONG_TEXTS;
     let newest_first = seen.iter().zip(anchors).rev();
     newest_first
         .map(|(seen, anchor)| {
             let mut entry = entry(seen, anchor);
+            entry.taken_back = taken_back.words(&seen.record).unwrap_or_default();
             let size = [&entry.brief, &entry.log, &entry.broken].map(|text| escaped_len(text));
             match left.checked_sub(size.iter().sum()) {
                 Some(rest) => left = rest,
@@ -143,11 +146,12 @@ fn entry(seen: &Seen, anchor: String) -> Entry {
         result: record.result.word(),
         tone: tone(record.result),
         is_undone: record.is_undone(),
+        taken_back: String::new(),
         goal: line(record.goal_id.as_deref().unwrap_or("nothing to do"), NAME),
         score: score(record),
         when: moment(&record.timestamp),
-        reason: reason(record),
-        facts: facts(record),
+        reason: reason(seen),
+        facts: facts(seen),
         notes: some(record.notes.iter().map(|note| line(note, REASON)).collect()),
         changes: changes(seen),
         size: size(seen),
@@ -161,15 +165,19 @@ fn entry(seen: &Seen, anchor: String) -> Entry {
 }
 
 /// Returns why a cycle came to what it did. A good one has no reason but what it brought about.
-fn reason(record: &Record) -> String {
-    match &record.reason {
-        Some(reason) => line(reason, REASON),
-        None if record.newly_passing.is_empty() => String::new(),
-        None => line(
-            &format!("passes now: {}", record.newly_passing.join(", ")),
-            REASON,
-        ),
+fn reason(seen: &Seen) -> String {
+    if let Some(reason) = &seen.record.reason {
+        return line(reason, REASON);
     }
+    let (own, others) = seen.record.passing_since(seen.before.as_ref());
+    let mut words = Vec::new();
+    if !own.is_empty() {
+        words.push(format!("passes now: {}", own.join(", ")));
+    }
+    if !others.is_empty() {
+        words.push(format!("passes since, {BY_OTHERS}{}", others.join(", ")));
+    }
+    line(&words.join("; "), REASON)
 }
 
 fn score(record: &Record) -> String {
@@ -182,7 +190,9 @@ fn score(record: &Record) -> String {
     }
 }
 
-fn facts(record: &Record) -> Vec<Figure> {
+fn facts(seen: &Seen) -> Vec<Figure> {
+    let record = &seen.record;
+    let (own, others) = record.passing_since(seen.before.as_ref());
     let list = |ids: &[String]| {
         let ids: Vec<String> = ids.iter().map(|id| line(id, NAME)).collect();
         (!ids.is_empty()).then(|| text::some_of(&ids, LISTED))
@@ -191,7 +201,11 @@ fn facts(record: &Record) -> Vec<Figure> {
     let commit = |sha: &String| line(sha, NAME);
     let all = [
         ("Passing, as measured last", Some(passing)),
-        ("Passes now", list(&record.newly_passing)),
+        ("Passes now", list(&own)),
+        (
+            "Passes since",
+            list(&others).map(|ids| format!("{BY_OTHERS}{ids}")),
+        ),
         ("Got worse", list(&record.newly_failing)),
         (
             "Goals added",
@@ -216,12 +230,15 @@ fn agent(record: &Record) -> Option<String> {
     let exit = agent
         .exit
         .map_or(String::new(), |exit| format!(", exit {exit}"));
+    let used = match agent.name == UNDO {
+        true => String::new(),
+        false => format!("; {}", usage.words()),
+    };
     Some(format!(
-        "{}: {} after {}{exit}; {}",
+        "{}: {} after {}{exit}{used}",
         line(&agent.name, NAME),
         line(&agent.status, NAME),
         duration(agent.duration_s),
-        usage.words()
     ))
 }
 

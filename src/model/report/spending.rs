@@ -53,7 +53,7 @@ pub(super) fn of(records: &[Record]) -> Spending {
         Some(record.session.as_deref().unwrap_or("unknown").to_owned())
     });
     sessions.reverse();
-    let mut agents = groups(records, |record| Some(record.agent.as_ref()?.name.clone()));
+    let mut agents = groups(records, |record| Some(record.called_agent()?.name.clone()));
     agents.truncate(ROWS);
     for agent in &mut agents {
         agent.began.clear();
@@ -72,7 +72,7 @@ pub(super) fn of(records: &[Record]) -> Spending {
 /// Returns what the agents of these cycles used together.
 pub(super) fn total<'a>(records: impl Iterator<Item = &'a Record>) -> Spent {
     let mut spent = Spent::default();
-    for agent in records.filter_map(|record| record.agent.as_ref()) {
+    for agent in records.filter_map(Record::called_agent) {
         spent.add(Usage {
             tokens: agent.tokens,
             cost_usd: agent.cost_usd,
@@ -101,7 +101,7 @@ fn groups(records: &[Record], name: impl Fn(&Record) -> Option<String>) -> Vec<S
 
 fn spender(name: &str, records: &[&Record]) -> Spender {
     let spent = total(records.iter().copied());
-    let agents = records.iter().filter_map(|record| record.agent.as_ref());
+    let agents = records.iter().filter_map(|record| record.called_agent());
     let seconds: f64 = agents.map(|agent| agent.duration_s.max(0.0)).sum();
     let said = |words: String| match spent.calls {
         0 => "–".to_owned(),
