@@ -84,7 +84,7 @@ fn read_file(root: &Node, found: &mut Found) -> Option<Asked> {
     let asked = Asked {
         fitness: fields.required("fitness", &fields::text, ("the file", root.place), found),
         files: read_globs(&fields, "files", found),
-        strategy: fields.optional("strategy", &|node| fields::word(node, STRATEGIES), found),
+        strategy: fields.optional("strategy", &strategy, found),
         objective: fields.optional("objective", &fields::text, found),
         direction: fields.optional("direction", &|node| fields::word(node, DIRECTIONS), found),
         gates: texts(&fields, "gates", found),
@@ -113,6 +113,15 @@ fn read_file(root: &Node, found: &mut Found) -> Option<Asked> {
         report_of_population(root, found);
     }
     Some(asked)
+}
+
+fn strategy(node: &Node) -> Result<StrategyName, Complaint> {
+    match node.shape {
+        Shape::Map(_) => Err(fields::expected(node, "climb or population").hint(
+            "write strategy: population, and k and generations beside it, where fitness stands",
+        )),
+        _ => fields::word(node, STRATEGIES),
+    }
 }
 
 /// Reports the keys that only a population knows.
