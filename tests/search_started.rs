@@ -13,3 +13,30 @@ fn a_strategy_with_options_of_its_own_is_told_where_they_stand() {
     let hint = "write strategy: population, and k and generations beside it";
     assert!(said.contains(hint), "{said}");
 }
+
+#[test]
+fn a_benchmark_that_prints_a_time_is_proposed_to_be_small() {
+    let repo = TestRepo::with_number("1");
+    repo.write("bench.py", "print('took', 3, 'seconds')\nprint(3)\n");
+    repo.write("tests/test_a.py", "import unittest\n");
+    repo.commit_all("bench");
+    repo.evolve(&["search", "init"]).expect(0);
+    let page = repo.read("SEARCH.yaml");
+    assert!(page.contains("\ndirection: min"), "{page}");
+    assert!(page.contains("bench.py speaks of a time"), "{page}");
+    assert!(
+        page.contains("python3 -m unittest discover -s tests"),
+        "{page}"
+    );
+    for key in [
+        "k",
+        "generations",
+        "lenses",
+        "until",
+        "agent",
+        "seed",
+        "sandbox",
+    ] {
+        assert!(page.contains(&format!("\n# {key}: ")), "{key}: {page}");
+    }
+}

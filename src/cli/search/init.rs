@@ -61,16 +61,23 @@ fn wishes(
         }
         None => found,
     };
-    let known = benches.iter().find(|one| one.command == fitness);
-    let known = known.and_then(|one| one.direction);
+    let bench = benches.iter().find(|one| one.command == fitness);
+    let known = bench.and_then(|one| one.direction);
+    let likely = match bench.is_some_and(|one| one.speaks_of_time) {
+        true => Direction::Min,
+        false => Direction::Max,
+    };
     let direction = match (options.direction, known) {
         (Some(direction), _) | (None, Some(direction)) => direction,
         (None, None) if asks => {
             let read = crate::cli::arguments::one_of(DIRECTIONS);
-            let question = "Is the number better when larger (max) or smaller (min)? [max] ";
-            init::ask(question, Direction::Max, &read)?
+            let question = format!(
+                "Is the number better when larger (max) or smaller (min)? [{}] ",
+                likely.word()
+            );
+            init::ask(&question, likely, &read)?
         }
-        (None, None) => Direction::Max,
+        (None, None) => likely,
     };
     let files = match options.files.is_empty() {
         false => options.files.clone(),

@@ -10,9 +10,21 @@ use crate::model::text;
 const MOST: usize = 6;
 /// The most gates that are proposed.
 const MOST_GATES: usize = 3;
+/// The most tests of Python that are looked at.
+const MOST_TESTS: usize = 20;
 const MAKEFILES: [&str; 3] = ["GNUmakefile", "makefile", "Makefile"];
 /// What benchmarks are called.
 const NAMES: [&str; 4] = ["bench", "benchmark", "benchmarks", "perf"];
+/// The words of a script that prints a time.
+const TIMES: [&str; 7] = [
+    "seconds",
+    "milliseconds",
+    "microseconds",
+    "nanoseconds",
+    "ms",
+    "took",
+    "elapsed",
+];
 /// The geometric mean of what criterion measured, in nanoseconds.
 const CRITERION: &str = r#"find target/criterion -path '*/new/estimates.json' -exec sed -n 's/^{"mean":{"confidence_interval":{[^}]*},"point_estimate":\([^,]*\).*/\1/p' {} + | awk '{ sum += log($1) } END { print exp(sum / NR) }'"#;
 
@@ -25,6 +37,8 @@ pub struct Bench {
     pub direction: Option<Direction>,
     /// What it was found by.
     pub source: String,
+    /// What it prints seems to be a time.
+    pub speaks_of_time: bool,
     /// The program that it needs and that is not there.
     pub missing: Option<&'static str>,
 }
@@ -35,6 +49,7 @@ impl Bench {
             command: command.into(),
             direction: None,
             source: source.into(),
+            speaks_of_time: false,
             missing: None,
         }
     }
@@ -77,13 +92,34 @@ pub fn gates(look: &dyn Look) -> Vec<(String, String)> {
     let found = init::propose(look, &wishes);
     let of_role = |role| found.runnable().filter(move |one| one.role == role);
     let tests: Vec<_> = of_role(Role::Test).collect();
-    let all = match tests.is_empty() {
-        true => of_role(Role::Build).collect(),
-        false => tests,
+    let all = match (tests.is_empty(), unittest(look)) {
+        (true, Some(found)) => return vec![found],
+        (true, None) => of_role(Role::Build).collect(),
+        (false, _) => tests,
     };
     let told = all.into_iter().take(MOST_GATES);
     told.map(|one| (one.check.clone(), one.source.clone()))
         .collect()
+}
+
+/// Tests of Python in a repository that says nothing else of being such a project.
+fn unittest(look: &dyn Look) -> Option<(String, String)> {
+    let is_test = |path: &&String| {
+        let (_, name) = split(path);
+        name.starts_with("test_") && name.ends_with(".py") && is_own(path)
+    };
+    let uses_it = |path: &&String| {
+        look.read(path)
+            .is_some_and(|text| text.contains("unittest"))
+    };
+    let mut tests = look.files().iter().filter(is_test).take(MOST_TESTS);
+    let first = tests.find(uses_it).filter(|_| look.finds("python3"))?;
+    let place = match first.split_once('/') {
+        Some((folder, _)) => format!(" -s {}", text::shell_word(folder)),
+        None => String::new(),
+    };
+    let command = format!("python3 -m unittest discover{place}");
+    Some((command, first.clone()))
 }
 
 /// Benchmarks of criterion in the main project.
@@ -152,7 +188,7 @@ fn scripts(look: &dyn Look) -> Vec<Bench> {
         is_near && is_named && is_text && is_own(path)
     };
     let all = look.files().iter().filter(|path| is_bench(path));
-    all.filter_map(|path| {
+    let found = all.filter_map(|path| {
         let word = text::shell_word(path);
         let bare = |program: &'static str| {
             Bench::new(format!("{program} {word}"), path).needs(look, program)
@@ -174,8 +210,31 @@ fn scripts(look: &dyn Look) -> Vec<Bench> {
             "pl" => Some(bare("perl")),
             _ => None,
         }
-    })
-    .collect()
+    });
+    let timed = |bench: Bench| Bench {
+        speaks_of_time: look
+            .read(&bench.source)
+            .is_some_and(|text| speaks_of_time(&text)),
+        ..bench
+    };
+    found.map(timed).collect()
+}
+
+/// Says whether a script has words of times, and none of what is counted in a time.
+fn speaks_of_time(text: &str) -> bool {
+    let text = text.to_lowercase();
+    let mut words = text.split(|letter: char| !letter.is_alphanumeric());
+    let is_rate = [
+        "throughput",
+        "per second",
+        "per_second",
+        "/s\"",
+        "/s'",
+        "ops",
+    ]
+    .iter()
+    .any(|word| text.contains(word));
+    !is_rate && words.any(|word| TIMES.contains(&word))
 }
 
 /// Says whether a name is this word, or begins or ends with it as a word of its own.

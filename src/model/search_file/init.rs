@@ -49,8 +49,16 @@ pub fn file(
         Direction::Max => "min: the smaller number is better",
         Direction::Min => "max: the larger number is better",
     };
+    page.push('\n');
+    let taken = benches.iter().find(|one| one.command == wishes.fitness);
+    if taken.is_some_and(|one| one.speaks_of_time) && wishes.direction == Direction::Min {
+        page.push_str(&format!(
+            "# {} speaks of a time, so the smaller number is taken for the better one.\n",
+            comment(taken.map_or("", |one| &one.source))
+        ));
+    }
     page.push_str(&format!(
-        "\ndirection: {}    # {other}\n# What the number stands for, for the agents.\n# objective: make it faster\n",
+        "direction: {}    # {other}\n# What the number stands for, for the agents.\n# objective: make it faster\n",
         wishes.direction.word()
     ));
     page.push_str("\n# What attempts may change, as patterns. What commands run is never among it, unless it is named without a wildcard.\n");
@@ -78,8 +86,15 @@ const REST: &str = "\
 # prepare: npm ci
 # link: [node_modules]
 
-# strategy: climb         # vary the best again and again; population: generations, of which the better half lives on
-# stale: 20               # so many attempts without a new best are a plateau
+# strategy: population    # generations, of which the better half lives on; else climb: vary the best again and again
+# k: 4                    # of a population: attempts that live at once
+# generations: 10         # of a population: at most so many
+# lenses: [caching]       # what agents look at in turn, instead of what fits the objective
+# stale: 20               # so many attempts (of a population generations, 3) without a new best are a plateau
+# until: 0.95             # ends with this score
+# seed: 7                 # all randomness comes from it
+# agent: claude           # its name or command line, as for the loop
+# sandbox: auto           # how agents and commands are held back
 # repeats: 3              # samples of either side that confirm what looks better, where the number is noisy
 # agents: 1               # agents at work at once
 # benchmarks: 1           # attempts measured at once: more disturb each other

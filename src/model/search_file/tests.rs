@@ -277,7 +277,7 @@ fn the_file_that_is_written_is_read_back_as_it_was_meant() {
         .collect();
     let read = read_search(all.as_bytes()).unwrap_or_else(|why| panic!("{why:?}\n{all}"));
     assert!(
-        read.max_cost.is_some() && read.prepare.is_some(),
+        read.max_cost.is_some() && read.prepare.is_some() && read.k.is_some(),
         "what is commented out can be taken in"
     );
 }
