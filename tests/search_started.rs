@@ -1,6 +1,40 @@
 //! A search that begins, or does not: what a start that cannot go on says, and that it leaves nothing.
 
-use crate::harness::TestRepo;
+use crate::harness::{TestRepo, finish, signal};
+
+#[test]
+fn the_status_of_the_repository_names_a_search() {
+    let repo = TestRepo::with_number("1");
+    let look = || repo.answer(&["status"]);
+    assert!(!look().contains("search"), "{}", look());
+    repo.attempts(&["touch $OUT/waits; sleep 60"]);
+    let words = repo.search_words(&[]);
+    let child = repo.spawn(&words.iter().map(String::as_str).collect::<Vec<_>>());
+    repo.wait_for("waits");
+    let (running, json) = (look(), repo.answer(&["status", "--json"]));
+    let doctor = repo.evolve(&["doctor"]);
+    let pid = child.id();
+    signal(&child, "INT");
+    finish(child).expect(130);
+    assert!(
+        running.contains("search 1 is at work, process"),
+        "{running}"
+    );
+    assert!(running.contains("`evolve search status`"), "{running}");
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json["search"]["number"], 1);
+    assert_eq!(json["search"]["session"]["pid"], pid);
+    let lock = "a search is at work here";
+    assert!(doctor.stdout.contains(lock), "{doctor:?}");
+    assert!(!doctor.stdout.contains("nobody is at work"), "{doctor:?}");
+    let unfinished = look();
+    assert!(
+        unfinished.contains("search 1 is unfinished"),
+        "{unfinished}"
+    );
+    repo.evolve(&["search", "discard"]).expect(0);
+    assert!(!look().contains("search"), "{}", look());
+}
 
 #[test]
 fn a_strategy_with_options_of_its_own_is_told_where_they_stand() {

@@ -118,6 +118,8 @@ fn state_of(repo: &Repo, branch: Option<String>) -> RepositorySeen {
         refused: repo.ready_head().err(),
         unsettled: unsettled.map(|journal| journal.cycle),
         holder: holder.map(|holder| (holder.pid, holder.since)),
+        searcher: lock::holder(&repo.private.join(lock::SEARCH))
+            .map(|holder| (holder.pid, holder.since)),
         stop: stop::stop_file(&repo.root.join(names::STOP)),
     }
 }

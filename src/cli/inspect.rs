@@ -12,6 +12,7 @@ use crate::effects::ledger::Ledger;
 use crate::effects::lock::{self, Holder};
 use crate::effects::repo::Repo;
 use crate::effects::sandbox::{self, Sandbox};
+use crate::effects::search::store::Store;
 use crate::effects::stop;
 use crate::effects::workspace::Workspace;
 use crate::error::{Error, Result};
@@ -19,9 +20,10 @@ use crate::model::check;
 use crate::model::exact;
 use crate::model::goals::{Goal, Goals, Where, nearest};
 use crate::model::ledger as names;
+use crate::model::lineage::Lineage;
 use crate::model::sandbox::Protections;
 use crate::model::snapshot::FORMAT;
-use crate::model::status::{QueueCounts, Running, Status};
+use crate::model::status::{QueueCounts, Running, Searching, Status};
 use crate::model::strikes::{self, Standing};
 use crate::model::work::WorkItem;
 use crate::model::{schema, text};
@@ -166,10 +168,8 @@ pub fn status(global: &Global, as_json: bool) -> Result<u8> {
             .map(|journal| journal.cycle),
         protections: protections(&repo, goals.as_ref(), session.as_ref())?,
         sandboxes: sandbox::available(),
-        session: session.map(|holder| Running {
-            pid: holder.pid,
-            started_at: holder.since,
-        }),
+        session: session.map(running),
+        search: searching(&repo),
         kill: stop::kill_files()?
             .into_iter()
             .find(|path| stop::stop_file(path).is_some())
@@ -203,6 +203,26 @@ pub fn status(global: &Global, as_json: bool) -> Result<u8> {
         false => global.say(&status::page(&document)),
     }
     Ok(0)
+}
+
+fn running(holder: Holder) -> Running {
+    Running {
+        pid: holder.pid,
+        started_at: holder.since,
+    }
+}
+
+/// Returns the search that is at work, or can be gone on with. What cannot be read is for `evolve search status` to say.
+fn searching(repo: &Repo) -> Option<Searching> {
+    let holder = lock::holder(&repo.private.join(lock::SEARCH));
+    let newest = Store::newest(&repo.private).ok().flatten();
+    let is_open = |lineage: &Lineage| lineage.end.as_ref().is_none_or(|end| end.why.can_go_on());
+    let open = newest.filter(|(_, lineage)| is_open(lineage));
+    let number = open.map(|(store, _)| store.number);
+    (holder.is_some() || number.is_some()).then(|| Searching {
+        number,
+        session: holder.map(running),
+    })
 }
 
 /// Returns what protects whom in the running session, or in one that would be started now.

@@ -20,6 +20,9 @@ pub struct Status {
     pub goals_total: Option<usize>,
     /// The session at work.
     pub session: Option<Running>,
+    /// The newest search, if it is at work or unfinished.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub search: Option<Searching>,
     /// What protects whom in that session, or in one that would be started here now without flags.
     pub protections: Protections,
     /// The sandboxes that could be used on this machine.
@@ -57,6 +60,15 @@ pub struct Running {
     pub pid: u32,
     /// When it started, RFC 3339.
     pub started_at: String,
+}
+
+/// A search that is not over.
+#[derive(Clone, Debug, Serialize)]
+pub struct Searching {
+    /// Its number; none before it has one.
+    pub number: Option<u64>,
+    /// The session at work on it.
+    pub session: Option<Running>,
 }
 
 /// How much work is queued for this repository.

@@ -1,9 +1,25 @@
 //! Where a repository stands, as text for people.
 
 use crate::model::sandbox::Available;
-use crate::model::status::Status;
+use crate::model::status::{Searching, Status};
 use crate::model::text::{clean_line, count, cut, number};
 use crate::view::style::{BAD, GOOD, ODD, STRONG, paint};
+
+/// Says how it stands with a search.
+fn searching(search: &Searching) -> String {
+    let name = search
+        .number
+        .map_or("a search".to_owned(), |number| format!("search {number}"));
+    let stands = match &search.session {
+        Some(running) => format!(
+            "at work, process {} since {}",
+            running.pid,
+            clean_line(&running.started_at)
+        ),
+        None => "unfinished".to_owned(),
+    };
+    format!("{name} is {stands} — `evolve search status` says more")
+}
 
 /// How much of a reason is shown, in characters.
 const REASON: usize = 500;
@@ -44,6 +60,9 @@ pub fn page(status: &Status) -> String {
             None => "none".to_owned(),
         },
     );
+    if let Some(search) = &status.search {
+        line("search", paint(GOOD, &searching(search)));
+    }
     line("protected", clean_line(&status.protections.line()));
     let sandboxes = status.sandboxes.iter();
     let sandboxes: Vec<String> = sandboxes.map(sandbox).collect();

@@ -17,6 +17,8 @@ pub struct RepositorySeen {
     pub unsettled: Option<u64>,
     /// The process that holds the lock, and since when.
     pub holder: Option<(u32, String)>,
+    /// The same of a search.
+    pub searcher: Option<(u32, String)>,
     /// What the stop file says, if it is there.
     pub stop: Option<String>,
 }
@@ -67,9 +69,17 @@ pub fn repository(seen: &RepositorySeen, dirty: Option<&[String]>) -> Vec<Findin
             .hint("`evolve stop --off` takes it away")
         }
     });
-    found.push(match &seen.holder {
-        None => Finding::ok(About::Lock, "nobody is at work here"),
-        Some((pid, since)) => Finding::note(
+    found.push(match (&seen.holder, &seen.searcher) {
+        (None, None) => Finding::ok(About::Lock, "nobody is at work here"),
+        (None, Some((pid, since))) => Finding::note(
+            About::Lock,
+            format!(
+                "a search is at work here: process {pid} since {}; another one would be refused",
+                clean_line(since)
+            ),
+        )
+        .hint("`evolve search status` says what it does, `evolve search stop` ends it"),
+        (Some((pid, since)), _) => Finding::note(
             About::Lock,
             format!(
                 "an evolve is at work here: process {pid} since {}; another one would be refused",
@@ -130,6 +140,7 @@ mod tests {
             refused: None,
             unsettled: None,
             holder: None,
+            searcher: None,
             stop: None,
         }
     }
