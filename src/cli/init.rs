@@ -258,22 +258,29 @@ pub(super) fn ask<T>(
     read: &dyn Fn(&str) -> Result<T, String>,
 ) -> Result<T> {
     for _ in 0..TRIES {
-        print(question);
-        let _ = std::io::stdout().flush();
-        let mut line = String::new();
-        let count = std::io::stdin().lock().read_line(&mut line);
-        if let Ok(0) = count {
-            print("\n");
-        }
-        if line.trim().is_empty() {
-            return Ok(default);
-        }
-        match read(line.trim()) {
-            Ok(answer) => return Ok(answer),
-            Err(why) => print(&view::again(&why)),
+        match answer(question).as_deref() {
+            None | Some("") => return Ok(default),
+            Some(line) => match read(line) {
+                Ok(answer) => return Ok(answer),
+                Err(why) => print(&view::again(&why)),
+            },
         }
     }
     Ok(default)
+}
+
+/// Asks a question and returns the line that is typed; none at the end of what is typed.
+pub(super) fn answer(question: &str) -> Option<String> {
+    print(question);
+    let _ = std::io::stdout().flush();
+    let mut line = String::new();
+    let count = std::io::stdin().lock().read_line(&mut line);
+    if let Ok(0) = count {
+        print("\n");
+    }
+    count
+        .is_ok_and(|count| count > 0)
+        .then(|| line.trim().to_owned())
 }
 
 fn yes_or_no(text: &str) -> Result<bool, String> {

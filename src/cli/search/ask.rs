@@ -57,7 +57,13 @@ pub fn files(global: &Global, repo: &Repo, asked: &Asked) -> Result<Vec<String>>
     commands.extend(asked.holdout.clone());
     let frozen = plan::run_by(repo, &commands, &repo.tree_of(&base)?);
     let proposed = search_file::sources(Disk::of(repo)?.files(), &frozen);
-    let files = init::ask(&view::files(&proposed), proposed, &patterns)?;
+    let Some(line) = init::answer(&view::files(&proposed)) else {
+        return Err(missing());
+    };
+    let files = match line.is_empty() {
+        true => proposed,
+        false => patterns(&line).map_err(Error::usage)?,
+    };
     match files.is_empty() {
         true => Err(missing()),
         false => Ok(files),
@@ -152,7 +158,7 @@ impl Person {
                 "" | "c" | "continue" => return Ok(Answer::Go),
                 "d" | "diff" => print(&self.diff(lineage, standing.best())?),
                 "a" | "adjust" => {
-                    if let Some(change) = self.adjust(lineage).await {
+                    if let Some(change) = self.adjust(lineage, generation).await {
                         return Ok(change);
                     }
                 }
@@ -164,7 +170,11 @@ impl Person {
     }
 
     /// Asks what is to be otherwise; none where nothing is.
-    async fn adjust(&self, lineage: &Lineage) -> Option<Answer> {
+    async fn adjust(&self, lineage: &Lineage, generation: u64) -> Option<Answer> {
+        let used = search_file::Used {
+            attempts: lineage.newest(),
+            generations: generation - 1,
+        };
         let request = &lineage.plan.request;
         let now = search_file::adjusted(lineage);
         print(&format!("it is {now}\n"));
@@ -174,7 +184,8 @@ impl Person {
                 return None;
             }
             let objective = request.objective.as_deref();
-            match search_file::adjustment(&line, objective, &request.fitness) {
+            let change = search_file::adjustment(&line, objective, &request.fitness);
+            match change.and_then(|change| used.allow(change)) {
                 Ok(change) => return Some(Answer::Adjust(change)),
                 Err(why) => print(&format!("{why}\n")),
             }

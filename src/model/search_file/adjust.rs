@@ -18,6 +18,35 @@ const KEYS: [&str; 7] = [
     "lenses",
 ];
 
+/// What is used of the limits already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Used {
+    /// Attempts that are made.
+    pub attempts: Id,
+    /// Generations that are done.
+    pub generations: u64,
+}
+
+impl Used {
+    /// Returns a change that leaves something to do; says why, where a limit would end the search for good.
+    pub fn allow(self, change: Adjustment) -> Result<Adjustment, String> {
+        let is_spent = |limit: Option<u64>, used| limit.is_some_and(|limit| limit <= used);
+        let spent = if is_spent(change.max_attempts, self.attempts) {
+            (self.attempts, "attempt", "made")
+        } else if is_spent(change.generations, self.generations) {
+            (self.generations, "generation", "done")
+        } else {
+            return Ok(change);
+        };
+        let (count, what, done) = spent;
+        let verb = if count == 1 { "is" } else { "are" };
+        Err(format!(
+            "{} {verb} {done} already; write more, or nothing, and then s to stop",
+            text::count(count as usize, what)
+        ))
+    }
+}
+
 /// Reads what is to be otherwise, as in `k=6 stale=off lenses=caching, loop structure`.
 pub fn adjustment(
     words: &str,
