@@ -1,7 +1,27 @@
 //! A search that begins, or does not: what a start that cannot go on says, and that it leaves nothing.
 
+use std::fs;
+
 use crate::harness::{TestRepo, finish, signal};
 use crate::terminal::Terminal;
+
+/// The numbers of the searches that there are folders or refs of.
+fn numbers(repo: &TestRepo) -> Vec<String> {
+    let folders = fs::read_dir(repo.private().join("search"));
+    let folders = folders.into_iter().flatten().flatten();
+    let mut all: Vec<String> = folders
+        .map(|entry| entry.file_name().into_string().unwrap())
+        .filter(|name| name.parse::<u64>().is_ok())
+        .collect();
+    let refs = repo.git(&["for-each-ref", "--format=%(refname)", "refs/evolve/search"]);
+    all.extend(
+        refs.lines()
+            .filter_map(|name| name.split('/').nth(3).map(str::to_owned)),
+    );
+    all.sort();
+    all.dedup();
+    all
+}
 
 #[test]
 fn a_limit_below_what_is_used_is_no_answer() {
@@ -26,6 +46,31 @@ fn a_limit_below_what_is_used_is_no_answer() {
 }
 
 #[test]
+fn what_is_empty_is_named_before_anything_begins() {
+    let repo = TestRepo::with_number("1");
+    for words in [
+        &["search", "sh score.sh", "--files", ""][..],
+        &["search", "sh score.sh", "--files=x", "--gate", " "],
+        &["search", "sh score.sh", "--files=x", "--lens", ""],
+        &["search", "sh score.sh", "--files=x", "--holdout", ""],
+        &["search", "sh score.sh", "--files=x", "--prepare", ""],
+        &["search", "", "--files=x"],
+        &["search", "init", "--files", ""],
+        &["search", "init", "--fitness", ""],
+    ] {
+        let said = repo.error(2, words);
+        assert!(said.contains("it is empty"), "{words:?}: {said}");
+    }
+    for line in ["files: ['']", "gates: ['']", "lenses: [' ']", "holdout: ''"] {
+        repo.write("SEARCH.yaml", &format!("fitness: sh score.sh\n{line}\n"));
+        repo.commit_all("search");
+        let said = repo.error(2, &["search"]);
+        assert!(said.contains("empty"), "{line}: {said}");
+    }
+    assert_eq!(numbers(&repo), Vec::<String>::new());
+}
+
+#[test]
 fn the_end_of_what_is_typed_is_no_answer() {
     let repo = TestRepo::with_number("1");
     repo.write("a.py", "x = 1\n");
@@ -40,6 +85,53 @@ fn the_end_of_what_is_typed_is_no_answer() {
     let said = "it is not said which files attempts may change";
     assert!(text.contains(said), "{text}");
     assert!(!repo.out("called").exists());
+}
+
+#[test]
+fn a_mistyped_command_is_no_fitness_command() {
+    let repo = TestRepo::with_number("1");
+    repo.write("SEARCH.yaml", "fitness: sh score.sh\nfiles: [x]\n");
+    repo.commit_all("search");
+    for (typed, meant) in [("statsu", "status"), ("bord", "board"), ("aply", "apply")] {
+        let said = repo.error(2, &["search", typed]);
+        let words = format!("did you mean `evolve search {meant}`?");
+        assert!(said.contains(&words), "{said}");
+    }
+    // What is there, or reads like a command, is one.
+    repo.write("statsu", "#!/bin/sh\ncat x\n");
+    repo.commit_all("a script");
+    repo.evolve(&["search", "statsu", "--agent=nobody-here"])
+        .expect(4);
+    repo.evolve(&["search", "./bord", "--agent=nobody-here"])
+        .expect(4);
+}
+
+#[test]
+fn a_fitness_command_that_an_option_took_is_named() {
+    let repo = TestRepo::with_number("1");
+    for (words, option) in [
+        (&["--files", "x", "sh score.sh"][..], "--files"),
+        (&["--files=x", "--gate", "true", "sh score.sh"], "--gate"),
+        (&["--files=x", "--lens", "caching", "sh score.sh"], "--lens"),
+    ] {
+        let said = repo.error(2, &[&["search"], words].concat());
+        let taken = format!(
+            "`sh score.sh` was taken as one of {option}: put the fitness command first, or after `--`"
+        );
+        assert!(said.contains("there is no fitness command"), "{said}");
+        assert!(said.contains(&taken), "{said}");
+    }
+    let said = repo.error(2, &["search", "--files", "x"]);
+    assert!(!said.contains("was taken"), "{said}");
+    repo.evolve(&[
+        "search",
+        "--agent=nobody-here",
+        "--files",
+        "x",
+        "--",
+        "cat x",
+    ])
+    .expect(4);
 }
 
 #[test]
@@ -74,6 +166,29 @@ fn the_status_of_the_repository_names_a_search() {
     );
     repo.evolve(&["search", "discard"]).expect(0);
     assert!(!look().contains("search"), "{}", look());
+}
+
+#[test]
+fn help_shows_a_file_that_can_be_read() {
+    let repo = TestRepo::empty();
+    let page = repo.answer(&["help", "searching"]);
+    let file: String = page
+        .lines()
+        .skip_while(|line| !line.starts_with("SEARCH.yaml"))
+        .skip(1)
+        .take_while(|line| !line.starts_with('`'))
+        .map(|line| format!("{}\n", line.strip_prefix("  ").unwrap_or(line)))
+        .collect();
+    let read = evolve::model::search_file::read_search(file.as_bytes());
+    let read = read.unwrap_or_else(|why| panic!("{why:?}\n{file}"));
+    assert_eq!(read.seed, Some(7));
+    let resume = repo.answer(&["search", "resume", "--help"]);
+    assert!(!resume.contains("first known one"), "{resume}");
+    assert_eq!(
+        resume.matches("[default: the search's own").count(),
+        4,
+        "{resume}"
+    );
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Args, Subcommand};
+use clap::{Args, Command, Subcommand};
 use clap_complete::engine::ArgValueCompleter;
 
 use super::apply::ApplyOptions;
@@ -34,6 +34,12 @@ pub(in crate::cli) enum SearchAction {
     /// Look at the repository and write a SEARCH.yaml for it
     Init(InitOptions),
     /// Go on with a search that was cut short or stopped
+    #[command(
+        mut_arg("agent", |arg| arg.help("The agent, as for the loop [default: the search's own]")),
+        mut_arg("max_time", |arg| arg.help("End the session after this time, as in 90s, 30m, 2h [default: the search's own]")),
+        mut_arg("max_cost", |arg| arg.help("Propose nothing more once agents have cost this many US dollars, as they report it [default: the search's own]")),
+        mut_arg("sandbox", |arg| arg.help("Hold agents and commands back [default: the search's own]"))
+    )]
     Resume(RunningOptions),
     /// Where it stands: what runs or comes next, the best, the limits
     Status(StatusOptions),
@@ -75,13 +81,13 @@ pub(in crate::cli) enum SearchAction {
 #[derive(Clone, Debug, Args)]
 pub(in crate::cli) struct InitOptions {
     /// The fitness command [default: what is found first that measures something]
-    #[arg(long, value_name = "CMD")]
+    #[arg(long, value_name = "CMD", value_parser = filled)]
     pub(super) fitness: Option<String>,
     /// Which way its number is better [default: that of what is found, else max]
     #[arg(long, value_name = "max|min", value_parser = one_of(DIRECTIONS))]
     pub(super) direction: Option<Direction>,
     /// Files that attempts may change, as patterns [default: the sources that no command runs]
-    #[arg(long, value_name = "GLOB", num_args = 1..)]
+    #[arg(long, value_name = "GLOB", num_args = 1.., value_parser = filled)]
     pub(super) files: Vec<String>,
 }
 
@@ -89,12 +95,13 @@ pub(in crate::cli) struct InitOptions {
 #[derive(Clone, Debug, Args)]
 pub(super) struct SearchOptions {
     /// The fitness command: its last line of stdout is the number [default: that of SEARCH.yaml]
+    #[arg(value_parser = filled)]
     pub(super) fitness: Option<String>,
     /// The file that says what options do not [default: SEARCH.yaml in the repository's root]
     #[arg(long, value_name = "FILE")]
     pub(super) file: Option<PathBuf>,
     /// Files that attempts may change, as patterns; may be repeated
-    #[arg(long, value_name = "GLOB", num_args = 1..)]
+    #[arg(long, value_name = "GLOB", num_args = 1.., value_parser = filled)]
     pub(super) files: Vec<String>,
     /// How what is tried next is chosen: climb varies the best again and again, population keeps the better half of a generation
     /// and breeds the rest anew [default: climb]
@@ -107,10 +114,10 @@ pub(super) struct SearchOptions {
     #[arg(long, value_name = "max|min", value_parser = one_of(DIRECTIONS))]
     pub(super) direction: Option<Direction>,
     /// A command that has to pass before an attempt is scored; may be repeated
-    #[arg(long, value_name = "CMD", num_args = 1..)]
+    #[arg(long, value_name = "CMD", num_args = 1.., value_parser = filled)]
     pub(super) gate: Vec<String>,
     /// A command that prints a number, too, which a new best may not worsen; agents are not told of it
-    #[arg(long, value_name = "CMD")]
+    #[arg(long, value_name = "CMD", value_parser = filled)]
     pub(super) holdout: Option<String>,
     /// How many samples of either side confirm what looks better, where the number is noisy [default: 3]
     #[arg(long, value_name = "N", value_parser = side_by_side)]
@@ -125,7 +132,7 @@ pub(super) struct SearchOptions {
     #[arg(long, value_name = "TIME", value_parser = crate::model::duration::parse)]
     pub(super) timeout: Option<Duration>,
     /// Command line that makes a copy of the repository ready, as in 'npm ci'
-    #[arg(long, value_name = "CMD")]
+    #[arg(long, value_name = "CMD", value_parser = filled)]
     pub(super) prepare: Option<String>,
     /// Lend such a copy an ignored file or folder of the checkout; may be repeated
     #[arg(long, value_name = "PATH", value_parser = lendable)]
@@ -152,7 +159,7 @@ pub(super) struct SearchOptions {
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "true|false", hide_possible_values = true)]
     pub(super) goals_as_gates: Option<bool>,
     /// A lens for the agents instead of all that fit the objective: the name of a built-in one, or words of your own; may be repeated
-    #[arg(long, value_name = "NAME", num_args = 1..)]
+    #[arg(long, value_name = "NAME", num_args = 1.., value_parser = filled)]
     pub(super) lens: Vec<String>,
     #[command(flatten)]
     pub(super) running: RunningOptions,
@@ -161,7 +168,8 @@ pub(super) struct SearchOptions {
 /// How a session of a search runs.
 #[derive(Clone, Debug, Args)]
 pub(in crate::cli) struct RunningOptions {
-    /// The agent, as for the loop [default: the first known one that is installed]
+    /// The agent, as for the loop [default: that of SEARCH.yaml, of GOALS.yaml or of your configuration, else the first known one
+    /// that is installed]
     #[arg(
         long,
         value_name = "AGENT",
@@ -177,7 +185,7 @@ pub(in crate::cli) struct RunningOptions {
     /// Propose nothing more once agents have cost this many US dollars, as they report it
     #[arg(long, value_name = "USD", value_parser = dollars)]
     pub(super) max_cost: Option<f64>,
-    /// Hold agents and commands back [default: none]
+    /// Hold agents and commands back [default: as SEARCH.yaml or your configuration says, else none]
     #[arg(long, value_name = "auto|bwrap|landlock|none", value_parser = one_of(MODES))]
     pub(super) sandbox: Option<Mode>,
     /// Do not run without the sandbox that is asked for
@@ -235,6 +243,21 @@ impl SearchOptions {
                 ..Wish::default()
             },
         }
+    }
+}
+
+/// Returns the names of what can be done with a search.
+pub(super) fn actions() -> Vec<String> {
+    let all = SearchAction::augment_subcommands(Command::new("search"));
+    let names = all.get_subcommands().map(|one| one.get_name().to_owned());
+    names.collect()
+}
+
+/// Takes what says something: nothing is what a variable is that is not set.
+fn filled(text: &str) -> Result<String, String> {
+    match text.trim().is_empty() {
+        true => Err("it is empty; write at least a word".to_owned()),
+        false => Ok(text.to_owned()),
     }
 }
 

@@ -9,13 +9,13 @@ use crate::cli::start::current_dir;
 use crate::effects::repo::Repo;
 use crate::effects::search::store::{FORMAT, Store};
 use crate::effects::workspace::Workspace;
-use crate::effects::{clock, files};
+use crate::effects::{clock, files, program};
 use crate::error::{Error, Result};
 use crate::model::editable::Editable;
 use crate::model::goals::{self, Goals, MAX_BYTES};
 use crate::model::lineage::{Plan, Request};
 use crate::model::search_file::{self, Asked, Bound, StrategyName};
-use crate::model::{lens, text};
+use crate::model::{lens, mask, text};
 use crate::search::dice;
 use crate::session::GoalsFile;
 
@@ -40,6 +40,7 @@ struct File {
 
 /// Takes flags and file together.
 pub fn given(repo: &Repo, options: &SearchOptions) -> Result<Given> {
+    refuse_mistyped(repo, options)?;
     let flags = options.asked();
     let file = find(repo, options.file.as_deref())?;
     let of_file = match &file {
@@ -57,13 +58,56 @@ pub fn given(repo: &Repo, options: &SearchOptions) -> Result<Given> {
         (asked.k, asked.generations) = (None, None);
     }
     if asked.fitness.is_none() {
-        return Err(
-            Error::usage("there is no fitness command to search with").hint(
-                "name the command that prints the number, as in `evolve search './bench.sh' --files 'src/**'`, or let `evolve search init` write a SEARCH.yaml",
-            ),
-        );
+        return Err(no_fitness(options));
     }
     Ok(Given { asked, file })
+}
+
+/// Refuses a bare word that runs nothing and is nearly the name of a command (exit 2).
+fn refuse_mistyped(repo: &Repo, options: &SearchOptions) -> Result<()> {
+    let Some(word) = &options.fitness else {
+        return Ok(());
+    };
+    let is_bare = !word.contains(|letter: char| letter.is_whitespace() || letter == '/');
+    let is_file = || repo.root.join(word).exists();
+    if !is_bare || is_file() || program::is_found(word) {
+        return Ok(());
+    }
+    let names = super::options::actions();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    match goals::nearest(word, &names) {
+        Some(near) => Err(Error::usage(format!(
+            "`{}` is no command of `evolve search`, and no program that could print a number",
+            text::clean_line(word)
+        ))
+        .hint(format!("did you mean `evolve search {near}`?"))),
+        None => Ok(()),
+    }
+}
+
+/// Says that there is no fitness command (exit 2), and which words may have been meant as one: an option that takes many takes
+/// what stands behind it.
+fn no_fitness(options: &SearchOptions) -> Error {
+    let error = Error::usage("there is no fitness command to search with");
+    let many = [
+        ("--files", &options.files),
+        ("--gate", &options.gate),
+        ("--lens", &options.lens),
+    ];
+    let taken = many.into_iter().find_map(|(option, words)| {
+        let is_line = |word: &&String| option == "--files" && word.contains(' ');
+        let last = words.last().filter(|_| words.len() > 1);
+        let word = words.iter().find(is_line).or(last)?;
+        Some((option, mask::secrets(&text::clean_line(word))))
+    });
+    match taken {
+        Some((option, word)) => error.hint(format!(
+            "`{word}` was taken as one of {option}: put the fitness command first, or after `--`"
+        )),
+        None => error.hint(
+            "name the command that prints the number, as in `evolve search './bench.sh' --files 'src/**'`, or let `evolve search init` write a SEARCH.yaml",
+        ),
+    }
 }
 
 /// Finds the file: the one that is named, else that of the repository's root if it is there.
