@@ -24,6 +24,31 @@ fn numbers(repo: &TestRepo) -> Vec<String> {
 }
 
 #[test]
+fn a_start_that_begins_nothing_leaves_nothing() {
+    let repo = TestRepo::with_number("1");
+    repo.attempts(&["echo 2 >x"]);
+    let none = ["search", "sh score.sh", "--files=x", "--agent=nobody-here"];
+    repo.evolve(&none).expect(4);
+    assert_eq!(numbers(&repo), Vec::<String>::new());
+    let said = repo.error(2, &["search", "discard"]);
+    assert!(said.contains("there is no search to discard"), "{said}");
+
+    repo.search(&["--max-attempts=1"]).expect(0);
+    repo.evolve(&none).expect(4);
+    repo.write("GOALS.yaml", "version: 1\ngoals: {}\n");
+    repo.commit_all("goals");
+    repo.search(&["--goals-as-gates"]).expect(2);
+    assert_eq!(numbers(&repo), ["1"]);
+    // As an earlier version left one.
+    fs::create_dir_all(repo.private().join("search/2")).unwrap();
+    let discarded = repo.answer(&["search", "discard"]);
+    assert_eq!(discarded, "search 1 is discarded\n");
+    repo.search(&["--max-attempts=1"]).expect(0);
+    let status = repo.answer(&["search", "status"]);
+    assert!(status.contains("search     1 "), "{status}");
+}
+
+#[test]
 fn a_limit_below_what_is_used_is_no_answer() {
     let repo = TestRepo::with_number("1");
     repo.attempts(&["echo $(($(cat x) + 1)) >x"]);

@@ -238,7 +238,7 @@ pub fn plan(place: &Place<'_>, given: &Given) -> Result<Planned> {
         let message = format!("what flags do not say is from {shown}");
         place.events.note(message);
     }
-    let store = Store::create(repo)?;
+    let store = Store::next(repo)?;
     Ok(Planned { store, plan, goals })
 }
 

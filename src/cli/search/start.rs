@@ -262,6 +262,7 @@ async fn start(
         match begun(&mut site, lineage, opened.goals.as_ref()).await {
             Ok(begun) => lineage = begun,
             Err(cut) => {
+                Slot::remove_all_of(&site.user, "search-")?;
                 site.store.remove()?;
                 let ending = cut_short(cut)?;
                 return Ok((format!("{}\n", ending.reason), ending.exit_code));
@@ -325,6 +326,7 @@ fn not_lent(repo: &Repo, commit: &str, path: &str) -> Result<Option<&'static str
 /// Writes the plan down, with the goals that pass among its gates.
 async fn begun(site: &mut Site, lineage: Lineage, goals: Option<&Goals>) -> Result<Lineage, Cut> {
     let mut plan = lineage.plan;
+    site.store.make_folder()?;
     if let Some(goals) = goals {
         search::add_goals(site, &mut plan.request, goals).await?;
         site.request.gates.clone_from(&plan.request.gates);
@@ -343,7 +345,10 @@ async fn begun(site: &mut Site, lineage: Lineage, goals: Option<&Goals>) -> Resu
         .hint("run it again"),
         None => cause,
     })?;
-    site.store.begin(&plan)?;
+    if let Err(cause) = site.store.begin(&plan) {
+        site.user.remove_ref(&base)?;
+        return Err(cause.into());
+    }
     Ok(Lineage::new(plan))
 }
 

@@ -54,17 +54,21 @@ struct Written {
 }
 
 impl Store {
-    /// Makes the folder of the next search. It is none before it begins.
-    pub fn create(user: &Repo) -> Result<Store> {
+    /// Returns the next search. There is nothing of it before it begins.
+    pub fn next(user: &Repo) -> Result<Store> {
         // Refs are common to all working trees of a repository, these folders are not.
         let of_ref = |name: &str| name.strip_prefix(REFS)?.split('/').next()?.parse().ok();
         let refs = user.all_refs()?;
         let named = refs.keys().filter_map(|name| of_ref(name));
-        let taken = numbers(&user.private).into_iter().chain(named).max();
-        let store = Store::at(&user.private, taken.map_or(1, |last: u64| last + 1));
-        fs::create_dir_all(&store.folder)
-            .map_err(|cause| Error::io("create", &store.folder, cause))?;
-        Ok(store)
+        let taken = begun(&user.private).chain(named).max();
+        let number = taken.map_or(1, |last: u64| last + 1);
+        Ok(Store::at(&user.private, number))
+    }
+
+    /// Makes its folder anew: what is there is of a start that a crash cut off.
+    pub fn make_folder(&self) -> Result<()> {
+        self.remove()?;
+        fs::create_dir_all(&self.folder).map_err(|cause| Error::io("create", &self.folder, cause))
     }
 
     /// Begins the search with a plan.
@@ -83,10 +87,15 @@ impl Store {
         Ok(None)
     }
 
-    /// Returns the newest search, whatever its lineage says.
+    /// Returns the newest search that began, whatever its lineage says.
     pub fn last(private: &Path) -> Option<Store> {
-        let number = numbers(private).pop()?;
+        let number = begun(private).next_back()?;
         Some(Store::at(private, number))
+    }
+
+    /// Says whether anything was written of it.
+    fn has_begun(&self) -> bool {
+        fs::symlink_metadata(self.file()).is_ok_and(|meta| meta.len() > 0)
     }
 
     fn at(private: &Path, number: u64) -> Store {
@@ -258,7 +267,13 @@ fn stamp(path: &Path) -> Option<(u64, i64, i64)> {
     Some((meta.ino(), meta.ctime(), meta.ctime_nsec()))
 }
 
-/// Lists the numbers of the searches there are.
+/// Lists the numbers of the searches that began.
+fn begun(private: &Path) -> impl DoubleEndedIterator<Item = u64> {
+    let all = numbers(private).into_iter();
+    all.filter(|number| Store::at(private, *number).has_begun())
+}
+
+/// Lists the numbers that searches have folders of.
 fn numbers(private: &Path) -> Vec<u64> {
     let entries = match fs::read_dir(private.join("search")) {
         Ok(entries) => entries,
