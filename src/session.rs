@@ -36,7 +36,7 @@ use crate::model::snapshot::{CheckResult, Snapshot};
 use crate::model::sweep::Part;
 use crate::model::work::WorkItem;
 
-pub use ending::{Cut, Ending};
+pub use ending::{Cut, Ending, Unready};
 pub use goals_file::GoalsFile;
 pub use progress::{Carried, LastSweep, Progress};
 pub use searching::{Searching, Site, Slots};

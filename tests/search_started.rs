@@ -160,6 +160,78 @@ fn a_fitness_command_that_an_option_took_is_named() {
 }
 
 #[test]
+fn a_copy_that_cannot_be_made_ready_names_no_log_that_is_gone() {
+    let repo = TestRepo::with_number("1");
+    repo.attempts(&["echo 2 >x"]);
+    let prepare = "--prepare=echo first; echo out of memory; exit 3";
+    let said = repo.search(&[prepare]).expect(2).stderr;
+    assert!(said.contains("out of memory"), "{said}");
+    assert!(said.contains("first"), "{said}");
+    assert!(!said.contains(".log"), "{said}");
+    assert_eq!(numbers(&repo), Vec::<String>::new());
+}
+
+#[test]
+fn why_the_untouched_code_has_no_score_decides_what_is_advised() {
+    let repo = TestRepo::with_number("1");
+    repo.attempts(&["echo 2 >x"]);
+    let number = "hint: the last line of stdout has to be the number alone, as in 3.5 or 1e-6";
+    let copy = "a copy has only what is committed";
+    let checkout = "try the command in the checkout";
+    for (script, more, hint) in [
+        ("echo hello", "--repeats=3", number),
+        ("echo nan", "--repeats=3", number),
+        ("echo 1,089", "--repeats=3", number),
+        ("true", "--repeats=3", number),
+        ("sleep 60", "--timeout=1s", "--timeout"),
+        ("no-such-program", "--repeats=3", checkout),
+        ("exit 3", "--repeats=3", checkout),
+        ("cat x", "--gate=false", checkout),
+    ] {
+        repo.write("score.sh", &format!("{script}\n"));
+        repo.commit_all(script);
+        let said = repo.search(&[more]).expect(2).stderr;
+        assert!(said.contains(hint), "{script}: {said}");
+        assert!(!said.contains(copy), "{script}: {said}");
+    }
+    repo.write("new", "untracked\n");
+    let said = repo.search(&["--gate=false"]).expect(2).stderr;
+    assert!(said.contains(copy), "{said}");
+    assert!(!said.contains(checkout), "{said}");
+}
+
+#[test]
+fn the_agent_of_the_goals_file_is_that_of_a_search() {
+    let repo = TestRepo::with_number("1");
+    repo.attempts(&["echo 2 >x"]);
+    let goals = |agent: &str| {
+        format!(
+            "version: 1\nevolve:\n  agent: {agent}\ngoals:\n  - {{id: a, description: a, check: 'true', weight: 5}}\n"
+        )
+    };
+    repo.write("GOALS.yaml", &goals(&repo.agent()));
+    repo.commit_all("goals");
+    let begin = ["search", "sh score.sh", "--files=x", "--max-attempts=1"];
+    repo.evolve(&begin).expect(0);
+    assert_eq!(repo.endings(), ["accepted 2"]);
+    // What the search itself is told goes before it.
+    repo.write("SEARCH.yaml", "fitness: sh score.sh\nagent: nobody-there\n");
+    repo.commit_all("search");
+    let said = repo.evolve(&begin).expect(4).stderr;
+    assert!(said.contains("nobody-there"), "{said}");
+    repo.git(&["rm", "-q", "SEARCH.yaml"]);
+    repo.write("GOALS.yaml", "version: 1\ngoals: {}\n");
+    repo.commit_all("broken goals");
+    repo.search(&["--max-attempts=1"]).expect(0);
+    let said = repo.evolve(&begin).expect(4).stderr;
+    assert!(said.contains("GOALS.yaml cannot be read"), "{said}");
+    assert!(said.contains("no attempt could be made"), "{said}");
+    assert!(said.contains("`evolve search --agent"), "{said}");
+    assert!(said.contains("`agent:` in SEARCH.yaml"), "{said}");
+    assert!(!said.contains("fixed"), "{said}");
+}
+
+#[test]
 fn the_status_of_the_repository_names_a_search() {
     let repo = TestRepo::with_number("1");
     let look = || repo.answer(&["status"]);

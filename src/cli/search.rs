@@ -1,7 +1,9 @@
 //! `evolve search` and what belongs to it.
 
+mod agent;
 mod apply;
 mod ask;
+mod baseline;
 mod init;
 mod look;
 mod options;

@@ -9,6 +9,14 @@ use crate::model::text;
 /// The most characters of a line that is no number in a message.
 const SHOWN: usize = 60;
 
+const NOTHING: &str = "it printed nothing on stdout";
+const NO_NUMBER: &str = "the last line of stdout is no finite number";
+
+/// Says whether this is why there is no score: what was printed is no number.
+pub fn is_no_number(why: &str) -> bool {
+    why.starts_with(NOTHING) || why.starts_with(NO_NUMBER)
+}
+
 /// Where a fitness command says its score.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -58,10 +66,10 @@ pub fn read(stdout: &str, document: Option<&str>) -> Result<Score, String> {
     let Some(document) = document else {
         let mut lines = stdout.lines().map(str::trim);
         let last = lines.rfind(|line| !line.is_empty());
-        let line = last.ok_or("it printed nothing on stdout")?;
+        let line = last.ok_or(NOTHING)?;
         let score = number(line).ok_or_else(|| {
             let shown = text::cut(&text::clean_line(line), SHOWN);
-            format!("the last line of stdout is no finite number: {shown}")
+            format!("{NO_NUMBER}: {shown}")
         })?;
         return Ok(Score {
             score,

@@ -1,5 +1,8 @@
 //! Why a cycle is cut short, and why a session ends.
 
+use std::fmt;
+use std::path::PathBuf;
+
 use crate::effects::repo::Repo;
 use crate::effects::stop::Halt;
 use crate::error::Error;
@@ -15,9 +18,30 @@ pub enum Cut {
     /// `evolve` or the machine failed.
     Failed(Error),
     /// A slot could not be made ready to measure in, and why.
-    Unprepared(String),
+    Unprepared(Unready),
     /// It ended in good order while there was something to wait for.
     Over(Ending),
+}
+
+/// Why a slot could not be made ready.
+#[derive(Clone, Debug)]
+pub struct Unready {
+    /// In words.
+    pub why: String,
+    /// The log of the command.
+    pub log: PathBuf,
+}
+
+impl fmt::Display for Unready {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}; see {}", self.why, self.log.display())
+    }
+}
+
+impl From<Unready> for String {
+    fn from(unready: Unready) -> String {
+        unready.to_string()
+    }
 }
 
 impl Cut {
@@ -26,7 +50,7 @@ impl Cut {
         match self {
             Cut::Halt(halt) => halt.reason(),
             Cut::Failed(error) => format!("evolve failed: {}", error.message),
-            Cut::Unprepared(why) => why.clone(),
+            Cut::Unprepared(unready) => unready.to_string(),
             Cut::Over(ending) => ending.reason.clone(),
         }
     }

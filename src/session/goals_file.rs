@@ -20,6 +20,16 @@ pub struct GoalsFile {
 }
 
 impl GoalsFile {
+    /// The file that is meant where none is named: GOALS.yaml in the root.
+    pub fn of_root(repo: &Repo) -> GoalsFile {
+        let name = "GOALS.yaml";
+        GoalsFile {
+            path: repo.root.join(name),
+            in_repo: Some(name.to_owned()),
+            shown: name.to_owned(),
+        }
+    }
+
     /// Reads the goals; every problem of the file is reported at once. Returns beside them what is worth
     /// a warning.
     pub fn load(&self) -> Result<(Goals, Vec<Spot>)> {

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::{Cut, Session};
+use super::{Cut, Session, Unready};
 use crate::effects::measure::Measurer;
 use crate::effects::sandbox::{Fence, Ground, Inmate};
 use crate::effects::slot::{Ignored, Preparation, Prepared, Slot};
@@ -126,7 +126,10 @@ impl Session {
             (Prepared::Stopped, Some(halt)) => Err(halt.into()),
             (Prepared::Failed(why), _) => {
                 let log = log.strip_prefix(&home.root).unwrap_or(&log);
-                Err(Cut::Unprepared(format!("{why}; see {}", log.display())))
+                Err(Cut::Unprepared(Unready {
+                    why,
+                    log: log.to_owned(),
+                }))
             }
             (Prepared::Stopped, None) => Err(Error::internal("prepare was stopped").into()),
         }

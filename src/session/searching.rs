@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::Cut;
+use super::{Cut, Unready};
 use crate::effects::agent::Agent;
 use crate::effects::lock::Lock;
 use crate::effects::process::Supervisor;
@@ -109,9 +109,7 @@ impl Site {
             (Prepared::Ready, _) => Ok(slot),
             (Prepared::Stopped, Some(halt)) => Err(halt.into()),
             (Prepared::Stopped, None) => Err(Error::internal("prepare was stopped").into()),
-            (Prepared::Failed(why), _) => {
-                Err(Cut::Unprepared(format!("{why}; see {}", log.display())))
-            }
+            (Prepared::Failed(why), _) => Err(Cut::Unprepared(Unready { why, log })),
         }
     }
 

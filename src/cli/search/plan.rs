@@ -257,12 +257,7 @@ fn refuse_unfinished(repo: &Repo) -> Result<()> {
 
 /// Reads the goals whose checks may become gates.
 fn goals_of(repo: &Repo, tree: &str) -> Result<Goals> {
-    let name = "GOALS.yaml";
-    let file = GoalsFile {
-        path: repo.root.join(name),
-        in_repo: Some(name.to_owned()),
-        shown: name.to_owned(),
-    };
+    let file = GoalsFile::of_root(repo);
     let (goals, _) = file.load()?;
     file.refuse_uncommitted(repo, tree)?;
     Ok(goals)

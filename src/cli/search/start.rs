@@ -6,12 +6,11 @@ use std::time::Duration;
 use super::options::{RunningOptions, SearchOptions};
 use super::plan::{self, Planned};
 use super::steer::heed_words_left;
-use super::{ask, tell};
+use super::{agent, ask, baseline, tell};
 use crate::cli::arguments::Global;
 use crate::cli::config::user_config;
 use crate::cli::start::{block_on, current_dir};
 use crate::cli::watch::{Log, Watcher, watch};
-use crate::effects::agent::Agent;
 use crate::effects::process::Supervisor;
 use crate::effects::repo::Repo;
 use crate::effects::sandbox::Sandbox;
@@ -23,9 +22,9 @@ use crate::engine::search::{self, Between, Ended, Nobody};
 use crate::error::{Error, Kind, Result};
 use crate::event::Events;
 use crate::model::editable::Editable;
-use crate::model::goals::{AgentSpec, Goals};
+use crate::model::goals::Goals;
 use crate::model::ledger as names;
-use crate::model::lineage::{Entry, Id, Lineage, Measure, Outcome, Request, Why};
+use crate::model::lineage::{Entry, Id, Lineage, Measure, Request, Why};
 use crate::model::sandbox::Wish;
 use crate::model::text;
 use crate::session::{Cut, Ending, Searching, Site};
@@ -212,14 +211,9 @@ async fn start(
             events.warn(format!("{} is not lent: {why}", text::clean_line(path)));
         }
     }
-    let spec = running.agent.clone().map(AgentSpec::Line);
-    let spec = spec.or_else(|| {
-        Some(request.agent.clone())
-            .filter(|agent| !agent.is_empty())
-            .map(AgentSpec::Line)
-    });
-    let entries = [user.agents.clone(), Vec::new()];
-    let agent = Agent::resolve(spec.as_ref().or(user.agent.as_ref()), &entries, &repo.root)?;
+    let own = Some(request.agent.clone()).filter(|agent| !agent.is_empty());
+    let named = running.agent.clone().or(own);
+    let agent = agent::resolve(&repo_and_events, named, &user)?;
     let flags = Wish {
         mode: running.sandbox,
         require: running.require_sandbox.then_some(true),
@@ -287,13 +281,9 @@ async fn start(
     };
     let ending = match search::run(&session, &mut lineage, between).await? {
         Ended::Over(Why::NoBaseline) => {
-            let lacking = search::lacking::paths(&session, &lineage).await;
+            let error = baseline::missing(&session, &lineage).await;
             remove(&session.site.user, &session.site.store)?;
-            return Err(match lacking {
-                Ok(lacking) => no_baseline(&lineage, &lacking),
-                Err(Cut::Failed(error)) => error,
-                Err(Cut::Halt(_) | Cut::Unprepared(_) | Cut::Over(_)) => no_baseline(&lineage, &[]),
-            });
+            return Err(error?);
         }
         Ended::Discarded => {
             remove(&session.site.user, &session.site.store)?;
@@ -304,6 +294,9 @@ async fn start(
             // Before anything is known, there is nothing to go on with.
             if lineage.attempt(0).measurement(Measure::First).is_none() {
                 remove(&session.site.user, &session.site.store)?;
+                if let Cut::Unprepared(unready) = cut {
+                    return Err(unready_at_all(unready.why));
+                }
             }
             cut_short(cut)?
         }
@@ -369,48 +362,22 @@ fn over(site: &Site, why: Why) -> tell::Ending {
     }
 }
 
+/// The error of a search that does not begin for it: nothing of it stays, its logs neither.
+fn unready_at_all(why: String) -> Error {
+    Error::usage(why).hint("run the command in a clone to see all that it says")
+}
+
 /// Says how a search was cut short.
 fn cut_short(cut: Cut) -> Result<tell::Ending> {
     let ending = match cut {
         Cut::Halt(halt) => Ending::of_halt(&halt),
         Cut::Over(ending) => ending,
         Cut::Failed(error) => return Err(error),
-        Cut::Unprepared(why) => return Err(Error::usage(why)),
+        Cut::Unprepared(unready) => return Err(Error::usage(unready)),
     };
     Ok(tell::Ending {
         word: ending.word,
         reason: ending.reason,
         exit_code: ending.exit_code,
     })
-}
-
-/// Says why the untouched code has no score (exit 2); with what is lacking in the copy it would have one.
-fn no_baseline(lineage: &Lineage, lacking: &[String]) -> Error {
-    let baseline = lineage.attempt(0);
-    let bad = |what: &Measure| match &baseline.measurement(*what)?.outcome {
-        Outcome::Scored { .. } => None,
-        Outcome::GateFailed(why) => Some(format!("a gate does not pass: {why}")),
-        Outcome::Invalid(why) => Some(format!("there is no score: {why}")),
-    };
-    let why = [Measure::First, Measure::HoldOut].iter().find_map(bad);
-    let why = why.unwrap_or_default();
-    let message = format!("the untouched code cannot be measured in a copy of its commit: {why}");
-    if lacking.is_empty() {
-        return Error::usage(message).hint(
-            "a copy has only what is committed: commit what is missing, or, where git ignores it, make it with --prepare CMD or lend it with --link PATH",
-        );
-    }
-    let options: Vec<String> = lacking
-        .iter()
-        .take(5)
-        .map(|path| format!("--link {}", text::shell_word(path)))
-        .collect();
-    Error::usage(format!(
-        "{message}; in the checkout it can, where there is what git ignores: {}",
-        text::some_of(lacking, 5)
-    ))
-    .hint(format!(
-        "lend the copies what of it is needed, as in {}, or make it there with --prepare CMD",
-        options.join(" ")
-    ))
 }

@@ -49,7 +49,7 @@ impl Attempt<'_> {
             Ok(second) => second,
             // The change itself may be what cannot be made ready.
             Err(Cut::Unprepared(why)) => {
-                self.after = Err(why);
+                self.after = Err(why.into());
                 return Ok(());
             }
             Err(cut) => return Err(cut),

@@ -2,6 +2,7 @@
 //! in the copy (rule S1).
 
 use super::measure::{self, Bed};
+use crate::error::Result;
 use crate::model::lineage::{Lineage, Measure, Outcome};
 use crate::model::slot::lendable;
 use crate::model::text;
@@ -30,6 +31,25 @@ pub async fn paths(session: &Searching, lineage: &Lineage) -> Result<Vec<String>
         Ok(false) | Err(Cut::Unprepared(_) | Cut::Failed(_)) => Vec::new(),
         Err(cut) => return Err(cut),
     })
+}
+
+/// Says whether the checkout has nothing that a copy of its commit lacks: nothing that git ignores or that is not committed.
+pub fn is_whole(session: &Searching) -> Result<bool> {
+    let git = &session.site.user.git;
+    let listed = git.run(&[
+        "status",
+        "--porcelain=v1",
+        "-z",
+        "--no-renames",
+        "--ignored",
+        "--ignore-submodules=dirty",
+    ])?;
+    let mut entries = listed.split(|byte| *byte == 0);
+    let is_more = |entry: &[u8]| {
+        let path = std::str::from_utf8(entry.get(3..)?).ok()?;
+        lendable(path).ok()
+    };
+    Ok(!entries.any(|entry| is_more(entry).is_some()))
 }
 
 async fn passes(session: &Searching, lineage: &Lineage, bed: &Bed<'_>) -> Result<bool, Cut> {

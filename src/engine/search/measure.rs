@@ -102,7 +102,7 @@ impl Job {
         let started = Instant::now();
         let (outcome, channel) = match self.outcome(session, lane).await {
             // A change can be what keeps its slot from being made ready.
-            Err(Cut::Unprepared(why)) if self.id > 0 => (Outcome::Invalid(why), None),
+            Err(Cut::Unprepared(why)) if self.id > 0 => (Outcome::Invalid(why.into()), None),
             outcome => outcome?,
         };
         Ok(Measured {
