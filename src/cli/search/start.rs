@@ -53,30 +53,18 @@ pub fn begin(global: &Global, options: &SearchOptions) -> Result<u8> {
 /// Goes on with the newest search.
 pub fn resume(global: &Global, running: &RunningOptions) -> Result<u8> {
     run(global, running, |place| {
-        let Some((store, mut lineage)) = Store::newest(&place.repo.private)? else {
+        let Some((store, lineage)) = Store::newest(&place.repo.private)? else {
             return Err(
                 Error::usage("there is no search to resume").hint("begin one with `evolve search`")
             );
         };
-        store.mend()?;
-        store.go_on()?;
-        match &lineage.end {
-            Some(end) if !end.why.can_go_on() => {
-                return Err(Error::usage(format!(
-                    "search {} is over: {}",
-                    store.number,
-                    end.why.words()
-                ))
-                .hint("begin another one with `evolve search`"));
-            }
-            Some(_) => {
-                let entry = Entry::Resumed {
-                    at: clock::timestamp(),
-                };
-                store.append(&entry)?;
-                lineage.take(entry).map_err(Error::internal)?;
-            }
-            None => {}
+        if let Some(end) = lineage.end.as_ref().filter(|end| !end.why.can_go_on()) {
+            return Err(Error::usage(format!(
+                "search {} is over: {}",
+                store.number,
+                end.why.words()
+            ))
+            .hint("begin another one with `evolve search`"));
         }
         ask::refuse_alone(global, running, lineage.plan.strategy)?;
         Ok(Opened {
@@ -86,6 +74,20 @@ pub fn resume(global: &Global, running: &RunningOptions) -> Result<u8> {
             goals: None,
         })
     })
+}
+
+/// Writes down that a search goes on, which nothing refuses any more.
+fn go_on(store: &Store, lineage: &mut Lineage) -> Result<()> {
+    store.mend()?;
+    store.go_on()?;
+    if lineage.end.is_none() {
+        return Ok(());
+    }
+    let entry = Entry::Resumed {
+        at: clock::timestamp(),
+    };
+    store.append(&entry)?;
+    lineage.take(entry).map_err(Error::internal)
 }
 
 /// Gives the newest search up.
@@ -99,6 +101,7 @@ pub fn discard(global: &Global) -> Result<u8> {
         let _searching = lock::take(&lock_file(&repo), &since).await?;
         // Something of it may be being applied.
         let _applying = lock::take(&repo.private.join("lock"), &since).await?;
+        Store::end_leftovers(&repo.private, &clock::session_id())?;
         repo.make_durable()?;
         let recovered = search::apply::recover(&repo)?;
         remove(&repo, &store)?;
@@ -262,6 +265,8 @@ async fn start(
                 return Ok((format!("{}\n", ending.reason), ending.exit_code));
             }
         }
+    } else {
+        go_on(&site.store, &mut lineage)?;
     }
     let session = Rc::new(Searching {
         site,

@@ -27,7 +27,7 @@ const INBOX_LIMIT: u64 = 16 << 20;
 const STOP: &str = "stop";
 
 /// It names the session that works, or worked, on a search.
-const SESSION: &str = "session";
+const SESSION: &str = "search.session";
 /// The most bytes of it.
 const SESSION_LIMIT: u64 = 1 << 10;
 
@@ -241,12 +241,11 @@ impl Store {
 
     /// Ends what a session that was killed left at work, and notes which one works from now on. To be called by who holds the lock.
     pub fn end_leftovers(private: &Path, session: &str) -> Result<()> {
-        let note = private.join("search").join(SESSION);
+        let note = private.join(SESSION);
         let last = files::read_text(&note, SESSION_LIMIT)?;
         if !last.is_empty() {
             leftovers::end(last.trim())?;
         }
-        files::make_folder(&private.join("search"))?;
         files::replace(&note, session.as_bytes())
     }
 
