@@ -1176,6 +1176,19 @@ fn validate_tells_what_is_frozen_and_what_only_protect_would_freeze() {
 }
 
 #[test]
+fn validate_names_commands_that_the_shell_cannot_read() {
+    let repo = TestRepo::with_goals(
+        "  - {id: open, description: d, weight: 1, check: 'if true; then touch ran'}\n  - {id: fine, description: d, weight: 1, check: 'touch ran'}\n",
+    );
+    let said = repo.evolve(&["validate"]).expect(0).stderr;
+    assert!(
+        said.contains("the shell cannot read the check of open: ") && !said.contains("fine"),
+        "{said}"
+    );
+    assert!(!repo.has("ran"));
+}
+
+#[test]
 fn validate_names_checks_that_would_see_evolves_own_files() {
     let repo = TestRepo::empty();
     repo.write("tool.cfg", "x\n");

@@ -46,6 +46,25 @@ fn goals_cycles_agents_schemas_and_topics_are_known() {
 }
 
 #[test]
+fn work_and_lessons_are_known_by_their_ids() {
+    let repo = lived_in();
+    repo.evolve(&["work", "add", "Split the parser"]).expect(0);
+    let lesson = r#"{"format":1,"goal_id":"has-a","cycle":1,"timestamp":"2026-02-03T04:05:06Z","text":"the cache lies"}"#;
+    repo.write(".agents/evolve/lessons.jsonl", &format!("{lesson}\n"));
+    for (words, command) in [
+        (["work", "drop", ""], ["work", "list", "--json"]),
+        (["lessons", "drop", ""], ["lessons", "list", "--json"]),
+    ] {
+        let proposed = proposed(&repo, &words);
+        let listed = repo.evolve(&command).expect(0).stdout;
+        let id = proposed
+            .iter()
+            .find(|id| listed.contains(&format!("\"{id}\"")));
+        assert!(id.is_some(), "{proposed:?} {listed}");
+    }
+}
+
+#[test]
 fn the_attempts_of_a_search_are_known_the_newest_first() {
     let repo = TestRepo::empty();
     repo.write("value", "2\n");

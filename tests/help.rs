@@ -236,3 +236,15 @@ fn the_page_of_files_has_every_file_and_none_that_does_not_exist() {
     }
     assert!(page.contains(&format!("{}/", ledger::FOLDER)));
 }
+
+#[test]
+fn who_asks_for_the_loop_by_a_name_is_told_that_it_has_none() {
+    let repo = TestRepo::empty();
+    for word in ["run", "start"] {
+        let said = repo.evolve(&[word]).expect(2).stderr;
+        assert!(said.contains("`evolve` alone runs the loop"), "{said}");
+        assert!(!said.contains("undo"), "{said}");
+    }
+    let said = repo.evolve(&["und"]).expect(2).stderr;
+    assert!(said.contains("undo"), "{said}");
+}

@@ -471,7 +471,7 @@ fn a_dirty_tree_is_refused_with_its_files_and_keeps_every_byte() {
       changed
       gone
       staged
-    hint: commit or stash them first; if a check or a sweep's command writes tracked files, commit what it writes or stop it from doing so
+    hint: commit or stash them first, or let the agent work in a copy: `evolve --isolate`; if a check or a sweep's command writes tracked files, commit what it writes or stop it from doing so
     "#);
     assert_eq!((repo.head(), repo.status()), (head, status));
     assert_eq!(repo.read("changed"), "new\n");

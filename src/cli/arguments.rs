@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use anstream::ColorChoice;
 use clap::builder::Resettable;
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser};
 use clap_complete::engine::ArgValueCompleter;
@@ -17,6 +17,7 @@ use super::watch::Progress;
 use crate::cli::complete;
 use crate::cli::help::list_of_pages;
 use crate::error::Result;
+use crate::model::duration;
 use crate::model::goals::nearest;
 use crate::model::sandbox::{MODES, Mode};
 
@@ -79,7 +80,8 @@ const SHARED: [&str; 4] = ["goals", "jobs", "progress", "junit"];
 impl Arguments {
     /// Reads the command line; prints and ends the program where it asks for help or makes no sense.
     pub fn read() -> Arguments {
-        let matches = without_empty(Arguments::command()).get_matches();
+        let read = without_empty(Arguments::command()).try_get_matches();
+        let matches = read.unwrap_or_else(|error| in_our_words(error).exit());
         if let Some((command, behind)) = matches.subcommand()
             && let Some(option) = LOOP_ONLY
                 .into_iter()
@@ -115,6 +117,21 @@ fn without_empty(command: clap::Command) -> clap::Command {
         false => option,
     });
     own.mut_subcommands(without_empty)
+}
+
+/// Words with which other programs do what this one does without any.
+const RUNNING: [&str; 6] = ["run", "loop", "start", "cycle", "go", "exec"];
+
+/// Says more where the library would name a command that is like the word, and not like what is meant.
+fn in_our_words(error: clap::Error) -> clap::Error {
+    let word = match error.get(ContextKind::InvalidSubcommand) {
+        Some(ContextValue::String(word)) if RUNNING.contains(&word.as_str()) => word,
+        _ => return error,
+    };
+    Arguments::command().error(
+        ErrorKind::InvalidSubcommand,
+        format!("there is no command `{word}`: `evolve` alone runs the loop, `evolve --help` lists commands"),
+    )
 }
 
 /// Says whether a command has an option.
@@ -231,7 +248,7 @@ pub(super) struct RunOptions {
     #[command(flatten)]
     pub(super) report: JunitOption,
     /// End the session after this time, as in 90s, 30m, 2h
-    #[arg(long, value_name = "TIME", value_parser = crate::model::duration::parse)]
+    #[arg(long, value_name = "TIME", value_parser = time)]
     pub(super) max_time: Option<Duration>,
     /// End the session once its agents have cost this many US dollars, as they report it
     #[arg(long, value_name = "USD", value_parser = dollars)]
@@ -300,6 +317,20 @@ pub(super) fn agent(text: &str) -> Result<String, String> {
     }
 }
 
+/// Reads a time.
+pub(super) fn time(text: &str) -> Result<Duration, String> {
+    let read = duration::parse(text);
+    read.map_err(|why| format!("{why}; write seconds, as in 90, or a unit, as in 20m"))
+}
+
+/// Reads the number of a cycle or an attempt.
+pub(super) fn listed(text: &str) -> Result<u64, String> {
+    let number = text.parse();
+    number.map_err(|_| {
+        "write its number, as `evolve history` or `evolve search board` lists it".to_owned()
+    })
+}
+
 pub(super) fn dollars(text: &str) -> Result<f64, String> {
     match text.trim().trim_start_matches('$').parse::<f64>() {
         Ok(amount) if amount.is_finite() && amount > 0.0 => Ok(amount),
@@ -336,6 +367,6 @@ fn rest(text: &str) -> Result<Duration, String> {
     if text.trim() == "0" {
         Ok(Duration::ZERO)
     } else {
-        crate::model::duration::parse(text)
+        time(text)
     }
 }

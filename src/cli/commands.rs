@@ -6,7 +6,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use clap_complete::engine::ArgValueCompleter;
 
 use crate::cli::arguments::{
-    Global, GoalsOption, JobsOption, JunitOption, ProgressOption, RunOptions,
+    Global, GoalsOption, JobsOption, JunitOption, ProgressOption, RunOptions, listed,
 };
 use crate::cli::complete;
 use crate::cli::search::SearchCommand;
@@ -81,7 +81,7 @@ pub(super) enum Command {
     /// Take the change of one cycle back as a new commit, unless a goal gets worse by that; needs no agent
     Undo {
         /// The cycle's number
-        #[arg(add = ArgValueCompleter::new(complete::cycles))]
+        #[arg(value_parser = listed, add = ArgValueCompleter::new(complete::cycles))]
         cycle: u64,
         #[command(flatten)]
         file: GoalsOption,
@@ -144,7 +144,7 @@ pub(super) enum Command {
         #[command(flatten)]
         progress: ProgressOption,
     },
-    /// Help on a command, or a page: goals, agents, exit-codes, files
+    /// Help on a command, or a page: goals, agents, searching, exit-codes, files
     Help {
         /// The command or page [omit for all]
         #[arg(add = ArgValueCompleter::new(complete::topics))]
@@ -284,11 +284,13 @@ pub(super) enum WorkAction {
     /// Take an item off the queue that is not to be done
     Drop {
         /// Its id as `work list` shows it, its title, or how one of them begins
+        #[arg(add = ArgValueCompleter::new(complete::work))]
         item: String,
     },
     /// Take an item off the queue that is done
     Done {
         /// Its id as `work list` shows it, its title, or how one of them begins
+        #[arg(add = ArgValueCompleter::new(complete::work))]
         item: String,
     },
 }
@@ -307,6 +309,7 @@ pub(super) enum LessonAction {
     /// Drop a lesson, so that no agent is told it and none learns it again
     Drop {
         /// Its id as `lessons list` shows it, or how its words begin
+        #[arg(add = ArgValueCompleter::new(complete::lessons))]
         lesson: String,
     },
 }
@@ -329,7 +332,7 @@ pub(super) struct HistoryOptions {
 #[derive(Clone, Debug, Args)]
 pub(super) struct ShowOptions {
     /// The cycle's number [default: the newest]
-    #[arg(add = ArgValueCompleter::new(complete::cycles))]
+    #[arg(value_parser = listed, add = ArgValueCompleter::new(complete::cycles))]
     pub(super) cycle: Option<u64>,
     /// The whole patch as well
     #[arg(long)]

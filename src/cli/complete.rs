@@ -17,7 +17,8 @@ use crate::model::agent::BUILT_IN;
 use crate::model::goals::{self, MAX_BYTES};
 use crate::model::record::History;
 use crate::model::text::{clean_line, cut};
-use crate::model::{ledger as names, mask, schema};
+use crate::model::work::Queue;
+use crate::model::{ledger as names, lesson, mask, schema};
 use crate::search::overview;
 
 /// The variable by which a shell asks, with its own name as value.
@@ -55,9 +56,7 @@ pub fn goals(typed: &OsStr) -> Vec<CompletionCandidate> {
 /// Proposes the newest cycles.
 pub fn cycles(typed: &OsStr) -> Vec<CompletionCandidate> {
     let read = || {
-        let path = root()?.join(names::HISTORY);
-        let bytes = files::read_bounded(&path, names::most_bytes(names::HISTORY)).ok()??;
-        let history = History::parse(&String::from_utf8_lossy(&bytes));
+        let history = History::parse(&of_ledger(names::HISTORY)?);
         let newest = history.records.iter().rev().take(CYCLES);
         let candidate = newest.map(|record| {
             let goal = record.goal_id.as_deref().unwrap_or("nothing to do");
@@ -67,6 +66,35 @@ pub fn cycles(typed: &OsStr) -> Vec<CompletionCandidate> {
         Some(candidate.collect::<Vec<_>>())
     };
     fitting(typed, read().unwrap_or_default())
+}
+
+/// Proposes the work that is left to do.
+pub fn work(typed: &OsStr) -> Vec<CompletionCandidate> {
+    let read = || {
+        let items = Queue::parse(&of_ledger(names::QUEUE)?).items();
+        let left = items.into_iter().filter(|item| !item.is_consumed());
+        let named = left.map(|item| (item.id(), item.title));
+        Some(named.collect::<Vec<_>>())
+    };
+    fitting(typed, read().unwrap_or_default())
+}
+
+/// Proposes the lessons that are known.
+pub fn lessons(typed: &OsStr) -> Vec<CompletionCandidate> {
+    let read = || {
+        let all = lesson::parse(&of_ledger(names::LESSONS)?);
+        let named = lesson::standing(&all).into_iter().rev();
+        let named = named.map(|lesson| (lesson.id(), lesson.text.clone()));
+        Some(named.collect::<Vec<_>>())
+    };
+    fitting(typed, read().unwrap_or_default())
+}
+
+/// Reads a file of the ledger.
+fn of_ledger(name: &str) -> Option<String> {
+    let path = root()?.join(name);
+    let bytes = files::read_bounded(&path, names::most_bytes(name)).ok()??;
+    Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// Proposes the attempts of the newest search, the newest first.

@@ -50,7 +50,9 @@ pub fn help(words: &[String]) -> Result<u8> {
 pub fn list_of_pages() -> String {
     let line = |(name, about, _): &(&str, &str, &str)| format!("  evolve help {name:<12}{about}\n");
     let lines: String = PAGES.iter().map(line).collect();
-    format!("Pages:\n{lines}")
+    format!(
+        "Pages:\n{lines}\nFor your shell:\n  source <(EVOLVE_COMPLETE=bash evolve)   completions, for zsh and fish, too\n  evolve man --out DIR                    manual pages\n"
+    )
 }
 
 /// Returns what the command says to `--help`.

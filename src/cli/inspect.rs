@@ -10,6 +10,7 @@ use crate::cli::start::{current_dir, goals_file};
 use crate::effects::journal::Diary;
 use crate::effects::ledger::Ledger;
 use crate::effects::lock::{self, Holder};
+use crate::effects::program;
 use crate::effects::repo::Repo;
 use crate::effects::sandbox::{self, Sandbox};
 use crate::effects::search::store::Store;
@@ -89,6 +90,11 @@ pub fn validate(global: &Global) -> Result<u8> {
     if let Some(hint) = hint_on_own_files(&goals) {
         global.say(&hint);
     }
+    for (what, command) in commands(&goals) {
+        if let Some(why) = program::shell_problem(command) {
+            global.warn(&format!("the shell cannot read {what}: {why}"));
+        }
+    }
     if !goals.settings.protect.is_empty() {
         let is_pattern = |path: &String| path.contains(['*', '?', '[', '{']);
         let new_files = match goals.settings.protect.iter().any(is_pattern) {
@@ -112,6 +118,22 @@ pub fn validate(global: &Global) -> Result<u8> {
         }
     }
     Ok(0)
+}
+
+/// Returns every command of a goals file, with what it is.
+fn commands(goals: &Goals) -> impl Iterator<Item = (String, &str)> {
+    let settings = &goals.settings;
+    let named = [
+        ("`prepare`", &settings.prepare),
+        ("`on_cycle`", &settings.on_cycle),
+        ("`on_end`", &settings.on_end),
+    ];
+    let named = named.into_iter();
+    let named = named.filter_map(|(name, one)| Some((name.to_owned(), one.as_deref()?)));
+    let checks = goals.goals.iter();
+    checks
+        .map(|goal| (format!("the check of {}", goal.id), goal.check.as_str()))
+        .chain(named)
 }
 
 /// Says which checks count what `evolve` itself commits: the words that they look for stand in its records.

@@ -4,11 +4,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
 use crate::effects::watch;
 use crate::model::check::{self, Front, Packaged};
 use crate::model::goals::Goals;
+use crate::model::text;
 
 /// Returns git, as an absolute path where there is one.
 pub fn git() -> &'static OsStr {
@@ -26,6 +28,17 @@ pub fn env() -> &'static OsStr {
 pub fn shell() -> &'static OsStr {
     static SHELL: OnceLock<OsString> = OnceLock::new();
     SHELL.get_or_init(|| found("sh"))
+}
+
+/// Returns why the shell cannot read a command, if it cannot; nothing of it is run.
+pub fn shell_problem(command: &str) -> Option<String> {
+    let mut shell = Command::new(shell());
+    shell.args(["-n", "-c", command]).stdin(Stdio::null());
+    let output = shell.output().ok()?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    let line = said.lines().find(|line| !line.trim().is_empty());
+    let line = text::clean_line(line.unwrap_or("it says no more"));
+    (!output.status.success()).then_some(line)
 }
 
 fn found(name: &str) -> OsString {

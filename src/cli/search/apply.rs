@@ -1,9 +1,11 @@
 //! `evolve search apply`: an attempt goes to a branch, because a person says so.
 
 use clap::Args;
+use clap_complete::engine::ArgValueCompleter;
 
 use super::steer::{heed_words_left, newest, no_attempt};
-use crate::cli::arguments::Global;
+use crate::cli::arguments::{Global, listed};
+use crate::cli::complete;
 use crate::cli::config::user_config;
 use crate::cli::start::block_on;
 use crate::cli::watch::{Log, Watcher, watch};
@@ -27,6 +29,7 @@ use crate::session::{Cut, Ending as SessionEnding, Site};
 #[derive(Clone, Debug, Args)]
 pub(in crate::cli) struct ApplyOptions {
     /// The attempt [default: the best]
+    #[arg(value_parser = listed, add = ArgValueCompleter::new(complete::attempts))]
     id: Option<Id>,
     /// Make a branch for it instead of moving the one that is checked out
     #[arg(long, value_name = "NAME")]

@@ -8,7 +8,7 @@ use clap_complete::engine::ArgValueCompleter;
 
 use super::apply::ApplyOptions;
 use super::look::options::{BoardOptions, DiffOptions, ReportOptions, ShowOptions, StatusOptions};
-use crate::cli::arguments::{agent, at_least_one, dollars, lendable, one_of};
+use crate::cli::arguments::{agent, at_least_one, dollars, lendable, listed, one_of, time};
 use crate::cli::complete;
 use crate::cli::watch::Progress;
 use crate::model::lineage::{Direction, Id};
@@ -60,7 +60,7 @@ pub(in crate::cli) enum SearchAction {
     /// Take an attempt, and what was made from it, out of the search
     Prune {
         /// The attempt
-        #[arg(add = ArgValueCompleter::new(complete::attempts))]
+        #[arg(value_parser = listed, add = ArgValueCompleter::new(complete::attempts))]
         id: Id,
     },
     /// End the search when what runs is done; `resume` goes on with it
@@ -129,7 +129,7 @@ pub(super) struct SearchOptions {
     #[arg(long, value_name = "N", value_parser = side_by_side)]
     pub(super) benchmarks: Option<u64>,
     /// How long each command may take [default: 10m]
-    #[arg(long, value_name = "TIME", value_parser = crate::model::duration::parse)]
+    #[arg(long, value_name = "TIME", value_parser = time)]
     pub(super) timeout: Option<Duration>,
     /// Command line that makes a copy of the repository ready, as in 'npm ci'
     #[arg(long, value_name = "CMD", value_parser = filled)]
@@ -180,7 +180,7 @@ pub(in crate::cli) struct RunningOptions {
     )]
     pub(super) agent: Option<String>,
     /// End the session after this time, as in 90s, 30m, 2h
-    #[arg(long, value_name = "TIME", value_parser = crate::model::duration::parse)]
+    #[arg(long, value_name = "TIME", value_parser = time)]
     pub(super) max_time: Option<Duration>,
     /// Propose nothing more once agents have cost this many US dollars, as they report it
     #[arg(long, value_name = "USD", value_parser = dollars)]

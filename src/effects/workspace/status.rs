@@ -194,7 +194,7 @@ impl Status {
             "{} tracked {noun} {verb} uncommitted changes, which an undo could not tell from the agent's:{list}{more}",
             files.len()
         ))
-        .hint("commit or stash them first; if a check or a sweep's command writes tracked files, commit what it writes or stop it from doing so"))
+        .hint("commit or stash them first, or let the agent work in a copy: `evolve --isolate`; if a check or a sweep's command writes tracked files, commit what it writes or stop it from doing so"))
     }
 
     /// Returns the dirty paths for people.
