@@ -51,6 +51,7 @@ fn work_and_lessons_are_known_by_their_ids() {
     repo.evolve(&["work", "add", "Split the parser"]).expect(0);
     let lesson = r#"{"format":1,"goal_id":"has-a","cycle":1,"timestamp":"2026-02-03T04:05:06Z","text":"the cache lies"}"#;
     repo.write(".agents/evolve/lessons.jsonl", &format!("{lesson}\n"));
+    repo.commit_all("a lesson");
     for (words, command) in [
         (["work", "drop", ""], ["work", "list", "--json"]),
         (["lessons", "drop", ""], ["lessons", "list", "--json"]),

@@ -11,7 +11,7 @@ pub mod search;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
-use std::io::Read;
+use std::io::{ErrorKind, Read};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
@@ -331,7 +331,13 @@ impl TestRepo {
             .args(arguments)
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
-        command.spawn().unwrap()
+        loop {
+            match command.spawn() {
+                // A program that another test starts has this one still open, as it was copied.
+                Err(cause) if cause.kind() == ErrorKind::ExecutableFileBusy => {}
+                child => return child.unwrap(),
+            }
+        }
     }
 
     /// Starts the loop with the scripted agent.
