@@ -1,7 +1,7 @@
 //! Writes files so that a crash leaves either the old or the new content, and reads them within bounds.
 
 use std::ffi::OsStr;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
@@ -434,6 +434,36 @@ pub fn remove_all(path: &Path) -> std::io::Result<()> {
         Ok(_) => fs::remove_file(path),
         Err(_) => Ok(()),
     }
+}
+
+/// What tells one state of a file from another, and nobody can set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stamp {
+    /// The file's number.
+    pub inode: u64,
+    /// When something was last done to it (ctime), in seconds and nanoseconds.
+    pub changed: (i64, i64),
+}
+
+impl Stamp {
+    /// Returns that of a file that was looked at.
+    pub fn of(meta: &Metadata) -> Stamp {
+        Stamp {
+            inode: meta.ino(),
+            changed: (meta.ctime(), meta.ctime_nsec()),
+        }
+    }
+
+    /// Returns that of what is at a path, be it a link; none where nothing is.
+    pub fn at(path: &Path) -> Option<Stamp> {
+        fs::symlink_metadata(path).ok().as_ref().map(Stamp::of)
+    }
+}
+
+/// Says whether a path is a folder's, or of something in it. Both are relative to one root, as git writes them.
+pub fn is_within(path: &[u8], folder: &[u8]) -> bool {
+    let rest = path.strip_prefix(folder);
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
 }
 
 /// Says whether all folders above a path are real folders, so that the path leads to nowhere else.

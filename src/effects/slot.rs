@@ -9,6 +9,7 @@
 mod checkout;
 mod lend;
 mod made;
+mod modes;
 mod moved;
 mod place;
 mod prepare;
@@ -143,10 +144,10 @@ impl Slot {
     /// Opens the slot after somebody was at work in it, with its settings written anew. None if its git directory is gone or
     /// holds what git never puts there, such as a link that leads into another repository.
     pub fn reclaim(&self, user: &Repo) -> Result<Option<Repo>> {
-        let git_dir = self.root.join(".git");
-        if !self.is_in_place() || !fs::symlink_metadata(&git_dir).is_ok_and(|meta| meta.is_dir()) {
+        if !self.is_whole() {
             return Ok(None);
         }
+        let git_dir = self.root.join(".git");
         // What is denied from here on is not the agent's doing.
         unlock(&git_dir);
         if !is_sound(&git_dir) {
@@ -166,6 +167,12 @@ impl Slot {
         self.root
             .canonicalize()
             .is_ok_and(|real| real == self.root && real.is_dir())
+    }
+
+    /// Says whether it is still a copy in which git can be asked.
+    fn is_whole(&self) -> bool {
+        let git_dir = self.root.join(".git");
+        self.is_in_place() && fs::symlink_metadata(git_dir).is_ok_and(|meta| meta.is_dir())
     }
 
     /// Removes the slot, whatever stands in its place.

@@ -2,10 +2,9 @@
 
 use std::collections::BTreeSet;
 use std::fs::{self, Metadata};
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use crate::effects::files;
+use crate::effects::files::{self, Stamp};
 use crate::model::digest;
 
 /// Files that are looked at before checks run and after.
@@ -21,31 +20,8 @@ pub struct Watch {
 /// What a file was like before checks ran.
 #[derive(Debug)]
 pub struct Look {
-    stats: [Option<Stat>; 2],
+    stamps: [Option<Stamp>; 2],
     digest: Option<String>,
-}
-
-/// What nobody can set: a file's number, and when something was last done to it, in seconds and nanoseconds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Stat {
-    inode: u64,
-    changed: (i64, i64),
-}
-
-impl Stat {
-    fn of(meta: &Metadata) -> Stat {
-        Stat {
-            inode: meta.ino(),
-            changed: (meta.ctime(), meta.ctime_nsec()),
-        }
-    }
-
-    /// Of what is at a path, and of what that leads to, if it counts.
-    fn both(path: &Path, leads_on: bool) -> [Option<Stat>; 2] {
-        let behind = leads_on.then(|| fs::metadata(path).ok()).flatten();
-        let stats = [fs::symlink_metadata(path).ok(), behind];
-        stats.map(|meta| meta.as_ref().map(Stat::of))
-    }
 }
 
 impl Watch {
@@ -71,7 +47,7 @@ impl Watch {
             let path = root.join(file);
             let leads_on = leads_outside(root, &path);
             Look {
-                stats: Stat::both(&path, leads_on),
+                stamps: stamps(&path, leads_on),
                 digest: self.digest_of(&path, leads_on),
             }
         };
@@ -83,7 +59,7 @@ impl Watch {
         for (file, before) in self.files.iter().zip(before) {
             let path = root.join(file);
             let leads_on = leads_outside(root, &path);
-            if Stat::both(&path, leads_on) == before.stats {
+            if stamps(&path, leads_on) == before.stamps {
                 continue;
             }
             let has_changed = self.digest_of(&path, leads_on) != before.digest;
@@ -112,6 +88,12 @@ impl Watch {
     pub fn touched(&self) -> impl Iterator<Item = &String> {
         self.touched.iter()
     }
+}
+
+/// Returns the stamps of what is at a path, and of what that leads to, if it counts.
+fn stamps(path: &Path, leads_on: bool) -> [Option<Stamp>; 2] {
+    let behind = leads_on.then(|| fs::metadata(path).ok()).flatten();
+    [Stamp::at(path), behind.as_ref().map(Stamp::of)]
 }
 
 /// Says whether a path is a link that leads out of the tree: what lies behind any other is watched as a file of its own, or is built.

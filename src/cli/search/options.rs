@@ -288,5 +288,5 @@ fn side_by_side(text: &str) -> Result<u64, String> {
     at_least_one(text)
         .ok()
         .filter(|count| *count <= MOST_AT_ONCE)
-        .ok_or_else(|| format!("write a whole number from 1 to {}", MOST_AT_ONCE))
+        .ok_or_else(|| format!("write a whole number from 1 to {MOST_AT_ONCE}"))
 }

@@ -367,15 +367,14 @@ fn refuse_unfit(
 
 /// Lists the files of a commit, and its submodules.
 fn listed(repo: &Repo, commit: &str) -> Result<(Vec<String>, Vec<String>)> {
-    let listed = repo.git.run(&["ls-tree", "-r", "-z", commit])?;
-    let entry = |line: &[u8]| {
-        let line = String::from_utf8_lossy(line);
-        let (about, path) = line.split_once('\t')?;
-        Some((about.contains(" commit "), path.to_owned()))
+    let listed = repo.files_of(commit)?.into_iter();
+    let (modules, files): (Vec<_>, Vec<_>) = listed.partition(|(_, entry)| !entry.is_file());
+    let paths = |entries: Vec<(Vec<u8>, _)>| {
+        let paths = entries.into_iter().map(|(path, _)| path);
+        paths
+            .map(|path| String::from_utf8_lossy(&path).into_owned())
+            .collect()
     };
-    let entries = listed.split(|byte| *byte == 0).filter_map(entry);
-    let (modules, files): (Vec<_>, Vec<_>) = entries.partition(|(is_module, _)| *is_module);
-    let paths = |entries: Vec<(bool, String)>| entries.into_iter().map(|(_, path)| path).collect();
     Ok((paths(files), paths(modules)))
 }
 

@@ -2,6 +2,7 @@
 //! was, and put back. What the user's own hand did to it meanwhile cannot be told apart, and goes to the quarantine.
 
 use super::Isolation;
+use crate::effects::files::is_within;
 use crate::effects::keep::{self, Kept};
 use crate::effects::quarantine::Quarantine;
 use crate::effects::repo::Repo;
@@ -19,9 +20,8 @@ impl Isolation {
         let user = Workspace { repo: &self.user };
         let found = user.ignored_and_protected(protection)?;
         let is_lent = |path: &Vec<u8>| {
-            let below = |link: &String| path.strip_prefix(link.as_bytes());
-            let mut below = links.iter().filter_map(below);
-            below.any(|rest| rest.is_empty() || rest.starts_with(b"/"))
+            let mut links = links.iter();
+            links.any(|link| is_within(path, link.as_bytes()))
         };
         let files = found.files.into_iter().filter(is_lent).collect();
         let folder = keep::folder(&self.user.private);

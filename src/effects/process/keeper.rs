@@ -5,7 +5,7 @@
 //! same way. Where whoever supervises it goes away, it ends everything.
 
 use std::collections::HashSet;
-use std::ffi::OsString;
+use std::ffi::{CString, OsString};
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, ExitStatus};
 use std::time::{Duration, Instant};
@@ -30,6 +30,12 @@ pub fn around(command: Vec<OsString>) -> Vec<OsString> {
     // Whoever starts it is an `evolve`, too.
     let keeper = ["/proc/self/exe", KEEP].map(OsString::from);
     keeper.into_iter().chain(command).collect()
+}
+
+/// Says whether a command line is one that `around` made.
+pub fn is_around(argv: &[CString]) -> bool {
+    let second = argv.get(1);
+    second.is_some_and(|word| word.to_bytes() == KEEP.as_bytes())
 }
 
 /// Runs a command and ends all that it left; returns its exit code, or what a shell makes of a signal's.

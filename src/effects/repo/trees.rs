@@ -47,6 +47,16 @@ impl Repo {
         Ok(found)
     }
 
+    /// Lists the files and submodules of a commit, in git's order.
+    pub fn files_of(&self, commit: &str) -> Result<Vec<(Vec<u8>, Entry)>> {
+        let mut found = Vec::new();
+        self.compare(&mut found, &[], (None, Some(oid(&self.tree_of(commit)?)?)))?;
+        let files = found.into_iter();
+        Ok(files
+            .filter_map(|one| one.new.map(|new| (one.path, new)))
+            .collect())
+    }
+
     /// Compares two versions of a folder. Only the folders below it that differ are read: libgit2's own comparison reads
     /// all of them, which takes longer than a status in a large repository.
     pub(super) fn compare(

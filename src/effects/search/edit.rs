@@ -7,7 +7,7 @@ use std::fs;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::PermissionsExt;
 
-use crate::effects::files;
+use crate::effects::files::{self, is_within};
 use crate::effects::pipes;
 use crate::effects::quarantine::Quarantine;
 use crate::effects::repo::{Entry, Repo};
@@ -103,10 +103,6 @@ fn displacing(
         .map(|path| path.trim_end_matches('/').as_bytes())
         .chain(modules.iter().map(Vec::as_slice))
         .collect();
-    let is_within = |path: &[u8], folder: &[u8]| {
-        let rest = path.strip_prefix(folder);
-        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
-    };
     let displaces = |(path, entry): &mut (Vec<u8>, Option<Entry>)| {
         let mut stays = stays.iter();
         entry.is_some() && stays.any(|other| is_within(path, other) || is_within(other, path))

@@ -4,11 +4,10 @@
 use std::cell::RefCell;
 use std::fs;
 use std::io::ErrorKind;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use crate::effects::files;
+use crate::effects::files::{self, Stamp};
 use crate::effects::process::leftovers;
 use crate::effects::repo::Repo;
 use crate::error::{Error, Kind, Result};
@@ -49,8 +48,8 @@ pub struct Store {
 #[derive(Debug, Default)]
 struct Written {
     bytes: Vec<u8>,
-    /// Inode and time of the last change, which nobody can set back; none where nothing was written yet.
-    stamp: Option<(u64, i64, i64)>,
+    /// What nobody can set back; none where nothing was written yet.
+    stamp: Option<Stamp>,
 }
 
 impl Store {
@@ -132,7 +131,7 @@ impl Store {
         let line = format!("{line}\n");
         files::append(&path, &line)?;
         written.bytes.extend(line.as_bytes());
-        written.stamp = stamp(&path);
+        written.stamp = Stamp::at(&path);
         Ok(())
     }
 
@@ -141,7 +140,7 @@ impl Store {
     pub fn put_right(&self) -> Result<Option<PathBuf>> {
         let path = self.file();
         let mut written = self.written.borrow_mut();
-        if written.stamp.is_none() || stamp(&path) == written.stamp {
+        if written.stamp.is_none() || Stamp::at(&path) == written.stamp {
             return Ok(None);
         }
         let changed = path.with_extension("changed.jsonl");
@@ -158,7 +157,7 @@ impl Store {
             }
             files::replace(&path, &written.bytes)?;
         }
-        written.stamp = stamp(&path);
+        written.stamp = Stamp::at(&path);
         Ok((!is_same).then_some(changed))
     }
 
@@ -258,12 +257,6 @@ impl Store {
     pub fn remove(&self) -> Result<()> {
         files::remove_all(&self.folder).map_err(|cause| Error::io("remove", &self.folder, cause))
     }
-}
-
-/// Tells one state of a file from another: its inode and the time of its last change.
-fn stamp(path: &Path) -> Option<(u64, i64, i64)> {
-    let meta = fs::symlink_metadata(path).ok()?;
-    Some((meta.ino(), meta.ctime(), meta.ctime_nsec()))
 }
 
 /// Lists the numbers of the searches that began.

@@ -5,8 +5,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 
 use super::{Slot, remove_all};
-use crate::effects::files;
-use crate::effects::files::is_beneath;
+use crate::effects::files::{self, is_beneath, is_within};
 use crate::effects::repo::Repo;
 use crate::error::{Error, Result};
 use crate::model::slot::lendable;
@@ -56,11 +55,7 @@ impl Slot {
     /// Says whether a path is one that is lent here, or below one.
     pub fn is_lent_below(&self, user: &Repo, path: &[u8]) -> bool {
         let mut links = self.provisions.link.iter();
-        links.any(|link| {
-            let rest = path.strip_prefix(link.as_bytes());
-            let is_below = rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"));
-            is_below && self.is_lent(user, link)
-        })
+        links.any(|link| is_within(path, link.as_bytes()) && self.is_lent(user, link))
     }
 
     /// Says whether the slot has the link to what is lent.

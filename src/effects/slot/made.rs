@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use nix::sys::stat::Mode;
 
 use super::{Slot, allow, remove_all};
-use crate::effects::files::{self, is_beneath};
+use crate::effects::files::{self, Stamp, is_beneath, is_within};
 use crate::effects::proc_table;
 use crate::effects::repo::Repo;
 use crate::error::{Error, Result};
@@ -23,16 +23,13 @@ use crate::error::{Error, Result};
 /// The most bytes of the list of what `prepare` made.
 const LIST_LIMIT: u64 = 1 << 30;
 
-/// A file's inode and the time of its last change, in seconds and nanoseconds.
-type Moment = (u64, i64, i64);
-
 /// What `prepare` made.
 #[derive(Debug, Default)]
 struct Made {
     /// What git does not track, the topmost folder or file of each.
     tops: Vec<Vec<u8>>,
     /// Each plain file below, as it is known in the slot.
-    files: HashMap<Vec<u8>, Moment>,
+    files: HashMap<Vec<u8>, Stamp>,
     /// Something of it was put back; what a crash keeps from the list is put back once more.
     is_changed: bool,
 }
@@ -89,7 +86,7 @@ impl Slot {
             let (from, to) = (self.at(&top), self.kept(&top));
             make_parent(&to)?;
             self.copy(&top, (&from, &to), &mut |path, from, _| {
-                made.files.insert(path.to_vec(), moment(from));
+                made.files.insert(path.to_vec(), Stamp::of(from));
             })?;
         }
         self.write_list(&made)
@@ -153,9 +150,11 @@ impl Slot {
     }
 
     /// Lists what is there that the commit does not hold, ignored or not: files, and folders as a whole. What is in a submodule
-    /// is nothing that the commit holds. Git looks past what has a `.git`, so these go first where files are tracked.
+    /// is nothing that the commit holds. Git looks past what has a `.git`, so these go first where files are tracked, and the
+    /// folders there get the modes of new ones.
     fn own(&self, repo: &Repo) -> Result<Vec<Vec<u8>>> {
         let tracked = repo.tracked_folders()?;
+        self.reset_modes(&tracked)?;
         for folder in tracked.folders {
             // A folder may have become a link, to where a `.git` is somebody's.
             let hidden = [&folder, &b"/.git"[..]].concat();
@@ -234,7 +233,7 @@ impl Slot {
         if is_pipe(was) {
             return is_pipe(is) && is.mode() == was.mode();
         }
-        is.is_file() && was.is_file() && made.files.get(path) == Some(&moment(is))
+        is.is_file() && was.is_file() && made.files.get(path) == Some(&Stamp::of(is))
     }
 
     /// Copies what is kept of a path to where it belongs.
@@ -243,7 +242,7 @@ impl Slot {
         make_parent(&to)?;
         made.is_changed = true;
         self.copy(path, (&from, &to), &mut |path, _, to| {
-            made.files.insert(path.to_vec(), moment(to));
+            made.files.insert(path.to_vec(), Stamp::of(to));
         })
     }
 
@@ -337,8 +336,8 @@ impl Slot {
             match line {
                 [b'/', top @ ..] => made.tops.push(top.to_vec()),
                 line => match file_of(line) {
-                    Some((path, moment)) => {
-                        made.files.insert(path, moment);
+                    Some((path, stamp)) => {
+                        made.files.insert(path, stamp);
                     }
                     None => return Ok(None),
                 },
@@ -352,8 +351,9 @@ impl Slot {
         for top in &made.tops {
             bytes.extend([b"/", &top[..], b"\0"].concat());
         }
-        for (path, (inode, seconds, nanos)) in &made.files {
-            let head = format!("{inode} {seconds} {nanos} ");
+        for (path, stamp) in &made.files {
+            let (seconds, nanos) = stamp.changed;
+            let head = format!("{} {seconds} {nanos} ", stamp.inode);
             bytes.extend([head.as_bytes(), path, b"\0"].concat());
         }
         files::make_folder(&self.made())?;
@@ -367,15 +367,14 @@ fn since_boot() -> String {
 }
 
 /// Reads a file's line of the list.
-fn file_of(line: &[u8]) -> Option<(Vec<u8>, Moment)> {
+fn file_of(line: &[u8]) -> Option<(Vec<u8>, Stamp)> {
     let mut parts = line.splitn(4, |byte| *byte == b' ');
     let mut number = || std::str::from_utf8(parts.next()?).ok();
-    let moment = (
-        number()?.parse().ok()?,
-        number()?.parse().ok()?,
-        number()?.parse().ok()?,
-    );
-    Some((parts.next()?.to_vec(), moment))
+    let stamp = Stamp {
+        inode: number()?.parse().ok()?,
+        changed: (number()?.parse().ok()?, number()?.parse().ok()?),
+    };
+    Some((parts.next()?.to_vec(), stamp))
 }
 
 /// Lists what git does not track, ignored or not: files, and folders as a whole.
@@ -420,15 +419,6 @@ fn set_mode(path: &Path, like: &Metadata) -> Result<()> {
 
 fn is_pipe(meta: &Metadata) -> bool {
     meta.file_type().is_fifo()
-}
-
-fn moment(meta: &Metadata) -> Moment {
-    (meta.ino(), meta.ctime(), meta.ctime_nsec())
-}
-
-fn is_within(path: &[u8], folder: &[u8]) -> bool {
-    let rest = path.strip_prefix(folder);
-    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
 }
 
 fn last(path: &[u8]) -> &[u8] {

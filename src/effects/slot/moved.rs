@@ -2,19 +2,12 @@
 //! in an index beside the slot, which nobody but `evolve` writes; the slot's own `.git` is made anew each time, so that
 //! nothing that an agent or a command left there is believed.
 
-use std::ffi::OsStr;
 use std::fs;
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
 
-use super::{Ignored, Slot, allow, remove_all, settings};
+use super::{Ignored, Slot, remove_all, settings};
 use crate::effects::repo::Repo;
 use crate::error::{Error, Result};
-
-/// All bits of a mode that can be set.
-const ALL: u32 = 0o7777;
 
 impl Slot {
     /// Puts the slot on a commit; what git does not track stays, and is to be looked after by `put_back` or `empty`.
@@ -30,7 +23,6 @@ impl Slot {
         remove_all(&self.index())?;
         let repo = self.renew(user, (branch, commit), Ignored::Stay)?;
         copy(&self.root.join(".git/packed-refs"), &self.refs())?;
-        self.reset_folders(&repo)?;
         self.remember()?;
         Ok(repo)
     }
@@ -41,7 +33,6 @@ impl Slot {
         let index = self.index();
         fs::remove_file(&index).map_err(|cause| Error::io("remove", &index, cause))?;
         repo.git.run(&["read-tree", "--reset", "-u", commit])?;
-        self.reset_folders(&repo)?;
         self.lend(user, &repo)?;
         self.remember()?;
         Ok(repo)
@@ -68,37 +59,6 @@ impl Slot {
         Ok(repo)
     }
 
-    /// Gives the folders that the commit has the mode that new ones have: git knows of none.
-    fn reset_folders(&self, repo: &Repo) -> Result<()> {
-        let mode = mode_of_new(&self.root)?;
-        let tracked = repo.tracked_folders()?;
-        let below = tracked.folders.iter().chain(&tracked.modules);
-        let places = below.map(|path| self.root.join(OsStr::from_bytes(path)));
-        for place in [self.root.clone()].into_iter().chain(places) {
-            let Ok(meta) = fs::symlink_metadata(&place) else {
-                continue;
-            };
-            if meta.is_dir() && meta.mode() & ALL != mode {
-                fs::set_permissions(&place, fs::Permissions::from_mode(mode))
-                    .map_err(|cause| Error::io("change the mode of", &place, cause))?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Opens the folders that somebody locked, so that git sees what is in them.
-    pub fn open_folders(&self) {
-        let mut folders = vec![self.root.clone()];
-        while let Some(folder) = folders.pop() {
-            allow(&folder, 0o700);
-            for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
-                if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-                    folders.push(entry.path());
-                }
-            }
-        }
-    }
-
     fn remember(&self) -> Result<()> {
         copy(&self.root.join(".git/index"), &self.index())
     }
@@ -118,20 +78,6 @@ impl Slot {
         remove_all(&self.index())?;
         remove_all(&self.refs())
     }
-}
-
-/// Returns the mode of a new folder beside a slot.
-fn mode_of_new(root: &Path) -> Result<u32> {
-    static MODE: OnceLock<u32> = OnceLock::new();
-    if let Some(mode) = MODE.get() {
-        return Ok(*mode);
-    }
-    let folder = root.with_extension("new");
-    remove_all(&folder)?;
-    let made = fs::create_dir(&folder).and_then(|()| fs::symlink_metadata(&folder));
-    let meta = made.map_err(|cause| Error::io("create", &folder, cause))?;
-    remove_all(&folder)?;
-    Ok(*MODE.get_or_init(|| meta.mode() & ALL))
 }
 
 /// Copies a file with its time: git tells by that of an index which files may have changed since without its showing, and

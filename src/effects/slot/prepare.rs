@@ -1,13 +1,12 @@
 //! Makes a slot ready with the user's own command, once, and again when what it depends on changes.
 
-use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
 use super::Slot;
 use crate::effects::files;
 use crate::effects::process::{Ending, Job, Stdout, Supervisor, TAIL_BYTES};
-use crate::effects::repo::Repo;
+use crate::effects::repo::{Entry, Repo};
 use crate::effects::sandbox::Fence;
 use crate::error::Result;
 use crate::model::{mask, slot, text};
@@ -140,12 +139,6 @@ impl Slot {
         )))
     }
 
-    /// Says whether it is still a copy in which git can be asked.
-    fn is_whole(&self) -> bool {
-        let git_dir = self.root.join(".git");
-        self.is_in_place() && fs::symlink_metadata(git_dir).is_ok_and(|meta| meta.is_dir())
-    }
-
     /// Lists what differs from the commit and is not ignored, at most a few.
     fn stray_files(&self, user: &Repo) -> Result<Vec<String>> {
         let git = user.git.elsewhere(&self.root);
@@ -163,18 +156,12 @@ impl Slot {
 
 /// Returns the digest of what the command depends on.
 fn inputs(command: &str, how: &Preparation<'_>) -> Result<String> {
-    let tracked = tracked(how.user, how.commit)?;
-    let files = tracked.iter().map(|(path, id)| (&**path, &**id));
-    Ok(slot::inputs(command, files))
-}
-
-/// Lists the files of a commit with their ids.
-fn tracked(user: &Repo, commit: &str) -> Result<Vec<(String, String)>> {
-    let listed = user.git.run(&["ls-tree", "-r", "-z", commit])?;
-    let file = |line: &[u8]| {
-        let line = String::from_utf8_lossy(line);
-        let (entry, path) = line.split_once('\t')?;
-        Some((path.to_owned(), entry.rsplit(' ').next()?.to_owned()))
+    let tracked = how.user.files_of(how.commit)?;
+    let shown = |(path, entry): (Vec<u8>, Entry)| {
+        let path = String::from_utf8_lossy(&path).into_owned();
+        (path, entry.id)
     };
-    Ok(listed.split(|byte| *byte == 0).filter_map(file).collect())
+    let files: Vec<(String, String)> = tracked.into_iter().map(shown).collect();
+    let files = files.iter().map(|(path, id)| (&**path, &**id));
+    Ok(slot::inputs(command, files))
 }

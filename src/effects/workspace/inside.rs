@@ -6,6 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 
 use super::status::{self, Status};
 use super::{Start, Workspace, ended};
+use crate::effects::files::is_within;
 use crate::effects::git::Git;
 use crate::effects::guard::modules::{Ground, submodules};
 use crate::error::Result;
@@ -71,10 +72,7 @@ impl Workspace<'_> {
         }
         let listed = self.repo.git.run(&["ls-files", "--stage", "-z"])?;
         for path in submodules(&listed) {
-            let is_around = |inner: &Vec<u8>| {
-                let below = inner.strip_prefix(&path[..]);
-                below.is_some_and(|below| below.is_empty() || below.starts_with(b"/"))
-            };
+            let is_around = |inner: &Vec<u8>| is_within(inner, &path);
             if changed.iter().any(is_around) {
                 status.add_submodule(path);
             }
@@ -102,14 +100,10 @@ impl Workspace<'_> {
         known.reverse();
         for name in known {
             let path = exact::encode(&name);
-            let is_changed = status.unstaged.iter().any(|changed| {
-                let below = path.strip_prefix(&changed[..]);
-                below.is_some_and(|below| below.is_empty() || below.starts_with(b"/"))
-            });
-            let is_added = |one: &Vec<u8>| {
-                let below = one.strip_prefix(&path[..]);
-                below.is_some_and(|below| below.starts_with(b"/")) && !start.kept.was_there(one)
-            };
+            let mut unstaged = status.unstaged.iter();
+            let is_changed = unstaged.any(|changed| is_within(&path, changed));
+            let is_added =
+                |one: &Vec<u8>| *one != path && is_within(one, &path) && !start.kept.was_there(one);
             let is_looked_at = is_changed || status.within.iter().any(is_added);
             let Some(git) = self.inside(&path).filter(|_| is_looked_at) else {
                 continue;

@@ -2,7 +2,7 @@
 //! checked out there. The branch moves first, by compare-and-swap, then the files follow; each step can be done again after
 //! a crash. Nothing that the user has not committed is written over: where it is in the way, nothing moves at all.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::fs;
 use std::io::ErrorKind;
@@ -11,8 +11,8 @@ use std::os::unix::ffi::OsStrExt;
 use serde::{Deserialize, Serialize};
 
 use super::Workspace;
-use crate::effects::files;
-use crate::effects::files::is_beneath;
+use super::put_back::Changed;
+use crate::effects::files::{self, is_beneath};
 use crate::effects::repo::{Difference, Entry};
 use crate::error::{Error, Result};
 use crate::model::ledger::is_ledger_path;
@@ -116,21 +116,15 @@ impl Workspace<'_> {
         if edited.is_empty() {
             return Ok(());
         }
-        let listed = self.repo.git.run(&["ls-files", "--stage", "-z"])?;
-        let lines = listed.split(|byte| *byte == 0);
-        // `MODE ID STAGE<TAB>PATH`
-        let entry = |line: &'_ [u8]| {
-            let tab = line.iter().position(|byte| *byte == b'\t')?;
-            let about = String::from_utf8_lossy(&line[..tab]).into_owned();
-            Some((
-                line[tab + 1..].to_vec(),
-                about.split(' ').nth(1)?.to_owned(),
-            ))
-        };
-        let staged: HashMap<Vec<u8>, String> = lines.filter_map(entry).collect();
+        let paths: Vec<Vec<u8>> = edited.iter().map(|one| one.path.clone()).collect();
+        let staged = Changed::of_root(&self.repo.git, &paths).staged()?;
         let is_untouched = |one: &Difference| {
-            let old = one.old.as_ref().map(|entry| &entry.id);
-            staged.get(&one.path) == old
+            let versions = staged.get(&one.path).map_or(&[][..], Vec::as_slice);
+            match (&one.old, versions) {
+                (None, []) => true,
+                (Some(old), [version]) => version.id == old.id,
+                _ => false,
+            }
         };
         let stale: Vec<Difference> = edited.into_iter().filter(is_untouched).collect();
         self.reset_index(&stale)

@@ -8,7 +8,7 @@ use std::os::unix::ffi::OsStrExt;
 use super::status::ignored_in;
 use super::strays::Left;
 use super::{Start, Workspace};
-use crate::effects::files::is_beneath;
+use crate::effects::files::{is_beneath, is_within};
 use crate::effects::guard::modules::submodules;
 use crate::effects::quarantine::Quarantine;
 use crate::error::Result;
@@ -70,10 +70,7 @@ impl Workspace<'_> {
         let (git, below) = self.around(folder);
         // A submodule's place is no folder of files, nor is what lies in it.
         let arguments = ["ls-files", "--stage", "-z"];
-        let is_around = |module: &Vec<u8>| {
-            let rest = below.strip_prefix(&module[..]);
-            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
-        };
+        let is_around = |module: &Vec<u8>| is_within(below, module);
         if submodules(&git.run(&arguments)?).iter().any(is_around) {
             return Ok(Folder::Others);
         }

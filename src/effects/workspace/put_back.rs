@@ -23,13 +23,13 @@ const EXECUTABLE: &str = "100755";
 
 /// A version of a file that git knows.
 #[derive(Debug)]
-struct Version {
-    mode: String,
-    id: String,
+pub(super) struct Version {
+    pub mode: String,
+    pub id: String,
 }
 
 /// Versions by path; of one that is in conflict there are several.
-type Versions = HashMap<Vec<u8>, Vec<Version>>;
+pub(super) type Versions = HashMap<Vec<u8>, Vec<Version>>;
 
 /// A repository with changed files: this one, or a submodule.
 pub(super) struct Changed<'a> {
@@ -212,7 +212,7 @@ impl<'a> Changed<'a> {
     }
 
     /// What the index has: lines as in `100644 <id> 0<tab>path`.
-    fn staged(&self) -> Result<Versions> {
+    pub fn staged(&self) -> Result<Versions> {
         self.versions(&["ls-files", "--stage", "-z", "--"], 1)
     }
 

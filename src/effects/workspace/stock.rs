@@ -7,6 +7,7 @@ use std::os::unix::ffi::OsStrExt;
 
 use super::strays::Left;
 use super::{Place, Start, Stock, Workspace, some_of};
+use crate::effects::files::is_within;
 use crate::effects::repo::{Difference, Head};
 use crate::error::{Error, Result};
 use crate::model::exact;
@@ -144,11 +145,7 @@ impl Workspace<'_> {
         (tip, moved): (&str, &[Vec<u8>]),
         change: &mut Change,
     ) -> Result<Option<String>> {
-        let was_moved = |path: &[u8]| {
-            let rests = moved.iter().map(|place| path.strip_prefix(&place[..]));
-            let mut rests = rests.flatten();
-            rests.any(|rest| rest.is_empty() || rest.starts_with(b"/"))
-        };
+        let was_moved = |path: &[u8]| moved.iter().any(|place| is_within(path, place));
         let is_users =
             |path: &[u8]| !is_ledger_path(path) && (start.kept.was_there(path) || was_moved(path));
         for path in self.repo.brought_since(&start.commit, tip, is_users)? {

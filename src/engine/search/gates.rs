@@ -13,8 +13,8 @@ use crate::session::{Cut, Site, Slots};
 /// How many names a line holds.
 const NAMED: usize = 8;
 
-/// Adds the checks of the goals that pass on the untouched code to the gates, with their limits of time, and tells which they are. A goal with a threshold is none: a
-/// gate knows nothing but its exit code.
+/// Adds the checks of the goals that pass on the untouched code to the gates, with their limits of time, and tells which they
+/// are. A goal with a threshold is none: a gate knows nothing but its exit code.
 pub async fn add_goals(site: &Site, request: &mut Request, goals: &Goals) -> Result<(), Cut> {
     let base = &site.request.base;
     let slot = site.slot(Slots::Measure, 0, base).await?;

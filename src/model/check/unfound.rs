@@ -112,6 +112,7 @@ mod tests {
             assert_eq!(unfound(check, &finds), expected, "{check}");
         }
     }
+
     #[test]
     fn a_check_begins_with_what_tells_first() {
         let cargo = ["cargo".to_owned()];

@@ -151,6 +151,7 @@ mod tests {
         assert_eq!(found[1].level, Level::Ok);
         assert_eq!(paths(&[], &["bin".to_owned()], true)[0].level, Level::Note);
     }
+
     #[test]
     fn programs_that_are_not_there_are_named_with_their_goals() {
         let of = |goal: &str, has_none| Unfound {

@@ -13,7 +13,7 @@ use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 
 use super::{Common, POLL};
 use crate::effects::proc_table;
-use crate::effects::process::keeper::KEEP;
+use crate::effects::process::keeper;
 use crate::effects::process::message::{Order, Report, Request};
 use crate::effects::process::spawn::{self, Program};
 use crate::effects::process::{Ending, GRACE, SWEEP_LIMIT, tree};
@@ -179,11 +179,7 @@ impl Ward {
                     .first()
                     .map_or(Vec::new(), |mark| mark.to_bytes().to_vec());
                 common.leaders.insert(leader);
-                if request
-                    .argv
-                    .get(1)
-                    .is_some_and(|word| word.to_bytes() == KEEP.as_bytes())
-                {
+                if keeper::is_around(&request.argv) {
                     common.keepers.insert(leader);
                 }
                 self.course = Course::Running;
