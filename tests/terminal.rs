@@ -221,6 +221,29 @@ fn what_goes_on_is_drawn_at_the_end_of_the_terminal_and_nothing_of_it_stays() {
 }
 
 #[test]
+fn of_a_plain_agent_the_line_that_it_printed_last_is_shown_whichever_stream_it_came_by() {
+    let repo = TestRepo::with_files_wanted(&[("a", 5)]).with_out();
+    repo.agent_does(&[
+        "echo one; printf '\\033[2Jreading\\n' >&2; until [ -e $OUT/seen ]; do sleep 0.05; done
+         echo uses ghp_a1B2a1B2a1B2a1B2a1B2a1B2a1B2a1B2a1B2; until [ -e $OUT/go ]; do sleep 0.05; done; touch a",
+    ]);
+    let mut terminal = Terminal::new(24, 100);
+    let agent = format!("--agent={}", repo.agent());
+    let child = terminal.start(&repo, &[&agent, "--max-cycles=1"], &[]);
+    terminal.until("the line", |screen| {
+        screen.contents().contains("\n    reading\n")
+    });
+    std::fs::write(repo.out("seen"), "").unwrap();
+    terminal.until("the next line", |screen| {
+        screen.contents().contains("\n    uses ***\n")
+    });
+    std::fs::write(repo.out("go"), "").unwrap();
+    assert_eq!(terminal.watch(child, |_| {}), 0);
+    let text = terminal.all().join("\n");
+    assert!(!text.contains("uses"), "{text}");
+}
+
+#[test]
 fn the_terminal_is_in_order_after_any_end() {
     for signals in [1, 2] {
         let repo = slow();

@@ -7,8 +7,10 @@ mod resolve;
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use tokio::sync::mpsc;
+use tokio::time::{Instant, timeout_at};
 
 use crate::effects::files;
 use crate::effects::process::{Ending, Job, Ran, Stdout, Supervisor, TAIL_BYTES, keeper};
@@ -34,6 +36,8 @@ const LOG_LIMIT: u64 = 1 << 30;
 const USAGE_LIMIT: u64 = 1 << 20;
 /// The longest reason for giving up that is recorded, in characters.
 const REASON_CHARS: usize = 300;
+/// How long a line that an agent prints for people stands before the next one is told.
+const LINE_STANDS: Duration = Duration::from_millis(200);
 
 /// An agent that can be called.
 #[derive(Clone, Debug)]
@@ -158,12 +162,8 @@ impl Agent {
         let beside = how.usage_file(&fill).map(PathBuf::from);
         clear(call.folder)?;
         let (sender, receiver) = mpsc::unbounded_channel();
-        // Where nothing is read the channel closes at once.
         let stdout = match how.output == Output::default() {
-            true => {
-                drop(sender);
-                Stdout::Merged
-            }
+            true => Stdout::SentMerged(sender),
             false => Stdout::Sent(sender),
         };
         let fence = sandbox.fence(Inmate::Agent(&how.writes, call.folder), ground)?;
@@ -295,27 +295,48 @@ fn cannot_run(ran: &Ran, how: &Preset, outcome: &Outcome) -> Option<CannotRun> {
     Some(CannotRun { kind, message })
 }
 
-/// Reads what an agent prints while it works, and tells of what it does.
+/// Reads what an agent prints while it works, and tells of what it does. Of one that prints for people each line would be news.
 async fn listen(
     how: &Preset,
     mut pieces: mpsc::UnboundedReceiver<Vec<u8>>,
     events: &Events,
 ) -> Transcript {
+    let rest = match how.output == Output::default() {
+        true => LINE_STANDS,
+        false => Duration::ZERO,
+    };
     let mut transcript = Transcript::new(how);
-    while let Some(piece) = pieces.recv().await {
-        if transcript.push(&piece) {
-            let activity = transcript.activity();
-            events.send(Event::AgentActivity {
-                turns: activity.turns,
-                files: activity.files.len(),
-                tokens: activity.tokens,
-                cost_usd: activity.cost_usd,
-                last: activity.last.clone(),
-                attempt: None,
-            });
+    let (mut is_news, mut next) = (false, Instant::now());
+    loop {
+        let piece = match is_news {
+            true => timeout_at(next, pieces.recv()).await,
+            false => Ok(pieces.recv().await),
+        };
+        match piece {
+            Ok(Some(piece)) => is_news |= transcript.push(&piece),
+            Ok(None) => break,
+            Err(_) => {}
+        }
+        if is_news && Instant::now() >= next {
+            tell(transcript.activity(), events);
+            (is_news, next) = (false, Instant::now() + rest);
         }
     }
+    if is_news {
+        tell(transcript.activity(), events);
+    }
     transcript
+}
+
+fn tell(activity: &Activity, events: &Events) {
+    events.send(Event::AgentActivity {
+        turns: activity.turns,
+        files: activity.files.len(),
+        tokens: activity.tokens,
+        cost_usd: activity.cost_usd,
+        last: activity.last.clone(),
+        attempt: None,
+    });
 }
 
 /// Makes a folder anew, empty.

@@ -148,6 +148,8 @@ pub enum Stdout {
     Start(usize),
     /// Nothing: it is sent on piece by piece as it arrives. The channel closes when the program has ended.
     Sent(UnboundedSender<Vec<u8>>),
+    /// Nothing: both are one stream as with `Merged`, and it is sent on as with `Sent`.
+    SentMerged(UnboundedSender<Vec<u8>>),
 }
 
 /// How a program ended.

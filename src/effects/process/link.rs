@@ -99,7 +99,7 @@ impl Link {
         let (mut socket, theirs) = pair()?;
         let (stdout, to_stdout) = io::pipe()?;
         let (stderr, to_stderr) = match &job.stdout {
-            Stdout::Merged => (None, None),
+            Stdout::Merged | Stdout::SentMerged(_) => (None, None),
             Stdout::End | Stdout::Start(_) | Stdout::Sent(_) => {
                 let (stderr, to_stderr) = io::pipe()?;
                 (Some(stderr), Some(to_stderr))

@@ -306,7 +306,7 @@ impl<'a> Talk<'a> {
         let input = job.stdin.as_deref().unwrap_or_default();
         let most = match job.stdout {
             Stdout::Start(most) => most,
-            Stdout::Merged | Stdout::End | Stdout::Sent(_) => usize::MAX,
+            Stdout::Merged | Stdout::End | Stdout::Sent(_) | Stdout::SentMerged(_) => usize::MAX,
         };
         let mut talk = Talk {
             socket,

@@ -52,7 +52,7 @@ impl Output {
                 Stdout::Merged => Kept::Nothing,
                 Stdout::End => Kept::End(Tail::of(TAIL_BYTES)),
                 Stdout::Start(limit) => Kept::Start(Vec::new(), *limit),
-                Stdout::Sent(reader) => Kept::Sent(reader.clone()),
+                Stdout::Sent(reader) | Stdout::SentMerged(reader) => Kept::Sent(reader.clone()),
             },
         })
     }

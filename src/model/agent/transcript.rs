@@ -9,8 +9,8 @@ use serde_json::{Deserializer, Value};
 
 use super::obstacle::{self, Ending};
 use super::words::{ERROR_CHARS, Failure, shown};
-use super::{CannotRun, Format, Preset, Refusal};
-use crate::model::text;
+use super::{CannotRun, Format, Output, Preset, Refusal};
+use crate::model::{mask, text};
 use figures::Total;
 use lines::Lines;
 use rules::{Compiled, Read};
@@ -68,6 +68,8 @@ pub struct Transcript {
     rules: Vec<Compiled>,
     refusals: Vec<Refusal>,
     lines: Lines,
+    /// Where nothing is said of how the output is read, all of it is for people: what was printed, masked as it comes.
+    spoken: Option<mask::Stream>,
     /// All output while no event was seen: it may be one document.
     document: Option<Vec<u8>>,
     activity: Activity,
@@ -88,6 +90,7 @@ impl Transcript {
             rules: output.rules.iter().map(Compiled::new).collect(),
             refusals: preset.cannot_run.clone(),
             lines: Lines::default(),
+            spoken: (*output == Output::default()).then(mask::Stream::default),
             document: (output.format == Format::Jsonl).then(Vec::new),
             activity: Activity::default(),
             tokens: Total::default(),
@@ -165,8 +168,15 @@ impl Transcript {
     }
 
     fn take_text(&mut self, line: &str) -> bool {
-        let line = text::clean(line);
         let mut read = Read::default();
+        if let Some(spoken) = &mut self.spoken {
+            let masked = spoken.push(format!("{line}\n").as_bytes());
+            let masked = String::from_utf8_lossy(&masked);
+            // What a carriage return brings back to the start of its line is drawn over.
+            let last = masked.rsplit(['\n', '\r']).find(|it| !it.trim().is_empty());
+            read.activity = last.map(str::to_owned);
+        }
+        let line = text::clean(line);
         for rule in &self.rules {
             if let Some(event) = rule.event_of(&line) {
                 rule.read(&event, &mut read);

@@ -56,6 +56,29 @@ fn transcript(agent: &str) -> Transcript {
     Transcript::new(PRESETS.find(agent).unwrap())
 }
 
+#[test]
+fn of_an_agent_that_prints_for_people_the_last_line_is_known_clean_and_without_secrets() {
+    let mut transcript = Transcript::new(&Preset::default());
+    let mut last = |printed: &str| {
+        transcript.push(printed.as_bytes());
+        transcript.activity().last.clone().unwrap_or_default()
+    };
+    assert_eq!(last("no end yet"), "");
+    assert_eq!(
+        last(" and\n\u{1b}[31mnow\u{1b}[0m reading\n\n"),
+        "now reading"
+    );
+    assert_eq!(last("10 %\r90 %\r\n"), "90 %");
+    let secret = format!("ghp_{}", "a1B2".repeat(9));
+    assert_eq!(last(&format!("uses {secret}\n")), "uses ***");
+    let key = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7\n";
+    assert_eq!(last("-----BEGIN RSA PRIVATE KEY-----\n"), "***");
+    assert_eq!(last(key), "***");
+    assert_eq!(last("-----END RSA PRIVATE KEY-----\nwritten\n"), "written");
+    assert_eq!(last(&"x".repeat(500)), "written");
+    assert!(last("\n").len() <= 4 * LAST_CHARS);
+}
+
 fn run(agent: &str, output: &[u8], exit: i32) -> Outcome {
     let mut transcript = transcript(agent);
     transcript.push(output);
