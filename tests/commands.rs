@@ -1048,7 +1048,7 @@ fn the_screens_of_a_repository_that_was_lived_in() {
     6      idle       –                   100          2 of 2   [id]  [time]  no goal fails and the queue is empty
     7      idle       –                   100          2 of 2   [id]  [time]  no goal fails and the queue is empty
 
-    score  37.5 ▁▁█████ 100
+    score  37.5 ▁▁▁█████ 100
     "#);
     assert_snapshot!(repo.answer(&["show", "1"]), @r#"
     cycle 1 · a · regressed

@@ -49,17 +49,67 @@ fn the_history_ends_with_the_way_of_the_score_in_what_cycles_left() {
     3      improved   count  10 → 60   2 of 3   [id]  [time]
     4      improved   other  60 → 100  3 of 3   [id]  [time]
 
-    score  10 ▁▁▅█ 100
+    score  10 ▁▁▁▅█ 100
     "#);
     assert_snapshot!(repo.answer(&["history", "--goal", "count"]), @r#"
-    cycle  result     goal   score    passing  commit      recorded              why
-    1      unchanged  count  10       1 of 3   [id]  [time]  it still fails: the value is 5, wanted at least 9
-    2      regressed  count  10 → 0   0 of 3   [id]  [time]  passed before and no longer: third (exit 1)
-    3      improved   count  10 → 60  2 of 3   [id]  [time]
+    cycle  result     goal   measured     value  commit      recorded              why
+    0      baseline          FAIL         1
+    1      unchanged  count  FAIL         1 → 5  [id]  [time]  it still fails: the value is 5, wanted at least 9
+    2      regressed  count  FAIL         5 → 8  [id]  [time]  passed before and no longer: third (exit 1)
+    3      improved   count  FAIL → pass  5 → 9  [id]  [time]
+    4      improved   other  pass         9      [id]  [time]
 
-    score  10 ▁▁█ 60
-    value  5 ▁▁██ 9 (threshold 9)
+    score  10 ▁▁▁▅█ 100
+    value  1 ▁▅▅██ 9 (threshold 9)
     "#);
+}
+
+#[test]
+fn of_a_goal_that_no_cycle_worked_on_is_shown_what_it_came_to_in_each() {
+    let repo = raised();
+    assert_snapshot!(repo.answer(&["history", "--goal", "third"]), @r#"
+    cycle  result     goal   measured     commit      recorded              why
+    0      baseline          pass
+    1      unchanged  count  pass         [id]  [time]
+    2      regressed  count  pass → FAIL  [id]  [time]  passed before and no longer: third (exit 1)
+    3      improved   count  pass         [id]  [time]
+    4      improved   other  pass         [id]  [time]
+
+    score  10 ▁▁▁▅█ 100
+    "#);
+    assert_snapshot!(repo.answer(&["history", "--goal", "count", "--since", "3"]), @r#"
+    cycle  result    goal   measured     value  commit      recorded              why
+    3      improved  count  FAIL → pass  5 → 9  [id]  [time]
+    4      improved  other  pass         9      [id]  [time]
+
+    score  60 ▁█ 100
+    value  9 ▅▅ 9 (threshold 9)
+    "#);
+    let document = repo
+        .evolve(&["history", "--goal=third", "--json"])
+        .expect(0);
+    let document: Value = serde_json::from_str(&document.stdout).unwrap();
+    let of = |index: usize, when: &str| document["measurements"][index][when]["result"].clone();
+    assert_eq!(
+        (of(0, "before"), of(0, "after")),
+        (Value::Null, "pass".into())
+    );
+    assert_eq!(
+        (of(2, "before"), of(2, "after")),
+        ("pass".into(), "fail".into())
+    );
+    assert_eq!(document["measurements"].as_array().unwrap().len(), 5);
+    repo.git(&[
+        "rm",
+        "-q",
+        ".agents/evolve/fitness-3.json",
+        ".agents/evolve/fitness-3-post.json",
+    ]);
+    repo.git(&["commit", "-qm", "cleaned up"]);
+    std::fs::remove_file(repo.private().join("anchor")).unwrap();
+    let page = repo.answer(&["history", "--goal", "third"]);
+    let known = "of 1 more cycle nothing is known: it was not measured, or the snapshot is gone\n";
+    assert!(page.contains(known), "{page}");
 }
 
 #[test]
@@ -72,7 +122,7 @@ fn a_part_of_the_history_is_asked_for_by_goal_and_by_cycle_or_time() {
     assert_eq!(cycles(&repo, &["--since", "2020-01-01"]), [1, 2, 3, 4]);
     assert_eq!(cycles(&repo, &["--since", "2999-01-01"]), [0; 0]);
     assert_eq!(cycles(&repo, &["--goal", "third"]), [0; 0]);
-    assert_snapshot!(repo.answer(&["history", "--goal", "third"]), @"no such cycles");
+    assert_snapshot!(repo.answer(&["history", "--goal", "third", "--since", "2999-01-01"]), @"no such cycles");
     assert_snapshot!(repo.error(2, &["history", "--goal", "cuont"]), @r#"
     error: no cycle worked on cuont, and no goal is called so
     hint: did you mean count

@@ -317,7 +317,7 @@ pub(super) enum LessonAction {
 /// Options of `evolve history`.
 #[derive(Clone, Debug, Args)]
 pub(super) struct HistoryOptions {
-    /// Only cycles that worked on this goal, and the way of its value
+    /// What this goal came to in each cycle, and the way of its value
     #[arg(long, value_name = "ID", add = ArgValueCompleter::new(complete::goals))]
     pub(super) goal: Option<String>,
     /// Only cycles from here on: a cycle's number, as in 12, a time before now, as in 3d, or a date (UTC), as in 2026-11-20

@@ -18,10 +18,10 @@ use crate::model::ledger as names;
 use crate::model::patch::Patch;
 use crate::model::record::{History, Record, TakenBack};
 use crate::model::schema;
-use crate::model::snapshot::{FORMAT, Snapshot};
+use crate::model::snapshot::{FORMAT, Measurement, Snapshot};
 use crate::model::text::{clean_line, some_of};
 use crate::view::cycle::Page;
-use crate::view::history::{Values, history_page};
+use crate::view::history::{Course, Stage, course_page, history_page, scores_of};
 use crate::view::width;
 
 /// The most bytes of a patch that are shown.
@@ -53,28 +53,40 @@ pub fn history(global: &Global, options: &HistoryOptions) -> Result<u8> {
         .filter(|it| is_asked_for(it))
         .cloned()
         .collect();
+    let ledger = Ledger::look(&repo);
+    let baseline = match (options.since, &ledger) {
+        (None, Ok(ledger)) => ledger.snapshot(&repo, names::BASELINE),
+        (Some(_), _) | (None, Err(_)) => None,
+    };
+    let is_since = |record: &&Record| options.since.is_none_or(|since| since.holds(record, now));
+    let cycles = || records.iter().filter(is_since);
+    let course = match &options.goal {
+        Some(id) => {
+            let baseline = baseline.as_ref();
+            Some(course_of((&repo, &ledger?), id, baseline, cycles()))
+        }
+        None => None,
+    };
     if options.json {
-        let records: Vec<_> = asked_for.iter().filter(|it| is_valid(it)).collect();
-        let document = json!({"format": FORMAT, "records": records});
+        let valid: Vec<_> = asked_for.iter().filter(|it| is_valid(it)).collect();
+        let mut document = json!({"format": FORMAT, "records": valid});
+        if let Some(course) = &course {
+            document["measurements"] = measurements(course);
+        }
         print_document("history", &document)?;
         return Ok(0);
     }
-    if asked_for.is_empty() && had_any && !is_whole {
-        global.say("no such cycles\n");
-        return Ok(0);
-    }
-    let cycles = records
-        .iter()
-        .filter(|record| options.since.is_none_or(|since| since.holds(record, now)));
-    let values = match &options.goal {
-        Some(id) => Some(values_of(&repo, id, cycles)?),
-        None => None,
+    let scores = scores_of(baseline.map(|baseline| baseline.score), cycles());
+    let (taken_back, width) = (TakenBack::of(&records), width::of_terminal());
+    let is_empty = match &course {
+        Some(course) => course.baseline.is_none() && course.stages.is_empty(),
+        None => asked_for.is_empty(),
     };
-    let page = history_page(
-        (&asked_for, &TakenBack::of(&records)),
-        values.as_ref(),
-        width::of_terminal(),
-    );
+    let page = match course {
+        _ if is_empty && had_any && !is_whole => "no such cycles\n".to_owned(),
+        Some(course) if !is_empty => course_page(&course, &taken_back, &scores, width),
+        Some(_) | None => history_page((&asked_for, &taken_back), &scores, width),
+    };
     global.say(&page);
     Ok(0)
 }
@@ -98,27 +110,41 @@ fn refuse_unknown(global: &Global, repo: &Repo, (id, records): (&str, &[Record])
     })
 }
 
-/// Returns the numbers that were measured of a goal in what these cycles left, as far as their snapshots are there.
-fn values_of<'a>(
-    repo: &Repo,
+/// Returns what a goal came to in each of these cycles, as far as their snapshots are there.
+fn course_of<'a>(
+    (repo, ledger): (&Repo, &Ledger),
     id: &str,
+    baseline: Option<&Snapshot>,
     cycles: impl Iterator<Item = &'a Record>,
-) -> Result<Values> {
-    let ledger = Ledger::look(repo)?;
-    let mut values = Values::default();
+) -> Course {
+    let mut course = Course {
+        id: id.to_owned(),
+        baseline: baseline.and_then(|snapshot| snapshot.find(id)).cloned(),
+        ..Course::default()
+    };
     for record in cycles {
-        let (before, after) = changed::snapshots(repo, &ledger, record);
-        let left = match record.is_undone() {
-            true => before,
-            false => after.or(before),
-        };
-        let Some(goal) = left.as_ref().and_then(|left| left.find(id)) else {
-            continue;
-        };
-        values.values.extend(goal.value);
-        values.threshold = goal.threshold;
+        let (before, after) = changed::snapshots(repo, ledger, record);
+        let of = |snapshot: &'_ Option<Snapshot>| snapshot.as_ref()?.find(id).cloned();
+        match Stage::of(id, record, of(&before), of(&after)) {
+            Some(stage) => course.stages.push(stage),
+            None => course.unknown += 1,
+        }
     }
-    Ok(values)
+    course
+}
+
+/// Returns what a goal came to in each cycle as a part of a document; the baseline has the number 0.
+fn measurements(course: &Course) -> Value {
+    let brief = |goal: &Measurement| json!({"result": goal.result, "value": goal.value, "threshold": goal.threshold});
+    let baseline = course
+        .baseline
+        .iter()
+        .map(|goal| json!({"cycle": 0, "before": null, "after": brief(goal)}));
+    let stages = course.stages.iter().map(|stage| {
+        let (before, after) = (stage.before.as_ref(), stage.after.as_ref());
+        json!({"cycle": stage.record.cycle, "before": before.map(brief), "after": after.map(brief)})
+    });
+    baseline.chain(stages).collect()
 }
 
 /// Says whether a record is what this program would write: only such ones go into a document.

@@ -1,9 +1,13 @@
 //! The history as a table, and the way of the fitness as a line of little bars. Text with ANSI styles.
 
+mod course;
+
 use crate::model::record::{Record, TakenBack};
 use crate::model::text::{clean_line, cut, number};
 use crate::view::style::{self, Cell, FAINT, STRONG, paint};
 use crate::view::width::columns_within;
+
+pub use course::{Course, Stage, course_page};
 
 /// How much of a reason a table shows, in characters.
 const REASON: usize = 80;
@@ -14,32 +18,29 @@ const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█']
 /// How long a line with bars is where no terminal says so.
 const LINE: usize = 80;
 
-/// The numbers of a goal over cycles, oldest first.
-#[derive(Clone, Debug, Default)]
-pub struct Values {
-    /// What they are held against now.
-    pub threshold: Option<f64>,
-    /// The numbers.
-    pub values: Vec<f64>,
-}
-
 /// Returns one line per cycle, oldest first, and the way of the fitness below, all within so many characters if there is a limit.
-/// `values` are those of the goal that was asked for, if one was.
 pub fn history_page(
     (records, taken_back): (&[Record], &TakenBack),
-    values: Option<&Values>,
+    scores: &[f64],
     width: Option<usize>,
 ) -> String {
-    let mut page = history_table(records, taken_back, width);
-    let scores: Vec<f64> = records.iter().filter_map(Record::score_left).collect();
-    let mut ways = vec![("score", &scores[..], None)];
-    ways.extend(values.map(|of| ("value", &of.values[..], of.threshold)));
-    ways.retain(|(_, values, _)| values.len() > 1);
-    if !ways.is_empty() {
-        page.push('\n');
-    }
-    for (name, values, threshold) in ways {
-        page.push_str(&way(name, values, threshold, width.unwrap_or(LINE)));
+    history_table(records, taken_back, width) + &ways(&[("score", scores, None)], width)
+}
+
+/// Returns the scores of what these cycles left, behind that of the baseline if it belongs to them.
+pub fn scores_of<'a>(baseline: Option<f64>, records: impl Iterator<Item = &'a Record>) -> Vec<f64> {
+    let left = records.filter_map(Record::score_left);
+    baseline.into_iter().chain(left).collect()
+}
+
+/// Returns the ways of numbers, oldest first, each with its name and what it is held against; of a single number there is none.
+fn ways(ways: &[(&str, &[f64], Option<f64>)], width: Option<usize>) -> String {
+    let mut page = String::new();
+    for (name, values, threshold) in ways.iter().filter(|(_, values, _)| values.len() > 1) {
+        if page.is_empty() {
+            page.push('\n');
+        }
+        page.push_str(&way(name, values, *threshold, width.unwrap_or(LINE)));
     }
     page
 }
@@ -220,43 +221,32 @@ cycle  result    goal        score        passing   why
             score_after: Some(score),
             ..record()
         };
+        let page = |records: &[Record], baseline, width| {
+            let scores = scores_of(baseline, records.iter());
+            plain(&history_page(
+                (records, &TakenBack::default()),
+                &scores,
+                width,
+            ))
+        };
         let undone = Record {
             reverted_to: Some("b".repeat(40)),
             ..at(3, 10.0)
         };
         let records = [at(1, 50.0), at(2, 75.0), undone, at(4, 100.0)];
-        let page = plain(&history_page((&records, &TakenBack::default()), None, None));
-        assert!(page.ends_with("\n\nscore  50 ▁▅▁█ 100\n"), "{page}");
-        let values = Values {
-            threshold: Some(80.0),
-            values: vec![61.0, 80.25],
-        };
-        let page = plain(&history_page(
-            (&records, &TakenBack::default()),
-            Some(&values),
-            None,
-        ));
-        assert!(
-            page.ends_with("\nvalue  61 ▁█ 80.25 (threshold 80)\n"),
-            "{page}"
-        );
+        let shown = page(&records, None, None);
+        assert!(shown.ends_with("\n\nscore  50 ▁▅▁█ 100\n"), "{shown}");
+        let shown = page(&records, Some(40.0), None);
+        assert!(shown.ends_with("\n\nscore  40 ▁▂▅▂█ 100\n"), "{shown}");
         let many: Vec<Record> = (1..=500)
             .map(|cycle| at(cycle, (cycle % 97) as f64))
             .collect();
         for width in [40, 60, 80, 200] {
-            let page = plain(&history_page(
-                (&many, &TakenBack::default()),
-                Some(&values),
-                Some(width),
-            ));
-            assert!(
-                page.lines().all(|line| line.chars().count() <= width),
-                "{page}"
-            );
+            let shown = page(&many, Some(50.0), Some(width));
+            let fits = |line: &str| line.chars().count() <= width;
+            assert!(shown.lines().all(fits), "{shown}");
         }
-        assert!(
-            !history_page((&records[..1], &TakenBack::default()), None, None).contains("score  ")
-        );
+        assert!(!page(&records[..1], None, None).contains("\nscore "));
     }
 
     #[test]
