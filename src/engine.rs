@@ -136,6 +136,9 @@ fn reason_to_end(session: &Session, progress: &Progress) -> Result<Option<Ending
     if let Some(words) = session.stop_file() {
         return Ok(Some(Ending::stopped(session.home(), &words)));
     }
+    if let (Some(errand), Some(record)) = (&session.options.errand, progress.records.last()) {
+        return Ok(Some(errand.ending(record)));
+    }
     let done = progress.records.len() as u64;
     let reached = limit::reached(&session.options.limits, done, &progress.spent);
     Ok(reached.map(|reason| Ending::fine("limit", reason)))

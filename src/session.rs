@@ -28,9 +28,10 @@ use crate::effects::repo::Repo;
 use crate::effects::sandbox::Sandbox;
 use crate::effects::stop::Stop;
 use crate::effects::workspace::{Start, Stock, Workspace};
-use crate::error::{Error, Result};
+use crate::error::{Error, Kind, Result};
 use crate::event::{Event, Events};
 use crate::model::goals::Limits;
+use crate::model::record::{CycleResult, Record};
 use crate::model::slot::Provisions;
 use crate::model::snapshot::{CheckResult, Snapshot};
 use crate::model::sweep::Part;
@@ -103,6 +104,26 @@ pub struct Errand {
     pub item: WorkItem,
     /// Why it is done.
     pub reason: String,
+    /// What is to be said once it is done.
+    pub done: String,
+    /// What is to be said if it is not.
+    pub not_done: String,
+}
+
+impl Errand {
+    /// The ending that follows from what became of it: without success, exit 10.
+    pub fn ending(&self, record: &Record) -> Ending {
+        match record.result {
+            CycleResult::Harvested => {
+                let reason = format!("{}, in cycle {}", self.done, record.cycle);
+                Ending::fine("done", reason)
+            }
+            _ => Ending {
+                exit_code: Kind::Failing.exit_code(),
+                ..Ending::fine("not-done", self.not_done.clone())
+            },
+        }
+    }
 }
 
 impl Session {

@@ -37,10 +37,11 @@ fn the_change_of_one_cycle_is_taken_back_and_what_came_later_stays() {
     let run = repo.evolve(&["undo", "1"]).expect(0);
     assert!(
         run.stdout
-            .contains("the change of cycle 1 is taken back, in cycle 3"),
+            .contains("\ndone: the change of cycle 1 is taken back, in cycle 3\n"),
         "{}",
         run.stdout
     );
+    assert!(!run.stdout.contains("limit"), "{}", run.stdout);
     assert_eq!(repo.read("text"), LINES.replace("nine", "NINE"));
     assert_eq!(repo.read("mine"), "untracked\n");
     assert_eq!(repo.status(), ["?? mine"]);
@@ -103,6 +104,8 @@ fn a_change_that_a_goal_needs_comes_back_and_that_is_said() {
         "{}",
         run.stderr
     );
+    let said = "not done: the change of cycle 1 stays\n";
+    assert!(run.stdout.contains(said), "{}", run.stdout);
     assert_eq!(repo.files(), files);
     assert_eq!(repo.each("result"), ["improved", "regressed"]);
     repo.answer(&["audit"]);

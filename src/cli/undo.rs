@@ -73,6 +73,8 @@ pub fn prepare(repo: &Repo, cycle: u64) -> Result<Undo> {
             format!("Take back the change of cycle {cycle} alone."),
         ),
         reason: "asked for by a person".to_owned(),
+        done: format!("the change of cycle {cycle} is taken back"),
+        not_done: format!("the change of cycle {cycle} stays"),
     };
     Ok(Undo {
         errand,
@@ -195,13 +197,7 @@ pub fn ending(
         };
     }
     let why = match records.last() {
-        Some(record) if record.result == CycleResult::Harvested => {
-            events.note(format!(
-                "the change of cycle {cycle} is taken back, in cycle {}",
-                record.cycle
-            ));
-            return ending;
-        }
+        Some(record) if record.result == CycleResult::Harvested => return ending,
         Some(record) => record.reason.as_deref().unwrap_or(record.result.word()),
         None => &ending.reason,
     };

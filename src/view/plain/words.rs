@@ -9,6 +9,9 @@ use crate::model::usage::{Spent, Usage};
 use crate::view::style::{self, BAD, FAINT, GOOD, paint};
 
 const RETRY_HINT: &str = "hint: `evolve retry ID` lets a goal be worked on again";
+/// The endings of a session that was to do one thing.
+const DONE: &str = "done";
+const NOT_DONE: &str = "not-done";
 /// The ending of a session that reached a limit of the user's.
 const LIMIT: &str = "limit";
 /// The ending of a session that an error ended.
@@ -123,6 +126,7 @@ pub fn ended(event: &Event) -> Vec<String> {
     // What is asked of a person says so itself.
     let word = match *ending {
         HUMAN_NEEDED => "stopped",
+        NOT_DONE => "not done",
         ending => ending,
     };
     // What limit was reached says its reason.
@@ -136,6 +140,8 @@ pub fn ended(event: &Event) -> Vec<String> {
     match usize::try_from(*cycles).unwrap_or(usize::MAX) {
         0 if *ending == FAILED => return paid(spent),
         0 => {}
+        // Whoever asks for one thing asked for no loop.
+        _ if matches!(*ending, DONE | NOT_DONE) => {}
         cycles => line.push_str(&format!(" after {}", count(cycles, "cycle"))),
     }
     if *ending != FAILED {
