@@ -195,6 +195,17 @@ fn a_manual_page_is_printed_or_written_for_each_command() {
     );
     let page = fs::read_to_string(repo.out("man/evolve-measure.1")).unwrap();
     assert!(page.contains("\\-\\-gate"), "{page}");
+    assert!(page.contains("\n.SH \"EXIT STATUS\"\n"), "{page}");
+    assert!(!page.contains(".SH \"FILES\"\n"), "{page}");
+    // As the pages of `evolve help` say it, nothing of which is a request to the program that sets it.
+    let whole = fs::read_to_string(repo.out("man/evolve.1")).unwrap();
+    let whole = whole.replace("\\&", "").replace("\\-", "-");
+    for (words, heading) in [("exit-codes", "EXIT STATUS"), ("files", "FILES")] {
+        let said = repo.answer(&["help", words]);
+        let (_, said) = said.split_once("\n\n").unwrap();
+        let wanted = format!(".SH \"{heading}\"\n.nf\n{}\n.fi\n", said.trim_end());
+        assert!(whole.contains(&wanted), "{wanted}\nis not in\n{whole}");
+    }
     let help = repo.answer(&["-h"]);
     assert!(!help.contains("\n  man "), "{help}");
 }

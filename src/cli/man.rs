@@ -6,9 +6,13 @@ use clap::{Command, CommandFactory};
 use clap_mangen::Man;
 
 use crate::cli::arguments::{Arguments, Global};
+use crate::cli::help::PAGES;
 use crate::cli::print::print;
 use crate::effects::files;
 use crate::error::{Error, Result};
+
+/// The page of the whole.
+const OF_THE_WHOLE: &str = "evolve.1";
 
 /// Prints the page of the whole, or writes a page for each command into a folder, which is made if need be.
 pub fn man(global: &Global, folder: Option<&Path>) -> Result<u8> {
@@ -51,5 +55,31 @@ fn page(man: &Man) -> Result<String> {
     let mut page = Vec::new();
     let rendered = man.render(&mut page);
     rendered.map_err(|cause| Error::internal(format!("BUG: {cause}")))?;
-    String::from_utf8(page).map_err(|cause| Error::internal(format!("BUG: {cause}")))
+    let page = String::from_utf8(page);
+    let mut page = page.map_err(|cause| Error::internal(format!("BUG: {cause}")))?;
+    page.push_str(&section("EXIT STATUS", "exit-codes"));
+    match man.get_filename() == OF_THE_WHOLE {
+        true => page.push_str(&section("FILES", "files")),
+        false => page.push_str(".SH SEE ALSO\n\\fBevolve\\fR(1), which names all files\n"),
+    }
+    Ok(page)
+}
+
+/// Returns what `evolve help` says on a page as a section, laid out as it is there.
+fn section(name: &str, page: &str) -> String {
+    let text = PAGES.iter().find(|(known, ..)| *known == page);
+    let text = text.map_or("", |(.., text)| text);
+    // The first line is the heading there.
+    let lines = text.lines().skip(1).skip_while(|line| line.is_empty());
+    let lines: String = lines.map(|line| format!("{}\n", roff(line))).collect();
+    format!(".SH \"{name}\"\n.nf\n{lines}.fi\n")
+}
+
+/// Returns a line of text as one of roff: nothing in it is a request.
+fn roff(line: &str) -> String {
+    let line = line.replace('\\', "\\e").replace('-', "\\-");
+    match line.starts_with(['.', '\'']) {
+        true => format!("\\&{line}"),
+        false => line,
+    }
 }
