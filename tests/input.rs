@@ -172,6 +172,44 @@ fn a_file_without_goals_says_so_and_how_to_get_one() {
 }
 
 #[test]
+fn a_goals_file_that_is_named_and_not_there_is_told_with_what_lies_in_its_place() {
+    let repo = with_goals_file("goals: [{id: a, description: d, check: 'true', weight: 1}]\n");
+    repo.write("ci/quick.yaml", "");
+    assert_snapshot!(repo.error(2, &["validate", "--goals", "GAOLS.yaml"]), @r#"
+    error: No goals to measure: there is no GAOLS.yaml (--goals)
+    hint: did you mean GOALS.yaml, which lies in the same folder?
+    hint: a path counts from the current directory; without --goals it is GOALS.yaml in the repository's root
+    "#);
+    for (named, found) in [
+        ("nope.yaml", "did you mean GOALS.yaml, which"),
+        ("ci/qiuck.yaml", "did you mean quick.yaml, which"),
+        (
+            "ci/nope.yaml",
+            "`evolve init --goals ci/nope.yaml` writes one",
+        ),
+        ("no/such.yaml", "there is no folder "),
+    ] {
+        let said = repo.error(2, &["measure", "--goals", named]);
+        assert!(said.contains(&format!("hint: {found}")), "{said}");
+    }
+}
+
+#[test]
+fn validate_names_the_agents_that_a_mistyped_one_may_be() {
+    let named = |agent: &str| {
+        let goals = "goals: [{id: a, description: d, check: 'true', weight: 1}]\n";
+        let settings = format!("evolve: {{agent: {agent}, agents: {{mine: {{like: codex}}}}}}");
+        let repo = with_goals_file(format!("{settings}\n{goals}"));
+        repo.evolve(&["validate"]).expect(0).stderr
+    };
+    assert_snapshot!(named("claud"), @"warning: no agent and no program is called `claud`: did you mean `claude`? The known agents are claude, codex, gemini, opencode, aider, copilot, qwen, pi, kilo, mine");
+    assert!(named("mien").contains("did you mean `mine`?"));
+    for known in ["claude", "mine", "sh", "'no-such-program --flag'"] {
+        assert_eq!(named(known), "", "{known}");
+    }
+}
+
+#[test]
 fn hostile_yaml_is_refused_in_few_words() {
     let bomb = (1..12).fold("a0: &a0 [x,x,x,x,x,x,x,x,x]\n".to_owned(), |text, level| {
         let alias = format!("*a{},", level - 1).repeat(9);

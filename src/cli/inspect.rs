@@ -7,6 +7,7 @@ use crate::cli::config::user_config;
 use crate::cli::past::{is_valid, whole_history};
 use crate::cli::print::{print, print_document};
 use crate::cli::start::{current_dir, goals_file};
+use crate::effects::agent::Agent;
 use crate::effects::journal::Diary;
 use crate::effects::ledger::Ledger;
 use crate::effects::lock::{self, Holder};
@@ -40,6 +41,11 @@ pub fn validate(global: &Global) -> Result<u8> {
     global.point_out(&warnings);
     for warning in &left_out {
         global.warn(warning);
+    }
+    let of_user = user_config().map_or_else(|_| Vec::new(), |user| user.agents);
+    let entries = [of_user, goals.settings.agents.clone()];
+    if let Some(why) = Agent::unknown(goals.settings.agent.as_ref(), &entries, &repo.root) {
+        global.warn(&why);
     }
     let workspace = Workspace { repo: &repo };
     let on_disk = |path: &str| workspace.has_file_on_disk(path.as_bytes());

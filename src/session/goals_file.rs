@@ -8,6 +8,9 @@ use crate::error::{Error, Result, Spot};
 use crate::model::goals::{self, Goals};
 use crate::model::text;
 
+/// The file's name where none is named.
+const NAME: &str = "GOALS.yaml";
+
 /// Where the goals are read from.
 #[derive(Clone, Debug)]
 pub struct GoalsFile {
@@ -22,11 +25,10 @@ pub struct GoalsFile {
 impl GoalsFile {
     /// The file that is meant where none is named: GOALS.yaml in the root.
     pub fn of_root(repo: &Repo) -> GoalsFile {
-        let name = "GOALS.yaml";
         GoalsFile {
-            path: repo.root.join(name),
-            in_repo: Some(name.to_owned()),
-            shown: name.to_owned(),
+            path: repo.root.join(NAME),
+            in_repo: Some(NAME.to_owned()),
+            shown: NAME.to_owned(),
         }
     }
 
@@ -52,6 +54,9 @@ impl GoalsFile {
                     .hint("put the goals into a plain file, or name one with --goals"));
             }
             Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => {
+                if self.shown != NAME {
+                    return Err(self.not_there());
+                }
                 return Err(Error::usage(format!("No goals to measure: there is no {}", self.shown))
                     .hint("`evolve init` looks at this repository and writes one; `evolve demo` shows a run"));
             }
@@ -61,6 +66,37 @@ impl GoalsFile {
             Ok((goals, warnings)) => Ok((goals, goals::to_spots(&self.shown, &warnings))),
             Err(problems) => Err(goals::to_error(&self.shown, &problems)),
         }
+    }
+
+    /// The error of naming a file that is not there: what may have been meant lies beside it.
+    fn not_there(&self) -> Error {
+        let shown = &self.shown;
+        let error = Error::usage(format!(
+            "No goals to measure: there is no {shown} (--goals)"
+        ));
+        let folder = self.path.parent();
+        let beside = folder.and_then(|folder| std::fs::read_dir(folder).ok());
+        let names = beside.into_iter().flatten().flatten();
+        let names = names.filter_map(|entry| entry.file_name().into_string().ok());
+        let is_yaml = |name: &String| name.ends_with(".yaml") || name.ends_with(".yml");
+        let names: Vec<String> = names.filter(is_yaml).collect();
+        let known: Vec<&str> = names.iter().map(String::as_str).collect();
+        let name = self.path.file_name().and_then(|name| name.to_str());
+        let near = name.and_then(|name| goals::nearest(name, &known));
+        let near = near.or(known.contains(&NAME).then_some(NAME));
+        let found = match (near, folder) {
+            (Some(near), _) => format!("did you mean {near}, which lies in the same folder?"),
+            (None, Some(folder)) if !folder.is_dir() => {
+                format!("there is no folder {} either", folder.display())
+            }
+            (None, _) => format!(
+                "`evolve init --goals {}` writes one",
+                text::shell_word(shown)
+            ),
+        };
+        error
+            .hint(found)
+            .hint("a path counts from the current directory; without --goals it is GOALS.yaml in the repository's root")
     }
 
     /// Refuses a goals file that is there and not in a commit's tree (exit 3).

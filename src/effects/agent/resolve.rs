@@ -37,6 +37,27 @@ impl Agent {
         }
     }
 
+    /// Says what is wrong with a single word that names neither a known agent nor a program; the nearest known one is in it.
+    pub fn unknown(
+        spec: Option<&AgentSpec>,
+        entries: &[Vec<Entry>; 2],
+        root: &Path,
+    ) -> Option<String> {
+        let files: [&[Entry]; 2] = [&entries[0], &entries[1]];
+        let Some(AgentSpec::Line(line)) = spec else {
+            return None;
+        };
+        if is_no_name(line) || Presets::has(line.trim(), &files) {
+            return None;
+        }
+        let hints = Agent::resolve(spec, entries, root).err()?.hints;
+        let nearest = hints.last().map_or("", String::as_str);
+        Some(format!(
+            "no agent and no program is called `{}`: {nearest}",
+            line.trim()
+        ))
+    }
+
     fn first(presets: &Presets, root: &Path) -> Result<Agent> {
         let all = presets.all().iter();
         let found = all

@@ -214,6 +214,10 @@ impl Builder {
             let place = Place::new(place.line, before + 1);
             return Complaint::new(place, "a tab cannot indent YAML").hint("indent with spaces");
         }
+        if info.contains("unknown anchor") {
+            return Complaint::new(place, "this alias (*) names no anchor (&) that stands above it")
+                .hint("write & and its name before the value that it repeats, or put text that begins with * in quotes");
+        }
         Complaint::new(place, format!("not valid YAML: {info}")).hint(remedy(info))
     }
 }
@@ -225,7 +229,6 @@ fn remedy(info: &str) -> &'static str {
         ("mapping values are not allowed", in_quotes),
         ("expected ',' or", in_quotes),
         ("unexpected character", in_quotes),
-        ("unknown anchor", in_quotes),
         ("block sequence entries", in_quotes),
         ("end of stream", "close what is opened here"),
         (

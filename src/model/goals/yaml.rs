@@ -105,10 +105,8 @@ fn entry((key, tree): &(Tree, Tree), value: Value) -> Result<Entry, Complaint> {
             place: key.place,
             value: zip(tree, value)?,
         }),
-        Branch::Scalar(_) => {
-            Err(Complaint::new(key.place, "a merge key (<<) is not read")
-                .hint("write the keys out"))
-        }
+        Branch::Scalar(_) => Err(Complaint::new(key.place, "a merge key (<<) is not read")
+            .hint("write the keys out; an alias (*) that stands for a whole value is read")),
         Branch::List(_) | Branch::Map(_) => {
             Err(Complaint::new(key.place, "a key has to be a word")
                 .hint("put text that starts with { or [ in quotes"))

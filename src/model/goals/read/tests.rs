@@ -804,7 +804,7 @@ fn broken_yaml_is_refused_with_its_place() {
         ),
         (
             "a: *b\n",
-            "1:4 not valid YAML: while parsing node, found unknown anchor | put the text in quotes, or after | on lines of its own",
+            "1:4 this alias (*) names no anchor (&) that stands above it | write & and its name before the value that it repeats, or put text that begins with * in quotes",
         ),
         (
             "a: &a [*a]\n",
@@ -812,7 +812,7 @@ fn broken_yaml_is_refused_with_its_place() {
         ),
         (
             "a: &a {b: 1}\nc:\n  <<: *a\n",
-            "3:3 a merge key (<<) is not read | write the keys out",
+            "3:3 a merge key (<<) is not read | write the keys out; an alias (*) that stands for a whole value is read",
         ),
         (
             "a: ! b c\n",
