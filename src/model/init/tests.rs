@@ -592,6 +592,39 @@ fn variables_of_ci_are_set_as_ci_sets_them() {
 }
 
 #[test]
+fn what_gitlab_exports_before_a_script_is_set_as_its_variables_are() {
+    let gitlab = "default:\n  before_script: [export MODE=all]\nvariables: {LEVEL: '1'}\n\
+        .base:\n  before_script:\n    - apt-get update && export LEVEL=2\n    - export A='b c' D=\"e\"   F=g/h\n\
+        \x20   - export PATH=\"$HOME/bin:$PATH\" TOKEN=$(get-token)\n    - '# export NO=1'\n\
+        unit:\n  extends: .base\n  script: sh unit.sh\nplain:\n  script: sh plain.sh\n\
+        send:\n  extends: .base\n  script: sh check.sh \"$TOKEN\"\n\
+        if:\n  before_script: ['if [ -e x ]; then', export W=1, fi]\n  script: sh if.sh\n\
+        some:\n  before_script: ['if [ -e x ]; then', export W=1, fi]\n  script: sh some.sh $W\n";
+    let found = propose(&Files::of(&[(".gitlab-ci.yml", gitlab)]), &WITH_CI);
+    let mut checks: Vec<&str> = found.runnable().map(|one| one.check.as_str()).collect();
+    checks.retain(|check| check.contains(".sh"));
+    checks.sort_unstable();
+    assert_eq!(
+        checks,
+        [
+            "LEVEL=1 MODE=all sh plain.sh",
+            "LEVEL=1 sh if.sh",
+            "LEVEL=2 A='b c' D=e F=g/h sh unit.sh",
+        ]
+    );
+    for left_out in [
+        ".gitlab-ci.yml: send: it goes by TOKEN, whose value only CI has",
+        ".gitlab-ci.yml: some: it goes by W, whose value only CI has",
+    ] {
+        assert!(
+            found.left_out.contains(&left_out.to_owned()),
+            "{left_out}: {:#?}",
+            found.left_out
+        );
+    }
+}
+
+#[test]
 fn what_a_file_lacks_is_proposed_and_appended_and_nothing_else_changes() {
     let found = propose(&Files::of(&[("Cargo.toml", "")]), &PLAIN);
     for (before, after) in [

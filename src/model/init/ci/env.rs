@@ -1,6 +1,21 @@
 //! The variables that CI sets for a step, as far as their values stand in its file. Pure.
 
+use std::sync::LazyLock;
+
+use regex::Regex;
 use serde_json::Value;
+
+use super::commands::commands_of;
+
+/// What `export` sets, each value as it is written: nothing in it stands for anything else.
+static ASSIGNED: LazyLock<Regex> = LazyLock::new(|| {
+    let bare = r"(?<bare>[\w./:,@%+=-]*)";
+    let quoted = r#"'(?<single>[^']*)'|"(?<double>[^"$`\\]*)""#;
+    Regex::new(&format!(
+        r"(?:^|\s)(?<name>[A-Za-z_]\w*)=(?:{quoted}|{bare})"
+    ))
+    .expect("BUG: a pattern of ours is no pattern")
+});
 
 /// Variables that change only how tools talk and what they keep; left out where the step itself does not set them.
 const OF_LOOKS: [&str; 12] = [
@@ -35,14 +50,47 @@ impl Env {
             if !is_name(name) {
                 continue;
             }
-            self.known.retain(|(other, _)| other != name);
-            self.unknown.retain(|other| other != name);
             let value = value.get("value").unwrap_or(value);
             let value = value.as_str().unwrap_or_default();
-            match is_told(value) && !value.contains(['\n', '\r']) {
-                true => self.known.push((name.clone(), value.to_owned())),
-                false => self.unknown.push(name.clone()),
+            let is_told = is_told(value) && !value.contains(['\n', '\r']);
+            self.set(name, is_told.then_some(value));
+        }
+    }
+
+    /// Adds what the lines of a script that runs before the step export, which beats what was there: plain words are known. Under a
+    /// condition nothing is.
+    pub fn add_exports(&mut self, script: &str, is_conditional: bool) {
+        let commands = script
+            .lines()
+            .map(str::trim)
+            .filter(|it| !it.starts_with('#'));
+        for command in commands.flat_map(commands_of) {
+            let Some(words) = command.strip_prefix("export ") else {
+                continue;
+            };
+            let rest = ASSIGNED.replace_all(words, "");
+            let is_plain = rest.trim().is_empty() && !is_conditional;
+            for assigned in ASSIGNED.captures_iter(words) {
+                let value = ["bare", "single", "double"].map(|form| assigned.name(form));
+                let value = value
+                    .into_iter()
+                    .flatten()
+                    .next()
+                    .map_or("", |it| it.as_str());
+                // Where programs are looked for is every machine's own.
+                if &assigned["name"] != "PATH" {
+                    self.set(&assigned["name"], is_plain.then_some(value));
+                }
             }
+        }
+    }
+
+    fn set(&mut self, name: &str, value: Option<&str>) {
+        self.known.retain(|(other, _)| other != name);
+        self.unknown.retain(|other| other != name);
+        match value {
+            Some(value) => self.known.push((name.to_owned(), value.to_owned())),
+            None => self.unknown.push(name.to_owned()),
         }
     }
 

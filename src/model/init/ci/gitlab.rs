@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::script::is_structure;
 use super::{Env, Step};
 use crate::model::init::Found;
 
@@ -107,6 +108,12 @@ fn env(file: &Value, job: &Value, script: &str) -> Env {
     }
     for one in all.into_iter().rev() {
         env.add(one.get("variables"), &is_told);
+    }
+    let of_all = || file.get("default").and_then(|it| it.get("before_script"));
+    let before = key(file, job, "before_script", DEEPEST).or_else(of_all);
+    if let Some(before) = before.or_else(|| file.get("before_script")) {
+        let before = lines(before);
+        env.add_exports(&before, before.lines().any(is_structure));
     }
     env.without_looks(script, job.get("variables"))
 }

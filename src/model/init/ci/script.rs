@@ -256,7 +256,8 @@ fn is_note(line: &str) -> bool {
     line.is_empty() || line.starts_with('#')
 }
 
-fn is_structure(line: &str) -> bool {
+/// Says whether a line belongs together with others.
+pub(super) fn is_structure(line: &str) -> bool {
     let line = line.trim();
     line.contains("<<") || STRUCTURE.iter().any(|word| line.starts_with(word))
 }
