@@ -171,6 +171,31 @@ pub fn cut(text: &str, most: usize) -> String {
     short
 }
 
+/// Cuts text to at most `most` characters as `cut` does, behind a whole word or a part of one with hyphens; in the middle of a word
+/// only where that is all there is.
+pub fn cut_at_word(text: &str, most: usize) -> String {
+    if text.chars().count() <= most {
+        return text.to_owned();
+    }
+    let room = most.saturating_sub(1);
+    let begun: String = text.chars().take(room).collect();
+    let is_whole = text.chars().nth(room).is_some_and(char::is_whitespace);
+    let ends = |(at, c): (usize, char)| match c {
+        '-' => Some(at + 1),
+        c => c.is_whitespace().then_some(at),
+    };
+    let end = begun.char_indices().rev().find_map(ends);
+    let kept = match end.filter(|_| !is_whole) {
+        Some(end) => &begun[..end],
+        None => &begun,
+    };
+    let kept = kept.trim_end_matches([' ', ',', ';', ':']);
+    match kept.is_empty() {
+        true => cut(text, most),
+        false => format!("{kept}…"),
+    }
+}
+
 /// Makes text from outside safe inside a cell of a Markdown table, or inside a line of Markdown.
 pub fn markdown(text: &str) -> String {
     let mut safe = String::new();
@@ -394,6 +419,27 @@ mod tests {
     fn long_text_is_cut_between_characters() {
         assert_eq!(cut("äöüß", 4), "äöüß");
         assert_eq!(cut("äöüßx", 4), "äöü…");
+    }
+
+    #[test]
+    fn long_text_is_cut_between_words_where_it_has_any() {
+        for (most, expected) in [
+            (26, "tests-pass: it still fails"),
+            (25, "tests-pass: it still…"),
+            (21, "tests-pass: it still…"),
+            (15, "tests-pass: it…"),
+            (12, "tests-pass…"),
+            (9, "tests-…"),
+            (5, "test…"),
+            (1, "…"),
+        ] {
+            assert_eq!(
+                cut_at_word("tests-pass: it still fails", most),
+                expected,
+                "{most}"
+            );
+        }
+        assert_eq!(cut_at_word(" 目標目標", 3), " 目…");
     }
 
     #[test]

@@ -448,7 +448,7 @@ mod tests {
                      same      pass     pass\n";
         assert!(text.contains(goals), "{text}");
         let narrow = plain(&page.text(Some(40)));
-        let below = "\ncoverage\n  before  pass\n  after   FAIL  79.5 vs 80  79.5 is les…\n";
+        let below = "\ncoverage\n  before  pass\n  after   FAIL  79.5 vs 80  79.5 is…\n";
         assert!(narrow.contains(below), "{narrow}");
         let goals = narrow.split("\noutput of").next().unwrap_or_default();
         assert!(

@@ -3,7 +3,7 @@
 mod course;
 
 use crate::model::record::{Record, TakenBack};
-use crate::model::text::{clean_line, cut, number};
+use crate::model::text::{clean_line, cut, cut_at_word, number};
 use crate::view::style::{self, Cell, FAINT, STRONG, paint};
 use crate::view::width::columns_within;
 
@@ -11,8 +11,8 @@ pub use course::{Course, Stage, course_page};
 
 /// How much of a reason a table shows, in characters.
 const REASON: usize = 80;
-/// Where in the history's table commit, time and number of passing goals stand: what a narrow terminal can do without.
-const SPARE: [usize; 3] = [5, 6, 4];
+/// Where in the history's table commit, time, number of passing goals and scores stand: what a narrow terminal can do without.
+const SPARE: [usize; 4] = [5, 6, 4, 3];
 /// From the smallest bar to the largest.
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 /// How long a line with bars is where no terminal says so.
@@ -128,7 +128,7 @@ fn history_table(records: &[Record], taken_back: &TakenBack, width: Option<usize
 
 fn record_row(record: &Record, taken_back: &TakenBack) -> Vec<Cell> {
     let reason = record.reason.as_deref();
-    let reason = reason.map(|reason| cut(&clean_line(reason), REASON));
+    let reason = reason.map(|reason| cut_at_word(&clean_line(reason), REASON));
     let why: Vec<String> = taken_back.words(record).into_iter().chain(reason).collect();
     vec![
         Cell(STRONG, record.cycle.to_string()),
@@ -211,6 +211,43 @@ cycle  result    goal        score        passing   why
             history_table(&[], &TakenBack::default(), None),
             "no cycles yet\n"
         );
+    }
+
+    #[test]
+    fn on_a_narrow_terminal_headings_and_words_are_whole() {
+        let long = Record {
+            goal_id: Some("no-dependency-with-known-holes".to_owned()),
+            reason: Some("passed before and no longer: tests-pass (exit 101)".to_owned()),
+            ..record()
+        };
+        let short = Record {
+            goal_id: Some("tests-pass".to_owned()),
+            ..long.clone()
+        };
+        let page = |records: &[Record], width| {
+            let page = history_table(records, &TakenBack::default(), Some(width));
+            let page = plain(&page);
+            let fits = |line: &str| line.chars().count() <= width;
+            assert!(page.lines().all(fits), "{page}");
+            page
+        };
+        let expected = "\
+cycle  result    goal        score        why
+3      improved  tests-pass  61.5 → 92.3  passed before and…
+";
+        assert_eq!(page(std::slice::from_ref(&short), 60), expected);
+        let expected = "\
+cycle  result    goal                            why
+3      improved  no-dependency-with-known-holes  passed…
+3      improved  tests-pass                      passed…
+";
+        assert_eq!(page(&[long.clone(), short.clone()], 60), expected);
+        let expected = "\
+cycle  result    goal
+3      improved  no-dependency-with-…
+3      improved  tests-pass
+";
+        assert_eq!(page(&[long, short], 40), expected);
     }
 
     #[test]

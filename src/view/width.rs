@@ -3,7 +3,7 @@
 use std::io::IsTerminal;
 use std::os::fd::AsFd;
 
-use crate::model::text::cut;
+use crate::model::text::cut_at_word;
 use crate::view::board::Size;
 use crate::view::style::{Cell, columns};
 
@@ -11,6 +11,8 @@ use crate::view::style::{Cell, columns};
 const NARROWEST: usize = 40;
 /// How much of a table's last column has to be seen for it to be worth the others.
 const LAST: usize = 16;
+/// With less than this of it, it is left out.
+const LEAST: usize = 8;
 /// The size of a VT100.
 const FIRST: Size = Size {
     lines: 24,
@@ -105,7 +107,8 @@ pub fn width_of(rows: &[Vec<Cell>]) -> usize {
 }
 
 /// Lays rows out in columns, like `columns`. Where they are wider than `width`, columns are left out in the order of `spare`,
-/// until something is to be seen of the last one; that, and then the widest, is cut.
+/// until something is to be seen of the last one. That is cut between words, or left out where next to nothing of it would be
+/// seen; then the widest is cut.
 pub fn columns_within(rows: &[Vec<Cell>], width: Option<usize>, spare: &[usize]) -> String {
     let Some(width) = width.filter(|width| *width < total(&widths(rows))) else {
         return columns(rows);
@@ -117,19 +120,28 @@ pub fn columns_within(rows: &[Vec<Cell>], width: Option<usize>, spare: &[usize])
         if total(&widths) - last + last.min(LAST) <= width {
             break;
         }
-        for cell in rows.iter_mut().filter_map(|row| row.get_mut(*column)) {
-            cell.1.clear();
-        }
+        clear(&mut rows, *column);
     }
     let count = widths(&rows).len();
     let widest = |rows: &[Vec<Cell>]| {
         let widths = widths(rows);
         (0..count).max_by_key(|column| widths[*column]).unwrap_or(0)
     };
-    cut_column(&mut rows, count.saturating_sub(1), width);
+    let last = count.saturating_sub(1);
+    let (taken, is) = (total(&widths(&rows)), widths(&rows)[last]);
+    match taken.saturating_sub(is) + LEAST.min(is) > width && count > 1 {
+        true => clear(&mut rows, last),
+        false => cut_column(&mut rows, last, width),
+    }
     let widest = widest(&rows);
     cut_column(&mut rows, widest, width);
     columns(&rows)
+}
+
+fn clear(rows: &mut [Vec<Cell>], column: usize) {
+    for cell in rows.iter_mut().filter_map(|row| row.get_mut(column)) {
+        cell.1.clear();
+    }
 }
 
 /// Cuts a column by as much as the table is too wide.
@@ -138,7 +150,7 @@ fn cut_column(rows: &mut [Vec<Cell>], column: usize, width: usize) {
     let over = total(&widths).saturating_sub(width);
     let is = widths.get(column).copied().unwrap_or(0);
     for cell in rows.iter_mut().filter_map(|row| row.get_mut(column)) {
-        cell.1 = cut(&cell.1, is.saturating_sub(over).max(1));
+        cell.1 = cut_at_word(&cell.1, is.saturating_sub(over).max(1));
     }
 }
 
@@ -199,12 +211,13 @@ mod tests {
         for (width, expected) in [
             (
                 40,
-                "1   goal-a  spare  a reason in so many …\n22  b       other\n",
+                "1   goal-a  spare  a reason in so many…\n22  b       other\n",
             ),
-            (33, "1   goal-a  a reason in so many …\n22  b\n"),
-            (30, "1   goal-a  a reason in so ma…\n22  b\n"),
-            (20, "1   goal-a  a reaso…\n22  b\n"),
-            (9, "1   g…  …\n22  b\n"),
+            (33, "1   goal-a  a reason in so many…\n22  b\n"),
+            (30, "1   goal-a  a reason in so…\n22  b\n"),
+            (20, "1   goal-a  a…\n22  b\n"),
+            (19, "1   goal-a\n22  b\n"),
+            (9, "1   goal…\n22  b\n"),
         ] {
             let page = columns_within(&rows, Some(width), &[2]);
             assert_eq!(page, expected, "{width}");

@@ -3,12 +3,12 @@
 use super::{REASON, short};
 use crate::model::record::{Record, TakenBack};
 use crate::model::snapshot::Measurement;
-use crate::model::text::{clean_line, count, cut, number};
+use crate::model::text::{clean_line, count, cut_at_word, number};
 use crate::view::style::{self, Cell, FAINT, PLAIN, STRONG};
 use crate::view::width::columns_within;
 
-/// Where commit and time stand, and what the cycle worked on: what a narrow terminal can do without.
-const SPARE: [usize; 3] = [5, 6, 2];
+/// Where commit and time stand, what the cycle worked on and what became of it: what a narrow terminal can do without.
+const SPARE: [usize; 4] = [5, 6, 2, 1];
 
 /// The way of a goal over cycles.
 #[derive(Clone, Debug, Default)]
@@ -73,7 +73,7 @@ impl Stage {
         let record = &self.record;
         let is_told = self.is_about(id) || self.is_moved();
         let reason = record.reason.as_deref().filter(|_| is_told);
-        let reason = reason.map(|reason| cut(&clean_line(reason), REASON));
+        let reason = reason.map(|reason| cut_at_word(&clean_line(reason), REASON));
         let why: Vec<String> = taken_back.words(record).into_iter().chain(reason).collect();
         let (mark, value) = (self.mark(), self.value());
         vec![
