@@ -167,6 +167,55 @@ fn a_program_is_told_each_step_of_a_population_and_a_page_is_written() {
 }
 
 #[test]
+fn one_attempt_is_shown_with_its_whole_brief_its_tasks_and_what_the_gate_printed() {
+    let repo = TestRepo::with_number("1");
+    repo.write(
+        "score.sh",
+        "echo weighing; echo '{\"score\":'$(cat x)',\"tasks\":{\"latency\":12.5,\"memory\":'$(cat x)'}}' >$EVOLVE_RESULT\n",
+    );
+    repo.write(
+        "gate.sh",
+        "grep -q bad x || exit 0\nfor n in 1 2 3; do echo \"  test $n: bad\"; done\necho token=ghp_0123456789abcdefghijklmnopqrstuvwxyz\nexit 1\n",
+    );
+    repo.commit_all("second");
+    repo.attempts(&["echo 2 >x", "echo bad >x", "echo much >x"]);
+    repo.search(&["--gate=sh gate.sh", "--max-attempts=3"])
+        .expect(0);
+    assert_eq!(repo.endings(), ["accepted 2", "gate failed", "invalid"]);
+    let show = repo.answer(&["search", "show", "1"]);
+    assert!(
+        show.contains("\ntasks          latency 12.5, memory 2\n"),
+        "{show}"
+    );
+    for line in std::fs::read_to_string(repo.outside().join("brief-1"))
+        .unwrap()
+        .lines()
+    {
+        assert!(show.contains(format!("    {line}").trim_end()), "{line}");
+    }
+    let show = repo.answer(&["search", "show", "2"]);
+    assert!(
+        show.contains(
+            "\nend of the gate's log .git/evolve/search/1/2/first-gate-1.log\n      test 1: bad\n      test 2: bad\n"
+        ),
+        "{show}"
+    );
+    assert!(!show.contains("ghp_0123"), "{show}");
+    let show = repo.answer(&["search", "show", "3"]);
+    assert!(
+        show.contains("\nend of the measurement's log .git/evolve/search/1/3/first-1.log\n    weighing\n"),
+        "{show}"
+    );
+    let document = |id: &str| -> Value {
+        serde_json::from_str(&repo.answer(&["search", "show", id, "--json"])).unwrap()
+    };
+    assert_eq!(document("1")["tasks"]["memory"], 2.0);
+    assert!(document("1")["output_tail"].is_null());
+    let tail = document("2")["output_tail"].to_string();
+    assert!(tail.contains("test 3: bad"), "{tail}");
+}
+
+#[test]
 fn without_a_search_each_view_says_so() {
     let repo = TestRepo::empty();
     for words in [

@@ -95,6 +95,24 @@ pub(super) fn papers(
     page
 }
 
+/// Lays out all of a text, with the file that it is of; what is too long for a line goes on below.
+pub(super) fn whole(what: &str, (text, file): (&str, &str), width: Option<usize>) -> String {
+    let mut page = heading(what, file, width);
+    if text.trim().is_empty() {
+        page.push_str(&block_line("it printed nothing", width));
+    }
+    for line in text.trim_end().lines() {
+        let line = clean(line).replace(['\n', '\t'], " ");
+        let (indent, words) = line.split_at(line.len() - line.trim_start_matches(' ').len());
+        let room = width.map(|width| width.saturating_sub(4 + indent.len()).max(1));
+        for piece in fitted(words, room) {
+            page.push_str(format!("    {indent}{piece}").trim_end());
+            page.push('\n');
+        }
+    }
+    page
+}
+
 /// Returns what a block is, and the file that it is of, on a line of its own where both do not fit on one.
 fn heading(what: &str, file: &str, width: Option<usize>) -> String {
     let file = clean_line(file);

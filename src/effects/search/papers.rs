@@ -1,12 +1,17 @@
 //! What is left of what an attempt's agent was told and printed, and of what measured it.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use crate::effects::files;
 use crate::effects::logs::Paper;
+use crate::effects::search::sample::DOCUMENT_LIMIT;
+use crate::model::search_view::Sampled;
+use crate::model::{mask, score};
 
-/// The most bytes of an agent's log that are shown, from its end.
+/// The most bytes of a log that are shown, from its end.
 const LOG_SHOWN: u64 = 16 << 10;
 /// The most bytes of a brief that are read.
 const BRIEF_SHOWN: u64 = 1 << 20;
@@ -32,14 +37,6 @@ pub fn of(search: &Path, id: u64) -> Papers {
     let entries = fs::read_dir(&folder).into_iter().flatten().flatten();
     let mut found: Vec<PathBuf> = entries.filter(is_file).map(|entry| entry.path()).collect();
     found.sort();
-    let end = |path: &Path| {
-        let bytes = files::read_end(path, LOG_SHOWN).ok()??;
-        let text = String::from_utf8_lossy(&bytes).into_owned();
-        Some(Paper {
-            path: path.to_owned(),
-            text,
-        })
-    };
     let brief = folder.join("brief.md");
     let text = files::read_text(&brief, BRIEF_SHOWN).ok();
     let text = text.filter(|text| !text.is_empty());
@@ -52,4 +49,41 @@ pub fn of(search: &Path, id: u64) -> Papers {
         log,
         files: found,
     }
+}
+
+/// Returns the end of what the command printed with which a measurement of an attempt failed.
+pub fn failed(search: &Path, id: u64, sampled: &Sampled) -> Option<Paper> {
+    let begin = match sampled.beside {
+        Some(other) => format!("{}-{other}-", sampled.purpose),
+        None => format!("{}-", sampled.purpose),
+    };
+    let written = |path: &PathBuf| fs::metadata(path).and_then(|meta| meta.modified()).ok();
+    let logs = of(search, id).files.into_iter().filter(|path| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        name.starts_with(&begin) && name.ends_with(".log")
+    });
+    // It is the last that was run: what comes behind it may be there of a session that was killed.
+    let last = logs.max_by_key(|path| written(path).unwrap_or(SystemTime::UNIX_EPOCH));
+    end(&last?)
+}
+
+/// Returns the parts of an attempt's score by name, as the fitness command wrote them when it was first measured.
+pub fn tasks(search: &Path, id: u64) -> BTreeMap<String, f64> {
+    let folder = format!("{id}/x");
+    if !files::is_beneath(search, folder.as_bytes()) {
+        return BTreeMap::new();
+    }
+    let document = search.join(format!("{id}/first-1.result.json"));
+    let written = files::read_text(&document, DOCUMENT_LIMIT).unwrap_or_default();
+    let score = score::read("", Some(&written));
+    score.map_or_else(|_| BTreeMap::new(), |score| score.tasks)
+}
+
+fn end(path: &Path) -> Option<Paper> {
+    let bytes = files::read_end(path, LOG_SHOWN).ok()??;
+    let text = mask::secrets(&String::from_utf8_lossy(&bytes));
+    Some(Paper {
+        path: path.to_owned(),
+        text,
+    })
 }

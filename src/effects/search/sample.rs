@@ -15,7 +15,7 @@ use crate::model::{mask, text};
 /// The most bytes of a log.
 const LOG_LIMIT: u64 = 16 << 20;
 /// The most bytes of the document that a fitness command writes.
-const DOCUMENT_LIMIT: u64 = 1 << 20;
+pub const DOCUMENT_LIMIT: u64 = 1 << 20;
 /// The most bytes of the traces that a sample leaves.
 const TRACES_LIMIT: u64 = 16 << 20;
 /// The longest of a command's last words that are told, in characters.

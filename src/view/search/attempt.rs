@@ -1,11 +1,16 @@
 //! One attempt of a search: what it was to be, what its agent did, how it was measured, what it came to.
 
+use std::collections::BTreeMap;
+
 use super::{of_ending, score};
 use crate::model::patch::Patch;
 use crate::model::search_view::{Digits, Overview, Row, Sampled, name};
-use crate::model::text::{clean_line, duration};
-use crate::view::cycle::{fact_lines, files, painted, papers};
+use crate::model::text::{clean_line, duration, some_of};
+use crate::view::cycle::{fact_lines, files, painted, papers, whole};
 use crate::view::style::{STRONG, paint};
+
+/// How many parts of a score are shown.
+const TASKS: usize = 100;
 
 /// Everything that is known of one attempt.
 #[derive(Clone, Copy, Debug)]
@@ -18,6 +23,8 @@ pub struct Page<'a> {
     pub agent: &'a str,
     /// How it was measured.
     pub sampled: &'a [Sampled],
+    /// The parts of its score, by name.
+    pub tasks: &'a BTreeMap<String, f64>,
     /// Its commit.
     pub commit: Option<&'a str>,
     /// What it changes in its parent; the text of the patch is shown if there is any.
@@ -28,6 +35,8 @@ pub struct Page<'a> {
     pub brief: Option<(&'a str, &'a str)>,
     /// The end of the agent's log, and the file that it stands in.
     pub log: Option<(&'a str, &'a str)>,
+    /// The end of the log of the command that gave it no score, and the file that it stands in.
+    pub failed: Option<(&'a str, &'a str)>,
 }
 
 impl Page<'_> {
@@ -37,7 +46,17 @@ impl Page<'_> {
         for (name, fact) in self.facts() {
             page.push_str(&fact_lines(&(name, clean_line(&fact)), width));
         }
-        page.push_str(&papers((self.brief, self.log), self.patch, width));
+        if let Some(brief) = self.brief {
+            page.push_str(&whole("brief", brief, width));
+        }
+        if let Some(failed) = self.failed {
+            let what = match self.row.ending {
+                "gate failed" => "end of the gate's log",
+                _ => "end of the measurement's log",
+            };
+            page.push_str(&whole(what, failed, width));
+        }
+        page.push_str(&papers((None, self.log), self.patch, width));
         page
     }
 
@@ -72,6 +91,7 @@ impl Page<'_> {
                 "score",
                 score(row, &digits).map(|score| format!("{score}{of_all}")),
             ),
+            ("tasks", self.parts(&digits)),
             ("lens", row.lens.clone()),
             ("summary", row.summary.clone()),
             ("agent", self.worked()),
@@ -92,6 +112,14 @@ impl Page<'_> {
         known
             .filter_map(|(name, fact)| Some((name, fact?)))
             .collect()
+    }
+
+    /// Returns the parts of the score: `latency 12.5, memory 3`.
+    fn parts(&self, known: &Digits) -> Option<String> {
+        let digits = known.with(self.tasks.values().copied());
+        let part = |(name, value): (&String, &f64)| format!("{name} {}", digits.show(*value));
+        let parts: Vec<String> = self.tasks.iter().map(part).collect();
+        (!parts.is_empty()).then(|| some_of(&parts, TASKS))
     }
 
     fn worked(&self) -> Option<String> {

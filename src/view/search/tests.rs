@@ -143,15 +143,18 @@ fn one_attempt_is_told_with_why_how_it_was_measured_and_what_it_changes() {
         row: &overview.rows[1],
         agent: "claude",
         sampled: &sampled,
+        tasks: &[("speed".to_owned(), 2.5)].into(),
         commit: Some("abc"),
         patch: Some(&patch),
         logs: &[".git/evolve/search/1/1/brief.md".to_owned()],
         brief: None,
         log: None,
+        failed: None,
     };
     let expected = "\
 attempt 1 · mutation of the baseline · accepted, the best
 score          2.5, +0.5 (+25.0 %), rank 1
+tasks          speed 2.5
 lens           caching
 summary        keep what was computed
 agent          claude, 1m 01s, 1,200 tokens, $0.31

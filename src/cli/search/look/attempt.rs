@@ -34,7 +34,11 @@ pub fn show(global: &Global, options: &ShowOptions) -> Result<u8> {
         (Some(_), Some(parent)) => Some(seen.patch(parent, id, most)?),
         _ => None,
     };
-    let papers = papers::of(&seen.store.folder, id);
+    let folder = &seen.store.folder;
+    let tasks = papers::tasks(folder, id);
+    let without = sampled.iter().rfind(|one| one.reason.is_some());
+    let failed = without.and_then(|one| papers::failed(folder, id, one));
+    let papers = papers::of(folder, id);
     let shown = |path: &std::path::Path| {
         let path = path.strip_prefix(&seen.repo.root).unwrap_or(path);
         path.display().to_string()
@@ -46,6 +50,8 @@ pub fn show(global: &Global, options: &ShowOptions) -> Result<u8> {
             "search": seen.store.number,
             "attempt": row,
             "measured": sampled,
+            "tasks": tasks,
+            "output_tail": failed.map(|paper| paper.text),
             "commit": own,
             "logs": logs,
         });
@@ -60,16 +66,19 @@ pub fn show(global: &Global, options: &ShowOptions) -> Result<u8> {
     }
     let brief = papers.brief.map(|paper| (shown(&paper.path), paper.text));
     let log = papers.log.map(|paper| (shown(&paper.path), paper.text));
+    let failed = failed.map(|paper| (shown(&paper.path), paper.text));
     let page = Page {
         overview: &seen.overview,
         row,
         agent: &seen.lineage.plan.request.agent,
         sampled: &sampled,
+        tasks: &tasks,
         commit: own,
         patch: patch.as_ref(),
         logs: &logs,
         brief: brief.as_ref().map(|(path, text)| (&**text, &**path)),
         log: log.as_ref().map(|(path, text)| (&**text, &**path)),
+        failed: failed.as_ref().map(|(path, text)| (&**text, &**path)),
     };
     global.say(&page.text(width::of_terminal()));
     Ok(0)
