@@ -228,6 +228,30 @@ fn whoever_finds_a_search_running_is_told_how_to_look_at_it_and_to_end_it() {
 }
 
 #[test]
+fn an_apply_says_which_gates_ran_again_and_what_was_measured() {
+    let repo = TestRepo::with_number("1");
+    repo.attempts(&["echo 2 >x"]);
+    let more = ["--gate=sh gate.sh", "--max-attempts=1"];
+    repo.search(&more).expect(0);
+    repo.git(&["checkout", "-q", "-b", "elsewhere"]);
+    let said = repo.evolve(&["search", "apply"]).expect(0).stdout;
+    for line in [
+        "\ngates: 1 passed again: sh gate.sh\n",
+        "\nfitness: not measured again, the branch is where the search began: recorded 2, at its end 2 against 1\n",
+    ] {
+        assert!(said.contains(line), "{said}");
+    }
+    repo.git(&["checkout", "-q", "main"]);
+    repo.write("other", "");
+    repo.write("score.sh", "echo 1$(cat x)\n");
+    repo.commit_all("second");
+    let said = repo.evolve(&["search", "apply"]).expect(0).stdout;
+    let line =
+        "\nfitness: measured beside the branch as it was: 12 against 11; the search recorded 2\n";
+    assert!(said.contains(line), "{said}");
+}
+
+#[test]
 fn a_discard_completes_first_what_a_killed_apply_began() {
     let repo = TestRepo::with_number("1");
     repo.attempts(&["echo 2 >x"]);

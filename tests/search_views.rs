@@ -203,7 +203,9 @@ fn one_attempt_is_shown_with_its_whole_brief_its_tasks_and_what_the_gate_printed
     assert!(!show.contains("ghp_0123"), "{show}");
     let show = repo.answer(&["search", "show", "3"]);
     assert!(
-        show.contains("\nend of the measurement's log .git/evolve/search/1/3/first-1.log\n    weighing\n"),
+        show.contains(
+            "\nend of the measurement's log .git/evolve/search/1/3/first-1.log\n    weighing\n"
+        ),
         "{show}"
     );
     let document = |id: &str| -> Value {

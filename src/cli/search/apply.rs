@@ -16,14 +16,18 @@ use crate::effects::sandbox::Sandbox;
 use crate::effects::search::store::Store;
 use crate::effects::stop::{self, Stop};
 use crate::effects::{clock, git, lock, places};
-use crate::engine::search::apply::{self, Target};
+use crate::engine::search::apply::{self, Applied, Held, Target};
 use crate::error::{Error, Result};
 use crate::event::Events;
 use crate::model::lineage::{Id, Lineage, Measure};
 use crate::model::search_view::Digits;
 use crate::model::text;
+use crate::search::overview::last_shown;
 use crate::search::standing::{Ending, Standing};
 use crate::session::{Cut, Ending as SessionEnding, Site};
+
+/// How many gates are named.
+const GATES: usize = 5;
 
 /// What is applied, and where.
 #[derive(Clone, Debug, Args)]
@@ -109,14 +113,16 @@ async fn start(options: &ApplyOptions, events: &Events) -> Result<Done> {
     };
     let branch = text::clean_line(target.branch.trim_start_matches("refs/heads/"));
     match apply::apply(&site, &lineage, (attempt, &message), &target).await {
-        Ok(commit) => Ok(Done {
+        Ok(Applied { commit, held }) => Ok(Done {
             words: format!(
-                "attempt {attempt} is on {branch} as {0}\nhint: `git diff {0}~1 {0}` shows it; `{1}` takes it back\n",
+                "attempt {attempt} is on {branch} as {0}\n{2}{3}hint: `git diff {0}~1 {0}` shows it; `{1}` takes it back\n",
                 short(&commit),
                 match target.is_new {
                     true => format!("git branch -D {}", text::shell_word(branch.as_bytes())),
                     false => "git reset --keep HEAD~1".to_owned(),
-                }
+                },
+                gates_again(&site.request.gates),
+                measured_again(&lineage, attempt, &held)
             ),
             exit_code: 0,
         }),
@@ -125,6 +131,40 @@ async fn start(options: &ApplyOptions, events: &Events) -> Result<Done> {
         Err(Cut::Failed(error)) => Err(error),
         Err(Cut::Unprepared(why)) => Err(Error::usage(why)),
     }
+}
+
+/// Says which gates passed once more.
+fn gates_again(gates: &[String]) -> String {
+    let shown: Vec<String> = gates.iter().map(|gate| text::clean_line(gate)).collect();
+    match shown.is_empty() {
+        true => "gates: there are none\n".to_owned(),
+        false => format!(
+            "gates: {} passed again: {}\n",
+            shown.len(),
+            text::some_of(&shown, GATES)
+        ),
+    }
+}
+
+/// Says what the fitness command said of the merged result, or why it was not asked again.
+fn measured_again(lineage: &Lineage, attempt: Id, held: &Held) -> String {
+    let shown = last_shown(lineage, attempt);
+    if let Some(shown) = shown.filter(|_| held.ours.is_empty()) {
+        let all = [shown.winner, shown.baseline].into_iter();
+        let digits = Digits::of(all.chain(held.recorded));
+        let recorded = held
+            .recorded
+            .map_or_else(String::new, |score| digits.show(score));
+        return format!(
+            "fitness: not measured again, the branch is where the search began: recorded {recorded}, at its end {} against {}\n",
+            digits.show(shown.winner),
+            digits.show(shown.baseline)
+        );
+    }
+    format!(
+        "fitness: measured beside the branch as it was: {}\n",
+        held.compared()
+    )
 }
 
 fn of_halt(ending: &SessionEnding) -> Done {

@@ -9,9 +9,11 @@ use crate::effects::workspace::{Landed, Landing, Workspace};
 use crate::error::{Error, Kind, Result};
 use crate::model::lineage::{Id, Lineage, Measure};
 use crate::model::score::Channel;
+use crate::model::search_view::Digits;
 use crate::model::text;
 use crate::search::is_deterministic;
 use crate::search::overview::last_shown;
+use crate::search::standing::Standing;
 use crate::session::{Cut, Site, Slots};
 
 use super::measure::{channel, commit};
@@ -32,13 +34,33 @@ pub struct Target {
     pub is_new: bool,
 }
 
-/// Applies an attempt; returns the commit.
+/// An attempt that is on its branch.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Applied {
+    /// The commit.
+    pub commit: String,
+    /// How the merged result was measured.
+    pub held: Held,
+}
+
+/// How a merged result was measured before it went to the branch.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Held {
+    /// The attempt's score, as the search has it.
+    pub recorded: Option<f64>,
+    /// The merged result's samples; none where the search's last word was enough.
+    pub ours: Vec<f64>,
+    /// Those of the branch as it was.
+    pub theirs: Vec<f64>,
+}
+
+/// Applies an attempt.
 pub async fn apply(
     site: &Site,
     lineage: &Lineage,
     (id, message): (Id, &str),
     target: &Target,
-) -> Result<String, Cut> {
+) -> Result<Applied, Cut> {
     let attempt = commit(lineage, id);
     if site.user.descends(&target.tip, attempt)? {
         return Err(Error::usage(format!("attempt {id} is on the branch already")).into());
@@ -68,9 +90,12 @@ pub async fn apply(
             .into());
         }
     };
-    hold_against_tip(site, lineage, (id, &merged), target).await?;
+    let held = hold_against_tip(site, lineage, (id, &merged), target).await?;
     land(site, target, &merged)?;
-    Ok(merged)
+    Ok(Applied {
+        commit: merged,
+        held,
+    })
 }
 
 /// Measures the merged result: gates, and where others committed since, or the search did not show it in the end, whether it is
@@ -80,7 +105,8 @@ async fn hold_against_tip(
     lineage: &Lineage,
     (id, merged): (Id, &str),
     target: &Target,
-) -> Result<(), Cut> {
+) -> Result<Held, Cut> {
+    let recorded = Standing::of(lineage).score(id);
     if !site.request.gates.is_empty() {
         let slot = site.slot(Slots::Apply, 0, merged).await?;
         for (number, gate) in site.request.gates.iter().enumerate() {
@@ -94,7 +120,10 @@ async fn hold_against_tip(
     // The search's last word is as good where nobody committed since.
     let is_shown = last_shown(lineage, id).is_some_and(|shown| shown.better);
     if target.tip == lineage.plan.request.base && is_shown {
-        return Ok(());
+        return Ok(Held {
+            recorded,
+            ..Held::default()
+        });
     }
     let samples = match is_deterministic(lineage) {
         true => 1,
@@ -110,13 +139,41 @@ async fn hold_against_tip(
         let (place, name) = (site.place(&slot, id)?, format!("apply-{number}-of-tip"));
         theirs.push(sample(site, (&place, channel), &name).await?);
     }
-    match lineage.plan.direction.are_all_better(&ours, &theirs) {
-        true => Ok(()),
+    let held = Held {
+        recorded,
+        ours,
+        theirs,
+    };
+    match lineage
+        .plan
+        .direction
+        .are_all_better(&held.ours, &held.theirs)
+    {
+        true => Ok(held),
         false => Err(lost(format!(
-            "on the branch as it is now it is no longer better: {} against {}",
-            numbers(&ours),
-            numbers(&theirs)
+            "on the branch as it is now it is no longer better: {}",
+            held.compared()
         ))),
+    }
+}
+
+impl Held {
+    /// Says what was measured, and what the search has: `2.1 against 1.9; the search recorded 2.2`.
+    pub fn compared(&self) -> String {
+        let all = self.ours.iter().chain(&self.theirs).chain(&self.recorded);
+        let digits = Digits::of(all.copied());
+        let list = |samples: &[f64]| {
+            let words: Vec<String> = samples.iter().map(|one| digits.show(*one)).collect();
+            words.join(", ")
+        };
+        let recorded = self.recorded.map_or(String::new(), |score| {
+            format!("; the search recorded {}", digits.show(score))
+        });
+        format!(
+            "{} against {}{recorded}",
+            list(&self.ours),
+            list(&self.theirs)
+        )
     }
 }
 
@@ -146,11 +203,6 @@ fn lost(why: String) -> Cut {
     Error::new(Kind::Human, why)
         .hint("nothing was changed; search again from the branch as it is now")
         .into()
-}
-
-fn numbers(samples: &[f64]) -> String {
-    let words: Vec<String> = samples.iter().map(ToString::to_string).collect();
-    words.join(", ")
 }
 
 /// Moves the branch, and the checkout with it. What is about to be done is written down first, so that a crash half way is
