@@ -215,6 +215,15 @@ fn what_looks_better_under_noise_is_confirmed_or_not() {
     assert!(endings[2].starts_with("worse"), "{endings:?}");
     let said = run.stdout;
     assert!(
+        said.contains("\nbaseline · score 10: noisy, 9.9 to 10.1\n"),
+        "{said}"
+    );
+    let status = repo.answer(&["search", "status"]);
+    assert!(
+        status.contains("noisy, 9.9 to 10.1\n") && status.contains("\nbaseline   10"),
+        "{status}"
+    );
+    assert!(
         said.contains("winner     attempt 1: ") && said.contains("measured once more"),
         "{said}"
     );

@@ -12,7 +12,7 @@ const SAMPLES: usize = 5;
 pub fn of(standing: &Standing, id: Id) -> Option<String> {
     let lineage = standing.lineage;
     if id == 0 {
-        return None;
+        return noise(standing);
     }
     let edited = lineage.attempt(id).edited();
     let agent_says = || edited.and_then(|edited| edited.reason.clone());
@@ -33,6 +33,16 @@ pub fn of(standing: &Standing, id: Id) -> Option<String> {
         Ending::Declined | Ending::AgentFailed => agent_says(),
         Ending::Refuted => Some(refuted(standing, id)),
     }
+}
+
+/// Says between which numbers the samples of the untouched code are, where they differ.
+fn noise(standing: &Standing) -> Option<String> {
+    let samples = way::samples(standing.lineage, 0, Measure::First);
+    let least = samples.iter().copied().reduce(f64::min)?;
+    let most = samples.iter().copied().reduce(f64::max)?;
+    let digits = Digits::of(samples.iter().copied());
+    let range = format!("noisy, {} to {}", digits.show(least), digits.show(most));
+    (!standing.is_deterministic).then_some(range)
 }
 
 fn parent(standing: &Standing, id: Id) -> String {

@@ -48,8 +48,9 @@ pub fn page(overview: &Overview, running: Option<&Running>, cut_short: bool) -> 
         line("", paint(ODD, words));
     }
     if let Some(baseline) = overview.baseline {
-        let noisy = if overview.noisy { ", noisy" } else { "" };
-        line("baseline", format!("{}{noisy}", digits.show(baseline)));
+        let noise = overview.row(0).and_then(|row| row.reason.as_deref());
+        let noise = noise.map_or(String::new(), |words| format!(", {words}"));
+        line("baseline", format!("{}{noise}", digits.show(baseline)));
     }
     let best = overview.row(overview.best).filter(|row| !row.is_baseline());
     let best = best.and_then(|row| Some((row, score(row, &digits)?)));
