@@ -557,9 +557,11 @@ fn between_generations_a_person_decides_at_the_terminal() {
     terminal.answer(2, question, "?");
     terminal.answer(3, question, "a");
     terminal.answer(1, "what is to be otherwise", "k=one");
+    terminal.answer(1, "k: write a whole number", "max-attempts=2 k=4");
+    terminal.answer(1, "2 attempts are made already; write more", "max-cost=0");
     terminal.answer(
         1,
-        "k: write a whole number",
+        "$0.00 is spent already; write more",
         "k=4 lenses=caching max-cost=9 max-time=2h",
     );
     terminal.answer(4, question, "c");
@@ -578,6 +580,14 @@ fn between_generations_a_person_decides_at_the_terminal() {
         text.contains(
             "it is k=2 generations=5 stale=3 max-attempts=off max-cost=off max-time=off lenses="
         ),
+        "{text}"
+    );
+    assert!(
+        text.contains("from now on: k=4 max-cost=9 max-time=2h lenses=caching"),
+        "{text}"
+    );
+    assert!(
+        text.contains("   id         score  made       lens                  ending"),
         "{text}"
     );
     let lineage = repo.entries();
@@ -611,31 +621,26 @@ fn between_generations_a_person_decides_at_the_terminal() {
 }
 
 #[test]
-fn limits_that_a_person_sets_between_generations_end_the_search() {
-    for (words, said) in [
-        ("max-cost=0", "the limit of cost is reached"),
-        ("max-time=1s", "time limit reached"),
-    ] {
-        let repo = counting();
-        let agent = repo.agent_always(COUNT);
-        let arguments = [
-            "search",
-            "sh score.sh",
-            "--files=value",
-            "--strategy=population",
-            "-k=2",
-            "--max-time=1h",
-            &agent,
-        ];
-        let mut terminal = Terminal::new(50, 160);
-        let child = terminal.start_typed(&repo, &arguments);
-        terminal.answer(1, "[s]top and keep", "a");
-        terminal.answer(1, "what is to be otherwise", words);
-        assert_eq!(terminal.watch(child, |_| {}), 0, "{words}");
-        let text = terminal.all().join("\n");
-        assert!(text.contains(said), "{words}: {text}");
-        assert_eq!(repo.edits().len(), 2, "{words}");
-    }
+fn a_limit_of_time_that_a_person_sets_between_generations_ends_the_search() {
+    let repo = counting();
+    let agent = repo.agent_always(COUNT);
+    let arguments = [
+        "search",
+        "sh score.sh",
+        "--files=value",
+        "--strategy=population",
+        "-k=2",
+        "--max-time=1h",
+        &agent,
+    ];
+    let mut terminal = Terminal::new(50, 160);
+    let child = terminal.start_typed(&repo, &arguments);
+    terminal.answer(1, "[s]top and keep", "a");
+    terminal.answer(1, "what is to be otherwise", "max-time=1s");
+    assert_eq!(terminal.watch(child, |_| {}), 0);
+    let text = terminal.all().join("\n");
+    assert!(text.contains("time limit reached"), "{text}");
+    assert_eq!(repo.edits().len(), 2);
 }
 
 #[test]

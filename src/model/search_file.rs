@@ -12,7 +12,7 @@ use std::time::Duration;
 use crate::model::lineage::{Direction, Population, Strategy};
 use crate::model::sandbox::Wish;
 
-pub use adjust::{Used, adjusted, adjustment};
+pub use adjust::{Used, adjusted, adjustment, in_words};
 pub use find::{Bench, benches, gates};
 pub use init::{Wishes, file};
 pub use read::read_search;

@@ -59,6 +59,10 @@ pub fn stand(stand: &Stand<'_>) -> String {
         "generation {} of {} is done, {stale}\n",
         stand.done, stand.of
     );
+    page.push_str(&format!(
+        "{:>5}  {:>12}  {:<9}  {:<NAME$}  ending\n",
+        "id", "score", "made", "lens"
+    ));
     for row in &stand.rows {
         let score = row.score.map_or("-".to_owned(), text::number);
         let lens = text::cut(&text::clean_line(lens::name(row.lens)), NAME);

@@ -109,20 +109,29 @@ fn stand<'a>(standing: &Standing<'a>, next: u64) -> view::Stand<'a> {
     if !ids.contains(&0) {
         ids.push(0);
     }
-    let (of, stale) = match &lineage.plan.strategy {
-        Strategy::Climb => (next, 0),
+    let of = match &lineage.plan.strategy {
+        Strategy::Climb => next,
         Strategy::Population(plan) => {
-            let found = population::generation_of(plan, standing, standing.len());
-            let stale = found.ok().flatten().map_or(0, |one: Generation| one.stale);
             let adjusted = lineage.adjusted(Id::MAX).generations;
-            (adjusted.unwrap_or(plan.generations), stale)
+            adjusted.unwrap_or(plan.generations)
         }
     };
     view::Stand {
         done: next - 1,
         of,
-        stale,
+        stale: stale(standing),
         rows: ids.into_iter().map(row).collect(),
+    }
+}
+
+/// Returns how many generations had no new best, in a row.
+fn stale(standing: &Standing) -> u64 {
+    match &standing.lineage.plan.strategy {
+        Strategy::Climb => 0,
+        Strategy::Population(plan) => {
+            let found = population::generation_of(plan, standing, standing.len());
+            found.ok().flatten().map_or(0, |one: Generation| one.stale)
+        }
     }
 }
 
@@ -158,7 +167,7 @@ impl Person {
                 "" | "c" | "continue" => return Ok(Answer::Go),
                 "d" | "diff" => print(&self.diff(lineage, standing.best())?),
                 "a" | "adjust" => {
-                    if let Some(change) = self.adjust(lineage, generation).await {
+                    if let Some(change) = self.adjust(&standing, generation).await {
                         return Ok(change);
                     }
                 }
@@ -170,10 +179,13 @@ impl Person {
     }
 
     /// Asks what is to be otherwise; none where nothing is.
-    async fn adjust(&self, lineage: &Lineage, generation: u64) -> Option<Answer> {
+    async fn adjust(&self, standing: &Standing<'_>, generation: u64) -> Option<Answer> {
+        let lineage = standing.lineage;
         let used = search_file::Used {
             attempts: lineage.newest(),
             generations: generation - 1,
+            stale: stale(standing),
+            cost_usd: lineage.spent().cost_usd,
         };
         let request = &lineage.plan.request;
         let now = search_file::adjusted(lineage);
@@ -186,7 +198,13 @@ impl Person {
             let objective = request.objective.as_deref();
             let change = search_file::adjustment(&line, objective, &request.fitness);
             match change.and_then(|change| used.allow(change)) {
-                Ok(change) => return Some(Answer::Adjust(change)),
+                Ok(change) => {
+                    print(&format!(
+                        "from now on: {}\n",
+                        search_file::in_words(&change)
+                    ));
+                    return Some(Answer::Adjust(change));
+                }
                 Err(why) => print(&format!("{why}\n")),
             }
         }

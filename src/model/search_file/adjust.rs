@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use super::Bound;
 use crate::model::goals::nearest;
 use crate::model::lineage::{Adjustment, Id, Lineage, Strategy};
+use crate::model::usage::dollars;
 use crate::model::{duration, lens, text};
 
 /// What can be adjusted.
@@ -19,30 +19,39 @@ const KEYS: [&str; 7] = [
 ];
 
 /// What is used of the limits already.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Used {
     /// Attempts that are made.
     pub attempts: Id,
     /// Generations that are done.
     pub generations: u64,
+    /// Generations without a new best, in a row.
+    pub stale: u64,
+    /// What agents cost, in USD.
+    pub cost_usd: f64,
 }
 
 impl Used {
     /// Returns a change that leaves something to do; says why, where a limit would end the search for good.
     pub fn allow(self, change: Adjustment) -> Result<Adjustment, String> {
         let is_spent = |limit: Option<u64>, used| limit.is_some_and(|limit| limit <= used);
-        let spent = if is_spent(change.max_attempts, self.attempts) {
-            (self.attempts, "attempt", "made")
+        let counted = |count: u64, what, state: &str| {
+            let verb = if count == 1 { "is" } else { "are" };
+            format!("{} {verb} {state}", text::count(count as usize, what))
+        };
+        let used = if is_spent(change.max_attempts, self.attempts) {
+            counted(self.attempts, "attempt", "made")
         } else if is_spent(change.generations, self.generations) {
-            (self.generations, "generation", "done")
+            counted(self.generations, "generation", "done")
+        } else if is_spent(change.stale, self.stale) {
+            counted(self.stale, "generation", "without a new best")
+        } else if change.max_cost.is_some_and(|most| most <= self.cost_usd) {
+            format!("{} is spent", dollars(self.cost_usd))
         } else {
             return Ok(change);
         };
-        let (count, what, done) = spent;
-        let verb = if count == 1 { "is" } else { "are" };
         Err(format!(
-            "{} {verb} {done} already; write more, or nothing, and then s to stop",
-            text::count(count as usize, what)
+            "{used} already; write more, or nothing, and then s to stop"
         ))
     }
 }
@@ -128,42 +137,82 @@ fn time(value: &str) -> Result<f64, String> {
 /// Says how it stands with all that can be adjusted, in the same words.
 pub fn adjusted(lineage: &Lineage) -> String {
     let plan = &lineage.plan;
+    let off = Some(u64::MAX);
     let mut planned = Adjustment {
-        stale: plan.stale,
-        max_attempts: plan.max_attempts,
-        max_cost: plan.request.max_cost,
-        max_time_s: plan.request.max_time_s,
+        stale: plan.stale.or(off),
+        max_attempts: plan.max_attempts.or(off),
+        max_cost: plan.request.max_cost.or(Some(f64::MAX)),
+        max_time_s: plan.request.max_time_s.or(Some(f64::MAX)),
         lenses: Some(plan.lenses.clone()),
         ..Adjustment::default()
     };
     if let Strategy::Population(population) = plan.strategy {
         (planned.k, planned.generations) = (Some(population.k), Some(population.generations));
     }
-    let now = planned.and(&lineage.adjusted(Id::MAX));
-    let bound = |bound: Option<u64>| match bound.map_or(Bound::Off, Bound::At) {
-        Bound::At(u64::MAX) | Bound::Off => "off".to_owned(),
-        Bound::At(number) => number.to_string(),
-    };
-    let below_all = |limit: Option<f64>| limit.filter(|limit| *limit < f64::MAX);
+    in_words(&planned.and(&lineage.adjusted(Id::MAX)))
+}
+
+/// Says what is otherwise, in the same words.
+pub fn in_words(change: &Adjustment) -> String {
     let off = || "off".to_owned();
-    let cost = below_all(now.max_cost).map_or_else(off, text::number);
-    let time = below_all(now.max_time_s).and_then(|time| Duration::try_from_secs_f64(time).ok());
-    let time = time.map_or_else(off, |time| humantime::format_duration(time).to_string());
-    let lenses = now.lenses.unwrap_or_default();
-    let names: Vec<&str> = lenses.iter().map(|lens| lens::name(lens)).collect();
-    format!(
-        "k={} generations={} stale={} max-attempts={} max-cost={cost} max-time={time} lenses={}",
-        bound(now.k),
-        bound(now.generations),
-        bound(now.stale),
-        bound(now.max_attempts),
+    let count = |number: u64| match number {
+        u64::MAX => off(),
+        number => number.to_string(),
+    };
+    let cost = |most: f64| match most < f64::MAX {
+        true => text::number(most),
+        false => off(),
+    };
+    let time = |most: f64| match Duration::try_from_secs_f64(most) {
+        Ok(time) => humantime::format_duration(time).to_string(),
+        Err(_) => off(),
+    };
+    let lenses = change.lenses.as_ref().map(|lenses| {
+        let names: Vec<&str> = lenses.iter().map(|lens| lens::name(lens)).collect();
         text::clean_line(&names.join(","))
-    )
+    });
+    let values = [
+        change.k.map(count),
+        change.generations.map(count),
+        change.stale.map(count),
+        change.max_attempts.map(count),
+        change.max_cost.map(cost),
+        change.max_time_s.map(time),
+        lenses,
+    ];
+    let pairs = KEYS.iter().zip(values);
+    let pairs = pairs.filter_map(|(key, value)| Some(format!("{key}={}", value?)));
+    let pairs: Vec<String> = pairs.collect();
+    pairs.join(" ")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_limit_that_is_used_up_already_is_asked_for_once_more() {
+        let used = Used {
+            attempts: 8,
+            generations: 3,
+            stale: 1,
+            cost_usd: 0.31,
+        };
+        for (words, why) in [
+            ("max-attempts=8", "8 attempts are made already; "),
+            ("generations=2", "3 generations are done already; "),
+            ("stale=1", "1 generation is without a new best already; "),
+            ("max-cost=0.2", "$0.31 is spent already; "),
+        ] {
+            let change = adjustment(words, None, "").unwrap();
+            let said = used.allow(change).unwrap_err();
+            assert!(said.starts_with(why), "{said}");
+        }
+        let words = "k=2 generations=4 stale=2 max-attempts=off max-cost=0.5 max-time=1h";
+        let change = adjustment(words, None, "").unwrap();
+        assert_eq!(in_words(&change), words);
+        assert_eq!(used.allow(change.clone()), Ok(change));
+    }
 
     #[test]
     fn what_is_to_be_otherwise_is_written_as_options_are() {
