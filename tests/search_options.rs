@@ -236,6 +236,18 @@ fn what_makes_no_sense_is_said_before_anything_is_begun() {
             "did you mean population?",
         ),
         (
+            &["search", "shwo", "3"],
+            "`shwo` is no command of `evolve search`, and no program that could print a number\nhint: did you mean `evolve search show`?",
+        ),
+        (
+            &["search", "bord", "--chart"],
+            "did you mean `evolve search board`?",
+        ),
+        (
+            &["search", "sh score.sh", "3"],
+            "cannot be used with '[FITNESS]'",
+        ),
+        (
             &["--agent=x", "search", "sh score.sh", "--files=value"],
             "write --agent after `search`",
         ),

@@ -14,8 +14,9 @@ use clap_complete::engine::ArgValueCompleter;
 
 use super::commands::Command;
 use super::watch::Progress;
-use crate::cli::complete;
 use crate::cli::help::list_of_pages;
+use crate::cli::print::{print_error, shown};
+use crate::cli::{complete, search};
 use crate::error::Result;
 use crate::model::duration;
 use crate::model::goals::nearest;
@@ -81,7 +82,10 @@ impl Arguments {
     /// Reads the command line; prints and ends the program where it asks for help or makes no sense.
     pub fn read() -> Arguments {
         let read = without_empty(Arguments::command()).try_get_matches();
-        let matches = read.unwrap_or_else(|error| in_our_words(error).exit());
+        let matches = read.unwrap_or_else(|error| {
+            refuse_mistyped(&error);
+            in_our_words(error).exit()
+        });
         if let Some((command, behind)) = matches.subcommand()
             && let Some(option) = LOOP_ONLY
                 .into_iter()
@@ -132,6 +136,21 @@ fn in_our_words(error: clap::Error) -> clap::Error {
         ErrorKind::InvalidSubcommand,
         format!("there is no command `{word}`: `evolve` alone runs the loop, `evolve --help` lists commands"),
     )
+}
+
+/// Ends the program where what makes no sense is the name of one of the commands of `search`, mistyped: the library takes it
+/// for a fitness command, and complains of what stands behind it.
+fn refuse_mistyped(error: &clap::Error) {
+    let is_of_it = matches!(
+        error.kind(),
+        ErrorKind::ArgumentConflict | ErrorKind::UnknownArgument | ErrorKind::InvalidSubcommand
+    );
+    let mut words = std::env::args_os().skip_while(|word| word != "search");
+    let word = words.nth(1).filter(|_| is_of_it);
+    if let Some(error) = word.and_then(|word| search::mistyped(word.to_str()?)) {
+        print_error(&shown(&error));
+        std::process::exit(error.kind.exit_code().into());
+    }
 }
 
 /// Says whether a command has an option.

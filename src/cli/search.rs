@@ -13,6 +13,7 @@ mod steer;
 mod tell;
 
 pub(super) use options::{SearchAction, SearchCommand};
+pub(super) use plan::mistyped;
 
 use crate::cli::arguments::Global;
 use crate::error::Result;

@@ -68,21 +68,27 @@ fn refuse_mistyped(repo: &Repo, options: &SearchOptions) -> Result<()> {
     let Some(word) = &options.fitness else {
         return Ok(());
     };
-    let is_bare = !word.contains(|letter: char| letter.is_whitespace() || letter == '/');
-    let is_file = || repo.root.join(word).exists();
-    if !is_bare || is_file() || program::is_found(word) {
-        return Ok(());
-    }
-    let names = super::options::actions();
-    let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    match goals::nearest(word, &names) {
-        Some(near) => Err(Error::usage(format!(
-            "`{}` is no command of `evolve search`, and no program that could print a number",
-            text::clean_line(word)
-        ))
-        .hint(format!("did you mean `evolve search {near}`?"))),
+    let is_file = repo.root.join(word).exists();
+    match mistyped(word).filter(|_| !is_file) {
+        Some(error) => Err(error),
         None => Ok(()),
     }
+}
+
+/// Returns the error of a bare word that runs nothing and is nearly the name of a command, if it is one.
+pub fn mistyped(word: &str) -> Option<Error> {
+    let is_bare = !word.contains(|letter: char| letter.is_whitespace() || letter == '/');
+    let names = super::options::actions();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    if !is_bare || names.contains(&word) || program::is_found(word) {
+        return None;
+    }
+    let near = goals::nearest(word, &names)?;
+    let error = Error::usage(format!(
+        "`{}` is no command of `evolve search`, and no program that could print a number",
+        text::clean_line(word)
+    ));
+    Some(error.hint(format!("did you mean `evolve search {near}`?")))
 }
 
 /// Says that there is no fitness command (exit 2), and which words may have been meant as one: an option that takes many takes
