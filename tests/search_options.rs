@@ -383,7 +383,7 @@ fn a_file_is_written_from_what_is_found_and_never_over_another() {
         .expect(0);
     assert!(
         run.stdout
-            .contains("winner     attempt 1: 0, −1 (−100 %), the baseline 1"),
+            .contains("winner     attempt 1: 0, -1 (-100 %), the baseline 1"),
         "{run:?}"
     );
 }

@@ -111,7 +111,7 @@ pub fn signed(delta: f64) -> String {
     match delta {
         0.0 => "±0".to_owned(),
         delta if delta > 0.0 => format!("+{}", few_digits(delta)),
-        delta => format!("−{}", few_digits(-delta)),
+        delta => format!("-{}", few_digits(-delta)),
     }
 }
 
@@ -124,7 +124,7 @@ pub fn in_percent(percent: f64) -> String {
         0.1..100.0 => format!("{size:.1}"),
         _ => format!("{size:.0}"),
     };
-    let sign = if percent > 0.0 { '+' } else { '−' };
+    let sign = if percent > 0.0 { '+' } else { '-' };
     format!("{sign}{shown} %")
 }
 
@@ -329,10 +329,10 @@ mod tests {
         let shown = [0.0, 0.314_159, -12.0, 1234.5, -0.000_012_3, 1e-9].map(signed);
         assert_eq!(
             shown,
-            ["±0", "+0.314", "−12", "+1234", "−0.0000123", "+1.0e-9"]
+            ["±0", "+0.314", "-12", "+1234", "-0.0000123", "+1.0e-9"]
         );
         let shown = [0.0, 5.25, -0.04, 250.4, 99.96].map(in_percent);
-        assert_eq!(shown, ["±0 %", "+5.2 %", "−0.04 %", "+250 %", "+100.0 %"]);
+        assert_eq!(shown, ["±0 %", "+5.2 %", "-0.04 %", "+250 %", "+100.0 %"]);
     }
 
     #[test]
