@@ -46,6 +46,15 @@ fn way(overview: &Overview) -> String {
     steps.join(" → ")
 }
 
+/// Returns how many attempts or generations had no new best: `12 of 20 without a new best`. A climb that waited as long as was
+/// asked for explores then, and ends later.
+fn stale(used: u64, of: f64) -> String {
+    match used as f64 > of {
+        false => format!("{used} of {of} without a new best"),
+        true => format!("{used} without a new best, exploring after the first {of}"),
+    }
+}
+
 /// Returns how many attempts ended how: `12 attempts: 3 accepted, 9 worse`.
 fn counted(total: u64, endings: &[(&'static str, u64)]) -> String {
     let total = crate::model::text::count(usize::try_from(total).unwrap_or(usize::MAX), "attempt");

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use super::{counted, story};
+use super::{counted, stale, story};
 use crate::event::Event;
 use crate::model::mask;
 use crate::model::search_view::{Digits, Overview, Row, in_percent};
@@ -256,7 +256,7 @@ impl Search {
         for limit in &self.overview.limits {
             match limit.name {
                 "attempts" => words.push(format!("attempt {attempts} of {}", limit.of)),
-                "stale" => words.push(format!("{} of {} without a new best", self.stale, limit.of)),
+                "stale" => words.push(stale(self.stale, limit.of)),
                 "cost" => costs = Some(limit.of),
                 _ => {}
             }

@@ -1,6 +1,6 @@
 //! Where a search stands, as `name  value` lines.
 
-use super::{counted, score, way};
+use super::{counted, score, stale, way};
 use crate::model::lineage::Direction;
 use crate::model::search_view::{Limit, Overview};
 use crate::model::text::{clean_line, duration, number};
@@ -113,7 +113,7 @@ fn used(limit: &Limit, direction: Direction) -> String {
     match limit.name {
         "attempts" => format!("{used} of {of} attempts"),
         "generations" => format!("generation {used} of {of}"),
-        "stale" => format!("{used} of {of} without a new best"),
+        "stale" => stale(limit.used.unwrap_or(0.0) as u64, limit.of),
         "cost" => format!(
             "{} of {}",
             dollars(limit.used.unwrap_or(0.0)),

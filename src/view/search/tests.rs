@@ -70,6 +70,12 @@ limits     2 of 2 attempts
 cost       1,200 tokens, $0.31
 ";
     assert_eq!(plain(&status::page(&overview, None, false)), expected);
+    overview.limits[1].used = Some(7.0);
+    let exploring = plain(&status::page(&overview, None, false));
+    assert!(
+        exploring.contains("7 without a new best, exploring after the first 3\n"),
+        "{exploring}"
+    );
     overview.ended = None;
     overview.ended_words = None;
     let stopped = plain(&status::page(&overview, None, false));
