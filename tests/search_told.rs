@@ -252,6 +252,46 @@ fn an_apply_says_which_gates_ran_again_and_what_was_measured() {
 }
 
 #[test]
+fn what_git_collected_of_a_search_is_named_with_what_can_be_done() {
+    let repo = stopped();
+    let before = lineage_file(&repo);
+    let copy = repo.outside().join("copy");
+    let copy = copy.to_str().unwrap();
+    repo.git(&["clone", "-q", "--mirror", ".", copy]);
+    for id in ["1", "2", "3"] {
+        let name = format!("refs/evolve/search/1/{id}");
+        repo.git(&["update-ref", "-d", &name]);
+    }
+    repo.git(&["reflog", "expire", "--expire=now", "--all"]);
+    repo.git(&["gc", "-q", "--prune=now"]);
+    for (words, attempts) in [
+        (
+            &["resume"][..],
+            "those of attempt 1, attempt 2, attempt 3: ",
+        ),
+        (&["apply"], "those of attempt 3: "),
+        (&["diff", "2", "1"], "those of attempt 1, attempt 2: "),
+    ] {
+        let said = repo.error(3, &[&["search"], words].concat());
+        assert!(said.contains("are gone from the repository"), "{said}");
+        assert!(said.contains(attempts), "{said}");
+        assert!(said.contains("`evolve search discard`"), "{said}");
+    }
+    assert_eq!(lineage_file(&repo), before);
+    let show = repo.answer(&["search", "show", "3"]);
+    assert!(show.contains("which is gone from the repository"), "{show}");
+    repo.answer(&["search", "report", "--out", "page.html"]);
+    fs::remove_file(repo.path("page.html")).unwrap();
+    // As the hint says.
+    let all = "refs/evolve/search/1/*:refs/evolve/search/1/*";
+    repo.git(&["fetch", "-q", copy, all]);
+    repo.evolve(&["search", "resume", "--max-time=1ms"])
+        .expect(0);
+    repo.evolve(&["search", "apply", "2"]).expect(0);
+    assert_eq!(repo.read("x"), "3\n");
+}
+
+#[test]
 fn a_discard_completes_first_what_a_killed_apply_began() {
     let repo = TestRepo::with_number("1");
     repo.attempts(&["echo 2 >x"]);

@@ -6,6 +6,7 @@ mod between;
 mod edit;
 mod gates;
 pub mod lacking;
+pub mod lost;
 mod measure;
 mod tell;
 

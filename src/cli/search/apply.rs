@@ -17,6 +17,7 @@ use crate::effects::search::store::Store;
 use crate::effects::stop::{self, Stop};
 use crate::effects::{clock, git, lock, places};
 use crate::engine::search::apply::{self, Applied, Held, Target};
+use crate::engine::search::lost;
 use crate::error::{Error, Result};
 use crate::event::Events;
 use crate::model::lineage::{Id, Lineage, Measure};
@@ -88,6 +89,9 @@ async fn start(options: &ApplyOptions, events: &Events) -> Result<Done> {
     }
     heed_words_left(&store, &mut lineage)?;
     let attempt = chosen(&lineage, options.id)?;
+    if let Some(gone) = lost::of(&repo, (&store, &lineage), &[attempt]) {
+        return Err(gone);
+    }
     let target = target(&repo, options.branch.as_deref())?;
     let message = message(&store, &lineage, attempt);
     let ground = repo.ground();

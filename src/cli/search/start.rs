@@ -67,6 +67,9 @@ pub fn resume(global: &Global, running: &RunningOptions) -> Result<u8> {
             .hint("begin another one with `evolve search`"));
         }
         ask::refuse_alone(global, running, lineage.plan.strategy)?;
+        if let Some(gone) = search::lost::of_search(place.repo, &store, &lineage) {
+            return Err(gone);
+        }
         Ok(Opened {
             store,
             lineage,

@@ -8,7 +8,7 @@ use crate::cli::arguments::Global;
 use crate::cli::print::print_document;
 use crate::effects::search::papers;
 use crate::effects::search::store::FORMAT;
-use crate::engine::search::commit;
+use crate::engine::search::{commit, lost};
 use crate::error::{Error, Result};
 use crate::model::patch::Patch;
 use crate::search::overview;
@@ -31,9 +31,15 @@ pub fn show(global: &Global, options: &ShowOptions) -> Result<u8> {
     let own = seen.lineage.attempt(id).edited();
     let own = own.and_then(|edited| edited.commit.as_deref());
     let patch = match (own, parent) {
-        (Some(_), Some(parent)) => Some(seen.patch(parent, id, most)?),
+        (Some(_), Some(parent)) => seen.patch_if_there(parent, id, most)?,
         _ => None,
     };
+    let is_there = patch.is_some();
+    let is_gone = |commit: &str| match is_there {
+        true => commit.to_owned(),
+        false => format!("{commit}, which is gone from the repository, or its parent's is"),
+    };
+    let told = own.map(is_gone);
     let folder = &seen.store.folder;
     let tasks = papers::tasks(folder, id);
     let without = sampled.iter().rfind(|one| one.reason.is_some());
@@ -73,7 +79,7 @@ pub fn show(global: &Global, options: &ShowOptions) -> Result<u8> {
         agent: &seen.lineage.plan.request.agent,
         sampled: &sampled,
         tasks: &tasks,
-        commit: own,
+        commit: told.as_deref(),
         patch: patch.as_ref(),
         logs: &logs,
         brief: brief.as_ref().map(|(path, text)| (&**text, &**path)),
@@ -91,6 +97,9 @@ pub fn diff(global: &Global, options: &DiffOptions) -> Result<u8> {
     for id in [id, other] {
         seen.refuse_without_change(id)?;
     }
+    if let Some(gone) = seen.lost(&[other, id]) {
+        return Err(gone);
+    }
     let patch = seen.patch(other, id, if options.stat { 0 } else { DIFF_SHOWN })?;
     if patch.files.is_empty() {
         global.say("no difference\n");
@@ -105,8 +114,19 @@ pub fn diff(global: &Global, options: &DiffOptions) -> Result<u8> {
 }
 
 impl Seen {
-    /// Returns what changes from one attempt to another, and so many bytes of the patch.
-    pub(super) fn patch(&self, from: u64, to: u64, most: usize) -> Result<Patch> {
+    /// Returns what changes from one attempt to another, and so many bytes of the patch; none where a commit is gone.
+    pub(super) fn patch_if_there(&self, from: u64, to: u64, most: usize) -> Result<Option<Patch>> {
+        match self.lost(&[from, to]) {
+            Some(_) => Ok(None),
+            None => self.patch(from, to, most).map(Some),
+        }
+    }
+
+    fn lost(&self, ids: &[u64]) -> Option<Error> {
+        lost::of(&self.repo, (&self.store, &self.lineage), ids)
+    }
+
+    fn patch(&self, from: u64, to: u64, most: usize) -> Result<Patch> {
         let tree = |id| self.repo.tree_of(commit(&self.lineage, id));
         self.repo.patch(&tree(from)?, &tree(to)?, most)
     }

@@ -69,8 +69,9 @@ impl Seen {
         let own = self.lineage.attempt(row.id).edited();
         let has_change = own.is_some_and(|edited| edited.commit.is_some());
         if let Some(parent) = row.parents.first().filter(|_| has_change && *left > 0) {
-            let patch = self.patch(*parent, row.id, PATCH)?;
-            entry = entry.with_patch(&patch);
+            if let Some(patch) = self.patch_if_there(*parent, row.id, PATCH)? {
+                entry = entry.with_patch(&patch);
+            }
             *left = left.saturating_sub(entry.patch.len());
         }
         if let Some(brief) = papers::of(&self.store.folder, row.id)
