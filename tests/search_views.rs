@@ -218,6 +218,28 @@ fn one_attempt_is_shown_with_its_whole_brief_its_tasks_and_what_the_gate_printed
 }
 
 #[test]
+fn an_earlier_search_is_looked_at_by_its_number() {
+    let repo = TestRepo::with_number("1");
+    repo.attempts(&["echo 2 >x"]);
+    repo.search(&["--max-attempts=1"]).expect(0);
+    repo.attempts(&["echo 7 >x"]);
+    repo.search(&["--max-attempts=1"]).expect(0);
+    let of_first = |words: &[&str]| repo.answer(&[&["search"], words, &["--search=1"]].concat());
+    assert!(of_first(&["status"]).contains("best       attempt 1: 2"));
+    assert!(of_first(&["board"]).starts_with("search 1 "));
+    assert!(of_first(&["show", "1"]).contains("score          2, +1"));
+    assert!(of_first(&["diff", "1"]).contains("\n+2\n"));
+    assert!(of_first(&["export"]).contains("\"samples\":[2.0]"));
+    let newest = repo.answer(&["search", "status"]);
+    assert!(newest.contains("best       attempt 1: 7"), "{newest}");
+    let none = repo.error(2, &["search", "board", "--search=3"]);
+    assert!(
+        none.contains("there is no search 3 here\nhint: there are: 1, 2"),
+        "{none}"
+    );
+}
+
+#[test]
 fn without_a_search_each_view_says_so() {
     let repo = TestRepo::empty();
     for words in [

@@ -34,6 +34,6 @@ pub(super) fn search(global: &Global, command: &SearchCommand) -> Result<u8> {
         Some(SearchAction::Diff(options)) => look::diff(global, options),
         Some(SearchAction::Report(options)) => look::report(global, options),
         Some(SearchAction::Discard) => start::discard(global),
-        Some(SearchAction::Export { out }) => steer::export(global, out.as_ref()),
+        Some(SearchAction::Export { out, which }) => steer::export(global, out.as_ref(), *which),
     }
 }

@@ -9,9 +9,9 @@ use serde_json::json;
 pub use attempt::{diff, show};
 pub use report::report;
 
-use options::{BoardOptions, StatusOptions};
+use options::{BoardOptions, StatusOptions, Which};
 
-use super::steer::heed_words_left;
+use super::steer::{found, heed_words_left};
 use crate::cli::arguments::Global;
 use crate::cli::print::print_document;
 use crate::cli::start::current_dir;
@@ -26,7 +26,7 @@ use crate::view::search::board::{self, Wanted};
 use crate::view::search::status::{self, Running};
 use crate::view::width;
 
-/// The newest search, to be looked at.
+/// A search, to be looked at.
 struct Seen {
     repo: Repo,
     store: Store,
@@ -35,13 +35,9 @@ struct Seen {
 }
 
 impl Seen {
-    fn newest() -> Result<Seen> {
+    fn of(which: Which) -> Result<Seen> {
         let repo = Repo::discover_to_read(&current_dir()?)?;
-        let Some((store, mut lineage)) = Store::newest(&repo.private)? else {
-            return Err(
-                Error::usage("there is no search here").hint("begin one with `evolve search`")
-            );
-        };
+        let (store, mut lineage) = found(&repo, which)?;
         heed_words_left(&store, &mut lineage)?;
         Ok(Seen {
             overview: overview::of(&lineage, store.number),
@@ -67,7 +63,7 @@ impl Seen {
 
 /// Shows the attempts, the best first.
 pub fn board(global: &Global, options: &BoardOptions) -> Result<u8> {
-    let Seen { overview, .. } = Seen::newest()?;
+    let Seen { overview, .. } = Seen::of(options.which)?;
     if options.json {
         let document = json!({
             "format": FORMAT,
@@ -88,10 +84,17 @@ pub fn board(global: &Global, options: &BoardOptions) -> Result<u8> {
 
 /// Shows where the search stands.
 pub fn status(global: &Global, options: &StatusOptions) -> Result<u8> {
-    let Seen { repo, overview, .. } = Seen::newest()?;
-    let holder = lock::holder(&super::start::lock_file(&repo));
+    let Seen {
+        repo,
+        store,
+        overview,
+        ..
+    } = Seen::of(options.which)?;
+    // What runs, or was being applied, is of the newest.
+    let is_newest = Store::all(&repo.private).last() == Some(&store.number);
+    let holder = lock::holder(&super::start::lock_file(&repo)).filter(|_| is_newest);
     let is_applied = lock::holder(&repo.private.join("lock")).is_some();
-    let cut_short = !is_applied && Store::applying(&repo.private).exists();
+    let cut_short = is_newest && !is_applied && Store::applying(&repo.private).exists();
     if options.json {
         let session = holder.map(|holder| json!({"pid": holder.pid, "since": holder.since}));
         let document = json!({

@@ -7,7 +7,9 @@ use clap::{Args, Command, Subcommand};
 use clap_complete::engine::ArgValueCompleter;
 
 use super::apply::ApplyOptions;
-use super::look::options::{BoardOptions, DiffOptions, ReportOptions, ShowOptions, StatusOptions};
+use super::look::options::{
+    BoardOptions, DiffOptions, ReportOptions, ShowOptions, StatusOptions, Which,
+};
 use crate::cli::arguments::{agent, at_least_one, dollars, lendable, listed, one_of, time};
 use crate::cli::complete;
 use crate::cli::watch::Progress;
@@ -72,6 +74,8 @@ pub(in crate::cli) enum SearchAction {
         /// The file
         #[arg(long, value_name = "FILE")]
         out: Option<PathBuf>,
+        #[command(flatten)]
+        which: Which,
     },
     /// Give the newest search up: its attempts, refs and copies are removed
     Discard,

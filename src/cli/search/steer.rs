@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use super::look::options::Which;
 use super::start::lock_file;
 use crate::cli::arguments::Global;
 use crate::cli::start::current_dir;
@@ -12,6 +13,8 @@ use crate::error::{Error, Result};
 use crate::model::lineage::{Id, Lineage, Word};
 use crate::model::{mask, text};
 
+/// How many searches are named.
+const NAMED: usize = 20;
 /// The longest note, in characters.
 const LONGEST: usize = 2_000;
 
@@ -58,8 +61,9 @@ pub fn stop(global: &Global) -> Result<u8> {
 }
 
 /// Writes the lineage to where it is wanted.
-pub fn export(global: &Global, out: Option<&PathBuf>) -> Result<u8> {
-    let (_, store, _) = newest()?;
+pub fn export(global: &Global, out: Option<&PathBuf>, which: Which) -> Result<u8> {
+    let repo = Repo::discover(&current_dir()?)?;
+    let (store, _) = found(&repo, which)?;
     let bytes =
         files::read(&store.file()).map_err(|cause| Error::io("read", &store.file(), cause))?;
     match out {
@@ -103,10 +107,28 @@ pub(super) fn heed_words_left(store: &Store, lineage: &mut Lineage) -> Result<()
 /// Returns the newest search, with its repository.
 pub(super) fn newest() -> Result<(Repo, Store, Lineage)> {
     let repo = Repo::discover(&current_dir()?)?;
-    match Store::newest(&repo.private)? {
-        Some((store, lineage)) => Ok((repo, store, lineage)),
-        None => Err(Error::usage("there is no search here").hint("begin one with `evolve search`")),
-    }
+    let (store, lineage) = found(&repo, Which { number: None })?;
+    Ok((repo, store, lineage))
+}
+
+/// Returns the search that is meant (exit 2 where there is none).
+pub(super) fn found(repo: &Repo, which: Which) -> Result<(Store, Lineage)> {
+    let Some(number) = which.number else {
+        let newest = Store::newest(&repo.private)?;
+        return newest.ok_or_else(|| {
+            Error::usage("there is no search here").hint("begin one with `evolve search`")
+        });
+    };
+    let numbered = Store::numbered(&repo.private, number)?;
+    numbered.ok_or_else(|| {
+        let all = Store::all(&repo.private).into_iter();
+        let all: Vec<String> = all.map(|number| number.to_string()).collect();
+        let error = Error::usage(format!("there is no search {number} here"));
+        match all.is_empty() {
+            true => error.hint("begin one with `evolve search`"),
+            false => error.hint(format!("there are: {}", text::some_of(&all, NAMED))),
+        }
+    })
 }
 
 /// The error of an attempt that there is none of.

@@ -86,6 +86,17 @@ impl Store {
         Ok(None)
     }
 
+    /// Returns the search with a number, if there is one.
+    pub fn numbered(private: &Path, number: u64) -> Result<Option<(Store, Lineage)>> {
+        let store = Store::at(private, number);
+        Ok(store.read()?.map(|lineage| (store, lineage)))
+    }
+
+    /// Lists the numbers of the searches that began.
+    pub fn all(private: &Path) -> Vec<u64> {
+        begun(private).collect()
+    }
+
     /// Returns the newest search that began, whatever its lineage says.
     pub fn last(private: &Path) -> Option<Store> {
         let number = begun(private).next_back()?;

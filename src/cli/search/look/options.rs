@@ -5,8 +5,16 @@ use std::path::PathBuf;
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
 
-use crate::cli::arguments::listed;
+use crate::cli::arguments::{at_least_one, listed};
 use crate::cli::complete;
+
+/// Which search is looked at.
+#[derive(Clone, Copy, Debug, Args)]
+pub(in crate::cli) struct Which {
+    /// An earlier search, by its number [default: the newest]
+    #[arg(long = "search", value_name = "N", value_parser = at_least_one::<u64>)]
+    pub number: Option<u64>,
+}
 
 /// `evolve search board`.
 #[derive(Clone, Debug, Args)]
@@ -20,6 +28,8 @@ pub(in crate::cli) struct BoardOptions {
     /// Print one JSON document
     #[arg(long, conflicts_with_all = ["all", "chart"])]
     pub json: bool,
+    #[command(flatten)]
+    pub which: Which,
 }
 
 /// `evolve search status`.
@@ -28,6 +38,8 @@ pub(in crate::cli) struct StatusOptions {
     /// Print one JSON document
     #[arg(long)]
     pub json: bool,
+    #[command(flatten)]
+    pub which: Which,
 }
 
 /// `evolve search show`.
@@ -42,6 +54,8 @@ pub(in crate::cli) struct ShowOptions {
     /// Print one JSON document
     #[arg(long)]
     pub json: bool,
+    #[command(flatten)]
+    pub which: Which,
 }
 
 /// `evolve search diff`.
@@ -56,6 +70,8 @@ pub(in crate::cli) struct DiffOptions {
     /// Only the files and how much changed in each
     #[arg(long)]
     pub stat: bool,
+    #[command(flatten)]
+    pub which: Which,
 }
 
 /// `evolve search report`.
@@ -67,4 +83,6 @@ pub(in crate::cli) struct ReportOptions {
     /// Look at it in the browser
     #[arg(long)]
     pub open: bool,
+    #[command(flatten)]
+    pub which: Which,
 }
