@@ -293,6 +293,16 @@ impl Overview {
         self.rows.get(usize::try_from(id).ok()?)
     }
 
+    /// Says of an attempt whose score is better than that of the best, which it is not, that this may be luck: `, maybe luck`.
+    pub fn doubt(&self, row: &Row) -> &'static str {
+        let is_better = |(own, best)| self.direction.is_better(own, best);
+        let is_ahead = row.score.zip(self.best_score).is_some_and(is_better);
+        match is_ahead && row.rank.is_some() && !row.best && !row.pruned && !row.is_baseline() {
+            true => ", maybe luck",
+            false => "",
+        }
+    }
+
     /// Returns how many attempts there are, whatever they came to.
     pub fn attempts(&self) -> u64 {
         self.rows.len().saturating_sub(1) as u64

@@ -69,7 +69,7 @@ impl Page<'_> {
         let more = match (row.best, row.pruned) {
             (true, _) => ", the best",
             (false, true) => ", pruned",
-            (false, false) => "",
+            (false, false) => self.overview.doubt(row),
         };
         let ending = paint(of_ending(row.ending), row.ending);
         format!(

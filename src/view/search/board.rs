@@ -1,7 +1,7 @@
 //! The leaderboard of a search: its attempts with the best first, the trend of its generations, the way of the winner.
 
 use super::{counted, of_ending, way};
-use crate::model::search_view::{Overview, Row, in_percent, signed};
+use crate::model::search_view::{Digits, Overview, Row, in_percent, signed};
 use crate::model::text::{clean_line, cut};
 use crate::view::search::chart;
 use crate::view::style::{Cell, FAINT, STRONG, paint};
@@ -76,7 +76,7 @@ fn table(overview: &Overview, all: bool, width: Option<usize>) -> String {
         "rank", "id", "score", "delta", "percent", "made", "lens", "ending", "",
     ];
     let mut rows = vec![titles.map(|title| Cell(FAINT, title.to_owned())).to_vec()];
-    rows.extend(shown.map(|row| cells(row, row.score.map(|score| digits.show(score)))));
+    rows.extend(shown.map(|row| cells(overview, row, &digits)));
     let mut page = columns_within(&rows, width, &SPARE);
     let hidden =
         ranked.len().saturating_sub(most(RANKED)) + others.len().saturating_sub(most(OTHERS));
@@ -90,12 +90,13 @@ fn table(overview: &Overview, all: bool, width: Option<usize>) -> String {
     page
 }
 
-fn cells(row: &Row, score: Option<String>) -> Vec<Cell> {
+fn cells(overview: &Overview, row: &Row, digits: &Digits) -> Vec<Cell> {
     let (style, more) = match (row.best, row.pruned) {
         (true, _) => (STRONG, ", best"),
         (false, true) => (FAINT, ", pruned"),
-        (false, false) => (of_ending(row.ending), ""),
+        (false, false) => (of_ending(row.ending), overview.doubt(row)),
     };
+    let score = row.score.map(|score| digits.show(score));
     let ending = format!("{}{more}", row.ending);
     let delta = row.delta.filter(|_| !row.is_baseline());
     let percent = row.percent.filter(|_| !row.is_baseline());
@@ -133,7 +134,7 @@ fn generations(overview: &Overview, width: Option<usize>) -> String {
         .generations
         .iter()
         .flat_map(|one| [one.best, one.mean]);
-    let digits = crate::model::search_view::Digits::of(scores.flatten());
+    let digits = Digits::of(scores.flatten());
     let show =
         |score: Option<f64>| Cell::plain(score.map_or("-".to_owned(), |score| digits.show(score)));
     let titles = [

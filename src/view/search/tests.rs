@@ -30,6 +30,39 @@ way: the baseline (2) → attempt 1 (2.5)
 }
 
 #[test]
+fn what_scores_better_than_the_best_and_was_not_confirmed_says_so_in_its_row() {
+    let mut overview = samples::overview();
+    overview.rows[1].rank = Some(2);
+    overview.rows[0].rank = Some(3);
+    let unconfirmed = Row {
+        id: 3,
+        ending: "unconfirmed",
+        rank: Some(1),
+        score: Some(2.6),
+        best: false,
+        new_best: false,
+        ..overview.rows[1].clone()
+    };
+    overview.rows.push(Row {
+        id: 4,
+        pruned: true,
+        ..unconfirmed.clone()
+    });
+    overview.rows.push(Row {
+        id: 5,
+        score: Some(2.4),
+        ..unconfirmed.clone()
+    });
+    overview.rows.push(unconfirmed);
+    let page = plain(&board::page(&overview, board::Wanted::default(), Some(80)));
+    let row = |score: &str| page.lines().find(|line| line.contains(score)).unwrap();
+    assert!(row("2.6 ").contains("unconfirmed, maybe luck"), "{page}");
+    assert!(row(" 4   2.6 ").contains("unconfirmed, pruned"), "{page}");
+    assert!(!row("2.4 ").contains("luck"), "{page}");
+    assert_eq!(page.matches("luck").count(), 1, "{page}");
+}
+
+#[test]
 fn a_long_leaderboard_says_how_many_more_there_are() {
     let mut overview = samples::overview();
     let better = overview.rows[1].clone();

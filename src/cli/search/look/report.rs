@@ -66,6 +66,7 @@ impl Seen {
         let sampled = overview::sampled(&self.lineage, row.id);
         let measured = sampled.iter().map(|one| one.words(&digits)).collect();
         let mut entry = Entry::new(row, score, measured);
+        entry.ending.push_str(self.overview.doubt(row));
         let own = self.lineage.attempt(row.id).edited();
         let has_change = own.is_some_and(|edited| edited.commit.is_some());
         if let Some(parent) = row.parents.first().filter(|_| has_change && *left > 0) {
