@@ -98,20 +98,36 @@ fn where_a_search_was_killed_whole_its_agent_is_ended_before_another_one_begins(
     repo.attempts(&["if mkdir $OUT/first; then echo $$ >$OUT/pid; sleep 600; fi; echo 2 >x"]);
     let words = repo.search_words(&["--max-attempts=1"]);
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    let mut child = repo.spawn(&words);
+    let child = repo.spawn(&words);
     let agent = pid_in(&repo.out("pid"));
-    let of_engine = format!("/proc/{0}/task/{0}/children", child.id());
-    let supervisors = fs::read_to_string(of_engine).unwrap();
-    // The engine first cannot end the rest, nor the supervising process.
-    signal_pid(child.id(), "STOP");
-    for pid in supervisors.split_whitespace() {
-        signal_pid(pid.parse().unwrap(), "KILL");
+    // From the inside out, each stopped before the one within dies: nobody is left who could end the agent.
+    let above = ancestors(agent, child.id());
+    for pid in above.iter().rev() {
+        signal_pid(*pid, "STOP");
     }
-    let _ = child.kill();
+    for pid in above {
+        signal_pid(pid, "KILL");
+    }
     finish(child);
+    assert!(is_alive(agent));
     repo.resume().expect(0);
     assert!(!is_alive(agent));
     assert_eq!(repo.endings(), ["accepted 2"]);
+}
+
+/// Lists the processes between one and the first that is above it, this one included, from the inside out.
+fn ancestors(pid: u32, first: u32) -> Vec<u32> {
+    let mut above = vec![parent(pid)];
+    while above.last() != Some(&first) {
+        above.push(parent(above[above.len() - 1]));
+    }
+    above
+}
+
+fn parent(pid: u32) -> u32 {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+    let after_name = stat.rsplit(") ").next().unwrap();
+    after_name.split(' ').nth(1).unwrap().parse().unwrap()
 }
 
 /// What writes a score into every copy that is measured in, once this measurement is over, out of its session and without its

@@ -147,11 +147,19 @@ fn warn_of_shared_file(goal: &Goal, earlier: &[Goal], place: Place, warnings: &m
         }
     };
     let files = source(goal);
-    let shares = |other: &&Goal| {
+    // Most goals read none: then the others are not looked at, however many there are.
+    if files.is_empty() {
+        return;
+    }
+    let shared = |other: &Goal| {
         let is_apart = goal.alone && other.alone;
-        !is_apart && source(other).iter().any(|file| files.contains(file))
+        let file = source(other).into_iter().find(|file| files.contains(file));
+        file.filter(|_| !is_apart)
     };
-    let (Some(other), Some(file)) = (earlier.iter().find(shares), files.first()) else {
+    let first = earlier
+        .iter()
+        .find_map(|other| shared(other).map(|file| (other, file)));
+    let Some((other, file)) = first else {
         return;
     };
     let message = format!(
