@@ -3,6 +3,7 @@
 
 pub mod climb;
 pub mod dice;
+pub mod ending;
 pub mod lenses;
 pub mod overview;
 pub mod population;
@@ -115,7 +116,7 @@ fn next_of(standing: &Standing, stop: Option<Why>) -> Next {
 
 /// Says whether equal content always has an equal score, as far as the baseline shows.
 pub fn is_deterministic(lineage: &Lineage) -> bool {
-    let samples = way::samples(lineage, 0, Measure::First);
+    let samples = ending::samples(lineage, 0, Measure::First);
     samples.windows(2).all(|pair| pair[0] == pair[1])
 }
 

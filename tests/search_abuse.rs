@@ -1,7 +1,8 @@
 //! What breaks other programs of this kind, one row each: attempts that crash, hang, say no number or leave processes. The
 //! search goes on, counts each, and the rest of its attempts are measured as ever; with the same seed it is the same search.
 
-use evolve::search::standing::{Ending, Standing};
+use evolve::search::ending::Ending;
+use evolve::search::standing::Standing;
 
 use crate::harness::TestRepo;
 use crate::harness::search::essence;

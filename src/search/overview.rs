@@ -1,7 +1,8 @@
 //! A search as views show it, found from its lineage. Pure.
 
+use super::ending::{median, scored};
 use super::population::{self, generation_of};
-use super::standing::{Standing, median, scored};
+use super::standing::Standing;
 use super::{Next, Task, next, reason};
 use crate::model::lineage::{
     Edited, Id, Lineage, Measure, Measured, Outcome, Proposal, Request, Strategy,

@@ -1,7 +1,7 @@
 //! `population`: generations, of which the better half lives on and the rest is bred anew. What bred attempts are made by
 //! takes turns through the whole search. Pure.
 
-use super::standing::Standing;
+use super::standing::{Generation, Standing};
 use super::{Propose, Wish, proposal};
 use crate::model::lineage::{Id, Operator, Population, Why};
 
@@ -12,23 +12,6 @@ const OPERATORS: [Operator; 4] = [
     Operator::Mutation,
     Operator::Fresh,
 ];
-
-/// A generation: the attempts that were made for it, and what they could be made from.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Generation {
-    /// Its number, from 1.
-    pub number: u64,
-    /// Its first attempt.
-    pub first: Id,
-    /// Its last attempt.
-    pub last: Id,
-    /// Who lived on, the better first.
-    pub survivors: Vec<Id>,
-    /// How many generations before it had no new best, in a row.
-    pub stale: u64,
-    /// How many attempts of the search were bred before it.
-    bred: u64,
-}
 
 impl Propose for Population {
     fn horizon(&self, standing: &Standing, id: Id) -> Option<Id> {

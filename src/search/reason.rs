@@ -1,7 +1,7 @@
 //! Why an attempt ended as it did, in a sentence for people. Pure.
 
-use super::standing::{Ending, Standing, scored};
-use super::way;
+use super::ending::{self, Ending, scored};
+use super::standing::Standing;
 use crate::model::lineage::{Id, Measure, Outcome};
 use crate::model::search_view::{Digits, name};
 
@@ -119,7 +119,7 @@ fn refuted(standing: &Standing, id: Id) -> String {
     if let Some(why) = problem(standing, id, what) {
         return format!("the hold-out: {why}");
     }
-    let middle = |id| super::standing::median(way::samples(standing.lineage, id, what));
+    let middle = |id| ending::median(ending::samples(standing.lineage, id, what));
     let (Some(own), Some(baseline)) = (middle(id), middle(0)) else {
         return "the hold-out has no score".to_owned();
     };

@@ -2,89 +2,24 @@
 
 use std::collections::HashSet;
 
-use super::population::Generation;
-use super::way::{self, Way};
-use crate::model::lineage::{Id, Lineage, Measure, Outcome, Word};
+use super::ending::{self, Ending, Settled, median, scored};
+use crate::model::lineage::{Id, Lineage, Measure, Word};
 
-/// What an attempt came to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ending {
-    /// Valid and better than its nearest accepted ancestor.
-    Accepted,
-    /// As good as that; only where the fitness command is deterministic.
-    Equal,
-    /// Valid and not better.
-    Worse,
-    /// It looked better, and was not when both were measured again.
-    Unconfirmed,
-    /// A gate did not pass.
-    GateFailed,
-    /// It has no score.
-    Invalid,
-    /// An earlier attempt, or the baseline, has the same content.
-    Duplicate(Id),
-    /// It has its parent's content.
-    Unchanged,
-    /// The agent gave up.
-    Declined,
-    /// The agent failed, twice.
-    AgentFailed,
-    /// Better by the fitness command, and worse than the baseline by the hold-out.
-    Refuted,
-}
-
-impl Ending {
-    /// Returns the words used in files and messages.
-    pub fn words(self) -> &'static str {
-        match self {
-            Ending::Accepted => "accepted",
-            Ending::Equal => "equal",
-            Ending::Worse => "worse",
-            Ending::Unconfirmed => "unconfirmed",
-            Ending::GateFailed => "gate failed",
-            Ending::Invalid => "invalid",
-            Ending::Duplicate(_) => "duplicate",
-            Ending::Unchanged => "unchanged",
-            Ending::Declined => "declined",
-            Ending::AgentFailed => "agent failed",
-            Ending::Refuted => "refuted",
-        }
-    }
-
-    /// Says whether nothing that could be measured came of it.
-    pub fn is_nothing(self) -> bool {
-        matches!(
-            self,
-            Ending::GateFailed | Ending::Invalid | Ending::AgentFailed
-        )
-    }
-
-    /// Says whether it has a score and content of its own, and nothing speaks against it.
-    pub fn is_valid(self) -> bool {
-        match self {
-            Ending::Accepted | Ending::Equal | Ending::Worse | Ending::Unconfirmed => true,
-            Ending::GateFailed
-            | Ending::Invalid
-            | Ending::Duplicate(_)
-            | Ending::Unchanged
-            | Ending::Declined
-            | Ending::AgentFailed
-            | Ending::Refuted => false,
-        }
-    }
-}
-
-/// An attempt that has its ending.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Settled {
-    /// What it came to.
-    pub ending: Ending,
-    /// Its score: that of its first one for a duplicate, its parent's where nothing changed.
-    pub score: Option<f64>,
-    /// Its nearest accepted ancestor, or itself where it is accepted.
-    pub root: Id,
-    /// Whether it was the best when it ended.
-    pub is_new_best: bool,
+/// A generation: the attempts that were made for it, and what they could be made from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Generation {
+    /// Its number, from 1.
+    pub number: u64,
+    /// Its first attempt.
+    pub first: Id,
+    /// Its last attempt.
+    pub last: Id,
+    /// Who lived on, the better first.
+    pub survivors: Vec<Id>,
+    /// How many generations before it had no new best, in a row.
+    pub stale: u64,
+    /// How many attempts of the search were bred before it.
+    pub(super) bred: u64,
 }
 
 /// How a search stands after some of its attempts.
@@ -115,13 +50,8 @@ pub struct Known {
 }
 
 impl<'l> Standing<'l> {
-    /// Finds out how a lineage stands whose baseline has a score: as far as each attempt has its ending.
-    pub fn of(lineage: &'l Lineage) -> Standing<'l> {
-        Standing::from(Known::default(), lineage)
-    }
-
-    /// The same, from what was known of this lineage when it was shorter.
-    pub fn from(known: Known, lineage: &'l Lineage) -> Standing<'l> {
+    /// Begins with what was known of a lineage when it was shorter: the baseline at least.
+    pub(super) fn begin(known: Known, lineage: &'l Lineage) -> Standing<'l> {
         let mut standing = Standing {
             lineage,
             is_deterministic: super::is_deterministic(lineage),
@@ -131,7 +61,7 @@ impl<'l> Standing<'l> {
             generation: known.generation,
         };
         if standing.settled.is_empty() || known.notes != lineage.notes.len() {
-            let samples = way::samples(lineage, 0, Measure::First);
+            let samples = ending::samples(lineage, 0, Measure::First);
             standing.settled = vec![Settled {
                 ending: Ending::Accepted,
                 score: median(samples),
@@ -143,18 +73,17 @@ impl<'l> Standing<'l> {
             standing.generation = None;
             standing.heed_notes(0);
         }
-        for id in standing.len()..=lineage.newest() {
-            let Way::Ended(settled) = way::way(&standing, id) else {
-                break;
-            };
-            let tops = standing.tops_with(id, &settled);
-            standing.settled.push(settled);
-            standing.tops.push(tops);
-            standing.beside.push(Vec::new());
-            standing.note_beside(id);
-            standing.heed_notes(id);
-        }
         standing
+    }
+
+    /// Takes in what attempt `id`, the first that has no ending, came to.
+    pub(super) fn settle(&mut self, id: Id, settled: Settled) {
+        let tops = self.tops_with(id, &settled);
+        self.settled.push(settled);
+        self.tops.push(tops);
+        self.beside.push(Vec::new());
+        self.note_beside(id);
+        self.heed_notes(id);
     }
 
     /// Returns what is known from now on.
@@ -216,7 +145,7 @@ impl<'l> Standing<'l> {
         if later.peek().is_none() {
             return Some(score);
         }
-        let mut all = way::own_samples(self.lineage, id);
+        let mut all = ending::own_samples(self.lineage, id);
         for other in later {
             let measured = self
                 .lineage
@@ -382,25 +311,5 @@ impl<'l> Standing<'l> {
         if let Some(tops) = self.tops.last_mut() {
             *tops = (best, incumbent);
         }
-    }
-}
-
-/// Returns the middle of some samples, the mean of two middle ones.
-pub fn median(samples: &[f64]) -> Option<f64> {
-    let mut sorted = samples.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let middle = sorted.len() / 2;
-    match (sorted.len(), sorted.len() % 2) {
-        (0, _) => None,
-        (_, 0) => Some(sorted[middle - 1].midpoint(sorted[middle])),
-        _ => Some(sorted[middle]),
-    }
-}
-
-/// Returns the samples of a measurement, if there are.
-pub fn scored(outcome: &Outcome) -> Option<(&[f64], &[f64])> {
-    match outcome {
-        Outcome::Scored { samples, beside } => Some((samples, beside)),
-        Outcome::GateFailed(_) | Outcome::Invalid(_) => None,
     }
 }

@@ -9,8 +9,9 @@ use proptest::strategy::Strategy as _;
 
 use super::begins_generation;
 use super::dice::roll;
+use super::ending::{Ending, scored};
 use super::simulated::{Faults, World, plan};
-use super::standing::{Ending, Known, Standing, scored};
+use super::standing::{Known, Standing};
 use super::{next, next_from};
 use crate::model::lineage::{
     Adjustment, Direction, Entry, Id, Lineage, Measure, Note, Operator, Plan, Population, Strategy,

@@ -2,7 +2,8 @@
 //! is noisy, the hold-out, an ending. Pure.
 
 use super::Task;
-use super::standing::{Ending, Settled, Standing, median, scored};
+use super::ending::{Ending, Settled, median, outcome, own_samples, samples, scored};
+use super::standing::{Known, Standing};
 use crate::model::lineage::{Id, Lineage, Measure, Outcome, Status};
 
 /// How it goes on with an attempt.
@@ -14,6 +15,25 @@ pub enum Way {
     Wait,
     /// It has its ending.
     Ended(Settled),
+}
+
+impl<'l> Standing<'l> {
+    /// Finds out how a lineage stands whose baseline has a score: as far as each attempt has its ending.
+    pub fn of(lineage: &'l Lineage) -> Standing<'l> {
+        Standing::from(Known::default(), lineage)
+    }
+
+    /// The same, from what was known of this lineage when it was shorter.
+    pub fn from(known: Known, lineage: &'l Lineage) -> Standing<'l> {
+        let mut standing = Standing::begin(known, lineage);
+        for id in standing.len()..=lineage.newest() {
+            let Way::Ended(settled) = way(&standing, id) else {
+                break;
+            };
+            standing.settle(id, settled);
+        }
+        standing
+    }
 }
 
 /// Returns how it goes on with attempt `id`. All that `standing` has settled is before it.
@@ -171,20 +191,6 @@ fn own_score(standing: &Standing, id: Id) -> Option<f64> {
     median(&own_samples(standing.lineage, id))
 }
 
-/// Returns an attempt's confirming samples, else its first.
-pub fn own_samples(lineage: &Lineage, id: Id) -> Vec<f64> {
-    let measured = &lineage.attempt(id).measured;
-    let confirming = measured
-        .iter()
-        .filter(|(what, _)| matches!(what, Measure::Beside(_)))
-        .filter_map(|(_, measured)| scored(&measured.outcome));
-    let own: Vec<f64> = confirming.flat_map(|(own, _)| own).copied().collect();
-    match own.is_empty() {
-        true => samples(lineage, id, Measure::First).to_vec(),
-        false => own,
-    }
-}
-
 fn measure(id: Id, what: Measure) -> Way {
     Way::Do(Task::Measure { id, what })
 }
@@ -217,15 +223,4 @@ fn first_parent(lineage: &Lineage, id: Id) -> Id {
     parents
         .and_then(|parents| parents.first().copied())
         .unwrap_or(0)
-}
-
-fn outcome(lineage: &Lineage, id: Id, what: Measure) -> Option<&Outcome> {
-    let measured = lineage.attempt(id).measurement(what)?;
-    Some(&measured.outcome)
-}
-
-/// Returns the samples of a measurement, none where there are none.
-pub fn samples(lineage: &Lineage, id: Id, what: Measure) -> &[f64] {
-    let outcome = outcome(lineage, id, what).and_then(scored);
-    outcome.map_or(&[], |(samples, _)| samples)
 }

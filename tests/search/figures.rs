@@ -3,7 +3,7 @@
 //! wastes, and no verdict on agents.
 
 use evolve::model::lineage::{Lineage, Measure, Population, Strategy};
-use evolve::search::standing::{median, scored};
+use evolve::search::ending::{median, scored};
 
 use crate::world::{Server, Skew, best, plan, search};
 

@@ -23,8 +23,9 @@ use crate::event::Events;
 use crate::model::lineage::{Id, Lineage, Measure};
 use crate::model::search_view::Digits;
 use crate::model::text;
+use crate::search::ending::Ending;
 use crate::search::overview::last_shown;
-use crate::search::standing::{Ending, Standing};
+use crate::search::standing::Standing;
 use crate::session::{Cut, Ending as SessionEnding, Site};
 
 /// How many gates are named.
