@@ -124,6 +124,8 @@ fn a_dry_run_tells_of_a_crashed_cycle_and_leaves_it_alone() {
     repo.agent_does(&["touch half; echo $$ >../agent/pid; exec sleep 100"]);
     let mut child = repo.spawn_run(&["--max-cycles=1"]);
     let pid = pid_in(&repo.outside().join("pid"));
+    let said = dry_run_that_writes_nothing(&repo);
+    assert!(!said.contains("died"), "{said}");
     signal(&child, "KILL");
     child.wait().unwrap();
     repo.command("kill")

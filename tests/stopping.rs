@@ -416,6 +416,19 @@ fn a_second_signal_leaves_at_once_and_the_next_start_settles() {
 }
 
 #[test]
+fn a_terminal_that_is_closed_says_so_more_than_once_and_all_is_settled() {
+    let repo = repo();
+    let slow = "trap 'touch \"$OUT/asked\"; until [ -e \"$OUT/go\" ]; do sleep 0.02; done; exit' TERM; echo $$ >\"$OUT/pid\"; while :; do sleep 0.1; done";
+    let child = come_to_with(&repo, Moment::Agent, slow, &[]);
+    signal(&child, "HUP");
+    repo.wait_for("asked");
+    signal(&child, "HUP");
+    fs::write(repo.out("go"), "").unwrap();
+    finish(child).expect(129);
+    assert_eq!(repo.each("result"), ["interrupted"]);
+}
+
+#[test]
 fn two_signals_leave_at_once_also_where_the_sessions_time_was_over_before() {
     let repo = repo();
     let deaf =

@@ -14,6 +14,7 @@ use crate::cycle::refuse_unmeasurable;
 use crate::effects::clock;
 use crate::effects::journal::Diary;
 use crate::effects::ledger::Ledger;
+use crate::effects::lock;
 use crate::effects::measure::Measurer;
 use crate::effects::process::Supervisor;
 use crate::effects::repo::Repo;
@@ -263,9 +264,11 @@ pub fn dry_run(global: &Global, run: &RunOptions) -> Result<u8> {
     if let Some(note) = sweep {
         global.say(&format!("{note}\n"));
     }
+    // That of a session at work is not settled yet.
+    let is_at_work = lock::holder(&repo.private.join("lock")).is_some();
     if let Some(journal) = Diary::of(&repo.own_places())
         .look()?
-        .filter(|journal| journal.is_unsettled())
+        .filter(|journal| journal.is_unsettled() && !is_at_work)
     {
         global.say(&format!(
             "cycle {} of a session that died is unsettled; a run would undo it first, and tells what you changed here since from it\n",

@@ -187,7 +187,7 @@ impl Stop {
         }
     }
 
-    /// Signals are watched in a thread of their own: the second one acts whatever the others are waiting for.
+    /// Signals are watched in a thread of their own: the second one, but SIGHUP, acts whatever the others are waiting for.
     fn watch_signals(&self) -> Result<()> {
         let mut wanted = vec![(SignalKind::interrupt(), 2), (SignalKind::terminate(), 15)];
         if !is_hangup_ignored() {
@@ -232,7 +232,9 @@ impl Stop {
             runtime.spawn(async move {
                 let mut already = false;
                 while stream.recv().await.is_some() {
-                    if already || matches!(stop.halt(), Some(Halt::Signal(_))) {
+                    let is_again = already || matches!(stop.halt(), Some(Halt::Signal(_)));
+                    // A terminal that is closed says so twice: its shell does, and the kernel.
+                    if is_again && kind != SignalKind::hangup() {
                         stop.leave();
                         exit(128 + number);
                     }

@@ -10,6 +10,8 @@ use crate::model::sweep::is_about_coverage;
 pub const HEADROOM: f64 = 3.0;
 /// The most decimals that a new threshold is given beyond those of the old one.
 const MORE_DECIMALS: usize = 4;
+/// The most zeros after the point that are written out before a digit.
+const MOST_ZEROS: usize = 12;
 
 /// From here on a number has more digits than it has meaning: it is not written out.
 const TOO_LARGE: f64 = 1e15;
@@ -72,7 +74,7 @@ fn new_threshold(
         return Err("it is too large to be written out");
     }
     let written = written_threshold(text, &goal.id).ok_or("an alias stands there")?;
-    let new = tightened(continuous, &written, value).ok_or("no number lies between")?;
+    let new = tightened((goal, continuous), &written, value).ok_or("no number lies between")?;
     let alone = Threshold {
         id: goal.id.clone(),
         text: new.clone(),
@@ -104,21 +106,39 @@ fn is_much(headroom: Option<f64>, (value, threshold): (f64, f64)) -> bool {
 }
 
 /// Returns the tightest threshold that `value` meets with as many decimals as the old one is written with, or a few more where that
-/// would not be tighter.
-fn tightened(continuous: &Continuous, written: &str, value: f64) -> Option<String> {
+/// would not be tighter, or would leave much headroom.
+fn tightened(
+    (goal, continuous): (&Goal, &Continuous),
+    written: &str,
+    value: f64,
+) -> Option<String> {
     let old = continuous.threshold?;
     let direction = continuous.direction?;
     let decimals = decimals_of(written);
-    let candidates = (decimals..=decimals + MORE_DECIMALS).filter_map(|decimals| {
+    // Zeros that a small number begins with say nothing.
+    let zeros = match value.abs().log10() {
+        log if log.is_finite() && log < 0.0 => (-log).ceil() as usize,
+        _ => 0,
+    };
+    let most = decimals + MORE_DECIMALS + zeros.min(MOST_ZEROS);
+    let candidates = (decimals..=most).filter_map(|decimals| {
         let text = rounded(value, decimals, direction)?;
         let number: f64 = text.parse().ok()?;
         let is_tighter = match direction {
             Direction::AtLeast => number > old,
             Direction::AtMost => number < old,
         };
-        (is_tighter && is_met(direction, value, number)).then_some(text)
+        (is_tighter && is_met(direction, value, number)).then_some((text, number))
     });
-    candidates.into_iter().next()
+    let mut tightest = None;
+    for (text, number) in candidates {
+        let is_done = !is_much(headroom(goal, (value, number)), (value, number));
+        tightest = Some(text);
+        if is_done {
+            break;
+        }
+    }
+    tightest
 }
 
 fn decimals_of(written: &str) -> usize {
@@ -194,13 +214,15 @@ mod tests {
             ("size", "80", "at-least", 82.4, Err("little headroom")),
             ("size", "80", "at-least", 80.0, Err("little headroom")),
             ("size", "100", "at-most", 90.2, Ok("91")),
+            ("size", "3", "at-least", 4.9, Ok("4.9")),
+            ("size", "1e-3", "at-most", 0.000_42, Ok("0.00042")),
             ("size", "0.50", "at-most", 0.311, Ok("0.32")),
             ("size", "1", "at-most", 0.6, Ok("0.6")),
             ("size", "1", "at-most", 0.0, Ok("0")),
             ("size", "0", "at-most", 0.0, Err("little headroom")),
             ("size", "0", "at-least", 3.0, Ok("3")),
             ("size", "0", "at-most", -3.0, Ok("-3")),
-            ("size", "-10", "at-least", -5.5, Ok("-6")),
+            ("size", "-10", "at-least", -5.5, Ok("-5.5")),
             // Of a share three points count, as for the sweep.
             ("coverage", "50", "at-least", 52.0, Err("little headroom")),
             ("coverage", "80", "at-least", 83.5, Ok("83")),
@@ -234,13 +256,17 @@ mod tests {
             let direction = if is_floor { "at-least" } else { "at-most" };
             let passes = if is_floor { value >= old } else { value <= old };
             let found = notch("size", &written, direction, Some(value), passes);
-            if let Ok(new) = found.new {
-                let new: f64 = new.parse().expect("a number");
+            if let Ok(written) = found.new {
+                let new: f64 = written.parse().expect("a number");
                 let between = match is_floor {
                     true => old < new && new <= value,
                     false => value <= new && new < old,
                 };
                 prop_assert!(between);
+                // A second pass right after it has nothing to do.
+                let again = notch("size", &written, direction, Some(value), passes);
+                let is_done = again.new.is_err();
+                prop_assert!(is_done, "{again:?}");
             } else {
                 prop_assert!(found.headroom.is_none_or(|percent| percent <= HEADROOM + 1e-6));
             }

@@ -24,7 +24,7 @@ pub async fn rest(
     }
     events.send(Event::Waiting {
         seconds: rest.as_secs_f64(),
-        reason: format!("{reason}; STOP or KILL ends the wait"),
+        reason: format!("STOP or KILL ends it; {reason}"),
     });
     let until = tokio::time::Instant::now() + rest;
     while tokio::time::Instant::now() < until && still() {

@@ -310,6 +310,7 @@ impl Lexer {
         let mut word = String::new();
         while let Some(c) = self.peek() {
             match c {
+                '(' if is_assigned(&word) => self.array(),
                 ' ' | '\t' | '\r' | '\n' | ';' | '&' | '|' | '(' | ')' | '<' | '>' => break,
                 '\\' => {
                     self.at += 1;
@@ -340,6 +341,20 @@ impl Lexer {
             }
         }
         word
+    }
+
+    /// Reads the values of an array, the cursor on the parenthesis before them.
+    fn array(&mut self) {
+        self.at += 1;
+        while let Some(c) = self.peek() {
+            if c == ')' {
+                self.at += 1;
+                return;
+            }
+            if self.word().is_empty() {
+                self.at += 1;
+            }
+        }
     }
 
     /// Reads braces, the cursor on the first; those that stand for several words are marked.
@@ -463,6 +478,14 @@ impl Lexer {
         push_value(word, substituted(&items, &code));
         self.items.append(&mut items);
     }
+}
+
+/// Says whether a word is `name=` or `name+=`, as in front of the values of an array.
+fn is_assigned(word: &str) -> bool {
+    let name = word.strip_suffix('=').unwrap_or_default();
+    let name = name.strip_suffix('+').unwrap_or(name);
+    let is_of_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    !name.is_empty() && name.chars().all(is_of_name)
 }
 
 #[cfg(test)]

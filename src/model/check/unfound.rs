@@ -108,6 +108,10 @@ mod tests {
             ("PATH=$PWD/bin:$PATH tool", vec![]),
             (". .venv/bin/activate && pytest", vec![]),
             ("deno lint; ./own.sh", vec!["deno"]),
+            (
+                "bash -e <<'EOF'\na=(1 2)\nb+=($(seq 3) x)\nmake \"${a[@]}\"\nEOF",
+                vec!["make", "seq"],
+            ),
         ] {
             assert_eq!(unfound(check, &finds), expected, "{check}");
         }

@@ -33,6 +33,8 @@ struct Step {
     folder: String,
     /// Variables that are set for it.
     env: Env,
+    /// It fails where any command of a pipe does, not only the last.
+    pipefail: bool,
 }
 
 /// Returns the CI files that can be read for goals.

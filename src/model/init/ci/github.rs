@@ -88,7 +88,8 @@ fn of_job(
             .unwrap_or_default()
             .trim_start_matches("./")
             .trim_matches('/');
-        let shell = text("shell").or_else(|| default("shell")).unwrap_or("bash");
+        let named = text("shell").or_else(|| default("shell"));
+        let shell = named.unwrap_or("bash");
         let condition = text("if").unwrap_or("always()");
         let why = match () {
             () if !(shell.starts_with("bash") || shell.starts_with("sh")) => {
@@ -115,6 +116,8 @@ fn of_job(
                 folder.to_owned()
             },
             env: env((workflow, job), step, script),
+            // `bash` that is asked for is `bash -eo pipefail`, that of nobody's asking `bash -e`.
+            pipefail: named.is_some_and(|shell| shell == "bash" || shell.contains("pipefail")),
         });
     }
 }

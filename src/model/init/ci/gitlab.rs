@@ -66,6 +66,8 @@ pub(super) fn steps(path: &str, file: &Value, found: &mut Found) -> Vec<Step> {
                 name: Some(id.clone()),
                 env: env(file, job, &script),
                 script,
+                // Its runner sets it wherever the shell knows it.
+                pipefail: true,
                 ..Step::default()
             }),
         }

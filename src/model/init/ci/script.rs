@@ -211,7 +211,7 @@ pub(super) fn check_of(step: &Step) -> Result<String, String> {
     if let Some(name) = step.env.unknown_in(&body) {
         return Err(format!("it goes by {name}, whose value only CI has"));
     }
-    let check = in_its_shell(&body, &step.env.known);
+    let check = in_its_shell(&body, &step.env.known, step.pipefail);
     check.ok_or_else(|| "its shell cannot be told from its text".to_owned())
 }
 
@@ -329,8 +329,10 @@ fn use_of_one(line: &str) -> Use {
 }
 
 /// Returns the commands for `sh -c`, which stop at the first that fails as CI has it; through bash where they need it.
-fn in_its_shell(body: &str, env: &[(String, String)]) -> Option<String> {
-    let is_bash = BASH.iter().any(|word| body.contains(word));
+fn in_its_shell(body: &str, env: &[(String, String)], pipefail: bool) -> Option<String> {
+    let needs_pipefail = pipefail && has_pipe(body);
+    let is_bash = needs_pipefail || BASH.iter().any(|word| body.contains(word));
+    let flags = if pipefail { "-eo pipefail" } else { "-e" };
     let several = body.contains('\n');
     let exports: Vec<String> = env
         .iter()
@@ -343,7 +345,7 @@ fn in_its_shell(body: &str, env: &[(String, String)]) -> Option<String> {
                 .iter()
                 .map(|one| format!("{one} "))
                 .collect::<String>();
-            Some(format!("{set}bash -e <<'EVOLVE'\n{body}\nEVOLVE"))
+            Some(format!("{set}bash {flags} <<'EVOLVE'\n{body}\nEVOLVE"))
         }
         (false, false) => {
             // What stands in front of one command is set for that alone, and only after the shell has put values into its words.
@@ -362,6 +364,11 @@ fn in_its_shell(body: &str, env: &[(String, String)]) -> Option<String> {
             Some(format!("set -e\n{set}{body}"))
         }
     }
+}
+
+/// Says whether a pipe may be in it; one in quotes is none, and does no harm here.
+fn has_pipe(body: &str) -> bool {
+    body.replace("||", "").replace(">|", "").contains('|')
 }
 
 #[cfg(test)]
@@ -404,6 +411,26 @@ mod tests {
             ),
         ] {
             assert_eq!(check(script), Ok(expected.to_owned()), "{script}");
+        }
+    }
+
+    #[test]
+    fn a_pipe_fails_as_it_does_in_ci() {
+        for (script, pipefail, expected) in [
+            ("make check | tee log", false, "make check | tee log"),
+            (
+                "make check | tee log",
+                true,
+                "bash -eo pipefail <<'EVOLVE'\nmake check | tee log\nEVOLVE",
+            ),
+            ("make a || make b", true, "make a || make b"),
+        ] {
+            let step = Step {
+                script: script.to_owned(),
+                pipefail,
+                ..Step::default()
+            };
+            assert_eq!(check_of(&step).as_deref(), Ok(expected), "{script}");
         }
     }
 
