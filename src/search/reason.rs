@@ -37,7 +37,7 @@ pub fn of(standing: &Standing, id: Id) -> Option<String> {
 
 /// Says between which numbers the samples of the untouched code are, where they differ.
 fn noise(standing: &Standing) -> Option<String> {
-    let samples = way::samples(standing.lineage, 0, Measure::First);
+    let samples = ending::samples(standing.lineage, 0, Measure::First);
     let least = samples.iter().copied().reduce(f64::min)?;
     let most = samples.iter().copied().reduce(f64::max)?;
     let digits = Digits::of(samples.iter().copied());

@@ -7,7 +7,8 @@ use crate::error::Error;
 use crate::model::lineage::{Id, Lineage, Measure};
 use crate::model::search_view::name;
 use crate::model::text;
-use crate::search::standing::{Ending, Standing};
+use crate::search::ending::Ending;
+use crate::search::standing::Standing;
 
 /// The most attempts that are named.
 const NAMED: usize = 5;
