@@ -81,6 +81,49 @@ fn folders_of_the_commit_have_the_same_mode_for_each() {
 }
 
 #[test]
+fn nothing_is_written_through_a_link_that_stands_beside_a_copy() {
+    for kind in ["-s", ""] {
+        let repo = TestRepo::with_number("1");
+        repo.write("mine", "mine\n");
+        let link = |name: &str| {
+            format!("for f in ../search-*-0.{name}; do rm -f $f; ln {kind} $MAIN/mine $f; done")
+        };
+        let harm = format!(
+            "MAIN=$(dirname $(dirname $(cat .git/objects/info/alternates))); {}; {}; echo $EVOLVE_ATTEMPT >x",
+            link("refs"),
+            link("index")
+        );
+        repo.attempts(&[&harm, &harm, "echo 9 >x"]);
+        repo.search(&["--max-attempts=3", "--gate=true"]).expect(0);
+        assert_eq!(repo.read("mine"), "mine\n", "{kind}");
+        assert_eq!(repo.endings()[2], "accepted 9");
+    }
+}
+
+#[test]
+fn refs_of_attempts_that_an_agent_removes_or_moves_are_set_again_and_told() {
+    for harm in ["update-ref -d $r", "update-ref $r HEAD~1"] {
+        let repo = TestRepo::with_number("1");
+        repo.write("other", "");
+        repo.commit_all("another");
+        let harm = format!(
+            "G=\"git --git-dir=$(dirname $(cat .git/objects/info/alternates))\"; \
+             for r in $($G for-each-ref --format='%(refname)' refs/evolve); do $G {harm}; done; echo 3 >x"
+        );
+        repo.attempts(&["echo 5 >x", &harm]);
+        let run = repo.search(&["--max-attempts=2"]).expect(0);
+        assert!(
+            run.stderr.contains("removed or moved refs of this search"),
+            "{run:?}"
+        );
+        repo.git(&["reflog", "expire", "--expire=now", "--all"]);
+        repo.git(&["gc", "-q", "--prune=now"]);
+        repo.evolve(&["search", "apply"]).expect(0);
+        assert_eq!(repo.read("x").trim(), "5");
+    }
+}
+
+#[test]
 fn nothing_is_changed_behind_a_link_that_stands_for_a_copy() {
     let repo = TestRepo::with_number("1");
     let locked = repo.out("outside/locked");

@@ -242,8 +242,8 @@ pub fn room_for(expected: u64) -> usize {
     usize::try_from(expected).map_or(AT_ONCE, |expected| expected.min(AT_ONCE))
 }
 
-/// Opens a file that was plain a moment ago: a link that stands there now is not followed, a pipe not waited for.
-fn open_plain(path: &Path) -> std::io::Result<File> {
+/// Opens a file that is to be a plain one: a link that stands there is not followed, a pipe not waited for.
+pub fn open_plain(path: &Path) -> std::io::Result<File> {
     open_with(path, nix::libc::O_NOFOLLOW)
 }
 

@@ -21,11 +21,16 @@ pub use gates::add_goals;
 
 use crate::error::Result;
 use crate::model::lineage::{End, Entry, Lineage, Note, Why, Word};
+use crate::model::search_view::name;
+use crate::model::text;
 use crate::search::standing::{Known, Standing};
 use crate::search::{Next, Task, begins_generation, next_from};
 use crate::session::{Cut, Searching};
 
 pub use measure::commit;
+
+/// The most attempts that a line names.
+const NAMED: usize = 5;
 
 /// How a session of a search ended.
 #[derive(Debug)]
@@ -55,10 +60,28 @@ pub async fn run(
     lineage: &mut Lineage,
     between: &mut dyn Between,
 ) -> Result<Ended> {
+    hold_refs(session, lineage)?;
     let local = LocalSet::new();
     let ended = local.run_until(search(session, lineage, between)).await;
     put_right(session)?;
+    if !matches!(ended, Ok(Ended::Discarded)) {
+        hold_refs(session, lineage)?;
+    }
     ended
+}
+
+/// Undoes what somebody else did to the refs of attempts, and says so.
+fn hold_refs(session: &Searching, lineage: &Lineage) -> Result<()> {
+    let site = &session.site;
+    let held = lost::hold(&site.user, &site.store, lineage)?;
+    if !held.is_empty() {
+        let names: Vec<String> = held.into_iter().map(name).collect();
+        site.events.warn(format!(
+            "somebody else removed or moved refs of this search, maybe an agent, those of {}; they are as they were",
+            text::some_of(&names, NAMED)
+        ));
+    }
+    Ok(())
 }
 
 /// Undoes what somebody else did to the file of the lineage, and says so.

@@ -2,10 +2,11 @@
 //! in an index beside the slot, which nobody but `evolve` writes; the slot's own `.git` is made anew each time, so that
 //! nothing that an agent or a command left there is believed.
 
-use std::fs;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 use super::{Ignored, Slot, remove_all, settings};
+use crate::effects::files;
 use crate::effects::repo::Repo;
 use crate::error::{Error, Result};
 
@@ -81,11 +82,16 @@ impl Slot {
 }
 
 /// Copies a file with its time: git tells by that of an index which files may have changed since without its showing, and
-/// looks into those. A younger index would vouch for them.
+/// looks into those. A younger index would vouch for them. What stands where the copy goes may be a name of somebody's file: it
+/// is removed, not written to.
 fn copy(from: &Path, to: &Path) -> Result<()> {
-    let copied = fs::copy(from, to).and_then(|_| {
-        let time = fs::metadata(from)?.modified()?;
-        fs::File::options().write(true).open(to)?.set_modified(time)
-    });
-    copied.map_err(|cause| Error::io("copy", from, cause))
+    remove_all(to)?;
+    let copied = || {
+        let mut from = files::open_plain(from)?;
+        let time = from.metadata()?.modified()?;
+        let mut to = File::create_new(to)?;
+        std::io::copy(&mut from, &mut to)?;
+        to.set_modified(time)
+    };
+    copied().map_err(|cause| Error::io("copy", from, cause))
 }

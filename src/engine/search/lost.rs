@@ -1,9 +1,10 @@
-//! Commits of attempts that the repository has no more: somebody removed their refs, and git what nothing holds.
+//! What holds the commits of attempts: refs that somebody removed or moved are set again, and commits that git has collected since
+//! are named.
 
 use super::commit;
 use crate::effects::repo::Repo;
 use crate::effects::search::store::Store;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::model::lineage::{Id, Lineage, Measure};
 use crate::model::search_view::name;
 use crate::model::text;
@@ -12,6 +13,26 @@ use crate::search::standing::Standing;
 
 /// The most attempts that are named.
 const NAMED: usize = 5;
+
+/// Sets the refs of attempts again that somebody removed or moved, as far as their commits are still there. Returns which.
+pub fn hold(repo: &Repo, store: &Store, lineage: &Lineage) -> Result<Vec<Id>> {
+    let refs = repo.all_refs()?;
+    let mut held = Vec::new();
+    for id in 0..=lineage.newest() {
+        let own = lineage.attempt(id).edited();
+        let own = own.and_then(|edited| edited.commit.as_deref());
+        let base = (id == 0).then_some(lineage.plan.request.base.as_str());
+        let Some(commit) = own.or(base) else {
+            continue;
+        };
+        let name = store.attempt_ref(id);
+        if refs.get(&name).is_none_or(|now| now != commit) && repo.has_object(commit) {
+            repo.set_ref(&name, commit, "evolve: an attempt of a search")?;
+            held.push(id);
+        }
+    }
+    Ok(held)
+}
 
 /// Returns the error of a search that cannot go on because what further attempts may be made from is gone, if it is.
 pub fn of_search(repo: &Repo, store: &Store, lineage: &Lineage) -> Option<Error> {
