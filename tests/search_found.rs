@@ -233,10 +233,36 @@ fn what_showed_no_improvement_in_the_end_is_measured_again_before_it_is_applied(
     repo.attempts(&["echo 2 >x"]);
     let run = repo.search(&["--max-attempts=1"]).expect(0);
     assert!(run.stdout.contains("no improvement shown"), "{run:?}");
+    assert!(
+        run.stdout.contains("lands it only where it is better"),
+        "{run:?}"
+    );
+    for view in ["status", "board"] {
+        let said = repo.evolve(&["search", view]).expect(0).stdout;
+        assert!(said.contains("no improvement shown"), "{view}: {said}");
+    }
     let before = repo.head();
     let said = repo.evolve(&["search", "apply"]).expect(11).stderr;
     assert!(said.contains("no longer better: 1 against 1"), "{said}");
     assert_eq!(repo.head(), before);
+}
+
+#[test]
+fn a_number_that_was_taken_for_sure_and_is_not_is_told_and_committed_as_measured_last() {
+    let repo = TestRepo::with_number("1");
+    // The fifth time and later an attempt scores less.
+    repo.write(
+        "score.sh",
+        "echo >>$OUT/count; [ $(cat x) = 1 ] || [ $(wc -l <$OUT/count) -lt 5 ] || exec echo 1.5\ncat x\n",
+    );
+    repo.commit_all("a score that turns noisy");
+    repo.attempts(&["echo 2 >x"]);
+    let run = repo.search(&["--max-attempts=1"]).expect(0);
+    assert!(run.stdout.contains("noisy after all"), "{run:?}");
+    repo.evolve(&["search", "apply"]).expect(0);
+    let message = repo.git(&["log", "-1", "--format=%B"]);
+    assert!(message.contains("attempt 1: 1 → 1.5"), "{message}");
+    assert!(message.contains("Evolve-Score: 1.5"), "{message}");
 }
 
 #[test]

@@ -12,6 +12,7 @@ pub mod story;
 use anstyle::Style;
 
 use crate::model::search_view::{Digits, Overview, Row, name};
+use crate::model::text::clean_line;
 use crate::view::style::{BAD, FAINT, GOOD, ODD, PLAIN};
 
 /// Returns the style of an ending.
@@ -70,3 +71,34 @@ fn counted(total: u64, endings: &[(&'static str, u64)]) -> String {
 
 #[cfg(test)]
 mod tests;
+
+/// Says what the last measurement of winner and baseline showed.
+pub(super) fn shown(overview: &Overview) -> Option<(Style, String)> {
+    if let Some(why) = &overview.last_failed {
+        let words = format!("could not be measured once more: {}", clean_line(why));
+        return Some((ODD, words));
+    }
+    let shown = overview.shown?;
+    let digits = overview.digits().with([shown.winner, shown.baseline]);
+    let (own, other) = (digits.show(shown.winner), digits.show(shown.baseline));
+    let recorded = overview.row(overview.best).and_then(|row| row.score);
+    let is_another = !overview.noisy && recorded.is_some_and(|score| score != shown.winner);
+    Some(match shown.better {
+        true if is_another => (
+            ODD,
+            format!(
+                "the number is noisy after all: measured once more, it is {own}, and the baseline {other}"
+            ),
+        ),
+        true => (
+            PLAIN,
+            format!("measured once more: {own}, the baseline {other}"),
+        ),
+        false => (
+            ODD,
+            format!(
+                "no improvement shown: measured once more, it is {own}, and the baseline {other}"
+            ),
+        ),
+    })
+}

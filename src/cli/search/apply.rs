@@ -288,7 +288,11 @@ fn new_branch(repo: &Repo, name: &str) -> Result<String> {
 /// Writes the message of the merge commit.
 fn message(store: &Store, lineage: &Lineage, id: Id) -> String {
     let standing = Standing::of(lineage);
-    let [before, after] = [0, id].map(|id| standing.score(id));
+    let [before, after] = match last_shown(lineage, id).filter(|_| standing.is_deterministic) {
+        // A number that was taken for sure and is not, after all.
+        Some(shown) => [Some(shown.baseline), Some(shown.winner)],
+        None => [0, id].map(|id| standing.score(id)),
+    };
     let digits = Digits::of(before.into_iter().chain(after));
     let score = |score: Option<f64>| score.map_or_else(String::new, |score| digits.show(score));
     let summary = lineage

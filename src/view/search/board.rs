@@ -1,7 +1,7 @@
 //! The leaderboard of a search: its attempts with the best first, the trend of its generations, the way of the winner.
 
-use super::{counted, of_ending, way};
-use crate::model::search_view::{Digits, Overview, Row, in_percent, signed};
+use super::{counted, of_ending, shown, way};
+use crate::model::search_view::{Digits, Overview, Row, in_percent, name, signed};
 use crate::model::text::{clean_line, cut};
 use crate::view::search::chart;
 use crate::view::style::{Cell, FAINT, STRONG, paint};
@@ -32,6 +32,12 @@ pub fn page(overview: &Overview, wanted: Wanted, width: Option<usize>) -> String
     let mut page = heading(overview);
     page.push_str(&table(overview, wanted.all, width));
     page.push_str(&generations(overview, width));
+    if let Some((style, words)) = shown(overview) {
+        page.push('\n');
+        for line in wrapped(&format!("{}: {words}", name(overview.best)), width) {
+            page.push_str(&format!("{}\n", paint(style, &line)));
+        }
+    }
     if overview.way.len() > 1 {
         let line = format!("way: {}", way(overview));
         page.push_str(&format!("\n{}\n", wrapped(&line, width).join("\n")));

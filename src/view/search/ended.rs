@@ -1,10 +1,10 @@
 //! What came of a search: winner, way, curve, ending, attempts, cost, and what to do next.
 
-use super::{counted, score, way};
+use super::{counted, score, shown, way};
 use crate::model::search_view::{Overview, Row};
 use crate::model::text::clean_line;
 use crate::view::history::sparkline;
-use crate::view::style::{BAD, FAINT, GOOD, ODD, paint};
+use crate::view::style::{BAD, FAINT, GOOD, paint};
 
 /// How wide the names are, with the blanks behind them.
 const NAMES: usize = 11;
@@ -22,8 +22,8 @@ pub fn page(overview: &Overview, reason: &str, exit_code: u8) -> String {
     if let Some(summary) = winner.and_then(|row| row.summary.as_deref()) {
         line("", clean_line(summary));
     }
-    if let Some(shown) = shown(overview) {
-        line("", shown);
+    if let Some((style, words)) = shown(overview) {
+        line("", paint(style, &words));
     }
     if overview.way.len() > 1 {
         line("way", way(overview));
@@ -66,26 +66,6 @@ fn winner_words(overview: &Overview, winner: Option<&Row>) -> String {
     }
 }
 
-/// Says what the last measurement of winner and baseline showed.
-fn shown(overview: &Overview) -> Option<String> {
-    if let Some(why) = &overview.last_failed {
-        let words = format!("could not be measured once more: {}", clean_line(why));
-        return Some(paint(ODD, &words));
-    }
-    let shown = overview.shown?;
-    let digits = overview.digits().with([shown.winner, shown.baseline]);
-    let (own, other) = (digits.show(shown.winner), digits.show(shown.baseline));
-    Some(match shown.better {
-        true => format!("measured once more: {own}, the baseline {other}"),
-        false => paint(
-            ODD,
-            &format!(
-                "no improvement shown: measured once more, it is {own}, and the baseline {other}"
-            ),
-        ),
-    })
-}
-
 /// Returns the commands that come next.
 fn next_steps(overview: &Overview, winner: Option<&Row>) -> Vec<String> {
     let mut steps = Vec::new();
@@ -98,7 +78,13 @@ fn next_steps(overview: &Overview, winner: Option<&Row>) -> Vec<String> {
                 "`evolve search diff {}` shows what it changes",
                 row.id
             ));
-            steps.push("`evolve search apply` lands it".to_owned());
+            steps.push(match overview.shown.is_none_or(|shown| shown.better) {
+                true => "`evolve search apply` lands it".to_owned(),
+                false => {
+                    "`evolve search apply` measures it again, and lands it only where it is better"
+                        .to_owned()
+                }
+            });
         }
         None => steps.push("`evolve search board --all` shows what was tried".to_owned()),
     }

@@ -1,6 +1,6 @@
 //! Where a search stands, as `name  value` lines.
 
-use super::{counted, score, stale, way};
+use super::{counted, score, shown, stale, way};
 use crate::model::lineage::Direction;
 use crate::model::search_view::{Limit, Overview};
 use crate::model::text::{clean_line, duration, number};
@@ -60,13 +60,13 @@ pub fn page(overview: &Overview, running: Option<&Running>, cut_short: bool) -> 
             Some((row, score)) => format!("attempt {}: {score}", row.id),
             None => match overview.ended {
                 Some(_) => "nothing is better than the baseline".to_owned(),
-                None if overview.ended.is_some() => {
-                    "nothing is better than the baseline".to_owned()
-                }
                 None => "nothing is better than the baseline yet".to_owned(),
             },
         },
     );
+    if let Some((style, words)) = shown(overview) {
+        line("", paint(style, &words));
+    }
     if overview.way.len() > 1 {
         line("way", way(overview));
     }

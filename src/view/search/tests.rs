@@ -24,6 +24,8 @@ rank  id  score  delta  percent  made                             lens     endin
 generation  best  mean  best moved  valid   attempts
 1           2.5   2.5   +0.5        1 of 2  1–2
 
+attempt 1: measured once more: 2.5, the baseline 2
+
 way: the baseline (2) → attempt 1 (2.5)
 ";
     assert_eq!(page, expected);
@@ -94,6 +96,7 @@ fitness    ./bench.sh
 state      ended: all attempts are done
 baseline   2
 best       attempt 1: 2.5, +0.5 (+25.0 %)
+           measured once more: 2.5, the baseline 2
 way        the baseline (2) → attempt 1 (2.5)
 attempts   2 attempts: 1 accepted, 1 invalid
 on resume  an agent works on attempt 3, fresh
