@@ -124,6 +124,46 @@ fn refs_of_attempts_that_an_agent_removes_or_moves_are_set_again_and_told() {
 }
 
 #[test]
+fn what_an_agent_makes_of_the_lineage_before_evolve_is_killed_is_undone_and_told_too() {
+    let folder = "$(dirname \"$EVOLVE_CALL\")/..";
+    for harm in [
+        format!("sed -i 's/\\[2.0\\]/[999.0]/' {folder}/lineage.jsonl"),
+        format!("sed -i 's/\"gates\":\\[[^]]*\\]/\"gates\":[]/' {folder}/lineage.jsonl"),
+        format!("sed -i '$d' {folder}/lineage.jsonl; sed -i '$d' {folder}/lineage.jsonl"),
+    ] {
+        let repo = TestRepo::with_number("1");
+        let waits = format!(
+            "if mkdir $OUT/first; then {harm}; echo $$ >$OUT/pid; sleep 600; fi; echo 3 >x"
+        );
+        repo.attempts(&["echo 2 >x", &waits]);
+        let words = repo.search_words(&["--max-attempts=2", "--gate=true"]);
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let child = repo.spawn(&words);
+        pid_in(&repo.out("pid"));
+        signal_pid(child.id(), "KILL");
+        finish(child);
+        let run = repo.resume().expect(0);
+        assert!(run.stderr.contains("it is as it was"), "{harm}: {run:?}");
+        assert_eq!(repo.endings(), ["accepted 2", "accepted 3"], "{harm}");
+        let lineage = fs::read_to_string(repo.private().join("search/1/lineage.jsonl")).unwrap();
+        assert!(lineage.contains(r#""gates":["true"]"#), "{lineage}");
+    }
+}
+
+#[test]
+fn what_a_crash_kept_from_the_lineage_is_taken_from_its_copy() {
+    let repo = TestRepo::with_number("1");
+    repo.attempts(&["echo 2 >x", "echo 3 >x"]);
+    repo.search(&["--max-attempts=1"]).expect(0);
+    let lineage = repo.private().join("search/1/lineage.jsonl");
+    let whole = fs::read_to_string(&lineage).unwrap();
+    let cut = whole.trim_end().rfind('\n').unwrap();
+    fs::write(&lineage, &whole[..cut + 5]).unwrap();
+    assert_eq!(repo.evolve(&["search", "resume"]).code, 2);
+    assert_eq!(fs::read_to_string(&lineage).unwrap(), whole);
+}
+
+#[test]
 fn nothing_is_changed_behind_a_link_that_stands_for_a_copy() {
     let repo = TestRepo::with_number("1");
     let locked = repo.out("outside/locked");

@@ -5,3 +5,4 @@ pub mod edit;
 pub mod papers;
 pub mod sample;
 pub mod store;
+mod twin;

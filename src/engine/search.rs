@@ -11,6 +11,7 @@ mod measure;
 mod tell;
 
 use std::collections::{BTreeSet, HashMap};
+use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -19,7 +20,9 @@ use tokio::task::{JoinSet, LocalSet};
 pub use between::{Answer, Answering, Between, Nobody};
 pub use gates::add_goals;
 
+use crate::effects::search::store::Store;
 use crate::error::Result;
+use crate::event::Events;
 use crate::model::lineage::{End, Entry, Lineage, Note, Why, Word};
 use crate::model::search_view::name;
 use crate::model::text;
@@ -86,13 +89,23 @@ fn hold_refs(session: &Searching, lineage: &Lineage) -> Result<()> {
 
 /// Undoes what somebody else did to the file of the lineage, and says so.
 fn put_right(session: &Searching) -> Result<()> {
-    if let Some(changed) = session.site.store.put_right()? {
-        session.site.events.warn(format!(
+    tell_put_right(session.site.store.put_right()?, &session.site.events);
+    Ok(())
+}
+
+/// The same, of what was done after the last session of a search ended. To be called before its lineage is read.
+pub fn put_right_since(store: &Store, events: &Events) -> Result<()> {
+    tell_put_right(store.put_right_by_twin()?, events);
+    Ok(())
+}
+
+fn tell_put_right(changed: Option<PathBuf>, events: &Events) {
+    if let Some(changed) = changed {
+        events.warn(format!(
             "somebody else changed the lineage of this search, maybe an agent; it is as it was, and what stood there is in {}",
             changed.display()
         ));
     }
-    Ok(())
 }
 
 async fn search(

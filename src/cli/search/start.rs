@@ -53,6 +53,9 @@ pub fn begin(global: &Global, options: &SearchOptions) -> Result<u8> {
 /// Goes on with the newest search.
 pub fn resume(global: &Global, running: &RunningOptions) -> Result<u8> {
     run(global, running, |place| {
+        if let Some(store) = Store::last(&place.repo.private) {
+            search::put_right_since(&store, place.events)?;
+        }
         let Some((store, lineage)) = Store::newest(&place.repo.private)? else {
             return Err(
                 Error::usage("there is no search to resume").hint("begin one with `evolve search`")

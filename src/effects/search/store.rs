@@ -7,6 +7,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
+use super::twin::{self, Beside, Twin};
 use crate::effects::files::{self, Stamp};
 use crate::effects::process::leftovers;
 use crate::effects::repo::Repo;
@@ -42,6 +43,7 @@ pub struct Store {
     pub folder: PathBuf,
     /// The lineage as this process wrote it.
     written: Rc<RefCell<Written>>,
+    twin: Twin,
 }
 
 /// What the file of a lineage holds, and how it stood after the last entry.
@@ -113,6 +115,7 @@ impl Store {
             number,
             folder: private.join("search").join(number.to_string()),
             written: Rc::default(),
+            twin: Twin::of(private, number),
         }
     }
 
@@ -140,6 +143,7 @@ impl Store {
         }
         let line = serde_json::to_string(entry).expect("BUG: an entry is always JSON");
         let line = format!("{line}\n");
+        self.twin.append(&written.bytes, &line)?;
         files::append(&path, &line)?;
         written.bytes.extend(line.as_bytes());
         written.stamp = Stamp::at(&path);
@@ -154,22 +158,45 @@ impl Store {
         if written.stamp.is_none() || Stamp::at(&path) == written.stamp {
             return Ok(None);
         }
-        let changed = path.with_extension("changed.jsonl");
         // What is no file, or no file that can be read, is not what was written either.
         let is_same = files::read_bounded(&path, LIMIT)
             .is_ok_and(|bytes| bytes.as_ref() == Some(&written.bytes));
-        if !is_same {
-            files::remove_all(&changed).map_err(|cause| Error::io("remove", &changed, cause))?;
-            match fs::rename(&path, &changed) {
-                Err(cause) if cause.kind() != ErrorKind::NotFound => {
-                    return Err(Error::io("move", &path, cause));
-                }
-                Ok(()) | Err(_) => {}
-            }
-            files::replace(&path, &written.bytes)?;
-        }
+        let changed = match is_same {
+            true => None,
+            false => Some(self.put_back(&written.bytes)?),
+        };
         written.stamp = Stamp::at(&path);
-        Ok((!is_same).then_some(changed))
+        Ok(changed)
+    }
+
+    /// The same, of what somebody did after the process that wrote it ended, as far as its copy tells. To be called by who holds the
+    /// lock, before the lineage is read.
+    pub fn put_right_by_twin(&self) -> Result<Option<PathBuf>> {
+        let Some(copy) = self.twin.read(LIMIT)? else {
+            return Ok(None);
+        };
+        let path = self.file();
+        let lineage = files::read_bounded(&path, LIMIT).ok().flatten();
+        match twin::beside(&twin::whole_lines(lineage.unwrap_or_default()), &copy) {
+            Beside::Sound => Ok(None),
+            Beside::Behind => files::replace(&path, &copy).map(|()| None),
+            Beside::Changed => self.put_back(&copy).map(Some),
+        }
+    }
+
+    /// Makes the lineage these bytes; returns where what stood there is kept.
+    fn put_back(&self, bytes: &[u8]) -> Result<PathBuf> {
+        let path = self.file();
+        let changed = path.with_extension("changed.jsonl");
+        files::remove_all(&changed).map_err(|cause| Error::io("remove", &changed, cause))?;
+        match fs::rename(&path, &changed) {
+            Err(cause) if cause.kind() != ErrorKind::NotFound => {
+                return Err(Error::io("move", &path, cause));
+            }
+            Ok(()) | Err(_) => {}
+        }
+        files::replace(&path, bytes)?;
+        Ok(changed)
     }
 
     /// Cuts off the line that a crash left unfinished, if there is one. To be called by who holds the lock.
@@ -266,6 +293,7 @@ impl Store {
 
     /// Removes the files of the search.
     pub fn remove(&self) -> Result<()> {
+        self.twin.remove()?;
         files::remove_all(&self.folder).map_err(|cause| Error::io("remove", &self.folder, cause))
     }
 }

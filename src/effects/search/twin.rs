@@ -1,0 +1,132 @@
+//! A second copy of a lineage, outside of the repository, where an agent in a sandbox cannot write. Each entry is written there
+//! first. An agent that changes the lineage and then ends `evolve` is found out by it at the next start.
+
+use std::path::{Path, PathBuf};
+
+use crate::effects::files;
+use crate::effects::places::{self, Places};
+use crate::error::{Error, Result};
+
+/// The copy of one lineage.
+#[derive(Clone, Debug)]
+pub struct Twin {
+    /// None where there is no place for it.
+    path: Option<PathBuf>,
+}
+
+/// What a lineage is beside its copy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Beside {
+    /// The same, or the copy is of another search.
+    Sound,
+    /// A crash kept the last entry from it.
+    Behind,
+    /// Somebody else changed it.
+    Changed,
+}
+
+impl Twin {
+    /// Names the copy for a search of the repository with this private directory.
+    pub fn of(private: &Path, number: u64) -> Twin {
+        let git_dir = private.parent().unwrap_or(private).to_owned();
+        let places = Places {
+            common: git_dir.clone(),
+            git_dir,
+            private: private.to_owned(),
+        };
+        Twin {
+            path: places::outside(&places, &format!("search-{number}")),
+        }
+    }
+
+    /// Adds a line to the copy, which holds `before` so far. Where that cannot be done there is none any more: what it lacks would
+    /// be taken for a forgery.
+    pub fn append(&self, before: &[u8], line: &str) -> Result<()> {
+        let Some(path) = &self.path else {
+            return Ok(());
+        };
+        let len = std::fs::symlink_metadata(path).map_or(0, |meta| meta.len());
+        let written = match len == before.len() as u64 && len > 0 {
+            true => files::append(path, line),
+            false => files::replace(path, &[before, line.as_bytes()].concat()),
+        };
+        written.or_else(|cause| {
+            tracing::debug!("a lineage lies in the repository alone: {cause}");
+            self.remove()
+        })
+    }
+
+    /// Returns the whole lines of the copy; none where there is none.
+    pub fn read(&self, limit: u64) -> Result<Option<Vec<u8>>> {
+        let Some(path) = &self.path else {
+            return Ok(None);
+        };
+        let bytes = files::read_bounded(path, limit)?;
+        Ok(bytes.map(whole_lines).filter(|bytes| !bytes.is_empty()))
+    }
+
+    /// Removes the copy.
+    pub fn remove(&self) -> Result<()> {
+        match &self.path {
+            Some(path) => files::remove_all(path).map_err(|cause| Error::io("remove", path, cause)),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Holds the whole lines of a lineage against those of its copy.
+pub fn beside(lineage: &[u8], copy: &[u8]) -> Beside {
+    if lineage == copy || began(lineage) != began(copy) && began(lineage).is_some() {
+        return Beside::Sound;
+    }
+    let lacks = copy.strip_prefix(lineage);
+    let is_one = |rest: &[u8]| rest.iter().filter(|byte| **byte == b'\n').count() == 1;
+    match lacks {
+        Some(rest) if is_one(rest) && !lineage.is_empty() => Beside::Behind,
+        _ => Beside::Changed,
+    }
+}
+
+/// Cuts off the line that a crash left unfinished.
+pub fn whole_lines(mut bytes: Vec<u8>) -> Vec<u8> {
+    let end = bytes.iter().rposition(|byte| *byte == b'\n');
+    bytes.truncate(end.map_or(0, |last| last + 1));
+    bytes
+}
+
+/// Returns when the search of a lineage began, which tells one from another.
+fn began(lineage: &[u8]) -> Option<String> {
+    let header = lineage.split(|byte| *byte == b'\n').next()?;
+    let header: serde_json::Value = serde_json::from_slice(header).ok()?;
+    header
+        .pointer("/header/request/started")?
+        .as_str()
+        .map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lineage_is_what_its_copy_is_or_lacks_its_last_line() {
+        let header = "{\"header\":{\"request\":{\"started\":\"1\"}}}\n";
+        let of = |rest: &str| format!("{header}{rest}").into_bytes();
+        let copy = of("a\nb\n");
+        for (lineage, expected) in [
+            (of("a\nb\n"), Beside::Sound),
+            (of("a\n"), Beside::Behind),
+            (of(""), Beside::Changed),
+            (of("a\nB\n"), Beside::Changed),
+            (of("a\nb\nc\n"), Beside::Changed),
+            (Vec::new(), Beside::Changed),
+            (b"no header\na\nb\n".to_vec(), Beside::Changed),
+            (
+                b"{\"header\":{\"request\":{\"started\":\"2\"}}}\n".to_vec(),
+                Beside::Sound,
+            ),
+        ] {
+            assert_eq!(beside(&lineage, &copy), expected, "{lineage:?}");
+        }
+    }
+}
