@@ -1,7 +1,7 @@
 //! How a search stops and goes on: what runs is finished or ended, and the lineage comes out as if nothing had been.
 
 use crate::harness::search::essence;
-use crate::harness::{TestRepo, assert_gone, finish, signal};
+use crate::harness::{TestRepo, assert_gone, finish, signal, signal_pid};
 
 /// An agent that waits in attempt 3 until it is told to go on, or for long.
 const WAITS: &str = "if [ $EVOLVE_ATTEMPT = 3 ] && [ ! -e $OUT/go ]; then echo $$ >$OUT/agent-pid; touch $OUT/waits; until [ -e $OUT/go ]; do sleep 0.02; done; fi\necho $(($(cat x) + EVOLVE_DICE % 9 - 3)) >x";
@@ -125,4 +125,50 @@ fn only_one_search_runs_and_an_unfinished_one_is_named() {
     repo.evolve(&["search", "discard"]).expect(0);
     let refs = repo.git(&["for-each-ref", "--format=%(refname)"]);
     assert_eq!(refs, "refs/heads/main");
+}
+
+#[test]
+fn evolve_stop_now_ends_a_search_that_runs_beside_no_loop() {
+    let repo = repository();
+    let child = begun(&repo, &[]);
+    let said = repo.answer(&["stop", "--now"]);
+    assert!(said.starts_with("process [pid] ends"), "{said}");
+    assert!(said.contains("`evolve search resume`"), "{said}");
+    finish(child).expect(130);
+    assert_gone(&[repo.out("agent-pid")]);
+    goes_on(&repo, "stop --now");
+}
+
+#[test]
+fn evolve_stop_says_that_a_search_ends_when_what_runs_is_done() {
+    let repo = repository();
+    let child = begun(&repo, &[]);
+    let said = repo.answer(&["stop", "for", "today"]);
+    assert!(
+        said.contains("the search ends when what runs is done: .agents/evolve/STOP"),
+        "{said}"
+    );
+    std::fs::write(repo.out("go"), "").unwrap();
+    finish(child).expect(0);
+    assert_eq!(repo.endings().len(), 3);
+}
+
+#[test]
+fn a_search_and_its_supervising_process_that_somebody_stopped_both_are_woken_by_stop_kill_and_now()
+{
+    for (words, code) in [("--kill", 0), ("--now", 130)] {
+        let repo = repository();
+        let child = begun(&repo, &[]);
+        let lock = std::fs::read_to_string(repo.private().join("search.lock")).unwrap();
+        let pids = lock.lines().map(|line| line.split(' ').next().unwrap());
+        let pids: Vec<u32> = pids.map(|pid| pid.parse().unwrap()).collect();
+        assert_eq!((pids.len(), pids[0]), (2, child.id()), "{lock}");
+        // The supervising process last: evolve itself would wake it.
+        for pid in [pids[0], pids[1]] {
+            signal_pid(pid, "STOP");
+        }
+        repo.answer(&["stop", words]);
+        finish(child).expect(code);
+        assert_gone(&[repo.out("agent-pid")]);
+    }
 }

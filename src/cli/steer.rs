@@ -1,7 +1,8 @@
-//! Commands that steer the loop through its files: stop, retry, work add, work drop and done. They work beside a running loop too.
+//! Commands that steer the loop through its files: stop (searches, too), retry, work add, work drop and done. They work beside a running
+//! loop too.
 
 use std::io::ErrorKind;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use nix::sys::signal::Signal;
 
@@ -43,7 +44,7 @@ pub fn stop(global: &Global, options: &StopOptions) -> Result<u8> {
                 .ok_or_else(|| Error::internal("BUG: no kill file"))?;
             files::replace(&path, format!("{words}\n").as_bytes())?;
             if let Some(places) = Repo::places(&current_dir()?) {
-                wake(&places.private.join("lock"))?;
+                wake(&places.private)?;
             }
             global.say(&format!(
                 "every evolve of this user stops within a second: {}\n",
@@ -60,16 +61,7 @@ pub fn stop(global: &Global, options: &StopOptions) -> Result<u8> {
                 (false, false) => {
                     Ledger::exclude_private_files(&repo, &[])?;
                     files::replace(&path, format!("{words}\n").as_bytes())?;
-                    let what = match lock::holder(&repo.private.join("lock")) {
-                        Some(_) => {
-                            format!("the loop stops after its running cycle: {}", names::STOP)
-                        }
-                        None => format!(
-                            "no evolve is at work here; none does anything while {} is there",
-                            names::STOP
-                        ),
-                    };
-                    global.say(&format!("{what}\n"));
+                    global.say(&format!("{}\n", what_stops(&repo)));
                     global.say("`evolve stop --off` takes it away\n");
                 }
             }
@@ -109,24 +101,56 @@ fn remove_empty(folder: &Path) -> Result<()> {
     })
 }
 
-/// Has the session at work and whoever supervises it go on, should an agent have stopped both: neither could wake the other.
-fn wake(lock: &Path) -> Result<()> {
-    let mut holders = lock::holders(lock).into_iter();
+/// Says what a STOP file has stop.
+fn what_stops(repo: &Repo) -> String {
+    let [is_looping, is_searching] = locks(&repo.private).map(|lock| lock::holder(&lock).is_some());
+    let at_work = [
+        is_looping.then_some("the loop stops after its running cycle"),
+        is_searching.then_some("the search ends when what runs is done"),
+    ];
+    let at_work: Vec<&str> = at_work.into_iter().flatten().collect();
+    match at_work.is_empty() {
+        true => format!(
+            "no evolve is at work here; none does anything while {} is there",
+            names::STOP
+        ),
+        false => format!("{}: {}", at_work.join(", "), names::STOP),
+    }
+}
+
+/// Returns the locks of a session of the loop and of one of a search: both may run at once.
+fn locks(private: &Path) -> [PathBuf; 2] {
+    ["lock", lock::SEARCH].map(|name| private.join(name))
+}
+
+/// Has the sessions at work and whoever supervises them go on, should an agent have stopped both: neither could wake the other.
+fn wake(private: &Path) -> Result<()> {
+    let locks = locks(private).into_iter();
+    let mut holders = locks.flat_map(|lock| lock::holders(&lock));
     holders.try_for_each(|holder| process::send(holder.pid, Signal::SIGCONT))
 }
 
-/// Ends the session at work as SIGINT would.
+/// Ends the sessions at work as SIGINT would.
 fn end_now(global: &Global, repo: &Repo) -> Result<()> {
-    let Some(holder) = lock::holder(&repo.private.join("lock")) else {
+    let [looping, searching] = locks(&repo.private).map(|lock| lock::holder(&lock));
+    if looping.is_none() && searching.is_none() {
         global.say("no evolve is at work here\n");
         return Ok(());
-    };
-    process::send(holder.pid, Signal::SIGINT)?;
-    wake(&repo.private.join("lock"))?;
-    global.say(&format!(
-        "process {} undoes its cycle and ends\n",
-        holder.pid
-    ));
+    }
+    for holder in [&looping, &searching].into_iter().flatten() {
+        process::send(holder.pid, Signal::SIGINT)?;
+    }
+    wake(&repo.private)?;
+    if let Some(holder) = looping {
+        let pid = holder.pid;
+        global.say(&format!("process {pid} undoes its cycle and ends\n"));
+    }
+    if let Some(holder) = searching {
+        global.say(&format!(
+            "process {} ends what its search runs; `evolve search resume` does that again\n",
+            holder.pid
+        ));
+    }
     Ok(())
 }
 
