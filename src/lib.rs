@@ -131,6 +131,7 @@ pub mod effects {
     pub mod stop;
     pub mod sweep;
     pub mod watch;
+    pub mod within;
     pub mod workspace;
 }
 

@@ -334,3 +334,70 @@ fn a_path_that_is_not_lent_is_warned_of() {
     assert_eq!(count("deep is not lent: git tracks"), 1, "{said}");
     assert!(!said.contains("data.ignored"), "{said}");
 }
+
+#[test]
+fn an_agent_steers_no_search_and_a_person_beside_it_does() {
+    let repo = TestRepo::with_number("1");
+    let evolve = format!(
+        "'{}' -C '{}'",
+        repo.program().display(),
+        repo.root().display()
+    );
+    let tries = format!(
+        "for words in 'note faster' 'prune 1' apply resume discard; do
+  {evolve} search $words >>$OUT/said 2>&1; echo $? >>$OUT/codes
+  env -i PATH=\"$PATH\" HOME=\"$HOME\" setsid {evolve} search $words >>$OUT/said 2>&1; echo $? >>$OUT/codes
+done
+touch $OUT/waits; until [ -e $OUT/go ]; do sleep 0.02; done; echo 3 >x"
+    );
+    repo.attempts(&["echo 2 >x", &tries, "echo 4 >x"]);
+    let words = repo.search_words(&["--max-attempts=3"]);
+    let child = repo.spawn(&words.iter().map(String::as_str).collect::<Vec<_>>());
+    repo.wait_for("waits");
+    let tried = fs::read_to_string(repo.out("said")).unwrap();
+    repo.answer(&["search", "note", "mind the cache"]);
+    repo.answer(&["search", "prune", "1"]);
+    fs::write(repo.out("go"), "").unwrap();
+    let run = finish(child).expect(0);
+    assert_eq!(
+        repo.said("codes").lines().collect::<Vec<_>>(),
+        ["5"; 10],
+        "{tried}"
+    );
+    assert_eq!(
+        tried.matches("run by what it started").count(),
+        10,
+        "{tried}"
+    );
+    assert_eq!(repo.lineage().notes.len(), 2);
+    assert!(
+        run.stdout
+            .contains("noted, for every brief from now on: mind the cache"),
+        "{}",
+        run.stdout
+    );
+    assert!(run.stdout.contains("attempt 1 is pruned"), "{}", run.stdout);
+}
+
+#[test]
+fn an_agent_of_the_loop_steers_no_search_and_what_another_repositorys_agent_says_to_one_counts() {
+    let repo = TestRepo::with_files_wanted(&[("a", 5)]).with_out();
+    repo.write("x", "1\n");
+    repo.write("score.sh", "cat x\n");
+    repo.commit_all("more");
+    let stop = repo.private().join("search/1/stop");
+    repo.attempts(&[&format!("touch '{}'; echo 2 >x", stop.display())]);
+    repo.search(&[]).expect(0);
+    let evolve = repo.program();
+    let steer = format!(
+        "'{}' -C '{}' search note faster 2>\"$OUT/said\"; echo $? >\"$OUT/code\"; touch a",
+        evolve.display(),
+        repo.root().display()
+    );
+    repo.cycle(&steer).expect(0);
+    assert_eq!(repo.said("code").trim(), "5", "{}", repo.said("said"));
+    // As where evolve's own tests are a check of its own.
+    let other = TestRepo::with_files_wanted(&[("a", 5)]).with_out();
+    other.cycle(&steer).expect(0);
+    assert_eq!(other.said("code").trim(), "0", "{}", other.said("said"));
+}

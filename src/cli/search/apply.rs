@@ -15,7 +15,7 @@ use crate::effects::repo::Repo;
 use crate::effects::sandbox::Sandbox;
 use crate::effects::search::store::Store;
 use crate::effects::stop::{self, Stop};
-use crate::effects::{clock, git, lock, places};
+use crate::effects::{clock, git, lock, places, within};
 use crate::engine::search::apply::{self, Applied, Held, Target};
 use crate::engine::search::lost;
 use crate::error::{Error, Result};
@@ -59,6 +59,7 @@ struct Done {
 
 async fn start(options: &ApplyOptions, events: &Events) -> Result<Done> {
     let (mut repo, store, mut lineage) = newest()?;
+    within::refuse(&repo.private)?;
     let kill_files = stop::kill_files()?;
     stop::prepare(&kill_files);
     let stop = Stop::watch(kill_files)?;

@@ -17,7 +17,7 @@ use crate::effects::sandbox::Sandbox;
 use crate::effects::search::store::Store;
 use crate::effects::slot::Slot;
 use crate::effects::stop::{self, Stop};
-use crate::effects::{clock, git, lock, places};
+use crate::effects::{clock, git, lock, places, within};
 use crate::engine::search::{self, Between, Ended, Nobody};
 use crate::error::{Error, Kind, Result};
 use crate::event::Events;
@@ -52,6 +52,7 @@ pub fn begin(global: &Global, options: &SearchOptions) -> Result<u8> {
 
 /// Goes on with the newest search.
 pub fn resume(global: &Global, running: &RunningOptions) -> Result<u8> {
+    within::refuse(&Repo::discover(&current_dir()?)?.private)?;
     run(global, running, |place| {
         if let Some(store) = Store::last(&place.repo.private) {
             search::put_right_since(&store, place.events)?;
@@ -99,6 +100,7 @@ fn go_on(store: &Store, lineage: &mut Lineage) -> Result<()> {
 /// Gives the newest search up.
 pub fn discard(global: &Global) -> Result<u8> {
     let mut repo = Repo::discover(&current_dir()?)?;
+    within::refuse(&repo.private)?;
     let Some(store) = Store::last(&repo.private) else {
         return Err(Error::usage("there is no search to discard"));
     };

@@ -8,7 +8,7 @@ use crate::cli::arguments::Global;
 use crate::cli::start::current_dir;
 use crate::effects::repo::Repo;
 use crate::effects::search::store::Store;
-use crate::effects::{files, lock};
+use crate::effects::{files, lock, within};
 use crate::error::{Error, Result};
 use crate::model::lineage::{Id, Lineage, Word};
 use crate::model::{mask, text};
@@ -36,7 +36,8 @@ pub fn note(global: &Global, words: &[String]) -> Result<u8> {
 
 /// Takes an attempt and all that was made from it out of a search.
 pub fn prune(global: &Global, id: Id) -> Result<u8> {
-    let (_, store, lineage) = newest()?;
+    let (repo, store, lineage) = newest()?;
+    within::refuse(&repo.private)?;
     refuse_over(&store, &lineage)?;
     if id == 0 || id > lineage.newest() {
         return Err(no_attempt(id, &lineage));
@@ -78,6 +79,7 @@ pub fn export(global: &Global, out: Option<&PathBuf>, which: Which) -> Result<u8
 
 fn leave(word: &Word) -> Result<()> {
     let (repo, store, lineage) = newest()?;
+    within::refuse(&repo.private)?;
     refuse_over(&store, &lineage)?;
     let _turn = lock::turn(&repo.private)?;
     store.leave(word)

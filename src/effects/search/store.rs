@@ -279,11 +279,16 @@ impl Store {
     /// Ends what a session that was killed left at work, and notes which one works from now on. To be called by who holds the lock.
     pub fn end_leftovers(private: &Path, session: &str) -> Result<()> {
         let note = private.join(SESSION);
-        let last = files::read_text(&note, SESSION_LIMIT)?;
+        let last = Store::session(private)?;
         if !last.is_empty() {
             leftovers::end(last.trim())?;
         }
         files::replace(&note, session.as_bytes())
+    }
+
+    /// Returns the session that works, or worked last, on a search; empty where none ever did.
+    pub fn session(private: &Path) -> Result<String> {
+        files::read_text(&private.join(SESSION), SESSION_LIMIT)
     }
 
     /// Returns the file that tells of a winner that is being applied.

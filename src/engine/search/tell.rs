@@ -1,10 +1,14 @@
 //! Tells whoever watches what goes on in a search: what begins, what is written down, and what follows from that.
 
 use crate::event::Event;
-use crate::model::lineage::{Edited, Entry, Id, Lineage, Measure, Measured, Outcome};
+use crate::model::lineage::{Edited, Entry, Id, Lineage, Measure, Measured, Outcome, Word};
+use crate::model::{mask, text};
 use crate::search::standing::{Known, Standing};
 use crate::search::{Task, overview};
 use crate::session::Searching;
+
+/// How much of a note is told, in characters.
+const NOTE: usize = 300;
 
 /// Tells that a task begins in a lane.
 pub fn begun(session: &Searching, lineage: &Lineage, task: &Task, lane: usize) {
@@ -42,11 +46,25 @@ pub fn written(session: &Searching, entry: &Entry) {
                 .events
                 .send(measured_event(*id, *what, measured));
         }
-        Entry::Header(_)
-        | Entry::Attempt(_)
-        | Entry::Note(_)
-        | Entry::End(_)
-        | Entry::Resumed { .. } => {}
+        Entry::Note(note) => taken_in(&note.word)
+            .into_iter()
+            .for_each(|words| session.site.events.note(words)),
+        Entry::Header(_) | Entry::Attempt(_) | Entry::End(_) | Entry::Resumed { .. } => {}
+    }
+}
+
+/// Says what somebody asks of a search from now on; what was asked for at the question is told there.
+fn taken_in(word: &Word) -> Option<String> {
+    match word {
+        Word::Instruction(words) if words.is_empty() => None,
+        Word::Instruction(words) => Some(format!(
+            "noted, for every brief from now on: {}",
+            text::cut(&mask::secrets(&text::clean_line(words)), NOTE)
+        )),
+        Word::Prune(id) => Some(format!(
+            "attempt {id} is pruned, and what was made from it: not bred from any more, and not the best"
+        )),
+        Word::Adjust(_) => None,
     }
 }
 
