@@ -401,3 +401,32 @@ fn an_agent_of_the_loop_steers_no_search_and_what_another_repositorys_agent_says
     other.cycle(&steer).expect(0);
     assert_eq!(other.said("code").trim(), "0", "{}", other.said("said"));
 }
+
+#[test]
+fn nothing_is_applied_while_a_search_runs() {
+    let repo = TestRepo::with_number("1");
+    let child = waiting(&repo);
+    for words in [&["search", "apply"][..], &["search", "apply", "2"]] {
+        let said = repo.error(5, words);
+        assert!(
+            said.contains("a search is at work in this repository"),
+            "{said}"
+        );
+    }
+    fs::write(repo.out("go"), "").unwrap();
+    finish(child).expect(0);
+    repo.answer(&["search", "apply"]);
+    assert_eq!(repo.read("x"), "4\n");
+}
+
+#[test]
+fn under_a_kill_file_nothing_is_applied_and_the_exit_code_says_so() {
+    let repo = stopped();
+    repo.kill();
+    let run = repo.evolve(&["search", "apply"]).expect(10);
+    assert!(
+        said(&run).contains("nothing was applied: KILL file"),
+        "{run:?}"
+    );
+    assert_eq!(repo.read("x"), "1\n");
+}

@@ -246,6 +246,14 @@ pub fn holder(path: &Path) -> Option<Holder> {
     }
 }
 
+/// Refuses where a living `evolve` holds the lock at `path` (exit 5), without taking it.
+pub fn refuse_held(path: &Path) -> Result<()> {
+    match holder(path) {
+        Some(holder) => Err(held_by(Some(holder), path)),
+        None => Ok(()),
+    }
+}
+
 /// Returns whoever holds the lock at `path`, the supervising processes included.
 pub fn holders(path: &Path) -> Vec<Holder> {
     if holder(path).is_none() {

@@ -3,11 +3,13 @@
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
 
-use super::steer::{heed_words_left, newest, no_attempt};
+use super::look::options::Which;
+use super::start::lock_file;
+use super::steer::{found, heed_words_left, no_attempt};
 use crate::cli::arguments::{Global, listed};
 use crate::cli::complete;
 use crate::cli::config::user_config;
-use crate::cli::start::block_on;
+use crate::cli::start::{block_on, current_dir};
 use crate::cli::watch::{Log, Watcher, watch};
 use crate::effects::journal::Diary;
 use crate::effects::process::Supervisor;
@@ -18,7 +20,7 @@ use crate::effects::stop::{self, Stop};
 use crate::effects::{clock, git, lock, places, within};
 use crate::engine::search::apply::{self, Applied, Held, Target};
 use crate::engine::search::lost;
-use crate::error::{Error, Result};
+use crate::error::{Error, Kind, Result};
 use crate::event::Events;
 use crate::model::lineage::{Id, Lineage, Measure};
 use crate::model::search_view::Digits;
@@ -58,7 +60,7 @@ struct Done {
 }
 
 async fn start(options: &ApplyOptions, events: &Events) -> Result<Done> {
-    let (mut repo, store, mut lineage) = newest()?;
+    let mut repo = Repo::discover(&current_dir()?)?;
     within::refuse(&repo.private)?;
     let kill_files = stop::kill_files()?;
     stop::prepare(&kill_files);
@@ -66,6 +68,8 @@ async fn start(options: &ApplyOptions, events: &Events) -> Result<Done> {
     if let Some(halt) = stop.look_for_kill() {
         return Ok(of_halt(&SessionEnding::of_halt(&halt)));
     }
+    lock::refuse_held(&lock_file(&repo))?;
+    let (store, mut lineage) = found(&repo, Which { number: None })?;
     places::refuse_state_within(&repo.root)?;
     let id = clock::session_id();
     let lock = lock::take(&repo.private.join("lock"), &clock::timestamp()).await?;
@@ -173,10 +177,14 @@ fn measured_again(lineage: &Lineage, attempt: Id, held: &Held) -> String {
     )
 }
 
+/// Says that nothing was applied, which an ending in good order is not for who asked for it (exit 10).
 fn of_halt(ending: &SessionEnding) -> Done {
     Done {
         words: format!("nothing was applied: {}\n", ending.reason),
-        exit_code: ending.exit_code,
+        exit_code: match ending.exit_code {
+            0 => Kind::Failing.exit_code(),
+            other => other,
+        },
     }
 }
 
