@@ -430,3 +430,16 @@ fn under_a_kill_file_nothing_is_applied_and_the_exit_code_says_so() {
     );
     assert_eq!(repo.read("x"), "1\n");
 }
+
+#[test]
+fn under_a_kill_file_a_search_neither_begins_nor_goes_on_and_says_so_in_one_line() {
+    let repo = stopped();
+    let before = lineage_file(&repo);
+    repo.kill();
+    for run in [repo.resume(), repo.search(&[])] {
+        let run = run.expect(0);
+        assert!(run.stdout.starts_with("KILL file"), "{run:?}");
+        assert_eq!(said(&run).lines().count(), 1, "{run:?}");
+    }
+    assert_eq!(lineage_file(&repo), before);
+}

@@ -188,6 +188,9 @@ async fn start(
     let kill_files = stop::kill_files()?;
     stop::prepare(&kill_files);
     let stop = Stop::watch(kill_files)?;
+    if let Some(halt) = stop.look_for_kill() {
+        return Ok(not_begun((running, events), Ending::of_halt(&halt)));
+    }
     stop.watch_for_stop(&repo.root.join(names::STOP));
     places::refuse_state_within(&repo.root)?;
     std::fs::create_dir_all(&repo.private)
@@ -203,11 +206,7 @@ async fn start(
     repo.git.refuse_old()?;
     Slot::refuse_within(&repo)?;
     if let Some(words) = stop.asked_to_stop() {
-        let ending = Ending::stopped(&repo, &words);
-        if running.json {
-            events.note(&*ending.reason);
-        }
-        return Ok((format!("{}\n", ending.reason), ending.exit_code));
+        return Ok(not_begun((running, events), Ending::stopped(&repo, &words)));
     }
     let user = user_config()?;
     let repo_and_events = Place {
@@ -317,6 +316,14 @@ async fn start(
     let overview = tell::ended(&session, &lineage, &ending);
     let page = view::search::ended::page(&overview, &ending.reason, ending.exit_code);
     Ok((page, ending.exit_code))
+}
+
+/// Says in one line why a session did not begin.
+fn not_begun((running, events): (&RunningOptions, &Events), ending: Ending) -> (String, u8) {
+    if running.json {
+        events.note(&*ending.reason);
+    }
+    (format!("{}\n", ending.reason), ending.exit_code)
 }
 
 /// Says why copies of a commit are not lent a path of the checkout, where they are not.
