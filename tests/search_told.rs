@@ -443,3 +443,52 @@ fn under_a_kill_file_a_search_neither_begins_nor_goes_on_and_says_so_in_one_line
     }
     assert_eq!(lineage_file(&repo), before);
 }
+
+#[test]
+fn what_is_refused_is_said_with_what_to_do() {
+    let repo = TestRepo::with_number("1");
+    let begun = repo.error(2, &["search", "sh score.sh"]);
+    assert!(begun.contains("or with `files:` in SEARCH.yaml"), "{begun}");
+    let option = repo.error(2, &["search", "sh score.sh", "--files=x", "-k=3"]);
+    assert!(
+        option.contains("hint: add --strategy population, or leave -k out"),
+        "{option}"
+    );
+    repo.write(
+        "file.yaml",
+        "fitness: sh score.sh\nfiles: [x]\ngenerations: 3\n",
+    );
+    let key = repo.error(2, &["search", "--file=file.yaml"]);
+    assert!(
+        key.contains("add strategy: population, or leave generations out"),
+        "{key}"
+    );
+    fs::remove_file(repo.path("file.yaml")).unwrap();
+
+    repo.attempts(&["echo 0 >x", "echo 2 >x"]);
+    repo.search(&["--max-attempts=1"]).expect(0);
+    let nothing = repo.error(2, &["search", "apply"]);
+    assert!(nothing.contains("there is nothing to apply"), "{nothing}");
+    assert!(nothing.contains("hint: `evolve search board`"), "{nothing}");
+    for words in [
+        &["show", "abc"][..],
+        &["diff", "abc"],
+        &["prune", "abc"],
+        &["apply", "abc"],
+    ] {
+        let said = repo.error(2, &[&["search"], words].concat());
+        assert!(said.contains("as `evolve search board` lists it"), "{said}");
+        assert!(!said.contains("evolve history"), "{said}");
+    }
+    repo.search(&["--max-attempts=2"]).expect(0);
+    let name = repo.error(2, &["search", "apply", "--branch=a..b"]);
+    assert!(name.contains("a..b is no name for a branch"), "{name}");
+    assert!(
+        name.contains("hint: name it as in --branch faster"),
+        "{name}"
+    );
+    repo.answer(&["search", "apply"]);
+    let again = repo.error(2, &["search", "apply"]);
+    assert!(again.contains("is on the branch already"), "{again}");
+    assert!(again.contains("hint: `git log` shows it"), "{again}");
+}

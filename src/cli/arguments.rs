@@ -342,12 +342,16 @@ pub(super) fn time(text: &str) -> Result<Duration, String> {
     read.map_err(|why| format!("{why}; write seconds, as in 90, or a unit, as in 20m"))
 }
 
-/// Reads the number of a cycle or an attempt.
-pub(super) fn listed(text: &str) -> Result<u64, String> {
+/// Reads the number of a cycle.
+pub(super) fn cycle(text: &str) -> Result<u64, String> {
     let number = text.parse();
-    number.map_err(|_| {
-        "write its number, as `evolve history` or `evolve search board` lists it".to_owned()
-    })
+    number.map_err(|_| "write its number, as `evolve history` lists it".to_owned())
+}
+
+/// Reads the number of an attempt.
+pub(super) fn attempt(text: &str) -> Result<u64, String> {
+    let number = text.parse();
+    number.map_err(|_| "write its number, as `evolve search board` lists it".to_owned())
 }
 
 pub(super) fn dollars(text: &str) -> Result<f64, String> {

@@ -6,7 +6,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use clap_complete::engine::ArgValueCompleter;
 
 use crate::cli::arguments::{
-    Global, GoalsOption, JobsOption, JunitOption, ProgressOption, RunOptions, listed,
+    Global, GoalsOption, JobsOption, JunitOption, ProgressOption, RunOptions, cycle,
 };
 use crate::cli::complete;
 use crate::cli::search::SearchCommand;
@@ -81,7 +81,7 @@ pub(super) enum Command {
     /// Take the change of one cycle back as a new commit, unless a goal gets worse by that; needs no agent
     Undo {
         /// The cycle's number
-        #[arg(value_parser = listed, add = ArgValueCompleter::new(complete::cycles))]
+        #[arg(value_parser = cycle, add = ArgValueCompleter::new(complete::cycles))]
         cycle: u64,
         #[command(flatten)]
         file: GoalsOption,
@@ -332,7 +332,7 @@ pub(super) struct HistoryOptions {
 #[derive(Clone, Debug, Args)]
 pub(super) struct ShowOptions {
     /// The cycle's number [default: the newest]
-    #[arg(value_parser = listed, add = ArgValueCompleter::new(complete::cycles))]
+    #[arg(value_parser = cycle, add = ArgValueCompleter::new(complete::cycles))]
     pub(super) cycle: Option<u64>,
     /// The whole patch as well
     #[arg(long)]

@@ -6,7 +6,7 @@ use clap_complete::engine::ArgValueCompleter;
 use super::look::options::Which;
 use super::start::lock_file;
 use super::steer::{found, heed_words_left, no_attempt};
-use crate::cli::arguments::{Global, listed};
+use crate::cli::arguments::{Global, attempt};
 use crate::cli::complete;
 use crate::cli::config::user_config;
 use crate::cli::start::{block_on, current_dir};
@@ -37,7 +37,7 @@ const GATES: usize = 5;
 #[derive(Clone, Debug, Args)]
 pub(in crate::cli) struct ApplyOptions {
     /// The attempt [default: the best]
-    #[arg(value_parser = listed, add = ArgValueCompleter::new(complete::attempts))]
+    #[arg(value_parser = attempt, add = ArgValueCompleter::new(complete::attempts))]
     id: Option<Id>,
     /// Make a branch for it instead of moving the one that is checked out
     #[arg(long, value_name = "NAME")]
@@ -195,7 +195,8 @@ fn short(commit: &str) -> &str {
 /// Returns the attempt that is meant; refuses one that cannot be applied.
 fn chosen(lineage: &Lineage, id: Option<Id>) -> Result<Id> {
     if lineage.attempt(0).measurement(Measure::First).is_none() {
-        return Err(Error::usage("the search has not measured anything yet"));
+        return Err(Error::usage("the search has not measured anything yet")
+            .hint("`evolve search resume` goes on with it"));
     }
     let standing = Standing::of(lineage);
     if id == Some(0) {
@@ -209,7 +210,8 @@ fn chosen(lineage: &Lineage, id: Option<Id>) -> Result<Id> {
     if id == 0 {
         return Err(Error::usage(
             "there is nothing to apply: no attempt is better than the untouched code",
-        ));
+        )
+        .hint("`evolve search board` shows what became of each attempt"));
     }
     if id > lineage.newest() {
         return Err(no_attempt(id, lineage));
@@ -219,7 +221,8 @@ fn chosen(lineage: &Lineage, id: Option<Id>) -> Result<Id> {
             .hint("`evolve search board` lists those that are not"));
     }
     if id >= standing.len() {
-        return Err(Error::usage(format!("attempt {id} is still under way")));
+        return Err(Error::usage(format!("attempt {id} is still under way"))
+            .hint("`evolve search resume` goes on with it"));
     }
     match standing.settled(id).ending {
         Ending::Accepted | Ending::Equal => Ok(id),
@@ -272,7 +275,9 @@ fn new_branch(repo: &Repo, name: &str) -> Result<String> {
     let is_name = |said: &[u8]| said.trim_ascii_end() == name.as_bytes();
     let said = repo.git.run(&["check-ref-format", "--branch", name]);
     if !said.is_ok_and(|said| is_name(&said)) {
-        return Err(no_name());
+        return Err(
+            no_name().hint("name it as in --branch faster, without spaces, `..` and the like")
+        );
     }
     if repo.resolve(&branch)?.is_some() {
         return Err(Error::usage(format!("the branch {name} is there already"))

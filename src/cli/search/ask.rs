@@ -46,7 +46,7 @@ pub fn refuse_alone(global: &Global, running: &RunningOptions, strategy: Strateg
 pub fn files(global: &Global, repo: &Repo, asked: &Asked) -> Result<Vec<String>> {
     let missing = || {
         Error::usage("it is not said which files attempts may change")
-            .hint("name them, as in --files 'src/**/*.rs'")
+            .hint("name them, as in --files 'src/**/*.rs', or with `files:` in SEARCH.yaml")
     };
     if !is_there(global) {
         return Err(missing());
@@ -191,7 +191,9 @@ impl Person {
         let now = search_file::adjusted(lineage);
         print(&format!("it is {now}\n"));
         loop {
-            let line = ask("what is to be otherwise, as in k=6 stale=off? ").await?;
+            let line =
+                ask("what is to be otherwise, as in k=6 stale=off (nothing: an empty line)? ")
+                    .await?;
             if line.is_empty() {
                 return None;
             }

@@ -10,7 +10,7 @@ use super::apply::ApplyOptions;
 use super::look::options::{
     BoardOptions, DiffOptions, ReportOptions, ShowOptions, StatusOptions, Which,
 };
-use crate::cli::arguments::{agent, at_least_one, dollars, lendable, listed, one_of, time};
+use crate::cli::arguments::{agent, at_least_one, attempt, dollars, lendable, one_of, time};
 use crate::cli::complete;
 use crate::cli::watch::Progress;
 use crate::model::lineage::{Direction, Id};
@@ -62,7 +62,7 @@ pub(in crate::cli) enum SearchAction {
     /// Take an attempt, and what was made from it, out of the search
     Prune {
         /// The attempt
-        #[arg(value_parser = listed, add = ArgValueCompleter::new(complete::attempts))]
+        #[arg(value_parser = attempt, add = ArgValueCompleter::new(complete::attempts))]
         id: Id,
     },
     /// End the search when what runs is done; `resume` goes on with it

@@ -52,7 +52,8 @@ pub fn given(repo: &Repo, options: &SearchOptions) -> Result<Given> {
     if is_climb(&asked) {
         if let Some(option) = flags.of_population() {
             let what = format!("{option} is an option of the strategy population");
-            return Err(Error::usage(what).hint("add --strategy population, or leave it out"));
+            let hint = format!("add --strategy population, or leave {option} out");
+            return Err(Error::usage(what).hint(hint));
         }
         // The file's are of the strategy that it names, and a flag names another one.
         (asked.k, asked.generations) = (None, None);

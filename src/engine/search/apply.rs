@@ -63,7 +63,11 @@ pub async fn apply(
 ) -> Result<Applied, Cut> {
     let attempt = commit(lineage, id);
     if site.user.descends(&target.tip, attempt)? {
-        return Err(Error::usage(format!("attempt {id} is on the branch already")).into());
+        return Err(
+            Error::usage(format!("attempt {id} is on the branch already"))
+                .hint("`git log` shows it; `evolve search board` lists the others")
+                .into(),
+        );
     }
     let base = &lineage.plan.request.base;
     if !site.user.descends(&target.tip, base)? {

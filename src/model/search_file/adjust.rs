@@ -102,10 +102,12 @@ pub fn adjustment(
             }
             other => {
                 let other = text::clean_line(other);
-                return Err(match nearest(&other, &KEYS) {
-                    Some(near) => format!("{other}: did you mean {near}?"),
-                    None => format!("{other} cannot be adjusted; there are {}", KEYS.join(", ")),
-                });
+                let near = nearest(&other, &KEYS);
+                let near = near.map_or(String::new(), |near| format!(" (did you mean {near}?)"));
+                let known = KEYS.join(", ");
+                return Err(format!(
+                    "{other} cannot be adjusted{near}; there are {known}"
+                ));
             }
         }
     }
@@ -245,7 +247,14 @@ mod tests {
                 "stale=x",
                 "stale: write a whole number of at least 1, or off",
             ),
-            ("generation=3", "generation: did you mean generations?"),
+            (
+                "generation=3",
+                "generation cannot be adjusted (did you mean generations?); there are k, generations, stale,",
+            ),
+            (
+                "k=6 lens=foo",
+                "lens cannot be adjusted (did you mean lenses?); there are k, generations, stale,",
+            ),
             ("lenses=", "lenses: name at least one"),
             ("seed=3", "seed cannot be adjusted"),
         ] {

@@ -131,10 +131,10 @@ fn report_of_population(root: &Node, found: &mut Found) {
     };
     let is_of_it = |key: &str| matches!(key, "k" | "generations");
     for entry in entries.iter().filter(|entry| is_of_it(&entry.key)) {
-        let message = format!("{} is an option of the strategy population", entry.key);
-        found.report(
-            Complaint::new(entry.place, message).hint("add strategy: population, or leave it out"),
-        );
+        let key = &entry.key;
+        let message = format!("{key} is an option of the strategy population");
+        let hint = format!("add strategy: population, or leave {key} out");
+        found.report(Complaint::new(entry.place, message).hint(hint));
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
 
-use crate::cli::arguments::{at_least_one, listed};
+use crate::cli::arguments::{at_least_one, attempt};
 use crate::cli::complete;
 
 /// Which search is looked at.
@@ -46,7 +46,7 @@ pub(in crate::cli) struct StatusOptions {
 #[derive(Clone, Debug, Args)]
 pub(in crate::cli) struct ShowOptions {
     /// The attempt's number; 0 is the baseline
-    #[arg(value_parser = listed, add = ArgValueCompleter::new(complete::attempts))]
+    #[arg(value_parser = attempt, add = ArgValueCompleter::new(complete::attempts))]
     pub id: u64,
     /// The whole patch as well
     #[arg(long)]
@@ -62,10 +62,10 @@ pub(in crate::cli) struct ShowOptions {
 #[derive(Clone, Debug, Args)]
 pub(in crate::cli) struct DiffOptions {
     /// The attempt's number
-    #[arg(value_parser = listed, add = ArgValueCompleter::new(complete::attempts))]
+    #[arg(value_parser = attempt, add = ArgValueCompleter::new(complete::attempts))]
     pub id: u64,
     /// What it is compared with [default: 0, the baseline]
-    #[arg(value_parser = listed, add = ArgValueCompleter::new(complete::attempts), default_value_t = 0, hide_default_value = true)]
+    #[arg(value_parser = attempt, add = ArgValueCompleter::new(complete::attempts), default_value_t = 0, hide_default_value = true)]
     pub other: u64,
     /// Only the files and how much changed in each
     #[arg(long)]
