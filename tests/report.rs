@@ -435,3 +435,46 @@ fn the_page_is_opened_with_what_the_desktop_has_for_it() {
     let path = repo.private().join("report.html");
     assert!(!path.as_os_str().as_bytes().is_empty() && path.is_file());
 }
+
+#[test]
+fn no_page_is_written_over_the_goals_and_what_git_and_evolve_keep() {
+    let repo = TestRepo::with_number("1");
+    repo.write(
+        "GOALS.yaml",
+        "goals:\n  - {id: a, description: a, check: test -e a, weight: 5}\n",
+    );
+    repo.write("other.yaml", &repo.read("GOALS.yaml"));
+    repo.write("SEARCH.yaml", "fitness: sh score.sh\nfiles: [x]\n");
+    repo.commit_all("more");
+    std::os::unix::fs::symlink("GOALS.yaml", repo.path("link")).unwrap();
+    repo.attempts(&["echo 2 >x"]);
+    repo.search(&["--max-attempts=1"]).expect(0);
+    let before = crate::harness::files_below(&repo.root());
+    let places = [
+        "GOALS.yaml",
+        "./none/../GOALS.yaml",
+        "link",
+        "SEARCH.yaml",
+        ".git/config",
+        ".git/evolve/search/1/lineage.jsonl",
+        ".agents/evolve/none/page",
+    ];
+    for words in [
+        &["search", "export", "--out"][..],
+        &["search", "report", "--out"],
+        &["report", "--out"],
+        &["measure", "--junit"],
+        &["--max-cycles=1", "--agent=true", "--junit"],
+    ] {
+        for place in places {
+            let said = repo.error(2, &[words, &[place]].concat());
+            assert!(said.contains("is not written over"), "{words:?}: {said}");
+        }
+    }
+    let said = repo.error(2, &["report", "--goals=other.yaml", "--out=other.yaml"]);
+    assert!(said.contains("the goals are there"), "{said}");
+    assert_eq!(crate::harness::files_below(&repo.root()), before);
+    repo.evolve(&["search", "export", "--out=new/lineage.jsonl"])
+        .expect(0);
+    assert!(repo.has("new/lineage.jsonl"));
+}

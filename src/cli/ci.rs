@@ -4,7 +4,9 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use crate::cli::arguments::Global;
+use crate::cli::deliver;
 use crate::effects::files;
+use crate::effects::repo::Repo;
 use crate::error::{Error, Result};
 use crate::model::goals::Goals;
 use crate::model::snapshot::Snapshot;
@@ -30,6 +32,14 @@ impl Audience {
             junit: junit.map(|path| from.join(path)),
             is_github,
             summary: summary.filter(|_| is_github),
+        }
+    }
+
+    /// Refuses a place for the report that nothing is written over.
+    pub fn refuse_kept(&self, global: &Global, repo: &Repo) -> Result<()> {
+        match &self.junit {
+            Some(path) => deliver::refuse_kept(global, repo, path),
+            None => Ok(()),
         }
     }
 

@@ -1,14 +1,15 @@
 //! Brings a page for people where they want it: to stdout, to a file of theirs, or to its own place in the private directory.
 
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use super::arguments::Global;
 use super::print::print;
-use super::start::current_dir;
+use super::start::{current_dir, goals_file};
+use crate::effects::repo::Repo;
 use crate::effects::{files, report as sources};
 use crate::error::{Error, Result};
-use crate::model::text;
+use crate::model::{search_file, text};
 
 /// Where a page goes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,14 +22,64 @@ pub enum Place {
 }
 
 /// Returns the place that somebody named; none where nobody did.
-pub fn named(out: Option<&Path>, opens: bool) -> Result<Option<Place>> {
+pub fn named(
+    (global, repo): (&Global, &Repo),
+    out: Option<&Path>,
+    opens: bool,
+) -> Result<Option<Place>> {
     match out {
         Some(path) if path.as_os_str() == "-" && opens => Err(Error::usage(
             "--open needs a file, and `--out -` makes none",
         )),
         Some(path) if path.as_os_str() == "-" => Ok(Some(Place::Stdout)),
-        Some(path) => Ok(Some(Place::Theirs(current_dir()?.join(path)))),
+        Some(path) => {
+            let path = current_dir()?.join(path);
+            refuse_kept(global, repo, &path)?;
+            Ok(Some(Place::Theirs(path)))
+        }
         None => Ok(None),
+    }
+}
+
+/// Refuses a place that no page may be written over (exit 2): the goals in use, what a search is told by, and whatever git and
+/// `evolve` keep.
+pub fn refuse_kept(global: &Global, repo: &Repo, path: &Path) -> Result<()> {
+    let real = real(path);
+    let below_root = real.strip_prefix(&repo.root).unwrap_or(&real);
+    let of_git = below_root.iter().any(|name| name == ".git")
+        || repo
+            .private
+            .parent()
+            .is_some_and(|git| real.starts_with(git));
+    let goals = goals_file(global, repo)?.path;
+    let what = if of_git {
+        "it is git's"
+    } else if below_root.starts_with(".agents") && below_root != real {
+        "what is below .agents is evolve's"
+    } else if real == self::real(&goals) {
+        "the goals are there"
+    } else if real == repo.root.join(search_file::NAME) {
+        "it says what to search for"
+    } else {
+        return Ok(());
+    };
+    let shown = text::path(path.as_os_str().as_bytes());
+    Err(Error::usage(format!("{shown} is not written over: {what}")).hint("name another file"))
+}
+
+/// Returns where a path leads, as far as it is there.
+fn real(path: &Path) -> PathBuf {
+    if let Ok(real) = path.canonicalize() {
+        return real;
+    }
+    match (path.parent(), path.components().next_back()) {
+        (Some(folder), Some(Component::Normal(name))) => real(folder).join(name),
+        // Where there is nothing, nothing can be a link.
+        (Some(folder), Some(Component::ParentDir)) => {
+            let below = real(folder);
+            below.parent().map_or(below.clone(), Path::to_path_buf)
+        }
+        (Some(_) | None, _) => path.to_owned(),
     }
 }
 

@@ -47,6 +47,7 @@ pub fn measure(
     let (goals, warnings) = file.load()?;
     let chosen = pick(&goals, ids)?;
     let audience = Audience::of(run.report.junit.as_deref(), &current_dir()?);
+    audience.refuse_kept(global, &repo)?;
     audience.refuse_undeliverable()?;
     global.point_out(&warnings);
     let watched = watch(global, Watcher::Person(run.progress.progress), Log::Bare)?;
@@ -206,6 +207,7 @@ pub fn dry_run(global: &Global, run: &RunOptions) -> Result<u8> {
     let file = goals_file(global, &repo)?;
     let (goals, warnings) = file.load()?;
     let audience = Audience::of(run.report.junit.as_deref(), &current_dir()?);
+    audience.refuse_kept(global, &repo)?;
     audience.refuse_undeliverable()?;
     global.point_out(&warnings);
     let watched = watch(global, Watcher::Person(run.progress.progress), Log::Bare)?;

@@ -31,15 +31,15 @@ pub fn report(global: &Global, options: &ReportOptions) -> Result<u8> {
         true => view::report::markdown(&report),
         false => view::report::html(&report),
     };
-    let place = place(&repo, options)?;
+    let place = place((global, &repo), options)?;
     let words = format!("{}\n", report.verdict.words);
     deliver(global, (&page, &words), &place, options.open)?;
     Ok(0)
 }
 
 /// Returns where the page goes. Unless somebody says otherwise, it is kept where git does not see it.
-fn place(repo: &Repo, options: &ReportOptions) -> Result<Place> {
-    if let Some(place) = named(options.out.as_deref(), options.open)? {
+fn place((global, repo): (&Global, &Repo), options: &ReportOptions) -> Result<Place> {
+    if let Some(place) = named((global, repo), options.out.as_deref(), options.open)? {
         return Ok(place);
     }
     if options.md {

@@ -51,6 +51,7 @@ pub fn run_loop(global: &Global, run: &RunOptions) -> Result<u8> {
     let ended = block_on(async {
         let cwd = current_dir()?;
         let repo = open(&cwd).await?;
+        audience.refuse_kept(global, &repo)?;
         start(global, run, repo, &watched.events).await
     });
     watched.end();

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use super::look::options::Which;
 use super::start::lock_file;
 use crate::cli::arguments::Global;
+use crate::cli::deliver::refuse_kept;
 use crate::cli::start::current_dir;
 use crate::effects::repo::Repo;
 use crate::effects::search::store::Store;
@@ -69,6 +70,7 @@ pub fn export(global: &Global, out: Option<&PathBuf>, which: Which) -> Result<u8
         files::read(&store.file()).map_err(|cause| Error::io("read", &store.file(), cause))?;
     match out {
         Some(path) => {
+            refuse_kept(global, &repo, &current_dir()?.join(path))?;
             files::deliver(path, &bytes)?;
             global.say(&format!("{}\n", path.display()));
         }
