@@ -965,7 +965,7 @@ fn work_is_queued_and_listed_in_the_order_in_which_it_will_be_done() {
     assert_snapshot!(said, @r#"
     queued: tidy up
     queued: stop the leak
-    already in the queue, open or done
+    already in the queue, as 690ef8
     queued: not here
     690ef8  [critical]  stop the leak  (bug)   evolve work add
     aa4cb1  [high]      say more       (docs)

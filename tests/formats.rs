@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use evolve::effects::journal::Journal;
 use evolve::model::goals::{self, AgentSpec};
 use evolve::model::lesson::Lesson;
-use evolve::model::record::{History, Record};
+use evolve::model::record::{History, Record, TakenBack};
 use evolve::model::sandbox::Told;
 use evolve::model::snapshot::Snapshot;
 use evolve::model::strikes::Retry;
@@ -115,11 +115,12 @@ fn a_queue_with_both_forms_of_lines_is_read_and_written_byte_for_byte() {
     };
     assert!(count(true) > 0 && count(false) > 0, "{text}");
     assert_eq!(
-        queue.counts("calc"),
+        queue.counts("calc", &TakenBack::default()),
         work::Counts {
             open: 0,
             set_aside: 0,
-            consumed: 4
+            consumed: 4,
+            ..work::Counts::default()
         }
     );
     assert_eq!(queue.open("elsewhere").len(), 1);

@@ -71,6 +71,25 @@ fn the_change_of_one_cycle_is_taken_back_and_what_came_later_stays() {
 }
 
 #[test]
+fn work_that_was_taken_back_can_be_queued_anew_and_is_not_counted_as_done() {
+    let repo = worked_on(&[FIRST, LAST]);
+    repo.evolve(&["undo", "1"]).expect(0);
+    let said = repo.answer(&["status"]);
+    assert!(
+        said.contains("0 open, 0 set aside, 1 done, 1 taken back\n"),
+        "{said}"
+    );
+    let queue: serde_json::Value =
+        serde_json::from_str(&repo.answer(&["status", "--json"])).unwrap();
+    assert_eq!(queue["queue"]["taken_back"], 1);
+    assert_snapshot!(repo.answer(&["work", "add", "item 1"]), @"queued: item 1");
+    repo.agent_does(&[FIRST]);
+    repo.run(&["--max-cycles=1"]).expect(0);
+    assert_eq!(repo.newest()["goal_id"], "next-work:item 1");
+    assert!(repo.read("text").starts_with("ONE\n"));
+}
+
+#[test]
 fn a_change_whose_lines_were_changed_later_stays_and_the_later_commits_are_named() {
     let repo = worked_on(&[FIRST, LAST, FIRST_AGAIN]);
     let (head, files) = (repo.head(), repo.files());

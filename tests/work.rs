@@ -61,12 +61,77 @@ fn items_are_listed_with_ids_and_taken_off_by_id_title_or_how_one_begins() {
         ]
     );
     // The loop takes that over, and nothing that is off comes again.
-    assert_snapshot!(repo.answer(&["work", "add", "mend the PRINTER"]), @"already in the queue, open or done");
+    assert_snapshot!(repo.answer(&["work", "add", "mend the PRINTER"]), @"queued: mend the PRINTER");
+    assert_snapshot!(repo.answer(&["work", "add", "mend the Printer"]), @"already in the queue, as e2a995");
+    assert_snapshot!(repo.answer(&["work", "add", "say more"]), @"done already (evolve work done); what is left of it can be queued under another title");
+    assert_snapshot!(repo.answer(&["work", "drop", "mend the PRINTER"]), @"dropped: mend the PRINTER");
     repo.agent_does(&["echo 1 >made"]);
     repo.run(&["--max-cycles=2"]).expect(0);
     assert_eq!(repo.each("goal_id")[0], "next-work:Mend the parser");
     assert_eq!(repo.each("result"), ["harvested", "idle"]);
     assert!(!repo.private().join("asked/closed-work.jsonl").exists());
+}
+
+#[test]
+fn what_was_dropped_is_queued_anew_as_an_item_of_its_own_and_is_not_counted_as_done() {
+    let repo = queued();
+    repo.answer(&["work", "done", "say more"]);
+    for _ in 0..2 {
+        repo.answer(&["work", "drop", "mend the printer"]);
+        let said = repo.error(2, &["work", "drop", "mend the printer"]);
+        assert!(
+            said.starts_with("error: mend the printer is dropped already\n"),
+            "{said}"
+        );
+        let said = repo.answer(&["work", "add", "Mend the printer"]);
+        assert_eq!(said.trim_end(), "queued: Mend the printer");
+        assert_eq!(open(&repo), ["Mend the printer", "Mend the parser"]);
+    }
+    let said = repo.answer(&["status"]);
+    assert!(
+        said.contains("2 open, 0 set aside, 1 done, 2 dropped\n"),
+        "{said}"
+    );
+    let text = repo.read(QUEUE);
+    let again: Vec<Value> = (text.lines())
+        .map(|line| serde_json::from_str::<Value>(line).unwrap()["again"].clone())
+        .collect();
+    let first = Value::Null;
+    assert_eq!(
+        again,
+        [&first, &first, &first, &Value::from(1), &Value::from(2)].map(Clone::clone)
+    );
+    repo.agent_does(&["echo 1 >made", "echo 2 >made"]);
+    repo.run(&["--max-cycles=2"]).expect(0);
+    assert_eq!(
+        repo.each("goal_id"),
+        ["next-work:Mend the printer", "next-work:Mend the parser"]
+    );
+    assert_snapshot!(repo.answer(&["work", "add", "Mend the printer"]), @"done already (evolve cycle 1); what is left of it can be queued under another title");
+}
+
+#[test]
+fn what_is_dropped_and_queued_anew_while_the_loop_runs_is_worked_on() {
+    let repo = queued();
+    repo.agent_does(&[
+        "touch $OUT/at-work; until [ -e $OUT/go ]; do sleep 0.05; done; echo 1 >made",
+        "echo 2 >made",
+        "echo 3 >made",
+    ]);
+    let run = repo.spawn_run(&["--max-cycles=3"]);
+    repo.wait_for("at-work");
+    repo.answer(&["work", "drop", "say more"]);
+    assert_snapshot!(repo.answer(&["work", "add", "Say more", "--severity", "critical"]), @"queued: Say more");
+    std::fs::write(repo.out("go"), "").unwrap();
+    finish(run).expect(0);
+    assert_eq!(
+        repo.each("goal_id"),
+        [
+            "next-work:Mend the printer",
+            "next-work:Say more",
+            "next-work:Mend the parser"
+        ]
+    );
 }
 
 #[test]

@@ -23,9 +23,10 @@ use crate::model::exact;
 use crate::model::goals::{Goal, Goals, Where, nearest};
 use crate::model::ledger as names;
 use crate::model::lineage::Lineage;
+use crate::model::record::TakenBack;
 use crate::model::sandbox::Protections;
 use crate::model::snapshot::FORMAT;
-use crate::model::status::{QueueCounts, Running, Searching, Status};
+use crate::model::status::{Running, Searching, Status};
 use crate::model::strikes::{self, Standing};
 use crate::model::work::WorkItem;
 use crate::model::{schema, text};
@@ -184,7 +185,7 @@ pub fn status(global: &Global, as_json: bool) -> Result<u8> {
     };
     let journal = Diary::of(&repo.own_places()).look().ok().flatten();
     let session = lock::holder(&repo.private.join("lock"));
-    let counts = ledger.queue.counts(&repo.name());
+    let records = whole_history()?.records;
     let document = Status {
         format: FORMAT,
         repository: repo.root.display().to_string(),
@@ -203,7 +204,7 @@ pub fn status(global: &Global, as_json: bool) -> Result<u8> {
             .find(|path| stop::stop_file(path).is_some())
             .map(|path| path.display().to_string()),
         stop: stop::stop_file(&repo.root.join(names::STOP)),
-        cycles: whole_history()?.records.len(),
+        cycles: records.len(),
         newest: ledger
             .history
             .newest()
@@ -219,11 +220,7 @@ pub fn status(global: &Global, as_json: bool) -> Result<u8> {
             .map(|snapshot| snapshot.score),
         struck: standing("struck"),
         declined: standing("declined"),
-        queue: QueueCounts {
-            open: counts.open,
-            set_aside: counts.set_aside,
-            consumed: counts.consumed,
-        },
+        queue: ledger.queue.counts(&repo.name(), &TakenBack::of(&records)),
         problems: ledger.problems(),
     };
     match as_json {

@@ -14,7 +14,7 @@ use crate::engine;
 use crate::error::{Error, Result};
 use crate::model::goals::Goals;
 use crate::model::ledger as names;
-use crate::model::record::History;
+use crate::model::record::{History, TakenBack};
 use crate::model::report::{CYCLES, Material, Report, Seen, State};
 use crate::model::{digest, exact, summary, text};
 use crate::session::Progress;
@@ -76,7 +76,7 @@ fn gather(global: &Global, repo: &Repo) -> Result<Report> {
         retries: &ledger.retries,
         open: &queue.open(&name),
         set_aside: &queue.set_aside(&name),
-        consumed: queue.counts(&name).consumed,
+        counts: queue.counts(&name, &TakenBack::of(&history.records)),
         ended: summary::ended(&summary).as_deref(),
         state: state(repo)?,
         problems: &ledger.problems(),

@@ -16,6 +16,7 @@ use crate::effects::repo::Repo;
 use crate::effects::{clock, files, lock, stop};
 use crate::error::{Error, Kind, Result};
 use crate::model::ledger as names;
+use crate::model::record::{History, TakenBack};
 use crate::model::snapshot::FORMAT;
 use crate::model::strikes::Retry;
 use crate::model::text;
@@ -203,19 +204,50 @@ pub fn work_add(global: &Global, item: &NewWork) -> Result<u8> {
         target_repo: item.target_repo.clone(),
         ..NewItem::default()
     };
+    let history = History::parse(&ledger::whole_history(&repo)?);
+    let taken_back = TakenBack::of(&history.records);
+    let mut standing = None;
     // Only the new line is appended, so that a running loop and this command never write over each other.
-    let was_added = ledger::append(&repo, names::QUEUE, |known| {
+    ledger::append(&repo, names::QUEUE, |known| {
         let mut queue = Queue::parse(known);
-        let added = queue.add(new, &clock::timestamp());
-        let text = queue.to_text();
-        Ok(added.then(|| text[known.len()..].trim_start_matches('\n').to_owned()))
+        // The loop at work has not taken these in yet.
+        for closing in ledger::closings(&repo) {
+            queue.close(&closing);
+        }
+        match queue.anew(new, &clock::timestamp(), &taken_back) {
+            Ok(line) => Ok(Some(line)),
+            Err(item) => {
+                standing = Some(item);
+                Ok(None)
+            }
+        }
     })?;
-    if !was_added {
-        global.say("already in the queue, open or done\n");
+    if let Some(item) = standing {
+        global.say(&already(&item));
         return Ok(0);
     }
     global.say(&format!("queued: {}\n", text::clean_line(&item.title)));
     Ok(0)
+}
+
+/// Says how it stands with an item that is not queued once more, and what leads on.
+fn already(item: &WorkItem) -> String {
+    let id: String = item.id().chars().take(work::SHORT_ID).collect();
+    match (item.is_consumed(), item.is_set_aside()) {
+        (true, _) => {
+            let by = item.consumed_by.as_deref();
+            let by = by.map_or(String::new(), |by| format!(" ({by})"));
+            format!("done already{by}; what is left of it can be queued under another title\n")
+        }
+        (false, true) => format!(
+            "already in the queue as {id}, set aside after {}; `evolve work drop {id}` takes it off, and it can be queued anew\n",
+            text::count(
+                usize::try_from(item.failures).unwrap_or(usize::MAX),
+                "failure"
+            )
+        ),
+        (false, false) => format!("already in the queue, as {id}\n"),
+    }
 }
 
 /// Takes an item off the queue.

@@ -3,6 +3,7 @@
 use crate::error::Result;
 use crate::model::ledger as names;
 use crate::model::mask;
+use crate::model::record::TakenBack;
 use crate::model::snapshot::Snapshot;
 use crate::model::summary::Summary;
 use crate::model::trajectory::Trajectory;
@@ -13,6 +14,9 @@ pub fn write(session: &Session, progress: &mut Progress, ending: Option<&Ending>
     let baseline = progress.ledger.snapshot(session.home(), names::BASELINE);
     let trajectory = trajectory(progress, &baseline);
     let delta = trajectory.to_markdown();
+    let ledger = &progress.ledger;
+    let taken_back = TakenBack::of(&ledger.history.records);
+    let queue = &ledger.queue;
     let summary = Summary {
         session: &session.id,
         started: &session.started,
@@ -20,7 +24,7 @@ pub fn write(session: &Session, progress: &mut Progress, ending: Option<&Ending>
         trajectory: &trajectory.one_line(),
         records: &progress.records,
         stuck: ending.map_or(&[], |ending| &ending.stuck),
-        queue: progress.ledger.queue.counts(&session.home().name()),
+        queue: queue.counts(&session.home().name(), &taken_back),
         spent: progress.spent,
     }
     .to_markdown();

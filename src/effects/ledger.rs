@@ -29,7 +29,7 @@ use std::time::SystemTime;
 use serde::Serialize;
 
 use chain::Chain;
-pub use closed::close;
+pub use closed::{close, closings};
 pub use dropped::drop_lesson;
 pub use read::refuse_links;
 pub use read::whole_history;

@@ -17,7 +17,7 @@ use crate::model::record::{CycleResult, Record, TakenBack};
 use crate::model::snapshot::Snapshot;
 use crate::model::strikes::Retry;
 use crate::model::usage::Spent;
-use crate::model::work::WorkItem;
+use crate::model::work::{Counts, WorkItem};
 use crate::model::{mask, text};
 
 pub use cycles::{Entry, FileLine, GoalChange};
@@ -63,8 +63,8 @@ pub struct Material<'a> {
     pub open: &'a [WorkItem],
     /// Work that failed too often.
     pub set_aside: &'a [WorkItem],
-    /// How much work is done.
-    pub consumed: usize,
+    /// How much work there is, and what became of it.
+    pub counts: Counts,
     /// Why the newest session ended, as its summary says.
     pub ended: Option<&'a str>,
     /// What stands in the loop's way, or is under way.
@@ -193,8 +193,8 @@ pub struct Report {
     pub queue: Vec<Item>,
     /// How much more work waits.
     pub more_queue: usize,
-    /// How much work is done.
-    pub consumed: usize,
+    /// What became of the work that does not wait any more, in words.
+    pub off_queue: String,
     /// What the agents used.
     pub spending: Spending,
     /// Versions and hashes.
@@ -222,7 +222,7 @@ impl Report {
             older_cycles: material.records.len().saturating_sub(material.seen.len()),
             queue: queue(material),
             more_queue: (material.open.len() + material.set_aside.len()).saturating_sub(ITEMS),
-            consumed: material.consumed,
+            off_queue: material.counts.off(),
             spending: spending::of(material.records),
             provenance: provenance
                 .map(|(name, value)| Figure::new(name, line(value, NAME), ""))
@@ -251,7 +251,7 @@ fn figures(material: &Material<'_>) -> Vec<Figure> {
         figures.push(agents(&spent));
     }
     let waiting = format!("{} open", material.open.len());
-    let mut note = format!("{} done", material.consumed);
+    let mut note = material.counts.off();
     if !material.set_aside.is_empty() {
         note = format!("{} set aside, {note}", material.set_aside.len());
     }

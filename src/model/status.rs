@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use crate::model::record::Record;
 use crate::model::sandbox::{Available, Protections};
+use crate::model::work::Counts;
 
 /// All that `evolve status` tells.
 #[derive(Clone, Debug, Serialize)]
@@ -48,7 +49,7 @@ pub struct Status {
     /// Goals whose agent gave up.
     pub declined: Vec<String>,
     /// How much work is queued.
-    pub queue: QueueCounts,
+    pub queue: Counts,
     /// What is wrong with the ledger's files.
     pub problems: Vec<String>,
 }
@@ -69,15 +70,4 @@ pub struct Searching {
     pub number: Option<u64>,
     /// The session at work on it.
     pub session: Option<Running>,
-}
-
-/// How much work is queued for this repository.
-#[derive(Clone, Copy, Debug, Serialize)]
-pub struct QueueCounts {
-    /// Items that would be worked on.
-    pub open: usize,
-    /// Items that failed too often.
-    pub set_aside: usize,
-    /// Items that are done.
-    pub consumed: usize,
 }

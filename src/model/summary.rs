@@ -228,6 +228,7 @@ mod tests {
                 open: 2,
                 set_aside: 1,
                 consumed: 0,
+                ..Counts::default()
             },
             spent: Spent {
                 calls: 3,

@@ -18,9 +18,11 @@ use std::hash::{Hash, Hasher};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
+use crate::model::record::TakenBack;
+
 pub use found::Appeared;
 use item::Identity;
-pub use item::{BY_AGENT, Key, LONGEST_TITLE, NewItem, Severity, State, WorkItem};
+pub use item::{BY_AGENT, Fate, Key, LONGEST_TITLE, NewItem, Severity, State, WorkItem};
 use line::Line;
 pub use named::{Closed, Closing, SHORT_ID, find};
 pub use rejoined::{Rejoined, Side};
@@ -46,8 +48,26 @@ pub struct Counts {
     pub open: usize,
     /// Items that failed too often.
     pub set_aside: usize,
-    /// Items that are done.
+    /// Items that are off the queue, whatever became of them.
     pub consumed: usize,
+    /// Those of them that a person did not want done.
+    pub dropped: usize,
+    /// Those of them whose change was taken back.
+    pub taken_back: usize,
+}
+
+impl Counts {
+    /// Says what became of the items that are off the queue, as in `3 done, 2 dropped`.
+    pub fn off(&self) -> String {
+        let done = self.consumed - self.dropped - self.taken_back;
+        let mut words = format!("{done} done");
+        for (count, fate) in [(self.dropped, "dropped"), (self.taken_back, "taken back")] {
+            if count > 0 {
+                words.push_str(&format!(", {count} {fate}"));
+            }
+        }
+        words
+    }
 }
 
 impl Queue {
@@ -111,7 +131,7 @@ impl Queue {
     }
 
     /// Counts the items of this repository.
-    pub fn counts(&self, repo_name: &str) -> Counts {
+    pub fn counts(&self, repo_name: &str, taken_back: &TakenBack) -> Counts {
         let mut counts = Counts::default();
         let all = self.lines.iter().flat_map(Line::items);
         for item in all.filter(|item| item.is_for(repo_name)) {
@@ -121,6 +141,11 @@ impl Queue {
                 (false, false) => &mut counts.open,
             };
             *count += 1;
+            match item.fate(taken_back) {
+                Some(Fate::Dropped) => counts.dropped += 1,
+                Some(Fate::TakenBack) => counts.taken_back += 1,
+                Some(Fate::Done) | None => {}
+            }
         }
         counts
     }
@@ -207,6 +232,34 @@ impl Queue {
     /// Appends an item unless the queue has, or had, one with the same title and target. Says whether it was appended.
     pub fn add(&mut self, item: NewItem, timestamp: &str) -> bool {
         self.append(item.into_map(timestamp))
+    }
+
+    /// Returns the line of an item that a person asks for: also of one that was dropped or taken back, which is then an item
+    /// of its own. Of what is in the queue or done it returns the item instead.
+    pub fn anew(
+        &self,
+        mut item: NewItem,
+        timestamp: &str,
+        taken_back: &TakenBack,
+    ) -> Result<String, Box<WorkItem>> {
+        loop {
+            let identity = item.identity();
+            let mut same = self.identified().filter(|(one, _)| **one == identity);
+            let Some((_, first)) = same.next() else {
+                let mut line = Line::from_map(item.into_map(timestamp));
+                line.end_line();
+                return Ok(line.to_text());
+            };
+            let stands = |item: &WorkItem| matches!(item.fate(taken_back), None | Some(Fate::Done));
+            let rest = same.map(|(_, item)| item);
+            let mut standing: Vec<_> = [first].into_iter().chain(rest).filter(stands).collect();
+            // What is still to be done says more than what is done.
+            standing.sort_by_key(WorkItem::is_consumed);
+            if let Some(item) = standing.into_iter().next() {
+                return Err(Box::new(item));
+            }
+            item.again += 1;
+        }
     }
 
     /// Says whether the queue has, or had, an item with the same title and target.

@@ -134,8 +134,10 @@ pub fn page(status: &Status) -> String {
     line(
         "queue",
         format!(
-            "{} open, {} set aside, {} done",
-            queue.open, queue.set_aside, queue.consumed
+            "{} open, {} set aside, {}",
+            queue.open,
+            queue.set_aside,
+            queue.off()
         ),
     );
     for problem in &status.problems {

@@ -41,6 +41,17 @@ pub fn close(repo: &Repo, closing: &Closing) -> Result<bool> {
     Ok(false)
 }
 
+/// Returns what a person closed and the queue's file may not say yet.
+pub fn closings(repo: &Repo) -> Vec<Closing> {
+    noted(&repo.private)
+}
+
+fn noted(private: &Path) -> Vec<Closing> {
+    let noted = beginning(&asked::place(private, NAME), MOST);
+    let closings = noted.lines().map(serde_json::from_str);
+    closings.filter_map(Result::ok).collect()
+}
+
 /// Forgets what was closed, once the queue's file says so.
 pub(super) fn forget(private: &Path) -> Result<()> {
     files::remove(&asked::place(private, NAME))
@@ -49,12 +60,7 @@ pub(super) fn forget(private: &Path) -> Result<()> {
 impl Ledger {
     /// Makes the items done that a person closed; returns how many were open.
     pub(super) fn take_in_closed(&mut self) -> usize {
-        let noted = beginning(&asked::place(&self.private, NAME), MOST);
-        let closings = noted
-            .lines()
-            .filter_map(|line| serde_json::from_str(line).ok());
-        closings
-            .map(|closing: Closing| self.queue.close(&closing))
-            .sum()
+        let closings = noted(&self.private).into_iter();
+        closings.map(|closing| self.queue.close(&closing)).sum()
     }
 }

@@ -49,6 +49,11 @@ impl TakenBack {
         TakenBack(taken_back)
     }
 
+    /// Says whether the change of the cycle with this number was taken back.
+    pub fn has(&self, cycle: u64) -> bool {
+        self.0.contains_key(&cycle)
+    }
+
     /// Says of a cycle's change which cycle took it back, in words; none if it stands.
     pub fn words(&self, record: &Record) -> Option<String> {
         let by = self.0.get(&record.cycle)?;

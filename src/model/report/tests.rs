@@ -85,7 +85,7 @@ fn material<'a>(records: &'a [Record], seen: &'a [Seen]) -> Material<'a> {
         retries: &[],
         open: &[],
         set_aside: &[],
-        consumed: 0,
+        counts: Counts::default(),
         ended: None,
         state: State::default(),
         problems: &[],

@@ -78,6 +78,7 @@ fn item(map: &Map<String, Value>, command: &OwnCommand) -> Option<NewItem> {
         evidence: long("evidence"),
         target_repo: line("target_repo"),
         findings: Vec::new(),
+        again: 0,
     })
 }
 

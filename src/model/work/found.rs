@@ -33,7 +33,9 @@ impl Queue {
                     .iter()
                     .map(|problem| format!("line {}{problem}", index + 1)),
             );
-            for map in found(&line, source, timestamp) {
+            for mut map in found(&line, source, timestamp) {
+                // Only a person queues anew what was dropped.
+                map.shift_remove(item::AGAIN);
                 if added == limit {
                     surplus += 1;
                 } else if self.append(map) {
@@ -140,6 +142,7 @@ fn rewritten(
     let line = |name| item::line_of(item, name).map(|text| masked(text, LONGEST_TITLE));
     let long = |name| item::text_of(item, name).map(|text| masked(text, LONGEST_TEXT));
     let new = NewItem {
+        again: item::again(item),
         title: line("title")?,
         kind: line("type").unwrap_or_else(|| "task".to_owned()),
         severity: line("severity").map_or(Severity::Unknown, |word| Severity::parse(&word)),

@@ -3,7 +3,8 @@
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::MOST_FAILURES;
+use super::{Closed, MOST_FAILURES};
+use crate::model::record::TakenBack;
 use crate::model::{digest, mask, text};
 
 /// The longest description or evidence of an item that is taken from the file, in characters.
@@ -11,6 +12,8 @@ const LONGEST_TEXT: usize = 20_000;
 
 /// The key of an item that appeared in the file while an agent ran, with the cycle's number.
 pub(super) const APPEARED: &str = "appeared_in_cycle";
+/// The key of how often the same was queued before, and was not done.
+pub(super) const AGAIN: &str = "again";
 /// What the source of an item starts with that an agent left in its outbox; the cycle's number follows.
 pub const BY_AGENT: &str = "evolve cycle ";
 
@@ -132,6 +135,23 @@ pub struct WorkItem {
     /// An agent left it, or it appeared while one ran.
     #[serde(skip)]
     pub is_left_by_agent: bool,
+    /// Who took it off the queue.
+    #[serde(skip)]
+    pub consumed_by: Option<String>,
+    /// How often the same was queued before, and was not done: 0 for what is queued for the first time.
+    #[serde(skip)]
+    pub again: u64,
+}
+
+/// What became of an item that is off the queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// It is done.
+    Done,
+    /// A person did not want it done.
+    Dropped,
+    /// A cycle did it, and a person had its change taken back.
+    TakenBack,
 }
 
 impl WorkItem {
@@ -154,6 +174,8 @@ impl WorkItem {
             failed_at: None,
             claimed_by: None,
             is_left_by_agent: false,
+            consumed_by: None,
+            again: 0,
         }
     }
 
@@ -167,7 +189,7 @@ impl WorkItem {
 
     /// Returns what the item is called for short: the same for items that are the same, wherever they stand.
     pub fn id(&self) -> String {
-        let (title, target) = identity_of(&self.title, self.target_repo.clone());
+        let (title, target) = identity_of(&self.title, self.target_repo.clone(), self.again);
         digest::short(&[&title, &target])
     }
 
@@ -179,6 +201,17 @@ impl WorkItem {
     /// Says whether it is done.
     pub fn is_consumed(&self) -> bool {
         self.state == State::Consumed
+    }
+
+    /// Returns what became of it; none while it is not off the queue.
+    pub fn fate(&self, taken_back: &TakenBack) -> Option<Fate> {
+        let by = self.consumed_by.as_deref().unwrap_or_default();
+        let cycle = by.strip_prefix(BY_AGENT).and_then(|it| it.parse().ok());
+        self.is_consumed().then(|| match cycle {
+            Some(cycle) if taken_back.has(cycle) => Fate::TakenBack,
+            None if by == Closed::Dropped.by() => Fate::Dropped,
+            Some(_) | None => Fate::Done,
+        })
     }
 
     /// Says whether a cycle tried it in vain.
@@ -193,7 +226,7 @@ impl WorkItem {
         entry: Option<&Map<String, Value>>,
     ) -> Option<(WorkItem, Identity)> {
         let title = title(item)?;
-        let identity = identity_of(&title, target(item, entry));
+        let identity = identity_of(&title, target(item, entry), again(item));
         let is_consumed = says_consumed(item) || entry.is_some_and(says_consumed);
         let state = item.get("state").and_then(Value::as_str);
         let item = WorkItem {
@@ -216,6 +249,8 @@ impl WorkItem {
             claimed_by: line_of(item, "claimed_by"),
             is_left_by_agent: item.contains_key(APPEARED)
                 || line_of(item, "source").is_some_and(|source| source.starts_with(BY_AGENT)),
+            consumed_by: line_of(item, "consumed_by").or_else(|| line_of(entry?, "consumed_by")),
+            again: again(item),
         };
         Some((item, identity))
     }
@@ -240,13 +275,15 @@ pub struct NewItem {
     pub evidence: String,
     /// Digests of what a sweep found, so that it is not found again.
     pub findings: Vec<String>,
+    /// How often the same was queued before, and was not done.
+    pub again: u64,
 }
 
 impl NewItem {
     /// Returns what makes the item the same as another.
     pub(super) fn identity(&self) -> Identity {
         let target = self.target_repo.as_deref().map(text::clean_line);
-        identity_of(&text::clean_line(&self.title), target)
+        identity_of(&text::clean_line(&self.title), target, self.again)
     }
 
     /// Returns the item as it stands in the file.
@@ -266,6 +303,9 @@ impl NewItem {
         if !self.findings.is_empty() {
             map.insert("findings".into(), json!(self.findings));
         }
+        if self.again > 0 {
+            map.insert(AGAIN.into(), json!(self.again));
+        }
         map.insert("timestamp".into(), json!(timestamp));
         map.insert("state".into(), json!(State::Available.word()));
         map.insert("consumed".into(), json!(false));
@@ -273,7 +313,8 @@ impl NewItem {
     }
 }
 
-/// What makes two items the same: the title in lower case with its blanks folded (or the digest of a long one), and the target.
+/// What makes two items the same: the title in lower case with its blanks folded (or the digest of a long one) and how often it
+/// was queued before, and the target.
 pub(super) type Identity = (String, String);
 
 /// Returns what makes the item the same as another; none without a title.
@@ -281,14 +322,19 @@ pub(super) fn identity(
     item: &Map<String, Value>,
     entry: Option<&Map<String, Value>>,
 ) -> Option<Identity> {
-    Some(identity_of(&title(item)?, target(item, entry)))
+    let target = target(item, entry);
+    Some(identity_of(&title(item)?, target, again(item)))
 }
 
-fn identity_of(title: &str, target: Option<String>) -> Identity {
+fn identity_of(title: &str, target: Option<String>, again: u64) -> Identity {
     let mut title = title.to_lowercase();
     if title.len() > LONGEST_TITLE {
         // Not one of its size for each question.
         title = digest::full(title.as_bytes());
+    }
+    if again > 0 {
+        // No title has a second line.
+        title = format!("{title}\n{again}");
     }
     (title, target.unwrap_or_else(|| "*".to_owned()))
 }
@@ -316,6 +362,11 @@ pub(super) fn findings(item: &Map<String, Value>) -> impl Iterator<Item = String
 /// Returns how often the item failed.
 pub(super) fn failures(item: &Map<String, Value>) -> u64 {
     item.get("failures").and_then(Value::as_u64).unwrap_or(0)
+}
+
+/// Returns how often the same was queued before, and was not done.
+pub(super) fn again(item: &Map<String, Value>) -> u64 {
+    item.get(AGAIN).and_then(Value::as_u64).unwrap_or(0)
 }
 
 /// Returns the title in one clean line; none if it is missing, empty or no text.

@@ -56,7 +56,7 @@ pub struct Closing {
 }
 
 /// Returns the item that a person means: by its title, by its id or how that begins, or by how the title begins. `closed` are
-/// those that could have been meant and are done already.
+/// those that could have been meant and are off the queue already.
 pub fn find<'a>(word: &str, open: &'a [WorkItem], closed: &[WorkItem]) -> Result<&'a WorkItem> {
     let word = clean_line(word).to_lowercase();
     let begins = |item: &WorkItem| item.title.to_lowercase().starts_with(&word);
@@ -77,8 +77,13 @@ pub fn find<'a>(word: &str, open: &'a [WorkItem], closed: &[WorkItem]) -> Result
             [one] => return Ok(one),
             several => return Err(ambiguous(&word, several)),
         }
-        if closed.iter().any(is_meant) {
-            let what = format!("{} is done already", shown(&word));
+        if let Some(item) = closed.iter().find(|item| is_meant(item)) {
+            let by = item.consumed_by.as_deref();
+            let how = match by == Some(Closed::Dropped.by()) {
+                true => Closed::Dropped,
+                false => Closed::Done,
+            };
+            let what = format!("{} is {} already", shown(&word), how.word());
             return Err(Error::usage(what).hint("`evolve work list` shows what is open"));
         }
     }

@@ -108,7 +108,7 @@ impl Queue {
     }
 
     /// Returns all items, with what makes each the same as another.
-    fn identified(&self) -> impl Iterator<Item = (&Identity, WorkItem)> {
+    pub(super) fn identified(&self) -> impl Iterator<Item = (&Identity, WorkItem)> {
         self.lines.iter().enumerate().flat_map(|(index, line)| {
             let items = line.items().map(move |item| at(index, item));
             line.identities().zip(items)

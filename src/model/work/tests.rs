@@ -77,8 +77,9 @@ fn the_worst_goes_first_and_what_failed_goes_last() {
         open: 6,
         set_aside: 1,
         consumed: 1,
+        ..Counts::default()
     };
-    assert_eq!(queue.counts("x"), counts);
+    assert_eq!(queue.counts("x", &TakenBack::default()), counts);
 }
 
 #[test]
