@@ -469,6 +469,18 @@ fn measure_takes_the_named_goals_and_an_unknown_one_names_the_nearest() {
     error: there is no goal docs-biuld
     hint: did you mean docs-build
     "#);
+    for (word, near) in [
+        ("lint", "lint-clean"),
+        ("lnt", "lint-clean"),
+        ("clean", "lint-clean"),
+        ("docs", "docs-build"),
+    ] {
+        for command in [&["retry"][..], &["measure"], &["history", "--goal"]] {
+            let said = repo.error(2, &[command, &[word]].concat());
+            let hint = format!("\nhint: did you mean {near}\n");
+            assert!(said.ends_with(&hint), "{command:?} {word}: {said}");
+        }
+    }
     assert_snapshot!(repo.error(2, &["measure", "something-else"]), @r#"
     error: there is no goal something-else
     hint: `evolve validate` lists the goals

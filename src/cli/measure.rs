@@ -24,7 +24,7 @@ use crate::effects::sweep::Plan;
 use crate::engine::add_unwired;
 use crate::error::{Error, Kind, Result};
 use crate::event::{Event, Events};
-use crate::model::goals::{Goal, Goals, Settings};
+use crate::model::goals::{Goal, Goals, Settings, nearest_id};
 use crate::model::ledger as names;
 use crate::model::sandbox::Mode;
 use crate::model::select::{self, Choice, Seen, Task};
@@ -108,14 +108,9 @@ fn pick<'a>(goals: &'a Goals, ids: &[String]) -> Result<Vec<&'a Goal>> {
 pub fn find_goal<'a>(goals: &'a Goals, id: &str) -> Result<&'a Goal> {
     goals.find(id).ok_or_else(|| {
         let error = Error::usage(format!("there is no goal {id}"));
-        let distance = |goal: &&Goal| strsim::damerau_levenshtein(&goal.id, id);
-        match goals
-            .goals
-            .iter()
-            .min_by_key(distance)
-            .filter(|goal| distance(goal) <= 1 + id.len() / 3)
-        {
-            Some(nearest) => error.hint(format!("did you mean {}", nearest.id)),
+        let known: Vec<&str> = goals.goals.iter().map(|goal| &*goal.id).collect();
+        match nearest_id(id, &known) {
+            Some(nearest) => error.hint(format!("did you mean {nearest}")),
             None => error.hint("`evolve validate` lists the goals"),
         }
     })

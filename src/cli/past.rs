@@ -13,7 +13,7 @@ use crate::effects::ledger::{self, Ledger};
 use crate::effects::logs::{self, Paper, Papers};
 use crate::effects::repo::Repo;
 use crate::error::{Error, Result};
-use crate::model::goals::nearest;
+use crate::model::goals::nearest_id;
 use crate::model::ledger as names;
 use crate::model::patch::Patch;
 use crate::model::record::{History, Record, TakenBack};
@@ -104,7 +104,7 @@ fn refuse_unknown(global: &Global, repo: &Repo, (id, records): (&str, &[Record])
         return Ok(());
     }
     let error = Error::usage(format!("no cycle worked on {id}, and no goal is called so"));
-    Err(match nearest(id, &known) {
+    Err(match nearest_id(id, &known) {
         Some(near) => error.hint(format!("did you mean {near}")),
         None => error.hint("`evolve history` lists all cycles, `evolve validate` the goals"),
     })

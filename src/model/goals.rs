@@ -28,7 +28,7 @@ use crate::model::{agent, digest};
 
 pub use agents::read_agents;
 pub use edit::{Threshold, with_thresholds, written_threshold};
-pub use fields::nearest;
+pub use fields::{nearest, nearest_id};
 pub use plain::read_plain;
 pub use read::{read_config, read_goals};
 pub use report::{Problem, to_error, to_spots};

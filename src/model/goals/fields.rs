@@ -166,6 +166,28 @@ pub fn nearest<'k>(word: &str, known: &[&'k str]) -> Option<&'k str> {
         .map(|(_, candidate)| candidate)
 }
 
+/// Returns the goal's id that somebody who wrote `word` may have meant: one that differs by some letters, or of which a part
+/// begins with the word or nearly is it; else the one that is most like it.
+pub fn nearest_id<'k>(word: &str, known: &[&'k str]) -> Option<&'k str> {
+    let plain = word.to_lowercase().replace(['_', ' '], "-");
+    let far = |other: &str| strsim::damerau_levenshtein(other, &plain);
+    let distance = |id: &str| {
+        let whole = Some(far(id)).filter(|far| *far <= 1 + plain.len() / 3);
+        let parts = id
+            .split('-')
+            .filter_map(|part| match part.starts_with(&plain) {
+                true => Some(1),
+                false => Some(1 + far(part)).filter(|far| *far <= 1 + plain.len() / 3),
+            });
+        parts.chain(whole).min()
+    };
+    let is_word = (2..=40).contains(&plain.chars().count());
+    let near = known.iter().filter(|_| is_word);
+    let near = near.filter_map(|id| Some((distance(id)?, far(id), *id)));
+    let near = near.min_by_key(|(distance, far, _)| (*distance, *far));
+    near.map(|(.., id)| id).or_else(|| nearest(word, known))
+}
+
 /// Returns `text` in quotes, cut to what fits a message, with control characters made visible.
 pub fn quote(text: &str) -> String {
     let mut quoted = String::from("\"");
