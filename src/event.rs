@@ -4,6 +4,7 @@ use std::sync::mpsc::{Receiver, Sender};
 use std::time::Duration;
 
 use serde::Serialize;
+use serde_json::{Map, Value, json};
 
 use crate::model::goals::Limits;
 use crate::model::record::Record;
@@ -11,6 +12,7 @@ use crate::model::sandbox::Protections;
 use crate::model::search_view::{Generation, Overview, Row, Sampled};
 use crate::model::snapshot::Measurement;
 use crate::model::usage::Spent;
+use crate::model::{mask, text};
 
 /// One thing that happened in a session.
 #[derive(Clone, Debug, Serialize)]
@@ -261,6 +263,28 @@ pub enum Event {
         /// What the agents reported of their use.
         spent: Spent,
     },
+}
+
+impl Event {
+    /// Returns the event as one line of JSON without its end, with what looks like a secret masked; `time` is when it happened,
+    /// RFC 3339 in UTC.
+    pub fn line(&self, time: &str) -> String {
+        let mut line = Map::new();
+        line.insert("time".to_owned(), json!(time));
+        match serde_json::to_value(self).expect("BUG: an event is always JSON") {
+            Value::Object(fields) => line.extend(fields),
+            Value::Null
+            | Value::Bool(_)
+            | Value::Number(_)
+            | Value::String(_)
+            | Value::Array(_) => {
+                unreachable!("BUG: an event is a JSON object")
+            }
+        }
+        let mut line = Value::Object(line);
+        mask::value(&mut line);
+        text::json(&line.to_string())
+    }
 }
 
 /// How long a listener rests after each batch. To be woken for every event would cost a short check more than being

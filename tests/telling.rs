@@ -1,5 +1,6 @@
 //! `on_cycle` and `on_end`: commands of the user's that are told what became of a cycle and of the session.
 
+use evolve::model::schema;
 use serde_json::Value;
 
 use crate::harness::TestRepo;
@@ -49,6 +50,21 @@ fn each_record_and_the_end_are_told_once_they_are_committed() {
             .all(|subject| subject.starts_with("evolve: cycle ")),
         "{at}"
     );
+}
+
+#[test]
+fn the_end_is_told_as_the_last_event_of_the_stream_with_its_time() {
+    let repo = with_hooks("  on_end: sh scripts/tell.sh\n");
+    repo.agent_does(&["touch a"]);
+    let run = repo.run(&["--json", "--max-cycles=1"]).expect(0);
+    let last: Value = serde_json::from_str(run.stdout.lines().last().unwrap()).unwrap();
+    let mut told = told(&repo).pop().unwrap();
+    assert_eq!(schema::check("event", &told), Ok(()), "{told}");
+    // Each is told at once, which may be a second apart.
+    let time = |event: &Value| event["time"].as_str().map(str::len);
+    assert_eq!(time(&told), time(&last));
+    told["time"] = last["time"].clone();
+    assert_eq!(told, last);
 }
 
 #[test]

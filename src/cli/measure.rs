@@ -33,7 +33,7 @@ use crate::model::strikes;
 use crate::model::sweep;
 use crate::model::text;
 use crate::session::Progress;
-use crate::view::{json, tables};
+use crate::view::tables;
 
 /// Runs checks once and prints what they say.
 pub fn measure(
@@ -308,7 +308,7 @@ fn sweep_note(
 }
 
 fn print_event(event: &Event) {
-    print(&format!("{}\n", json::line(event, &clock::timestamp())));
+    print(&format!("{}\n", event.line(&clock::timestamp())));
 }
 
 /// Does in memory what a run would do to its ledger before it selects: queue unwired scripts, wake declined goals.

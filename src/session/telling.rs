@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
-use serde::Serialize;
 use serde_json::Value;
 
 use super::Session;
+use crate::effects::clock;
 use crate::effects::hook::Hook;
 use crate::event::Event;
 use crate::model::mask;
@@ -31,12 +31,13 @@ impl Session {
         }
     }
 
-    /// Has `on_end` told how the session ended.
+    /// Has `on_end` told how the session ended: the event as programs that follow are told of it.
     pub fn tell_ending(&self, ended: &Event) {
         let log = self.logs().join("on-end.log");
         if let Some(command) = &self.options.hooks.on_end {
             let hook = self.hook(("on_end", command), log);
-            let failed = hook.run_last(&self.measurer.supervisor, document(ended));
+            let told = ended.line(&clock::timestamp());
+            let failed = hook.run_last(&self.measurer.supervisor, format!("{told}\n"));
             failed.into_iter().for_each(|why| self.events.warn(why));
         }
     }
@@ -53,9 +54,9 @@ impl Session {
     }
 }
 
-/// Returns a document as one line of JSON, with what looks like a secret masked.
-fn document(document: &impl Serialize) -> String {
-    let mut value = serde_json::to_value(document).unwrap_or(Value::Null);
+/// Returns a record as one line of JSON, with what looks like a secret masked.
+fn document(record: &Record) -> String {
+    let mut value = serde_json::to_value(record).unwrap_or(Value::Null);
     mask::value(&mut value);
     format!("{value}\n")
 }

@@ -2,30 +2,11 @@
 
 use std::io::{self, Write};
 
-use serde_json::{Map, Value, json};
-
 use crate::event::Event;
-use crate::model::{mask, text};
-
-/// Returns the event as one line of JSON without its end, with what looks like a secret masked; `time` is when it happened,
-/// RFC 3339 in UTC.
-pub fn line(event: &Event, time: &str) -> String {
-    let mut line = Map::new();
-    line.insert("time".to_owned(), json!(time));
-    match serde_json::to_value(event).expect("BUG: an event is always JSON") {
-        Value::Object(fields) => line.extend(fields),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
-            unreachable!("BUG: an event is a JSON object")
-        }
-    }
-    let mut line = Value::Object(line);
-    mask::value(&mut line);
-    text::json(&line.to_string())
-}
 
 /// Writes the event as one line and hands it on at once, so that a reader can follow.
 pub fn print(out: &mut dyn Write, event: &Event, time: &str) -> io::Result<()> {
-    writeln!(out, "{}", line(event, time))?;
+    writeln!(out, "{}", event.line(time))?;
     out.flush()
 }
 
