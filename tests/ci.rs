@@ -159,6 +159,31 @@ fn what_is_named_for_a_report_stays_what_it_is() {
 }
 
 #[test]
+fn on_github_the_goals_file_is_named_from_the_workspace_if_it_lies_there() {
+    let repo = TestRepo::with_goals(GOALS);
+    repo.write("sub/b.yaml", &repo.read("GOALS.yaml"));
+    let root = repo.path("").canonicalize().unwrap();
+    let above = root.parent().unwrap().to_str().unwrap().to_owned();
+    let name = root.file_name().unwrap().to_str().unwrap().to_owned();
+    let outside = repo.path("sub").to_str().unwrap().to_owned();
+    for (workspace, words, place) in [
+        (&above, &["measure"][..], format!("{name}/GOALS.yaml")),
+        (&above, &["--dry-run"], format!("{name}/GOALS.yaml")),
+        (
+            &above,
+            &["measure", "-C", "sub", "--goals", "b.yaml"],
+            format!("{name}/sub/b.yaml"),
+        ),
+        (&outside, &["measure"], "GOALS.yaml".to_owned()),
+    ] {
+        let env = [("GITHUB_ACTIONS", "true"), ("GITHUB_WORKSPACE", workspace)];
+        let said = repo.evolve_with(&env, words).stdout;
+        let named = format!("::error file={place},line=");
+        assert!(said.contains(&named), "{words:?} {place}: {said}");
+    }
+}
+
+#[test]
 fn on_github_each_cycle_is_a_group_of_the_log() {
     let repo = TestRepo::with_files_wanted(&[("a", 5)]);
     repo.agent_does(&["touch a"]);

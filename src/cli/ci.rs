@@ -1,6 +1,7 @@
 //! What CI systems are told of a measurement: a JUnit report, and on GitHub annotations and the job's summary.
 
 use std::io::Write;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use crate::cli::arguments::Global;
@@ -10,6 +11,8 @@ use crate::effects::repo::Repo;
 use crate::error::{Error, Result};
 use crate::model::goals::Goals;
 use crate::model::snapshot::Snapshot;
+use crate::model::text;
+use crate::session::GoalsFile;
 use crate::view::{github, junit};
 
 /// Who is told.
@@ -21,6 +24,8 @@ pub struct Audience {
     pub is_github: bool,
     /// Where GitHub looks for the summary of the step.
     summary: Option<PathBuf>,
+    /// The folder from which GitHub names files.
+    workspace: Option<PathBuf>,
 }
 
 impl Audience {
@@ -32,6 +37,7 @@ impl Audience {
             junit: junit.map(|path| from.join(path)),
             is_github,
             summary: summary.filter(|_| is_github),
+            workspace: std::env::var_os("GITHUB_WORKSPACE").map(PathBuf::from),
         }
     }
 
@@ -50,18 +56,31 @@ impl Audience {
             .map_or(Ok(()), files::refuse_undeliverable)
     }
 
-    /// Tells what was measured; `shown` is the goals file as the user named it. Annotations are only for people. A summary that
+    /// Returns the goals file as annotations name it: from the job's workspace, if it lies there, else as the user named it.
+    pub fn place_of(&self, file: &GoalsFile) -> String {
+        let workspace = self.workspace.as_deref().map(std::fs::canonicalize);
+        let (Some(Ok(workspace)), Ok(path)) = (workspace, std::fs::canonicalize(&file.path)) else {
+            return file.shown.clone();
+        };
+        let below = path.strip_prefix(workspace).ok();
+        below.map_or_else(
+            || file.shown.clone(),
+            |path| text::path(path.as_os_str().as_bytes()),
+        )
+    }
+
+    /// Tells what was measured; `place` is the goals file as annotations name it. Annotations are only for people. A summary that
     /// cannot be written is a warning: nobody asked for that one.
     pub fn tell(
         &self,
         global: &Global,
         snapshot: &Snapshot,
-        (goals, shown): (&Goals, &str),
+        (goals, place): (&Goals, &str),
         for_people: bool,
     ) -> Result<()> {
         if self.is_github && for_people {
             let line = |id: &str| goals.find(id).map(|goal| goal.line);
-            super::print::print_to_runner(&github::annotations(snapshot, shown, line));
+            super::print::print_to_runner(&github::annotations(snapshot, place, line));
         }
         if let Err(error) = self.summarise(snapshot) {
             global.warn(&error.message);

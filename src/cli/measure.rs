@@ -64,7 +64,8 @@ pub fn measure(
         true => print_document("snapshot", &snapshot)?,
         false => global.say(&tables::measure_table(&snapshot)),
     }
-    audience.tell(global, &snapshot, (&goals, &file.shown), !as_json)?;
+    let place = audience.place_of(&file);
+    audience.tell(global, &snapshot, (&goals, &place), !as_json)?;
     match gate && snapshot.goals_passing < snapshot.goals_total {
         true => Ok(Kind::Failing.exit_code()),
         false => Ok(0),
@@ -216,7 +217,8 @@ pub fn dry_run(global: &Global, run: &RunOptions) -> Result<u8> {
     watched.end();
     let mut snapshot = measured?;
     refuse_unmeasurable(&snapshot, &goals)?;
-    audience.tell(global, &snapshot, (&goals, &file.shown), !run.json)?;
+    let place = audience.place_of(&file);
+    audience.tell(global, &snapshot, (&goals, &place), !run.json)?;
     let mut progress = Progress::new(&repo, Ledger::look(&repo)?);
     if let Some(earlier) = &progress.newest {
         snapshot.tolerate(earlier, &goals);

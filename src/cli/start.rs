@@ -56,8 +56,9 @@ pub fn run_loop(global: &Global, run: &RunOptions) -> Result<u8> {
     });
     watched.end();
     let ended = ended?;
-    if let Some((snapshot, goals, shown)) = &ended.measured {
-        let told = audience.tell(global, snapshot, (goals, shown), !run.json);
+    if let Some((snapshot, goals, file)) = &ended.measured {
+        let place = audience.place_of(file);
+        let told = audience.tell(global, snapshot, (goals, &place), !run.json);
         // How the loop ended is what whoever started it goes by.
         if let Err(error) = told {
             global.warn(&error.message);
@@ -262,10 +263,10 @@ async fn start(
         }
         None => ending,
     };
-    let shown = session.goals_file.shown.clone();
+    let file = session.goals_file.clone();
     Ok(Ended {
         exit_code: ending.exit_code,
-        measured: progress.newest.map(|newest| (newest, goals, shown)),
+        measured: progress.newest.map(|newest| (newest, goals, file)),
     })
 }
 
@@ -273,7 +274,7 @@ async fn start(
 struct Ended {
     exit_code: u8,
     /// What counts at its end, with the goals and the name of their file; none where nothing was measured.
-    measured: Option<(Snapshot, Goals, String)>,
+    measured: Option<(Snapshot, Goals, GoalsFile)>,
 }
 
 impl Ended {
