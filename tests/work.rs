@@ -135,6 +135,27 @@ fn what_is_dropped_and_queued_anew_while_the_loop_runs_is_worked_on() {
 }
 
 #[test]
+fn what_a_person_added_and_dropped_while_an_agent_ran_is_not_told_as_taken_in() {
+    let repo = queued();
+    repo.agent_does(&[
+        "touch $OUT/at-work; until [ -e $OUT/go ]; do sleep 0.05; done; echo 1 >made",
+    ]);
+    let run = repo.spawn_run(&["--max-cycles=1"]);
+    repo.wait_for("at-work");
+    repo.answer(&["work", "add", "Not needed after all"]);
+    repo.answer(&["work", "add", "Needed"]);
+    repo.answer(&["work", "drop", "not needed after all"]);
+    std::fs::write(repo.out("go"), "").unwrap();
+    finish(run).expect(0);
+    let notes = repo.newest()["notes"].to_string();
+    assert!(
+        notes.contains(": 1 item appeared while the agent ran, and is taken in"),
+        "{notes}"
+    );
+    assert_eq!(open(&repo), ["Say more", "Needed", "Mend the parser"]);
+}
+
+#[test]
 fn what_names_no_item_or_several_is_an_error_that_names_what_may_be_meant() {
     let repo = queued();
     let before = repo.read(QUEUE);

@@ -278,13 +278,18 @@ impl Ledger {
             };
             notes.push(format!("{}: {lines} {words}", names::QUEUE));
         }
+        let first = self.queue.items().len();
         let appeared = self.queue.take_appeared(now, cycle, at, APPEARED);
-        if appeared.added > 0 {
+        // What a person added and took off again is no news.
+        self.take_in_closed();
+        let items = self.queue.items();
+        let added = items[first..].iter().filter(|it| !it.is_consumed()).count();
+        if added > 0 {
             notes.push(format!(
                 "{}: {} appeared while the agent ran, and {} taken in",
                 names::QUEUE,
-                text::count(appeared.added, "item"),
-                is_or_are(appeared.added)
+                text::count(added, "item"),
+                is_or_are(added)
             ));
         }
         if !appeared.refused.is_empty() {
