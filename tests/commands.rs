@@ -1188,6 +1188,19 @@ fn validate_tells_what_is_frozen_and_what_only_protect_would_freeze() {
 }
 
 #[test]
+fn validate_names_several_files_that_checks_lean_on_as_several() {
+    let repo = TestRepo::with_goals(
+        "  - {id: a, description: d, check: make check, weight: 1}\n  - {id: b, description: d, check: just check, weight: 1}\n",
+    );
+    repo.write("Makefile", "check:\n\ttrue\n");
+    repo.write("justfile", "check:\n\ttrue\n");
+    repo.commit_all("tasks");
+    let said = repo.answer(&["validate"]);
+    let hint = "without running them directly; to freeze them too, add under `evolve:`";
+    assert!(said.contains(hint), "{said}");
+}
+
+#[test]
 fn validate_names_commands_that_the_shell_cannot_read() {
     let repo = TestRepo::with_goals(
         "  - {id: open, description: d, weight: 1, check: 'if true; then touch ran'}\n  - {id: fine, description: d, weight: 1, check: 'touch ran'}\n",

@@ -623,7 +623,10 @@ fn another_folder_is_named_before_or_after_the_command() {
     );
     ask(&["-C", root, "--agent=touch a", "--max-cycles=1"]).expect(0);
     assert_eq!(repo.each("result"), ["improved"]);
-    assert_snapshot!(repo.redacted(&ask(&["-C", "nowhere", "status"]).expect(2).stderr), @"error: cannot go to nowhere: No such file or directory (os error 2)");
+    assert_snapshot!(repo.redacted(&ask(&["-C", "nowhere", "status"]).expect(2).stderr), @r#"
+    error: cannot go to nowhere: No such file or directory (os error 2)
+    hint: name a folder with -C that is there, or leave it out
+    "#);
 }
 
 #[test]

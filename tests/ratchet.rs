@@ -136,7 +136,7 @@ fn what_changed_while_the_goals_were_measured_is_not_overwritten() {
     let said = repo.evolve(&["ratchet", "--apply"]).expect(2);
     assert_snapshot!(said.stderr, @r#"
     error: GOALS.yaml is left as it is: somebody changed it meanwhile
-    hint: write the new thresholds yourself; `evolve validate` says whether the file is right
+    hint: run it again
     "#);
     assert_eq!(repo.read("GOALS.yaml"), changing + "# mine\n");
 }

@@ -427,7 +427,8 @@ fn the_page_is_opened_with_what_the_desktop_has_for_it() {
     fs::remove_file(repo.out("bin/xdg-open")).unwrap();
     let run = repo.evolve(&["report", "--open"]).expect(1);
     assert!(
-        run.stderr.contains("nothing here opens a web page"),
+        run.stderr
+            .starts_with("error: nothing here opens a web page\nhint: the report is there"),
         "{}",
         run.stderr
     );

@@ -151,7 +151,6 @@ pub(super) enum Command {
         words: Vec<String>,
     },
     /// Print the manual page, or write one for each command
-    #[command(hide = true)]
     Man {
         /// The folder to write to, made if need be
         #[arg(long, value_name = "DIR")]

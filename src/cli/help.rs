@@ -36,6 +36,9 @@ pub const PAGES: [(&str, &str, &str); 5] = [
     ),
 ];
 
+/// What has a shell complete words; the name of another one goes in its place.
+const COMPLETIONS: &str = "source <(EVOLVE_COMPLETE=bash evolve)";
+
 /// Prints a page, or the help of a command, whose words are these; without any, the whole with the pages.
 pub fn help(words: &[String]) -> Result<u8> {
     let is_asked = |(name, ..): &&(&str, &str, &str)| words == [*name];
@@ -51,7 +54,7 @@ pub fn list_of_pages() -> String {
     let line = |(name, about, _): &(&str, &str, &str)| format!("  evolve help {name:<12}{about}\n");
     let lines: String = PAGES.iter().map(line).collect();
     format!(
-        "Pages:\n{lines}\nFor your shell:\n  source <(EVOLVE_COMPLETE=bash evolve)   completions, for zsh and fish, too\n  evolve man --out DIR                    manual pages\n"
+        "Pages:\n{lines}\nFor your shell:\n  {COMPLETIONS}   completions, for zsh and fish, too\n  evolve man --out DIR                    manual pages\n"
     )
 }
 
@@ -77,6 +80,11 @@ fn unknown(command: &Command, word: &str) -> Error {
         known.extend(PAGES.map(|(name, ..)| name));
     }
     let error = Error::usage(format!("there is no help on {word}"));
+    if word.starts_with("complet") {
+        return error.hint(format!(
+            "{COMPLETIONS} in your shell's start file has words completed, for zsh and fish, too"
+        ));
+    }
     match nearest(word, &known) {
         Some(near) => error.hint(format!("did you mean `{near}`?")),
         None if known.is_empty() => error.hint("`evolve help` lists commands and pages"),

@@ -84,8 +84,12 @@ pub fn validate(global: &Global) -> Result<u8> {
             .iter()
             .map(|path| format!("\"{path}\""))
             .collect();
+        let them = match quoted.len() {
+            1 => "it",
+            _ => "them",
+        };
         global.say(&format!(
-            "hint: {} on {} without running it directly; to freeze it too, add under `evolve:`\n  protect: [{}]\n",
+            "hint: {} on {} without running {them} directly; to freeze {them} too, add under `evolve:`\n  protect: [{}]\n",
             match goals.prepare {
                 Some(_) => "checks and `prepare` lean",
                 None => "checks lean",

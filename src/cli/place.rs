@@ -36,10 +36,8 @@ pub fn go_to(dir: &Path, is_loop: bool) -> Result<()> {
     }
     go().or_else(|_| {
         modes::refuse_shut(&absolute)?;
-        Err(Error::usage(format!(
-            "cannot go to {}: {cause}",
-            dir.display()
-        )))
+        let what = format!("cannot go to {}: {cause}", dir.display());
+        Err(Error::usage(what).hint("name a folder with -C that is there, or leave it out"))
     })
 }
 

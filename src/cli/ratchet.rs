@@ -122,12 +122,16 @@ fn text_of(file: &GoalsFile, goals: &Goals) -> Result<String> {
     let text = String::from_utf8(bytes).map_err(|_| cannot_edit(file, "it is not UTF-8"))?;
     match now.digest == goals.digest {
         true => Ok(text),
-        false => Err(cannot_edit(file, "somebody changed it meanwhile")),
+        false => Err(left(file, "somebody changed it meanwhile").hint("run it again")),
     }
 }
 
-fn cannot_edit(file: &GoalsFile, why: &str) -> Error {
+fn left(file: &GoalsFile, why: &str) -> Error {
     Error::usage(format!("{} is left as it is: {why}", file.shown))
+}
+
+fn cannot_edit(file: &GoalsFile, why: &str) -> Error {
+    left(file, why)
         .hint("write the new thresholds yourself; `evolve validate` says whether the file is right")
 }
 
