@@ -461,6 +461,12 @@ fn measure_takes_the_named_goals_and_an_unknown_one_names_the_nearest() {
         .map(|goal| goal["id"].as_str().unwrap().to_owned())
         .collect();
     assert_eq!(ids, ["tests-pass", "lint-clean"]);
+    let said = repo.answer(&["measure", "tests-pass"]);
+    let score = said.lines().find(|line| line.starts_with("score "));
+    assert_eq!(
+        score,
+        Some("score 0, of the goals chosen: 0 of 1 goal passes")
+    );
     assert_snapshot!(repo.error(2, &["measure", "test-pass"]), @r#"
     error: there is no goal test-pass
     hint: did you mean tests-pass
@@ -1314,15 +1320,15 @@ fn verbose_tells_of_each_check_and_twice_of_git() {
     running 1 check (baseline)
       a …
       FAIL a [s]: exit 1
-    baseline: score 0, 0 of 1 goals pass; failing a
+    baseline: score 0, 0 of 1 goal passes; failing a
     cycle 1 · a: the only failing goal, weight 5
       agent at work, log .git/evolve/logs/[session]/1-agent.log
       agent done after [s]: 1 commit, 1 file
       running 1 check (after)
         a …
         pass a [s]
-      measured: score 100, 1 of 1 goals pass (after)
-      improved · score 0 → 100 (0 → 1 of 1 goals)
+      measured: score 100, 1 of 1 goal passes (after)
+      improved · score 0 → 100 (0 → 1 of 1 goal)
     limit of 1 cycle reached (--max-cycles)
     score 0 → 100, goals passing 0 → 1 of 1, 1 cycle: 1 improved
     agent: 1 call, tokens and cost unknown

@@ -62,7 +62,7 @@ pub fn measure(
     refuse_unmeasurable(&snapshot, &goals)?;
     match as_json {
         true => print_document("snapshot", &snapshot)?,
-        false => global.say(&tables::measure_table(&snapshot)),
+        false => global.say(&tables::measure_table(&snapshot, goals.goals.len())),
     }
     let place = audience.place_of(&file);
     audience.tell(global, &snapshot, (&goals, &place), !as_json)?;
@@ -258,7 +258,7 @@ pub fn dry_run(global: &Global, run: &RunOptions) -> Result<u8> {
         }
         return Ok(0);
     }
-    global.say(&tables::measure_table(&snapshot));
+    global.say(&tables::measure_table(&snapshot, all.len()));
     global.say(&format!("\n{}", planned(&choice, &goals)));
     if let Some(note) = sweep {
         global.say(&format!("{note}\n"));

@@ -300,6 +300,12 @@ pub fn count(number: usize, noun: &str) -> String {
     }
 }
 
+/// Says how many of the goals pass: `1 of 1 goal passes`, `1 of 2 goals pass`.
+pub fn passing(passing: usize, total: usize) -> String {
+    let verb = if total == 1 { "passes" } else { "pass" };
+    format!("{passing} of {} {verb}", count(total, "goal"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

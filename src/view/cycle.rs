@@ -341,7 +341,8 @@ const FACTS: usize = 15;
 fn facts(record: &Record, before: Option<&Snapshot>) -> Vec<(&'static str, String)> {
     let (own, others) = record.passing_since(before);
     let list = |ids: &[String]| (!ids.is_empty()).then(|| ids.join(", "));
-    let passing = format!("{} of {} goals", record.goals_passing, record.goals_total);
+    let total = count(record.goals_total, "goal");
+    let passing = format!("{} of {total}", record.goals_passing);
     let added = (record.goals_added > 0).then(|| record.goals_added.to_string());
     let mut facts = vec![
         ("why", record.reason.clone()),

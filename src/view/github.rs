@@ -5,7 +5,7 @@
 use crate::event::Event;
 use crate::model::mask;
 use crate::model::snapshot::{CheckResult, Measurement, Snapshot};
-use crate::model::text::{clean_line, count, duration, markdown, number};
+use crate::model::text::{clean_line, duration, markdown, number, passing};
 use crate::view::plain::Line;
 
 /// The most annotations of one kind that a step shows; what comes after is dropped by GitHub.
@@ -62,10 +62,9 @@ pub fn annotations(
 /// Returns the summary of a job, in Markdown: the score, and each goal with what it came to.
 pub fn summary(snapshot: &Snapshot) -> String {
     let mut page = format!(
-        "### evolve: score {}, {} of {} pass\n\n| | goal | value | weight | time | |\n| --- | --- | --- | --- | --- | --- |\n",
+        "### evolve: score {}, {}\n\n| | goal | value | weight | time | |\n| --- | --- | --- | --- | --- | --- |\n",
         number(snapshot.score),
-        snapshot.goals_passing,
-        count(snapshot.goals_total, "goal")
+        passing(snapshot.goals_passing, snapshot.goals_total)
     );
     for goal in &snapshot.goals {
         let mark = match goal.result {

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use crate::event::Event;
 use crate::model::record::{CycleResult, Record, UNDO};
 use crate::model::search_view::Digits;
-use crate::model::text::{self, clean_line, count, duration, number};
+use crate::model::text::{self, clean_line, count, duration, number, passing};
 use crate::model::yardstick::LEANED_ON;
 use crate::view::search::story;
 use crate::view::style::{self, BAD, FAINT, ODD, STRONG, paint};
@@ -315,13 +315,14 @@ impl Story {
             return Vec::new();
         };
         let mut line = format!(
-            "{}: score {}, {goals_passing} of {goals_total} goals pass",
+            "{}: score {}, {}",
             if *purpose == "baseline" {
                 "baseline"
             } else {
                 "measured"
             },
-            number(*score)
+            number(*score),
+            passing(*goals_passing, *goals_total)
         );
         for (word, style, ids) in [("failing", BAD, failing), ("skipped", ODD, skipped)] {
             if !ids.is_empty() {

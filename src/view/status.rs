@@ -2,7 +2,7 @@
 
 use crate::model::sandbox::Available;
 use crate::model::status::{Searching, Status};
-use crate::model::text::{clean_line, count, cut, number};
+use crate::model::text::{clean_line, cut, number, passing};
 use crate::view::style::{BAD, GOOD, ODD, STRONG, paint};
 
 /// Says how it stands with a search.
@@ -156,15 +156,15 @@ fn sandbox(available: &Available) -> String {
 }
 
 fn score(status: &Status) -> String {
-    let passing = match (status.goals_passing, status.goals_total) {
-        (Some(passing), Some(total)) => format!(", {passing} of {} pass", count(total, "goal")),
+    let pass = match (status.goals_passing, status.goals_total) {
+        (Some(pass), Some(total)) => format!(", {}", passing(pass, total)),
         (Some(_) | None, _) => String::new(),
     };
     match (status.score, status.baseline_score) {
         (Some(now), Some(baseline)) => {
-            format!("{} (baseline {}){passing}", number(now), number(baseline))
+            format!("{} (baseline {}){pass}", number(now), number(baseline))
         }
-        (Some(now), None) => format!("{}{passing}", number(now)),
+        (Some(now), None) => format!("{}{pass}", number(now)),
         (None, _) => "not measured yet".to_owned(),
     }
 }

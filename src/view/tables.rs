@@ -1,23 +1,26 @@
 //! Answers that are asked for once: a measurement, the queue. Text with ANSI styles.
 
 use crate::model::snapshot::{CheckResult, Measurement, Snapshot};
-use crate::model::text::{against, clean, clean_line, duration, number};
+use crate::model::text::{against, clean, clean_line, duration, number, passing};
 use crate::model::work::{SHORT_ID, WorkItem};
 use crate::view::style::{self, BAD, Cell, FAINT, ODD, STRONG, columns, paint};
 
 /// How many items of the queue are shown.
 const ITEMS_SHOWN: usize = 50;
 
-/// Returns one line per goal in the file's order, the score, and the last output of each goal that fails.
-pub fn measure_table(snapshot: &Snapshot) -> String {
+/// Returns one line per goal in the file's order, the score of those that were chosen of `all`, and the last output of each goal that fails.
+pub fn measure_table(snapshot: &Snapshot, all: usize) -> String {
     let rows: Vec<Vec<Cell>> = snapshot.goals.iter().map(goal_row).collect();
     let mut page = columns(&rows);
     let skipped = snapshot.with(CheckResult::Skip).count();
+    let chosen = match snapshot.goals_total < all {
+        true => ", of the goals chosen",
+        false => "",
+    };
     page.push_str(&format!(
-        "{}: {} of {} goals pass",
+        "{}{chosen}: {}",
         paint(STRONG, &format!("score {}", number(snapshot.score))),
-        snapshot.goals_passing,
-        snapshot.goals_total
+        passing(snapshot.goals_passing, snapshot.goals_total)
     ));
     if skipped > 0 {
         page.push_str(&format!(", {skipped} skipped"));
@@ -171,7 +174,7 @@ output of coverage
     line 1
       line 2
 ";
-        assert_eq!(plain(&measure_table(&snapshot(goals))), expected);
+        assert_eq!(plain(&measure_table(&snapshot(goals), 3)), expected);
     }
 
     #[test]

@@ -106,7 +106,8 @@ pub fn outcome(record: &Record, before: Option<usize>) -> String {
         }
         Some(_) | None => record.goals_passing.to_string(),
     };
-    format!("{score} ({passing} of {} goals)", record.goals_total)
+    let total = count(record.goals_total, "goal");
+    format!("{score} ({passing} of {total})")
 }
 
 /// Returns how a session ended. An ending in an error is only counted: the error itself is printed once, by whoever ends the program.
