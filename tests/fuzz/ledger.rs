@@ -146,7 +146,7 @@ fn history_is_read_as_far_as_possible_and_used() {
         }
         assert_clean_page(&history::history_page(
             (&history.records, &TakenBack::of(&history.records)),
-            None,
+            &[],
             None,
         ));
         assert_counted(&history, &goals, &snapshot);
@@ -243,7 +243,7 @@ fn snapshots_are_read_or_passed_over() {
             serde_json::from_str::<Snapshot>(&written).expect(&written),
             snapshot
         );
-        assert_clean_page(&tables::measure_table(&snapshot));
+        assert_clean_page(&tables::measure_table(&snapshot, snapshot.goals.len()));
         assert_clean(&summary::baseline_report(&snapshot));
         let other = snapshot.clone();
         let _ = (
@@ -301,7 +301,7 @@ fn work_keeps_every_line_and_every_key() {
             .problems()
             .iter()
             .for_each(|problem| assert_clean(problem));
-        let _ = queue.counts("calc");
+        let _ = queue.counts("calc", &TakenBack::default());
         assert_clean_page(&tables::work_table(
             &queue.open("calc"),
             &queue.set_aside("calc"),
