@@ -296,3 +296,23 @@ fn a_folder_that_became_a_link_into_the_checkout_costs_nothing_there() {
         repo.git(&["fsck", "--strict"]);
     }
 }
+
+#[test]
+fn no_copy_is_left_once_a_search_is_over_or_its_winner_applied() {
+    let repo = TestRepo::with_number("1");
+    repo.attempts(&["echo 2 >x"]);
+    let copies = || -> Vec<String> {
+        let all = fs::read_dir(repo.home().join(".cache/evolve")).unwrap();
+        let of_each = all.flat_map(|folder| fs::read_dir(folder.unwrap().path()).unwrap());
+        of_each
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .filter(|name| name.starts_with("search-"))
+            .collect()
+    };
+    repo.search(&["--max-attempts=1", "--gate=true"]).expect(0);
+    assert_eq!(copies(), Vec::<String>::new());
+    repo.write("other", "");
+    repo.commit_all("somebody else");
+    repo.evolve(&["search", "apply"]).expect(0);
+    assert_eq!(copies(), Vec::<String>::new());
+}

@@ -70,6 +70,24 @@ pub enum Slots {
     Tip,
 }
 
+impl Slots {
+    /// Those that a search works in.
+    pub const OF_SEARCH: [Slots; 4] = [Slots::Agent, Slots::Measure, Slots::Beside, Slots::Try];
+    /// Those in which what is to be applied is measured.
+    pub const OF_APPLY: [Slots; 2] = [Slots::Apply, Slots::Tip];
+
+    fn word(self) -> &'static str {
+        match self {
+            Slots::Agent => "agent",
+            Slots::Measure => "measure",
+            Slots::Beside => "beside",
+            Slots::Try => "try",
+            Slots::Apply => "apply",
+            Slots::Tip => "tip",
+        }
+    }
+}
+
 impl Site {
     /// Returns the slot for a purpose and lane, on a commit, made ready: with nothing in it that somebody left there.
     pub async fn slot(&self, slots: Slots, lane: usize, commit: &str) -> Result<Slot, Cut> {
@@ -123,6 +141,16 @@ impl Site {
         Ok(Slot::of(&self.user, &purpose, provisions)?)
     }
 
+    /// Removes the slots for these purposes, which nobody needs any more; one that cannot be removed is only told of.
+    pub fn remove_slots(&self, all: &[Slots]) {
+        for slots in all {
+            let purpose = format!("search-{}-", slots.word());
+            if let Err(cause) = Slot::remove_all_of(&self.user, &purpose) {
+                self.events.warn(cause.to_string());
+            }
+        }
+    }
+
     /// Returns where the commands of an attempt's measurement are run.
     pub fn place(&self, slot: &Slot, id: u64) -> Result<Place> {
         let ground = Ground::of_slot(&slot.root);
@@ -157,13 +185,5 @@ impl Site {
 
 /// Returns how a slot is called.
 fn name((slots, lane): (Slots, usize)) -> String {
-    let purpose = match slots {
-        Slots::Agent => "agent",
-        Slots::Measure => "measure",
-        Slots::Beside => "beside",
-        Slots::Try => "try",
-        Slots::Apply => "apply",
-        Slots::Tip => "tip",
-    };
-    format!("{purpose}-{lane}")
+    format!("{}-{lane}", slots.word())
 }

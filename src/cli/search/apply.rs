@@ -28,7 +28,7 @@ use crate::model::text;
 use crate::search::ending::Ending;
 use crate::search::overview::last_shown;
 use crate::search::standing::Standing;
-use crate::session::{Cut, Ending as SessionEnding, Site};
+use crate::session::{Cut, Ending as SessionEnding, Site, Slots};
 
 /// How many gates are named.
 const GATES: usize = 5;
@@ -122,7 +122,9 @@ async fn start(options: &ApplyOptions, events: &Events) -> Result<Done> {
         events: events.clone(),
     };
     let branch = text::clean_line(target.branch.trim_start_matches("refs/heads/"));
-    match apply::apply(&site, &lineage, (attempt, &message), &target).await {
+    let applied = apply::apply(&site, &lineage, (attempt, &message), &target).await;
+    site.remove_slots(&Slots::OF_APPLY);
+    match applied {
         Ok(Applied { commit, held }) => Ok(Done {
             words: format!(
                 "attempt {attempt} is on {branch} as {0}\n{2}{3}hint: `git diff {0}~1 {0}` shows it; `{1}` takes it back\n",

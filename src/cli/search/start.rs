@@ -27,7 +27,7 @@ use crate::model::ledger as names;
 use crate::model::lineage::{Entry, Id, Lineage, Measure, Request, Why};
 use crate::model::sandbox::Wish;
 use crate::model::text;
-use crate::session::{Cut, Ending, Searching, Site};
+use crate::session::{Cut, Ending, Searching, Site, Slots};
 use crate::view;
 
 /// Begins a search.
@@ -301,7 +301,12 @@ async fn start(
             remove(&session.site.user, &session.site.store)?;
             return Ok((discarded(&session.site.store), 0));
         }
-        Ended::Over(why) => over(&session.site, why),
+        Ended::Over(why) => {
+            if !why.can_go_on() {
+                session.site.remove_slots(&Slots::OF_SEARCH);
+            }
+            over(&session.site, why)
+        }
         Ended::Cut(cut) => {
             // Before anything is known, there is nothing to go on with.
             if lineage.attempt(0).measurement(Measure::First).is_none() {
