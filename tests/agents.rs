@@ -228,8 +228,9 @@ fn a_rate_limit_is_waited_out_and_the_same_cycle_calls_the_agent_again() {
     ]);
     let run = claude(&repo, &["--max-cycles=1"]).expect(0);
     assert!(
-        run.stdout
-            .contains("waiting 1.0 s: rate limited: Rate limited, try again in 1s"),
+        run.stdout.contains(
+            "waiting 1.0 s: STOP or KILL ends it; rate limited: Rate limited, try again in 1s"
+        ),
         "{}",
         run.stdout
     );
