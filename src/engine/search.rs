@@ -67,7 +67,7 @@ pub async fn run(
     let local = LocalSet::new();
     let ended = local.run_until(search(session, lineage, between)).await;
     put_right(session)?;
-    if !matches!(ended, Ok(Ended::Discarded)) {
+    if matches!(ended, Ok(Ended::Over(_) | Ended::Cut(_))) {
         hold_refs(session, lineage)?;
     }
     ended
