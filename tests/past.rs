@@ -39,6 +39,17 @@ fn cycles(repo: &TestRepo, arguments: &[&str]) -> Vec<u64> {
         .collect()
 }
 
+/// Removes both snapshots of the third cycle in a commit of the user's.
+fn remove_snapshots_of_third(repo: &TestRepo) {
+    repo.git(&[
+        "rm",
+        "-q",
+        ".agents/evolve/fitness-3.json",
+        ".agents/evolve/fitness-3-post.json",
+    ]);
+    repo.git(&["commit", "-qm", "cleaned up"]);
+}
+
 #[test]
 fn the_history_ends_with_the_way_of_the_score_in_what_cycles_left() {
     let repo = raised();
@@ -99,13 +110,7 @@ fn of_a_goal_that_no_cycle_worked_on_is_shown_what_it_came_to_in_each() {
         ("pass".into(), "fail".into())
     );
     assert_eq!(document["measurements"].as_array().unwrap().len(), 5);
-    repo.git(&[
-        "rm",
-        "-q",
-        ".agents/evolve/fitness-3.json",
-        ".agents/evolve/fitness-3-post.json",
-    ]);
-    repo.git(&["commit", "-qm", "cleaned up"]);
+    remove_snapshots_of_third(&repo);
     std::fs::remove_file(repo.private().join("anchor")).unwrap();
     let page = repo.answer(&["history", "--goal", "third"]);
     let known = "of 1 more cycle nothing is known: it was not measured, or the snapshot is gone\n";
@@ -219,13 +224,7 @@ fn a_cycle_is_shown_with_what_it_changed_what_was_asked_for_and_what_was_said() 
 #[test]
 fn a_cycle_whose_papers_and_snapshots_are_gone_is_shown_all_the_same() {
     let repo = raised();
-    repo.git(&[
-        "rm",
-        "-q",
-        ".agents/evolve/fitness-3.json",
-        ".agents/evolve/fitness-3-post.json",
-    ]);
-    repo.git(&["commit", "-qm", "cleaned up"]);
+    remove_snapshots_of_third(&repo);
     std::fs::remove_dir_all(repo.private().join("logs")).unwrap();
     std::fs::remove_file(repo.private().join("anchor")).unwrap();
     assert_snapshot!(repo.answer(&["show", "3"]), @r#"

@@ -127,9 +127,20 @@ fn history_table(records: &[Record], taken_back: &TakenBack, width: Option<usize
 }
 
 fn record_row(record: &Record, taken_back: &TakenBack) -> Vec<Cell> {
-    let reason = record.reason.as_deref();
+    let passing = format!("{} of {}", record.goals_passing, record.goals_total);
+    let measured = [Cell::plain(scores(record)), Cell::plain(passing)];
+    row((record, taken_back), measured, record.reason.as_deref())
+}
+
+/// Returns a cycle's row: what it came to, what was `measured`, where that is kept, and why.
+fn row(
+    (record, taken_back): (&Record, &TakenBack),
+    measured: [Cell; 2],
+    reason: Option<&str>,
+) -> Vec<Cell> {
     let reason = reason.map(|reason| cut_at_word(&clean_line(reason), REASON));
     let why: Vec<String> = taken_back.words(record).into_iter().chain(reason).collect();
+    let [first, second] = measured;
     vec![
         Cell(STRONG, record.cycle.to_string()),
         Cell(
@@ -137,11 +148,8 @@ fn record_row(record: &Record, taken_back: &TakenBack) -> Vec<Cell> {
             record.result.word().to_owned(),
         ),
         Cell::plain(record.goal_id.as_deref().map_or("–".to_owned(), clean_line)),
-        Cell::plain(scores(record)),
-        Cell::plain(format!(
-            "{} of {}",
-            record.goals_passing, record.goals_total
-        )),
+        first,
+        second,
         Cell(FAINT, short(&record.commit_sha)),
         Cell(FAINT, clean_line(&record.timestamp)),
         Cell::plain(why.join("; ")),

@@ -91,7 +91,7 @@ pub fn status(global: &Global, options: &StatusOptions) -> Result<u8> {
         ..
     } = Seen::of(options.which)?;
     // What runs, or was being applied, is of the newest.
-    let is_newest = Store::all(&repo.private).last() == Some(&store.number);
+    let is_newest = Store::last(&repo.private).is_some_and(|last| last.number == store.number);
     let holder = lock::holder(&super::start::lock_file(&repo)).filter(|_| is_newest);
     let is_applied = lock::holder(&repo.private.join("lock")).is_some();
     let cut_short = is_newest && !is_applied && Store::applying(&repo.private).exists();

@@ -1,9 +1,8 @@
 //! What one goal came to in each cycle. Text with ANSI styles.
 
-use super::{REASON, short};
 use crate::model::record::{Record, TakenBack};
 use crate::model::snapshot::Measurement;
-use crate::model::text::{clean_line, count, cut_at_word, number};
+use crate::model::text::{count, number};
 use crate::view::style::{self, Cell, FAINT, PLAIN, STRONG};
 use crate::view::width::columns_within;
 
@@ -70,25 +69,10 @@ impl Stage {
     }
 
     fn row(&self, id: &str, taken_back: &TakenBack) -> Vec<Cell> {
-        let record = &self.record;
         let is_told = self.is_about(id) || self.is_moved();
-        let reason = record.reason.as_deref().filter(|_| is_told);
-        let reason = reason.map(|reason| cut_at_word(&clean_line(reason), REASON));
-        let why: Vec<String> = taken_back.words(record).into_iter().chain(reason).collect();
-        let (mark, value) = (self.mark(), self.value());
-        vec![
-            Cell(STRONG, record.cycle.to_string()),
-            Cell(
-                style::of_cycle(record.result),
-                record.result.word().to_owned(),
-            ),
-            Cell::plain(record.goal_id.as_deref().map_or("–".to_owned(), clean_line)),
-            mark,
-            Cell::plain(value),
-            Cell(FAINT, short(&record.commit_sha)),
-            Cell(FAINT, clean_line(&record.timestamp)),
-            Cell::plain(why.join("; ")),
-        ]
+        let reason = self.record.reason.as_deref().filter(|_| is_told);
+        let measured = [self.mark(), Cell::plain(self.value())];
+        super::row((&self.record, taken_back), measured, reason)
     }
 
     fn mark(&self) -> Cell {
