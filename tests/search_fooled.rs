@@ -130,6 +130,8 @@ fn what_an_agent_makes_of_the_lineage_before_evolve_is_killed_is_undone_and_told
         format!("sed -i 's/\\[2.0\\]/[999.0]/' {folder}/lineage.jsonl"),
         format!("sed -i 's/\"gates\":\\[[^]]*\\]/\"gates\":[]/' {folder}/lineage.jsonl"),
         format!("sed -i '$d' {folder}/lineage.jsonl; sed -i '$d' {folder}/lineage.jsonl"),
+        format!("rm {folder}/lineage.jsonl"),
+        format!("echo >{folder}/lineage.jsonl"),
     ] {
         let repo = TestRepo::with_number("1");
         let waits = format!(
@@ -142,6 +144,23 @@ fn what_an_agent_makes_of_the_lineage_before_evolve_is_killed_is_undone_and_told
         pid_in(&repo.out("pid"));
         signal_pid(child.id(), "KILL");
         finish(child);
+        let head = repo.head();
+        let lineage = repo.private().join("search/1/lineage.jsonl");
+        let left = fs::read(&lineage).ok();
+        // Who only looks is shown what it was, is told, and changes nothing.
+        for (looks, shows) in [
+            (vec!["search", "status"], "attempt 1: 2"),
+            (vec!["search", "board", "--all"], "accepted"),
+            (vec!["search", "show", "1"], "accepted"),
+            (vec!["search", "export"], r#""gates":["true"]"#),
+        ] {
+            let run = repo.evolve(&looks).expect(0);
+            assert!(run.stdout.contains(shows), "{harm}: {run:?}");
+            assert!(!run.stdout.contains("999"), "{harm}: {run:?}");
+            assert!(run.stderr.contains("shown is what evolve wrote"), "{run:?}");
+        }
+        assert_eq!(fs::read(&lineage).ok(), left, "{harm}");
+        assert_eq!(repo.head(), head);
         let run = repo.resume().expect(0);
         assert!(run.stderr.contains("it is as it was"), "{harm}: {run:?}");
         assert_eq!(repo.endings(), ["accepted 2", "accepted 3"], "{harm}");
@@ -151,16 +170,61 @@ fn what_an_agent_makes_of_the_lineage_before_evolve_is_killed_is_undone_and_told
 }
 
 #[test]
+fn an_apply_is_not_fooled_by_an_agent_that_killed_evolve() {
+    let folder = "$(dirname \"$EVOLVE_CALL\")/..";
+    let landing = r#"{\"branch\":\"refs/heads/main\",\"from\":\"$h~1\",\"to\":\"$h\"}"#;
+    let repo = TestRepo::with_number("1");
+    let harm = format!(
+        "sed -i 's/\\[2.0\\]/[999.0]/' {folder}/lineage.jsonl; \
+         sed -i 's/\"gates\":\\[[^]]*\\]/\"gates\":[]/' {folder}/lineage.jsonl; \
+         h={}; echo \"{landing}\" >{folder}/../applying.json; echo $$ >$OUT/pid; sleep 600",
+        repo.head()
+    );
+    repo.attempts(&["echo 2 >x", &harm]);
+    let gate = "--gate=echo gate >>$OUT/gates";
+    let words = repo.search_words(&["--max-attempts=2", gate]);
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let child = repo.spawn(&words);
+    pid_in(&repo.out("pid"));
+    signal_pid(child.id(), "KILL");
+    finish(child);
+    let gates = repo.said("gates").lines().count();
+    let run = repo.evolve(&["search", "apply"]).expect(0);
+    assert!(run.stderr.contains("it is as it was"), "{run:?}");
+    assert_eq!(repo.read("x"), "2\n");
+    assert_eq!(repo.said("gates").lines().count(), gates + 1);
+    let message = repo.git(&["log", "-1", "--format=%B"]);
+    assert!(message.contains("Evolve-Score: 2\n"), "{message}");
+}
+
+#[test]
+fn the_copy_of_a_lineage_goes_when_its_search_can_go_on_no_more() {
+    let repo = TestRepo::with_number("1");
+    repo.attempts(&[STOPS, "echo 3 >x"]);
+    repo.search(&["--max-attempts=2"]).expect(0);
+    assert!(repo.kept_outside("search-1").is_some());
+    repo.evolve(&["search", "discard"]).expect(0);
+    assert_eq!(repo.kept_outside("search-1"), None);
+    repo.attempts(&["echo 2 >x"]);
+    repo.search(&["--until=2"]).expect(0);
+    assert_eq!(repo.endings(), ["accepted 2"]);
+    assert_eq!(repo.kept_outside("search-1"), None);
+    repo.evolve(&["search", "apply"]).expect(0);
+}
+
+#[test]
 fn what_a_crash_kept_from_the_lineage_is_taken_from_its_copy() {
     let repo = TestRepo::with_number("1");
-    repo.attempts(&["echo 2 >x", "echo 3 >x"]);
-    repo.search(&["--max-attempts=1"]).expect(0);
+    repo.attempts(&[STOPS, "echo 3 >x"]);
+    repo.search(&["--max-attempts=2"]).expect(0);
     let lineage = repo.private().join("search/1/lineage.jsonl");
     let whole = fs::read_to_string(&lineage).unwrap();
     let cut = whole.trim_end().rfind('\n').unwrap();
     fs::write(&lineage, &whole[..cut + 5]).unwrap();
-    assert_eq!(repo.evolve(&["search", "resume"]).code, 2);
-    assert_eq!(fs::read_to_string(&lineage).unwrap(), whole);
+    assert_eq!(repo.evolve(&["search", "export"]).expect(0).stdout, whole);
+    repo.resume().expect(0);
+    let now = fs::read_to_string(&lineage).unwrap();
+    assert!(now.starts_with(&whole), "{now}");
 }
 
 #[test]
@@ -212,6 +276,9 @@ fn parent(pid: u32) -> u32 {
     let after_name = stat.rsplit(") ").next().unwrap();
     after_name.split(' ').nth(1).unwrap().parse().unwrap()
 }
+
+/// An attempt after which the search stops and can go on.
+const STOPS: &str = "echo 2 >x; touch \"$(dirname \"$EVOLVE_CALL\")/../stop\"";
 
 /// What writes a score into every copy that is measured in, once this measurement is over, out of its session and without its
 /// mark.
@@ -284,7 +351,7 @@ fn what_was_edited_after_a_killed_apply_is_an_edit_of_what_was_applied() {
     let to = repo.git(&["rev-parse", "refs/evolve/search/1/1"]);
     let landing =
         serde_json::json!({"branch": "refs/heads/main", "from": repo.head(), "to": to.trim()});
-    let begun = repo.private().join("search/applying.json");
+    let begun = repo.applying();
     fs::write(&begun, landing.to_string()).unwrap();
     repo.git(&["update-ref", "refs/heads/main", to.trim()]);
     repo.write("x", "mine\n");
@@ -347,8 +414,7 @@ fn more_at_once_than_there_can_be_is_refused() {
 #[test]
 fn a_resume_that_is_refused_changes_nothing_of_the_search() {
     let repo = TestRepo::with_number("1");
-    let stops = "echo 2 >x; touch \"$(dirname \"$EVOLVE_CALL\")/../stop\"";
-    repo.attempts(&[stops, "echo 3 >x"]);
+    repo.attempts(&[STOPS, "echo 3 >x"]);
     repo.search(&["--max-attempts=2"]).expect(0);
     let folder = repo.private().join("search/1");
     let lineage = folder.join("lineage.jsonl");

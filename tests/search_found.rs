@@ -192,7 +192,7 @@ fn an_apply_that_was_killed_while_it_wrote_leaves_no_lock_in_the_way() {
     let to = repo.git(&["rev-parse", "refs/evolve/search/1/1"]);
     let landing =
         serde_json::json!({"branch": "refs/heads/main", "from": repo.head(), "to": to.trim()});
-    let begun = repo.private().join("search/applying.json");
+    let begun = repo.applying();
     let locks = [".git/index.lock", ".git/refs/heads/main.lock"].map(|lock| repo.path(lock));
     for lock in &locks {
         fs::write(lock, "").unwrap();
@@ -290,7 +290,7 @@ fn what_was_committed_after_a_killed_apply_is_not_undone_when_it_is_completed() 
     let landing = serde_json::json!({"branch": "refs/heads/main", "from": from, "to": repo.head()});
     repo.git(&["revert", "--no-edit", "-m1", "HEAD"]);
     let reverted = repo.head();
-    let begun = repo.private().join("search/applying.json");
+    let begun = repo.applying();
     fs::write(&begun, landing.to_string()).unwrap();
     repo.evolve(&["search", "apply"]).expect(0);
     assert_eq!(repo.read("x"), "1\n");

@@ -302,7 +302,7 @@ fn a_discard_completes_first_what_a_killed_apply_began() {
     let to = repo.git(&["rev-parse", "refs/evolve/search/1/1"]);
     let landing =
         serde_json::json!({"branch": "refs/heads/main", "from": repo.head(), "to": to.trim()});
-    let begun = repo.private().join("search/applying.json");
+    let begun = repo.applying();
     fs::write(&begun, landing.to_string()).unwrap();
     // As far as a kill may leave it: the branch has moved, the checkout has not.
     repo.git(&["update-ref", "refs/heads/main", to.trim()]);

@@ -104,9 +104,22 @@ impl TestRepo {
 
     /// The journal outside the repository, if there is one.
     pub fn journal_outside(&self) -> Option<PathBuf> {
+        self.kept_outside("journal")
+    }
+
+    /// What is kept of a kind outside the repository, if there is anything.
+    pub fn kept_outside(&self, kind: &str) -> Option<PathBuf> {
         let entries = fs::read_dir(self.home().join(".local/state/evolve")).ok()?;
         let mut paths = entries.flatten().map(|entry| entry.path());
-        paths.find(|path| path.extension().is_some_and(|end| end == "journal"))
+        paths.find(|path| path.extension().is_some_and(|end| end == kind))
+    }
+
+    /// Where it stands that the winner of a search is being applied.
+    pub fn applying(&self) -> PathBuf {
+        let name = evolve::effects::places::folder_name(&self.path(".git").canonicalize().unwrap());
+        let folder = self.home().join(".local/state/evolve");
+        fs::create_dir_all(&folder).unwrap();
+        folder.join(format!("{name}.applying"))
     }
 
     pub fn home(&self) -> PathBuf {

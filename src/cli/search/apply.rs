@@ -5,7 +5,7 @@ use clap_complete::engine::ArgValueCompleter;
 
 use super::look::options::Which;
 use super::start::lock_file;
-use super::steer::{found, heed_words_left, no_attempt};
+use super::steer::{found, heed_words_left, no_attempt, none_here};
 use crate::cli::arguments::{Global, attempt};
 use crate::cli::complete;
 use crate::cli::config::user_config;
@@ -19,7 +19,7 @@ use crate::effects::search::store::Store;
 use crate::effects::stop::{self, Stop};
 use crate::effects::{clock, git, lock, places, within};
 use crate::engine::search::apply::{self, Applied, Held, Target};
-use crate::engine::search::lost;
+use crate::engine::search::{lost, put_right_since};
 use crate::error::{Error, Kind, Result};
 use crate::event::Events;
 use crate::model::lineage::{Id, Lineage, Measure};
@@ -69,10 +69,16 @@ async fn start(options: &ApplyOptions, events: &Events) -> Result<Done> {
         return Ok(of_halt(&SessionEnding::of_halt(&halt)));
     }
     lock::refuse_held(&lock_file(&repo))?;
-    let (store, mut lineage) = found(&repo, Which { number: None })?;
+    let last = Store::last(&repo.private).ok_or_else(none_here)?;
     places::refuse_state_within(&repo.root)?;
     let id = clock::session_id();
-    let lock = lock::take(&repo.private.join("lock"), &clock::timestamp()).await?;
+    let since = clock::timestamp();
+    let lock = lock::take(&repo.private.join("lock"), &since).await?;
+    let (store, mut lineage) = {
+        let _searching = lock::take(&lock_file(&repo), &since).await?;
+        put_right_since(&last, events)?;
+        found(&repo, Which { number: None })?
+    };
     if Diary::of(&repo.own_places()).is_there() {
         return Err(Error::unsafe_repo(
             "a cycle of the loop was cut short and waits to be settled",

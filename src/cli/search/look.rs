@@ -11,7 +11,7 @@ pub use report::report;
 
 use options::{BoardOptions, StatusOptions, Which};
 
-use super::steer::{found, heed_words_left};
+use super::steer::{CHANGED, found, heed_words_left};
 use crate::cli::arguments::Global;
 use crate::cli::print::print_document;
 use crate::cli::start::current_dir;
@@ -35,9 +35,12 @@ struct Seen {
 }
 
 impl Seen {
-    fn of(which: Which) -> Result<Seen> {
+    fn of(global: &Global, which: Which) -> Result<Seen> {
         let repo = Repo::discover_to_read(&current_dir()?)?;
         let (store, mut lineage) = found(&repo, which)?;
+        if store.is_changed {
+            global.warn(CHANGED);
+        }
         heed_words_left(&store, &mut lineage)?;
         Ok(Seen {
             overview: overview::of(&lineage, store.number),
@@ -63,7 +66,7 @@ impl Seen {
 
 /// Shows the attempts, the best first.
 pub fn board(global: &Global, options: &BoardOptions) -> Result<u8> {
-    let Seen { overview, .. } = Seen::of(options.which)?;
+    let Seen { overview, .. } = Seen::of(global, options.which)?;
     if options.json {
         let document = json!({
             "format": FORMAT,
@@ -89,7 +92,7 @@ pub fn status(global: &Global, options: &StatusOptions) -> Result<u8> {
         store,
         overview,
         ..
-    } = Seen::of(options.which)?;
+    } = Seen::of(global, options.which)?;
     // What runs, or was being applied, is of the newest.
     let is_newest = Store::last(&repo.private).is_some_and(|last| last.number == store.number);
     let holder = lock::holder(&super::start::lock_file(&repo)).filter(|_| is_newest);

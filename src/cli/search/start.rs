@@ -304,6 +304,8 @@ async fn start(
         Ended::Over(why) => {
             if !why.can_go_on() {
                 session.site.remove_slots(&Slots::OF_SEARCH);
+                // Nobody is at work any more who could change it.
+                session.site.store.remove_twin()?;
             }
             over(&session.site, why)
         }

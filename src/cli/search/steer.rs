@@ -19,6 +19,10 @@ const NAMED: usize = 20;
 /// The longest note, in characters.
 const LONGEST: usize = 2_000;
 
+/// What is said where a lineage is only looked at and its file is not what `evolve` wrote.
+pub(super) const CHANGED: &str = "somebody else changed the lineage of this search, maybe an agent; shown is what evolve wrote, and \
+     `evolve search resume` or `apply` puts the file right";
+
 /// Leaves a note for the agents of a search.
 pub fn note(global: &Global, words: &[String]) -> Result<u8> {
     let words = mask::secrets(&text::clean_line(&words.join(" ")));
@@ -66,8 +70,10 @@ pub fn stop(global: &Global) -> Result<u8> {
 pub fn export(global: &Global, out: Option<&PathBuf>, which: Which) -> Result<u8> {
     let repo = Repo::discover(&current_dir()?)?;
     let (store, _) = found(&repo, which)?;
-    let bytes =
-        files::read(&store.file()).map_err(|cause| Error::io("read", &store.file(), cause))?;
+    if store.is_changed {
+        global.warn(CHANGED);
+    }
+    let (bytes, _) = store.believed()?;
     match out {
         Some(path) => {
             refuse_kept(global, &repo, &current_dir()?.join(path))?;
@@ -119,9 +125,7 @@ pub(super) fn newest() -> Result<(Repo, Store, Lineage)> {
 pub(super) fn found(repo: &Repo, which: Which) -> Result<(Store, Lineage)> {
     let Some(number) = which.number else {
         let newest = Store::newest(&repo.private)?;
-        return newest.ok_or_else(|| {
-            Error::usage("there is no search here").hint("begin one with `evolve search`")
-        });
+        return newest.ok_or_else(none_here);
     };
     let numbered = Store::numbered(&repo.private, number)?;
     numbered.ok_or_else(|| {
@@ -133,6 +137,11 @@ pub(super) fn found(repo: &Repo, which: Which) -> Result<(Store, Lineage)> {
             false => error.hint(format!("there are: {}", text::some_of(&all, NAMED))),
         }
     })
+}
+
+/// The error of a repository without a search.
+pub(super) fn none_here() -> Error {
+    Error::usage("there is no search here").hint("begin one with `evolve search`")
 }
 
 /// The error of an attempt that there is none of.

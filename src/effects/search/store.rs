@@ -7,11 +7,12 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use super::twin::{self, Beside, Twin};
+use super::twin::{self, Beside, Twin, outside};
 use crate::effects::files::{self, Stamp};
 use crate::effects::process::leftovers;
 use crate::effects::repo::Repo;
 use crate::error::{Error, Kind, Result};
+use crate::model::exact;
 use crate::model::lineage::{Entry, Lineage, Plan, Word};
 
 /// The most bytes of a lineage that are read: 10,000 attempts take about five million.
@@ -41,6 +42,8 @@ pub struct Store {
     pub number: u64,
     /// Its folder.
     pub folder: PathBuf,
+    /// Somebody else changed the lineage since `evolve` wrote it: what was read is its copy.
+    pub is_changed: bool,
     /// The lineage as this process wrote it.
     written: Rc<RefCell<Written>>,
     twin: Twin,
@@ -80,7 +83,7 @@ impl Store {
     /// Returns the newest search, if there is one.
     pub fn newest(private: &Path) -> Result<Option<(Store, Lineage)>> {
         for number in numbers(private).into_iter().rev() {
-            let store = Store::at(private, number);
+            let mut store = Store::at(private, number);
             if let Some(lineage) = store.read()? {
                 return Ok(Some((store, lineage)));
             }
@@ -90,7 +93,7 @@ impl Store {
 
     /// Returns the search with a number, if there is one.
     pub fn numbered(private: &Path, number: u64) -> Result<Option<(Store, Lineage)>> {
-        let store = Store::at(private, number);
+        let mut store = Store::at(private, number);
         Ok(store.read()?.map(|lineage| (store, lineage)))
     }
 
@@ -107,13 +110,14 @@ impl Store {
 
     /// Says whether anything was written of it.
     fn has_begun(&self) -> bool {
-        fs::symlink_metadata(self.file()).is_ok_and(|meta| meta.len() > 0)
+        fs::symlink_metadata(self.file()).is_ok_and(|meta| meta.len() > 0) || self.twin.is_there()
     }
 
     fn at(private: &Path, number: u64) -> Store {
         Store {
             number,
             folder: private.join("search").join(number.to_string()),
+            is_changed: false,
             written: Rc::default(),
             twin: Twin::of(private, number),
         }
@@ -172,16 +176,34 @@ impl Store {
     /// The same, of what somebody did after the process that wrote it ended, as far as its copy tells. To be called by who holds the
     /// lock, before the lineage is read.
     pub fn put_right_by_twin(&self) -> Result<Option<PathBuf>> {
-        let Some(copy) = self.twin.read(LIMIT)? else {
-            return Ok(None);
-        };
-        let path = self.file();
-        let lineage = files::read_bounded(&path, LIMIT).ok().flatten();
-        match twin::beside(&twin::whole_lines(lineage.unwrap_or_default()), &copy) {
-            Beside::Sound => Ok(None),
-            Beside::Behind => files::replace(&path, &copy).map(|()| None),
-            Beside::Changed => self.put_back(&copy).map(Some),
+        match self.believed()? {
+            (_, Beside::Sound) => Ok(None),
+            (copy, Beside::Behind) => files::replace(&self.file(), &copy).map(|()| None),
+            (copy, Beside::Changed) => self.put_back(&copy).map(Some),
         }
+    }
+
+    /// Returns the lineage's whole lines as `evolve` wrote them, and what became of its file since.
+    pub fn believed(&self) -> Result<(Vec<u8>, Beside)> {
+        let read = || files::read_bounded(&self.file(), LIMIT);
+        // What is no file, or cannot be read, is not what was written.
+        let lines = || twin::whole_lines(read().ok().flatten().unwrap_or_default());
+        let mut lineage = lines();
+        // It is read after the file: what is written meanwhile is in it.
+        while let Some(copy) = self.twin.read(LIMIT)? {
+            match twin::beside(&lineage, &copy) {
+                Beside::Sound => return Ok((lineage, Beside::Sound)),
+                Beside::Behind => return Ok((copy, Beside::Behind)),
+                Beside::Changed => {}
+            }
+            let before = std::mem::replace(&mut lineage, lines());
+            // Else a search is at work and adds to it.
+            if lineage == before {
+                return Ok((copy, Beside::Changed));
+            }
+        }
+        let lineage = read()?.unwrap_or_default();
+        Ok((twin::whole_lines(lineage), Beside::Sound))
     }
 
     /// Makes the lineage these bytes; returns where what stood there is kept.
@@ -219,12 +241,11 @@ impl Store {
     }
 
     /// Reads the lineage; none where not even its header is there.
-    fn read(&self) -> Result<Option<Lineage>> {
-        let text = files::read_exactly(&self.file(), LIMIT)?;
+    fn read(&mut self) -> Result<Option<Lineage>> {
+        let (lines, beside) = self.believed()?;
+        self.is_changed = beside == Beside::Changed;
         let mut lineage: Option<Lineage> = None;
-        // What is behind the last line break is no line yet.
-        let whole = text.rfind('\n').map_or("", |end| &text[..end]);
-        for (number, line) in whole.lines().enumerate() {
+        for (number, line) in exact::decode(&lines).lines().enumerate() {
             let at = |why: String| {
                 let place = format!("{}:{}", self.file().display(), number + 1);
                 Error::new(Kind::Usage, format!("{place}: {why}"))
@@ -291,9 +312,15 @@ impl Store {
         files::read_text(&private.join(SESSION), SESSION_LIMIT)
     }
 
-    /// Returns the file that tells of a winner that is being applied.
+    /// Returns the file that tells of a winner that is being applied. It is where no agent in a sandbox can write it.
     pub fn applying(private: &Path) -> PathBuf {
-        private.join("search").join("applying.json")
+        let outside = outside(private, "applying");
+        outside.unwrap_or_else(|| private.join("search").join("applying.json"))
+    }
+
+    /// Removes the copy of the lineage outside of the repository.
+    pub fn remove_twin(&self) -> Result<()> {
+        self.twin.remove()
     }
 
     /// Removes the files of the search.

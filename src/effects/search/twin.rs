@@ -1,5 +1,5 @@
 //! A second copy of a lineage, outside of the repository, where an agent in a sandbox cannot write. Each entry is written there
-//! first. An agent that changes the lineage and then ends `evolve` is found out by it at the next start.
+//! first. It is what is believed: an agent that changes the lineage and then ends `evolve` is found out by it.
 
 use std::path::{Path, PathBuf};
 
@@ -28,15 +28,15 @@ pub enum Beside {
 impl Twin {
     /// Names the copy for a search of the repository with this private directory.
     pub fn of(private: &Path, number: u64) -> Twin {
-        let git_dir = private.parent().unwrap_or(private).to_owned();
-        let places = Places {
-            common: git_dir.clone(),
-            git_dir,
-            private: private.to_owned(),
-        };
         Twin {
-            path: places::outside(&places, &format!("search-{number}")),
+            path: outside(private, &format!("search-{number}")),
         }
+    }
+
+    /// Says whether there is one.
+    pub fn is_there(&self) -> bool {
+        let meta = self.path.as_ref().map(std::fs::symlink_metadata);
+        meta.is_some_and(|meta| meta.is_ok_and(|meta| meta.len() > 0))
     }
 
     /// Adds a line to the copy, which holds `before` so far. Where that cannot be done there is none any more: what it lacks would
@@ -74,6 +74,17 @@ impl Twin {
     }
 }
 
+/// Returns the path of a file of searches outside of the repository with this private directory; none where there is no place.
+pub fn outside(private: &Path, kind: &str) -> Option<PathBuf> {
+    let git_dir = private.parent().unwrap_or(private).to_owned();
+    let places = Places {
+        common: git_dir.clone(),
+        git_dir,
+        private: private.to_owned(),
+    };
+    places::outside(&places, kind)
+}
+
 /// Holds the whole lines of a lineage against those of its copy.
 pub fn beside(lineage: &[u8], copy: &[u8]) -> Beside {
     if lineage == copy || began(lineage) != began(copy) && began(lineage).is_some() {
@@ -82,7 +93,7 @@ pub fn beside(lineage: &[u8], copy: &[u8]) -> Beside {
     let lacks = copy.strip_prefix(lineage);
     let is_one = |rest: &[u8]| rest.iter().filter(|byte| **byte == b'\n').count() == 1;
     match lacks {
-        Some(rest) if is_one(rest) && !lineage.is_empty() => Beside::Behind,
+        Some(rest) if is_one(rest) => Beside::Behind,
         _ => Beside::Changed,
     }
 }

@@ -22,7 +22,7 @@ const DIFF_SHOWN: usize = 64 << 20;
 
 /// Shows one attempt.
 pub fn show(global: &Global, options: &ShowOptions) -> Result<u8> {
-    let seen = Seen::of(options.which)?;
+    let seen = Seen::of(global, options.which)?;
     let id = seen.known(options.id)?;
     let row = &seen.overview.rows[usize::try_from(id).unwrap_or(0)];
     let sampled = overview::sampled(&seen.lineage, id);
@@ -92,7 +92,7 @@ pub fn show(global: &Global, options: &ShowOptions) -> Result<u8> {
 
 /// Shows what an attempt changes in another one.
 pub fn diff(global: &Global, options: &DiffOptions) -> Result<u8> {
-    let seen = Seen::of(options.which)?;
+    let seen = Seen::of(global, options.which)?;
     let (id, other) = (seen.known(options.id)?, seen.known(options.other)?);
     for id in [id, other] {
         seen.refuse_without_change(id)?;

@@ -24,7 +24,7 @@ const PAGE: usize = 6 << 20;
 
 /// Writes the report, says where it is, and opens it if that is asked for.
 pub fn report(global: &Global, options: &ReportOptions) -> Result<u8> {
-    let seen = Seen::of(options.which)?;
+    let seen = Seen::of(global, options.which)?;
     let name = seen.repo.name();
     let entries = seen.entries()?;
     let page = page::html(&Material {
