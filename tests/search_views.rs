@@ -160,6 +160,8 @@ fn a_program_is_told_each_step_of_a_population_and_a_page_is_written() {
         "Generation",
         "+5",
         "One number decides",
+        // The agent said nothing of it.
+        "<dt>Cost</dt><dd><span class=\"value\">unknown</span>",
     ] {
         assert!(page.contains(words), "{words}");
     }

@@ -176,7 +176,10 @@ fn figures(overview: &Overview, digits: &Digits) -> Vec<Figure> {
         ),
         figure(
             "Cost",
-            usage::dollars(spent.cost_usd),
+            match spent.tells_cost() {
+                true => usage::dollars(spent.cost_usd),
+                false => "unknown".to_owned(),
+            },
             match spent.calls {
                 0 => "no agent was called".to_owned(),
                 _ => spent.words(),
