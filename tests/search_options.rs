@@ -473,6 +473,39 @@ fn refused(repo: &mut TestRepo, words: &str, times: u32) {
 }
 
 #[test]
+fn a_search_ends_when_its_agents_cost_what_they_may_or_do_not_say_it() {
+    for (told, attempts, words) in [
+        (r#","total_cost_usd":0.25"#, 2, "limit of $0.40 reached: "),
+        ("", 1, "limit of $0.40 cannot be held: "),
+    ] {
+        let mut repo = counting();
+        refused(&mut repo, "", 0);
+        let line = format!(
+            "{{\"type\":\"result\",\"subtype\":\"success\",\"is_error\":false,\"result\":\"done\"{told}}}"
+        );
+        let script = format!("#!/bin/sh\n{COUNT}\necho '{line}'\n");
+        fs::write(repo.outside().join("bin/claude"), script).unwrap();
+        let arguments = [
+            "search",
+            "sh score.sh",
+            "--files=value",
+            "--agent=claude",
+            "--max-attempts=5",
+            "--max-cost=0.40",
+        ];
+        let run = repo.evolve(&arguments).expect(0);
+        let all = format!("{}{}", run.stdout, run.stderr);
+        assert!(all.contains(words), "{all}");
+        assert_eq!(repo.edits().len(), attempts, "{all}");
+        let status = repo.answer(&["search", "status"]);
+        assert!(
+            status.contains("`evolve search resume` goes on"),
+            "{status}"
+        );
+    }
+}
+
+#[test]
 fn an_agent_that_is_refused_for_a_while_is_waited_for_and_one_that_cannot_run_ends_it() {
     let mut repo = counting();
     refused(&mut repo, "Rate limited, try again in 1s", 2);
@@ -573,8 +606,8 @@ fn between_generations_a_person_decides_at_the_terminal() {
     terminal.answer(1, "2 attempts are made already; write more", "max-cost=0");
     terminal.answer(
         1,
-        "$0.00 is spent already; write more",
-        "k=4 lenses=caching max-cost=9 max-time=2h",
+        "max-cost cannot be held; leave it out",
+        "k=4 lenses=caching max-time=2h",
     );
     terminal.answer(4, question, "c");
     terminal.answer(5, question, "s");
@@ -595,7 +628,7 @@ fn between_generations_a_person_decides_at_the_terminal() {
         "{text}"
     );
     assert!(
-        text.contains("from now on: k=4 max-cost=9 max-time=2h lenses=caching"),
+        text.contains("from now on: k=4 max-time=2h lenses=caching"),
         "{text}"
     );
     assert!(
@@ -610,10 +643,7 @@ fn between_generations_a_person_decides_at_the_terminal() {
     assert_eq!(notes.len(), 1);
     assert_eq!(notes[0]["after"], 2);
     let change = &notes[0]["word"]["adjust"];
-    assert_eq!(
-        (&change["k"], &change["max_cost"]),
-        (&4.into(), &9.0.into())
-    );
+    assert_eq!(change["k"], 4);
     assert_eq!(change["max_time_s"], 7200.0);
     let attempts = lineage
         .iter()

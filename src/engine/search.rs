@@ -23,6 +23,8 @@ pub use gates::add_goals;
 use crate::effects::search::store::Store;
 use crate::error::Result;
 use crate::event::Events;
+use crate::model::goals::Limits;
+use crate::model::limit;
 use crate::model::lineage::{End, Entry, Lineage, Note, Why, Word};
 use crate::model::search_view::name;
 use crate::model::text;
@@ -274,7 +276,11 @@ fn note(session: &Searching, lineage: &mut Lineage, entry: Entry) -> Result<()> 
 
 /// Returns why no more attempts are proposed.
 fn reason_to_stop(session: &Searching, lineage: &Lineage, max_cost: Option<f64>) -> Option<Why> {
-    let is_spent = max_cost.is_some_and(|most| lineage.spent().cost_usd >= most);
+    let limits = Limits {
+        max_cost,
+        ..Limits::default()
+    };
+    let is_spent = limit::reached(&limits, 0, &lineage.spent()).is_some();
     let is_asked =
         session.site.store.is_asked_to_stop() || session.site.stop.asked_to_stop().is_some();
     let is_spent = is_spent.then_some(Why::MaxCost);

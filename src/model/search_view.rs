@@ -263,6 +263,9 @@ pub struct Overview {
     pub ended: Option<&'static str>,
     /// The same in a sentence.
     pub ended_words: Option<String>,
+    /// It can be gone on with: it has not ended, or not for good.
+    #[serde(skip)]
+    pub can_go_on: bool,
     /// How many attempts ended how, in the order in which endings first appeared.
     pub endings: Vec<(&'static str, u64)>,
     /// What is used of its limits.

@@ -106,6 +106,11 @@ impl Spent {
         self.calls == 0 || self.knows_cost()
     }
 
+    /// Returns what all calls cost, in USD; none where one did not say it.
+    pub fn known_cost(&self) -> Option<f64> {
+        (self.unknown_cost == 0).then_some(self.cost_usd)
+    }
+
     fn knows_tokens(&self) -> bool {
         self.unknown_tokens < self.calls
     }
@@ -125,6 +130,18 @@ pub fn tokens(tokens: u64) -> String {
         1 => "1 token".to_owned(),
         _ => format!("{} tokens", grouped(&tokens.to_string())),
     }
+}
+
+/// Reads a number of tokens as people write it: `800000`, `500k`, `2M`.
+pub fn read_tokens(text: &str) -> Option<u64> {
+    let text = text.trim();
+    let (digits, unit) = match text.char_indices().last() {
+        Some((at, 'k' | 'K')) => (&text[..at], 1_000),
+        Some((at, 'm' | 'M')) => (&text[..at], 1_000_000),
+        _ => (text, 1),
+    };
+    let number = digits.parse::<u64>().ok()?.checked_mul(unit);
+    number.filter(|number| *number > 0)
 }
 
 /// Returns dollars in cents; what is less than one, and not nothing, is said to be.

@@ -41,6 +41,7 @@ pub fn of(lineage: &Lineage, search: u64) -> Overview {
         best_score: rows[best as usize].score,
         baseline: rows[0].score,
         ended: end.map(|end| end.why.word()),
+        can_go_on: end.is_none_or(|end| end.why.can_go_on()),
         ended_words: end.map(|end| end.why.words().to_owned()),
         endings: endings(&rows),
         limits: standing.as_ref().map_or_else(Vec::new, limits),
@@ -293,7 +294,7 @@ fn limits(standing: &Standing) -> Vec<Limit> {
     limit("until", standing.score(standing.winner()), plan.until);
     let below_all = |limit: Option<f64>| limit.filter(|limit| *limit < f64::MAX);
     let max_cost = below_all(adjusted.max_cost.or(plan.request.max_cost));
-    limit("cost", Some(lineage.spent().cost_usd), max_cost);
+    limit("cost", lineage.spent().known_cost(), max_cost);
     let max_time_s = below_all(adjusted.max_time_s.or(plan.request.max_time_s));
     limit("time", None, max_time_s);
     limits

@@ -252,6 +252,7 @@ pub fn overview() -> Overview {
         baseline: Some(2.0),
         ended: Some("max-attempts"),
         ended_words: Some("all attempts are done".to_owned()),
+        can_go_on: false,
         endings: vec![("accepted", 1), ("invalid", 1)],
         limits: vec![
             Limit {

@@ -185,7 +185,7 @@ impl Person {
             attempts: lineage.newest(),
             generations: generation - 1,
             stale: stale(standing),
-            cost_usd: lineage.spent().cost_usd,
+            cost_usd: lineage.spent().known_cost(),
         };
         let request = &lineage.plan.request;
         let now = search_file::adjusted(lineage);

@@ -22,8 +22,9 @@ use crate::engine::search::{self, Between, Ended, Nobody};
 use crate::error::{Error, Kind, Result};
 use crate::event::Events;
 use crate::model::editable::Editable;
-use crate::model::goals::Goals;
+use crate::model::goals::{Goals, Limits};
 use crate::model::ledger as names;
+use crate::model::limit;
 use crate::model::lineage::{Entry, Id, Lineage, Measure, Request, Why};
 use crate::model::sandbox::Wish;
 use crate::model::text;
@@ -307,7 +308,7 @@ async fn start(
                 // Nobody is at work any more who could change it.
                 session.site.store.remove_twin()?;
             }
-            over(&session.site, why)
+            over(&session.site, &lineage, why)
         }
         Ended::Cut(cut) => {
             // Before anything is known, there is nothing to go on with.
@@ -372,16 +373,25 @@ async fn begun(site: &mut Site, lineage: Lineage, goals: Option<&Goals>) -> Resu
     Ok(Lineage::new(plan))
 }
 
-/// Says how a search ended; a STOP file that had it stop is named.
-fn over(site: &Site, why: Why) -> tell::Ending {
+/// Says how a search ended; a STOP file that had it stop is named, and a limit of cost.
+fn over(site: &Site, lineage: &Lineage, why: Why) -> tell::Ending {
     let by_file = site
         .stop
         .asked_to_stop()
         .filter(|_| why == Why::Stopped)
         .map(|words| Ending::stopped(&site.user, &words).reason);
+    let limits = Limits {
+        max_cost: lineage.adjusted(Id::MAX).max_cost.or(site.request.max_cost),
+        ..Limits::default()
+    };
+    let by_cost = limit::reached(&limits, 0, &lineage.spent())
+        .filter(|_| why == Why::MaxCost)
+        .map(|words| format!("stopped: {words}"));
     tell::Ending {
         word: why.word(),
-        reason: by_file.unwrap_or_else(|| why.words().to_owned()),
+        reason: by_file
+            .or(by_cost)
+            .unwrap_or_else(|| why.words().to_owned()),
         exit_code: match why {
             Why::EnvironmentChanged => Kind::Human.exit_code(),
             _ => 0,

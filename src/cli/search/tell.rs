@@ -29,11 +29,7 @@ pub fn began(session: &Searching, lineage: &Lineage, max_time_s: Option<f64>) {
             .limits
             .extend(of.map(|of| Limit { name, used, of }));
     };
-    limit(
-        "cost",
-        Some(lineage.spent().cost_usd),
-        site.request.max_cost,
-    );
+    limit("cost", lineage.spent().known_cost(), site.request.max_cost);
     limit("time", None, max_time_s);
     site.events.send(Event::SearchStarted {
         session: site.id.clone(),

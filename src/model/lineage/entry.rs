@@ -287,7 +287,7 @@ impl Why {
             Why::EnvironmentChanged => {
                 "the untouched code can no longer be measured: the environment changed"
             }
-            Why::MaxCost => "stopped: the limit of cost is reached (--max-cost)",
+            Why::MaxCost => "stopped: the limit of cost is reached or cannot be held (--max-cost)",
             Why::Stopped => "stopped",
         }
     }

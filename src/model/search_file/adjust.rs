@@ -27,8 +27,8 @@ pub struct Used {
     pub generations: u64,
     /// Generations without a new best, in a row.
     pub stale: u64,
-    /// What agents cost, in USD.
-    pub cost_usd: f64,
+    /// What agents cost, in USD; none where it is unknown.
+    pub cost_usd: Option<f64>,
 }
 
 impl Used {
@@ -39,14 +39,21 @@ impl Used {
             let verb = if count == 1 { "is" } else { "are" };
             format!("{} {verb} {state}", text::count(count as usize, what))
         };
+        if change.max_cost.is_some_and(|most| most < f64::MAX) && self.cost_usd.is_none() {
+            return Err(
+                "the agents do not say what they cost, so that max-cost cannot be held; leave it out"
+                    .to_owned(),
+            );
+        }
+        let cost_usd = self.cost_usd.unwrap_or(0.0);
         let used = if is_spent(change.max_attempts, self.attempts) {
             counted(self.attempts, "attempt", "made")
         } else if is_spent(change.generations, self.generations) {
             counted(self.generations, "generation", "done")
         } else if is_spent(change.stale, self.stale) {
             counted(self.stale, "generation", "without a new best")
-        } else if change.max_cost.is_some_and(|most| most <= self.cost_usd) {
-            format!("{} is spent", dollars(self.cost_usd))
+        } else if change.max_cost.is_some_and(|most| most <= cost_usd) {
+            format!("{} is spent", dollars(cost_usd))
         } else {
             return Ok(change);
         };
@@ -198,7 +205,7 @@ mod tests {
             attempts: 8,
             generations: 3,
             stale: 1,
-            cost_usd: 0.31,
+            cost_usd: Some(0.31),
         };
         for (words, why) in [
             ("max-attempts=8", "8 attempts are made already; "),
@@ -213,7 +220,15 @@ mod tests {
         let words = "k=2 generations=4 stale=2 max-attempts=off max-cost=0.5 max-time=1h";
         let change = adjustment(words, None, "").unwrap();
         assert_eq!(in_words(&change), words);
-        assert_eq!(used.allow(change.clone()), Ok(change));
+        assert_eq!(used.allow(change.clone()), Ok(change.clone()));
+        let unknown = Used {
+            cost_usd: None,
+            ..used
+        };
+        let said = unknown.allow(change).unwrap_err();
+        assert!(said.contains("do not say what they cost"), "{said}");
+        let lifts = adjustment("max-cost=off", None, "").unwrap();
+        assert_eq!(unknown.allow(lifts.clone()), Ok(lifts));
     }
 
     #[test]

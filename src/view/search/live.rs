@@ -261,7 +261,10 @@ impl Search {
                 _ => {}
             }
         }
-        let cost = dollars(spent.cost_usd);
+        let cost = match spent.tells_cost() {
+            true => dollars(spent.cost_usd),
+            false => "cost unknown".to_owned(),
+        };
         match costs {
             Some(limit) => words.push(format!("{cost} of {}", dollars(limit))),
             None if spent.cost_usd > 0.0 => words.push(cost),

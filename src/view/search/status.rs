@@ -101,8 +101,11 @@ fn state(overview: &Overview, running: Option<&Running>) -> String {
                 clean_line(&running.since)
             ),
         ),
-        (None, Some(words)) if overview.ended != Some("stopped") => format!("ended: {words}"),
-        (None, _) => paint(ODD, "stopped — `evolve search resume` goes on"),
+        (None, Some(words)) if !overview.can_go_on => format!("ended: {words}"),
+        (None, words) => {
+            let words = words.as_deref().unwrap_or("stopped");
+            paint(ODD, &format!("{words} — `evolve search resume` goes on"))
+        }
     }
 }
 
@@ -116,7 +119,7 @@ fn used(limit: &Limit, direction: Direction) -> String {
         "stale" => stale(limit.used.unwrap_or(0.0) as u64, limit.of),
         "cost" => format!(
             "{} of {}",
-            dollars(limit.used.unwrap_or(0.0)),
+            limit.used.map_or("cost unknown".to_owned(), dollars),
             dollars(limit.of)
         ),
         "time" => format!("{} for a session", duration(limit.of)),

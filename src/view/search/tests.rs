@@ -114,6 +114,7 @@ cost       1,200 tokens, $0.31
     );
     overview.ended = None;
     overview.ended_words = None;
+    overview.can_go_on = true;
     let stopped = plain(&status::page(&overview, None, false));
     assert!(
         stopped.contains("`evolve search resume` goes on"),
