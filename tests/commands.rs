@@ -715,15 +715,16 @@ fn looking_works_beside_a_session_at_work() {
     );
     let busy = repo.spawn(&[&slow, "--max-cycles=1"]);
     wait_until("a session is at work", || {
-        repo.answer(&["status"]).contains("at work")
+        repo.answer(&["status"]).contains("the agent works on a")
     });
     assert_snapshot!(repo.answer(&["status"]), @r#"
     repository [root] on main
     goals      2
     session    at work, process [pid] since [time]
+    now        cycle 1: the agent works on a, or its change is measured
     protected  no sandbox: the agent may write wherever you may; its git cannot push
     sandboxes  [here]
-    score      not measured yet
+    score      none is recorded yet
     cycles     0
     queue      1 open, 0 set aside, 0 done
     "#);
@@ -938,7 +939,7 @@ fn stop_and_its_ways_back_say_what_they_did() {
     protected  no sandbox: the agent may write wherever you may; its git cannot push
     sandboxes  [here]
     KILL       [home]/.config/evolve/KILL — `evolve stop --off --kill` takes it away
-    score      not measured yet
+    score      none is recorded yet
     cycles     0
     queue      1 open, 0 set aside, 0 done
     "#);
@@ -1017,7 +1018,7 @@ fn the_screens_of_a_fresh_repository() {
     session    none
     protected  no sandbox: the agent may write wherever you may; its git cannot push
     sandboxes  [here]
-    score      not measured yet
+    score      none is recorded yet
     cycles     0
     queue      1 open, 0 set aside, 0 done
     "#);

@@ -21,6 +21,7 @@ use crate::error::Result;
 use crate::model::duration;
 use crate::model::goals::nearest;
 use crate::model::sandbox::{MODES, Mode};
+use crate::model::usage;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -364,22 +365,8 @@ pub(super) fn dollars(text: &str) -> Result<f64, String> {
 }
 
 fn tokens(text: &str) -> Result<u64, String> {
-    let text = text.trim();
-    let (digits, unit) = match text.char_indices().last() {
-        Some((at, 'k' | 'K')) => (&text[..at], 1_000),
-        Some((at, 'm' | 'M')) => (&text[..at], 1_000_000),
-        _ => (text, 1),
-    };
-    match digits
-        .parse::<u64>()
-        .ok()
-        .and_then(|number| number.checked_mul(unit))
-    {
-        Some(number) if number > 0 => Ok(number),
-        Some(_) | None => {
-            Err("write a whole number of at least 1, as in 800000, 500k or 2M".to_owned())
-        }
-    }
+    let read = usage::read_tokens(text);
+    read.ok_or_else(|| "write a whole number of at least 1, as in 800000, 500k or 2M".to_owned())
 }
 
 pub(super) fn lendable(text: &str) -> Result<String, String> {

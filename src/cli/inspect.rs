@@ -8,7 +8,7 @@ use crate::cli::past::{is_valid, whole_history};
 use crate::cli::print::{print, print_document};
 use crate::cli::start::{current_dir, goals_file};
 use crate::effects::agent::Agent;
-use crate::effects::journal::Diary;
+use crate::effects::journal::{Diary, Journal};
 use crate::effects::ledger::Ledger;
 use crate::effects::lock::{self, Holder};
 use crate::effects::program;
@@ -26,7 +26,7 @@ use crate::model::lineage::Lineage;
 use crate::model::record::TakenBack;
 use crate::model::sandbox::Protections;
 use crate::model::snapshot::FORMAT;
-use crate::model::status::{Running, Searching, Status};
+use crate::model::status::{Now, Running, Searching, Status};
 use crate::model::strikes::{self, Standing};
 use crate::model::work::WorkItem;
 use crate::model::{schema, text};
@@ -196,6 +196,7 @@ pub fn status(global: &Global, as_json: bool) -> Result<u8> {
         branch: head.branch.as_deref().map(exact::shown),
         head: head.commit,
         goals_total: goals.as_ref().map(|goals| goals.goals.len()),
+        now: journal.as_ref().filter(|_| session.is_some()).map(now),
         interrupted_cycle: journal
             .filter(|journal| session.is_none() && journal.is_unsettled())
             .map(|journal| journal.cycle),
@@ -238,6 +239,16 @@ fn running(holder: Holder) -> Running {
     Running {
         pid: holder.pid,
         started_at: holder.since,
+    }
+}
+
+/// Returns what a living session's journal says that it does.
+fn now(journal: &Journal) -> Now {
+    let record = journal.record.as_ref();
+    Now {
+        cycle: journal.cycle,
+        phase: journal.phase.word(),
+        goal_id: record.and_then(|record| record.goal_id.clone()),
     }
 }
 

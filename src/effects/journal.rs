@@ -41,6 +41,20 @@ pub enum Phase {
     Closing,
 }
 
+impl Phase {
+    /// Returns the word used in files.
+    pub fn word(self) -> &'static str {
+        match self {
+            Phase::Measuring => "measuring",
+            Phase::Sweeping => "sweeping",
+            Phase::Agent => "agent",
+            Phase::Undoing => "undoing",
+            Phase::Recording => "recording",
+            Phase::Closing => "closing",
+        }
+    }
+}
+
 /// The cycle in progress.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Journal {

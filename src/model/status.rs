@@ -21,6 +21,9 @@ pub struct Status {
     pub goals_total: Option<usize>,
     /// The session at work.
     pub session: Option<Running>,
+    /// What that session does now; none between two cycles.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub now: Option<Now>,
     /// The newest search, if it is at work or unfinished.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub search: Option<Searching>,
@@ -61,6 +64,17 @@ pub struct Running {
     pub pid: u32,
     /// When it started, RFC 3339.
     pub started_at: String,
+}
+
+/// What a session at work does.
+#[derive(Clone, Debug, Serialize)]
+pub struct Now {
+    /// The cycle's number.
+    pub cycle: u64,
+    /// How far it has come, by the words of the journal.
+    pub phase: &'static str,
+    /// What is being worked on; none before it is chosen.
+    pub goal_id: Option<String>,
 }
 
 /// A search that is not over.

@@ -1,6 +1,6 @@
 //! What `evolve doctor` found, as text for people.
 
-use crate::model::doctor::{Diagnosis, Finding, Level};
+use crate::model::doctor::{About, Diagnosis, Finding, Level};
 use crate::model::text::{clean_line, count};
 use crate::view::style::{BAD, Cell, FAINT, GOOD, ODD, STRONG, paint};
 use crate::view::width::wrapped;
@@ -53,9 +53,11 @@ fn conclusion(diagnosis: &Diagnosis) -> String {
     let counts = counts.map(|(level, noun)| (diagnosis.count(level), noun));
     let counts = counts.into_iter().filter(|(number, _)| *number > 0);
     let counts: Vec<String> = counts.map(|(number, noun)| count(number, noun)).collect();
-    let verdict = match diagnosis.can_run {
-        true => "the loop could run here",
-        false => "the loop could not run here",
+    let is_of_lock = |one: &Finding| one.about == About::Lock && one.level == Level::Note;
+    let verdict = match (diagnosis.can_run, diagnosis.findings.iter().any(is_of_lock)) {
+        (true, false) => "the loop could run here",
+        (true, true) => "the loop could run here, but for what is at work",
+        (false, _) => "the loop could not run here",
     };
     match counts.is_empty() {
         true => format!("\n{}\n", paint(STRONG, verdict)),
@@ -66,7 +68,6 @@ fn conclusion(diagnosis: &Diagnosis) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::doctor::About;
 
     fn diagnosis() -> Diagnosis {
         let findings = vec![

@@ -1,7 +1,7 @@
 //! Where a repository stands, as text for people.
 
 use crate::model::sandbox::Available;
-use crate::model::status::{Searching, Status};
+use crate::model::status::{Now, Searching, Status};
 use crate::model::text::{clean_line, cut, number, passing};
 use crate::view::style::{BAD, GOOD, ODD, STRONG, paint};
 
@@ -19,6 +19,20 @@ fn searching(search: &Searching) -> String {
         None => "unfinished".to_owned(),
     };
     format!("{name} is {stands} — `evolve search status` says more")
+}
+
+/// Says what a session does.
+fn doing(now: &Now) -> String {
+    let goal = now.goal_id.as_deref().unwrap_or("what was chosen");
+    let does = match now.phase {
+        "measuring" => "goals are measured".to_owned(),
+        "sweeping" => "programs look for work".to_owned(),
+        "agent" => format!("the agent works on {goal}, or its change is measured"),
+        "undoing" => format!("the change for {goal} is taken back"),
+        "recording" => format!("what became of {goal} is recorded"),
+        _ => "the session is closed".to_owned(),
+    };
+    format!("cycle {}: {does}", now.cycle)
 }
 
 /// How much of a reason is shown, in characters.
@@ -60,6 +74,9 @@ pub fn page(status: &Status) -> String {
             None => "none".to_owned(),
         },
     );
+    if let Some(now) = &status.now {
+        line("now", clean_line(&doing(now)));
+    }
     if let Some(search) = &status.search {
         line("search", paint(GOOD, &searching(search)));
     }
@@ -165,6 +182,6 @@ fn score(status: &Status) -> String {
             format!("{} (baseline {}){pass}", number(now), number(baseline))
         }
         (Some(now), None) => format!("{}{pass}", number(now)),
-        (None, _) => "not measured yet".to_owned(),
+        (None, _) => "none is recorded yet".to_owned(),
     }
 }

@@ -7,7 +7,7 @@ use super::fields::{self, Fields, Found, Keys};
 use super::node::{Complaint, Node, Shape};
 use super::{AgentCommand, AgentSpec, Limits, Settings, Where};
 use super::{sandbox, sweep};
-use crate::model::slot;
+use crate::model::{slot, usage};
 
 /// The keys of the `evolve:` block.
 pub const EVOLVE: Keys = Keys {
@@ -271,8 +271,17 @@ fn read_limits(node: Option<&Node>, found: &mut Found) -> Limits {
         max_time: fields.optional("max_time", &fields::time, found),
         max_cycles: fields.optional("max_cycles", &count, found),
         max_cost: fields.optional("max_cost", &dollars, found),
-        max_tokens: fields.optional("max_tokens", &count, found),
+        max_tokens: fields.optional("max_tokens", &tokens, found),
     }
+}
+
+/// Reads a number of tokens, which may end in `k` or `M`.
+fn tokens(node: &Node) -> Result<u64, Complaint> {
+    let with_unit = match node.shape {
+        Shape::Text(_) if node.raw.ends_with(['k', 'K', 'm', 'M']) => usage::read_tokens(&node.raw),
+        _ => None,
+    };
+    with_unit.map_or_else(|| fields::whole(node, 1..=u64::MAX), Ok)
 }
 
 /// Reads an amount of US dollars.

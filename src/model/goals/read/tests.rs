@@ -76,7 +76,7 @@ evolve:
   prepare: npm ci
   link: [node_modules/]
   on_cycle: sh tell.sh
-  limits: {max_time: 1h 30m, max_cycles: 7, max_cost: 2.5, max_tokens: 500000}
+  limits: {max_time: 1h 30m, max_cycles: 7, max_cost: 2.5, max_tokens: 500k}
 goals:
   - id: tests-pass
     description: All tests pass
@@ -650,6 +650,10 @@ fn each_mistake_in_the_settings_has_its_words() {
             "2:24 max_tokens: expected a whole number, 1 or more, not the number 1.5 | -",
         ),
         (
+            "limits: {max_tokens: 99999999999999999999k}",
+            "2:24 max_tokens: expected a whole number, 1 or more, not the text \"99999999999999999999k\" | -",
+        ),
+        (
             "sweep: linters",
             r#"2:10 sweep: expected a list, not the text "linters" | write [linters]"#,
         ),
@@ -1111,6 +1115,11 @@ fn schema_and_reader_agree() {
         "limits: {max_cost: 0}",
         "limits: {max_cost: a}",
         "limits: {max_tokens: 0}",
+        "limits: {max_tokens: 500k}",
+        "limits: {max_tokens: '2M'}",
+        "limits: {max_tokens: 0k}",
+        "limits: {max_tokens: 1.5M}",
+        "limits: {max_tokens: '5'}",
         "limits: {x: 1}",
         "protect: [a]",
         "protect: a",
