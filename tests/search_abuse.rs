@@ -61,6 +61,11 @@ fn an_attempt_that_crashes_is_invalid_and_no_other_one_is() {
         ),
         ("a segmentation fault", "kill -SEGV $$"),
         ("a kill of its group", "echo 9; kill -KILL 0"),
+        (
+            "a signal once it has its number",
+            "echo 9; exec sh -c 'kill -SEGV $$'",
+        ),
+        ("an end by request", "echo 9; exec sh -c 'kill -TERM $$'"),
         ("a bus error in a child", "sh -c 'kill -BUS $$' || exit"),
     ] {
         searches(what, fault, &[], Some(Ending::Invalid));

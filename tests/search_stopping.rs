@@ -172,3 +172,21 @@ fn a_search_and_its_supervising_process_that_somebody_stopped_both_are_woken_by_
         assert_gone(&[repo.out("agent-pid")]);
     }
 }
+
+#[test]
+fn no_signal_is_blocked_in_what_a_search_starts() {
+    // By the shell itself: some of them block nothing in what they start.
+    let blocked = "while read -r name value; do case $name in SigBlk:) echo $value;; esac; done </proc/$$/status >>$OUT/blocked";
+    let repo = TestRepo::with_number("1");
+    repo.write("score.sh", &format!("{blocked}\ncat x\n"));
+    repo.commit_all("a score that looks");
+    repo.attempts(&[&format!("{blocked}\necho 2 >x")]);
+    repo.search(&["--max-attempts=1", &format!("--gate={blocked}")])
+        .expect(0);
+    assert_eq!(repo.endings(), ["accepted 2"]);
+    let said = repo.said("blocked");
+    assert!(said.lines().count() >= 5, "{said}");
+    for line in said.lines() {
+        assert_eq!(line, "0000000000000000");
+    }
+}

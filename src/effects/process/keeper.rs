@@ -5,13 +5,17 @@
 //! same way. Where whoever supervises it goes away, it ends everything.
 
 use std::collections::HashSet;
-use std::ffi::{CString, OsString};
-use std::os::unix::process::ExitStatusExt;
-use std::process::{Child, Command, ExitStatus};
+use std::ffi::{CString, OsStr, OsString};
+use std::io;
+use std::os::unix::ffi::OsStrExt;
 use std::time::{Duration, Instant};
 
+use nix::errno::Errno;
 use nix::sys::signal::{SigSet, Signal, raise};
+use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
+use nix::unistd::Pid;
 
+use super::spawn::{self, Program};
 use super::{SWEEP_LIMIT, tree};
 use crate::effects::proc_table::Children;
 
@@ -46,10 +50,8 @@ pub fn main(mut command: impl Iterator<Item = OsString>) -> u8 {
         eprintln!("error: `{KEEP}` is for evolve itself");
         return crate::error::Kind::Usage.exit_code();
     };
-    // It blocks no signals.
-    let started = Command::new(&program).args(command).spawn();
-    let ended = match started {
-        Ok(mut child) => wait(&mut child),
+    let ended = match start(&program, command) {
+        Ok(child) => wait(child),
         Err(cause) => {
             eprintln!("cannot start {}: {cause}", program.display());
             return 127;
@@ -72,21 +74,40 @@ fn become_reaper() {
 #[cfg(not(target_os = "linux"))]
 fn become_reaper() {}
 
+/// Starts the command, with this process's environment. This process blocks signals, the command is not to.
+fn start(program: &OsStr, arguments: impl Iterator<Item = OsString>) -> io::Result<Pid> {
+    let text = |word: &OsStr| spawn::text(word.as_bytes(), "a command line");
+    let mut argv = vec![text(program)?];
+    for argument in arguments {
+        argv.push(text(&argument)?);
+    }
+    let variables = std::env::vars_os();
+    let env: io::Result<Vec<CString>> = variables
+        .map(|(name, value)| spawn::entry(&name, &value))
+        .collect();
+    let env = env?;
+    spawn::spawn_beside(Program {
+        file: &argv[0],
+        argv: &argv,
+        env: &env.iter().map(CString::as_c_str).collect::<Vec<_>>(),
+    })
+}
+
 /// Waits until the command has ended; none where nobody is there any more who wants to know.
-fn wait(child: &mut Child) -> Option<ExitStatus> {
+fn wait(child: Pid) -> Option<WaitStatus> {
     let mut signals = SigSet::empty();
     signals.add(Signal::SIGCHLD);
     signals.add(DESERTED);
     loop {
         // A signal of a child's end that came before this waits.
-        match child.try_wait() {
-            Ok(Some(status)) => return Some(status),
-            Ok(None) => {}
+        match waitpid(child, Some(WaitPidFlag::WNOHANG)) {
+            Ok(WaitStatus::StillAlive) | Err(Errno::EINTR) => {}
+            Ok(status) => return Some(status),
             Err(_) => return None,
         }
         match signals.wait() {
             Ok(DESERTED) => return None,
-            Ok(_) | Err(nix::errno::Errno::EINTR) => {}
+            Ok(_) | Err(Errno::EINTR) => {}
             Err(_) => return None,
         }
     }
@@ -105,19 +126,17 @@ fn end_all() {
 }
 
 /// Ends this process as a command has ended.
-fn end_like(status: ExitStatus) -> u8 {
-    let Some(number) = status.signal() else {
-        return status
-            .code()
-            .and_then(|code| u8::try_from(code).ok())
-            .unwrap_or(1);
+fn end_like(status: WaitStatus) -> u8 {
+    let WaitStatus::Signaled(_, signal, _) = status else {
+        let WaitStatus::Exited(_, code) = status else {
+            return 1;
+        };
+        return u8::try_from(code).unwrap_or(1);
     };
-    if let Ok(signal) = Signal::try_from(number) {
-        let _ = raise(signal);
-        let mut one = SigSet::empty();
-        one.add(signal);
-        let _ = one.thread_unblock();
-    }
+    let _ = raise(signal);
+    let mut one = SigSet::empty();
+    one.add(signal);
+    let _ = one.thread_unblock();
     // It is ignored here.
-    u8::try_from(128 + number).unwrap_or(1)
+    u8::try_from(128 + signal as i32).unwrap_or(1)
 }

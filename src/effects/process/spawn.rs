@@ -10,6 +10,7 @@ use std::os::unix::ffi::OsStrExt;
 use nix::errno::Errno;
 use nix::spawn::{PosixSpawnAttr, PosixSpawnFileActions, PosixSpawnFlags, posix_spawnp};
 use nix::sys::signal::{SigSet, Signal};
+use nix::unistd::Pid;
 
 /// What `git rev-parse --local-env-vars` prints: variables that tie a command to one repository.
 const LOCAL_ENV_VARS: [&str; 16] = [
@@ -119,21 +120,29 @@ pub fn spawn(
     for (file, place) in files.iter().zip(0..) {
         actions.add_dup2(file.as_raw_fd(), place)?;
     }
-    let attributes = attributes(blocked)?;
-    let pid = posix_spawnp(
-        program.file,
-        &actions,
-        &attributes,
-        program.argv,
-        program.env,
-    )?;
+    let pid = start(program, &actions, &attributes(blocked, SETSID)?)?;
     Ok(pid.as_raw().unsigned_abs())
 }
 
-fn attributes(blocked: &SigSet) -> Result<PosixSpawnAttr, Errno> {
+/// Starts a program in this process's own session and group, with its files, default signal handling and no signal blocked.
+pub fn spawn_beside(program: Program<'_>) -> io::Result<Pid> {
+    let actions = PosixSpawnFileActions::init()?;
+    start(program, &actions, &attributes(&SigSet::empty(), 0)?)
+}
+
+fn start(
+    program: Program<'_>,
+    actions: &PosixSpawnFileActions,
+    attributes: &PosixSpawnAttr,
+) -> io::Result<Pid> {
+    let pid = posix_spawnp(program.file, actions, attributes, program.argv, program.env)?;
+    Ok(pid)
+}
+
+fn attributes(blocked: &SigSet, more: i32) -> Result<PosixSpawnAttr, Errno> {
     let mut attributes = PosixSpawnAttr::init()?;
     let signals = PosixSpawnFlags::POSIX_SPAWN_SETSIGDEF | PosixSpawnFlags::POSIX_SPAWN_SETSIGMASK;
-    attributes.set_flags(signals | PosixSpawnFlags::from_bits_retain(SETSID))?;
+    attributes.set_flags(signals | PosixSpawnFlags::from_bits_retain(more))?;
     // Rust ignores SIGPIPE, which a pipeline relies on; an ignored SIGHUP (nohup) is the user's wish and stays.
     attributes.set_sigdefault(&SigSet::from_iter([
         Signal::SIGPIPE,
