@@ -132,6 +132,9 @@ fn what_an_agent_makes_of_the_lineage_before_evolve_is_killed_is_undone_and_told
         format!("sed -i '$d' {folder}/lineage.jsonl; sed -i '$d' {folder}/lineage.jsonl"),
         format!("rm {folder}/lineage.jsonl"),
         format!("echo >{folder}/lineage.jsonl"),
+        format!(
+            "sed -i 's/\"started\":\"2026/\"started\":\"2025/; s/\\[2.0\\]/[999.0]/' {folder}/lineage.jsonl"
+        ),
     ] {
         let repo = TestRepo::with_number("1");
         let waits = format!(
@@ -198,7 +201,7 @@ fn an_apply_is_not_fooled_by_an_agent_that_killed_evolve() {
 }
 
 #[test]
-fn the_copy_of_a_lineage_goes_when_its_search_can_go_on_no_more() {
+fn the_copy_of_a_lineage_goes_with_its_search_and_when_the_next_one_begins() {
     let repo = TestRepo::with_number("1");
     repo.attempts(&[STOPS, "echo 3 >x"]);
     repo.search(&["--max-attempts=2"]).expect(0);
@@ -208,8 +211,63 @@ fn the_copy_of_a_lineage_goes_when_its_search_can_go_on_no_more() {
     repo.attempts(&["echo 2 >x"]);
     repo.search(&["--until=2"]).expect(0);
     assert_eq!(repo.endings(), ["accepted 2"]);
+    assert!(repo.kept_outside("search-1").is_some());
+    repo.search(&["--until=2"]).expect(0);
     assert_eq!(repo.kept_outside("search-1"), None);
+    assert!(repo.kept_outside("search-2").is_some());
     repo.evolve(&["search", "apply"]).expect(0);
+}
+
+#[test]
+fn a_search_that_an_agent_makes_up_is_passed_over() {
+    let repo = TestRepo::with_number("1");
+    let folder = "$(dirname \"$EVOLVE_CALL\")/../..";
+    let forges = format!(
+        "mkdir {folder}/99; sed 's/\\[2.0\\]/[999.0]/g' {folder}/1/lineage.jsonl >{folder}/99/lineage.jsonl; echo 3 >x"
+    );
+    repo.attempts(&["echo 2 >x", &forges]);
+    repo.search(&["--max-attempts=2"]).expect(0);
+    let passed_over = "search 99 is passed over";
+    for looks in ["status", "board"] {
+        let run = repo.evolve(&["search", looks]).expect(0);
+        assert!(run.stderr.contains(passed_over), "{run:?}");
+        assert!(!run.stdout.contains("999"), "{run:?}");
+    }
+    repo.evolve(&["search", "resume"]).expect(2);
+    let run = repo.evolve(&["search", "apply"]).expect(0);
+    assert!(run.stderr.contains(passed_over), "{run:?}");
+    assert_eq!(repo.read("x"), "3\n");
+    assert_eq!(
+        repo.answer(&["search", "discard"]),
+        "search 99 is discarded\n"
+    );
+    assert!(
+        repo.answer(&["search", "status"])
+            .starts_with("search     1 ")
+    );
+}
+
+#[test]
+fn what_an_agent_writes_where_a_person_is_heard_is_not_heeded() {
+    let repo = TestRepo::with_number("1");
+    let folder = "$(dirname \"$EVOLVE_CALL\")/..";
+    let words = r#"{"adjust":{"max_attempts":9}}\n{"prune":1}\n{"instruction":"cheat"}\n"#;
+    let speaks = format!("printf '{words}' >{folder}/notes.jsonl; echo 3 >x");
+    // As one that finds the file that counts, without a sandbox: limits are adjusted by nothing that stands there.
+    let finds = r#"printf '{"adjust":{"max_attempts":9}}\n' >>$(ls -d ~/.local/state/evolve/*.search-1).notes.jsonl; echo 4 >x"#;
+    repo.attempts(&["echo 2 >x", &speaks, finds]);
+    let run = repo.search(&["--max-attempts=3"]).expect(0);
+    assert_eq!(
+        repo.endings(),
+        ["accepted 2", "accepted 3", "accepted 4"],
+        "{run:?}"
+    );
+    let notes = repo.lineage().notes;
+    let said: Vec<String> = notes
+        .iter()
+        .map(|note| format!("{:?}", note.word))
+        .collect();
+    assert_eq!(said, ["Instruction(\"\")"]);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use clap_complete::engine::ArgValueCompleter;
 
 use super::look::options::Which;
 use super::start::lock_file;
-use super::steer::{found, heed_words_left, no_attempt, none_here};
+use super::steer::{found, heed_words_left, no_attempt, none_here, passed_over};
 use crate::cli::arguments::{Global, attempt};
 use crate::cli::complete;
 use crate::cli::config::user_config;
@@ -98,6 +98,9 @@ async fn start(options: &ApplyOptions, events: &Events) -> Result<Done> {
     }
     for words in recovered.words {
         events.note(words);
+    }
+    if let Some(words) = passed_over(&store) {
+        events.warn(words);
     }
     heed_words_left(&store, &mut lineage)?;
     let attempt = chosen(&lineage, options.id)?;

@@ -11,7 +11,7 @@ pub use report::report;
 
 use options::{BoardOptions, StatusOptions, Which};
 
-use super::steer::{CHANGED, found, heed_words_left};
+use super::steer::{CHANGED, found, heed_words_left, passed_over};
 use crate::cli::arguments::Global;
 use crate::cli::print::print_document;
 use crate::cli::start::current_dir;
@@ -40,6 +40,9 @@ impl Seen {
         let (store, mut lineage) = found(&repo, which)?;
         if store.is_changed {
             global.warn(CHANGED);
+        }
+        if let Some(words) = passed_over(&store) {
+            global.warn(&words);
         }
         heed_words_left(&store, &mut lineage)?;
         Ok(Seen {

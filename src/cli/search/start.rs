@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::options::{RunningOptions, SearchOptions};
 use super::plan::{self, Planned};
-use super::steer::heed_words_left;
+use super::steer::{heed_words_left, passed_over};
 use super::{agent, ask, baseline, tell};
 use crate::cli::arguments::Global;
 use crate::cli::config::user_config;
@@ -63,6 +63,9 @@ pub fn resume(global: &Global, running: &RunningOptions) -> Result<u8> {
                 Error::usage("there is no search to resume").hint("begin one with `evolve search`")
             );
         };
+        if let Some(words) = passed_over(&store) {
+            place.events.warn(words);
+        }
         if let Some(end) = lineage.end.as_ref().filter(|end| !end.why.can_go_on()) {
             return Err(Error::usage(format!(
                 "search {} is over: {}",
@@ -102,7 +105,7 @@ fn go_on(store: &Store, lineage: &mut Lineage) -> Result<()> {
 pub fn discard(global: &Global) -> Result<u8> {
     let mut repo = Repo::discover(&current_dir()?)?;
     within::refuse(&repo.private)?;
-    let Some(store) = Store::last(&repo.private) else {
+    let Some(store) = Store::last_of_all(&repo.private) else {
         return Err(Error::usage("there is no search to discard"));
     };
     let recovered = block_on(async {
@@ -305,8 +308,6 @@ async fn start(
         Ended::Over(why) => {
             if !why.can_go_on() {
                 session.site.remove_slots(&Slots::OF_SEARCH);
-                // Nobody is at work any more who could change it.
-                session.site.store.remove_twin()?;
             }
             over(&session.site, &lineage, why)
         }

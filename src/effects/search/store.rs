@@ -44,9 +44,13 @@ pub struct Store {
     pub folder: PathBuf,
     /// Somebody else changed the lineage since `evolve` wrote it: what was read is its copy.
     pub is_changed: bool,
+    /// A newer search that is passed over: it has no copy outside of the repository, and this one has.
+    pub passed_over: Option<u64>,
     /// The lineage as this process wrote it.
     written: Rc<RefCell<Written>>,
     twin: Twin,
+    /// The private directory that it is in.
+    private: PathBuf,
 }
 
 /// What the file of a lineage holds, and how it stood after the last entry.
@@ -77,14 +81,23 @@ impl Store {
 
     /// Begins the search with a plan.
     pub fn begin(&self, plan: &Plan) -> Result<()> {
+        // Those of earlier ones say nothing any more.
+        for earlier in Twin::numbers(&self.private) {
+            Store::at(&self.private, earlier).remove_outside()?;
+        }
         self.append(&Entry::Header(Box::new(plan.clone())))
     }
 
     /// Returns the newest search, if there is one.
     pub fn newest(private: &Path) -> Result<Option<(Store, Lineage)>> {
+        let known = Twin::numbers(private);
+        let mut passed_over = None;
         for number in numbers(private).into_iter().rev() {
             let mut store = Store::at(private, number);
-            if let Some(lineage) = store.read()? {
+            if is_strange(number, &known) {
+                passed_over = passed_over.or(Some(number).filter(|_| store.has_begun()));
+            } else if let Some(lineage) = store.read()? {
+                store.passed_over = passed_over;
                 return Ok(Some((store, lineage)));
             }
         }
@@ -104,6 +117,14 @@ impl Store {
 
     /// Returns the newest search that began, whatever its lineage says.
     pub fn last(private: &Path) -> Option<Store> {
+        let known = Twin::numbers(private);
+        let mut begun = begun(private).rev();
+        let number = begun.find(|number| !is_strange(*number, &known))?;
+        Some(Store::at(private, number))
+    }
+
+    /// Returns the newest search, also one that is passed over elsewhere: to be removed.
+    pub fn last_of_all(private: &Path) -> Option<Store> {
         let number = begun(private).next_back()?;
         Some(Store::at(private, number))
     }
@@ -118,7 +139,9 @@ impl Store {
             number,
             folder: private.join("search").join(number.to_string()),
             is_changed: false,
+            passed_over: None,
             written: Rc::default(),
+            private: private.to_owned(),
             twin: Twin::of(private, number),
         }
     }
@@ -271,15 +294,24 @@ impl Store {
     /// Leaves a word of a person's for the search; it is on the disk when this returns. To be called by whoever has the turn.
     pub fn leave(&self, word: &Word) -> Result<()> {
         let line = serde_json::to_string(word).expect("BUG: a word is always JSON");
-        files::append(&self.folder.join(INBOX), &format!("{line}\n"))
+        files::append(&self.inbox(), &format!("{line}\n"))
     }
 
     /// Returns the words that persons left after the first `taken`. What is no word is passed over, and counts.
     pub fn left(&self, taken: usize) -> Result<Vec<Option<Word>>> {
-        let text = files::read_text(&self.folder.join(INBOX), INBOX_LIMIT)?;
+        let text = files::read_text(&self.inbox(), INBOX_LIMIT)?;
         let whole = text.rfind('\n').map_or("", |end| &text[..end]);
         let words = whole.lines().skip(taken);
-        Ok(words.map(|line| serde_json::from_str(line).ok()).collect())
+        let word = |line| serde_json::from_str(line).ok();
+        // Limits are adjusted at the terminal alone.
+        let is_left = |word: &Word| !matches!(word, Word::Adjust(_));
+        Ok(words.map(|line| word(line).filter(is_left)).collect())
+    }
+
+    /// Returns the file of what persons write. It is where no agent in a sandbox can write it.
+    fn inbox(&self) -> PathBuf {
+        let outside = outside(&self.private, &format!("search-{}.{INBOX}", self.number));
+        outside.unwrap_or_else(|| self.folder.join(INBOX))
     }
 
     /// Asks the search to propose nothing more.
@@ -318,16 +350,24 @@ impl Store {
         outside.unwrap_or_else(|| private.join("search").join("applying.json"))
     }
 
-    /// Removes the copy of the lineage outside of the repository.
-    pub fn remove_twin(&self) -> Result<()> {
-        self.twin.remove()
+    /// Removes what is kept of the search outside of the repository.
+    fn remove_outside(&self) -> Result<()> {
+        self.twin.remove()?;
+        let inbox = self.inbox();
+        files::remove_all(&inbox).map_err(|cause| Error::io("remove", &inbox, cause))
     }
 
     /// Removes the files of the search.
     pub fn remove(&self) -> Result<()> {
-        self.twin.remove()?;
+        self.remove_outside()?;
         files::remove_all(&self.folder).map_err(|cause| Error::io("remove", &self.folder, cause))
     }
+}
+
+/// Says whether a search is not `evolve`'s, as far as is known: each that begins has a copy outside of the repository until the
+/// next one begins.
+fn is_strange(number: u64, known: &[u64]) -> bool {
+    known.iter().max().is_some_and(|newest| number > *newest)
 }
 
 /// Lists the numbers of the searches that began.
