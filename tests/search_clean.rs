@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::harness::TestRepo;
+use crate::harness::{TestRepo, write_program};
 
 /// A repository whose score is what `x` prints.
 fn with_program(prints: &str) -> TestRepo {
@@ -315,4 +315,149 @@ fn no_copy_is_left_once_a_search_is_over_or_its_winner_applied() {
     repo.commit_all("somebody else");
     repo.evolve(&["search", "apply"]).expect(0);
     assert_eq!(copies(), Vec::<String>::new());
+}
+
+#[test]
+fn each_gate_begins_in_a_clean_copy() {
+    let repo = with_program("1");
+    repo.write("first.sh", "sh x >/dev/null\n");
+    repo.write("second.sh", "! grep -q bad x\n");
+    repo.commit_all("gates");
+    repo.attempts(&["printf 'echo true >second.sh\\necho 9 # bad\\n' >x"]);
+    repo.search(&[
+        "--gate=sh first.sh",
+        "--gate=sh second.sh",
+        "--max-attempts=1",
+    ])
+    .expect(0);
+    assert_eq!(repo.endings(), ["gate failed"]);
+}
+
+#[test]
+fn an_attributes_file_that_an_attempt_leaves_leads_no_git_to_write_other_bytes() {
+    let repo = with_program("1");
+    repo.write("limit", "a\nb\nc\n");
+    repo.write(
+        "score.sh",
+        "sh x >&2; echo $(($(cat y) * $(wc -c <limit)))\n",
+    );
+    repo.write("y", "1\n");
+    repo.commit_all("a score that counts bytes");
+    let leaves = "echo 'limit text eol=crlf' >.gitattributes; rm limit";
+    repo.attempts(&[
+        &format!("cat >x <<'END'\n{leaves}\nEND"),
+        "echo : >x; echo 2 >y",
+        "echo 3 >y",
+    ]);
+    repo.search(&["--files=y", "--max-attempts=3"]).expect(0);
+    assert_eq!(repo.endings(), ["invalid", "accepted 12", "accepted 18"]);
+}
+
+#[test]
+fn a_program_of_a_filter_that_an_attempt_changes_writes_no_file_of_another_copy() {
+    let repo = with_program("1");
+    repo.git(&["config", "filter.up.smudge", "./up.sh"]);
+    repo.git(&["config", "filter.up.clean", "./up.sh"]);
+    write_program(&repo.path("up.sh"), "#!/bin/sh\ncat\n");
+    repo.write(".gitattributes", "limit filter=up\n");
+    repo.write("limit", "10\n");
+    repo.write(
+        "score.sh",
+        "sh x >&2; n=$(cat y) l=$(cat limit); [ $n -gt $l ] && n=$l; echo $n\n",
+    );
+    repo.write("y", "1\n");
+    repo.commit_all("a score with a limit");
+    let changes = "printf '#!/bin/sh\\ncat >/dev/null; echo 999\\n' >up.sh; rm limit";
+    repo.attempts(&[
+        &format!("echo 2 >y; cat >x <<'END'\n{changes}\nEND"),
+        "echo 200 >y; echo : >x",
+    ]);
+    repo.search(&["--files=y", "--max-attempts=2"]).expect(0);
+    assert_eq!(repo.endings()[1], "accepted 10");
+}
+
+#[test]
+fn what_prepare_changes_is_seen_whatever_the_git_of_its_copy_is_told() {
+    for hides in [
+        "git update-index --assume-unchanged score.sh",
+        "git update-index --skip-worktree score.sh",
+        "git config core.fileMode false; git config filter.x.clean 'git show HEAD:score.sh'; echo '* filter=x' >.git/info/attributes",
+        "git add score.sh; git -c user.name=a -c user.email=b commit -qm c",
+    ] {
+        let repo = with_program("1");
+        repo.write("package.json", "{}\n");
+        repo.write(
+            "prepare.sh",
+            "sh y; mkdir -p made.ignored; echo 1 >made.ignored/a\n",
+        );
+        repo.write("y", ":\n");
+        repo.commit_all("prepared");
+        repo.attempts(&[&format!(
+            "echo echo 2 >x; echo '{{ }}' >package.json; cat >y <<'END'\necho echo 500 >score.sh; {hides}\nEND"
+        )]);
+        repo.search(&[
+            "--files=y",
+            "--files=package.json",
+            "--prepare=sh prepare.sh",
+            "--max-attempts=1",
+        ])
+        .expect(0);
+        assert_eq!(repo.endings(), ["invalid"], "{hides}");
+    }
+}
+
+/// What makes an index say that the file of the first id is that of the second.
+const FORGE: &str = "import sys,hashlib
+path,old,new=sys.argv[1:]
+b=open(path,'rb').read()[:-20].replace(bytes.fromhex(old),bytes.fromhex(new))
+open(path,'wb').write(b+hashlib.sha1(b).digest())
+";
+
+#[test]
+fn an_agent_cannot_make_the_copy_that_is_measured_in_its_own() {
+    let repo = TestRepo::with_number("1");
+    fs::write(repo.out("forge.py"), FORGE).unwrap();
+    let takes_over = "M=$(dirname $PWD)/search-measure-0; o=$(git rev-parse HEAD:score.sh)
+cd $M; echo 'echo 99' >score.sh; sleep 1.1; cp -p $M.index $OUT/i; GIT_INDEX_FILE=$OUT/i git update-index score.sh
+python3 $OUT/forge.py $OUT/i $(git hash-object score.sh) $o; cat $OUT/i >$M.index; cd - >/dev/null; echo 3 >x";
+    repo.attempts(&["echo 2 >x", takes_over, "echo 4 >x"]);
+    repo.search(&["--max-attempts=3"]).expect(0);
+    assert_eq!(repo.endings(), ["accepted 2", "accepted 3", "accepted 4"]);
+}
+
+#[test]
+fn in_a_sandbox_each_measurement_has_a_temporary_folder_and_a_document_of_its_own() {
+    let repo = with_program("1");
+    repo.write(
+        "score.sh",
+        "s=$(sh x); echo left >$TMPDIR/left; echo trace >$EVOLVE_TRACES/t; echo '{\"score\": '$s'}' >$EVOLVE_RESULT\n",
+    );
+    repo.write(
+        "SEARCH.yaml",
+        "fitness: sh score.sh\nfiles: [x]\nsandbox: {mode: auto, require: true, checks: true}\n",
+    );
+    repo.commit_all("a score in a document");
+    let seen = "[ -e $TMPDIR/left ] && echo 50 || echo";
+    repo.attempts(&[
+        &format!("echo '{seen} 2' >x"),
+        &format!("echo '{seen} 3' >x"),
+    ]);
+    repo.search(&["--max-attempts=2"]).expect(0);
+    assert_eq!(repo.endings(), ["accepted 2", "accepted 3"]);
+}
+
+#[test]
+fn what_is_measured_is_not_told_which_measurement_it_is() {
+    let repo = with_program("1");
+    repo.attempts(&[
+        "echo 'env >&2; case $EVOLVE_RESULT$EVOLVE_TRACES in *hold*) echo 2;; *) echo 9;; esac' >x",
+    ]);
+    repo.search(&["--holdout=sh score.sh; true", "--max-attempts=1"])
+        .expect(0);
+    let logs = repo.private().join("search/1/1");
+    let log = fs::read_to_string(logs.join("holdout-1.log")).unwrap();
+    assert!(
+        log.contains("EVOLVE_RESULT=") && !log.contains("holdout"),
+        "{log}"
+    );
 }

@@ -174,6 +174,7 @@ fn a_search_whose_lineage_is_damaged_can_be_given_up() {
     let file = repo.private().join("search/1/lineage.jsonl");
     let damaged = fs::read_to_string(&file).unwrap() + "garbage\n";
     fs::write(&file, damaged).unwrap();
+    fs::remove_file(repo.kept_outside("search-1").unwrap()).unwrap();
     let run = repo.evolve(&["search", "board"]).expect(2);
     assert!(
         run.stderr.contains("evolve search discard"),

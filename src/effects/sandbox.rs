@@ -27,7 +27,7 @@ use found::{Found, find, is_root, missing, unavailable};
 pub use found::{available, available_after, refused, trial};
 use landlock::Bounds;
 use rules::{ground_rules, lists, rule, shut_doors};
-use temporary::Temporary;
+use temporary::{Temporary, folder_in};
 pub use told::{tell, told};
 
 /// Where this program is, whatever becomes of the file that it was started from.
@@ -79,6 +79,8 @@ pub enum Inmate<'a> {
     Agent(&'a [String], &'a Path),
     /// Checks.
     Checks,
+    /// One command of a measurement, held back as checks are, with a folder that is its alone.
+    Measured(&'a Path),
     /// `evolve`'s own git, which runs the user's filters and the like: these may load what an agent has written.
     Git,
 }
@@ -225,7 +227,7 @@ impl Sandbox {
     pub fn fence(&self, inmate: Inmate<'_>, ground: &Ground) -> Result<Fence> {
         let is_held_back = match inmate {
             Inmate::Agent(..) | Inmate::Git => self.is_on(),
-            Inmate::Checks => self.is_on() && self.protections.checks,
+            Inmate::Checks | Inmate::Measured(_) => self.is_on() && self.protections.checks,
         };
         if !is_held_back {
             return Ok(Fence::default());
@@ -234,17 +236,22 @@ impl Sandbox {
         let temporary = temporary.expect("BUG: a sandbox is opened before it is used");
         let (own, folder) = match inmate {
             Inmate::Agent(writes, folder) => (writes, Some(folder.to_owned())),
+            Inmate::Measured(folder) => (&[][..], Some(folder.to_owned())),
             Inmate::Checks | Inmate::Git => (&[][..], None),
         };
         let network = match inmate {
             Inmate::Agent(..) => self.protections.network != Network::None,
-            Inmate::Checks | Inmate::Git => self.protections.network == Network::All,
+            Inmate::Checks | Inmate::Measured(_) | Inmate::Git => {
+                self.protections.network == Network::All
+            }
         };
-        let scratch = temporary.folder(match inmate {
-            Inmate::Agent(..) => "agent",
-            Inmate::Checks => "checks",
-            Inmate::Git => "git",
-        })?;
+        let scratch = match inmate {
+            Inmate::Agent(..) => temporary.folder("agent")?,
+            Inmate::Checks => temporary.folder("checks")?,
+            Inmate::Git => temporary.folder("git")?,
+            // Nothing in it is of the one before.
+            Inmate::Measured(folder) => folder_in(folder, "tmp")?,
+        };
         let mut rules = ground_rules(ground);
         let named = self.named(own, ground)?;
         let written = folder.iter().chain([&scratch]).chain(&named);

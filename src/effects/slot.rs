@@ -15,12 +15,14 @@ mod place;
 mod prepare;
 mod settings;
 
+use std::collections::HashMap;
 use std::fs;
 use std::io::ErrorKind;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::effects::files;
+use crate::effects::files::{self, Stamp};
 use crate::effects::lock::{self, Lock};
 use crate::effects::repo::Repo;
 use crate::error::{Error, Result};
@@ -38,6 +40,31 @@ pub struct Slot {
     pub root: PathBuf,
     /// What it is given beside its commit.
     pub provisions: Provisions,
+    /// What this process wrote beside this slot and others.
+    pub written: Written,
+}
+
+/// The files beside slots as this process wrote them: what somebody else changed since is not believed.
+#[derive(Clone, Debug, Default)]
+pub struct Written(Arc<Mutex<HashMap<PathBuf, Stamp>>>);
+
+impl Written {
+    /// Remembers a file as it is now.
+    fn note(&self, path: PathBuf) {
+        let stamp = Stamp::at(&path);
+        let mut files = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match stamp {
+            Some(stamp) => files.insert(path, stamp),
+            None => files.remove(&path),
+        };
+    }
+
+    /// Says whether a file is as it was then.
+    fn has(&self, path: &Path) -> bool {
+        let files = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let stamp = files.get(path);
+        stamp.is_some() && stamp == Stamp::at(path).as_ref()
+    }
 }
 
 /// What becomes of the ignored files of a slot that is made anew.
@@ -55,6 +82,7 @@ impl Slot {
         Ok(Slot {
             root: place::of(user)?.join(purpose),
             provisions,
+            written: Written::default(),
         })
     }
 
@@ -73,6 +101,7 @@ impl Slot {
         let slot = Slot {
             root: path.with_extension(""),
             provisions: Provisions::default(),
+            written: Written::default(),
         };
         slot.remove()?;
         Ok((slot, lock))
@@ -136,6 +165,8 @@ impl Slot {
         self.write_settings(user)?;
         let git = user.git.elsewhere(&self.root);
         git.run(&["read-tree", commit])?;
+        // They are run to see what has changed.
+        checkout::write_programs(&git, &checkout::programs_of_filters(user, commit)?)?;
         // It fails where a file differs from the index, which is no failure here.
         let _ = git.run(&["update-index", "-q", "--refresh"]);
         Repo::open_slot(&self.root, user)

@@ -103,7 +103,7 @@ impl Session {
         let log = self.logs().join("prepare.log");
         let preparation = Preparation {
             user: home,
-            commit,
+            place: (branch, commit),
             supervisor: &self.measurer.supervisor,
             fence,
             log: Some(&log),

@@ -11,7 +11,7 @@ use crate::effects::repo::Repo;
 use crate::effects::sandbox::{Ground, Inmate, Sandbox};
 use crate::effects::search::sample::Place;
 use crate::effects::search::store::Store;
-use crate::effects::slot::{Preparation, Prepared, Slot};
+use crate::effects::slot::{Preparation, Prepared, Slot, Written};
 use crate::effects::stop::Stop;
 use crate::error::{Error, Result};
 use crate::event::Events;
@@ -51,6 +51,8 @@ pub struct Site {
     pub stop: Stop,
     /// Who is told.
     pub events: Events,
+    /// What was written beside slots.
+    pub written: Written,
 }
 
 /// What a slot is for.
@@ -107,7 +109,7 @@ impl Site {
         let ground = Ground::of_slot(&slot.root);
         let how = Preparation {
             user: &self.user,
-            commit,
+            place: (&self.request.branch, commit),
             supervisor: &self.supervisor,
             fence: &self.sandbox.fence(Inmate::Checks, &ground)?,
             log: Some(&log),
@@ -138,7 +140,11 @@ impl Site {
             prepare: self.request.prepare.clone(),
         };
         let purpose = format!("search-{}", name(place));
-        Ok(Slot::of(&self.user, &purpose, provisions)?)
+        let slot = Slot::of(&self.user, &purpose, provisions)?;
+        Ok(Slot {
+            written: self.written.clone(),
+            ..slot
+        })
     }
 
     /// Removes the slots for these purposes, which nobody needs any more; one that cannot be removed is only told of.
@@ -153,11 +159,11 @@ impl Site {
 
     /// Returns where the commands of an attempt's measurement are run.
     pub fn place(&self, slot: &Slot, id: u64) -> Result<Place> {
-        let ground = Ground::of_slot(&slot.root);
         Ok(Place {
             supervisor: self.supervisor.clone(),
             root: slot.root.clone(),
-            fence: self.sandbox.fence(Inmate::Checks, &ground)?,
+            sandbox: self.sandbox.clone(),
+            ground: Ground::of_slot(&slot.root),
             session: self.id.clone(),
             timeout: Duration::from_secs_f64(self.request.timeout_s),
             folder: self.folder(id),

@@ -16,6 +16,7 @@ use crate::effects::process::Supervisor;
 use crate::effects::repo::Repo;
 use crate::effects::sandbox::Sandbox;
 use crate::effects::search::store::Store;
+use crate::effects::slot::Written;
 use crate::effects::stop::{self, Stop};
 use crate::effects::{clock, git, lock, places, within};
 use crate::engine::search::apply::{self, Applied, Held, Target};
@@ -129,6 +130,7 @@ async fn start(options: &ApplyOptions, events: &Events) -> Result<Done> {
         sandbox,
         stop,
         events: events.clone(),
+        written: Written::default(),
     };
     let branch = text::clean_line(target.branch.trim_start_matches("refs/heads/"));
     let applied = apply::apply(&site, &lineage, (attempt, &message), &target).await;

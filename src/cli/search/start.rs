@@ -15,7 +15,7 @@ use crate::effects::process::Supervisor;
 use crate::effects::repo::Repo;
 use crate::effects::sandbox::Sandbox;
 use crate::effects::search::store::Store;
-use crate::effects::slot::Slot;
+use crate::effects::slot::{Slot, Written};
 use crate::effects::stop::{self, Stop};
 use crate::effects::{clock, git, lock, places, within};
 use crate::engine::search::{self, Between, Ended, Nobody};
@@ -30,6 +30,9 @@ use crate::model::sandbox::Wish;
 use crate::model::text;
 use crate::session::{Cut, Ending, Searching, Site, Slots};
 use crate::view;
+
+/// How many lent paths are named.
+const LENT: usize = 5;
 
 /// Begins a search.
 pub fn begin(global: &Global, options: &SearchOptions) -> Result<u8> {
@@ -242,6 +245,12 @@ async fn start(
     warnings
         .into_iter()
         .for_each(|warning| events.warn(warning));
+    if !request.link.is_empty() && !sandbox.is_on() {
+        events.note(format!(
+            "{} of your checkout is lent as it is: what an agent writes there stays; --sandbox holds it back",
+            text::clean_line(&text::some_of(&request.link, LENT))
+        ));
+    }
     let adjusted = lineage.adjusted(Id::MAX);
     let max_time_s = adjusted.max_time_s.or(request.max_time_s);
     let of_search = max_time_s.and_then(|limit| Duration::try_from_secs_f64(limit).ok());
@@ -265,6 +274,7 @@ async fn start(
         sandbox,
         stop,
         events: events.clone(),
+        written: Written::default(),
     };
     if opened.is_new {
         match begun(&mut site, lineage, opened.goals.as_ref()).await {

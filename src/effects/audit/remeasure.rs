@@ -39,11 +39,13 @@ pub async fn remeasure(
     let slot = Slot {
         root: slot.root.clone(),
         provisions: goals.settings.provisions(),
+        written: slot.written.clone(),
     };
-    slot.renew(repo, ("refs/heads/audit", &recorded.commit), Ignored::Go)?;
+    let place = ("refs/heads/audit", recorded.commit.as_str());
+    slot.renew(repo, place, Ignored::Go)?;
     let preparation = Preparation {
         user: repo,
-        commit: &recorded.commit,
+        place,
         supervisor: &measurer.supervisor,
         fence: &measurer.fence,
         log: None,

@@ -220,9 +220,9 @@ impl Repo {
     }
 
     /// Returns the id of what stands at `path` in a tree.
-    pub fn id_at(&self, tree: &str, path: &str) -> Option<String> {
+    pub fn id_at(&self, tree: &str, path: impl AsRef<OsStr>) -> Option<String> {
         let tree = self.tree(tree).ok()?;
-        let entry = tree.get_path(Path::new(path)).ok()?;
+        let entry = tree.get_path(Path::new(path.as_ref())).ok()?;
         Some(entry.id().to_string())
     }
 

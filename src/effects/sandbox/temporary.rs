@@ -44,19 +44,24 @@ impl Temporary {
 
     /// Returns a folder in it, made if need be.
     pub fn folder(&self, name: &str) -> Result<PathBuf> {
-        let path = self.path.join(name);
-        match fs::create_dir(&path) {
-            Err(cause) if cause.kind() != ErrorKind::AlreadyExists => {
-                Err(Error::io("create", &path, cause))
-            }
-            Ok(()) | Err(_) => Ok(path),
-        }
+        folder_in(&self.path, name)
     }
 }
 
 impl Drop for Temporary {
     fn drop(&mut self) {
         let _ = files::remove_all(&self.path);
+    }
+}
+
+/// Returns a folder in another one, made if need be.
+pub fn folder_in(folder: &Path, name: &str) -> Result<PathBuf> {
+    let path = folder.join(name);
+    match fs::create_dir(&path) {
+        Err(cause) if cause.kind() != ErrorKind::AlreadyExists => {
+            Err(Error::io("create", &path, cause))
+        }
+        Ok(()) | Err(_) => Ok(path),
     }
 }
 

@@ -1,13 +1,15 @@
 //! Runs gates and fitness command in a slot that stands on an attempt.
 
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use crate::effects::files;
 use crate::effects::process::{Ending, Job, Ran, Stdout, Supervisor, TAIL_BYTES, keeper};
 use crate::effects::program;
-use crate::effects::sandbox::Fence;
+use crate::effects::sandbox::{Ground, Inmate, Sandbox};
 use crate::error::{Error, Result};
 use crate::model::score::{self, Channel, Score};
 use crate::model::{mask, text};
@@ -29,7 +31,9 @@ pub struct Place {
     /// The root of the slot.
     pub root: PathBuf,
     /// What holds them back.
-    pub fence: Fence,
+    pub sandbox: Sandbox,
+    /// Where they work.
+    pub ground: Ground,
     /// The session, which marks their processes.
     pub session: String,
     /// How long each may take.
@@ -52,7 +56,9 @@ pub enum Answer<T> {
 impl Place {
     /// Runs a gate.
     pub async fn gate(&self, command: &str, name: &str) -> Result<Answer<()>> {
-        let ran = self.run(command, (name, Vec::new())).await?;
+        let own = Own::make(&self.folder)?;
+        let ran = self.run(command, (name, &own), Vec::new()).await?;
+        own.remove();
         Ok(match failure(&ran, self.timeout) {
             Some(Failure::Stopped) => Answer::Stopped,
             Some(Failure::Words(why)) => {
@@ -70,17 +76,18 @@ impl Place {
         (command, expected): (&str, Option<Channel>),
         name: &str,
     ) -> Result<Answer<Score>> {
-        let document = self.folder.join(format!("{name}.result.json"));
-        let traces = self.folder.join(format!("{name}.traces"));
-        files::remove(&document)?;
-        files::remove_all(&traces).map_err(|cause| Error::io("empty", &traces, cause))?;
-        fs::create_dir_all(&traces).map_err(|cause| Error::io("create", &traces, cause))?;
+        let own = Own::make(&self.folder)?;
+        let (document, traces) = (own.path.join("result.json"), own.path.join("traces"));
+        fs::create_dir(&traces).map_err(|cause| Error::io("create", &traces, cause))?;
         let variables = [("EVOLVE_RESULT", &document), ("EVOLVE_TRACES", &traces)];
         let variables = variables.map(|(name, path)| (name, path.clone()));
-        let ran = self.run(command, (name, variables.to_vec())).await?;
+        let ran = self.run(command, (name, &own), variables.to_vec()).await?;
         bound(&traces, TRACES_LIMIT);
         // Most leave nothing there.
         let _ = fs::remove_dir(&traces);
+        let document = self.keep(&document, &format!("{name}.result.json"))?;
+        self.keep(&traces, &format!("{name}.traces"))?;
+        own.remove();
         Ok(match failure(&ran, self.timeout) {
             Some(Failure::Stopped) => Answer::Stopped,
             Some(Failure::Words(why)) => Answer::Failed(why),
@@ -91,11 +98,32 @@ impl Place {
         })
     }
 
-    async fn run(&self, command: &str, (name, own): (&str, Vec<(&str, PathBuf)>)) -> Result<Ran> {
+    /// Moves what a command left to where it is kept, in the place of what is there.
+    fn keep(&self, from: &Path, name: &str) -> Result<PathBuf> {
+        let to = self.folder.join(name);
+        files::remove_all(&to).map_err(|cause| Error::io("remove", &to, cause))?;
+        match fs::rename(from, &to) {
+            Err(cause) if cause.kind() != ErrorKind::NotFound => {
+                Err(Error::io("move", from, cause))
+            }
+            Ok(()) | Err(_) => Ok(to),
+        }
+    }
+
+    async fn run(
+        &self,
+        command: &str,
+        (name, own): (&str, &Own),
+        variables: Vec<(&str, PathBuf)>,
+    ) -> Result<Ran> {
         let argv = [program::shell(), "-c".as_ref(), command.as_ref()];
-        let mut env = self.fence.env.clone();
+        let fence = self
+            .sandbox
+            .fence(Inmate::Measured(&own.path), &self.ground)?;
+        let mut env = fence.env.clone();
         env.extend(
-            own.into_iter()
+            variables
+                .into_iter()
                 .map(|(name, path)| (name.into(), path.into())),
         );
         // It tells by the second whether what it compiled is of the same source, and attempts follow faster.
@@ -103,7 +131,7 @@ impl Place {
         let ran = self
             .supervisor
             .run(Job {
-                argv: keeper::around(self.fence.around(argv.map(ToOwned::to_owned).to_vec())),
+                argv: keeper::around(fence.around(argv.map(ToOwned::to_owned).to_vec())),
                 folder: Some(self.root.clone()),
                 env,
                 stdin: None,
@@ -113,7 +141,7 @@ impl Place {
                 idle_timeout: None,
                 tail_limit: TAIL_BYTES,
                 stdout: Stdout::End,
-                mark: format!("{}/{name}", self.session),
+                mark: format!("{}/{}", self.session, own.name),
             })
             .await;
         if let Ending::NotStarted(why) = &ran.ending
@@ -129,6 +157,28 @@ impl Place {
             ))
             .hint("end them, or what they wait for, then run `evolve search resume`")),
         }
+    }
+}
+
+/// A folder that one command has to itself. Its name tells nothing of what is measured: the code that is measured sees it.
+struct Own {
+    name: String,
+    path: PathBuf,
+}
+
+impl Own {
+    fn make(folder: &Path) -> Result<Own> {
+        static NUMBER: AtomicU64 = AtomicU64::new(0);
+        let name = format!("own-{}", NUMBER.fetch_add(1, Ordering::Relaxed));
+        let path = folder.join(&name);
+        files::remove_all(&path).map_err(|cause| Error::io("empty", &path, cause))?;
+        fs::create_dir_all(&path).map_err(|cause| Error::io("create", &path, cause))?;
+        Ok(Own { name, path })
+    }
+
+    /// Removes what is left in it; what cannot be removed is in nobody's way.
+    fn remove(self) {
+        let _ = files::remove_all(&self.path);
     }
 }
 

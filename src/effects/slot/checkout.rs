@@ -1,5 +1,6 @@
 //! Writing the files of a commit into a slot.
 
+use crate::effects::git::Git;
 use crate::effects::repo::Repo;
 use crate::error::{Error, Result};
 
@@ -10,18 +11,8 @@ const WITHOUT: &str = "run without --isolate and `measure: clean`";
 
 /// Writes the files of the commit that a slot's index has, those first that are programs which its filters run.
 pub fn check_out(repo: &Repo, user: &Repo, commit: &str) -> Result<()> {
-    let programs = filters(user, commit)?;
-    if !programs.is_empty() {
-        let some = [
-            "checkout-index",
-            "--force",
-            "--quiet",
-            "-u",
-            "-z",
-            "--stdin",
-        ];
-        repo.git.run_with(&some, programs.as_bytes())?;
-    }
+    let programs = programs_of_filters(user, commit)?;
+    write_programs(&repo.git, &programs)?;
     let all = ["checkout-index", "--all", "--force", "--quiet", "-u"];
     repo.git
         .run(&all)
@@ -30,6 +21,22 @@ pub fn check_out(repo: &Repo, user: &Repo, commit: &str) -> Result<()> {
             true => cause,
             false => told(user, &cause),
         })
+}
+
+/// Writes these files as the index has them.
+pub fn write_programs(git: &Git, programs: &str) -> Result<()> {
+    if programs.is_empty() {
+        return Ok(());
+    }
+    let some = [
+        "checkout-index",
+        "--force",
+        "--quiet",
+        "-u",
+        "-z",
+        "--stdin",
+    ];
+    git.run_with(&some, programs.as_bytes()).map(drop)
 }
 
 /// Says what keeps a copy from being made (exit 3).
@@ -53,12 +60,16 @@ fn told(user: &Repo, cause: &Error) -> Error {
 }
 
 /// Returns the files of the commit that the commands of filters name, each ended by a NUL.
-fn filters(user: &Repo, commit: &str) -> Result<String> {
-    let tree = user.tree_of(commit)?;
+pub fn programs_of_filters(user: &Repo, commit: &str) -> Result<String> {
     let settings = user.copied_settings()?;
-    let commands = settings
+    let mut commands = settings
         .iter()
-        .filter(|(name, _)| name.starts_with("filter."));
+        .filter(|(name, _)| name.starts_with("filter."))
+        .peekable();
+    if commands.peek().is_none() {
+        return Ok(String::new());
+    }
+    let tree = user.tree_of(commit)?;
     let words = commands
         .filter_map(|(_, value)| value.as_deref())
         .flat_map(str::split_whitespace)

@@ -16,7 +16,6 @@ use nix::sys::stat::Mode;
 
 use super::{Slot, allow, remove_all};
 use crate::effects::files::{self, Stamp, is_beneath, is_within};
-use crate::effects::proc_table;
 use crate::effects::repo::Repo;
 use crate::error::{Error, Result};
 
@@ -35,27 +34,36 @@ struct Made {
 }
 
 impl Slot {
-    /// Removes what neither the commit nor `prepare` made, and puts back what is missing or changed of the latter. False where
+    /// Removes what neither the commit that it is on nor `prepare` made, and puts back what is changed of the latter.
+    pub(super) fn sweep(&self, repo: &Repo) -> Result<()> {
+        let mut made = self.read_list()?.unwrap_or_default();
+        for path in self.own(repo)? {
+            self.match_up(&path, &mut made)?;
+        }
+        match made.is_changed {
+            true => self.write_list(&made),
+            false => Ok(()),
+        }
+    }
+
+    /// Puts back what is missing of what `prepare` made, where the slot has been swept and is on this commit now. False where
     /// that cannot be done: then the slot has to be emptied and made ready anew.
-    pub fn put_back(&self, repo: &Repo) -> Result<bool> {
+    pub fn put_back(&self, user: &Repo, commit: &str) -> Result<bool> {
         let Some(mut made) = self.read_list()? else {
             return Ok(false);
         };
-        let found = self.own(repo)?;
-        for path in &found {
-            self.match_up(path, &mut made)?;
-        }
+        let tree = user.tree_of(commit)?;
         for top in made.tops.clone() {
-            let is_met = found.iter().any(|path| is_within(&top, path));
             let is_there = fs::symlink_metadata(self.at(&top)).is_ok();
-            if is_met && is_there {
-                continue;
-            }
             // The commit has something where `prepare` had, or on the way there.
-            if is_there || !self.is_free(&top)? {
+            let is_taken = user.id_at(&tree, OsStr::from_bytes(&top)).is_some()
+                && !user.is_folder(&tree, &top);
+            if is_taken || !is_there && !self.is_free(&top)? {
                 return Ok(false);
             }
-            self.copy_in(&top, &mut made)?;
+            if !is_there {
+                self.copy_in(&top, &mut made)?;
+            }
         }
         if made.is_changed {
             self.write_list(&made)?;
@@ -319,20 +327,17 @@ impl Slot {
         self.made().join("list")
     }
 
-    /// Reads the list of what `prepare` made; none where there is none that can be read, or the machine was started anew since:
-    /// nobody waited for the copies to be on the disk.
+    /// Reads the list of what `prepare` made; none where this process wrote none, or somebody changed it since.
     fn read_list(&self) -> Result<Option<Made>> {
+        if !self.written.has(&self.list()) {
+            return Ok(None);
+        }
         let Some(bytes) = files::read_bounded(&self.list(), LIST_LIMIT)? else {
             return Ok(None);
         };
         let mut made = Made::default();
-        let mut lines = bytes
-            .split(|byte| *byte == 0)
-            .filter(|line| !line.is_empty());
-        if lines.next() != Some(since_boot().as_bytes()) {
-            return Ok(None);
-        }
-        for line in lines {
+        let lines = bytes.split(|byte| *byte == 0);
+        for line in lines.filter(|line| !line.is_empty()) {
             match line {
                 [b'/', top @ ..] => made.tops.push(top.to_vec()),
                 line => match file_of(line) {
@@ -347,7 +352,7 @@ impl Slot {
     }
 
     fn write_list(&self, made: &Made) -> Result<()> {
-        let mut bytes = [since_boot().as_bytes(), b"\0"].concat();
+        let mut bytes = Vec::new();
         for top in &made.tops {
             bytes.extend([b"/", &top[..], b"\0"].concat());
         }
@@ -357,13 +362,10 @@ impl Slot {
             bytes.extend([head.as_bytes(), path, b"\0"].concat());
         }
         files::make_folder(&self.made())?;
-        files::replace_unsynced(&self.list(), &bytes)
+        files::replace_unsynced(&self.list(), &bytes)?;
+        self.written.note(self.list());
+        Ok(())
     }
-}
-
-/// Returns the first line of the list.
-fn since_boot() -> String {
-    format!("boot {}", proc_table::boot_id())
 }
 
 /// Reads a file's line of the list.

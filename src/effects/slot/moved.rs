@@ -1,35 +1,48 @@
 //! Moves a slot from one commit to another, many times over: only what differs is written. What git knows of the files lies
-//! in an index beside the slot, which nobody but `evolve` writes; the slot's own `.git` is made anew each time, so that
-//! nothing that an agent or a command left there is believed.
+//! in an index beside the slot, which counts only as this process wrote it; the slot's own `.git` is made anew each time, so
+//! that nothing that an agent or a command left there is believed.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
+use super::checkout::programs_of_filters;
 use super::{Ignored, Slot, remove_all, settings};
 use crate::effects::files;
 use crate::effects::repo::Repo;
 use crate::error::{Error, Result};
 
 impl Slot {
-    /// Puts the slot on a commit; what git does not track stays, and is to be looked after by `put_back` or `empty`.
+    /// Puts the slot on a commit. Of what git does not track only what is lent and what `prepare` made is there then; the latter
+    /// is to be looked after by `make_clean`.
     pub fn go_to(&self, user: &Repo, (branch, commit): (&str, &str)) -> Result<Repo> {
-        let is_known = self.is_in_place() && self.index().exists() && self.refs().exists();
-        if is_known && let Ok(repo) = self.try_to_go_to(user, (branch, commit)) {
+        let is_known = self.written.has(&self.index()) && self.written.has(&self.refs());
+        if is_known
+            && self.is_in_place()
+            && let Ok(repo) = self.try_to_go_to(user, (branch, commit))
+        {
             return Ok(repo);
         }
         // What stands there instead, a link, say, is somebody's.
         if self.is_in_place() {
             self.open_folders();
         }
-        remove_all(&self.index())?;
+        self.remove()?;
         let repo = self.renew(user, (branch, commit), Ignored::Stay)?;
         copy(&self.root.join(".git/packed-refs"), &self.refs())?;
+        self.written.note(self.refs());
         self.remember()?;
         Ok(repo)
     }
 
     fn try_to_go_to(&self, user: &Repo, (branch, commit): (&str, &str)) -> Result<Repo> {
+        if !programs_of_filters(user, commit)?.is_empty() {
+            // What was at work here may have changed them, and they would be run before they are as the commit has them.
+            let why = "programs of the tree write its files, so a copy is made from nothing";
+            return Err(Error::internal(why));
+        }
         let repo = self.with_git_dir_anew(user, (branch, commit))?;
+        // Before git writes files: an attributes file that somebody left would lead it.
+        self.sweep(&repo)?;
         // It may be cut off half way: then nothing is known of the files.
         let index = self.index();
         fs::remove_file(&index).map_err(|cause| Error::io("remove", &index, cause))?;
@@ -61,7 +74,9 @@ impl Slot {
     }
 
     fn remember(&self) -> Result<()> {
-        copy(&self.root.join(".git/index"), &self.index())
+        copy(&self.root.join(".git/index"), &self.index())?;
+        self.written.note(self.index());
+        Ok(())
     }
 
     /// Returns the file with what git knows of the slot's files.

@@ -21,8 +21,8 @@ const LOG_LIMIT: u64 = 16 << 20;
 pub struct Preparation<'a> {
     /// The user's repository.
     pub user: &'a Repo,
-    /// The commit that the slot is on.
-    pub commit: &'a str,
+    /// The branch (`refs/heads/…`) and the commit that the slot is on.
+    pub place: (&'a str, &'a str),
     /// Starts and ends the command.
     pub supervisor: &'a Supervisor,
     /// What holds it back, like a check.
@@ -61,11 +61,10 @@ impl Slot {
     /// goes, and what the command made is put back as it was. `repo` is that of the slot.
     pub async fn make_clean(&self, repo: &Repo, how: &Preparation<'_>) -> Result<Prepared> {
         let Some(command) = &self.provisions.prepare else {
-            self.empty(repo)?;
             return Ok(Prepared::Ready);
         };
         let inputs = inputs(command, how)?;
-        if self.was_prepared_from(&inputs)? && self.put_back(repo)? {
+        if self.was_prepared_from(&inputs)? && self.put_back(how.user, how.place.1)? {
             return Ok(Prepared::Ready);
         }
         self.empty(repo)?;
@@ -108,7 +107,7 @@ impl Slot {
             Ending::Exited(_) if !self.is_whole() => {
                 "removes or replaces the copy, or its .git".to_owned()
             }
-            Ending::Exited(0) => match self.stray_files(how.user)?.as_slice() {
+            Ending::Exited(0) => match self.stray_files(how)?.as_slice() {
                 [] => {
                     files::replace(&self.stamp(), inputs.as_bytes())?;
                     return Ok(Prepared::Ready);
@@ -139,9 +138,10 @@ impl Slot {
         )))
     }
 
-    /// Lists what differs from the commit and is not ignored, at most a few.
-    fn stray_files(&self, user: &Repo) -> Result<Vec<String>> {
-        let git = user.git.elsewhere(&self.root);
+    /// Lists what differs from the commit and is not ignored, at most a few. What the command ran may be an agent's: nothing in
+    /// the slot's `.git` is believed.
+    fn stray_files(&self, how: &Preparation<'_>) -> Result<Vec<String>> {
+        let git = self.remake_git_dir(how.user, how.place)?.git;
         // What the command made of submodules is nothing that git may look into.
         let changes = ["--no-renames", "--ignore-submodules=dirty"];
         let listed = git.run(&[&["status", "--porcelain=v1", "-z"][..], &changes].concat())?;
@@ -156,7 +156,7 @@ impl Slot {
 
 /// Returns the digest of what the command depends on.
 fn inputs(command: &str, how: &Preparation<'_>) -> Result<String> {
-    let tracked = how.user.files_of(how.commit)?;
+    let tracked = how.user.files_of(how.place.1)?;
     let shown = |(path, entry): (Vec<u8>, Entry)| {
         let path = String::from_utf8_lossy(&path).into_owned();
         (path, entry.id)

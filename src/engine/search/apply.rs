@@ -7,6 +7,7 @@ use crate::effects::search::sample::{Answer, Place};
 use crate::effects::search::store::Store;
 use crate::effects::workspace::{Landed, Landing, Workspace};
 use crate::error::{Error, Kind, Result};
+use crate::model::editable::Editable;
 use crate::model::lineage::{Id, Lineage, Measure};
 use crate::model::score::Channel;
 use crate::model::search_view::Digits;
@@ -70,6 +71,7 @@ pub async fn apply(
         );
     }
     let base = &lineage.plan.request.base;
+    refuse_others(site, (base, attempt), id)?;
     if !site.user.descends(&target.tip, base)? {
         return Err(Error::new(
             Kind::Human,
@@ -102,6 +104,27 @@ pub async fn apply(
     })
 }
 
+/// Refuses an attempt that changes what attempts may not: none that `evolve` made does.
+fn refuse_others(site: &Site, (base, attempt): (&str, &str), id: Id) -> Result<()> {
+    let request = &site.request;
+    let editable =
+        Editable::of(&request.files, &request.frozen, &request.protect).map_err(Error::internal)?;
+    let trees = (site.user.tree_of(base)?, site.user.tree_of(attempt)?);
+    let changed = site.user.differences(&trees.0, &trees.1)?;
+    let paths = changed
+        .iter()
+        .map(|one| String::from_utf8_lossy(&one.path).into_owned());
+    let others: Vec<String> = paths.filter(|path| !editable.has(path)).collect();
+    match others.is_empty() {
+        true => Ok(()),
+        false => Err(Error::unsafe_repo(format!(
+            "attempt {id} changes what no attempt may: {}",
+            text::some_of(&others, NAMED)
+        ))
+        .hint("nothing was changed; somebody else made it, as evolve makes none that does")),
+    }
+}
+
 /// Measures the merged result: gates, and where others committed since, or the search did not show it in the end, whether it is
 /// better than what is on the branch.
 async fn hold_against_tip(
@@ -111,14 +134,12 @@ async fn hold_against_tip(
     target: &Target,
 ) -> Result<Held, Cut> {
     let recorded = Standing::of(lineage).score(id);
-    if !site.request.gates.is_empty() {
+    for (number, gate) in site.request.gates.iter().enumerate() {
         let slot = site.slot(Slots::Apply, 0, merged).await?;
-        for (number, gate) in site.request.gates.iter().enumerate() {
-            let place = site.place_of_gate(&slot, id, gate)?;
-            let name = format!("apply-gate-{}", number + 1);
-            if let Answer::Failed(why) = heard(site, place.gate(gate, &name).await?)? {
-                return Err(lost(format!("a gate does not pass on the branch: {why}")));
-            }
+        let place = site.place_of_gate(&slot, id, gate)?;
+        let name = format!("apply-gate-{}", number + 1);
+        if let Answer::Failed(why) = heard(site, place.gate(gate, &name).await?)? {
+            return Err(lost(format!("a gate does not pass on the branch: {why}")));
         }
     }
     // The search's last word is as good where nobody committed since.

@@ -146,8 +146,8 @@ impl Job {
         let site = &session.site;
         if matches!(self.what, Measure::First | Measure::Again(_)) && !site.request.gates.is_empty()
         {
-            let slot = bed.slot(session, &self.commit).await?;
             for (number, gate) in site.request.gates.iter().enumerate() {
+                let slot = bed.slot(session, &self.commit).await?;
                 let place = site.place_of_gate(&slot, self.id, gate)?;
                 let name = format!("{}-gate-{}", self.name(), number + 1);
                 if let Failed::Gate(why) = failed(place.gate(gate, &name).await?, session)? {
