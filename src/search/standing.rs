@@ -135,26 +135,51 @@ impl<'l> Standing<'l> {
         self.score_before(id, self.len())
     }
 
+    /// Returns the score of an attempt with what was measured of it beside attempt `id`, which has no ending yet.
+    pub fn score_beside(&self, of: Id, id: Id) -> Option<f64> {
+        let score = self.score(of)?;
+        let beside = self.samples_beside(id, of);
+        match beside.is_empty() {
+            true => Some(score),
+            false => {
+                let mut all = self.samples_before(of, self.len());
+                all.extend(beside);
+                median(&all)
+            }
+        }
+    }
+
     /// Returns the score that an attempt had before attempt `before` was measured.
     fn score_before(&self, id: Id, before: Id) -> Option<f64> {
         let score = self.settled(id).score?;
-        let beside = &self.beside[id as usize];
+        match self.later(id, before).next() {
+            None => Some(score),
+            Some(_) => median(&self.samples_before(id, before)),
+        }
+    }
+
+    /// Lists those before attempt `before` that were measured beside an attempt later.
+    fn later(&self, id: Id, before: Id) -> impl Iterator<Item = Id> {
         // One that is looked at as of earlier does not know the later ones.
         let before = before.min(self.len());
-        let mut later = beside.iter().filter(|other| **other < before).peekable();
-        if later.peek().is_none() {
-            return Some(score);
-        }
+        let beside = self.beside[id as usize].iter().copied();
+        beside.filter(move |other| *other < before)
+    }
+
+    /// Lists the samples of an attempt, its own and those beside others before attempt `before`.
+    fn samples_before(&self, id: Id, before: Id) -> Vec<f64> {
         let mut all = ending::own_samples(self.lineage, id);
-        for other in later {
-            let measured = self
-                .lineage
-                .attempt(*other)
-                .measurement(Measure::Beside(id));
-            let measured = measured.and_then(|measured| scored(&measured.outcome));
-            all.extend(measured.iter().flat_map(|(_, beside)| *beside));
+        for other in self.later(id, before) {
+            all.extend(self.samples_beside(other, id));
         }
-        median(&all)
+        all
+    }
+
+    /// Returns what was measured of an attempt beside attempt `id`.
+    fn samples_beside(&self, id: Id, of: Id) -> &'l [f64] {
+        let measured = self.lineage.attempt(id).measurement(Measure::Beside(of));
+        let measured = measured.and_then(|measured| scored(&measured.outcome));
+        measured.map_or(&[], |(_, beside)| beside)
     }
 
     /// Returns the best attempt, the baseline if nothing is better.

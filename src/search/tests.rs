@@ -492,3 +492,29 @@ fn with_several_agents_nothing_is_made_from_what_was_pruned_either() {
         }
     }
 }
+
+#[test]
+fn what_was_confirmed_is_held_against_all_that_is_known_of_the_best() {
+    let mut lineage = Lineage::new(Plan {
+        repeats: 2,
+        ..plan(Strategy::Climb)
+    });
+    // The baseline is better than it is beside attempt 1, and worse beside attempt 2.
+    for line in [
+        r#"{"measurement":{"id":0,"what":"first","measured":{"outcome":{"scored":{"samples":[9.8,10.9,9.0]}},"duration_s":0}}}"#,
+        r#"{"attempt":{"id":1,"operator":"mutation","parents":[0],"lens":"a"}}"#,
+        r#"{"edit":{"id":1,"edited":{"status":"changed","content":"1"}}}"#,
+        r#"{"measurement":{"id":1,"what":"first","measured":{"outcome":{"scored":{"samples":[10.4]}},"duration_s":0}}}"#,
+        r#"{"measurement":{"id":1,"what":{"beside":0},"measured":{"outcome":{"scored":{"samples":[11.1,8.8],"beside":[10.3,11.0]}},"duration_s":0}}}"#,
+        r#"{"attempt":{"id":2,"operator":"mutation","parents":[0],"lens":"b"}}"#,
+        r#"{"edit":{"id":2,"edited":{"status":"changed","content":"2"}}}"#,
+        r#"{"measurement":{"id":2,"what":"first","measured":{"outcome":{"scored":{"samples":[10.4]}},"duration_s":0}}}"#,
+        r#"{"measurement":{"id":2,"what":{"beside":0},"measured":{"outcome":{"scored":{"samples":[10.25,10.2],"beside":[9.4,9.3]}},"duration_s":0}}}"#,
+    ] {
+        lineage.take(serde_json::from_str(line).unwrap()).unwrap();
+    }
+    let standing = Standing::of(&lineage);
+    assert_eq!(standing.settled(1).ending, Ending::Unconfirmed);
+    assert_eq!(standing.settled(2).ending, Ending::Accepted);
+    assert_eq!((standing.best(), standing.score(0)), (2, Some(9.8)));
+}

@@ -128,11 +128,9 @@ fn held_against_best(standing: &Standing, id: Id) -> Way {
     let score = own_score(standing, id);
     let direction = standing.lineage.plan.direction;
     let is_better = |score, best| direction.is_better(score, best);
-    // Against its own ancestor it was confirmed just now, whatever that scored before.
-    let looks_better = best == standing.root_of(id)
-        || score
-            .zip(standing.score(best))
-            .is_some_and(|(score, best)| is_better(score, best));
+    let looks_better = score
+        .zip(standing.score_beside(best, id))
+        .is_some_and(|(score, best)| is_better(score, best));
     if !looks_better || standing.is_pruned(id, id) {
         return accepted(id, score, false);
     }
