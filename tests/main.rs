@@ -54,6 +54,7 @@ mod report;
 mod sandbox;
 mod search;
 mod search_abuse;
+mod search_applied;
 mod search_clean;
 mod search_fooled;
 mod search_found;

@@ -52,6 +52,15 @@ impl TestRepo {
         self.evolve(&["search", "resume"])
     }
 
+    /// Leaves an `apply` of the first attempt as one that was killed before the branch moved; returns the commit that it was of.
+    pub fn apply_cut_short(&self) -> String {
+        let to = self.git(&["rev-parse", "refs/evolve/search/1/1"]);
+        let landing =
+            serde_json::json!({"branch": "refs/heads/main", "from": self.head(), "to": to});
+        fs::write(self.applying(), landing.to_string()).unwrap();
+        to
+    }
+
     /// The lineage of the newest search.
     pub fn lineage(&self) -> Lineage {
         let all = fs::read_dir(self.private().join("search")).unwrap();

@@ -215,6 +215,7 @@ async fn start(
     if let Some(words) = stop.asked_to_stop() {
         return Ok(not_begun((running, events), Ending::stopped(&repo, &words)));
     }
+    complete_apply(&repo, events).await?;
     let user = user_config()?;
     let repo_and_events = Place {
         repo: &repo,
@@ -335,6 +336,19 @@ async fn start(
     let overview = tell::ended(&session, &lineage, &ending);
     let page = view::search::ended::page(&overview, &ending.reason, ending.exit_code);
     Ok((page, ending.exit_code))
+}
+
+/// Completes an `apply` that was killed: what it left half done looks like changes of the user's.
+async fn complete_apply(repo: &Repo, events: &Events) -> Result<()> {
+    if !Store::applying(&repo.private).exists() {
+        return Ok(());
+    }
+    // One that is at work holds it.
+    let _lock = lock::take(&repo.private.join("lock"), &clock::timestamp()).await?;
+    for words in search::apply::recover(repo)?.words {
+        events.note(words);
+    }
+    Ok(())
 }
 
 /// Says in one line why a session did not begin.
