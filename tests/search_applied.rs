@@ -22,3 +22,31 @@ fn a_search_that_begins_completes_first_what_a_killed_apply_began() {
     assert_eq!(repo.read("x"), "2\n");
     assert_eq!(repo.endings(), ["accepted 3"]);
 }
+
+#[test]
+fn a_killed_apply_whose_commit_git_has_collected_since_stops_nobody() {
+    let commands: [&[&str]; 4] = [
+        &["search", "apply"],
+        &["search", "discard"],
+        &["search", "echo 1", "--files=x", "--max-attempts=1"],
+        &["--max-cycles=1"],
+    ];
+    for words in commands {
+        let repo = searched();
+        repo.write("GOALS.yaml", "version: 1\nmission: m\ngoals:\n  - {id: a, description: a, weight: 1, check: \"true\"}\n");
+        repo.commit_all("goals");
+        let to = repo.apply_cut_short();
+        let told = std::fs::read_to_string(repo.applying()).unwrap();
+        let gone = told.replace(&to, &"1234".repeat(10));
+        std::fs::write(repo.applying(), gone).unwrap();
+        let agent = format!("--agent={}", repo.agent());
+        let takes_agent = words.len() != 2;
+        let words: Vec<&str> = words
+            .iter()
+            .copied()
+            .chain(takes_agent.then_some(&*agent))
+            .collect();
+        repo.evolve(&words).expect(0);
+        assert!(!repo.applying().exists(), "{words:?}");
+    }
+}

@@ -91,7 +91,9 @@ impl Workspace<'_> {
         let Some(now) = self.repo.resolve(&landing.branch)? else {
             return Ok(false);
         };
-        let has_landed = self.repo.descends(&now, &landing.to)?;
+        // A branch that has a commit keeps it: one that is gone never was on it.
+        let is_there = self.repo.has_object(&landing.to);
+        let has_landed = is_there && self.repo.descends(&now, &landing.to)?;
         if has_landed && self.is_checked_out(&landing.branch)? {
             let since = self.changed_since(landing, &now)?;
             let (mut content, mut edited) = (Vec::new(), Vec::new());
