@@ -246,14 +246,18 @@ pub fn generations(standing: &Standing) -> Vec<Generation> {
 fn generation_row(standing: &Standing, first: Id, last: Id) -> Generation {
     let direction = standing.lineage.plan.direction;
     let valid = (first..=last).filter(|id| standing.settled(*id).ending.is_valid());
-    let mut scores: Vec<f64> = valid.filter_map(|id| standing.score(id)).collect();
+    let valid: Vec<Id> = valid.collect();
+    // What a person took out counts no more, whenever that was.
+    let is_in = |id: &&Id| !standing.is_pruned(**id, Id::MAX);
+    let living = valid.iter().filter(is_in);
+    let mut scores: Vec<f64> = living.filter_map(|id| standing.score(*id)).collect();
     scores.sort_by(|a, b| direction.better_first(*a, *b));
-    let best_after = |id| standing.score(standing.best_after(id));
+    let best_after = |id| standing.score(standing.winner_after(id));
     let moved = best_after(last).zip(best_after(first - 1));
     Generation {
         first,
         last,
-        valid: scores.len() as u64,
+        valid: valid.len() as u64,
         best: scores.first().copied(),
         mean: (!scores.is_empty()).then(|| scores.iter().sum::<f64>() / scores.len() as f64),
         gained: moved.map(|(now, before)| now - before),

@@ -190,13 +190,19 @@ impl<'l> Standing<'l> {
     /// Returns the best attempt that nobody has taken out by now, also before what is under way has its ending; the baseline if
     /// nothing else is left.
     pub fn winner(&self) -> Id {
-        self.newest_best(Id::MAX)
+        self.winner_after(self.len() - 1)
     }
 
-    /// Returns the newest that was the best when it ended and was not pruned before attempt `before` was proposed.
-    fn newest_best(&self, before: Id) -> Id {
+    /// Returns what of the attempts up to `id` would be that.
+    pub fn winner_after(&self, id: Id) -> Id {
+        self.newest_best(id, Id::MAX)
+    }
+
+    /// Returns the newest up to attempt `last` that was the best when it ended and was not pruned before attempt `before` was
+    /// proposed.
+    fn newest_best(&self, last: Id, before: Id) -> Id {
         let stands = |id: &Id| self.settled(*id).is_new_best && !self.is_pruned(*id, before);
-        (1..self.len()).rev().find(stands).unwrap_or(0)
+        (1..=last).rev().find(stands).unwrap_or(0)
     }
 
     /// Returns what was the best once attempt `id` had its ending.
@@ -327,7 +333,7 @@ impl<'l> Standing<'l> {
             return;
         }
         let stands = |id: &Id| *id == 0 || !self.is_pruned(*id, self.len());
-        let best = self.newest_best(self.len());
+        let best = self.newest_best(self.len() - 1, self.len());
         let incumbent =
             match stands(&self.incumbent()) && self.score(self.incumbent()) == self.score(best) {
                 true => self.incumbent(),

@@ -1,5 +1,5 @@
 use super::*;
-use crate::model::lineage::Population;
+use crate::model::lineage::{Note, Population, Word};
 use crate::search::simulated::{Faults, World, plan};
 
 const FAULTS: Faults = Faults {
@@ -92,6 +92,38 @@ fn generations_follow_each_other_without_a_gap_and_their_gains_add_up() {
             !is_whole || (gained - whole).abs() < 1e-9,
             "{gained} {whole}"
         );
+    }
+}
+
+#[test]
+fn a_generation_tells_nothing_of_what_was_pruned_out_of_it() {
+    for mut lineage in all().filter(|one| one.plan.strategy != Strategy::Climb) {
+        let before = of(&lineage, 1);
+        let Some(first) = before.generations.first().filter(|_| before.best > 0) else {
+            continue;
+        };
+        let word = Word::Prune(before.best);
+        lineage.notes.push(Note {
+            after: first.last,
+            word,
+        });
+        let overview = of(&lineage, 1);
+        let gained: f64 = overview
+            .generations
+            .iter()
+            .filter_map(|one| one.gained)
+            .sum();
+        let last = overview.generations.last().map_or(0, |one| one.last);
+        if last == overview.attempts() {
+            let whole = overview.best_score.unwrap() - overview.baseline.unwrap();
+            assert!((gained - whole).abs() < 1e-9, "{gained} {whole}");
+        }
+        for one in &overview.generations {
+            let rows = (one.first..=one.last).filter_map(|id| overview.row(id));
+            let living = rows.filter(|row| !row.pruned && row.rank.is_some());
+            let best = living.filter_map(|row| row.score).max_by(f64::total_cmp);
+            assert_eq!(one.best, best, "generation {}", one.number);
+        }
     }
 }
 
