@@ -155,7 +155,7 @@ pub struct Generation {
     pub first: Id,
     /// Its last attempt.
     pub last: Id,
-    /// How many of its attempts are valid.
+    /// How many of its attempts are valid and have a content of their own.
     pub valid: u64,
     /// The best score among these.
     pub best: Option<f64>,

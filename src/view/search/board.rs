@@ -148,7 +148,7 @@ fn generations(overview: &Overview, width: Option<usize>) -> String {
         "best",
         "mean",
         "best moved",
-        "valid",
+        "valid and new",
         "attempts",
     ];
     let mut rows = vec![titles.map(|title| Cell(FAINT, title.to_owned())).to_vec()];

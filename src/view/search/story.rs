@@ -161,12 +161,12 @@ pub fn generation(generation: &Generation) -> String {
     let mut line = paint(STRONG, &format!("generation {}", generation.number));
     match generation.best.zip(generation.mean) {
         Some((best, mean)) => line.push_str(&format!(
-            " · best {}, mean {}, {} of {all} valid",
+            " · best {}, mean {}, {} of {all} valid and new",
             digits.show(best),
             digits.show(mean),
             generation.valid
         )),
-        None => line.push_str(&format!(" · none of {all} is valid: its survivors stay")),
+        None => line.push_str(&format!(" · none of {all} is valid and new: its survivors stay")),
     }
     match (generation.stale, generation.gained) {
         (0, Some(gained)) => {
@@ -247,7 +247,7 @@ mod tests {
         };
         assert_eq!(
             plain(&generation(&row)),
-            "generation 2 · best 2.5, mean 2.25, 2 of 2 valid · the best moved by +0.5"
+            "generation 2 · best 2.5, mean 2.25, 2 of 2 valid and new · the best moved by +0.5"
         );
         let stale = Generation {
             valid: 0,
@@ -259,7 +259,7 @@ mod tests {
         };
         assert_eq!(
             plain(&generation(&stale)),
-            "generation 2 · none of 2 is valid: its survivors stay · no new best, 2 in a row"
+            "generation 2 · none of 2 is valid and new: its survivors stay · no new best, 2 in a row"
         );
     }
 }

@@ -21,8 +21,8 @@ rank  id  score  delta  percent  made                             lens     endin
 2     0   2      -      -        -                                         baseline
 -     2   -      -      -        crossover of 1 and the baseline           invalid         its last line is no number: \"nan\"
 
-generation  best  mean  best moved  valid   attempts
-1           2.5   2.5   +0.5        1 of 2  1–2
+generation  best  mean  best moved  valid and new  attempts
+1           2.5   2.5   +0.5        1 of 2         1–2
 
 attempt 1: measured once more: 2.5, the baseline 2
 
