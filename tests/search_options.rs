@@ -735,3 +735,31 @@ fn which_files_may_change_is_asked_at_a_terminal() {
     assert_eq!(read.fitness.as_deref(), Some("sh score.sh"));
     assert_eq!(read.files, ["value", "a.py"]);
 }
+
+#[test]
+fn what_protect_names_is_told_to_agents_and_to_who_names_nothing_else() {
+    let repo = TestRepo::with_number("1");
+    repo.write("keep", "1\n");
+    repo.write("SEARCH.yaml", "fitness: sh score.sh\nprotect: [keep]\n");
+    repo.commit_all("what stays");
+    repo.attempts(&["echo 2 >x; echo 9 >keep"]);
+    let agent = format!("--agent={}", repo.agent());
+    let said = repo.error(2, &["search", "--files=keep", &agent]);
+    assert!(
+        said.contains("hint: `protect` has it stay as it is: keep\n"),
+        "{said}"
+    );
+    let words = [
+        "search",
+        "--files=x",
+        "--files=keep",
+        "--max-attempts=1",
+        &agent,
+    ];
+    repo.evolve(&words).expect(0);
+    let brief = repo.said("brief-1");
+    let told = "thrown away: `x`, `keep`\n- Of these files such stay as they are, too: `keep`\n";
+    assert!(brief.contains(told), "{brief}");
+    let page = repo.answer(&["search", "show", "1"]);
+    assert!(page.contains("keep (not editable)"), "{page}");
+}

@@ -84,7 +84,7 @@ fn board_status_show_and_diff_answer_people_and_programs() {
     assert!(status.contains("7 of 7 attempts\n"), "{status}");
     let show = repo.answer(&["search", "show", "6"]);
     assert!(
-        show.contains("left out       other (outside --files)\n"),
+        show.contains("left out       other (not editable)\n"),
         "{show}"
     );
     assert!(

@@ -29,6 +29,11 @@ impl Editable {
         !is_own && self.wanted.is_match(path) && !self.is_frozen(path)
     }
 
+    /// Says whether a file that `--files` names is one that `protect` names, too.
+    pub fn is_withheld(&self, path: &str) -> bool {
+        self.wanted.is_match(path) && self.protected.is_match(path)
+    }
+
     /// Says whether a file stays as it is although `--files` may name it.
     pub fn is_frozen(&self, path: &str) -> bool {
         self.frozen.iter().any(|frozen| frozen == path) || self.protected.is_match(path)
@@ -74,6 +79,8 @@ mod tests {
             (".agents/evolve/STOP", false),
         ] {
             assert_eq!(editable.has(path), expected, "{path}");
+            let is_withheld = path == "src/gen/a.rs";
+            assert_eq!(editable.is_withheld(path), is_withheld, "{path}");
         }
         assert!(
             Editable::of(&["a[".to_owned()], &[], &[])

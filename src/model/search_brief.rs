@@ -109,6 +109,7 @@ pub fn write(material: &Material<'_>) -> String {
         best => standing.best,
         best_score => known(standing.best),
         files => list(&request.files),
+        protect => list(&request.told_protect()),
         frozen => list(&request.told_frozen()),
         gates => request.gates.iter().map(|gate| one_line(gate)).collect::<Vec<_>>(),
         parents, siblings, instructions,

@@ -363,10 +363,18 @@ fn refuse_unfit(
         text::some_of(&branch, 1),
         asked.files.join(" ")
     ));
+    let withheld = files
+        .into_iter()
+        .filter(|path| editable.whole.is_withheld(path));
+    let withheld: Vec<String> = withheld.collect();
     Err(match modules.iter().find(names) {
         Some(module) => none.hint(format!(
             "{} is another repository: run evolve in it",
             text::clean_line(module)
+        )),
+        None if !withheld.is_empty() => none.hint(format!(
+            "`protect` has it stay as it is: {}",
+            text::some_of(&withheld, 5)
         )),
         None => none.hint("patterns are relative to the repository's root, as in 'src/**/*.rs'; what the commands run is never editable"),
     })

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::model::sandbox::Wish;
+use crate::model::search_file;
 
 /// Which way a score is better.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -177,5 +178,11 @@ impl Request {
     pub fn told_frozen(&self) -> Vec<String> {
         let is_told = |path: &&String| !self.hidden.contains(path);
         self.frozen.iter().filter(is_told).cloned().collect()
+    }
+
+    /// Returns the patterns of `protect` that agents are told of: what a person named.
+    pub fn told_protect(&self) -> Vec<String> {
+        let is_named = |pattern: &&String| *pattern != search_file::NAME;
+        self.protect.iter().filter(is_named).cloned().collect()
     }
 }

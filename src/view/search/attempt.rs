@@ -98,7 +98,7 @@ impl Page<'_> {
             (
                 "left out",
                 (!row.left_out.is_empty())
-                    .then(|| format!("{} (outside --files)", row.left_out.join(", "))),
+                    .then(|| format!("{} (not editable)", row.left_out.join(", "))),
             ),
             ("commit", self.commit.map(str::to_owned)),
         ];

@@ -120,7 +120,7 @@ pub fn edited(event: &Event) -> String {
     }
     if !left_out.is_empty() {
         line.push_str(&format!(
-            "; {} outside --files left out",
+            "; {} to what is not editable left out",
             count(left_out.len(), "change")
         ));
     }
@@ -166,7 +166,9 @@ pub fn generation(generation: &Generation) -> String {
             digits.show(mean),
             generation.valid
         )),
-        None => line.push_str(&format!(" · none of {all} is valid and new: its survivors stay")),
+        None => line.push_str(&format!(
+            " · none of {all} is valid and new: its survivors stay"
+        )),
     }
     match (generation.stale, generation.gained) {
         (0, Some(gained)) => {

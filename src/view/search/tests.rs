@@ -221,7 +221,7 @@ a.rs  3  ++  -
         "{text}"
     );
     assert!(
-        text.contains("left out       bench.sh (outside --files)"),
+        text.contains("left out       bench.sh (not editable)"),
         "{text}"
     );
 }
