@@ -347,7 +347,11 @@ fn a_file_is_written_from_what_is_found_and_never_over_another() {
     repo.commit_all("more");
     let run = repo.evolve(&["search", "init"]).expect(0);
     assert!(run.stdout.contains("wrote SEARCH.yaml"), "{run:?}");
+    let guess = "nothing says which way the number is better: change it where less is better";
+    let told = format!("  direction  max (a guess, {guess})\n");
+    assert!(run.stdout.contains(&told), "{run:?}");
     let page = repo.read("SEARCH.yaml");
+    assert!(page.contains(&format!("# A guess, {guess}\n")), "{page}");
     let read = evolve::model::search_file::read_search(page.as_bytes()).unwrap();
     assert_eq!(read.fitness.as_deref(), Some("sh bench.sh"));
     assert_eq!(read.files, ["lib/a.py"]);
@@ -373,7 +377,8 @@ fn a_file_is_written_from_what_is_found_and_never_over_another() {
         .expect(0);
     assert!(
         run.stdout
-            .contains("next: look at it, `git add SEARCH.yaml"),
+            .contains("next: look at it, `git add SEARCH.yaml")
+            && !run.stdout.contains("guess"),
         "{run:?}"
     );
     repo.commit_all("search");

@@ -14,7 +14,7 @@ use crate::model::sandbox::Wish;
 
 pub use adjust::{Used, adjusted, adjustment, in_words};
 pub use find::{Bench, benches, gates};
-pub use init::{Wishes, file};
+pub use init::{Wishes, file, guess};
 pub use read::read_search;
 pub use sources::sources;
 

@@ -67,6 +67,7 @@ fn wishes(
         true => Direction::Min,
         false => Direction::Max,
     };
+    let is_guess = options.direction.is_none() && known.is_none() && !asks;
     let direction = match (options.direction, known) {
         (Some(direction), _) | (None, Some(direction)) => direction,
         (None, None) if asks => {
@@ -98,6 +99,7 @@ fn wishes(
     Ok(Wishes {
         fitness,
         direction,
+        is_guess,
         files,
     })
 }
@@ -123,7 +125,14 @@ fn create(path: &Path, bytes: &[u8]) -> Result<()> {
 fn written(wishes: &Wishes, benches: &[Bench], gates: usize) -> String {
     let line = |words: &str| mask::secrets(&text::cut(&text::clean_line(words), 100));
     let mut page = format!("wrote {NAME}\n  fitness    {}\n", line(&wishes.fitness));
-    page.push_str(&format!("  direction  {}\n", wishes.direction.word()));
+    let guess = search_file::guess(wishes, benches);
+    let guess = guess.map_or(String::new(), |words| {
+        format!(" (a guess, {})", line(&words))
+    });
+    page.push_str(&format!(
+        "  direction  {}{guess}\n",
+        wishes.direction.word()
+    ));
     let files = match wishes.files.is_empty() {
         true => "none found: name them in the file".to_owned(),
         false => line(&wishes.files.join(" ")),

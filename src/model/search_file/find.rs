@@ -25,6 +25,14 @@ const TIMES: [&str; 7] = [
     "took",
     "elapsed",
 ];
+/// What a script asks for the time that something takes.
+const CLOCKS: [&str; 5] = [
+    "perf_counter",
+    "timeit",
+    "hrtime",
+    "performance.now",
+    "monotonic",
+];
 /// The geometric mean of what criterion measured, in nanoseconds.
 const CRITERION: &str = r#"find target/criterion -path '*/new/estimates.json' -exec sed -n 's/^{"mean":{"confidence_interval":{[^}]*},"point_estimate":\([^,]*\).*/\1/p' {} + | awk '{ sum += log($1) } END { print exp(sum / NR) }'"#;
 
@@ -234,7 +242,8 @@ fn speaks_of_time(text: &str) -> bool {
     ]
     .iter()
     .any(|word| text.contains(word));
-    !is_rate && words.any(|word| TIMES.contains(&word))
+    let asks_a_clock = CLOCKS.iter().any(|clock| text.contains(clock));
+    !is_rate && (asks_a_clock || words.any(|word| TIMES.contains(&word)))
 }
 
 /// Says whether a name is this word, or begins or ends with it as a word of its own.

@@ -12,6 +12,8 @@ pub struct Wishes {
     pub fitness: String,
     /// Which way its number is better.
     pub direction: Direction,
+    /// Nobody said which way that is.
+    pub is_guess: bool,
     /// Patterns of the files that attempts may change.
     pub files: Vec<String>,
 }
@@ -50,15 +52,15 @@ pub fn file(
         Direction::Min => "max: the larger number is better",
     };
     page.push('\n');
-    let taken = benches.iter().find(|one| one.command == wishes.fitness);
-    if taken.is_some_and(|one| one.speaks_of_time) && wishes.direction == Direction::Min {
-        page.push_str(&format!(
-            "# {} speaks of a time, so the smaller number is taken for the better one.\n",
-            comment(taken.map_or("", |one| &one.source))
-        ));
+    if let Some(words) = guess(wishes, benches) {
+        page.push_str(&format!("# A guess, {words}\n"));
     }
+    let objective = match wishes.direction {
+        Direction::Max => "more requests per second",
+        Direction::Min => "make it faster",
+    };
     page.push_str(&format!(
-        "direction: {}    # {other}\n# What the number stands for, for the agents.\n# objective: make it faster\n",
+        "direction: {}    # {other}\n# What the number stands for, for the agents.\n# objective: {objective}\n",
         wishes.direction.word()
     ));
     page.push_str("\n# What attempts may change, as patterns. What commands run is never among it, unless it is named without a wildcard.\n");
@@ -77,6 +79,23 @@ pub fn file(
     }
     page.push_str(REST);
     page
+}
+
+/// Says why the direction is as it is, where nobody said which way the number is better.
+pub fn guess(wishes: &Wishes, benches: &[Bench]) -> Option<String> {
+    if !wishes.is_guess {
+        return None;
+    }
+    let taken = benches.iter().find(|one| one.command == wishes.fitness);
+    Some(match taken.filter(|one| one.speaks_of_time) {
+        Some(one) => format!(
+            "because {} speaks of a time: change it where the number is none",
+            comment(&one.source)
+        ),
+        None => {
+            "nothing says which way the number is better: change it where less is better".to_owned()
+        }
+    })
 }
 
 const REST: &str = "\

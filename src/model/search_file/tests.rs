@@ -180,6 +180,19 @@ fn what_measures_a_repository_is_found_by_how_it_is_called() {
     assert_eq!(all[0].direction, Some(Direction::Min));
     assert_eq!(all[1].direction, None);
 
+    for (script, is_time) in [
+        (
+            "t = time.perf_counter(); run(); print(time.perf_counter() - t)",
+            true,
+        ),
+        ("const t = process.hrtime()", true),
+        ("print(len(found))", false),
+        ("print(n / (time.perf_counter() - t), 'per second')", false),
+    ] {
+        let all = benches(&Files::of(&[("bench.py", script)]));
+        assert_eq!(all[0].speaks_of_time, is_time, "{script}");
+    }
+
     let without = Files {
         missing: BTreeSet::from(["cargo"]),
         ..look
@@ -242,6 +255,7 @@ fn the_file_that_is_written_is_read_back_as_it_was_meant() {
         let wishes = Wishes {
             fitness: one.command.clone(),
             direction: Direction::Min,
+            is_guess: true,
             files: vec!["src/**/*.rs".to_owned(), "*.py".to_owned()],
         };
         let page = file(&wishes, &benches, &gates, true);
@@ -258,6 +272,7 @@ fn the_file_that_is_written_is_read_back_as_it_was_meant() {
     let bare = Wishes {
         fitness: "./bench.sh".to_owned(),
         direction: Direction::Max,
+        is_guess: true,
         files: Vec::new(),
     };
     let page = file(&bare, &[], &[], false);
