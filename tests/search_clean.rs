@@ -174,6 +174,12 @@ fn a_submodule_is_what_prepare_made_of_it_for_each_attempt() {
         "echo 70 >sm/weight; echo 'ls sm/new 2>/dev/null || cat sm/weight' >x",
         "ls sm/new >$OUT/found; cat sm/weight >>$OUT/found; echo echo 4 >x",
     ]);
+    let run = repo.evolve(&["search", "cat sm/weight", "--files=x", "--agent=true"]);
+    let said = run.expect(2).stderr;
+    assert!(
+        said.contains("an empty folder, so sm: if a command needs what is in it, fetch it with --prepare 'git submodule update --init'"),
+        "{said}"
+    );
     let prepare = "--prepare=git -c protocol.file.allow=always submodule --quiet update --init; echo once >>$OUT/prepared";
     repo.search(&[prepare, "--max-attempts=3"]).expect(0);
     assert_eq!(repo.endings(), ["accepted 2", "accepted 3", "accepted 4"]);

@@ -45,6 +45,17 @@ fn a_fitness_command_that_fails_in_the_checkout_too_names_nothing() {
 }
 
 #[test]
+fn a_hold_out_without_a_score_is_named_as_what_has_none() {
+    let repo = TestRepo::with_number("1");
+    repo.attempts(&["true"]);
+    let said = repo.search(&["--holdout=false"]).expect(2).stderr;
+    assert!(
+        said.contains("a copy of its commit: the hold-out has no score: exit 1"),
+        "{said}"
+    );
+}
+
+#[test]
 fn what_is_lent_is_there_for_agents_and_measurements() {
     let repo = with_ignored();
     repo.attempts(&["cat folder/data.ignored >$OUT/seen; echo 2 >x"]);

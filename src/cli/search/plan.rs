@@ -381,7 +381,7 @@ fn refuse_unfit(
 }
 
 /// Lists the files of a commit, and its submodules.
-fn listed(repo: &Repo, commit: &str) -> Result<(Vec<String>, Vec<String>)> {
+pub(super) fn listed(repo: &Repo, commit: &str) -> Result<(Vec<String>, Vec<String>)> {
     let listed = repo.files_of(commit)?.into_iter();
     let (modules, files): (Vec<_>, Vec<_>) = listed.partition(|(_, entry)| !entry.is_file());
     let paths = |entries: Vec<(Vec<u8>, _)>| {
