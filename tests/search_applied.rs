@@ -50,3 +50,22 @@ fn a_killed_apply_whose_commit_git_has_collected_since_stops_nobody() {
         assert!(!repo.applying().exists(), "{words:?}");
     }
 }
+
+#[test]
+fn the_winner_of_an_earlier_search_is_named_when_another_begins_and_can_be_applied_still() {
+    let repo = searched();
+    repo.attempts(&["echo 0 >x"]);
+    let waits = "the winner of search 1, attempt 1, is on no branch: `evolve search apply --search 1` lands it";
+    let run = repo.search(&["--max-attempts=1"]).expect(0);
+    assert!(run.stdout.contains(waits), "{run:?}");
+    let run = repo.evolve(&["search", "apply"]).expect(2);
+    assert!(run.stderr.contains("there is nothing to apply"), "{run:?}");
+    let run = repo.evolve(&["search", "apply", "--search=1"]).expect(0);
+    assert!(run.stdout.contains("attempt 1 is on main"), "{run:?}");
+    assert_eq!(repo.read("x"), "2\n");
+    assert_eq!(repo.trailer("HEAD", "Evolve-Search"), "1");
+    let run = repo.search(&["--max-attempts=1"]).expect(0);
+    assert!(!run.stdout.contains("on no branch"), "{run:?}");
+    let run = repo.evolve(&["search", "apply", "--search=9"]).expect(2);
+    assert!(run.stderr.contains("there is no search 9 here"), "{run:?}");
+}

@@ -43,6 +43,8 @@ pub(in crate::cli) struct ApplyOptions {
     /// Make a branch for it instead of moving the one that is checked out
     #[arg(long, value_name = "NAME")]
     branch: Option<String>,
+    #[command(flatten)]
+    which: Which,
 }
 
 /// Applies an attempt.
@@ -70,15 +72,18 @@ async fn start(options: &ApplyOptions, events: &Events) -> Result<Done> {
         return Ok(of_halt(&SessionEnding::of_halt(&halt)));
     }
     lock::refuse_held(&lock_file(&repo))?;
-    let last = Store::last(&repo.private).ok_or_else(none_here)?;
+    let meant = match options.which.number {
+        None => Store::last(&repo.private).ok_or_else(none_here)?,
+        Some(_) => found(&repo, options.which)?.0,
+    };
     places::refuse_state_within(&repo.root)?;
     let id = clock::session_id();
     let since = clock::timestamp();
     let lock = lock::take(&repo.private.join("lock"), &since).await?;
     let (store, mut lineage) = {
         let _searching = lock::take(&lock_file(&repo), &since).await?;
-        put_right_since(&last, events)?;
-        found(&repo, Which { number: None })?
+        put_right_since(&meant, events)?;
+        found(&repo, options.which)?
     };
     if Diary::of(&repo.own_places()).is_there() {
         return Err(Error::unsafe_repo(

@@ -10,13 +10,15 @@ use crate::effects::repo::Repo;
 use crate::effects::search::store::{FORMAT, Store};
 use crate::effects::workspace::Workspace;
 use crate::effects::{clock, files, program};
+use crate::engine::search::apply::branches_with;
+use crate::engine::search::commit;
 use crate::error::{Error, Result};
 use crate::model::editable::Editable;
 use crate::model::goals::{self, Goals, MAX_BYTES};
-use crate::model::lineage::{Plan, Request};
+use crate::model::lineage::{Lineage, Plan, Request};
 use crate::model::search_file::{self, Asked, Bound, StrategyName};
 use crate::model::{lens, mask, text};
-use crate::search::dice;
+use crate::search::{dice, overview};
 use crate::session::GoalsFile;
 
 /// What is asked for, all in all.
@@ -181,7 +183,7 @@ pub struct Planned {
 /// Resolves what was asked for.
 pub fn plan(place: &Place<'_>, given: &Given) -> Result<Planned> {
     let repo = place.repo;
-    refuse_unfinished(repo)?;
+    let last = last_one(repo)?;
     let (branch, base) = repo.ready_head()?;
     let tree = repo.tree_of(&base)?;
     if let Some(file) = &given.file {
@@ -245,11 +247,27 @@ pub fn plan(place: &Place<'_>, given: &Given) -> Result<Planned> {
         let message = format!("what flags do not say is from {shown}");
         place.events.note(message);
     }
+    if let Some((store, lineage)) = &last {
+        tell_of_winner(place, store, lineage);
+    }
     let store = Store::next(repo)?;
     Ok(Planned { store, plan, goals })
 }
 
-fn refuse_unfinished(repo: &Repo) -> Result<()> {
+/// Says that the last search has a winner which is on no branch: `apply` alone is from now on about the one that begins.
+fn tell_of_winner(place: &Place<'_>, store: &Store, lineage: &Lineage) {
+    let best = overview::of(lineage, store.number).best;
+    let is_there = place.repo.has_object(commit(lineage, best));
+    if best > 0 && is_there && branches_with(place.repo, lineage, best).is_empty() {
+        place.events.note(format!(
+            "the winner of search {0}, attempt {best}, is on no branch: `evolve search apply --search {0}` lands it, later too",
+            store.number
+        ));
+    }
+}
+
+/// Returns the newest search; refuses to begin another one while it is unfinished.
+fn last_one(repo: &Repo) -> Result<Option<(Store, Lineage)>> {
     match Store::newest(&repo.private)? {
         Some((store, lineage)) if lineage.end.as_ref().is_none_or(|end| end.why.can_go_on()) => {
             Err(
@@ -258,7 +276,7 @@ fn refuse_unfinished(repo: &Repo) -> Result<()> {
                 ),
             )
         }
-        Some(_) | None => Ok(()),
+        last => Ok(last),
     }
 }
 

@@ -43,6 +43,25 @@ impl Repo {
         Ok(beyond)
     }
 
+    /// Returns branches that lead to a commit, without `refs/heads/`, and at most `limit` of them; none where it is gone.
+    pub fn branches_with(&self, commit: &str, limit: usize) -> Vec<String> {
+        let limit = format!("--count={limit}");
+        let asked = [
+            "for-each-ref",
+            "--format=%(refname)",
+            &limit,
+            "--contains",
+            commit,
+            "refs/heads/",
+        ];
+        let listed = self.git.run(&asked).unwrap_or_default();
+        let names = String::from_utf8_lossy(&listed);
+        let names = names
+            .lines()
+            .filter_map(|name| name.strip_prefix("refs/heads/"));
+        names.map(str::to_owned).collect()
+    }
+
     /// Says since when `git gc` remembers movements of refs here (git-config, gc.reflogExpire). Where it is set for some refs
     /// only, the longest time counts for all.
     pub fn remembered(&self) -> Result<Remembered> {

@@ -55,6 +55,14 @@ pub struct Held {
     pub theirs: Vec<f64>,
 }
 
+/// Returns branches that an attempt is on; none for the untouched code, which is no attempt.
+pub fn branches_with(repo: &Repo, lineage: &Lineage, id: Id) -> Vec<String> {
+    match id {
+        0 => Vec::new(),
+        _ => repo.branches_with(commit(lineage, id), NAMED),
+    }
+}
+
 /// Applies an attempt.
 pub async fn apply(
     site: &Site,
