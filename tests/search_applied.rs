@@ -66,6 +66,13 @@ fn the_winner_of_an_earlier_search_is_named_when_another_begins_and_can_be_appli
     assert_eq!(repo.trailer("HEAD", "Evolve-Search"), "1");
     let run = repo.search(&["--max-attempts=1"]).expect(0);
     assert!(!run.stdout.contains("on no branch"), "{run:?}");
+    let of_first = |what| repo.answer(&["search", what, "--search=1"]);
+    assert!(of_first("status").contains("applied    attempt 1 is on main\n"));
+    assert!(of_first("board").contains("\napplied: attempt 1 is on main\n"));
+    let status = repo.answer(&["search", "status", "--search=1", "--json"]);
+    let status: serde_json::Value = serde_json::from_str(&status).unwrap();
+    assert_eq!(status["applied"], serde_json::json!(["main"]));
+    assert!(!repo.answer(&["search", "status"]).contains("applied"));
     let run = repo.evolve(&["search", "apply", "--search=9"]).expect(2);
     assert!(run.stderr.contains("there is no search 9 here"), "{run:?}");
 }

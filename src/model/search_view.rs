@@ -278,6 +278,9 @@ pub struct Overview {
     pub last_failed: Option<String>,
     /// From the baseline to the best.
     pub way: Vec<Id>,
+    /// Branches that the best is on, as far as somebody looked.
+    #[serde(skip)]
+    pub applied: Vec<String>,
     /// What is under way or comes next.
     pub ahead: Vec<Ahead>,
     /// All attempts by their number, the baseline first.

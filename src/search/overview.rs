@@ -49,6 +49,7 @@ pub fn of(lineage: &Lineage, search: u64) -> Overview {
         shown: last_shown(lineage, best),
         last_failed: last_failed(lineage, best),
         way: way(lineage, best),
+        applied: Vec::new(),
         ahead: ahead(lineage),
         generations: standing.as_ref().map_or_else(Vec::new, generations),
         curve: standing.as_ref().map_or_else(Vec::new, curve),

@@ -279,6 +279,7 @@ pub fn overview() -> Overview {
         }),
         last_failed: None,
         way: vec![0, 1],
+        applied: Vec::new(),
         ahead: vec![Ahead {
             attempt: 3,
             what: "edit",

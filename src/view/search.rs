@@ -47,6 +47,17 @@ fn way(overview: &Overview) -> String {
     steps.join(" → ")
 }
 
+/// Says on which branches the best attempt is: `attempt 3 is on main`; nothing where it is on none.
+fn applied(overview: &Overview) -> Option<String> {
+    let branches: Vec<String> = overview
+        .applied
+        .iter()
+        .map(|name| clean_line(name))
+        .collect();
+    let best = name(overview.best);
+    (!branches.is_empty()).then(|| format!("{best} is on {}", branches.join(", ")))
+}
+
 /// Returns how many attempts or generations had no new best: `12 of 20 without a new best`. A climb that waited as long as was
 /// asked for explores then, and ends later.
 fn stale(used: u64, of: f64) -> String {

@@ -18,6 +18,7 @@ use crate::cli::start::current_dir;
 use crate::effects::lock;
 use crate::effects::repo::Repo;
 use crate::effects::search::store::{FORMAT, Store};
+use crate::engine::search::apply::branches_with;
 use crate::error::{Error, Result};
 use crate::model::lineage::Lineage;
 use crate::model::search_view::Overview;
@@ -45,8 +46,10 @@ impl Seen {
             global.warn(&words);
         }
         heed_words_left(&store, &mut lineage)?;
+        let mut overview = overview::of(&lineage, store.number);
+        overview.applied = branches_with(&repo, &lineage, overview.best);
         Ok(Seen {
-            overview: overview::of(&lineage, store.number),
+            overview,
             repo,
             store,
             lineage,
@@ -107,6 +110,7 @@ pub fn status(global: &Global, options: &StatusOptions) -> Result<u8> {
             "format": FORMAT,
             "overview": overview,
             "session": session,
+            "applied": overview.applied,
             "apply_cut_short": cut_short,
         });
         print_document("search-status", &document)?;

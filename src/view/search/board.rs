@@ -1,6 +1,6 @@
 //! The leaderboard of a search: its attempts with the best first, the trend of its generations, the way of the winner.
 
-use super::{counted, of_ending, shown, way};
+use super::{applied, counted, of_ending, shown, way};
 use crate::model::search_view::{Digits, Overview, Row, in_percent, name, signed};
 use crate::model::text::{clean_line, cut};
 use crate::view::search::chart;
@@ -40,6 +40,10 @@ pub fn page(overview: &Overview, wanted: Wanted, width: Option<usize>) -> String
     }
     if overview.way.len() > 1 {
         let line = format!("way: {}", way(overview));
+        page.push_str(&format!("\n{}\n", wrapped(&line, width).join("\n")));
+    }
+    if let Some(words) = applied(overview) {
+        let line = format!("applied: {words}");
         page.push_str(&format!("\n{}\n", wrapped(&line, width).join("\n")));
     }
     if wanted.chart {

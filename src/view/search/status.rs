@@ -1,6 +1,6 @@
 //! Where a search stands, as `name  value` lines.
 
-use super::{counted, score, shown, stale, way};
+use super::{applied, counted, score, shown, stale, way};
 use crate::model::lineage::Direction;
 use crate::model::search_view::{Limit, Overview};
 use crate::model::text::{clean_line, duration, number};
@@ -69,6 +69,9 @@ pub fn page(overview: &Overview, running: Option<&Running>, cut_short: bool) -> 
     }
     if overview.way.len() > 1 {
         line("way", way(overview));
+    }
+    if let Some(words) = applied(overview) {
+        line("applied", words);
     }
     line("attempts", counted(overview.attempts(), &overview.endings));
     for (at, words) in overview.ahead.iter().take(AHEAD).enumerate() {
