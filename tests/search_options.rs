@@ -503,10 +503,25 @@ fn a_search_ends_when_its_agents_cost_what_they_may_or_do_not_say_it() {
         assert!(all.contains(words), "{all}");
         assert_eq!(repo.edits().len(), attempts, "{all}");
         let status = repo.answer(&["search", "status"]);
+        let more = match attempts {
+            2 => "`evolve search resume --max-cost USD` goes on, with more than $0.50\n",
+            _ => "`evolve search resume --max-cost off` goes on\n",
+        };
         assert!(
-            status.contains("`evolve search resume` goes on"),
+            status.contains(more) && run.stdout.contains(more),
             "{status}"
         );
+        let limit = ["0.80", "off"][2 - attempts];
+        let limit = format!("--max-cost={limit}");
+        repo.evolve(&["search", "resume", &limit]).expect(0);
+        assert_eq!(repo.edits().len(), [4, 5][2 - attempts], "{limit}");
+        let status = repo.answer(&["search", "status"]);
+        assert_eq!(
+            status.contains("$1.00 of $0.80\n"),
+            attempts == 2,
+            "{status}"
+        );
+        assert!(!status.contains("of $0.40"), "{status}");
     }
 }
 

@@ -13,6 +13,7 @@ use anstyle::Style;
 
 use crate::model::search_view::{Digits, Overview, Row, name};
 use crate::model::text::clean_line;
+use crate::model::usage::dollars;
 use crate::view::style::{BAD, FAINT, GOOD, ODD, PLAIN};
 
 /// Returns the style of an ending.
@@ -45,6 +46,19 @@ fn way(overview: &Overview) -> String {
     };
     let steps: Vec<String> = overview.way.iter().map(step).collect();
     steps.join(" → ")
+}
+
+/// Says how a search that is not at work goes on; one that has spent what it may has to be allowed more.
+fn going_on(overview: &Overview) -> String {
+    let more = match (overview.ended, overview.spent.known_cost()) {
+        (Some("max-cost"), Some(spent)) => format!(
+            " --max-cost USD` goes on, with more than {}",
+            dollars(spent)
+        ),
+        (Some("max-cost"), None) => " --max-cost off` goes on".to_owned(),
+        (Some(_) | None, _) => "` goes on".to_owned(),
+    };
+    format!("`evolve search resume{more}")
 }
 
 /// Says on which branches the best attempt is: `attempt 3 is on main`; nothing where it is on none.

@@ -187,7 +187,7 @@ pub(in crate::cli) struct RunningOptions {
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub(super) max_time: Option<Duration>,
     /// Propose nothing more once agents have cost this many US dollars, as they report it
-    #[arg(long, value_name = "USD", value_parser = dollars)]
+    #[arg(long, value_name = "USD|off", value_parser = dollars_or_off)]
     pub(super) max_cost: Option<f64>,
     /// Hold agents and commands back [default: as SEARCH.yaml or your configuration says, else none]
     #[arg(long, value_name = "auto|bwrap|landlock|none", value_parser = one_of(MODES))]
@@ -271,6 +271,13 @@ fn or_off(text: &str) -> Result<Bound, String> {
         _ => at_least_one(text)
             .map(Bound::At)
             .map_err(|why: String| format!("{why}, or off")),
+    }
+}
+
+fn dollars_or_off(text: &str) -> Result<f64, String> {
+    match text {
+        "off" => Ok(f64::MAX),
+        _ => dollars(text).map_err(|why| format!("{why}, or off")),
     }
 }
 

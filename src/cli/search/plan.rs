@@ -238,7 +238,7 @@ pub fn plan(place: &Place<'_>, given: &Given) -> Result<Planned> {
             link: asked.link.clone(),
             agent: asked.agent.clone().unwrap_or_default(),
             sandbox: asked.sandbox.clone(),
-            max_cost: asked.max_cost,
+            max_cost: asked.max_cost.filter(|most| *most < f64::MAX),
             max_time_s: asked.max_time.map(|limit| limit.as_secs_f64()),
         },
     };

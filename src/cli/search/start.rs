@@ -25,7 +25,7 @@ use crate::model::editable::Editable;
 use crate::model::goals::{Goals, Limits};
 use crate::model::ledger as names;
 use crate::model::limit;
-use crate::model::lineage::{Entry, Id, Lineage, Measure, Request, Why};
+use crate::model::lineage::{Adjustment, Entry, Id, Lineage, Measure, Note, Request, Why, Word};
 use crate::model::sandbox::Wish;
 use crate::model::text;
 use crate::session::{Cut, Ending, Searching, Site, Slots};
@@ -90,18 +90,29 @@ pub fn resume(global: &Global, running: &RunningOptions) -> Result<u8> {
     })
 }
 
-/// Writes down that a search goes on, which nothing refuses any more.
-fn go_on(store: &Store, lineage: &mut Lineage) -> Result<()> {
+/// Writes down that a search goes on, which nothing refuses any more, and what it may cost from now on if that is another sum.
+fn go_on(store: &Store, lineage: &mut Lineage, max_cost: Option<f64>) -> Result<()> {
     store.mend()?;
     store.go_on()?;
-    if lineage.end.is_none() {
-        return Ok(());
-    }
-    let entry = Entry::Resumed {
+    let resumed = lineage.end.is_some().then(|| Entry::Resumed {
         at: clock::timestamp(),
-    };
-    store.append(&entry)?;
-    lineage.take(entry).map_err(Error::internal)
+    });
+    let now = lineage.adjusted(Id::MAX).max_cost;
+    let now = now.or(lineage.plan.request.max_cost);
+    let adjusted = max_cost.filter(|most| now != Some(*most)).map(|most| {
+        let change = Adjustment {
+            max_cost: Some(most),
+            ..Adjustment::default()
+        };
+        let after = lineage.newest();
+        let word = Word::Adjust(change);
+        Entry::Note(Note { after, word })
+    });
+    for entry in resumed.into_iter().chain(adjusted) {
+        store.append(&entry)?;
+        lineage.take(entry).map_err(Error::internal)?;
+    }
+    Ok(())
 }
 
 /// Gives the newest search up.
@@ -288,7 +299,7 @@ async fn start(
             }
         }
     } else {
-        go_on(&site.store, &mut lineage)?;
+        go_on(&site.store, &mut lineage, running.max_cost)?;
     }
     let session = Rc::new(Searching {
         site,

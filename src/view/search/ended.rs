@@ -1,6 +1,6 @@
 //! What came of a search: winner, way, curve, ending, attempts, cost, and what to do next.
 
-use super::{counted, score, shown, way};
+use super::{counted, going_on, score, shown, way};
 use crate::model::search_view::{Overview, Row};
 use crate::model::text::clean_line;
 use crate::view::history::sparkline;
@@ -69,8 +69,8 @@ fn winner_words(overview: &Overview, winner: Option<&Row>) -> String {
 /// Returns the commands that come next.
 fn next_steps(overview: &Overview, winner: Option<&Row>) -> Vec<String> {
     let mut steps = Vec::new();
-    if overview.ended.is_none_or(|why| why == "stopped") {
-        steps.push("`evolve search resume` goes on".to_owned());
+    if overview.can_go_on {
+        steps.push(going_on(overview));
     }
     match winner {
         Some(row) => {

@@ -1,6 +1,6 @@
 //! Where a search stands, as `name  value` lines.
 
-use super::{applied, counted, score, shown, stale, way};
+use super::{applied, counted, going_on, score, shown, stale, way};
 use crate::model::lineage::Direction;
 use crate::model::search_view::{Limit, Overview};
 use crate::model::text::{clean_line, duration, number};
@@ -107,7 +107,7 @@ fn state(overview: &Overview, running: Option<&Running>) -> String {
         (None, Some(words)) if !overview.can_go_on => format!("ended: {words}"),
         (None, words) => {
             let words = words.as_deref().unwrap_or("stopped");
-            paint(ODD, &format!("{words} — `evolve search resume` goes on"))
+            paint(ODD, &format!("{words} — {}", going_on(overview)))
         }
     }
 }

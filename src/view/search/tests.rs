@@ -148,6 +148,7 @@ next       `evolve search diff 1` shows what it changes
     assert_eq!(page, expected);
     overview.best = 0;
     overview.ended = None;
+    overview.can_go_on = true;
     overview.way = vec![0];
     let page = plain(&ended::page(&overview, "KILL", 130));
     assert!(
