@@ -683,6 +683,36 @@ fn between_generations_a_person_decides_at_the_terminal() {
 }
 
 #[test]
+fn while_a_person_is_asked_status_says_so_and_a_stop_is_heard() {
+    let repo = counting();
+    let agent = repo.agent_always(COUNT);
+    let arguments = [
+        "search",
+        "sh score.sh",
+        "--files=value",
+        "--strategy=population",
+        "-k=2",
+        &agent,
+    ];
+    let mut terminal = Terminal::new(50, 160);
+    let child = terminal.start_typed(&repo, &arguments);
+    terminal.answer(1, "or the word discard?", "a");
+    terminal.answer(1, "(an empty line goes back)", "c");
+    let status = || repo.answer(&["search", "status"]);
+    let (at_work, waits) = (
+        status(),
+        "\nwaits      for an answer at its terminal, before generation 2\nthen       attempt 3 is proposed",
+    );
+    assert!(at_work.contains(waits), "{at_work}");
+    repo.evolve(&["search", "stop"]).expect(0);
+    assert_eq!(terminal.watch(child, |_| {}), 0);
+    let text = terminal.all().join("\n");
+    assert!(text.contains("or an empty line to go back;"), "{text}");
+    assert_eq!(repo.entries().last().unwrap()["end"]["why"], "stopped");
+    assert!(!status().contains("waits"), "{}", status());
+}
+
+#[test]
 fn a_limit_of_time_that_a_person_sets_between_generations_ends_the_search() {
     let repo = counting();
     let agent = repo.agent_always(COUNT);

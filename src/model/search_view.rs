@@ -283,6 +283,9 @@ pub struct Overview {
     pub applied: Vec<String>,
     /// What is under way or comes next.
     pub ahead: Vec<Ahead>,
+    /// The generation that comes next: a session that is at work asks a person about it first, unless nobody wants that.
+    #[serde(skip)]
+    pub asked_about: Option<u64>,
     /// All attempts by their number, the baseline first.
     #[serde(skip)]
     pub rows: Vec<Row>,

@@ -3,7 +3,7 @@
 use super::ending::{median, scored};
 use super::population::{self, generation_of};
 use super::standing::Standing;
-use super::{Next, Task, next, reason};
+use super::{Next, Task, begins_generation, next, reason};
 use crate::model::lineage::{
     Edited, Id, Lineage, Measure, Measured, Outcome, Proposal, Request, Strategy,
 };
@@ -51,6 +51,7 @@ pub fn of(lineage: &Lineage, search: u64) -> Overview {
         way: way(lineage, best),
         applied: Vec::new(),
         ahead: ahead(lineage),
+        asked_about: asked_about(lineage),
         generations: standing.as_ref().map_or_else(Vec::new, generations),
         curve: standing.as_ref().map_or_else(Vec::new, curve),
         rows,
@@ -318,6 +319,14 @@ fn ahead(lineage: &Lineage) -> Vec<Ahead> {
             words: format!("attempt {} is proposed: {}", proposal.id, made(&proposal)),
         }],
         Next::End(_) => Vec::new(),
+    }
+}
+
+/// Returns the generation that comes next, where that is what comes next.
+fn asked_about(lineage: &Lineage) -> Option<u64> {
+    match lineage.end.is_none().then(|| next(lineage, None)) {
+        Some(Next::Propose(proposal)) => begins_generation(lineage, proposal.id),
+        Some(Next::Do(_) | Next::End(_)) | None => None,
     }
 }
 

@@ -280,6 +280,7 @@ pub fn overview() -> Overview {
         last_failed: None,
         way: vec![0, 1],
         applied: Vec::new(),
+        asked_about: None,
         ahead: vec![Ahead {
             attempt: 3,
             what: "edit",

@@ -11,7 +11,7 @@ pub mod story;
 
 use anstyle::Style;
 
-use crate::model::search_view::{Digits, Overview, Row, name};
+use crate::model::search_view::{Digits, Overview, Row, UNDER_WAY, name};
 use crate::model::text::clean_line;
 use crate::model::usage::dollars;
 use crate::view::style::{BAD, FAINT, GOOD, ODD, PLAIN};
@@ -92,6 +92,15 @@ fn counted(total: u64, endings: &[(&'static str, u64)]) -> String {
         true => total,
         false => format!("{total}: {}", endings.join(", ")),
     }
+}
+
+/// Returns how many attempts ended how, as nobody is at work: what was under way was cut short, and is done again.
+fn at_rest(endings: &[(&'static str, u64)]) -> Vec<(&'static str, u64)> {
+    let at_rest = |(ending, count): &(&'static str, u64)| match *ending {
+        UNDER_WAY => ("cut short", *count),
+        ending => (ending, *count),
+    };
+    endings.iter().map(at_rest).collect()
 }
 
 #[cfg(test)]

@@ -82,6 +82,6 @@ pub fn stand(stand: &Stand<'_>) -> String {
 /// Asks how to go on.
 pub fn next(generation: u64) -> String {
     format!(
-        "generation {generation}: [c]ontinue, [d]iff of the winner, [a]djust, [s]top and keep, or stop and discard? [c] "
+        "generation {generation}: [c]ontinue, [d]iff of the winner, [a]djust, [s]top and keep, or the word discard? [c] "
     )
 }

@@ -192,7 +192,7 @@ impl Person {
         print(&format!("it is {now}\n"));
         loop {
             let line =
-                ask("what is to be otherwise, as in k=6 stale=off (nothing: an empty line)? ")
+                ask("what is to be otherwise, as in k=6 stale=off? (an empty line goes back) ")
                     .await?;
             if line.is_empty() {
                 return None;

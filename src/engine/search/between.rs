@@ -43,7 +43,7 @@ impl Between for Nobody {
     }
 }
 
-/// Asks; a STOP file, KILL, a signal or the limit of time ends the wait.
+/// Asks; a STOP file, `evolve search stop`, KILL, a signal or the limit of time ends the wait.
 pub async fn ask(
     site: &Site,
     between: &mut dyn Between,
@@ -59,7 +59,7 @@ pub async fn ask(
         if let Some(halt) = site.stop.halt() {
             return Err(halt.into());
         }
-        if site.stop.asked_to_stop().is_some() {
+        if site.stop.asked_to_stop().is_some() || site.store.is_asked_to_stop() {
             return Ok(Answer::Stop);
         }
     }

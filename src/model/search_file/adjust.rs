@@ -76,7 +76,7 @@ pub fn adjustment(
             (None, Some((_, value))) => *value = format!("{value} {word}"),
             (None, None) => {
                 return Err(format!(
-                    "write what changes, as in k=6; there are {}",
+                    "write what changes, as in k=6, or an empty line to go back; there are {}",
                     KEYS.join(", ")
                 ));
             }

@@ -1,6 +1,6 @@
 //! What came of a search: winner, way, curve, ending, attempts, cost, and what to do next.
 
-use super::{counted, going_on, score, shown, way};
+use super::{at_rest, counted, going_on, score, shown, way};
 use crate::model::search_view::{Overview, Row};
 use crate::model::text::clean_line;
 use crate::view::history::sparkline;
@@ -42,7 +42,10 @@ pub fn page(overview: &Overview, reason: &str, exit_code: u8) -> String {
             format!("{} {bars} {}", digits.show(first), digits.show(last)),
         );
     }
-    line("attempts", counted(overview.attempts(), &overview.endings));
+    line(
+        "attempts",
+        counted(overview.attempts(), &at_rest(&overview.endings)),
+    );
     if overview.spent.calls > 0 {
         line("cost", overview.spent.words());
     }

@@ -1,6 +1,6 @@
 //! Where a search stands, as `name  value` lines.
 
-use super::{applied, counted, going_on, score, shown, stale, way};
+use super::{applied, at_rest, counted, going_on, score, shown, stale, way};
 use crate::model::lineage::Direction;
 use crate::model::search_view::{Limit, Overview};
 use crate::model::text::{clean_line, duration, number};
@@ -73,9 +73,20 @@ pub fn page(overview: &Overview, running: Option<&Running>, cut_short: bool) -> 
     if let Some(words) = applied(overview) {
         line("applied", words);
     }
-    line("attempts", counted(overview.attempts(), &overview.endings));
+    let endings = match running {
+        Some(_) => overview.endings.clone(),
+        None => at_rest(&overview.endings),
+    };
+    line("attempts", counted(overview.attempts(), &endings));
+    if let Some(generation) = overview.asked_about.filter(|_| running.is_some()) {
+        line(
+            "waits",
+            format!("for an answer at its terminal, before generation {generation}"),
+        );
+    }
     for (at, words) in overview.ahead.iter().take(AHEAD).enumerate() {
         let name = match (at, running) {
+            (0, Some(_)) if overview.asked_about.is_some() => "then",
             (0, Some(_)) => "under way",
             (0, None) => "on resume",
             _ => "",
