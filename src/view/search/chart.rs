@@ -33,8 +33,9 @@ pub fn page(
     width: Option<usize>,
 ) -> Option<String> {
     let (worst, best) = range(points, direction)?;
-    let middle = worst / 2.0 + best / 2.0;
-    let labels = [best, middle, worst].map(|level| digits.show(level));
+    let (low, high) = (worst.min(best), worst.max(best));
+    let middle = low / 2.0 + high / 2.0;
+    let labels = [high, middle, low].map(|level| digits.show(level));
     let gutter = labels.iter().map(|label| label.chars().count()).max()?;
     let room = width
         .unwrap_or(WIDTH)
@@ -42,7 +43,7 @@ pub fn page(
         .max(NARROWEST);
     let columns = columns(points, direction, room);
     let line_of = |value: f64| {
-        let share = (best / 2.0 - value / 2.0) / (best / 2.0 - worst / 2.0);
+        let share = (high / 2.0 - value / 2.0) / (high / 2.0 - low / 2.0);
         let share = if share.is_finite() { share } else { 0.5 };
         (share.clamp(0.0, 1.0) * (HEIGHT - 1) as f64).round() as usize
     };
@@ -161,10 +162,9 @@ mod tests {
             plot.clone().all(|line| line.chars().count() <= 40),
             "{page}"
         );
-        assert!(
-            page.starts_with("1 ") || page.trim_start().starts_with("1 ┤"),
-            "{page}"
-        );
+        let lines: Vec<&str> = page.lines().collect();
+        assert!(lines[0].trim_start().starts_with("500 ┤●"), "{page}");
+        assert!(lines[HEIGHT - 1].trim_start().starts_with("1 ┤"), "{page}");
     }
 
     #[test]
