@@ -73,6 +73,17 @@ fn the_winner_of_an_earlier_search_is_named_when_another_begins_and_can_be_appli
     let status: serde_json::Value = serde_json::from_str(&status).unwrap();
     assert_eq!(status["applied"], serde_json::json!(["main"]));
     assert!(!repo.answer(&["search", "status"]).contains("applied"));
+    let page = repo.answer(&["search", "report", "--search=1", "--out=-"]);
+    for [name, value] in [
+        ["Gates", "none"],
+        ["Hold-out", "none"],
+        ["Better", "higher"],
+        ["Repeats", "3"],
+        ["Applied to", "main"],
+    ] {
+        let row = format!("<dt>{name}</dt><dd>{value}</dd>");
+        assert!(page.contains(&row), "{row}\n{page}");
+    }
     let run = repo.evolve(&["search", "apply", "--search=9"]).expect(2);
     assert!(run.stderr.contains("there is no search 9 here"), "{run:?}");
 }

@@ -90,19 +90,37 @@ impl Seen {
     fn provenance(&self) -> Result<Vec<(&'static str, String)>> {
         let (first, second) = self.repo.git.version()?;
         let plan = &self.lineage.plan;
-        Ok(vec![
+        let request = &plan.request;
+        let or_none = |words: String| match words.is_empty() {
+            true => "none".to_owned(),
+            false => words,
+        };
+        let all = [
             ("Made at", clock::timestamp()),
             ("evolve", env!("CARGO_PKG_VERSION").to_owned()),
             ("git", format!("{first}.{second}")),
             ("Strategy", plan.strategy.word().to_owned()),
-            ("Fitness command", plan.request.fitness.clone()),
-            ("Files", plan.request.files.join(" ")),
-            ("Gates", plan.request.gates.join("; ")),
-            ("Seed", plan.seed.to_string()),
+            ("Objective", request.objective.clone().unwrap_or_default()),
+            ("Fitness command", request.fitness.clone()),
+            ("Better", plan.direction.better_word().to_owned()),
+            ("Files", request.files.join(" ")),
+            ("Gates", or_none(request.gates.join("; "))),
+            (
+                "Hold-out",
+                or_none(request.holdout.clone().unwrap_or_default()),
+            ),
+            ("Repeats", plan.repeats.to_string()),
+            ("Prepared with", request.prepare.clone().unwrap_or_default()),
+            ("Lent", request.link.join(" ")),
+            ("Agent", request.agent.clone()),
             ("Agents at once", plan.agents.to_string()),
-            ("Begun", plan.request.started.clone()),
+            ("Seed", plan.seed.to_string()),
+            ("Begun", request.started.clone()),
             ("Branch", self.overview.branch.clone()),
-            ("Base", plan.request.base.clone()),
-        ])
+            ("Base", request.base.clone()),
+            ("Applied to", self.overview.applied.join(", ")),
+        ];
+        let said = all.into_iter().filter(|(_, words)| !words.is_empty());
+        Ok(said.collect())
     }
 }
