@@ -60,6 +60,7 @@ mod search_fooled;
 mod search_found;
 mod search_hostile;
 mod search_options;
+mod search_planted;
 mod search_slots;
 mod search_started;
 mod search_stopping;

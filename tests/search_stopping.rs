@@ -109,6 +109,25 @@ fn a_killed_engine_leaves_nothing_and_the_search_goes_on() {
 }
 
 #[test]
+fn a_lock_that_a_killed_engine_left_on_a_ref_is_in_nobodys_way() {
+    let repo = repository();
+    let mut child = begun(&repo, &[]);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let lock = |id: u32| repo.path(&format!(".git/refs/evolve/search/1/{id}.lock"));
+    std::fs::write(lock(3), "").unwrap();
+    goes_on(&repo, "a lock");
+    assert!(!lock(3).exists());
+    std::fs::write(lock(1), "").unwrap();
+    repo.evolve(&["search", "discard"]).expect(0);
+    assert!(!lock(1).exists());
+    // One of a search that never began.
+    std::fs::create_dir_all(lock(0).parent().unwrap()).unwrap();
+    std::fs::write(lock(0), "").unwrap();
+    repo.search(&["--max-attempts=1"]).expect(0);
+}
+
+#[test]
 fn only_one_search_runs_and_an_unfinished_one_is_named() {
     let repo = repository();
     let child = begun(&repo, &[]);

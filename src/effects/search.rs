@@ -3,6 +3,7 @@
 
 pub mod edit;
 pub mod papers;
+pub mod refs;
 pub mod sample;
 pub mod store;
 mod twin;

@@ -16,7 +16,7 @@ mod inside;
 mod land;
 mod later;
 mod leftovers;
-mod locks;
+pub mod locks;
 mod moved;
 mod open;
 mod planted;

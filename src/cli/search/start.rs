@@ -14,6 +14,7 @@ use crate::cli::watch::{Log, Watcher, watch};
 use crate::effects::process::Supervisor;
 use crate::effects::repo::Repo;
 use crate::effects::sandbox::Sandbox;
+use crate::effects::search::refs;
 use crate::effects::search::store::Store;
 use crate::effects::slot::{Slot, Written};
 use crate::effects::stop::{self, Stop};
@@ -142,11 +143,7 @@ pub fn discard(global: &Global) -> Result<u8> {
 
 /// Removes everything of a search.
 fn remove(repo: &Repo, store: &Store) -> Result<()> {
-    let of_search = store.attempt_ref_prefix();
-    let refs = repo.all_refs()?;
-    for name in refs.keys().filter(|name| name.starts_with(&of_search)) {
-        repo.remove_ref(name)?;
-    }
+    refs::remove(repo, store)?;
     Slot::remove_all_of(repo, "search-")?;
     store.remove()
 }
@@ -391,6 +388,7 @@ async fn begun(site: &mut Site, lineage: Lineage, goals: Option<&Goals>) -> Resu
         site.request.gate_timeouts_s.clone_from(limits);
     }
     // Whatever becomes of the branch: what attempts are made from stays.
+    refs::make_way(&site.user, &site.store)?;
     let base = site.store.attempt_ref(0);
     let note = "evolve: the untouched code of a search";
     let claimed = site.user.make_ref(&base, &plan.request.base, note);

@@ -118,7 +118,7 @@ pub(super) fn all_locks(git_dir: &Path, common: &Path) -> Vec<PathBuf> {
 }
 
 /// Returns the lock files that do not go away.
-pub(super) fn lasting(mut locks: Vec<PathBuf>) -> Vec<PathBuf> {
+pub fn lasting(mut locks: Vec<PathBuf>) -> Vec<PathBuf> {
     let began = Instant::now();
     loop {
         locks.retain(|lock| fs::symlink_metadata(lock).is_ok());

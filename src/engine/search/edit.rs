@@ -9,6 +9,7 @@ use super::measure::{commit, stopped};
 use crate::effects::agent::{self, AgentRun, Call, Outbox, Variable};
 use crate::effects::sandbox::Ground;
 use crate::effects::search::edit::{Found, take_over};
+use crate::effects::search::refs;
 use crate::effects::{clock, excludes, files};
 use crate::error::{Error, Result};
 use crate::model::agent::{CannotRun, wait};
@@ -210,11 +211,7 @@ impl Job {
                         .site
                         .user
                         .store_commit(&found.tree, &self.parents[0], &message)?;
-                let name = session.site.store.attempt_ref(id);
-                session
-                    .site
-                    .user
-                    .set_ref(&name, &commit, "evolve: an attempt of a search")?;
+                refs::set(&session.site.user, &session.site.store, (id, &commit))?;
                 Some(commit)
             }
             Status::Unchanged | Status::Declined | Status::Failed => None,

@@ -3,6 +3,7 @@
 
 use super::commit;
 use crate::effects::repo::Repo;
+use crate::effects::search::refs;
 use crate::effects::search::store::Store;
 use crate::error::{Error, Result};
 use crate::model::lineage::{Id, Lineage, Measure};
@@ -16,7 +17,8 @@ const NAMED: usize = 5;
 
 /// Sets the refs of attempts again that somebody removed or moved, as far as their commits are still there. Returns which.
 pub fn hold(repo: &Repo, store: &Store, lineage: &Lineage) -> Result<Vec<Id>> {
-    let refs = repo.all_refs()?;
+    refs::make_way(repo, store)?;
+    let now = repo.all_refs()?;
     let mut held = Vec::new();
     for id in 0..=lineage.newest() {
         let own = lineage.attempt(id).edited();
@@ -26,8 +28,8 @@ pub fn hold(repo: &Repo, store: &Store, lineage: &Lineage) -> Result<Vec<Id>> {
             continue;
         };
         let name = store.attempt_ref(id);
-        if refs.get(&name).is_none_or(|now| now != commit) && repo.has_object(commit) {
-            repo.set_ref(&name, commit, "evolve: an attempt of a search")?;
+        if now.get(&name).is_none_or(|is| is != commit) && repo.has_object(commit) {
+            refs::set(repo, store, (id, commit))?;
             held.push(id);
         }
     }
