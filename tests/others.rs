@@ -237,6 +237,83 @@ fn the_agents_own_mark_is_left_where_the_repository_keeps_no_notes() {
     }
 }
 
+/// Asserts that the commit that the branch was on is kept, and named with the way back by run, record and summary; goes back.
+#[track_caller]
+fn leads_back(repo: &TestRepo, what: &str, (run, start): (&Run, &str)) {
+    let session = repo.newest()["session"].as_str().unwrap().to_owned();
+    let way_back = format!("`git reset --keep {start}`");
+    let kept = repo.git(&["for-each-ref", "--contains", start, "--format=%(refname)"]);
+    assert!(
+        kept.starts_with(&format!("refs/evolve/{session}/")),
+        "{what}: {kept}"
+    );
+    assert!(
+        kept.ends_with(&format!("-start/{}", &start[..10])),
+        "{what}: {kept}"
+    );
+    let notes = repo.newest()["notes"].to_string();
+    let summary = repo.read(".agents/evolve/session-summary.md");
+    for told in [&run.stdout, &notes, &summary] {
+        let told = told.replace('\\', "");
+        assert!(
+            told.contains(&way_back) && told.contains(&kept),
+            "{what}: {told}"
+        );
+    }
+    repo.git(&["checkout", "-q", "--", "."]);
+    repo.git(&["reset", "-q", "--keep", start]);
+}
+
+#[test]
+fn commits_that_somebody_took_out_of_the_branch_are_kept_and_the_way_back_is_named() {
+    for (what, script) in [
+        ("a reset", "me git reset -q --hard HEAD~1"),
+        ("a commit instead", "me git commit -q --amend -m amended"),
+        (
+            "another history",
+            "c=$(me git commit-tree -m x HEAD^{tree}); me git update-ref refs/heads/main $c
+            me git reflog expire --expire=now --all",
+        ),
+    ] {
+        let repo = repository();
+        let start = repo.head();
+        let run = repo.cycle(&format!("{ME}{script}; rm -f b"));
+        left(&repo, what, run.clone());
+        let audit = repo.evolve(&["audit"]);
+        assert_eq!(audit.code, 0, "{what}\n{}", audit.stdout);
+        assert!(audit.stdout.contains("cycle 1"), "{}", audit.stdout);
+        leads_back(&repo, what, (&run, &start));
+        goes_on(&repo, what);
+    }
+}
+
+#[test]
+fn commits_that_a_check_took_out_of_the_branch_are_kept_whenever_it_was_measured() {
+    for (what, steps) in [
+        (
+            "first",
+            &["git reset -q --hard HEAD~1; exit 1", "exit 1"][..],
+        ),
+        (
+            "again",
+            &["exit 1", "git reset -q --hard HEAD~2; exit 1", "exit 1"],
+        ),
+    ] {
+        let repo = repository();
+        let here = format!("cd '{}'; ", repo.root().display());
+        let steps: Vec<_> = steps.iter().map(|step| format!("{here}{step}")).collect();
+        let steps: Vec<_> = steps.iter().map(String::as_str).collect();
+        let check = repo.check_in_turn("check", &steps);
+        let goals = format!("  - {{id: c, description: c, check: {check}, weight: 5}}\n");
+        repo.commit_goals(&goals);
+        repo.write("mine", "mine\n");
+        repo.commit_file("mine");
+        let start = repo.head();
+        let run = repo.cycle("touch c");
+        leads_back(&repo, what, (&run, &start));
+    }
+}
+
 #[test]
 fn a_commit_while_the_goals_are_measured_again_is_neither_judged_nor_undone() {
     for (what, step) in [("a regression", "exit 1"), ("an improvement", "exit 0")] {

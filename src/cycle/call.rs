@@ -5,6 +5,7 @@ use chrono::Local;
 
 use crate::cycle::Step;
 use crate::cycle::attempt::Attempt;
+use crate::cycle::choose;
 use crate::effects::clock;
 use crate::effects::repo::Head;
 use crate::effects::workspace::{Start, Stock, some_of};
@@ -78,6 +79,7 @@ fn outrun(session: &Session, progress: &mut Progress, start: &Start) -> Result<O
         return Ok(None);
     }
     progress.outrun_in_a_row += 1;
+    choose::keep_start(session, progress, start)?;
     let what = "the branch was moved, or another one checked out, while the goals were measured";
     if progress.outrun_in_a_row < TRIES {
         session

@@ -135,7 +135,24 @@ pub async fn measure_before(
         .filter(|file| there.binary_search(file).is_err());
     progress.touched.extend(made);
     progress.is_measured = true;
+    keep_start(session, progress, start)?;
     Ok(snapshot)
+}
+
+/// Keeps what the cycle started from where somebody, or a check, took it out of the branch while goals were measured. In a slot
+/// the change is brought together with that later, or not.
+pub fn keep_start(session: &Session, progress: &mut Progress, start: &Start) -> Result<()> {
+    if session.isolation.is_some() {
+        return Ok(());
+    }
+    if let Some(kept) = session.workspace().keep_start(start)? {
+        let said = format!("while the goals were measured the branch lost commits: {kept}");
+        if !progress.found.contains(&said) {
+            session.events.warn(said.clone());
+            progress.found.push(said);
+        }
+    }
+    Ok(())
 }
 
 /// Measures every goal.

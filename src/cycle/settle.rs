@@ -198,6 +198,7 @@ pub fn record(
         session.events.warn(what.clone());
     }
     record.notes.extend(found);
+    record.note_lost_start(Workspace { repo: home }.keep_start(start)?);
     take_in(session, progress, (start, attempt), &record)?;
     write_down(session, progress, start, &record)?;
     Ok(record)
@@ -392,11 +393,11 @@ pub fn leave_to_agents_no_more(
 
 /// Says what follows a recorded cycle.
 pub fn step_after(record: &Record, (verdict, change): (&Verdict, &Change)) -> Step {
-    let reason = record.reason.clone().unwrap_or_default();
     if verdict.fate == Fate::Leave {
-        return Step::End(Ending::somebody_else(&reason, change.suspect));
+        return Step::End(Ending::somebody_else(record, change.suspect));
     }
     if record.is_environment_change() {
+        let reason = record.reason.clone().unwrap_or_default();
         return Step::End(Ending::human_needed(reason, Vec::new()));
     }
     Step::Next

@@ -101,10 +101,10 @@ pub fn recover(repo: &Repo, diary: &Diary, events: &Events) -> Result<Option<End
             diary.write(&journal)?;
             write_down((&workspace, events), &start, (&record, &journal))?;
             tell_notes(&record, events);
-            let reason = record.reason.unwrap_or_default();
             if let Some(suspect) = left {
-                ending = Some(Ending::somebody_else(&reason, suspect));
+                ending = Some(Ending::somebody_else(&record, suspect));
             }
+            let reason = record.reason.unwrap_or_default();
             let work = match &record.reverted_to {
                 Some(_) => format!("its change was undone and stays under {}", start.work_ref()),
                 None => reason,
@@ -279,6 +279,7 @@ fn undo(
     record.commit_sha = settled.commit;
     record.content = Some(content);
     record.notes.extend(settled.notes);
+    record.note_lost_start(workspace.keep_start(start)?);
     Ok((record, left))
 }
 

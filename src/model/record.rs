@@ -131,8 +131,10 @@ const LAST_CYCLE: u64 = (1 << 53) - 1;
 
 /// The start of the reason of an undone cycle whose regression outlived the undo.
 pub const ENVIRONMENT_CHANGED: &str = "environment changed";
-/// The note of a cycle in a slot, during which somebody took the commit that it started from out of the branch.
+/// The note of a cycle during which somebody took the commit that it started from out of the branch.
 pub const START_IS_GONE: &str = "the branch no longer holds the commit that the cycle started from";
+/// The start of the note that says where that commit is kept, and how the branch is put back on it.
+pub const START_IS_KEPT: &str = "what the cycle started from is kept: ";
 /// The start of the note of a change that was brought together with commits of others; the last of these follows.
 pub const TOGETHER: &str = "brought together with what somebody else committed meanwhile, up to ";
 /// The start of the reason of a cycle whose agent gave up.
@@ -216,6 +218,23 @@ impl Record {
         let is_on_the_branch =
             matches!(self.result, CycleResult::Improved | CycleResult::Harvested);
         !is_on_the_branch && self.notes.iter().any(|note| note == START_IS_GONE)
+    }
+
+    /// Notes where the commit is kept that the cycle started from, if the branch no longer holds it.
+    pub fn note_lost_start(&mut self, kept: Option<String>) {
+        let Some(kept) = kept else {
+            return;
+        };
+        if !self.notes.iter().any(|note| note == START_IS_GONE) {
+            self.notes.push(START_IS_GONE.to_owned());
+        }
+        self.notes.push(format!("{START_IS_KEPT}{kept}"));
+    }
+
+    /// Says where the commit is kept that the cycle started from, if the branch no longer holds it, and how that is put back on it.
+    pub fn kept_start(&self) -> Option<&str> {
+        let mut notes = self.notes.iter();
+        notes.find_map(|note| note.strip_prefix(START_IS_KEPT))
     }
 
     /// Returns the last of the commits of others that the change was brought together with, if it was.

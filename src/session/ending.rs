@@ -8,6 +8,7 @@ use crate::effects::stop::Halt;
 use crate::error::Error;
 use crate::model::gate::Suspect;
 use crate::model::ledger as names;
+use crate::model::record::{Record, START_IS_GONE};
 use crate::model::select::Stuck;
 
 /// Why a cycle was cut short.
@@ -103,8 +104,14 @@ impl Ending {
         }
     }
 
-    /// An ending because somebody else's commits are in the way of an undo (exit 11).
-    pub fn somebody_else(reason: &str, suspect: Suspect) -> Ending {
+    /// An ending because somebody else's commits are in the way of an undo (exit 11). Where they took the cycle's start out of the
+    /// branch, no log of it shows that: then the way back is named.
+    pub fn somebody_else(record: &Record, suspect: Suspect) -> Ending {
+        let reason = record.reason.as_deref().unwrap_or_default();
+        let back = match record.kept_start() {
+            Some(kept) => format!("; {START_IS_GONE}: {kept}"),
+            None => String::new(),
+        };
         let way_out = "nothing was judged or undone: look at `git log` and `git status`, keep or take back what is there, then run evolve again";
         let more = match suspect {
             Suspect::Nobody => "",
@@ -113,7 +120,7 @@ impl Ending {
             }
             Suspect::Check => "; if a check made them, it has to stop that",
         };
-        Ending::human_needed(format!("{reason} — {way_out}{more}"), Vec::new())
+        Ending::human_needed(format!("{reason} — {way_out}{back}{more}"), Vec::new())
     }
 
     /// The ending that a STOP file asks for. One that git tracks would stop every clone, and is said to be.

@@ -38,7 +38,7 @@ pub struct TestRepo {
 const NOBODY: u32 = 65534;
 
 /// What a run of the program came to.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Run {
     pub code: i32,
     pub stdout: String,

@@ -276,6 +276,34 @@ impl Workspace<'_> {
         Ok(notes)
     }
 
+    /// Keeps the commit that the cycle started from where the branch no longer leads to it; says where, and how the branch is put
+    /// back on it.
+    pub fn keep_start(&self, start: &Start) -> Result<Option<String>> {
+        let (commit, head) = (&start.commit, self.repo.head()?);
+        let is_checked_out = head.branch.as_ref() == Some(&start.branch);
+        // A branch that is gone may have another name now.
+        let tip = self.repo.resolve(&start.branch)?.or(head.commit);
+        if tip.is_some_and(|tip| self.repo.descends(&tip, commit).unwrap_or(false)) {
+            return Ok(None);
+        }
+        // The cycle may begin anew, on a commit that is lost in turn.
+        let name = format!(
+            "{}-start/{}",
+            start.work_ref(),
+            commit.get(..10).unwrap_or(commit)
+        );
+        self.repo
+            .set_ref(&name, commit, "evolve: what a cycle started from")?;
+        let branch = text::shell_word(short(&start.branch));
+        let way_back = match is_checked_out {
+            true => format!("git reset --keep {commit}"),
+            false => format!("git branch --force {branch} {commit}"),
+        };
+        Ok(Some(format!(
+            "{commit} is {name}; unless that was meant, `{way_back}` puts {branch} back on it"
+        )))
+    }
+
     /// Finds the agent's newest commit. Work on another branch that descends from start and branch is taken over: the
     /// branch is fast-forwarded to it and checked out.
     fn follow(&self, start: &Start) -> Result<Found> {

@@ -41,6 +41,7 @@ pub fn settle(
     record.content = Some(start.content.clone());
     record.goals_added = 0;
     record.reverted_to = work.is_kept().then(|| start.commit.clone());
+    record.note_lost_start(Workspace { repo }.keep_start(start)?);
     // From here on the cycle is settled: a crash of this start must not settle it again.
     journal.phase = Phase::Recording;
     journal.landing = None;
