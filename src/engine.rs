@@ -146,10 +146,7 @@ fn reason_to_end(session: &Session, progress: &Progress) -> Result<Option<Ending
 
 fn of_error(error: &Error) -> Ending {
     let reason = text::cut(&text::clean_line(&error.message), LONGEST_REASON);
-    Ending {
-        exit_code: error.kind.exit_code(),
-        ..Ending::fine("failed", reason)
-    }
+    Ending::failed(error.kind.exit_code(), reason)
 }
 
 /// Ends the session: completes the summary with one more commit if anything was recorded or joined to the ledger, and says

@@ -178,6 +178,27 @@ fn a_goal_that_nobody_gets_on_with_waits_for_a_person_with_the_way_on() {
     assert!(short.contains("`evolve retry a`\n"), "{short}");
 }
 
+#[test]
+fn what_ended_the_newest_session_waits_for_a_person_where_no_goal_does() {
+    let repo = TestRepo::with_files_wanted(&[("a", 5)]);
+    let commit = "env -u GIT_REFLOG_ACTION git commit -q --allow-empty -m mine";
+    repo.agent_does(&[commit, "touch a"]);
+    repo.run(&[]).expect(11);
+    for page in [page(&repo), markdown(&repo)] {
+        for words in [
+            "You are needed.",
+            "one thing waits for you",
+            "somebody else committed",
+        ] {
+            assert!(page.contains(words), "{words} is not in\n{page}");
+        }
+        assert!(!page.contains("nobody is needed"), "{page}");
+    }
+    repo.run(&["--max-cycles=1"]).expect(0);
+    let page = markdown(&repo);
+    assert!(page.contains("nobody is needed"), "{page}");
+}
+
 /// Text that would be markup, a link, a person, a colour or a secret, were it not for those who draw it.
 const HOSTILE: &str = "<script>alert(1)</script>\"><img src=x onerror=alert(1)>&amp; @team #1 `x` {{ 7*7 }} \u{1b}[31mred \u{202e}ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8";
 

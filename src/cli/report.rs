@@ -77,7 +77,7 @@ fn gather(global: &Global, repo: &Repo) -> Result<Report> {
         open: &queue.open(&name),
         set_aside: &queue.set_aside(&name),
         counts: queue.counts(&name, &TakenBack::of(&history.records)),
-        ended: summary::ended(&summary).as_deref(),
+        ended: summary::ended(&summary).as_ref(),
         state: state(repo)?,
         problems: &ledger.problems(),
         provenance: &provenance(repo, goals.ok(), (&text, &history), &progress)?,

@@ -23,6 +23,7 @@ pub fn write(session: &Session, progress: &mut Progress, ending: Option<&Ending>
         ended: ending.map(|ending| ending.reason.as_str()),
         trajectory: &trajectory.one_line(),
         records: &progress.records,
+        is_asking: ending.is_some_and(Ending::is_for_a_person),
         stuck: ending.map_or(&[], |ending| &ending.stuck),
         queue: queue.counts(&session.home().name(), &taken_back),
         spent: progress.spent,

@@ -16,6 +16,7 @@ use crate::model::goals::Goals;
 use crate::model::record::{CycleResult, Record, TakenBack};
 use crate::model::snapshot::Snapshot;
 use crate::model::strikes::Retry;
+use crate::model::summary::Ended;
 use crate::model::usage::Spent;
 use crate::model::work::{Counts, WorkItem};
 use crate::model::{mask, text};
@@ -65,8 +66,8 @@ pub struct Material<'a> {
     pub set_aside: &'a [WorkItem],
     /// How much work there is, and what became of it.
     pub counts: Counts,
-    /// Why the newest session ended, as its summary says.
-    pub ended: Option<&'a str>,
+    /// How the newest session ended, as its summary says.
+    pub ended: Option<&'a Ended>,
     /// What stands in the loop's way, or is under way.
     pub state: State,
     /// What is wrong with the files of the ledger.
@@ -263,7 +264,9 @@ fn figures(material: &Material<'_>) -> Vec<Figure> {
 fn session(material: &Material<'_>) -> String {
     match (&material.state.running_since, material.ended) {
         (Some(since), _) => format!("A session has been at work since {}.", moment(since)),
-        (None, Some(ended)) => format!("The newest session ended: {}.", line(ended, REASON)),
+        (None, Some(ended)) => {
+            format!("The newest session ended: {}.", line(&ended.reason, REASON))
+        }
         (None, None) => String::new(),
     }
 }

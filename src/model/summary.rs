@@ -8,6 +8,11 @@ use crate::model::trajectory::tally;
 use crate::model::usage::{self, Spent};
 use crate::model::work::Counts;
 
+/// Heads what waits for a person.
+const HUMAN_NEEDED: &str = "## A human is needed";
+/// Stands there where it is no goal that waits.
+const SEE_ABOVE: &str = "What ended the session, as told above, waits for you.";
+
 /// Everything that `session-summary.md` tells.
 #[derive(Clone, Copy, Debug)]
 pub struct Summary<'a> {
@@ -21,6 +26,8 @@ pub struct Summary<'a> {
     pub trajectory: &'a str,
     /// The session's records, oldest first.
     pub records: &'a [Record],
+    /// What ended it is for a person to see to.
+    pub is_asking: bool,
     /// The goals that wait for a person.
     pub stuck: &'a [Stuck],
     /// How much work is queued for this repository.
@@ -74,10 +81,13 @@ impl Summary<'_> {
     }
 
     fn stuck(&self) -> String {
-        if self.stuck.is_empty() {
+        if self.stuck.is_empty() && !self.is_asking {
             return String::new();
         }
-        let mut part = "\n## A human is needed\n\n".to_owned();
+        let mut part = format!("\n{HUMAN_NEEDED}\n\n");
+        if self.stuck.is_empty() {
+            part.push_str(&format!("{SEE_ABOVE}\n"));
+        }
         for goal in self.stuck {
             let reason = &goal.reason;
             part.push_str(&format!(
@@ -104,11 +114,23 @@ impl Summary<'_> {
     }
 }
 
-/// Returns why the session ended of which this is the summary; none while it runs.
-pub fn ended(summary: &str) -> Option<String> {
+/// How a session ended, as its summary says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ended {
+    /// Why.
+    pub reason: String,
+    /// That is for a person to see to, and no goal that waits says so.
+    pub is_asking: bool,
+}
+
+/// Returns how the session ended of which this is the summary; none while it runs.
+pub fn ended(summary: &str) -> Option<Ended> {
     let mut lines = summary.lines();
     let ended = lines.find_map(|line| line.strip_prefix("- ended: "))?;
-    (ended != "running").then(|| text::plain(ended))
+    (ended != "running").then(|| Ended {
+        reason: text::plain(ended),
+        is_asking: summary.lines().any(|line| line == SEE_ABOVE),
+    })
 }
 
 /// Returns the text of `cycle-0-report.md`.
@@ -223,6 +245,7 @@ mod tests {
             ended: None,
             trajectory: "score 50 → 33.3",
             records: &records,
+            is_asking: true,
             stuck: &stuck,
             queue: Counts {
                 open: 2,
@@ -256,6 +279,33 @@ mod tests {
     }
 
     #[test]
+    fn how_a_session_ended_is_read_from_its_summary() {
+        let of = |ended, is_asking| {
+            let summary = Summary {
+                session: "s-1",
+                started: "2026-02-11T21:00:00Z",
+                ended,
+                trajectory: "score 50",
+                records: &[],
+                is_asking,
+                stuck: &[],
+                queue: Counts::default(),
+                spent: Spent::default(),
+            };
+            super::ended(&summary.to_markdown())
+        };
+        assert_eq!(of(None, false), None);
+        for is_asking in [false, true] {
+            let reason = "a_b: `git log` | more".to_owned();
+            let ended = Ended {
+                reason: reason.clone(),
+                is_asking,
+            };
+            assert_eq!(of(Some(reason.as_str()), is_asking), Some(ended));
+        }
+    }
+
+    #[test]
     fn a_session_without_cycles_has_a_short_summary() {
         let summary = Summary {
             session: "s-1",
@@ -263,6 +313,7 @@ mod tests {
             ended: Some("dormant"),
             trajectory: "score 100",
             records: &[],
+            is_asking: false,
             stuck: &[],
             queue: Counts::default(),
             spent: Spent::default(),

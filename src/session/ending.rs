@@ -69,6 +69,11 @@ impl From<Halt> for Cut {
     }
 }
 
+/// The word for an ending that asks for a person.
+const HUMAN_NEEDED: &str = "human-needed";
+/// The word for an ending in an error.
+const FAILED: &str = "failed";
+
 /// Why a session ends.
 #[derive(Clone, Debug)]
 pub struct Ending {
@@ -97,11 +102,24 @@ impl Ending {
     pub fn human_needed(reason: impl Into<String>, stuck: Vec<Stuck>) -> Ending {
         let exit_code = crate::error::Kind::Human.exit_code();
         Ending {
-            word: "human-needed",
+            word: HUMAN_NEEDED,
             reason: reason.into(),
             exit_code,
             stuck,
         }
+    }
+
+    /// An ending in an error.
+    pub fn failed(exit_code: u8, reason: impl Into<String>) -> Ending {
+        Ending {
+            exit_code,
+            ..Ending::fine(FAILED, reason)
+        }
+    }
+
+    /// Says whether a person has to see to what ended the session, before another one gets further.
+    pub fn is_for_a_person(&self) -> bool {
+        matches!(self.word, HUMAN_NEEDED | FAILED)
     }
 
     /// An ending because somebody else's commits are in the way of an undo (exit 11). Where they took the cycle's start out of the
@@ -148,10 +166,9 @@ impl Ending {
         match halt {
             Halt::Kill(..) => Ending::fine("killed", reason),
             Halt::MaxTime(_) => Ending::fine("limit", reason),
-            Halt::SupervisorLost => Ending {
-                exit_code: crate::error::Kind::Internal.exit_code(),
-                ..Ending::fine("failed", reason)
-            },
+            Halt::SupervisorLost => {
+                Ending::failed(crate::error::Kind::Internal.exit_code(), reason)
+            }
             Halt::Signal(number) => Ending {
                 exit_code: u8::try_from(128 + number).unwrap_or(1),
                 ..Ending::fine("interrupted", reason)

@@ -89,11 +89,8 @@ fn in_the_way(material: &Material<'_>) -> Vec<Need> {
             "the next run of `evolve` undoes it first",
         ));
     }
-    if let Some(newest) = material
-        .records
-        .last()
-        .filter(|it| it.is_environment_change())
-    {
+    let newest = material.records.last();
+    if let Some(newest) = newest.filter(|it| it.is_environment_change()) {
         needs.push(Need::new(
             format!(
                 "Something outside the repository changed in cycle {}",
@@ -101,6 +98,14 @@ fn in_the_way(material: &Material<'_>) -> Vec<Need> {
             ),
             newest.reason.as_deref().unwrap_or_default(),
             "`evolve measure` shows what fails now without any change",
+        ));
+    } else if let Some(ended) = material.ended.filter(|ended| ended.is_asking)
+        && state.running_since.is_none()
+    {
+        needs.push(Need::new(
+            "What ended the newest session is for you to see to",
+            &ended.reason,
+            "`git log` and `evolve show` tell what happened; then run `evolve` again",
         ));
     }
     needs

@@ -254,7 +254,10 @@ fn words_of_others_are_clean_and_without_secrets() {
     let report = Report::new(&Material {
         name: &hostile,
         problems: std::slice::from_ref(&hostile),
-        ended: Some(&hostile),
+        ended: Some(&Ended {
+            reason: hostile.clone(),
+            is_asking: true,
+        }),
         ..material(&records, &newest)
     });
     let all = format!("{report:?}");
