@@ -270,6 +270,32 @@ fn a_session_at_work_is_told_and_is_no_problem() {
 }
 
 #[test]
+fn what_the_agent_of_a_session_that_is_at_work_or_died_left_is_not_the_users_to_commit() {
+    let repo = with_agent("echo 1");
+    repo.agent_does(&["echo '# half' >>GOALS.yaml; touch \"$OUT/begun\"; sleep 600"]);
+    let mut run = repo.spawn_run(&["--max-cycles=1"]);
+    repo.wait_for("begun");
+    for (state, hint) in [
+        ("at work", "leave it to the evolve that is at work"),
+        ("died", "leave it to the next run"),
+    ] {
+        if state == "died" {
+            run.kill().unwrap();
+            run.wait().unwrap();
+        }
+        let findings = examined(&repo, 0);
+        let found = about(&findings, "repository");
+        let words = "1 tracked file has uncommitted changes: GOALS.yaml";
+        assert_eq!(found[0], ("note".to_owned(), words.to_owned()), "{state}");
+        let page = repo.evolve(&["doctor"]).expect(0).stdout;
+        assert!(page.contains(hint) && !page.contains("stash"), "{page}");
+    }
+    repo.agent_does(&["touch a"]);
+    repo.run(&["--max-cycles=1"]).expect(0);
+    assert!(!repo.read("GOALS.yaml").contains("half"));
+}
+
+#[test]
 fn a_path_into_the_repository_is_a_note() {
     let mut repo = with_agent("echo 1");
     fs::create_dir(repo.path("bin")).unwrap();

@@ -10,7 +10,7 @@ use crate::cli::config::user_config;
 use crate::cli::print::print_document;
 use crate::cli::start::{current_dir, goals_file};
 use crate::effects::doctor::{Asker, Look};
-use crate::effects::journal::Diary;
+use crate::effects::journal::{Diary, Journal};
 use crate::effects::places::Places;
 use crate::effects::repo::Repo;
 use crate::effects::sandbox::Ground;
@@ -111,12 +111,15 @@ impl Known {
 fn state_of(repo: &Repo, branch: Option<String>) -> RepositorySeen {
     let holder = lock::holder(&repo.private.join("lock"));
     let journal = Diary::of(&repo.own_places()).look().ok().flatten();
-    let unsettled = journal.filter(|journal| holder.is_none() && journal.is_unsettled());
+    let in_progress = journal.filter(Journal::is_unsettled);
+    let is_worked_in = in_progress.as_ref().is_some_and(|it| it.slot.is_none());
+    let unsettled = in_progress.filter(|_| holder.is_none());
     RepositorySeen {
         root: repo.root.display().to_string(),
         branch: branch.as_deref().map(exact::shown),
         refused: repo.ready_head().err(),
         unsettled: unsettled.map(|journal| journal.cycle),
+        is_worked_in,
         holder: holder.map(|holder| (holder.pid, holder.since)),
         searcher: lock::holder(&repo.private.join(lock::SEARCH))
             .map(|holder| (holder.pid, holder.since)),

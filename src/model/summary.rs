@@ -295,13 +295,13 @@ mod tests {
             super::ended(&summary.to_markdown())
         };
         assert_eq!(of(None, false), None);
+        let reason = "a_b: `git log` | more";
         for is_asking in [false, true] {
-            let reason = "a_b: `git log` | more".to_owned();
             let ended = Ended {
-                reason: reason.clone(),
+                reason: reason.to_owned(),
                 is_asking,
             };
-            assert_eq!(of(Some(reason.as_str()), is_asking), Some(ended));
+            assert_eq!(of(Some(reason), is_asking), Some(ended));
         }
     }
 

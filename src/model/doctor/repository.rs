@@ -15,6 +15,8 @@ pub struct RepositorySeen {
     pub refused: Option<Error>,
     /// The cycle that a dead session left unsettled.
     pub unsettled: Option<u64>,
+    /// A cycle is in progress, or unsettled, whose agent works in this tree: the state of that is not the user's alone.
+    pub is_worked_in: bool,
     /// The process that holds the lock, and since when.
     pub holder: Option<(u32, String)>,
     /// The same of a search.
@@ -35,19 +37,21 @@ pub fn repository(seen: &RepositorySeen, dirty: Option<&[String]>) -> Vec<Findin
             About::Repository,
             format!("{} on {}", clean_line(&seen.root), clean_line(branch)),
         ),
+        Some(error) if seen.is_worked_in => of_the_agent(seen, error.message.clone()),
         Some(error) => Finding::of_error(About::Repository, error),
     }];
     if let Some(dirty) = dirty.filter(|dirty| !dirty.is_empty()) {
         let verb = if dirty.len() == 1 { "has" } else { "have" };
-        let message = format!(
-            "{} {verb} uncommitted changes, which an undo could not tell from the agent's: {}",
-            count(dirty.len(), "tracked file"),
-            clean_line(&some_of(dirty, NAMED))
-        );
-        found.push(
-            Finding::problem(About::Repository, message)
-                .hint("commit or stash them first, or let the agent work in a copy of its own: `evolve --isolate`"),
-        );
+        let noun = count(dirty.len(), "tracked file");
+        let named = clean_line(&some_of(dirty, NAMED));
+        found.push(match seen.is_worked_in {
+            true => of_the_agent(seen, format!("{noun} {verb} uncommitted changes: {named}")),
+            false => Finding::problem(
+                About::Repository,
+                format!("{noun} {verb} uncommitted changes, which an undo could not tell from the agent's: {named}"),
+            )
+            .hint("commit or stash them first, or let the agent work in a copy of its own: `evolve --isolate`"),
+        });
     }
     if let Some(cycle) = seen.unsettled {
         found.push(Finding::note(
@@ -89,6 +93,17 @@ pub fn repository(seen: &RepositorySeen, dirty: Option<&[String]>) -> Vec<Findin
         .hint("`evolve status` says what it does, `evolve stop` ends it"),
     });
     found
+}
+
+/// Tells of something that an agent may have done: whoever mends that by hand would take it for his own.
+fn of_the_agent(seen: &RepositorySeen, what: String) -> Finding {
+    let hint = match (seen.unsettled, &seen.holder) {
+        (None, Some(_)) => "leave it to the evolve that is at work: its agent may have done it",
+        (_, None) | (Some(_), Some(_)) => {
+            "leave it to the next run: it undoes what the agent did, and names what you changed since"
+        }
+    };
+    Finding::note(About::Repository, what).hint(hint)
 }
 
 /// Names the folders that tools fill and that git does not ignore, as lines for .gitignore.
@@ -139,6 +154,7 @@ mod tests {
             branch: Some("refs/heads/main".to_owned()),
             refused: None,
             unsettled: None,
+            is_worked_in: false,
             holder: None,
             searcher: None,
             stop: None,
@@ -178,6 +194,37 @@ mod tests {
         );
         assert_eq!(found[0].hints, ["check out a branch"]);
         assert!(found[1].message.starts_with("1 tracked file has "));
+    }
+
+    #[test]
+    fn what_an_agent_may_have_done_is_no_problem_of_the_users() {
+        let (at_work, died) = (
+            RepositorySeen {
+                holder: Some((7, "2026-02-11T21:00:00Z".to_owned())),
+                ..seen()
+            },
+            RepositorySeen {
+                unsettled: Some(3),
+                ..seen()
+            },
+        );
+        for (seen, hint) in [(at_work, "is at work"), (died, "the next run")] {
+            let seen = RepositorySeen {
+                refused: Some(Error::unsafe_repo("HEAD is detached").hint("check out a branch")),
+                is_worked_in: true,
+                ..seen
+            };
+            let found = repository(&seen, Some(&["a".to_owned()]));
+            assert!(found.iter().all(|one| one.level != Level::Problem));
+            assert_eq!(found[0].message, "HEAD is detached");
+            assert_eq!(
+                found[1].message,
+                "1 tracked file has uncommitted changes: a"
+            );
+            for one in &found[..2] {
+                assert!(one.hints[0].contains(hint), "{:?}", one.hints);
+            }
+        }
     }
 
     #[test]
