@@ -234,7 +234,7 @@ impl Proposal {
             text::number(floor),
             match self.folder.as_str() {
                 "" => String::new(),
-                folder => text::clean_line(&format!(" (in {folder})")),
+                folder => format!(" (in {})", text::clean_line(folder)),
             }
         );
         self.measured = Some(Measured {

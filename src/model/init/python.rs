@@ -24,6 +24,9 @@ const FILES: [&str; 6] = [
 /// The folders that a project's own environment may have.
 const VENVS: [&str; 2] = [".venv", "venv"];
 
+/// How many files of tests are read to tell what runs them.
+const TESTS_READ: usize = 200;
+
 /// Who runs the tools of a project.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Runner {
@@ -300,19 +303,16 @@ impl<'a> Project<'a> {
             let is_named = name.starts_with("test_") || name.ends_with("_test.py");
             is_within(path, self.home) && is_own(path) && is_named && name.ends_with(".py")
         };
-        let Some(first) = self.look.files().iter().find(is_test) else {
+        let tests = self.look.files().iter().filter(is_test).take(TESTS_READ);
+        let tests: Vec<&String> = tests.collect();
+        let Some(first) = tests.first() else {
             return;
         };
         let own = self.own_program("pytest");
         let by_pytest = configured.is_some() || self.names("pytest") || own.is_some();
-        let source = configured.unwrap_or_else(|| first.clone());
-        if !by_pytest
-            && !self
-                .look
-                .read(first)
-                .is_some_and(|text| text.contains("import pytest"))
-        {
-            found.proposals.push(self.unittest(first));
+        let source = configured.unwrap_or_else(|| first.to_string());
+        if !by_pytest && let Some(test) = self.of_unittest(&tests) {
+            found.proposals.push(self.unittest(test));
             return;
         }
         let goal = self
@@ -358,16 +358,49 @@ impl<'a> Project<'a> {
             || texts.into_iter().any(of_addopts)
     }
 
-    fn unittest(&self, first: &str) -> Proposal {
-        let folder = split(first).0;
+    /// Returns the first test that `unittest` runs, if it runs all: of plain functions it runs none, and before Python 3.12 it
+    /// passes then.
+    fn of_unittest<'b>(&self, tests: &[&'b String]) -> Option<&'b str> {
+        let is_pytests = |text: &str| {
+            let is_function = |line: &str| {
+                let line = line.strip_prefix("async ").unwrap_or(line);
+                line.starts_with("def test")
+            };
+            text.contains("import pytest") || text.lines().any(is_function)
+        };
+        let mut of_unittest = None;
+        for test in tests {
+            let text = self.look.read(test).unwrap_or_default();
+            if is_pytests(&text) {
+                return None;
+            }
+            if text.contains("unittest") || text.contains("TestCase") {
+                of_unittest.get_or_insert(test.as_str());
+            }
+        }
+        of_unittest
+    }
+
+    /// Proposes `unittest`, told where it finds this test: below a folder it goes into packages only.
+    fn unittest(&self, test: &str) -> Proposal {
+        let (folder, name) = split(test);
         let folder = folder
             .strip_prefix(self.home)
             .unwrap_or(folder)
             .trim_start_matches('/');
-        let place = match folder.split('/').next() {
-            None | Some("") => String::new(),
-            Some(folder) => format!(" -s {}", text::shell_word(folder)),
+        let mut start = folder;
+        while let Some((upper, _)) = start.rsplit_once('/')
+            && self.has_file(&format!("{start}/__init__.py"))
+        {
+            start = upper;
+        }
+        let mut place = match start {
+            "" => String::new(),
+            start => format!(" -s {}", text::shell_word(start)),
         };
+        if !name.starts_with("test") {
+            place.push_str(" -p '*_test.py'");
+        }
         let python = match self.runner {
             Runner::Venv(folder) => format!("{folder}/bin/python"),
             Runner::Uv | Runner::Poetry | Runner::Pdm | Runner::Pipenv | Runner::Path => {
@@ -377,7 +410,7 @@ impl<'a> Project<'a> {
         let check = format!("{python} -m unittest discover{place}");
         let goal = Proposal::new(Role::Test, "tests-pass", self.home, check)
             .says("All tests pass")
-            .seen_in(first)
+            .seen_in(test)
             .same_as(&["unittest", "pytest", "tox -e py"]);
         match self.runner {
             Runner::Venv(_) => goal,

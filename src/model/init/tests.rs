@@ -391,6 +391,59 @@ fn python_without_pytest_is_tested_by_unittest() {
 }
 
 #[test]
+fn a_floor_for_coverage_names_the_folder_that_it_is_of() {
+    let files = [
+        ("lib/core/pyproject.toml", "[tool.coverage.run]\n"),
+        ("lib/core/conftest.py", ""),
+        ("lib/core/test_a.py", ""),
+    ];
+    let found = propose(&Files::of(&files), &PLAIN);
+    let mut said = found.proposals.iter().map(|one| one.description.as_str());
+    assert!(said.any(|said| said == "Tests run at least 80 % of the lines (in lib/core)"));
+}
+
+#[test]
+fn unittest_is_proposed_where_it_runs_all_tests_and_told_where_it_finds_them() {
+    let case = "import unittest\n\nclass A(unittest.TestCase):\n    def test_a(self): pass\n";
+    let function = "from calc import add\n\ndef test_a():\n    assert add(1, 2) == 3\n";
+    let by_pytest = "9 tests-pass: pytest -q";
+    let discover = |more: &str| format!("9 tests-pass: python3 -m unittest discover{more}");
+    for (files, expected) in [
+        (&[("test_a.py", case)][..], discover("")),
+        (
+            &[("tests/a_test.py", case)],
+            discover(" -s tests -p '*_test.py'"),
+        ),
+        (
+            &[("tests/unit/test_a.py", case)],
+            discover(" -s tests/unit"),
+        ),
+        (
+            &[
+                ("tests/unit/__init__.py", ""),
+                ("tests/unit/test_a.py", case),
+            ],
+            discover(" -s tests"),
+        ),
+        (&[("tests/test_a.py", function)], by_pytest.to_owned()),
+        (
+            &[("tests/test_a.py", case), ("tests/test_b.py", function)],
+            by_pytest.to_owned(),
+        ),
+        (
+            &[
+                ("tests/test_a.py", ""),
+                ("tests/test_b.py", "import pytest"),
+            ],
+            by_pytest.to_owned(),
+        ),
+    ] {
+        let files = [&[("pyproject.toml", "[project]\nname = 'calc'\n")], files].concat();
+        assert_eq!(goals_in(&files), [expected], "{files:?}");
+    }
+}
+
+#[test]
 fn maven_and_gradle_run_by_their_wrappers() {
     assert_eq!(
         goals_in(&[
