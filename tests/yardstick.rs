@@ -385,9 +385,18 @@ fn stricter_goals_are_kept_and_count_from_the_next_cycle_on() {
     for (what, script, added, next, said) in table {
         let repo = repository();
         repo.agent_does(&[&script, "true"]);
-        repo.run(&["--max-cycles=2"]).expect(0);
+        let run = repo.run(&["--max-cycles=2"]).expect(0);
         let first = &repo.records()[0];
         assert_eq!(first["result"], "unchanged", "{what}: {first:#}");
+        if what != "pillar and tags" {
+            let summary = repo.read(".agents/evolve/session-summary.md");
+            for told in [&run.stdout, &summary] {
+                assert!(
+                    told.contains("the agent edited GOALS.yaml: "),
+                    "{what}: {told}"
+                );
+            }
+        }
         assert_eq!(first["goals_added"], added, "{what}");
         assert_eq!(
             first["goals_total"], 11,

@@ -94,6 +94,10 @@ impl Attempt<'_> {
                     let edit = yardstick::compare_goals(self.goals, &edited);
                     stock.change.goalposts.extend(edit.moved);
                     stock.change.goals_added = edit.added;
+                    if !edit.told.is_empty() {
+                        let told = some_of(&edit.told);
+                        stock.notes.push(format!("the agent edited {path}: {told}"));
+                    }
                 }
                 Err(_) => stock
                     .change

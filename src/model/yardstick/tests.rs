@@ -249,8 +249,34 @@ fn goals_may_be_added_and_made_stricter_and_told_otherwise() {
     );
     let edit = compare_goals(&plain, &more);
     assert_eq!((edit.moved, edit.added), (vec![], 2));
+    assert_eq!(
+        edit.told,
+        ["goal b is new, weight 5", "goal c is new, weight 5"]
+    );
+    let told = |loaded: &Goals, edited: &Goals| compare_goals(loaded, edited).told.join("; ");
+    for (loaded, edited, expected) in [
+        (plain.clone(), plain.clone(), ""),
+        (plain.clone(), goal("weight: 9"), "goal a: weight 5 → 9"),
+        (
+            at_least("80"),
+            at_least("80.5"),
+            "goal a: threshold 80 → 80.5",
+        ),
+        (at_most("80"), at_most("79"), "goal a: threshold 80 → 79"),
+    ] {
+        assert_eq!(told(&loaded, &edited), expected);
+    }
     assert_eq!(compare_goals(&more, &more).added, 0);
     assert_eq!(moved(&more, &plain), "goal b is gone; goal c is gone");
+}
+
+#[test]
+fn another_mission_moves_the_goalposts() {
+    let goal = "goals:\n  - {id: a, description: d, check: 'true', weight: 5}\n";
+    let with = |mission: &str| goals(&format!("mission: {mission}\n{goal}"));
+    assert_eq!(moved(&with("one"), &with("two")), "the mission changed");
+    assert_eq!(moved(&goals(goal), &with("two")), "the mission changed");
+    assert_eq!(moved(&with("one"), &with("one")), "");
 }
 
 #[test]
