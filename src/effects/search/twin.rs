@@ -1,6 +1,7 @@
 //! A second copy of a lineage, outside of the repository, where an agent in a sandbox cannot write. Each entry is written there
 //! first. It is what is believed: an agent that changes the lineage and then ends `evolve` is found out by it.
 
+use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -103,7 +104,15 @@ pub fn outside(private: &Path, kind: &str) -> Option<PathBuf> {
         git_dir,
         private: private.to_owned(),
     };
-    places::outside(&places, kind)
+    places::outside(&places, kind).filter(|path| path.parent().is_some_and(can_be_folder))
+}
+
+/// Says whether a folder is there, or could be made.
+fn can_be_folder(path: &Path) -> bool {
+    match std::fs::metadata(path) {
+        Ok(meta) => meta.is_dir(),
+        Err(cause) => cause.kind() == ErrorKind::NotFound,
+    }
 }
 
 /// Holds the whole lines of a lineage against those of its copy.
