@@ -332,7 +332,11 @@ fn a_path_that_is_not_lent_is_warned_of() {
     assert_eq!(count("dta is not lent: it is not there"), 1, "{said}");
     assert_eq!(count("n.txt is not lent: git tracks"), 1, "{said}");
     assert_eq!(count("deep is not lent: git tracks"), 1, "{said}");
-    assert!(!said.contains("data.ignored"), "{said}");
+    assert_eq!(
+        count("data.ignored of your checkout is lent as it is"),
+        1,
+        "{said}"
+    );
 }
 
 #[test]

@@ -232,9 +232,11 @@ async fn start(
     let opened = open(&repo_and_events)?;
     let (store, mut lineage) = (opened.store, opened.lineage);
     let request = lineage.plan.request.clone();
+    let mut lent = request.link.clone();
     for path in &request.link {
         if let Some(why) = not_lent(&repo, &request.base, path)? {
             events.warn(format!("{} is not lent: {why}", text::clean_line(path)));
+            lent.retain(|other| other != path);
         }
     }
     let own = Some(request.agent.clone()).filter(|agent| !agent.is_empty());
@@ -254,10 +256,10 @@ async fn start(
     warnings
         .into_iter()
         .for_each(|warning| events.warn(warning));
-    if !request.link.is_empty() && !sandbox.is_on() {
+    if !lent.is_empty() && !sandbox.is_on() {
         events.note(format!(
             "{} of your checkout is lent as it is: what an agent writes there stays; --sandbox holds it back",
-            text::clean_line(&text::some_of(&request.link, LENT))
+            text::clean_line(&text::some_of(&lent, LENT))
         ));
     }
     let adjusted = lineage.adjusted(Id::MAX);
