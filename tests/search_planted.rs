@@ -45,3 +45,62 @@ fn what_stands_where_refs_of_attempts_belong_is_in_nobodys_way() {
         assert!(!repo.path(".git/refs/evolve/search/1").exists(), "{harm}");
     }
 }
+
+#[test]
+fn what_stands_where_files_of_attempts_belong_is_in_nobodys_way() {
+    let search = "$G/evolve/search";
+    for harm in [
+        format!("ln -s $OUT/mine {search}/1/3"),
+        format!("echo junk >{search}/1/3"),
+        format!(
+            "mkdir {search}/1/3; for f in brief.md call.json agent agent.log first-gate-1.log first-1.log first-1.result.json first-1.traces; do ln -s $OUT/mine/paper {search}/1/3/$f; done"
+        ),
+        format!(
+            "mkdir {search}/1/3; for f in brief.md call.json agent agent.log first-gate-1.log first-1.log first-1.result.json first-1.traces; do ln $OUT/mine/paper {search}/1/3/$f; done"
+        ),
+        format!(
+            "for f in brief.md call.json agent agent.log first-gate-1.log first-1.log first-1.result.json first-1.traces; do mkdir -p {search}/1/3/$f/x; done"
+        ),
+        format!("mv {search}/1 $OUT/away; ln -s $OUT/away {search}/1"),
+        format!("mv {search} $OUT/away; ln -s $OUT/away {search}"),
+        format!("rm -r {search}/1; echo junk >{search}/1"),
+    ] {
+        let begins = "mkdir -p $OUT/mine; echo mine >$OUT/mine/paper; ls $OUT/mine >$OUT/before";
+        let repo = searched(&format!("{begins}; {harm}"));
+        assert_eq!(repo.said("mine/paper"), "mine\n", "{harm}");
+        let count = std::fs::read_dir(repo.out("mine")).unwrap().count();
+        assert_eq!(count, 1, "{harm}");
+        for away in ["away/3", "away/1/3"] {
+            assert!(!repo.out(away).exists(), "{harm}");
+        }
+        let shown = repo.answer(&["search", "show", "3"]);
+        assert!(shown.contains("brief"), "{harm}: {shown}");
+        repo.evolve(&["search", "discard"]).expect(0);
+        assert!(!repo.private().join("search/1").exists(), "{harm}");
+        assert_eq!(repo.said("mine/paper"), "mine\n", "{harm}");
+    }
+}
+
+#[test]
+fn a_folder_that_stands_for_the_wish_to_stop_keeps_no_search_from_going_on() {
+    let repo = TestRepo::with_number("1");
+    let stops = "mkdir -p \"$(dirname \"$EVOLVE_CALL\")/../stop/x\"; echo 2 >x";
+    repo.attempts(&[stops, "echo 3 >x"]);
+    repo.search(&["--max-attempts=2"]).expect(0);
+    assert_eq!(repo.endings(), ["accepted 2"]);
+    repo.resume().expect(0);
+    assert_eq!(repo.endings(), ["accepted 2", "accepted 3"]);
+}
+
+#[test]
+fn a_folder_elsewhere_that_a_link_leads_to_is_not_emptied_when_a_search_begins() {
+    let repo = TestRepo::with_number("1");
+    repo.attempts(&["echo 2 >x"]);
+    std::fs::create_dir_all(repo.out("mine/1")).unwrap();
+    std::fs::write(repo.out("mine/1/paper"), "mine\n").unwrap();
+    std::fs::create_dir_all(repo.private()).unwrap();
+    std::os::unix::fs::symlink(repo.out("mine"), repo.private().join("search")).unwrap();
+    repo.search(&["--max-attempts=1"]).expect(0);
+    assert_eq!(repo.said("mine/1/paper"), "mine\n");
+    assert_eq!(std::fs::read_dir(repo.out("mine/1")).unwrap().count(), 1);
+}

@@ -341,12 +341,7 @@ fn tell(activity: &Activity, events: &Events) {
 
 /// Makes a folder anew, empty.
 fn clear(folder: &Path) -> Result<()> {
-    match fs::remove_dir_all(folder) {
-        Err(cause) if cause.kind() != std::io::ErrorKind::NotFound => {
-            return Err(Error::io("empty", folder, cause));
-        }
-        Ok(()) | Err(_) => {}
-    }
+    files::remove_all(folder).map_err(|cause| Error::io("empty", folder, cause))?;
     fs::create_dir_all(folder).map_err(|cause| Error::io("create", folder, cause))
 }
 

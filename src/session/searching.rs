@@ -166,7 +166,7 @@ impl Site {
             ground: Ground::of_slot(&slot.root),
             session: self.id.clone(),
             timeout: Duration::from_secs_f64(self.request.timeout_s),
-            folder: self.folder(id),
+            folder: self.folder(id)?,
         })
     }
 
@@ -178,9 +178,9 @@ impl Site {
         })
     }
 
-    /// Returns the folder of what is kept of an attempt beside its commit.
-    pub fn folder(&self, id: u64) -> PathBuf {
-        self.store.folder.join(id.to_string())
+    /// Returns the folder of what is kept of an attempt beside its commit, made.
+    pub fn folder(&self, id: u64) -> Result<PathBuf> {
+        self.store.make_folder_of(id)
     }
 
     /// Returns the folder of the session's logs.

@@ -10,6 +10,7 @@ use tokio::net::unix::pipe::Receiver;
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::{Job, Stdout, TAIL_BYTES};
+use crate::effects::files;
 use crate::model::mask;
 
 /// What a program prints.
@@ -119,12 +120,12 @@ struct Log {
 }
 
 impl Log {
-    /// A log at `path` for so many bytes. What an earlier attempt left there is emptied at once.
+    /// A log at `path` for so many bytes. What an earlier attempt left there, or somebody put there, is removed at once.
     fn at(path: &Path, limit: u64) -> std::io::Result<Log> {
-        let is_there = std::fs::symlink_metadata(path).is_ok();
+        files::remove_all(path)?;
         Ok(Log {
             path: path.to_owned(),
-            file: is_there.then(|| File::create(path)).transpose()?,
+            file: None,
             room: limit,
             masked: mask::Stream::default(),
         })
@@ -146,7 +147,8 @@ impl Log {
         }
         if self.file.is_none() {
             let _ = self.path.parent().map(std::fs::create_dir_all);
-            self.file = File::create(&self.path).ok();
+            // A link that the program put there meanwhile would lead elsewhere.
+            self.file = File::create_new(&self.path).ok();
         }
         let Some(file) = &mut self.file else {
             return;

@@ -8,6 +8,7 @@ use std::time::SystemTime;
 use crate::effects::files;
 use crate::effects::logs::Paper;
 use crate::effects::search::sample::DOCUMENT_LIMIT;
+use crate::error::{Error, Result};
 use crate::model::search_view::Sampled;
 use crate::model::{mask, score};
 
@@ -25,6 +26,16 @@ pub struct Papers {
     pub log: Option<Paper>,
     /// Every file, by name.
     pub files: Vec<PathBuf>,
+}
+
+/// Writes a paper in the folder of an attempt; returns where. A folder that somebody put there is removed.
+pub fn write(folder: &Path, name: &str, text: &str) -> Result<PathBuf> {
+    let path = folder.join(name);
+    if fs::symlink_metadata(&path).is_ok_and(|meta| meta.is_dir()) {
+        files::remove_all(&path).map_err(|cause| Error::io("remove", &path, cause))?;
+    }
+    files::replace_unsynced(&path, text.as_bytes())?;
+    Ok(path)
 }
 
 /// Reads an attempt's papers in the folder of its search.

@@ -79,6 +79,23 @@ impl Store {
         fs::create_dir_all(&self.folder).map_err(|cause| Error::io("create", &self.folder, cause))
     }
 
+    /// Makes the folder of an attempt, if it is not there; returns it.
+    pub fn make_folder_of(&self, id: u64) -> Result<PathBuf> {
+        self.drop_links()?;
+        let folder = self.folder.join(id.to_string());
+        files::remove_unless_folder(&folder)?;
+        fs::create_dir_all(&folder).map_err(|cause| Error::io("create", &folder, cause))?;
+        Ok(folder)
+    }
+
+    /// Removes what somebody put where its folder belongs: what is written there would go elsewhere.
+    fn drop_links(&self) -> Result<()> {
+        let above = self.folder.parent().into_iter();
+        above
+            .chain([&*self.folder])
+            .try_for_each(files::remove_unless_folder)
+    }
+
     /// Begins the search with a plan.
     pub fn begin(&self, plan: &Plan) -> Result<()> {
         // Those of earlier ones say nothing any more.
@@ -180,6 +197,7 @@ impl Store {
     /// Makes the lineage what this process wrote, if somebody else changed it since: agents find their way to it. Returns where
     /// what stood there is kept.
     pub fn put_right(&self) -> Result<Option<PathBuf>> {
+        self.drop_links()?;
         let path = self.file();
         let mut written = self.written.borrow_mut();
         if written.stamp.is_none() || Stamp::at(&path) == written.stamp {
@@ -199,6 +217,7 @@ impl Store {
     /// The same, of what somebody did after the process that wrote it ended, as far as its copy tells. To be called by who holds the
     /// lock, before the lineage is read.
     pub fn put_right_by_twin(&self) -> Result<Option<PathBuf>> {
+        self.drop_links()?;
         match self.believed()? {
             (_, Beside::Sound) => Ok(None),
             (copy, Beside::Behind) => files::replace(&self.file(), &copy).map(|()| None),
@@ -326,7 +345,8 @@ impl Store {
 
     /// Forgets that somebody asked for that.
     pub fn go_on(&self) -> Result<()> {
-        files::remove(&self.folder.join(STOP))
+        let stop = self.folder.join(STOP);
+        files::remove_all(&stop).map_err(|cause| Error::io("remove", &stop, cause))
     }
 
     /// Ends what a session that was killed left at work, and notes which one works from now on. To be called by who holds the lock.
@@ -360,6 +380,7 @@ impl Store {
     /// Removes the files of the search.
     pub fn remove(&self) -> Result<()> {
         self.remove_outside()?;
+        self.drop_links()?;
         files::remove_all(&self.folder).map_err(|cause| Error::io("remove", &self.folder, cause))
     }
 }

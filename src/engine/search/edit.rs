@@ -1,6 +1,5 @@
 //! An agent's work on an attempt, in a slot of its own.
 
-use std::fs;
 use std::path::Path;
 
 use chrono::Local;
@@ -9,8 +8,8 @@ use super::measure::{commit, stopped};
 use crate::effects::agent::{self, AgentRun, Call, Outbox, Variable};
 use crate::effects::sandbox::Ground;
 use crate::effects::search::edit::{Found, take_over};
-use crate::effects::search::refs;
-use crate::effects::{clock, excludes, files};
+use crate::effects::search::{papers, refs};
+use crate::effects::{clock, excludes};
 use crate::error::{Error, Result};
 use crate::model::agent::{CannotRun, wait};
 use crate::model::gate::AgentEnd;
@@ -105,12 +104,9 @@ impl Job {
         let parent = &self.parents[0];
         let place = (session.site.request.branch.as_str(), parent.as_str());
         let slot = session.site.slot(Slots::Agent, lane, parent).await?;
-        let folder = session.site.folder(id);
-        fs::create_dir_all(&folder).map_err(|cause| Error::io("create", &folder, cause))?;
-        let brief_file = folder.join("brief.md");
-        files::replace_unsynced(&brief_file, self.brief.as_bytes())?;
-        let call_file = folder.join("call.json");
-        files::replace_unsynced(&call_file, self.call.as_bytes())?;
+        let folder = session.site.folder(id)?;
+        let brief_file = papers::write(&folder, "brief.md", &self.brief)?;
+        let call_file = papers::write(&folder, "call.json", &self.call)?;
         let name = |what: &str| match self.nth {
             0 => folder.join(what),
             nth => folder.join(format!("{}-{what}", nth + 1)),
