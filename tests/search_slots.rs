@@ -141,3 +141,16 @@ fn patterns_that_match_nothing_are_said_before_anything_is_spent() {
     assert!(run.stderr.contains("src/**"), "{}", run.stderr);
     assert!(!repo.out("called").exists());
 }
+
+#[test]
+fn how_the_user_has_an_index_written_is_not_asked_in_a_copy() {
+    let repo = TestRepo::with_number("1");
+    let settings =
+        "[core]\nsplitIndex = true\nuntrackedCache = true\n[feature]\nmanyFiles = true\n";
+    std::fs::write(repo.home().join(".gitconfig"), settings).unwrap();
+    repo.attempts(&["echo 2 >x; git add x", "echo 3 >x; git commit -qam 3"]);
+    repo.search(&["--max-attempts=2", "--gate=true"]).expect(0);
+    assert_eq!(repo.endings(), ["accepted 2", "accepted 3"]);
+    repo.evolve(&["search", "apply"]).expect(0);
+    assert_eq!(repo.read("x"), "3\n");
+}

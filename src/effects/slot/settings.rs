@@ -89,8 +89,9 @@ pub fn write_settings(git_dir: &Path, user: &Repo, lent: &[String]) -> Result<()
         .map_err(|cause| Error::io("write", &exclude, cause))
 }
 
+/// An index in two parts libgit2 does not read, whatever the user's own settings ask for.
 fn config(user: &Repo) -> Result<String> {
-    let mut text = "[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tlogallrefupdates = true\n[gc]\n\tauto = 0\n[maintenance]\n\tauto = false\n".to_owned();
+    let mut text = "[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tlogallrefupdates = true\n\tsplitIndex = false\n[gc]\n\tauto = 0\n[maintenance]\n\tauto = false\n".to_owned();
     text.push_str(&git_config::written(&user.copied_settings()?));
     Ok(text)
 }
