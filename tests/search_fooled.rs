@@ -219,6 +219,24 @@ fn the_copy_of_a_lineage_goes_with_its_search_and_when_the_next_one_begins() {
 }
 
 #[test]
+fn that_a_lineage_has_no_copy_is_told_once() {
+    let repo = TestRepo::with_number("1");
+    repo.attempts(&["echo 2 >x"]);
+    let state = repo.home().join(".local/state/evolve");
+    fs::create_dir_all(&state).unwrap();
+    fs::set_permissions(&state, fs::Permissions::from_mode(0o500)).unwrap();
+    let repo = repo.by_normal_user();
+    let told = "the lineage has no copy outside of the repository";
+    let run = repo.search(&["--max-attempts=2"]).expect(0);
+    assert_eq!(run.stderr.matches(told).count(), 1, "{run:?}");
+    assert_eq!(repo.endings().len(), 2);
+    repo.evolve(&["search", "discard"]).expect(0);
+    fs::set_permissions(&state, fs::Permissions::from_mode(0o700)).unwrap();
+    let run = repo.search(&["--max-attempts=2"]).expect(0);
+    assert_eq!(run.stderr.matches(told).count(), 0, "{run:?}");
+}
+
+#[test]
 fn a_search_that_an_agent_makes_up_is_passed_over() {
     let repo = TestRepo::with_number("1");
     let folder = "$(dirname \"$EVOLVE_CALL\")/../..";

@@ -268,6 +268,12 @@ fn take_notes(session: &Searching, lineage: &mut Lineage) -> Result<()> {
 fn note(session: &Searching, lineage: &mut Lineage, entry: Entry) -> Result<()> {
     put_right(session)?;
     session.site.store.append(&entry)?;
+    if let Some(cause) = session.site.store.lost_copy() {
+        session.site.events.warn(format!(
+            "the lineage has no copy outside of the repository, so an agent that changes it and then ends evolve is not found out: {}",
+            cause.message
+        ));
+    }
     tell::written(session, &entry);
     lineage
         .take(entry)

@@ -59,6 +59,19 @@ struct Written {
     bytes: Vec<u8>,
     /// What nobody can set back; none where nothing was written yet.
     stamp: Option<Stamp>,
+    /// Whether its copy could be written.
+    copied: Copied,
+}
+
+/// What is known of writing the copy of a lineage.
+#[derive(Debug, Default)]
+enum Copied {
+    #[default]
+    Always,
+    /// Not any more, for this reason.
+    NoMore(Error),
+    /// The same, and it was told.
+    Told,
 }
 
 impl Store {
@@ -187,11 +200,27 @@ impl Store {
         }
         let line = serde_json::to_string(entry).expect("BUG: an entry is always JSON");
         let line = format!("{line}\n");
-        self.twin.append(&written.bytes, &line)?;
+        let lost = self.twin.append(&written.bytes, &line)?;
+        if let (Some(cause), Copied::Always) = (lost, &written.copied) {
+            written.copied = Copied::NoMore(cause);
+        }
         files::append(&path, &line)?;
         written.bytes.extend(line.as_bytes());
         written.stamp = Stamp::at(&path);
         Ok(())
+    }
+
+    /// Returns why the lineage has no copy outside of the repository, the first time it is asked for after none could be written.
+    pub fn lost_copy(&self) -> Option<Error> {
+        let copied = &mut self.written.borrow_mut().copied;
+        match std::mem::replace(copied, Copied::Told) {
+            Copied::NoMore(cause) => Some(cause),
+            Copied::Always => {
+                *copied = Copied::Always;
+                None
+            }
+            Copied::Told => None,
+        }
     }
 
     /// Makes the lineage what this process wrote, if somebody else changed it since: agents find their way to it. Returns where

@@ -62,20 +62,20 @@ impl Twin {
     }
 
     /// Adds a line to the copy, which holds `before` so far. Where that cannot be done there is none any more: what it lacks would
-    /// be taken for a forgery.
-    pub fn append(&self, before: &[u8], line: &str) -> Result<()> {
+    /// be taken for a forgery. Returns why, then.
+    pub fn append(&self, before: &[u8], line: &str) -> Result<Option<Error>> {
         let Some(path) = &self.path else {
-            return Ok(());
+            return Ok(None);
         };
         let len = std::fs::symlink_metadata(path).map_or(0, |meta| meta.len());
         let written = match len == before.len() as u64 && len > 0 {
             true => files::append(path, line),
             false => files::replace(path, &[before, line.as_bytes()].concat()),
         };
-        written.or_else(|cause| {
-            tracing::debug!("a lineage lies in the repository alone: {cause}");
-            self.remove()
-        })
+        match written {
+            Ok(()) => Ok(None),
+            Err(cause) => self.remove().map(|()| Some(cause)),
+        }
     }
 
     /// Returns the whole lines of the copy; none where there is none.
