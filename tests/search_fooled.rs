@@ -317,8 +317,18 @@ fn nothing_is_changed_behind_a_link_that_stands_for_a_copy() {
 
 #[test]
 fn where_a_search_was_killed_whole_its_agent_is_ended_before_another_one_begins() {
+    // Nor does an agent say which session that was.
+    let says = "echo another >\"$(dirname \"$EVOLVE_CALL\")/../../../search.session\"";
+    for before in ["true", says] {
+        killed_whole(before);
+    }
+}
+
+fn killed_whole(before: &str) {
     let repo = TestRepo::with_number("1");
-    repo.attempts(&["if mkdir $OUT/first; then echo $$ >$OUT/pid; sleep 600; fi; echo 2 >x"]);
+    repo.attempts(&[&format!(
+        "if mkdir $OUT/first; then {before}; echo $$ >$OUT/pid; sleep 600; fi; echo 2 >x"
+    )]);
     let words = repo.search_words(&["--max-attempts=1"]);
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let child = repo.spawn(&words);

@@ -29,6 +29,8 @@ const STOP: &str = "stop";
 
 /// It names the session that works, or worked, on a search.
 const SESSION: &str = "search.session";
+/// The end of its name outside of the repository.
+const SESSION_OUTSIDE: &str = "session";
 /// The most bytes of it.
 const SESSION_LIMIT: u64 = 1 << 10;
 
@@ -380,17 +382,29 @@ impl Store {
 
     /// Ends what a session that was killed left at work, and notes which one works from now on. To be called by who holds the lock.
     pub fn end_leftovers(private: &Path, session: &str) -> Result<()> {
-        let note = private.join(SESSION);
         let last = Store::session(private)?;
         if !last.is_empty() {
             leftovers::end(last.trim())?;
         }
-        files::replace(&note, session.as_bytes())
+        if let Some(note) = outside(private, SESSION_OUTSIDE)
+            && let Err(cause) = files::replace(&note, session.as_bytes())
+        {
+            tracing::debug!("a session is noted in the repository alone: {cause}");
+            // An older one would be believed.
+            files::remove(&note)?;
+        }
+        files::replace(&private.join(SESSION), session.as_bytes())
     }
 
-    /// Returns the session that works, or worked last, on a search; empty where none ever did.
+    /// Returns the session that works, or worked last, on a search; empty where none ever did. What stands outside of the repository
+    /// is believed, where an agent in a sandbox cannot write, but maybe not read either.
     pub fn session(private: &Path) -> Result<String> {
-        files::read_text(&private.join(SESSION), SESSION_LIMIT)
+        let note = outside(private, SESSION_OUTSIDE);
+        let noted = note.map(|note| files::read_text(&note, SESSION_LIMIT));
+        match noted.transpose()?.filter(|noted| !noted.is_empty()) {
+            Some(noted) => Ok(noted),
+            None => files::read_text(&private.join(SESSION), SESSION_LIMIT),
+        }
     }
 
     /// Returns the file that tells of a winner that is being applied. It is where no agent in a sandbox can write it.
