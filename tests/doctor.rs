@@ -141,6 +141,18 @@ fn a_program_that_checks_call_and_that_is_nowhere_is_named_with_its_goals() {
 }
 
 #[test]
+fn what_checks_call_is_known_before_the_goals_are_committed() {
+    let repo = with_agent("echo 1");
+    repo.git(&["rm", "-q", "--cached", "GOALS.yaml"]);
+    repo.git(&["commit", "-q", "-m", "none"]);
+    fs::remove_file(repo.outside().join("bin/mytool")).unwrap();
+    let findings = examined(&repo, 10);
+    assert_problem(&findings, "goals", "GOALS.yaml");
+    let page = repo.evolve(&["doctor"]).expect(10).stdout;
+    assert!(page.contains("mytool"), "{page}");
+}
+
+#[test]
 fn a_folder_that_tools_fill_and_git_does_not_ignore_is_a_note() {
     let repo = with_agent("echo 1");
     repo.write("target/x", "");
@@ -273,23 +285,21 @@ fn a_session_at_work_is_told_and_is_no_problem() {
 fn what_the_agent_of_a_session_that_is_at_work_or_died_left_is_not_the_users_to_commit() {
     let repo = with_agent("echo 1");
     repo.agent_does(&["echo '# half' >>GOALS.yaml; touch \"$OUT/begun\"; sleep 600"]);
-    let mut run = repo.spawn_run(&["--max-cycles=1"]);
-    repo.wait_for("begun");
-    for (state, hint) in [
-        ("at work", "leave it to the evolve that is at work"),
-        ("died", "leave it to the next run"),
-    ] {
-        if state == "died" {
-            run.kill().unwrap();
-            run.wait().unwrap();
-        }
+    let left_to = |whom: &str| {
         let findings = examined(&repo, 0);
         let found = about(&findings, "repository");
         let words = "1 tracked file has uncommitted changes: GOALS.yaml";
-        assert_eq!(found[0], ("note".to_owned(), words.to_owned()), "{state}");
+        assert_eq!(found[0], ("note".to_owned(), words.to_owned()), "{whom}");
         let page = repo.evolve(&["doctor"]).expect(0).stdout;
-        assert!(page.contains(hint) && !page.contains("stash"), "{page}");
-    }
+        let hint = format!("leave it to the {whom}");
+        assert!(page.contains(&hint) && !page.contains("stash"), "{page}");
+    };
+    let mut run = repo.spawn_run(&["--max-cycles=1"]);
+    repo.wait_for("begun");
+    left_to("evolve that is at work");
+    run.kill().unwrap();
+    run.wait().unwrap();
+    left_to("next run");
     repo.agent_does(&["touch a"]);
     repo.run(&["--max-cycles=1"]).expect(0);
     assert!(!repo.read("GOALS.yaml").contains("half"));
