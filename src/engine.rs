@@ -4,11 +4,15 @@ mod open;
 mod recover;
 pub mod search;
 
+use std::future::Future;
+use std::time::Duration;
+
 use crate::cycle::{Step, cycle, summary, until_free};
 use crate::effects::clock;
 use crate::effects::journal::{Journal, Phase};
 use crate::effects::ledger::Ledger;
 use crate::effects::logs;
+use crate::effects::process::GRACE;
 use crate::effects::stop::Halt;
 use crate::effects::workspace::Workspace;
 use crate::error::{Error, Result};
@@ -17,6 +21,9 @@ use crate::model::ledger as names;
 use crate::model::limit;
 use crate::model::text;
 use crate::session::{Cut, Ending, Progress, Session};
+
+/// What ends sooner than this is not told of.
+const SOON: Duration = Duration::from_secs(1);
 
 /// The longest reason of an error that is told at the end, in characters.
 const LONGEST_REASON: usize = 2_000;
@@ -30,10 +37,11 @@ pub use recover::{
 /// Runs cycles until there is a reason to end, and ends in order. Returns the ending; an error that ended the session is
 /// returned after everything that could be settled was settled.
 pub async fn run(session: &Session, progress: &mut Progress) -> Result<Ending> {
-    let ran = match open::open(session, progress).await {
-        Ok(()) => cycles(session, progress).await,
-        Err(cut) => Err(cut),
-    };
+    let ran = telling_of_waits(session, async {
+        open::open(session, progress).await?;
+        cycles(session, progress).await
+    });
+    let ran = ran.await;
     let (ending, error) = match ran {
         Ok(ending) => (ending, None),
         Err(Cut::Over(ending)) => (ending, None),
@@ -64,6 +72,36 @@ pub async fn run(session: &Session, progress: &mut Progress) -> Result<Ending> {
         Some(error) => Err(error),
         None => Ok(ending),
     }
+}
+
+/// Does the work of a session, and tells where its end takes long: what runs is asked to end, and may be deaf.
+async fn telling_of_waits<T>(session: &Session, work: impl Future<Output = T>) -> T {
+    let mut work = std::pin::pin!(work);
+    let is_long = async {
+        session.stop.halted().await;
+        tokio::time::sleep(SOON).await;
+    };
+    tokio::select! {
+        biased;
+        done = &mut work => return done,
+        () = is_long => {}
+    }
+    let way_out = match session.stop.halt() {
+        // It acts within a moment.
+        None | Some(Halt::Kill(..)) => None,
+        Some(halt @ Halt::Signal(2)) => Some((
+            halt.reason(),
+            "; a second Ctrl-C leaves at once, and the next start settles the cycle",
+        )),
+        Some(halt) => Some((halt.reason(), "")),
+    };
+    if let Some((reason, way_out)) = way_out {
+        let grace = humantime::format_duration(GRACE);
+        session.events.note(format!(
+            "{reason}: what runs was asked to end, and is killed {grace} after that{way_out}"
+        ));
+    }
+    work.await
 }
 
 /// Returns the ending of a session that something outside ended.

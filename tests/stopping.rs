@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 use std::process::{Child, Stdio};
+use std::time::Duration;
 
 use serde_json::Value;
 
@@ -400,8 +401,13 @@ fn a_second_signal_leaves_at_once_and_the_next_start_settles() {
         let child = come_to_with(&repo, Moment::Agent, deaf, &[]);
         signal(&child, "INT");
         repo.wait_for("asked");
+        std::thread::sleep(Duration::from_millis(1_500));
         signal(&child, second);
-        finish(child).expect(code);
+        let run = finish(child).expect(code);
+        let told = "SIGINT: what runs was asked to end, and is killed 10s after that; a second Ctrl-C leaves at once";
+        assert!(run.stdout.contains(told), "{}", run.stdout);
+        let told = "left at once; the next start of evolve settles what had begun\n";
+        assert!(run.stderr.ends_with(told), "{}", run.stderr);
         assert!(repo.private().join("journal.json").exists());
         assert_eq!(repo.records().len(), 0);
         wait_until("the agent is dead", || !is_alive(pid_in(&repo.out("pid"))));

@@ -32,7 +32,7 @@ use tokio::sync::mpsc::UnboundedSender;
 
 use crate::effects::lock::{self, Lock};
 use crate::effects::proc_table::Children;
-use crate::effects::stop::Stop;
+use crate::effects::stop::{Left, Stop};
 use crate::error::{Error, NO_LOG, Result};
 
 use link::{Handed, Link};
@@ -267,7 +267,7 @@ impl Supervisor {
         let shared = Arc::downgrade(&supervisor.shared);
         supervisor.stop.on_leaving(move || {
             let shared = shared.upgrade();
-            shared.inspect(|shared| shared.leave()).is_some()
+            shared.map_or(Left::Nothing, |shared| shared.leave())
         });
         let (shared, stop) = (Arc::downgrade(&supervisor.shared), supervisor.stop.clone());
         supervisor.stop.on_look(move || {
@@ -481,12 +481,17 @@ impl Shared {
 
     /// Has everything killed, on the way out. Whoever waits for a job here is held up for good: nothing is to be made of how
     /// it ends.
-    fn leave(&self) {
+    fn leave(&self) -> Left {
         let link = self.lock();
         if let Some(link) = &*link {
             link.close();
         }
         std::mem::forget(link);
+        let mut journals = self.watched.journals.iter();
+        match journals.any(|journal| journal.exists()) {
+            true => Left::Unsettled,
+            false => Left::Processes,
+        }
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Option<Arc<Link>>> {

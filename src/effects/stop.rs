@@ -9,6 +9,7 @@ mod news;
 mod switch;
 
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, mpsc};
 use std::thread;
@@ -84,7 +85,7 @@ pub struct Stop {
     killed: watch::Sender<Option<Instant>>,
     switch: Arc<Mutex<KillSwitch>>,
     asked: Arc<Mutex<Asked>>,
-    last_words: Hook<dyn Fn() -> bool + Send>,
+    last_words: Hook<dyn Fn() -> Left + Send>,
     acknowledge: Arc<Mutex<Option<Acknowledge>>>,
     on_look: Hook<dyn Fn() + Send>,
     deadline: Arc<Mutex<Option<Instant>>>,
@@ -114,11 +115,23 @@ pub fn before_exit(action: fn()) {
     let _ = BEFORE_EXIT.set(action);
 }
 
-fn exit(code: i32) -> ! {
+fn exit(code: i32, words: &str) -> ! {
     if let Some(action) = BEFORE_EXIT.get() {
         action();
     }
+    let _ = std::io::stderr().write_all(words.as_bytes());
     std::process::exit(code)
+}
+
+/// What is left to be done when the program is left at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Left {
+    /// Nothing.
+    Nothing,
+    /// Processes have to be ended, which goes on without this one.
+    Processes,
+    /// Besides, the next start has to settle what had begun.
+    Unsettled,
 }
 
 fn hold<T: ?Sized>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -178,12 +191,12 @@ impl Stop {
             thread::sleep(POLL);
         }
         thread::sleep(SETTLE);
-        if self.leave() {
-            eprintln!(
-                "error: what had begun could not be settled within {} of the kill\nhint: the next start settles it",
+        if self.leave() != Left::Nothing {
+            let words = format!(
+                "error: what had begun could not be settled within {} of the kill\nhint: the next start settles it\n",
                 humantime::format_duration(SETTLE)
             );
-            exit(Kind::Internal.exit_code().into());
+            exit(Kind::Internal.exit_code().into(), &words);
         }
     }
 
@@ -235,8 +248,13 @@ impl Stop {
                     let is_again = already || matches!(stop.halt(), Some(Halt::Signal(_)));
                     // A terminal that is closed says so twice: its shell does, and the kernel.
                     if is_again && kind != SignalKind::hangup() {
-                        stop.leave();
-                        exit(128 + number);
+                        let words = match stop.leave() {
+                            Left::Nothing | Left::Processes => "",
+                            Left::Unsettled => {
+                                "left at once; the next start of evolve settles what had begun\n"
+                            }
+                        };
+                        exit(128 + number, words);
                     }
                     already = true;
                     stop.set(Halt::Signal(number));
@@ -274,8 +292,8 @@ impl Stop {
     }
 
     /// Names what has to be done before the program is left at once, by a second signal or because a kill cannot be settled; it
-    /// says whether anything was left to be done. The journal stays, so that the next start settles what was left.
-    pub fn on_leaving(&self, action: impl Fn() -> bool + Send + 'static) {
+    /// says what was left to be done. The journal stays, so that the next start settles what was left.
+    pub fn on_leaving(&self, action: impl Fn() -> Left + Send + 'static) {
         *hold(&self.last_words) = Some(Box::new(action));
     }
 
@@ -304,10 +322,10 @@ impl Stop {
         self.set(Halt::SupervisorLost);
     }
 
-    fn leave(&self) -> bool {
+    fn leave(&self) -> Left {
         hold(&self.last_words)
             .as_ref()
-            .is_some_and(|action| action())
+            .map_or(Left::Nothing, |action| action())
     }
 
     /// Looks at the kill files now; what was seen once stays.
