@@ -486,6 +486,30 @@ fn an_uncommitted_edit_in_the_way_of_a_kept_change_stops_the_run_and_loses_neith
 }
 
 #[test]
+fn whoever_takes_a_change_in_by_hand_is_told_what_of_it_judges() {
+    let repo = TestRepo::with_goals(
+        "  - {id: a, description: a, check: test -e a && make -s test, weight: 5}\n",
+    )
+    .with_out();
+    repo.write("Makefile", "test:\n\ttrue\n");
+    repo.write("tests/one", "1\n");
+    repo.commit_all("more");
+    repo.write("new", "mine\n");
+    let run = cycle(
+        &repo,
+        "echo '# less' >>Makefile; rm -r tests; ln -s /nowhere/tests tests; touch a; echo theirs >new",
+    );
+    let run = run.expect(11);
+    for told in [
+        "changed what a check leans on and only `protect` would freeze: Makefile",
+        "links that lead out of the repository: tests → /nowhere/tests",
+        "the change is good, but what is not committed here is in the way of it: new",
+    ] {
+        assert!(run.stdout.contains(told), "{told}:\n{}", run.stdout);
+    }
+}
+
+#[test]
 fn a_branch_that_was_left_meanwhile_gets_the_change_and_the_tree_stays_as_it_is() {
     let repo = TestRepo::with_files_wanted(&[("a", 5)]).with_out();
     let switch = "cd \"$OUT/../repo\" && git switch -q -c mine && echo mine >mine";

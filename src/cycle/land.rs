@@ -11,7 +11,7 @@ use crate::effects::workspace::{Landed, Landing, Start, Stock, Workspace, some_o
 use crate::error::Result;
 use crate::model::gate::{self, Fate, Verdict};
 use crate::model::ledger as names;
-use crate::model::record::{CycleResult, START_IS_GONE, TOGETHER};
+use crate::model::record::{CycleResult, IS_GOOD, START_IS_GONE, TOGETHER};
 use crate::session::{Cut, Ending, Progress, Session};
 
 /// How long is waited, in milliseconds, before a change is brought together once more with new commits of others: somebody who
@@ -134,7 +134,7 @@ fn kept_off(progress: &mut Progress, start: &Start, verdict: Verdict) -> Outcome
     progress.kept_off.push(start.work_ref());
     let times = PAUSES.len() + 1;
     let why = format!(
-        "somebody else committed {times} times while it was measured; the change is good and stays under {}",
+        "somebody else committed {times} times while it was measured; {IS_GOOD} and stays under {}",
         start.work_ref()
     );
     let ending = (progress.kept_off.len() >= MOST_KEPT_OFF).then(|| {
@@ -255,7 +255,7 @@ fn dropped(verdict: Verdict, why: String) -> Verdict {
 /// The verdict on a change that cannot be taken to the branch because of something here, and the session's ending.
 fn make_room(start: &Start, verdict: Verdict, (obstacle, first): (&str, &str)) -> Outcome {
     let work = start.work_ref();
-    let why = format!("the change is good, but {obstacle}; it stays under {work}");
+    let why = format!("{IS_GOOD}, but {obstacle}; it stays under {work}");
     let way_out = format!("{why} — {first}, then `git merge {work}`, or run evolve again");
     let ending = Ending::human_needed(way_out, Vec::new());
     (dropped(verdict, why), Some(ending))

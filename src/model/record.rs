@@ -135,6 +135,8 @@ pub const ENVIRONMENT_CHANGED: &str = "environment changed";
 pub const START_IS_GONE: &str = "the branch no longer holds the commit that the cycle started from";
 /// The start of the note that says where that commit is kept, and how the branch is put back on it.
 pub const START_IS_KEPT: &str = "what the cycle started from is kept: ";
+/// Stands in the reason of a cycle that was undone although nothing is wrong with its change: a person may take it in.
+pub const IS_GOOD: &str = "the change is good";
 /// The start of the note of a change that was brought together with commits of others; the last of these follows.
 pub const TOGETHER: &str = "brought together with what somebody else committed meanwhile, up to ";
 /// The start of the reason of a cycle whose agent gave up.
@@ -235,6 +237,12 @@ impl Record {
     pub fn kept_start(&self) -> Option<&str> {
         let mut notes = self.notes.iter();
         notes.find_map(|note| note.strip_prefix(START_IS_KEPT))
+    }
+
+    /// Says whether the change is undone and yet left to a person who may take it in.
+    pub fn is_offered(&self) -> bool {
+        let reason = self.reason.as_deref().unwrap_or_default();
+        self.result == CycleResult::Interrupted && reason.contains(IS_GOOD)
     }
 
     /// Returns the last of the commits of others that the change was brought together with, if it was.

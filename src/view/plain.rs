@@ -384,12 +384,13 @@ impl Story {
 }
 
 impl Story {
-    /// Says whether a note is worth a line: that a check leans on what was changed is told once, and not of what was undone.
+    /// Says whether a note is worth a line: that a check leans on what was changed is told once, and not of what was undone, unless
+    /// a person may take it in.
     fn is_news(&mut self, note: &str, record: &Record) -> bool {
         if !note.starts_with(LEANED_ON) {
             return true;
         }
-        !record.is_undone() && self.leaned_on.insert(note.to_owned())
+        (!record.is_undone() || record.is_offered()) && self.leaned_on.insert(note.to_owned())
     }
 }
 

@@ -401,6 +401,11 @@ impl Entry {
         matches!(self.kind(), 0o100_000 | 0o120_000)
     }
 
+    /// Says whether it is a link.
+    pub fn is_link(&self) -> bool {
+        self.kind() == 0o120_000
+    }
+
     /// Returns what it is, apart from whether it can be executed.
     fn kind(&self) -> u32 {
         self.mode & KIND.unsigned_abs()

@@ -89,6 +89,7 @@ impl Workspace<'_> {
         let tip_tree = self.repo.tree_of(&tip)?;
         let (mut files, mut gone) = (Vec::new(), Vec::new());
         let mut made_executable = Vec::new();
+        let mut links_out = Vec::new();
         let differences = self.repo.differences(&start.tree, &tip_tree)?;
         change.unheld = self.unheld(&tip, &differences, start)?;
         let conflicts = unmerged.iter();
@@ -110,6 +111,7 @@ impl Workspace<'_> {
             if is_made_executable(&difference) {
                 made_executable.push(path.clone());
             }
+            links_out.extend(self.leads_out(&difference)?);
             files.push(path);
         }
         let in_commits = (&gone[..], &tip_tree[..]);
@@ -118,6 +120,12 @@ impl Workspace<'_> {
         let told = self.note_taken_meanwhile(start, (&tip, &left.moved), &mut change)?;
         left.notes.extend(told);
         change.taken.extend(self.taken_in_submodules(start)?);
+        if !links_out.is_empty() {
+            left.notes.push(format!(
+                "links that lead out of the repository: {}",
+                some_of(&links_out)
+            ));
+        }
         // A file that became a link or the reverse is listed as gone and as new.
         files.dedup();
         change.is_made = !files.is_empty();
@@ -135,6 +143,17 @@ impl Workspace<'_> {
             notes: left.notes,
             place: Some(self.place(start)?),
         })
+    }
+
+    /// Returns a link that is new or leads elsewhere, with its target, if that is outside of the repository: what stands for it there
+    /// is in no commit, and may change at any time.
+    fn leads_out(&self, difference: &Difference) -> Result<Option<String>> {
+        let Some(link) = difference.new.as_ref().filter(|entry| entry.is_link()) else {
+            return Ok(None);
+        };
+        let target = self.repo.blob(&link.id)?;
+        let shown = || format!("{} → {}", text::path(&difference.path), text::path(&target));
+        Ok(is_outside(&difference.path, &target).then(shown))
     }
 
     /// Adds files of the user's that one commit of the agent's took and a later one took out again: their bytes would be
@@ -375,6 +394,20 @@ impl Workspace<'_> {
     }
 }
 
+/// Says whether the target of a link at this path lies outside of the root, by its words alone.
+fn is_outside(path: &[u8], target: &[u8]) -> bool {
+    let mut depth = path.iter().filter(|byte| **byte == b'/').count();
+    for part in target.split(|byte| *byte == b'/') {
+        match part {
+            b"" | b"." => {}
+            b".." if depth == 0 => return true,
+            b".." => depth -= 1,
+            _ => depth += 1,
+        }
+    }
+    target.starts_with(b"/")
+}
+
 /// Says whether a file holds what it held, and nothing changed but that it can be executed now.
 fn is_made_executable(difference: &Difference) -> bool {
     match (&difference.old, &difference.new) {
@@ -388,4 +421,26 @@ fn is_made_executable(difference: &Difference) -> bool {
 /// Returns a branch's name without `refs/heads/`.
 pub fn short(branch: &str) -> &str {
     branch.strip_prefix("refs/heads/").unwrap_or(branch)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_outside;
+
+    #[test]
+    fn a_link_leads_out_by_its_root_or_by_more_steps_up_than_it_is_deep() {
+        for (path, target, expected) in [
+            ("tests", "/tmp/tests", true),
+            ("tests", "../tests", true),
+            ("a/b/link", "../../../x", true),
+            ("a/b/link", "../../x", false),
+            ("a/link", "./b/../../c", false),
+            ("a/link", "b/../../../c", true),
+            ("link", "a", false),
+            ("link", "..name", false),
+        ] {
+            let found = is_outside(path.as_bytes(), target.as_bytes());
+            assert_eq!(found, expected, "{path} → {target}");
+        }
+    }
 }
