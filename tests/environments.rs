@@ -121,6 +121,31 @@ fn every_kind_of_index_and_of_sparse_checkout_is_worked_on() {
 }
 
 #[test]
+fn a_split_or_sparse_index_is_clean_after_the_first_undo_and_the_change_can_be_shown() {
+    for (what, script) in [
+        (
+            "split",
+            "git config core.splitIndex true; git update-index --split-index",
+        ),
+        (
+            "sparse",
+            "git sparse-checkout init --cone --sparse-index; git sparse-checkout set in",
+        ),
+    ] {
+        let repo = repository();
+        sh(&repo, script);
+        repo.cycle("rm b; echo 3 >>in/file").expect(0);
+        assert_eq!(repo.each("result"), ["regressed"], "{what}");
+        // As the user's own git leaves it, which may write it anew.
+        assert_eq!(sh(&repo, "git status --porcelain"), "", "{what}");
+        sh(&repo, "touch in/file; git update-index --refresh");
+        let shown = repo.evolve(&["show", "1", "--diff"]).expect(0);
+        assert!(shown.stdout.contains("+3"), "{what}: {}", shown.stdout);
+        assert_eq!(sh(&repo, "git status --porcelain"), "", "{what}");
+    }
+}
+
+#[test]
 fn an_undo_takes_out_again_what_a_sparse_checkout_leaves_out_but_the_ledger() {
     for set in [
         "git sparse-checkout set --cone in",

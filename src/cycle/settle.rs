@@ -33,8 +33,9 @@ pub fn settle(
 ) -> Result<(Verdict, Settled)> {
     if let Some(isolation) = &session.isolation {
         let settled = isolation.settle(start, stock, verdict.fate)?;
-        if settled.was_undone {
-            let work = start.work_ref();
+        let work = start.work_ref();
+        // An agent that only broke its copy left nothing to keep.
+        if settled.was_undone && session.home().resolve(&work)?.is_some() {
             session
                 .events
                 .note(format!("the undone work stays under {work}"));

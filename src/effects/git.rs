@@ -32,8 +32,9 @@ pub use settings::Settings;
 /// Settings that keep the repository's own configuration from running anything, and what git has written on the disk before
 /// it says so. Git does not know the last one before 2.36, and passes over it then. Its way to sync many objects at once
 /// (`core.fsyncMethod=batch`) is not for us: where it fails, the index names objects that are nowhere. What is derived from
-/// objects is not asked: it can say of them what it likes.
-const HARDENING: [&str; 11] = [
+/// objects is not asked: it can say of them what it likes. Of a path that a sparse index leaves out `git status` says nothing, so
+/// that git is to see the whole index.
+const HARDENING: [&str; 12] = [
     "core.hooksPath=/dev/null",
     "core.fsmonitor=false",
     "gc.auto=0",
@@ -45,6 +46,7 @@ const HARDENING: [&str; 11] = [
     "core.fsync=all",
     "core.commitGraph=false",
     "core.multiPackIndex=false",
+    "index.sparse=false",
 ];
 
 /// What keeps it from asking, opening and being told otherwise.

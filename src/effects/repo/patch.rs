@@ -1,9 +1,9 @@
 //! What changed between two trees, as people read it. The ledger is no part of it.
 
-use git2::{Delta, DiffDelta, DiffFindOptions, DiffFormat, Patch as Lines};
+use git2::{Delta, DiffDelta, DiffFindOptions, DiffFormat, Index, Patch as Lines, Repository};
 
 use super::Repo;
-use super::failure::broken;
+use super::failure::{broken, oid};
 use crate::error::Result;
 use crate::model::ledger::is_ledger_path;
 use crate::model::patch::{FileChange, Patch};
@@ -12,8 +12,10 @@ impl Repo {
     /// Returns what changed from one tree to another outside the ledger, and so many bytes of the patch, in whole lines.
     pub fn patch(&self, old: &str, new: &str, most: usize) -> Result<Patch> {
         let what = "compare two trees";
-        let (old, new) = (self.tree(old)?, self.tree(new)?);
-        let diff = self.inner.diff_tree_to_tree(Some(&old), Some(&new), None);
+        let inner = self.without_index().map_err(broken(what))?;
+        let tree = |id: &str| inner.find_tree(oid(id)?).map_err(broken(what));
+        let (old, new) = (tree(old)?, tree(new)?);
+        let diff = inner.diff_tree_to_tree(Some(&old), Some(&new), None);
         let mut diff = diff.map_err(broken(what))?;
         diff.find_similar(Some(DiffFindOptions::new().renames(true)))
             .map_err(broken(what))?;
@@ -51,6 +53,19 @@ impl Repo {
         })
         .map_err(broken(what))?;
         Ok(patch)
+    }
+}
+
+impl Repo {
+    /// Opens the repository once more, with an index that has nothing: libgit2 looks for attributes there, and cannot read one that
+    /// is split or sparse.
+    fn without_index(&self) -> Result<Repository, git2::Error> {
+        let inner = Repository::open(self.inner.path())?;
+        if let Some(root) = self.inner.workdir() {
+            inner.set_workdir(root, false)?;
+        }
+        inner.set_index(&mut Index::new()?)?;
+        Ok(inner)
     }
 }
 
