@@ -15,7 +15,7 @@ use crate::effects::places::Places;
 use crate::effects::repo::Repo;
 use crate::effects::sandbox::Ground;
 use crate::effects::{lock, stop};
-use crate::error::{Kind, Result, Spot};
+use crate::error::{Error, Kind, Result, Spot};
 use crate::model::agent::Entry;
 use crate::model::doctor::{Diagnosis, Finding, RepositorySeen};
 use crate::model::goals::{AgentSpec, Goals, Settings};
@@ -79,6 +79,8 @@ struct Known {
     seen: RepositorySeen,
     goals_file: String,
     goals: Result<(Goals, Vec<String>)>,
+    /// Why a run would refuse goals that can be read.
+    uncommitted: Option<Error>,
 }
 
 impl Known {
@@ -97,8 +99,8 @@ impl Known {
         Ok(Known {
             goals: file
                 .load()
-                .and_then(|loaded| is_committed().map(|()| loaded))
                 .map(|(goals, spots)| (goals, spots.iter().map(Spot::in_words).collect())),
+            uncommitted: is_committed().err(),
             goals_file: file.shown.clone(),
             root: repo.root.clone(),
             places: repo.own_places(),

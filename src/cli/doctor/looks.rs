@@ -158,6 +158,10 @@ fn of_repository(seen: &Seen, dirty: Option<Look<Option<Vec<String>>>>) -> Vec<F
     }
     let read = known.goals.as_ref();
     let read = read.map(|(goals, warnings)| (goals.goals.len(), warnings.clone()));
+    let read = match &known.uncommitted {
+        Some(error) if read.is_ok() => Err(error),
+        Some(_) | None => read,
+    };
     found.extend(goals(&known.goals_file, &read.map_err(Clone::clone)));
     found
 }
