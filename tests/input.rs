@@ -509,7 +509,7 @@ fn a_dirty_tree_is_refused_with_its_files_and_keeps_every_byte() {
       changed
       gone
       staged
-    hint: commit or stash them first, or let the agent work in a copy: `evolve --isolate`; if a check or a sweep's command writes tracked files, commit what it writes or stop it from doing so
+    hint: commit or stash them first, or let the agent work in a copy: `evolve --isolate`
     "#);
     assert_eq!((repo.head(), repo.status()), (head, status));
     assert_eq!(repo.read("changed"), "new\n");
@@ -549,6 +549,23 @@ fn a_linked_worktree_is_worked_on_beside_the_main_one_with_a_lock_of_its_own() {
                 .any(|line| line.ends_with("\ta")),
             "{branch}"
         );
+    }
+}
+
+#[test]
+fn what_a_check_writes_into_tracked_files_is_known_to_be_new() {
+    let repo = TestRepo::with_goals(
+        "  - {id: a, description: a, check: 'date +%N >stamp; test -e a', weight: 5}\n",
+    );
+    repo.write("stamp", "old\n");
+    repo.commit_all("stamp");
+    let run = repo.cycle("touch a").expect(3);
+    for told in [
+        "1 tracked file has uncommitted changes since the session began",
+        "stamp",
+        "if a check or a sweep's command writes them, let it write where git ignores it",
+    ] {
+        assert!(run.stderr.contains(told), "{told}:\n{}", run.stderr);
     }
 }
 

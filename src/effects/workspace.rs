@@ -332,7 +332,8 @@ impl Workspace<'_> {
         self.refuse_locks(&branch)?;
         self.judge_strangers()?;
         let (status, hidden) = self.look_at_all(&mut folders)?;
-        status.refuse_dirty(&hidden.changes)?;
+        // A session looks at the tree before it measures its baseline, as of no cycle.
+        status.refuse_dirty(&hidden.changes, cycle > 0)?;
         let tree = self.repo.tree_of(&commit)?;
         let untracked = status.untracked.iter().chain(&status.within);
         let mut kept = Kept::listed(untracked, &status.ignored);

@@ -14,7 +14,7 @@ impl Workspace<'_> {
     pub fn look_again(&self, start: &mut Start) -> Result<()> {
         self.look_through()?;
         let (status, hidden, _) = self.look()?;
-        status.refuse_dirty(&hidden.changes)?;
+        status.refuse_dirty(&hidden.changes, true)?;
         start
             .kept
             .add(status.untracked.iter().chain(&status.within));

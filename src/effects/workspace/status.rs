@@ -166,7 +166,7 @@ impl Status {
     }
 
     /// Refuses a tree with tracked changes, listing them; `hidden` are those that git does not look at.
-    pub fn refuse_dirty(&self, hidden: &[Vec<u8>]) -> Result<()> {
+    pub fn refuse_dirty(&self, hidden: &[Vec<u8>], is_new: bool) -> Result<()> {
         if self.dirty.is_empty() && hidden.is_empty() {
             return Ok(());
         }
@@ -190,11 +190,22 @@ impl Status {
             0..=20 => String::new(),
             more => format!("\n  … and {} more", more - 20),
         };
+        let way_out =
+            "commit or stash them first, or let the agent work in a copy: `evolve --isolate`";
+        let (since, hint) = match is_new {
+            false => ("", way_out.to_owned()),
+            true => (
+                " since the session began",
+                format!(
+                    "if a check or a sweep's command writes them, let it write where git ignores it; if it was you, {way_out}"
+                ),
+            ),
+        };
         Err(Error::unsafe_repo(format!(
-            "{} tracked {noun} {verb} uncommitted changes, which an undo could not tell from the agent's:{list}{more}",
+            "{} tracked {noun} {verb} uncommitted changes{since}, which an undo could not tell from the agent's:{list}{more}",
             files.len()
         ))
-        .hint("commit or stash them first, or let the agent work in a copy: `evolve --isolate`; if a check or a sweep's command writes tracked files, commit what it writes or stop it from doing so"))
+        .hint(hint))
     }
 
     /// Returns the dirty paths for people.
