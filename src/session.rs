@@ -327,6 +327,10 @@ impl Session {
             Some(way_back) => error.hint(format!(
                 "nothing was written; this puts .git back as it was before the agent, and the next run undoes the rest: `{way_back}`"
             )),
+            None if self.home().common_path("HEAD").exists() => Error::unsafe_repo(format!(
+                "{private}, which holds what the session needs, is gone or was replaced, and so is its copy"
+            ))
+            .hint("nothing was judged or undone: `git status` and `git diff` show what the agent left; keep it or take it back, then run evolve again"),
             None => error.hint("the files are as the agent left them, nothing was done to them"),
         }
     }
