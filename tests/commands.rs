@@ -469,11 +469,11 @@ fn measure_takes_the_named_goals_and_an_unknown_one_names_the_nearest() {
     );
     assert_snapshot!(repo.error(2, &["measure", "test-pass"]), @r#"
     error: there is no goal test-pass
-    hint: did you mean tests-pass
+    hint: did you mean tests-pass?
     "#);
     assert_snapshot!(repo.error(2, &["retry", "docs-biuld"]), @r#"
     error: there is no goal docs-biuld
-    hint: did you mean docs-build
+    hint: did you mean docs-build?
     "#);
     for (word, near) in [
         ("lint", "lint-clean"),
@@ -483,7 +483,7 @@ fn measure_takes_the_named_goals_and_an_unknown_one_names_the_nearest() {
     ] {
         for command in [&["retry"][..], &["measure"], &["history", "--goal"]] {
             let said = repo.error(2, &[command, &[word]].concat());
-            let hint = format!("\nhint: did you mean {near}\n");
+            let hint = format!("\nhint: did you mean {near}?\n");
             assert!(said.ends_with(&hint), "{command:?} {word}: {said}");
         }
     }

@@ -111,7 +111,7 @@ pub fn find_goal<'a>(goals: &'a Goals, id: &str) -> Result<&'a Goal> {
         let error = Error::usage(format!("there is no goal {id}"));
         let known: Vec<&str> = goals.goals.iter().map(|goal| &*goal.id).collect();
         match nearest_id(id, &known) {
-            Some(nearest) => error.hint(format!("did you mean {nearest}")),
+            Some(nearest) => error.hint(format!("did you mean {nearest}?")),
             None => error.hint("`evolve validate` lists the goals"),
         }
     })

@@ -105,7 +105,7 @@ fn refuse_unknown(global: &Global, repo: &Repo, (id, records): (&str, &[Record])
     }
     let error = Error::usage(format!("no cycle worked on {id}, and no goal is called so"));
     Err(match nearest_id(id, &known) {
-        Some(near) => error.hint(format!("did you mean {near}")),
+        Some(near) => error.hint(format!("did you mean {near}?")),
         None => error.hint("`evolve history` lists all cycles, `evolve validate` the goals"),
     })
 }

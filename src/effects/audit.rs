@@ -133,7 +133,7 @@ impl Auditor<'_> {
                 "commit {commit} was taken over from {name}, where it undoes cycle {cycle}"
             ))
         }));
-        if self.is_shallow {
+        if self.is_shallow && unseen > 0 {
             notes.push(format!(
                 "this clone is shallow: {} could not be held against the commits that made them",
                 text::count(unseen, "record")

@@ -14,6 +14,7 @@ use crate::error::Result;
 use crate::model::goals::Goals;
 use crate::model::ledger as names;
 use crate::model::summary;
+use crate::model::text;
 use crate::model::work::{NewItem, Queue, Severity};
 use crate::session::{Carried, Cut, Progress, Session};
 
@@ -81,8 +82,10 @@ fn queue_unwired_scripts(session: &Session, progress: &mut Progress, goals: &Goa
     let added = add_unwired(&session.repo.root, goals, &mut progress.ledger.queue);
     if added > 0 {
         progress.ledger.write_queue()?;
+        let verb = if added == 1 { "is" } else { "are" };
         session.events.note(format!(
-            "{added} check scripts are in no check: queued, see `evolve work list`"
+            "{} {verb} in no check: queued, see `evolve work list`",
+            text::count(added, "check script")
         ));
     }
     Ok(())

@@ -271,8 +271,16 @@ fn pattern(node: &Node) -> Result<Reading, Complaint> {
             let reason = text.lines().last().unwrap_or("").trim();
             let reason = reason.strip_prefix("error: ").unwrap_or(reason);
             let message = format!("not a regular expression: {reason}");
-            Err(Complaint::new(node.place, message)
-                .hint("put it in single quotes, in which a backslash stays one"))
+            // In double quotes YAML makes another character of it, or none.
+            let is_escaped = |c: char| c == '\\' || c.is_control();
+            Err(
+                Complaint::new(node.place, message).hint(match pattern.contains(is_escaped) {
+                    true => "put it in single quotes, in which a backslash stays one",
+                    false => {
+                        r"a backslash before it makes a character stand for itself, as in '\('"
+                    }
+                }),
+            )
         }
     }
 }

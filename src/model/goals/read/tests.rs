@@ -307,6 +307,10 @@ fn each_mistake_in_a_goal_has_its_words() {
         ),
         (
             "continuous: {read: {regex: '('}}",
+            r"6:32 regex: not a regular expression: unclosed group | a backslash before it makes a character stand for itself, as in '\('",
+        ),
+        (
+            r"continuous: {read: {regex: '(\d'}}",
             "6:32 regex: not a regular expression: unclosed group | put it in single quotes, in which a backslash stays one",
         ),
         (
