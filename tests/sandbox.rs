@@ -158,6 +158,31 @@ fn in_a_slot_both_keep_the_agent_out_of_the_repository_itself() {
 }
 
 #[test]
+fn a_search_says_that_its_agents_may_write_only_to_their_copies() {
+    for mode in ["landlock", "bwrap"] {
+        let repo = TestRepo::with_number("1");
+        let user = repo.root().display().to_string();
+        repo.attempts(&[&format!(
+            "(echo 9 >'{user}/.git/x') || (echo 9 >'{user}/x') || echo 2 >x"
+        )]);
+        let mode = format!("--sandbox={mode}");
+        let run = repo.search(&["--max-attempts=1", &mode]).expect(0);
+        assert_eq!(repo.endings(), ["accepted 2"], "{run:?}");
+        let line = header(&run);
+        assert!(
+            line.contains(": the agent may write only to its copy and a temporary folder"),
+            "{line}"
+        );
+        assert!(!line.contains(".git"), "{line}");
+    }
+    let repo = TestRepo::with_number("1");
+    repo.attempts(&["echo 2 >x"]);
+    let run = repo.search(&["--max-attempts=1"]).expect(0);
+    let line = "the agent works in a copy of its own; no sandbox: the agent may write wherever you may; its git cannot push";
+    assert_eq!(header(&run), line);
+}
+
+#[test]
 fn nothing_is_held_back_and_that_is_said_unless_a_sandbox_is_asked_for() {
     let repo = repo();
     repo.agent_does(&["echo x >>\"$HOME/canary\"; [ -z \"$TMPDIR\" ] && echo made >a"]);

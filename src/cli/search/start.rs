@@ -13,7 +13,7 @@ use crate::cli::start::{block_on, current_dir};
 use crate::cli::watch::{Log, Watcher, watch};
 use crate::effects::process::Supervisor;
 use crate::effects::repo::Repo;
-use crate::effects::sandbox::Sandbox;
+use crate::effects::sandbox::{Ground, Sandbox};
 use crate::effects::search::refs;
 use crate::effects::search::store::Store;
 use crate::effects::slot::{Slot, Written};
@@ -248,11 +248,12 @@ async fn start(
         ..Wish::default()
     };
     let wish = flags.or(&request.sandbox).or(&user.sandbox);
-    let ground = repo.ground();
-    let (sandbox, warnings) = Sandbox::choose(&wish, &ground)?;
-    let sandbox = sandbox.open(&repo.private)?;
+    // Agents and commands work in copies, and nowhere else.
+    let (sandbox, warnings) = Sandbox::choose(&wish, &Ground::of_slot(&repo.root))?;
+    let mut sandbox = sandbox.open(&repo.private)?;
+    sandbox.protections.isolated = true;
     // What git runs in a copy, an agent may have written.
-    repo.git.hold_back(&sandbox, (&repo.root, ground));
+    repo.git.hold_back(&sandbox, (&repo.root, repo.ground()));
     warnings
         .into_iter()
         .for_each(|warning| events.warn(warning));
