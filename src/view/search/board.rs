@@ -1,11 +1,13 @@
 //! The leaderboard of a search: its attempts with the best first, the trend of its generations, the way of the winner.
 
 use super::{applied, counted, of_ending, shown, way};
+use crate::model::lens;
+use crate::model::lineage::Operator;
 use crate::model::search_view::{Digits, Overview, Row, in_percent, name, signed};
 use crate::model::text::{clean_line, cut};
 use crate::view::search::chart;
-use crate::view::style::{Cell, FAINT, STRONG, paint};
-use crate::view::width::{columns_within, wrapped};
+use crate::view::style::{Cell, FAINT, STRONG, columns, paint};
+use crate::view::width::{columns_within, width_of, wrapped};
 
 /// How many of the attempts with a rank are shown unless all are asked for.
 const RANKED: usize = 20;
@@ -15,8 +17,8 @@ const OTHERS: usize = 10;
 const WORDS: usize = 100;
 /// How many of the generations are shown, the newest.
 const GENERATIONS: usize = 20;
-/// What a narrow terminal can do without: what was said, lens, percent.
-const SPARE: [usize; 3] = [8, 6, 4];
+/// What a narrow terminal can do without: what was said, percent, rank, lens, delta.
+const SPARE: [usize; 5] = [8, 4, 0, 6, 3];
 
 /// What is asked of the leaderboard.
 #[derive(Clone, Copy, Debug, Default)]
@@ -29,7 +31,7 @@ pub struct Wanted {
 
 /// Returns the leaderboard, within so many characters if there is a limit.
 pub fn page(overview: &Overview, wanted: Wanted, width: Option<usize>) -> String {
-    let mut page = heading(overview);
+    let mut page = heading(overview, width);
     page.push_str(&table(overview, wanted.all, width));
     page.push_str(&generations(overview, width));
     if let Some((style, words)) = shown(overview) {
@@ -59,16 +61,18 @@ pub fn page(overview: &Overview, wanted: Wanted, width: Option<usize>) -> String
     page
 }
 
-fn heading(overview: &Overview) -> String {
+fn heading(overview: &Overview, width: Option<usize>) -> String {
     let objective = overview.objective.as_deref().map(clean_line);
-    format!(
-        "{} · {} · {} is better · {}{}\n",
-        paint(STRONG, &format!("search {}", overview.search)),
+    let name = format!("search {}", overview.search);
+    let line = format!(
+        "{name} · {} · {} is better · {}{}",
         overview.strategy,
         overview.direction.better_word(),
         counted(overview.attempts(), &overview.endings),
         objective.map_or(String::new(), |words| format!(" · {words}")),
-    )
+    );
+    let lines = wrapped(&line, width).join("\n");
+    lines.replacen(&name, &paint(STRONG, &name), 1) + "\n"
 }
 
 fn table(overview: &Overview, all: bool, width: Option<usize>) -> String {
@@ -85,9 +89,19 @@ fn table(overview: &Overview, all: bool, width: Option<usize>) -> String {
     let titles = [
         "rank", "id", "score", "delta", "percent", "made", "lens", "ending", "",
     ];
-    let mut rows = vec![titles.map(|title| Cell(FAINT, title.to_owned())).to_vec()];
-    rows.extend(shown.map(|row| cells(overview, row, &digits)));
-    let mut page = columns_within(&rows, width, &SPARE);
+    let shown: Vec<&&Row> = shown.collect();
+    let titles = titles.map(|title| Cell(FAINT, title.to_owned())).to_vec();
+    let rows = |made: &dyn Fn(&Row) -> String| -> Vec<Vec<Cell>> {
+        let cells = shown
+            .iter()
+            .map(|row| cells(overview, row, (&digits, made(row))));
+        std::iter::once(titles.clone()).chain(cells).collect()
+    };
+    let long = rows(&|row| row.made());
+    let mut page = match width.is_none_or(|width| width_of(&long) <= width) {
+        true => columns(&long),
+        false => columns_within(&rows(&made_shortly), width, &SPARE),
+    };
     let hidden =
         ranked.len().saturating_sub(most(RANKED)) + others.len().saturating_sub(most(OTHERS));
     if hidden > 0 {
@@ -100,7 +114,19 @@ fn table(overview: &Overview, all: bool, width: Option<usize>) -> String {
     page
 }
 
-fn cells(overview: &Overview, row: &Row, digits: &Digits) -> Vec<Cell> {
+/// Returns how an attempt is made, and from what, in few letters: `mutation 0`, `crossover 3+5`.
+fn made_shortly(row: &Row) -> String {
+    let parents: Vec<String> = row.parents.iter().map(u64::to_string).collect();
+    let operator = row.operator.map_or("", Operator::word);
+    match row.operator {
+        Some(Operator::Fresh) | None => operator.to_owned(),
+        Some(Operator::Mutation | Operator::Crossover) => {
+            format!("{operator} {}", parents.join("+"))
+        }
+    }
+}
+
+fn cells(overview: &Overview, row: &Row, (digits, made): (&Digits, String)) -> Vec<Cell> {
     let (style, more) = match (row.best, row.pruned) {
         (true, _) => (STRONG, ", best"),
         (false, true) => (FAINT, ", pruned"),
@@ -113,7 +139,7 @@ fn cells(overview: &Overview, row: &Row, digits: &Digits) -> Vec<Cell> {
     let or_dash = |text: Option<String>| Cell::plain(text.unwrap_or_else(|| "-".to_owned()));
     let made = match row.is_baseline() {
         true => "-".to_owned(),
-        false => row.made(),
+        false => made,
     };
     vec![
         or_dash(row.rank.map(|rank| rank.to_string())),
@@ -122,7 +148,11 @@ fn cells(overview: &Overview, row: &Row, digits: &Digits) -> Vec<Cell> {
         or_dash(delta.map(signed)),
         or_dash(percent.map(in_percent)),
         Cell::plain(made),
-        Cell::plain(row.lens.as_deref().map_or(String::new(), clean_line)),
+        Cell::plain(
+            row.lens
+                .as_deref()
+                .map_or(String::new(), |lens| clean_line(lens::name(lens))),
+        ),
         Cell(style, ending),
         Cell(FAINT, said(row)),
     ]
@@ -170,5 +200,5 @@ fn generations(overview: &Overview, width: Option<usize>) -> String {
             }),
         ]);
     }
-    format!("\n{}", columns_within(&rows, width, &[]))
+    format!("\n{}", columns_within(&rows, width, &[5, 2]))
 }

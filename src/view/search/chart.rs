@@ -2,6 +2,7 @@
 
 use crate::model::lineage::Direction;
 use crate::model::search_view::{Digits, Point};
+use crate::view::width::wrapped;
 
 /// How many lines the plot has.
 const HEIGHT: usize = 12;
@@ -76,14 +77,15 @@ pub fn page(
         "{:gutter$} └{foot}\n{:gutter$}  {}\n",
         "", "", ends
     ));
-    page.push_str(&format!(
-        "{:gutter$}  attempts{}; ● a new best, · another score, ─ the best so far, × one without a score\n",
+    let words = format!(
+        "{:gutter$}  attempts{}; ● a new best, · another score, ─ the best so far, × one without a score",
         "",
         match points.len().div_ceil(columns.len()) {
             0 | 1 => String::new(),
             many => format!(", about {many} in a column, of which the best is drawn"),
         }
-    ));
+    );
+    page.push_str(&format!("{}\n", wrapped(&words, width).join("\n")));
     Some(page)
 }
 
@@ -157,9 +159,8 @@ mod tests {
         let mut points = points(&scores);
         points.iter_mut().for_each(|point| point.best = point.score);
         let page = page(&points, Direction::Min, &Digits::default(), Some(40)).unwrap();
-        let plot = page.lines().take(HEIGHT + 2);
         assert!(
-            plot.clone().all(|line| line.chars().count() <= 40),
+            page.lines().all(|line| line.chars().count() <= 40),
             "{page}"
         );
         let lines: Vec<&str> = page.lines().collect();

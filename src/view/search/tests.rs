@@ -87,6 +87,36 @@ fn a_long_leaderboard_says_how_many_more_there_are() {
 }
 
 #[test]
+fn a_narrow_leaderboard_has_the_essentials_and_no_line_that_is_too_long() {
+    let mut overview = samples::overview();
+    overview.rows[1].lens = Some("data structures: how the data lies in memory".to_owned());
+    overview.rows[1].reason = Some("attempt 7 has the same score, and it is newer".to_owned());
+    overview.rows[1].pruned = true;
+    overview.rows[1].best = false;
+    let wanted = board::Wanted {
+        all: true,
+        chart: true,
+    };
+    for (width, row) in [
+        (
+            100,
+            "1     1   2.5    +0.5   +25.0 %  mutation 0     data structures  accepted, pruned  attempt 7 has…",
+        ),
+        (
+            80,
+            "1     1   2.5    +0.5   mutation 0     data structures  accepted, pruned",
+        ),
+        (60, "1   2.5    +0.5   mutation 0     accepted, pruned"),
+        (40, "1   2.5    mutation 0     accepted…"),
+    ] {
+        let page = plain(&board::page(&overview, wanted, Some(width)));
+        assert!(page.lines().any(|line| line == row), "{width}: {page}");
+        let is_within = |line: &str| line.chars().count() <= width;
+        assert!(page.lines().all(is_within), "{width}: {page}");
+    }
+}
+
+#[test]
 fn the_status_says_what_comes_next_and_what_is_used() {
     let mut overview = samples::overview();
     let expected = "\
