@@ -799,6 +799,12 @@ fn what_protect_names_is_told_to_agents_and_to_who_names_nothing_else() {
         said.contains("hint: `protect` has it stay as it is: keep\n"),
         "{said}"
     );
+    for beyond in ["/etc/*", "../x"] {
+        let files = format!("--files={beyond}");
+        let said = repo.error(2, &["search", "--files=x", &files, &agent]);
+        let told = format!("--files: {beyond} is not below the repository's root");
+        assert!(said.contains(&told), "{said}");
+    }
     let words = [
         "search",
         "--files=x",

@@ -2,7 +2,7 @@
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
-use crate::model::ledger;
+use crate::model::{ledger, text};
 
 /// The editable files.
 #[derive(Clone, Debug)]
@@ -17,9 +17,9 @@ impl Editable {
     /// pattern is none.
     pub fn of(files: &[String], frozen: &[String], protect: &[String]) -> Result<Editable, String> {
         Ok(Editable {
-            wanted: set(files)?,
+            wanted: set("--files", files)?,
             frozen: frozen.to_vec(),
-            protected: set(protect)?,
+            protected: set("protect", protect)?,
         })
     }
 
@@ -40,7 +40,14 @@ impl Editable {
     }
 }
 
-fn set(patterns: &[String]) -> Result<GlobSet, String> {
+/// Returns a pattern that names nothing below the root, if there is one.
+pub fn beyond(patterns: &[String]) -> Option<&String> {
+    let is_beyond =
+        |pattern: &&String| pattern.starts_with('/') || pattern.split('/').any(|part| part == "..");
+    patterns.iter().find(is_beyond)
+}
+
+fn set(name: &str, patterns: &[String]) -> Result<GlobSet, String> {
     let mut set = GlobSetBuilder::new();
     for pattern in patterns {
         let plain = pattern.strip_prefix("./").unwrap_or(pattern);
@@ -49,7 +56,14 @@ fn set(patterns: &[String]) -> Result<GlobSet, String> {
             .strip_suffix('/')
             .map_or(plain.to_owned(), |folder| format!("{folder}/**"));
         let glob = GlobBuilder::new(&plain).literal_separator(true).build();
-        set.add(glob.map_err(|cause| format!("{pattern}: {}", cause.kind()))?);
+        let no_pattern = |cause: globset::Error| {
+            format!(
+                "{name}: {} is no pattern: {}",
+                text::clean_line(pattern),
+                cause.kind()
+            )
+        };
+        set.add(glob.map_err(no_pattern)?);
     }
     set.build().map_err(|cause| cause.to_string())
 }
@@ -85,7 +99,11 @@ mod tests {
         assert!(
             Editable::of(&["a[".to_owned()], &[], &[])
                 .unwrap_err()
-                .starts_with("a[: ")
+                .starts_with("--files: a[ is no pattern: ")
         );
+        let patterns = ["a", "./b..c", "src/../../x"].map(String::from);
+        assert_eq!(beyond(&patterns), Some(&patterns[2]));
+        assert_eq!(beyond(&["/etc/*".to_owned()]), Some(&"/etc/*".to_owned()));
+        assert_eq!(beyond(&patterns[..2]), None);
     }
 }

@@ -12,6 +12,9 @@ const SHOWN: usize = 60;
 const NOTHING: &str = "it printed nothing on stdout";
 const NO_NUMBER: &str = "the last line of stdout is no finite number";
 
+/// Why there is no score where the document is not understood.
+pub const NO_RESULT: &str = "$EVOLVE_RESULT is no result";
+
 /// Says whether this is why there is no score: what was printed is no number.
 pub fn is_no_number(why: &str) -> bool {
     why.starts_with(NOTHING) || why.starts_with(NO_NUMBER)
@@ -79,7 +82,12 @@ pub fn read(stdout: &str, document: Option<&str>) -> Result<Score, String> {
     };
     // `serde_json` has no number that is not finite.
     let read: Result<Score, _> = serde_json::from_str(document);
-    let read = read.map_err(|cause| format!("$EVOLVE_RESULT is no result: {cause}"))?;
+    let read = read.map_err(|cause| {
+        let cause = cause
+            .to_string()
+            .replace("expected f64", "expected a number");
+        format!("{NO_RESULT}: {cause}")
+    })?;
     Ok(Score {
         channel: Channel::Document,
         ..read
@@ -151,7 +159,7 @@ mod tests {
         ] {
             let why = read("7", Some(bad)).unwrap_err();
             assert!(
-                why.starts_with("$EVOLVE_RESULT is no result: "),
+                why.starts_with("$EVOLVE_RESULT is no result: ") && !why.contains("f64"),
                 "{bad}: {why}"
             );
         }

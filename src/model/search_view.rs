@@ -110,8 +110,8 @@ fn short_name(id: Id) -> String {
 pub fn signed(delta: f64) -> String {
     match delta {
         0.0 => "±0".to_owned(),
-        delta if delta > 0.0 => format!("+{}", few_digits(delta)),
-        delta => format!("-{}", few_digits(-delta)),
+        delta if delta > 0.0 => format!("+{}", few_digits(delta, DIGITS)),
+        delta => format!("-{}", few_digits(-delta, DIGITS)),
     }
 }
 
@@ -120,7 +120,7 @@ pub fn in_percent(percent: f64) -> String {
     let size = percent.abs();
     let shown = match size {
         0.0 => return "±0 %".to_owned(),
-        0.0..0.1 => few_digits(size),
+        0.0..0.1 => few_digits(size, 1),
         0.1..100.0 => format!("{size:.1}"),
         _ => format!("{size:.0}"),
     };
@@ -128,17 +128,19 @@ pub fn in_percent(percent: f64) -> String {
     format!("{sign}{shown} %")
 }
 
-/// Returns a number with as many digits as it takes to see how large it is.
-fn few_digits(value: f64) -> String {
-    const DIGITS: i32 = 3;
+/// How many digits of a difference are shown.
+const DIGITS: i32 = 3;
+
+/// Returns a number with so many digits.
+fn few_digits(value: f64, digits: i32) -> String {
     if value == 0.0 || !(1e-6..1e15).contains(&value) {
         return match value {
             0.0 => "0".to_owned(),
-            _ => format!("{value:.1e}"),
+            _ => format!("{value:.1e}").replace(".0e", "e"),
         };
     }
     let whole = value.log10().floor() as i32 + 1;
-    let decimals = usize::try_from((DIGITS - whole).clamp(0, 8)).unwrap_or(0);
+    let decimals = usize::try_from((digits - whole).clamp(0, 8)).unwrap_or(0);
     let shown = format!("{value:.decimals$}");
     match shown.contains('.') {
         true => shown.trim_end_matches('0').trim_end_matches('.').to_owned(),
@@ -348,9 +350,9 @@ mod tests {
         let shown = [0.0, 0.314_159, -12.0, 1234.5, -0.000_012_3, 1e-9].map(signed);
         assert_eq!(
             shown,
-            ["±0", "+0.314", "-12", "+1234", "-0.0000123", "+1.0e-9"]
+            ["±0", "+0.314", "-12", "+1234", "-0.0000123", "+1e-9"]
         );
-        let shown = [0.0, 5.25, -0.04, 250.4, 99.96].map(in_percent);
+        let shown = [0.0, 5.25, -0.0407, 250.4, 99.96].map(in_percent);
         assert_eq!(shown, ["±0 %", "+5.2 %", "-0.04 %", "+250 %", "+100.0 %"]);
     }
 

@@ -82,6 +82,9 @@ fn advice(why: &str, copy: &Copy) -> String {
     if score::is_no_number(why) {
         return "the last line of stdout has to be the number alone, as in 3.5 or 1e-6: no unit, no comma, neither nan nor inf".to_owned();
     }
+    if why.contains(score::NO_RESULT) {
+        return "write one JSON object to that file, as in {\"score\": 3.5}, or nothing, and print the number".to_owned();
+    }
     if why.contains("timed out after ") {
         return "give each command more time, as in --timeout 30m, or timeout: in SEARCH.yaml"
             .to_owned();

@@ -145,7 +145,7 @@ pub(super) struct SearchOptions {
     #[arg(long, value_name = "SCORE", value_parser = finite, allow_negative_numbers = true)]
     pub(super) until: Option<f64>,
     /// What all randomness comes from [default: another one each time]
-    #[arg(long, value_name = "S")]
+    #[arg(long, value_name = "S", value_parser = seed)]
     pub(super) seed: Option<u64>,
     /// So many attempts (climb) or generations (population) without a new best are a plateau, or off [default: 20, or 3]
     #[arg(long, value_name = "N|off", value_parser = or_off)]
@@ -279,6 +279,11 @@ fn dollars_or_off(text: &str) -> Result<f64, String> {
         "off" => Ok(f64::MAX),
         _ => dollars(text).map_err(|why| format!("{why}, or off")),
     }
+}
+
+fn seed(text: &str) -> Result<u64, String> {
+    let number = text.parse();
+    number.map_err(|_| "write a whole number of at least 0".to_owned())
 }
 
 fn at_least_two(text: &str) -> Result<u64, String> {

@@ -13,7 +13,7 @@ use crate::effects::{clock, files, program};
 use crate::engine::search::apply::branches_with;
 use crate::engine::search::commit;
 use crate::error::{Error, Result};
-use crate::model::editable::Editable;
+use crate::model::editable::{self, Editable};
 use crate::model::goals::{self, Goals, MAX_BYTES};
 use crate::model::lineage::{Lineage, Plan, Request};
 use crate::model::search_file::{self, Asked, Bound, StrategyName};
@@ -304,6 +304,15 @@ fn editable(
     (goals, tree): (Option<&Goals>, &str),
 ) -> Result<Parts> {
     let asked = &given.asked;
+    for (name, patterns) in [("--files", &asked.files), ("protect", &asked.protect)] {
+        if let Some(pattern) = editable::beyond(patterns) {
+            let pattern = text::clean_line(pattern);
+            return Err(Error::usage(format!(
+                "{name}: {pattern} is not below the repository's root"
+            ))
+            .hint("patterns are relative to the root, as in 'src/**/*.rs'"));
+        }
+    }
     let mut commands = asked.gates.clone();
     commands.extend(asked.fitness.clone());
     let of_goals = goals.iter().flat_map(|goals| &goals.goals);

@@ -280,7 +280,7 @@ impl Why {
     pub fn words(self) -> &'static str {
         match self {
             Why::NoBaseline => "the untouched code has no score",
-            Why::Plateau => "plateau: no new best for as long as was asked for",
+            Why::Plateau => "plateau: no new best for as long as --stale allows",
             Why::Generations => "all generations are done",
             Why::Until => "the score that was asked for is reached",
             Why::MaxAttempts => "all attempts are done",

@@ -71,9 +71,12 @@ impl Page<'_> {
             (false, true) => ", pruned",
             (false, false) => self.overview.doubt(row),
         };
-        let ending = paint(of_ending(row.ending), row.ending);
+        let ending = match row.is_baseline() {
+            true => String::new(),
+            false => format!(" · {}", paint(of_ending(row.ending), row.ending)),
+        };
         format!(
-            "{} · {} · {ending}{more}\n",
+            "{} · {}{ending}{more}\n",
             paint(STRONG, &called),
             row.made()
         )
