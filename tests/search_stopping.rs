@@ -209,3 +209,25 @@ fn no_signal_is_blocked_in_what_a_search_starts() {
         assert_eq!(line, "0000000000000000");
     }
 }
+
+#[test]
+fn a_search_that_is_cut_short_before_its_code_was_measured_promises_nothing() {
+    let repo = TestRepo::with_number("1");
+    repo.write("score.sh", "touch $OUT/measuring; sleep 60\n");
+    repo.commit_all("slow");
+    repo.attempts(&["true"]);
+    let words = repo.search_words(&[]);
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let child = repo.spawn(&words);
+    repo.wait_for("measuring");
+    signal(&child, "INT");
+    let run = finish(child).expect(130);
+    assert!(
+        run.stdout.ends_with(
+            "; the untouched code was not measured yet, so nothing of the search stays\n"
+        ),
+        "{run:?}"
+    );
+    assert!(!run.stdout.contains("resume"), "{run:?}");
+    assert!(!repo.private().join("search/1").exists());
+}

@@ -340,6 +340,13 @@ async fn start(
                 if let Cut::Unprepared(unready) = cut {
                     return Err(unready_at_all(unready.why));
                 }
+                let ending = cut_short(cut)?;
+                tell::ended(&session, &lineage, &ending);
+                let words = format!(
+                    "{}; the untouched code was not measured yet, so nothing of the search stays\n",
+                    ending.reason
+                );
+                return Ok((words, ending.exit_code));
             }
             cut_short(cut)?
         }
