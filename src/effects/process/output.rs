@@ -120,12 +120,13 @@ struct Log {
 }
 
 impl Log {
-    /// A log at `path` for so many bytes. What an earlier attempt left there, or somebody put there, is removed at once.
+    /// A log at `path` for so many bytes. It takes the place of an earlier attempt's at once, and of what somebody put there.
     fn at(path: &Path, limit: u64) -> std::io::Result<Log> {
+        let is_there = std::fs::symlink_metadata(path).is_ok();
         files::remove_all(path)?;
         Ok(Log {
             path: path.to_owned(),
-            file: None,
+            file: is_there.then(|| File::create_new(path)).transpose()?,
             room: limit,
             masked: mask::Stream::default(),
         })
