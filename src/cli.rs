@@ -11,11 +11,14 @@ mod deliver;
 mod demo;
 mod doctor;
 mod help;
+mod here;
 mod init;
 mod inspect;
 mod lessons;
 mod man;
 mod measure;
+mod options;
+mod pages;
 mod past;
 mod place;
 mod print;
@@ -29,6 +32,8 @@ mod watch;
 
 use std::ffi::OsString;
 
+use clap::CommandFactory;
+
 use crate::effects::{process, sandbox};
 use crate::error::Result;
 use crate::model::mask;
@@ -37,8 +42,12 @@ use crate::model::work::Closed;
 use commands::{Command, Demonstration, LessonAction, WorkAction};
 
 pub use arguments::Arguments;
-pub use complete::answer as answer_shell;
 pub use print::{print_error, shown};
+
+/// Answers a shell that asks how a command line may go on, and ends the program then.
+pub fn answer_shell() {
+    complete::answer(Arguments::command);
+}
 
 /// Does what this program asks of itself in another process, where the arguments say so; returns the exit code then.
 pub fn hidden(mut arguments: impl Iterator<Item = OsString>) -> Option<u8> {

@@ -1,10 +1,11 @@
 //! `evolve audit`: proves a history from git alone. Takes no lock and writes nothing in the repository.
 
-use crate::cli::arguments::{Global, RunOptions};
 use crate::cli::config::user_config;
+use crate::cli::here::{current_dir, goals_file};
 use crate::cli::measure::{cut_short, sandbox_of_checks};
+use crate::cli::options::{Global, RunOptions};
 use crate::cli::print::print_document;
-use crate::cli::start::{block_on, current_dir, effective_jobs, goals_file};
+use crate::cli::start::{block_on, effective_jobs};
 use crate::effects::audit::{Again, Recorded, remeasure};
 use crate::effects::clock;
 use crate::effects::measure::Measurer;

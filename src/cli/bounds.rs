@@ -3,7 +3,7 @@
 
 use super::config::user_config;
 use super::place;
-use crate::cli::arguments::RunOptions;
+use crate::cli::options::RunOptions;
 use crate::effects::journal::Diary;
 use crate::effects::repo::Repo;
 use crate::effects::sandbox::Sandbox;

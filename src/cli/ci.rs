@@ -4,8 +4,8 @@ use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use crate::cli::arguments::Global;
 use crate::cli::deliver;
+use crate::cli::options::Global;
 use crate::effects::files;
 use crate::effects::repo::Repo;
 use crate::error::{Error, Result};

@@ -5,13 +5,13 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand, ValueEnum};
 use clap_complete::engine::ArgValueCompleter;
 
-use crate::cli::arguments::{
+use crate::cli::complete;
+use crate::cli::init::InitOptions;
+use crate::cli::options::Progress;
+use crate::cli::options::{
     Global, GoalsOption, JobsOption, JunitOption, ProgressOption, RunOptions, cycle,
 };
-use crate::cli::complete;
 use crate::cli::search::SearchCommand;
-use crate::cli::watch::Progress;
-use crate::error::Result;
 use crate::model::since::Since;
 
 #[derive(Debug, Subcommand)]
@@ -339,38 +339,6 @@ pub(super) struct ShowOptions {
     /// Print one JSON document
     #[arg(long)]
     pub(super) json: bool,
-}
-
-/// Options of `evolve init`. Each question has one; where no terminal is, its default counts.
-#[derive(Clone, Debug, Args)]
-pub(super) struct InitOptions {
-    /// Propose the goals that the file lacks; on a terminal, append them where you say so
-    #[arg(long)]
-    pub(super) add: bool,
-    /// With --add: append them without asking; nothing else of the file changes
-    #[arg(long, requires = "add")]
-    pub(super) write: bool,
-    /// Make goals of what GitHub's workflows and GitLab's jobs run [default: asked, else false]
-    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "true|false", hide_possible_values = true)]
-    pub(super) from_ci: Option<bool>,
-    /// How many percent of the lines tests should run, where the project does not say [default: asked, else 80]
-    #[arg(long, value_name = "PERCENT", value_parser = percent)]
-    pub(super) coverage: Option<f64>,
-    /// Measure nothing
-    #[arg(long)]
-    pub(super) no_measure: bool,
-    #[command(flatten)]
-    pub(super) file: GoalsOption,
-    #[command(flatten)]
-    pub(super) checks: JobsOption,
-}
-
-/// Reads percent of something, more than none.
-pub(super) fn percent(text: &str) -> Result<f64, String> {
-    match text.trim().trim_end_matches('%').trim().parse::<f64>() {
-        Ok(number) if number > 0.0 && number <= 100.0 => Ok(number),
-        Ok(_) | Err(_) => Err("write a number from 1 to 100".to_owned()),
-    }
 }
 
 /// Options of `evolve stop`.

@@ -3,13 +3,12 @@
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
-use clap::CommandFactory;
 use clap_complete::CompleteEnv;
 use clap_complete::engine::CompletionCandidate;
 
-use crate::cli::arguments::Arguments;
-use crate::cli::help::PAGES;
+use crate::cli::pages::PAGES;
 use crate::effects::files;
 use crate::effects::repo::Repo;
 use crate::effects::search::store::Store;
@@ -30,15 +29,19 @@ const CYCLES: usize = 100;
 /// How many attempts of a search are proposed, the newest first.
 const ATTEMPTS: usize = 100;
 
+/// Makes the whole command line.
+type Whole = fn() -> clap::Command;
+/// That of this program, once a shell asks.
+static WHOLE: OnceLock<Whole> = OnceLock::new();
+
 /// Answers a shell and ends the program, where it is a shell that asks.
-pub fn answer() {
+pub fn answer(whole: Whole) {
     if std::env::var_os(ASKED).is_none() {
         return;
     }
+    let _ = WHOLE.set(whole);
     // What the library would say of a shell that it does not know is for whoever sets that up.
-    CompleteEnv::with_factory(Arguments::command)
-        .var(ASKED)
-        .complete();
+    CompleteEnv::with_factory(whole).var(ASKED).complete();
 }
 
 /// Proposes the goals of the goals file.
@@ -133,7 +136,7 @@ pub fn schemas(typed: &OsStr) -> Vec<CompletionCandidate> {
 /// Proposes what there is help on.
 pub fn topics(typed: &OsStr) -> Vec<CompletionCandidate> {
     let pages = PAGES.map(|(name, about, _)| (name.to_owned(), about.to_owned()));
-    let command = Arguments::command();
+    let command = WHOLE.get().map(|whole| whole()).unwrap_or_default();
     let commands = command.get_subcommands().filter(|one| !one.is_hide_set());
     let commands = commands.map(|one| {
         let about = one.get_about().map(ToString::to_string);

@@ -3,9 +3,9 @@
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 
-use super::arguments::Global;
+use super::here::{current_dir, goals_file};
+use super::options::Global;
 use super::print::print;
-use super::start::{current_dir, goals_file};
 use crate::effects::repo::Repo;
 use crate::effects::{files, report as sources};
 use crate::error::{Error, Result};

@@ -7,7 +7,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::cli::arguments::{
+use crate::cli::options::{
     Global, GoalsOption, JobsOption, JunitOption, ProgressOption, RunOptions,
 };
 use crate::cli::start::run_loop;

@@ -4,11 +4,11 @@ mod looks;
 
 use std::path::{Path, PathBuf};
 
-use crate::cli::arguments::{Global, RunOptions};
 use crate::cli::bounds::effective_sandbox;
 use crate::cli::config::user_config;
+use crate::cli::here::{current_dir, goals_file};
+use crate::cli::options::{Global, RunOptions};
 use crate::cli::print::print_document;
-use crate::cli::start::{current_dir, goals_file};
 use crate::effects::doctor::{Asker, Look};
 use crate::effects::journal::{Diary, Journal};
 use crate::effects::places::Places;

@@ -4,11 +4,12 @@ use std::fs::OpenOptions;
 use std::io::{BufRead, ErrorKind, IsTerminal, Write};
 use std::path::Path;
 
-use crate::cli::arguments::{Global, GoalsOption, RunOptions};
-use crate::cli::commands::{InitOptions, percent};
+use clap::Args;
+
+use crate::cli::here::{current_dir, goals_file};
 use crate::cli::measure::measure;
+use crate::cli::options::{Global, GoalsOption, JobsOption, RunOptions};
 use crate::cli::print::print;
-use crate::cli::start::{current_dir, goals_file};
 use crate::effects::files;
 use crate::effects::look::{self, Disk};
 use crate::effects::repo::Repo;
@@ -18,6 +19,38 @@ use crate::model::init::{self, COVERAGE, Found, Wishes};
 use crate::model::{output, text};
 use crate::session::GoalsFile;
 use crate::view::{init as view, width};
+
+/// Options of `evolve init`. Each question has one; where no terminal is, its default counts.
+#[derive(Clone, Debug, Args)]
+pub(super) struct InitOptions {
+    /// Propose the goals that the file lacks; on a terminal, append them where you say so
+    #[arg(long)]
+    pub(super) add: bool,
+    /// With --add: append them without asking; nothing else of the file changes
+    #[arg(long, requires = "add")]
+    pub(super) write: bool,
+    /// Make goals of what GitHub's workflows and GitLab's jobs run [default: asked, else false]
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "true|false", hide_possible_values = true)]
+    pub(super) from_ci: Option<bool>,
+    /// How many percent of the lines tests should run, where the project does not say [default: asked, else 80]
+    #[arg(long, value_name = "PERCENT", value_parser = percent)]
+    pub(super) coverage: Option<f64>,
+    /// Measure nothing
+    #[arg(long)]
+    pub(super) no_measure: bool,
+    #[command(flatten)]
+    pub(super) file: GoalsOption,
+    #[command(flatten)]
+    pub(super) checks: JobsOption,
+}
+
+/// Reads percent of something, more than none.
+pub(super) fn percent(text: &str) -> Result<f64, String> {
+    match text.trim().trim_end_matches('%').trim().parse::<f64>() {
+        Ok(number) if number > 0.0 && number <= 100.0 => Ok(number),
+        Ok(_) | Err(_) => Err("write a number from 1 to 100".to_owned()),
+    }
+}
 
 /// How often a question is asked again before its default counts.
 const TRIES: usize = 3;

@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use crate::cli::arguments::Global;
 use crate::cli::config::user_config;
+use crate::cli::here::{current_dir, goals_file};
+use crate::cli::options::Global;
 use crate::cli::past::{is_valid, whole_history};
 use crate::cli::print::{print, print_document};
-use crate::cli::start::{current_dir, goals_file};
 use crate::effects::agent::Agent;
 use crate::effects::journal::{Diary, Journal};
 use crate::effects::ledger::Ledger;

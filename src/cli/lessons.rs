@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use crate::cli::arguments::Global;
+use crate::cli::here::current_dir;
+use crate::cli::options::Global;
 use crate::cli::print::print_document;
-use crate::cli::start::current_dir;
 use crate::effects::clock;
 use crate::effects::ledger::{self, Ledger};
 use crate::effects::repo::Repo;

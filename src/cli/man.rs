@@ -5,8 +5,9 @@ use std::path::Path;
 use clap::{Command, CommandFactory};
 use clap_mangen::Man;
 
-use crate::cli::arguments::{Arguments, Global};
-use crate::cli::help::PAGES;
+use crate::cli::arguments::Arguments;
+use crate::cli::options::Global;
+use crate::cli::pages::PAGES;
 use crate::cli::print::print;
 use crate::effects::files;
 use crate::error::{Error, Result};

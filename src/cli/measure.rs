@@ -3,12 +3,13 @@
 
 use std::collections::HashMap;
 
-use crate::cli::arguments::{Global, RunOptions};
 use crate::cli::bounds::effective_sandbox;
 use crate::cli::ci::Audience;
 use crate::cli::config::user_config;
+use crate::cli::here::{current_dir, goals_file};
+use crate::cli::options::{Global, RunOptions};
 use crate::cli::print::{print, print_document};
-use crate::cli::start::{block_on, current_dir, effective_jobs, goals_file};
+use crate::cli::start::{block_on, effective_jobs};
 use crate::cli::watch::{Log, Watched, Watcher, watch};
 use crate::cycle::refuse_unmeasurable;
 use crate::effects::clock;

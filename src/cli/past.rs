@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use crate::cli::arguments::Global;
 use crate::cli::commands::{HistoryOptions, ShowOptions};
+use crate::cli::here::{current_dir, goals_file};
+use crate::cli::options::Global;
 use crate::cli::print::print_document;
-use crate::cli::start::{current_dir, goals_file};
 use crate::cli::undo::no_such_cycle;
 use crate::effects::changed::{self, Changed};
 use crate::effects::clock;

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use crate::cli::arguments::RunOptions;
 use crate::cli::config::user_config;
+use crate::cli::options::RunOptions;
 use crate::effects::isolation::Isolation;
 use crate::effects::modes;
 use crate::effects::repo::Repo;

@@ -3,7 +3,7 @@
 use std::io;
 use std::sync::OnceLock;
 
-use super::arguments::Global;
+use super::options::Global;
 use crate::effects::ledger;
 use crate::error::{Error, Result, Spot};
 use crate::model::{mask, text};

@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use crate::cli::arguments::{Global, RunOptions};
+use crate::cli::here::{current_dir, goals_file};
 use crate::cli::measure::snapshot_of;
+use crate::cli::options::{Global, RunOptions};
 use crate::cli::print::print_document;
-use crate::cli::start::{current_dir, goals_file};
 use crate::effects::repo::Repo;
 use crate::effects::{files, lock};
 use crate::error::{Error, Kind, Result};

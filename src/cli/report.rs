@@ -2,10 +2,10 @@
 
 use std::os::unix::ffi::OsStrExt;
 
-use crate::cli::arguments::Global;
 use crate::cli::commands::ReportOptions;
 use crate::cli::deliver::{Place, deliver, named};
-use crate::cli::start::{current_dir, goals_file};
+use crate::cli::here::{current_dir, goals_file};
+use crate::cli::options::Global;
 use crate::effects::journal::Diary;
 use crate::effects::ledger::{self, Ledger};
 use crate::effects::repo::Repo;

@@ -7,6 +7,7 @@ mod baseline;
 mod init;
 mod look;
 mod options;
+mod place;
 mod plan;
 mod start;
 mod steer;
@@ -15,7 +16,7 @@ mod tell;
 pub(super) use options::{SearchAction, SearchCommand};
 pub(super) use plan::mistyped;
 
-use crate::cli::arguments::Global;
+use crate::cli::options::Global;
 use crate::error::Result;
 
 /// Does what was asked for; returns the exit code.

@@ -2,10 +2,11 @@
 
 use std::path::Path;
 
-use crate::cli::arguments::{Global, RunOptions};
 use crate::cli::bounds::{self, effective_sandbox};
 use crate::cli::ci::Audience;
 use crate::cli::config::user_config;
+use crate::cli::here::{current_dir, goals_file};
+use crate::cli::options::{Global, RunOptions};
 use crate::cli::place::{self, Place};
 use crate::cli::undo;
 use crate::cli::watch::{Log, Watcher, watch};
@@ -364,41 +365,6 @@ pub fn effective_jobs(run: &RunOptions, file: &Settings, user: &Settings) -> usi
         .unwrap_or_else(cores)
 }
 
-/// Says where the goals are: `--goals`, relative to the caller, or GOALS.yaml in the root.
-pub fn goals_file(global: &Global, repo: &Repo) -> Result<GoalsFile> {
-    let Some(path) = &global.file.goals else {
-        let path = repo.root.join("GOALS.yaml");
-        return Ok(GoalsFile {
-            path,
-            in_repo: Some("GOALS.yaml".to_owned()),
-            shown: "GOALS.yaml".to_owned(),
-        });
-    };
-    let absolute = current_dir()?.join(path);
-    let folder = absolute
-        .parent()
-        .and_then(|folder| folder.canonicalize().ok());
-    let real = match (folder, absolute.file_name()) {
-        (Some(folder), Some(name)) => folder.join(name),
-        (None, _) | (_, None) => absolute.clone(),
-    };
-    let below_root = |path: &Path| {
-        let below = path.strip_prefix(&repo.root).ok()?;
-        Some(below.to_string_lossy().into_owned())
-    };
-    // A link outside may lead to a file inside, which then counts as one.
-    let real = match below_root(&real) {
-        Some(_) => real,
-        None => real.canonicalize().unwrap_or(real),
-    };
-    let in_repo = below_root(&real);
-    Ok(GoalsFile {
-        path: real,
-        in_repo,
-        shown: path.display().to_string(),
-    })
-}
-
 /// Runs a future on a runtime of this thread.
 pub fn block_on<T>(future: impl Future<Output = Result<T>>) -> Result<T> {
     files::refuse_few_descriptors()?;
@@ -407,12 +373,6 @@ pub fn block_on<T>(future: impl Future<Output = Result<T>>) -> Result<T> {
         .build()
         .map_err(|cause| Error::internal(format!("cannot start the runtime: {cause}")).advised())?;
     runtime.block_on(future)
-}
-
-/// Returns the working directory.
-pub fn current_dir() -> Result<std::path::PathBuf> {
-    std::env::current_dir()
-        .map_err(|cause| Error::internal(format!("cannot tell the working directory: {cause}")))
 }
 
 /// Writes `KILLED.json` the moment a KILL file is seen, with the cycle that runs then or ran last.

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 
 use nix::sys::signal::Signal;
 
-use crate::cli::arguments::Global;
 use crate::cli::commands::{Level, NewWork, StopOptions};
+use crate::cli::here::{current_dir, goals_file};
 use crate::cli::measure::find_goal;
-use crate::cli::start::{current_dir, goals_file};
+use crate::cli::options::Global;
 use crate::effects::ledger::{self, Ledger};
 use crate::effects::process;
 use crate::effects::repo::Repo;

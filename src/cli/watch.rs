@@ -6,9 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use clap::ValueEnum;
-
-use super::arguments::Global;
+use super::options::{Global, Progress};
 use super::print;
 use crate::effects::{clock, pause, stop};
 use crate::error::{Error, Result};
@@ -20,20 +18,6 @@ use crate::view::{json, width};
 
 /// How often it is looked whether something else is to be seen, such as the next second.
 const LOOK: Duration = Duration::from_millis(200);
-
-/// How progress is shown.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum Progress {
-    /// Live on a terminal, else plain
-    #[default]
-    Auto,
-    /// What goes on stands at the end of the terminal, and is drawn anew as it changes
-    Live,
-    /// A line for each step; with its time where it goes to no terminal
-    Plain,
-    /// Only what came of it
-    None,
-}
 
 /// Who watches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,7 +5,8 @@ use std::path::Path;
 use clap::Parser;
 
 use super::{folder, make};
-use crate::cli::arguments::{Arguments, Global, ProgressOption};
+use crate::cli::arguments::Arguments;
+use crate::cli::options::{Global, ProgressOption};
 use crate::error::{Error, Result};
 use crate::model::text;
 

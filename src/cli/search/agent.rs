@@ -1,6 +1,6 @@
 //! Which agent a search calls: the flag's, the search's own, that of GOALS.yaml, the user's, else the first that is installed.
 
-use super::start::Place;
+use super::place::Place;
 use crate::effects::agent::Agent;
 use crate::error::{Error, Kind, Result};
 use crate::model::goals::{AgentSpec, Settings};

@@ -4,12 +4,13 @@ use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
 
 use super::look::options::Which;
-use super::start::lock_file;
+use super::place::lock_file;
 use super::steer::{found, heed_words_left, no_attempt, none_here, passed_over};
-use crate::cli::arguments::{Global, attempt};
 use crate::cli::complete;
 use crate::cli::config::user_config;
-use crate::cli::start::{block_on, current_dir};
+use crate::cli::here::current_dir;
+use crate::cli::options::{Global, attempt};
+use crate::cli::start::block_on;
 use crate::cli::watch::{Log, Watcher, watch};
 use crate::effects::journal::Diary;
 use crate::effects::process::Supervisor;

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use super::options::RunningOptions;
 use super::plan;
-use crate::cli::arguments::Global;
 use crate::cli::init;
+use crate::cli::options::Global;
 use crate::cli::print::print;
 use crate::effects::look::Disk;
 use crate::effects::repo::Repo;

@@ -4,9 +4,9 @@ use std::path::Path;
 
 use super::ask;
 use super::options::InitOptions;
-use crate::cli::arguments::Global;
+use crate::cli::here::current_dir;
 use crate::cli::init;
-use crate::cli::start::current_dir;
+use crate::cli::options::Global;
 use crate::effects::look::Disk;
 use crate::effects::repo::Repo;
 use crate::error::{Error, Result};
@@ -71,7 +71,7 @@ fn wishes(
     let direction = match (options.direction, known) {
         (Some(direction), _) | (None, Some(direction)) => direction,
         (None, None) if asks => {
-            let read = crate::cli::arguments::one_of(DIRECTIONS);
+            let read = crate::cli::options::one_of(DIRECTIONS);
             let question = format!(
                 "Is the number better when larger (max) or smaller (min)? [{}] ",
                 likely.word()

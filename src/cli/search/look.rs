@@ -12,9 +12,9 @@ pub use report::report;
 use options::{BoardOptions, StatusOptions, Which};
 
 use super::steer::{CHANGED, found, heed_words_left, passed_over};
-use crate::cli::arguments::Global;
+use crate::cli::here::current_dir;
+use crate::cli::options::Global;
 use crate::cli::print::print_document;
-use crate::cli::start::current_dir;
 use crate::effects::lock;
 use crate::effects::repo::Repo;
 use crate::effects::search::store::{FORMAT, Store};
@@ -101,7 +101,7 @@ pub fn status(global: &Global, options: &StatusOptions) -> Result<u8> {
     } = Seen::of(global, options.which)?;
     // What runs, or was being applied, is of the newest.
     let is_newest = Store::last(&repo.private).is_some_and(|last| last.number == store.number);
-    let holder = lock::holder(&super::start::lock_file(&repo)).filter(|_| is_newest);
+    let holder = lock::holder(&super::place::lock_file(&repo)).filter(|_| is_newest);
     let is_applied = lock::holder(&repo.private.join("lock")).is_some();
     let cut_short = is_newest && !is_applied && Store::applying(&repo.private).exists();
     if options.json {

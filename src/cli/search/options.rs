@@ -10,9 +10,9 @@ use super::apply::ApplyOptions;
 use super::look::options::{
     BoardOptions, DiffOptions, ReportOptions, ShowOptions, StatusOptions, Which,
 };
-use crate::cli::arguments::{agent, at_least_one, attempt, dollars, lendable, one_of, time};
 use crate::cli::complete;
-use crate::cli::watch::Progress;
+use crate::cli::options::Progress;
+use crate::cli::options::{agent, at_least_one, attempt, dollars, lendable, one_of, time};
 use crate::model::lineage::{Direction, Id};
 use crate::model::sandbox::{MODES, Mode, Wish};
 use crate::model::search_file::{Asked, Bound, DIRECTIONS, MOST_AT_ONCE, STRATEGIES, StrategyName};

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::options::SearchOptions;
-use super::start::Place;
-use crate::cli::start::current_dir;
+use super::place::Place;
+use crate::cli::here::current_dir;
 use crate::effects::repo::Repo;
 use crate::effects::search::store::{FORMAT, Store};
 use crate::effects::workspace::Workspace;

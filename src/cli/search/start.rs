@@ -4,12 +4,14 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use super::options::{RunningOptions, SearchOptions};
+use super::place::{Place, lock_file};
 use super::plan::{self, Planned};
 use super::steer::{heed_words_left, passed_over};
 use super::{agent, ask, baseline, tell};
-use crate::cli::arguments::Global;
 use crate::cli::config::user_config;
-use crate::cli::start::{block_on, current_dir};
+use crate::cli::here::current_dir;
+use crate::cli::options::Global;
+use crate::cli::start::block_on;
 use crate::cli::watch::{Log, Watcher, watch};
 use crate::effects::process::Supervisor;
 use crate::effects::repo::Repo;
@@ -150,19 +152,6 @@ fn remove(repo: &Repo, store: &Store) -> Result<()> {
 
 fn discarded(store: &Store) -> String {
     format!("search {} is discarded\n", store.number)
-}
-
-/// Returns the lock that a running search holds.
-pub(super) fn lock_file(repo: &Repo) -> std::path::PathBuf {
-    repo.private.join(lock::SEARCH)
-}
-
-/// What is known before a search's plan is.
-pub struct Place<'a> {
-    /// The repository.
-    pub repo: &'a Repo,
-    /// Who is told.
-    pub events: &'a Events,
 }
 
 /// A search that is to run.

@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use super::look::options::Which;
-use super::start::lock_file;
-use crate::cli::arguments::Global;
+use super::place::lock_file;
 use crate::cli::deliver::refuse_kept;
-use crate::cli::start::current_dir;
+use crate::cli::here::current_dir;
+use crate::cli::options::Global;
 use crate::effects::repo::Repo;
 use crate::effects::search::store::Store;
 use crate::effects::{files, lock, within};

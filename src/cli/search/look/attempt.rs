@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::Seen;
 use super::options::{DiffOptions, ShowOptions};
-use crate::cli::arguments::Global;
+use crate::cli::options::Global;
 use crate::cli::print::print_document;
 use crate::effects::search::papers;
 use crate::effects::search::store::FORMAT;

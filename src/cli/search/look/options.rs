@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
 
-use crate::cli::arguments::{at_least_one, attempt};
 use crate::cli::complete;
+use crate::cli::options::{at_least_one, attempt};
 
 /// Which search is looked at.
 #[derive(Clone, Copy, Debug, Args)]

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use super::Seen;
 use super::options::ReportOptions;
-use crate::cli::arguments::Global;
 use crate::cli::deliver::{Place, deliver, named};
+use crate::cli::options::Global;
 use crate::effects::clock;
 use crate::effects::search::papers;
 use crate::error::Result;

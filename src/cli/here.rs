@@ -1,0 +1,49 @@
+//! Where the caller is, and which goals file is meant there.
+
+use std::path::{Path, PathBuf};
+
+use crate::cli::options::Global;
+use crate::effects::repo::Repo;
+use crate::error::{Error, Result};
+use crate::session::GoalsFile;
+
+/// Returns the working directory.
+pub fn current_dir() -> Result<PathBuf> {
+    std::env::current_dir()
+        .map_err(|cause| Error::internal(format!("cannot tell the working directory: {cause}")))
+}
+
+/// Says where the goals are: `--goals`, relative to the caller, or GOALS.yaml in the root.
+pub fn goals_file(global: &Global, repo: &Repo) -> Result<GoalsFile> {
+    let Some(path) = &global.file.goals else {
+        let path = repo.root.join("GOALS.yaml");
+        return Ok(GoalsFile {
+            path,
+            in_repo: Some("GOALS.yaml".to_owned()),
+            shown: "GOALS.yaml".to_owned(),
+        });
+    };
+    let absolute = current_dir()?.join(path);
+    let folder = absolute
+        .parent()
+        .and_then(|folder| folder.canonicalize().ok());
+    let real = match (folder, absolute.file_name()) {
+        (Some(folder), Some(name)) => folder.join(name),
+        (None, _) | (_, None) => absolute.clone(),
+    };
+    let below_root = |path: &Path| {
+        let below = path.strip_prefix(&repo.root).ok()?;
+        Some(below.to_string_lossy().into_owned())
+    };
+    // A link outside may lead to a file inside, which then counts as one.
+    let real = match below_root(&real) {
+        Some(_) => real,
+        None => real.canonicalize().unwrap_or(real),
+    };
+    let in_repo = below_root(&real);
+    Ok(GoalsFile {
+        path: real,
+        in_repo,
+        shown: path.display().to_string(),
+    })
+}
