@@ -225,7 +225,7 @@ attempt 1 · mutation of the baseline · lens caching
 attempt 2 · crossover of 1 and the baseline · once more
 attempt 1 · accepted, the best so far · score 2.5, +0.5 (+25.0 %) · keep what was computed
 attempt 2 · invalid: its last line is no number: \"nan\"
-generation 1 · best 2.5, mean 2.5, 1 of 2 valid · the best moved by +0.5
+generation 1 · best 2.5, mean 2.5, 1 of 2 valid and new · the best moved by +0.5
 ";
     assert_eq!(out, story);
     assert_eq!(err, "");
