@@ -496,3 +496,21 @@ fn what_is_refused_is_said_with_what_to_do() {
     assert!(again.contains("is on the branch already"), "{again}");
     assert!(again.contains("hint: `git log` shows it"), "{again}");
 }
+
+#[test]
+fn an_attempt_is_called_what_its_agent_called_its_last_commit() {
+    let repo = TestRepo::with_number("1");
+    let commits = "git commit -qam 'faster by a table'";
+    repo.attempts(&[
+        &format!("echo 2 >x; {commits}"),
+        &format!("echo 3 >x; {commits}; echo 'in its own words' >$EVOLVE_SUMMARY"),
+        "git reset -q --hard HEAD~1; echo 4 >x",
+    ]);
+    repo.search(&["--max-attempts=3"]).expect(0);
+    let lineage = repo.lineage();
+    let summary = |id| lineage.attempt(id).edited().unwrap().summary.clone();
+    assert_eq!(
+        [1, 2, 3].map(|id| summary(id).unwrap()),
+        ["faster by a table", "in its own words", "changes x"]
+    );
+}

@@ -34,6 +34,14 @@ impl Repo {
         Ok(commit == ancestor || descends().map_err(broken("compare commits"))?)
     }
 
+    /// Returns the first line of a commit's message.
+    pub fn subject(&self, commit: &str) -> Result<String> {
+        let commit = self.inner.find_commit(oid(commit)?);
+        let commit = commit.map_err(broken("read a commit"))?;
+        let subject = commit.summary_bytes().unwrap_or_default();
+        Ok(String::from_utf8_lossy(subject).into_owned())
+    }
+
     /// Returns the commits of `tip` that `start` does not have, newest first, and at most `limit` of them.
     pub fn commits_since(&self, start: &str, tip: &str, limit: usize) -> Result<Vec<Commit>> {
         let what = "list commits";

@@ -1,5 +1,5 @@
 //! What an agent left in its slot becomes an attempt: its parent's tree with the editable files as they are now. Nothing
-//! else that it changed is in it, and nothing of the slot's `.git` is asked.
+//! else that it changed is in it, and of the slot's `.git` nothing is asked but what the agent called its last commit.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -27,6 +27,8 @@ pub struct Found {
     pub changed: Vec<String>,
     /// What else was changed; it is in no attempt.
     pub left_out: Vec<String>,
+    /// The subject of the agent's own last commit, if it made one.
+    pub subject: Option<String>,
 }
 
 /// Takes over what an agent left in a slot that was put on `commit`.
@@ -37,6 +39,7 @@ pub fn take_over(
     editable: &Editable,
 ) -> Result<Found> {
     slot.open_folders();
+    let subject = own_subject(user, slot);
     // Git would wait for who writes to a pipe.
     let mut quarantine = Quarantine::of(&user.private, "search", 0);
     pipes::clear((&slot.root, &user.plain), &mut |_| {}, &mut quarantine)?;
@@ -88,7 +91,16 @@ pub fn take_over(
         tree,
         changed,
         left_out,
+        subject,
     })
+}
+
+/// Returns the subject of the commit that an agent left its slot on; none where that is one of the user's, or of an attempt.
+fn own_subject(user: &Repo, slot: &Slot) -> Option<String> {
+    let repo = slot.reclaim(user).ok()??;
+    let tip = repo.head().ok()?.commit?;
+    let is_own = !user.has_object(&tip);
+    repo.subject(&tip).ok().filter(|_| is_own)
 }
 
 /// Takes away what stands where something is that stays in an attempt: a file where a folder with files of these is, or a folder

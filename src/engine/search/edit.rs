@@ -194,7 +194,9 @@ impl Job {
             (None, AgentEnd::Badly(why)) => (Status::Failed, Some(why.clone())),
             (None, AgentEnd::Done) => (Status::Unchanged, None),
         };
-        let summary = line(&run.summary).or_else(|| {
+        let subject = found.subject.as_ref().filter(|_| is_changed);
+        let said = line(&run.summary).or_else(|| line(subject?));
+        let summary = said.or_else(|| {
             let files = text::some_of(&found.changed, 3);
             is_changed.then(|| format!("changes {files}"))
         });
