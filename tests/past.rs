@@ -130,7 +130,7 @@ fn a_part_of_the_history_is_asked_for_by_goal_and_by_cycle_or_time() {
     assert_snapshot!(repo.answer(&["history", "--goal", "third", "--since", "2999-01-01"]), @"no such cycles");
     assert_snapshot!(repo.error(2, &["history", "--goal", "cuont"]), @r#"
     error: no cycle worked on cuont, and no goal is called so
-    hint: did you mean count
+    hint: did you mean count?
     "#);
     assert_snapshot!(repo.error(2, &["history", "--goal", "something"]), @r#"
     error: no cycle worked on something, and no goal is called so
