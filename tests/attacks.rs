@@ -680,3 +680,29 @@ fn what_the_index_was_made_to_say_of_a_file_is_not_believed() {
     let stock = workspace.take_stock(&start).unwrap();
     assert_eq!(stock.files, ["judge", "other"]);
 }
+
+#[test]
+fn a_link_in_the_place_of_a_ref_that_evolve_writes_leads_to_no_other() {
+    let session = r#"s=$(sed 's/^{"format":1,"session":"//; s/".*//; q' .git/evolve/journal.json); [ -n "$s" ] || exit 1; r=.git/refs/evolve; mkdir -p $r"#;
+    for harm in [
+        "mkdir -p $r/$s; ln -s ../../heads/main $r/$s/$EVOLVE_CYCLE",
+        "rm -rf $r/$s; ln -s ../heads $r/$s",
+        "rm -rf $r; ln -s heads $r",
+    ] {
+        let repo = repository();
+        repo.git(&["branch", "other"]);
+        let start = repo.head();
+        repo.agent_does(&[&format!(
+            "{session}; {harm}; touch a; rm b; git add -A; git commit -qm harm"
+        )]);
+        repo.run(&["--max-cycles=1"]);
+        assert_eq!(repo.newest()["result"], "regressed", "{harm}");
+        assert_undone(&repo, &start, harm);
+        let heads = repo.git(&["for-each-ref", "--format=%(refname:short)", "refs/heads"]);
+        assert_eq!(
+            heads.lines().collect::<Vec<_>>(),
+            ["main", "other"],
+            "{harm}"
+        );
+    }
+}
