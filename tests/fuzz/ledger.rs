@@ -204,6 +204,7 @@ fn assert_counted(history: &History, goals: &Goals, snapshot: &Snapshot) {
     assert_clean(&trajectory.one_line());
     assert_clean(&trajectory.to_markdown());
     let page = Summary {
+        is_asking: false,
         session: "s",
         started: "t",
         ended: None,
