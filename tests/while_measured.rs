@@ -204,7 +204,7 @@ fn a_tracked_file_that_changes_before_the_agent_ends_the_run_before_one_is_paid(
             && run.stderr.contains("\n  stamp")
             && run
                 .stderr
-                .contains("if a check or a sweep's command writes tracked files"),
+                .contains("if a check or a sweep's command writes them"),
         "{}",
         run.stderr
     );
