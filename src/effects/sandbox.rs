@@ -9,7 +9,7 @@ mod rules;
 mod temporary;
 mod told;
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ use found::{Found, find, is_root, missing, unavailable};
 pub use found::{available, available_after, refused, trial};
 use landlock::Bounds;
 use rules::{ground_rules, lists, rule, shut_doors};
-use temporary::{Temporary, folder_in};
+use temporary::Temporary;
 pub use told::{tell, told};
 
 /// Where this program is, whatever becomes of the file that it was started from.
@@ -249,8 +249,8 @@ impl Sandbox {
             Inmate::Agent(..) => temporary.folder("agent")?,
             Inmate::Checks => temporary.folder("checks")?,
             Inmate::Git => temporary.folder("git")?,
-            // Nothing in it is of the one before.
-            Inmate::Measured(folder) => folder_in(folder, "tmp")?,
+            // Nothing in it is of the one before. Sockets in it need a short path.
+            Inmate::Measured(folder) => temporary.empty(name_of(folder))?,
         };
         let mut rules = ground_rules(ground);
         let named = self.named(own, ground)?;
@@ -277,6 +277,13 @@ impl Sandbox {
                 .map(|name| (name.into(), scratch.clone().into()))
                 .to_vec(),
         })
+    }
+
+    /// Removes the temporary folder of a command of a measurement that has ended.
+    pub fn clear_up(&self, folder: &Path) {
+        if let Some(temporary) = &self.temporary {
+            temporary.remove(name_of(folder));
+        }
     }
 
     /// Says what to do where an agent's own sandbox could not start inside this one, as the end of its output tells.
@@ -358,4 +365,8 @@ pub fn home() -> Home {
             .filter(|(_, value)| value.is_absolute())
             .collect(),
     }
+}
+/// Returns how the temporary folder of a command is called that has this folder to itself.
+fn name_of(folder: &Path) -> &OsStr {
+    folder.file_name().unwrap_or_default()
 }

@@ -43,25 +43,31 @@ impl Temporary {
     }
 
     /// Returns a folder in it, made if need be.
-    pub fn folder(&self, name: &str) -> Result<PathBuf> {
-        folder_in(&self.path, name)
+    pub fn folder(&self, name: impl AsRef<Path>) -> Result<PathBuf> {
+        let path = self.path.join(name);
+        match fs::create_dir(&path) {
+            Err(cause) if cause.kind() != ErrorKind::AlreadyExists => {
+                Err(Error::io("create", &path, cause))
+            }
+            Ok(()) | Err(_) => Ok(path),
+        }
+    }
+
+    /// Returns such a folder with nothing in it.
+    pub fn empty(&self, name: impl AsRef<Path>) -> Result<PathBuf> {
+        self.remove(name.as_ref());
+        self.folder(name)
+    }
+
+    /// Removes a folder in it; what cannot be removed goes with the whole.
+    pub fn remove(&self, name: impl AsRef<Path>) {
+        let _ = files::remove_all(&self.path.join(name));
     }
 }
 
 impl Drop for Temporary {
     fn drop(&mut self) {
         let _ = files::remove_all(&self.path);
-    }
-}
-
-/// Returns a folder in another one, made if need be.
-pub fn folder_in(folder: &Path, name: &str) -> Result<PathBuf> {
-    let path = folder.join(name);
-    match fs::create_dir(&path) {
-        Err(cause) if cause.kind() != ErrorKind::AlreadyExists => {
-            Err(Error::io("create", &path, cause))
-        }
-        Ok(()) | Err(_) => Ok(path),
     }
 }
 

@@ -144,6 +144,7 @@ impl Place {
                 mark: format!("{}/{}", self.session, own.name),
             })
             .await;
+        self.sandbox.clear_up(&own.path);
         if let Ending::NotStarted(why) = &ran.ending
             && let Some(error) = Error::of_shortage(&format!("`{command}`"), why)
         {
