@@ -132,9 +132,6 @@ fn what_an_agent_makes_of_the_lineage_before_evolve_is_killed_is_undone_and_told
         format!("sed -i '$d' {folder}/lineage.jsonl; sed -i '$d' {folder}/lineage.jsonl"),
         format!("rm {folder}/lineage.jsonl"),
         format!("echo >{folder}/lineage.jsonl"),
-        format!(
-            "sed -i 's/\"started\":\"2026/\"started\":\"2025/; s/\\[2.0\\]/[999.0]/' {folder}/lineage.jsonl"
-        ),
     ] {
         let repo = TestRepo::with_number("1");
         let waits = format!(
@@ -201,43 +198,17 @@ fn an_apply_is_not_fooled_by_an_agent_that_killed_evolve() {
 }
 
 #[test]
-fn the_copy_of_a_lineage_goes_with_its_search_and_when_the_next_one_begins() {
+fn the_copy_of_a_lineage_goes_with_its_search() {
     let repo = TestRepo::with_number("1");
     repo.attempts(&[STOPS, "echo 3 >x"]);
     repo.search(&["--max-attempts=2"]).expect(0);
     assert!(repo.kept_outside("search-1").is_some());
     repo.evolve(&["search", "discard"]).expect(0);
     assert_eq!(repo.kept_outside("search-1"), None);
-    repo.attempts(&["echo 2 >x"]);
-    repo.search(&["--until=2"]).expect(0);
-    assert_eq!(repo.endings(), ["accepted 2"]);
-    assert!(repo.kept_outside("search-1").is_some());
-    repo.search(&["--until=2"]).expect(0);
-    assert_eq!(repo.kept_outside("search-1"), None);
-    assert!(repo.kept_outside("search-2").is_some());
-    repo.evolve(&["search", "apply"]).expect(0);
 }
 
 #[test]
-fn that_a_lineage_has_no_copy_is_told_once() {
-    let repo = TestRepo::with_number("1");
-    repo.attempts(&["echo 2 >x"]);
-    let state = repo.home().join(".local/state/evolve");
-    fs::create_dir_all(&state).unwrap();
-    fs::set_permissions(&state, fs::Permissions::from_mode(0o500)).unwrap();
-    let repo = repo.by_normal_user();
-    let told = "the lineage has no copy outside of the repository";
-    let run = repo.search(&["--max-attempts=2"]).expect(0);
-    assert_eq!(run.stderr.matches(told).count(), 1, "{run:?}");
-    assert_eq!(repo.endings().len(), 2);
-    repo.evolve(&["search", "discard"]).expect(0);
-    fs::set_permissions(&state, fs::Permissions::from_mode(0o700)).unwrap();
-    let run = repo.search(&["--max-attempts=2"]).expect(0);
-    assert_eq!(run.stderr.matches(told).count(), 0, "{run:?}");
-}
-
-#[test]
-fn a_search_that_an_agent_makes_up_is_passed_over() {
+fn a_search_that_an_agent_makes_up_is_told_and_not_applied() {
     let repo = TestRepo::with_number("1");
     let folder = "$(dirname \"$EVOLVE_CALL\")/../..";
     let forges = format!(
@@ -245,41 +216,52 @@ fn a_search_that_an_agent_makes_up_is_passed_over() {
     );
     repo.attempts(&["echo 2 >x", &forges]);
     repo.search(&["--max-attempts=2"]).expect(0);
-    let passed_over = "search 99 is passed over";
+    let told = "search 99 is not as this evolve wrote it";
     for looks in ["status", "board"] {
         let run = repo.evolve(&["search", looks]).expect(0);
-        assert!(run.stderr.contains(passed_over), "{run:?}");
-        assert!(!run.stdout.contains("999"), "{run:?}");
+        assert!(run.stderr.contains(told), "{run:?}");
     }
-    repo.evolve(&["search", "resume"]).expect(2);
-    let run = repo.evolve(&["search", "apply"]).expect(0);
-    assert!(run.stderr.contains(passed_over), "{run:?}");
-    assert_eq!(repo.read("x"), "3\n");
+    let head = repo.head();
+    let run = repo.evolve(&["search", "apply"]).expect(3);
+    assert!(run.stderr.contains(told), "{run:?}");
+    assert_eq!(repo.head(), head);
     assert_eq!(
         repo.answer(&["search", "discard"]),
         "search 99 is discarded\n"
     );
-    assert!(
-        repo.answer(&["search", "status"])
-            .starts_with("search     1 ")
-    );
+    repo.evolve(&["search", "apply"]).expect(0);
+    assert_eq!(repo.read("x"), "3\n");
 }
 
 #[test]
-fn what_an_agent_writes_where_a_person_is_heard_is_not_heeded() {
+fn a_search_that_was_gone_on_with_under_another_state_folder_is_not_put_back() {
+    let mut repo = TestRepo::with_number("1");
+    repo.attempts(&[STOPS, "echo 3 >x"]);
+    repo.search(&["--max-attempts=2"]).expect(0);
+    let copy = repo.kept_outside("search-1").unwrap();
+    let other = repo.outside().join("state").display().to_string();
+    repo.env.push(("XDG_STATE_HOME".to_owned(), other));
+    repo.resume().expect(0);
+    assert_eq!(repo.endings(), ["accepted 2", "accepted 3"]);
+    repo.env.pop();
+    assert!(copy.exists());
+    let run = repo.evolve(&["search", "status"]).expect(0);
+    assert!(run.stdout.contains("attempt 2: 3"), "{run:?}");
+    assert!(run.stderr.contains("under another HOME"), "{run:?}");
+    repo.evolve(&["search", "apply"]).expect(3);
+    repo.evolve(&["search", "apply", "--search=1"]).expect(0);
+    assert_eq!(repo.read("x"), "3\n");
+}
+
+#[test]
+fn what_stands_where_a_person_is_heard_adjusts_nothing() {
     let repo = TestRepo::with_number("1");
     let folder = "$(dirname \"$EVOLVE_CALL\")/..";
-    let words = r#"{"adjust":{"max_attempts":9}}\n{"prune":1}\n{"instruction":"cheat"}\n"#;
-    let speaks = format!("printf '{words}' >{folder}/notes.jsonl; echo 3 >x");
-    // As one that finds the file that counts, without a sandbox: limits are adjusted by nothing that stands there.
-    let finds = r#"printf '{"adjust":{"max_attempts":9}}\n' >>$(ls -d ~/.local/state/evolve/*.search-1).notes.jsonl; echo 4 >x"#;
-    repo.attempts(&["echo 2 >x", &speaks, finds]);
-    let run = repo.search(&["--max-attempts=3"]).expect(0);
-    assert_eq!(
-        repo.endings(),
-        ["accepted 2", "accepted 3", "accepted 4"],
-        "{run:?}"
-    );
+    let words = r#"{"adjust":{"max_attempts":9}}\n"#;
+    let speaks = format!("printf '{words}' >>{folder}/notes.jsonl; echo 3 >x");
+    repo.attempts(&["echo 2 >x", &speaks]);
+    repo.search(&["--max-attempts=2"]).expect(0);
+    assert_eq!(repo.endings(), ["accepted 2", "accepted 3"]);
     let notes = repo.lineage().notes;
     let said: Vec<String> = notes
         .iter()

@@ -5,7 +5,7 @@ use clap_complete::engine::ArgValueCompleter;
 
 use super::look::options::Which;
 use super::place::lock_file;
-use super::steer::{found, heed_words_left, no_attempt, none_here, passed_over};
+use super::steer::{found, heed_words_left, no_attempt, none_here, strange};
 use crate::cli::complete;
 use crate::cli::config::user_config;
 use crate::cli::here::current_dir;
@@ -106,8 +106,11 @@ async fn start(options: &ApplyOptions, events: &Events) -> Result<Done> {
     for words in recovered.words {
         events.note(words);
     }
-    if let Some(words) = passed_over(&store) {
-        events.warn(words);
+    if let (Some(words), None) = (strange(&store), options.which.number) {
+        let number = store.number;
+        return Err(Error::unsafe_repo(words).hint(format!(
+            "look at it with `evolve search board`; `evolve search apply --search {number}` applies it all the same"
+        )));
     }
     heed_words_left(&store, &mut lineage)?;
     let attempt = chosen(&lineage, options.id)?;

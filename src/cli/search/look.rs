@@ -11,7 +11,7 @@ pub use report::report;
 
 use options::{BoardOptions, StatusOptions, Which};
 
-use super::steer::{CHANGED, found, heed_words_left, passed_over};
+use super::steer::{CHANGED, found, heed_words_left, strange};
 use crate::cli::here::current_dir;
 use crate::cli::options::Global;
 use crate::cli::print::print_document;
@@ -42,7 +42,7 @@ impl Seen {
         if store.is_changed {
             global.warn(CHANGED);
         }
-        if let Some(words) = passed_over(&store) {
+        if let Some(words) = strange(&store) {
             global.warn(&words);
         }
         heed_words_left(&store, &mut lineage)?;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::options::{RunningOptions, SearchOptions};
 use super::place::{Place, lock_file};
 use super::plan::{self, Planned};
-use super::steer::{heed_words_left, passed_over};
+use super::steer::{heed_words_left, strange};
 use super::{agent, ask, baseline, tell};
 use crate::cli::config::user_config;
 use crate::cli::here::current_dir;
@@ -69,7 +69,7 @@ pub fn resume(global: &Global, running: &RunningOptions) -> Result<u8> {
                 Error::usage("there is no search to resume").hint("begin one with `evolve search`")
             );
         };
-        if let Some(words) = passed_over(&store) {
+        if let Some(words) = strange(&store) {
             place.events.warn(words);
         }
         if let Some(end) = lineage.end.as_ref().filter(|end| !end.why.can_go_on()) {
@@ -122,7 +122,7 @@ fn go_on(store: &Store, lineage: &mut Lineage, max_cost: Option<f64>) -> Result<
 pub fn discard(global: &Global) -> Result<u8> {
     let mut repo = Repo::discover(&current_dir()?)?;
     within::refuse(&repo.private)?;
-    let Some(store) = Store::last_of_all(&repo.private) else {
+    let Some(store) = Store::last(&repo.private) else {
         return Err(Error::usage("there is no search to discard"));
     };
     let recovered = block_on(async {

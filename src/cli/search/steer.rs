@@ -23,13 +23,15 @@ const LONGEST: usize = 2_000;
 pub(super) const CHANGED: &str = "somebody else changed the lineage of this search, maybe an agent; shown is what evolve wrote, and \
      `evolve search resume` or `apply` puts the file right";
 
-/// Says that a newer search is passed over, where one is.
-pub(super) fn passed_over(store: &Store) -> Option<String> {
-    let number = store.passed_over?;
-    Some(format!(
-        "search {number} is passed over: it is not of this evolve, or of one with another XDG_STATE_HOME or HOME; \
-         `evolve search status --search {number}` shows it, `evolve search discard` removes it"
-    ))
+/// Says that a search is not as this `evolve` wrote it, where the copies outside of the repository tell so.
+pub(super) fn strange(store: &Store) -> Option<String> {
+    store.is_strange.then(|| {
+        format!(
+            "search {} is not as this evolve wrote it: it was gone on with under another HOME or XDG_STATE_HOME, or somebody \
+             made it up, maybe an agent",
+            store.number
+        )
+    })
 }
 
 /// Leaves a note for the agents of a search.

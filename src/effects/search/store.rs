@@ -46,8 +46,9 @@ pub struct Store {
     pub folder: PathBuf,
     /// Somebody else changed the lineage since `evolve` wrote it: what was read is its copy.
     pub is_changed: bool,
-    /// A newer search that is passed over: it has no copy outside of the repository, and this one has.
-    pub passed_over: Option<u64>,
+    /// This `evolve` has not written it, as far as the copies outside of the repository tell: they are of another search, or of
+    /// less of this one, or only of earlier ones.
+    pub is_strange: bool,
     /// The lineage as this process wrote it.
     written: Rc<RefCell<Written>>,
     twin: Twin,
@@ -113,23 +114,14 @@ impl Store {
 
     /// Begins the search with a plan.
     pub fn begin(&self, plan: &Plan) -> Result<()> {
-        // Those of earlier ones say nothing any more.
-        for earlier in Twin::numbers(&self.private) {
-            Store::at(&self.private, earlier).remove_outside()?;
-        }
         self.append(&Entry::Header(Box::new(plan.clone())))
     }
 
     /// Returns the newest search, if there is one.
     pub fn newest(private: &Path) -> Result<Option<(Store, Lineage)>> {
-        let known = Twin::numbers(private);
-        let mut passed_over = None;
         for number in numbers(private).into_iter().rev() {
             let mut store = Store::at(private, number);
-            if is_strange(number, &known) {
-                passed_over = passed_over.or(Some(number).filter(|_| store.has_begun()));
-            } else if let Some(lineage) = store.read()? {
-                store.passed_over = passed_over;
+            if let Some(lineage) = store.read()? {
                 return Ok(Some((store, lineage)));
             }
         }
@@ -149,14 +141,6 @@ impl Store {
 
     /// Returns the newest search that began, whatever its lineage says.
     pub fn last(private: &Path) -> Option<Store> {
-        let known = Twin::numbers(private);
-        let mut begun = begun(private).rev();
-        let number = begun.find(|number| !is_strange(*number, &known))?;
-        Some(Store::at(private, number))
-    }
-
-    /// Returns the newest search, also one that is passed over elsewhere: to be removed.
-    pub fn last_of_all(private: &Path) -> Option<Store> {
         let number = begun(private).next_back()?;
         Some(Store::at(private, number))
     }
@@ -171,7 +155,7 @@ impl Store {
             number,
             folder: private.join("search").join(number.to_string()),
             is_changed: false,
-            passed_over: None,
+            is_strange: false,
             written: Rc::default(),
             private: private.to_owned(),
             twin: Twin::of(private, number),
@@ -250,7 +234,7 @@ impl Store {
     pub fn put_right_by_twin(&self) -> Result<Option<PathBuf>> {
         self.drop_links()?;
         match self.believed()? {
-            (_, Beside::Sound) => Ok(None),
+            (_, Beside::Sound | Beside::Other) => Ok(None),
             (copy, Beside::Behind) => files::replace(&self.file(), &copy).map(|()| None),
             (copy, Beside::Changed) => self.put_back(&copy).map(Some),
         }
@@ -267,12 +251,15 @@ impl Store {
             match twin::beside(&lineage, &copy) {
                 Beside::Sound => return Ok((lineage, Beside::Sound)),
                 Beside::Behind => return Ok((copy, Beside::Behind)),
-                Beside::Changed => {}
+                Beside::Changed | Beside::Other => {}
             }
             let before = std::mem::replace(&mut lineage, lines());
             // Else a search is at work and adds to it.
             if lineage == before {
-                return Ok((copy, Beside::Changed));
+                return Ok(match twin::beside(&lineage, &copy) {
+                    Beside::Other => (lineage, Beside::Other),
+                    _ => (copy, Beside::Changed),
+                });
             }
         }
         let lineage = read()?.unwrap_or_default();
@@ -317,6 +304,12 @@ impl Store {
     fn read(&mut self) -> Result<Option<Lineage>> {
         let (lines, beside) = self.believed()?;
         self.is_changed = beside == Beside::Changed;
+        let known = Twin::numbers(&self.private);
+        let is_newer = known
+            .iter()
+            .max()
+            .is_some_and(|newest| self.number > *newest);
+        self.is_strange = beside == Beside::Other || is_newer;
         let mut lineage: Option<Lineage> = None;
         for (number, line) in exact::decode(&lines).lines().enumerate() {
             let at = |why: String| {
@@ -358,10 +351,9 @@ impl Store {
         Ok(words.map(|line| word(line).filter(is_left)).collect())
     }
 
-    /// Returns the file of what persons write. It is where no agent in a sandbox can write it.
+    /// Returns the file of what persons write.
     fn inbox(&self) -> PathBuf {
-        let outside = outside(&self.private, &format!("search-{}.{INBOX}", self.number));
-        outside.unwrap_or_else(|| self.folder.join(INBOX))
+        self.folder.join(INBOX)
     }
 
     /// Asks the search to propose nothing more.
@@ -391,7 +383,9 @@ impl Store {
         {
             tracing::debug!("a session is noted in the repository alone: {cause}");
             // An older one would be believed.
-            files::remove(&note)?;
+            if fs::symlink_metadata(&note).is_ok() {
+                files::remove(&note)?;
+            }
         }
         files::replace(&private.join(SESSION), session.as_bytes())
     }
@@ -413,25 +407,12 @@ impl Store {
         outside.unwrap_or_else(|| private.join("search").join("applying.json"))
     }
 
-    /// Removes what is kept of the search outside of the repository.
-    fn remove_outside(&self) -> Result<()> {
-        self.twin.remove()?;
-        let inbox = self.inbox();
-        files::remove_all(&inbox).map_err(|cause| Error::io("remove", &inbox, cause))
-    }
-
     /// Removes the files of the search.
     pub fn remove(&self) -> Result<()> {
-        self.remove_outside()?;
+        self.twin.remove()?;
         self.drop_links()?;
         files::remove_all(&self.folder).map_err(|cause| Error::io("remove", &self.folder, cause))
     }
-}
-
-/// Says whether a search is not `evolve`'s, as far as is known: each that begins has a copy outside of the repository until the
-/// next one begins.
-fn is_strange(number: u64, known: &[u64]) -> bool {
-    known.iter().max().is_some_and(|newest| number > *newest)
 }
 
 /// Lists the numbers of the searches that began.

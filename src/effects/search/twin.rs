@@ -28,6 +28,9 @@ pub enum Beside {
     Behind,
     /// Somebody else changed it.
     Changed,
+    /// The copy is of another search, or of less of this one: it was gone on with under another state folder, or somebody made
+    /// something up.
+    Other,
 }
 
 impl Twin {
@@ -120,12 +123,24 @@ pub fn beside(lineage: &[u8], copy: &[u8]) -> Beside {
     if lineage == copy {
         return Beside::Sound;
     }
+    let is_other = began(lineage).is_some_and(|when| began(copy) != Some(when));
+    if is_other || lineage.starts_with(copy) {
+        return Beside::Other;
+    }
     let lacks = copy.strip_prefix(lineage);
     let is_one = |rest: &[u8]| rest.iter().filter(|byte| **byte == b'\n').count() == 1;
     match lacks {
         Some(rest) if is_one(rest) => Beside::Behind,
         _ => Beside::Changed,
     }
+}
+
+/// Returns when the search of a lineage began, which tells one from another.
+fn began(lineage: &[u8]) -> Option<String> {
+    let header = lineage.split(|byte| *byte == b'\n').next()?;
+    let header: serde_json::Value = serde_json::from_slice(header).ok()?;
+    let began = header.pointer("/header/request/started")?;
+    began.as_str().map(str::to_owned)
 }
 
 /// Cuts off the line that a crash left unfinished.
@@ -141,14 +156,17 @@ mod tests {
 
     #[test]
     fn a_lineage_is_what_its_copy_is_or_lacks_its_last_line() {
-        let of = |rest: &str| format!("header\n{rest}").into_bytes();
+        let header =
+            |when: &str| format!("{{\"header\":{{\"request\":{{\"started\":\"{when}\"}}}}}}\n");
+        let of = |rest: &str| format!("{}{rest}", header("1")).into_bytes();
         let copy = of("a\nb\n");
         for (lineage, expected) in [
             (of("a\nb\n"), Beside::Sound),
             (of("a\n"), Beside::Behind),
             (of(""), Beside::Changed),
             (of("a\nB\n"), Beside::Changed),
-            (of("a\nb\nc\n"), Beside::Changed),
+            (of("a\nb\nc\n"), Beside::Other),
+            (format!("{}a\nb\n", header("2")).into_bytes(), Beside::Other),
             (Vec::new(), Beside::Changed),
             (b"another header\na\nb\n".to_vec(), Beside::Changed),
         ] {

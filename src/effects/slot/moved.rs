@@ -5,7 +5,7 @@
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
-use super::checkout::programs_of_filters;
+use super::checkout::{check_out, programs_of_filters};
 use super::{Ignored, Slot, remove_all, settings};
 use crate::effects::files;
 use crate::effects::repo::Repo;
@@ -35,18 +35,21 @@ impl Slot {
     }
 
     fn try_to_go_to(&self, user: &Repo, (branch, commit): (&str, &str)) -> Result<Repo> {
-        if !programs_of_filters(user, commit)?.is_empty() {
-            // What was at work here may have changed them, and they would be run before they are as the commit has them.
-            let why = "programs of the tree write its files, so a copy is made from nothing";
-            return Err(Error::internal(why));
-        }
         let repo = self.with_git_dir_anew(user, (branch, commit))?;
         // Before git writes files: an attributes file that somebody left would lead it.
         self.sweep(&repo)?;
         // It may be cut off half way: then nothing is known of the files.
         let index = self.index();
         fs::remove_file(&index).map_err(|cause| Error::io("remove", &index, cause))?;
-        repo.git.run(&["read-tree", "--reset", "-u", commit])?;
+        match programs_of_filters(user, commit)?.is_empty() {
+            true => drop(repo.git.run(&["read-tree", "--reset", "-u", commit])?),
+            false => {
+                // What was at work here may have changed them: they are written first, and then run.
+                repo.git.run(&["read-tree", "--reset", commit])?;
+                check_out(&repo, user, commit)?;
+                self.sweep(&repo)?;
+            }
+        }
         self.lend(user, &repo)?;
         self.remember()?;
         Ok(repo)
