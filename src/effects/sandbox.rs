@@ -366,6 +366,7 @@ pub fn home() -> Home {
             .collect(),
     }
 }
+
 /// Returns how the temporary folder of a command is called that has this folder to itself.
 fn name_of(folder: &Path) -> &OsStr {
     folder.file_name().unwrap_or_default()

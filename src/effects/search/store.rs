@@ -248,17 +248,18 @@ impl Store {
         let mut lineage = lines();
         // It is read after the file: what is written meanwhile is in it.
         while let Some(copy) = self.twin.read(LIMIT)? {
-            match twin::beside(&lineage, &copy) {
-                Beside::Sound => return Ok((lineage, Beside::Sound)),
-                Beside::Behind => return Ok((copy, Beside::Behind)),
+            let beside = twin::beside(&lineage, &copy);
+            match beside {
+                Beside::Sound => return Ok((lineage, beside)),
+                Beside::Behind => return Ok((copy, beside)),
                 Beside::Changed | Beside::Other => {}
             }
             let before = std::mem::replace(&mut lineage, lines());
             // Else a search is at work and adds to it.
             if lineage == before {
-                return Ok(match twin::beside(&lineage, &copy) {
-                    Beside::Other => (lineage, Beside::Other),
-                    _ => (copy, Beside::Changed),
+                return Ok(match beside {
+                    Beside::Other => (lineage, beside),
+                    _ => (copy, beside),
                 });
             }
         }
@@ -304,12 +305,11 @@ impl Store {
     fn read(&mut self) -> Result<Option<Lineage>> {
         let (lines, beside) = self.believed()?;
         self.is_changed = beside == Beside::Changed;
-        let known = Twin::numbers(&self.private);
-        let is_newer = known
-            .iter()
-            .max()
-            .is_some_and(|newest| self.number > *newest);
-        self.is_strange = beside == Beside::Other || is_newer;
+        let is_newer = || {
+            let newest = Twin::numbers(&self.private).into_iter().max();
+            newest.is_some_and(|newest| self.number > newest)
+        };
+        self.is_strange = beside == Beside::Other || !self.twin.is_there() && is_newer();
         let mut lineage: Option<Lineage> = None;
         for (number, line) in exact::decode(&lines).lines().enumerate() {
             let at = |why: String| {

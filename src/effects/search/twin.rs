@@ -1,5 +1,5 @@
 //! A second copy of a lineage, outside of the repository, where an agent in a sandbox cannot write. Each entry is written there
-//! first. It is what is believed: an agent that changes the lineage and then ends `evolve` is found out by it.
+//! first. An agent that changes the lineage and then ends `evolve` is found out by it.
 
 use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt;

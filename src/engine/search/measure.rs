@@ -144,8 +144,7 @@ impl Job {
     /// Measures in copies of this kind. Each command begins in a clean one: samples are of the same conditions.
     pub async fn outcome_in(&self, session: &Searching, bed: &Bed<'_>) -> Result<Found, Cut> {
         let site = &session.site;
-        if matches!(self.what, Measure::First | Measure::Again(_)) && !site.request.gates.is_empty()
-        {
+        if matches!(self.what, Measure::First | Measure::Again(_)) {
             for (number, gate) in site.request.gates.iter().enumerate() {
                 let slot = bed.slot(session, &self.commit).await?;
                 let place = site.place_of_gate(&slot, self.id, gate)?;
