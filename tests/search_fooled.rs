@@ -41,6 +41,35 @@ fn a_folder_in_which_something_is_tracked_is_not_lent() {
 }
 
 #[test]
+fn no_attempt_says_how_git_writes_what_is_frozen() {
+    let repo = TestRepo::with_number("1");
+    repo.write("score.sh", "wc -c <score.sh\n# $Id$\n");
+    repo.write(".gitattributes", "");
+    repo.commit_all("a score that grows with its own text");
+    repo.attempts(&["echo 'score.sh ident' >.gitattributes"]);
+    let agent = format!("--agent={}", repo.agent());
+    let search = |files| {
+        let words = ["search", "sh score.sh", files, "--max-attempts=1", &agent];
+        repo.evolve(&words).expect(0)
+    };
+    search("--files=**");
+    assert_eq!(repo.endings(), ["unchanged 23"]);
+    assert!(
+        repo.evolve(&["search", "show", "1"])
+            .stdout
+            .contains(".gitattributes")
+    );
+    repo.evolve(&["search", "discard"]).expect(0);
+    let run = search("--files=.gitattributes");
+    assert!(
+        run.stderr
+            .contains(".gitattributes says how git writes files"),
+        "{run:?}"
+    );
+    assert_eq!(repo.of_attempt(1, ".gitattributes"), "score.sh ident");
+}
+
+#[test]
 fn what_is_lent_is_in_no_attempt_also_where_git_ignores_it_no_more() {
     let repo = TestRepo::with_number("1");
     repo.write("data.ignored", "7\n");
@@ -325,7 +354,10 @@ fn killed_whole(before: &str) {
     }
     finish(child);
     assert!(is_alive(agent));
+    let own = repo.private().join("search/1/own/own-7");
+    fs::create_dir_all(&own).unwrap();
     repo.resume().expect(0);
+    assert!(!own.exists());
     assert!(!is_alive(agent));
     assert_eq!(repo.endings(), ["accepted 2"]);
 }

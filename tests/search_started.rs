@@ -194,6 +194,9 @@ fn why_the_untouched_code_has_no_score_decides_what_is_advised() {
         assert!(said.contains(hint), "{script}: {said}");
         assert!(!said.contains(copy), "{script}: {said}");
     }
+    let said = repo.search(&["--gate=echo >built", "--gate=cat built"]);
+    let said = said.expect(2).stderr;
+    assert!(said.contains("each gate begins in a clean copy"), "{said}");
     repo.write("new", "untracked\n");
     let said = repo.search(&["--gate=false"]).expect(2).stderr;
     assert!(said.contains(copy), "{said}");

@@ -4,10 +4,15 @@ use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
 use crate::model::{ledger, text};
 
+/// The file that says how git converts others where it writes them: through it a frozen file would be measured as another.
+const CONVERSION: &str = ".gitattributes";
+
 /// The editable files.
 #[derive(Clone, Debug)]
 pub struct Editable {
     wanted: GlobSet,
+    /// The patterns as they are: one without a wildcard is a path.
+    named: Vec<String>,
     frozen: Vec<String>,
     protected: GlobSet,
 }
@@ -18,6 +23,7 @@ impl Editable {
     pub fn of(files: &[String], frozen: &[String], protect: &[String]) -> Result<Editable, String> {
         Ok(Editable {
             wanted: set("--files", files)?,
+            named: files.iter().map(|file| plain(file).to_owned()).collect(),
             frozen: frozen.to_vec(),
             protected: set("protect", protect)?,
         })
@@ -36,7 +42,16 @@ impl Editable {
 
     /// Says whether a file stays as it is although `--files` may name it.
     pub fn is_frozen(&self, path: &str) -> bool {
-        self.frozen.iter().any(|frozen| frozen == path) || self.protected.is_match(path)
+        let is = |other: &String| other == path;
+        self.frozen.iter().any(is)
+            || self.protected.is_match(path)
+            || (is_conversion(path) && !self.named.iter().any(is))
+    }
+
+    /// Returns a file that attempts may change and that says how git writes others.
+    pub fn conversion(&self) -> Option<&String> {
+        let mut named = self.named.iter();
+        named.find(|path| is_conversion(path) && self.has(path))
     }
 }
 
@@ -47,10 +62,19 @@ pub fn beyond(patterns: &[String]) -> Option<&String> {
     patterns.iter().find(is_beyond)
 }
 
+fn is_conversion(path: &str) -> bool {
+    path.rsplit('/').next() == Some(CONVERSION)
+}
+
+/// Returns a pattern without what stands for the root.
+pub fn plain(pattern: &str) -> &str {
+    pattern.strip_prefix("./").unwrap_or(pattern)
+}
+
 fn set(name: &str, patterns: &[String]) -> Result<GlobSet, String> {
     let mut set = GlobSetBuilder::new();
     for pattern in patterns {
-        let plain = pattern.strip_prefix("./").unwrap_or(pattern);
+        let plain = plain(pattern);
         // A folder stands for what is in it.
         let plain = plain
             .strip_suffix('/')
@@ -96,6 +120,19 @@ mod tests {
             let is_withheld = path == "src/gen/a.rs";
             assert_eq!(editable.is_withheld(path), is_withheld, "{path}");
         }
+        let named = ["**", "./sub/.gitattributes"].map(String::from);
+        let editable = Editable::of(&named, &[], &[]).unwrap();
+        for (path, expected) in [
+            ("a", true),
+            (".gitattributes", false),
+            ("src/.gitattributes", false),
+            ("sub/.gitattributes", true),
+            ("x.gitattributes", true),
+        ] {
+            assert_eq!(editable.has(path), expected, "{path}");
+        }
+        let conversion = Some("sub/.gitattributes".to_owned());
+        assert_eq!(editable.conversion(), conversion.as_ref());
         assert!(
             Editable::of(&["a[".to_owned()], &[], &[])
                 .unwrap_err()

@@ -167,6 +167,7 @@ impl Site {
             session: self.id.clone(),
             timeout: Duration::from_secs_f64(self.request.timeout_s),
             folder: self.folder(id)?,
+            own: self.store.make_own_folder()?,
         })
     }
 

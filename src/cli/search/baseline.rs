@@ -7,11 +7,17 @@ use crate::model::lineage::{Lineage, Measure, Outcome};
 use crate::model::{score, text};
 use crate::session::{Cut, Searching};
 
+/// What a gate that fails is called.
+const GATE: &str = "a gate does not pass";
+/// What somebody may not expect whose gates build on each other.
+const EACH_CLEAN: &str = "each gate begins in a clean copy, without what another one built: join with && what belongs together";
+
 /// Returns the error of a search whose untouched code cannot be measured (exit 2). To be called while its copies are there.
 pub async fn missing(session: &Searching, lineage: &Lineage) -> Result<Error> {
     let copy = Copy {
         is_whole: lacking::is_whole(session)?,
         modules: empty_modules(session)?,
+        gates: session.site.request.gates.len(),
     };
     match lacking::paths(session, lineage).await {
         Ok(paths) => Ok(error(lineage, &paths, &copy)),
@@ -26,6 +32,8 @@ struct Copy {
     is_whole: bool,
     /// The submodules that nothing fetches for it.
     modules: Vec<String>,
+    /// How many gates each begin with it.
+    gates: usize,
 }
 
 /// Lists the submodules that the copies have as empty folders.
@@ -44,6 +52,10 @@ fn error(lineage: &Lineage, lacking: &[String], copy: &Copy) -> Error {
     let failed = |what| failure(what, &baseline.measurement(what)?.outcome);
     let mut measured = [Measure::First, Measure::HoldOut].into_iter();
     let (why, advice) = match measured.find_map(failed) {
+        Some((GATE, why)) if copy.gates > 1 => (
+            format!("{GATE}: {why}"),
+            format!("{}; {}", advice(why, copy), EACH_CLEAN),
+        ),
         Some((words, why)) => (format!("{words}: {why}"), advice(why, copy)),
         None => (String::new(), advice("", copy)),
     };
@@ -69,7 +81,7 @@ fn error(lineage: &Lineage, lacking: &[String], copy: &Copy) -> Error {
 fn failure(what: Measure, outcome: &Outcome) -> Option<(&'static str, &str)> {
     match outcome {
         Outcome::Scored { .. } => None,
-        Outcome::GateFailed(why) => Some(("a gate does not pass", why)),
+        Outcome::GateFailed(why) => Some((GATE, why)),
         Outcome::Invalid(why) if what == Measure::HoldOut => {
             Some(("the hold-out has no score", why))
         }

@@ -330,10 +330,7 @@ fn editable(
     let mut protect = asked.protect.clone();
     protect.extend([search_file::NAME.to_owned()]);
     let is_named = |path: &String| {
-        let mut named = asked
-            .files
-            .iter()
-            .map(|file| file.strip_prefix("./").unwrap_or(file));
+        let mut named = asked.files.iter().map(|file| editable::plain(file));
         named.any(|file| file == path)
     };
     let (named, mut frozen): (Vec<_>, Vec<_>) = run.into_iter().partition(is_named);
@@ -344,6 +341,11 @@ fn editable(
     for path in named.iter().filter(|path| whole.has(path)) {
         place.events.warn(format!(
             "{path} is what the number is measured with, and --files names it: attempts can change the yardstick"
+        ));
+    }
+    if let Some(path) = whole.conversion() {
+        place.events.warn(format!(
+            "{path} says how git writes files, and --files names it: attempts can change what frozen files are measured as"
         ));
     }
     Ok(Parts {

@@ -38,8 +38,10 @@ pub struct Place {
     pub session: String,
     /// How long each may take.
     pub timeout: Duration,
-    /// The folder of their logs, and of what they write beside.
+    /// The folder of their logs, and of what is kept of what they write.
     pub folder: PathBuf,
+    /// The folder in which each has one to itself. It is emptied when a session begins: a kill leaves some.
+    pub own: PathBuf,
 }
 
 /// What a command came to.
@@ -56,7 +58,7 @@ pub enum Answer<T> {
 impl Place {
     /// Runs a gate.
     pub async fn gate(&self, command: &str, name: &str) -> Result<Answer<()>> {
-        let own = Own::make(&self.folder)?;
+        let own = Own::make(&self.own)?;
         let ran = self.run(command, (name, &own), Vec::new()).await?;
         own.remove();
         Ok(match failure(&ran, self.timeout) {
@@ -76,7 +78,7 @@ impl Place {
         (command, expected): (&str, Option<Channel>),
         name: &str,
     ) -> Result<Answer<Score>> {
-        let own = Own::make(&self.folder)?;
+        let own = Own::make(&self.own)?;
         let (document, traces) = (own.path.join("result.json"), own.path.join("traces"));
         fs::create_dir(&traces).map_err(|cause| Error::io("create", &traces, cause))?;
         let variables = [("EVOLVE_RESULT", &document), ("EVOLVE_TRACES", &traces)];

@@ -84,7 +84,9 @@ impl Store {
         let of_ref = |name: &str| name.strip_prefix(REFS)?.split('/').next()?.parse().ok();
         let refs = user.all_refs()?;
         let named = refs.keys().filter_map(|name| of_ref(name));
-        let taken = begun(&user.private).chain(named).max();
+        let taken = begun(&user.private).chain(named);
+        // A larger one is of no search.
+        let taken = taken.filter(|number| *number < u64::from(u32::MAX)).max();
         let number = taken.map_or(1, |last: u64| last + 1);
         Ok(Store::at(&user.private, number))
     }
@@ -102,6 +104,19 @@ impl Store {
         files::remove_unless_folder(&folder)?;
         fs::create_dir_all(&folder).map_err(|cause| Error::io("create", &folder, cause))?;
         Ok(folder)
+    }
+
+    /// Makes the folder in which each command that measures has one to itself, if it is not there; returns it.
+    pub fn make_own_folder(&self) -> Result<PathBuf> {
+        self.drop_links()?;
+        let folder = self.own_folder();
+        files::remove_unless_folder(&folder)?;
+        fs::create_dir_all(&folder).map_err(|cause| Error::io("create", &folder, cause))?;
+        Ok(folder)
+    }
+
+    fn own_folder(&self) -> PathBuf {
+        self.folder.join("own")
     }
 
     /// Removes what somebody put where its folder belongs: what is written there would go elsewhere.
@@ -366,10 +381,14 @@ impl Store {
         self.folder.join(STOP).exists()
     }
 
-    /// Forgets that somebody asked for that.
+    /// Forgets that somebody asked for that, and removes what commands had to themselves when a session was killed.
     pub fn go_on(&self) -> Result<()> {
-        let stop = self.folder.join(STOP);
-        files::remove_all(&stop).map_err(|cause| Error::io("remove", &stop, cause))
+        self.drop_links()?;
+        [self.folder.join(STOP), self.own_folder()]
+            .iter()
+            .try_for_each(|path| {
+                files::remove_all(path).map_err(|cause| Error::io("remove", path, cause))
+            })
     }
 
     /// Ends what a session that was killed left at work, and notes which one works from now on. To be called by who holds the lock.
