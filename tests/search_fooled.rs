@@ -199,6 +199,150 @@ fn what_an_agent_makes_of_the_lineage_before_evolve_is_killed_is_undone_and_told
 }
 
 #[test]
+fn what_an_agent_makes_of_the_lineage_after_a_killed_search_goes_on_is_undone_and_told() {
+    let file = "$(dirname \"$EVOLVE_CALL\")/../lineage.jsonl";
+    for harm in [
+        format!("sed -i 's/\\[2.0\\]/[999.0]/' {file}"),
+        format!("rm {file}"),
+    ] {
+        let repo = TestRepo::with_number("1");
+        let waits = format!(
+            "if mkdir $OUT/first; then echo $$ >$OUT/pid; sleep 600; fi; {harm}; echo 3 >x"
+        );
+        repo.attempts(&["echo 2 >x", &waits]);
+        let words = repo.search_words(&["--max-attempts=2"]);
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let child = repo.spawn(&words);
+        pid_in(&repo.out("pid"));
+        signal_pid(child.id(), "KILL");
+        finish(child);
+        let run = repo.resume().expect(0);
+        assert!(run.stderr.contains("it is as it was"), "{harm}: {run:?}");
+        let board = repo.evolve(&["search", "board", "--all"]).expect(0);
+        assert!(!board.stdout.contains("999"), "{harm}: {board:?}");
+        assert_eq!(board.stderr, "");
+        assert_eq!(repo.endings(), ["accepted 2", "accepted 3"], "{harm}");
+    }
+}
+
+#[test]
+fn a_search_whose_folder_somebody_removed_goes_on() {
+    for folder in ["search/1", ""] {
+        let repo = TestRepo::with_number("1");
+        repo.attempts(&[STOPS, "echo 3 >x"]);
+        repo.search(&["--max-attempts=2"]).expect(0);
+        fs::remove_dir_all(repo.private().join(folder)).unwrap();
+        let status = repo.evolve(&["search", "status"]).expect(0);
+        assert!(status.stdout.contains("attempt 1: 2"), "{status:?}");
+        let said = repo.search(&["--max-attempts=2"]).expect(2).stderr;
+        assert!(said.contains("search 1 is unfinished"), "{said}");
+        let run = repo.resume().expect(0);
+        assert!(run.stderr.contains("it is as it was"), "{run:?}");
+        assert_eq!(repo.endings(), ["accepted 2", "accepted 3"]);
+        fs::remove_dir_all(repo.private().join(folder)).unwrap();
+        assert_eq!(
+            repo.answer(&["search", "discard"]),
+            "search 1 is discarded\n"
+        );
+        assert_eq!(repo.git(&["for-each-ref", "refs/evolve/search"]), "");
+    }
+}
+
+#[test]
+fn copies_of_a_repository_that_was_here_before_are_of_no_search() {
+    let repo = TestRepo::with_number("1");
+    repo.attempts(&[STOPS, "echo 3 >x"]);
+    repo.search(&["--max-attempts=2"]).expect(0);
+    fs::remove_dir_all(repo.path(".git")).unwrap();
+    repo.git(&["init", "-q", "-b", "main"]);
+    repo.git(&["config", "user.name", "Tester"]);
+    repo.git(&["config", "user.email", "tester@example.invalid"]);
+    repo.commit_all("another repository");
+    let said = repo.error(2, &["search", "status", "--search=1"]);
+    assert!(said.contains("there is no search 1 here"), "{said}");
+    repo.search(&["--max-attempts=1"]).expect(0);
+    assert_eq!(repo.endings().len(), 1);
+}
+
+#[test]
+fn a_search_that_evolve_has_not_written_goes_on_only_where_it_is_named() {
+    let repo = TestRepo::with_number("1");
+    repo.attempts(&[STOPS, "echo 3 >x"]);
+    repo.search(&["--max-attempts=2"]).expect(0);
+    let file = repo.private().join("search/1/lineage.jsonl");
+    let forged = fs::read_to_string(&file).unwrap();
+    let forged = forged.replacen("\"started\":\"2", "\"started\":\"1", 1);
+    fs::write(&file, forged.replace("[2.0]", "[9.0]")).unwrap();
+    let run = repo.resume().expect(3);
+    assert!(
+        run.stderr.contains("is not as this evolve wrote it"),
+        "{run:?}"
+    );
+    assert!(run.stderr.contains("resume --search 1"), "{run:?}");
+    let said = repo.error(2, &["search", "resume", "--search=2"]);
+    assert!(said.contains("only that goes on: it is search 1"), "{said}");
+    repo.evolve(&["search", "apply"]).expect(3);
+    repo.evolve(&["search", "resume", "--search=1"]).expect(0);
+    assert_eq!(repo.endings(), ["accepted 9", "worse 3"]);
+}
+
+#[test]
+fn a_number_that_no_search_can_have_is_of_none() {
+    let repo = TestRepo::with_number("1");
+    let forged = repo.private().join("search").join(u64::MAX.to_string());
+    fs::create_dir_all(&forged).unwrap();
+    fs::write(forged.join("lineage.jsonl"), "{}\n").unwrap();
+    repo.git(&[
+        "update-ref",
+        "refs/evolve/search/18446744073709551615/0",
+        "HEAD",
+    ]);
+    repo.attempts(&["echo 3 >x"]);
+    repo.search(&["--max-attempts=1"]).expect(0);
+    let status = repo.evolve(&["search", "status"]).expect(0).stdout;
+    assert!(status.contains("search     1 · climb"), "{status}");
+    assert!(status.contains("attempt 1: 3"), "{status}");
+}
+
+#[test]
+fn a_note_counts_also_after_those_before_it_were_removed() {
+    let repo = TestRepo::with_number("1");
+    let folder = "$(dirname \"$EVOLVE_CALL\")/..";
+    let removes = format!("rm {folder}/notes.jsonl; echo 3 >x; touch {folder}/stop");
+    repo.attempts(&[STOPS, &removes, "cp $EVOLVE_BRIEF $OUT/brief; echo 4 >x"]);
+    repo.search(&["--max-attempts=3"]).expect(0);
+    repo.evolve(&["search", "note", "the first"]).expect(0);
+    repo.resume().expect(0);
+    repo.evolve(&["search", "note", "mind the cache"]).expect(0);
+    repo.resume().expect(0);
+    let brief = repo.said("brief");
+    assert!(brief.contains("the first"), "{brief}");
+    assert!(brief.contains("mind the cache"), "{brief}");
+}
+
+#[test]
+fn a_goal_whose_check_builds_is_a_gate_in_a_sandbox_too() {
+    let repo = TestRepo::with_number("1");
+    repo.write(
+        "GOALS.yaml",
+        "version: 1\ngoals:\n  - id: builds\n    description: it builds\n    weight: 1\n    check: 'echo >made.ignored'\n",
+    );
+    repo.write(
+        "SEARCH.yaml",
+        "fitness: sh score.sh\nfiles: [x]\nsandbox: {mode: auto, require: true, checks: true}\n",
+    );
+    repo.commit_all("a goal that writes");
+    repo.attempts(&["echo 2 >x"]);
+    let run = repo
+        .search(&["--goals-as-gates", "--max-attempts=1"])
+        .expect(0);
+    assert!(
+        run.stdout.contains("1 of 1 goals are gates: builds"),
+        "{run:?}"
+    );
+}
+
+#[test]
 fn an_apply_is_not_fooled_by_an_agent_that_killed_evolve() {
     let folder = "$(dirname \"$EVOLVE_CALL\")/..";
     let landing = r#"{\"branch\":\"refs/heads/main\",\"from\":\"$h~1\",\"to\":\"$h\"}"#;

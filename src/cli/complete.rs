@@ -104,7 +104,7 @@ fn of_ledger(name: &str) -> Option<String> {
 pub fn attempts(typed: &OsStr) -> Vec<CompletionCandidate> {
     let read = || {
         let repo = Repo::discover_to_read(&place()?).ok()?;
-        let (store, lineage) = Store::newest(&repo.private).ok()??;
+        let (store, lineage) = Store::newest(&repo).ok()??;
         let overview = overview::of(&lineage, store.number);
         let digits = overview.digits();
         let newest = overview.rows.iter().rev().take(ATTEMPTS);

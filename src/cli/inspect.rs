@@ -255,7 +255,7 @@ fn now(journal: &Journal) -> Now {
 /// Returns the search that is at work, or can be gone on with. What cannot be read is for `evolve search status` to say.
 fn searching(repo: &Repo) -> Option<Searching> {
     let holder = lock::holder(&repo.private.join(lock::SEARCH));
-    let newest = Store::newest(&repo.private).ok().flatten();
+    let newest = Store::newest(repo).ok().flatten();
     let is_open = |lineage: &Lineage| lineage.end.as_ref().is_none_or(|end| end.why.can_go_on());
     let open = newest.filter(|(_, lineage)| is_open(lineage));
     let number = open.map(|(store, _)| store.number);

@@ -24,7 +24,7 @@ pub(super) fn search(global: &Global, command: &SearchCommand) -> Result<u8> {
     match &command.action {
         None => start::begin(global, &command.options),
         Some(SearchAction::Init(options)) => init::init(global, options),
-        Some(SearchAction::Resume(running)) => start::resume(global, running),
+        Some(SearchAction::Resume(options)) => start::resume(global, options),
         Some(SearchAction::Note { words }) => steer::note(global, words),
         Some(SearchAction::Prune { id }) => steer::prune(global, *id),
         Some(SearchAction::Stop) => steer::stop(global),

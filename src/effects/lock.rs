@@ -162,8 +162,10 @@ impl AsFd for Handle {
     }
 }
 
-/// Takes the lock at `path`. Fails if a living `evolve` holds it (exit 5); one that was killed is waited for.
+/// Takes the lock at `path`, whose folder is made if need be. Fails if a living `evolve` holds it (exit 5); one that was killed is
+/// waited for.
 pub async fn take(path: &Path, since: &str) -> Result<Lock> {
+    path.parent().map_or(Ok(()), files::make_folder)?;
     let file = open(path)?;
     let began = Instant::now();
     loop {

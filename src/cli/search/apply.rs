@@ -74,7 +74,7 @@ async fn start(options: &ApplyOptions, events: &Events) -> Result<Done> {
     }
     lock::refuse_held(&lock_file(&repo))?;
     let meant = match options.which.number {
-        None => Store::last(&repo.private).ok_or_else(none_here)?,
+        None => Store::last(&repo).ok_or_else(none_here)?,
         Some(_) => found(&repo, options.which)?.0,
     };
     places::refuse_state_within(&repo.root)?;

@@ -100,7 +100,7 @@ pub fn status(global: &Global, options: &StatusOptions) -> Result<u8> {
         ..
     } = Seen::of(global, options.which)?;
     // What runs, or was being applied, is of the newest.
-    let is_newest = Store::last(&repo.private).is_some_and(|last| last.number == store.number);
+    let is_newest = Store::last(&repo).is_some_and(|last| last.number == store.number);
     let holder = lock::holder(&super::place::lock_file(&repo)).filter(|_| is_newest);
     let is_applied = lock::holder(&repo.private.join("lock")).is_some();
     let cut_short = is_newest && !is_applied && Store::applying(&repo.private).exists();

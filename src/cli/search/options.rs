@@ -40,9 +40,10 @@ pub(in crate::cli) enum SearchAction {
         mut_arg("agent", |arg| arg.help("The agent, as for the loop [default: the search's own]")),
         mut_arg("max_time", |arg| arg.help("End the session after this time, as in 90s, 30m, 2h [default: the search's own]")),
         mut_arg("max_cost", |arg| arg.help("Propose nothing more once agents have cost this many US dollars, as they report it [default: the search's own]")),
-        mut_arg("sandbox", |arg| arg.help("Hold agents and commands back [default: the search's own]"))
+        mut_arg("sandbox", |arg| arg.help("Hold agents and commands back [default: the search's own]")),
+        mut_arg("number", |arg| arg.help("The newest search, named: also where evolve has not written it as it is"))
     )]
-    Resume(RunningOptions),
+    Resume(ResumeOptions),
     /// Where it stands: what runs or comes next, the best, the limits
     Status(StatusOptions),
     /// The attempts, the best first
@@ -79,6 +80,15 @@ pub(in crate::cli) enum SearchAction {
     },
     /// Give the newest search up: its attempts, refs and copies are removed
     Discard,
+}
+
+/// How a search is gone on with.
+#[derive(Clone, Debug, Args)]
+pub(in crate::cli) struct ResumeOptions {
+    #[command(flatten)]
+    pub(super) running: RunningOptions,
+    #[command(flatten)]
+    pub(super) which: Which,
 }
 
 /// What goes into a new SEARCH.yaml.

@@ -268,7 +268,7 @@ fn tell_of_winner(place: &Place<'_>, store: &Store, lineage: &Lineage) {
 
 /// Returns the newest search; refuses to begin another one while it is unfinished.
 fn last_one(repo: &Repo) -> Result<Option<(Store, Lineage)>> {
-    match Store::newest(&repo.private)? {
+    match Store::newest(repo)? {
         Some((store, lineage)) if lineage.end.as_ref().is_none_or(|end| end.why.can_go_on()) => {
             Err(
                 Error::usage(format!("search {} is unfinished", store.number)).hint(

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 use std::time::Duration;
 
-use super::options::{RunningOptions, SearchOptions};
+use super::options::{ResumeOptions, RunningOptions, SearchOptions};
 use super::place::{Place, lock_file};
 use super::plan::{self, Planned};
 use super::steer::{heed_words_left, strange};
@@ -58,21 +58,33 @@ pub fn begin(global: &Global, options: &SearchOptions) -> Result<u8> {
 }
 
 /// Goes on with the newest search.
-pub fn resume(global: &Global, running: &RunningOptions) -> Result<u8> {
+pub fn resume(global: &Global, options: &ResumeOptions) -> Result<u8> {
+    let running = &options.running;
     within::refuse(&Repo::discover(&current_dir()?)?.private)?;
     run(global, running, |place| {
-        if let Some(store) = Store::last(&place.repo.private) {
+        if let Some(store) = Store::last(place.repo) {
             search::put_right_since(&store, place.events)?;
         }
-        let Some((store, lineage)) = Store::newest(&place.repo.private)? else {
+        let Some((store, lineage)) = Store::newest(place.repo)? else {
             return Err(
                 Error::usage("there is no search to resume").hint("begin one with `evolve search`")
             );
         };
-        if let Some(words) = strange(&store) {
-            place.events.warn(words);
+        let number = store.number;
+        if let Some(named) = options.which.number.filter(|named| *named != number) {
+            return Err(Error::usage(format!(
+                "search {named} is not the newest, and only that goes on: it is search {number}"
+            )));
+        }
+        if let (Some(words), None) = (strange(&store), options.which.number) {
+            return Err(Error::unsafe_repo(words).hint(format!(
+                "look at it with `evolve search board`; `evolve search resume --search {number}` goes on with it all the same, and \
+                 takes it for evolve's from then on; `evolve search discard` gives it up"
+            )));
         }
         if let Some(end) = lineage.end.as_ref().filter(|end| !end.why.can_go_on()) {
+            // One that was killed at its very end left its copies.
+            Slot::remove_all_of(place.repo, "search-")?;
             return Err(Error::usage(format!(
                 "search {} is over: {}",
                 store.number,
@@ -95,7 +107,6 @@ pub fn resume(global: &Global, running: &RunningOptions) -> Result<u8> {
 
 /// Writes down that a search goes on, which nothing refuses any more, and what it may cost from now on if that is another sum.
 fn go_on(store: &Store, lineage: &mut Lineage, max_cost: Option<f64>) -> Result<()> {
-    store.mend()?;
     store.go_on()?;
     let resumed = lineage.end.is_some().then(|| Entry::Resumed {
         at: clock::timestamp(),
@@ -122,7 +133,7 @@ fn go_on(store: &Store, lineage: &mut Lineage, max_cost: Option<f64>) -> Result<
 pub fn discard(global: &Global) -> Result<u8> {
     let mut repo = Repo::discover(&current_dir()?)?;
     within::refuse(&repo.private)?;
-    let Some(store) = Store::last(&repo.private) else {
+    let Some(store) = Store::last(&repo) else {
         return Err(Error::usage("there is no search to discard"));
     };
     let recovered = block_on(async {

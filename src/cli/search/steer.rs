@@ -101,7 +101,7 @@ fn leave(word: &Word) -> Result<()> {
     within::refuse(&repo.private)?;
     refuse_over(&store, &lineage)?;
     let _turn = lock::turn(&repo.private)?;
-    store.leave(word)
+    store.leave(word, lineage.words_taken())
 }
 
 /// Refuses a search that cannot go on: nothing would follow from what is said to it (exit 2).
@@ -135,12 +135,12 @@ pub(super) fn newest() -> Result<(Repo, Store, Lineage)> {
 /// Returns the search that is meant (exit 2 where there is none).
 pub(super) fn found(repo: &Repo, which: Which) -> Result<(Store, Lineage)> {
     let Some(number) = which.number else {
-        let newest = Store::newest(&repo.private)?;
+        let newest = Store::newest(repo)?;
         return newest.ok_or_else(none_here);
     };
-    let numbered = Store::numbered(&repo.private, number)?;
+    let numbered = Store::numbered(repo, number)?;
     numbered.ok_or_else(|| {
-        let all = Store::all(&repo.private).into_iter();
+        let all = Store::all(repo).into_iter();
         let all: Vec<String> = all.map(|number| number.to_string()).collect();
         let error = Error::usage(format!("there is no search {number} here"));
         match all.is_empty() {

@@ -2,6 +2,7 @@
 //! the disk before what follows from it is begun; one that a crash cut off is as if it had never been begun.
 
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -56,11 +57,11 @@ pub struct Store {
     private: PathBuf,
 }
 
-/// What the file of a lineage holds, and how it stood after the last entry.
+/// What the file of a lineage is to hold, as it was read and added to, and how it stood after the last entry.
 #[derive(Debug, Default)]
 struct Written {
     bytes: Vec<u8>,
-    /// What nobody can set back; none where nothing was written yet.
+    /// What nobody can set back; none where this process wrote nothing yet.
     stamp: Option<Stamp>,
     /// Whether its copy could be written.
     copied: Copied,
@@ -84,9 +85,8 @@ impl Store {
         let of_ref = |name: &str| name.strip_prefix(REFS)?.split('/').next()?.parse().ok();
         let refs = user.all_refs()?;
         let named = refs.keys().filter_map(|name| of_ref(name));
-        let taken = begun(&user.private).chain(named);
-        // A larger one is of no search.
-        let taken = taken.filter(|number| *number < u64::from(u32::MAX)).max();
+        let named = named.filter(|number| *number < u64::from(u32::MAX));
+        let taken = numbers(user).into_iter().chain(named).max();
         let number = taken.map_or(1, |last: u64| last + 1);
         Ok(Store::at(&user.private, number))
     }
@@ -133,9 +133,9 @@ impl Store {
     }
 
     /// Returns the newest search, if there is one.
-    pub fn newest(private: &Path) -> Result<Option<(Store, Lineage)>> {
-        for number in numbers(private).into_iter().rev() {
-            let mut store = Store::at(private, number);
+    pub fn newest(user: &Repo) -> Result<Option<(Store, Lineage)>> {
+        for number in numbers(user).into_iter().rev() {
+            let mut store = Store::at(&user.private, number);
             if let Some(lineage) = store.read()? {
                 return Ok(Some((store, lineage)));
             }
@@ -144,20 +144,23 @@ impl Store {
     }
 
     /// Returns the search with a number, if there is one.
-    pub fn numbered(private: &Path, number: u64) -> Result<Option<(Store, Lineage)>> {
-        let mut store = Store::at(private, number);
+    pub fn numbered(user: &Repo, number: u64) -> Result<Option<(Store, Lineage)>> {
+        if !numbers(user).contains(&number) {
+            return Ok(None);
+        }
+        let mut store = Store::at(&user.private, number);
         Ok(store.read()?.map(|lineage| (store, lineage)))
     }
 
     /// Lists the numbers of the searches that began.
-    pub fn all(private: &Path) -> Vec<u64> {
-        begun(private).collect()
+    pub fn all(user: &Repo) -> Vec<u64> {
+        begun(user).collect()
     }
 
     /// Returns the newest search that began, whatever its lineage says.
-    pub fn last(private: &Path) -> Option<Store> {
-        let number = begun(private).next_back()?;
-        Some(Store::at(private, number))
+    pub fn last(user: &Repo) -> Option<Store> {
+        let number = begun(user).next_back()?;
+        Some(Store::at(&user.private, number))
     }
 
     /// Says whether anything was written of it.
@@ -196,9 +199,6 @@ impl Store {
     pub fn append(&self, entry: &Entry) -> Result<()> {
         let path = self.file();
         let mut written = self.written.borrow_mut();
-        if written.stamp.is_none() {
-            written.bytes = files::read_bounded(&path, LIMIT)?.unwrap_or_default();
-        }
         let line = serde_json::to_string(entry).expect("BUG: an entry is always JSON");
         let line = format!("{line}\n");
         let lost = self.twin.append(&written.bytes, &line)?;
@@ -224,13 +224,14 @@ impl Store {
         }
     }
 
-    /// Makes the lineage what this process wrote, if somebody else changed it since: agents find their way to it. Returns where
+    /// Makes the lineage what this process wrote, or read when it began, if somebody else changed it since: agents find their way to it. Returns where
     /// what stood there is kept.
     pub fn put_right(&self) -> Result<Option<PathBuf>> {
         self.drop_links()?;
         let path = self.file();
         let mut written = self.written.borrow_mut();
-        if written.stamp.is_none() || Stamp::at(&path) == written.stamp {
+        let is_untouched = written.stamp.is_some() && Stamp::at(&path) == written.stamp;
+        if written.bytes.is_empty() || is_untouched {
             return Ok(None);
         }
         // What is no file, or no file that can be read, is not what was written either.
@@ -286,6 +287,8 @@ impl Store {
     fn put_back(&self, bytes: &[u8]) -> Result<PathBuf> {
         let path = self.file();
         let changed = path.with_extension("changed.jsonl");
+        fs::create_dir_all(&self.folder)
+            .map_err(|cause| Error::io("create", &self.folder, cause))?;
         files::remove_all(&changed).map_err(|cause| Error::io("remove", &changed, cause))?;
         match fs::rename(&path, &changed) {
             Err(cause) if cause.kind() != ErrorKind::NotFound => {
@@ -297,8 +300,8 @@ impl Store {
         Ok(changed)
     }
 
-    /// Cuts off the line that a crash left unfinished, if there is one. To be called by who holds the lock.
-    pub fn mend(&self) -> Result<()> {
+    /// Cuts off the line that a crash left unfinished, if there is one.
+    fn mend(&self) -> Result<()> {
         let path = self.file();
         let Some(bytes) = files::read_bounded(&path, LIMIT)? else {
             return Ok(());
@@ -346,13 +349,22 @@ impl Store {
                 (Some(lineage), entry) => lineage.take(entry).map_err(at)?,
             }
         }
+        // What is added from now on follows these, whatever an agent makes of the file until then.
+        *self.written.borrow_mut() = Written {
+            bytes: lines,
+            ..Written::default()
+        };
         Ok(lineage)
     }
 
-    /// Leaves a word of a person's for the search; it is on the disk when this returns. To be called by whoever has the turn.
-    pub fn leave(&self, word: &Word) -> Result<()> {
+    /// Leaves a word of a person's for the search, which took in `taken` so far; it is on the disk when this returns. To be called by
+    /// whoever has the turn.
+    pub fn leave(&self, word: &Word, taken: usize) -> Result<()> {
+        let there = files::read_text(&self.inbox(), INBOX_LIMIT)?;
+        // Words that somebody removed would be counted off from those that come.
+        let lacking = taken.saturating_sub(there.lines().count());
         let line = serde_json::to_string(word).expect("BUG: a word is always JSON");
-        files::append(&self.inbox(), &format!("{line}\n"))
+        files::append(&self.inbox(), &format!("{}{line}\n", "\n".repeat(lacking)))
     }
 
     /// Returns the words that persons left after the first `taken`. What is no word is passed over, and counts.
@@ -381,9 +393,11 @@ impl Store {
         self.folder.join(STOP).exists()
     }
 
-    /// Forgets that somebody asked for that, and removes what commands had to themselves when a session was killed.
+    /// Makes it ready to be gone on with: what a killed session left goes, and the wish that it stop. To be called by who holds the
+    /// lock.
     pub fn go_on(&self) -> Result<()> {
         self.drop_links()?;
+        self.mend()?;
         [self.folder.join(STOP), self.own_folder()]
             .iter()
             .try_for_each(|path| {
@@ -435,23 +449,35 @@ impl Store {
 }
 
 /// Lists the numbers of the searches that began.
-fn begun(private: &Path) -> impl DoubleEndedIterator<Item = u64> {
-    let all = numbers(private).into_iter();
-    all.filter(|number| Store::at(private, *number).has_begun())
+fn begun(user: &Repo) -> impl DoubleEndedIterator<Item = u64> {
+    let all = numbers(user).into_iter();
+    all.filter(|number| Store::at(&user.private, *number).has_begun())
 }
 
-/// Lists the numbers that searches have folders of.
-fn numbers(private: &Path) -> Vec<u64> {
-    let entries = match fs::read_dir(private.join("search")) {
-        Ok(entries) => entries,
-        Err(cause) if cause.kind() == ErrorKind::NotFound => return Vec::new(),
+/// Lists the numbers of searches that there are folders of, or copies of a lineage and the refs: their folder somebody removed.
+fn numbers(user: &Repo) -> BTreeSet<u64> {
+    let entries = match fs::read_dir(user.private.join("search")) {
+        Ok(entries) => Some(entries),
+        Err(cause) if cause.kind() == ErrorKind::NotFound => None,
         Err(cause) => {
             tracing::debug!("no searches: {cause}");
-            return Vec::new();
+            None
         }
     };
     let name = |entry: fs::DirEntry| entry.file_name().to_str()?.parse().ok();
-    let mut numbers: Vec<u64> = entries.flatten().filter_map(name).collect();
-    numbers.sort_unstable();
+    let folders = entries.into_iter().flatten().flatten().filter_map(name);
+    let mut numbers: BTreeSet<u64> = folders.collect();
+    // A larger one is of no search.
+    numbers.retain(|number| *number < u64::from(u32::MAX));
+    // A repository that was here before had copies, too.
+    let has_refs = |number: u64| {
+        let base = Store::at(&user.private, number).attempt_ref(0);
+        user.target_of(&base).is_some()
+    };
+    for number in Twin::numbers(&user.private) {
+        if !numbers.contains(&number) && has_refs(number) {
+            numbers.insert(number);
+        }
+    }
     numbers
 }

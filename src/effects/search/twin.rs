@@ -61,7 +61,7 @@ impl Twin {
     /// Says whether there is one.
     pub fn is_there(&self) -> bool {
         let meta = self.path.as_ref().map(std::fs::symlink_metadata);
-        meta.is_some_and(|meta| meta.is_ok_and(|meta| meta.len() > 0))
+        meta.is_some_and(|meta| meta.is_ok_and(|meta| meta.is_file() && meta.len() > 0))
     }
 
     /// Adds a line to the copy, which holds `before` so far. Where that cannot be done there is none any more: what it lacks would
@@ -70,7 +70,10 @@ impl Twin {
         let Some(path) = &self.path else {
             return Ok(None);
         };
-        let len = std::fs::symlink_metadata(path).map_or(0, |meta| meta.len());
+        let there = std::fs::symlink_metadata(path).ok();
+        let len = there
+            .filter(|meta| meta.is_file())
+            .map_or(0, |meta| meta.len());
         let written = match len == before.len() as u64 && len > 0 {
             true => files::append(path, line),
             false => files::replace(path, &[before, line.as_bytes()].concat()),
@@ -86,6 +89,10 @@ impl Twin {
         let Some(path) = &self.path else {
             return Ok(None);
         };
+        // A folder or a link is none of ours.
+        if !std::fs::symlink_metadata(path).is_ok_and(|meta| meta.is_file()) {
+            return Ok(None);
+        }
         let bytes = files::read_bounded(path, limit)?;
         Ok(bytes.map(whole_lines).filter(|bytes| !bytes.is_empty()))
     }

@@ -17,17 +17,6 @@ const NAMED: usize = 8;
 /// are. A goal with a threshold is none: a gate knows nothing but its exit code.
 pub async fn add_goals(site: &Site, request: &mut Request, goals: &Goals) -> Result<(), Cut> {
     let base = &site.request.base;
-    let slot = site.known_slot((Slots::Measure, 0), &[])?;
-    let ground = Ground::of_slot(&slot.root);
-    let measurer = Measurer {
-        supervisor: site.supervisor.clone(),
-        stop: site.stop.clone(),
-        events: site.events.clone(),
-        root: slot.root.clone(),
-        jobs: 1,
-        session: site.id.clone(),
-        fence: site.sandbox.fence(Inmate::Checks, &ground)?,
-    };
     let (with_threshold, chosen): (Vec<&Goal>, Vec<&Goal>) = goals
         .goals
         .iter()
@@ -36,7 +25,17 @@ pub async fn add_goals(site: &Site, request: &mut Request, goals: &Goals) -> Res
     let mut measured = Vec::new();
     for goal in &chosen {
         // As a gate begins in a clean copy, too.
-        site.slot(Slots::Measure, 0, base).await?;
+        let slot = site.slot(Slots::Measure, 0, base).await?;
+        let ground = Ground::of_slot(&slot.root);
+        let measurer = Measurer {
+            supervisor: site.supervisor.clone(),
+            stop: site.stop.clone(),
+            events: site.events.clone(),
+            root: slot.root,
+            jobs: 1,
+            session: site.id.clone(),
+            fence: site.sandbox.fence(Inmate::Checks, &ground)?,
+        };
         measured.extend(
             measurer
                 .measure(goals, &[*goal], &HashMap::new(), Some(&logs))
