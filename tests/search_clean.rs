@@ -360,6 +360,33 @@ fn an_attributes_file_that_an_attempt_leaves_leads_no_git_to_write_other_bytes()
 }
 
 #[test]
+fn what_a_program_of_a_filter_reads_and_an_attempt_changes_writes_no_file_of_another_copy() {
+    let repo = with_program("1");
+    repo.git(&["config", "filter.up.smudge", "sh z/up.sh"]);
+    repo.git(&["config", "filter.up.clean", "cat"]);
+    repo.write("z/lib.sh", "to=10\n");
+    repo.write(
+        "z/up.sh",
+        "to=10; [ -e z/lib.sh ] && . ./z/lib.sh\nsed \"s/10/$to/\"\n",
+    );
+    repo.write(".gitattributes", "limit filter=up\n");
+    repo.write("limit", "10\n");
+    repo.write(
+        "score.sh",
+        "sh x >&2; n=$(cat y) l=$(cat limit); [ $n -gt $l ] && n=$l; echo $n\n",
+    );
+    repo.write("y", "1\n");
+    repo.commit_all("a score with a limit");
+    let changes = "echo to=999 >z/lib.sh; rm limit";
+    repo.attempts(&[
+        &format!("echo 2 >y; echo '{changes}' >x"),
+        "echo 200 >y; echo : >x",
+    ]);
+    repo.search(&["--files=y", "--max-attempts=2"]).expect(0);
+    assert_eq!(repo.endings()[1], "accepted 10");
+}
+
+#[test]
 fn a_program_of_a_filter_that_an_attempt_changes_writes_no_file_of_another_copy() {
     let repo = with_program("1");
     repo.git(&["config", "filter.up.smudge", "./up.sh"]);

@@ -226,6 +226,37 @@ fn what_an_agent_makes_of_the_lineage_after_a_killed_search_goes_on_is_undone_an
 }
 
 #[test]
+fn what_cannot_be_read_is_not_believed_where_the_other_copy_can() {
+    let repo = TestRepo::with_number("1");
+    repo.attempts(&[STOPS, "echo 3 >x"]);
+    repo.search(&["--max-attempts=2"]).expect(0);
+    let file = repo.private().join("search/1/lineage.jsonl");
+    let copy = repo.kept_outside("search-1").unwrap();
+    let whole = fs::read_to_string(&file).unwrap();
+    for (path, text) in [
+        (&file, format!("{whole}garbage\n")),
+        (&file, whole.replacen("\"started\":\"2", "\"begun\":\"2", 1)),
+        (&copy, whole.replacen("\"header\"", "\"heading\"", 1)),
+        (&copy, format!("{whole}garbage\n")),
+    ] {
+        fs::write(path, text).unwrap();
+        assert_eq!(repo.evolve(&["search", "export"]).expect(0).stdout, whole);
+        repo.evolve(&["search", "status"]).expect(0);
+        if path == &file {
+            repo.evolve(&["search", "apply", "--branch=other"])
+                .expect(0);
+            assert_eq!(fs::read_to_string(&file).unwrap(), whole);
+            repo.git(&["branch", "-D", "other"]);
+        } else {
+            repo.evolve(&["search", "apply"]).expect(3);
+            assert_eq!(fs::read_to_string(&file).unwrap(), whole);
+        }
+    }
+    repo.evolve(&["search", "resume", "--search=1"]).expect(0);
+    assert_eq!(repo.endings(), ["accepted 2", "accepted 3"]);
+}
+
+#[test]
 fn a_search_whose_folder_somebody_removed_goes_on() {
     for folder in ["search/1", ""] {
         let repo = TestRepo::with_number("1");
@@ -390,7 +421,7 @@ fn a_search_that_an_agent_makes_up_is_told_and_not_applied() {
     repo.attempts(&["echo 2 >x", &forges]);
     repo.search(&["--max-attempts=2"]).expect(0);
     let told = "search 99 is not as this evolve wrote it";
-    for looks in ["status", "board"] {
+    for looks in ["status", "board", "export"] {
         let run = repo.evolve(&["search", looks]).expect(0);
         assert!(run.stderr.contains(told), "{run:?}");
     }
@@ -404,6 +435,29 @@ fn a_search_that_an_agent_makes_up_is_told_and_not_applied() {
     );
     repo.evolve(&["search", "apply"]).expect(0);
     assert_eq!(repo.read("x"), "3\n");
+}
+
+#[test]
+fn a_search_that_somebody_made_up_is_recommended_by_none_that_follows() {
+    let repo = TestRepo::with_number("1");
+    repo.attempts(&["echo 2 >x", "echo 3 >x"]);
+    repo.search(&["--max-attempts=1"]).expect(0);
+    let folder = repo.private().join("search");
+    let whole = fs::read_to_string(folder.join("1/lineage.jsonl")).unwrap();
+    fs::create_dir(folder.join("99")).unwrap();
+    fs::write(
+        folder.join("99/lineage.jsonl"),
+        whole.replace("[2.0]", "[999.0]"),
+    )
+    .unwrap();
+    let run = repo.search(&["--max-attempts=1"]).expect(0);
+    let told = "search 99 is not as this evolve wrote it";
+    assert!(run.stderr.contains(told), "{run:?}");
+    assert!(!run.stdout.contains("apply --search 99"), "{run:?}");
+    let run = repo.evolve(&["search", "status", "--search=99"]).expect(0);
+    assert!(run.stderr.contains(told), "{run:?}");
+    let run = repo.evolve(&["search", "status"]).expect(0);
+    assert_eq!(run.stderr, "");
 }
 
 #[test]

@@ -72,6 +72,7 @@ pub fn ended_row(standing: &Standing, id: Id) -> Row {
     let percent = |(delta, of): (f64, f64)| (of != 0.0).then(|| 100.0 * delta / of.abs());
     row.percent = delta.zip(standing.score(0)).and_then(percent);
     row.new_best = settled.is_new_best && id > 0;
+    row.pruned = standing.is_pruned(id, Id::MAX);
     row.reason = reason::of(standing, id);
     row
 }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::options::SearchOptions;
 use super::place::Place;
+use super::steer::strange;
 use crate::cli::here::current_dir;
 use crate::effects::repo::Repo;
 use crate::effects::search::store::{FORMAT, Store};
@@ -256,6 +257,9 @@ pub fn plan(place: &Place<'_>, given: &Given) -> Result<Planned> {
 
 /// Says that the last search has a winner which is on no branch: `apply` alone is from now on about the one that begins.
 fn tell_of_winner(place: &Place<'_>, store: &Store, lineage: &Lineage) {
+    if let Some(words) = strange(store) {
+        return place.events.warn(words);
+    }
     let best = overview::of(lineage, store.number).best;
     let is_there = place.repo.has_object(commit(lineage, best));
     if best > 0 && is_there && branches_with(place.repo, lineage, best).is_empty() {

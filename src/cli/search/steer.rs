@@ -84,6 +84,9 @@ pub fn export(global: &Global, out: Option<&PathBuf>, which: Which) -> Result<u8
     if store.is_changed {
         global.warn(CHANGED);
     }
+    if let Some(words) = strange(&store) {
+        global.warn(&words);
+    }
     let (bytes, _) = store.believed()?;
     match out {
         Some(path) => {

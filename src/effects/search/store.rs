@@ -48,7 +48,7 @@ pub struct Store {
     /// Somebody else changed the lineage since `evolve` wrote it: what was read is its copy.
     pub is_changed: bool,
     /// This `evolve` has not written it, as far as the copies outside of the repository tell: they are of another search, or of
-    /// less of this one, or only of earlier ones.
+    /// less of this one, or only of others.
     pub is_strange: bool,
     /// The lineage as this process wrote it.
     written: Rc<RefCell<Written>>,
@@ -259,20 +259,27 @@ impl Store {
     /// Returns the lineage's whole lines as `evolve` wrote them, and what became of its file since.
     pub fn believed(&self) -> Result<(Vec<u8>, Beside)> {
         let read = || files::read_bounded(&self.file(), LIMIT);
-        // What is no file, or cannot be read, is not what was written.
+        // What is no file is not what was written.
         let lines = || twin::whole_lines(read().ok().flatten().unwrap_or_default());
+        // What cannot be read is not what was written either.
+        let can_be_read = |bytes: &[u8]| matches!(self.parse(bytes), Ok(Some(_)));
         let mut lineage = lines();
         // It is read after the file: what is written meanwhile is in it.
         while let Some(copy) = self.twin.read(LIMIT)? {
             let beside = twin::beside(&lineage, &copy);
             match beside {
                 Beside::Sound => return Ok((lineage, beside)),
-                Beside::Behind => return Ok((copy, beside)),
-                Beside::Changed | Beside::Other => {}
+                Beside::Behind if can_be_read(&copy) => return Ok((copy, beside)),
+                Beside::Behind | Beside::Changed | Beside::Other => {}
             }
             let before = std::mem::replace(&mut lineage, lines());
             // Else a search is at work and adds to it.
             if lineage == before {
+                let beside = match (can_be_read(&lineage), can_be_read(&copy)) {
+                    (false, true) => Beside::Changed,
+                    (true, false) => Beside::Other,
+                    (true, true) | (false, false) => beside,
+                };
                 return Ok(match beside {
                     Beside::Other => (lineage, beside),
                     _ => (copy, beside),
@@ -323,13 +330,21 @@ impl Store {
     fn read(&mut self) -> Result<Option<Lineage>> {
         let (lines, beside) = self.believed()?;
         self.is_changed = beside == Beside::Changed;
-        let is_newer = || {
-            let newest = Twin::numbers(&self.private).into_iter().max();
-            newest.is_some_and(|newest| self.number > newest)
+        let have_others = || !Twin::numbers(&self.private).is_empty();
+        self.is_strange = beside == Beside::Other || !self.twin.is_there() && have_others();
+        let lineage = self.parse(&lines)?;
+        // What is added from now on follows these, whatever an agent makes of the file until then.
+        *self.written.borrow_mut() = Written {
+            bytes: lines,
+            ..Written::default()
         };
-        self.is_strange = beside == Beside::Other || !self.twin.is_there() && is_newer();
+        Ok(lineage)
+    }
+
+    /// Understands the lines of a lineage; none where there are none.
+    fn parse(&self, lines: &[u8]) -> Result<Option<Lineage>> {
         let mut lineage: Option<Lineage> = None;
-        for (number, line) in exact::decode(&lines).lines().enumerate() {
+        for (number, line) in exact::decode(lines).lines().enumerate() {
             let at = |why: String| {
                 let place = format!("{}:{}", self.file().display(), number + 1);
                 Error::new(Kind::Usage, format!("{place}: {why}"))
@@ -349,11 +364,6 @@ impl Store {
                 (Some(lineage), entry) => lineage.take(entry).map_err(at)?,
             }
         }
-        // What is added from now on follows these, whatever an agent makes of the file until then.
-        *self.written.borrow_mut() = Written {
-            bytes: lines,
-            ..Written::default()
-        };
         Ok(lineage)
     }
 

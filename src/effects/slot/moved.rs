@@ -5,7 +5,7 @@
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
-use super::checkout::{check_out, programs_of_filters};
+use super::checkout::programs_of_filters;
 use super::{Ignored, Slot, remove_all, settings};
 use crate::effects::files;
 use crate::effects::repo::Repo;
@@ -16,7 +16,10 @@ impl Slot {
     /// is to be looked after by `make_clean`.
     pub fn go_to(&self, user: &Repo, (branch, commit): (&str, &str)) -> Result<Repo> {
         let is_known = self.written.has(&self.index()) && self.written.has(&self.refs());
+        // What was at work here may have changed what programs of filters read.
+        let is_filtered = !programs_of_filters(user, commit)?.is_empty();
         if is_known
+            && !is_filtered
             && self.is_in_place()
             && let Ok(repo) = self.try_to_go_to(user, (branch, commit))
         {
@@ -41,15 +44,7 @@ impl Slot {
         // It may be cut off half way: then nothing is known of the files.
         let index = self.index();
         fs::remove_file(&index).map_err(|cause| Error::io("remove", &index, cause))?;
-        match programs_of_filters(user, commit)?.is_empty() {
-            true => drop(repo.git.run(&["read-tree", "--reset", "-u", commit])?),
-            false => {
-                // What was at work here may have changed them: they are written first, and then run.
-                repo.git.run(&["read-tree", "--reset", commit])?;
-                check_out(&repo, user, commit)?;
-                self.sweep(&repo)?;
-            }
-        }
+        repo.git.run(&["read-tree", "--reset", "-u", commit])?;
         self.lend(user, &repo)?;
         self.remember()?;
         Ok(repo)

@@ -134,9 +134,10 @@ pub fn ended(row: &Row, known: &Digits) -> String {
     let mut line = match row.is_baseline() {
         true => paint(STRONG, "baseline"),
         false => {
-            let ending = match row.new_best {
-                true => format!("{}, the best so far", row.ending),
-                false => row.ending.to_owned(),
+            let ending = match (row.pruned, row.new_best) {
+                (true, _) => format!("{}, pruned", row.ending),
+                (false, true) => format!("{}, the best so far", row.ending),
+                (false, false) => row.ending.to_owned(),
             };
             let ending = paint(of_ending(row.ending), &ending);
             format!("attempt {} · {ending}", row.id)
@@ -220,6 +221,14 @@ mod tests {
         assert_eq!(
             plain(&ended(&best, &Digits::of([1.9]))),
             "attempt 4 · accepted, the best so far · score 2, +0.1 (+5.3 %)"
+        );
+        let pruned = Row {
+            pruned: true,
+            ..best
+        };
+        assert_eq!(
+            plain(&ended(&pruned, &Digits::of([1.9]))),
+            "attempt 4 · accepted, pruned · score 2, +0.1 (+5.3 %)"
         );
         let invalid = Row {
             ending: "invalid",
