@@ -315,6 +315,7 @@ fn a_search_that_evolve_has_not_written_goes_on_only_where_it_is_named() {
     repo.evolve(&["search", "apply"]).expect(3);
     repo.evolve(&["search", "resume", "--search=1"]).expect(0);
     assert_eq!(repo.endings(), ["accepted 9", "worse 3"]);
+    assert_eq!(repo.evolve(&["search", "status"]).expect(0).stderr, "");
 }
 
 #[test]

@@ -86,7 +86,7 @@ impl Store {
         let refs = user.all_refs()?;
         let named = refs.keys().filter_map(|name| of_ref(name));
         let named = named.filter(|number| *number < u64::from(u32::MAX));
-        let taken = numbers(user).into_iter().chain(named).max();
+        let taken = begun(user).chain(named).max();
         let number = taken.map_or(1, |last: u64| last + 1);
         Ok(Store::at(&user.private, number))
     }
@@ -224,8 +224,8 @@ impl Store {
         }
     }
 
-    /// Makes the lineage what this process wrote, or read when it began, if somebody else changed it since: agents find their way to it. Returns where
-    /// what stood there is kept.
+    /// Makes the lineage what this process wrote, or read when it began, if somebody else changed it since: agents find their way
+    /// to it. Returns where what stood there is kept.
     pub fn put_right(&self) -> Result<Option<PathBuf>> {
         self.drop_links()?;
         let path = self.file();
@@ -408,6 +408,10 @@ impl Store {
     pub fn go_on(&self) -> Result<()> {
         self.drop_links()?;
         self.mend()?;
+        if self.is_strange {
+            // Whoever named it takes it for ours: its copy is made anew with the next entry.
+            self.twin.remove()?;
+        }
         [self.folder.join(STOP), self.own_folder()]
             .iter()
             .try_for_each(|path| {
