@@ -12,6 +12,8 @@ use minijinja::{Environment, UndefinedBehavior, Value, context};
 
 use crate::model::report::Report;
 
+use chart::{Chart, Room};
+
 pub use markdown::markdown;
 
 const HEAD: &str = include_str!("report/head.html.j2");
@@ -27,16 +29,15 @@ pub fn html(report: &Report) -> String {
             chart => Value::from(Serde(chart::of_values(series))),
         }
     });
-    let curve = chart::of_scores(&report.curve);
     let words = &report.curve.words;
-    let drawn = curve
-        .as_ref()
-        .map(|curve| svg(curve, "fitness", "Score after each cycle", words));
+    let drawn = svg("fitness", ("Score after each cycle", words), |room| {
+        chart::of_scores(&report.curve, room)
+    });
     let values = context! {
         head => head(&format!("{} · evolve report", report.name)),
         report => Value::from(Serde(report)),
         drawn,
-        curve => curve.map(|chart| Value::from(Serde(chart))),
+        has_dots => chart::has_dots(&report.curve),
         series => series.collect::<Vec<_>>(),
     };
     let environment = environment();
@@ -56,10 +57,20 @@ pub(in crate::view) fn head(title: &str) -> Value {
     part("head.html.j2", HEAD, values)
 }
 
-/// Returns a chart as a picture with its title and what it shows in words; `id` is its own on the page.
-pub(in crate::view) fn svg(chart: &chart::Chart, id: &str, title: &str, words: &str) -> Value {
-    let values = context! { curve => Value::from(Serde(chart)), id, title, words };
-    part("chart.html.j2", CHART, values)
+/// Returns a chart as a picture with its title and what it shows in words, once for wide pages and once for narrow ones, of which
+/// the page shows one; `id` is its own on the page.
+pub(in crate::view) fn svg(
+    id: &str,
+    (title, words): (&str, &str),
+    draw: impl Fn(Room) -> Option<Chart>,
+) -> Option<Value> {
+    let pictures = [Room::Wide, Room::Narrow].map(|room| {
+        let curve = Value::from(Serde(draw(room)?));
+        let values = context! { curve, id, title, words, room => Value::from(Serde(room)) };
+        Some(part("chart.html.j2", CHART, values))
+    });
+    let [wide, narrow] = pictures;
+    Some(Value::from_safe_string(format!("{}{}", wide?, narrow?)))
 }
 
 /// Renders a part of a page, in which every value is escaped.

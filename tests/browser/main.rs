@@ -38,6 +38,32 @@ static PAGE: LazyLock<String> = LazyLock::new(|| {
     fs::read_to_string(folder.path().join("parser/.git/evolve/report.html")).unwrap()
 });
 
+/// The page of the search that the demo shows.
+static SEARCH_PAGE: LazyLock<String> = LazyLock::new(|| {
+    let folder = tempfile::tempdir().unwrap();
+    let evolve = || {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_evolve"));
+        for name in [
+            "HOME",
+            "XDG_CONFIG_HOME",
+            "XDG_STATE_HOME",
+            "XDG_CACHE_HOME",
+        ] {
+            command.env(name, folder.path().join("home"));
+        }
+        command
+    };
+    let shown = folder.path().join("shown");
+    output(
+        evolve()
+            .args(["-q", "demo", "search", "--keep-in"])
+            .arg(&shown),
+    );
+    let root = shown.join("top");
+    output(evolve().args(["-q", "search", "report", "-C"]).arg(&root));
+    fs::read_to_string(root.join(".git/evolve/search-report.html")).unwrap()
+});
+
 fn page() -> String {
     PAGE.clone()
 }
@@ -172,6 +198,37 @@ fn the_page_fits_every_width_with_its_style_and_without() {
                 needed <= there || !is_styled && width < 768,
                 "{needed} at a width of {there}"
             );
+        }
+    }
+}
+
+#[test]
+fn every_label_of_a_chart_can_be_read_at_every_width() {
+    let expression = r"
+        const bad = []; let labels = 0;
+        for (const chart of document.querySelectorAll('svg.chart')) {
+            const box = chart.getBoundingClientRect();
+            if (!box.width) continue;
+            let before = [];
+            for (const label of chart.querySelectorAll('text')) {
+                const it = label.getBoundingClientRect(), told = [innerWidth, chart.textContent.slice(0, 30), label.textContent];
+                const height = parseFloat(getComputedStyle(label).fontSize) * box.width / chart.viewBox.baseVal.width;
+                labels += 1;
+                if (height < 9) bad.push([...told, 'is small', height]);
+                if (it.left < box.left || it.right > box.right || it.top < box.top || it.bottom > box.bottom) bad.push([...told, 'is cut']);
+                for (const other of before) {
+                    if (it.left < other.right && other.left < it.right && it.top + 2 < other.bottom && other.top + 2 < it.bottom) bad.push([...told, 'is covered']);
+                }
+                before.push(it);
+            }
+        }
+        return [labels, bad]";
+    for page in [page(), SEARCH_PAGE.clone()] {
+        for width in [390, 700, 1200] {
+            let size = format!("--window-size={width},900");
+            let answer = asked(&page, expression, "", &[&size]);
+            assert!(answer[0].as_u64().unwrap() >= 6, "{answer}");
+            assert_eq!(answer[1], Value::Array(Vec::new()), "at {width}");
         }
     }
 }

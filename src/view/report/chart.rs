@@ -51,7 +51,39 @@ pub struct Dot {
     pub words: String,
 }
 
-/// How many labels the horizontal axis has at most.
+/// For how wide a page a chart is drawn: text in it is as large as it is beside it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Room {
+    /// A desk's.
+    Wide,
+    /// A phone's.
+    Narrow,
+}
+
+impl Room {
+    /// Returns the plot of values in `range`, with room for labels of so many characters on its left.
+    fn plot(self, label: usize, range: (f64, f64), count: usize) -> Plot {
+        let left = (label as f64 * LETTER + 2.0 * GAP).max(38.0);
+        let (size, labels) = match self {
+            Room::Wide => ((860.0, 250.0), 8),
+            Room::Narrow => ((360.0, 230.0), 5),
+        };
+        let (width, height) = size;
+        Plot {
+            size,
+            frame: [left.min(width / 2.0), width - 12.0, 14.0, height - 32.0],
+            range,
+            count,
+            labels,
+        }
+    }
+}
+
+/// How wide a character of a label is at most, and how far labels keep from what is beside them.
+const LETTER: f64 = 8.0;
+const GAP: f64 = 6.0;
+/// How many labels the horizontal axis of a small chart has at most.
 const LABELS: usize = 8;
 /// With more points than this only the line is drawn.
 const DOTS: usize = 120;
@@ -59,13 +91,8 @@ const DOTS: usize = 120;
 const ATTEMPTS: usize = 400;
 
 /// Returns the chart of the score over all cycles; none without a score.
-pub fn of_scores(curve: &Curve) -> Option<Chart> {
-    let plot = Plot {
-        size: (860.0, 250.0),
-        frame: [38.0, 848.0, 14.0, 218.0],
-        range: (0.0, 100.0),
-        count: curve.points.len(),
-    };
+pub fn of_scores(curve: &Curve, room: Room) -> Option<Chart> {
+    let plot = room.plot("100".len(), (0.0, 100.0), curve.points.len());
     let scores = curve.points.iter().map(|point| point.score);
     let mut dots = Vec::new();
     for (index, point) in curve.points.iter().enumerate() {
@@ -83,7 +110,7 @@ pub fn of_scores(curve: &Curve) -> Option<Chart> {
         dots.push(dot(point.score, tone, false));
         dots.extend(point.undone.map(|score| dot(score, Tone::Bad, true)));
     }
-    if curve.points.len() > DOTS {
+    if !has_dots(curve) {
         dots.clear();
     }
     let names: Vec<u64> = curve.points.iter().map(|point| point.cycle).collect();
@@ -95,6 +122,11 @@ pub fn of_scores(curve: &Curve) -> Option<Chart> {
         dots,
         ..plot.empty()
     })
+}
+
+/// Says whether cycles stand out on the line of the score.
+pub fn has_dots(curve: &Curve) -> bool {
+    curve.points.len() <= DOTS
 }
 
 /// Returns the chart of a goal's measured values.
@@ -109,6 +141,7 @@ pub fn of_values(series: &Series) -> Chart {
         frame: [12.0, 348.0, 22.0, 118.0],
         range: roomy(low, high),
         count: series.values.len(),
+        labels: LABELS,
     };
     let names: Vec<u64> = series.values.iter().map(|value| value.cycle).collect();
     let last = series.values.len().saturating_sub(1);
@@ -139,16 +172,19 @@ pub fn of_attempts(
     overview: &Overview,
     range: Option<(f64, f64)>,
     digits: &Digits,
+    room: Room,
 ) -> Option<Chart> {
     let (worst, best) = range?;
     let points = &overview.curve;
     let (low, high) = (worst.min(best), worst.max(best));
-    let plot = Plot {
-        size: (860.0, 250.0),
-        frame: [84.0, 848.0, 14.0, 218.0],
-        range: roomy(low, high),
-        count: points.len(),
+    let levels = match low < high {
+        true => vec![low, low / 2.0 + high / 2.0, high],
+        false => vec![low],
     };
+    let widest = levels
+        .iter()
+        .map(|level| digits.show(*level).chars().count());
+    let plot = room.plot(widest.max().unwrap_or(0), roomy(low, high), points.len());
     let mut dots = Vec::new();
     for (index, point) in points.iter().enumerate() {
         let row = overview.row(point.id);
@@ -169,17 +205,13 @@ pub fn of_attempts(
         });
     }
     let names: Vec<u64> = points.iter().map(|point| point.id).collect();
-    let level = |level: f64| Mark {
-        at: plot.y(level),
-        label: digits.show(level),
-    };
-    let levels = match low < high {
-        true => vec![level(low), level(low / 2.0 + high / 2.0), level(high)],
-        false => vec![level(low)],
+    let level = |level: &f64| Mark {
+        at: plot.y(*level),
+        label: digits.show(*level),
     };
     Some(Chart {
         line: plot.steps(points.iter().map(|point| point.best)),
-        levels,
+        levels: levels.iter().map(level).collect(),
         cycles: plot.labels(&names),
         dots,
         ..plot.empty()
@@ -201,6 +233,8 @@ struct Plot {
     frame: [f64; 4],
     range: (f64, f64),
     count: usize,
+    /// How many labels the horizontal axis has at most.
+    labels: usize,
 }
 
 impl Plot {
@@ -279,7 +313,7 @@ impl Plot {
 
     /// Returns labels for some of the cycles, the last one included.
     fn labels(&self, names: &[u64]) -> Vec<Mark> {
-        let every = names.len().div_ceil(LABELS).max(1);
+        let every = names.len().div_ceil(self.labels).max(1);
         let last = names.len().saturating_sub(1);
         let is_shown = |index: usize| (last - index).is_multiple_of(every);
         let shown = names
@@ -329,7 +363,7 @@ mod tests {
             each: 1,
             words: String::new(),
         };
-        let chart = of_scores(&curve).unwrap();
+        let chart = of_scores(&curve, Room::Wide).unwrap();
         assert_eq!(chart.line, "M38 218H443V116H848V14");
         let crosses: Vec<_> = chart.dots.iter().filter(|dot| dot.is_cross).collect();
         assert_eq!(
@@ -342,7 +376,7 @@ mod tests {
             .map(|mark| mark.label.as_str())
             .collect();
         assert_eq!(labels, ["start", "1", "2"]);
-        assert_eq!(of_scores(&Curve::default()), None);
+        assert_eq!(of_scores(&Curve::default(), Room::Wide), None);
     }
 
     #[test]

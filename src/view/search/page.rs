@@ -58,15 +58,11 @@ pub fn html(material: &Material<'_>) -> String {
     let name = mask::secrets(&clean_line(material.name));
     let said = |words: &str| mask::secrets(&clean_line(words));
     let digits = overview.digits();
-    let curve = chart::of_attempts(
-        overview,
-        range(&overview.curve, overview.direction),
-        &digits,
-    );
     let words = curve_words(overview, &digits);
-    let drawn = curve
-        .as_ref()
-        .map(|curve| report::svg(curve, "scores", "Score of each attempt", &words));
+    let range = range(&overview.curve, overview.direction);
+    let drawn = report::svg("scores", ("Score of each attempt", &words), |room| {
+        chart::of_attempts(overview, range, &digits, room)
+    });
     let nodes = tree(overview, &digits);
     let more_nodes = nodes.len().saturating_sub(NODES);
     let (mark, tone, verdict) = verdict(overview, &digits);
