@@ -10,9 +10,9 @@ use crate::model::snapshot::{CheckResult, Measurement, Snapshot};
 use crate::model::text::{against, number};
 
 /// How many goals are told.
-const GOALS: usize = 300;
-/// How many cells there are at most: with more goals fewer cycles are told.
-const CELLS: usize = 12_000;
+const GOALS: usize = 2_000;
+/// How many cells there are at most, which take about a megabyte: with more goals fewer cycles are told.
+const CELLS: usize = 30_000;
 /// How many cycles are told at least.
 const FEWEST: usize = 10;
 
@@ -27,6 +27,8 @@ pub struct Grid {
     pub more_cycles: usize,
     /// How many goals there are besides.
     pub more_goals: usize,
+    /// How many of those are not known to pass.
+    pub more_unmet: usize,
 }
 
 /// A cycle.
@@ -72,9 +74,13 @@ pub struct Cell {
 
 /// Returns the grid of the newest cycles, with the baseline in front where they reach back to it.
 pub(super) fn of(material: &Material<'_>) -> Grid {
-    let goals = goals(material);
-    let shown = goals.len().min(GOALS);
-    let most = (CELLS / shown.max(1)).max(FEWEST);
+    let newest = material.newest.map(by_id).unwrap_or_default();
+    let passes = |(id, _): &(&str, u8)| {
+        let goal = newest.get(id);
+        goal.is_some_and(|goal| goal.result == CheckResult::Pass)
+    };
+    let (goals, left_out) = telling(goals(material), GOALS, passes);
+    let most = (CELLS / goals.len().max(1)).max(FEWEST);
     let first = material.seen.len().saturating_sub(most);
     let cycles = &material.seen[first..];
     let more_cycles = material.records.len().saturating_sub(cycles.len());
@@ -110,10 +116,30 @@ pub(super) fn of(material: &Material<'_>) -> Grid {
     };
     Grid {
         columns,
-        rows: goals.iter().take(shown).map(row).collect(),
+        rows: goals.iter().map(row).collect(),
         more_cycles,
-        more_goals: goals.len() - shown,
+        more_goals: left_out.len(),
+        more_unmet: left_out.iter().filter(|goal| !passes(goal)).count(),
     }
+}
+
+/// Parts `all` into `most` of them to tell and the rest, both in their order: what passes is left out first, from the end on.
+pub(super) fn telling<T>(
+    all: Vec<T>,
+    most: usize,
+    passes: impl Fn(&T) -> bool,
+) -> (Vec<T>, Vec<T>) {
+    let unmet = all.iter().filter(|one| !passes(one)).count();
+    let (mut unmet_room, mut passing_room) = (most, most.saturating_sub(unmet));
+    all.into_iter().partition(|one| {
+        let room = match passes(one) {
+            true => &mut passing_room,
+            false => &mut unmet_room,
+        };
+        let is_told = *room > 0;
+        *room = room.saturating_sub(1);
+        is_told
+    })
 }
 
 type ById<'a> = HashMap<&'a str, &'a Measurement>;

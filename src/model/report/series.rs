@@ -1,7 +1,10 @@
 //! What went up and down: the score over all cycles, and measured values over the newest. Pure.
 
+use std::collections::HashSet;
+
 use serde::Serialize;
 
+use super::grid::telling;
 use super::{Material, NAME, Tone, left, line, score_left, tone};
 use crate::model::goals::Direction;
 use crate::model::snapshot::CheckResult;
@@ -9,8 +12,8 @@ use crate::model::text::{against, count, number};
 
 /// How many points the score's curve has at most.
 const POINTS: usize = 400;
-/// How many goals with measured values are told.
-const GOALS: usize = 24;
+/// How many goals with measured values are told, in some kilobytes each.
+const GOALS: usize = 100;
 
 /// The score over all cycles.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -133,21 +136,21 @@ fn curve_words(points: &[Point], cycles: usize) -> String {
     )
 }
 
-/// Returns the measured values of each goal that has any, and how many such goals there are besides.
+/// Returns the measured values of each goal that has any, and how many such goals there are besides; what passes is left out first.
 pub(super) fn values(material: &Material<'_>) -> (Vec<Series>, usize) {
     let snapshots = || material.seen.iter().filter_map(left);
-    let mut ids: Vec<&str> = Vec::new();
+    let mut ids: Vec<(&str, bool)> = Vec::new();
+    let mut known = HashSet::new();
     let newest_first = material.newest.into_iter().chain(snapshots());
     for goal in newest_first.flat_map(|snapshot| &snapshot.goals) {
         let has_value = goal.value.is_some_and(f64::is_finite);
-        if has_value && !ids.contains(&goal.id.as_str()) {
-            ids.push(&goal.id);
+        if has_value && known.insert(&goal.id) {
+            ids.push((&goal.id, goal.result == CheckResult::Pass));
         }
     }
-    let more = ids.len().saturating_sub(GOALS);
-    ids.truncate(GOALS);
-    let series = ids.into_iter().filter_map(|id| series(material, id));
-    (series.collect(), more)
+    let (ids, left_out) = telling(ids, GOALS, |(_, passes)| *passes);
+    let series = ids.iter().filter_map(|(id, _)| series(material, id));
+    (series.collect(), left_out.len())
 }
 
 fn series(material: &Material<'_>, id: &str) -> Option<Series> {

@@ -220,16 +220,44 @@ fn a_history_of_any_length_makes_a_report_of_bounded_size() {
     });
     assert_eq!((report.curve.points.len(), report.curve.each), (385, 13));
     assert_eq!((report.cycles.len(), report.older_cycles), (100, 4_900));
-    assert_eq!((report.grid.rows.len(), report.grid.more_goals), (300, 100));
+    assert_eq!((report.grid.rows.len(), report.grid.more_goals), (400, 0));
     assert_eq!(
         (report.grid.columns.len(), report.grid.more_cycles),
-        (40, 4_960)
+        (75, 4_925)
     );
-    assert_eq!((report.series.len(), report.more_series), (24, 376));
+    assert_eq!((report.series.len(), report.more_series), (100, 300));
     let has_brief = |entry: &&Entry| !entry.brief.is_empty() && !entry.is_cut;
     let told = report.cycles.iter().take_while(has_brief).count();
     assert!((30..60).contains(&told), "{told}");
     assert!(report.cycles[told..].iter().all(|entry| entry.is_cut));
+}
+
+#[test]
+fn of_too_many_goals_those_that_pass_are_left_out_and_counted() {
+    let goals = (0..2_500).map(|id| {
+        let result = match id {
+            2_498 => CheckResult::Fail,
+            2_499 => CheckResult::Skip,
+            _ => CheckResult::Pass,
+        };
+        measured(&format!("goal-{id}"), result, Some(1.0))
+    });
+    let newest = snapshot(goals.collect());
+    let records = [record(1, CycleResult::Improved, (0.0, 50.0))];
+    let seen = [Seen {
+        after: Some(newest.clone()),
+        ..seen(records[0].clone())
+    }];
+    let report = Report::new(&Material {
+        newest: Some(&newest),
+        ..material(&records, &seen)
+    });
+    let grid = &report.grid;
+    let last: Vec<&str> = grid.rows.iter().map(|row| &*row.goal).collect();
+    assert_eq!(last[1_997..], ["goal-1997", "goal-2498", "goal-2499"]);
+    assert_eq!((grid.more_goals, grid.more_unmet), (500, 0));
+    let series: Vec<&str> = report.series.iter().map(|one| &*one.goal).collect();
+    assert_eq!(series[97..], ["goal-97", "goal-2498", "goal-2499"]);
 }
 
 #[test]
