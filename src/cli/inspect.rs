@@ -31,7 +31,7 @@ use crate::model::strikes::{self, Standing};
 use crate::model::work::WorkItem;
 use crate::model::{schema, text};
 use crate::session::Progress;
-use crate::view::{status, tables};
+use crate::view::{status, tables, width};
 
 /// Checks the goals file.
 pub fn validate(global: &Global) -> Result<u8> {
@@ -230,7 +230,7 @@ pub fn status(global: &Global, as_json: bool) -> Result<u8> {
     };
     match as_json {
         true => print_document("status", &document)?,
-        false => global.say(&status::page(&document)),
+        false => global.say(&status::page(&document, width::of_terminal())),
     }
     Ok(0)
 }
@@ -317,7 +317,7 @@ pub fn work_list(global: &Global, as_json: bool) -> Result<u8> {
             "nothing is queued for {}\n",
             text::clean_line(&name)
         )),
-        false => global.say(&tables::work_list(&open, &set_aside)),
+        false => global.say(&tables::work_list(&open, &set_aside, width::of_terminal())),
     }
     Ok(0)
 }

@@ -34,7 +34,7 @@ use crate::model::strikes;
 use crate::model::sweep;
 use crate::model::text;
 use crate::session::Progress;
-use crate::view::tables;
+use crate::view::{tables, width};
 
 /// Runs checks once and prints what they say.
 pub fn measure(
@@ -63,7 +63,10 @@ pub fn measure(
     refuse_unmeasurable(&snapshot, &goals)?;
     match as_json {
         true => print_document("snapshot", &snapshot)?,
-        false => global.say(&tables::measure_table(&snapshot, goals.goals.len())),
+        false => {
+            let (all, width) = (goals.goals.len(), width::of_terminal());
+            global.say(&tables::measure_table(&snapshot, all, width));
+        }
     }
     let place = audience.place_of(&file);
     audience.tell(global, &snapshot, (&goals, &place), !as_json)?;
@@ -196,7 +199,10 @@ pub fn dry_run(global: &Global, run: &RunOptions) -> Result<u8> {
     if let Some(note) = stopping_note(&repo)? {
         match run.json {
             true => print_event(&Event::Note { message: note }),
-            false => global.say(&format!("dry run: nothing would be done: {note}\n")),
+            false => {
+                let line = format!("dry run: nothing would be done: {note}\n");
+                global.say(&width::page(&line, width::of_terminal()));
+            }
         }
         return Ok(0);
     }
@@ -259,10 +265,12 @@ pub fn dry_run(global: &Global, run: &RunOptions) -> Result<u8> {
         }
         return Ok(0);
     }
-    global.say(&tables::measure_table(&snapshot, all.len()));
-    global.say(&format!("\n{}", planned(&choice, &goals)));
+    let width = width::of_terminal();
+    let say = |page: &str| global.say(&width::page(page, width));
+    global.say(&tables::measure_table(&snapshot, all.len(), width));
+    say(&format!("\n{}", planned(&choice, &goals)));
     if let Some(note) = sweep {
-        global.say(&format!("{note}\n"));
+        say(&format!("{note}\n"));
     }
     // That of a session at work is not settled yet.
     let is_at_work = lock::holder(&repo.private.join("lock")).is_some();
@@ -270,7 +278,7 @@ pub fn dry_run(global: &Global, run: &RunOptions) -> Result<u8> {
         .look()?
         .filter(|journal| journal.is_unsettled() && !is_at_work)
     {
-        global.say(&format!(
+        say(&format!(
             "cycle {} of a session that died is unsettled; a run would undo it first, and tells what you changed here since from it\n",
             journal.cycle
         ));
@@ -279,7 +287,7 @@ pub fn dry_run(global: &Global, run: &RunOptions) -> Result<u8> {
     if !open.is_empty() || !set_aside.is_empty() {
         global.say(&format!(
             "\nqueue for {repository}:\n{}",
-            tables::work_table(&open, &set_aside)
+            tables::work_table(&open, &set_aside, width)
         ));
     }
     Ok(0)

@@ -23,7 +23,8 @@ impl Global {
     pub(super) fn warn(&self, text: &str) {
         if !self.quiet {
             let warning = mask::secrets(&text::clean_line(text));
-            print_error(&format!("{} {warning}", paint(ODD, "warning:")));
+            let line = format!("{} {warning}", paint(ODD, "warning:"));
+            print_error(&width::page(&line, width::of_stderr()));
         }
     }
 
@@ -46,7 +47,7 @@ pub fn shown(error: &Error) -> String {
     for hint in &error.hints {
         shown.push_str(&format!("\n{} {}", paint(GOOD, "hint:"), safe(hint)));
     }
-    shown
+    width::page(&shown, width::of_stderr())
 }
 
 /// Prints a page to stdout; a reader that went away is no error. In a job of GitHub Actions none of it is a command to the runner:

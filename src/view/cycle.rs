@@ -3,7 +3,7 @@
 use crate::model::patch::{FileChange, Patch};
 use crate::model::record::{BY_OTHERS, Record, UNDO};
 use crate::model::snapshot::{CheckResult, Measurement, Snapshot};
-use crate::model::text::{clean, clean_line, count, cut, duration};
+use crate::model::text::{clean, clean_line, count, cut, cut_at_word, duration};
 use crate::model::usage::Usage;
 use crate::view::history::scores;
 use crate::view::style::{self, BAD, Cell, FAINT, GOOD, STRONG, columns, paint};
@@ -127,8 +127,13 @@ fn heading(what: &str, file: &str, width: Option<usize>) -> String {
 
 /// Returns a line of text as one of a block, cut where it is too long.
 fn block_line(line: &str, width: Option<usize>) -> String {
+    block_line_cut(line, width, cut)
+}
+
+fn block_line_cut(line: &str, width: Option<usize>, cut: fn(&str, usize) -> String) -> String {
     let room = width.unwrap_or(LINE).saturating_sub(4).max(1);
-    let line = format!("    {}", cut(&clean(line).replace(['\n', '\t'], " "), room));
+    let line = clean(line).replace(['\n', '\t'], " ");
+    let line = format!("    {}", cut(&line, room));
     format!("{}\n", line.trim_end())
 }
 
@@ -142,7 +147,8 @@ fn task_of(brief: &str, width: Option<usize>) -> String {
     while shown.last().is_some_and(|line| line.is_empty()) {
         shown.pop();
     }
-    shown.iter().map(|line| block_line(line, width)).collect()
+    let line = |line: &&str| block_line_cut(line, width, cut_at_word);
+    shown.iter().map(line).collect()
 }
 
 fn end_of(log: &str, width: Option<usize>) -> String {

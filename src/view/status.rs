@@ -4,6 +4,7 @@ use crate::model::sandbox::Available;
 use crate::model::status::{Now, Searching, Status};
 use crate::model::text::{clean_line, cut, number, passing};
 use crate::view::style::{BAD, GOOD, ODD, STRONG, paint};
+use crate::view::width::hanging;
 
 /// Says how it stands with a search.
 fn searching(search: &Searching) -> String {
@@ -38,10 +39,16 @@ fn doing(now: &Now) -> String {
 /// How much of a reason is shown, in characters.
 const REASON: usize = 500;
 
+/// How wide the names are, with the blanks behind them.
+const NAMES: usize = 11;
+
 /// Returns the status as a page of `name  value` lines.
-pub fn page(status: &Status) -> String {
+pub fn page(status: &Status, width: Option<usize>) -> String {
     let mut page = String::new();
-    let mut line = |name: &str, value: String| page.push_str(&format!("{name:<11}{value}\n"));
+    let mut line = |name: &str, value: String| {
+        let lines = hanging(&format!("{name:<NAMES$}{value}"), NAMES, width);
+        page.push_str(&format!("{}\n", lines.join("\n")));
+    };
     let branch = status.branch.as_deref().map_or("detached HEAD", |branch| {
         branch.strip_prefix("refs/heads/").unwrap_or(branch)
     });

@@ -3,15 +3,16 @@
 use crate::model::snapshot::{CheckResult, Measurement, Snapshot};
 use crate::model::text::{against, clean, clean_line, duration, number, passing};
 use crate::model::work::{SHORT_ID, WorkItem};
-use crate::view::style::{self, BAD, Cell, FAINT, ODD, STRONG, columns, paint};
+use crate::view::style::{self, BAD, Cell, FAINT, ODD, STRONG, paint};
+use crate::view::width::{columns_folded, columns_within};
 
 /// How many items of the queue are shown.
 const ITEMS_SHOWN: usize = 50;
 
 /// Returns one line per goal in the file's order, the score of those that were chosen of `all`, and the last output of each goal that fails.
-pub fn measure_table(snapshot: &Snapshot, all: usize) -> String {
+pub fn measure_table(snapshot: &Snapshot, all: usize, width: Option<usize>) -> String {
     let rows: Vec<Vec<Cell>> = snapshot.goals.iter().map(goal_row).collect();
-    let mut page = columns(&rows);
+    let mut page = columns_folded(&rows, width);
     let skipped = snapshot.with(CheckResult::Skip).count();
     let chosen = match snapshot.goals_total < all {
         true => ", of the goals chosen",
@@ -79,29 +80,30 @@ pub(super) fn output(goal: &Measurement) -> String {
 }
 
 /// Returns the queue of this repository: what is open in the order in which it will be worked on, then what is set aside.
-pub fn work_table(open: &[WorkItem], set_aside: &[WorkItem]) -> String {
+pub fn work_table(open: &[WorkItem], set_aside: &[WorkItem], width: Option<usize>) -> String {
     if open.is_empty() && set_aside.is_empty() {
         return "no open work\n".to_owned();
     }
-    table_of(open, set_aside, work_row)
+    table_of((open, set_aside), work_row, (width, &[2]))
 }
 
 /// Returns the same with the ids by which items are closed.
-pub fn work_list(open: &[WorkItem], set_aside: &[WorkItem]) -> String {
-    table_of(open, set_aside, |item| {
+pub fn work_list(open: &[WorkItem], set_aside: &[WorkItem], width: Option<usize>) -> String {
+    let row = |item: &WorkItem| {
         let id = item.id().chars().take(SHORT_ID).collect();
         [vec![Cell(FAINT, id)], work_row(item)].concat()
-    })
+    };
+    table_of((open, set_aside), row, (width, &[3]))
 }
 
 fn table_of(
-    open: &[WorkItem],
-    set_aside: &[WorkItem],
+    (open, set_aside): (&[WorkItem], &[WorkItem]),
     row: impl Fn(&WorkItem) -> Vec<Cell>,
+    (width, spare): (Option<usize>, &[usize]),
 ) -> String {
     let all = open.iter().chain(set_aside);
     let rows: Vec<Vec<Cell>> = all.take(ITEMS_SHOWN).map(row).collect();
-    let mut table = columns(&rows);
+    let mut table = columns_within(&rows, width, spare);
     let more = (open.len() + set_aside.len()).saturating_sub(ITEMS_SHOWN);
     if more > 0 {
         table.push_str(&format!("and {more} more\n"));
@@ -174,7 +176,7 @@ output of coverage
     line 1
       line 2
 ";
-        assert_eq!(plain(&measure_table(&snapshot(goals), 3)), expected);
+        assert_eq!(plain(&measure_table(&snapshot(goals), 3, None)), expected);
     }
 
     #[test]
@@ -187,8 +189,8 @@ output of coverage
 [low]   tidy  (debt)
 [high]  fix           set aside after 4 failures  sweep
 ";
-        let table = work_table(&queue.open("x"), &queue.set_aside("x"));
+        let table = work_table(&queue.open("x"), &queue.set_aside("x"), None);
         assert_eq!(plain(&table), expected);
-        assert_eq!(work_table(&[], &[]), "no open work\n");
+        assert_eq!(work_table(&[], &[], None), "no open work\n");
     }
 }

@@ -4,8 +4,8 @@ use std::io::IsTerminal;
 use std::os::fd::AsFd;
 
 use crate::model::text::cut_at_word;
-use crate::view::board::Size;
-use crate::view::style::{Cell, columns};
+use crate::view::board::{self, Size};
+use crate::view::style::{Cell, columns, paint};
 
 /// The narrowest terminal that anything is made to fit.
 const NARROWEST: usize = 40;
@@ -20,6 +20,8 @@ const FIRST: Size = Size {
 };
 /// The blanks between two columns.
 const GAP: usize = 2;
+/// How far what goes on below a row is indented.
+const BELOW: usize = 6;
 
 /// Returns how many characters a line of the terminal has that stdout leads to; none if that is no terminal, or does not say.
 pub fn of_terminal() -> Option<usize> {
@@ -49,27 +51,79 @@ pub fn of_screen() -> Size {
     })
 }
 
+/// Returns how many columns of a terminal a text takes, its styles left aside.
+pub fn shown(text: &str) -> usize {
+    board::width(&anstream::adapter::strip_str(text).to_string())
+}
+
 /// Breaks a line at its blanks where it is longer than `width`; the lines that follow are indented further than it is.
 pub fn wrapped(line: &str, width: Option<usize>) -> Vec<String> {
-    let Some(width) = width else {
+    hanging(line, indent(line) + GAP, width)
+}
+
+/// Returns how many blanks a line begins with.
+pub fn indent(line: &str) -> usize {
+    let line = anstream::adapter::strip_str(line).to_string();
+    line.len() - line.trim_start_matches(' ').len()
+}
+
+/// Breaks a line at its blanks where it is longer than `width`; the lines that follow are indented by `hang`. Words in backquotes,
+/// which people copy, stay on one line where they fit on one.
+pub fn hanging(line: &str, hang: usize, width: Option<usize>) -> Vec<String> {
+    let Some(width) = width.filter(|width| *width < shown(line)) else {
         return vec![line.to_owned()];
     };
-    let (indent, words) = line.split_at(line.len() - line.trim_start_matches(' ').len());
-    let mut lines: Vec<String> = Vec::new();
-    let mut now = indent.to_owned();
-    for word in words.split(' ') {
-        let is_full = now.chars().count() + 1 + word.chars().count() > width;
-        if is_full && !now.trim().is_empty() {
-            lines.push(std::mem::replace(&mut now, format!("{indent}  {word}")));
-        } else if now.trim().is_empty() {
-            now.push_str(word);
-        } else {
-            now.push(' ');
-            now.push_str(word);
+    let mut lines = Vec::new();
+    let (mut now, mut taken) = (String::new(), 0);
+    for (at, word) in pieces(line, width.saturating_sub(hang)).iter().enumerate() {
+        let length = shown(word);
+        let is_begun = taken > 0
+            && !anstream::adapter::strip_str(&now)
+                .to_string()
+                .trim()
+                .is_empty();
+        if is_begun && length > 0 && taken + 1 + length > width {
+            lines.push(now.trim_end().to_owned());
+            (now, taken) = (format!("{}{word}", " ".repeat(hang)), hang + length);
+            continue;
         }
+        if at > 0 {
+            now.push(' ');
+            taken += 1;
+        }
+        now.push_str(word);
+        taken += length;
     }
     lines.push(now);
     lines
+}
+
+/// Parts a line at its blanks, but not between backquotes where what stands there fits into `room`.
+fn pieces(line: &str, room: usize) -> Vec<String> {
+    let mut pieces: Vec<String> = Vec::new();
+    let mut words = line.split(' ').peekable();
+    let opens = |word: &str| word.matches('`').count() % 2 == 1;
+    while let Some(word) = words.next() {
+        let mut piece = word.to_owned();
+        if opens(word) {
+            let rest: Vec<&str> = words.clone().collect();
+            if let Some(end) = rest.iter().position(|word| opens(word)) {
+                let whole = format!("{word} {}", rest[..=end].join(" "));
+                if shown(&whole) <= room {
+                    piece = whole;
+                    words.by_ref().take(end + 1).for_each(drop);
+                }
+            }
+        }
+        pieces.push(piece);
+    }
+    pieces
+}
+
+/// Breaks each line of a page like `wrapped`.
+pub fn page(page: &str, width: Option<usize>) -> String {
+    let lines = page.split('\n').flat_map(|line| wrapped(line, width));
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 /// Breaks a line at its blanks where it is longer than `width`, and within words where one alone is.
@@ -138,6 +192,38 @@ pub fn columns_within(rows: &[Vec<Cell>], width: Option<usize>, spare: &[usize])
     columns(&rows)
 }
 
+/// Lays rows out in columns, like `columns`. Where they are wider than `width`, nothing of the last one is left out: it goes on
+/// below itself, or below its row where it has little room there.
+pub fn columns_folded(rows: &[Vec<Cell>], width: Option<usize>) -> String {
+    let is_wide = |width: &usize| *width < total(&widths(rows));
+    let Some((width, last)) = width.filter(is_wide).zip(widths(rows).len().checked_sub(1)) else {
+        return columns(rows);
+    };
+    let heads = rows.iter().map(|row| row[..row.len().min(last)].to_vec());
+    let heads: Vec<Vec<Cell>> = heads.collect();
+    let behind = width_of(&heads) + GAP;
+    let is_beside = behind + LAST <= width;
+    let at = if is_beside { behind } else { BELOW };
+    let heads = columns_within(&heads, Some(width), &[]);
+    let mut page = String::new();
+    for (head, row) in heads.lines().zip(rows) {
+        let Some(Cell(style, text)) = row.get(last).filter(|cell| !cell.1.is_empty()) else {
+            page.push_str(&format!("{head}\n"));
+            continue;
+        };
+        let lines = fitted(text, Some(width.saturating_sub(at)));
+        let mut lines = lines.iter().map(|line| paint(*style, line));
+        page.push_str(head);
+        if is_beside {
+            page.push_str(&" ".repeat(at.saturating_sub(shown(head))));
+            page.push_str(&lines.next().unwrap_or_default());
+        }
+        page.push('\n');
+        lines.for_each(|line| page.push_str(&format!("{}{line}\n", " ".repeat(at))));
+    }
+    page
+}
+
 fn clear(rows: &mut [Vec<Cell>], column: usize) {
     for cell in rows.iter_mut().filter_map(|row| row.get_mut(column)) {
         cell.1.clear();
@@ -183,6 +269,48 @@ mod tests {
         assert_eq!(wrapped("abcdefghij k", Some(4)), ["abcdefghij", "  k"]);
         assert_eq!(wrapped("  one two", Some(40)), ["  one two"]);
         assert_eq!(wrapped("  one two", Some(8)), ["  one", "    two"]);
+    }
+
+    #[test]
+    fn styles_take_no_room_and_what_is_to_be_copied_stays_on_one_line() {
+        let styled = format!("  {} one two", paint(crate::view::style::BAD, "bad"));
+        assert_eq!(wrapped(&styled, Some(13)), [styled.as_str()]);
+        let lines = wrapped(&styled, Some(10));
+        let plain = lines
+            .iter()
+            .map(|line| anstream::adapter::strip_str(line).to_string());
+        assert_eq!(plain.collect::<Vec<_>>(), ["  bad one", "    two"]);
+        let hint = "hint: `evolve retry ID` helps, `a b";
+        assert_eq!(
+            wrapped(hint, Some(20)),
+            ["hint:", "  `evolve retry ID`", "  helps, `a b"]
+        );
+        assert_eq!(wrapped("a `b c d e`", Some(6)), ["a `b c", "  d e`"]);
+        assert_eq!(wrapped("中文 中文", Some(8)), ["中文", "  中文"]);
+        assert_eq!(
+            hanging("name  one two", 6, Some(9)),
+            ["name  one", "      two"]
+        );
+        assert_eq!(page("a\nb c\n", Some(2)), "a\nb\n  c\n");
+    }
+
+    #[test]
+    fn the_last_column_of_a_table_goes_on_below() {
+        let row = |texts: [&str; 3]| texts.map(Cell::plain).to_vec();
+        let rows = [
+            row(["pass", "goal-a", ""]),
+            row(["FAIL", "b", "a reason in so many words"]),
+        ];
+        assert_eq!(columns_folded(&rows, Some(39)), columns(&rows));
+        assert_eq!(
+            columns_folded(&rows, Some(30)),
+            "pass  goal-a\nFAIL  b       a reason in so\n              many words\n"
+        );
+        assert_eq!(
+            columns_folded(&rows, Some(26)),
+            "pass  goal-a\nFAIL  b\n      a reason in so many\n      words\n"
+        );
+        assert_eq!(columns_folded(&[], Some(26)), "");
     }
 
     #[test]

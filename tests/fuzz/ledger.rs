@@ -244,7 +244,13 @@ fn snapshots_are_read_or_passed_over() {
             serde_json::from_str::<Snapshot>(&written).expect(&written),
             snapshot
         );
-        assert_clean_page(&tables::measure_table(&snapshot, snapshot.goals.len()));
+        for width in [None, Some(60)] {
+            assert_clean_page(&tables::measure_table(
+                &snapshot,
+                snapshot.goals.len(),
+                width,
+            ));
+        }
         assert_clean(&summary::baseline_report(&snapshot));
         let other = snapshot.clone();
         let _ = (
@@ -306,6 +312,7 @@ fn work_keeps_every_line_and_every_key() {
         assert_clean_page(&tables::work_table(
             &queue.open("calc"),
             &queue.set_aside("calc"),
+            Some(60),
         ));
         let mut known = queue.clone();
         assert_eq!(known.merge_from(&text), 0, "nothing was added");

@@ -120,6 +120,10 @@ pub fn status(global: &Global, options: &StatusOptions) -> Result<u8> {
         pid: holder.pid,
         since: holder.since,
     });
-    global.say(&status::page(&overview, running.as_ref(), cut_short));
+    global.say(&status::page(
+        &overview,
+        (running.as_ref(), cut_short),
+        width::of_terminal(),
+    ));
     Ok(0)
 }

@@ -6,6 +6,7 @@ use crate::model::search_view::{Limit, Overview};
 use crate::model::text::{clean_line, duration, number};
 use crate::model::usage::dollars;
 use crate::view::style::{GOOD, ODD, paint};
+use crate::view::width::hanging;
 
 /// How wide the names are, with the blanks behind them.
 const NAMES: usize = 11;
@@ -22,10 +23,17 @@ pub struct Running {
 }
 
 /// Returns where a search stands; `running` if a session is at work on it, `cut_short` if an `apply` was killed half way.
-pub fn page(overview: &Overview, running: Option<&Running>, cut_short: bool) -> String {
+pub fn page(
+    overview: &Overview,
+    (running, cut_short): (Option<&Running>, bool),
+    width: Option<usize>,
+) -> String {
     let digits = overview.digits();
     let mut page = String::new();
-    let mut line = |name: &str, value: String| page.push_str(&format!("{name:<NAMES$}{value}\n"));
+    let mut line = |name: &str, value: String| {
+        let lines = hanging(&format!("{name:<NAMES$}{value}"), NAMES, width);
+        page.push_str(&format!("{}\n", lines.join("\n")));
+    };
     line(
         "search",
         format!(

@@ -135,9 +135,12 @@ limits     2 of 2 attempts
            $0.31 of $2.00
 cost       1,200 tokens, $0.31
 ";
-    assert_eq!(plain(&status::page(&overview, None, false)), expected);
+    assert_eq!(
+        plain(&status::page(&overview, (None, false), None)),
+        expected
+    );
     overview.limits[1].used = Some(7.0);
-    let exploring = plain(&status::page(&overview, None, false));
+    let exploring = plain(&status::page(&overview, (None, false), None));
     assert!(
         exploring.contains("7 without a new best, exploring after the first 3\n"),
         "{exploring}"
@@ -145,7 +148,7 @@ cost       1,200 tokens, $0.31
     overview.ended = None;
     overview.ended_words = None;
     overview.can_go_on = true;
-    let stopped = plain(&status::page(&overview, None, false));
+    let stopped = plain(&status::page(&overview, (None, false), None));
     assert!(
         stopped.contains("`evolve search resume` goes on"),
         "{stopped}"
@@ -154,7 +157,7 @@ cost       1,200 tokens, $0.31
         pid: 7,
         since: "2026-02-11T21:00:00Z".to_owned(),
     };
-    let running = plain(&status::page(&overview, Some(&running), false));
+    let running = plain(&status::page(&overview, (Some(&running), false), None));
     assert!(running.contains("at work, process 7"), "{running}");
     assert!(running.contains("under way  an agent"), "{running}");
 }
@@ -310,7 +313,7 @@ fn nothing_of_a_search_without_a_score_goes_wrong() {
         },
         Some(40),
     );
-    status::page(&overview, None, false);
+    status::page(&overview, (None, false), None);
     ended::page(&overview, "stopped", 0);
     let page = page::html(&page::Material {
         name: "calc",
