@@ -127,6 +127,17 @@ impl Terminal {
 
     /// Makes it another size, as terminals do that break their lines anew: what had wrapped is one line again.
     fn resize(&mut self, lines: u16, columns: u16) {
+        self.break_anew(lines, columns);
+        self.tell_size(lines, columns);
+    }
+
+    /// Tells programs how large it is.
+    fn tell_size(&self, lines: u16, columns: u16) {
+        rustix::termios::tcsetwinsize(&self.device, winsize(lines, columns)).unwrap();
+    }
+
+    /// Makes it another size and tells nobody yet.
+    fn break_anew(&mut self, lines: u16, columns: u16) {
         while self.take() {}
         let (height, width) = self.screen.screen().size();
         let (height, width) = (height.get(), width.get());
@@ -147,9 +158,9 @@ impl Terminal {
         }
         self.screen.screen_mut().set_scrollback(0);
         (0..=row.min(height - 1)).for_each(|row| add(self.screen.screen(), row));
-        rustix::termios::tcsetwinsize(&self.device, winsize(lines, columns)).unwrap();
         self.screen = vt100::Parser::new(size(lines), size(columns), SCROLLBACK);
-        self.screen.process(text.trim_end().as_bytes());
+        let text = text.strip_suffix("\r\n").unwrap_or(&text);
+        self.screen.process(text.as_bytes());
     }
 
     /// Everything that is to be read on it, what has scrolled away included.
@@ -178,11 +189,16 @@ impl Terminal {
 
 /// A repository whose goal `a` takes a while to measure, and an agent that takes a while to make it pass.
 fn slow() -> TestRepo {
-    let repo = TestRepo::with_goals(
-        "  - {id: a, description: file a, check: 'sleep 0.7; test -e a', weight: 5}\n  - {id: b, description: file b, check: 'sleep 0.7; test -e b', weight: 3}\n",
-    );
+    let repo = slowly_measured();
     repo.agent_does(&["sleep 1; touch a"]);
     repo
+}
+
+/// The same with no agent yet.
+fn slowly_measured() -> TestRepo {
+    TestRepo::with_goals(
+        "  - {id: a, description: file a, check: 'sleep 0.7; test -e a', weight: 5}\n  - {id: b, description: file b, check: 'sleep 0.7; test -e b', weight: 3}\n",
+    )
 }
 
 #[test]
@@ -221,6 +237,50 @@ fn what_goes_on_is_drawn_at_the_end_of_the_terminal_and_nothing_of_it_stays() {
 }
 
 #[test]
+fn what_stays_is_broken_between_words_at_the_width_of_the_moment() {
+    let repo = TestRepo::with_goals(
+        "  - {id: a, description: file a, check: 'sleep 0.3; test -e a', weight: 5}\n  - {id: with-a-long-name, description: file b, check: 'test -e b', weight: 3}\n",
+    )
+    .with_out();
+    repo.agent_does(&[
+        "until [ -e $OUT/go ]; do sleep 0.05; done; touch a",
+        "echo it needs the date of the release, which only somebody else here knows >$EVOLVE_GIVE_UP",
+    ]);
+    let is_whole = |terminal: &Terminal, what: &str| {
+        let screen = terminal.screen.screen();
+        let (lines, columns) = screen.size();
+        for row in 0..lines.get() {
+            let text = screen.rows(0, columns.get()).nth(row.into()).unwrap();
+            assert!(
+                !screen.row_wrapped(row),
+                "{what}: {text}\n{}",
+                screen.contents()
+            );
+        }
+    };
+    let mut terminal = Terminal::new(60, 60);
+    let agent = format!("--agent={}", repo.agent());
+    let child = terminal.start(&repo, &[&agent, "--max-cycles=2"], &[]);
+    terminal.until("the agent to be shown", |screen| {
+        let shown = screen.contents();
+        shown.contains("heaviest failing") && shown.contains("cycle 1 of 2")
+    });
+    is_whole(&terminal, "at first");
+    terminal.resize(60, 80);
+    std::fs::write(repo.out("go"), "").unwrap();
+    assert_eq!(terminal.watch(child, |_| {}), 0);
+    is_whole(&terminal, "after it became wider");
+    let left = terminal.all();
+    assert!(
+        left.iter().any(|line| line.chars().count() > 60),
+        "{left:?}"
+    );
+    let child = terminal.start(&repo, &["status"], &[]);
+    assert_eq!(terminal.watch(child, |_| {}), 0);
+    is_whole(&terminal, "status");
+}
+
+#[test]
 fn of_a_plain_agent_the_line_that_it_printed_last_is_shown_whichever_stream_it_came_by() {
     let repo = TestRepo::with_files_wanted(&[("a", 5)]).with_out();
     repo.agent_does(&[
@@ -246,7 +306,7 @@ fn of_a_plain_agent_the_line_that_it_printed_last_is_shown_whichever_stream_it_c
 #[test]
 fn the_terminal_is_in_order_after_any_end() {
     for signals in [1, 2] {
-        let repo = slow();
+        let repo = slowly_measured();
         repo.agent_does(&["trap '' TERM INT; sleep 30"]);
         let mut terminal = Terminal::new(24, 100);
         let agent = format!("--agent={}", repo.agent());
@@ -269,15 +329,19 @@ fn the_terminal_is_in_order_after_any_end() {
 
 /// A session whose agent works until it is told to end, beside lines that stood on the terminal before.
 fn at_work(terminal: &mut Terminal) -> (TestRepo, Child) {
-    let repo = slow().with_out();
-    repo.agent_does(&["until [ -e $OUT/go ]; do sleep 0.05; done; touch a"]);
+    let repo = slowly_measured().with_out();
+    let says = format!("echo 'says {}'", "so much ".repeat(11));
+    repo.agent_does(&[&format!(
+        "{says}; until [ -e $OUT/go ]; do sleep 0.05; done; touch a"
+    )]);
     terminal
         .screen
         .process(b"$ one\r\n$ two\r\n$ three\r\n$ four\r\n");
     let agent = format!("--agent={}", repo.agent());
     let child = terminal.start(&repo, &[&agent, "--max-cycles=1"], &[]);
     terminal.until("the agent to be shown", |screen| {
-        screen.contents().contains("  agent sh ")
+        let shown = screen.contents();
+        shown.contains("  agent sh ") && shown.contains("so much")
     });
     (repo, child)
 }
@@ -287,7 +351,14 @@ fn at_work(terminal: &mut Terminal) -> (TestRepo, Child) {
 fn nothing_stayed(terminal: &mut Terminal, expected: &[&str]) {
     let left = terminal.all();
     let text = left.join("\n");
-    for words in ["measuring (", "cycle 1 of 1", "  agent sh ", "────"] {
+    let of_block = [
+        "measuring (",
+        "cycle 1 of 1",
+        "  agent sh ",
+        "────",
+        "so much",
+    ];
+    for words in of_block {
         assert!(!text.contains(words), "{words} stayed:\n{text}");
     }
     for words in [
@@ -323,6 +394,31 @@ fn a_terminal_of_another_size_keeps_what_stood_there_and_no_piece_of_an_old_fram
         std::fs::write(repo.out("go"), "").unwrap();
         assert_eq!(terminal.watch(child, |_| {}), 0);
         // As wide as it takes to read whole lines again.
+        terminal.resize(24, 200);
+        nothing_stayed(&mut terminal, &[]);
+    }
+}
+
+#[test]
+fn a_window_that_is_dragged_keeps_no_piece_of_an_old_frame() {
+    for told_every in [1, 4] {
+        let mut terminal = Terminal::new(30, 100);
+        let (repo, child) = at_work(&mut terminal);
+        let sizes = (40..100).rev().step_by(3).chain((40..120).step_by(5));
+        for (at, columns) in sizes.chain([70]).enumerate() {
+            terminal.break_anew(30, columns);
+            // Some tell programs of a size a while after they have it.
+            if at % told_every == 0 || columns == 70 {
+                terminal.tell_size(30, columns);
+            }
+            let began = Instant::now();
+            while began.elapsed() < Duration::from_millis(60) {
+                terminal.take();
+                std::thread::sleep(Duration::from_millis(2));
+            }
+        }
+        std::fs::write(repo.out("go"), "").unwrap();
+        assert_eq!(terminal.watch(child, |_| {}), 0);
         terminal.resize(24, 200);
         nothing_stayed(&mut terminal, &[]);
     }

@@ -18,6 +18,8 @@ use crate::view::{json, width};
 
 /// How often it is looked whether something else is to be seen, such as the next second.
 const LOOK: Duration = Duration::from_millis(200);
+/// How long the end of a session waits for a terminal that does not keep its size.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Who watches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,13 +81,15 @@ pub fn watch(global: &Global, watcher: Watcher, log: Log) -> Result<Watched> {
             };
             let out = Stream {
                 stamp: stamp(std::io::stdout().is_terminal()),
+                width: width::of_terminal,
                 to: &mut out,
             };
             let err = Stream {
                 stamp: stamp(std::io::stderr().is_terminal()),
+                width: width::of_stderr,
                 to: &mut err,
             };
-            let printer = Printer::new(detail, out, err).within(width::of_terminal());
+            let printer = Printer::new(detail, out, err);
             match is_live {
                 true => tell_live(&receiver, printer),
                 false => tell(&receiver, printer, groups),
@@ -167,21 +171,24 @@ fn tell_live(receiver: &Receiver<Event>, mut printer: Printer<'_>) {
         has_progress: anstyle_progress::supports_term_progress(true),
     };
     let mut live = Live::on(screen, Instant::now());
-    let mut take = |live: &mut Live, event: Event| {
-        live.take(&event, Instant::now());
-        let lines = printer.lines(&event);
-        if !lines.is_empty() {
+    let mut lines = Vec::new();
+    loop {
+        let received = receiver.recv_timeout(LOOK);
+        let is_over = matches!(received, Err(RecvTimeoutError::Disconnected));
+        for event in received.into_iter().chain(receiver.try_iter()) {
+            live.take(&event, Instant::now());
+            lines.extend(printer.lines(&event));
+        }
+        let told = Instant::now();
+        while is_over && !live.is_calm(Instant::now()) && told.elapsed() < PATIENCE {
+            std::thread::sleep(event::REST);
+        }
+        if !lines.is_empty() && (is_over || live.is_calm(Instant::now())) {
+            let lines = std::mem::take(&mut lines);
             live.above(|| print::note(printer.print(&lines)));
         }
-    };
-    loop {
-        match receiver.recv_timeout(LOOK) {
-            Ok(event) => {
-                take(&mut live, event);
-                receiver.try_iter().for_each(|event| take(&mut live, event));
-            }
-            Err(RecvTimeoutError::Timeout) => {}
-            Err(RecvTimeoutError::Disconnected) => break live.close(),
+        if is_over {
+            break live.close();
         }
         live.draw(Instant::now());
         std::thread::sleep(event::REST);

@@ -13,11 +13,15 @@ use anstyle_progress::TermProgress;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle, TermLike};
 
 use crate::event::Event;
-use crate::view::board::{self, Board, Share, Size};
+use crate::view::board::{Board, Share, Size};
 use crate::view::width;
 
 /// What is over sooner than this is not drawn at all.
 const PATIENCE: Duration = Duration::from_millis(400);
+
+/// How long a terminal has kept its size when that is believed: who drags a window makes it many sizes, and some terminals are of
+/// the next one before they say so.
+const CALM: Duration = Duration::from_millis(400);
 
 /// How often it is tried to take away what somebody draws at this moment.
 const TRIES: usize = 20;
@@ -53,8 +57,12 @@ pub struct Live {
     /// Nothing is drawn before.
     from: Instant,
     drawn: Vec<String>,
-    /// How large the screen was then.
+    /// How large the screen was when it was looked at last.
     size: Size,
+    /// Since when it has been as large as that; none from the start.
+    resized: Option<Instant>,
+    /// The screen has had another size since the frame was drawn.
+    is_broken: bool,
     told: Share,
 }
 
@@ -70,6 +78,8 @@ impl Live {
             bar: ProgressBar::with_draw_target(None, target).with_style(style),
             from: now + PATIENCE,
             drawn: Vec::new(),
+            resized: None,
+            is_broken: false,
             told: Share::None,
         }
     }
@@ -77,6 +87,17 @@ impl Live {
     /// Takes in what happened.
     pub fn take(&mut self, event: &Event, now: Instant) {
         self.board.take(event, now);
+    }
+
+    /// Says whether the terminal keeps its size, so that it is known what a frame takes there. Nothing is to be said before.
+    pub fn is_calm(&mut self, now: Instant) -> bool {
+        let size = (self.screen.size)();
+        if size != self.size {
+            self.size = size;
+            self.resized = Some(now);
+            self.is_broken = true;
+        }
+        self.resized.is_none_or(|since| now >= since + CALM)
     }
 
     /// Has something said for good above the board.
@@ -92,7 +113,7 @@ impl Live {
     /// Draws what is to be seen now, if that is not what is drawn already.
     pub fn draw(&mut self, now: Instant) {
         let mut shown = lock(&SHOWN);
-        if now < self.from || OVER.load(Ordering::SeqCst) {
+        if now < self.from || OVER.load(Ordering::SeqCst) || !self.is_calm(now) {
             return;
         }
         self.follow(&mut shown);
@@ -105,12 +126,12 @@ impl Live {
         if lines == self.drawn {
             return;
         }
-        *shown = lines.iter().map(|line| columns(line)).collect();
+        *shown = lines.iter().map(|line| width::shown(line)).collect();
         self.bar.set_message(lines.join("\n"));
         self.drawn = lines;
     }
 
-    /// Takes the board away.
+    /// Takes the board away. That is done once the terminal keeps its size, see `is_calm`.
     pub fn close(mut self) {
         let mut shown = lock(&SHOWN);
         self.follow(&mut shown);
@@ -123,16 +144,14 @@ impl Live {
 
     /// Forgets a frame that was taken away, and takes one away that a terminal of another size has broken anew.
     fn follow(&mut self, shown: &mut Vec<usize>) {
-        let size = (self.screen.size)();
         let was_taken = TAKEN.swap(false, Ordering::SeqCst);
-        let was_broken = size != self.size && !self.drawn.is_empty();
-        self.size = size;
+        let was_broken = std::mem::take(&mut self.is_broken) && !self.drawn.is_empty();
         if !was_taken && !was_broken {
             return;
         }
         if was_broken {
             let mut out = lock(&self.screen.out);
-            let _ = write!(out, "{}", taken_away(shown, size)).and_then(|()| out.flush());
+            let _ = write!(out, "{}", taken_away(shown, self.size)).and_then(|()| out.flush());
         }
         if was_taken {
             self.told = Share::None;
@@ -219,11 +238,6 @@ fn target(screen: &Screen) -> ProgressDrawTarget {
         frame: Mutex::default(),
         is_filled: AtomicBool::new(false),
     }))
-}
-
-/// Returns how many columns a line takes, its styles left aside.
-fn columns(line: &str) -> usize {
-    board::width(&anstream::adapter::strip_str(line).to_string())
 }
 
 /// The screen as `indicatif` draws on it; what belongs to one frame is written at once.

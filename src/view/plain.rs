@@ -12,7 +12,6 @@ use crate::model::text::{self, clean_line, count, duration, number, passing};
 use crate::model::yardstick::LEANED_ON;
 use crate::view::search::story;
 use crate::view::style::{self, BAD, FAINT, ODD, STRONG, paint};
-use crate::view::width::wrapped;
 
 use words::{agent_line, check_line, ended, outcome, session_line};
 
@@ -65,8 +64,6 @@ pub struct Story {
     chapter: Chapter,
     /// How many goals passed before the cycle, as far as it was told.
     passing: Option<usize>,
-    /// How many characters fit on a line; none if that does not matter.
-    width: Option<usize>,
     /// What was told of changes that checks lean on.
     leaned_on: BTreeSet<String>,
     /// No agent is called: a change is taken back.
@@ -126,8 +123,7 @@ impl Story {
                     true => vec![header],
                     false => vec![header, protections],
                 };
-                let lines = lines.iter().flat_map(|line| wrapped(line, self.width));
-                lines.map(|line| paint(FAINT, &line)).collect()
+                lines.iter().map(|line| paint(FAINT, line)).collect()
             }
             Event::Warning { message } => {
                 let warning = paint(ODD, "warning:");
@@ -198,8 +194,7 @@ impl Story {
             Event::SearchStarted { overview, .. } => {
                 self.best_score = overview.best_score;
                 let lines = story::started(event);
-                let lines = lines.iter().flat_map(|line| wrapped(line, self.width));
-                lines.map(|line| paint(FAINT, &line)).collect()
+                lines.iter().map(|line| paint(FAINT, line)).collect()
             }
             Event::AttemptStarted { .. } if self.tells_of(Step::Beginning) => {
                 vec![paint(FAINT, &story::begun(event))]

@@ -6,6 +6,7 @@ use super::{Detail, Line, Story};
 use crate::event::Event;
 use crate::model::mask;
 use crate::model::text;
+use crate::view::width::{hanging, indent};
 
 /// Writes the story to two streams.
 pub struct Printer<'a> {
@@ -20,13 +21,21 @@ pub struct Stream<'a> {
     pub to: &'a mut dyn Write,
     /// What stands before each line, such as the time; nothing where there is none.
     pub stamp: Option<fn() -> String>,
+    /// How many characters fit on a line at this moment; none where that does not matter.
+    pub width: fn() -> Option<usize>,
 }
+
+/// How much further than its first line the others of a long one are indented: more than what belongs below it.
+const HANG: usize = 4;
 
 impl Stream<'_> {
     fn write(&mut self, line: &str) -> io::Result<()> {
         let line = mask::secrets(&text::page(line));
         let Some(stamp) = self.stamp else {
-            return writeln!(self.to, "{line}");
+            let width = (self.width)();
+            let broken = |line| hanging(line, indent(line) + HANG, width);
+            let mut lines = line.split('\n').flat_map(broken);
+            return lines.try_for_each(|line| writeln!(self.to, "{line}"));
         };
         let stamp = stamp();
         let mut lines = line.split('\n');
@@ -39,13 +48,6 @@ impl<'a> Printer<'a> {
     pub fn new(detail: Detail, out: Stream<'a>, err: Stream<'a>) -> Printer<'a> {
         let story = Story::new(detail);
         Printer { story, out, err }
-    }
-
-    /// Has the lines that are long anywhere fit within so many characters, if there is a limit.
-    #[must_use]
-    pub fn within(mut self, width: Option<usize>) -> Printer<'a> {
-        self.story.width = width;
-        self
     }
 
     /// Returns what is to be told of an event.

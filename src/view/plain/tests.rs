@@ -11,10 +11,12 @@ fn told_at(detail: Detail, stamp: Option<fn() -> String>, events: &[Event]) -> (
     let to_out = Stream {
         to: &mut out,
         stamp,
+        width: || None,
     };
     let to_err = Stream {
         to: &mut err,
         stamp,
+        width: || None,
     };
     let mut printer = Printer::new(detail, to_out, to_err);
     for event in events {
