@@ -14,6 +14,7 @@ use crate::cli::start::run_loop;
 use crate::effects::git::Git;
 use crate::error::{Error, Result};
 use crate::model::text;
+use crate::view::width;
 
 const README: &str = "# calc\n\nA calculator in shell.\n";
 const CALC: &str = "add() { echo $(($1 + $2)); }\n# TODO: sub gives the right answer only for small numbers\nsub() { expr \"$1\" - \"$2\"; }\n";
@@ -45,10 +46,11 @@ pub fn demo(global: &Global, keep_in: Option<&Path>, progress: ProgressOption) -
     let agent = ("agent.sh", include_str!("demo/agent.sh"));
     let (root, agent) = make(&folder(keep_in), ("calc", &FILES), agent)?;
     std::env::set_current_dir(&root).map_err(|cause| Error::io("enter", &root, cause))?;
-    global.say(&format!(
+    let about = format!(
         "A small repository in {}, with three goals and one item of work.\n\n",
         root.display()
-    ));
+    );
+    global.say(&width::page(&about, width::of_terminal()));
     let run = RunOptions {
         max_cycles: Some(CYCLES),
         dry_run: false,

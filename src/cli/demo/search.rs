@@ -9,6 +9,7 @@ use crate::cli::arguments::Arguments;
 use crate::cli::options::{Global, ProgressOption};
 use crate::error::{Error, Result};
 use crate::model::text;
+use crate::view::width;
 
 /// The files of the repository.
 const FILES: [(&str, &str); 4] = [
@@ -33,8 +34,12 @@ pub fn demo(global: &Global, keep_in: Option<&Path>, progress: ProgressOption) -
         text::shell_word(std::os::unix::ffi::OsStrExt::as_bytes(agent.as_os_str()))
     );
     let shown = root.display();
+    let about = format!(
+        "A small repository in {shown}, with a script that is to become as small as it can be and still pass its tests:"
+    );
+    global.say(&width::page(&about, width::of_terminal()));
     global.say(&format!(
-        "A small repository in {shown}, with a script that is to become as small as it can be and still pass its tests:\n\n  evolve search 'sh size.sh' --direction min --files top.sh --gate 'sh test.sh' --max-attempts {ATTEMPTS}\n\n"
+        "\n\n  evolve search 'sh size.sh' --direction min --files top.sh --gate 'sh test.sh' --max-attempts {ATTEMPTS}\n\n"
     ));
     let words = [
         "evolve",
@@ -68,7 +73,7 @@ pub fn demo(global: &Global, keep_in: Option<&Path>, progress: ProgressOption) -
     asked.run.ignores_config = true;
     let code = crate::cli::run(asked)?;
     global.say(&format!(
-        "\nWhere to look, and what would be next:\n  cd {}\n  evolve search board     the attempts, the best first\n  evolve search diff 6    what the winner changed\n  evolve search apply     brings it to the branch; until then nothing was touched\n",
+        "\nWhere to look, and what would be next:\n  cd {}\n  evolve search board     the attempts, the best first\n  evolve search diff 6    what the winner changed\n  evolve search apply     brings it to the branch, untouched so far\n",
         text::shell_word(std::os::unix::ffi::OsStrExt::as_bytes(root.as_os_str()))
     ));
     Ok(code)

@@ -352,7 +352,8 @@ async fn start(
         }
     };
     let overview = tell::ended(&session, &lineage, &ending);
-    let page = view::search::ended::page(&overview, &ending.reason, ending.exit_code);
+    let how = (ending.reason.as_str(), ending.exit_code);
+    let page = view::search::ended::page(&overview, how, view::width::of_terminal());
     Ok((page, ending.exit_code))
 }
 

@@ -5,6 +5,7 @@ use crate::model::search_view::{Overview, Row};
 use crate::model::text::clean_line;
 use crate::view::history::sparkline;
 use crate::view::style::{BAD, FAINT, GOOD, paint};
+use crate::view::width::{hanging, shown as shown_columns};
 
 /// How wide the names are, with the blanks behind them.
 const NAMES: usize = 11;
@@ -12,9 +13,12 @@ const NAMES: usize = 11;
 const BARS: usize = 60;
 
 /// Returns the final report of a session that ended for this reason.
-pub fn page(overview: &Overview, reason: &str, exit_code: u8) -> String {
+pub fn page(overview: &Overview, (reason, exit_code): (&str, u8), width: Option<usize>) -> String {
     let mut page = String::new();
-    let mut line = |name: &str, value: String| page.push_str(&format!("{name:<NAMES$}{value}\n"));
+    let mut line = |name: &str, value: String| {
+        let lines = hanging(&format!("{name:<NAMES$}{value}"), NAMES, width);
+        page.push_str(&format!("{}\n", lines.join("\n")));
+    };
     let style = if exit_code == 0 { GOOD } else { BAD };
     line("ended", paint(style, &clean_line(reason)));
     let winner = overview.row(overview.best).filter(|row| !row.is_baseline());
@@ -34,13 +38,12 @@ pub fn page(overview: &Overview, reason: &str, exit_code: u8) -> String {
         .filter_map(|point| point.best)
         .collect();
     if best.len() > 1 {
-        let bars = sparkline(&best, BARS);
         let digits = overview.digits();
-        let (first, last) = (best[0], best[best.len() - 1]);
-        line(
-            "curve",
-            format!("{} {bars} {}", digits.show(first), digits.show(last)),
-        );
+        let [first, last] = [best[0], best[best.len() - 1]].map(|score| digits.show(score));
+        let taken = NAMES + shown_columns(&first) + shown_columns(&last) + 2;
+        let room = width.map_or(BARS, |width| width.saturating_sub(taken).clamp(2, BARS));
+        let bars = sparkline(&best, room);
+        line("curve", format!("{first} {bars} {last}"));
     }
     line(
         "attempts",

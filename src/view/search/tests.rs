@@ -165,7 +165,7 @@ cost       1,200 tokens, $0.31
 #[test]
 fn the_final_report_names_winner_way_ending_attempts_cost_and_what_to_do() {
     let mut overview = samples::overview();
-    let page = plain(&ended::page(&overview, "all attempts are done", 0));
+    let page = plain(&ended::page(&overview, ("all attempts are done", 0), None));
     let expected = "\
 ended      all attempts are done
 winner     attempt 1: 2.5, +0.5 (+25.0 %), the baseline 2; mutation of the baseline
@@ -183,7 +183,7 @@ next       `evolve search diff 1` shows what it changes
     overview.ended = None;
     overview.can_go_on = true;
     overview.way = vec![0];
-    let page = plain(&ended::page(&overview, "KILL", 130));
+    let page = plain(&ended::page(&overview, ("KILL", 130), None));
     assert!(
         page.contains("winner     none: nothing is better than the baseline, 2\n"),
         "{page}"
@@ -314,7 +314,7 @@ fn nothing_of_a_search_without_a_score_goes_wrong() {
         Some(40),
     );
     status::page(&overview, (None, false), None);
-    ended::page(&overview, "stopped", 0);
+    ended::page(&overview, ("stopped", 0), None);
     let page = page::html(&page::Material {
         name: "calc",
         overview: &overview,
