@@ -157,6 +157,23 @@ fn the_grid_has_each_goal_in_each_cycle_and_marks_the_one_worked_on() {
 }
 
 #[test]
+fn the_short_text_has_the_goals_as_they_are_after_an_undo() {
+    let repo = TestRepo::with_goals(
+        "  - {id: a, description: file a exists, check: test -e a, weight: 5}\n  \
+           - {id: readme, description: file readme exists, check: test -e readme, weight: 3}\n",
+    );
+    repo.write("readme", "");
+    repo.commit_all("first");
+    repo.agent_does(&["rm readme && touch a"]);
+    repo.run(&["--max-cycles=1"]).expect(0);
+    assert_eq!(repo.each("result"), ["regressed"]);
+    let said = markdown(&repo);
+    assert!(said.contains("1 of 2"), "{said}");
+    assert!(said.contains("| a | 5 | ✗ fail |"), "{said}");
+    assert!(said.contains("| readme | 3 | ✓ pass |"), "{said}");
+}
+
+#[test]
 fn a_goal_that_nobody_gets_on_with_waits_for_a_person_with_the_way_on() {
     let repo = TestRepo::with_files_wanted(&[("a", 5)]);
     repo.agent_does(&["echo 'no way' >\"$EVOLVE_GIVE_UP\""]);

@@ -55,8 +55,10 @@ pub struct Row {
     pub weight: u8,
     /// What it says; empty where the goals file has it no longer.
     pub description: String,
-    /// Its result in each cycle.
+    /// Its result in each cycle, as it was measured last there, be it of a change that was undone.
     pub cells: Vec<Cell>,
+    /// Its result in what is in the repository.
+    pub now: Cell,
 }
 
 /// What a goal came to in a cycle.
@@ -113,6 +115,7 @@ pub(super) fn of(material: &Material<'_>) -> Grid {
                 cell(goal, *chosen == Some(*id))
             })
             .collect(),
+        now: cell(newest.get(id).copied(), false),
     };
     Grid {
         columns,
