@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use evolve::effects::repo::Repo;
-use evolve::effects::workspace::Workspace;
+use evolve::effects::workspace::{WayOut, Workspace};
 use evolve::model::gate::Fate;
 
 use super::support::{Goal, Outcome, Report, Scratch, in_turn, timed};
@@ -57,7 +57,7 @@ fn work(scratch: &Scratch, commits: usize, mark: &str) -> Outcome {
 fn by_evolve(scratch: &Scratch, commits: usize, cycle: u64) -> Outcome<Duration> {
     let repo = Repo::discover(&scratch.root())?;
     let workspace = Workspace { repo: &repo };
-    let start = workspace.begin(&format!("bench-{commits}"), cycle)?;
+    let start = workspace.begin((&format!("bench-{commits}"), cycle), WayOut::Commit)?;
     work(scratch, commits, &start.mark())?;
     let repo = Repo::discover(&scratch.root())?;
     let workspace = Workspace { repo: &repo };

@@ -27,7 +27,7 @@ use crate::effects::quarantine::Quarantine;
 use crate::effects::repo::Repo;
 use crate::effects::sandbox::Sandbox;
 use crate::effects::stop::Stop;
-use crate::effects::workspace::{Start, Stock, Workspace};
+use crate::effects::workspace::{Start, Stock, WayOut, Workspace};
 use crate::error::{Error, Kind, Result};
 use crate::event::{Event, Events};
 use crate::model::goals::Limits;
@@ -156,7 +156,16 @@ impl Session {
         if let Some(isolation) = &self.isolation {
             isolation.renew()?;
         }
-        self.with_settings_held(cycle, || self.workspace().begin(&self.id, cycle))
+        let way_out = self.way_out();
+        self.with_settings_held(cycle, || self.workspace().begin((&self.id, cycle), way_out))
+    }
+
+    /// Returns what the user can do about changes that are not committed: where an errand is run, no flag makes a copy.
+    pub fn way_out(&self) -> WayOut {
+        match &self.options.errand {
+            Some(_) => WayOut::Commit,
+            None => WayOut::CommitOrCopy,
+        }
     }
 
     /// Does something in the user's repository for which git may run filters of the user's, and puts back what they changed of git's

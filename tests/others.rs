@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use evolve::effects::repo::Repo;
-use evolve::effects::workspace::Workspace;
+use evolve::effects::workspace::{WayOut, Workspace};
 use evolve::model::gate::Fate;
 
 use crate::harness::{Run, TestRepo, output, with_git};
@@ -407,7 +407,7 @@ fn a_commit_between_the_plan_of_an_undo_and_its_first_step_leaves_everything_unt
     let repository = repository();
     let repo = Repo::discover(&repository.root()).unwrap();
     let workspace = Workspace { repo: &repo };
-    let start = workspace.begin("session", 1).unwrap();
+    let start = workspace.begin(("session", 1), WayOut::Commit).unwrap();
     let agent = format!(
         "export GIT_REFLOG_ACTION={}; git rm -q b; git commit -qm agent",
         start.mark()

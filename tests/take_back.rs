@@ -63,11 +63,40 @@ fn the_change_of_one_cycle_is_taken_back_and_what_came_later_stays() {
     error: there is nothing to take back of cycle 1: it was taken back already
     hint: `evolve show 1` tells what became of it
     "#);
-    repo.evolve(&["undo", "3"]).expect(0);
+    let run = repo.evolve(&["undo", "3"]).expect(0);
     assert_eq!(
         repo.read("text"),
         LINES.replace("nine", "NINE").replace("one", "ONE")
     );
+    for told in [
+        "next-work:undo cycle 3: asked for by a person: brings back the change of cycle 1, which cycle 3 took back\n",
+        "\ndone: the change of cycle 1, which cycle 3 took back, is there again, in cycle 4\n",
+    ] {
+        assert!(run.stdout.contains(told), "{}", run.stdout);
+    }
+    let commit = repo.newest()["commit_sha"].as_str().unwrap().to_owned();
+    assert_eq!(
+        repo.git(&["show", "-s", "--format=%s", &commit]),
+        "evolve: bring back cycle 1 (next-work:item 1), which cycle 3 took back"
+    );
+    let shown = repo.answer(&["show", "4"]);
+    assert!(
+        shown.contains("brings back the change of cycle 1"),
+        "{shown}"
+    );
+    assert!(
+        repo.answer(&["show", "1"])
+            .contains("brought back by cycle 4")
+    );
+    // And so on.
+    repo.evolve(&["undo", "4"]).expect(0);
+    assert_eq!(repo.read("text"), LINES.replace("nine", "NINE"));
+    let commit = repo.newest()["commit_sha"].as_str().unwrap().to_owned();
+    assert_eq!(
+        repo.git(&["show", "-s", "--format=%s", &commit]),
+        "evolve: take back cycle 1 (next-work:item 1) again, which cycle 4 brought back"
+    );
+    repo.answer(&["audit"]);
 }
 
 #[test]
@@ -157,7 +186,10 @@ fn changes_that_are_not_committed_stop_it_and_files_in_the_way_stay() {
     let repo = worked_on(&["git rm -q text && git commit -qm 'no text'"]);
     repo.write("a", "changed\n");
     let said = repo.evolve(&["undo", "1"]).expect(3).stderr;
-    assert!(said.contains("a"), "{said}");
+    assert!(
+        said.ends_with("agent's:\n  a\nhint: commit or stash them first\n"),
+        "{said}"
+    );
     assert_eq!(repo.read("a"), "changed\n");
     repo.git(&["checkout", "-q", "a"]);
     repo.write("text", "my own notes\n");
@@ -232,7 +264,7 @@ fn what_git_does_to_every_merge_of_the_branch_is_no_business_of_an_undo() {
         let number = repo.records().len();
         let run = repo.evolve(&["undo", &number.to_string()]).expect(0);
         assert!(
-            run.stdout.contains("is taken back, in cycle"),
+            run.stdout.contains("\ndone: the change of cycle "),
             "{options}: {}",
             run.stdout
         );

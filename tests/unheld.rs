@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
 use evolve::effects::repo::Repo;
-use evolve::effects::workspace::Workspace;
+use evolve::effects::workspace::{WayOut, Workspace};
 
 use crate::harness::TestRepo;
 
@@ -159,7 +159,7 @@ fn line_ends_of_a_file_that_the_agent_did_not_touch_stay() {
     assert_eq!(repo.status(), Vec::<String>::new());
     let opened = Repo::discover(&repo.root()).unwrap();
     let workspace = Workspace { repo: &opened };
-    let mut start = workspace.begin("session", 1).unwrap();
+    let mut start = workspace.begin(("session", 1), WayOut::Commit).unwrap();
     workspace.take_stock(&start).unwrap();
     assert_eq!(repo.read("a.txt"), "bad\n", "it was touched since");
     repo.write("a.txt", "bad\r\n");

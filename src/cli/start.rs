@@ -257,10 +257,11 @@ async fn start(
     };
     let mut progress = Progress::new(session.home(), ledger);
     let ending = engine::run(&session, &mut progress).await?;
-    let ending = match run.undo {
-        Some(cycle) => {
-            let commit = undo.as_ref().map(|undo| (session.home(), &*undo.commit));
-            undo::ending((cycle, commit), ending, &progress.records, listening)
+    let ending = match &undo {
+        Some(undo) => {
+            let commit = Some((session.home(), &*undo.commit));
+            let not_done = &*undo.errand.not_done;
+            undo::ending((not_done, commit), ending, &progress.records, listening)
         }
         None => ending,
     };
@@ -281,7 +282,10 @@ struct Ended {
 impl Ended {
     fn before_it_began((events, run): (&Events, &RunOptions), ending: Ending) -> Ended {
         let ending = match run.undo {
-            Some(cycle) => undo::ending((cycle, None), ending, &[], events),
+            Some(cycle) => {
+                let not_done = format!("the change of cycle {cycle} stays");
+                undo::ending((&not_done, None), ending, &[], events)
+            }
             None => ending,
         };
         Ended {

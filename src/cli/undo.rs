@@ -9,7 +9,7 @@ use crate::effects::repo::{Commit, Repo, Without};
 use crate::error::{Error, Kind, Result};
 use crate::event::Events;
 use crate::model::goals::AgentSpec;
-use crate::model::record::{CycleResult, History, Record, UNDO, UNDO_CYCLE};
+use crate::model::record::{CycleResult, History, Record, TakenBack, Turn, UNDO, UNDO_CYCLE};
 use crate::model::text::{clean_line, cut, some_of};
 use crate::model::work::{Severity, WorkItem};
 use crate::session::{Ending, Errand};
@@ -49,7 +49,8 @@ pub fn prepare(repo: &Repo, cycle: u64) -> Result<Undo> {
         )));
     }
     let (_, head) = repo.ready_head()?;
-    let commit = commit_without(repo, record)?;
+    let turn = TakenBack::of(&history.records).turn(cycle);
+    let commit = commit_without(repo, record, &subject(&history, record, turn))?;
     if let Some(standing) = standing(repo, &commit)? {
         return Err(
             Error::unsafe_repo(format!("cycle {cycle} cannot be taken back: {standing}"))
@@ -66,21 +67,50 @@ pub fn prepare(repo: &Repo, cycle: u64) -> Result<Undo> {
         &Default::default(),
         &repo.root,
     )?;
-    let errand = Errand {
-        item: WorkItem::given(
-            format!("{UNDO_CYCLE}{cycle}"),
-            Severity::Unknown,
-            format!("Take back the change of cycle {cycle} alone."),
-        ),
-        reason: "asked for by a person".to_owned(),
-        done: format!("the change of cycle {cycle} is taken back"),
-        not_done: format!("the change of cycle {cycle} stays"),
-    };
     Ok(Undo {
-        errand,
+        errand: errand(cycle, turn),
         agent: agent.called(UNDO),
         commit,
     })
+}
+
+/// Returns the task of taking a cycle back: of one that took something back itself, whose change is there or gone again.
+fn errand(cycle: u64, turn: Option<Turn>) -> Errand {
+    let (comes_to, done, not_done) = match turn {
+        None => (
+            String::new(),
+            format!("the change of cycle {cycle} is taken back"),
+            format!("the change of cycle {cycle} stays"),
+        ),
+        Some(Turn::Back(first)) => (
+            format!("brings back the change of cycle {first}, which cycle {cycle} took back"),
+            format!("the change of cycle {first}, which cycle {cycle} took back, is there again"),
+            format!("the change of cycle {first} stays taken back"),
+        ),
+        Some(Turn::GoneAgain(first)) => (
+            format!(
+                "takes the change of cycle {first}, which cycle {cycle} brought back, back again"
+            ),
+            format!(
+                "the change of cycle {first}, which cycle {cycle} brought back, is taken back again"
+            ),
+            format!("the change of cycle {first} stays"),
+        ),
+    };
+    let (reason, description) = match comes_to.is_empty() {
+        true => (String::new(), String::new()),
+        false => (format!(": {comes_to}"), format!(" This {comes_to}.")),
+    };
+    Errand {
+        item: WorkItem::given(
+            format!("{UNDO_CYCLE}{cycle}"),
+            Severity::Unknown,
+            format!("Take back the change of cycle {cycle} alone.{description}"),
+        ),
+        reason: format!("asked for by a person{reason}"),
+        done,
+        not_done,
+    }
 }
 
 /// Says which files of the user's stand where the commit would put its own, if any do.
@@ -112,7 +142,7 @@ pub(super) fn no_such_cycle(history: &History, cycle: Option<u64>) -> Error {
 }
 
 /// Stores the commit that takes a cycle's change back, on top of HEAD; nothing points to it yet.
-fn commit_without(repo: &Repo, record: &Record) -> Result<String> {
+fn commit_without(repo: &Repo, record: &Record, subject: &str) -> Result<String> {
     let cycle = record.cycle;
     let nothing = |why: &str| {
         Error::usage(format!(
@@ -137,25 +167,42 @@ fn commit_without(repo: &Repo, record: &Record) -> Result<String> {
         .hint("check the earlier commit out in the submodule, and commit that")),
         Without::Tree(tree) => {
             let taken_back = repo.commits_since(&changed.from, &changed.to, NAMED)?;
-            repo.store_commit(&tree, &head, &message(record, &taken_back))
+            repo.store_commit(&tree, &head, &message(cycle, subject, &taken_back))
         }
         Without::Nothing => Err(nothing("it was taken back already")),
         Without::Changed(paths, commits) => Err(in_the_way(cycle, &paths, &commits)),
     }
 }
 
-fn message(record: &Record, taken_back: &[Commit]) -> String {
+/// Returns the first line of the commit that takes a cycle back: whose change is gone by it, or there again.
+fn subject(history: &History, record: &Record, turn: Option<Turn>) -> String {
+    let goal = |record: Option<&Record>| {
+        let goal = record.and_then(|record| record.goal_id.as_deref());
+        goal.map_or(String::new(), |goal| {
+            format!(" ({})", cut(&clean_line(goal), SUBJECT))
+        })
+    };
+    let of = |cycle: u64| goal(history.records.iter().find(|one| one.cycle == cycle));
     let cycle = record.cycle;
-    let goal = record.goal_id.as_deref().map_or(String::new(), |goal| {
-        format!(" ({})", cut(&clean_line(goal), SUBJECT))
-    });
+    match turn {
+        None => format!("take back cycle {cycle}{}", goal(Some(record))),
+        Some(Turn::Back(first)) => format!(
+            "bring back cycle {first}{}, which cycle {cycle} took back",
+            of(first)
+        ),
+        Some(Turn::GoneAgain(first)) => format!(
+            "take back cycle {first}{} again, which cycle {cycle} brought back",
+            of(first)
+        ),
+    }
+}
+
+fn message(cycle: u64, subject: &str, taken_back: &[Commit]) -> String {
     let commits: String = taken_back
         .iter()
         .map(|one| format!("{} {}\n", one.id, clean_line(&one.subject)))
         .collect();
-    format!(
-        "evolve: take back cycle {cycle}{goal}\n\nTakes back\n{commits}\nEvolve-Undoes: {cycle}\n"
-    )
+    format!("evolve: {subject}\n\nTakes back\n{commits}\nEvolve-Undoes: {cycle}\n")
 }
 
 fn in_the_way(cycle: u64, paths: &[String], commits: &[Commit]) -> Error {
@@ -179,7 +226,7 @@ fn in_the_way(cycle: u64, paths: &[String], commits: &[Commit]) -> Error {
 /// Returns how a session ends that was to take a cycle back: 10 where the change is still there, 3 where something stands in the
 /// way of `commit`, the one without it in this repository.
 pub fn ending(
-    (cycle, commit): (u64, Option<(&Repo, &str)>),
+    (not_done, commit): (&str, Option<(&Repo, &str)>),
     ending: Ending,
     records: &[Record],
     events: &Events,
@@ -190,7 +237,7 @@ pub fn ending(
         (None, _) | (_, None) => None,
     };
     if let Some(standing) = standing {
-        events.warn(format!("the change of cycle {cycle} stays: {standing}"));
+        events.warn(format!("{not_done}: {standing}"));
         return Ending {
             exit_code: Kind::Unsafe.exit_code(),
             ..ending
@@ -201,7 +248,7 @@ pub fn ending(
         Some(record) => record.reason.as_deref().unwrap_or(record.result.word()),
         None => &ending.reason,
     };
-    events.warn(format!("the change of cycle {cycle} stays: {why}"));
+    events.warn(format!("{not_done}: {why}"));
     match ending.exit_code {
         0 => Ending {
             exit_code: Kind::Failing.exit_code(),

@@ -100,7 +100,8 @@ fn look_again(session: &Session, goals: &Goals, start: &mut Start) -> Result<()>
     let workspace = session.workspace();
     if session.isolation.is_none() {
         let cycle = start.cycle;
-        return session.with_settings_held(cycle, || workspace.look_again(start));
+        return session
+            .with_settings_held(cycle, || workspace.look_again(start, session.way_out()));
     }
     if goals.settings.measure == Where::Clean {
         return Ok(());

@@ -101,7 +101,9 @@ async fn run(
 /// Looks at the tree again: what the sweep's programs left untracked was not there when the cycle began, and is not the
 /// agent's either.
 fn look_again(session: &Session, start: &mut Start) -> Result<()> {
-    let now = session.workspace().begin(&session.id, start.cycle)?;
+    let now = session
+        .workspace()
+        .begin((&session.id, start.cycle), session.way_out())?;
     if now.commit != start.commit {
         return Err(Error::unsafe_repo(
             "somebody committed while the sweep ran, so the goals were measured on something else",

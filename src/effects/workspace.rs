@@ -63,6 +63,7 @@ pub use copies::Held;
 pub use land::{Landed, Landing};
 pub use later::Later;
 pub use restore::Plan;
+pub use status::WayOut;
 
 /// The state that a cycle starts from and that an undo goes back to.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -326,14 +327,14 @@ impl Workspace<'_> {
     }
 
     /// Looks at the tree before a cycle. Refuses one that has tracked changes, naming them (exit 3).
-    pub fn begin(&self, session: &str, cycle: u64) -> Result<Start> {
+    pub fn begin(&self, (session, cycle): (&str, u64), way_out: WayOut) -> Result<Start> {
         let mut folders = self.look_through()?;
         let (branch, commit) = self.repo.ready_head()?;
         self.refuse_locks(&branch)?;
         self.judge_strangers()?;
         let (status, hidden) = self.look_at_all(&mut folders)?;
         // A session looks at the tree before it measures its baseline, as of no cycle.
-        status.refuse_dirty(&hidden.changes, cycle > 0)?;
+        status.refuse_dirty(&hidden.changes, (cycle > 0, way_out))?;
         let tree = self.repo.tree_of(&commit)?;
         let untracked = status.untracked.iter().chain(&status.within);
         let mut kept = Kept::listed(untracked, &status.ignored);

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{Start, Workspace};
+use super::{Start, WayOut, Workspace};
 use crate::effects::keep::Kept;
 use crate::effects::pipes;
 use crate::effects::quarantine::Quarantine;
@@ -11,10 +11,10 @@ use crate::error::Result;
 impl Workspace<'_> {
     /// Refuses tracked changes that came since the cycle began, naming them (exit 3). Untracked files that came since are as little
     /// the agent's as those that were there.
-    pub fn look_again(&self, start: &mut Start) -> Result<()> {
+    pub fn look_again(&self, start: &mut Start, way_out: WayOut) -> Result<()> {
         self.look_through()?;
         let (status, hidden, _) = self.look()?;
-        status.refuse_dirty(&hidden.changes, true)?;
+        status.refuse_dirty(&hidden.changes, (true, way_out))?;
         start
             .kept
             .add(status.untracked.iter().chain(&status.within));

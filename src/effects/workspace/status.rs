@@ -41,6 +41,15 @@ pub struct Status {
     pub ignored: Vec<Vec<u8>>,
 }
 
+/// What somebody can do about changes that are not committed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WayOut {
+    /// Commit them, or put them aside.
+    Commit,
+    /// That, or let the agent work in a copy.
+    CommitOrCopy,
+}
+
 /// Reads the state of the tree, but for what is inside submodules; ignored files only if asked for.
 pub fn read(git: &Git, with_ignored: bool) -> Result<Status> {
     match with_ignored {
@@ -166,7 +175,11 @@ impl Status {
     }
 
     /// Refuses a tree with tracked changes, listing them; `hidden` are those that git does not look at.
-    pub fn refuse_dirty(&self, hidden: &[Vec<u8>], is_new: bool) -> Result<()> {
+    pub fn refuse_dirty(
+        &self,
+        hidden: &[Vec<u8>],
+        (is_new, way_out): (bool, WayOut),
+    ) -> Result<()> {
         if self.dirty.is_empty() && hidden.is_empty() {
             return Ok(());
         }
@@ -190,8 +203,12 @@ impl Status {
             0..=20 => String::new(),
             more => format!("\n  … and {} more", more - 20),
         };
-        let way_out =
-            "commit or stash them first, or let the agent work in a copy: `evolve --isolate`";
+        let way_out = match way_out {
+            WayOut::CommitOrCopy => {
+                "commit or stash them first, or let the agent work in a copy: `evolve --isolate`"
+            }
+            WayOut::Commit => "commit or stash them first",
+        };
         let (since, hint) = match is_new {
             false => ("", way_out.to_owned()),
             true => (

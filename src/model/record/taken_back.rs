@@ -7,9 +7,23 @@ use super::{AgentReport, CycleResult, NEXT_WORK, Record, UNDO};
 /// The start of the title of the work that takes a cycle back; its number follows.
 pub const UNDO_CYCLE: &str = "undo cycle ";
 
-/// The cycles that took back what others changed, by the number of the other.
+/// The cycles that took back what others changed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct TakenBack(BTreeMap<u64, u64>);
+pub struct TakenBack {
+    /// By the number of the other, as it stands: who took it back.
+    by: BTreeMap<u64, u64>,
+    /// By their own number, also of those that were taken back themselves: what they took back.
+    of: BTreeMap<u64, u64>,
+}
+
+/// What taking back a cycle comes to that took something back itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Turn {
+    /// The change of this cycle is there again.
+    Back(u64),
+    /// The change of this cycle had been brought back, and is gone again.
+    GoneAgain(u64),
+}
 
 impl Record {
     /// Returns how the agent ended, if one was called: what takes a cycle back is none.
@@ -37,27 +51,54 @@ impl TakenBack {
             *times.entry(record.cycle).or_default() += 1;
         }
         let is_one = |cycle: &u64| times.get(cycle) == Some(&1);
-        let mut taken_back = BTreeMap::new();
+        let mut taken_back = TakenBack::default();
         for record in records.iter().rev() {
-            if taken_back.contains_key(&record.cycle) || !is_one(&record.cycle) {
+            let number = record.cycle;
+            // Only what came before can have been taken back.
+            let cycle = record.takes_back().filter(|cycle| *cycle < number);
+            let Some(cycle) = cycle.filter(is_one).filter(|_| is_one(&number)) else {
                 continue;
-            }
-            if let Some(cycle) = record.takes_back().filter(is_one) {
-                taken_back.entry(cycle).or_insert(record.cycle);
+            };
+            taken_back.of.insert(number, cycle);
+            if !taken_back.by.contains_key(&number) {
+                taken_back.by.entry(cycle).or_insert(number);
             }
         }
-        TakenBack(taken_back)
+        taken_back
     }
 
     /// Says whether the change of the cycle with this number was taken back.
     pub fn has(&self, cycle: u64) -> bool {
-        self.0.contains_key(&cycle)
+        self.by.contains_key(&cycle)
     }
 
-    /// Says of a cycle's change which cycle took it back, in words; none if it stands.
+    /// Says what it comes to if this cycle is taken back; none if it took nothing back itself.
+    pub fn turn(&self, cycle: u64) -> Option<Turn> {
+        let steps = std::iter::successors(self.of.get(&cycle), |cycle| self.of.get(cycle));
+        let (number, first) = steps.fold((0, cycle), |(number, _), cycle| (number + 1, *cycle));
+        match number {
+            0 => None,
+            odd if odd % 2 == 1 => Some(Turn::Back(first)),
+            _ => Some(Turn::GoneAgain(first)),
+        }
+    }
+
+    /// Says of a cycle's change which cycle took it back or brought it back, and of one that did so whose it was, in words.
     pub fn words(&self, record: &Record) -> Option<String> {
-        let by = self.0.get(&record.cycle)?;
-        Some(format!("taken back by cycle {by}"))
+        let cycle = record.cycle;
+        if let Some(by) = self.by.get(&cycle) {
+            return Some(format!("taken back by cycle {by}"));
+        }
+        let brings_back = |(by, undo): &(&u64, &u64)| {
+            !self.by.contains_key(by) && self.of.get(undo) == Some(&cycle)
+        };
+        if let Some((by, _)) = self.of.iter().rev().find(brings_back) {
+            return Some(format!("brought back by cycle {by}"));
+        }
+        Some(match self.turn(*self.of.get(&cycle)?)? {
+            Turn::Back(first) => format!("brings back the change of cycle {first}"),
+            Turn::GoneAgain(first) => format!("takes the change of cycle {first} back again"),
+        })
     }
 }
 
@@ -115,8 +156,44 @@ mod tests {
                 vec![],
             ),
         ] {
-            let expected = TakenBack(expected.into_iter().collect());
-            assert_eq!(TakenBack::of(&records), expected);
+            let expected: BTreeMap<u64, u64> = expected.into_iter().collect();
+            assert_eq!(TakenBack::of(&records).by, expected);
         }
+    }
+
+    #[test]
+    fn of_an_undo_that_is_taken_back_it_is_told_whose_change_comes_back() {
+        let mut records = vec![record(1, "a", "improved", "claude"), undo(2, 1)];
+        let told = |records: &[Record]| -> Vec<Option<String>> {
+            let taken_back = TakenBack::of(records);
+            records.iter().map(|one| taken_back.words(one)).collect()
+        };
+        let turn = |records: &[Record], cycle| TakenBack::of(records).turn(cycle);
+        let some = |words: &str| Some(words.to_owned());
+        assert_eq!(told(&records), [some("taken back by cycle 2"), None]);
+        assert_eq!(turn(&records, 1), None);
+        assert_eq!(turn(&records, 2), Some(Turn::Back(1)));
+        records.push(undo(3, 2));
+        assert_eq!(
+            told(&records),
+            [
+                some("brought back by cycle 3"),
+                some("taken back by cycle 3"),
+                some("brings back the change of cycle 1"),
+            ]
+        );
+        assert_eq!(turn(&records, 3), Some(Turn::GoneAgain(1)));
+        records.push(undo(4, 3));
+        assert_eq!(
+            told(&records),
+            [
+                some("taken back by cycle 2"),
+                some("brought back by cycle 4"),
+                some("taken back by cycle 4"),
+                some("takes the change of cycle 1 back again"),
+            ]
+        );
+        // No record can have been taken back by an earlier one.
+        assert_eq!(turn(&[undo(1, 2), undo(2, 1)], 1), None);
     }
 }
