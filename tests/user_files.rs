@@ -592,11 +592,39 @@ fn files_too_large_to_copy_are_named_before_the_agent_starts() {
     );
     assert_eq!(fs::metadata(repo.path("fits")).unwrap().len(), 10 << 20);
     assert!(!repo.has("large"));
+    assert!(
+        run.stdout.contains("are gone and had no copy: large\""),
+        "{}",
+        run.stdout
+    );
     let notes = repo.newest()["notes"].to_string();
     assert!(
         notes.contains("untracked files that are gone and had no copy: large\""),
         "{notes}"
     );
+}
+
+#[test]
+fn files_too_large_to_copy_are_named_where_they_were_changed() {
+    let repo = repository();
+    for name in ["changed", "left", "logged"] {
+        let file = fs::File::create(repo.path(name)).unwrap();
+        file.set_len((10 << 20) + 1).unwrap();
+    }
+    let mut writer = fs::File::options()
+        .append(true)
+        .open(repo.path("logged"))
+        .unwrap();
+    repo.agent_does(&["echo more >>changed; echo more >>logged", "touch left"]);
+    for (option, expected) in [("--progress=plain", "changed"), ("--json", "left")] {
+        let run = repo.run(&["--max-cycles=1", option]).expect(0);
+        let notes = repo.newest()["notes"].to_string();
+        let named = format!("untracked files that were changed and had no copy: {expected}");
+        assert!(notes.contains(&format!("{named}\"")), "{notes}");
+        let told = format!("{}{}", run.stdout, run.stderr);
+        assert!(told.contains(&named), "{told}");
+    }
+    std::io::Write::write_all(&mut writer, b"x").unwrap();
 }
 
 #[test]

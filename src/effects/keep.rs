@@ -9,6 +9,7 @@ mod moved;
 mod nested;
 mod outputs;
 mod protected;
+mod uncopied;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;

@@ -444,9 +444,11 @@ impl Workspace<'_> {
         }
         settled.notes.extend(put_back.notes());
         let (ignored, uncopied) = start.kept.gone(&self.repo.root);
+        let changed = start.kept.changed_uncopied(&self.repo.root);
         for (what, gone) in [
             ("ignored files that are gone", ignored),
             ("untracked files that are gone and had no copy", uncopied),
+            ("untracked files that were changed and had no copy", changed),
         ] {
             if !gone.is_empty() {
                 settled.notes.push(format!("{what}: {}", some_of(&gone)));

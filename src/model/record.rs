@@ -116,7 +116,8 @@ pub struct Record {
     /// How the agent ended, if one ran.
     #[serde(default)]
     pub agent: Option<AgentReport>,
-    /// What a reader should know besides: files named by a check that changed, ignored files that are gone.
+    /// What a reader should know besides: files named by a check that changed, ignored files that are gone, untracked ones
+    /// without a copy that are gone or were changed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }
