@@ -80,6 +80,57 @@ fn a_loop_whose_report_or_summary_cannot_be_written_ends_as_it_ended() {
     assert!(run.stderr.contains("warning: cannot "), "{}", run.stderr);
 }
 
+/// Returns the one case that is no goal: what it is, with its message.
+fn own_case(report: &std::path::Path) -> (String, String) {
+    let text = fs::read_to_string(report).unwrap();
+    let document = roxmltree::Document::parse(&text).unwrap();
+    let mut cases = document
+        .descendants()
+        .filter(|node| node.attribute("classname") == Some("evolve"));
+    let case = cases.next().unwrap();
+    assert!(cases.next().is_none(), "{text}");
+    let status = case.children().find(|node| node.is_element()).unwrap();
+    let kind = status.attribute("type").unwrap_or_default();
+    let message = status.attribute("message").unwrap_or_default();
+    (
+        format!("{} {kind}", status.tag_name().name()),
+        message.to_owned(),
+    )
+}
+
+#[test]
+fn what_ends_without_a_measurement_leaves_a_report_that_says_why() {
+    let repo = TestRepo::with_goals(GOALS);
+    let report = repo.out("report.xml");
+    let junit = format!("--junit={}", report.display());
+    let expect = |expected: (&str, &str)| {
+        let (status, message) = own_case(&report);
+        assert_eq!(status, expected.0);
+        assert!(message.contains(expected.1), "{message}");
+        fs::remove_file(&report).unwrap();
+    };
+    repo.agent_does(&["exit 0"]);
+    let goals = repo.read("GOALS.yaml");
+    repo.write("GOALS.yaml", &format!("{goals}# mine\n"));
+    repo.run(&["--max-cycles=1", &junit]).expect(3);
+    expect(("error exit 3", "1 tracked file has uncommitted changes"));
+    repo.write("GOALS.yaml", "goals: 1\n");
+    for command in [&["measure", &junit][..], &["--dry-run", &junit]] {
+        repo.evolve(command).expect(2);
+        expect(("error exit 2", "GOALS.yaml"));
+    }
+    repo.write("GOALS.yaml", &goals);
+    repo.evolve(&["measure", "no-such-goal", &junit]).expect(2);
+    expect(("error exit 2", "there is no goal no-such-goal"));
+    // Somebody asked for nothing to be done: that is no error.
+    repo.write(".agents/evolve/STOP", "enough");
+    repo.run(&["--max-cycles=1", &junit]).expect(0);
+    expect(("skipped ", "enough"));
+    // What is refused as a place stays as it is.
+    repo.evolve(&["measure", "--junit=GOALS.yaml"]).expect(2);
+    assert_eq!(repo.read("GOALS.yaml"), goals);
+}
+
 #[test]
 fn on_github_failing_goals_are_annotated_at_their_line_and_the_job_has_a_summary() {
     let repo = TestRepo::with_goals(GOALS);

@@ -5,6 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use crate::cli::deliver;
+use crate::cli::here::current_dir;
 use crate::cli::options::Global;
 use crate::effects::files;
 use crate::effects::repo::Repo;
@@ -13,7 +14,8 @@ use crate::model::goals::Goals;
 use crate::model::snapshot::Snapshot;
 use crate::model::text;
 use crate::session::GoalsFile;
-use crate::view::{github, junit};
+use crate::view::github;
+use crate::view::junit::{self, Why};
 
 /// Who is told.
 #[derive(Clone, Debug, Default)]
@@ -69,7 +71,7 @@ impl Audience {
         )
     }
 
-    /// Tells what was measured; `place` is the goals file as annotations name it. Annotations are only for people. A summary that
+    /// Tells GitHub what was measured; `place` is the goals file as annotations name it. Annotations are only for people. A summary that
     /// cannot be written is a warning: nobody asked for that one.
     pub fn tell(
         &self,
@@ -77,7 +79,7 @@ impl Audience {
         snapshot: &Snapshot,
         (goals, place): (&Goals, &str),
         for_people: bool,
-    ) -> Result<()> {
+    ) {
         if self.is_github && for_people {
             let line = |id: &str| goals.find(id).map(|goal| goal.line);
             super::print::print_to_runner(&github::annotations(snapshot, place, line));
@@ -85,9 +87,33 @@ impl Audience {
         if let Err(error) = self.summarise(snapshot) {
             global.warn(&error.message);
         }
+    }
+
+    /// Writes the JUnit report, if one is wanted: what was measured, and what else is to be said of the end.
+    pub fn report(&self, snapshot: Option<&Snapshot>, why: Option<&Why>) -> Result<()> {
         match &self.junit {
-            Some(path) => files::deliver(path, junit::report(snapshot)?.as_bytes()),
+            Some(path) => files::deliver(path, junit::report(snapshot, why)?.as_bytes()),
             None => Ok(()),
+        }
+    }
+
+    /// Does what a report is wanted of. Where it fails the report says why, so that none of an earlier run is taken for its own.
+    pub fn reporting<T>(&self, global: &Global, work: impl FnOnce() -> Result<T>) -> Result<T> {
+        work().inspect_err(|error| self.report_error(global, error))
+    }
+
+    /// Writes a report of an error to a place that may be written over; what keeps it from that is told elsewhere, or is the error.
+    pub fn report_error(&self, global: &Global, error: &Error) {
+        if self.junit.is_none() {
+            return;
+        }
+        let repo = current_dir().and_then(|dir| Repo::discover(&dir));
+        let is_allowed = repo.is_ok_and(|repo| self.refuse_kept(global, &repo).is_ok());
+        if !is_allowed || self.refuse_undeliverable().is_err() {
+            return;
+        }
+        if let Err(unwritten) = self.report(None, Some(&Why::of(error))) {
+            global.warn(&unwritten.message);
         }
     }
 

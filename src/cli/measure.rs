@@ -43,11 +43,22 @@ pub fn measure(
     ids: &[String],
     (as_json, gate): (bool, bool),
 ) -> Result<u8> {
+    let audience = Audience::of(run.report.junit.as_deref(), &current_dir()?);
+    audience.reporting(global, || {
+        measure_for((global, &audience), run, ids, (as_json, gate))
+    })
+}
+
+fn measure_for(
+    (global, audience): (&Global, &Audience),
+    run: &RunOptions,
+    ids: &[String],
+    (as_json, gate): (bool, bool),
+) -> Result<u8> {
     let repo = Repo::discover(&current_dir()?)?;
     let file = goals_file(global, &repo)?;
     let (goals, warnings) = file.load()?;
     let chosen = pick(&goals, ids)?;
-    let audience = Audience::of(run.report.junit.as_deref(), &current_dir()?);
     audience.refuse_kept(global, &repo)?;
     audience.refuse_undeliverable()?;
     global.point_out(&warnings);
@@ -69,7 +80,8 @@ pub fn measure(
         }
     }
     let place = audience.place_of(&file);
-    audience.tell(global, &snapshot, (&goals, &place), !as_json)?;
+    audience.tell(global, &snapshot, (&goals, &place), !as_json);
+    audience.report(Some(&snapshot), None)?;
     match gate && snapshot.goals_passing < snapshot.goals_total {
         true => Ok(Kind::Failing.exit_code()),
         false => Ok(0),
@@ -195,6 +207,11 @@ pub fn cut_short(halt: &Halt) -> Error {
 
 /// Measures and says what would be worked on, and why.
 pub fn dry_run(global: &Global, run: &RunOptions) -> Result<u8> {
+    let audience = Audience::of(run.report.junit.as_deref(), &current_dir()?);
+    audience.reporting(global, || dry_run_for((global, &audience), run))
+}
+
+fn dry_run_for((global, audience): (&Global, &Audience), run: &RunOptions) -> Result<u8> {
     let repo = Repo::discover(&current_dir()?)?;
     if let Some(note) = stopping_note(&repo)? {
         match run.json {
@@ -209,7 +226,6 @@ pub fn dry_run(global: &Global, run: &RunOptions) -> Result<u8> {
     let (_, commit) = repo.ready_head()?;
     let file = goals_file(global, &repo)?;
     let (goals, warnings) = file.load()?;
-    let audience = Audience::of(run.report.junit.as_deref(), &current_dir()?);
     audience.refuse_kept(global, &repo)?;
     audience.refuse_undeliverable()?;
     global.point_out(&warnings);
@@ -225,7 +241,8 @@ pub fn dry_run(global: &Global, run: &RunOptions) -> Result<u8> {
     let mut snapshot = measured?;
     refuse_unmeasurable(&snapshot, &goals)?;
     let place = audience.place_of(&file);
-    audience.tell(global, &snapshot, (&goals, &place), !run.json)?;
+    audience.tell(global, &snapshot, (&goals, &place), !run.json);
+    audience.report(Some(&snapshot), None)?;
     let mut progress = Progress::new(&repo, Ledger::look(&repo)?);
     if let Some(earlier) = &progress.newest {
         snapshot.tolerate(earlier, &goals);

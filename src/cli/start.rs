@@ -34,6 +34,7 @@ use crate::model::snapshot::Snapshot;
 use crate::model::sweep::Part;
 use crate::model::usage::Spent;
 use crate::session::{Ending, GoalsFile, Hooks, Options, Progress, Session};
+use crate::view::junit::Why;
 
 /// Runs the loop in the repository of the working directory.
 pub fn run_loop(global: &Global, run: &RunOptions) -> Result<u8> {
@@ -56,14 +57,15 @@ pub fn run_loop(global: &Global, run: &RunOptions) -> Result<u8> {
         start(global, run, repo, &watched.events).await
     });
     watched.end();
-    let ended = ended?;
+    let ended = ended.inspect_err(|error| audience.report_error(global, error))?;
     if let Some((snapshot, goals, file)) = &ended.measured {
         let place = audience.place_of(file);
-        let told = audience.tell(global, snapshot, (goals, &place), !run.json);
-        // How the loop ended is what whoever started it goes by.
-        if let Err(error) = told {
-            global.warn(&error.message);
-        }
+        audience.tell(global, snapshot, (goals, &place), !run.json);
+    }
+    let snapshot = ended.measured.as_ref().map(|(snapshot, ..)| snapshot);
+    // How the loop ended is what whoever started it goes by.
+    if let Err(error) = audience.report(snapshot, ended.why().as_ref()) {
+        global.warn(&error.message);
     }
     Ok(ended.exit_code)
 }
@@ -268,6 +270,7 @@ async fn start(
     let file = session.goals_file.clone();
     Ok(Ended {
         exit_code: ending.exit_code,
+        reason: ending.reason,
         measured: progress.newest.map(|newest| (newest, goals, file)),
     })
 }
@@ -275,6 +278,8 @@ async fn start(
 /// How a session ended.
 struct Ended {
     exit_code: u8,
+    /// In words.
+    reason: String,
     /// What counts at its end, with the goals and the name of their file; none where nothing was measured.
     measured: Option<(Snapshot, Goals, GoalsFile)>,
 }
@@ -288,10 +293,22 @@ impl Ended {
             }
             None => ending,
         };
+        let ending = tell(events, ending);
         Ended {
-            exit_code: tell(events, ending).exit_code,
+            exit_code: ending.exit_code,
+            reason: ending.reason,
             measured: None,
         }
+    }
+
+    /// Says why what was measured is not all, if it is not.
+    fn why(&self) -> Option<Why> {
+        let is_all = self.exit_code == 0 && self.measured.is_some();
+        (!is_all).then(|| Why {
+            exit_code: self.exit_code,
+            reason: self.reason.clone(),
+            text: self.reason.clone(),
+        })
     }
 }
 
