@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::offer::{NAMED, NO_NAME, Proposal, Role, by_name};
+use super::offer::{NAMED, NO_NAME, Proposal, Role, by_name, is_check, slug};
 use super::{Found, Look, Wishes, first_of, has, homes, join, json};
 use crate::model::text;
 
@@ -291,6 +291,7 @@ pub(super) fn propose(look: &dyn Look, wishes: &Wishes, found: &mut Found) -> Ve
 fn scripts(package: &Package, found: &mut Found) {
     let path = join(&package.home, "package.json");
     let mut seen: Vec<&str> = Vec::new();
+    let mut proposed: Vec<(&str, &str)> = Vec::new();
     for (role, id, says, names) in SCRIPTS {
         let mut given = names
             .iter()
@@ -311,19 +312,58 @@ fn scripts(package: &Package, found: &mut Found) {
         if text.contains("react-scripts test") {
             check = format!("CI=true {check}");
         }
-        let same = [
-            format!("npm run {name}"),
-            package.manager.script(name),
-            format!("{} {name}", package.manager.name()),
-        ];
-        let goal = package
-            .goal(role, id, &check)
-            .says(says)
-            .seen_in(format!("{path}: scripts.{name}"))
-            .same_as(&same.each_ref().map(String::as_str));
+        let goal = calling(package, (role, id), (name, &check)).says(says);
         found.proposals.push(goal);
+        proposed.push((id, text));
+    }
+    let given = package.json.get("scripts").and_then(Value::as_object);
+    for (name, text) in given.into_iter().flatten() {
+        let is_known = SCRIPTS.iter().any(|(_, _, _, all)| all.contains(&&**name));
+        let text = text.as_str().unwrap_or_default();
+        let is_no_goal = by_name(name).is_some() || cannot_be_a_goal(text).is_some();
+        if is_known || !is_check(name) || is_no_goal || !is_word(name) {
+            continue;
+        }
+        seen.push(name);
+        if let Some((id, _)) = proposed.iter().find(|(_, caller)| may_call(caller, name)) {
+            let shown = text::cut(name, SHOWN);
+            found.leave_out(format!(
+                "{path}: scripts.{shown}: {id} tells the same, or may"
+            ));
+            continue;
+        }
+        let check = package.manager.script(name);
+        let goal = calling(package, (Role::Structure, &slug(name)), (name, &check));
+        let says = format!("{} run {name} finds nothing", package.manager.name());
+        found.proposals.push(goal.says(says));
     }
     left(package, &path, &seen, found);
+}
+
+/// Makes a goal that calls a script.
+fn calling(package: &Package, (role, id): (Role, &str), (name, check): (&str, &str)) -> Proposal {
+    let same = [
+        format!("npm run {name}"),
+        package.manager.script(name),
+        format!("{} {name}", package.manager.name()),
+    ];
+    let path = join(&package.home, "package.json");
+    package
+        .goal(role, id, check)
+        .seen_in(format!("{path}: scripts.{name}"))
+        .same_as(&same.each_ref().map(String::as_str))
+}
+
+/// Says whether a script calls another one, by its name or by a pattern for names like it.
+fn may_call(text: &str, name: &str) -> bool {
+    let pattern = |c: char| text.contains(&format!("check{c}*"));
+    text.contains(name) || name.chars().nth("check".len()).is_some_and(pattern)
+}
+
+/// Says whether a name is one word to every shell.
+fn is_word(name: &str) -> bool {
+    name.chars()
+        .all(|c| c.is_ascii_alphanumeric() || "-_.:".contains(c))
 }
 
 /// Names the scripts that make no goal.

@@ -265,6 +265,18 @@ pub(super) fn by_name(name: &str) -> Option<&'static str> {
     }
 }
 
+/// Says whether a target, recipe or script is called as one that checks something of its own: `check-links`, `check:links`.
+pub(super) fn is_check(name: &str) -> bool {
+    let begins = ["check-", "check:", "check_"];
+    let of = begins.iter().find_map(|begin| name.strip_prefix(begin));
+    // What others released says nothing of the repository.
+    let of_others = ["update", "updates", "upgrade", "upgrades", "outdated"];
+    of.is_some_and(|of| {
+        let mut words = of.split(|c: char| !c.is_ascii_alphanumeric());
+        !of.is_empty() && !words.any(|word| of_others.contains(&word))
+    })
+}
+
 /// Returns a command that runs in a folder.
 fn in_folder(folder: &str, check: &str) -> String {
     let folder = text::shell_word(folder);

@@ -1,12 +1,14 @@
 //! Make, just and `scripts/check-*.sh`: targets and recipes that bear a known name, where nothing else tells the same of the
-//! repository, and every script that checks. Pure.
+//! repository, and every target, recipe and script that is called `check-…`. Pure.
 
-use super::offer::{NAMED, NO_NAME, Proposal, Role, by_name, slug};
+use super::offer::{NAMED, NO_NAME, Proposal, Role, by_name, is_check, slug};
 use super::{Found, Look, first_of, split};
 use crate::model::{check, text};
 
 const MAKEFILES: [&str; 3] = ["GNUmakefile", "makefile", "Makefile"];
 const JUSTFILES: [&str; 3] = ["justfile", "Justfile", ".justfile"];
+/// Why a recipe with parameters makes no goal.
+const NEEDS_ARGUMENTS: &str = "it needs arguments";
 /// How much is shown of a name.
 const SHOWN: usize = 40;
 /// The names that are known: role, id, what should hold, names in the order of preference.
@@ -72,8 +74,12 @@ pub(super) fn propose(look: &dyn Look, found: &mut Found) {
     if let Some(file) = first_of(look, "", &JUSTFILES) {
         found.is_made_with("just", "");
         let text = look.read(file).unwrap_or_default();
-        let recipes = recipes(&text);
+        let (recipes, with_parameters) = recipes(&text);
         named(look, ("just", "just", file), (&text, &recipes), found);
+        for name in with_parameters {
+            let shown = text::cut(name, SHOWN);
+            found.leave_out(format!("{file}: {shown}: {NEEDS_ARGUMENTS}"));
+        }
     }
     scripts(look, found);
 }
@@ -81,11 +87,13 @@ pub(super) fn propose(look: &dyn Look, found: &mut Found) {
 /// Proposes what bears a known name, for roles that nothing that runs has yet; the others are named.
 fn named(
     look: &dyn Look,
-    (program, call, file): (&str, &str, &str),
+    called: (&str, &str, &str),
     (text, given): (&str, &[&str]),
     found: &mut Found,
 ) {
+    let (_, _, file) = called;
     let mut used: Vec<&str> = Vec::new();
+    let mut proposed: Vec<(&str, &str)> = Vec::new();
     for (role, id, says, names) in NAMES {
         let is_given = |name: &&&str| given.contains(name) && !used.contains(name);
         let Some(name) = names.iter().find(is_given) else {
@@ -97,24 +105,87 @@ fn named(
             found.leave_out(format!("{file}: {name}: {same} tells the same, or may"));
             continue;
         }
-        let install = match program {
-            "just" => "see https://just.systems",
-            _ => "install it with your system's packages",
-        };
-        let same = format!("{program} {name}");
-        let short = format!("{call} {name}");
-        let goal = Proposal::new(role, id, "", &short)
-            .says(says)
-            .seen_in(format!("{file}: {name}"))
-            .same_as(&[&same, &short])
-            .needs(look, program, install);
-        let unfound = check::unfound(&recipe, &|program| look.finds(program));
-        found.proposals.push(match unfound.first() {
-            Some(program) => goal.lacks(format!("{program} is not installed")),
-            None => goal,
-        });
+        let goal = goal(look, called, (role, id), (name, &recipe)).says(says);
+        found.proposals.push(goal);
+        proposed.push((id, name));
+    }
+    for name in given {
+        let is_known = NAMES.iter().any(|(_, _, _, names)| names.contains(name));
+        if is_known || !is_check(name) || by_name(name).is_some() || used.contains(name) {
+            continue;
+        }
+        used.push(name);
+        let recipe = recipe(text, name);
+        if let Some(same) = told_by(look, (text, &proposed), (name, &recipe)) {
+            let shown = text::cut(name, SHOWN);
+            found.leave_out(format!("{file}: {shown}: {same} tells the same, or may"));
+            continue;
+        }
+        let says = format!("{} {name} finds nothing", called.0);
+        let goal = goal(
+            look,
+            called,
+            (Role::Structure, &slug(name)),
+            (name, &recipe),
+        );
+        found.proposals.push(goal.says(says));
     }
     left(file, given, &used, found);
+}
+
+/// Makes a goal that calls a target or recipe.
+fn goal(
+    look: &dyn Look,
+    (program, call, file): (&str, &str, &str),
+    (role, id): (Role, &str),
+    (name, recipe): (&str, &str),
+) -> Proposal {
+    let install = match program {
+        "just" => "see https://just.systems",
+        _ => "install it with your system's packages",
+    };
+    let same = format!("{program} {name}");
+    let short = format!("{call} {name}");
+    let goal = Proposal::new(role, id, "", &short)
+        .seen_in(format!("{file}: {name}"))
+        .same_as(&[&same, &short])
+        .needs(look, program, install);
+    let unfound = check::unfound(recipe, &|program| look.finds(program));
+    match unfound.first() {
+        Some(program) => goal.lacks(format!("{program} is not installed")),
+        None => goal,
+    }
+}
+
+/// Returns what else tells what a target or recipe that checks does: the goal of one that calls it, or the script that it calls.
+fn told_by(
+    look: &dyn Look,
+    (text, proposed): (&str, &[(&str, &str)]),
+    (name, recipe_of_it): (&str, &str),
+) -> Option<String> {
+    let calls = |(_, caller): &&(&str, &str)| {
+        let body = [needed_by(text, caller), recipe(text, caller)].join(" ");
+        body.split_whitespace().any(|word| word == name)
+    };
+    let script = || {
+        let mut scripts = look.files().iter().filter(|path| is_script(path));
+        scripts.find(|path| recipe_of_it.contains(path.as_str()))
+    };
+    let caller = proposed.iter().find(calls).map(|(id, _)| (*id).to_owned());
+    caller.or_else(|| script().cloned())
+}
+
+/// Returns what stands behind the colon of a target or recipe: what it needs first.
+fn needed_by(text: &str, name: &str) -> String {
+    let heads = text.lines().filter_map(|line| line.split_once(':'));
+    let of_it = heads.filter(|(head, _)| {
+        let mut words = head.split_whitespace();
+        !head.starts_with(['\t', ' ', '#']) && words.any(|word| word == name)
+    });
+    of_it
+        .map(|(_, needed)| needed)
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 /// Returns the goal that stands for a role: one that runs here, or one that does what the recipe does.
@@ -181,8 +252,8 @@ pub(in crate::model) fn targets(text: &str) -> Vec<&str> {
         .collect()
 }
 
-/// Returns the recipes of a justfile that need no argument.
-fn recipes(text: &str) -> Vec<&str> {
+/// Returns the recipes of a justfile that need no argument, and those that do.
+fn recipes(text: &str) -> (Vec<&str>, Vec<&str>) {
     let lines = text
         .lines()
         .filter(|line| !line.starts_with(['\t', ' ', '#', '[']));
@@ -190,14 +261,18 @@ fn recipes(text: &str) -> Vec<&str> {
         let (head, rest) = line.split_once(':')?;
         (!rest.starts_with('=')).then_some(head)
     });
-    heads
-        .filter_map(|head| {
-            let mut words = head.split_whitespace();
-            let name = words.next()?.trim_start_matches('@');
-            let needs_none = words.all(|word| word.contains('=') || word.starts_with('*'));
-            (needs_none && is_plain(name)).then_some(name)
-        })
-        .collect()
+    let recipes = heads.filter_map(|head| {
+        let mut words = head.split_whitespace();
+        let name = words.next()?.trim_start_matches('@');
+        let needs_none = words.all(|word| word.contains('=') || word.starts_with('*'));
+        is_plain(name).then_some((name, needs_none))
+    });
+    let (without, with): (Vec<_>, Vec<_>) = recipes.partition(|(_, needs_none)| *needs_none);
+    let name = |(name, _)| name;
+    (
+        without.into_iter().map(name).collect(),
+        with.into_iter().map(name).collect(),
+    )
 }
 
 fn is_plain(word: &str) -> bool {
@@ -205,13 +280,14 @@ fn is_plain(word: &str) -> bool {
     !word.is_empty() && word.chars().all(is_part)
 }
 
+fn is_script(path: &str) -> bool {
+    let (folder, name) = split(path);
+    folder == "scripts" && name.starts_with("check-") && name.ends_with(".sh")
+}
+
 /// Proposes each script that checks: `scripts/check-*.sh`.
 fn scripts(look: &dyn Look, found: &mut Found) {
-    let is_check = |path: &&String| {
-        let (folder, name) = split(path);
-        folder == "scripts" && name.starts_with("check-") && name.ends_with(".sh")
-    };
-    let all: Vec<&String> = look.files().iter().filter(is_check).collect();
+    let all: Vec<&String> = look.files().iter().filter(|path| is_script(path)).collect();
     if !all.is_empty() {
         found.kinds.push("scripts/check-*.sh".to_owned());
     }

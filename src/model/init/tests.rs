@@ -518,6 +518,14 @@ fn make_and_just_speak_where_nothing_else_does() {
         goals_in(&[("justfile", justfile)]),
         ["9 tests-pass: just test", "7 lint-clean: just lint"]
     );
+    let found = propose(&Files::of(&[("justfile", justfile)]), &PLAIN);
+    assert!(
+        found
+            .left_out
+            .contains(&"justfile: build: it needs arguments".to_owned()),
+        "{:?}",
+        found.left_out
+    );
     let found = propose(
         &Files::of(&[("Makefile", makefile), ("go.mod", "")]),
         &PLAIN,
@@ -526,6 +534,52 @@ fn make_and_just_speak_where_nothing_else_does() {
         found
             .left_out
             .contains(&"Makefile: test: tests-pass tells the same, or may".to_owned())
+    );
+}
+
+#[test]
+fn whatever_is_called_a_check_is_proposed_unless_another_goal_calls_it() {
+    let makefile = "test: check-units\n\t./t\ncheck-links:\n\t./links\ncheck-units:\n\t./u\ncheck-updates:\n\t./new\n\
+        check-fix:\n\t./x --fix\ncheck-spelling:\n\tsh scripts/check-words.sh\n";
+    let script = ("scripts/check-words.sh", "#!/bin/sh\n");
+    let files = [("Makefile", makefile), script];
+    let files = Files::of(&files).without(&["shellcheck"]);
+    assert_eq!(
+        goals_of(&files, &PLAIN),
+        [
+            "9 tests-pass: make --silent test",
+            "6 check-links: make --silent check-links",
+            "6 check-words: sh scripts/check-words.sh",
+        ]
+    );
+    let left_out = propose(&files, &PLAIN).left_out;
+    for expected in [
+        "Makefile: check-units: tests-pass tells the same, or may",
+        "Makefile: check-spelling: scripts/check-words.sh tells the same, or may",
+        "Makefile: check-fix: it changes files; a goal only looks",
+        "Makefile: check-updates: not called as a check is",
+    ] {
+        assert!(left_out.contains(&expected.to_owned()), "{left_out:?}");
+    }
+    assert_eq!(
+        goals_in(&[(
+            "justfile",
+            "check_links:\n  ./links\ncheck-one file:\n  ./one {{file}}\n"
+        )]),
+        ["6 check-links: just check_links"]
+    );
+    let package = r#"{"scripts": {"test": "t && npm run check:units", "check:units": "u", "check:links": "l", "check:all": "x --write"}}"#;
+    assert_eq!(
+        goals_in(&[("package.json", package)]),
+        [
+            "9 tests-pass: npm test --silent",
+            "6 check-links: npm run --silent check:links",
+        ]
+    );
+    let package = r#"{"scripts": {"check": "run-p check:*", "check:links": "l"}}"#;
+    assert_eq!(
+        goals_in(&[("package.json", package)]),
+        ["6 checks-pass: npm run --silent check"]
     );
 }
 
