@@ -1364,3 +1364,16 @@ fn the_version_is_that_of_the_package() {
     let version = format!("evolve {}\n", env!("CARGO_PKG_VERSION"));
     assert_eq!(repo.evolve(&["--version"]).expect(0).stdout, version);
 }
+
+#[test]
+fn without_goals_status_says_how_to_have_some() {
+    let repo = TestRepo::with_files_wanted(&[("a", 5)]);
+    repo.write("GOALS.yaml", "goals: 1\n");
+    let said = repo.answer(&["status"]);
+    let broken = "\ngoals      GOALS.yaml cannot be read; `evolve validate` says why\n";
+    assert!(said.contains(broken), "{said}");
+    std::fs::remove_file(repo.path("GOALS.yaml")).unwrap();
+    let said = repo.answer(&["status"]);
+    let none = "\ngoals      none: there is no GOALS.yaml; `evolve init` writes one\n";
+    assert!(said.contains(none), "{said}");
+}

@@ -282,6 +282,20 @@ fn a_session_at_work_is_told_and_is_no_problem() {
 }
 
 #[test]
+fn goals_that_agents_got_no_further_with_are_a_note() {
+    let repo = with_agent("echo 1");
+    assert_eq!(about(&examined(&repo, 0), "goals"), []);
+    repo.agent_does(&["true", "true", "true"]);
+    repo.run(&["--max-cycles=3"]).expect(0);
+    let words = "a waits for a person: no agent got further";
+    let expected = [("note".to_owned(), words.to_owned())];
+    assert_eq!(about(&examined(&repo, 0), "goals"), expected);
+    // Whoever mended it is not asked again.
+    repo.evolve(&["retry", "a"]).expect(0);
+    assert_eq!(about(&examined(&repo, 0), "goals"), []);
+}
+
+#[test]
 fn what_the_agent_of_a_session_that_is_at_work_or_died_left_is_not_the_users_to_commit() {
     let repo = with_agent("echo 1");
     repo.agent_does(&["echo '# half' >>GOALS.yaml; touch \"$OUT/begun\"; sleep 600"]);

@@ -11,6 +11,7 @@ use crate::cli::options::{Global, RunOptions};
 use crate::cli::print::print_document;
 use crate::effects::doctor::{Asker, Look};
 use crate::effects::journal::{Diary, Journal};
+use crate::effects::ledger::Ledger;
 use crate::effects::places::Places;
 use crate::effects::repo::Repo;
 use crate::effects::sandbox::Ground;
@@ -18,9 +19,12 @@ use crate::effects::{lock, stop};
 use crate::error::{Error, Kind, Result, Spot};
 use crate::model::agent::Entry;
 use crate::model::doctor::{Diagnosis, Finding, RepositorySeen};
-use crate::model::goals::{AgentSpec, Goals, Settings};
+use crate::model::goals::{AgentSpec, Goal, Goals, Settings};
 use crate::model::sandbox::Wish;
+use crate::model::snapshot::CheckResult;
+use crate::model::strikes::{self, Standing};
 use crate::model::{exact, ledger as names};
+use crate::session::Progress;
 use crate::view::{doctor as pages, width};
 
 use looks::Looks;
@@ -81,6 +85,8 @@ struct Known {
     goals: Result<(Goals, Vec<String>)>,
     /// Why a run would refuse goals that can be read.
     uncommitted: Option<Error>,
+    /// The failing goals that a run leaves to a person.
+    stuck: Vec<String>,
 }
 
 impl Known {
@@ -96,10 +102,11 @@ impl Known {
             Some(Ok(tree)) => file.refuse_uncommitted(&repo, &tree),
             Some(Err(_)) | None => Ok(()),
         };
+        let goals = file.load();
+        let stuck = goals.as_ref().map(|(goals, _)| stuck(&repo, goals));
         Ok(Known {
-            goals: file
-                .load()
-                .map(|(goals, spots)| (goals, spots.iter().map(Spot::in_words).collect())),
+            stuck: stuck.unwrap_or_default(),
+            goals: goals.map(|(goals, spots)| (goals, spots.iter().map(Spot::in_words).collect())),
             uncommitted: is_committed().err(),
             goals_file: file.shown.clone(),
             root: repo.root.clone(),
@@ -108,6 +115,25 @@ impl Known {
             seen: state_of(&repo, head.ok().and_then(|head| head.branch)),
         })
     }
+}
+
+/// Returns the goals that failed when they were last measured and were struck or declined, as far as the ledger can be read.
+fn stuck(repo: &Repo, goals: &Goals) -> Vec<String> {
+    let Ok(ledger) = Ledger::look(repo) else {
+        return Vec::new();
+    };
+    let Progress { ledger, newest, .. } = Progress::new(repo, ledger);
+    let failing = newest
+        .iter()
+        .flat_map(|newest| newest.with(CheckResult::Fail));
+    let failing = failing.filter_map(|one| goals.find(&one.id));
+    let is_stuck = |goal: &&Goal| {
+        strikes::standing(goal, &ledger.history.records, &ledger.retries) != Standing::Open
+    };
+    failing
+        .filter(is_stuck)
+        .map(|goal| goal.id.clone())
+        .collect()
 }
 
 fn state_of(repo: &Repo, branch: Option<String>) -> RepositorySeen {

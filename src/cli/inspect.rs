@@ -167,10 +167,8 @@ fn hint_on_own_files(goals: &Goals) -> Option<String> {
 /// Prints where things stand.
 pub fn status(global: &Global, as_json: bool) -> Result<u8> {
     let repo = Repo::discover(&current_dir()?)?;
-    let goals = goals_file(global, &repo)?
-        .load()
-        .ok()
-        .map(|(goals, _)| goals);
+    let file = goals_file(global, &repo)?;
+    let goals = file.load().ok().map(|(goals, _)| goals);
     let progress = Progress::new(&repo, Ledger::look(&repo)?);
     let ledger = &progress.ledger;
     let head = repo.head()?;
@@ -196,6 +194,10 @@ pub fn status(global: &Global, as_json: bool) -> Result<u8> {
         branch: head.branch.as_deref().map(exact::shown),
         head: head.commit,
         goals_total: goals.as_ref().map(|goals| goals.goals.len()),
+        no_goals: match &goals {
+            Some(_) => None,
+            None => Some((file.shown.clone(), file.path.symlink_metadata().is_ok())),
+        },
         now: journal.as_ref().filter(|_| session.is_some()).map(now),
         interrupted_cycle: journal
             .filter(|journal| session.is_none() && journal.is_unsettled())

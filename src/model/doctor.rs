@@ -16,7 +16,7 @@ pub use agents::{AgentSeen, AgentsSeen, agents};
 pub use login::{Login, Traces, traces_of};
 pub use machine::{Folder, GitSeen, Kills, Room, disk, folders, git, identity, kill, sandbox};
 pub use path::{CRON, Need, SYSTEMD, Scheduler, Unfound, paths, unfound};
-pub use repository::{RepositorySeen, goals, repository, unignored};
+pub use repository::{RepositorySeen, goals, repository, stuck, unignored};
 
 /// How much a finding matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]

@@ -19,6 +19,9 @@ pub struct Status {
     pub head: Option<String>,
     /// How many goals there are; none if the goals file cannot be read.
     pub goals_total: Option<usize>,
+    /// The name of the goals file where there are none, and whether it is there.
+    #[serde(skip)]
+    pub no_goals: Option<(String, bool)>,
     /// The session at work.
     pub session: Option<Running>,
     /// What that session does now; none between two cycles.

@@ -62,9 +62,17 @@ pub fn page(status: &Status, width: Option<usize>) -> String {
     );
     line(
         "goals",
-        match status.goals_total {
-            Some(total) => total.to_string(),
-            None => paint(BAD, "GOALS.yaml cannot be read; `evolve validate` says why"),
+        match (status.goals_total, &status.no_goals) {
+            (Some(total), _) => total.to_string(),
+            (None, Some((file, false))) => {
+                let none = format!("none: there is no {}", clean_line(file));
+                paint(ODD, &format!("{none}; `evolve init` writes one"))
+            }
+            (None, file) => {
+                let file = file.as_ref().map_or("the goals file", |(file, _)| file);
+                let broken = format!("{} cannot be read", clean_line(file));
+                paint(BAD, &format!("{broken}; `evolve validate` says why"))
+            }
         },
     );
     line(

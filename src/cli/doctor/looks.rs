@@ -12,7 +12,7 @@ use crate::effects::{look, program};
 use crate::error::{Error, Result};
 use crate::model::doctor::{
     About, Finding, Folder, GitSeen, Kills, Level, Room, Scheduler, Unfound, agents, disk, folders,
-    git, goals, identity, kill, paths, repository, sandbox, unfound, unignored,
+    git, goals, identity, kill, paths, repository, sandbox, stuck, unfound, unignored,
 };
 use crate::model::goals::Goals;
 use crate::model::sandbox::Available;
@@ -163,6 +163,7 @@ fn of_repository(seen: &Seen, dirty: Option<Look<Option<Vec<String>>>>) -> Vec<F
         Some(_) | None => read,
     };
     found.extend(goals(&known.goals_file, &read.map_err(Clone::clone)));
+    found.extend(stuck(&known.stuck));
     found
 }
 

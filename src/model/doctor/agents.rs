@@ -45,10 +45,10 @@ pub fn agents(seen: &AgentsSeen) -> Vec<Finding> {
     let of_chosen = seen.chosen.as_ref().ok().map(|(name, _)| name.as_str());
     let installed = seen.installed.iter();
     let installed = installed.map(|one| installed_one(one, of_chosen == Some(one.name.as_str())));
-    let missing = (!seen.missing.is_empty()).then(|| {
-        let names = seen.missing.join(", ");
-        Finding::ok(About::Agents, format!("not installed: {names}"))
-    });
+    let names = seen.missing.join(", ");
+    // Where none is installed, what to install is said already.
+    let is_told = names.is_empty() || chosen.hints.iter().any(|hint| hint.contains(&names));
+    let missing = (!is_told).then(|| Finding::ok(About::Agents, format!("not installed: {names}")));
     std::iter::once(chosen)
         .chain(installed)
         .chain(missing)
@@ -164,12 +164,13 @@ mod tests {
     #[test]
     fn without_an_agent_the_loop_could_not_run() {
         let none = AgentsSeen {
-            chosen: Err(Error::new(Kind::Agent, "none is installed").hint("install one")),
+            chosen: Err(Error::new(Kind::Agent, "none is installed").hint("install one of a, b")),
             installed: Vec::new(),
-            missing: Vec::new(),
+            missing: vec!["a".to_owned(), "b".to_owned()],
         };
         let found = agents(&none);
         assert_eq!(found[0].level, Level::Problem);
-        assert_eq!(found[0].hints, ["install one"]);
+        assert_eq!(found[0].hints, ["install one of a, b"]);
+        assert_eq!(found.len(), 1, "the hint names those that are missing");
     }
 }

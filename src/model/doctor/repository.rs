@@ -142,6 +142,22 @@ pub fn goals(shown: &str, read: &Result<(usize, Vec<String>), Error>) -> Vec<Fin
     }
 }
 
+/// Tells of the failing goals that a run leaves to a person: they were struck, or an agent gave up.
+pub fn stuck(ids: &[String]) -> Option<Finding> {
+    let wait = match ids.len() {
+        0 => return None,
+        1 => "waits",
+        _ => "wait",
+    };
+    let named = clean_line(&some_of(ids, NAMED));
+    let message = format!("{named} {wait} for a person: no agent got further");
+    let hint = format!(
+        "`evolve status` says which were struck and which declined; `evolve retry {}` allows another attempt",
+        clean_line(&ids[0])
+    );
+    Some(Finding::note(About::Goals, message).hint(hint))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -253,6 +269,18 @@ mod tests {
             goals("G", &Err(Error::usage("bad")))[0].level,
             Level::Problem
         );
+    }
+
+    #[test]
+    fn goals_that_wait_for_a_person_are_a_note_with_the_way_on() {
+        assert_eq!(stuck(&[]), None);
+        let found = stuck(&["a".to_owned(), "b".to_owned()]).unwrap();
+        assert_eq!(found.level, Level::Note);
+        assert_eq!(
+            found.message,
+            "a, b wait for a person: no agent got further"
+        );
+        assert!(found.hints[0].contains("`evolve retry a`"));
     }
 
     #[test]
