@@ -274,6 +274,23 @@ fn what_git_does_to_every_merge_of_the_branch_is_no_business_of_an_undo() {
 }
 
 #[test]
+fn what_is_odd_about_the_goals_is_no_business_of_an_undo() {
+    let repo = worked_on(&[FIRST]);
+    let goals = repo.read("GOALS.yaml");
+    let odd =
+        "  - {id: odd, description: d, check: echo 3, weight: 1, continuous: {threshold: 2}}\n";
+    repo.write("GOALS.yaml", &format!("{goals}{odd}"));
+    repo.commit_all("a threshold without a direction");
+    let warning = "without a direction the exit code alone decides";
+    for command in ["validate", "measure"] {
+        let said = repo.evolve(&[command]).expect(0).stderr;
+        assert_eq!(said.matches(warning).count(), 1, "{command}: {said}");
+    }
+    let run = repo.evolve(&["undo", "1"]).expect(0);
+    assert!(!run.stderr.contains(warning), "{}", run.stderr);
+}
+
+#[test]
 fn goals_that_a_cycle_added_cannot_be_taken_back_so() {
     let repo = TestRepo::with_files_wanted(&[("a", 5)]);
     let goal = "  - {id: more, description: d, check: 'true', weight: 1}";

@@ -154,7 +154,8 @@ async fn start(
         mut isolation,
     } = place::of(goals_file, run, repo)?;
     let (goals, warnings) = goals_file.load()?;
-    for warning in warnings {
+    // Whoever takes a change back has no eye on the goals.
+    for warning in warnings.iter().filter(|_| run.undo.is_none()) {
         events.warn(warning.in_words());
     }
     let settings = settings(&goals, run)?;
