@@ -378,7 +378,7 @@ fn a_change_on_which_checks_write_tracked_files_is_undone_and_the_night_goes_on(
     assert_eq!(repo.each("result"), ["regressed", "improved"]);
     assert_eq!(
         repo.each("reason")[0],
-        "second measurement impossible: checks write tracked files, so that what is measured is in no commit: generated (commit what they write, or have them compare)"
+        "second measurement impossible: checks write tracked files, so that what is measured is in no commit: generated, by the check of generated (commit what they write, or have them compare)"
     );
     assert_eq!(repo.status(), Vec::<String>::new());
     assert_eq!(repo.read("generated"), "2\n");

@@ -5,10 +5,13 @@ use crate::cycle::choose;
 use crate::effects::watch::Watch;
 use crate::effects::workspace::{Start, some_of};
 use crate::error::Result;
-use crate::model::goals::Where;
+use crate::model::goals::{Goal, Where};
 use crate::model::ledger as names;
 use crate::model::snapshot::{self, CheckResult, Snapshot};
 use crate::session::{Cut, Progress, Session};
+
+/// How long all checks together may take, in seconds, for each to be run alone once more.
+const ALONE_SECONDS: f64 = 60.0;
 
 impl Attempt<'_> {
     /// Measures after the agent. What checks remove of the user's untracked files is put back, however large it is.
@@ -56,8 +59,10 @@ impl Attempt<'_> {
         };
         self.note_swapped(session, progress, (start, &watch));
         if !written.is_empty() {
+            let writer = self.writer(session, progress, start).await?;
+            let by = writer.map_or(String::new(), |id| format!(", by the check of {id}"));
             self.after = Err(format!(
-                "checks write tracked files, so that what is measured is in no commit: {} (commit what they write, or have them compare)",
+                "checks write tracked files, so that what is measured is in no commit: {}{by} (commit what they write, or have them compare)",
                 some_of(&written)
             ));
             return Ok(());
@@ -67,6 +72,33 @@ impl Attempt<'_> {
             .write_snapshot(&names::post_snapshot(start.cycle), &after)?;
         self.after = Ok(after);
         Ok(())
+    }
+
+    /// Returns the goal whose check writes tracked files: the only one, or the first that does so when each is measured alone. That is
+    /// tried only where all of them together were quick.
+    async fn writer(
+        &mut self,
+        session: &Session,
+        progress: &Progress,
+        start: &Start,
+    ) -> Result<Option<String>, Cut> {
+        let goals = self.goals;
+        if let [only] = &goals.goals[..] {
+            return Ok(Some(only.id.clone()));
+        }
+        let expected = progress.expected_durations();
+        let seconds = |goal: &Goal| expected.get(&goal.id).copied().unwrap_or(f64::INFINITY);
+        if goals.goals.iter().map(seconds).sum::<f64>() > ALONE_SECONDS {
+            return Ok(None);
+        }
+        for goal in &goals.goals {
+            let purpose = (start.cycle, "blame");
+            session.measure(goals, &[goal], &expected, purpose).await?;
+            if !self.put_back_written(session, start)?.is_empty() {
+                return Ok(Some(goal.id.clone()));
+            }
+        }
+        Ok(None)
     }
 
     /// Measures all goals; returns the tracked files that were written to meanwhile and are put back, too.
