@@ -7,8 +7,6 @@ use crate::model::{check, text};
 
 const MAKEFILES: [&str; 3] = ["GNUmakefile", "makefile", "Makefile"];
 const JUSTFILES: [&str; 3] = ["justfile", "Justfile", ".justfile"];
-/// Why a recipe with parameters makes no goal.
-const NEEDS_ARGUMENTS: &str = "it needs arguments";
 /// How much is shown of a name.
 const SHOWN: usize = 40;
 /// The names that are known: role, id, what should hold, names in the order of preference.
@@ -76,9 +74,14 @@ pub(super) fn propose(look: &dyn Look, found: &mut Found) {
         let text = look.read(file).unwrap_or_default();
         let (recipes, with_parameters) = recipes(&text);
         named(look, ("just", "just", file), (&text, &recipes), found);
-        for name in with_parameters {
-            let shown = text::cut(name, SHOWN);
-            found.leave_out(format!("{file}: {shown}: {NEEDS_ARGUMENTS}"));
+        let shown = with_parameters.iter().map(|name| text::cut(name, SHOWN));
+        let shown: Vec<String> = shown.collect();
+        if !shown.is_empty() {
+            let (shown, they) = match shown.len() {
+                1 => (shown[0].clone(), "it needs"),
+                _ => (text::some_of(&shown, NAMED), "they need"),
+            };
+            found.leave_out(format!("{file}: {shown}: {they} arguments"));
         }
     }
     scripts(look, found);

@@ -512,8 +512,7 @@ fn make_and_just_speak_where_nothing_else_does() {
             "6 checks-pass: make --silent check",
         ]
     );
-    let justfile =
-        "set shell := ['sh']\n# all\ntest:\n  ./t\nlint file='a':\n  x\nbuild target:\n  y\n";
+    let justfile = "set shell := ['sh']\n# all\ntest:\n  ./t\nlint file='a':\n  x\nbuild target:\n  y\nstart a b='c':\n  z\n";
     assert_eq!(
         goals_in(&[("justfile", justfile)]),
         ["9 tests-pass: just test", "7 lint-clean: just lint"]
@@ -522,7 +521,7 @@ fn make_and_just_speak_where_nothing_else_does() {
     assert!(
         found
             .left_out
-            .contains(&"justfile: build: it needs arguments".to_owned()),
+            .contains(&"justfile: build, start: they need arguments".to_owned()),
         "{:?}",
         found.left_out
     );
