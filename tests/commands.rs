@@ -1376,4 +1376,7 @@ fn without_goals_status_says_how_to_have_some() {
     let said = repo.answer(&["status"]);
     let none = "\ngoals      none: there is no GOALS.yaml; `evolve init` writes one\n";
     assert!(said.contains(none), "{said}");
+    let said = repo.answer(&["status", "--goals", "other.yaml"]);
+    let none = "none: there is no other.yaml; `evolve init --goals other.yaml` writes one\n";
+    assert!(said.contains(none), "{said}");
 }

@@ -2,7 +2,7 @@
 
 use crate::model::sandbox::Available;
 use crate::model::status::{Now, Searching, Status};
-use crate::model::text::{clean_line, cut, number, passing};
+use crate::model::text::{clean_line, cut, number, passing, shell_word};
 use crate::view::style::{BAD, GOOD, ODD, STRONG, paint};
 use crate::view::width::hanging;
 
@@ -66,13 +66,15 @@ pub fn page(status: &Status, width: Option<usize>) -> String {
             (Some(total), _) => total.to_string(),
             (None, Some((file, false))) => {
                 let none = format!("none: there is no {}", clean_line(file));
-                paint(ODD, &format!("{none}; `evolve init` writes one"))
+                let named = named(file);
+                paint(ODD, &format!("{none}; `evolve init{named}` writes one"))
             }
-            (None, file) => {
-                let file = file.as_ref().map_or("the goals file", |(file, _)| file);
+            (None, Some((file, true))) => {
                 let broken = format!("{} cannot be read", clean_line(file));
-                paint(BAD, &format!("{broken}; `evolve validate` says why"))
+                let named = named(file);
+                paint(BAD, &format!("{broken}; `evolve validate{named}` says why"))
             }
+            (None, None) => paint(BAD, "they cannot be read; `evolve validate` says why"),
         },
     );
     line(
@@ -176,6 +178,14 @@ pub fn page(status: &Status, width: Option<usize>) -> String {
         line("problem", paint(ODD, &clean_line(problem)));
     }
     page
+}
+
+/// Returns how a command is told of a goals file: not at all of the one that is meant anyway.
+fn named(file: &str) -> String {
+    match file {
+        "GOALS.yaml" => String::new(),
+        other => format!(" --goals {}", shell_word(clean_line(other))),
+    }
 }
 
 fn sandbox(available: &Available) -> String {
