@@ -17,7 +17,10 @@ pub fn build(text: &str) -> Result<Option<Tree>, Complaint> {
     Builder::default().build(text)
 }
 
-/// Builds the skeleton of what another program reads: tags are passed over.
+/// The tag of GitLab's files for what stands elsewhere in them.
+pub const REFERENCE: &str = "!reference";
+
+/// Builds the skeleton of what another program reads: tags are passed over, but a list tagged [`REFERENCE`] is the value of that key.
 pub fn build_untagged(text: &str) -> Result<Option<Tree>, Complaint> {
     let builder = Builder {
         passes_tags: true,
@@ -53,6 +56,7 @@ struct Open {
     place: Place,
     anchor: usize,
     is_map: bool,
+    is_reference: bool,
     items: Vec<Tree>,
 }
 
@@ -103,7 +107,13 @@ impl Builder {
             }
             Event::SequenceStart(anchor, tag) => {
                 self.refuse_tag(tag.as_deref(), place)?;
+                let is_reference = tag
+                    .as_deref()
+                    .is_some_and(|tag| tag.handle == "!" && tag.suffix == REFERENCE[1..]);
                 self.enter(place, anchor, false)?;
+                if let Some(open) = self.open.last_mut() {
+                    open.is_reference = is_reference;
+                }
             }
             Event::MappingStart(anchor, tag) => {
                 self.refuse_tag(tag.as_deref(), place)?;
@@ -141,6 +151,7 @@ impl Builder {
             place,
             anchor,
             is_map,
+            is_reference: false,
             items: Vec::new(),
         });
         Ok(())
@@ -152,7 +163,12 @@ impl Builder {
             true => Branch::Map(pairs(open.items)),
             false => Branch::List(open.items),
         };
-        self.add(open.anchor, Tree::new(open.place, branch));
+        let mut tree = Tree::new(open.place, branch);
+        if open.is_reference {
+            let key = Tree::new(open.place, Branch::Scalar(REFERENCE.to_owned()));
+            tree = Tree::new(open.place, Branch::Map(vec![(key, tree)]));
+        }
+        self.add(open.anchor, tree);
     }
 
     fn add(&mut self, anchor: usize, tree: Tree) {

@@ -1,6 +1,7 @@
 //! The steps of GitHub's workflows and the jobs of GitLab's as goals: what they check, as they check it. What only sets up or
 //! deploys, and what goes by things that CI alone has, is left out and named. Pure.
 
+mod changes;
 mod commands;
 mod env;
 mod github;
@@ -59,21 +60,30 @@ pub(super) fn propose(look: &dyn Look, packages: &[Package], found: &mut Found) 
         found.leave_out("CI: there is no file of .github/workflows, and no .gitlab-ci.yml");
     }
     for path in files {
-        let document = look
-            .read(path)
-            .and_then(|text| crate::model::goals::read_plain(&text));
-        let Some(document) = document else {
+        let Some(text) = look.read(path) else {
             found.leave_out(format!("{path}: it cannot be read"));
             continue;
+        };
+        let document = match crate::model::goals::read_plain(&text) {
+            Ok(Some(document)) => document,
+            Ok(None) => {
+                found.leave_out(format!("{path}: it is empty"));
+                continue;
+            }
+            Err(why) => {
+                found.leave_out(format!("{path}:{why}"));
+                continue;
+            }
         };
         let steps = match path {
             ".gitlab-ci.yml" => gitlab::steps(path, &document, found),
             path => github::steps(path, &document, found),
         };
         for step in steps {
-            match script::check_of(&step)
-                .and_then(|check| makes_ready(&step).map_or(Ok(check), |why| Err(why.to_owned())))
-            {
+            let check = script::check_of(&step);
+            let why = makes_ready(&step).map(str::to_owned);
+            let why = why.or_else(|| changes::files(packages, &step));
+            match check.and_then(|check| why.map_or(Ok(check), Err)) {
                 Ok(check) => goals.push(goal(look, packages, &step, &check)),
                 Err(why) => found.leave_out(format!("{}: {why}", step.source)),
             }

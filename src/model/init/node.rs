@@ -195,7 +195,8 @@ impl Package {
         }
     }
 
-    fn script(&self, name: &str) -> Option<&str> {
+    /// Returns what a script runs.
+    pub(super) fn script(&self, name: &str) -> Option<&str> {
         self.json.get("scripts")?.get(name)?.as_str()
     }
 

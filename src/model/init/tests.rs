@@ -633,6 +633,9 @@ fn ci_steps_become_goals_and_the_rest_is_named() {
         "{goals:#?}"
     );
     assert!(goals.contains(&"9 unit: npm test".to_owned()), "{goals:#?}");
+    let with_reference = "7 self: |set -e|npm test|make lint".replace('|', "\n");
+    let with_reference = with_reference.replacen("self: \n", "self: ", 1);
+    assert!(goals.contains(&with_reference), "{goals:#?}");
     assert_eq!(
         goals
             .iter()
@@ -642,7 +645,7 @@ fn ci_steps_become_goals_and_the_rest_is_named() {
     );
     let ci: Vec<_> = propose(&files, &WITH_CI).left_out;
     for left_out in [
-        ".github/workflows/broken.yml: it cannot be read",
+        ".github/workflows/broken.yml:2:1: not valid YAML: while parsing a node, did not find expected node content",
         ".github/workflows/ci.yml: test: rustup component add clippy: it only sets up",
         ".github/workflows/ci.yml: test: cargo test ${{ matrix.flags }}: it goes by what only CI has",
         ".github/workflows/ci.yml: test: ./ci.sh: it runs under a condition only",
@@ -656,6 +659,74 @@ fn ci_steps_become_goals_and_the_rest_is_named() {
             "{left_out} is not in {ci:#?}"
         );
     }
+}
+
+#[test]
+fn what_changes_files_in_ci_takes_the_place_of_no_goal_that_looks() {
+    let workflow = "on: [push]\njobs:\n  t:\n    steps:\n      - run: cargo fmt\n      - run: npm run format\n      \
+        - run: npm run lint\n      - run: npm run format:check\n      - run: make fmt\n      - run: make fmt-check\n      \
+        - run: pre-commit run --all-files\n      - run: cargo fmt --all -- --check\n";
+    let package = r#"{"scripts": {"lint": "eslint --fix .", "format": "prettier -w .", "format:check": "prettier -c ."}}"#;
+    let files = Files::of(&[
+        ("Cargo.toml", ""),
+        ("package.json", package),
+        (".github/workflows/ci.yml", workflow),
+    ]);
+    let goals = goals_of(&files, &WITH_CI);
+    for goal in [
+        "3 ci-fmt-clean: cargo fmt --all -- --check",
+        "3 fmt-clean: npm run format:check",
+    ] {
+        assert!(goals.contains(&goal.to_owned()), "{goals:#?}");
+    }
+    let left_out = propose(&files, &WITH_CI).left_out;
+    for (step, why) in [
+        (
+            "cargo fmt",
+            "it changes files (cargo fmt); a goal only looks",
+        ),
+        (
+            "npm run format",
+            "it changes files (npm run format); a goal only looks",
+        ),
+        (
+            "npm run lint",
+            "it changes files (npm run lint); a goal only looks",
+        ),
+        ("make fmt", "it changes files (make fmt); a goal only looks"),
+        (
+            "pre-commit run --all-files",
+            "its hooks change files; a goal only looks",
+        ),
+    ] {
+        let line = format!(".github/workflows/ci.yml: t: {step}: {why}");
+        assert!(left_out.contains(&line), "{line}: {left_out:#?}");
+    }
+    assert!(
+        !left_out.iter().any(|line| line.contains("fmt-check")),
+        "{left_out:#?}"
+    );
+}
+
+#[test]
+fn what_gitlab_refers_to_is_found_or_named_and_a_matrix_is_not_guessed() {
+    let gitlab = ".x: {script: [echo hello, cargo build], variables: {A: '1'}}\n\
+        test:\n  script: [!reference [.x, script], cargo test]\n  variables: !reference [.x, variables]\n\
+        lost:\n  script: [!reference [.y, script], cargo doc]\n\
+        many:\n  parallel: {matrix: [{V: [1, 2], W: a}]}\n  script: rake test V=$V\n\
+        quiet:\n  parallel: {matrix: [{V: [1, 2]}]}\n  script: rake docs\n";
+    let found = propose(&Files::of(&[(".gitlab-ci.yml", gitlab)]), &WITH_CI);
+    let mut checks: Vec<&str> = found.runnable().map(|one| one.check.as_str()).collect();
+    checks.retain(|check| !check.starts_with('!'));
+    let test = "set -e\nexport A=1\ncargo build\ncargo test";
+    assert_eq!(checks, [test, "rake docs"]);
+    assert_eq!(
+        found.left_out,
+        [
+            ".gitlab-ci.yml: lost: its !reference names nothing in this file",
+            ".gitlab-ci.yml: many: it goes by V, whose value only CI has",
+        ]
+    );
 }
 
 #[test]
@@ -802,9 +873,16 @@ fn hostile_manifests_are_survived_and_named() {
         &WITH_CI,
     );
     reads_back(&found);
-    for path in ["package.json", "Cargo.toml", ".github/workflows/a.yml"] {
-        let named = format!("{path}: it cannot be read");
-        assert!(found.left_out.contains(&named), "{:?}", found.left_out);
+    for named in [
+        "package.json: it cannot be read",
+        "Cargo.toml: it cannot be read",
+        ".github/workflows/a.yml:1:259: nested deeper than 64 levels",
+    ] {
+        assert!(
+            found.left_out.contains(&named.to_owned()),
+            "{:?}",
+            found.left_out
+        );
     }
 }
 

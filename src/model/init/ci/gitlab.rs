@@ -1,5 +1,7 @@
 //! GitLab's jobs: what their `script:` runs. Pure.
 
+mod reference;
+
 use serde_json::Value;
 
 use super::script::is_structure;
@@ -31,6 +33,7 @@ pub(super) fn steps(path: &str, file: &Value, found: &mut Found) -> Vec<Step> {
     for one in included(file.get("include")) {
         found.leave_out(format!("{path}: include {one}: it is not read"));
     }
+    let file = &reference::resolved(file);
     let mut steps = Vec::new();
     for (id, job) in file.as_object().into_iter().flatten() {
         if NO_JOBS.contains(&id.as_str()) || id.starts_with('.') || !job.is_object() {
@@ -56,6 +59,7 @@ pub(super) fn steps(path: &str, file: &Value, found: &mut Found) -> Vec<Step> {
                 Some("it may fail")
             }
             () if key(file, job, "services", DEEPEST).is_some() => Some("it needs services"),
+            () if leads_elsewhere(file, job) => Some("its !reference names nothing in this file"),
             () if script.trim().is_empty() => Some("its script stands elsewhere"),
             () => None,
         };
@@ -92,6 +96,18 @@ fn included(include: Option<&Value>) -> Vec<String> {
     }
 }
 
+/// Says whether what a job runs, or what is set for it, stands behind a reference that is not found.
+fn leads_elsewhere(file: &Value, job: &Value) -> bool {
+    let keys = ["script", "before_script", "variables", "parallel"];
+    let own = keys.iter().any(|name| {
+        let value = key(file, job, name, DEEPEST);
+        value.is_some_and(reference::is_left)
+    });
+    let all = ["/variables", "/before_script", "/default/before_script"];
+    let of_all = |way: &&str| file.pointer(way).is_some_and(reference::is_left);
+    own || all.iter().any(of_all)
+}
+
 /// Returns the variables that are set for a job: its own beat those that it extends, and these those of all jobs.
 fn env(file: &Value, job: &Value, script: &str) -> Env {
     let mut env = Env::default();
@@ -110,6 +126,11 @@ fn env(file: &Value, job: &Value, script: &str) -> Env {
     }
     for one in all.into_iter().rev() {
         env.add(one.get("variables"), &is_told);
+    }
+    let matrix = key(file, job, "parallel", DEEPEST).and_then(|it| it.get("matrix"));
+    // Each of its values is a run of its own.
+    for one in matrix.and_then(Value::as_array).into_iter().flatten() {
+        env.add(Some(one), &|_| false);
     }
     let of_all = || file.get("default").and_then(|it| it.get("before_script"));
     let before = key(file, job, "before_script", DEEPEST).or_else(of_all);

@@ -1,0 +1,52 @@
+//! Steps of CI that change files, by what they run or by the name of what they call. Pure.
+
+use super::super::node::Package;
+use super::{NODE, Step};
+use crate::model::{check, text};
+
+/// Who runs tasks by their names.
+const RUNNERS: [&str; 5] = ["make", "gmake", "just", "task", "rake"];
+/// Words in the name of a task that formats only to look.
+const LOOKS: [&str; 5] = ["check", "ci", "diff", "lint", "verify"];
+/// How much is shown of a command.
+const SHOWN: usize = 40;
+
+/// Says why a step cannot be a goal, if it changes files.
+pub(super) fn files(packages: &[Package], step: &Step) -> Option<String> {
+    let commands = check::commands(&step.script);
+    let by_task = || commands.iter().find(|it| is_task(packages, step, it));
+    let command = check::changing(&step.script).or_else(|| by_task().cloned());
+    if let Some(command) = command {
+        let command = text::cut(&command, SHOWN);
+        return Some(format!("it changes files ({command}); a goal only looks"));
+    }
+    let has_hooks = commands.iter().any(|it| it.starts_with("pre-commit run"));
+    has_hooks.then(|| "its hooks change files; a goal only looks".to_owned())
+}
+
+/// Says whether a command calls a task, or a script of package.json, that changes files.
+fn is_task(packages: &[Package], step: &Step, command: &str) -> bool {
+    let mut words = command.split_whitespace();
+    let program = words.next().unwrap_or_default();
+    let mut words = words.filter(|word| !word.starts_with('-'));
+    if RUNNERS.contains(&program) {
+        return words.any(is_called_so);
+    }
+    if !NODE.contains(&program) || program == "npx" {
+        return false;
+    }
+    let name = words.find(|word| !["run", "run-script"].contains(word));
+    let name = name.unwrap_or_default();
+    let package = packages.iter().find(|package| package.home == step.folder);
+    match package.and_then(|package| package.script(name)) {
+        Some(script) => check::changing(script).is_some(),
+        None => is_called_so(name),
+    }
+}
+
+/// Says whether a task is called as one that changes files: `fmt`, but not `fmt-check`.
+fn is_called_so(name: &str) -> bool {
+    let words = || name.split(|c: char| !c.is_ascii_alphanumeric());
+    let formats = words().any(|word| ["fmt", "format", "prettier"].contains(&word));
+    words().any(|word| word == "fix") || formats && !words().any(|word| LOOKS.contains(&word))
+}
