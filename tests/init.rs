@@ -220,6 +220,40 @@ fn without_files_of_ci_it_says_that_there_are_none() {
 }
 
 #[test]
+fn all_that_is_left_out_is_named_where_that_is_asked_for() {
+    let steps: String = (0..20)
+        .map(|step| format!("      - run: mkdir made-{step}\n"))
+        .collect();
+    let workflow = format!("on: [push]\njobs:\n  t:\n    steps:\n{steps}");
+    let repo = with(
+        &[
+            ("Cargo.toml", ""),
+            (".github/workflows/ci.yml", workflow.as_str()),
+        ],
+        CARGO,
+    );
+    let call = ["init", "--from-ci", "--no-measure"];
+    let said = repo.answer(&call);
+    let more = "\n  and 8 more: -v names them, too\n";
+    assert!(said.contains(more) && !said.contains("made-19"), "{said}");
+    for call in [
+        &["init", "--add", "--from-ci", "-v"][..],
+        &[
+            "init",
+            "--goals",
+            "g.yaml",
+            "--from-ci",
+            "--no-measure",
+            "-v",
+        ],
+    ] {
+        let said = repo.answer(call);
+        assert!(said.contains("made-19: it only sets up\n"), "{said}");
+        assert!(!said.contains(" more: "), "{said}");
+    }
+}
+
+#[test]
 fn quiet_says_and_measures_nothing() {
     let repo = with(
         &[("Cargo.toml", "")],

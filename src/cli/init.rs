@@ -91,8 +91,9 @@ impl Call<'_> {
         understood(&page)?;
         create(&self.file.path, page.as_bytes(), &self.file.shown)?;
         let width = width::of_terminal();
+        let all = self.global.verbose > 0;
         self.global
-            .say(&view::written(&found, &self.file.shown, width));
+            .say(&view::written(&found, &self.file.shown, all, width));
         self.measure(&[], &found)
     }
 
@@ -131,10 +132,11 @@ impl Call<'_> {
         self.measure(&ids, &found)
     }
 
-    /// Names what makes no goal, where steps of CI were asked for.
+    /// Names what makes no goal, where steps of CI were asked for, or all of it is.
     fn say_of_ci(&self, found: &Found) {
-        if self.options.from_ci == Some(true) {
-            let page = view::left_out(found, width::of_terminal());
+        let all = self.global.verbose > 0;
+        if self.options.from_ci == Some(true) || all {
+            let page = view::left_out(found, all, width::of_terminal());
             self.global.say(page.trim_start_matches('\n'));
         }
     }

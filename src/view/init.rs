@@ -13,8 +13,8 @@ const LEFT_OUT: usize = 12;
 /// How many folders are named.
 const NAMED: usize = 5;
 
-/// Says what was found and written: the goals that run, those that lack something, and what makes none.
-pub fn written(found: &Found, shown: &str, width: Option<usize>) -> String {
+/// Says what was found and written: the goals that run, those that lack something, and what makes none: `all` of it, or the first.
+pub fn written(found: &Found, shown: &str, all: bool, width: Option<usize>) -> String {
     let runnable: Vec<&Proposal> = found.runnable().collect();
     let mut page = format!(
         "{}\n{} {}\n\n",
@@ -24,7 +24,7 @@ pub fn written(found: &Found, shown: &str, width: Option<usize>) -> String {
     );
     page.push_str(&table(&runnable, width));
     page.push_str(&lacking("not now, and commented out:", found, width));
-    page.push_str(&left_out(found, width));
+    page.push_str(&left_out(found, all, width));
     for note in &found.notes {
         let lines = wrapped(&format!("note: {}", clean_line(note)), width);
         page.push_str(&format!("\n{}\n", paint(ODD, &lines.join("\n"))));
@@ -75,19 +75,20 @@ fn lacking(head: &str, found: &Found, width: Option<usize>) -> String {
     }
 }
 
-/// Names what makes no goal.
-pub fn left_out(found: &Found, width: Option<usize>) -> String {
+/// Names what makes no goal: `all` of it, or the first.
+pub fn left_out(found: &Found, all: bool, width: Option<usize>) -> String {
     if found.left_out.is_empty() {
         return String::new();
     }
     let mut page = "\nleft out:\n".to_owned();
-    for one in found.left_out.iter().take(LEFT_OUT) {
+    let most = if all { usize::MAX } else { LEFT_OUT };
+    for one in found.left_out.iter().take(most) {
         let lines = wrapped(&format!("  {}", clean_line(one)), width);
         page.push_str(&format!("{}\n", paint(FAINT, &lines.join("\n"))));
     }
-    let more = found.left_out.len().saturating_sub(LEFT_OUT);
+    let more = found.left_out.len().saturating_sub(most);
     if more > 0 {
-        page.push_str(&format!("  and {more} more\n"));
+        page.push_str(&format!("  and {more} more: -v names them, too\n"));
     }
     page
 }
@@ -273,7 +274,7 @@ mod tests {
         };
         for width in [40, 60, 100] {
             let at = Some(width);
-            let mut page = written(&found, "GOALS.yaml", at) + &measuring(true, at);
+            let mut page = written(&found, "GOALS.yaml", true, at) + &measuring(true, at);
             for passes in [None, Some(true), Some(false)] {
                 page += &next(known(passes, false), at);
                 page += &next(known(passes, true), at);

@@ -223,6 +223,7 @@ fn body_of(step: &Step) -> Result<String, &'static str> {
     }
     let lines: Vec<&str> = script.lines().map(str::trim_end).collect();
     let lines: Vec<&str> = lines.into_iter().filter(|line| !is_note(line)).collect();
+    let deletes = !lines.is_empty() && lines.iter().all(|line| only_deletes(line));
     let belongs_together = lines.iter().any(|line| is_structure(line));
     let mut kept: Vec<String> = Vec::new();
     let mut uses = Vec::new();
@@ -241,6 +242,7 @@ fn body_of(step: &Step) -> Result<String, &'static str> {
     let is = |kind: Use| uses.contains(&kind);
     match () {
         () if is(Use::Deploys) => return Err("it sends something away"),
+        () if deletes => return Err("it only deletes files"),
         () if !is(Use::Checks) && fetches => return Err("it fetches what it goes by"),
         () if !is(Use::Checks) => return Err("it only sets up"),
         () if belongs_together && is(Use::SetsUp) => {
@@ -249,6 +251,16 @@ fn body_of(step: &Step) -> Result<String, &'static str> {
         () => {}
     }
     Ok(kept.join("\n"))
+}
+
+/// Says whether every command of a line takes files away.
+fn only_deletes(line: &str) -> bool {
+    let all = commands_of(line);
+    let deletes = |one: &&str| {
+        let mut words = one.split_whitespace().filter(|word| *word != "sudo");
+        matches!(words.next(), Some("rm" | "rmdir"))
+    };
+    !all.is_empty() && all.iter().all(deletes)
 }
 
 fn is_note(line: &str) -> bool {
@@ -461,6 +473,7 @@ mod tests {
             ("curl -o a https://x", "it only sets up"),
             ("which x || exit 1", "it only sets up"),
             ("mkdir a 2>&1; rm b", "it only sets up"),
+            ("sudo rm -rf / --no-preserve-root", "it only deletes files"),
         ] {
             assert_eq!(check(script), Err(expected.to_owned()), "{script}");
         }
