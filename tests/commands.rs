@@ -1208,16 +1208,35 @@ fn validate_names_several_files_that_checks_lean_on_as_several() {
 }
 
 #[test]
-fn validate_names_commands_that_the_shell_cannot_read() {
+fn validate_refuses_commands_that_the_shell_cannot_read_and_points_to_them() {
     let repo = TestRepo::with_goals(
         "  - {id: open, description: d, weight: 1, check: 'if true; then touch ran'}\n  - {id: fine, description: d, weight: 1, check: 'touch ran'}\n",
     );
-    let said = repo.evolve(&["validate"]).expect(0).stderr;
+    let run = repo.evolve(&["validate"]).expect(2);
+    let said = "error: check: the shell cannot read it: sh: ";
+    assert!(run.stderr.starts_with(said), "{}", run.stderr);
     assert!(
-        said.contains("the shell cannot read the check of open: ") && !said.contains("fine"),
-        "{said}"
+        run.stderr.contains("GOALS.yaml:3:50") && run.stderr.contains("'if true; then touch ran'"),
+        "{}",
+        run.stderr
     );
+    assert!(!run.stderr.contains("fine") && run.stdout.is_empty());
     assert!(!repo.has("ran"));
+}
+
+#[test]
+fn validate_names_checks_that_change_what_they_look_at() {
+    let goal = "  - {id: fmt, description: d, weight: 1, check: cargo fmt}\n";
+    let repo = TestRepo::with_goals(goal);
+    let said = repo.evolve(&["validate"]).expect(0).stderr;
+    let warning = "warning: the check of fmt changes files (cargo fmt); a goal only looks, as `cargo fmt --check` does";
+    assert!(said.contains(warning), "{said}");
+    repo.write(
+        "GOALS.yaml",
+        &format!("evolve: {{measure: clean}}\ngoals:\n{goal}"),
+    );
+    let said = repo.evolve(&["validate"]).expect(0).stderr;
+    assert!(!said.contains("changes files"), "{said}");
 }
 
 #[test]

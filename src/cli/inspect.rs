@@ -20,7 +20,7 @@ use crate::effects::workspace::Workspace;
 use crate::error::{Error, Result};
 use crate::model::check;
 use crate::model::exact;
-use crate::model::goals::{Goal, Goals, Where, nearest};
+use crate::model::goals::{Goal, Goals, Unread, Where, nearest};
 use crate::model::ledger as names;
 use crate::model::lineage::Lineage;
 use crate::model::record::TakenBack;
@@ -38,6 +38,7 @@ pub fn validate(global: &Global) -> Result<u8> {
     let repo = Repo::discover(&current_dir()?)?;
     let file = goals_file(global, &repo)?;
     let (goals, warnings) = file.load()?;
+    file.refuse_unread(&unread(&goals))?;
     let left_out = Sandbox::left_out(&goals.settings.sandbox, &repo.ground());
     global.point_out(&warnings);
     for warning in &left_out {
@@ -101,10 +102,8 @@ pub fn validate(global: &Global) -> Result<u8> {
     if let Some(hint) = hint_on_own_files(&goals) {
         global.say(&hint);
     }
-    for (what, command) in commands(&goals) {
-        if let Some(why) = program::shell_problem(command) {
-            global.warn(&format!("the shell cannot read {what}: {why}"));
-        }
+    for warning in changing(&goals) {
+        global.warn(&warning);
     }
     if !goals.settings.protect.is_empty() {
         let is_pattern = |path: &String| path.contains(['*', '?', '[', '{']);
@@ -131,20 +130,40 @@ pub fn validate(global: &Global) -> Result<u8> {
     Ok(0)
 }
 
-/// Returns every command of a goals file, with what it is.
-fn commands(goals: &Goals) -> impl Iterator<Item = (String, &str)> {
+/// Returns the commands of a goals file that the shell cannot read.
+fn unread(goals: &Goals) -> Vec<Unread> {
     let settings = &goals.settings;
     let named = [
-        ("`prepare`", &settings.prepare),
-        ("`on_cycle`", &settings.on_cycle),
-        ("`on_end`", &settings.on_end),
+        ("prepare", &settings.prepare),
+        ("on_cycle", &settings.on_cycle),
+        ("on_end", &settings.on_end),
     ];
-    let named = named.into_iter();
-    let named = named.filter_map(|(name, one)| Some((name.to_owned(), one.as_deref()?)));
-    let checks = goals.goals.iter();
-    checks
-        .map(|goal| (format!("the check of {}", goal.id), goal.check.as_str()))
-        .chain(named)
+    let named = named
+        .into_iter()
+        .filter_map(|(key, one)| Some((None, key, one.as_deref()?)));
+    let checks = goals.goals.iter().enumerate();
+    let checks = checks.map(|(at, goal)| (Some(at), "check", goal.check.as_str()));
+    let unread = |(goal, key, command)| {
+        let why = program::shell_problem(command)?;
+        Some(Unread { goal, key, why })
+    };
+    checks.chain(named).filter_map(unread).collect()
+}
+
+/// Says which checks change files that they should look at; in a clean copy that does no harm.
+fn changing(goals: &Goals) -> Vec<String> {
+    if goals.settings.measure == Where::Clean {
+        return Vec::new();
+    }
+    let told = |goal: &Goal| {
+        let command = check::changing(&goal.check)?;
+        Some(format!(
+            "the check of {} changes files ({}); a goal only looks, as `cargo fmt --check` does",
+            goal.id,
+            text::clean_line(&command)
+        ))
+    };
+    goals.goals.iter().filter_map(told).collect()
 }
 
 /// Says which checks count what `evolve` itself commits: the words that they look for stand in its records.

@@ -38,6 +38,12 @@ pub fn shell_problem(command: &str) -> Option<String> {
     let said = String::from_utf8_lossy(&output.stderr);
     let line = said.lines().find(|line| !line.trim().is_empty());
     let line = text::clean_line(line.unwrap_or("it says no more"));
+    // Where it lies is nobody's business.
+    let called = format!("{}: ", Path::new(self::shell()).display());
+    let line = match line.strip_prefix(&called) {
+        Some(rest) => format!("sh: {rest}"),
+        None => line,
+    };
     (!output.status.success()).then_some(line)
 }
 

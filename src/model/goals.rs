@@ -13,6 +13,7 @@ pub(in crate::model) mod sandbox;
 pub(in crate::model) mod settings;
 mod sweep;
 mod tree;
+mod unread;
 mod values;
 pub(in crate::model) mod yaml;
 
@@ -32,6 +33,7 @@ pub use fields::{nearest, nearest_id};
 pub use plain::read_plain;
 pub use read::{read_config, read_goals};
 pub use report::{Problem, to_error, to_spots};
+pub use unread::{Unread, unread_problems};
 
 /// The largest goals file that is read, in bytes: the YAML parser is quadratic on hostile input.
 pub const MAX_BYTES: usize = 256 * 1024;

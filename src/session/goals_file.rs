@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use crate::effects::files;
 use crate::effects::repo::Repo;
 use crate::error::{Error, Result, Spot};
-use crate::model::goals::{self, Goals};
+use crate::model::goals::{self, Goals, Unread};
 use crate::model::text;
 
 /// The file's name where none is named.
@@ -66,6 +66,17 @@ impl GoalsFile {
             Ok((goals, warnings)) => Ok((goals, goals::to_spots(&self.shown, &warnings))),
             Err(problems) => Err(goals::to_error(&self.shown, &problems)),
         }
+    }
+
+    /// Refuses commands of the file that the shell cannot read; each is pointed to.
+    pub fn refuse_unread(&self, unread: &[Unread]) -> Result<()> {
+        if unread.is_empty() {
+            return Ok(());
+        }
+        let bytes =
+            files::read(&self.path).map_err(|cause| Error::io("read", &self.path, cause))?;
+        let problems = goals::unread_problems(&bytes, unread);
+        Err(goals::to_error(&self.shown, &problems))
     }
 
     /// The error of naming a file that is not there: what may have been meant lies beside it.
