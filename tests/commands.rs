@@ -1033,6 +1033,7 @@ fn the_screens_of_a_fresh_repository() {
       weight:      5
       description: file a exists
       check:       test -e a
+      agent:       no agent is configured and none is installed; `evolve doctor` looks closer
 
     queue for repo:
     [high]  say more  (docs)

@@ -85,7 +85,8 @@ fn a_new_user_sees_what_was_found_what_was_written_and_how_it_stands() {
     next:
       git add GOALS.yaml && git commit -m goals
       evolve --dry-run                           what would be worked on, and why; changes nothing
-      evolve --max-cycles=1                      with the first known agent that is installed
+      evolve doctor                              what a run needs: no agent is configured and none is installed
+      evolve --max-cycles=1                      when there is an agent
     "#);
     assert_snapshot!(repo.read("GOALS.yaml"), @r#"
     # yaml-language-server: $schema=./schemas/goals.schema.json
@@ -217,6 +218,25 @@ fn without_files_of_ci_it_says_that_there_are_none() {
     assert!(said.contains(none), "{said}");
     let said = repo.answer(&["init", "--add", "--from-ci"]);
     assert!(said.contains(none), "{said}");
+}
+
+#[test]
+fn what_comes_next_and_a_dry_run_name_the_agent_that_there_is() {
+    let repo = with(
+        &[("Cargo.toml", "")],
+        &[CARGO, &[("codex", "touch ../agent/started")]].concat(),
+    );
+    let said = repo.answer(&["init", "--no-measure"]);
+    let next = "  evolve --max-cycles=1                      with codex, the first known agent that is installed\n";
+    assert!(said.contains(next), "{said}");
+    repo.commit_all("goals");
+    let said = repo.answer(&["--dry-run"]);
+    let agent = "\n  agent:       codex, the first known agent that is installed\n";
+    assert!(said.contains(agent), "{said}");
+    let said = repo.answer(&["--dry-run", "--agent", "none-such"]);
+    let agent = "\n  agent:       the agent cannot run: `none-such` is missing or not executable; `evolve doctor` looks closer\n";
+    assert!(said.contains(agent), "{said}");
+    assert!(!repo.out("started").exists());
 }
 
 #[test]

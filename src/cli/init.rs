@@ -10,6 +10,7 @@ use crate::cli::here::{current_dir, goals_file};
 use crate::cli::measure::measure;
 use crate::cli::options::{Global, GoalsOption, JobsOption, RunOptions};
 use crate::cli::print::print;
+use crate::cli::start;
 use crate::effects::files;
 use crate::effects::look::{self, Disk};
 use crate::effects::repo::Repo;
@@ -205,7 +206,12 @@ impl Call<'_> {
     /// Measures the goals, all of them or those with these ids, and says what comes next.
     fn measure(&self, ids: &[String], found: &Found) -> Result<u8> {
         let add = self.path_to_add()?;
+        let (goals, _) = self.file.load()?;
+        let agent = start::agent(&goals, self.run, &self.repo.root);
+        let agent = agent.map(|name| format!("with {name}"));
+        let agent = agent.map_err(|why| format!("what a run needs: {why}"));
         let known = |passes| view::Known {
+            agent: agent.as_deref().map_err(String::as_str),
             file: add.as_deref(),
             passes,
             is_bare: found.is_bare(),

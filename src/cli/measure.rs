@@ -9,7 +9,7 @@ use crate::cli::config::user_config;
 use crate::cli::here::{current_dir, goals_file};
 use crate::cli::options::{Global, RunOptions};
 use crate::cli::print::{print, print_document};
-use crate::cli::start::{block_on, effective_jobs};
+use crate::cli::start::{self, block_on, effective_jobs};
 use crate::cli::watch::{Log, Watched, Watcher, watch};
 use crate::cycle::refuse_unmeasurable;
 use crate::effects::clock;
@@ -286,6 +286,11 @@ fn dry_run_for((global, audience): (&Global, &Audience), run: &RunOptions) -> Re
     let say = |page: &str| global.say(&width::page(page, width));
     global.say(&tables::measure_table(&snapshot, all.len(), width));
     say(&format!("\n{}", planned(&choice, &goals)));
+    if let Choice::Work(_) = &choice {
+        let agent = start::agent(&goals, run, &repo.root);
+        let words = agent.unwrap_or_else(|why| format!("{why}; `evolve doctor` looks closer"));
+        say(&format!("  agent:       {words}\n"));
+    }
     if let Some(note) = sweep {
         say(&format!("{note}\n"));
     }

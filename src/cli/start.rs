@@ -32,6 +32,7 @@ use crate::model::mask;
 use crate::model::sandbox::Wish;
 use crate::model::snapshot::Snapshot;
 use crate::model::sweep::Part;
+use crate::model::text;
 use crate::model::usage::Spent;
 use crate::session::{Ending, GoalsFile, Hooks, Options, Progress, Session};
 use crate::view::junit::Why;
@@ -375,6 +376,21 @@ fn settings(goals: &Goals, run: &RunOptions) -> Result<Settled> {
             on_end: file.on_end.clone(),
         },
     })
+}
+
+/// Returns the agent that a run with these goals and options would call, or why there is none.
+pub fn agent(goals: &Goals, run: &RunOptions, root: &Path) -> Result<String, String> {
+    let found =
+        settings(goals, run).and_then(|it| Agent::resolve(it.agent.as_ref(), &it.entries, root));
+    match found {
+        Ok(agent) => Ok(text::clean_line(&agent.in_words())),
+        Err(error) => {
+            let why = error.message.lines().next().unwrap_or_default();
+            // What comes of it is said to those who start a run.
+            let why = why.split(", so ").next().unwrap_or_default();
+            Err(text::clean_line(why))
+        }
+    }
 }
 
 /// Returns how many checks run at once.

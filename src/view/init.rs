@@ -128,6 +128,8 @@ pub struct Known<'a> {
     pub passes: Option<bool>,
     /// Whether nothing runs but what needs no tool.
     pub is_bare: bool,
+    /// The agent that a run would call, or why there is none.
+    pub agent: Result<&'a str, &'a str>,
 }
 
 /// Says what comes next.
@@ -160,10 +162,11 @@ pub fn next(known: Known<'_>, width: Option<usize>) -> String {
         ));
     }
     if !known.is_bare {
-        steps.push((
-            "evolve --max-cycles=1",
-            "with the first known agent that is installed",
-        ));
+        if let Err(why) = known.agent {
+            steps.push(("evolve doctor", why));
+        }
+        let with = known.agent.unwrap_or("when there is an agent");
+        steps.push(("evolve --max-cycles=1", with));
     }
     let head = |style, line: &str| {
         let lines = wrapped(line, width).join("\n");
@@ -271,6 +274,10 @@ mod tests {
             file: Some("GOALS.yaml"),
             passes,
             is_bare,
+            agent: match is_bare {
+                true => Err("what a run needs: no agent is configured and none is installed"),
+                false => Ok("with claude, the first known agent that is installed"),
+            },
         };
         for width in [40, 60, 100] {
             let at = Some(width);

@@ -37,6 +37,14 @@ impl Agent {
         }
     }
 
+    /// Returns who it is: its name, and whether it was found or named.
+    pub fn in_words(&self) -> String {
+        match self.is_found {
+            true => format!("{}, the first known agent that is installed", self.name),
+            false => self.name.clone(),
+        }
+    }
+
     /// Says what is wrong with a single word that names neither a known agent nor a program; the nearest known one is in it.
     pub fn unknown(
         spec: Option<&AgentSpec>,
