@@ -171,7 +171,7 @@ fn what_changed_nothing_or_was_undone_has_nothing_to_take_back() {
     hint: `evolve show 1` tells what became of it
     "#);
     assert_snapshot!(repo.error(2, &["undo", "2"]), @r#"
-    error: there is nothing to take back of cycle 2: it changed nothing, or git no longer has what
+    error: there is nothing to take back of cycle 2: it changed nothing
     hint: `evolve show 2` tells what became of it
     "#);
     assert_snapshot!(repo.error(2, &["undo", "7"]), @r#"

@@ -153,9 +153,10 @@ fn commit_without(repo: &Repo, record: &Record, subject: &str) -> Result<String>
     if record.is_undone() {
         return Err(nothing("its change was undone"));
     }
-    let changed = Changed::of(repo, &Ledger::look(repo)?, record)?;
-    let changed =
-        changed.ok_or_else(|| nothing("it changed nothing, or git no longer has what"))?;
+    let ledger = Ledger::look(repo)?;
+    let Some(changed) = Changed::of(repo, &ledger, record)? else {
+        return Err(nothing(Changed::why_none(repo, &ledger, record)?));
+    };
     let (_, head) = repo.ready_head()?;
     if !repo.descends(&head, &changed.to)? {
         return Err(nothing("its change is not on this branch"));

@@ -4,7 +4,7 @@ use crate::effects::ledger::Ledger;
 use crate::effects::repo::Repo;
 use crate::error::Result;
 use crate::model::ledger as names;
-use crate::model::record::Record;
+use crate::model::record::{CycleResult, Record};
 use crate::model::snapshot::Snapshot;
 
 /// The change of a recorded cycle.
@@ -35,6 +35,18 @@ impl Changed {
             .filter(is_there)
             .filter(|to| *to != from)
             .map(|to| Changed { from, to }))
+    }
+
+    /// Says why a cycle that was not undone has no change.
+    pub fn why_none(repo: &Repo, ledger: &Ledger, record: &Record) -> Result<&'static str> {
+        let start = start_of(repo, ledger, record)?;
+        let is_without = matches!(record.result, CycleResult::Idle | CycleResult::Failed);
+        Ok(match start {
+            _ if is_without => "it changed nothing",
+            Some(start) if start == record.commit_sha => "it changed nothing",
+            Some(_) => "git no longer has the commit that it came to",
+            None => "git no longer has the commit that it started from",
+        })
     }
 }
 
