@@ -80,7 +80,7 @@ fn what_was_dropped_is_queued_anew_as_an_item_of_its_own_and_is_not_counted_as_d
         repo.answer(&["work", "drop", "mend the printer"]);
         let said = repo.error(2, &["work", "drop", "mend the printer"]);
         assert!(
-            said.starts_with("error: mend the printer is dropped already\n"),
+            said.starts_with("error: Mend the printer is dropped already\n"),
             "{said}"
         );
         let said = repo.answer(&["work", "add", "Mend the printer"]);
@@ -176,7 +176,7 @@ fn what_names_no_item_or_several_is_an_error_that_names_what_may_be_meant() {
     assert_eq!(repo.read(QUEUE), before);
     repo.answer(&["work", "done", "say more"]);
     assert_snapshot!(repo.error(2, &["work", "done", "say more"]), @r#"
-    error: say more is done already
+    error: Say more is done already
     hint: `evolve work list` shows what is open
     "#);
 }

@@ -83,7 +83,7 @@ pub fn find<'a>(word: &str, open: &'a [WorkItem], closed: &[WorkItem]) -> Result
                 true => Closed::Dropped,
                 false => Closed::Done,
             };
-            let what = format!("{} is {} already", shown(&word), how.word());
+            let what = format!("{} is {} already", shown(&item.title), how.word());
             return Err(Error::usage(what).hint("`evolve work list` shows what is open"));
         }
     }
@@ -181,7 +181,7 @@ mod tests {
             hint.starts_with("did you mean ") && hint.ends_with("(Fix the printer)"),
             "{hint}"
         );
-        assert_eq!(found("Old").expect_err("done").0, "old is done already");
+        assert_eq!(found("Old").expect_err("done").0, "Old is done already");
         assert_eq!(
             found("").expect_err("nothing").1,
             "`evolve work list` shows them"
