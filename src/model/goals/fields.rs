@@ -328,12 +328,11 @@ pub fn number(node: &Node) -> Result<f64, Complaint> {
             return Err(expected(node, "a number").hint(format!("write {zero}{digits}")));
         }
         Shape::Fraction(_) => return Err(expected(node, "a finite number")),
-        Shape::Nothing
-        | Shape::Flag(_)
-        | Shape::Whole(_)
-        | Shape::Text(_)
-        | Shape::List(_)
-        | Shape::Map(_) => {
+        Shape::Whole(number) => {
+            let complaint = expected(node, "a number written plainly");
+            return Err(complaint.hint(format!("write {number}")));
+        }
+        Shape::Nothing | Shape::Flag(_) | Shape::Text(_) | Shape::List(_) | Shape::Map(_) => {
             return Err(expected(node, "a number").hint("write a number, as in 80 or 0.5"));
         }
     };

@@ -430,6 +430,19 @@ fn a_weight_is_a_whole_number_from_1_to_10() {
 }
 
 #[test]
+fn a_number_that_is_written_otherwise_than_people_do_is_written_out() {
+    for (threshold, plainly) in [("+20", 20), ("0x10", 16)] {
+        let read = read(&format!(
+            "goals: [{{id: a, description: d, check: c, weight: 5, continuous: {{metric: m, threshold: {threshold}}}}}]"
+        ));
+        let expected = format!(
+            "1:89 threshold: expected a number written plainly, not the number {threshold} | write {plainly}"
+        );
+        assert_eq!(shown(read), [expected]);
+    }
+}
+
+#[test]
 fn an_id_is_in_kebab_case_and_the_right_one_is_proposed() {
     let name = |id: &str| {
         read(&format!(
