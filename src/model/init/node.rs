@@ -328,9 +328,7 @@ fn scripts(package: &Package, found: &mut Found) {
         seen.push(name);
         if let Some((id, _)) = proposed.iter().find(|(_, caller)| may_call(caller, name)) {
             let shown = text::cut(name, SHOWN);
-            found.leave_out(format!(
-                "{path}: scripts.{shown}: {id} tells the same, or may"
-            ));
+            found.leave_out(format!("{path}: scripts.{shown}: {id} may tell the same"));
             continue;
         }
         let check = package.manager.script(name);
@@ -379,9 +377,7 @@ fn left(package: &Package, path: &str, seen: &[&str], found: &mut Found) {
         let why = by_name(name).or_else(|| cannot_be_a_goal(script.as_str().unwrap_or_default()));
         match (known.next(), why) {
             (Some((_, id, _, _)), _) => {
-                found.leave_out(format!(
-                    "{path}: scripts.{shown}: {id} tells the same, or may"
-                ));
+                found.leave_out(format!("{path}: scripts.{shown}: {id} may tell the same"));
             }
             (None, Some(why)) => found.leave_out(format!("{path}: scripts.{shown}: {why}")),
             (None, None) => rest.push(shown),

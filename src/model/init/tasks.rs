@@ -105,7 +105,7 @@ fn named(
         used.push(name);
         let recipe = recipe(text, name);
         if let Some(same) = stands_for(found, role, &recipe) {
-            found.leave_out(format!("{file}: {name}: {same} tells the same, or may"));
+            found.leave_out(format!("{file}: {name}: {same} may tell the same"));
             continue;
         }
         let goal = goal(look, called, (role, id), (name, &recipe)).says(says);
@@ -121,7 +121,7 @@ fn named(
         let recipe = recipe(text, name);
         if let Some(same) = told_by(look, (text, &proposed), (name, &recipe)) {
             let shown = text::cut(name, SHOWN);
-            found.leave_out(format!("{file}: {shown}: {same} tells the same, or may"));
+            found.leave_out(format!("{file}: {shown}: {same} may tell the same"));
             continue;
         }
         let says = format!("{} {name} finds nothing", called.0);
@@ -211,7 +211,7 @@ fn left(file: &str, given: &[&str], used: &[&str], found: &mut Found) {
         let shown = text::cut(name, SHOWN);
         match (known, by_name(name)) {
             (Some((_, id, _, _)), _) => {
-                found.leave_out(format!("{file}: {shown}: {id} tells the same, or may"));
+                found.leave_out(format!("{file}: {shown}: {id} may tell the same"));
             }
             (None, Some(why)) => found.leave_out(format!("{file}: {shown}: {why}")),
             (None, None) if rest.contains(&shown) => {}
