@@ -141,6 +141,19 @@ fn options_of_every_command_stand_before_or_after_it() {
 }
 
 #[test]
+fn the_nearest_option_is_named_for_short_ones_too() {
+    let repo = small();
+    for (arguments, near) in [
+        (&["report", "--ot", "x"][..], "'--out'"),
+        (&["report", "--jsno"], "try '--help'"),
+        (&["validate", "--quite"], "'--quiet'"),
+    ] {
+        let said = repo.error(2, arguments);
+        assert!(said.contains(near), "{said}");
+    }
+}
+
+#[test]
 fn options_of_the_loop_before_a_command_are_refused_and_not_ignored() {
     let repo = small();
     for option in [

@@ -12,6 +12,7 @@ use super::options::{Global, RunOptions};
 use super::pages::list_of_pages;
 use crate::cli::print::{print_error, shown};
 use crate::cli::search;
+use crate::model::goals::{nearest, nearest_id};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -121,12 +122,42 @@ const RUNNING: [&str; 6] = ["run", "loop", "start", "cycle", "go", "exec"];
 fn in_our_words(error: clap::Error) -> clap::Error {
     let word = match error.get(ContextKind::InvalidSubcommand) {
         Some(ContextValue::String(word)) if RUNNING.contains(&word.as_str()) => word,
-        _ => return error,
+        _ => return with_nearest(error),
     };
     Arguments::command().error(
         ErrorKind::InvalidSubcommand,
         format!("there is no command `{word}`: `evolve` alone runs the loop, `evolve --help` lists commands"),
     )
+}
+
+/// Names the nearest option of the command where the library finds none: it passes by short ones.
+fn with_nearest(mut error: clap::Error) -> clap::Error {
+    let typed = match error.get(ContextKind::InvalidArg) {
+        Some(ContextValue::String(word)) if error.kind() == ErrorKind::UnknownArgument => word,
+        _ => return error,
+    };
+    let Some(word) = typed.strip_prefix("--") else {
+        return error;
+    };
+    if error.get(ContextKind::SuggestedArg).is_some() {
+        return error;
+    }
+    let mut command = Arguments::command();
+    for word in std::env::args().skip(1) {
+        if let Some(below) = command.find_subcommand(&word) {
+            command = below.clone();
+        }
+    }
+    let options: Vec<&str> = command
+        .get_arguments()
+        .filter(|option| !option.is_hide_set())
+        .filter_map(clap::Arg::get_long)
+        .collect();
+    if let Some(near) = nearest(word, &options).or_else(|| nearest_id(word, &options)) {
+        let near = ContextValue::String(format!("--{near}"));
+        error.insert(ContextKind::SuggestedArg, near);
+    }
+    error
 }
 
 /// Ends the program where what makes no sense is the name of one of the commands of `search`, mistyped: the library takes it
