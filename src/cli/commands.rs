@@ -274,7 +274,7 @@ pub(super) struct ReportOptions {
 pub(super) enum WorkAction {
     /// What is queued for this repository
     List {
-        /// Print one JSON document
+        /// Print one JSON document, as `evolve schema queue` describes it
         #[arg(long)]
         json: bool,
     },
