@@ -27,6 +27,7 @@ const WRITERS: &[(&str, &[&str])] = &[
     ("go fix", &["-diff"]),
     ("go fmt", &["-n"]),
     ("go mod tidy", &["-diff"]),
+    ("hatch fmt", &["--check"]),
     (
         "isort",
         &[
@@ -52,6 +53,7 @@ const WRITERS: &[(&str, &[&str])] = &[
     ("taplo format", &["--check", "--diff", "-"]),
     ("terraform fmt", &["-check", "-write=false", "-"]),
     ("tofu fmt", &["-check", "-write=false", "-"]),
+    ("uv format", &["--check"]),
     ("zig fmt", &["--check", "--stdin"]),
 ];
 /// Options that have any tool write.
@@ -154,6 +156,8 @@ mod tests {
             ("python3 -m black --check src", None),
             ("uv run ruff format", Some("ruff format")),
             ("poetry run isort .", Some("isort .")),
+            ("uv format", Some("uv format")),
+            ("hatch fmt --check", None),
             ("ruff check", None),
             ("ruff check --fix --diff", None),
             ("npx prettier --write .", Some("prettier --write .")),

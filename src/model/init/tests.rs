@@ -665,7 +665,7 @@ fn ci_steps_become_goals_and_the_rest_is_named() {
 fn what_changes_files_in_ci_takes_the_place_of_no_goal_that_looks() {
     let workflow = "on: [push]\njobs:\n  t:\n    steps:\n      - run: cargo fmt\n      - run: npm run format\n      \
         - run: npm run lint\n      - run: npm run format:check\n      - run: make fmt\n      - run: make fmt-check\n      \
-        - run: pre-commit run --all-files\n      - run: cargo fmt --all -- --check\n";
+        - run: pre-commit run --all-files\n      - run: git diff --exit-code\n      - run: tox -e fmt\n      - run: cargo fmt --all -- --check\n";
     let package = r#"{"scripts": {"lint": "eslint --fix .", "format": "prettier -w .", "format:check": "prettier -c ."}}"#;
     let files = Files::of(&[
         ("Cargo.toml", ""),
@@ -694,6 +694,14 @@ fn what_changes_files_in_ci_takes_the_place_of_no_goal_that_looks() {
             "it changes files (npm run lint); a goal only looks",
         ),
         ("make fmt", "it changes files (make fmt); a goal only looks"),
+        (
+            "git diff --exit-code",
+            "it goes by what earlier steps changed",
+        ),
+        (
+            "tox -e fmt",
+            "it changes files (tox -e fmt); a goal only looks",
+        ),
         (
             "pre-commit run --all-files",
             "its hooks change files; a goal only looks",

@@ -1,11 +1,11 @@
-//! Steps of CI that change files, by what they run or by the name of what they call. Pure.
+//! Steps of CI that change files, by what they run or by the name of what they call, and those that look at what others changed. Pure.
 
 use super::super::node::Package;
 use super::{NODE, Step};
 use crate::model::{check, text};
 
 /// Who runs tasks by their names.
-const RUNNERS: [&str; 5] = ["make", "gmake", "just", "task", "rake"];
+const RUNNERS: [&str; 7] = ["make", "gmake", "just", "task", "rake", "tox", "nox"];
 /// Words in the name of a task that formats only to look.
 const LOOKS: [&str; 5] = ["check", "ci", "diff", "lint", "verify"];
 /// How much is shown of a command.
@@ -19,6 +19,14 @@ pub(super) fn files(packages: &[Package], step: &Step) -> Option<String> {
     if let Some(command) = command {
         let command = text::cut(&command, SHOWN);
         return Some(format!("it changes files ({command}); a goal only looks"));
+    }
+    let is_of_others = |it: &String| {
+        ["git diff", "git status"]
+            .iter()
+            .any(|at| it.starts_with(at))
+    };
+    if !commands.is_empty() && commands.iter().all(is_of_others) {
+        return Some("it goes by what earlier steps changed".to_owned());
     }
     let has_hooks = commands.iter().any(|it| it.starts_with("pre-commit run"));
     has_hooks.then(|| "its hooks change files; a goal only looks".to_owned())
