@@ -691,3 +691,34 @@ fn a_measurement_that_is_interrupted_leaves_no_check_behind() {
     finish(child).expect(130);
     assert!(!is_alive(pid));
 }
+
+#[test]
+fn of_a_measurement_that_is_interrupted_what_was_measured_is_shown() {
+    for (arguments, word, code) in [
+        (&["measure"][..], "INT", 130),
+        (&["measure", "--json"], "TERM", 143),
+    ] {
+        let repo = repo(&[
+            goal(
+                "long",
+                "until [ -e $OUT/b.done ]; do sleep 0.05; done; sleep 0.3; echo $$ >\"$OUT/pid\"; sleep 300",
+                "",
+            ),
+            goal("b", "echo no b; touch $OUT/b.done; exit 1", ""),
+        ]);
+        let child = repo.spawn(&[arguments, &["--jobs=2"]].concat());
+        pid_in(&repo.out("pid"));
+        crate::harness::signal(&child, word);
+        let run = finish(child).expect(code);
+        let told = format!("error: interrupted: 1 of 2 measured (SIG{word})\n");
+        assert_eq!(run.stderr, told);
+        let lines: Vec<&str> = run.stdout.lines().collect();
+        match arguments.contains(&"--json") {
+            true => assert_eq!(run.stdout, ""),
+            false => {
+                assert!(lines[0].starts_with("FAIL  b  "), "{lines:?}");
+                assert_eq!(lines[1..], ["", "output of b", "    no b"]);
+            }
+        }
+    }
+}

@@ -472,25 +472,61 @@ fn the_terminals_own_progress_is_told_where_it_has_one_and_taken_back() {
 }
 
 #[test]
-fn a_measurement_shows_what_runs_and_then_only_its_table() {
-    let repo = slow();
+fn a_measurement_shows_what_runs_and_each_goal_stays_as_its_check_ends() {
+    let repo = TestRepo::with_goals(
+        "  - {id: slow, description: slow, check: 'until [ -e $OUT/go ]; do sleep 0.05; done', weight: 5}\n  - {id: b, description: file b, check: 'echo no b; test -e b', weight: 3}\n  - {id: count, description: count, check: 'echo 7', weight: 1, continuous: {threshold: 9, direction: at-most}}\n",
+    )
+    .with_out();
     let mut terminal = Terminal::new(24, 100);
-    let child = terminal.start(&repo, &["measure"], &[]);
-    let mut has_run = false;
-    let code = terminal.watch(child, |screen| {
-        has_run |= screen.contents().contains("measuring (measure)");
+    let child = terminal.start(&repo, &["measure", "--jobs=2"], &[]);
+    terminal.until("what has ended above what runs", |screen| {
+        let shown = screen.contents();
+        let at = |words| shown.find(words);
+        let ended = at("FAIL").max(at("  count  7 vs 9\n"));
+        ended.is_some() && ended < at("measuring ") && shown.contains("    slow  ")
     });
-    assert_eq!((code, has_run), (0, true));
-    let table = repo
-        .evolve(&["measure", "--progress=plain"])
-        .expect(0)
-        .stdout;
-    let words = |text: &str| -> Vec<String> {
-        let is_time = |word: &&str| word.parse::<f64>().is_err() && *word != "s";
-        let words = text.split_whitespace().filter(is_time);
-        words.map(str::to_owned).collect()
+    std::fs::write(repo.out("go"), "").unwrap();
+    assert_eq!(terminal.watch(child, |_| {}), 0);
+    let words = |line: &str| {
+        let is_time = |word: &str| word.ends_with('s') && word.len() < 3 || word.contains('.');
+        let words: Vec<_> = line.split_whitespace().filter(|it| !is_time(it)).collect();
+        words.join(" ")
     };
-    assert_eq!(words(&terminal.all().join("\n")), words(&table));
+    let left: Vec<String> = terminal.all().iter().map(|line| words(line)).collect();
+    let expected = [
+        "FAIL b exit 1",
+        "pass count 7 vs 9",
+        "pass slow",
+        "score 66.67: 2 of 3 goals pass",
+        "",
+        "output of b",
+        "no b",
+    ];
+    let expected = expected.map(words);
+    assert_eq!(left, expected);
+}
+
+#[test]
+fn of_a_measurement_that_is_interrupted_stays_what_was_measured() {
+    let repo = TestRepo::with_goals(
+        "  - {id: slow, description: slow, check: sleep 300, weight: 5}\n  - {id: b, description: file b, check: 'echo no b; test -e b', weight: 3}\n",
+    );
+    let mut terminal = Terminal::new(24, 100);
+    let child = terminal.start(&repo, &["measure", "--jobs=2"], &[]);
+    terminal.until("a check to have ended", |screen| {
+        screen.contents().contains("1 of 2 checks")
+    });
+    crate::harness::signal(&child, "INT");
+    assert_eq!(terminal.watch(child, |_| {}), 130);
+    let left = terminal.all();
+    assert!(left[0].starts_with("FAIL  "), "{left:?}");
+    let rest = [
+        "",
+        "output of b",
+        "    no b",
+        "error: interrupted: 1 of 2 measured (SIGINT)",
+    ];
+    assert_eq!(left[1..], rest);
 }
 
 #[test]

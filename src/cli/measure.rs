@@ -34,6 +34,7 @@ use crate::model::strikes;
 use crate::model::sweep;
 use crate::model::text;
 use crate::session::Progress;
+use crate::view::plain::EACH_TOLD;
 use crate::view::{tables, width};
 
 /// Runs checks once and prints what they say.
@@ -67,16 +68,28 @@ fn measure_for(
         (global, &repo),
         (&goals, &chosen),
         run,
-        of_each_check(global, as_json, &watched),
+        (of_each_check(global, as_json, &watched), EACH_TOLD),
     ));
+    // Where what goes on is drawn, each goal was told as its check ended.
+    let is_told = watched.is_live && global.verbose == 0 && !as_json;
     watched.end();
-    let snapshot = measured?;
+    let (snapshot, halt) = measured?;
+    let rows = || match is_told {
+        true => String::new(),
+        false => tables::goals_table(&snapshot, width::of_terminal()),
+    };
+    if let Some(halt) = halt {
+        if !as_json {
+            global.say(&format!("{}{}", rows(), tables::outputs(&snapshot)));
+        }
+        return Err(interrupted(&halt, &snapshot, chosen.len()));
+    }
     refuse_unmeasurable(&snapshot, &goals)?;
     match as_json {
         true => print_document("snapshot", &snapshot)?,
         false => {
-            let (all, width) = (goals.goals.len(), width::of_terminal());
-            global.say(&tables::measure_table(&snapshot, all, width));
+            let result = tables::result(&snapshot, goals.goals.len());
+            global.say(&format!("{}{result}", rows()));
         }
     }
     let place = audience.place_of(&file);
@@ -96,9 +109,25 @@ pub fn snapshot_of(
 ) -> Result<Snapshot> {
     let watched = watch(global, Watcher::Person(run.progress.progress), Log::Bare)?;
     let events = of_each_check(global, false, &watched);
-    let measured = block_on(measure_now((global, repo), (goals, chosen), run, events));
+    let told = (events, "ratchet");
+    let measured = block_on(measure_now((global, repo), (goals, chosen), run, told));
     watched.end();
-    measured
+    whole(measured?)
+}
+
+/// Returns a measurement of which everything is needed.
+fn whole((snapshot, halt): (Snapshot, Option<Halt>)) -> Result<Snapshot> {
+    halt.map_or(Ok(snapshot), |halt| Err(cut_short(&halt)))
+}
+
+/// Returns the error of a measurement that was cut short, with how much of it there is.
+fn interrupted(halt: &Halt, snapshot: &Snapshot, all: usize) -> Error {
+    let error = cut_short(halt);
+    let done = snapshot.goals.len();
+    Error {
+        message: format!("interrupted: {done} of {all} measured ({})", error.message),
+        ..error
+    }
 }
 
 /// Returns where to tell of each check, for those who want to know.
@@ -133,13 +162,14 @@ pub fn find_goal<'a>(goals: &'a Goals, id: &str) -> Result<&'a Goal> {
     })
 }
 
-/// Measures without writing a file; the snapshot belongs to no cycle.
+/// Measures without writing a file; the snapshot belongs to no cycle. Where something ended it, that is told with what was
+/// measured until then.
 async fn measure_now(
     (global, repo): (&Global, &Repo),
     (goals, chosen): (&Goals, &[&Goal]),
     run: &RunOptions,
-    events: Events,
-) -> Result<Snapshot> {
+    (events, purpose): (Events, &'static str),
+) -> Result<(Snapshot, Option<Halt>)> {
     let stop = Stop::watch(Vec::new())?;
     let user = user_config()?;
     let ground = repo.ground();
@@ -163,18 +193,16 @@ async fn measure_now(
         .collect();
     measurer.events.send(Event::MeasureStarted {
         checks: chosen.len(),
-        purpose: "measure",
+        purpose,
     });
-    let measured = measurer.measure(goals, chosen, &expected, None).await;
-    let measurements = measured.map_err(|halt| cut_short(&halt))?;
-    let head = repo.head()?.commit;
-    Ok(Snapshot::new(
-        None,
-        clock::timestamp(),
-        head,
-        goals.digest.clone(),
-        measurements,
-    ))
+    let (measurements, halt) = measurer.as_far(goals, chosen, &expected, None).await;
+    let head = match &halt {
+        Some(_) => None,
+        None => repo.head()?.commit,
+    };
+    let digest = goals.digest.clone();
+    let snapshot = Snapshot::new(None, clock::timestamp(), head, digest, measurements);
+    Ok((snapshot, halt))
 }
 
 /// Returns the sandbox in which checks run where no agent does. `ground` is where they run.
@@ -235,10 +263,10 @@ fn dry_run_for((global, audience): (&Global, &Audience), run: &RunOptions) -> Re
         (global, &repo),
         (&goals, &all),
         run,
-        of_each_check(global, run.json, &watched),
+        (of_each_check(global, run.json, &watched), "dry-run"),
     ));
     watched.end();
-    let mut snapshot = measured?;
+    let mut snapshot = whole(measured?)?;
     refuse_unmeasurable(&snapshot, &goals)?;
     let place = audience.place_of(&file);
     audience.tell(global, &snapshot, (&goals, &place), !run.json);

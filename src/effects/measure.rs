@@ -64,6 +64,18 @@ impl Measurer {
         expected: &HashMap<String, f64>,
         logs: Option<&Path>,
     ) -> Result<Vec<Measurement>, Halt> {
+        let (measured, halt) = self.as_far(goals, chosen, expected, logs).await;
+        halt.map_or(Ok(measured), Err)
+    }
+
+    /// Measures like that; where something ends it, returns what was measured until then, and what ended it.
+    pub async fn as_far(
+        &self,
+        goals: &Goals,
+        chosen: &[&Goal],
+        expected: &HashMap<String, f64>,
+        logs: Option<&Path>,
+    ) -> (Vec<Measurement>, Option<Halt>) {
         let order = measuring::order(chosen, expected);
         let slots = Rc::new(Semaphore::new(self.jobs.max(1)));
         let tasks = LocalSet::new();
@@ -100,10 +112,7 @@ impl Measurer {
                 .check(chosen[index], times(goals, chosen[index], expected), logs)
                 .await;
         }
-        match self.stop.halt() {
-            Some(halt) => Err(halt),
-            None => Ok(results.into_iter().flatten().collect()),
-        }
+        (results.into_iter().flatten().collect(), self.stop.halt())
     }
 
     /// Runs one check; none if everything was ended before it could be.

@@ -13,10 +13,12 @@ use crate::model::yardstick::LEANED_ON;
 use crate::view::search::story;
 use crate::view::style::{self, BAD, FAINT, ODD, STRONG, paint};
 
-use words::{agent_line, check_line, ended, outcome, session_line};
+use words::{agent_line, check_line, ended, goal_line, outcome, session_line};
 
 pub use printer::{Printer, Stream};
 
+/// The purpose of a measurement of which each goal is told as its check ends, also where something else shows what goes on.
+pub const EACH_TOLD: &str = "measure";
 /// The ending that asks for a person.
 const HUMAN_NEEDED: &str = "human-needed";
 /// The ending of a search that asks for one.
@@ -68,6 +70,8 @@ pub struct Story {
     leaned_on: BTreeSet<String>,
     /// No agent is called: a change is taken back.
     is_undo: bool,
+    /// Each goal is told as its check ends.
+    is_each_told: bool,
     /// The best score of a search, as far as it was told.
     best_score: Option<f64>,
 }
@@ -134,14 +138,22 @@ impl Story {
                 self.chapter = Chapter::Opening(*cycle, Vec::new());
                 Vec::new()
             }
-            Event::MeasureStarted { checks, purpose } => self.verbose(|| {
-                let checks = count(*checks, "check");
-                paint(FAINT, &format!("running {checks} ({purpose})"))
-            }),
+            Event::MeasureStarted { checks, purpose } => {
+                self.is_each_told = *purpose == EACH_TOLD;
+                self.verbose(|| {
+                    let checks = count(*checks, "check");
+                    paint(FAINT, &format!("running {checks} ({purpose})"))
+                })
+            }
             Event::CheckStarted { goal_id, .. } => self.verbose(|| {
                 let id = clean_line(goal_id);
                 paint(FAINT, &format!("  {id} …"))
             }),
+            Event::CheckFinished { measurement }
+                if self.is_each_told && self.detail == Detail::Ended =>
+            {
+                vec![goal_line(measurement)]
+            }
             Event::CheckFinished { measurement } => self.verbose(|| check_line(measurement)),
             Event::MeasureFinished { .. } => self.measured(event),
             // At once, heading or not: whoever watches should know what takes so long.

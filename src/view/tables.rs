@@ -11,26 +11,39 @@ const ITEMS_SHOWN: usize = 50;
 
 /// Returns one line per goal in the file's order, the score of those that were chosen of `all`, and the last output of each goal that fails.
 pub fn measure_table(snapshot: &Snapshot, all: usize, width: Option<usize>) -> String {
+    let table = goals_table(snapshot, width);
+    format!("{table}{}", result(snapshot, all))
+}
+
+/// Returns one line per goal in the file's order.
+pub fn goals_table(snapshot: &Snapshot, width: Option<usize>) -> String {
     let rows: Vec<Vec<Cell>> = snapshot.goals.iter().map(goal_row).collect();
-    let mut page = columns_folded(&rows, width);
+    columns_folded(&rows, width)
+}
+
+/// Returns the score of the goals that were chosen of `all`, and the last output of each that fails.
+pub fn result(snapshot: &Snapshot, all: usize) -> String {
     let skipped = snapshot.with(CheckResult::Skip).count();
     let chosen = match snapshot.goals_total < all {
         true => ", of the goals chosen",
         false => "",
     };
-    page.push_str(&format!(
+    let mut page = format!(
         "{}{chosen}: {}",
         paint(STRONG, &format!("score {}", number(snapshot.score))),
         passing(snapshot.goals_passing, snapshot.goals_total)
-    ));
+    );
     if skipped > 0 {
         page.push_str(&format!(", {skipped} skipped"));
     }
     page.push('\n');
-    for goal in snapshot.with(CheckResult::Fail) {
-        page.push_str(&output(goal));
-    }
+    page.push_str(&outputs(snapshot));
     page
+}
+
+/// Returns the last output of each goal that fails.
+pub fn outputs(snapshot: &Snapshot) -> String {
+    snapshot.with(CheckResult::Fail).map(output).collect()
 }
 
 fn goal_row(goal: &Measurement) -> Vec<Cell> {

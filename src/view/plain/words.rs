@@ -7,6 +7,7 @@ use crate::model::snapshot::Measurement;
 use crate::model::text::{self, clean_line, count, duration, number};
 use crate::model::usage::{Spent, Usage};
 use crate::view::style::{self, BAD, FAINT, GOOD, paint};
+use crate::view::tables::{remarks, value};
 
 const RETRY_HINT: &str = "hint: `evolve retry ID` lets a goal be worked on again";
 /// The endings of a session that was to do one thing.
@@ -89,6 +90,24 @@ pub fn check_line(measurement: &Measurement) -> String {
         line.push_str(&format!(": {}", clean_line(reason)));
     }
     line
+}
+
+/// How wide the time is that a check took, so that what stands behind it stands in a column: as `12m 34s`.
+const TIME: usize = 7;
+
+/// Returns a goal as its check ended, where nobody knows yet how wide a table of all would be.
+pub fn goal_line(measurement: &Measurement) -> String {
+    let style::Cell(mark, word) = style::mark(measurement.result);
+    let took = format!("{:>TIME$}", duration(measurement.duration_s));
+    let said = [value(measurement), remarks(measurement)];
+    let said = said.iter().filter(|words| !words.is_empty());
+    let said: String = said.map(|words| format!("  {words}")).collect();
+    format!(
+        "{}  {}  {}{said}",
+        paint(mark, &word),
+        paint(FAINT, &took),
+        clean_line(&measurement.id)
+    )
 }
 
 /// Returns the scores and counts of a cycle: `score 61.5 → 92.3 (8 → 12 of 13 goals)`.
