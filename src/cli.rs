@@ -87,7 +87,8 @@ fn answer(arguments: Arguments) -> Result<u8> {
     if let Some(dir) = &global.dir {
         place::go_to(dir, command.is_none() && !run.dry_run)?;
     }
-    match command {
+    let annotated = global.clone();
+    let answer = match command {
         None if run.dry_run => measure::dry_run(&global, &run),
         None => start::run_loop(&global, &run),
         Some(Command::Init(options)) => init::init(&global, &run, &options),
@@ -138,5 +139,6 @@ fn answer(arguments: Arguments) -> Result<u8> {
         }
         Some(Command::Help { words }) => help::help(&words),
         Some(Command::Man { out }) => man::man(&global, out.as_deref()),
-    }
+    };
+    answer.inspect_err(|error| ci::annotate(&annotated, error))
 }

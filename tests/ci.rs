@@ -36,6 +36,76 @@ fn a_measurement_is_a_junit_report_wherever_it_is_asked_for() {
 }
 
 #[test]
+fn a_report_goes_to_stdout_where_nothing_else_does() {
+    let repo = TestRepo::with_goals(GOALS);
+    repo.agent_does(&["exit 0"]);
+    let github = [("GITHUB_ACTIONS", "true")];
+    let agent = format!("--agent={}", repo.agent());
+    for arguments in [
+        &["measure", "-q", "--junit=-"][..],
+        &["-q", "--dry-run", "--junit", "-"],
+        &["-q", "--junit", "-", "--max-cycles=1", &agent],
+    ] {
+        let run = repo.evolve_with(&github, arguments).expect(0);
+        let document = roxmltree::Document::parse(&run.stdout);
+        assert!(document.is_ok(), "{arguments:?} {}", run.stdout);
+    }
+    for (arguments, why) in [
+        (&["measure", "--junit", "-"][..], "`-q` keeps them off"),
+        (&["--dry-run", "--junit", "-"], "`-q` keeps them off"),
+        (
+            &["measure", "-q", "--json", "--junit", "-"],
+            "and --json would both",
+        ),
+        (
+            &["--junit", "-", "--max-cycles=1", &agent],
+            "`-q` keeps them off",
+        ),
+    ] {
+        let run = repo.evolve(arguments).expect(2);
+        assert!(run.stderr.contains(why), "{arguments:?} {}", run.stderr);
+        assert_eq!(run.stdout, "", "{arguments:?}");
+    }
+    assert!(!repo.has("-"));
+}
+
+#[test]
+fn what_is_wrong_with_the_goals_file_is_annotated_where_it_stands() {
+    let repo = TestRepo::with_goals(GOALS);
+    repo.write("GOALS.yaml", &(repo.read("GOALS.yaml") + "colour: blue\n"));
+    repo.commit_all("wrong");
+    repo.agent_does(&["exit 0"]);
+    let line = repo.read("GOALS.yaml").lines().count();
+    let agent = format!("--agent={}", repo.agent());
+    let root = repo.root().display().to_string();
+    let above = repo.root().parent().unwrap().display().to_string();
+    let name = root.strip_prefix(&above).unwrap().trim_start_matches('/');
+    for arguments in [
+        &["measure"][..],
+        &["measure", "--json"],
+        &["validate"],
+        &["--max-cycles=1", &agent],
+    ] {
+        for (workspace, file) in [
+            (&root, "GOALS.yaml".to_owned()),
+            (&above, format!("{name}/GOALS.yaml")),
+        ] {
+            let env = [("GITHUB_ACTIONS", "true"), ("GITHUB_WORKSPACE", workspace)];
+            let run = repo.evolve_with(&env, arguments).expect(2);
+            let expected = format!("::error file={file},line={line},col=1::unknown key \"colour\"");
+            assert!(
+                run.stderr.starts_with(&expected),
+                "{arguments:?} {}",
+                run.stderr
+            );
+            assert_eq!(run.stderr.matches("::error").count(), 1, "{}", run.stderr);
+        }
+        let run = repo.evolve(arguments).expect(2);
+        assert!(!run.stderr.contains("::error"), "{}", run.stderr);
+    }
+}
+
+#[test]
 fn a_report_that_cannot_be_written_is_refused_before_anything_is_measured() {
     let repo = TestRepo::with_goals(
         "  - {id: run, description: d, check: 'touch \"$OUT/has-run\"', weight: 5}\n",

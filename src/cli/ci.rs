@@ -4,9 +4,10 @@ use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use crate::cli::deliver;
-use crate::cli::here::current_dir;
+use crate::cli::deliver::{self, Place};
+use crate::cli::here::{current_dir, goals_file};
 use crate::cli::options::Global;
+use crate::cli::print::{print, print_error, print_to_runner};
 use crate::effects::files;
 use crate::effects::repo::Repo;
 use crate::error::{Error, Result};
@@ -17,11 +18,30 @@ use crate::session::GoalsFile;
 use crate::view::github;
 use crate::view::junit::{self, Why};
 
+/// What stands for stdout in the place of a file.
+const STDOUT: &str = "-";
+
+/// Has GitHub show what is wrong with the goals file at its lines. The runner reads stderr, too, and nobody else reads a document there.
+pub fn annotate(global: &Global, error: &Error) {
+    let audience = Audience::of(None, Path::new(""));
+    if !audience.is_github || error.spots.is_empty() {
+        return;
+    }
+    let file = current_dir()
+        .and_then(|here| Repo::discover(&here))
+        .and_then(|repo| goals_file(global, &repo));
+    if let Ok(file) = file {
+        let spots = error.spots.iter().filter(|spot| spot.file == file.shown);
+        let lines = github::spots(spots, &audience.place_of(&file));
+        lines.iter().for_each(|line| print_error(line));
+    }
+}
+
 /// Who is told.
 #[derive(Clone, Debug, Default)]
 pub struct Audience {
     /// Where the JUnit report goes.
-    junit: Option<PathBuf>,
+    junit: Option<Place>,
     /// A job of GitHub Actions reads along.
     pub is_github: bool,
     /// Where GitHub looks for the summary of the step.
@@ -36,26 +56,40 @@ impl Audience {
         let is_github = std::env::var_os("GITHUB_ACTIONS").is_some_and(|value| value == "true");
         let summary = std::env::var_os("GITHUB_STEP_SUMMARY").map(PathBuf::from);
         Audience {
-            junit: junit.map(|path| from.join(path)),
+            junit: junit.map(|path| match path.as_os_str() == STDOUT {
+                true => Place::Stdout,
+                false => Place::Theirs(from.join(path)),
+            }),
             is_github,
             summary: summary.filter(|_| is_github),
             workspace: std::env::var_os("GITHUB_WORKSPACE").map(PathBuf::from),
         }
     }
 
-    /// Refuses a place for the report that nothing is written over.
-    pub fn refuse_kept(&self, global: &Global, repo: &Repo) -> Result<()> {
+    /// Refuses a place for the report that nothing is written over, and stdout where something else goes there.
+    pub fn refuse_kept(&self, global: &Global, repo: &Repo, as_json: bool) -> Result<()> {
         match &self.junit {
-            Some(path) => deliver::refuse_kept(global, repo, path),
-            None => Ok(()),
+            Some(Place::Stdout) if as_json => Err(Error::usage(
+                "--junit - and --json would both write to stdout",
+            )
+            .hint("name a file, as in `--junit report.xml`")),
+            Some(Place::Stdout) if !global.quiet => Err(Error::usage(
+                "--junit - would write the report between other lines on stdout",
+            )
+            .hint("`-q` keeps them off; or name a file, as in `--junit report.xml`")),
+            Some(Place::Theirs(path) | Place::Own(path)) => {
+                deliver::refuse_kept(global, repo, path)
+            }
+            Some(Place::Stdout) | None => Ok(()),
         }
     }
 
     /// Refuses a place for the report that cannot be written.
     pub fn refuse_undeliverable(&self) -> Result<()> {
-        self.junit
-            .as_deref()
-            .map_or(Ok(()), files::refuse_undeliverable)
+        match &self.junit {
+            Some(Place::Theirs(path) | Place::Own(path)) => files::refuse_undeliverable(path),
+            Some(Place::Stdout) | None => Ok(()),
+        }
     }
 
     /// Returns the goals file as annotations name it: from the job's workspace, if it lies there, else as the user named it.
@@ -80,9 +114,9 @@ impl Audience {
         (goals, place): (&Goals, &str),
         for_people: bool,
     ) {
-        if self.is_github && for_people {
+        if self.is_github && for_people && self.junit != Some(Place::Stdout) {
             let line = |id: &str| goals.find(id).map(|goal| goal.line);
-            super::print::print_to_runner(&github::annotations(snapshot, place, line));
+            print_to_runner(&github::annotations(snapshot, place, line));
         }
         if let Err(error) = self.summarise(snapshot) {
             global.warn(&error.message);
@@ -92,23 +126,33 @@ impl Audience {
     /// Writes the JUnit report, if one is wanted: what was measured, and what else is to be said of the end.
     pub fn report(&self, snapshot: Option<&Snapshot>, why: Option<&Why>) -> Result<()> {
         match &self.junit {
-            Some(path) => files::deliver(path, junit::report(snapshot, why)?.as_bytes()),
+            Some(Place::Stdout) => {
+                print(&junit::report(snapshot, why)?);
+                Ok(())
+            }
+            Some(Place::Theirs(path) | Place::Own(path)) => {
+                files::deliver(path, junit::report(snapshot, why)?.as_bytes())
+            }
             None => Ok(()),
         }
     }
 
     /// Does what a report is wanted of. Where it fails the report says why, so that none of an earlier run is taken for its own.
-    pub fn reporting<T>(&self, global: &Global, work: impl FnOnce() -> Result<T>) -> Result<T> {
-        work().inspect_err(|error| self.report_error(global, error))
+    pub fn reporting<T>(
+        &self,
+        (global, as_json): (&Global, bool),
+        work: impl FnOnce() -> Result<T>,
+    ) -> Result<T> {
+        work().inspect_err(|error| self.report_error((global, as_json), error))
     }
 
     /// Writes a report of an error to a place that may be written over; what keeps it from that is told elsewhere, or is the error.
-    pub fn report_error(&self, global: &Global, error: &Error) {
+    pub fn report_error(&self, (global, as_json): (&Global, bool), error: &Error) {
         if self.junit.is_none() {
             return;
         }
         let repo = current_dir().and_then(|dir| Repo::discover(&dir));
-        let is_allowed = repo.is_ok_and(|repo| self.refuse_kept(global, &repo).is_ok());
+        let is_allowed = repo.is_ok_and(|repo| self.refuse_kept(global, &repo, as_json).is_ok());
         if !is_allowed || self.refuse_undeliverable().is_err() {
             return;
         }

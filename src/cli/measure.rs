@@ -45,7 +45,7 @@ pub fn measure(
     (as_json, gate): (bool, bool),
 ) -> Result<u8> {
     let audience = Audience::of(run.report.junit.as_deref(), &current_dir()?);
-    audience.reporting(global, || {
+    audience.reporting((global, as_json), || {
         measure_for((global, &audience), run, ids, (as_json, gate))
     })
 }
@@ -60,7 +60,7 @@ fn measure_for(
     let file = goals_file(global, &repo)?;
     let (goals, warnings) = file.load()?;
     let chosen = pick(&goals, ids)?;
-    audience.refuse_kept(global, &repo)?;
+    audience.refuse_kept(global, &repo, as_json)?;
     audience.refuse_undeliverable()?;
     global.point_out(&warnings);
     let watched = watch(global, Watcher::Person(run.progress.progress), Log::Bare)?;
@@ -236,7 +236,7 @@ pub fn cut_short(halt: &Halt) -> Error {
 /// Measures and says what would be worked on, and why.
 pub fn dry_run(global: &Global, run: &RunOptions) -> Result<u8> {
     let audience = Audience::of(run.report.junit.as_deref(), &current_dir()?);
-    audience.reporting(global, || dry_run_for((global, &audience), run))
+    audience.reporting((global, run.json), || dry_run_for((global, &audience), run))
 }
 
 fn dry_run_for((global, audience): (&Global, &Audience), run: &RunOptions) -> Result<u8> {
@@ -254,7 +254,7 @@ fn dry_run_for((global, audience): (&Global, &Audience), run: &RunOptions) -> Re
     let (_, commit) = repo.ready_head()?;
     let file = goals_file(global, &repo)?;
     let (goals, warnings) = file.load()?;
-    audience.refuse_kept(global, &repo)?;
+    audience.refuse_kept(global, &repo, run.json)?;
     audience.refuse_undeliverable()?;
     global.point_out(&warnings);
     let watched = watch(global, Watcher::Person(run.progress.progress), Log::Bare)?;

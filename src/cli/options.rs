@@ -82,7 +82,7 @@ pub(super) struct ProgressOption {
 /// Who else is told what was measured.
 #[derive(Clone, Debug, Default, Args)]
 pub(super) struct JunitOption {
-    /// Write what was measured to FILE as a JUnit report, for a CI system
+    /// Write what was measured to FILE as a JUnit report, for a CI system; with -q, `-` is stdout
     #[arg(long, value_name = "FILE")]
     pub(super) junit: Option<PathBuf>,
 }

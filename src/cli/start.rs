@@ -54,11 +54,11 @@ pub fn run_loop(global: &Global, run: &RunOptions) -> Result<u8> {
     let ended = block_on(async {
         let cwd = current_dir()?;
         let repo = open(&cwd).await?;
-        audience.refuse_kept(global, &repo)?;
+        audience.refuse_kept(global, &repo, run.json)?;
         start(global, run, repo, &watched.events).await
     });
     watched.end();
-    let ended = ended.inspect_err(|error| audience.report_error(global, error))?;
+    let ended = ended.inspect_err(|error| audience.report_error((global, run.json), error))?;
     if let Some((snapshot, goals, file)) = &ended.measured {
         let place = audience.place_of(file);
         audience.tell(global, snapshot, (goals, &place), !run.json);

@@ -2,10 +2,11 @@
 //!
 //! The forms are those of the runner's workflow commands ("Workflow commands for GitHub Actions").
 
+use crate::error::Spot;
 use crate::event::Event;
 use crate::model::mask;
 use crate::model::snapshot::{CheckResult, Measurement, Snapshot};
-use crate::model::text::{clean_line, duration, markdown, number, passing};
+use crate::model::text::{clean, clean_line, duration, markdown, number, passing};
 use crate::view::plain::Line;
 
 /// The most annotations of one kind that a step shows; what comes after is dropped by GitHub.
@@ -57,6 +58,21 @@ pub fn annotations(
         ));
     }
     told
+}
+
+/// Returns one annotation for each place of a file that cannot be read as it is meant.
+pub fn spots<'a>(spots: impl Iterator<Item = &'a Spot>, file: &str) -> Vec<String> {
+    let annotation = |spot: &Spot| {
+        let message = format!("{}\n{}", spot.message, spot.hint);
+        format!(
+            "::error file={},line={},col={}::{}",
+            property(file),
+            spot.line,
+            spot.column,
+            value(mask::secrets(&clean(&message)).trim())
+        )
+    };
+    spots.take(MOST).map(annotation).collect()
 }
 
 /// Returns the summary of a job, in Markdown: the score, and each goal with what it came to.
@@ -187,6 +203,24 @@ mod tests {
         assert_eq!(
             told,
             "::error file=a%2Cb%3AGOALS.yaml,line=7,title=goal lint::100 %25 wrong, see: a::b\n"
+        );
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_file_is_annotated_at_its_place() {
+        let spot = Spot {
+            file: "GOALS.yaml".to_owned(),
+            line: 3,
+            column: 5,
+            length: 1,
+            text: "    x: y".to_owned(),
+            skipped: 0,
+            message: "unknown key: \"x\"".to_owned(),
+            hint: "did you mean id?".to_owned(),
+        };
+        assert_eq!(
+            spots([&spot].into_iter(), "a/GOALS.yaml"),
+            ["::error file=a/GOALS.yaml,line=3,col=5::unknown key: \"x\"%0Adid you mean id?"]
         );
     }
 
