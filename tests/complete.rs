@@ -38,6 +38,8 @@ fn goals_cycles_agents_schemas_and_topics_are_known() {
     let repo = lived_in();
     assert_eq!(proposed(&repo, &["retry", "has"]), ["has-a", "has-b"]);
     assert_eq!(proposed(&repo, &["measure", "other", "has-b"]), ["has-b"]);
+    let of_lessons = ["lessons", "list", "--goal", "has"];
+    assert_eq!(proposed(&repo, &of_lessons), ["has-a", "has-b"]);
     assert_eq!(proposed(&repo, &["show", ""])[0], "1");
     assert_eq!(proposed(&repo, &["--agent", "cl"]), ["claude"]);
     assert_eq!(proposed(&repo, &["schema", "sn"]), ["snapshot"]);

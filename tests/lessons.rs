@@ -118,3 +118,20 @@ fn programs_are_told_each_lesson_and_with_a_goal_what_it_came_to() {
     let last = &of_goal["lessons"][1];
     assert_eq!((&last["failed"], &last["told"]), (&3.into(), &true.into()));
 }
+
+#[test]
+fn a_goal_that_nobody_knows_has_no_lessons_and_what_was_meant_is_named() {
+    let repo = in_vain(1);
+    let list = ["lessons", "list", "--goal", "aa"];
+    for more in [&[][..], &["--json"]] {
+        let run = repo.evolve(&[&list[..], more].concat()).expect(2);
+        let told =
+            "error: no cycle worked on aa, and no goal is called so\nhint: did you mean a?\n";
+        assert_eq!((&*run.stdout, &*run.stderr), ("", told));
+    }
+    // What was learned of a goal that is gone is told by its name.
+    let lesson = r#"{"format":1,"goal_id":"gone","cycle":1,"timestamp":"2026-02-03T04:05:06Z","text":"the cache lies"}"#;
+    let repo = TestRepo::with_files_wanted(&[("a", 5)]);
+    repo.write(".agents/evolve/lessons.jsonl", &format!("{lesson}\n"));
+    repo.answer(&["lessons", "list", "--goal", "gone"]);
+}

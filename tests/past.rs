@@ -93,8 +93,8 @@ fn of_a_goal_that_no_cycle_worked_on_is_shown_what_it_came_to_in_each() {
     3      improved  count  FAIL → pass  5 → 9  [id]  [time]
     4      improved  other  pass         9      [id]  [time]
 
-    score  60 ▁█ 100
-    value  9 ▅▅ 9 (threshold 9)
+    score  10 ▁▅█ 100
+    value  5 ▁██ 9 (threshold 9)
     "#);
     let document = repo
         .evolve(&["history", "--goal=third", "--json"])

@@ -299,7 +299,7 @@ pub(super) enum LessonAction {
     /// What is known, the newest last
     List {
         /// As work on this goal is told it, first what counts most, with how often it was told in vain
-        #[arg(long, value_name = "ID")]
+        #[arg(long, value_name = "ID", add = ArgValueCompleter::new(complete::goals))]
         goal: Option<String>,
         /// Print one JSON document
         #[arg(long)]

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use crate::cli::here::current_dir;
 use crate::cli::options::Global;
+use crate::cli::past::refuse_unknown;
 use crate::cli::print::print_document;
 use crate::effects::clock;
 use crate::effects::ledger::{self, Ledger};
@@ -20,6 +21,11 @@ pub fn list(global: &Global, goal: Option<&str>, as_json: bool) -> Result<u8> {
     let repo = Repo::discover(&current_dir()?)?;
     let ledger = Ledger::look(&repo)?;
     let standing = lesson::standing(&ledger.lessons);
+    if let Some(goal) = goal {
+        let learned = standing.iter().map(|lesson| lesson.goal_id.as_str());
+        let learned: Vec<&str> = learned.collect();
+        refuse_unknown(global, &repo, goal, (&ledger.history.records, &learned))?;
+    }
     let ranked = goal.map(|goal| lesson::ranked(&ledger.lessons, &ledger.history.records, goal));
     if as_json {
         let lessons: Vec<Value> = match &ranked {

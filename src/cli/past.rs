@@ -37,7 +37,7 @@ pub fn history(global: &Global, options: &HistoryOptions) -> Result<u8> {
         global.warn(&format!("{}, {problem}", names::HISTORY));
     }
     if let Some(id) = &options.goal {
-        refuse_unknown(global, &repo, (id, &history.records))?;
+        refuse_unknown(global, &repo, id, (&history.records, &[]))?;
     }
     let now = clock::now();
     let is_asked_for = |record: &Record| {
@@ -76,7 +76,9 @@ pub fn history(global: &Global, options: &HistoryOptions) -> Result<u8> {
         print_document("history", &document)?;
         return Ok(0);
     }
-    let scores = scores_of(baseline.map(|baseline| baseline.score), cycles());
+    let from = baseline.map(|baseline| baseline.score);
+    let from = from.or_else(|| cycles().next().and_then(|first| first.score_before));
+    let scores = scores_of(from, cycles());
     let (taken_back, width) = (TakenBack::of(&records), width::of_terminal());
     let is_empty = match &course {
         Some(course) => course.baseline.is_none() && course.stages.is_empty(),
@@ -91,15 +93,23 @@ pub fn history(global: &Global, options: &HistoryOptions) -> Result<u8> {
     Ok(0)
 }
 
-/// Refuses a goal that neither a record nor the goals file names.
-fn refuse_unknown(global: &Global, repo: &Repo, (id, records): (&str, &[Record])) -> Result<()> {
+/// Refuses a goal that neither a record nor the goals file names, nor somebody else.
+pub(super) fn refuse_unknown(
+    global: &Global,
+    repo: &Repo,
+    id: &str,
+    (records, others): (&[Record], &[&str]),
+) -> Result<()> {
     let goals = goals_file(global, repo)?.load().ok();
     let of_file = goals.iter().flat_map(|(goals, _)| &goals.goals);
     let of_file = of_file.map(|goal| goal.id.as_str());
     let recorded = records
         .iter()
         .filter_map(|record| record.goal_id.as_deref());
-    let known: Vec<&str> = of_file.chain(recorded).collect();
+    let known: Vec<&str> = of_file
+        .chain(recorded)
+        .chain(others.iter().copied())
+        .collect();
     if known.contains(&id) {
         return Ok(());
     }

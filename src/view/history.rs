@@ -11,8 +11,9 @@ pub use course::{Course, Stage, course_page};
 
 /// How much of a reason a table shows, in characters.
 const REASON: usize = 80;
-/// Where in the history's table commit, time, number of passing goals and scores stand: what a narrow terminal can do without.
-const SPARE: [usize; 4] = [5, 6, 4, 3];
+/// Where in the history's table commit, time and number of passing goals stand: what a narrow terminal can do without. The scores
+/// are what is looked for.
+const SPARE: [usize; 3] = [5, 6, 4];
 /// From the smallest bar to the largest.
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 /// How long a line with bars is where no terminal says so.
@@ -27,10 +28,10 @@ pub fn history_page(
     history_table(records, taken_back, width) + &ways(&[("score", scores, None)], width)
 }
 
-/// Returns the scores of what these cycles left, behind that of the baseline if it belongs to them.
-pub fn scores_of<'a>(baseline: Option<f64>, records: impl Iterator<Item = &'a Record>) -> Vec<f64> {
+/// Returns the scores of what these cycles left, behind the one that they started `from` if it is known.
+pub fn scores_of<'a>(from: Option<f64>, records: impl Iterator<Item = &'a Record>) -> Vec<f64> {
     let left = records.filter_map(Record::score_left);
-    baseline.into_iter().chain(left).collect()
+    from.into_iter().chain(left).collect()
 }
 
 /// Returns the ways of numbers, oldest first, each with its name and what it is held against; of a single number there is none.
@@ -245,15 +246,15 @@ cycle  result    goal        score        why
 ";
         assert_eq!(page(std::slice::from_ref(&short), 60), expected);
         let expected = "\
-cycle  result    goal                            why
-3      improved  no-dependency-with-known-holes  passed…
-3      improved  tests-pass                      passed…
+cycle  result    goal                            score
+3      improved  no-dependency-with-known-holes  61.5 → 92.3
+3      improved  tests-pass                      61.5 → 92.3
 ";
         assert_eq!(page(&[long.clone(), short.clone()], 60), expected);
         let expected = "\
-cycle  result    goal
-3      improved  no-dependency-with-…
-3      improved  tests-pass
+cycle  result    goal        score
+3      improved  no-…        61.5 → 92.3
+3      improved  tests-pass  61.5 → 92.3
 ";
         assert_eq!(page(&[long, short], 40), expected);
     }

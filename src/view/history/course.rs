@@ -138,7 +138,9 @@ pub fn course_page(
         ));
     }
     let left = course.stages.iter().filter_map(Stage::left);
-    let measured: Vec<&Measurement> = course.baseline.iter().chain(left).collect();
+    let first = course.stages.first().and_then(|it| it.before.as_ref());
+    let from = course.baseline.as_ref().or(first);
+    let measured: Vec<&Measurement> = from.into_iter().chain(left).collect();
     let threshold = measured.iter().rev().find_map(|goal| goal.threshold);
     let values: Vec<f64> = measured.iter().filter_map(|goal| goal.value).collect();
     page + &super::ways(
