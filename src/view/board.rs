@@ -18,6 +18,10 @@ use crate::view::style::{BAD, Cell, FAINT, STRONG, paint};
 const MOST_LINES: usize = 12;
 /// The widest bar, in characters; of few checks each is one.
 const BAR: usize = 20;
+/// The narrowest bar that is drawn where there is little room.
+const LEAST_BAR: usize = 3;
+/// The purpose that says no more than that goals are measured.
+const ITSELF: &str = "measure";
 
 /// How many lines there have to be for one of them to be a mere rule, and how long that is.
 const ROOMY: usize = 8;
@@ -358,17 +362,31 @@ impl Doing {
 impl Checks {
     /// Returns how many checks are done, then the running ones, those first that run the longest.
     fn lines(&self, now: Instant, most: usize, columns: usize) -> Vec<Vec<Cell>> {
-        let mut head = vec![Cell::plain(format!(
-            "  measuring ({}) {} {} of {}",
-            self.purpose,
-            bar(self.done, self.all),
+        let what = match self.purpose {
+            ITSELF => "  measuring".to_owned(),
+            purpose => format!("  measuring ({purpose})"),
+        };
+        let mut counted = vec![Cell::plain(format!(
+            "{} of {}",
             self.done,
             count(self.all, "check")
         ))];
         if self.failing > 0 {
-            head.push(Cell::plain(" · "));
-            head.push(Cell(BAD, format!("{} failing", self.failing)));
+            counted.push(Cell::plain(" · "));
+            counted.push(Cell(BAD, format!("{} failing", self.failing)));
         }
+        // The counts say more than the bar, which takes what they leave.
+        let taken: usize = counted.iter().map(|Cell(_, text)| width(text)).sum();
+        let room = columns.saturating_sub(width(&what) + taken + 3);
+        let bar = match room < LEAST_BAR {
+            true => " ".to_owned(),
+            false => {
+                let wide = self.all.clamp(1, BAR).min(room);
+                format!(" {} ", bar(self.done, self.all, wide))
+            }
+        };
+        let mut head = vec![Cell::plain(format!("{what}{bar}"))];
+        head.extend(counted);
         let room = most.saturating_sub(1);
         let shown = match self.running.len() > room {
             true => room.saturating_sub(1),
@@ -406,7 +424,7 @@ impl AtWork {
             false => format!("agent {}", self.name),
         };
         let took = clock(now.duration_since(self.since));
-        let mut words = vec![format!("  {who} {took}")];
+        let mut words = vec![format!("  {who} · {took}")];
         if self.turns > 0 {
             let turns = usize::try_from(self.turns).unwrap_or(usize::MAX);
             words.push(count(turns, "turn"));
@@ -426,8 +444,7 @@ impl AtWork {
 }
 
 /// Returns a bar of which as much is filled as is done.
-fn bar(done: usize, all: usize) -> String {
-    let wide = all.clamp(1, BAR);
+fn bar(done: usize, all: usize, wide: usize) -> String {
     let filled = (done * wide / all.max(1)).min(wide);
     format!("{}{}", "━".repeat(filled), "╌".repeat(wide - filled))
 }

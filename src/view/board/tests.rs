@@ -88,6 +88,38 @@ fn checks_are_shown_with_how_long_they_run_and_are_expected_to() {
 }
 
 #[test]
+fn on_a_narrow_screen_the_bar_gives_way_to_the_counts() {
+    let at = |purpose, columns| {
+        let (board, now) = after(&[
+            Event::MeasureStarted {
+                checks: 30,
+                purpose,
+            },
+            started("lint", None),
+            Event::CheckFinished {
+                measurement: samples::measurement("lint", CheckResult::Fail),
+            },
+        ]);
+        bare(&board.lines(now, Size { lines: 24, columns }))[1].clone()
+    };
+    let counts = "1 of 30 checks · 1 failing";
+    let bar = |wide: usize| "╌".repeat(wide);
+    assert_eq!(
+        at("measure", 80),
+        format!("  measuring {} {counts}", bar(20))
+    );
+    assert_eq!(
+        at("measure", 46),
+        format!("  measuring {} {counts}", bar(6))
+    );
+    assert_eq!(at("measure", 40), format!("  measuring {counts}"));
+    assert_eq!(
+        at("baseline", 50),
+        format!("  measuring (baseline) {counts}")
+    );
+}
+
+#[test]
 fn the_longest_id_leaves_room_for_the_times() {
     let id = "a-goal-of-so-many-words-".repeat(4);
     let measuring = Event::MeasureStarted {
@@ -117,7 +149,7 @@ fn of_an_agent_is_shown_what_it_did_last_and_what_is_used_of_the_limits() {
         [
             "────────────────────────",
             "cycle 3 · tests-pass: heaviest failing goal (weight 9)",
-            "  agent claude 1m 06s · 12 turns · 4 files · 45,120 tokens, cost unknown",
+            "  agent claude · 1m 06s · 12 turns · 4 files · 45,120 tokens, cost unknown",
             "    Edit src/lib.rs",
             "  1m 17s of 2h 00m · cycle 1 of 5 · cost unknown, limit $2.50 · 45,120 of 500,000 tokens",
         ]
