@@ -37,11 +37,11 @@ fn measured() -> TestRepo {
 fn thresholds_with_headroom_are_shown_and_only_with_apply_written() {
     let repo = measured();
     assert_snapshot!(repo.answer(&["ratchet"]), @r#"
-    goal         threshold  actual  headroom  new
-    coverage  ≥  80         85.75   5.8 %     85
-    size      ≤  100        90.24   9.8 %     90.3
-    failing   ≥  60         50                stays: it fails
-    near      ≥  100        101     1.0 %     stays: little headroom
+    goal         threshold  actual  headroom in %  new
+    coverage  ≥  80         85.75   7.2            85
+    size      ≤  100        90.24   9.8            90.3
+    failing   ≥  60         50                     stays: it fails
+    near      ≥  100        101     1.0            stays: little headroom
     2 thresholds can be tightened: `evolve ratchet --apply` writes that
     "#);
     assert_eq!(repo.read("GOALS.yaml"), GOALS);
@@ -59,14 +59,34 @@ fn thresholds_with_headroom_are_shown_and_only_with_apply_written() {
         .mode();
     assert_eq!(mode & 0o777, 0o640);
     assert_snapshot!(repo.answer(&["ratchet", "--apply"]), @r#"
-    goal         threshold  actual  headroom  new
-    coverage  ≥  85         85.75   0.8 %     stays: little headroom
-    size      ≤  90.3       90.24   0.1 %     stays: little headroom
-    failing   ≥  60         50                stays: it fails
-    near      ≥  100        101     1.0 %     stays: little headroom
-    nothing to tighten: no threshold has more than 3 % headroom
+    goal         threshold  actual  headroom in %  new
+    coverage  ≥  85         85.75   0.9            stays: little headroom
+    size      ≤  90.3       90.24   0.1            stays: little headroom
+    failing   ≥  60         50                     stays: it fails
+    near      ≥  100        101     1.0            stays: little headroom
+    nothing to tighten: no threshold has more than 3 % headroom, of coverage 3 points
     "#);
     assert_eq!(repo.read("GOALS.yaml"), expected);
+}
+
+#[test]
+fn who_would_hold_a_time_to_one_measurement_is_cautioned() {
+    let repo = TestRepo::empty();
+    let goals = "goals:
+  - {id: test-time, description: d, check: echo 8.123, weight: 3, continuous: {direction: at-most, threshold: 10}}
+  - {id: build-time, description: d, check: echo 5, weight: 3, continuous: {direction: at-most, threshold: 10, tolerance: 1}}
+  - {id: warnings, description: d, check: echo 5, weight: 3, continuous: {direction: at-most, threshold: 10}}
+";
+    repo.write("GOALS.yaml", goals);
+    repo.commit_all("first");
+    assert_snapshot!(repo.answer(&["ratchet"]), @r#"
+    goal           threshold  actual  headroom in %  new
+    test-time   ≤  10         8.123   18.8           8.2
+    build-time  ≤  10         5       50.0           5
+    warnings    ≤  10         5       50.0           5
+    caution of test-time: a time, measured once, without a tolerance; a slow run would fail it (`tolerance` in GOALS.yaml lets that pass)
+    3 thresholds can be tightened: `evolve ratchet --apply` writes that
+    "#);
 }
 
 #[test]
@@ -78,11 +98,11 @@ fn a_threshold_that_is_shared_stays_and_the_others_are_tightened() {
     repo.write("GOALS.yaml", &shared);
     let said = repo.answer(&["ratchet", "--apply"]);
     assert_snapshot!(said, @r#"
-    goal         threshold  actual  headroom  new
-    size      ≤  100        90.24   9.8 %     90.3
-    coverage  ≥  80         85.75   5.8 %     stays: it is shared with other goals
-    failing   ≥  80         50                stays: it fails
-    near      ≥  100        101     1.0 %     stays: little headroom
+    goal         threshold  actual  headroom in %  new
+    size      ≤  100        90.24   9.8            90.3
+    coverage  ≥  80         85.75   7.2            stays: it is shared with other goals
+    failing   ≥  80         50                     stays: it fails
+    near      ≥  100        101     1.0            stays: little headroom
     1 threshold tightened in GOALS.yaml; commit it to have it count
     "#);
     let expected = shared.replace("100.0}}", "90.3}}");
@@ -100,10 +120,10 @@ fn numbers_that_nobody_writes_out_are_shown_short_and_left_alone() {
     repo.write("GOALS.yaml", goals);
     repo.commit_all("first");
     assert_snapshot!(repo.answer(&["ratchet", "--apply"]), @r#"
-    goal     threshold  actual  headroom  new
-    far   ≤  1e300      5       100.0 %   5
-    huge  ≥  1          2e300   > 9999 %  stays: it is too large to be written out
-    over  ≤  1.5e300    1e300   33.3 %    stays: it is too large to be written out
+    goal     threshold  actual  headroom in %  new
+    far   ≤  1e300      5       100.0          5
+    huge  ≥  1          2e300   > 9999         stays: it is too large to be written out
+    over  ≤  1.5e300    1e300   33.3           stays: it is too large to be written out
     1 threshold tightened in GOALS.yaml; commit it to have it count
     "#);
     assert_eq!(

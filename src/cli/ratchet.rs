@@ -14,7 +14,7 @@ use crate::model::ratchet::{HEADROOM, Notch, notches};
 use crate::model::snapshot::FORMAT;
 use crate::model::text;
 use crate::session::GoalsFile;
-use crate::view::ratchet::ratchet_table;
+use crate::view::ratchet::{caution, ratchet_table};
 use crate::view::width;
 
 /// Measures, shows what thresholds can become, and with `apply` writes that to the goals file.
@@ -33,6 +33,7 @@ pub fn ratchet(global: &Global, run: &RunOptions, (apply, as_json): (bool, bool)
             true => "no goal has a threshold with a direction\n".to_owned(),
             false => ratchet_table(&notches, width::of_terminal()),
         });
+        global.say(&width::page(&caution(&notches), width::of_terminal()));
     }
     let new: Vec<Threshold> = notches.iter().filter_map(threshold).collect();
     let applies = apply && !new.is_empty();
@@ -54,7 +55,13 @@ pub fn ratchet(global: &Global, run: &RunOptions, (apply, as_json): (bool, bool)
         (false, false) if new.is_empty() => global.say(&match notches.iter().any(has_much) {
             true => "nothing to tighten\n".to_owned(),
             false => {
-                format!("nothing to tighten: no threshold has more than {HEADROOM} % headroom\n")
+                let points = match notches.iter().any(|one| one.headroom != one.percent) {
+                    true => format!(", of coverage {HEADROOM} points"),
+                    false => String::new(),
+                };
+                format!(
+                    "nothing to tighten: no threshold has more than {HEADROOM} % headroom{points}\n"
+                )
             }
         }),
         (false, false) => global.say(&format!(

@@ -3,6 +3,7 @@
 use crate::model::goals::{
     Continuous, Direction, Goal, Goals, Threshold, with_thresholds, written_threshold,
 };
+use crate::model::reading::{Reading, junit};
 use crate::model::snapshot::{CheckResult, Snapshot};
 use crate::model::sweep::is_about_coverage;
 
@@ -12,6 +13,24 @@ pub const HEADROOM: f64 = 3.0;
 const MORE_DECIMALS: usize = 4;
 /// The most zeros after the point that are written out before a digit.
 const MOST_ZEROS: usize = 12;
+
+/// Words of which one says that a number is a time.
+const TIMES: [&str; 14] = [
+    "time",
+    "times",
+    "duration",
+    "latency",
+    "runtime",
+    "seconds",
+    "second",
+    "secs",
+    "sec",
+    "milliseconds",
+    "ms",
+    "us",
+    "ns",
+    "minutes",
+];
 
 /// From here on a number has more digits than it has meaning: it is not written out.
 const TOO_LARGE: f64 = 1e15;
@@ -27,8 +46,12 @@ pub struct Notch {
     pub old: f64,
     /// What was measured, if anything was.
     pub actual: Option<f64>,
-    /// The distance between both in percent, if it passes and there is one.
+    /// The distance between both in percent (of coverage: in points), if it passes and there is one.
     pub headroom: Option<f64>,
+    /// The same in percent of the threshold, whatever it is of.
+    pub percent: Option<f64>,
+    /// It is a time, measured once, and nothing lets a slow run pass.
+    pub is_shaky: bool,
     /// What it becomes, or why it stays.
     pub new: Result<String, &'static str>,
 }
@@ -40,10 +63,9 @@ pub fn notches(goals: &Goals, text: &str, measured: &Snapshot) -> Vec<Notch> {
         let (old, direction) = (continuous.threshold?, continuous.direction?);
         let found = measured.find(&goal.id)?;
         let passes = found.result == CheckResult::Pass && continuous.is_met_by(found.value?);
-        let headroom = found
-            .value
-            .filter(|_| passes)
-            .and_then(|value| headroom(goal, (value, old)));
+        let passing = found.value.filter(|_| passes);
+        let headroom = passing.and_then(|value| headroom(goal, (value, old)));
+        let percent = passing.and_then(|value| percent((value, old)));
         let new = match found.value {
             _ if !passes => Err("it fails"),
             _ if found.flaky => Err("it is flaky"),
@@ -58,6 +80,8 @@ pub fn notches(goals: &Goals, text: &str, measured: &Snapshot) -> Vec<Notch> {
             old,
             actual: found.value,
             headroom,
+            percent,
+            is_shaky: continuous.tolerance == 0.0 && is_about_time(goal, continuous),
             new,
         })
     };
@@ -88,14 +112,34 @@ fn new_threshold(
 /// Returns the distance of a value from its threshold in percent; none where the threshold is nothing to measure by.
 fn headroom(goal: &Goal, (value, threshold): (f64, f64)) -> Option<f64> {
     let distance = (value - threshold).abs();
-    let percent = match (is_about_coverage(goal), threshold == 0.0) {
+    match is_about_coverage(goal) {
         // Of a share between 0 and 1 as of one between 0 and 100.
-        (true, _) if threshold.abs() <= 1.0 && value.abs() <= 1.0 => distance * 100.0,
-        (true, _) => distance,
-        (false, true) => return None,
-        (false, false) => distance / threshold.abs() * 100.0,
+        true if threshold.abs() <= 1.0 && value.abs() <= 1.0 => Some(distance * 100.0),
+        true => Some(distance).filter(|points| points.is_finite()),
+        false => percent((value, threshold)),
+    }
+}
+
+/// Returns the distance of a value from its threshold in percent of that; none where that is 0.
+fn percent((value, threshold): (f64, f64)) -> Option<f64> {
+    let percent = (value - threshold).abs() / threshold.abs() * 100.0;
+    Some(percent).filter(|percent| threshold != 0.0 && percent.is_finite())
+}
+
+/// Says whether a goal's number is how long something takes, by where it is read or by what it is called.
+fn is_about_time(goal: &Goal, continuous: &Continuous) -> bool {
+    let called = [Some(goal.id.as_str()), continuous.metric.as_deref()];
+    let is_called_so = || {
+        let words = called.iter().flatten();
+        let mut words = words.flat_map(|text| text.split(|c: char| !c.is_alphanumeric()));
+        words.any(|word| TIMES.contains(&word.to_lowercase().as_str()))
     };
-    Some(percent).filter(|percent| percent.is_finite())
+    match &continuous.read {
+        Reading::Hyperfine { .. } | Reading::Criterion { .. } => true,
+        Reading::Junit { of, .. } => *of == junit::Of::Time,
+        Reading::Lcov { .. } | Reading::Cobertura { .. } | Reading::Sarif { .. } => false,
+        Reading::LastNumber | Reading::Regex(_) | Reading::Json { .. } => is_called_so(),
+    }
 }
 
 fn is_much(headroom: Option<f64>, (value, threshold): (f64, f64)) -> bool {
@@ -244,6 +288,31 @@ mod tests {
             notch("a", "80", "at-least", Some(90.0), false).new,
             Err("it fails")
         );
+    }
+
+    #[test]
+    fn what_is_called_a_time_and_has_no_tolerance_is_shaky() {
+        for (id, is_shaky) in [
+            ("build-time", true),
+            ("p99-latency", true),
+            ("size", false),
+            ("sometimes", false),
+        ] {
+            let found = notch(id, "10", "at-most", Some(8.123), true);
+            assert_eq!(found.is_shaky, is_shaky, "{id}");
+        }
+        let tolerant = notch("build-time", "10, tolerance: 1", "at-most", Some(8.0), true);
+        assert!(!tolerant.is_shaky);
+    }
+
+    #[test]
+    fn of_coverage_points_decide_and_percent_of_the_threshold_are_known_too() {
+        let found = notch("coverage", "80", "at-least", Some(88.0), true);
+        assert_eq!((found.headroom, found.percent), (Some(8.0), Some(10.0)));
+        let found = notch("size", "40", "at-least", Some(50.0), true);
+        assert_eq!((found.headroom, found.percent), (Some(25.0), Some(25.0)));
+        let found = notch("size", "0", "at-least", Some(50.0), true);
+        assert_eq!((found.headroom, found.percent), (None, None));
     }
 
     proptest! {
