@@ -507,6 +507,35 @@ fn a_measurement_shows_what_runs_and_each_goal_stays_as_its_check_ends() {
 }
 
 #[test]
+fn a_check_that_is_another_one_now_is_not_expected_to_take_what_the_old_one_took() {
+    let goals = |other: &str| {
+        let same = "  - {id: same, description: d, check: 'sh $OUT/check', weight: 5}";
+        format!("{same}\n  - {{id: other, description: d, check: '{other}', weight: 3}}\n")
+    };
+    let repo = TestRepo::with_goals(&goals("false")).with_out();
+    std::fs::write(repo.out("check"), "true").unwrap();
+    repo.cycle("true").expect(0);
+    let until = "until [ -e $OUT/go ]; do sleep 0.05; done";
+    std::fs::write(repo.out("check"), until).unwrap();
+    let old = repo.read("GOALS.yaml");
+    let new = old.replace(&goals("false"), &goals(until));
+    assert_ne!(old, new);
+    repo.write("GOALS.yaml", &new);
+    let mut terminal = Terminal::new(24, 100);
+    let child = terminal.start(&repo, &["measure", "--jobs=2"], &[]);
+    terminal.until("both checks", |screen| {
+        let shown = screen.contents();
+        shown.contains("    same ") && shown.contains("    other ")
+    });
+    let shown = terminal.screen.screen().contents();
+    let of = |id: &str| shown.lines().find(|line| line.trim().starts_with(id));
+    assert!(of("same").unwrap().contains(" of about "), "{shown}");
+    assert!(!of("other").unwrap().contains(" of about "), "{shown}");
+    std::fs::write(repo.out("go"), "").unwrap();
+    assert_eq!(terminal.watch(child, |_| {}), 0);
+}
+
+#[test]
 fn of_a_measurement_that_is_interrupted_stays_what_was_measured() {
     let repo = TestRepo::with_goals(
         "  - {id: slow, description: slow, check: sleep 300, weight: 5}\n  - {id: b, description: file b, check: 'echo no b; test -e b', weight: 3}\n",

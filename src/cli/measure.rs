@@ -184,13 +184,12 @@ async fn measure_now(
         session: clock::session_id(),
         fence: sandbox.fence(Inmate::Checks, &ground)?,
     };
-    let newest = Ledger::look(repo)
-        .ok()
-        .and_then(|ledger| Progress::new(repo, ledger).newest);
-    let durations = newest.iter().flat_map(|snapshot| &snapshot.goals);
-    let expected: HashMap<_, _> = durations
-        .map(|goal| (goal.id.clone(), goal.duration_s))
-        .collect();
+    let file = goals_file(global, repo)?;
+    let progress = Ledger::look(repo).map(|ledger| Progress::new(repo, ledger));
+    let expected = progress.map_or_else(
+        |_| HashMap::new(),
+        |progress| progress.expected_durations(repo, (&file, goals)),
+    );
     measurer.events.send(Event::MeasureStarted {
         checks: chosen.len(),
         purpose,

@@ -163,7 +163,8 @@ pub async fn measure_all(
     (purpose, watch): (&'static str, &mut Watch),
 ) -> Result<Snapshot, Cut> {
     let all: Vec<_> = goals.goals.iter().collect();
-    let expected = progress.expected_durations();
+    let definitions = (&session.goals_file, goals);
+    let expected = progress.expected_durations(&session.repo, definitions);
     let chosen = (&all[..], &expected);
     let measurements = session
         .measure_watched(goals, chosen, (start.cycle, purpose), watch)

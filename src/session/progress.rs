@@ -8,10 +8,13 @@ use crate::effects::keep::Kept;
 use crate::effects::ledger::Ledger;
 use crate::effects::repo::Repo;
 use crate::effects::workspace::Start;
+use crate::model::goals::{self, Goals};
 use crate::model::ledger as names;
 use crate::model::record::Record;
-use crate::model::snapshot::{self, Snapshot};
+use crate::model::snapshot::{self, Measurement, Snapshot};
 use crate::model::usage::Spent;
+
+use super::GoalsFile;
 
 /// The newest sweep of this session.
 #[derive(Clone, Debug)]
@@ -134,11 +137,34 @@ impl Progress {
         last.filter(|last| last.cycle == cycle)?.told.as_deref()
     }
 
-    /// Returns how long each check took last.
-    pub fn expected_durations(&self) -> HashMap<String, f64> {
-        let goals = self.newest.iter().flat_map(|snapshot| &snapshot.goals);
-        goals
-            .map(|goal| (goal.id.clone(), goal.duration_s))
+    /// Returns how long each check of these goals took last; nothing of those that were another command then.
+    pub fn expected_durations(
+        &self,
+        repo: &Repo,
+        (file, goals): (&GoalsFile, &Goals),
+    ) -> HashMap<String, f64> {
+        let Some(newest) = &self.newest else {
+            return HashMap::new();
+        };
+        let earlier = match newest.goals_digest == goals.digest {
+            true => None,
+            false => goals_of(repo, file, newest),
+        };
+        let check = |goals: &Goals, id: &str| goals.find(id).map(|goal| goal.check.clone());
+        let is_same = |goal: &&Measurement| {
+            let earlier = earlier.as_ref();
+            earlier.is_none_or(|earlier| check(earlier, &goal.id) == check(goals, &goal.id))
+        };
+        let same = newest.goals.iter().filter(is_same);
+        same.map(|goal| (goal.id.clone(), goal.duration_s))
             .collect()
     }
+}
+
+/// Returns the goals by which a snapshot was measured, if the commit that it began at has them.
+fn goals_of(repo: &Repo, file: &GoalsFile, snapshot: &Snapshot) -> Option<Goals> {
+    let tree = repo.tree_of(snapshot.cycle_start_sha.as_ref()?).ok()?;
+    let bytes = repo.file(&tree, file.in_repo.as_ref()?).ok()??;
+    let (goals, _) = goals::read_goals(&file.shown, &bytes).ok()?;
+    (goals.digest == snapshot.goals_digest).then_some(goals)
 }

@@ -86,7 +86,8 @@ impl Attempt<'_> {
         if let [only] = &goals.goals[..] {
             return Ok(Some(only.id.clone()));
         }
-        let expected = progress.expected_durations();
+        let definitions = (&session.goals_file, goals);
+        let expected = progress.expected_durations(&session.repo, definitions);
         let seconds = |goal: &Goal| expected.get(&goal.id).copied().unwrap_or(f64::INFINITY);
         if goals.goals.iter().map(seconds).sum::<f64>() > ALONE_SECONDS {
             return Ok(None);
@@ -185,7 +186,8 @@ impl Attempt<'_> {
             choose::measure_all(session, progress, place, ("after", &mut *watch)).await?;
         let doubted = self.in_doubt(session);
         if !doubted.is_empty() {
-            let expected = progress.expected_durations();
+            let definitions = (&session.goals_file, self.goals);
+            let expected = progress.expected_durations(&session.repo, definitions);
             let purpose = (start.cycle, "rebuilt");
             let again = session
                 .measure_watched(self.goals, (&doubted, &expected), purpose, watch)
