@@ -152,8 +152,17 @@ fn a_change_that_a_goal_needs_comes_back_and_that_is_said() {
         "{}",
         run.stderr
     );
-    let said = "not done: the change of cycle 1 stays\n";
-    assert!(run.stdout.contains(said), "{}", run.stdout);
+    for said in [
+        "not done: the change of cycle 1 stays\n",
+        "  not taken back: passed before and no longer: a (exit 1)\n",
+        "  the commit that takes it back stays under refs/evolve/",
+    ] {
+        assert!(run.stdout.contains(said), "{said}: {}", run.stdout);
+    }
+    let shown = repo.answer(&["show"]);
+    for words in ["You work in a git repository", "it printed nothing"] {
+        assert!(!shown.contains(words), "{shown}");
+    }
     assert_eq!(repo.files(), files);
     assert_eq!(repo.each("result"), ["improved", "regressed"]);
     repo.answer(&["audit"]);

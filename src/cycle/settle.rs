@@ -36,9 +36,7 @@ pub fn settle(
         let work = start.work_ref();
         // An agent that only broke its copy left nothing to keep.
         if settled.was_undone && session.home().resolve(&work)?.is_some() {
-            session
-                .events
-                .note(format!("the undone work stays under {work}"));
+            session.events.note(kept_under(session, &work));
         }
         return Ok((verdict, settled));
     }
@@ -85,12 +83,19 @@ pub fn settle(
             warn_of_changes(session)?;
         }
         if plan.is_some() {
-            session
-                .events
-                .note(format!("the undone work stays under {}", start.work_ref()));
+            session.events.note(kept_under(session, &start.work_ref()));
         }
     }
     Ok((verdict, settled))
+}
+
+/// Says where what was undone can be found.
+fn kept_under(session: &Session, work: &str) -> String {
+    let what = match session.options.errand {
+        Some(_) => "the commit that takes it back",
+        None => "the undone work",
+    };
+    format!("{what} stays under {work}")
 }
 
 /// Warns of tracked changes that are not the cycle's: where none was undone, or no check ran in the tree, they are the user's.

@@ -367,9 +367,14 @@ impl Story {
             lines.push(format!("  {verdict}{reason}"));
         } else {
             lines.push(format!("  {verdict} · {}", outcome(record, before)));
+            // Who asked to have a change taken back is not told that it was undone.
+            let undone = match self.is_undo {
+                true => "not taken back",
+                false => "undone",
+            };
             match (record.is_undone(), reason) {
-                (true, Some(reason)) => lines.push(format!("  undone: {reason}")),
-                (true, None) => lines.push("  undone".to_owned()),
+                (true, Some(reason)) => lines.push(format!("  {undone}: {reason}")),
+                (true, None) => lines.push(format!("  {undone}")),
                 (false, Some(reason)) => lines.push(format!("  {reason}")),
                 (false, None) => {}
             }
