@@ -359,6 +359,18 @@ fn an_attributes_file_that_an_attempt_leaves_leads_no_git_to_write_other_bytes()
     assert_eq!(repo.endings(), ["invalid", "accepted 12", "accepted 18"]);
 }
 
+/// Commits a score that is at most what a file says that the filter `up` writes.
+fn limit_the_score(repo: &TestRepo) {
+    repo.write(".gitattributes", "limit filter=up\n");
+    repo.write("limit", "10\n");
+    repo.write(
+        "score.sh",
+        "sh x >&2; n=$(cat y) l=$(cat limit); [ $n -gt $l ] && n=$l; echo $n\n",
+    );
+    repo.write("y", "1\n");
+    repo.commit_all("a score with a limit");
+}
+
 #[test]
 fn what_a_program_of_a_filter_reads_and_an_attempt_changes_writes_no_file_of_another_copy() {
     let repo = with_program("1");
@@ -369,14 +381,7 @@ fn what_a_program_of_a_filter_reads_and_an_attempt_changes_writes_no_file_of_ano
         "z/up.sh",
         "to=10; [ -e z/lib.sh ] && . ./z/lib.sh\nsed \"s/10/$to/\"\n",
     );
-    repo.write(".gitattributes", "limit filter=up\n");
-    repo.write("limit", "10\n");
-    repo.write(
-        "score.sh",
-        "sh x >&2; n=$(cat y) l=$(cat limit); [ $n -gt $l ] && n=$l; echo $n\n",
-    );
-    repo.write("y", "1\n");
-    repo.commit_all("a score with a limit");
+    limit_the_score(&repo);
     let changes = "echo to=999 >z/lib.sh; rm limit";
     repo.attempts(&[
         &format!("echo 2 >y; echo '{changes}' >x"),
@@ -392,14 +397,7 @@ fn a_program_of_a_filter_that_an_attempt_changes_writes_no_file_of_another_copy(
     repo.git(&["config", "filter.up.smudge", "./up.sh"]);
     repo.git(&["config", "filter.up.clean", "./up.sh"]);
     write_program(&repo.path("up.sh"), "#!/bin/sh\ncat\n");
-    repo.write(".gitattributes", "limit filter=up\n");
-    repo.write("limit", "10\n");
-    repo.write(
-        "score.sh",
-        "sh x >&2; n=$(cat y) l=$(cat limit); [ $n -gt $l ] && n=$l; echo $n\n",
-    );
-    repo.write("y", "1\n");
-    repo.commit_all("a score with a limit");
+    limit_the_score(&repo);
     let changes = "printf '#!/bin/sh\\ncat >/dev/null; echo 999\\n' >up.sh; rm limit";
     repo.attempts(&[
         &format!("echo 2 >y; cat >x <<'END'\n{changes}\nEND"),
