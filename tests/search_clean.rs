@@ -374,12 +374,12 @@ fn limit_the_score(repo: &TestRepo) {
 #[test]
 fn what_a_program_of_a_filter_reads_and_an_attempt_changes_writes_no_file_of_another_copy() {
     let repo = with_program("1");
-    repo.git(&["config", "filter.up.smudge", "sh z/up.sh"]);
+    repo.git(&["config", "filter.up.smudge", "cd z && sh up.sh"]);
     repo.git(&["config", "filter.up.clean", "cat"]);
     repo.write("z/lib.sh", "to=10\n");
     repo.write(
         "z/up.sh",
-        "to=10; [ -e z/lib.sh ] && . ./z/lib.sh\nsed \"s/10/$to/\"\n",
+        "to=10; [ -e lib.sh ] && . ./lib.sh\nsed \"s/10/$to/\"\n",
     );
     limit_the_score(&repo);
     let changes = "echo to=999 >z/lib.sh; rm limit";
@@ -387,8 +387,17 @@ fn what_a_program_of_a_filter_reads_and_an_attempt_changes_writes_no_file_of_ano
         &format!("echo 2 >y; echo '{changes}' >x"),
         "echo 200 >y; echo : >x",
     ]);
-    repo.search(&["--files=y", "--max-attempts=2"]).expect(0);
+    let prepares = "--prepare=echo ready >>$OUT/prepared; echo >made.ignored";
+    repo.search(&[
+        "--files=y",
+        "--max-attempts=2",
+        prepares,
+        "--gate=test -e made.ignored",
+    ])
+    .expect(0);
     assert_eq!(repo.endings()[1], "accepted 10");
+    // Once in each copy: the agent's, the one to measure in, the one beside.
+    assert_eq!(repo.said("prepared").lines().count(), 3);
 }
 
 #[test]

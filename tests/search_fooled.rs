@@ -70,6 +70,47 @@ fn no_attempt_says_how_git_writes_what_is_frozen() {
 }
 
 #[test]
+fn what_one_attempt_says_of_how_git_writes_files_counts_for_no_other() {
+    let repo = TestRepo::with_number("1");
+    repo.write(".gitattributes", "");
+    repo.write("data", "a\n");
+    repo.write("score.sh", "sh ./y; wc -c <data\n");
+    repo.write("y", "\n");
+    repo.commit_all("a score that is the size of a file");
+    repo.attempts(&[
+        "echo 'data text eol=crlf' >.gitattributes; echo 'rm -f data' >y",
+        "echo 'data text eol=crlf' >.gitattributes; echo 'exit 0' >y",
+        ": >.gitattributes; echo true >y",
+    ]);
+    let agent = format!("--agent={}", repo.agent());
+    let files = ["--files=.gitattributes", "--files=y", "--max-attempts=3"];
+    let words = [&["search", "sh score.sh"], &files[..], &[&agent]].concat();
+    repo.evolve(&words).expect(0);
+    assert_eq!(repo.endings(), ["invalid", "accepted 3", "worse 2"]);
+}
+
+#[test]
+fn a_copy_of_a_repository_ends_nothing_of_a_search_that_runs_in_the_other() {
+    let repo = TestRepo::with_number("1");
+    repo.attempts(&["echo $$ >$OUT/pid; until [ -e $OUT/go ]; do sleep 0.1; done; echo 2 >x"]);
+    let words = repo.search_words(&["--max-attempts=1"]);
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let child = repo.spawn(&words);
+    let agent = pid_in(&repo.out("pid"));
+    let copy = repo.outside().join("copy").display().to_string();
+    let (from, to) = (repo.path(".").display().to_string(), copy.as_str());
+    let copied = std::process::Command::new("cp")
+        .args(["-a", &from, to])
+        .status();
+    assert!(copied.unwrap().success());
+    repo.evolve(&["-C", to, "search", "discard"]).expect(0);
+    assert!(is_alive(agent));
+    fs::write(repo.out("go"), "").unwrap();
+    finish(child).expect(0);
+    assert_eq!(repo.endings(), ["accepted 2"]);
+}
+
+#[test]
 fn what_is_lent_is_in_no_attempt_also_where_git_ignores_it_no_more() {
     let repo = TestRepo::with_number("1");
     repo.write("data.ignored", "7\n");

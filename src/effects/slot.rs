@@ -42,6 +42,8 @@ pub struct Slot {
     pub provisions: Provisions,
     /// What this process wrote beside this slot and others.
     pub written: Written,
+    /// Commits that it is put on may differ in how git writes files of theirs that are the same.
+    pub is_led: bool,
 }
 
 /// The files beside slots as this process wrote them: what somebody else changed since is not believed.
@@ -83,6 +85,7 @@ impl Slot {
             root: place::of(user)?.join(purpose),
             provisions,
             written: Written::default(),
+            is_led: false,
         })
     }
 
@@ -102,6 +105,7 @@ impl Slot {
             root: path.with_extension(""),
             provisions: Provisions::default(),
             written: Written::default(),
+            is_led: false,
         };
         slot.remove()?;
         Ok((slot, lock))

@@ -11,7 +11,6 @@ mod measure;
 mod tell;
 
 use std::collections::{BTreeSet, HashMap};
-use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -20,7 +19,7 @@ use tokio::task::{JoinSet, LocalSet};
 pub use between::{Answer, Answering, Between, Nobody};
 pub use gates::add_goals;
 
-use crate::effects::search::store::Store;
+use crate::effects::search::store::{PutRight, Store};
 use crate::error::Result;
 use crate::event::Events;
 use crate::model::goals::Limits;
@@ -101,12 +100,16 @@ pub fn put_right_since(store: &Store, events: &Events) -> Result<()> {
     Ok(())
 }
 
-fn tell_put_right(changed: Option<PathBuf>, events: &Events) {
-    if let Some(changed) = changed {
-        events.warn(format!(
+fn tell_put_right(put_right: Option<PutRight>, events: &Events) {
+    match put_right.map(|put_right| put_right.kept) {
+        Some(Some(kept)) => events.warn(format!(
             "somebody else changed the lineage of this search, maybe an agent; it is as it was, and what stood there is in {}",
-            changed.display()
-        ));
+            kept.display()
+        )),
+        Some(None) => events.warn(
+            "somebody else changed the lineage of this search, maybe an agent: it was gone; it is as it was",
+        ),
+        None => {}
     }
 }
 

@@ -50,8 +50,7 @@ impl Editable {
 
     /// Returns a file that attempts may change and that says how git writes others.
     pub fn conversion(&self) -> Option<&String> {
-        let mut named = self.named.iter();
-        named.find(|path| is_conversion(path) && self.has(path))
+        conversion(&self.named).filter(|path| self.has(path))
     }
 }
 
@@ -60,6 +59,11 @@ pub fn beyond(patterns: &[String]) -> Option<&String> {
     let is_beyond =
         |pattern: &&String| pattern.starts_with('/') || pattern.split('/').any(|part| part == "..");
     patterns.iter().find(is_beyond)
+}
+
+/// Returns what of `--files` is a file that says how git writes others.
+pub fn conversion(files: &[String]) -> Option<&String> {
+    files.iter().find(|file| is_conversion(plain(file)))
 }
 
 fn is_conversion(path: &str) -> bool {

@@ -15,7 +15,7 @@ use crate::effects::slot::{Preparation, Prepared, Slot, Written};
 use crate::effects::stop::Stop;
 use crate::error::{Error, Result};
 use crate::event::Events;
-use crate::model::editable::Editable;
+use crate::model::editable::{self, Editable};
 use crate::model::lineage::Request;
 use crate::model::slot::Provisions;
 
@@ -143,6 +143,7 @@ impl Site {
         let slot = Slot::of(&self.user, &purpose, provisions)?;
         Ok(Slot {
             written: self.written.clone(),
+            is_led: editable::conversion(&self.request.files).is_some(),
             ..slot
         })
     }

@@ -27,8 +27,8 @@ pub(super) const CHANGED: &str = "somebody else changed the lineage of this sear
 pub(super) fn strange(store: &Store) -> Option<String> {
     store.is_strange.then(|| {
         format!(
-            "search {} is not as this evolve wrote it: it was gone on with under another HOME or XDG_STATE_HOME, or somebody \
-             made it up, maybe an agent",
+            "search {} is not as this evolve wrote it: it was gone on with under another HOME or XDG_STATE_HOME, the repository \
+             was moved or copied, or somebody made it up, maybe an agent",
             store.number
         )
     })

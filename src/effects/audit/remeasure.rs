@@ -40,6 +40,7 @@ pub async fn remeasure(
         root: slot.root.clone(),
         provisions: goals.settings.provisions(),
         written: slot.written.clone(),
+        is_led: false,
     };
     let place = ("refs/heads/audit", recorded.commit.as_str());
     slot.renew(repo, place, Ignored::Go)?;

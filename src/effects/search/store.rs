@@ -5,6 +5,7 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::ErrorKind;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -13,8 +14,8 @@ use crate::effects::files::{self, Stamp};
 use crate::effects::process::leftovers;
 use crate::effects::repo::Repo;
 use crate::error::{Error, Kind, Result};
-use crate::model::exact;
 use crate::model::lineage::{Entry, Lineage, Plan, Word};
+use crate::model::{digest, exact};
 
 /// The most bytes of a lineage that are read: 10,000 attempts take about five million.
 const LIMIT: u64 = 256 << 20;
@@ -34,6 +35,9 @@ const SESSION: &str = "search.session";
 const SESSION_OUTSIDE: &str = "session";
 /// The most bytes of it.
 const SESSION_LIMIT: u64 = 1 << 10;
+
+/// A number from here on is of no search.
+const NUMBERS: u64 = 1 << 32;
 
 /// Where the refs of all searches are.
 const REFS: &str = "refs/evolve/search/";
@@ -55,6 +59,13 @@ pub struct Store {
     twin: Twin,
     /// The private directory that it is in.
     private: PathBuf,
+}
+
+/// A lineage that somebody else had changed is what it was.
+#[derive(Clone, Debug)]
+pub struct PutRight {
+    /// Where what stood there is kept; none where nothing did.
+    pub kept: Option<PathBuf>,
 }
 
 /// What the file of a lineage is to hold, as it was read and added to, and how it stood after the last entry.
@@ -85,8 +96,8 @@ impl Store {
         let of_ref = |name: &str| name.strip_prefix(REFS)?.split('/').next()?.parse().ok();
         let refs = user.all_refs()?;
         let named = refs.keys().filter_map(|name| of_ref(name));
-        let named = named.filter(|number| *number < u64::from(u32::MAX));
-        let taken = begun(user).chain(named).max();
+        let taken = begun(user).chain(named);
+        let taken = taken.filter(|number| *number < NUMBERS - 1).max();
         let number = taken.map_or(1, |last: u64| last + 1);
         Ok(Store::at(&user.private, number))
     }
@@ -225,8 +236,8 @@ impl Store {
     }
 
     /// Makes the lineage what this process wrote, or read when it began, if somebody else changed it since: agents find their way
-    /// to it. Returns where what stood there is kept.
-    pub fn put_right(&self) -> Result<Option<PathBuf>> {
+    /// to it.
+    pub fn put_right(&self) -> Result<Option<PutRight>> {
         self.drop_links()?;
         let path = self.file();
         let mut written = self.written.borrow_mut();
@@ -247,7 +258,7 @@ impl Store {
 
     /// The same, of what somebody did after the process that wrote it ended, as far as its copy tells. To be called by who holds the
     /// lock, before the lineage is read.
-    pub fn put_right_by_twin(&self) -> Result<Option<PathBuf>> {
+    pub fn put_right_by_twin(&self) -> Result<Option<PutRight>> {
         self.drop_links()?;
         match self.believed()? {
             (_, Beside::Sound | Beside::Other) => Ok(None),
@@ -290,21 +301,20 @@ impl Store {
         Ok((twin::whole_lines(lineage), Beside::Sound))
     }
 
-    /// Makes the lineage these bytes; returns where what stood there is kept.
-    fn put_back(&self, bytes: &[u8]) -> Result<PathBuf> {
+    /// Makes the lineage these bytes.
+    fn put_back(&self, bytes: &[u8]) -> Result<PutRight> {
         let path = self.file();
         let changed = path.with_extension("changed.jsonl");
         fs::create_dir_all(&self.folder)
             .map_err(|cause| Error::io("create", &self.folder, cause))?;
         files::remove_all(&changed).map_err(|cause| Error::io("remove", &changed, cause))?;
-        match fs::rename(&path, &changed) {
-            Err(cause) if cause.kind() != ErrorKind::NotFound => {
-                return Err(Error::io("move", &path, cause));
-            }
-            Ok(()) | Err(_) => {}
-        }
+        let kept = match fs::rename(&path, &changed) {
+            Ok(()) => Some(changed),
+            Err(cause) if cause.kind() == ErrorKind::NotFound => None,
+            Err(cause) => return Err(Error::io("move", &path, cause)),
+        };
         files::replace(&path, bytes)?;
-        Ok(changed)
+        Ok(PutRight { kept })
     }
 
     /// Cuts off the line that a crash left unfinished, if there is one.
@@ -330,7 +340,8 @@ impl Store {
     fn read(&mut self) -> Result<Option<Lineage>> {
         let (lines, beside) = self.believed()?;
         self.is_changed = beside == Beside::Changed;
-        let have_others = || !Twin::numbers(&self.private).is_empty();
+        let others = Twin::numbers(&self.private).into_iter();
+        let have_others = || others.filter(|number| *number != self.number).count() > 0;
         self.is_strange = beside == Beside::Other || !self.twin.is_there() && have_others();
         let lineage = self.parse(&lines)?;
         // What is added from now on follows these, whatever an agent makes of the file until then.
@@ -434,7 +445,9 @@ impl Store {
                 files::remove(&note)?;
             }
         }
-        files::replace(&private.join(SESSION), session.as_bytes())
+        // A copy of the repository has this note, too, and is not where that session works.
+        let note = format!("{session}\n{}\n", place_of(private));
+        files::replace(&private.join(SESSION), note.as_bytes())
     }
 
     /// Returns the session that works, or worked last, on a search; empty where none ever did. What stands outside of the repository
@@ -444,7 +457,14 @@ impl Store {
         let noted = note.map(|note| files::read_text(&note, SESSION_LIMIT));
         match noted.transpose()?.filter(|noted| !noted.is_empty()) {
             Some(noted) => Ok(noted),
-            None => files::read_text(&private.join(SESSION), SESSION_LIMIT),
+            None => {
+                let note = files::read_text(&private.join(SESSION), SESSION_LIMIT)?;
+                let (session, place) = note.split_once('\n').unwrap_or_default();
+                Ok(match place.trim_end() == place_of(private) {
+                    true => session.to_owned(),
+                    false => String::new(),
+                })
+            }
         }
     }
 
@@ -460,6 +480,12 @@ impl Store {
         self.drop_links()?;
         files::remove_all(&self.folder).map_err(|cause| Error::io("remove", &self.folder, cause))
     }
+}
+
+/// Returns the name of a private directory in the note of a session.
+fn place_of(private: &Path) -> String {
+    let whole = private.canonicalize();
+    digest::full(whole.as_deref().unwrap_or(private).as_os_str().as_bytes())
 }
 
 /// Lists the numbers of the searches that began.
@@ -481,8 +507,6 @@ fn numbers(user: &Repo) -> BTreeSet<u64> {
     let name = |entry: fs::DirEntry| entry.file_name().to_str()?.parse().ok();
     let folders = entries.into_iter().flatten().flatten().filter_map(name);
     let mut numbers: BTreeSet<u64> = folders.collect();
-    // A larger one is of no search.
-    numbers.retain(|number| *number < u64::from(u32::MAX));
     // A repository that was here before had copies, too.
     let has_refs = |number: u64| {
         let base = Store::at(&user.private, number).attempt_ref(0);
@@ -493,5 +517,6 @@ fn numbers(user: &Repo) -> BTreeSet<u64> {
             numbers.insert(number);
         }
     }
+    numbers.retain(|number| *number < NUMBERS);
     numbers
 }

@@ -6,6 +6,8 @@ use crate::error::{Error, Result};
 
 /// The words that keep a command of git's settings together.
 const QUOTES: [char; 2] = ['\'', '"'];
+/// The programs of filters that look at nothing beside the file and git's own folder.
+const ALONE: [&str; 4] = ["git-lfs ", "git lfs ", "git-crypt ", "\"git-crypt\" "];
 /// What the user can do instead.
 const WITHOUT: &str = "run without --isolate and `measure: clean`";
 
@@ -57,6 +59,17 @@ fn told(user: &Repo, cause: &Error) -> Error {
             "{WITHOUT}, or look why a `git clone` with the same filters fails"
         )),
     }
+}
+
+/// Says whether filters write files that may be led by others: all but those that are known to look at nothing beside what they
+/// write.
+pub fn has_filters(user: &Repo) -> Result<bool> {
+    let settings = user.copied_settings()?;
+    let mut commands = settings.iter().filter(|(name, _)| {
+        name.starts_with("filter.") && (name.ends_with(".smudge") || name.ends_with(".process"))
+    });
+    let is_alone = |command: &str| ALONE.iter().any(|known| command.starts_with(known));
+    Ok(commands.any(|(_, command)| !command.as_deref().is_none_or(is_alone)))
 }
 
 /// Returns the files of the commit that the commands of filters name, each ended by a NUL.

@@ -5,7 +5,7 @@
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
-use super::checkout::programs_of_filters;
+use super::checkout::has_filters;
 use super::{Ignored, Slot, remove_all, settings};
 use crate::effects::files;
 use crate::effects::repo::Repo;
@@ -16,10 +16,10 @@ impl Slot {
     /// is to be looked after by `make_clean`.
     pub fn go_to(&self, user: &Repo, (branch, commit): (&str, &str)) -> Result<Repo> {
         let is_known = self.written.has(&self.index()) && self.written.has(&self.refs());
-        // What was at work here may have changed what programs of filters read.
-        let is_filtered = !programs_of_filters(user, commit)?.is_empty();
+        // What was at work here may have changed what programs of filters read, and git looks only for what differs by itself.
+        let depends = self.is_led || has_filters(user)?;
         if is_known
-            && !is_filtered
+            && !depends
             && self.is_in_place()
             && let Ok(repo) = self.try_to_go_to(user, (branch, commit))
         {
@@ -29,7 +29,17 @@ impl Slot {
         if self.is_in_place() {
             self.open_folders();
         }
-        self.remove()?;
+        match is_known && depends {
+            true => {
+                // What `prepare` made is kept beside.
+                remove_all(&self.lent())?;
+                remove_all(&self.root)?;
+                fs::create_dir(&self.root)
+                    .map_err(|cause| Error::io("create", &self.root, cause))?;
+                self.forget()?;
+            }
+            false => self.remove()?,
+        }
         let repo = self.renew(user, (branch, commit), Ignored::Stay)?;
         copy(&self.root.join(".git/packed-refs"), &self.refs())?;
         self.written.note(self.refs());
