@@ -95,8 +95,17 @@ const OF_TOOLS: &[(&str, &[&str])] = &[
 const TEXT: &[&str] = &[
     "ag", "awk", "echo", "git", "grep", "printf", "rg", "sed", "test", "[",
 ];
-/// Options with which a tool only shows.
-const SHOWS: &[&str] = &["--diff", "--dry-run", "--help", "--version"];
+/// Names of options with which a tool only looks or shows, of one dash or two.
+const LOOKS: &[&str] = &[
+    "check",
+    "check-only",
+    "diff",
+    "dry-run",
+    "help",
+    "list-different",
+    "verify-no-changes",
+    "version",
+];
 
 /// Returns the first command of a check that changes files, as one would type it.
 pub fn changing(check: &str) -> Option<String> {
@@ -109,7 +118,7 @@ pub fn changing(check: &str) -> Option<String> {
 
 fn changes(call: &Call) -> bool {
     let has = |all: &[&str]| call.words.iter().skip(1).any(|word| all.contains(&&**word));
-    if has(SHOWS) {
+    if call.words.iter().skip(1).any(|word| looks(word)) {
         return false;
     }
     let (tool, operand) = call.steered();
@@ -122,6 +131,21 @@ fn changes(call: &Call) -> bool {
     let is_its_own = |(name, options): &(&str, &[&str])| *name == tool && has(options);
     let is_asked = !TEXT.contains(&tool.as_str()) && has(OPTIONS);
     is_asked || WRITERS.iter().any(is_told) || OF_TOOLS.iter().any(is_its_own)
+}
+
+/// Says whether a word is an option that has a tool only look: `--check`, or `-check=true` as Go's flags are.
+fn looks(word: &str) -> bool {
+    let Some(option) = word.strip_prefix('-') else {
+        return false;
+    };
+    let option = option.strip_prefix('-').unwrap_or(option);
+    let (name, value) = option.split_once('=').unwrap_or((option, ""));
+    LOOKS.contains(&name) && value != "false"
+}
+
+/// Says whether a command is told by an option to look only.
+pub fn is_to_look(command: &str) -> bool {
+    command.split_whitespace().skip(1).any(looks)
 }
 
 /// Returns the tool and its first operands: what it is asked to do.
@@ -145,6 +169,13 @@ mod tests {
             ("cargo +nightly fmt --all", Some("cargo +nightly fmt --all")),
             ("cargo fmt --all -- --check", None),
             ("cargo fmt --check", None),
+            ("terraform fmt --check --recursive", None),
+            ("terraform fmt -check=true", None),
+            (
+                "terraform fmt -check=false",
+                Some("terraform fmt -check=false"),
+            ),
+            ("terraform fmt -recursive", Some("terraform fmt -recursive")),
             (
                 "cargo clippy --fix --allow-dirty",
                 Some("cargo clippy --fix --allow-dirty"),

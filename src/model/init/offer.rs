@@ -258,7 +258,9 @@ pub(super) fn by_name(name: &str) -> Option<&'static str> {
     let holds = |all: &[&str]| words.clone().any(|word| all.contains(&word));
     match () {
         () if holds(&["watch"]) => Some("it does not end by itself"),
-        () if holds(&["fmt", "format", "fix", "prettier"]) => {
+        () if holds(&["fix"])
+            || holds(&["fmt", "format", "prettier"]) && !holds(&["check", "verify"]) =>
+        {
             Some("it changes files; a goal only looks")
         }
         () => None,

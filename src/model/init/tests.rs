@@ -717,6 +717,21 @@ fn what_changes_files_in_ci_takes_the_place_of_no_goal_that_looks() {
 }
 
 #[test]
+fn steps_that_are_told_to_look_are_goals_whatever_else_they_name() {
+    let workflow = "on: push\njobs:\n  t:\n    runs-on: x\n    steps:\n      - run: yarn prettier --check .\n      \
+        - run: tox -- tests/test_format.py\n      - run: make -C tools/fmt test\n      - run: terraform fmt --check\n";
+    let files = Files::of(&[
+        (".github/workflows/ci.yml", workflow),
+        ("package.json", "{}"),
+    ]);
+    let left_out = propose(&files, &WITH_CI).left_out;
+    let writes = left_out
+        .iter()
+        .find(|line| line.contains("it changes files"));
+    assert_eq!(writes, None);
+}
+
+#[test]
 fn what_gitlab_refers_to_is_found_or_named_and_a_matrix_is_not_guessed() {
     let gitlab = ".x: {script: [echo hello, cargo build], variables: {A: '1'}}\n\
         test:\n  script: [!reference [.x, script], cargo test]\n  variables: !reference [.x, variables]\n\

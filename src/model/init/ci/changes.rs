@@ -36,9 +36,16 @@ pub(super) fn files(packages: &[Package], step: &Step) -> Option<String> {
 fn is_task(packages: &[Package], step: &Step, command: &str) -> bool {
     let mut words = command.split_whitespace();
     let program = words.next().unwrap_or_default();
+    if check::is_to_look(command) {
+        return false;
+    }
     let mut words = words.filter(|word| !word.starts_with('-'));
     if RUNNERS.contains(&program) {
-        return words.any(is_called_so);
+        // What a task is given is no task, nor is a folder or a variable.
+        let own = command.split(" -- ").next().unwrap_or_default();
+        let own = own.split_whitespace().skip(1);
+        let mut names = own.filter(|word| !word.starts_with('-') && !word.contains(['/', '=']));
+        return names.any(is_called_so);
     }
     if !NODE.contains(&program) || program == "npx" {
         return false;
@@ -55,6 +62,6 @@ fn is_task(packages: &[Package], step: &Step, command: &str) -> bool {
 /// Says whether a task is called as one that changes files: `fmt`, but not `fmt-check`.
 fn is_called_so(name: &str) -> bool {
     let words = || name.split(|c: char| !c.is_ascii_alphanumeric());
-    let formats = words().any(|word| ["fmt", "format", "prettier"].contains(&word));
-    words().any(|word| word == "fix") || formats && !words().any(|word| LOOKS.contains(&word))
+    let has = |all: &[&str]| words().any(|word| all.contains(&word));
+    has(&["fix"]) || has(&["fmt", "format", "prettier"]) && !has(&LOOKS)
 }

@@ -32,7 +32,9 @@ fn within(file: &Value, value: &Value, depth: usize, left: &mut usize) -> Value 
         };
     }
     if depth < DEEPEST {
-        *left = left.saturating_sub(1);
+        // A long text is copied as often as it is named.
+        let size = value.as_str().map_or(0, str::len) / 32;
+        *left = left.saturating_sub(1 + size);
     }
     match value {
         Value::Array(all) => {
