@@ -352,6 +352,24 @@ fn untracked_files_that_checks_remove_when_a_regression_is_measured_once_more_ar
     }
 }
 
+#[test]
+fn of_two_checks_that_write_the_first_is_named_for_its_own_files_alone() {
+    let repo = TestRepo::with_goals(
+        "  - {id: a, description: d, check: test -e a, weight: 5}\n  \
+           - {id: one, description: d, check: '! test -e a || echo 1 >>f1', weight: 3}\n  \
+           - {id: two, description: d, check: '! test -e a || echo 2 >>f2', weight: 3}\n",
+    );
+    repo.write("f1", "");
+    repo.write("f2", "");
+    repo.commit_all("first");
+    repo.cycle("touch a").expect(0);
+    let reason = repo.newest()["reason"].to_string();
+    assert!(
+        reason.contains("f1, f2, some of them by the check of one "),
+        "{reason}"
+    );
+}
+
 /// A repository in which a check writes what is generated, as `fmt --write` or `go generate` do; there is more to do.
 fn with_generated(settings: &str) -> TestRepo {
     let repo = TestRepo::empty().with_out();

@@ -148,7 +148,11 @@ impl Progress {
         };
         let earlier = match newest.goals_digest == goals.digest {
             true => None,
-            false => goals_of(repo, file, newest),
+            false => match goals_of(repo, file, newest) {
+                Some(goals) => Some(goals),
+                // Nobody can tell which of them are the same.
+                None => return HashMap::new(),
+            },
         };
         let check = |goals: &Goals, id: &str| goals.find(id).map(|goal| goal.check.clone());
         let is_same = |goal: &&Measurement| {

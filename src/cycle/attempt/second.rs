@@ -5,7 +5,7 @@ use crate::cycle::choose;
 use crate::effects::watch::Watch;
 use crate::effects::workspace::{Start, some_of};
 use crate::error::Result;
-use crate::model::goals::{Goal, Where};
+use crate::model::goals::Where;
 use crate::model::ledger as names;
 use crate::model::snapshot::{self, CheckResult, Snapshot};
 use crate::session::{Cut, Progress, Session};
@@ -59,8 +59,8 @@ impl Attempt<'_> {
         };
         self.note_swapped(session, progress, (start, &watch));
         if !written.is_empty() {
-            let writer = self.writer(session, progress, start).await?;
-            let by = writer.map_or(String::new(), |id| format!(", by the check of {id}"));
+            let writer = self.writer(session, (&after, &written), start).await?;
+            let by = writer.map_or(String::new(), |by| format!(", {by}"));
             self.after = Err(format!(
                 "checks write tracked files, so that what is measured is in no commit: {}{by} (commit what they write, or have them compare)",
                 some_of(&written)
@@ -74,29 +74,33 @@ impl Attempt<'_> {
         Ok(())
     }
 
-    /// Returns the goal whose check writes tracked files: the only one, or the first that does so when each is measured alone. That is
-    /// tried only where all of them together were quick.
+    /// Says which goal's check writes these tracked files: the first that does so when each is measured alone. That is tried only
+    /// where all of them together were quick; what keeps it from being told changes nothing of the verdict.
     async fn writer(
         &mut self,
         session: &Session,
-        progress: &Progress,
+        (after, written): (&Snapshot, &[String]),
         start: &Start,
-    ) -> Result<Option<String>, Cut> {
+    ) -> Result<Option<String>> {
         let goals = self.goals;
-        if let [only] = &goals.goals[..] {
-            return Ok(Some(only.id.clone()));
-        }
-        let definitions = (&session.goals_file, goals);
-        let expected = progress.expected_durations(&session.repo, definitions);
-        let seconds = |goal: &Goal| expected.get(&goal.id).copied().unwrap_or(f64::INFINITY);
-        if goals.goals.iter().map(seconds).sum::<f64>() > ALONE_SECONDS {
+        let took: f64 = after.goals.iter().map(|goal| goal.duration_s).sum();
+        if took > ALONE_SECONDS {
             return Ok(None);
         }
+        let durations = after.goals.iter();
+        let expected = durations.map(|goal| (goal.id.clone(), goal.duration_s));
+        let expected = expected.collect();
         for goal in &goals.goals {
             let purpose = (start.cycle, "blame");
-            session.measure(goals, &[goal], &expected, purpose).await?;
-            if !self.put_back_written(session, start)?.is_empty() {
-                return Ok(Some(goal.id.clone()));
+            let measured = session.measure(goals, &[goal], &expected, purpose).await;
+            let own = self.put_back_written(session, start)?;
+            if measured.is_err() {
+                return Ok(None);
+            }
+            if !own.is_empty() {
+                let is_all = written.iter().all(|file| own.contains(file));
+                let some = if is_all { "" } else { "some of them " };
+                return Ok(Some(format!("{some}by the check of {}", goal.id)));
             }
         }
         Ok(None)
