@@ -196,6 +196,8 @@ fn what_ends_without_a_measurement_leaves_a_report_that_says_why() {
     repo.write(".agents/evolve/STOP", "enough");
     repo.run(&["--max-cycles=1", &junit]).expect(0);
     expect(("skipped ", "enough"));
+    repo.evolve(&["--dry-run", &junit]).expect(0);
+    expect(("skipped ", "enough"));
     // What is refused as a place stays as it is.
     repo.evolve(&["measure", "--junit=GOALS.yaml"]).expect(2);
     assert_eq!(repo.read("GOALS.yaml"), goals);

@@ -143,7 +143,7 @@ fn with_nearest(mut error: clap::Error) -> clap::Error {
         return error;
     }
     let mut command = Arguments::command();
-    for word in std::env::args().skip(1) {
+    for word in std::env::args_os().skip(1) {
         if let Some(below) = command.find_subcommand(&word) {
             command = below.clone();
         }

@@ -34,6 +34,7 @@ use crate::model::strikes;
 use crate::model::sweep;
 use crate::model::text;
 use crate::session::Progress;
+use crate::view::junit::Why;
 use crate::view::plain::EACH_TOLD;
 use crate::view::{tables, width};
 
@@ -241,6 +242,13 @@ pub fn dry_run(global: &Global, run: &RunOptions) -> Result<u8> {
 fn dry_run_for((global, audience): (&Global, &Audience), run: &RunOptions) -> Result<u8> {
     let repo = Repo::discover(&current_dir()?)?;
     if let Some(note) = stopping_note(&repo)? {
+        audience.refuse_kept(global, &repo, run.json)?;
+        let why = Why {
+            exit_code: 0,
+            reason: note.clone(),
+            text: note.clone(),
+        };
+        audience.report(None, Some(&why))?;
         match run.json {
             true => print_event(&Event::Note { message: note }),
             false => {
