@@ -4,13 +4,13 @@ use super::call::{Call, stem};
 use super::typed;
 use super::walk::calls;
 
-/// What writes unless it is told to look: the words it begins with, and the options of which one tells it so.
+/// What writes unless it is told to look: the words it begins with, and what tells it so beside the options that tell any tool.
 const WRITERS: &[(&str, &[&str])] = &[
-    ("alejandra", &["--check", "-c"]),
-    ("black", &["--check", "--diff", "--code", "-c", "-"]),
+    ("alejandra", &["-c"]),
+    ("black", &["--code", "-c", "-"]),
     ("cargo fix", &[]),
-    ("cargo fmt", &["--check"]),
-    ("cargo sort", &["--check", "-c"]),
+    ("cargo fmt", &[]),
+    ("cargo sort", &["-c"]),
     (
         "dart format",
         &[
@@ -21,40 +21,29 @@ const WRITERS: &[(&str, &[&str])] = &[
             "-o",
         ],
     ),
-    ("deno fmt", &["--check", "-"]),
-    ("dotnet format", &["--verify-no-changes"]),
+    ("deno fmt", &["-"]),
+    ("dotnet format", &[]),
     ("dprint fmt", &["--stdin"]),
-    ("go fix", &["-diff"]),
+    ("go fix", &[]),
     ("go fmt", &["-n"]),
-    ("go mod tidy", &["-diff"]),
-    ("hatch fmt", &["--check"]),
-    (
-        "isort",
-        &[
-            "--check",
-            "--check-only",
-            "-c",
-            "--diff",
-            "-d",
-            "--stdout",
-            "-",
-        ],
-    ),
-    ("mix format", &["--check-formatted", "--dry-run", "-"]),
-    ("nixpkgs-fmt", &["--check"]),
-    ("php-cs-fixer fix", &["--dry-run"]),
+    ("go mod tidy", &[]),
+    ("hatch fmt", &[]),
+    ("isort", &["-c", "-d", "--stdout", "-"]),
+    ("mix format", &["--check-formatted", "-"]),
+    ("nixpkgs-fmt", &[]),
+    ("php-cs-fixer fix", &[]),
     ("pyupgrade", &[]),
-    ("ruff format", &["--check", "--diff", "-"]),
-    ("rustfmt", &["--check", "--emit"]),
-    ("scalafmt", &["--check", "--test", "--list", "--stdout"]),
-    ("stylua", &["--check", "-c", "-"]),
+    ("ruff format", &["-"]),
+    ("rustfmt", &["--emit"]),
+    ("scalafmt", &["--test", "--list", "--stdout"]),
+    ("stylua", &["-c", "-"]),
     ("swiftformat", &["--lint", "--dryrun"]),
-    ("taplo fmt", &["--check", "--diff", "-"]),
-    ("taplo format", &["--check", "--diff", "-"]),
-    ("terraform fmt", &["-check", "-write=false", "-"]),
-    ("tofu fmt", &["-check", "-write=false", "-"]),
-    ("uv format", &["--check"]),
-    ("zig fmt", &["--check", "--stdin"]),
+    ("taplo fmt", &["-"]),
+    ("taplo format", &["-"]),
+    ("terraform fmt", &["-write=false", "-"]),
+    ("tofu fmt", &["-write=false", "-"]),
+    ("uv format", &[]),
+    ("zig fmt", &["--stdin"]),
 ];
 /// Options that have any tool write.
 const OPTIONS: &[&str] = &[

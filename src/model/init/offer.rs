@@ -254,17 +254,21 @@ pub(super) const NAMED: usize = 6;
 
 /// Says by its name why a target, recipe or script makes no goal.
 pub(super) fn by_name(name: &str) -> Option<&'static str> {
-    let words = name.split(|c: char| !c.is_ascii_alphanumeric());
-    let holds = |all: &[&str]| words.clone().any(|word| all.contains(&word));
+    let mut words = name.split(|c: char| !c.is_ascii_alphanumeric());
     match () {
-        () if holds(&["watch"]) => Some("it does not end by itself"),
-        () if holds(&["fix"])
-            || holds(&["fmt", "format", "prettier"]) && !holds(&["check", "verify"]) =>
-        {
+        () if words.any(|word| word == "watch") => Some("it does not end by itself"),
+        () if is_called_a_writer(name, &["check", "verify"]) => {
             Some("it changes files; a goal only looks")
         }
         () => None,
     }
+}
+
+/// Says whether a task is called as one that changes files: it mends, or it formats and no word says that it only `looks`.
+pub(super) fn is_called_a_writer(name: &str, looks: &[&str]) -> bool {
+    let words = || name.split(|c: char| !c.is_ascii_alphanumeric());
+    let has = |all: &[&str]| words().any(|word| all.contains(&word));
+    has(&["fix"]) || has(&["fmt", "format", "prettier"]) && !has(looks)
 }
 
 /// Says whether a target, recipe or script is called as one that checks something of its own: `check-links`, `check:links`.

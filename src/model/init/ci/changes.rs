@@ -1,6 +1,7 @@
 //! Steps of CI that change files, by what they run or by the name of what they call, and those that look at what others changed. Pure.
 
 use super::super::node::Package;
+use super::super::offer::is_called_a_writer;
 use super::{NODE, Step};
 use crate::model::{check, text};
 
@@ -61,7 +62,5 @@ fn is_task(packages: &[Package], step: &Step, command: &str) -> bool {
 
 /// Says whether a task is called as one that changes files: `fmt`, but not `fmt-check`.
 fn is_called_so(name: &str) -> bool {
-    let words = || name.split(|c: char| !c.is_ascii_alphanumeric());
-    let has = |all: &[&str]| words().any(|word| all.contains(&word));
-    has(&["fix"]) || has(&["fmt", "format", "prettier"]) && !has(&LOOKS)
+    is_called_a_writer(name, &LOOKS)
 }
