@@ -156,7 +156,7 @@ fn rows(standing: &Standing) -> Vec<Row> {
     let open = (standing.len()..=lineage.newest()).map(|id| bare_row(lineage, id));
     let mut rows: Vec<Row> = ended.chain(open).collect();
     rows[standing.winner() as usize].best = true;
-    for row in &mut rows[1..] {
+    for row in &mut rows[standing.len() as usize..] {
         row.pruned = standing.is_pruned(row.id, Id::MAX);
     }
     let ranked = standing.ranked(0..standing.len(), Id::MAX);

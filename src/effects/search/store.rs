@@ -110,17 +110,16 @@ impl Store {
 
     /// Makes the folder of an attempt, if it is not there; returns it.
     pub fn make_folder_of(&self, id: u64) -> Result<PathBuf> {
-        self.drop_links()?;
-        let folder = self.folder.join(id.to_string());
-        files::remove_unless_folder(&folder)?;
-        fs::create_dir_all(&folder).map_err(|cause| Error::io("create", &folder, cause))?;
-        Ok(folder)
+        self.make(self.folder.join(id.to_string()))
     }
 
     /// Makes the folder in which each command that measures has one to itself, if it is not there; returns it.
     pub fn make_own_folder(&self) -> Result<PathBuf> {
+        self.make(self.own_folder())
+    }
+
+    fn make(&self, folder: PathBuf) -> Result<PathBuf> {
         self.drop_links()?;
-        let folder = self.own_folder();
         files::remove_unless_folder(&folder)?;
         fs::create_dir_all(&folder).map_err(|cause| Error::io("create", &folder, cause))?;
         Ok(folder)
@@ -340,8 +339,8 @@ impl Store {
     fn read(&mut self) -> Result<Option<Lineage>> {
         let (lines, beside) = self.believed()?;
         self.is_changed = beside == Beside::Changed;
-        let others = Twin::numbers(&self.private).into_iter();
-        let have_others = || others.filter(|number| *number != self.number).count() > 0;
+        let is_other = |number: &u64| *number != self.number;
+        let have_others = || Twin::numbers(&self.private).iter().any(is_other);
         self.is_strange = beside == Beside::Other || !self.twin.is_there() && have_others();
         let lineage = self.parse(&lines)?;
         // What is added from now on follows these, whatever an agent makes of the file until then.

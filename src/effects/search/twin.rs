@@ -60,8 +60,10 @@ impl Twin {
 
     /// Says whether there is one.
     pub fn is_there(&self) -> bool {
-        let meta = self.path.as_ref().map(std::fs::symlink_metadata);
-        meta.is_some_and(|meta| meta.is_ok_and(|meta| meta.is_file() && meta.len() > 0))
+        self.path
+            .as_deref()
+            .and_then(len)
+            .is_some_and(|len| len > 0)
     }
 
     /// Adds a line to the copy, which holds `before` so far. Where that cannot be done there is none any more: what it lacks would
@@ -70,10 +72,7 @@ impl Twin {
         let Some(path) = &self.path else {
             return Ok(None);
         };
-        let there = std::fs::symlink_metadata(path).ok();
-        let len = there
-            .filter(|meta| meta.is_file())
-            .map_or(0, |meta| meta.len());
+        let len = len(path).unwrap_or(0);
         let written = match len == before.len() as u64 && len > 0 {
             true => files::append(path, line),
             false => files::replace(path, &[before, line.as_bytes()].concat()),
@@ -89,8 +88,7 @@ impl Twin {
         let Some(path) = &self.path else {
             return Ok(None);
         };
-        // A folder or a link is none of ours.
-        if !std::fs::symlink_metadata(path).is_ok_and(|meta| meta.is_file()) {
+        if len(path).is_none() {
             return Ok(None);
         }
         let bytes = files::read_bounded(path, limit)?;
@@ -115,6 +113,13 @@ pub fn outside(private: &Path, kind: &str) -> Option<PathBuf> {
         private: private.to_owned(),
     };
     places::outside(&places, kind).filter(|path| path.parent().is_some_and(can_be_folder))
+}
+
+/// Returns how many bytes a copy has. A folder or a link is none of ours.
+fn len(path: &Path) -> Option<u64> {
+    let meta = std::fs::symlink_metadata(path).ok();
+    meta.filter(std::fs::Metadata::is_file)
+        .map(|meta| meta.len())
 }
 
 /// Says whether a folder is there, or could be made.
