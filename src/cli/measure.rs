@@ -243,12 +243,7 @@ fn dry_run_for((global, audience): (&Global, &Audience), run: &RunOptions) -> Re
     let repo = Repo::discover(&current_dir()?)?;
     if let Some(note) = stopping_note(&repo)? {
         audience.refuse_kept(global, &repo, run.json)?;
-        let why = Why {
-            exit_code: 0,
-            reason: note.clone(),
-            text: note.clone(),
-        };
-        audience.report(None, Some(&why))?;
+        audience.report(None, Some(&Why::said(0, &note)))?;
         match run.json {
             true => print_event(&Event::Note { message: note }),
             false => {

@@ -306,11 +306,7 @@ impl Ended {
     /// Says why what was measured is not all, if it is not.
     fn why(&self) -> Option<Why> {
         let is_all = self.exit_code == 0 && self.measured.is_some();
-        (!is_all).then(|| Why {
-            exit_code: self.exit_code,
-            reason: self.reason.clone(),
-            text: self.reason.clone(),
-        })
+        (!is_all).then(|| Why::said(self.exit_code, &self.reason))
     }
 }
 

@@ -20,6 +20,15 @@ pub struct Why {
 }
 
 impl Why {
+    /// What one line says.
+    pub fn said(exit_code: u8, reason: &str) -> Why {
+        Why {
+            exit_code,
+            reason: reason.to_owned(),
+            text: reason.to_owned(),
+        }
+    }
+
     /// What an error says.
     pub fn of(error: &Error) -> Why {
         Why {
