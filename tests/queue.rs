@@ -1,6 +1,7 @@
 //! The queue and the retries while the loop runs: what people add is kept, what agents write is judged.
 
 use std::fs;
+use std::io::Write;
 
 use serde_json::{Value, json};
 
@@ -71,6 +72,57 @@ fn two_hundred_items_added_side_by_side_while_cycles_run_are_all_there() {
         "{}",
         committed.lines().count()
     );
+}
+
+#[test]
+fn a_line_that_is_being_appended_is_not_taken_for_a_whole_one() {
+    for while_measured in [false, true] {
+        let repo = TestRepo::with_goals(
+            "  - {id: a, description: d, weight: 5, check: 'touch $OUT/here; until test -e $OUT/go; do sleep 0.02; done; test -e a'}\n",
+        )
+        .with_out();
+        repo.agent_does(&["touch a"]);
+        fs::create_dir_all(repo.private()).unwrap();
+        fs::create_dir_all(repo.path(QUEUE).parent().unwrap()).unwrap();
+        let turn = fs::File::create(repo.private().join("turn")).unwrap();
+        let go = || fs::write(repo.out("go"), "").unwrap();
+        let start = || repo.spawn_run(&["--max-cycles=1"]);
+        let begun = match while_measured {
+            true => {
+                let child = start();
+                repo.wait_for("here");
+                Some(child)
+            }
+            false => None,
+        };
+        // As `evolve work add` does it, seen in the middle of its write.
+        turn.lock().unwrap();
+        let line = "{\"title\": \"asked for\", \"severity\": \"low\"}\n";
+        let append = |text: &str| {
+            let mut file = fs::OpenOptions::new();
+            let mut file = file
+                .append(true)
+                .create(true)
+                .open(repo.path(QUEUE))
+                .unwrap();
+            file.write_all(text.as_bytes()).unwrap();
+        };
+        append(&line[..20]);
+        go();
+        let child = begun.unwrap_or_else(start);
+        // Long enough for whoever does not wait for the turn to read it.
+        std::thread::sleep(std::time::Duration::from_secs(2));
+        append(&line[20..]);
+        turn.unlock().unwrap();
+        finish(child).expect(0);
+        assert_eq!(
+            titles(&repo),
+            ["asked for"],
+            "while measured: {while_measured}"
+        );
+        let committed = repo.git(&["show", &format!("HEAD:{QUEUE}")]);
+        assert_eq!(committed.lines().count(), 1, "{committed}");
+    }
 }
 
 #[test]

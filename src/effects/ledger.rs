@@ -36,8 +36,8 @@ pub use read::whole_history;
 use read::{read, read_file, read_history, refuse_newer};
 pub use shared::append;
 
-use crate::effects::files;
 use crate::effects::repo::Repo;
+use crate::effects::{files, lock};
 use crate::error::{Error, Result};
 use crate::model::ledger as names;
 use crate::model::lesson::{self, Lesson};
@@ -100,6 +100,8 @@ impl Ledger {
     pub fn open(repo: &Repo, branch: Option<String>) -> Result<Ledger> {
         refuse_links(&repo.root)?;
         let chain = Chain::of(repo, branch.as_deref())?;
+        // What git does not have is read from files that others may be appending to.
+        let turn = chain.is_none().then(|| lock::turn(&repo.private));
         let mut ledger = Ledger::parse(repo, chain.as_ref())?;
         ledger.refuse_newer(repo, chain.as_ref())?;
         ledger.branch = branch;
@@ -110,6 +112,7 @@ impl Ledger {
                     ledger.take_up(name)?;
                 }
                 ledger.refresh_closed();
+                drop(turn);
             }
             Some(chain) => {
                 ledger.write_joined(repo, &chain)?;

@@ -180,6 +180,12 @@ impl Ledger {
 
     /// Takes in items that were added to the queue's file before an agent runs, as they are.
     pub fn refresh_queue(&mut self) -> Result<()> {
+        // Who reads while a line is appended may see its beginning alone.
+        let _turn = lock::turn(&self.private);
+        self.refresh_queue_in_turn()
+    }
+
+    fn refresh_queue_in_turn(&mut self) -> Result<()> {
         let text = read_file(&self.root, names::QUEUE)?;
         let added = self.queue.merge_from(&text);
         if added + self.take_in_closed() > 0 {
@@ -313,7 +319,7 @@ impl Ledger {
     }
 
     fn write_queue_in_turn(&mut self) -> Result<()> {
-        self.refresh_queue()?;
+        self.refresh_queue_in_turn()?;
         let text = self.queue.to_text();
         if text.is_empty() && !self.has(names::QUEUE) {
             return Ok(());
