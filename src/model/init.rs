@@ -15,6 +15,7 @@ mod python;
 mod render;
 mod settle;
 mod tasks;
+mod writers;
 
 #[cfg(test)]
 mod tests;
@@ -191,11 +192,11 @@ fn homes(
         .map(|folder| (*folder).to_owned())
         .collect();
     if homes.len() > MOST_HOMES {
-        let rest = homes.split_off(MOST_HOMES);
-        found.leave_out(format!(
-            "{file} in {}: goals for {MOST_HOMES} projects are written",
-            crate::model::text::some_of(&rest, 3)
-        ));
+        for folder in homes.split_off(MOST_HOMES) {
+            found.leave_out(format!(
+                "{file} in {folder}: goals for {MOST_HOMES} projects are written"
+            ));
+        }
     }
     homes
 }

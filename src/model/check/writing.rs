@@ -1,140 +1,120 @@
 //! Which commands of a check change the files that they look at: formatters that write, and linters that are told to mend. Pure.
 
+mod tools;
+
 use super::call::{Call, stem};
 use super::typed;
 use super::walk::calls;
+use tools::{IN_PLACE, LOOKS, MAY_LOOK, OF_TOOLS, OPTIONS, SPARING, TEXT, WRITERS};
 
-/// What writes unless it is told to look: the words it begins with, and what tells it so beside the options that tell any tool.
-const WRITERS: &[(&str, &[&str])] = &[
-    ("alejandra", &["-c"]),
-    ("black", &["--code", "-c", "-"]),
-    ("cargo fix", &[]),
-    ("cargo fmt", &[]),
-    ("cargo sort", &["-c"]),
-    (
-        "dart format",
-        &[
-            "--output=none",
-            "--output=show",
-            "--output=json",
-            "--output",
-            "-o",
-        ],
-    ),
-    ("deno fmt", &["-"]),
-    ("dotnet format", &[]),
-    ("dprint fmt", &["--stdin"]),
-    ("go fix", &[]),
-    ("go fmt", &["-n"]),
-    ("go mod tidy", &[]),
-    ("hatch fmt", &[]),
-    ("isort", &["-c", "-d", "--stdout", "-"]),
-    ("mix format", &["--check-formatted", "-"]),
-    ("nixpkgs-fmt", &[]),
-    ("php-cs-fixer fix", &[]),
-    ("pyupgrade", &[]),
-    ("ruff format", &["-"]),
-    ("rustfmt", &["--emit"]),
-    ("scalafmt", &["--test", "--list", "--stdout"]),
-    ("stylua", &["-c", "-"]),
-    ("swiftformat", &["--lint", "--dryrun"]),
-    ("taplo fmt", &["-"]),
-    ("taplo format", &["-"]),
-    ("terraform fmt", &["-write=false", "-"]),
-    ("tofu fmt", &["-write=false", "-"]),
-    ("uv format", &[]),
-    ("zig fmt", &["--stdin"]),
-];
-/// Options that have any tool write.
-const OPTIONS: &[&str] = &[
-    "--apply",
-    "--auto-correct",
-    "--auto-correct-all",
-    "--autocorrect",
-    "--autocorrect-all",
-    "--fix",
-    "--fix-only",
-    "--in-place",
-    "--inplace",
-    "--write",
-    "--write-changes",
-];
-/// Options and operands that have these tools write.
-const OF_TOOLS: &[(&str, &[&str])] = &[
-    ("autoflake", &["-i"]),
-    ("autopep", &["-i"]),
-    ("buf", &["-w"]),
-    ("clang-format", &["-i"]),
-    ("codespell", &["-w"]),
-    ("gofmt", &["-w"]),
-    ("gofumpt", &["-w"]),
-    ("goimports", &["-w"]),
-    ("gradle", &["spotlessApply", "ktlintFormat"]),
-    ("gradlew", &["spotlessApply", "ktlintFormat"]),
-    ("ktlint", &["-F", "--format"]),
-    ("mvn", &["spotless:apply"]),
-    ("mvnw", &["spotless:apply"]),
-    ("prettier", &["-w"]),
-    ("rubocop", &["-a", "-A", "-x"]),
-    ("shfmt", &["-w"]),
-    ("typos", &["-w"]),
-    ("yapf", &["-i"]),
-];
-/// What is handed such an option as text.
-const TEXT: &[&str] = &[
-    "ag", "awk", "echo", "git", "grep", "printf", "rg", "sed", "test", "[",
-];
-/// Names of options with which a tool only looks or shows, of one dash or two.
-const LOOKS: &[&str] = &[
-    "check",
-    "check-only",
-    "diff",
-    "dry-run",
-    "help",
-    "list-different",
-    "verify-no-changes",
-    "version",
-];
+/// What a command does to the files that it is given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Does {
+    /// It changes them.
+    Writes,
+    /// It would, but is told to look.
+    Looks,
+    /// It is known, and changes none so.
+    Nothing,
+    /// Nothing is known of it.
+    Unknown,
+}
+
+/// A command, and what it does.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Done {
+    /// The program and its arguments.
+    pub words: Vec<String>,
+    /// What it does.
+    pub does: Does,
+}
+
+impl Done {
+    /// Returns the command as one would type it.
+    pub fn typed(&self) -> String {
+        let words: Vec<String> = self.words.iter().map(|word| typed(word)).collect();
+        words.join(" ")
+    }
+}
 
 /// Returns the first command of a check that changes files, as one would type it.
 pub fn changing(check: &str) -> Option<String> {
-    let calls = calls(check);
-    let mut own = calls.iter().filter(|call| !call.is_implied);
-    let call = own.find(|call| changes(call))?;
-    let words: Vec<String> = call.words.iter().map(|word| typed(word)).collect();
-    Some(words.join(" "))
+    let mut all = done(check).into_iter();
+    let one = all.find(|one| one.does == Does::Writes)?;
+    Some(one.typed())
 }
 
-fn changes(call: &Call) -> bool {
-    let has = |all: &[&str]| call.words.iter().skip(1).any(|word| all.contains(&&**word));
-    if call.words.iter().skip(1).any(|word| looks(word)) {
-        return false;
-    }
+/// Returns the commands of a check, and what each does to files.
+pub fn done(check: &str) -> Vec<Done> {
+    let calls = calls(check);
+    let own = calls.into_iter().filter(|call| !call.is_implied);
+    let done = own.map(|call| Done {
+        does: does(&call),
+        words: call.words,
+    });
+    done.collect()
+}
+
+fn does(call: &Call) -> Does {
+    let arguments = &call.words[1..];
+    let has = |all: &[&str]| arguments.iter().any(|word| is_told(word, all));
     let (tool, operand) = call.steered();
     let tool = stem(&tool);
+    let of_tool = |table: &[(&str, &'static [&'static str])]| -> Option<&'static [&'static str]> {
+        let mut table = table.iter();
+        table.find(|(name, _)| *name == tool).map(|(_, all)| *all)
+    };
     let begins = begin(call, &tool, operand);
-    let is_told = |(words, looks): &(&str, &[&str])| {
+    let is_begun = |(words, _): &&(&str, &[&str])| {
         let rest = begins.strip_prefix(words);
-        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(' ')) && !has(looks)
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
     };
-    let is_its_own = |(name, options): &(&str, &[&str])| *name == tool && has(options);
-    let is_asked = !TEXT.contains(&tool.as_str()) && has(OPTIONS);
-    is_asked || WRITERS.iter().any(is_told) || OF_TOOLS.iter().any(is_its_own)
+    let writer = WRITERS.iter().find(is_begun);
+    let own = of_tool(OF_TOOLS);
+    let is_mended = IN_PLACE.contains(&tool.as_str()) && arguments.iter().any(|it| in_place(it));
+    let is_asked = own.is_some_and(has) || is_mended || has(OPTIONS);
+    match (writer, own) {
+        _ if TEXT.contains(&tool.as_str()) => Does::Nothing,
+        _ if arguments.iter().any(|word| is_option(word, LOOKS)) => Does::Looks,
+        _ if is_asked && !of_tool(SPARING).is_some_and(has) => Does::Writes,
+        (Some((_, looks)), _) if has(looks) => Does::Looks,
+        (Some(_), _) => Does::Writes,
+        (None, _) if is_to_look(arguments) => Does::Looks,
+        (None, Some(_)) => Does::Nothing,
+        (None, None) => Does::Unknown,
+    }
 }
 
-/// Says whether a word is an option that has a tool only look: `--check`, or `-check=true` as Go's flags are.
-fn looks(word: &str) -> bool {
-    let Some(option) = word.strip_prefix('-') else {
-        return false;
-    };
-    let option = option.strip_prefix('-').unwrap_or(option);
-    let (name, value) = option.split_once('=').unwrap_or((option, ""));
-    LOOKS.contains(&name) && value != "false"
+/// Says whether arguments of which nothing is known have an option that tells most tools to look only.
+pub fn is_to_look(arguments: &[String]) -> bool {
+    let tells = |word: &String| is_option(word, LOOKS) || is_option(word, MAY_LOOK);
+    arguments.iter().any(tells)
 }
 
-/// Says whether a command is told by an option to look only.
-pub fn is_to_look(command: &str) -> bool {
-    command.split_whitespace().skip(1).any(looks)
+/// Says whether a word is one of these, or one of them with a value for which a tool does not write: `-check=true`.
+fn is_told(word: &str, all: &[&str]) -> bool {
+    let is_one = |one: &&str| match word.strip_prefix(one) {
+        Some("") => true,
+        Some(rest) => {
+            let value = rest.strip_prefix('=');
+            value.is_some_and(|value| !["false", "files", "write"].contains(&value))
+        }
+        None => false,
+    };
+    all.iter().any(is_one)
+}
+
+/// Says whether a word is an option of one of these names, as Go's flags are, too: `-dry-run=true`.
+fn is_option(word: &str, names: &[&str]) -> bool {
+    let option = word.strip_prefix('-');
+    option.is_some_and(|option| is_told(option.strip_prefix('-').unwrap_or(option), names))
+}
+
+/// Says whether a word has an editor of streams mend files: `-i.bak`, `-ni`, `-pi`.
+fn in_place(word: &str) -> bool {
+    let letters = word.strip_prefix('-').unwrap_or_default();
+    let rest = letters.trim_start_matches(|c: char| "Enrsuzplaw".contains(c) || c.is_numeric());
+    rest.starts_with('i')
 }
 
 /// Returns the tool and its first operands: what it is asked to do.
@@ -193,6 +173,45 @@ mod tests {
             ("! grep -rn -- --fix docs", None),
             ("echo \"run cargo fmt\"", None),
             ("terraform fmt -check", None),
+            ("terraform fmt -diff", Some("terraform fmt -diff")),
+            ("tofu fmt -diff", Some("tofu fmt -diff")),
+            (
+                "prettier --write --list-different .",
+                Some("prettier --write --list-different ."),
+            ),
+            (
+                "prettier --write --check .",
+                Some("prettier --write --check ."),
+            ),
+            ("prettier -w . --check", Some("prettier -w . --check")),
+            ("yarn prettier --check .", None),
+            ("eslint --fix --dry-run .", None),
+            ("ruff format --diff", None),
+            ("ruff check --fix", Some("ruff check --fix")),
+            ("isort --check-only .", None),
+            ("isort --diff .", None),
+            ("gofmt -d .", None),
+            ("go fix -diff ./...", None),
+            ("dart format --output=none .", None),
+            ("dart format .", Some("dart format .")),
+            ("sed -i s/foo/bar/ f.txt", Some("sed -i s/foo/bar/ f.txt")),
+            ("sed -n 1p f.txt", None),
+            ("perl -pi -e s/a/b/ f.txt", Some("perl -pi -e s/a/b/ f.txt")),
+            ("perl -e 'print 1'", None),
+            ("treefmt", Some("treefmt")),
+            ("sqlfluff fix .", Some("sqlfluff fix .")),
+            ("npm audit fix", Some("npm audit fix")),
+            ("vendor/bin/pint", Some("vendor/bin/pint")),
+            ("vendor/bin/pint --test", None),
+            ("nixfmt .", Some("nixfmt .")),
+            ("golangci-lint fmt", Some("golangci-lint fmt")),
+            ("golangci-lint run", None),
+            ("rye fmt", Some("rye fmt")),
+            ("flutter format .", Some("flutter format .")),
+            ("sbt scalafmtAll", Some("sbt scalafmtAll")),
+            ("mvn fmt:format", Some("mvn fmt:format")),
+            ("mvn fmt:check", None),
+            ("make check-format", None),
             ("cargo test", None),
         ] {
             assert_eq!(changing(check).as_deref(), expected, "{check}");

@@ -81,9 +81,11 @@ pub(super) fn propose(look: &dyn Look, packages: &[Package], found: &mut Found) 
         };
         for step in steps {
             let check = script::check_of(&step);
-            let why = makes_ready(&step).map(str::to_owned);
-            let why = why.or_else(|| changes::files(packages, &step));
-            match check.and_then(|check| why.map_or(Ok(check), Err)) {
+            let why = |check: &str| {
+                let why = makes_ready(&step).map(str::to_owned);
+                why.or_else(|| changes::files(look, packages, (&step, check)))
+            };
+            match check.and_then(|check| why(&check).map_or(Ok(check), Err)) {
                 Ok(check) => goals.push(goal(look, packages, &step, &check)),
                 Err(why) => found.leave_out(format!("{}: {why}", step.source)),
             }

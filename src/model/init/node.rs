@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::offer::{NAMED, NO_NAME, Proposal, Role, by_name, is_check, slug};
+use super::offer::{self, NAMED, NO_NAME, Proposal, Role, is_check, no_goal, slug};
 use super::{Found, Look, Wishes, first_of, has, homes, join, json};
 use crate::model::text;
 
@@ -64,7 +64,7 @@ const SCRIPTS: [(Role, &str, &str, &[&str]); 7] = [
         &["check"],
     ),
 ];
-/// What a script does that does not end by itself, or that changes what it looks at.
+/// What a script does that does not end by itself.
 const ENDLESS: [&str; 6] = [
     "--watch",
     " watch",
@@ -73,10 +73,10 @@ const ENDLESS: [&str; 6] = [
     "vite dev",
     "next dev",
 ];
-const CHANGING: [&str; 3] = ["--fix", "--write", "--apply"];
 /// How much is shown of a name.
 const SHOWN: usize = 40;
 const NONE: &str = "no test specified";
+const NO_TESTS: &str = "there are no tests yet";
 
 /// Who installs packages and runs scripts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -300,7 +300,7 @@ fn scripts(package: &Package, found: &mut Found) {
         // One that changes files is passed by for one that only looks.
         let chosen = given.find(|(name, text)| {
             seen.push(name);
-            match cannot_be_a_goal(text) {
+            match cannot_be_a_goal(package, name, text) {
                 Some(why) => {
                     found.leave_out(format!("{path}: scripts.{name}: {why}"));
                     false
@@ -321,7 +321,7 @@ fn scripts(package: &Package, found: &mut Found) {
     for (name, text) in given.into_iter().flatten() {
         let is_known = SCRIPTS.iter().any(|(_, _, _, all)| all.contains(&&**name));
         let text = text.as_str().unwrap_or_default();
-        let is_no_goal = by_name(name).is_some() || cannot_be_a_goal(text).is_some();
+        let is_no_goal = cannot_be_a_goal(package, name, text).is_some();
         if is_known || !is_check(name) || is_no_goal || !is_word(name) {
             continue;
         }
@@ -374,7 +374,7 @@ fn left(package: &Package, path: &str, seen: &[&str], found: &mut Found) {
         let known = SCRIPTS.iter();
         let mut known = known.filter(|(_, _, _, names)| names.contains(&name.as_str()));
         let shown = text::cut(name, SHOWN);
-        let why = by_name(name).or_else(|| cannot_be_a_goal(script.as_str().unwrap_or_default()));
+        let why = cannot_be_a_goal(package, name, script.as_str().unwrap_or_default());
         match (known.next(), why) {
             (Some((_, id, _, _)), _) => {
                 found.leave_out(format!("{path}: scripts.{shown}: {id} may tell the same"));
@@ -383,20 +383,21 @@ fn left(package: &Package, path: &str, seen: &[&str], found: &mut Found) {
             (None, None) => rest.push(shown),
         }
     }
-    if !rest.is_empty() {
-        let rest = text::some_of(&rest, NAMED);
-        found.leave_out(format!("{path}: scripts.{rest}: {NO_NAME}"));
+    for some in rest.chunks(NAMED) {
+        let some = some.join(", ");
+        found.leave_out(format!("{path}: scripts.{some}: {NO_NAME}"));
     }
 }
 
 /// Says why a script tells nothing, or not without doing harm.
-fn cannot_be_a_goal(text: &str) -> Option<&'static str> {
+fn cannot_be_a_goal(package: &Package, name: &str, text: &str) -> Option<String> {
     let holds = |words: &[&str]| words.iter().any(|word| text.contains(word));
     match () {
-        () if text.contains(NONE) || text.trim().is_empty() => Some("there are no tests yet"),
-        () if holds(&ENDLESS) => Some("it does not end by itself"),
-        () if holds(&CHANGING) => Some("it changes files; a goal only looks"),
-        () => None,
+        () if text.contains(NONE) || text.trim().is_empty() => Some(NO_TESTS.to_owned()),
+        () if holds(&ENDLESS) => Some(offer::ENDLESS.to_owned()),
+        () => no_goal(name, text, &|_, name| {
+            package.script(name).map(str::to_owned)
+        }),
     }
 }
 
@@ -418,7 +419,7 @@ fn types(look: &dyn Look, package: &Package, found: &mut Found) {
 fn coverage(look: &dyn Look, package: &Package, wishes: &Wishes, found: &mut Found) {
     let test = package
         .script("test")
-        .filter(|text| cannot_be_a_goal(text).is_none());
+        .filter(|text| cannot_be_a_goal(package, "test", text).is_none());
     let run = |command: &str| {
         package
             .runs(look, (Role::Coverage, "coverage-floor"), command)

@@ -1,5 +1,6 @@
 //! A goal that is proposed, and what it is worth. Pure.
 
+use super::writers::{self, TextOf};
 use super::{Found, Look};
 use crate::model::text;
 
@@ -247,28 +248,33 @@ impl Proposal {
     }
 }
 
+/// Why something that goes on makes no goal.
+pub(super) const ENDLESS: &str = "it does not end by itself";
 /// Why something that is called like nothing known makes no goal.
 pub(super) const NO_NAME: &str = "not called as a check is";
-/// How many of those are named.
+/// How many of those are named in one line.
 pub(super) const NAMED: usize = 6;
 
-/// Says by its name why a target, recipe or script makes no goal.
+/// Says why a target, recipe or script of this name and text makes no goal.
+pub(super) fn no_goal(name: &str, text: &str, text_of: TextOf) -> Option<String> {
+    match is_endless(name) {
+        true => Some(ENDLESS.to_owned()),
+        false => writers::of_task(name, text, text_of),
+    }
+}
+
+/// Says why a target or recipe makes no goal by its name alone.
 pub(super) fn by_name(name: &str) -> Option<&'static str> {
-    let mut words = name.split(|c: char| !c.is_ascii_alphanumeric());
     match () {
-        () if words.any(|word| word == "watch") => Some("it does not end by itself"),
-        () if is_called_a_writer(name, &["check", "verify"]) => {
-            Some("it changes files; a goal only looks")
-        }
+        () if is_endless(name) => Some(ENDLESS),
+        () if writers::is_called_a_writer(name) => Some(writers::BY_NAME),
         () => None,
     }
 }
 
-/// Says whether a task is called as one that changes files: it mends, or it formats and no word says that it only `looks`.
-pub(super) fn is_called_a_writer(name: &str, looks: &[&str]) -> bool {
-    let words = || name.split(|c: char| !c.is_ascii_alphanumeric());
-    let has = |all: &[&str]| words().any(|word| all.contains(&word));
-    has(&["fix"]) || has(&["fmt", "format", "prettier"]) && !has(looks)
+fn is_endless(name: &str) -> bool {
+    let mut words = name.split(|c: char| !c.is_ascii_alphanumeric());
+    words.any(|word| word == "watch")
 }
 
 /// Says whether a target, recipe or script is called as one that checks something of its own: `check-links`, `check:links`.

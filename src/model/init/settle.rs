@@ -20,15 +20,16 @@ pub(super) fn settle(found: &mut Found) {
         found.leave_out(format!("{}: {what}", one.source));
     }
     let mut kept = once_each(kept);
-    kept.sort_by_key(|one| (one.role.part(), std::cmp::Reverse(one.weight)));
-    if kept.len() > MOST_GOALS {
-        let rest: Vec<String> = kept
-            .split_off(MOST_GOALS)
-            .into_iter()
-            .map(|one| one.id)
-            .collect();
-        let rest = text::some_of(&rest, 5);
-        found.leave_out(format!("{rest}: {MOST_GOALS} goals are enough"));
+    kept.sort_by_key(|one| one.missing.is_some());
+    let mut rest = kept.split_off(kept.len().min(MOST_GOALS));
+    for all in [&mut kept, &mut rest] {
+        all.sort_by_key(|one| (one.role.part(), std::cmp::Reverse(one.weight)));
+    }
+    for one in rest {
+        found.leave_out(format!(
+            "{}: {}: {MOST_GOALS} goals are enough",
+            one.source, one.id
+        ));
     }
     found.proposals = kept;
     let mut seen = HashSet::new();

@@ -1,11 +1,16 @@
 //! Make, just and `scripts/check-*.sh`: targets and recipes that bear a known name, where nothing else tells the same of the
 //! repository, and every target, recipe and script that is called `check-…`. Pure.
 
-use super::offer::{NAMED, NO_NAME, Proposal, Role, by_name, is_check, slug};
-use super::{Found, Look, first_of, split};
+mod rules;
+
+use super::offer::{NAMED, NO_NAME, Proposal, Role, by_name, is_check, no_goal, slug};
+use super::{Found, Look, first_of, join, split};
 use crate::model::{check, text};
+use rules::Rules;
 
 const MAKEFILES: [&str; 3] = ["GNUmakefile", "makefile", "Makefile"];
+/// Who runs targets and recipes.
+const RUNNERS: [&str; 3] = ["make", "gmake", "just"];
 const JUSTFILES: [&str; 3] = ["justfile", "Justfile", ".justfile"];
 /// How much is shown of a name.
 const SHOWN: usize = 40;
@@ -76,12 +81,13 @@ pub(super) fn propose(look: &dyn Look, found: &mut Found) {
         named(look, ("just", "just", file), (&text, &recipes), found);
         let shown = with_parameters.iter().map(|name| text::cut(name, SHOWN));
         let shown: Vec<String> = shown.collect();
-        if !shown.is_empty() {
-            let (shown, they) = match shown.len() {
-                1 => (shown[0].clone(), "it needs"),
-                _ => (text::some_of(&shown, NAMED), "they need"),
+        for some in shown.chunks(NAMED) {
+            let they = match some.len() {
+                1 => "it needs",
+                _ => "they need",
             };
-            found.leave_out(format!("{file}: {shown}: {they} arguments"));
+            let some = some.join(", ");
+            found.leave_out(format!("{file}: {some}: {they} arguments"));
         }
     }
     scripts(look, found);
@@ -95,15 +101,26 @@ fn named(
     found: &mut Found,
 ) {
     let (_, _, file) = called;
+    let rules = Rules::of(text);
+    let cannot = |name: &str| cannot_be_a_goal(&rules, name);
     let mut used: Vec<&str> = Vec::new();
     let mut proposed: Vec<(&str, &str)> = Vec::new();
     for (role, id, says, names) in NAMES {
-        let is_given = |name: &&&str| given.contains(name) && !used.contains(name);
-        let Some(name) = names.iter().find(is_given) else {
-            continue;
-        };
-        used.push(name);
-        let recipe = recipe(text, name);
+        let mut chosen = None;
+        for name in names.iter().filter(|name| given.contains(name)) {
+            if used.contains(name) {
+                continue;
+            }
+            used.push(name);
+            // One that changes files is passed by for one that only looks.
+            let Some(why) = cannot(name) else {
+                chosen = Some(name);
+                break;
+            };
+            found.leave_out(format!("{file}: {name}: {why}"));
+        }
+        let Some(name) = chosen else { continue };
+        let recipe = rules.lines(name);
         if let Some(same) = stands_for(found, role, &recipe) {
             found.leave_out(format!("{file}: {name}: {same} may tell the same"));
             continue;
@@ -114,12 +131,17 @@ fn named(
     }
     for name in given {
         let is_known = NAMES.iter().any(|(_, _, _, names)| names.contains(name));
-        if is_known || !is_check(name) || by_name(name).is_some() || used.contains(name) {
+        if is_known || !is_check(name) || used.contains(name) {
             continue;
         }
         used.push(name);
-        let recipe = recipe(text, name);
-        if let Some(same) = told_by(look, (text, &proposed), (name, &recipe)) {
+        if let Some(why) = cannot(name) {
+            let shown = text::cut(name, SHOWN);
+            found.leave_out(format!("{file}: {shown}: {why}"));
+            continue;
+        }
+        let recipe = rules.lines(name);
+        if let Some(same) = told_by(look, (&rules, &proposed), (name, &recipe)) {
             let shown = text::cut(name, SHOWN);
             found.leave_out(format!("{file}: {shown}: {same} may tell the same"));
             continue;
@@ -163,32 +185,20 @@ fn goal(
 /// Returns what else tells what a target or recipe that checks does: the goal of one that calls it, or the script that it calls.
 fn told_by(
     look: &dyn Look,
-    (text, proposed): (&str, &[(&str, &str)]),
-    (name, recipe_of_it): (&str, &str),
+    (rules, proposed): (&Rules, &[(&str, &str)]),
+    (name, recipe): (&str, &str),
 ) -> Option<String> {
     let calls = |(_, caller): &&(&str, &str)| {
-        let body = [needed_by(text, caller), recipe(text, caller)].join(" ");
-        body.split_whitespace().any(|word| word == name)
+        let lines = rules.lines(caller);
+        let mut words = rules.needs(caller).chain(lines.split_whitespace());
+        words.any(|word| word == name)
     };
     let script = || {
         let mut scripts = look.files().iter().filter(|path| is_script(path));
-        scripts.find(|path| recipe_of_it.contains(path.as_str()))
+        scripts.find(|path| recipe.contains(path.as_str()))
     };
     let caller = proposed.iter().find(calls).map(|(id, _)| (*id).to_owned());
     caller.or_else(|| script().cloned())
-}
-
-/// Returns what stands behind the colon of a target or recipe: what it needs first.
-fn needed_by(text: &str, name: &str) -> String {
-    let heads = text.lines().filter_map(|line| line.split_once(':'));
-    let of_it = heads.filter(|(head, _)| {
-        let mut words = head.split_whitespace();
-        !head.starts_with(['\t', ' ', '#']) && words.any(|word| word == name)
-    });
-    of_it
-        .map(|(_, needed)| needed)
-        .collect::<Vec<_>>()
-        .join(" ")
 }
 
 /// Returns the goal that stands for a role: one that runs here, or one that does what the recipe does.
@@ -218,25 +228,32 @@ fn left(file: &str, given: &[&str], used: &[&str], found: &mut Found) {
             (None, None) => rest.push(shown),
         }
     }
-    if !rest.is_empty() {
-        let rest = text::some_of(&rest, NAMED);
-        found.leave_out(format!("{file}: {rest}: {NO_NAME}"));
+    for some in rest.chunks(NAMED) {
+        let some = some.join(", ");
+        found.leave_out(format!("{file}: {some}: {NO_NAME}"));
     }
 }
 
-/// Returns the lines below the head of a target or recipe, without what Make and just take for themselves.
-fn recipe(text: &str, name: &str) -> String {
-    let is_head = |line: &&str| {
-        let head = line.split(':').next().unwrap_or_default();
-        let mut words = head.split_whitespace();
-        !line.starts_with(['\t', ' ', '#'])
-            && words.any(|word| word.trim_start_matches('@') == name)
+/// Says why a target or recipe makes no goal.
+fn cannot_be_a_goal(rules: &Rules, name: &str) -> Option<String> {
+    no_goal(name, &rules.whole(name), &|program, name| {
+        RUNNERS.contains(&program).then(|| rules.whole(name))
+    })
+}
+
+/// Returns the text of a task of the file in a folder that one of these programs reads.
+pub(super) fn text_of(
+    look: &dyn Look,
+    folder: &str,
+    (program, name): (&str, &str),
+) -> Option<String> {
+    let files: &[&str] = match program {
+        "make" | "gmake" => &MAKEFILES,
+        "just" => &JUSTFILES,
+        _ => return None,
     };
-    let mut lines = text.lines().skip_while(|line| !is_head(line));
-    lines.next();
-    let body = lines.take_while(|line| line.is_empty() || line.starts_with(['\t', ' ']));
-    let body = body.map(|line| line.trim().trim_start_matches(['@', '-', '+']));
-    body.collect::<Vec<_>>().join("\n")
+    let file = first_of(look, folder, files)?;
+    Some(Rules::of(&look.read(&join(folder, file))?).whole(name))
 }
 
 /// Returns the targets of a Makefile, as far as they are written out.

@@ -555,7 +555,7 @@ fn whatever_is_called_a_check_is_proposed_unless_another_goal_calls_it() {
     for expected in [
         "Makefile: check-units: tests-pass may tell the same",
         "Makefile: check-spelling: scripts/check-words.sh may tell the same",
-        "Makefile: check-fix: it changes files; a goal only looks",
+        "Makefile: check-fix: it changes files (./x --fix); a goal only looks",
         "Makefile: check-updates: not called as a check is",
     ] {
         assert!(left_out.contains(&expected.to_owned()), "{left_out:?}");

@@ -59,9 +59,10 @@ pub(super) fn steps(path: &str, file: &Value, found: &mut Found) -> Vec<Step> {
                 Some("it may fail")
             }
             () if key(file, job, "services", DEEPEST).is_some() => Some("it needs services"),
-            () if leads_elsewhere(file, job) => Some("its !reference names nothing in this file"),
-            () if script.trim().is_empty() => Some("its script stands elsewhere"),
-            () => None,
+            () => why_left(file, job).or_else(|| {
+                let is_empty = script.trim().is_empty();
+                is_empty.then_some("its script stands elsewhere")
+            }),
         };
         match why {
             Some(why) => found.leave_out(format!("{source}: {why}")),
@@ -96,16 +97,13 @@ fn included(include: Option<&Value>) -> Vec<String> {
     }
 }
 
-/// Says whether what a job runs, or what is set for it, stands behind a reference that is not found.
-fn leads_elsewhere(file: &Value, job: &Value) -> bool {
+/// Says why what a job runs, or what is set for it, stands behind a reference that is not followed.
+fn why_left(file: &Value, job: &Value) -> Option<&'static str> {
     let keys = ["script", "before_script", "variables", "parallel"];
-    let own = keys.iter().any(|name| {
-        let value = key(file, job, name, DEEPEST);
-        value.is_some_and(reference::is_left)
-    });
+    let own = keys.iter().filter_map(|name| key(file, job, name, DEEPEST));
     let all = ["/variables", "/before_script", "/default/before_script"];
-    let of_all = |way: &&str| file.pointer(way).is_some_and(reference::is_left);
-    own || all.iter().any(of_all)
+    let of_all = all.iter().filter_map(|way| file.pointer(way));
+    own.chain(of_all).find_map(reference::why_left)
 }
 
 /// Returns the variables that are set for a job: its own beat those that it extends, and these those of all jobs.

@@ -43,11 +43,66 @@ fn scripts_that_make_no_goal_are_named() {
     assert_eq!(
         left_out,
         [
-            "package.json: scripts.fix: it changes files; a goal only looks",
+            "package.json: scripts.fix: it changes files (x --write); a goal only looks",
             "package.json: scripts.format: it changes files; a goal only looks",
             "package.json: scripts.start, clean: not called as a check is",
             "package.json: scripts.test:unit: tests-pass may tell the same",
             "package.json: scripts.test:watch: it does not end by itself",
         ]
     );
+}
+
+#[test]
+fn a_task_whose_recipe_changes_files_makes_no_goal_wherever_it_is_called() {
+    let makefile = "lint:\n\tsed -i s/foo/bar/ f.txt\ntest: tidy\n\t./t\ntidy:\n\tgo mod tidy\n\
+        lint-check:\n\truff check .\nfmt:\n\tblack --check .\ncheck-format:\n\tblack .\n";
+    let justfile = "typecheck: fix\n  mypy\nfix:\n  @ruff check --fix .\n";
+    let workflow = "on: push\njobs:\n  t:\n    steps:\n      - run: make lint\n      - run: make fmt\n      \
+        - run: just typecheck\n      - run: npm run format -- --check\n";
+    let package = r#"{"scripts": {"format": "prettier --write .", "check:fmt": "prettier -w ."}}"#;
+    let files = [
+        ("Makefile", makefile),
+        ("justfile", justfile),
+        ("package.json", package),
+        (".github/workflows/ci.yml", workflow),
+    ];
+    assert_eq!(
+        goals_of(&Files::of(&files), &WITH_CI),
+        [
+            "7 lint-clean: make --silent lint-check",
+            "3 make-fmt: make fmt"
+        ]
+    );
+    let left_out = propose(&Files::of(&files), &WITH_CI).left_out;
+    let ci = ".github/workflows/ci.yml: t";
+    for (what, command) in [
+        ("Makefile: lint", "sed -i s/foo/bar/ f.txt"),
+        ("Makefile: test", "go mod tidy"),
+        ("Makefile: check-format", "black ."),
+        ("justfile: typecheck", "ruff check --fix ."),
+        ("package.json: scripts.check:fmt", "prettier -w ."),
+        (&format!("{ci}: make lint"), "make lint"),
+        (&format!("{ci}: just typecheck"), "just typecheck"),
+        (
+            &format!("{ci}: npm run format -- --check"),
+            "npm run format -- --check",
+        ),
+    ] {
+        let line = format!("{what}: it changes files ({command}); a goal only looks");
+        assert!(left_out.contains(&line), "{line}: {left_out:#?}");
+    }
+}
+
+#[test]
+fn of_too_many_goals_those_that_can_run_are_written_and_each_other_is_named() {
+    let recipes = |program: &str| {
+        let all = (0..50).map(|at| format!("check-{program}-{at}:\n\t{program} {at}\n"));
+        all.collect::<String>()
+    };
+    let makefile = recipes("absent") + &recipes("there");
+    let files = Files::of(&[("Makefile", &makefile)]).without(&["absent"]);
+    let found = propose(&files, &PLAIN);
+    assert_eq!((found.runnable().count(), found.lacking().count()), (51, 9));
+    let is_rest = |line: &&String| line.ends_with(": 60 goals are enough");
+    assert_eq!(found.left_out.iter().filter(is_rest).count(), 41);
 }

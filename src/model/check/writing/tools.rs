@@ -1,0 +1,106 @@
+//! The tools that change files, and what has them look instead. Pure.
+
+/// What writes unless it is told to look: the words it begins with, and what tells it so beside the options that tell any tool.
+pub const WRITERS: &[(&str, &[&str])] = &[
+    ("alejandra", &["--check", "-c"]),
+    ("black", &["--check", "--diff", "--code", "-c", "-"]),
+    ("cargo fix", &[]),
+    ("cargo fmt", &["--check"]),
+    ("cargo sort", &["--check", "-c"]),
+    ("dart format", &["--output", "-o", "-n"]),
+    ("deno fmt", &["--check", "-"]),
+    ("dotnet format", &[]),
+    ("dprint fmt", &["--stdin"]),
+    ("flutter format", &["--output", "-o", "-n"]),
+    ("go fix", &["-diff", "--diff"]),
+    ("go fmt", &["-n"]),
+    ("go mod tidy", &["-diff", "--diff"]),
+    ("golangci-lint fmt", &["--diff", "-d", "--stdin"]),
+    ("hatch fmt", &["--check"]),
+    ("isort", &["--check", "-c", "--diff", "-d", "--stdout", "-"]),
+    ("mix format", &["--check-formatted", "-"]),
+    ("nixfmt", &["--check", "-c", "-"]),
+    ("nixpkgs-fmt", &["--check"]),
+    ("npm audit fix", &[]),
+    ("php-cs-fixer fix", &[]),
+    ("pint", &["--test"]),
+    ("pyupgrade", &[]),
+    ("ruff format", &["--check", "--diff", "-"]),
+    ("rustfmt", &["--check", "--emit"]),
+    ("rye fmt", &["--check"]),
+    ("scalafmt", &["--check", "--test", "--list", "--stdout"]),
+    ("sqlfluff fix", &["-"]),
+    ("sqlfluff format", &["-"]),
+    ("stylua", &["--check", "-c", "-"]),
+    ("swiftformat", &["--lint", "--dryrun"]),
+    ("taplo fmt", &["--check", "--diff", "-"]),
+    ("taplo format", &["--check", "--diff", "-"]),
+    ("terraform fmt", &["--check", "-check", "-write=false", "-"]),
+    ("tofu fmt", &["--check", "-check", "-write=false", "-"]),
+    ("treefmt", &["--stdin"]),
+    ("uv format", &["--check", "--diff"]),
+    ("zig fmt", &["--check", "--stdin"]),
+];
+/// Options that have any tool write.
+pub const OPTIONS: &[&str] = &[
+    "--apply",
+    "--auto-correct",
+    "--auto-correct-all",
+    "--autocorrect",
+    "--autocorrect-all",
+    "--fix",
+    "--fix-only",
+    "--in-place",
+    "--inplace",
+    "--write",
+    "--write-changes",
+];
+/// Tools that write for no option where one of these stands beside it.
+pub const SPARING: &[(&str, &[&str])] = &[
+    ("autoflake", &["--check", "--check-diff"]),
+    ("ruff", &["--diff"]),
+];
+/// Options and operands that have these tools write, which else only look.
+pub const OF_TOOLS: &[(&str, &[&str])] = &[
+    ("autoflake", &["-i"]),
+    ("autopep", &["-i"]),
+    ("biome", &[]),
+    ("buf", &["-w"]),
+    ("clang-format", &["-i"]),
+    ("codespell", &["-w"]),
+    ("gofmt", &["-w"]),
+    ("gofumpt", &["-w"]),
+    ("goimports", &["-w"]),
+    ("gradle", &["spotlessApply", "ktlintFormat"]),
+    ("gradlew", &["spotlessApply", "ktlintFormat"]),
+    ("ktlint", &["-F", "--format"]),
+    ("mvn", OF_MAVEN),
+    ("mvnw", OF_MAVEN),
+    ("opa", &["-w"]),
+    ("prettier", &["-w"]),
+    ("rubocop", &["-a", "-A", "-x"]),
+    (
+        "sbt",
+        &["scalafmt", "scalafmtAll", "scalafmtSbt", "scalafixAll"],
+    ),
+    ("shfmt", &["-w"]),
+    ("typos", &["-w"]),
+    ("yapf", &["-i"]),
+];
+const OF_MAVEN: &[&str] = &["fmt:format", "formatter:format", "spotless:apply"];
+/// Editors of streams, which mend files for an `i` among their letters.
+pub const IN_PLACE: &[&str] = &["gsed", "perl", "ruby", "sed"];
+/// What is handed such options as text.
+pub const TEXT: &[&str] = &[
+    "ag", "awk", "diff", "echo", "git", "grep", "ls", "printf", "rg", "test", "[",
+];
+/// Names of options for which no tool writes, of one dash or two.
+pub const LOOKS: &[&str] = &[
+    "check-only",
+    "dry-run",
+    "help",
+    "verify-no-changes",
+    "version",
+];
+/// Names of options that tell a tool of which nothing is known to look.
+pub const MAY_LOOK: &[&str] = &["check", "diff", "lint", "list-different", "verify"];

@@ -1,0 +1,374 @@
+//! Which tasks change files: their text tells where it is known, and where it tells nothing, their name. Pure.
+
+use crate::model::check::{self, Does, Done};
+use crate::model::text;
+
+/// Returns the text of a task that a program runs by its name, where it is known.
+pub(super) type TextOf<'a> = &'a dyn Fn(&str, &str) -> Option<String>;
+
+/// Why a task makes no goal that is called as one that changes files.
+pub(super) const BY_NAME: &str = "it changes files; a goal only looks";
+/// How much is shown of a command.
+const SHOWN: usize = 40;
+/// How many bytes of the texts of tasks that call each other are followed, where a task counts as so many at least.
+const MOST_FOLLOWED: usize = 16 * 1024;
+const LEAST_OF_TASK: usize = 1024;
+/// Words in the name of a task that says what it looks for.
+const LOOKS: [&str; 6] = ["check", "ci", "diff", "dry", "lint", "verify"];
+/// Words in the name of a task that runs tests, be they of what formats.
+const TESTS: [&str; 3] = ["spec", "test", "tests"];
+/// Who runs the scripts of package.json.
+const NODE: [&str; 4] = ["npm", "pnpm", "yarn", "bun"];
+/// What stands before the name of a script of package.json.
+const RUN: [&str; 5] = ["run", "run-script", "rum", "urn", "foreach"];
+/// Who runs tasks by their names.
+const RUNNERS: [Runner; 9] = [
+    Runner::of("make", &OF_MAKE),
+    Runner::of("gmake", &OF_MAKE),
+    Runner::of("just", &["-d", "-f", "--justfile", "--working-directory"]),
+    Runner::of("task", &["-d", "-t", "--dir", "--taskfile"]),
+    Runner::of("rake", &["-C", "-f", "--directory", "--rakefile"]),
+    Runner::of("cargo make", &["-p", "--cwd", "--makefile", "--profile"]),
+    Runner::of("cargo xtask", &[]),
+    Runner::by("tox", &["-e", "-f", "-m", "--env"]),
+    Runner::by(
+        "nox",
+        &["-e", "-s", "-t", "--session", "--sessions", "--tags"],
+    ),
+];
+
+const OF_MAKE: [&str; 8] = [
+    "-C",
+    "-f",
+    "-I",
+    "-o",
+    "-W",
+    "--directory",
+    "--file",
+    "--makefile",
+];
+
+/// A program that runs tasks by their names.
+struct Runner {
+    /// The words it begins with.
+    program: &'static str,
+    /// Its options whose value is the next word.
+    takes: &'static [&'static str],
+    /// Its options whose values are tasks; where there are none, its operands are.
+    named_by: &'static [&'static str],
+}
+
+impl Runner {
+    const fn of(program: &'static str, takes: &'static [&'static str]) -> Runner {
+        Runner {
+            program,
+            takes,
+            named_by: &[],
+        }
+    }
+
+    const fn by(program: &'static str, named_by: &'static [&'static str]) -> Runner {
+        Runner {
+            program,
+            takes: &[],
+            named_by,
+        }
+    }
+
+    /// Returns the tasks that a command runs; none if it is of another program.
+    fn tasks<'w>(&self, words: &'w [String]) -> Option<Vec<&'w str>> {
+        let mut rest = words.iter().map(String::as_str);
+        let mut begins = self.program.split(' ');
+        if !begins.all(|word| rest.next() == Some(word)) {
+            return None;
+        }
+        // What stands behind is for what the task runs.
+        let rest: Vec<&str> = rest.take_while(|word| *word != "--").collect();
+        Some(match self.named_by {
+            [] => operands(&rest, self.takes),
+            options => values(&rest, options),
+        })
+    }
+}
+
+/// Returns the words that are neither options nor their values, nor variables.
+fn operands<'w>(words: &[&'w str], takes: &[&str]) -> Vec<&'w str> {
+    let mut found = Vec::new();
+    let mut words = words.iter();
+    while let Some(word) = words.next() {
+        if takes.contains(word) {
+            words.next();
+        } else if !word.starts_with(['-', '+']) && !word.contains('=') {
+            found.push(*word);
+        }
+    }
+    found
+}
+
+/// Returns the values of options: `-e a,b`, `-ea`, `-e=a`, `--env=a`, `-s a b`.
+fn values<'w>(words: &[&'w str], options: &[&str]) -> Vec<&'w str> {
+    let mut found = Vec::new();
+    let mut is_value = false;
+    for word in words {
+        let is_option = word.starts_with('-');
+        let joined = options.iter().find_map(|option| {
+            let value = word.strip_prefix(option)?;
+            let is_short = !option.starts_with("--");
+            (is_short || value.is_empty() || value.starts_with('=')).then_some(value)
+        });
+        match (is_option, joined) {
+            (true, Some(value)) => {
+                is_value = value.is_empty();
+                found.extend(value.trim_start_matches('=').split(','));
+            }
+            (true, None) => is_value = false,
+            (false, _) if is_value => found.extend(word.split(',')),
+            (false, _) => {}
+        }
+    }
+    found
+}
+
+/// Says why a task makes no goal, if it changes files.
+pub(super) fn of_task(name: &str, text: &str, text_of: TextOf) -> Option<String> {
+    task(name, Some(text), text_of, &mut { MOST_FOLLOWED }).map(|command| why(command.as_deref()))
+}
+
+/// Says why commands make no goal, if one changes files.
+pub(super) fn of_commands(text: &str, text_of: TextOf) -> Option<String> {
+    command(text, text_of, &mut { MOST_FOLLOWED }).map(|command| why(Some(&command)))
+}
+
+fn why(command: Option<&str>) -> String {
+    match command {
+        Some(command) => {
+            let command = text::clean_line(&text::cut(command, SHOWN));
+            format!("it changes files ({command}); a goal only looks")
+        }
+        None => BY_NAME.to_owned(),
+    }
+}
+
+/// Says whether a task changes files, and with which command if its text tells.
+fn task(
+    name: &str,
+    text: Option<&str>,
+    text_of: TextOf,
+    left: &mut usize,
+) -> Option<Option<String>> {
+    let text = text.unwrap_or_default();
+    match command(text, text_of, left) {
+        Some(command) => Some(Some(command)),
+        None if check::done(text).iter().any(|one| one.does == Does::Looks) => None,
+        None => is_called_a_writer(name).then_some(None),
+    }
+}
+
+/// Returns the first command of a text that changes files.
+fn command(text: &str, text_of: TextOf, left: &mut usize) -> Option<String> {
+    let mut all = check::done(text).into_iter();
+    let one = all.find(|one| writes(one, text_of, left))?;
+    Some(one.typed())
+}
+
+fn writes(one: &Done, text_of: TextOf, left: &mut usize) -> bool {
+    let words = &one.words;
+    let program = words[0].as_str();
+    if one.does == Does::Writes {
+        return true;
+    }
+    if NODE.contains(&program) {
+        return is_script_that_writes(words, text_of, left);
+    }
+    if let Some(tasks) = RUNNERS.iter().find_map(|it| it.tasks(words)) {
+        let writes = |name: &&str| {
+            let text = text_of(program, name).filter(|text| is_followed(text, left));
+            task(name, text.as_deref(), text_of, left).is_some()
+        };
+        return one.does != Does::Looks && tasks.iter().any(writes);
+    }
+    one.does == Does::Unknown && (is_named_so(program) || begins_so(words))
+}
+
+/// Says whether so much is left that a text is followed, too.
+fn is_followed(text: &str, left: &mut usize) -> bool {
+    let rest = left.checked_sub(text.len().max(LEAST_OF_TASK));
+    *left = rest.unwrap_or(*left);
+    rest.is_some()
+}
+
+/// Says whether a script of package.json changes files with what it is handed.
+fn is_script_that_writes(words: &[String], text_of: TextOf, left: &mut usize) -> bool {
+    let Some(at) = script_at(words) else {
+        return false;
+    };
+    let (program, name) = (words[0].as_str(), words[at].as_str());
+    let handed = handed_on(program, &words[at + 1..]);
+    match text_of(program, name).filter(|text| is_followed(text, left)) {
+        Some(text) => {
+            let whole = [vec![text], handed].concat().join(" ");
+            task(name, Some(&whole), text_of, left).is_some()
+        }
+        None => !check::is_to_look(&handed) && is_called_a_writer(name),
+    }
+}
+
+/// Returns what a script is handed. npm takes options before `--` for its own.
+fn handed_on(program: &str, rest: &[String]) -> Vec<String> {
+    let end = rest.iter().position(|word| word == "--");
+    let (before, behind) = rest.split_at(end.unwrap_or(rest.len()));
+    let is_handed = |word: &&String| program != "npm" || !word.starts_with('-');
+    let before = before.iter().filter(is_handed);
+    before.chain(behind.iter().skip(1)).cloned().collect()
+}
+
+/// Returns where the name of a script stands in the words of a package manager.
+fn script_at(words: &[String]) -> Option<usize> {
+    const TAKES: [&str; 9] = [
+        "--prefix",
+        "-C",
+        "--dir",
+        "--cwd",
+        "--filter",
+        "-F",
+        "--workspace",
+        "-w",
+        "--include",
+    ];
+    let mut at = 1;
+    loop {
+        let word = words.get(at)?.as_str();
+        match word {
+            // pnpm's `-w` takes nothing.
+            "-w" if words[0] == "pnpm" => at += 1,
+            "workspace" => at += 2,
+            word if TAKES.contains(&word) => at += 2,
+            "workspaces" => at += 1,
+            word if RUN.contains(&word) || word.starts_with('-') => at += 1,
+            _ => return Some(at),
+        }
+    }
+}
+
+/// Says whether a program, or a script's file, is called as one that changes files.
+fn is_named_so(program: &str) -> bool {
+    let file = program.rsplit('/').next().unwrap_or(program);
+    let is_of_tasks = program.contains(['/', ':']) || ["fix", "fmt", "format"].contains(&file);
+    is_of_tasks && is_called_a_writer(file)
+}
+
+/// Says whether the first word that a program is given has it change files: `poe format`.
+fn begins_so(words: &[String]) -> bool {
+    let mut operands = words.iter().skip(1).filter(|word| !word.starts_with('-'));
+    let first = operands.next().map(String::as_str);
+    let looks = operands
+        .next()
+        .is_some_and(|word| LOOKS.contains(&word.as_str()));
+    matches!(first, Some("fix" | "fmt" | "format")) && !looks
+}
+
+/// Says whether a task is called as one that changes files: it mends, or it formats and no word says that it only looks.
+pub(super) fn is_called_a_writer(name: &str) -> bool {
+    let words = || name.split(|c: char| !c.is_ascii_alphanumeric());
+    let has = |all: &[&str]| words().any(|word| all.contains(&word));
+    let formats = has(&["fmt", "format", "prettier"]) && !has(&LOOKS);
+    !has(&TESTS) && (has(&["fix"]) || formats)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text_of(_program: &str, name: &str) -> Option<String> {
+        let text = match name {
+            "format" => "prettier --write .",
+            "pretty" => "prettier --write --list-different .",
+            "show-format" => "prettier .",
+            "fmt-ruff" => "ruff format --check",
+            "both" => "npm run lint && npm run format",
+            "self" => "npm run self",
+            "lint" => "eslint .",
+            _ => return None,
+        };
+        Some(text.to_owned())
+    }
+
+    #[test]
+    fn commands_that_change_files_are_told_by_texts_and_where_these_are_not_known_by_names() {
+        for (text, writes) in [
+            ("npm run format -- --check", true),
+            ("npm run format --check", true),
+            ("npm run show-format -- --check", false),
+            ("npm run show-format --check", true),
+            ("yarn show-format --check", false),
+            ("npm run pretty", true),
+            ("npm run both", true),
+            ("npm run self", false),
+            ("npm run lint", false),
+            ("npm run lint -- --fix", true),
+            ("yarn lint --fix", true),
+            ("bun run lint --fix", true),
+            ("npm --prefix web run fmt", true),
+            ("pnpm --filter web fmt", true),
+            ("pnpm -r run fmt", true),
+            ("yarn workspace web fmt", true),
+            ("npm run fmt:check", false),
+            ("npm run test:format", false),
+            ("npm test", false),
+            ("make fmt-ruff", false),
+            ("make test-prettier-plugin", false),
+            ("make test_fix", false),
+            ("make -C fmt test", false),
+            ("make -C fmt fmt", true),
+            ("make -f format.mk test", false),
+            ("make check-format", false),
+            ("make lint-format", false),
+            ("make fmt", true),
+            ("just -d fix test", false),
+            ("tox -e fmt", true),
+            ("tox -eformat", true),
+            ("tox -e lint,format", true),
+            ("tox -e py", false),
+            ("tox -- tests/test_format.py", false),
+            ("nox -s=fmt", true),
+            ("nox -s lint fmt", true),
+            ("nox -s tests -- format", false),
+            ("cargo make format", true),
+            ("cargo xtask fmt --check", false),
+            ("hatch run fmt", true),
+            ("hatch run style:fmt", true),
+            ("uv run poe format", true),
+            ("uv run poe format --check", false),
+            ("./scripts/format.sh", true),
+            ("./scripts/format.sh --check", false),
+            ("./scripts/check-format.sh", false),
+            ("node_modules/.bin/clang-format --dry-run a.c", false),
+            ("yarn prettier --check .", false),
+            ("black --check .", false),
+            ("biome format .", false),
+            ("swift format lint .", false),
+            ("pytest tests/format", false),
+            ("grep -rn fmt src", false),
+        ] {
+            assert_eq!(of_commands(text, &text_of).is_some(), writes, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_tasks_text_beats_its_name() {
+        for (name, text, writes) in [
+            ("lint", "sed -i s/foo/bar/ f.txt", true),
+            ("lint", "ruff check --fix .", true),
+            ("check:fmt", "prettier -w .", true),
+            ("pretty", "prettier --write --list-different .", true),
+            ("fmt", "prettier --check .", false),
+            ("fmt", "./x", true),
+            ("fmt", "", true),
+            ("lint-format", "./x", false),
+            ("test-fmt", "./x", false),
+        ] {
+            let why = of_task(name, text, &text_of);
+            assert_eq!(why.is_some(), writes, "{name}: {text}: {why:?}");
+        }
+    }
+}
