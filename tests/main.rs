@@ -59,6 +59,7 @@ mod search_clean;
 mod search_fooled;
 mod search_found;
 mod search_hostile;
+mod search_lineage;
 mod search_options;
 mod search_planted;
 mod search_slots;

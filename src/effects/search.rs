@@ -5,5 +5,7 @@ pub mod edit;
 pub mod papers;
 pub mod refs;
 pub mod sample;
+mod session;
 pub mod store;
 mod twin;
+mod words;

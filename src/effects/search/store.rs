@@ -5,36 +5,20 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::ErrorKind;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use super::twin::{self, Beside, Twin, outside};
 use crate::effects::files::{self, Stamp};
-use crate::effects::process::leftovers;
 use crate::effects::repo::Repo;
 use crate::error::{Error, Kind, Result};
-use crate::model::lineage::{Entry, Lineage, Plan, Word};
-use crate::model::{digest, exact};
+use crate::model::exact;
+use crate::model::lineage::{Entry, Lineage, Plan};
 
 /// The most bytes of a lineage that are read: 10,000 attempts take about five million.
 const LIMIT: u64 = 256 << 20;
 /// The format of the files that this version writes.
 pub const FORMAT: u32 = 1;
-
-/// What persons write while a search runs.
-const INBOX: &str = "notes.jsonl";
-/// The most bytes of it that are read.
-const INBOX_LIMIT: u64 = 16 << 20;
-/// It is there where the search is to stop.
-const STOP: &str = "stop";
-
-/// It names the session that works, or worked, on a search.
-const SESSION: &str = "search.session";
-/// The end of its name outside of the repository.
-const SESSION_OUTSIDE: &str = "session";
-/// The most bytes of it.
-const SESSION_LIMIT: u64 = 1 << 10;
 
 /// A number from here on is of no search.
 const NUMBERS: u64 = 1 << 32;
@@ -377,42 +361,6 @@ impl Store {
         Ok(lineage)
     }
 
-    /// Leaves a word of a person's for the search, which took in `taken` so far; it is on the disk when this returns. To be called by
-    /// whoever has the turn.
-    pub fn leave(&self, word: &Word, taken: usize) -> Result<()> {
-        let there = files::read_text(&self.inbox(), INBOX_LIMIT)?;
-        // Words that somebody removed would be counted off from those that come.
-        let lacking = taken.saturating_sub(there.lines().count());
-        let line = serde_json::to_string(word).expect("BUG: a word is always JSON");
-        files::append(&self.inbox(), &format!("{}{line}\n", "\n".repeat(lacking)))
-    }
-
-    /// Returns the words that persons left after the first `taken`. What is no word is passed over, and counts.
-    pub fn left(&self, taken: usize) -> Result<Vec<Option<Word>>> {
-        let text = files::read_text(&self.inbox(), INBOX_LIMIT)?;
-        let whole = text.rfind('\n').map_or("", |end| &text[..end]);
-        let words = whole.lines().skip(taken);
-        let word = |line| serde_json::from_str(line).ok();
-        // Limits are adjusted at the terminal alone.
-        let is_left = |word: &Word| !matches!(word, Word::Adjust(_));
-        Ok(words.map(|line| word(line).filter(is_left)).collect())
-    }
-
-    /// Returns the file of what persons write.
-    fn inbox(&self) -> PathBuf {
-        self.folder.join(INBOX)
-    }
-
-    /// Asks the search to propose nothing more.
-    pub fn ask_to_stop(&self) -> Result<()> {
-        files::replace(&self.folder.join(STOP), b"")
-    }
-
-    /// Says whether somebody asked for that.
-    pub fn is_asked_to_stop(&self) -> bool {
-        self.folder.join(STOP).exists()
-    }
-
     /// Makes it ready to be gone on with: what a killed session left goes, and the wish that it stop. To be called by who holds the
     /// lock.
     pub fn go_on(&self) -> Result<()> {
@@ -422,49 +370,9 @@ impl Store {
             // Whoever named it takes it for ours: its copy is made anew with the next entry.
             self.twin.remove()?;
         }
-        [self.folder.join(STOP), self.own_folder()]
-            .iter()
-            .try_for_each(|path| {
-                files::remove_all(path).map_err(|cause| Error::io("remove", path, cause))
-            })
-    }
-
-    /// Ends what a session that was killed left at work, and notes which one works from now on. To be called by who holds the lock.
-    pub fn end_leftovers(private: &Path, session: &str) -> Result<()> {
-        let last = Store::session(private)?;
-        if !last.is_empty() {
-            leftovers::end(last.trim())?;
-        }
-        if let Some(note) = outside(private, SESSION_OUTSIDE)
-            && let Err(cause) = files::replace(&note, session.as_bytes())
-        {
-            tracing::debug!("a session is noted in the repository alone: {cause}");
-            // An older one would be believed.
-            if fs::symlink_metadata(&note).is_ok() {
-                files::remove(&note)?;
-            }
-        }
-        // A copy of the repository has this note, too, and is not where that session works.
-        let note = format!("{session}\n{}\n", place_of(private));
-        files::replace(&private.join(SESSION), note.as_bytes())
-    }
-
-    /// Returns the session that works, or worked last, on a search; empty where none ever did. What stands outside of the repository
-    /// is believed, where an agent in a sandbox cannot write, but maybe not read either.
-    pub fn session(private: &Path) -> Result<String> {
-        let note = outside(private, SESSION_OUTSIDE);
-        let noted = note.map(|note| files::read_text(&note, SESSION_LIMIT));
-        match noted.transpose()?.filter(|noted| !noted.is_empty()) {
-            Some(noted) => Ok(noted),
-            None => {
-                let note = files::read_text(&private.join(SESSION), SESSION_LIMIT)?;
-                let (session, place) = note.split_once('\n').unwrap_or_default();
-                Ok(match place.trim_end() == place_of(private) {
-                    true => session.to_owned(),
-                    false => String::new(),
-                })
-            }
-        }
+        self.forget_stop()?;
+        let own = self.own_folder();
+        files::remove_all(&own).map_err(|cause| Error::io("remove", &own, cause))
     }
 
     /// Returns the file that tells of a winner that is being applied. It is where no agent in a sandbox can write it.
@@ -479,12 +387,6 @@ impl Store {
         self.drop_links()?;
         files::remove_all(&self.folder).map_err(|cause| Error::io("remove", &self.folder, cause))
     }
-}
-
-/// Returns the name of a private directory in the note of a session.
-fn place_of(private: &Path) -> String {
-    let whole = private.canonicalize();
-    digest::full(whole.as_deref().unwrap_or(private).as_os_str().as_bytes())
 }
 
 /// Lists the numbers of the searches that began.
