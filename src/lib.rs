@@ -95,6 +95,7 @@ pub mod effects {
     pub mod changed;
     pub mod clock;
     pub mod context;
+    pub mod descriptors;
     pub mod doctor;
     pub mod ended;
     pub mod exchanged;

@@ -70,6 +70,73 @@ fn a_report_goes_to_stdout_where_nothing_else_does() {
 }
 
 #[test]
+fn where_a_report_is_asked_for_by_a_name_of_stdout_nothing_is_written_over() {
+    let repo = TestRepo::with_goals(GOALS);
+    let log = repo.out("out.log");
+    let page = |script: &str| {
+        let script = format!("(echo before; {script}; echo after) >{}", log.display());
+        let mut shell = repo.command("sh");
+        let ran = crate::harness::output(shell.arg("-c").arg(script).arg(repo.program()));
+        let (stdout, stderr) = (fs::read_to_string(&log).unwrap(), ran.stderr);
+        (stdout, String::from_utf8(stderr).unwrap())
+    };
+    for place in [
+        "/dev/stdout",
+        "/dev/fd/1",
+        "/proc/self/fd/1",
+        log.to_str().unwrap(),
+    ] {
+        let (said, _) = page(&format!("$0 measure -q --junit {place}"));
+        let report = said
+            .strip_prefix("before\n")
+            .expect("what was written stays");
+        let report = report.strip_suffix("after\n").expect("and what comes");
+        assert!(
+            roxmltree::Document::parse(report).is_ok(),
+            "{place}: {said}"
+        );
+        let (said, why) = page(&format!("$0 measure --junit {place}"));
+        assert_eq!(said, "before\nafter\n", "{place}: {why}");
+        assert!(why.contains("`-q` keeps them off"), "{place}: {why}");
+        let (said, _) = page(&format!("$0 report --out {place}"));
+        assert!(
+            said.starts_with("before\n<!DOCTYPE html>"),
+            "{place}: {said}"
+        );
+        assert!(said.ends_with("after\n"), "{place}");
+    }
+    let elsewhere = repo.out("err.log").display().to_string();
+    for (words, place) in [
+        (
+            format!("measure -q --junit /dev/stderr 2>{elsewhere}"),
+            "stderr",
+        ),
+        (format!("report --out {elsewhere} 2>{elsewhere}"), "stderr"),
+        (
+            format!("report --out /dev/fd/5 5>{elsewhere}"),
+            "descriptor 5",
+        ),
+        (
+            format!(
+                "man --out {0}/man >{0}/man/evolve.1",
+                repo.out("").display()
+            ),
+            "stdout",
+        ),
+    ] {
+        fs::create_dir_all(repo.out("man")).unwrap();
+        let (said, why) = page(&format!("$0 {words}"));
+        let why = why + &fs::read_to_string(&elsewhere).unwrap_or_default();
+        assert!(
+            said == "before\nafter\n" && why.contains(&format!("written over: {place} goes there")),
+            "{words}: {said}{why}"
+        );
+    }
+    let (_, why) = page("$0 measure --junit /dev/null >/dev/null && echo fine >&2");
+    assert_eq!(why, "fine\n");
+}
+
+#[test]
 fn what_is_wrong_with_the_goals_file_is_annotated_where_it_stands() {
     let repo = TestRepo::with_goals(GOALS);
     repo.write("GOALS.yaml", &(repo.read("GOALS.yaml") + "colour: blue\n"));

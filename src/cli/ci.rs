@@ -18,9 +18,6 @@ use crate::session::GoalsFile;
 use crate::view::github;
 use crate::view::junit::{self, Why};
 
-/// What stands for stdout in the place of a file.
-const STDOUT: &str = "-";
-
 /// Has GitHub show what is wrong with the goals file at its lines. The runner reads stderr, too, and nobody else reads a document there.
 pub fn annotate(global: &Global, error: &Error) {
     let audience = Audience::of(None, Path::new(""));
@@ -56,10 +53,7 @@ impl Audience {
         let is_github = std::env::var_os("GITHUB_ACTIONS").is_some_and(|value| value == "true");
         let summary = std::env::var_os("GITHUB_STEP_SUMMARY").map(PathBuf::from);
         Audience {
-            junit: junit.map(|path| match path.as_os_str() == STDOUT {
-                true => Place::Stdout,
-                false => Place::Theirs(from.join(path)),
-            }),
+            junit: junit.map(|path| Place::of(path, from)),
             is_github,
             summary: summary.filter(|_| is_github),
             workspace: std::env::var_os("GITHUB_WORKSPACE").map(PathBuf::from),
@@ -70,11 +64,11 @@ impl Audience {
     pub fn refuse_kept(&self, global: &Global, repo: &Repo, as_json: bool) -> Result<()> {
         match &self.junit {
             Some(Place::Stdout) if as_json => Err(Error::usage(
-                "--junit - and --json would both write to stdout",
+                "--junit (to stdout) and --json would both write to stdout",
             )
             .hint("name a file, as in `--junit report.xml`")),
             Some(Place::Stdout) if !global.quiet => Err(Error::usage(
-                "--junit - would write the report between other lines on stdout",
+                "--junit would write the report between other lines on stdout",
             )
             .hint("`-q` keeps them off; or name a file, as in `--junit report.xml`")),
             Some(Place::Theirs(path) | Place::Own(path)) => {

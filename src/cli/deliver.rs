@@ -7,7 +7,7 @@ use super::here::{current_dir, goals_file};
 use super::options::Global;
 use super::print::print;
 use crate::effects::repo::Repo;
-use crate::effects::{files, report as sources};
+use crate::effects::{descriptors, files, report as sources};
 use crate::error::{Error, Result};
 use crate::model::{search_file, text};
 
@@ -21,29 +21,44 @@ pub enum Place {
     Own(PathBuf),
 }
 
-/// Returns the place that somebody named; none where nobody did.
+/// What stands for stdout in the place of a file.
+const STDOUT: &str = "-";
+
+impl Place {
+    /// Returns the place that somebody named, from the folder `from`: stdout under whatever name it has.
+    pub fn of(path: &Path, from: &Path) -> Place {
+        let there = from.join(path);
+        match path.as_os_str() == STDOUT || descriptors::is_stdout(&there) {
+            true => Place::Stdout,
+            false => Place::Theirs(there),
+        }
+    }
+}
+
+/// Returns the place that somebody named and that may be written over; none where nobody named one.
 pub fn named(
     (global, repo): (&Global, &Repo),
     out: Option<&Path>,
     opens: bool,
 ) -> Result<Option<Place>> {
-    match out {
-        Some(path) if path.as_os_str() == "-" && opens => Err(Error::usage(
-            "--open needs a file, and `--out -` makes none",
-        )),
-        Some(path) if path.as_os_str() == "-" => Ok(Some(Place::Stdout)),
-        Some(path) => {
-            let path = current_dir()?.join(path);
-            refuse_kept(global, repo, &path)?;
-            Ok(Some(Place::Theirs(path)))
+    let Some(path) = out else {
+        return Ok(None);
+    };
+    let place = Place::of(path, &current_dir()?);
+    match &place {
+        Place::Stdout if opens => Err(Error::usage("--open needs a file, and stdout is none")),
+        Place::Stdout => Ok(Some(place)),
+        Place::Theirs(path) | Place::Own(path) => {
+            refuse_kept(global, repo, path)?;
+            Ok(Some(place))
         }
-        None => Ok(None),
     }
 }
 
-/// Refuses a place that no page may be written over (exit 2): the goals in use, what a search is told by, and whatever git and
-/// `evolve` keep.
+/// Refuses a place that no page may be written over (exit 2): the goals in use, what a search is told by, whatever git and `evolve`
+/// keep, and what this process writes to already.
 pub fn refuse_kept(global: &Global, repo: &Repo, path: &Path) -> Result<()> {
+    descriptors::refuse_open(path)?;
     let real = real(path);
     let below_root = real.strip_prefix(&repo.root).unwrap_or(&real);
     let of_git = below_root.iter().any(|name| name == ".git")

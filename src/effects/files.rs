@@ -10,7 +10,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use nix::sys::resource::{Resource, getrlimit};
 
-use crate::effects::proc_table;
+use crate::effects::{descriptors, proc_table};
 use crate::error::{Error, Result};
 use crate::model::exact;
 
@@ -57,6 +57,28 @@ fn replace_and(path: &Path, bytes: &[u8], (sync_file, sync_folder): Syncs) -> Re
     })
 }
 
+/// Says whether two files hold the same bytes.
+pub fn is_same(one: &Path, other: &Path) -> std::io::Result<bool> {
+    let (mut one, mut other) = (open(one)?, open(other)?);
+    if one.metadata()?.len() != other.metadata()?.len() {
+        return Ok(false);
+    }
+    const AT_ONCE: u64 = 1 << 16;
+    let (mut a, mut b) = (Vec::new(), Vec::new());
+    loop {
+        a.clear();
+        b.clear();
+        (&mut one).take(AT_ONCE).read_to_end(&mut a)?;
+        (&mut other).take(AT_ONCE).read_to_end(&mut b)?;
+        if a != b {
+            return Ok(false);
+        }
+        if a.is_empty() {
+            return Ok(true);
+        }
+    }
+}
+
 /// Replaces a file of the user's in one step, with the mode that it had; a link to it stays one.
 pub fn rewrite(path: &Path, bytes: &[u8]) -> Result<()> {
     let told = |cause| Error::io("write", path, cause);
@@ -67,8 +89,9 @@ pub fn rewrite(path: &Path, bytes: &[u8]) -> Result<()> {
 }
 
 /// Writes to where the user wants it: a file in one step, with the mode that it had, and a link to one stays a link; a device or
-/// a pipe is written to.
+/// a pipe is written to. Refuses a file that this process writes to already.
 pub fn deliver(path: &Path, bytes: &[u8]) -> Result<()> {
+    descriptors::refuse_open(path)?;
     match fs::metadata(path) {
         Ok(meta) if meta.is_file() => rewrite(path, bytes),
         Ok(_) => {

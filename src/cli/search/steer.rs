@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::look::options::Which;
 use super::place::lock_file;
-use crate::cli::deliver::refuse_kept;
+use crate::cli::deliver::{Place, named};
 use crate::cli::here::current_dir;
 use crate::cli::options::Global;
 use crate::effects::repo::Repo;
@@ -80,6 +80,7 @@ pub fn stop(global: &Global) -> Result<u8> {
 /// Writes the lineage to where it is wanted.
 pub fn export(global: &Global, out: Option<&PathBuf>, which: Which) -> Result<u8> {
     let repo = Repo::discover(&current_dir()?)?;
+    let place = named((global, &repo), out.map(PathBuf::as_path), false)?;
     let (store, _) = found(&repo, which)?;
     if store.is_changed {
         global.warn(CHANGED);
@@ -88,13 +89,12 @@ pub fn export(global: &Global, out: Option<&PathBuf>, which: Which) -> Result<u8
         global.warn(&words);
     }
     let (bytes, _) = store.believed()?;
-    match out {
-        Some(path) => {
-            refuse_kept(global, &repo, &current_dir()?.join(path))?;
-            files::deliver(path, &bytes)?;
-            global.say(&format!("{}\n", path.display()));
+    match (place, out) {
+        (Some(Place::Theirs(path) | Place::Own(path)), Some(out)) => {
+            files::deliver(&path, &bytes)?;
+            global.say(&format!("{}\n", out.display()));
         }
-        None => global.say(&String::from_utf8_lossy(&bytes)),
+        (Some(_) | None, _) => global.say(&String::from_utf8_lossy(&bytes)),
     }
     Ok(0)
 }

@@ -149,9 +149,7 @@ pub(super) fn is_unchanged(root: &Path, folders: &[PathBuf], path: &[u8], entry:
 
 pub(super) fn is_same_file(one: &Path, other: &Path) -> bool {
     match (fs::metadata(one), fs::metadata(other)) {
-        (Ok(a), Ok(b)) if a.len() == b.len() && a.mode() == b.mode() => files::read(one)
-            .ok()
-            .is_some_and(|bytes| files::read(other).is_ok_and(|kept| kept == bytes)),
+        (Ok(a), Ok(b)) if a.mode() == b.mode() => files::is_same(one, other).unwrap_or(false),
         _ => false,
     }
 }

@@ -155,28 +155,6 @@ pub fn note_unchanged(copy: &Path, original: &Metadata) -> IoResult<()> {
     note_time(copy, UNIX_EPOCH + Duration::new(seconds, nanos))
 }
 
-/// Says whether two files hold the same bytes.
-pub fn is_same(one: &Path, other: &Path) -> IoResult<bool> {
-    let (mut one, mut other) = (File::open(one)?, File::open(other)?);
-    if one.metadata()?.len() != other.metadata()?.len() {
-        return Ok(false);
-    }
-    const AT_ONCE: u64 = 1 << 16;
-    let (mut a, mut b) = (Vec::new(), Vec::new());
-    loop {
-        a.clear();
-        b.clear();
-        (&mut one).take(AT_ONCE).read_to_end(&mut a)?;
-        (&mut other).take(AT_ONCE).read_to_end(&mut b)?;
-        if a != b {
-            return Ok(false);
-        }
-        if a.is_empty() {
-            return Ok(true);
-        }
-    }
-}
-
 /// One refresh.
 struct Work {
     /// Folders of objects, which come last: from, to, name.
@@ -367,7 +345,7 @@ impl Work {
     fn note_again(&mut self, from: &Path, to: &Path, name: &str) -> IoResult<()> {
         let (meta, there) = (fs::symlink_metadata(from)?, fs::symlink_metadata(to)?);
         if !is_one_file(&meta, &there) {
-            return match is_same(from, to)? {
+            return match files::is_same(from, to)? {
                 true => note_unchanged(to, &meta),
                 false => Ok(()),
             };

@@ -150,7 +150,7 @@ impl<'a> Keeper<'a> {
             }
             modes::open_to_read(&live, MODE);
             modes::open_to_read(&kept, MODE);
-            if !self.is_linked(path) && copy::is_same(&live, &kept)? {
+            if !self.is_linked(path) && files::is_same(&live, &kept)? {
                 copy::note_unchanged(&kept, &is)?;
                 return Ok(Some(false));
             }

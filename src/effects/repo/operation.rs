@@ -133,8 +133,7 @@ fn is_same(one: &Path, other: &Path) -> bool {
     match (fs::symlink_metadata(one), fs::symlink_metadata(other)) {
         (Err(_), Err(_)) => true,
         (Ok(first), Ok(second)) if first.is_file() && second.is_file() => {
-            first.len() == second.len()
-                && matches!((files::read(one), files::read(other)), (Ok(one), Ok(other)) if one == other)
+            files::is_same(one, other).unwrap_or(false)
         }
         (Ok(_) | Err(_), _) => false,
     }
