@@ -6,6 +6,7 @@ mod second;
 mod stock;
 mod uncopied;
 mod watched;
+mod written;
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -161,8 +161,10 @@ pub async fn blame(
         .await;
     settled.notes.extend(session.settle_links(start.cycle)?);
     if attempt.measures_here(session) {
-        let written = session.workspace().put_back_written(start)?;
-        settled.notes.extend(written.notes);
+        let workspace = session.workspace();
+        let mut written = workspace.unwritten(start);
+        workspace.put_back_written(start, &mut written)?;
+        settled.notes.extend(written.notes());
     }
     if still.is_empty() {
         return Ok(verdict);

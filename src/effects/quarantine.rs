@@ -1,5 +1,6 @@
 //! Where files go that are in the way of an undo or a restore: moved, never overwritten, never dropped.
 
+use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
@@ -13,6 +14,8 @@ use crate::model::text;
 
 /// How many bytes the quarantine of a repository holds, over all cycles.
 const LIMIT: u64 = 1 << 30;
+/// The most bytes of a file that is held against an earlier one.
+const COMPARED: u64 = 16 << 20;
 /// The longest path, in bytes, that something is moved to under its own name.
 const LONGEST: usize = 3_800;
 
@@ -22,8 +25,8 @@ pub struct Quarantine {
     folder: PathBuf,
     /// How many bytes all quarantines hold; looked at before the first move.
     held: Option<u64>,
-    /// What was moved there, as `path → where`.
-    pub moved: Vec<String>,
+    /// What was moved there, and where it is.
+    pub moved: Vec<(String, PathBuf)>,
     /// What stayed where it is and has an earlier version there, as `path → where`.
     pub earlier: Vec<String>,
     /// What was removed because no file of its kind is that large.
@@ -50,7 +53,7 @@ impl Quarantine {
         self.take_from(root, path, path)
     }
 
-    /// Moves a file or folder below `root` away, under another name.
+    /// Moves a file or folder below `root` away, under another name. Of a file that was moved with the same bytes before, one is kept.
     pub fn take_from(&mut self, root: &Path, path: &Path, name: &Path) -> Result<()> {
         let from = root.join(path);
         self.make_own()?;
@@ -65,7 +68,15 @@ impl Quarantine {
             remove(&from).map_err(|cause| Error::io("remove", &from, cause))?;
         }
         files::sync_folder(folder).map_err(|cause| Error::io("sync", folder, cause))?;
-        self.moved.push(format!("{} → {}", shown(name), shown(&to)));
+        let name = shown(name);
+        let mut earlier = self.moved.iter().filter(|(known, _)| *known == name);
+        if earlier.any(|(_, place)| is_same(place, &to)) {
+            // Compared only here, where nobody writes to it by its name any more.
+            files::remove(&to)?;
+            self.remove_empty(folder);
+            return Ok(());
+        }
+        self.moved.push((name, to));
         Ok(())
     }
 
@@ -116,8 +127,8 @@ impl Quarantine {
         self.require_room(bytes.len() as u64, name)?;
         let place = self.free_name(path);
         files::replace(&place, bytes)?;
-        let moved = format!("{}, as it was staged → {}", shown(name), shown(&place));
-        self.moved.push(moved);
+        let name = format!("{}, as it was staged", shown(name));
+        self.moved.push((name, place));
         Ok(())
     }
 
@@ -139,9 +150,23 @@ impl Quarantine {
         Ok(())
     }
 
-    /// Says what was done, for the record.
+    /// Removes folders of this quarantine that hold nothing, from one upwards.
+    fn remove_empty(&self, folder: &Path) {
+        let own = folder.ancestors().take_while(|one| **one != self.folder);
+        own.map_while(|folder| fs::remove_dir(folder).ok()).count();
+    }
+
+    /// Says what was done, for the record: each path once, with all places that it was moved to.
     pub fn notes(&self) -> impl Iterator<Item = String> + '_ {
-        let moved = self.moved.iter();
+        let mut places: HashMap<&str, Vec<String>> = HashMap::new();
+        for (name, place) in &self.moved {
+            places.entry(name).or_default().push(shown(place));
+        }
+        let names = self.moved.iter().map(|(name, _)| name.as_str());
+        let moved = names.filter_map(move |name| {
+            let places = places.remove(name)?;
+            Some(format!("{name} → {}", places.join(", ")))
+        });
         let earlier = self.earlier.iter();
         let dropped = self.dropped.iter();
         moved
@@ -168,6 +193,18 @@ impl Quarantine {
         }
         name
     }
+}
+
+/// Says whether two files are the same, byte for byte, as far as they are small enough to be read.
+fn is_same(one: &Path, other: &Path) -> bool {
+    let (Ok(first), Ok(second)) = (fs::symlink_metadata(one), fs::symlink_metadata(other)) else {
+        return false;
+    };
+    let is_alike = first.is_file()
+        && second.is_file()
+        && first.len() <= COMPARED
+        && first.permissions() == second.permissions();
+    is_alike && files::is_same(one, other).unwrap_or(false)
 }
 
 /// Returns how many bytes a file or a folder has.
@@ -236,8 +273,7 @@ mod tests {
         fs::write(&file, text).unwrap();
         quarantine.take(root, &bytes_of(name)).unwrap();
         assert!(!file.exists());
-        let place = quarantine.moved.last().unwrap().rsplit_once(" → ").unwrap();
-        PathBuf::from(place.1)
+        quarantine.moved.last().unwrap().1.clone()
     }
 
     #[test]
@@ -265,6 +301,31 @@ mod tests {
         for (place, text) in &places {
             assert_eq!(&fs::read_to_string(place).unwrap(), text);
         }
+    }
+
+    #[test]
+    fn what_was_moved_before_with_the_same_bytes_is_kept_once_and_each_path_is_told_once() {
+        let root = tempfile::tempdir().unwrap();
+        let tree = root.path().join("tree");
+        let mut quarantine = Quarantine::of(&root.path().join("private"), "s", 1);
+        for text in ["one", "one", "two", "one", "two"] {
+            moved(&mut quarantine, &tree, Path::new("d/a"), text);
+        }
+        moved(&mut quarantine, &tree, Path::new("b"), "one");
+        let place = root.path().join("private/quarantine/s-1");
+        let at = |name: &str| place.join(name).display().to_string();
+        assert_eq!(
+            quarantine.notes().collect::<Vec<_>>(),
+            [
+                format!(
+                    "moved out of the way: d/a → {}, {}",
+                    at("d/a"),
+                    at("again-2/d/a")
+                ),
+                format!("moved out of the way: b → {}", at("b")),
+            ]
+        );
+        assert!(!place.join("again-3").exists());
     }
 
     #[test]

@@ -59,6 +59,7 @@ use crate::model::movement::Movement;
 use crate::model::whose::Whose;
 use crate::model::{exact, text};
 
+pub use beside::Written;
 pub use copies::Held;
 pub use land::{Landed, Landing};
 pub use later::Later;

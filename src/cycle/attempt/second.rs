@@ -1,17 +1,13 @@
 //! The second measurement of a cycle: what the agent's change came to. What newly fails is measured once more, alone.
 
 use super::Attempt;
+use super::written::named;
 use crate::cycle::choose;
 use crate::effects::watch::Watch;
-use crate::effects::workspace::{Start, some_of};
-use crate::error::Result;
-use crate::model::goals::Where;
+use crate::effects::workspace::{Start, Written};
 use crate::model::ledger as names;
 use crate::model::snapshot::{self, CheckResult, Snapshot};
 use crate::session::{Cut, Progress, Session};
-
-/// How long all checks together may take, in seconds, for each to be run alone once more.
-const ALONE_SECONDS: f64 = 60.0;
 
 impl Attempt<'_> {
     /// Measures after the agent. What checks remove of the user's untracked files is put back, however large it is.
@@ -22,7 +18,12 @@ impl Attempt<'_> {
         start: &Start,
     ) -> Result<(), Cut> {
         session.link_uncopied(start)?;
-        let measured = self.measure_written(session, progress, start).await;
+        let mut written = session.workspace().unwritten(start);
+        let place = (start, &mut written);
+        let measured = self.measure_written(session, progress, place).await;
+        if let Some(stock) = &mut self.stock {
+            stock.notes.extend(written.notes());
+        }
         let notes = session.settle_links(start.cycle)?;
         if let Some(stock) = &mut self.stock {
             stock.notes.extend(notes);
@@ -35,20 +36,17 @@ impl Attempt<'_> {
         &mut self,
         session: &Session,
         progress: &mut Progress,
-        start: &Start,
+        (start, written): (&Start, &mut Written),
     ) -> Result<(), Cut> {
         let mut watch = Watch::over(self.to_watch(session, start));
-        let place = (start, &mut watch);
+        let place = (start, &mut watch, &mut *written);
         let mut second = self.measure_once(session, progress, place).await;
-        if second
-            .as_ref()
-            .is_ok_and(|(_, written)| !written.is_empty())
-        {
+        if second.as_ref().is_ok_and(|(_, files)| !files.is_empty()) {
             // It may have been somebody else who wrote, and only once.
-            let place = (start, &mut watch);
+            let place = (start, &mut watch, &mut *written);
             second = self.measure_once(session, progress, place).await;
         }
-        let (after, written) = match second {
+        let (after, files) = match second {
             Ok(second) => second,
             // The change itself may be what cannot be made ready.
             Err(Cut::Unprepared(why)) => {
@@ -58,12 +56,12 @@ impl Attempt<'_> {
             Err(cut) => return Err(cut),
         };
         self.note_swapped(session, progress, (start, &watch));
-        if !written.is_empty() {
-            let writer = self.writer(session, (&after, &written), start).await?;
-            let by = writer.map_or(String::new(), |by| format!(", {by}"));
+        if !files.is_empty() {
+            let place = (start, written);
+            let writers = self.writers(session, (&after, &files), place).await?;
             self.after = Err(format!(
-                "checks write tracked files, so that what is measured is in no commit: {}{by} (commit what they write, or have them compare)",
-                some_of(&written)
+                "checks write tracked files, so that what is measured is in no commit: {} (commit what they write, or have them compare)",
+                named(&files, &writers)
             ));
             return Ok(());
         }
@@ -74,72 +72,17 @@ impl Attempt<'_> {
         Ok(())
     }
 
-    /// Says which goal's check writes these tracked files: the first that does so when each is measured alone. That is tried only
-    /// where all of them together were quick; what keeps it from being told changes nothing of the verdict.
-    async fn writer(
-        &mut self,
-        session: &Session,
-        (after, written): (&Snapshot, &[String]),
-        start: &Start,
-    ) -> Result<Option<String>> {
-        let goals = self.goals;
-        let took: f64 = after.goals.iter().map(|goal| goal.duration_s).sum();
-        if took > ALONE_SECONDS {
-            return Ok(None);
-        }
-        let durations = after.goals.iter();
-        let expected = durations.map(|goal| (goal.id.clone(), goal.duration_s));
-        let expected = expected.collect();
-        for goal in &goals.goals {
-            let purpose = (start.cycle, "blame");
-            let measured = session.measure(goals, &[goal], &expected, purpose).await;
-            let own = self.put_back_written(session, start)?;
-            if measured.is_err() {
-                return Ok(None);
-            }
-            if !own.is_empty() {
-                let is_all = written.iter().all(|file| own.contains(file));
-                let some = if is_all { "" } else { "some of them " };
-                return Ok(Some(format!("{some}by the check of {}", goal.id)));
-            }
-        }
-        Ok(None)
-    }
-
     /// Measures all goals; returns the tracked files that were written to meanwhile and are put back, too.
     async fn measure_once(
         &mut self,
         session: &Session,
         progress: &Progress,
-        place: (&Start, &mut Watch),
+        (start, watch, written): (&Start, &mut Watch, &mut Written),
     ) -> Result<(Snapshot, Vec<String>), Cut> {
-        let start = place.0;
+        let place = (start, watch);
         let after = self.measure_second(session, progress, place).await?;
-        let written = self.put_back_written(session, start)?;
-        Ok((after, written))
-    }
-
-    /// Says whether goals are measured in the user's own working tree, and that is still a repository's.
-    pub fn measures_here(&self, session: &Session) -> bool {
-        session.isolation.is_none()
-            && self.goals.settings.measure == Where::Here
-            && session.has_git_dir()
-    }
-
-    /// Puts tracked files back that checks wrote to in the user's own working tree; returns which. Where somebody moved HEAD or the
-    /// branch meanwhile, they may be theirs.
-    fn put_back_written(&mut self, session: &Session, start: &Start) -> Result<Vec<String>> {
-        let is_here = self.measures_here(session);
-        let Some(stock) = self.stock.as_mut().filter(|_| is_here) else {
-            return Ok(Vec::new());
-        };
-        let workspace = session.workspace();
-        if !workspace.moved_since(start, stock)?.is_empty() {
-            return Ok(Vec::new());
-        }
-        let written = workspace.put_back_written(start)?;
-        stock.notes.extend(written.notes);
-        Ok(written.files)
+        let files = self.put_back_written(session, (start, written))?;
+        Ok((after, files))
     }
 
     /// Measures again after the change was brought together with commits of others; a failure ends up in the evidence.

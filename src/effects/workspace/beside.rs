@@ -11,22 +11,52 @@ use crate::effects::quarantine::Quarantine;
 use crate::error::Result;
 use crate::model::exact;
 
-/// Tracked files that were written to while goals were measured.
-#[derive(Debug, Default)]
+/// What is put back of tracked files that were written to while the goals of one cycle were measured, however often that is.
+#[derive(Debug)]
 pub struct Written {
-    /// Their paths.
-    pub files: Vec<String>,
-    /// For the record.
-    pub notes: Vec<String>,
+    quarantine: Quarantine,
+    beside: Beside,
+}
+
+impl Written {
+    /// Says what was done, for the record: of each file once.
+    pub fn notes(&self) -> Vec<String> {
+        let beside = self.beside.notes();
+        beside.into_iter().chain(self.quarantine.notes()).collect()
+    }
 }
 
 /// What was put back.
 #[derive(Debug, Default)]
 pub(super) struct Beside {
-    /// For the record.
-    pub notes: Vec<String>,
+    /// The files.
+    names: Vec<String>,
+    /// Those that still have changes.
+    left: Vec<String>,
     /// Attributes by which git converts files were among it.
     pub has_attributes: bool,
+}
+
+impl Beside {
+    /// Says what was done, for the record.
+    pub fn notes(&self) -> Vec<String> {
+        let put_back =
+            "changed by a check, or by somebody while the goals were measured, and put back";
+        let left = "tracked files still have changes beside the undone cycle's";
+        let said = [(put_back, &self.names), (left, &self.left)].into_iter();
+        let said = said.filter(|(_, files)| !files.is_empty());
+        said.map(|(what, files)| format!("{what}: {}", some_of(files)))
+            .collect()
+    }
+
+    /// Adds what was put back later.
+    fn add(&mut self, later: Beside) {
+        self.names.extend(later.names);
+        self.names.sort();
+        self.names.dedup();
+        self.left = later.left;
+        self.has_attributes |= later.has_attributes;
+    }
 }
 
 impl Workspace<'_> {
@@ -60,25 +90,25 @@ impl Workspace<'_> {
         if self.is_sparse() {
             self.reapply_sparse(&self.repo.ready_head()?.1)?;
         }
-        beside.notes.push(format!(
-            "changed by a check, or by somebody while the goals were measured, and put back: {}",
-            some_of(&names)
-        ));
-        let left = self.dirty_files()?;
-        if !left.is_empty() {
-            let left = some_of(&left);
-            let note =
-                format!("tracked files still have changes beside the undone cycle's: {left}");
-            beside.notes.push(note);
-        }
+        beside.names = names;
+        beside.left = self.dirty_files()?;
         Ok(beside)
     }
 
-    /// Puts tracked files back that were written to since they were last known to be HEAD's; what they held is in the quarantine.
-    pub fn put_back_written(&self, start: &Start) -> Result<Written> {
-        let mut quarantine = Quarantine::of(&self.repo.private, &start.session, start.cycle);
+    /// Returns that nothing was written to yet.
+    pub fn unwritten(&self, start: &Start) -> Written {
+        Written {
+            quarantine: Quarantine::of(&self.repo.private, &start.session, start.cycle),
+            beside: Beside::default(),
+        }
+    }
+
+    /// Puts tracked files back that were written to since they were last known to be HEAD's, and returns their paths; what they held
+    /// is in the quarantine.
+    pub fn put_back_written(&self, start: &Start, written: &mut Written) -> Result<Vec<String>> {
+        let quarantine = &mut written.quarantine;
         // Git would wait at a pipe that a check left.
-        pipes::clear(self.repo.working_tree(), &mut |_| {}, &mut quarantine)?;
+        pipes::clear(self.repo.working_tree(), &mut |_| {}, quarantine)?;
         // Looks at no more than the files that the index lists.
         let arguments = ["diff-files", "--name-only", "--ignore-submodules", "-z"];
         let listed = self.repo.git.run(&arguments)?;
@@ -91,15 +121,11 @@ impl Workspace<'_> {
         let listed: HashSet<_> = listed.map(String::from_utf8_lossy).collect();
         let is_listed = |file: &String| listed.contains(file.as_str());
         let files: Vec<_> = files.into_iter().filter(is_listed).collect();
-        if files.is_empty() {
-            return Ok(Written {
-                notes: quarantine.notes().collect(),
-                ..Written::default()
-            });
+        if !files.is_empty() {
+            let beside = self.put_back_beside(start, quarantine)?;
+            written.beside.add(beside);
         }
-        let mut notes = self.put_back_beside(start, &mut quarantine)?.notes;
-        notes.extend(quarantine.notes());
-        Ok(Written { files, notes })
+        Ok(files)
     }
 
     /// Reads the state of the tree; git is let see again what it was told not to look at since the start.

@@ -138,7 +138,7 @@ impl Workspace<'_> {
         }
         if plan.is_measured_here {
             let beside = self.put_back_beside(start, quarantine)?;
-            notes.extend(beside.notes);
+            notes.extend(beside.notes());
             has_attributes |= beside.has_attributes;
         }
         if has_attributes {
@@ -437,8 +437,8 @@ impl Workspace<'_> {
                 &ended(&there),
             )?;
         }
-        for moved in quarantine.moved {
-            tracing::warn!("a file of evolve's was changed by somebody else: {moved}");
+        for note in quarantine.notes() {
+            tracing::warn!("a file of evolve's was changed by somebody else: {note}");
         }
         Ok(())
     }

@@ -1,0 +1,112 @@
+//! Tracked files that checks write to while goals are measured after the agent: they are put back, and the goals whose checks write
+//! them are looked for.
+
+use std::collections::{BTreeMap, HashMap};
+
+use super::Attempt;
+use crate::effects::workspace::{Start, Written, some_of};
+use crate::error::Result;
+use crate::model::goals::Where;
+use crate::model::snapshot::Snapshot;
+use crate::session::{Cut, Session};
+
+/// How long all checks together may take, in seconds, for each to be run alone once more.
+const ALONE_SECONDS: f64 = 60.0;
+
+/// The goal whose check writes a file, by the file.
+type Writers = BTreeMap<String, String>;
+
+impl Attempt<'_> {
+    /// Says which goal's check writes each of these tracked files: the first that does so when it is measured alone. That is tried only
+    /// where all of them together were quick; a measurement that fails changes nothing of the verdict.
+    pub(super) async fn writers(
+        &mut self,
+        session: &Session,
+        (after, files): (&Snapshot, &[String]),
+        (start, written): (&Start, &mut Written),
+    ) -> Result<Writers, Cut> {
+        let goals = self.goals;
+        let mut writers = Writers::new();
+        let took: f64 = after.goals.iter().map(|goal| goal.duration_s).sum();
+        if took > ALONE_SECONDS {
+            return Ok(writers);
+        }
+        let durations = after.goals.iter();
+        let expected = durations.map(|goal| (goal.id.clone(), goal.duration_s));
+        let expected: HashMap<_, _> = expected.collect();
+        for goal in &goals.goals {
+            let purpose = (start.cycle, "blame");
+            let measured = session.measure(goals, &[goal], &expected, purpose).await;
+            let own = self.put_back_written(session, (start, written));
+            match measured {
+                Ok(_) => {}
+                Err(cut @ (Cut::Halt(_) | Cut::Over(_))) => return Err(cut),
+                Err(Cut::Failed(error)) if error.is_halt() => return Err(error.into()),
+                Err(Cut::Failed(_) | Cut::Unprepared(_)) => return Ok(writers),
+            }
+            for file in own?.into_iter().filter(|file| files.contains(file)) {
+                writers.entry(file).or_insert_with(|| goal.id.clone());
+            }
+            if writers.len() == files.len() {
+                break;
+            }
+        }
+        Ok(writers)
+    }
+
+    /// Says whether goals are measured in the user's own working tree, and that is still a repository's.
+    pub fn measures_here(&self, session: &Session) -> bool {
+        session.isolation.is_none()
+            && self.goals.settings.measure == Where::Here
+            && session.has_git_dir()
+    }
+
+    /// Puts tracked files back that checks wrote to in the user's own working tree; returns which. Where somebody moved HEAD or the
+    /// branch meanwhile, they may be theirs.
+    pub(super) fn put_back_written(
+        &self,
+        session: &Session,
+        (start, written): (&Start, &mut Written),
+    ) -> Result<Vec<String>> {
+        let is_here = self.measures_here(session);
+        let Some(stock) = self.stock.as_ref().filter(|_| is_here) else {
+            return Ok(Vec::new());
+        };
+        let workspace = session.workspace();
+        match workspace.moved_since(start, stock)?.is_empty() {
+            true => workspace.put_back_written(start, written),
+            false => Ok(Vec::new()),
+        }
+    }
+}
+
+/// Names files, each with the goal whose check writes it where that is known.
+pub(super) fn named(files: &[String], writers: &Writers) -> String {
+    let named = files.iter().map(|file| match writers.get(file) {
+        Some(goal) => format!("{file} by the check of {goal}"),
+        None => file.clone(),
+    });
+    some_of(&named.collect::<Vec<_>>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_named_with_their_writers_where_these_are_known() {
+        let files = ["f1", "f2", "f3"].map(str::to_owned);
+        let of = |pairs: &[(&str, &str)]| {
+            let pairs = pairs
+                .iter()
+                .map(|(file, goal)| (file.to_string(), goal.to_string()));
+            named(&files, &pairs.collect())
+        };
+        assert_eq!(of(&[]), "f1, f2, f3");
+        assert_eq!(of(&[("f2", "b")]), "f1, f2 by the check of b, f3");
+        assert_eq!(
+            of(&[("f1", "a"), ("f2", "a"), ("f3", "c")]),
+            "f1 by the check of a, f2 by the check of a, f3 by the check of c"
+        );
+    }
+}
