@@ -5,7 +5,7 @@ mod tools;
 use super::call::{Call, stem};
 use super::typed;
 use super::walk::calls;
-use tools::{IN_PLACE, LOOKS, MAY_LOOK, OF_TOOLS, OPTIONS, SPARING, TEXT, WRITERS};
+use tools::{Editor, IN_PLACE, LOOKS, MAY_LOOK, OF_TOOLS, OPTIONS, SPARING, TEXT, WRITERS};
 
 /// What a command does to the files that it is given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,7 +71,9 @@ fn does(call: &Call) -> Does {
     };
     let writer = WRITERS.iter().find(is_begun);
     let own = of_tool(OF_TOOLS);
-    let is_mended = IN_PLACE.contains(&tool.as_str()) && arguments.iter().any(|it| in_place(it));
+    let mut editors = IN_PLACE.iter();
+    let editor = editors.find(|editor| editor.names.contains(&tool.as_str()));
+    let is_mended = editor.is_some_and(|editor| editor.mends_in_place(arguments));
     let is_asked = own.is_some_and(has) || is_mended || has(OPTIONS);
     match (writer, own) {
         _ if TEXT.contains(&tool.as_str()) => Does::Nothing,
@@ -110,11 +112,33 @@ fn is_option(word: &str, names: &[&str]) -> bool {
     option.is_some_and(|option| is_told(option.strip_prefix('-').unwrap_or(option), names))
 }
 
-/// Says whether a word has an editor of streams mend files: `-i.bak`, `-ni`, `-pi`.
-fn in_place(word: &str) -> bool {
-    let letters = word.strip_prefix('-').unwrap_or_default();
-    let rest = letters.trim_start_matches(|c: char| "Enrsuzplaw".contains(c) || c.is_numeric());
-    rest.starts_with('i')
+impl Editor {
+    /// Says whether it is told to mend files: `-i.bak`, `-ni`, `-pi`. What follows an option that takes a value is that.
+    fn mends_in_place(&self, arguments: &[String]) -> bool {
+        let mut arguments = arguments.iter();
+        while let Some(word) = arguments.next() {
+            let Some(letters) = word.strip_prefix('-').filter(|rest| !rest.is_empty()) else {
+                match self.is_of_code {
+                    // What stands behind a program's file is for that.
+                    true => return false,
+                    false => continue,
+                }
+            };
+            if letters == "-" {
+                return false;
+            }
+            let is_flag = |c: char| self.flags.contains(c) || c.is_ascii_digit();
+            let mut rest = letters.trim_start_matches(is_flag).chars();
+            match (rest.next(), rest.as_str()) {
+                (Some('i'), _) => return true,
+                (Some(letter), "") if self.takes.contains(letter) => {
+                    arguments.next();
+                }
+                (Some(_) | None, _) => {}
+            }
+        }
+        false
+    }
 }
 
 /// Returns the tool and its first operands: what it is asked to do.
@@ -198,6 +222,24 @@ mod tests {
             ("sed -n 1p f.txt", None),
             ("perl -pi -e s/a/b/ f.txt", Some("perl -pi -e s/a/b/ f.txt")),
             ("perl -e 'print 1'", None),
+            ("sed -n -e 1p -Ei.bak f", Some("sed -n -e 1p -Ei.bak f")),
+            ("sed -e -i f.txt", None),
+            ("sed s/a/b/ f.txt -i", Some("sed s/a/b/ f.txt -i")),
+            (
+                "perl -0777 -i -pe s/a/b/ f",
+                Some("perl -0777 -i -pe s/a/b/ f"),
+            ),
+            ("perl -Mintegerpi -ne print f", None),
+            ("perl -Ilib tool.pl -i", None),
+            ("perl -E'if (1) { }'", None),
+            ("ruby -ri18n -e 'puts 1'", None),
+            ("ruby -r i18n -ne 'puts 1' f", None),
+            ("ruby -Eiso-8859-1 x.rb", None),
+            (
+                "ruby -rset -i.bak -pe 1 f",
+                Some("ruby -rset -i.bak -pe 1 f"),
+            ),
+            ("ruby -e 1 -- -i", None),
             ("treefmt", Some("treefmt")),
             ("sqlfluff fix .", Some("sqlfluff fix .")),
             ("npm audit fix", Some("npm audit fix")),

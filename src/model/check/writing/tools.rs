@@ -88,8 +88,38 @@ pub const OF_TOOLS: &[(&str, &[&str])] = &[
     ("yapf", &["-i"]),
 ];
 const OF_MAVEN: &[&str] = &["fmt:format", "formatter:format", "spotless:apply"];
-/// Editors of streams, which mend files for an `i` among their letters.
-pub const IN_PLACE: &[&str] = &["gsed", "perl", "ruby", "sed"];
+/// A program that edits streams, and for an `i` among its letters mends files.
+pub struct Editor {
+    /// What it is called.
+    pub names: &'static [&'static str],
+    /// The letters that stand for an option without a value.
+    pub flags: &'static str,
+    /// Those whose value may be the next word.
+    pub takes: &'static str,
+    /// Its options end with its first operand: what stands behind is for the program that it runs.
+    pub is_of_code: bool,
+}
+/// Editors of streams.
+pub const IN_PLACE: &[Editor] = &[
+    Editor {
+        names: &["gsed", "sed"],
+        flags: "Eabnrsuz",
+        takes: "efl",
+        is_of_code: false,
+    },
+    Editor {
+        names: &["perl"],
+        flags: "STUWXacflnpstuvw",
+        takes: "EIe",
+        is_of_code: true,
+    },
+    Editor {
+        names: &["ruby"],
+        flags: "SUaclnpsvwy",
+        takes: "CEIer",
+        is_of_code: true,
+    },
+];
 /// What is handed such options as text.
 pub const TEXT: &[&str] = &[
     "ag", "awk", "diff", "echo", "git", "grep", "ls", "printf", "rg", "test", "[",
