@@ -687,11 +687,11 @@ fn what_changes_files_in_ci_takes_the_place_of_no_goal_that_looks() {
         ),
         (
             "npm run format",
-            "it changes files (npm run format); a goal only looks",
+            "it changes files (npm run format: prettier -w .); a goal only looks",
         ),
         (
             "npm run lint",
-            "it changes files (npm run lint); a goal only looks",
+            "it changes files (npm run lint: eslint --fix .); a goal only looks",
         ),
         ("make fmt", "it changes files (make fmt); a goal only looks"),
         (

@@ -131,22 +131,30 @@ fn values<'w>(words: &[&'w str], options: &[&str]) -> Vec<&'w str> {
 
 /// Says why a task makes no goal, if it changes files.
 pub(super) fn of_task(name: &str, text: &str, text_of: TextOf) -> Option<String> {
-    task(name, Some(text), text_of, &mut { MOST_FOLLOWED }).map(|command| why(command.as_deref()))
+    task(name, Some(text), text_of, &mut { MOST_FOLLOWED }).map(|writer| why(writer.as_ref()))
 }
 
 /// Says why commands make no goal, if one changes files.
 pub(super) fn of_commands(text: &str, text_of: TextOf) -> Option<String> {
-    command(text, text_of, &mut { MOST_FOLLOWED }).map(|command| why(Some(&command)))
+    command(text, text_of, &mut { MOST_FOLLOWED }).map(|writer| why(Some(&writer)))
 }
 
-fn why(command: Option<&str>) -> String {
-    match command {
-        Some(command) => {
-            let command = text::clean_line(&text::cut(command, SHOWN));
-            format!("it changes files ({command}); a goal only looks")
-        }
-        None => BY_NAME.to_owned(),
-    }
+/// A command that changes files.
+struct Writer {
+    /// As it is typed.
+    command: String,
+    /// The command that does it in what this one runs by its name, where the text of that is known.
+    by: Option<String>,
+}
+
+fn why(writer: Option<&Writer>) -> String {
+    let Some(Writer { command, by }) = writer else {
+        return BY_NAME.to_owned();
+    };
+    let shown = |command: &String| text::clean_line(&text::cut(command, SHOWN));
+    let by = by.as_ref().map(|by| format!(": {}", shown(by)));
+    let command = shown(command) + &by.unwrap_or_default();
+    format!("it changes files ({command}); a goal only looks")
 }
 
 /// Says whether a task changes files, and with which command if its text tells.
@@ -155,39 +163,46 @@ fn task(
     text: Option<&str>,
     text_of: TextOf,
     left: &mut usize,
-) -> Option<Option<String>> {
+) -> Option<Option<Writer>> {
     let text = text.unwrap_or_default();
     match command(text, text_of, left) {
-        Some(command) => Some(Some(command)),
+        Some(writer) => Some(Some(writer)),
         None if check::done(text).iter().any(|one| one.does == Does::Looks) => None,
         None => is_called_a_writer(name).then_some(None),
     }
 }
 
 /// Returns the first command of a text that changes files.
-fn command(text: &str, text_of: TextOf, left: &mut usize) -> Option<String> {
+fn command(text: &str, text_of: TextOf, left: &mut usize) -> Option<Writer> {
     let mut all = check::done(text).into_iter();
-    let one = all.find(|one| writes(one, text_of, left))?;
-    Some(one.typed())
+    all.find_map(|one| {
+        let writer = writes(&one, text_of, left)?;
+        Some(Writer {
+            command: one.typed(),
+            by: writer.map(|writer| writer.by.unwrap_or(writer.command)),
+        })
+    })
 }
 
-fn writes(one: &Done, text_of: TextOf, left: &mut usize) -> bool {
+/// Says whether a command changes files, and what does in what it runs by its name.
+fn writes(one: &Done, text_of: TextOf, left: &mut usize) -> Option<Option<Writer>> {
     let words = &one.words;
     let program = words[0].as_str();
     if one.does == Does::Writes {
-        return true;
+        return Some(None);
     }
     if NODE.contains(&program) {
-        return is_script_that_writes(words, text_of, left);
+        return script(words, text_of, left);
     }
     if let Some(tasks) = RUNNERS.iter().find_map(|it| it.tasks(words)) {
-        let writes = |name: &&str| {
+        let mut named = tasks.iter().filter(|_| one.does != Does::Looks);
+        return named.find_map(|name| {
             let text = text_of(program, name).filter(|text| is_followed(text, left));
-            task(name, text.as_deref(), text_of, left).is_some()
-        };
-        return one.does != Does::Looks && tasks.iter().any(writes);
+            task(name, text.as_deref(), text_of, left)
+        });
     }
-    one.does == Does::Unknown && (is_named_so(program) || begins_so(words))
+    let is_named = is_named_so(program) || begins_so(words);
+    (one.does == Does::Unknown && is_named).then_some(None)
 }
 
 /// Says whether so much is left that a text is followed, too.
@@ -198,18 +213,16 @@ fn is_followed(text: &str, left: &mut usize) -> bool {
 }
 
 /// Says whether a script of package.json changes files with what it is handed.
-fn is_script_that_writes(words: &[String], text_of: TextOf, left: &mut usize) -> bool {
-    let Some(at) = script_at(words) else {
-        return false;
-    };
+fn script(words: &[String], text_of: TextOf, left: &mut usize) -> Option<Option<Writer>> {
+    let at = script_at(words)?;
     let (program, name) = (words[0].as_str(), words[at].as_str());
     let handed = handed_on(program, &words[at + 1..]);
     match text_of(program, name).filter(|text| is_followed(text, left)) {
         Some(text) => {
             let whole = [vec![text], handed].concat().join(" ");
-            task(name, Some(&whole), text_of, left).is_some()
+            task(name, Some(&whole), text_of, left)
         }
-        None => !check::is_to_look(&handed) && is_called_a_writer(name),
+        None => (!check::is_to_look(&handed) && is_called_a_writer(name)).then_some(None),
     }
 }
 
@@ -351,6 +364,24 @@ mod tests {
             ("grep -rn fmt src", false),
         ] {
             assert_eq!(of_commands(text, &text_of).is_some(), writes, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_command_that_changes_files_is_named_behind_the_task_that_runs_it() {
+        for (text, command) in [
+            ("black .", "black ."),
+            ("make lint", ""),
+            ("npm run format", "npm run format: prettier --write ."),
+            ("npm run both", "npm run both: prettier --write ."),
+            ("npm run lint -- --fix", "npm run lint -- --fix"),
+            ("npm run fmt", "npm run fmt"),
+        ] {
+            let why = match command {
+                "" => None,
+                command => Some(format!("it changes files ({command}); a goal only looks")),
+            };
+            assert_eq!(of_commands(text, &text_of), why, "{text}");
         }
     }
 

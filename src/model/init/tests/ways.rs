@@ -81,11 +81,17 @@ fn a_task_whose_recipe_changes_files_makes_no_goal_wherever_it_is_called() {
         ("Makefile: check-format", "black ."),
         ("justfile: typecheck", "ruff check --fix ."),
         ("package.json: scripts.check:fmt", "prettier -w ."),
-        (&format!("{ci}: make lint"), "make lint"),
-        (&format!("{ci}: just typecheck"), "just typecheck"),
+        (
+            &format!("{ci}: make lint"),
+            "make lint: sed -i s/foo/bar/ f.txt",
+        ),
+        (
+            &format!("{ci}: just typecheck"),
+            "just typecheck: ruff check --fix .",
+        ),
         (
             &format!("{ci}: npm run format -- --check"),
-            "npm run format -- --check",
+            "npm run format -- --check: prettier --write . --check",
         ),
     ] {
         let line = format!("{what}: it changes files ({command}); a goal only looks");
