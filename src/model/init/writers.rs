@@ -30,10 +30,11 @@ const RUNNERS: [Runner; 9] = [
     Runner::of("rake", &["-C", "-f", "--directory", "--rakefile"]),
     Runner::of("cargo make", &["-p", "--cwd", "--makefile", "--profile"]),
     Runner::of("cargo xtask", &[]),
-    Runner::by("tox", &["-e", "-f", "-m", "--env"]),
+    Runner::by("tox", &["-e", "-f", "-m", "--env"], "ahlqrv"),
     Runner::by(
         "nox",
         &["-e", "-s", "-t", "--session", "--sessions", "--tags"],
+        "Rhlrvx",
     ),
 ];
 
@@ -56,6 +57,8 @@ struct Runner {
     takes: &'static [&'static str],
     /// Its options whose values are tasks; where there are none, its operands are.
     named_by: &'static [&'static str],
+    /// The letters that may stand before one of these in a word, as in `-rs`.
+    flags: &'static str,
 }
 
 impl Runner {
@@ -64,20 +67,26 @@ impl Runner {
             program,
             takes,
             named_by: &[],
+            flags: "",
         }
     }
 
-    const fn by(program: &'static str, named_by: &'static [&'static str]) -> Runner {
+    const fn by(
+        program: &'static str,
+        named_by: &'static [&'static str],
+        flags: &'static str,
+    ) -> Runner {
         Runner {
             program,
             takes: &[],
             named_by,
+            flags,
         }
     }
 
     /// Returns the tasks that a command runs; none if it is of another program.
     fn tasks<'w>(&self, words: &'w [String]) -> Option<Vec<&'w str>> {
-        let mut rest = words.iter().map(String::as_str);
+        let mut rest = of_module(words).iter().map(String::as_str);
         let mut begins = self.program.split(' ');
         if !begins.all(|word| rest.next() == Some(word)) {
             return None;
@@ -86,7 +95,7 @@ impl Runner {
         let rest: Vec<&str> = rest.take_while(|word| *word != "--").collect();
         Some(match self.named_by {
             [] => operands(&rest, self.takes),
-            options => values(&rest, options),
+            options => values(&rest, options, self.flags),
         })
     }
 }
@@ -105,15 +114,31 @@ fn operands<'w>(words: &[&'w str], takes: &[&str]) -> Vec<&'w str> {
     found
 }
 
-/// Returns the values of options: `-e a,b`, `-ea`, `-e=a`, `--env=a`, `-s a b`.
-fn values<'w>(words: &[&'w str], options: &[&str]) -> Vec<&'w str> {
+/// Returns the words from the module on that Python is to run: `python3 -m tox -e a`.
+fn of_module(words: &[String]) -> &[String] {
+    match words {
+        [python, option, module @ ..] if python.starts_with("python") && option == "-m" => module,
+        words => words,
+    }
+}
+
+/// Returns the values of options, before which letters of `flags` may stand: `-e a,b`, `-ea`, `-re a`, `-e=a`, `--env=a`, `-s a b`.
+fn values<'w>(words: &[&'w str], options: &[&str], flags: &str) -> Vec<&'w str> {
     let mut found = Vec::new();
     let mut is_value = false;
     for word in words {
         let is_option = word.starts_with('-');
         let joined = options.iter().find_map(|option| {
-            let value = word.strip_prefix(option)?;
             let is_short = !option.starts_with("--");
+            let value = match option.strip_prefix('-').filter(|_| is_short) {
+                Some(letter) => {
+                    let letters = word.strip_prefix('-')?;
+                    letters
+                        .trim_start_matches(|c| flags.contains(c))
+                        .strip_prefix(letter)?
+                }
+                None => word.strip_prefix(option)?,
+            };
             (is_short || value.is_empty() || value.starts_with('=')).then_some(value)
         });
         match (is_option, joined) {
@@ -343,6 +368,21 @@ mod tests {
             ("tox -e lint,format", true),
             ("tox -e py", false),
             ("tox -- tests/test_format.py", false),
+            ("tox -e py-fix", true),
+            ("tox run -e py312-fix", true),
+            ("tox -qe fix", true),
+            ("tox -p auto -e fix", true),
+            ("python3 -m tox -e fix", true),
+            ("uvx tox -e fix", true),
+            ("tox -e test-format", false),
+            ("tox -e py-format-check", false),
+            ("tox -re lint", false),
+            ("python -m nox -s format", true),
+            ("nox -rs format", true),
+            ("nox -R -s 'format-3.12'", true),
+            ("nox -s 'format(python=\"3.12\")'", true),
+            ("nox -k format", false),
+            ("nox -rs tests_format", false),
             ("nox -s=fmt", true),
             ("nox -s lint fmt", true),
             ("nox -s tests -- format", false),
