@@ -17,6 +17,7 @@ mod inspect;
 mod lessons;
 mod man;
 mod measure;
+mod not_utf8;
 mod options;
 mod pages;
 mod past;

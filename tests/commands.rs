@@ -154,6 +154,48 @@ fn the_nearest_option_is_named_for_short_ones_too() {
 }
 
 #[test]
+fn what_is_not_utf8_is_named_with_its_bytes() {
+    use std::os::unix::ffi::OsStrExt;
+    let repo = small();
+    let word = |bytes: &'static [u8]| std::ffi::OsStr::from_bytes(bytes);
+    let refused = |words: &[&'static [u8]], variable: Option<(&str, &'static [u8])>| {
+        let mut command = repo.command(repo.program());
+        command.args(words.iter().map(|bytes| word(bytes)));
+        command.envs(variable.map(|(name, value)| (name, word(value))));
+        let output = command.output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{words:?}");
+        String::from_utf8(output.stderr).unwrap()
+    };
+    for (words, named) in [
+        (
+            &[&b"--agent"[..], b"caf\xe9"][..],
+            r"the value of --agent, caf\xe9, is",
+        ),
+        (
+            &[b"--jobs=\xff1", b"measure"],
+            r"the value of --jobs, \xff1, is",
+        ),
+        (&[b"measure", b"a", b"b\xffc"], r"the argument b\xffc is"),
+        // A path may be anything; it is not what is refused.
+        (
+            &[b"measure", b"--goals", b"g\xff", b"\xfe"],
+            r"the argument \xfe is",
+        ),
+        (
+            &[b"search", b"-k", b"\xff", b"true"],
+            r"the value of -k, \xff, is",
+        ),
+    ] {
+        let said = refused(words, None);
+        assert_eq!(said, format!("error: {named} not UTF-8\n"));
+    }
+    assert_snapshot!(refused(&[b"--dry-run"], Some(("EVOLVE_AGENT", b"caf\xe9 \x1b"))), @r"
+    error: the variable EVOLVE_AGENT, caf\xe9, is not UTF-8
+    hint: set it anew, or `unset EVOLVE_AGENT`
+    ");
+}
+
+#[test]
 fn options_of_the_loop_before_a_command_are_refused_and_not_ignored() {
     let repo = small();
     for option in [

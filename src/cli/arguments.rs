@@ -1,6 +1,6 @@
 //! What can be asked for on the command line, and what is said of what makes no sense there.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 
 use clap::builder::Resettable;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -8,10 +8,12 @@ use clap::parser::ValueSource;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser};
 
 use super::commands::Command;
+use super::not_utf8;
 use super::options::{Global, RunOptions};
 use super::pages::list_of_pages;
 use crate::cli::print::{print_error, shown};
 use crate::cli::search;
+use crate::error::Error;
 use crate::model::goals::{nearest, nearest_id};
 
 const EXAMPLES: &str = "\
@@ -73,9 +75,11 @@ const SHARED: [&str; 4] = ["goals", "jobs", "progress", "junit"];
 impl Arguments {
     /// Reads the command line; prints and ends the program where it asks for help or makes no sense.
     pub fn read() -> Arguments {
-        let read = without_empty(Arguments::command()).try_get_matches();
+        let words: Vec<OsString> = std::env::args_os().collect();
+        let read = without(Arguments::command(), &is_empty).try_get_matches_from(&words);
         let matches = read.unwrap_or_else(|error| {
             refuse_mistyped(&error);
+            refuse_not_utf8(&error, &words);
             in_our_words(error).exit()
         });
         if let Some((command, behind)) = matches.subcommand()
@@ -105,14 +109,18 @@ impl Arguments {
     }
 }
 
-/// Returns a command line for which an empty variable of the environment is none.
-fn without_empty(command: clap::Command) -> clap::Command {
-    let is_empty = |name: &OsStr| std::env::var_os(name).is_some_and(|value| value.is_empty());
-    let own = command.mut_args(|option| match option.get_env().is_some_and(is_empty) {
+/// An empty variable of the environment is none.
+fn is_empty(name: &OsStr) -> bool {
+    std::env::var_os(name).is_some_and(|value| value.is_empty())
+}
+
+/// Returns a command line for which some variables of the environment are none.
+fn without(command: clap::Command, is_none: &dyn Fn(&OsStr) -> bool) -> clap::Command {
+    let own = command.mut_args(|option| match option.get_env().is_some_and(is_none) {
         true => option.env(Resettable::Reset),
         false => option,
     });
-    own.mut_subcommands(without_empty)
+    own.mut_subcommands(|below| without(below, is_none))
 }
 
 /// Words with which other programs do what this one does without any.
@@ -142,12 +150,9 @@ fn with_nearest(mut error: clap::Error) -> clap::Error {
     if error.get(ContextKind::SuggestedArg).is_some() {
         return error;
     }
-    let mut command = Arguments::command();
-    for word in std::env::args_os().skip(1) {
-        if let Some(below) = command.find_subcommand(&word) {
-            command = below.clone();
-        }
-    }
+    let grammar = Arguments::command();
+    let words: Vec<OsString> = std::env::args_os().collect();
+    let command = not_utf8::command_of(&words, &grammar);
     let options: Vec<&str> = command
         .get_arguments()
         .filter(|option| !option.is_hide_set())
@@ -170,9 +175,28 @@ fn refuse_mistyped(error: &clap::Error) {
     let mut words = std::env::args_os().skip_while(|word| word != "search");
     let word = words.nth(1).filter(|_| is_of_it);
     if let Some(error) = word.and_then(|word| search::mistyped(word.to_str()?)) {
-        print_error(&shown(&error));
-        std::process::exit(error.kind.exit_code().into());
+        refuse(&error);
     }
+}
+
+/// Ends the program where something is not UTF-8, and says what: the library only says that something is.
+fn refuse_not_utf8(error: &clap::Error, words: &[OsString]) {
+    if error.kind() != ErrorKind::InvalidUtf8 {
+        return;
+    }
+    let read_as = |is_none: &dyn Fn(&OsStr) -> bool| {
+        without(Arguments::command(), &|name| {
+            is_empty(name) || is_none(name)
+        })
+    };
+    if let Some(error) = not_utf8::refusal(words, read_as) {
+        refuse(&error);
+    }
+}
+
+fn refuse(error: &Error) -> ! {
+    print_error(&shown(error));
+    std::process::exit(error.kind.exit_code().into())
 }
 
 /// Says whether a command has an option.
