@@ -31,7 +31,7 @@ use crate::effects::workspace::{Start, Stock, WayOut, Workspace};
 use crate::error::{Error, Kind, Result};
 use crate::event::{Event, Events};
 use crate::model::goals::Limits;
-use crate::model::record::{CycleResult, Record};
+use crate::model::record::{CycleResult, REFUSED, Record};
 use crate::model::slot::Provisions;
 use crate::model::snapshot::{CheckResult, Snapshot};
 use crate::model::sweep::Part;
@@ -118,10 +118,16 @@ impl Errand {
                 let reason = format!("{}, in cycle {}", self.done, record.cycle);
                 Ending::fine("done", reason)
             }
-            _ => Ending {
-                exit_code: Kind::Failing.exit_code(),
-                ..Ending::fine("not-done", self.not_done.clone())
-            },
+            _ => {
+                let ending = match record.is_refused() {
+                    true => REFUSED,
+                    false => "not-done",
+                };
+                Ending {
+                    exit_code: Kind::Failing.exit_code(),
+                    ..Ending::fine(ending, self.not_done.clone())
+                }
+            }
         }
     }
 }

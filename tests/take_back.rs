@@ -153,19 +153,49 @@ fn a_change_that_a_goal_needs_comes_back_and_that_is_said() {
         run.stderr
     );
     for said in [
-        "not done: the change of cycle 1 stays\n",
-        "  not taken back: passed before and no longer: a (exit 1)\n",
-        "  the commit that takes it back stays under refs/evolve/",
+        "refused: the change of cycle 1 stays\n",
+        "  refused: passed before and no longer: a (exit 1)\n",
+        "  the commit of the undo stays under refs/evolve/",
     ] {
         assert!(run.stdout.contains(said), "{said}: {}", run.stdout);
     }
     let shown = repo.answer(&["show"]);
+    assert!(shown.contains(" · regressed · refused\n"), "{shown}");
     for words in ["You work in a git repository", "it printed nothing"] {
         assert!(!shown.contains(words), "{shown}");
     }
     assert_eq!(repo.files(), files);
     assert_eq!(repo.each("result"), ["improved", "regressed"]);
     repo.answer(&["audit"]);
+}
+
+#[test]
+fn an_undo_that_is_refused_is_called_that_wherever_it_is_told() {
+    // Cycle 1 brings a bad file, cycle 2 is its undo; a goal that came since does not let it come back.
+    let repo = worked_on(&["touch bad"]);
+    repo.evolve(&["undo", "1"]).expect(0);
+    let goals = repo.read("GOALS.yaml");
+    repo.write(
+        "GOALS.yaml",
+        &format!("{goals}  - {{id: good, description: d, check: test ! -e bad, weight: 5}}\n"),
+    );
+    repo.commit_all("a goal");
+    let run = repo.evolve(&["undo", "2"]).expect(10);
+    let told = [
+        run.stdout,
+        repo.answer(&["history"]),
+        repo.answer(&["show", "3"]),
+        repo.answer(&["status"]),
+        repo.answer(&["report", "--md"]),
+        repo.read(".agents/evolve/session-summary.md"),
+    ];
+    for text in told {
+        assert!(text.contains("refused"), "{text}");
+        // Nothing was taken back by it, and nothing but it was undone.
+        for other in ["not taken back", "takes it back", "undone"] {
+            assert!(!text.contains(other), "{other}: {text}");
+        }
+    }
 }
 
 #[test]

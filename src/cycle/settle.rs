@@ -89,10 +89,10 @@ pub fn settle(
     Ok((verdict, settled))
 }
 
-/// Says where what was undone can be found.
+/// Says where what was undone can be found. The commit of an undo may take a change back or bring it back.
 fn kept_under(session: &Session, work: &str) -> String {
     let what = match session.options.errand {
-        Some(_) => "the commit that takes it back",
+        Some(_) => "the commit of the undo",
         None => "the undone work",
     };
     format!("{what} stays under {work}")

@@ -9,7 +9,7 @@ use crate::model::mask;
 use crate::model::text::{self, json_problem, some_of};
 
 pub use passing::BY_OTHERS;
-pub use taken_back::{TakenBack, Turn, UNDO_CYCLE};
+pub use taken_back::{REFUSED, TakenBack, Turn, UNDO_CYCLE};
 
 /// What became of a cycle (the verdict table of the README).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

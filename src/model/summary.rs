@@ -74,7 +74,7 @@ impl Summary<'_> {
                 record.goal_id.as_deref().map_or("–".to_owned(), markdown),
                 record.result.word(),
                 score(record),
-                record.reason.as_deref().map_or(String::new(), markdown),
+                record.why().as_deref().map_or(String::new(), markdown),
             ));
         }
         part

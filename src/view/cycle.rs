@@ -1,7 +1,7 @@
 //! One cycle: what was tried and what became of it. Text with ANSI styles.
 
 use crate::model::patch::{FileChange, Patch};
-use crate::model::record::{BY_OTHERS, Record, UNDO};
+use crate::model::record::{BY_OTHERS, REFUSED, Record};
 use crate::model::snapshot::{CheckResult, Measurement, Snapshot};
 use crate::model::text::{clean, clean_line, count, cut, cut_at_word, duration};
 use crate::model::usage::Usage;
@@ -52,18 +52,13 @@ impl Page<'_> {
             .flat_map(|after| after.with(CheckResult::Fail));
         failing.for_each(|goal| page.push_str(&output(goal)));
         // Git was given a command, and no brief.
-        let is_undo = self.is_undo();
+        let is_undo = self.record.is_undo();
         let brief = self.brief.filter(|_| !is_undo);
         let log = self
             .log
             .filter(|(text, _)| !is_undo || !text.trim().is_empty());
         page.push_str(&papers((brief, log), self.patch, width));
         page
-    }
-
-    fn is_undo(&self) -> bool {
-        let agent = self.record.agent.as_ref();
-        agent.is_some_and(|agent| agent.name == UNDO)
     }
 
     fn heading(&self) -> String {
@@ -76,6 +71,7 @@ impl Page<'_> {
         let cycle = paint(STRONG, &format!("cycle {}", record.cycle));
         let taken_back = self
             .taken_back
+            .or(self.record.is_refused().then_some(REFUSED))
             .map_or(String::new(), |words| format!(" · {words}"));
         format!("{cycle}{goal} · {result}{taken_back}\n")
     }
@@ -374,7 +370,13 @@ fn facts(record: &Record, before: Option<&Snapshot>) -> Vec<(&'static str, Strin
         ("goals added", added),
         ("agent", record.agent.as_ref().map(|_| agent(record))),
         ("commit", Some(record.commit_sha.clone())),
-        ("undone to", undone_to(record)),
+        (
+            match record.is_refused() {
+                true => "stays at",
+                false => "undone to",
+            },
+            undone_to(record),
+        ),
         ("recorded", Some(record.timestamp.clone())),
         ("session", record.session.clone()),
     ];
@@ -411,7 +413,7 @@ fn agent(record: &Record) -> String {
         tokens: agent.tokens,
         cost_usd: agent.cost_usd,
     };
-    if agent.name != UNDO {
+    if !record.is_undo() {
         line.push_str(&format!(", {}", usage.words()));
     }
     line

@@ -130,7 +130,7 @@ fn history_table(records: &[Record], taken_back: &TakenBack, width: Option<usize
 fn record_row(record: &Record, taken_back: &TakenBack) -> Vec<Cell> {
     let passing = format!("{} of {}", record.goals_passing, record.goals_total);
     let measured = [Cell::plain(scores(record)), Cell::plain(passing)];
-    row((record, taken_back), measured, record.reason.as_deref())
+    row((record, taken_back), measured, record.why().as_deref())
 }
 
 /// Returns a cycle's row: what it came to, what was `measured`, where that is kept, and why.

@@ -367,16 +367,11 @@ impl Story {
             lines.push(format!("  {verdict}{reason}"));
         } else {
             lines.push(format!("  {verdict} · {}", outcome(record, before)));
-            // Who asked to have a change taken back is not told that it was undone.
-            let undone = match self.is_undo {
-                true => "not taken back",
-                false => "undone",
-            };
-            match (record.is_undone(), reason) {
-                (true, Some(reason)) => lines.push(format!("  {undone}: {reason}")),
-                (true, None) => lines.push(format!("  {undone}")),
-                (false, Some(reason)) => lines.push(format!("  {reason}")),
-                (false, None) => {}
+            match (record.fate(), reason) {
+                (Some(fate), Some(reason)) => lines.push(format!("  {fate}: {reason}")),
+                (Some(fate), None) => lines.push(format!("  {fate}")),
+                (None, Some(reason)) => lines.push(format!("  {reason}")),
+                (None, None) => {}
             }
         }
         // Where files went and which are gone is for the user to know at once.

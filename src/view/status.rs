@@ -141,8 +141,8 @@ pub fn page(status: &Status, width: Option<usize>) -> String {
     line("cycles", status.cycles.to_string());
     if let Some(newest) = &status.newest {
         let goal = newest.goal_id.as_deref().unwrap_or("nothing to do");
-        let reason = newest.reason.as_deref().map_or(String::new(), |reason| {
-            format!(" — {}", cut(&clean_line(reason), REASON))
+        let reason = newest.why().map_or(String::new(), |why| {
+            format!(" — {}", cut(&clean_line(&why), REASON))
         });
         let words = format!(
             "cycle {}, {}: {}{reason}",

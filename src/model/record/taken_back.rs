@@ -6,6 +6,8 @@ use super::{AgentReport, CycleResult, NEXT_WORK, Record, UNDO};
 
 /// The start of the title of the work that takes a cycle back; its number follows.
 pub const UNDO_CYCLE: &str = "undo cycle ";
+/// How an undo whose change was not let in is called.
+pub const REFUSED: &str = "refused";
 
 /// The cycles that took back what others changed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -31,13 +33,44 @@ impl Record {
         self.agent.as_ref().filter(|agent| agent.name != UNDO)
     }
 
+    /// Says whether the cycle was to take another one back, or to bring it back.
+    pub fn is_undo(&self) -> bool {
+        self.agent.as_ref().is_some_and(|agent| agent.name == UNDO)
+    }
+
+    /// Says whether the cycle was to take another one back, and its change was measured or looked at, and not let in.
+    pub fn is_refused(&self) -> bool {
+        self.is_undo() && self.is_undone() && self.result != CycleResult::Interrupted
+    }
+
+    /// Returns what became of a change that is not in the repository, in a word. Who asked to have one taken back, or brought
+    /// back, is not told that it was undone, nor what that would come to.
+    pub fn fate(&self) -> Option<&'static str> {
+        match (self.is_undone(), self.is_undo()) {
+            (false, _) => None,
+            (true, _) if self.is_refused() => Some(REFUSED),
+            (true, true) => Some("not done"),
+            (true, false) => Some("undone"),
+        }
+    }
+
+    /// Returns why the cycle came to what it did, for where only its result stands beside it.
+    pub fn why(&self) -> Option<String> {
+        let reason = self.reason.as_deref();
+        match self.is_refused() {
+            true => Some(reason.map_or(REFUSED.to_owned(), |why| format!("{REFUSED}: {why}"))),
+            false => reason.map(str::to_owned),
+        }
+    }
+
     /// Returns the number of the cycle that this one took back.
     fn takes_back(&self) -> Option<u64> {
         let is_kept = self.result == CycleResult::Harvested && !self.is_undone();
-        self.agent
-            .as_ref()
-            .filter(|agent| is_kept && agent.name == UNDO)?;
-        let title = self.goal_id.as_deref()?.strip_prefix(NEXT_WORK)?;
+        let goal = self
+            .goal_id
+            .as_deref()
+            .filter(|_| is_kept && self.is_undo());
+        let title = goal?.strip_prefix(NEXT_WORK)?;
         title.strip_prefix(UNDO_CYCLE)?.parse().ok()
     }
 }

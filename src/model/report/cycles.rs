@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::{BRIEF, Figure, LOG, NAME, REASON, Seen, Tone, block, line, moment, tone};
 use crate::model::brief::broken_output;
-use crate::model::record::{BY_OTHERS, Record, TakenBack, UNDO};
+use crate::model::record::{BY_OTHERS, Record, TakenBack};
 use crate::model::snapshot::{Measurement, Snapshot};
 use crate::model::text::{self, duration, number};
 use crate::model::usage::Usage;
@@ -27,8 +27,8 @@ pub struct Entry {
     pub result: &'static str,
     /// What that means to the eye.
     pub tone: Tone,
-    /// Its change was undone.
-    pub is_undone: bool,
+    /// What became of its change, where that is not in the repository; else empty.
+    pub fate: &'static str,
     /// Which cycle took its change back, in words; empty if none did.
     pub taken_back: String,
     /// The goal or work item; a word where there was nothing to do.
@@ -145,7 +145,7 @@ fn entry(seen: &Seen, anchor: String) -> Entry {
         cycle: record.cycle,
         result: record.result.word(),
         tone: tone(record.result),
-        is_undone: record.is_undone(),
+        fate: record.fate().unwrap_or_default(),
         taken_back: String::new(),
         goal: line(record.goal_id.as_deref().unwrap_or("nothing to do"), NAME),
         score: score(record),
@@ -213,7 +213,13 @@ fn facts(seen: &Seen) -> Vec<Figure> {
         ),
         ("Agent", agent(record)),
         ("Commit", Some(commit(&record.commit_sha))),
-        ("Undone to", record.reverted_to.as_ref().map(commit)),
+        (
+            match record.is_refused() {
+                true => "Stays at",
+                false => "Undone to",
+            },
+            record.reverted_to.as_ref().map(commit),
+        ),
         ("Session", record.session.as_ref().map(|id| line(id, NAME))),
     ];
     all.into_iter()
@@ -230,7 +236,7 @@ fn agent(record: &Record) -> Option<String> {
     let exit = agent
         .exit
         .map_or(String::new(), |exit| format!(", exit {exit}"));
-    let used = match agent.name == UNDO {
+    let used = match record.is_undo() {
         true => String::new(),
         false => format!("; {}", usage.words()),
     };
@@ -289,10 +295,8 @@ fn size(seen: &Seen) -> String {
         true => "at least ",
         false => "",
     };
-    let fate = match seen.record.is_undone() {
-        true => ", undone",
-        false => "",
-    };
+    let fate = seen.record.fate();
+    let fate = fate.map_or(String::new(), |fate| format!(", {fate}"));
     let files = text::count(change.files, "file");
     format!("{files}, {least}+{added} −{removed}{fate}")
 }

@@ -2,7 +2,7 @@
 
 use super::HUMAN_NEEDED;
 use crate::event::Event;
-use crate::model::record::Record;
+use crate::model::record::{REFUSED, Record};
 use crate::model::snapshot::Measurement;
 use crate::model::text::{self, clean_line, count, duration, number};
 use crate::model::usage::{Spent, Usage};
@@ -161,7 +161,7 @@ pub fn ended(event: &Event) -> Vec<String> {
         0 if *ending == FAILED => return paid(spent),
         0 => {}
         // Whoever asks for one thing asked for no loop.
-        _ if matches!(*ending, DONE | NOT_DONE) => {}
+        _ if matches!(*ending, DONE | NOT_DONE | REFUSED) => {}
         cycles => line.push_str(&format!(" after {}", count(cycles, "cycle"))),
     }
     if *ending != FAILED {
