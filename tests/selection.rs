@@ -154,6 +154,29 @@ fn a_dry_run_foresees_that_somebody_elses_change_wakes_a_declined_goal() {
 }
 
 #[test]
+fn who_looks_is_told_that_a_declined_goal_waits_until_somebody_else_changed_something() {
+    let repo = declined();
+    let waits = |repo: &TestRepo| {
+        let doctor = repo.evolve(&["doctor"]).stdout;
+        let status: Value = serde_json::from_str(&repo.answer(&["status", "--json"])).unwrap();
+        [
+            doctor.contains("a waits for a person"),
+            repo.answer(&["report", "--md"])
+                .contains("a was declined by the agent"),
+            status["declined"] == json!(["a"]),
+        ]
+    };
+    assert_eq!(waits(&repo), [true; 3]);
+    // What is not committed is in no cycle's start.
+    repo.write("new", "");
+    assert_eq!(waits(&repo), [true; 3]);
+    repo.commit_all("somebody else");
+    let before = repo.files();
+    assert_eq!(waits(&repo), [false; 3]);
+    assert_eq!(repo.files(), before);
+}
+
+#[test]
 fn a_dry_run_foresees_the_item_that_an_unwired_script_becomes() {
     let repo = healthy();
     repo.write("scripts/check-style.sh", "exit 0\n");

@@ -122,7 +122,12 @@ fn stuck(repo: &Repo, goals: &Goals) -> Vec<String> {
     let Ok(ledger) = Ledger::look(repo) else {
         return Vec::new();
     };
-    let Progress { ledger, newest, .. } = Progress::new(repo, ledger);
+    let Progress {
+        mut ledger, newest, ..
+    } = Progress::new(repo, ledger);
+    if ledger.foresee_waking(repo, &goals.goals).is_err() {
+        return Vec::new();
+    }
     let failing = newest
         .iter()
         .flat_map(|newest| newest.with(CheckResult::Fail));

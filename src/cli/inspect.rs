@@ -188,12 +188,14 @@ pub fn status(global: &Global, as_json: bool) -> Result<u8> {
     let repo = Repo::discover(&current_dir()?)?;
     let file = goals_file(global, &repo)?;
     let goals = file.load().ok().map(|(goals, _)| goals);
-    let progress = Progress::new(&repo, Ledger::look(&repo)?);
+    let mut progress = Progress::new(&repo, Ledger::look(&repo)?);
+    let listed = goals.as_ref().map_or(&[][..], |goals| &goals.goals);
+    progress.ledger.foresee_waking(&repo, listed)?;
     let ledger = &progress.ledger;
     let head = repo.head()?;
     let standing = |wanted: &str| -> Vec<String> {
-        let goals = goals.iter().flat_map(|goals| &goals.goals);
-        goals
+        listed
+            .iter()
             .filter(|goal| {
                 match strikes::standing(goal, &ledger.history.records, &ledger.retries) {
                     Standing::Open => false,

@@ -30,7 +30,6 @@ use crate::model::ledger as names;
 use crate::model::sandbox::Mode;
 use crate::model::select::{self, Choice, Seen, Task};
 use crate::model::snapshot::Snapshot;
-use crate::model::strikes;
 use crate::model::sweep;
 use crate::model::text;
 use crate::session::Progress;
@@ -253,7 +252,7 @@ fn dry_run_for((global, audience): (&Global, &Audience), run: &RunOptions) -> Re
         }
         return Ok(0);
     }
-    let (_, commit) = repo.ready_head()?;
+    repo.ready_head()?;
     let file = goals_file(global, &repo)?;
     let (goals, warnings) = file.load()?;
     audience.refuse_kept(global, &repo, run.json)?;
@@ -277,7 +276,8 @@ fn dry_run_for((global, audience): (&Global, &Audience), run: &RunOptions) -> Re
     if let Some(earlier) = &progress.newest {
         snapshot.tolerate(earlier, &goals);
     }
-    foresee(&repo, &goals, &commit, &mut progress.ledger)?;
+    add_unwired(&repo.root, &goals, &mut progress.ledger.queue);
+    progress.ledger.foresee_waking(&repo, &goals.goals)?;
     let repository = repo.name();
     let choice = select::select(&Seen {
         goals: &goals,
@@ -372,21 +372,6 @@ fn sweep_note(
 
 fn print_event(event: &Event) {
     print(&format!("{}\n", event.line(&clock::timestamp())));
-}
-
-/// Does in memory what a run would do to its ledger before it selects: queue unwired scripts, wake declined goals.
-fn foresee(repo: &Repo, goals: &Goals, commit: &str, ledger: &mut Ledger) -> Result<()> {
-    add_unwired(&repo.root, goals, &mut ledger.queue);
-    let content = repo.content(&repo.tree_of(commit)?)?;
-    let woken = strikes::woken(
-        &goals.goals,
-        &ledger.history,
-        &ledger.retries,
-        &content,
-        &clock::timestamp(),
-    );
-    ledger.retries.extend(woken);
-    Ok(())
 }
 
 /// Says what keeps a run from starting, if a KILL or STOP file does.

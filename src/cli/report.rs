@@ -59,9 +59,12 @@ fn place((global, repo): (&Global, &Repo), options: &ReportOptions) -> Result<Pl
 fn gather(global: &Global, repo: &Repo) -> Result<Report> {
     let text = ledger::whole_history(repo)?;
     let history = History::parse(&text);
-    let progress = Progress::new(repo, Ledger::look(repo)?);
-    let ledger = &progress.ledger;
+    let mut progress = Progress::new(repo, Ledger::look(repo)?);
     let goals = goals_file(global, repo)?.load().map(|(goals, _)| goals);
+    if let Ok(goals) = &goals {
+        progress.ledger.foresee_waking(repo, &goals.goals)?;
+    }
+    let ledger = &progress.ledger;
     let goals = goals.as_ref().map_err(|error| error.message.as_str());
     let name = repo.name();
     let queue = &ledger.queue;

@@ -12,6 +12,7 @@ mod chain;
 mod closed;
 mod commit;
 mod dropped;
+mod foreseen;
 mod grow;
 mod lines;
 mod mend;
