@@ -30,6 +30,7 @@ mod start;
 mod steer;
 mod undo;
 mod watch;
+mod written;
 
 use std::ffi::OsString;
 

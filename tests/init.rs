@@ -211,6 +211,26 @@ fn what_checks_build_and_git_does_not_ignore_is_named_and_gitignore_stays() {
 }
 
 #[test]
+fn tracked_files_that_its_checks_change_are_named() {
+    let repo = with(
+        &[
+            ("Cargo.toml", "[package]\nname = \"calc\"\n"),
+            ("src/lib.rs", ""),
+        ],
+        &[
+            ("cargo", "echo >>src/lib.rs"),
+            ("cargo-clippy", ""),
+            ("cargo-fmt", ""),
+        ],
+    );
+    let said = repo.evolve(&["init"]).stderr;
+    assert!(
+        said.contains("while the checks ran, 1 tracked file changed: src/lib.rs"),
+        "{said}"
+    );
+}
+
+#[test]
 fn without_files_of_ci_it_says_that_there_are_none() {
     let repo = cargo();
     let none = "CI: there is no file of .github/workflows, and no .gitlab-ci.yml\n";

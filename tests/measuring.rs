@@ -683,6 +683,57 @@ fn variables_that_name_another_repository_or_steer_evolve_reach_neither_checks_n
 }
 
 #[test]
+fn tracked_files_that_change_while_goals_are_measured_are_named_once() {
+    let repo = repo(&[
+        goal("fmt", "echo >>b; echo >>theirs; echo >>new", ""),
+        goal("lint", "rm -f a; true", ""),
+        goal("fine", "true", ""),
+    ]);
+    for file in ["a", "b", "theirs"] {
+        repo.write(file, "");
+    }
+    repo.commit_all("files");
+    let warning = |arguments: &[&str]| {
+        repo.git(&["checkout", "--quiet", "."]);
+        repo.write("theirs", "mine\n");
+        let run = repo.evolve(arguments).expect(0);
+        (run.stdout, run.stderr)
+    };
+    let told = "a check that changes files is to be told to look only, as `cargo fmt --check` does";
+    let (stdout, stderr) = warning(&["measure", "--json"]);
+    serde_json::from_str::<Value>(&stdout).unwrap();
+    assert_eq!(
+        stderr,
+        format!("warning: while the checks ran, 2 tracked files changed: a, b; {told}\n")
+    );
+    let (_, stderr) = warning(&["measure", "fmt"]);
+    assert_eq!(
+        stderr,
+        format!("warning: while the check of fmt ran, 1 tracked file changed: b; {told}\n")
+    );
+    assert_eq!(warning(&["measure", "fine"]).1, "");
+    assert_eq!(warning(&["-q", "measure"]).1, "");
+    // What was so before is nobody's news.
+    assert_eq!(repo.evolve(&["measure", "fmt"]).stderr, "");
+}
+
+#[test]
+fn what_an_agent_changes_is_not_told_where_it_measures() {
+    let check = "[ ! -e \"$OUT/at-work\" ] || echo >>b; test -e a";
+    let repo = repo(&[goal("a", check, "")]);
+    repo.write("b", "");
+    repo.commit_all("b");
+    repo.agent_does(&[&format!(
+        "touch \"$OUT/at-work\"; '{}' measure a >\"$OUT/measured\" 2>&1; rm \"$OUT/at-work\"; git checkout -q b; touch a",
+        repo.program().display()
+    )]);
+    repo.run(&["--max-cycles=1"]).expect(0);
+    let said = fs::read_to_string(repo.out("measured")).unwrap();
+    assert!(said.starts_with("FAIL  a"), "{said}");
+    assert!(!said.contains("warning"), "{said}");
+}
+
+#[test]
 fn a_measurement_that_is_interrupted_leaves_no_check_behind() {
     let repo = repo(&[goal("long", "echo $$ >\"$OUT/pid\"; sleep 300", "")]);
     let child = repo.spawn(&["measure"]);

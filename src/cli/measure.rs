@@ -11,6 +11,7 @@ use crate::cli::options::{Global, RunOptions};
 use crate::cli::print::{print, print_document};
 use crate::cli::start::{self, block_on, effective_jobs};
 use crate::cli::watch::{Log, Watched, Watcher, watch};
+use crate::cli::written::Before;
 use crate::cycle::refuse_unmeasurable;
 use crate::effects::clock;
 use crate::effects::journal::Diary;
@@ -64,6 +65,7 @@ fn measure_for(
     audience.refuse_undeliverable()?;
     global.point_out(&warnings);
     let watched = watch(global, Watcher::Person(run.progress.progress), Log::Bare)?;
+    let before = Before::look(&repo, &chosen);
     let measured = block_on(measure_now(
         (global, &repo),
         (&goals, &chosen),
@@ -74,6 +76,9 @@ fn measure_for(
     let is_told = watched.is_live && global.verbose == 0 && !as_json;
     watched.end();
     let (snapshot, halt) = measured?;
+    if let Some(warning) = before.warning(&repo, (&chosen, &snapshot)) {
+        global.warn(&warning);
+    }
     let rows = || match is_told {
         true => String::new(),
         false => tables::goals_table(&snapshot, width::of_terminal()),

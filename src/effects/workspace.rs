@@ -33,6 +33,7 @@ mod strays;
 mod submodules;
 mod whole;
 
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -385,6 +386,12 @@ impl Workspace<'_> {
             repositories: named(repositories),
             folders,
         })
+    }
+
+    /// Returns the tracked files that differ from HEAD. What is untracked is not looked at.
+    pub fn tracked_changes(&self) -> Result<BTreeSet<Vec<u8>>> {
+        let status = status::read_tracked(&self.repo.git)?;
+        Ok(status.dirty.into_iter().collect())
     }
 
     /// Returns what is dirty in the tree, for people; used where a dirty tree is no reason to refuse.
