@@ -99,7 +99,7 @@ pub async fn cycle(session: &Session, progress: &mut Progress) -> Result<Step, C
     let (verdict, mut settled) =
         settle::settle(session, (&start, &stock), (verdict, goals.settings.measure))?;
     let measured = (verdict, &mut settled);
-    let verdict = settle::blame(session, (&start, &attempt), measured).await?;
+    let verdict = settle::blame(session, (&start, &mut attempt), measured).await?;
     settle::hold_settings(session, (&start, &stock), &mut settled)?;
     let record = attempt.record(session, (&start, &stock), (&verdict, &settled))?;
     let record = settle::record(session, progress, (&start, &attempt), record)?;

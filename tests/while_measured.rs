@@ -385,6 +385,35 @@ fn of_two_checks_that_write_each_is_named_for_its_own_files_which_are_told_once(
 }
 
 #[test]
+fn what_checks_write_after_the_agent_and_when_a_regression_is_measured_once_more_is_told_once() {
+    let repo = TestRepo::empty().with_out();
+    // Writes in the first measurement after the agent, not in the second, and after the undo again.
+    repo.write(
+        "check.sh",
+        "if [ -e a ]; then\n  [ -e \"$OUT/once\" ] || { touch \"$OUT/once\"; echo 1 >>f; }\n  exit 1\nfi\n\
+         [ ! -e \"$OUT/once\" ] || echo 1 >>f\n",
+    );
+    repo.write("f", "");
+    repo.write(
+        "GOALS.yaml",
+        "version: 1\ngoals:\n  - {id: a, description: d, check: test -e a, weight: 5}\n  \
+           - {id: b, description: d, check: sh check.sh, weight: 3}\n",
+    );
+    repo.commit_all("first");
+    repo.cycle("touch a").expect(0);
+    assert_eq!(repo.each("result"), ["regressed"]);
+    assert_eq!(repo.read("f"), "");
+    let record = repo.newest();
+    let notes = record["notes"].as_array().unwrap();
+    for told in ["and put back: f", "moved out of the way: f "] {
+        let tells = |note: &&serde_json::Value| note.as_str().unwrap().contains(told);
+        assert_eq!(notes.iter().filter(tells).count(), 1, "{told}: {record}");
+    }
+    let kept = files_below(&repo.private().join("quarantine"));
+    assert_eq!(kept.len(), 1, "the same bytes are kept once: {kept:?}");
+}
+
+#[test]
 fn what_somebody_writes_while_the_writer_is_looked_for_makes_no_check_one() {
     let repo = TestRepo::empty().with_out();
     let writes = repo.check_in_turn(

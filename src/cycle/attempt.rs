@@ -18,7 +18,7 @@ use crate::effects::agent::{self, AgentRun, Call, Outbox, Variable};
 use crate::effects::journal::{Journal, Phase};
 use crate::effects::mirror::Mirror;
 use crate::effects::sandbox::Ground;
-use crate::effects::workspace::{Held, Settled, Start, Stock};
+use crate::effects::workspace::{Held, Settled, Start, Stock, Written};
 use crate::effects::{clock, context, excludes, files, guard, keep, program};
 use crate::error::{Error, Result};
 use crate::event::Event;
@@ -66,6 +66,8 @@ pub struct Attempt<'a> {
     pub after: Result<Snapshot, String>,
     /// The files that checks run and that were changed while the goals were measured; and what is said of each.
     swapped: BTreeMap<String, &'static str>,
+    /// What checks wrote to tracked files after the agent, and is put back.
+    written: Option<Written>,
     /// What cut the cycle short.
     pub cut: Option<Cut>,
 }
@@ -90,6 +92,7 @@ impl<'a> Attempt<'a> {
             stock: None,
             after: Err("not reached".to_owned()),
             swapped: BTreeMap::new(),
+            written: None,
             cut: None,
         }
     }
@@ -462,6 +465,7 @@ impl<'a> Attempt<'a> {
         let last = self.after.as_ref().unwrap_or(self.before);
         let opened = self.run.iter().flat_map(|run| run.opened.iter().cloned());
         let mut notes: Vec<_> = opened.chain(stock.notes.iter().cloned()).collect();
+        notes.extend(self.written.iter().flat_map(Written::notes));
         notes.extend(settled.notes.iter().cloned());
         Ok(Record {
             result: verdict.result,

@@ -148,7 +148,7 @@ pub fn undo_subject(cycle: u64, verdict: &Verdict) -> String {
 /// changed. What the checks do to the user's files is put right as in the first measurement.
 pub async fn blame(
     session: &Session,
-    (start, attempt): (&Start, &Attempt<'_>),
+    (start, attempt): (&Start, &mut Attempt<'_>),
     (verdict, settled): (Verdict, &mut Settled),
 ) -> Result<Verdict> {
     let is_regression = verdict.fate == Fate::Undo && verdict.result == CycleResult::Regressed;
@@ -160,12 +160,7 @@ pub async fn blame(
         .still_failing(session, start, &verdict.newly_failing)
         .await;
     settled.notes.extend(session.settle_links(start.cycle)?);
-    if attempt.measures_here(session) {
-        let workspace = session.workspace();
-        let mut written = workspace.unwritten(start);
-        workspace.put_back_written(start, &mut written)?;
-        settled.notes.extend(written.notes());
-    }
+    attempt.put_back_after_undo(session, start)?;
     if still.is_empty() {
         return Ok(verdict);
     }

@@ -18,12 +18,10 @@ impl Attempt<'_> {
         start: &Start,
     ) -> Result<(), Cut> {
         session.link_uncopied(start)?;
-        let mut written = session.workspace().unwritten(start);
+        let mut written = self.take_written(session, start);
         let place = (start, &mut written);
         let measured = self.measure_written(session, progress, place).await;
-        if let Some(stock) = &mut self.stock {
-            stock.notes.extend(written.notes());
-        }
+        self.written = Some(written);
         let notes = session.settle_links(start.cycle)?;
         if let Some(stock) = &mut self.stock {
             stock.notes.extend(notes);

@@ -54,8 +54,25 @@ impl Attempt<'_> {
         Ok(writers)
     }
 
+    /// Returns what is known to be written after the agent, to be added to: of each file it is told once.
+    pub(super) fn take_written(&mut self, session: &Session, start: &Start) -> Written {
+        let known = self.written.take();
+        known.unwrap_or_else(|| session.workspace().unwritten(start))
+    }
+
+    /// Puts tracked files back that checks wrote to after the undo, in the user's own working tree.
+    pub fn put_back_after_undo(&mut self, session: &Session, start: &Start) -> Result<()> {
+        if !self.measures_here(session) {
+            return Ok(());
+        }
+        let mut written = self.take_written(session, start);
+        let put_back = session.workspace().put_back_written(start, &mut written);
+        self.written = Some(written);
+        put_back.map(drop)
+    }
+
     /// Says whether goals are measured in the user's own working tree, and that is still a repository's.
-    pub fn measures_here(&self, session: &Session) -> bool {
+    fn measures_here(&self, session: &Session) -> bool {
         session.isolation.is_none()
             && self.goals.settings.measure == Where::Here
             && session.has_git_dir()
