@@ -184,6 +184,12 @@ impl Workspace<'_> {
         !self.repo.git.run(&asked).is_ok_and(|is| is == b"false\n")
     }
 
+    /// Says whether there are patterns of what a sparse checkout holds.
+    pub(super) fn has_sparse_patterns(&self) -> bool {
+        let patterns = self.repo.git_dir().join("info/sparse-checkout");
+        fs::symlink_metadata(patterns).is_ok()
+    }
+
     /// Says whether not every tracked file is checked out.
     pub fn is_sparse(&self) -> bool {
         let sparse = ["config", "--type=bool", "--get", "core.sparseCheckout"];

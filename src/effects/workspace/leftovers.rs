@@ -127,7 +127,8 @@ impl Workspace<'_> {
     /// index holds of it then, unless it is its filter that fails, which may be missing on this machine.
     fn add(&self, paths: &[Vec<u8>], start: &Start, left: &mut Left) -> Result<()> {
         let mut quarantine = Quarantine::of(&self.repo.private, &start.session, start.cycle);
-        let is_sparse = self.is_sparse();
+        // Git heeds no such setting where there are no patterns: most repositories are not asked.
+        let is_sparse = self.has_sparse_patterns() && self.is_sparse();
         let mut parts = vec![paths];
         while let Some(part) = parts.pop() {
             let Err(error) = self.try_to_add(part, is_sparse) else {
