@@ -63,6 +63,7 @@ pub mod model {
     pub mod patch;
     pub mod ratchet;
     pub mod reading;
+    mod recipes;
     pub mod record;
     pub mod report;
     pub mod sandbox;

@@ -1,12 +1,10 @@
 //! Make, just and `scripts/check-*.sh`: targets and recipes that bear a known name, where nothing else tells the same of the
 //! repository, and every target, recipe and script that is called `check-…`. Pure.
 
-mod rules;
-
 use super::offer::{NAMED, NO_NAME, Proposal, Role, by_name, is_check, no_goal, slug};
 use super::{Found, Look, first_of, join, split};
+use crate::model::recipes::Rules;
 use crate::model::{check, text};
-use rules::Rules;
 
 const MAKEFILES: [&str; 3] = ["GNUmakefile", "makefile", "Makefile"];
 /// Who runs targets and recipes.

@@ -1,12 +1,16 @@
 //! The rules of a Makefile or justfile: what a target or recipe needs first, and its lines. Pure.
 
+mod makefile;
+
 use std::collections::HashMap;
+
+pub(in crate::model) use makefile::{reached, unfolded};
 
 /// How many targets or recipes that need each other are followed.
 const MOST_NEEDED: usize = 32;
 
 /// The rules of a file, read once.
-pub(super) struct Rules<'t> {
+pub(in crate::model) struct Rules<'t> {
     rules: Vec<Rule<'t>>,
     by_name: HashMap<&'t str, Vec<usize>>,
 }
@@ -19,7 +23,7 @@ struct Rule<'t> {
 
 impl<'t> Rules<'t> {
     /// Reads the rules of a file.
-    pub(super) fn of(text: &'t str) -> Rules<'t> {
+    pub(in crate::model) fn of(text: &'t str) -> Rules<'t> {
         let mut rules: Vec<Rule> = Vec::new();
         let mut by_name: HashMap<&str, Vec<usize>> = HashMap::new();
         let mut is_open = false;
@@ -47,18 +51,18 @@ impl<'t> Rules<'t> {
     }
 
     /// Returns what a target or recipe needs first.
-    pub(super) fn needs(&self, name: &str) -> impl Iterator<Item = &'t str> {
+    pub(in crate::model) fn needs(&self, name: &str) -> impl Iterator<Item = &'t str> {
         self.named(name).flat_map(|rule| rule.needs.iter().copied())
     }
 
     /// Returns the lines of a target or recipe, without what Make and just take for themselves.
-    pub(super) fn lines(&self, name: &str) -> String {
+    pub(in crate::model) fn lines(&self, name: &str) -> String {
         let lines = self.named(name).flat_map(|rule| &rule.lines);
         lines.copied().collect::<Vec<_>>().join("\n")
     }
 
     /// Returns the lines of a target or recipe, behind those of what it needs.
-    pub(super) fn whole(&self, name: &str) -> String {
+    pub(in crate::model) fn whole(&self, name: &str) -> String {
         let mut names = vec![name];
         let mut at = 0;
         while let Some(name) = names.get(at) {
