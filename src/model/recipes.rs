@@ -1,84 +1,186 @@
-//! The rules of a Makefile or justfile: what a target or recipe needs first, and its lines. Pure.
+//! The rules of a Makefile or justfile: what a target or recipe needs first, and the lines that make it. Only what stands literally
+//! in the text is known. Pure.
 
-mod makefile;
+use std::collections::{HashMap, HashSet};
 
-use std::collections::HashMap;
-
-pub(in crate::model) use makefile::{reached, unfolded};
-
-/// How many targets or recipes that need each other are followed.
+/// How many targets or recipes that need each other are followed for one of them.
 const MOST_NEEDED: usize = 32;
 
 /// The rules of a file, read once.
-pub(in crate::model) struct Rules<'t> {
-    rules: Vec<Rule<'t>>,
-    by_name: HashMap<&'t str, Vec<usize>>,
+#[derive(Default)]
+pub(in crate::model) struct Rules {
+    rules: Vec<Rule>,
+    by_name: HashMap<String, Vec<usize>>,
+    /// What is made where nothing is asked for.
+    first: Option<String>,
 }
 
-/// What a target or recipe needs first, and its lines.
-struct Rule<'t> {
-    needs: Vec<&'t str>,
-    lines: Vec<&'t str>,
+/// What a target or recipe needs first, and its lines as a shell gets them.
+#[derive(Default)]
+struct Rule {
+    needs: Vec<String>,
+    lines: Vec<String>,
 }
 
-impl<'t> Rules<'t> {
-    /// Reads the rules of a file.
-    pub(in crate::model) fn of(text: &'t str) -> Rules<'t> {
-        let mut rules: Vec<Rule> = Vec::new();
-        let mut by_name: HashMap<&str, Vec<usize>> = HashMap::new();
+impl Rules {
+    /// Reads the rules of a Makefile.
+    pub(in crate::model) fn of_makefile(text: &str) -> Rules {
+        let mut rules = Rules::default();
+        for line in unfolded(text).lines() {
+            if let Some(line) = line.strip_prefix('\t') {
+                rules.add_line(recipe(line));
+                continue;
+            }
+            let line = line.split('#').next().unwrap_or_default();
+            let Some((targets, rest)) = line.split_once(':') else {
+                continue;
+            };
+            if targets.contains('=') || rest.trim_start_matches(':').starts_with('=') {
+                continue;
+            }
+            let (needs, code) = rest.split_once(';').unwrap_or((rest, ""));
+            let mut first = targets.split_whitespace().filter(|it| !it.starts_with('.'));
+            let first = first.next().map(str::to_owned);
+            rules.first = rules.first.or(first);
+            rules.add(targets.split_whitespace(), needs);
+            rules.add_line(recipe(code));
+        }
+        rules
+    }
+
+    /// Reads the rules of a file whose recipes are indented by any blanks.
+    pub(in crate::model) fn of_justfile(text: &str) -> Rules {
+        let mut rules = Rules::default();
         let mut is_open = false;
         for line in text.lines().filter(|line| !line.is_empty()) {
             let is_below = line.starts_with(['\t', ' ']);
-            match (line.split_once(':'), rules.last_mut()) {
-                (_, Some(rule)) if is_below && is_open => {
-                    rule.lines
-                        .push(line.trim().trim_start_matches(['@', '-', '+']));
+            match line.split_once(':') {
+                _ if is_below && is_open => {
+                    let line = line.trim().trim_start_matches(['@', '-', '+']);
+                    rules.add_line(line.to_owned());
                 }
-                (Some((head, needs)), _) if !is_below && !line.starts_with('#') => {
-                    for name in head.split_whitespace() {
-                        let name = name.trim_start_matches('@');
-                        by_name.entry(name).or_default().push(rules.len());
-                    }
-                    let needs = needs.split_whitespace().take(MOST_NEEDED).collect();
-                    let lines = Vec::new();
-                    rules.push(Rule { needs, lines });
+                Some((head, needs)) if !is_below && !line.starts_with('#') => {
+                    let names = head.split_whitespace();
+                    rules.add(names.map(|name| name.trim_start_matches('@')), needs);
                     is_open = true;
                 }
                 _ => is_open = false,
             }
         }
-        Rules { rules, by_name }
+        rules
     }
 
-    /// Returns what a target or recipe needs first.
-    pub(in crate::model) fn needs(&self, name: &str) -> impl Iterator<Item = &'t str> {
-        self.named(name).flat_map(|rule| rule.needs.iter().copied())
+    fn add<'n>(&mut self, names: impl Iterator<Item = &'n str>, needs: &str) {
+        for name in names {
+            let indices = self.by_name.entry(name.to_owned()).or_default();
+            indices.push(self.rules.len());
+        }
+        self.rules.push(Rule {
+            needs: needs.split_whitespace().map(str::to_owned).collect(),
+            lines: Vec::new(),
+        });
+    }
+
+    fn add_line(&mut self, line: String) {
+        if let Some(rule) = self.rules.last_mut().filter(|_| !line.is_empty()) {
+            rule.lines.push(line);
+        }
     }
 
     /// Returns the lines of a target or recipe, without what Make and just take for themselves.
     pub(in crate::model) fn lines(&self, name: &str) -> String {
         let lines = self.named(name).flat_map(|rule| &rule.lines);
-        lines.copied().collect::<Vec<_>>().join("\n")
+        lines.map(String::as_str).collect::<Vec<_>>().join("\n")
+    }
+
+    /// Returns the words of a target or recipe: what it needs first, and those of its lines.
+    pub(in crate::model) fn words(&self, name: &str) -> impl Iterator<Item = &str> {
+        self.named(name).flat_map(|rule| {
+            let words = rule.lines.iter().flat_map(|line| line.split_whitespace());
+            rule.needs.iter().map(String::as_str).chain(words)
+        })
     }
 
     /// Returns the lines of a target or recipe, behind those of what it needs.
     pub(in crate::model) fn whole(&self, name: &str) -> String {
-        let mut names = vec![name];
-        let mut at = 0;
-        while let Some(name) = names.get(at) {
-            for need in self.needs(name) {
-                if names.len() < MOST_NEEDED && !names.contains(&need) {
-                    names.push(need);
-                }
-            }
-            at += 1;
-        }
+        let (names, _) = self.needed(vec![name.to_owned()], MOST_NEEDED);
         let lines = names.iter().rev().map(|name| self.lines(name));
         lines.collect::<Vec<_>>().join("\n")
     }
 
-    fn named(&self, name: &str) -> impl Iterator<Item = &Rule<'t>> {
+    /// Returns the targets that are made for `tasks`, or for none, and all their lines.
+    pub(in crate::model) fn reached(&self, tasks: &[String]) -> (Vec<String>, Vec<String>) {
+        let mut names = tasks.to_vec();
+        if names.is_empty() {
+            names.extend(self.first.clone());
+        }
+        let (names, taken) = self.needed(names, usize::MAX);
+        let lines = taken.iter().flat_map(|at| &self.rules[*at].lines);
+        (names, lines.cloned().collect())
+    }
+
+    /// Returns these names with what they need, up to so many, and which rules make them.
+    fn needed(&self, mut names: Vec<String>, most: usize) -> (Vec<String>, Vec<usize>) {
+        let mut seen: HashSet<String> = names.iter().cloned().collect();
+        let mut is_taken = HashSet::new();
+        let mut taken = Vec::new();
+        let mut at = 0;
+        while let Some(name) = names.get(at) {
+            at += 1;
+            let rules = self.by_name.get(name).into_iter().flatten().copied();
+            let rules = rules.filter(|rule| is_taken.insert(*rule));
+            let rules: Vec<usize> = rules.collect();
+            for need in rules
+                .iter()
+                .flat_map(|at| self.rules[*at].needs.iter().take(most))
+            {
+                if names.len() < most && seen.insert(need.clone()) {
+                    names.push(need.clone());
+                }
+            }
+            taken.extend(rules);
+        }
+        (names, taken)
+    }
+
+    fn named(&self, name: &str) -> impl Iterator<Item = &Rule> {
         let all = self.by_name.get(name).into_iter().flatten();
         all.map(|at| &self.rules[*at])
+    }
+}
+
+/// Returns a recipe's line as the shell gets it, where make's own variables are known.
+fn recipe(line: &str) -> String {
+    line.trim_start_matches(['@', '-', '+', ' ', '\t'])
+        .replace("$(MAKE)", "make")
+        .replace("${MAKE}", "make")
+        .replace("$(CURDIR)", ".")
+        .replace("$$", "$")
+}
+
+/// Joins lines of a Makefile that a backslash continues.
+pub(in crate::model) fn unfolded(text: &str) -> String {
+    text.replace("\\\n\t", " ")
+        .replace("\\\n", " ")
+        .replace("$(CURDIR)/", "./")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_needs_each_other_is_followed_once_and_for_one_name_not_without_end() {
+        let chain: String = (0..100)
+            .map(|at| format!("t{at}: t{} t0\n\tc{at}\n", at + 1))
+            .collect();
+        let rules = Rules::of_makefile(&chain);
+        assert_eq!(rules.whole("t0").lines().count(), MOST_NEEDED);
+        assert!(rules.whole("t0").ends_with("c1\nc0"));
+        let (targets, lines) = rules.reached(&[]);
+        assert_eq!((targets.len(), lines.len()), (101, 100));
+        let just = Rules::of_justfile("@a: b\n  @one\n# none\n  two\nb:\n\t-three\n");
+        assert_eq!(just.whole("a"), "three\none");
+        assert_eq!(just.words("a").collect::<Vec<_>>(), ["b", "one"]);
     }
 }

@@ -6,7 +6,7 @@ use super::is_shells;
 use super::path::join;
 use super::places::Places;
 use super::root::Root;
-use crate::model::recipes::{reached, unfolded};
+use crate::model::recipes::{Rules, unfolded};
 
 /// A file that is used, and how.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -151,7 +151,7 @@ pub fn code_in(used: &Used, text: &str) -> Vec<Code> {
     let texts = match kind(&used.file) {
         Kind::Package => scripts(text, &used.tasks),
         Kind::Other if used.is_list() => listed(text),
-        Kind::Makefile => reached(text, &used.tasks).1,
+        Kind::Makefile => Rules::of_makefile(text).reached(&used.tasks).1,
         Kind::Other if is_shells(&used.file, text) => {
             return vec![at(text.to_owned(), &used.dir, Some(used.file.clone()))];
         }
@@ -173,7 +173,7 @@ pub fn included(used: &Used, text: &str) -> Vec<Used> {
     let Some(dir) = used.dir.as_deref().filter(|_| is_makefile(&used.file)) else {
         return Vec::new();
     };
-    let (tasks, _) = reached(text, &used.tasks);
+    let (tasks, _) = Rules::of_makefile(text).reached(&used.tasks);
     let text = unfolded(text);
     let mut found = Vec::new();
     for line in text.lines().filter(|line| !line.starts_with('\t')) {

@@ -99,7 +99,7 @@ fn named(
     found: &mut Found,
 ) {
     let (_, _, file) = called;
-    let rules = Rules::of(text);
+    let rules = Rules::of_justfile(text);
     let cannot = |name: &str| cannot_be_a_goal(&rules, name);
     let mut used: Vec<&str> = Vec::new();
     let mut proposed: Vec<(&str, &str)> = Vec::new();
@@ -187,8 +187,7 @@ fn told_by(
     (name, recipe): (&str, &str),
 ) -> Option<String> {
     let calls = |(_, caller): &&(&str, &str)| {
-        let lines = rules.lines(caller);
-        let mut words = rules.needs(caller).chain(lines.split_whitespace());
+        let mut words = rules.words(caller);
         words.any(|word| word == name)
     };
     let script = || {
@@ -251,7 +250,7 @@ pub(super) fn text_of(
         _ => return None,
     };
     let file = first_of(look, folder, files)?;
-    Some(Rules::of(&look.read(&join(folder, file))?).whole(name))
+    Some(Rules::of_justfile(&look.read(&join(folder, file))?).whole(name))
 }
 
 /// Returns the targets of a Makefile, as far as they are written out.
