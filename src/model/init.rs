@@ -28,7 +28,6 @@ pub use add::{appended, missing};
 pub use offer::{Measured, Part, Proposal, Role};
 pub(in crate::model) use render::scalar;
 pub use render::{file, goals};
-pub(in crate::model) use tasks::targets;
 
 /// The floor of coverage, in percent, unless the user says another.
 pub const COVERAGE: f64 = 80.0;

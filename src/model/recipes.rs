@@ -11,6 +11,8 @@ const MOST_NEEDED: usize = 32;
 pub(in crate::model) struct Rules {
     rules: Vec<Rule>,
     by_name: HashMap<String, Vec<usize>>,
+    names: Vec<String>,
+    with_arguments: Vec<String>,
     /// What is made where nothing is asked for.
     first: Option<String>,
 }
@@ -31,14 +33,15 @@ impl Rules {
                 rules.add_line(recipe(line));
                 continue;
             }
-            let line = line.split('#').next().unwrap_or_default();
-            let Some((targets, rest)) = line.split_once(':') else {
+            let Some((targets, needs, code)) = head(line) else {
                 continue;
             };
-            if targets.contains('=') || rest.trim_start_matches(':').starts_with('=') {
-                continue;
+            // What is indented stands under a condition.
+            if !line.starts_with(' ') {
+                let names = targets.split_whitespace().filter(|it| !it.starts_with('.'));
+                let names = names.filter(|it| is_plain(it)).map(str::to_owned);
+                rules.names.extend(names);
             }
-            let (needs, code) = rest.split_once(';').unwrap_or((rest, ""));
             let mut first = targets.split_whitespace().filter(|it| !it.starts_with('.'));
             let first = first.next().map(str::to_owned);
             rules.first = rules.first.or(first);
@@ -48,26 +51,40 @@ impl Rules {
         rules
     }
 
-    /// Reads the rules of a file whose recipes are indented by any blanks.
+    /// Reads the rules of a justfile.
     pub(in crate::model) fn of_justfile(text: &str) -> Rules {
         let mut rules = Rules::default();
         let mut is_open = false;
         for line in text.lines().filter(|line| !line.is_empty()) {
             let is_below = line.starts_with(['\t', ' ']);
+            let is_note = line.starts_with(['#', '[']);
             match line.split_once(':') {
                 _ if is_below && is_open => {
                     let line = line.trim().trim_start_matches(['@', '-', '+']);
                     rules.add_line(line.to_owned());
                 }
-                Some((head, needs)) if !is_below && !line.starts_with('#') => {
-                    let names = head.split_whitespace();
-                    rules.add(names.map(|name| name.trim_start_matches('@')), needs);
+                Some((head, needs)) if !is_below && !is_note && !needs.starts_with('=') => {
+                    rules.add_recipe(head, needs);
                     is_open = true;
                 }
                 _ => is_open = false,
             }
         }
         rules
+    }
+
+    fn add_recipe(&mut self, head: &str, needs: &str) {
+        let mut words = head.split_whitespace();
+        let Some(name) = words.next().map(|name| name.trim_start_matches('@')) else {
+            return;
+        };
+        self.add([name].into_iter(), needs);
+        let needs_none = words.all(|word| word.contains('=') || word.starts_with('*'));
+        match needs_none {
+            _ if !is_plain(name) => {}
+            true => self.names.push(name.to_owned()),
+            false => self.with_arguments.push(name.to_owned()),
+        }
     }
 
     fn add<'n>(&mut self, names: impl Iterator<Item = &'n str>, needs: &str) {
@@ -85,6 +102,16 @@ impl Rules {
         if let Some(rule) = self.rules.last_mut().filter(|_| !line.is_empty()) {
             rule.lines.push(line);
         }
+    }
+
+    /// Returns the targets or recipes that can be asked for as they stand, as far as they are written out.
+    pub(in crate::model) fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// Returns the recipes that need an argument.
+    pub(in crate::model) fn with_arguments(&self) -> &[String] {
+        &self.with_arguments
     }
 
     /// Returns the lines of a target or recipe, without what Make and just take for themselves.
@@ -105,6 +132,7 @@ impl Rules {
     pub(in crate::model) fn whole(&self, name: &str) -> String {
         let (names, _) = self.needed(vec![name.to_owned()], MOST_NEEDED);
         let lines = names.iter().rev().map(|name| self.lines(name));
+        let lines = lines.filter(|lines| !lines.is_empty());
         lines.collect::<Vec<_>>().join("\n")
     }
 
@@ -149,6 +177,22 @@ impl Rules {
     }
 }
 
+/// Returns what a line of a Makefile makes, what that needs, and the code beside it; none if it is no rule.
+fn head(line: &str) -> Option<(&str, &str, &str)> {
+    // A mark for notes is one of the shell's in code.
+    let end = line.find(['#', ';']).unwrap_or(line.len());
+    let (targets, rest) = line[..end].split_once(':')?;
+    let needs = rest.trim_start_matches(':');
+    let is_setting = targets.contains('=') || needs.starts_with('=');
+    let code = line[end..].strip_prefix(';').unwrap_or_default();
+    (!is_setting).then_some((targets, needs, code))
+}
+
+fn is_plain(word: &str) -> bool {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    !word.is_empty() && word.chars().all(is_part)
+}
+
 /// Returns a recipe's line as the shell gets it, where make's own variables are known.
 fn recipe(line: &str) -> String {
     line.trim_start_matches(['@', '-', '+', ' ', '\t'])
@@ -182,5 +226,20 @@ mod tests {
         let just = Rules::of_justfile("@a: b\n  @one\n# none\n  two\nb:\n\t-three\n");
         assert_eq!(just.whole("a"), "three\none");
         assert_eq!(just.words("a").collect::<Vec<_>>(), ["b", "one"]);
+    }
+
+    #[test]
+    fn what_can_be_asked_for_is_named() {
+        let text = "X := a:b\nall: \\\n  t\nt u:: ; sh -c 'a#b'; c\n.PHONY: all\n%.o: %.c\n# n: m\nv: # w; x\n Y = z\n w: v\n";
+        let rules = Rules::of_makefile(text);
+        assert_eq!(rules.names(), ["all", "t", "u", "v"]);
+        assert_eq!(rules.whole("all"), "sh -c 'a#b'; c");
+        assert_eq!((rules.lines("v"), rules.whole("w")), Default::default());
+        let rules = Rules::of_justfile("x := 'a'\n[a: b]\nt a='b' *c:\n  x\nu a:\n  y\n");
+        assert_eq!(
+            (rules.names().join(" "), rules.with_arguments().join(" ")),
+            ("t".to_owned(), "u".to_owned())
+        );
+        assert_eq!(rules.lines("a"), "");
     }
 }

@@ -63,21 +63,17 @@ const NAMES: [(Role, &str, &str, &[&str]); 7] = [
 pub(super) fn propose(look: &dyn Look, found: &mut Found) {
     if let Some(file) = first_of(look, "", &MAKEFILES) {
         found.is_made_with("Make", "");
-        let text = look.read(file).unwrap_or_default();
-        let targets = targets(&text);
-        named(
-            look,
-            ("make", "make --silent", file),
-            (&text, &targets),
-            found,
-        );
+        let rules = Rules::of_makefile(&look.read(file).unwrap_or_default());
+        named(look, ("make", "make --silent", file), &rules, found);
     }
     if let Some(file) = first_of(look, "", &JUSTFILES) {
         found.is_made_with("just", "");
-        let text = look.read(file).unwrap_or_default();
-        let (recipes, with_parameters) = recipes(&text);
-        named(look, ("just", "just", file), (&text, &recipes), found);
-        let shown = with_parameters.iter().map(|name| text::cut(name, SHOWN));
+        let rules = Rules::of_justfile(&look.read(file).unwrap_or_default());
+        named(look, ("just", "just", file), &rules, found);
+        let shown = rules
+            .with_arguments()
+            .iter()
+            .map(|name| text::cut(name, SHOWN));
         let shown: Vec<String> = shown.collect();
         for some in shown.chunks(NAMED) {
             let they = match some.len() {
@@ -92,15 +88,10 @@ pub(super) fn propose(look: &dyn Look, found: &mut Found) {
 }
 
 /// Proposes what bears a known name, for roles that nothing that runs has yet; the others are named.
-fn named(
-    look: &dyn Look,
-    called: (&str, &str, &str),
-    (text, given): (&str, &[&str]),
-    found: &mut Found,
-) {
+fn named(look: &dyn Look, called: (&str, &str, &str), rules: &Rules, found: &mut Found) {
     let (_, _, file) = called;
-    let rules = Rules::of_justfile(text);
-    let cannot = |name: &str| cannot_be_a_goal(&rules, name);
+    let given: Vec<&str> = rules.names().iter().map(String::as_str).collect();
+    let cannot = |name: &str| cannot_be_a_goal(rules, name);
     let mut used: Vec<&str> = Vec::new();
     let mut proposed: Vec<(&str, &str)> = Vec::new();
     for (role, id, says, names) in NAMES {
@@ -127,7 +118,7 @@ fn named(
         found.proposals.push(goal);
         proposed.push((id, name));
     }
-    for name in given {
+    for name in &given {
         let is_known = NAMES.iter().any(|(_, _, _, names)| names.contains(name));
         if is_known || !is_check(name) || used.contains(name) {
             continue;
@@ -139,7 +130,7 @@ fn named(
             continue;
         }
         let recipe = rules.lines(name);
-        if let Some(same) = told_by(look, (&rules, &proposed), (name, &recipe)) {
+        if let Some(same) = told_by(look, (rules, &proposed), (name, &recipe)) {
             let shown = text::cut(name, SHOWN);
             found.leave_out(format!("{file}: {shown}: {same} may tell the same"));
             continue;
@@ -153,7 +144,7 @@ fn named(
         );
         found.proposals.push(goal.says(says));
     }
-    left(file, given, &used, found);
+    left(file, &given, &used, found);
 }
 
 /// Makes a goal that calls a target or recipe.
@@ -244,57 +235,13 @@ pub(super) fn text_of(
     folder: &str,
     (program, name): (&str, &str),
 ) -> Option<String> {
-    let files: &[&str] = match program {
-        "make" | "gmake" => &MAKEFILES,
-        "just" => &JUSTFILES,
+    let read = |file: &str| look.read(&join(folder, file));
+    let rules = match program {
+        "make" | "gmake" => Rules::of_makefile(&read(first_of(look, folder, &MAKEFILES)?)?),
+        "just" => Rules::of_justfile(&read(first_of(look, folder, &JUSTFILES)?)?),
         _ => return None,
     };
-    let file = first_of(look, folder, files)?;
-    Some(Rules::of_justfile(&look.read(&join(folder, file))?).whole(name))
-}
-
-/// Returns the targets of a Makefile, as far as they are written out.
-pub(in crate::model) fn targets(text: &str) -> Vec<&str> {
-    let lines = text
-        .lines()
-        .filter(|line| !line.starts_with(['\t', ' ', '#', '.']));
-    let heads = lines.filter_map(|line| {
-        let (head, rest) = line.split_once(':')?;
-        let is_setting = rest.starts_with('=') || rest.starts_with(":=") || head.contains('=');
-        (!is_setting).then_some(head)
-    });
-    heads
-        .flat_map(str::split_whitespace)
-        .filter(|word| is_plain(word))
-        .collect()
-}
-
-/// Returns the recipes of a justfile that need no argument, and those that do.
-fn recipes(text: &str) -> (Vec<&str>, Vec<&str>) {
-    let lines = text
-        .lines()
-        .filter(|line| !line.starts_with(['\t', ' ', '#', '[']));
-    let heads = lines.filter_map(|line| {
-        let (head, rest) = line.split_once(':')?;
-        (!rest.starts_with('=')).then_some(head)
-    });
-    let recipes = heads.filter_map(|head| {
-        let mut words = head.split_whitespace();
-        let name = words.next()?.trim_start_matches('@');
-        let needs_none = words.all(|word| word.contains('=') || word.starts_with('*'));
-        is_plain(name).then_some((name, needs_none))
-    });
-    let (without, with): (Vec<_>, Vec<_>) = recipes.partition(|(_, needs_none)| *needs_none);
-    let name = |(name, _)| name;
-    (
-        without.into_iter().map(name).collect(),
-        with.into_iter().map(name).collect(),
-    )
-}
-
-fn is_plain(word: &str) -> bool {
-    let is_part = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
-    !word.is_empty() && word.chars().all(is_part)
+    Some(rules.whole(name))
 }
 
 fn is_script(path: &str) -> bool {

@@ -49,6 +49,16 @@ const OF_MAKE: [&str; 8] = [
     "--makefile",
 ];
 
+/// How options begin by which make and just read another file.
+const ELSEWHERE: [&str; 6] = [
+    "-C",
+    "-f",
+    "--directory",
+    "--file",
+    "--makefile",
+    "--justfile",
+];
+
 /// A program that runs tasks by their names.
 struct Runner {
     /// The words it begins with.
@@ -220,9 +230,12 @@ fn writes(one: &Done, text_of: TextOf, left: &mut usize) -> Option<Option<Writer
         return script(words, text_of, left);
     }
     if let Some(tasks) = RUNNERS.iter().find_map(|it| it.tasks(words)) {
+        let leads_on = |word: &String| ELSEWHERE.iter().any(|option| word.starts_with(option));
+        let is_elsewhere = words.iter().any(leads_on);
         let mut named = tasks.iter().filter(|_| one.does != Does::Looks);
         return named.find_map(|name| {
-            let text = text_of(program, name).filter(|text| is_followed(text, left));
+            let text = text_of(program, name).filter(|_| !is_elsewhere);
+            let text = text.filter(|text| is_followed(text, left));
             task(name, text.as_deref(), text_of, left)
         });
     }
@@ -358,6 +371,8 @@ mod tests {
             ("make test_fix", false),
             ("make -C fmt test", false),
             ("make -C fmt fmt", true),
+            ("make pretty", true),
+            ("make -C sub pretty", false),
             ("make -f format.mk test", false),
             ("make check-format", false),
             ("make lint-format", false),

@@ -2,8 +2,9 @@
 
 use serde_json::Value;
 
-use crate::model::init::{self, Look, Role, has, is_own, json, split, targets, toml};
+use crate::model::init::{self, Look, Role, has, is_own, json, split, toml};
 use crate::model::lineage::Direction;
+use crate::model::recipes::Rules;
 use crate::model::text;
 
 /// The most of what is found that is told.
@@ -258,8 +259,9 @@ fn made(look: &dyn Look) -> Vec<Bench> {
         return Vec::new();
     };
     let text = look.read(file).unwrap_or_default();
-    let given = targets(&text);
-    let named = NAMES.into_iter().filter(|name| given.contains(name));
+    let rules = Rules::of_makefile(&text);
+    let is_given = |name: &&str| rules.names().iter().any(|it| it == name);
+    let named = NAMES.into_iter().filter(is_given);
     named
         .map(|name| {
             Bench::new(format!("make --silent {name}"), format!("{file}: {name}"))

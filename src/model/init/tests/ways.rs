@@ -100,6 +100,33 @@ fn a_task_whose_recipe_changes_files_makes_no_goal_wherever_it_is_called() {
 }
 
 #[test]
+fn a_makefile_is_read_as_make_reads_it() {
+    let makefile = "V := a:b\nlint: ; black .\ntest: \\\n  tidy\n\t./t\ntidy:\n\tgo mod \\\n\ttidy\ndocs: # see; black .\n\t./d\n\
+        typecheck:\n\t@${MAKE} lint\ncheck: check-links \\\n  check-words\n\t./c\ncheck-links:\n\t./l\ncheck-words:\n\t./w\n\
+        check-sub:\n\t$(MAKE) -C sub lint\ncheck-cost:; test $$(./cost) -lt 5\n";
+    let files = Files::of(&[("Makefile", makefile)]);
+    assert_eq!(
+        goals_of(&files, &PLAIN),
+        [
+            "9 tests-pass: make --silent check",
+            "6 check-sub: make --silent check-sub",
+            "6 check-cost: make --silent check-cost",
+            "4 docs-build: make --silent docs",
+        ]
+    );
+    let left_out = propose(&files, &PLAIN).left_out;
+    for expected in [
+        "lint: it changes files (black .); a goal only looks",
+        "test: it changes files (go mod tidy); a goal only looks",
+        "typecheck: it changes files (make lint: black .); a goal only looks",
+        "check-words: tests-pass may tell the same",
+    ] {
+        let line = format!("Makefile: {expected}");
+        assert!(left_out.contains(&line), "{line}: {left_out:#?}");
+    }
+}
+
+#[test]
 fn of_too_many_goals_those_that_can_run_are_written_and_each_other_is_named() {
     let recipes = |program: &str| {
         let all = (0..50).map(|at| format!("check-{program}-{at}:\n\t{program} {at}\n"));
