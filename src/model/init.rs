@@ -24,6 +24,8 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
+use tasks::TaskFiles;
+
 pub use add::{appended, missing};
 pub use offer::{Measured, Part, Proposal, Role};
 pub(in crate::model) use render::scalar;
@@ -152,9 +154,10 @@ pub fn propose(look: &dyn Look, wishes: &Wishes) -> Found {
     python::propose(look, wishes, &mut found);
     jvm::propose(look, wishes, &mut found);
     linters::propose(look, &packages, &mut found);
-    tasks::propose(look, &mut found);
+    let tasks = TaskFiles::of(look);
+    tasks::propose(look, &tasks, &mut found);
     if wishes.from_ci {
-        ci::propose(look, &packages, &mut found);
+        ci::propose(look, (&packages, &tasks), &mut found);
     }
     offer::general(look, &mut found);
     settle::settle(&mut found);

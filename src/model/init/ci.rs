@@ -12,6 +12,7 @@ use env::Env;
 
 use super::node::Package;
 use super::offer::{Proposal, Role, id_of};
+use super::tasks::TaskFiles;
 use super::{Found, Look, split};
 use crate::model::check;
 use crate::model::text;
@@ -53,7 +54,11 @@ pub(super) fn files(look: &dyn Look) -> Vec<&str> {
 }
 
 /// Makes goals of what CI runs; each takes the place of what was proposed and does the same.
-pub(super) fn propose(look: &dyn Look, packages: &[Package], found: &mut Found) {
+pub(super) fn propose(
+    look: &dyn Look,
+    (packages, tasks): (&[Package], &TaskFiles),
+    found: &mut Found,
+) {
     let mut goals = Vec::new();
     let files = files(look);
     if files.is_empty() {
@@ -83,7 +88,7 @@ pub(super) fn propose(look: &dyn Look, packages: &[Package], found: &mut Found) 
             let check = script::check_of(&step);
             let why = |check: &str| {
                 let why = makes_ready(&step).map(str::to_owned);
-                why.or_else(|| changes::files(look, packages, (&step, check)))
+                why.or_else(|| changes::files((packages, tasks), (&step, check)))
             };
             match check.and_then(|check| why(&check).map_or(Ok(check), Err)) {
                 Ok(check) => goals.push(goal(look, packages, &step, &check)),

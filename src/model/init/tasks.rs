@@ -1,15 +1,17 @@
 //! Make, just and `scripts/check-*.sh`: targets and recipes that bear a known name, where nothing else tells the same of the
 //! repository, and every target, recipe and script that is called `check-…`. Pure.
 
+mod files;
+
+pub(super) use files::TaskFiles;
+
 use super::offer::{NAMED, NO_NAME, Proposal, Role, by_name, is_check, no_goal, slug};
-use super::{Found, Look, first_of, join, split};
+use super::{Found, Look, split};
 use crate::model::recipes::Rules;
 use crate::model::{check, text};
 
-const MAKEFILES: [&str; 3] = ["GNUmakefile", "makefile", "Makefile"];
 /// Who runs targets and recipes.
 const RUNNERS: [&str; 3] = ["make", "gmake", "just"];
-const JUSTFILES: [&str; 3] = ["justfile", "Justfile", ".justfile"];
 /// How much is shown of a name.
 const SHOWN: usize = 40;
 /// The names that are known: role, id, what should hold, names in the order of preference.
@@ -60,15 +62,13 @@ const NAMES: [(Role, &str, &str, &[&str]); 7] = [
 ];
 
 /// Proposes goals for Make, just and scripts.
-pub(super) fn propose(look: &dyn Look, found: &mut Found) {
-    if let Some(file) = first_of(look, "", &MAKEFILES) {
+pub(super) fn propose(look: &dyn Look, files: &TaskFiles, found: &mut Found) {
+    if let Some((file, rules)) = files.read_by("make", "") {
         found.is_made_with("Make", "");
-        let rules = Rules::of_makefile(&look.read(file).unwrap_or_default());
         named(look, ("make", "make --silent", file), &rules, found);
     }
-    if let Some(file) = first_of(look, "", &JUSTFILES) {
+    if let Some((file, rules)) = files.read_by("just", "") {
         found.is_made_with("just", "");
-        let rules = Rules::of_justfile(&look.read(file).unwrap_or_default());
         named(look, ("just", "just", file), &rules, found);
         let shown = rules
             .with_arguments()
@@ -227,21 +227,6 @@ fn cannot_be_a_goal(rules: &Rules, name: &str) -> Option<String> {
     no_goal(name, &rules.whole(name), &|program, name| {
         RUNNERS.contains(&program).then(|| rules.whole(name))
     })
-}
-
-/// Returns the text of a task of the file in a folder that one of these programs reads.
-pub(super) fn text_of(
-    look: &dyn Look,
-    folder: &str,
-    (program, name): (&str, &str),
-) -> Option<String> {
-    let read = |file: &str| look.read(&join(folder, file));
-    let rules = match program {
-        "make" | "gmake" => Rules::of_makefile(&read(first_of(look, folder, &MAKEFILES)?)?),
-        "just" => Rules::of_justfile(&read(first_of(look, folder, &JUSTFILES)?)?),
-        _ => return None,
-    };
-    Some(rules.whole(name))
 }
 
 fn is_script(path: &str) -> bool {

@@ -1,3 +1,4 @@
+use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
@@ -14,6 +15,10 @@ struct Files {
     texts: BTreeMap<String, String>,
     ignored: BTreeSet<String>,
     missing: &'static [&'static str],
+    /// What was read, in order.
+    read: RefCell<Vec<String>>,
+    /// How often all files were looked through.
+    looked: Cell<usize>,
 }
 
 impl Files {
@@ -23,6 +28,8 @@ impl Files {
             texts: BTreeMap::new(),
             ignored: BTreeSet::new(),
             missing: &[],
+            read: RefCell::default(),
+            looked: Cell::default(),
         };
         for (path, text) in all {
             match path.strip_prefix('!') {
@@ -43,10 +50,12 @@ impl Files {
 
 impl Look for Files {
     fn files(&self) -> &[String] {
+        self.looked.set(self.looked.get() + 1);
         &self.files
     }
 
     fn read(&self, path: &str) -> Option<String> {
+        self.read.borrow_mut().push(path.to_owned());
         self.texts.get(path).cloned()
     }
 

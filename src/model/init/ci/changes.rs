@@ -1,20 +1,20 @@
 //! Steps of CI that change files, and those that look at what others changed. Pure.
 
 use super::super::node::Package;
-use super::super::{Look, tasks, writers};
+use super::super::tasks::TaskFiles;
+use super::super::writers;
 use super::{NODE, Step};
 use crate::model::check;
 
 /// Says why a step cannot be a goal, if its check changes files.
 pub(super) fn files(
-    look: &dyn Look,
-    packages: &[Package],
+    (packages, tasks): (&[Package], &TaskFiles),
     (step, check): (&Step, &str),
 ) -> Option<String> {
     let package = packages.iter().find(|package| package.home == step.folder);
     let text_of = |program: &str, name: &str| match NODE.contains(&program) {
         true => package?.script(name).map(str::to_owned),
-        false => tasks::text_of(look, &step.folder, (program, name)),
+        false => tasks.text_of(&step.folder, (program, name)),
     };
     if let Some(why) = writers::of_commands(check, &text_of) {
         return Some(why);

@@ -127,6 +127,22 @@ fn a_makefile_is_read_as_make_reads_it() {
 }
 
 #[test]
+fn a_file_of_tasks_is_read_once_however_often_it_is_called() {
+    let steps: String = (0..20)
+        .map(|at| format!("      - run: make t{at}\n"))
+        .collect();
+    let workflow = format!("on: push\njobs:\n  t:\n    steps:\n{steps}");
+    let files = [
+        ("Makefile", "t1: t2\n\t./t\nt2:\n\t./u\n"),
+        (".github/workflows/ci.yml", &workflow),
+    ];
+    let files = Files::of(&files);
+    assert_eq!(goals_of(&files, &WITH_CI).len(), 20);
+    let read = files.read.borrow();
+    assert_eq!(read.iter().filter(|path| *path == "Makefile").count(), 1);
+}
+
+#[test]
 fn of_too_many_goals_those_that_can_run_are_written_and_each_other_is_named() {
     let recipes = |program: &str| {
         let all = (0..50).map(|at| format!("check-{program}-{at}:\n\t{program} {at}\n"));
