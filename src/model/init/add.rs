@@ -2,17 +2,16 @@
 //! commented out and that are there now. Pure.
 
 use super::render::{NOT_NOW, commented};
-use super::settle::free_id;
+use super::settle::Ids;
 use super::{Found, Proposal, goals};
 use crate::model::goals::{Goal, Goals, read_goals};
 
 /// Returns the goals that can run here and that no goal of the file tells yet, with ids that are free in it.
 pub fn missing(found: &Found, file: &Goals) -> Vec<Proposal> {
-    let mut taken: Vec<String> = file.goals.iter().map(|goal| goal.id.clone()).collect();
+    let mut ids = Ids::of(file.goals.iter().map(|goal| goal.id.clone()));
     let mut missing = Vec::new();
     for one in found.runnable().filter(|one| !is_told(one, file)) {
-        let id = free_id(&one.id, &one.source, &|id| taken.iter().any(|it| it == id));
-        taken.push(id.clone());
+        let id = ids.take(&one.id, &one.source);
         missing.push(Proposal { id, ..one.clone() });
     }
     missing

@@ -1,6 +1,6 @@
 //! What becomes of all that was proposed: ids that differ, goals that do not say the same twice, the heaviest first. Pure.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use super::offer::{Part, id_of};
 use super::{Found, Proposal};
@@ -47,34 +47,72 @@ fn is_plain(one: &Proposal) -> bool {
 /// Drops goals with the same check, and gives those with the same id others.
 fn once_each(all: Vec<Proposal>) -> Vec<Proposal> {
     let mut checks = HashSet::new();
-    let mut ids = HashSet::new();
+    let mut ids = Ids::default();
     let mut kept: Vec<Proposal> = Vec::new();
     for mut one in all {
         if !checks.insert(one.check.clone()) {
             continue;
         }
-        one.id = free_id(&one.id, &one.source, &|id| ids.contains(id));
-        ids.insert(one.id.clone());
+        one.id = ids.take(&one.id, &one.source);
         kept.push(one);
     }
     kept
 }
 
-/// Returns an id that is not taken: the wished one, else one with where it comes from in front, else one with a number.
-pub(super) fn free_id(id: &str, source: &str, is_taken: &dyn Fn(&str) -> bool) -> String {
-    let id = id_of(id);
-    let source = source.split([':', ',', ' ']).next().unwrap_or_default();
-    let source = source.rsplit('/').next().unwrap_or_default();
-    let source = source.split('.').find(|part| !part.is_empty());
-    let named = id_of(&format!("{}-{id}", source.unwrap_or("other")));
-    let numbered = (2..).map(|number| format!("{id}-{number}"));
-    let mut wished = [id.clone(), named].into_iter().chain(numbered);
-    wished
-        .find(|id| !is_taken(id))
-        .expect("BUG: numbers do not end")
+/// The ids that are taken.
+#[derive(Default)]
+pub(super) struct Ids {
+    taken: HashSet<String>,
+    /// The next number for an id; those before it are taken.
+    numbers: HashMap<String, usize>,
+}
+
+impl Ids {
+    /// Begins with ids that are taken already.
+    pub(super) fn of(taken: impl Iterator<Item = String>) -> Ids {
+        Ids {
+            taken: taken.collect(),
+            numbers: HashMap::new(),
+        }
+    }
+
+    /// Takes a free id: the wished one, else one with where it comes from in front, else one with a number.
+    pub(super) fn take(&mut self, id: &str, source: &str) -> String {
+        let id = id_of(id);
+        let source = source.split([':', ',', ' ']).next().unwrap_or_default();
+        let source = source.rsplit('/').next().unwrap_or_default();
+        let source = source.split('.').find(|part| !part.is_empty());
+        let named = id_of(&format!("{}-{id}", source.unwrap_or("other")));
+        let mut wished = [&id, &named].into_iter();
+        if let Some(free) = wished.find(|id| self.taken.insert((*id).clone())) {
+            return free.clone();
+        }
+        let number = self.numbers.entry(id.clone()).or_insert(2);
+        loop {
+            let numbered = format!("{id}-{number}");
+            *number += 1;
+            if self.taken.insert(numbered.clone()) {
+                return numbered;
+            }
+        }
+    }
 }
 
 /// Returns the goals of a part.
 pub(super) fn of_part(all: &[Proposal], part: Part) -> impl Iterator<Item = &Proposal> {
     all.iter().filter(move |one| one.role.part() == part)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_that_is_taken_gets_its_source_in_front_and_then_a_number() {
+        let taken = ["a", "a-3"].map(str::to_owned);
+        let mut ids = Ids::of(taken.into_iter());
+        let given = [(); 4].map(|()| ids.take("a", "x/Makefile: a"));
+        assert_eq!(given, ["makefile-a", "a-2", "a-4", "a-5"]);
+        assert_eq!(ids.take("b", "Makefile"), "b");
+    }
 }

@@ -2,13 +2,17 @@
 //! repository, and every target, recipe and script that is called `check-…`. Pure.
 
 mod files;
+mod others;
 
 pub(super) use files::TaskFiles;
+
+use std::collections::HashSet;
 
 use super::offer::{NAMED, NO_NAME, Proposal, Role, by_name, is_check, no_goal, slug};
 use super::{Found, Look, split};
 use crate::model::recipes::Rules;
 use crate::model::{check, text};
+use others::Others;
 
 /// Who runs targets and recipes.
 const RUNNERS: [&str; 3] = ["make", "gmake", "just"];
@@ -92,15 +96,14 @@ fn named(look: &dyn Look, called: (&str, &str, &str), rules: &Rules, found: &mut
     let (_, _, file) = called;
     let given: Vec<&str> = rules.names().iter().map(String::as_str).collect();
     let cannot = |name: &str| cannot_be_a_goal(rules, name);
-    let mut used: Vec<&str> = Vec::new();
-    let mut proposed: Vec<(&str, &str)> = Vec::new();
+    let mut used: HashSet<&str> = HashSet::new();
+    let mut others = Others::of(look);
     for (role, id, says, names) in NAMES {
         let mut chosen = None;
         for name in names.iter().filter(|name| given.contains(name)) {
-            if used.contains(name) {
+            if !used.insert(name) {
                 continue;
             }
-            used.push(name);
             // One that changes files is passed by for one that only looks.
             let Some(why) = cannot(name) else {
                 chosen = Some(name);
@@ -116,21 +119,20 @@ fn named(look: &dyn Look, called: (&str, &str, &str), rules: &Rules, found: &mut
         }
         let goal = goal(look, called, (role, id), (name, &recipe)).says(says);
         found.proposals.push(goal);
-        proposed.push((id, name));
+        others.add(id, rules.words(name));
     }
     for name in &given {
         let is_known = NAMES.iter().any(|(_, _, _, names)| names.contains(name));
-        if is_known || !is_check(name) || used.contains(name) {
+        if is_known || !is_check(name) || !used.insert(name) {
             continue;
         }
-        used.push(name);
         if let Some(why) = cannot(name) {
             let shown = text::cut(name, SHOWN);
             found.leave_out(format!("{file}: {shown}: {why}"));
             continue;
         }
         let recipe = rules.lines(name);
-        if let Some(same) = told_by(look, (rules, &proposed), (name, &recipe)) {
+        if let Some(same) = others.telling(name, &recipe) {
             let shown = text::cut(name, SHOWN);
             found.leave_out(format!("{file}: {shown}: {same} may tell the same"));
             continue;
@@ -171,24 +173,6 @@ fn goal(
     }
 }
 
-/// Returns what else tells what a target or recipe that checks does: the goal of one that calls it, or the script that it calls.
-fn told_by(
-    look: &dyn Look,
-    (rules, proposed): (&Rules, &[(&str, &str)]),
-    (name, recipe): (&str, &str),
-) -> Option<String> {
-    let calls = |(_, caller): &&(&str, &str)| {
-        let mut words = rules.words(caller);
-        words.any(|word| word == name)
-    };
-    let script = || {
-        let mut scripts = look.files().iter().filter(|path| is_script(path));
-        scripts.find(|path| recipe.contains(path.as_str()))
-    };
-    let caller = proposed.iter().find(calls).map(|(id, _)| (*id).to_owned());
-    caller.or_else(|| script().cloned())
-}
-
 /// Returns the goal that stands for a role: one that runs here, or one that does what the recipe does.
 fn stands_for(found: &Found, role: Role, recipe: &str) -> Option<String> {
     let stands = |one: &&Proposal| {
@@ -200,10 +184,11 @@ fn stands_for(found: &Found, role: Role, recipe: &str) -> Option<String> {
 }
 
 /// Names the targets and recipes that make no goal.
-fn left(file: &str, given: &[&str], used: &[&str], found: &mut Found) {
+fn left(file: &str, given: &[&str], used: &HashSet<&str>, found: &mut Found) {
     let mut rest: Vec<String> = Vec::new();
+    let mut seen = HashSet::new();
     // One with a dot in its name is a file that is made.
-    let is_left = |name: &&&str| !used.contains(name) && !name.contains('.');
+    let is_left = |name: &&&str| !used.contains(**name) && !name.contains('.');
     for name in given.iter().filter(is_left) {
         let known = NAMES.iter().find(|(_, _, _, names)| names.contains(name));
         let shown = text::cut(name, SHOWN);
@@ -212,8 +197,8 @@ fn left(file: &str, given: &[&str], used: &[&str], found: &mut Found) {
                 found.leave_out(format!("{file}: {shown}: {id} may tell the same"));
             }
             (None, Some(why)) => found.leave_out(format!("{file}: {shown}: {why}")),
-            (None, None) if rest.contains(&shown) => {}
-            (None, None) => rest.push(shown),
+            (None, None) if seen.insert(shown.clone()) => rest.push(shown),
+            (None, None) => {}
         }
     }
     for some in rest.chunks(NAMED) {

@@ -143,6 +143,18 @@ fn a_file_of_tasks_is_read_once_however_often_it_is_called() {
 }
 
 #[test]
+fn the_files_are_not_looked_through_for_each_target() {
+    let looked = |targets: usize| {
+        let all = (0..targets).map(|at| format!("check-t{at}:\n\t./t {at}\n"));
+        let makefile: String = all.collect();
+        let files = Files::of(&[("Makefile", &makefile)]);
+        propose(&files, &PLAIN);
+        files.looked.get()
+    };
+    assert_eq!(looked(5), looked(500));
+}
+
+#[test]
 fn of_too_many_goals_those_that_can_run_are_written_and_each_other_is_named() {
     let recipes = |program: &str| {
         let all = (0..50).map(|at| format!("check-{program}-{at}:\n\t{program} {at}\n"));
