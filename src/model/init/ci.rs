@@ -98,7 +98,7 @@ pub(super) fn propose(
     }
     let goals = goals
         .into_iter()
-        .map(|one| in_place(one, &mut found.proposals))
+        .map(|one| in_place(one, found))
         .collect::<Vec<_>>();
     found.proposals.extend(goals);
 }
@@ -153,8 +153,8 @@ fn makes_ready(step: &Step) -> Option<&'static str> {
     WORDS.contains(&first).then_some("it only sets up")
 }
 
-/// Takes the place of the first goal that was proposed and does the same, and its name; drops the others.
-fn in_place(mut one: Proposal, proposals: &mut Vec<Proposal>) -> Proposal {
+/// Takes the place of the first goal that was proposed and does the same, and its name; drops the others. Each is named.
+fn in_place(mut one: Proposal, found: &mut Found) -> Proposal {
     let words: Vec<&str> = one.check.split_whitespace().collect();
     let check = words.join(" ");
     let is_same = |other: &Proposal| {
@@ -162,12 +162,14 @@ fn in_place(mut one: Proposal, proposals: &mut Vec<Proposal>) -> Proposal {
             && other.measured.is_none()
             && other.same.iter().any(|same| check.contains(same.as_str()))
     };
-    let first = proposals.iter().find(|other| is_same(other)).cloned();
+    let first = found.proposals.iter().find(|other| is_same(other)).cloned();
     if one.missing.is_some() && first.as_ref().is_some_and(|first| first.missing.is_none()) {
         // What runs here is worth more than what CI would run.
         return one;
     }
-    proposals.retain(|other| !is_same(other));
+    let all = std::mem::take(&mut found.proposals);
+    let (gone, kept): (Vec<_>, Vec<_>) = all.into_iter().partition(is_same);
+    found.proposals = kept;
     if let Some(first) = first {
         one.id = first.id;
         one.role = first.role;
@@ -175,6 +177,9 @@ fn in_place(mut one: Proposal, proposals: &mut Vec<Proposal>) -> Proposal {
         one.same = first.same;
         one.missing = one.missing.or(first.missing);
         one.is_alone = first.is_alone;
+    }
+    for other in gone {
+        found.leave_out(format!("{}: {} of CI tells the same", other.source, one.id));
     }
     one
 }

@@ -49,3 +49,24 @@ fn what_was_commented_out_goes_when_its_goal_comes_unless_somebody_changed_it() 
     assert!(whole.contains("  # - id: lint-clean\n"), "{whole}");
     assert!(whole.contains("  - id: lint-clean\n"), "{whole}");
 }
+
+#[test]
+fn what_gives_way_to_a_step_of_ci_is_named() {
+    let workflow = "on: push\njobs:\n  t:\n    steps:\n      - run: make check\n      - run: ./scripts/check-x.sh --all\n      \
+        - run: make other\n";
+    let files = [
+        ("Makefile", "check:\n\t./c\nlint:\n\t./l\n"),
+        ("scripts/check-x.sh", "#!/bin/sh\n"),
+        (".github/workflows/ci.yml", workflow),
+    ];
+    let found = propose(&Files::of(&files).without(&["shellcheck"]), &WITH_CI);
+    let given_way = found.left_out.iter().filter(|one| one.contains("of CI"));
+    assert_eq!(
+        given_way.collect::<Vec<_>>(),
+        [
+            "Makefile: check: tests-pass of CI tells the same",
+            "scripts/check-x.sh: check-x of CI tells the same",
+        ]
+    );
+    assert!(found.runnable().any(|one| one.check == "make check"));
+}
