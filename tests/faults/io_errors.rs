@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 use crate::chance::{Chance, cases, seeds};
 use crate::harness::{Run, TestRepo, finish, output};
 use crate::kill_points::invariants;
-use crate::kill_points::points::{Point, Strike, has_struck_no_file, strike};
+use crate::kill_points::points::{self, Point, Strike, has_struck_no_file, strike};
 use crate::kill_points::scenario::{Before, Scenario, go_on, settle};
 use crate::kill_points::{Ground, run_all};
 
@@ -74,6 +74,25 @@ fn after_an_io_error_at_any_point_there_is_a_clear_word_and_the_next_start_goes_
         );
         recovers(&repo, before, &struck).map_err(|why| format!("{when}: {why}"))
     });
+}
+
+#[test]
+fn the_lock_of_a_ref_of_its_own_that_could_not_be_taken_away_at_once_is_gone_at_the_end() {
+    let is_lock = |line: &str| {
+        line.starts_with("unlink") && line.contains("/refs/evolve/") && line.contains(".lock\"")
+    };
+    let mut cases = 0;
+    for scenario in [Scenario::Apart, Scenario::ApartUndone] {
+        let template = scenario.prepared();
+        let before = Before::of(scenario, &template);
+        for point in points::of_evolve(scenario, &template, is_lock) {
+            let repo = template.copied();
+            let struck = strike(&repo, &point, Strike::Error("EIO", false));
+            recovers(&repo, &before, &struck).unwrap_or_else(|why| panic!("POINT={point}: {why}"));
+            cases += 1;
+        }
+    }
+    assert!(cases > 0, "no lock of a ref was met");
 }
 
 /// Checks what a failed session said and left, and that the next one goes on.

@@ -21,6 +21,8 @@ use crate::model::movement::Movement;
 pub const SYMBOLIC: &str = "ref:";
 /// From how many bytes on libgit2 takes no name.
 const LONGEST_NAME: usize = 1024;
+/// How the refs begin that nobody but `evolve` writes.
+const OWN: &str = "refs/evolve/";
 /// Refs that each working tree has for itself.
 const OF_ONE_TREE: [&str; 3] = ["refs/bisect", "refs/worktree", "refs/rewritten"];
 /// The most bytes of the file of packed refs: ten million of them.
@@ -133,9 +135,21 @@ impl Repo {
             return self.call(words, [name]);
         }
         match self.inner.find_reference(name) {
-            Ok(mut reference) => reference.delete().map_err(broken("remove a ref")),
+            Ok(mut reference) => {
+                reference.delete().map_err(broken("remove a ref"))?;
+                self.remove_own_lock(name)
+            }
             Err(cause) if cause.code() == ErrorCode::NotFound => Ok(()),
             Err(cause) => Err(broken("remove a ref")(cause)),
+        }
+    }
+
+    /// Removes the lock of a ref that nobody else writes, if it outlived the write: libgit2 does not say when it could not
+    /// take its lock away (`git_filebuf_cleanup` in its filebuf.c returns nothing).
+    fn remove_own_lock(&self, name: &str) -> Result<()> {
+        match name.starts_with(OWN) {
+            true => files::remove(&self.common_path(&format!("{name}.lock"))),
+            false => Ok(()),
         }
     }
 

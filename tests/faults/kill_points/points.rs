@@ -75,32 +75,21 @@ impl FromStr for Point {
 /// Returns every point of a session: one undisturbed run is watched.
 pub fn of(scenario: Scenario, template: &TestRepo) -> Vec<Point> {
     let repo = template.copied();
-    let log = repo.out("calls-of-evolve");
-    let shim = with_git(
-        &repo,
-        "exec strace -y -o \"$OUT/calls-of-git-$n\" -e trace=\"$CHANGING\" \"$GIT\" \"$@\"",
-    );
-    let trace = [
-        "-y".to_owned(),
-        "-o".to_owned(),
-        log.display().to_string(),
-        "-e".to_owned(),
-        format!("trace={CHANGING}"),
-    ];
-    strace((scenario, &repo), &trace, &shim).expect(0);
+    let evolve = watched(scenario, &repo);
     let mut points = Vec::new();
     let mut add = |git: Option<usize>, is_alone: bool, trace: &str| {
-        for (call, counts) in changing(trace) {
-            points.extend(counts.into_iter().map(|count| Point {
-                scenario,
-                git,
-                is_alone,
-                call: call.clone(),
-                count,
-            }));
-        }
+        // Those of one name stand together: seeds are spread evenly over them.
+        let mut calls: Vec<_> = changing(trace).collect();
+        calls.sort_by_key(|(call, _, _)| *call);
+        points.extend(calls.into_iter().map(|(call, count, _)| Point {
+            scenario,
+            git,
+            is_alone,
+            call: call.to_owned(),
+            count,
+        }));
     };
-    add(None, false, &fs::read_to_string(log).unwrap());
+    add(None, false, &evolve);
     for git in 1.. {
         let Ok(trace) = fs::read_to_string(repo.out(&format!("calls-of-git-{git}"))) else {
             break;
@@ -111,16 +100,49 @@ pub fn of(scenario: Scenario, template: &TestRepo) -> Vec<Point> {
     points
 }
 
-/// Counts the calls of a trace that change something, as which of their name they are. An open that only reads, a write to
-/// something that is no file and a call that failed are passed over, but counted.
-fn changing(trace: &str) -> BTreeMap<String, Vec<usize>> {
-    let mut seen: BTreeMap<String, usize> = BTreeMap::new();
-    let mut found: BTreeMap<String, Vec<usize>> = BTreeMap::new();
-    for line in trace.lines() {
-        let Some((name, rest)) = line.split_once('(') else {
-            continue;
-        };
-        let count = seen.entry(name.to_owned()).or_default();
+/// Returns the points of a session at which `evolve` itself makes calls that are wanted, by their lines in the trace.
+pub fn of_evolve(
+    scenario: Scenario,
+    template: &TestRepo,
+    wanted: impl Fn(&str) -> bool,
+) -> Vec<Point> {
+    let trace = watched(scenario, &template.copied());
+    let calls = changing(&trace).filter(|(_, _, line)| wanted(line));
+    let point = |(call, count, _): (&str, usize, &str)| Point {
+        scenario,
+        git: None,
+        is_alone: false,
+        call: call.to_owned(),
+        count,
+    };
+    calls.map(point).collect()
+}
+
+/// Watches an undisturbed session; returns the calls of `evolve`. Those of each git are in `calls-of-git-1` and so on.
+fn watched(scenario: Scenario, repo: &TestRepo) -> String {
+    let log = repo.out("calls-of-evolve");
+    let shim = with_git(
+        repo,
+        "exec strace -y -o \"$OUT/calls-of-git-$n\" -e trace=\"$CHANGING\" \"$GIT\" \"$@\"",
+    );
+    let trace = [
+        "-y".to_owned(),
+        "-o".to_owned(),
+        log.display().to_string(),
+        "-e".to_owned(),
+        format!("trace={CHANGING}"),
+    ];
+    strace((scenario, repo), &trace, &shim).expect(0);
+    fs::read_to_string(log).unwrap()
+}
+
+/// Returns the calls of a trace that change something: the name, as which of its name, and the line. An open that only reads,
+/// a write to something that is no file and a call that failed are passed over, but counted.
+fn changing(trace: &str) -> impl Iterator<Item = (&str, usize, &str)> {
+    let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
+    trace.lines().filter_map(move |line| {
+        let (name, rest) = line.split_once('(')?;
+        let count = seen.entry(name).or_default();
         *count += 1;
         let changes = match name {
             "open" | "openat" => rest.contains("O_CREAT") || rest.contains("O_TRUNC"),
@@ -130,16 +152,9 @@ fn changing(trace: &str) -> BTreeMap<String, Vec<usize>> {
             _ => true,
         };
         let failed = rest.contains(") = -1 ") && !rest.contains("EEXIST");
-        if changes
-            && !failed
-            && name
-                .bytes()
-                .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
-        {
-            found.entry(name.to_owned()).or_default().push(*count);
-        }
-    }
-    found
+        let is_name = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+        (changes && !failed && name.bytes().all(is_name)).then_some((name, *count, line))
+    })
 }
 
 /// What happens at a point.
