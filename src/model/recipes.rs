@@ -3,6 +3,8 @@
 
 use std::collections::{HashMap, HashSet};
 
+/// The names that make looks for, in its order.
+pub(in crate::model) const MAKEFILES: [&str; 3] = ["GNUmakefile", "makefile", "Makefile"];
 /// How many targets or recipes that need each other are followed for one of them.
 const MOST_NEEDED: usize = 32;
 
@@ -45,7 +47,7 @@ impl Rules {
             let mut first = targets.split_whitespace().filter(|it| !it.starts_with('.'));
             let first = first.next().map(str::to_owned);
             rules.first = rules.first.or(first);
-            rules.add(targets.split_whitespace(), needs);
+            rules.add(targets.split_whitespace(), needs.split_whitespace());
             rules.add_line(recipe(code));
         }
         rules
@@ -78,7 +80,7 @@ impl Rules {
         let Some(name) = words.next().map(|name| name.trim_start_matches('@')) else {
             return;
         };
-        self.add([name].into_iter(), needs);
+        self.add([name].into_iter(), needed_recipes(needs));
         let needs_none = words.all(|word| word.contains('=') || word.starts_with('*'));
         match needs_none {
             _ if !is_plain(name) => {}
@@ -87,13 +89,17 @@ impl Rules {
         }
     }
 
-    fn add<'n>(&mut self, names: impl Iterator<Item = &'n str>, needs: &str) {
+    fn add<'n>(
+        &mut self,
+        names: impl Iterator<Item = &'n str>,
+        needs: impl Iterator<Item = &'n str>,
+    ) {
         for name in names {
             let indices = self.by_name.entry(name.to_owned()).or_default();
             indices.push(self.rules.len());
         }
         self.rules.push(Rule {
-            needs: needs.split_whitespace().map(str::to_owned).collect(),
+            needs: needs.map(str::to_owned).collect(),
             lines: Vec::new(),
         });
     }
@@ -188,6 +194,18 @@ fn head(line: &str) -> Option<(&str, &str, &str)> {
     (!is_setting).then_some((targets, needs, code))
 }
 
+/// Returns the recipes that one of just needs: `a (b "c") && d`, up to a note.
+fn needed_recipes(needs: &str) -> impl Iterator<Item = &str> {
+    let needs = needs.split('#').next().unwrap_or_default();
+    let mut is_argument = false;
+    needs.split_whitespace().filter_map(move |word| {
+        let stands_alone = !std::mem::replace(&mut is_argument, false);
+        let name = word.trim_start_matches('(').trim_end_matches(')');
+        is_argument = (!stands_alone || word.starts_with('(')) && !word.ends_with(')');
+        (stands_alone && word != "&&").then_some(name)
+    })
+}
+
 fn is_plain(word: &str) -> bool {
     let is_part = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
     !word.is_empty() && word.chars().all(is_part)
@@ -226,6 +244,8 @@ mod tests {
         let just = Rules::of_justfile("@a: b\n  @one\n# none\n  two\nb:\n\t-three\n");
         assert_eq!(just.whole("a"), "three\none");
         assert_eq!(just.words("a").collect::<Vec<_>>(), ["b", "one"]);
+        let just = Rules::of_justfile("a: b (c 'd e' f) (g) && h # i\n");
+        assert_eq!(just.words("a").collect::<Vec<_>>(), ["b", "c", "g", "h"]);
     }
 
     #[test]

@@ -87,8 +87,9 @@ pub(super) fn propose(
         for step in steps {
             let check = script::check_of(&step);
             let why = |check: &str| {
-                let why = makes_ready(&step).map(str::to_owned);
-                why.or_else(|| changes::files((packages, tasks), (&step, check)))
+                let why = makes_ready(&step).or_else(|| fails_for_nothing(check));
+                why.map(str::to_owned)
+                    .or_else(|| changes::files((packages, tasks), (&step, check)))
             };
             match check.and_then(|check| why(&check).map_or(Ok(check), Err)) {
                 Ok(check) => goals.push(goal(look, packages, &step, &check)),
@@ -153,6 +154,18 @@ fn makes_ready(step: &Step) -> Option<&'static str> {
     WORDS.contains(&first).then_some("it only sets up")
 }
 
+/// Says that a command only lists what is not as it should be, and succeeds whatever it lists.
+fn fails_for_nothing(check: &str) -> Option<&'static str> {
+    let words: Vec<&str> = check.split_whitespace().collect();
+    let lists = matches!(
+        words[..],
+        ["gofmt" | "gofumpt" | "goimports", "-l" | "-s" | "-e", ..]
+    );
+    let is_alone = !check.contains(['|', '&', ';', '$', '`', '\n']);
+    (lists && words.contains(&"-l") && is_alone)
+        .then_some("it only lists files, and fails for none")
+}
+
 /// Takes the place of the first goal that was proposed and does the same, and its name; drops the others. Each is named.
 fn in_place(mut one: Proposal, found: &mut Found) -> Proposal {
     let words: Vec<&str> = one.check.split_whitespace().collect();
@@ -189,7 +202,30 @@ fn role_of(check: &str, name: &str) -> Role {
     const WORDS: [(Role, &[&str]); 8] = [
         (
             Role::Format,
-            &["fmt", "format", "gofmt", "rustfmt", "prettier", "black"],
+            &[
+                "alejandra",
+                "autopep8",
+                "black",
+                "dprint",
+                "fmt",
+                "format",
+                "gofmt",
+                "gofumpt",
+                "goimports",
+                "isort",
+                "nixfmt",
+                "pint",
+                "prettier",
+                "rustfmt",
+                "scalafmt",
+                "shfmt",
+                "spotless",
+                "spotlesscheck",
+                "stylua",
+                "swiftformat",
+                "treefmt",
+                "yapf",
+            ],
         ),
         (
             Role::Types,

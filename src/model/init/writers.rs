@@ -413,6 +413,8 @@ mod tests {
             ("node_modules/.bin/clang-format --dry-run a.c", false),
             ("yarn prettier --check .", false),
             ("black --check .", false),
+            ("bash -eo pipefail -c 'black . | tee log'", true),
+            ("A=b bash -e -c 'cd a\nblack --check .'", false),
             ("biome format .", false),
             ("swift format lint .", false),
             ("pytest tests/format", false),

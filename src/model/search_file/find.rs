@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::model::init::{self, Look, Role, has, is_own, json, split, toml};
 use crate::model::lineage::Direction;
-use crate::model::recipes::Rules;
+use crate::model::recipes::{MAKEFILES, Rules};
 use crate::model::text;
 
 /// The most of what is found that is told.
@@ -13,7 +13,6 @@ const MOST: usize = 6;
 const MOST_GATES: usize = 3;
 /// The most tests of Python that are looked at.
 const MOST_TESTS: usize = 20;
-const MAKEFILES: [&str; 3] = ["GNUmakefile", "makefile", "Makefile"];
 /// What benchmarks are called.
 const NAMES: [&str; 4] = ["bench", "benchmark", "benchmarks", "perf"];
 /// The words of a script that prints a time.

@@ -1,5 +1,28 @@
 //! The commands of one line. Pure.
 
+/// Says whether a quote is open where a line ends.
+pub(super) fn spans_lines(script: &str) -> bool {
+    let mut quote = None;
+    let mut before = '\n';
+    let mut is_escaped = false;
+    let mut is_note = false;
+    for c in script.chars() {
+        let was_escaped = std::mem::replace(&mut is_escaped, false);
+        match (c, quote) {
+            ('\n', Some(_)) => return true,
+            ('\n', None) => is_note = false,
+            _ if was_escaped || is_note => {}
+            ('\\', None | Some('"')) => is_escaped = true,
+            ('\'' | '"', None) => quote = Some(c),
+            (c, Some(open)) if c == open => quote = None,
+            ('#', None) => is_note = before.is_whitespace(),
+            _ => {}
+        }
+        before = c;
+    }
+    false
+}
+
 /// Splits a line where one command ends and the next begins, outside of quotes.
 pub(super) fn commands_of(line: &str) -> Vec<&str> {
     let mut quote = None;

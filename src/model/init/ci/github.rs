@@ -60,6 +60,7 @@ fn passed_by(id: &str, job: &Value) -> Option<&'static str> {
         }
         () if job.get("services").is_some() => Some("it needs services"),
         () if text("continue-on-error") == "true" => Some("it may fail"),
+        () if is_seldom(text("if")) => Some("it runs on a schedule, by hand or for a release only"),
         () => None,
     }
 }
@@ -120,6 +121,20 @@ fn of_job(
             pipefail: named.is_some_and(|shell| shell == "bash" || shell.contains("pipefail")),
         });
     }
+}
+
+/// Says whether a condition asks for an event that is no change of the code.
+fn is_seldom(condition: &str) -> bool {
+    let words: String = condition.split_whitespace().collect();
+    let words = words.replace('"', "'");
+    let asks = |event: &&str| words.contains(&format!("github.event_name=='{event}'"));
+    let is_alone = !words.contains("||");
+    let is_release = words.starts_with("startsWith(github.ref,'refs/tags");
+    is_alone
+        && (is_release
+            || ["schedule", "workflow_dispatch", "release"]
+                .iter()
+                .any(asks))
 }
 
 fn is_always(condition: &str) -> bool {

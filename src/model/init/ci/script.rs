@@ -1,7 +1,7 @@
 //! A step's commands as one check: without what only sets up, with the variables that are set for it, in the shell that it needs. Pure.
 
 use super::Step;
-use super::commands::commands_of;
+use super::commands::{commands_of, spans_lines};
 use crate::model::text;
 
 /// What goes by things that only CI has.
@@ -87,16 +87,9 @@ const SETUP: &[&str] = &[
     "bundle config",
     "gem install",
     "composer install",
-    "mkdir",
-    "cp",
     "mv",
     "rm",
-    "tar",
-    "unzip",
     "zip",
-    "chmod",
-    "ln",
-    "touch",
     "echo",
     "printf",
     "cat",
@@ -127,8 +120,15 @@ const SETUP: &[&str] = &[
     "ssh-keyscan",
     "dotnet restore",
 ];
-/// What stands for itself in lines that tell nothing, and that later lines go by.
-const NEUTRAL: [&str; 6] = ["cd", "export", "set", "unset", "pushd", "popd"];
+/// What tells nothing, and later lines go by it.
+const NEUTRAL: [&str; 15] = [
+    "cd", "chmod", "cp", "export", "ln", "mkdir", "popd", "pushd", "set", "shopt", "tar", "touch",
+    "trap", "unset", "unzip",
+];
+/// What tells nothing, but that later lines go by the file that it writes.
+const PRINTS: [&str; 4] = ["cat", "echo", "printf", "tee"];
+/// How a line ends that fails for nothing.
+const IN_ANY_CASE: [&str; 4] = ["true", ":", "exit 0", "/bin/true"];
 /// What sends something away.
 const DEPLOYS: &[&str] = &[
     "npm publish",
@@ -169,19 +169,41 @@ const DEPLOYS: &[&str] = &[
     "gem push",
     "surge ",
 ];
-/// Words of bash that other shells do not know.
-const BASH: [&str; 11] = [
+/// What bash knows, and a plain shell may not or understands in another way (tried with dash 0.5.12).
+const BASH: [&str; 33] = [
     "[[",
+    "((",
     "<(",
+    ">(",
+    "<<<",
+    "|&",
+    "&>",
+    "$'",
+    "$\"",
+    "=(",
+    "+=",
+    " == ",
     "pipefail",
     "source ",
-    "$'",
     "function ",
-    "&>",
     "declare ",
+    "typeset ",
     "shopt ",
-    "{1..",
-    "=(",
+    "pushd ",
+    "popd",
+    "mapfile ",
+    "readarray ",
+    "let ",
+    "select ",
+    "coproc ",
+    "echo -e",
+    "read -",
+    "printf -v",
+    "printf %q",
+    "wait -n",
+    "test -v",
+    "PIPESTATUS",
+    "RANDOM",
 ];
 /// How lines begin that belong to each other.
 const STRUCTURE: [&str; 9] = [
@@ -211,30 +233,32 @@ pub(super) fn check_of(step: &Step) -> Result<String, String> {
     if let Some(name) = step.env.unknown_in(&body) {
         return Err(format!("it goes by {name}, whose value only CI has"));
     }
-    let check = in_its_shell(&body, &step.env.known, step.pipefail);
-    check.ok_or_else(|| "its shell cannot be told from its text".to_owned())
+    Ok(in_its_shell(&body, &step.env.known, step.pipefail))
 }
 
 /// Returns the commands of a step without those that set up.
 fn body_of(step: &Step) -> Result<String, &'static str> {
-    let script = step.script.replace("\r\n", "\n").replace("\\\n", " ");
+    let script = step.script.replace("\r\n", "\n");
     if OF_CI.iter().any(|word| script.contains(word)) {
         return Err("it goes by what only CI has");
     }
-    let lines: Vec<&str> = script.lines().map(str::trim_end).collect();
+    let joined = script.replace("\\\n", " ");
+    let lines: Vec<&str> = joined.lines().map(str::trim_end).collect();
     let lines: Vec<&str> = lines.into_iter().filter(|line| !is_note(line)).collect();
     let deletes = !lines.is_empty() && lines.iter().all(|line| only_deletes(line));
-    let belongs_together = lines.iter().any(|line| is_structure(line));
+    let belongs_together = lines.iter().any(|line| is_structure(line)) || spans_lines(&joined);
     let mut kept: Vec<String> = Vec::new();
     let mut uses = Vec::new();
     let mut fetches = false;
+    let mut succeeds = false;
     for line in lines {
         let (kind, rest) = match belongs_together {
-            true => (use_of(line.trim()), line.to_owned()),
+            true => (use_of(line.trim()), String::new()),
             false => reduced(line.trim()),
         };
         uses.push(kind);
         fetches |= is_fetched(line) && checks_too(line);
+        succeeds |= always_succeeds(line);
         if kind != Use::SetsUp {
             kept.push(rest);
         }
@@ -244,13 +268,17 @@ fn body_of(step: &Step) -> Result<String, &'static str> {
         () if is(Use::Deploys) => return Err("it sends something away"),
         () if deletes => return Err("it only deletes files"),
         () if !is(Use::Checks) && fetches => return Err("it fetches what it goes by"),
+        () if !is(Use::Checks) && succeeds => return Err("it succeeds whatever it finds"),
         () if !is(Use::Checks) => return Err("it only sets up"),
         () if belongs_together && is(Use::SetsUp) => {
             return Err("it sets up and checks in one");
         }
         () => {}
     }
-    Ok(kept.join("\n"))
+    Ok(match belongs_together {
+        true => script.trim_end().to_owned(),
+        false => kept.join("\n"),
+    })
 }
 
 /// Says whether every command of a line takes files away.
@@ -297,9 +325,25 @@ fn reduced(line: &str) -> (Use, String) {
 /// Returns what a line is for: what its commands check counts, unless something is fetched there to be run.
 fn use_of(line: &str) -> Use {
     match use_of_one(line) {
-        Use::SetsUp if !is_fetched(line) && checks_too(line) => Use::Checks,
+        Use::Checks if always_succeeds(line) => Use::Neutral,
+        Use::SetsUp | Use::Neutral if !is_fetched(line) && checks_too(line) => Use::Checks,
         kind => kind,
     }
+}
+
+/// Says whether a line succeeds whatever its commands find.
+fn always_succeeds(line: &str) -> bool {
+    let end = line.rsplit_once("||").map(|(_, end)| end.trim());
+    end.is_some_and(|end| IN_ANY_CASE.contains(&end)) && !line.contains(';')
+}
+
+/// Says whether a line prints into a file.
+fn prints_to_file(line: &str) -> bool {
+    let elsewhere = ["2>&1", ">&2", "2>/dev/null", ">/dev/null", "> /dev/null"];
+    let rest = elsewhere
+        .iter()
+        .fold(line.to_owned(), |line, words| line.replace(words, ""));
+    rest.contains('>') || rest.split_whitespace().any(|word| word == "tee")
 }
 
 fn is_fetched(line: &str) -> bool {
@@ -324,6 +368,7 @@ fn use_of_one(line: &str) -> Use {
     match () {
         () if DEPLOYS.iter().any(|words| line.contains(words)) => Use::Deploys,
         () if NEUTRAL.contains(&first) || is_assignment => Use::Neutral,
+        () if PRINTS.contains(&first) && prints_to_file(line) => Use::Neutral,
         () if line.ends_with("--version")
             || line.ends_with(" -V")
             || line.ends_with(" -version") =>
@@ -341,9 +386,9 @@ fn use_of_one(line: &str) -> Use {
 }
 
 /// Returns the commands for `sh -c`, which stop at the first that fails as CI has it; through bash where they need it.
-fn in_its_shell(body: &str, env: &[(String, String)], pipefail: bool) -> Option<String> {
+fn in_its_shell(body: &str, env: &[(String, String)], pipefail: bool) -> String {
     let needs_pipefail = pipefail && has_pipe(body);
-    let is_bash = needs_pipefail || BASH.iter().any(|word| body.contains(word));
+    let is_bash = needs_pipefail || needs_bash(body);
     let flags = if pipefail { "-eo pipefail" } else { "-e" };
     let several = body.contains('\n');
     let exports: Vec<String> = env
@@ -351,21 +396,21 @@ fn in_its_shell(body: &str, env: &[(String, String)], pipefail: bool) -> Option<
         .map(|(name, value)| format!("{name}={}", text::shell_word(value)))
         .collect();
     match (is_bash, several) {
-        (true, _) if body.lines().any(|line| line.trim() == "EVOLVE") => None,
         (true, _) => {
             let set = exports
                 .iter()
                 .map(|one| format!("{one} "))
                 .collect::<String>();
-            Some(format!("{set}bash {flags} <<'EVOLVE'\n{body}\nEVOLVE"))
+            // As text and not as input, which is for its commands: one that reads it all would take the rest away.
+            format!("{set}bash {flags} -c '{}'", body.replace('\'', r"'\''"))
         }
         (false, false) => {
             // What stands in front of one command is set for that alone, and only after the shell has put values into its words.
             let is_simple = !body.contains(['|', '&', ';', '$', '`', '(', '{', '!']);
             match (exports.is_empty(), is_simple) {
-                (true, _) => Some(body.to_owned()),
-                (false, true) => Some(format!("{} {body}", exports.join(" "))),
-                (false, false) => Some(format!("export {}\n{body}", exports.join(" "))),
+                (true, _) => body.to_owned(),
+                (false, true) => format!("{} {body}", exports.join(" ")),
+                (false, false) => format!("export {}\n{body}", exports.join(" ")),
             }
         }
         (false, true) => {
@@ -373,9 +418,34 @@ fn in_its_shell(body: &str, env: &[(String, String)], pipefail: bool) -> Option<
                 true => String::new(),
                 false => format!("export {}\n", exports.join(" ")),
             };
-            Some(format!("set -e\n{set}{body}"))
+            format!("set -e\n{set}{body}")
         }
     }
+}
+
+/// Says whether there is something that bash knows and a plain shell may not. Where that stands in quotes, bash is used for
+/// nothing.
+fn needs_bash(body: &str) -> bool {
+    let expands = |rest: &str| {
+        let is_of_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let behind = rest.trim_start_matches('#').trim_start_matches(is_of_name);
+        let mut behind = behind.chars();
+        match behind.next() {
+            Some(':') => !behind.next().is_some_and(|c| "-=?+".contains(c)),
+            Some(c) => !"}-=?+%#@*".contains(c),
+            None => false,
+        }
+    };
+    let braces = |word: &str| {
+        let bare = word.replace("${", "");
+        let inside = bare
+            .split_once('{')
+            .and_then(|(_, rest)| rest.split_once('}'));
+        inside.is_some_and(|(inside, _)| inside.contains(',') || inside.contains(".."))
+    };
+    BASH.iter().any(|word| body.contains(word))
+        || body.split("${").skip(1).any(expands)
+        || body.split_whitespace().any(braces)
 }
 
 /// Says whether a pipe may be in it; one in quotes is none, and does no harm here.
@@ -416,7 +486,33 @@ mod tests {
                 "echo \"hello $NAME\" | grep -q world",
             ),
             ("mkdir -p a; cargo test", "mkdir -p a; cargo test"),
-            ("[[ -e a ]]", "bash -e <<'EVOLVE'\n[[ -e a ]]\nEVOLVE"),
+            ("[[ -e a ]]", "bash -e -c '[[ -e a ]]'"),
+            ("t ${v//a/b}", "bash -e -c 't ${v//a/b}'"),
+            ("t ${v:1}", "bash -e -c 't ${v:1}'"),
+            ("t a.{b,c}", "bash -e -c 't a.{b,c}'"),
+            (
+                "t ${v:-a} ${#v} ${v%.*} \"$@\"",
+                "t ${v:-a} ${#v} ${v%.*} \"$@\"",
+            ),
+            ("grep a <<< abc\nmake", "bash -e -c 'grep a <<< abc\nmake'"),
+            (
+                "pushd a\nmake 'b'",
+                "bash -e -c 'pushd a\nmake '\\''b'\\'''",
+            ),
+            (
+                "mkdir -p b\ncd b && \"../t\"",
+                "set -e\nmkdir -p b\ncd b && \"../t\"",
+            ),
+            (
+                "echo 1 > a\necho b\ntest -s a",
+                "set -e\necho 1 > a\ntest -s a",
+            ),
+            (
+                "t \"first\n  t hi\n# third\"\n",
+                "set -e\nt \"first\n  t hi\n# third\"",
+            ),
+            ("# don't\nmake\n  test", "set -e\nmake\ntest"),
+            ("make || true\nmake b", "set -e\nmake || true\nmake b"),
             (
                 "if test -e a; then\n  make b\nfi",
                 "set -e\nif test -e a; then\n  make b\nfi",
@@ -433,7 +529,7 @@ mod tests {
             (
                 "make check | tee log",
                 true,
-                "bash -eo pipefail <<'EVOLVE'\nmake check | tee log\nEVOLVE",
+                "bash -eo pipefail -c 'make check | tee log'",
             ),
             ("make a || make b", true, "make a || make b"),
         ] {
@@ -462,6 +558,7 @@ mod tests {
                 "for x in a b; do\nnpm install $x\ndone\nnpm test",
                 "it sets up and checks in one",
             ),
+            ("make || true", "it succeeds whatever it finds"),
             ("", "it only sets up"),
             ("echo 'a | b; c && d'", "it only sets up"),
             ("echo deb x | sudo tee /etc/x", "it only sets up"),

@@ -5,9 +5,8 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use super::super::{Look, first_of, join};
-use crate::model::recipes::Rules;
+use crate::model::recipes::{MAKEFILES, Rules};
 
-const MAKEFILES: [&str; 3] = ["GNUmakefile", "makefile", "Makefile"];
 const JUSTFILES: [&str; 3] = ["justfile", "Justfile", ".justfile"];
 
 /// The files of tasks.

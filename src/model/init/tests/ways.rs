@@ -167,3 +167,38 @@ fn of_too_many_goals_those_that_can_run_are_written_and_each_other_is_named() {
     let is_rest = |line: &&String| line.ends_with(": 60 goals are enough");
     assert_eq!(found.left_out.iter().filter(is_rest).count(), 41);
 }
+
+#[test]
+fn a_step_of_ci_has_the_weight_of_what_it_does_and_one_that_cannot_fail_makes_no_goal() {
+    let workflow = "on: push\njobs:\n  t:\n    steps:\n      - run: stylua --check .\n      - run: mvn spotless:check\n      \
+        - run: gofmt -l .\n      - run: gofmt -l . | ./none.sh\n      - run: ./t.sh || true\n  night:\n    \
+        if: github.event_name == 'schedule'\n    steps:\n      - run: ./fuzz.sh\n  push:\n    if: github.event_name != 'schedule'\n    \
+        steps:\n      - run: ./push.sh\n";
+    let files = Files::of(&[(".github/workflows/ci.yml", workflow), ("pom.xml", "")]);
+    let goals = goals_of(&files, &WITH_CI);
+    for goal in [
+        "stylua --check .",
+        "mvn spotless:check",
+        "gofmt -l . | ./none.sh",
+    ] {
+        let is_light = |one: &&String| one.starts_with("3 ") && one.ends_with(goal);
+        assert_eq!(
+            goals.iter().filter(is_light).count(),
+            1,
+            "{goal}: {goals:#?}"
+        );
+    }
+    assert!(
+        goals.iter().any(|one| one.ends_with("./push.sh")),
+        "{goals:#?}"
+    );
+    let left_out = propose(&files, &WITH_CI).left_out;
+    for why in [
+        "t: gofmt -l .: it only lists files, and fails for none",
+        "t: ./t.sh || true: it succeeds whatever it finds",
+        "night: it runs on a schedule, by hand or for a release only",
+    ] {
+        let line = format!(".github/workflows/ci.yml: {why}");
+        assert!(left_out.contains(&line), "{line}: {left_out:#?}");
+    }
+}
