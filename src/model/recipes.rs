@@ -7,6 +7,9 @@ use std::collections::{HashMap, HashSet};
 pub(in crate::model) const MAKEFILES: [&str; 3] = ["GNUmakefile", "makefile", "Makefile"];
 /// How many targets or recipes that need each other are followed for one of them.
 const MOST_NEEDED: usize = 32;
+/// How deep values of variables stand in each other, and how long a line gets by them.
+const DEEPEST: usize = 4;
+const LONGEST: usize = 4 * 1024;
 
 /// The rules of a file, read once.
 #[derive(Default)]
@@ -29,17 +32,20 @@ struct Rule {
 impl Rules {
     /// Reads the rules of a Makefile.
     pub(in crate::model) fn of_makefile(text: &str) -> Rules {
+        let text = unfolded(text);
+        let variables = Variables::of(&text);
         let mut rules = Rules::default();
-        for line in unfolded(text).lines() {
+        for Placed { line, is_certain } in placed(&text) {
             if let Some(line) = line.strip_prefix('\t') {
-                rules.add_line(recipe(line));
+                rules.add_line(recipe(&variables.put_into(line)));
                 continue;
             }
             let Some((targets, needs, code)) = head(line) else {
                 continue;
             };
-            // What is indented stands under a condition.
-            if !line.starts_with(' ') {
+            let (needs, code) = (variables.put_into(needs), variables.put_into(code));
+            // What is indented stands under a condition, too.
+            if is_certain && !line.starts_with(' ') {
                 let names = targets.split_whitespace().filter(|it| !it.starts_with('.'));
                 let names = names.filter(|it| is_plain(it)).map(str::to_owned);
                 rules.names.extend(names);
@@ -48,7 +54,7 @@ impl Rules {
             let first = first.next().map(str::to_owned);
             rules.first = rules.first.or(first);
             rules.add(targets.split_whitespace(), needs.split_whitespace());
-            rules.add_line(recipe(code));
+            rules.add_line(recipe(&code));
         }
         rules
     }
@@ -183,6 +189,125 @@ impl Rules {
     }
 }
 
+/// A line of a Makefile.
+struct Placed<'t> {
+    line: &'t str,
+    /// It stands under no condition.
+    is_certain: bool,
+}
+
+/// Returns the lines of a Makefile but those of texts that it defines and of its conditions.
+fn placed(text: &str) -> impl Iterator<Item = Placed<'_>> {
+    let mut conditions = 0_usize;
+    let mut is_defined = false;
+    text.lines().filter_map(move |line| {
+        let word = line.split_whitespace().next().unwrap_or_default();
+        match word {
+            "endef" => is_defined = false,
+            _ if is_defined || line.starts_with('\t') => {
+                let is_certain = conditions == 0;
+                return (!is_defined).then_some(Placed { line, is_certain });
+            }
+            "define" => is_defined = true,
+            "ifeq" | "ifneq" | "ifdef" | "ifndef" => conditions += 1,
+            "endif" => conditions = conditions.saturating_sub(1),
+            "else" => {}
+            _ => {
+                let is_certain = conditions == 0;
+                return Some(Placed { line, is_certain });
+            }
+        }
+        None
+    })
+}
+
+/// The variables of a Makefile that have one value, whatever holds.
+#[derive(Default)]
+struct Variables<'t>(HashMap<&'t str, Option<&'t str>>);
+
+impl<'t> Variables<'t> {
+    fn of(text: &'t str) -> Variables<'t> {
+        let mut all = Variables::default();
+        for Placed { line, is_certain } in placed(text).filter(|it| !it.line.starts_with('\t')) {
+            let end = line.find('#').unwrap_or(line.len());
+            let Some((name, value)) = line[..end].split_once('=') else {
+                continue;
+            };
+            let name = name.trim_end_matches([':', '?', '+']).trim();
+            let name = name.strip_prefix("export ").unwrap_or(name);
+            if is_plain(name) {
+                let is_first = !all.0.contains_key(name);
+                let value = (is_certain && is_first).then_some(value.trim());
+                all.0.insert(name, value);
+            }
+        }
+        all
+    }
+
+    /// Returns a text with the values in it, and the values in these, up to a bound.
+    fn put_into(&self, text: &str) -> String {
+        let mut whole = text.to_owned();
+        for _ in 0..DEEPEST {
+            let put = self.put_once(&whole);
+            if put == whole || put.len() > LONGEST {
+                break;
+            }
+            whole = put;
+        }
+        whole
+    }
+
+    fn put_once(&self, text: &str) -> String {
+        let mut done = String::with_capacity(text.len());
+        let mut rest = text;
+        while let Some(at) = rest.find('$') {
+            done.push_str(&rest[..at]);
+            let behind = &rest[at + 1..];
+            let close = match behind.chars().next() {
+                Some('(') => ')',
+                Some('{') => '}',
+                // Two stand for one of the shell's.
+                Some('$') => {
+                    done.push_str("$$");
+                    rest = &behind[1..];
+                    continue;
+                }
+                Some(_) | None => {
+                    done.push('$');
+                    rest = behind;
+                    continue;
+                }
+            };
+            let name = behind[1..].split_once(close);
+            match name.and_then(|(name, rest)| Some(((*self.0.get(name)?)?, rest))) {
+                Some((value, behind)) => {
+                    done.push_str(value);
+                    rest = behind;
+                }
+                None => {
+                    done.push('$');
+                    rest = behind;
+                }
+            }
+        }
+        done + rest
+    }
+}
+
+/// Returns the words that name the files which a Makefile includes.
+pub(in crate::model) fn included(text: &str) -> impl Iterator<Item = &str> {
+    let lines = text.lines().filter(|line| !line.starts_with('\t'));
+    lines.flat_map(|line| {
+        let mut words = line
+            .split('#')
+            .next()
+            .unwrap_or_default()
+            .split_whitespace();
+        let includes = matches!(words.next(), Some("include" | "-include" | "sinclude"));
+        words.filter(move |_| includes)
+    })
+}
+
 /// Returns what a line of a Makefile makes, what that needs, and the code beside it; none if it is no rule.
 fn head(line: &str) -> Option<(&str, &str, &str)> {
     // A mark for notes is one of the shell's in code.
@@ -222,7 +347,8 @@ fn recipe(line: &str) -> String {
 
 /// Joins lines of a Makefile that a backslash continues.
 pub(in crate::model) fn unfolded(text: &str) -> String {
-    text.replace("\\\n\t", " ")
+    text.replace("\r\n", "\n")
+        .replace("\\\n\t", " ")
         .replace("\\\n", " ")
         .replace("$(CURDIR)/", "./")
 }
@@ -246,6 +372,27 @@ mod tests {
         assert_eq!(just.words("a").collect::<Vec<_>>(), ["b", "one"]);
         let just = Rules::of_justfile("a: b (c 'd e' f) (g) && h # i\n");
         assert_eq!(just.words("a").collect::<Vec<_>>(), ["b", "c", "g", "h"]);
+    }
+
+    #[test]
+    fn variables_of_one_value_stand_for_it_and_what_holds_under_a_condition_is_not_certain() {
+        let text = "TOOL ?= black\nexport ARGS := $(WHERE) # all\nWHERE = .\nTWICE = a\nTWICE = b\n\
+            define T\ncheck-t:\n\techo\nendef\n\
+            lint: $(NEEDED)\n\t$(TOOL) ${ARGS} $(TWICE) $$(x) $(OTHER) $$TOOL $\nNEEDED = tidy\n\
+            ifeq ($(CI),1)\nOTHER = 1\ncheck-c:\n\tc\nelse\ncheck-d:\n\td\nendif\ntidy:\n\tgo mod tidy\n";
+        let rules = Rules::of_makefile(text);
+        assert_eq!(rules.names(), ["lint", "tidy"]);
+        assert_eq!(
+            rules.whole("lint"),
+            "go mod tidy\nblack . $(TWICE) $(x) $(OTHER) $TOOL $"
+        );
+        let grows: String = (0..20)
+            .map(|at| format!("V{at} = $(V{0})$(V{0})$(V{0})$(V{0})$(V{0})\n", at + 1))
+            .collect();
+        let rules = Rules::of_makefile(&format!("{grows}t:\n\t$(V0)\n"));
+        assert!(rules.lines("t").len() <= LONGEST);
+        let itself = Rules::of_makefile("A = $(A) $(A)\nt:\n\t$(A)\n");
+        assert!(itself.lines("t").starts_with("$(A) $(A)"));
     }
 
     #[test]

@@ -6,7 +6,7 @@ use super::is_shells;
 use super::path::join;
 use super::places::Places;
 use super::root::Root;
-use crate::model::recipes::{Rules, unfolded};
+use crate::model::recipes::{self, Rules, unfolded};
 
 /// A file that is used, and how.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -175,22 +175,13 @@ pub fn included(used: &Used, text: &str) -> Vec<Used> {
     };
     let (tasks, _) = Rules::of_makefile(text).reached(&used.tasks);
     let text = unfolded(text);
-    let mut found = Vec::new();
-    for line in text.lines().filter(|line| !line.starts_with('\t')) {
-        let line = line.split('#').next().unwrap_or_default();
-        let mut words = line.split_whitespace();
-        if !matches!(words.next(), Some("include" | "-include" | "sinclude")) {
-            continue;
-        }
-        for file in words.filter_map(|word| used.places.root.path(dir, word)) {
-            found.push(Used {
-                file,
-                tasks: tasks.clone(),
-                ..used.clone()
-            });
-        }
-    }
-    found
+    let files = recipes::included(&text).filter_map(|word| used.places.root.path(dir, word));
+    let files = files.map(|file| Used {
+        file,
+        tasks: tasks.clone(),
+        ..used.clone()
+    });
+    files.collect()
 }
 
 /// Returns the files that a package.json may name as its entry.

@@ -216,7 +216,10 @@ fn a_script_is_found_behind_variables_loops_and_pipes() {
         ("eval \"$(cat check.sh)\"", "check.sh"),
         ("echo \"$(cat check.sh)\"", ""),
         ("sh <<E\n. ./check.sh\nE", "check.sh"),
-        ("A=b bash -eo pipefail -c 'cd .\n./check.sh | tee log'", "check.sh"),
+        (
+            "A=b bash -eo pipefail -c 'cd .\n./check.sh | tee log'",
+            "check.sh",
+        ),
         ("sh <<< './check.sh'", "check.sh"),
         ("cat <<E\n. ./check.sh\nE", ""),
         ("strace -o x sh check.sh", "check.sh"),

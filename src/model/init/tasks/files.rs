@@ -1,12 +1,14 @@
 //! The Makefiles and justfiles of a repository, each read once however often it is called. Pure.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use super::super::{Look, first_of, join};
-use crate::model::recipes::{MAKEFILES, Rules};
+use crate::model::recipes::{MAKEFILES, Rules, included, unfolded};
 
+/// How many Makefiles are read as one.
+const MOST_INCLUDED: usize = 32;
 const JUSTFILES: [&str; 3] = ["justfile", "Justfile", ".justfile"];
 
 /// The files of tasks.
@@ -23,19 +25,38 @@ impl<'l> TaskFiles<'l> {
 
     /// Returns the name of the file in a folder that a program goes by, and its rules.
     pub(super) fn read_by(&self, program: &str, folder: &str) -> Option<(&'static str, Rc<Rules>)> {
-        let (names, parse): (_, fn(&str) -> Rules) = match program {
-            "make" | "gmake" => (&MAKEFILES, Rules::of_makefile),
-            "just" => (&JUSTFILES, Rules::of_justfile),
+        let (names, is_make) = match program {
+            "make" | "gmake" => (&MAKEFILES, true),
+            "just" => (&JUSTFILES, false),
             _ => return None,
         };
         let name = first_of(self.look, folder, names)?;
         let path = join(folder, name);
         let mut read = self.read.borrow_mut();
         let rules = read.entry(path).or_insert_with_key(|path| {
-            let text = self.look.read(path);
-            Rc::new(parse(&text.unwrap_or_default()))
+            let text = self.look.read(path).unwrap_or_default();
+            Rc::new(match is_make {
+                true => Rules::of_makefile(&self.with_included((path, folder), text)),
+                false => Rules::of_justfile(&text),
+            })
         });
         Some((name, Rc::clone(rules)))
+    }
+
+    /// Returns the text of a Makefile behind which those stand that it includes.
+    fn with_included(&self, (path, folder): (&str, &str), text: String) -> String {
+        let mut texts = vec![text];
+        let mut seen = HashSet::from([path.to_owned()]);
+        let mut at = 0;
+        while let Some(text) = texts.get(at).map(|text| unfolded(text)) {
+            at += 1;
+            let new = included(&text).map(|word| join(folder, word.trim_start_matches("./")));
+            let new = new.filter(|path| seen.insert(path.clone()));
+            let new = new.filter_map(|path| self.look.read(&path));
+            let left = MOST_INCLUDED.saturating_sub(texts.len());
+            texts.extend(new.take(left).collect::<Vec<_>>());
+        }
+        texts.join("\n")
     }
 
     /// Returns the text of a task that a program runs in a folder, where it is known.

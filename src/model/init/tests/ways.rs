@@ -202,3 +202,28 @@ fn a_step_of_ci_has_the_weight_of_what_it_does_and_one_that_cannot_fail_makes_no
         assert!(left_out.contains(&line), "{line}: {left_out:#?}");
     }
 }
+
+#[test]
+fn what_a_makefile_includes_is_part_of_it() {
+    let makefile = "-include ./mk/common.mk mk/none.mk # x\nFIX = --fix\nlint: fmt\n\tshellcheck a.sh\ncheck-style:\n\truff check $(FIX) .\n";
+    let common = "include mk/more.mk Makefile mk/common.mk\nfmt:\n\tblack .\ntest:\n\t./t\n";
+    let files = Files::of(&[
+        ("Makefile", makefile),
+        ("mk/common.mk", common),
+        ("mk/more.mk", "check-links:\n\t./links\n"),
+    ]);
+    assert_eq!(
+        goals_of(&files, &PLAIN),
+        [
+            "9 tests-pass: make --silent test",
+            "6 check-links: make --silent check-links",
+        ]
+    );
+    let left_out = propose(&files, &PLAIN).left_out;
+    for why in [
+        "Makefile: lint: it changes files (black .); a goal only looks",
+        "Makefile: check-style: it changes files (ruff check --fix .); a goal only looks",
+    ] {
+        assert!(left_out.contains(&why.to_owned()), "{left_out:#?}");
+    }
+}
