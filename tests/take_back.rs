@@ -189,6 +189,11 @@ fn an_undo_that_is_refused_is_called_that_wherever_it_is_told() {
         repo.answer(&["report", "--md"]),
         repo.read(".agents/evolve/session-summary.md"),
     ];
+    let again = repo.evolve(&["undo", "3"]).expect(2).stderr;
+    assert!(
+        again.contains("nothing to take back of cycle 3: it was an undo that was refused\n"),
+        "{again}"
+    );
     for text in told {
         assert!(text.contains("refused"), "{text}");
         // Nothing was taken back by it, and nothing but it was undone.

@@ -150,6 +150,9 @@ fn commit_without(repo: &Repo, record: &Record, subject: &str) -> Result<String>
         ))
         .hint(format!("`evolve show {cycle}` tells what became of it"))
     };
+    if record.is_refused() {
+        return Err(nothing("it was an undo that was refused"));
+    }
     if record.is_undone() {
         return Err(nothing("its change was undone"));
     }
