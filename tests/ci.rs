@@ -343,6 +343,17 @@ fn what_is_named_for_a_report_stays_what_it_is() {
     let mut bytes = [0; 5];
     std::io::Read::read_exact(&mut reader, &mut bytes).unwrap();
     assert_eq!(&bytes, b"<?xml");
+    nix::unistd::mkfifo(&repo.out("unread"), nix::sys::stat::Mode::S_IRWXU).unwrap();
+    let run = repo
+        .evolve(&["measure", "-q", "--junit", &out("unread")])
+        .expect(1);
+    assert!(
+        run.stderr.contains(
+            "unread: it is a pipe from which nobody reads\nhint: begin to read from it first"
+        ),
+        "{}",
+        run.stderr
+    );
     std::os::unix::fs::symlink("nowhere", repo.out("lost")).unwrap();
     repo.evolve(&["report", "--out", &out("lost")]).expect(1);
     assert!(repo.out("lost").is_symlink());

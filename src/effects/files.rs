@@ -4,9 +4,9 @@ use std::ffi::OsStr;
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use nix::sys::resource::{Resource, getrlimit};
 
@@ -14,6 +14,8 @@ use crate::effects::{descriptors, proc_table};
 use crate::error::{Error, Result};
 use crate::model::exact;
 
+/// How long somebody who is to read from a pipe is waited for.
+const READER_PATIENCE: Duration = Duration::from_secs(5);
 /// What to do about a file that is larger than what is read of it.
 pub const TOO_LARGE: &str =
     "evolve makes none that large: look at what stands in it, and move it away or make it smaller";
@@ -94,15 +96,42 @@ pub fn deliver(path: &Path, bytes: &[u8]) -> Result<()> {
     descriptors::refuse_open(path)?;
     match fs::metadata(path) {
         Ok(meta) if meta.is_file() => rewrite(path, bytes),
-        Ok(_) => {
-            let written = OpenOptions::new().write(true).open(path);
-            written
-                .and_then(|mut file| file.write_all(bytes))
-                .map_err(|cause| Error::io("write", path, cause))
+        Ok(meta) => {
+            let told = |cause| Error::io("write", path, cause);
+            // Opened at once where somebody reads, and held until it is opened for good.
+            let _read = match meta.file_type().is_fifo() {
+                true => Some(read_pipe(path)?),
+                false => None,
+            };
+            let file = OpenOptions::new().write(true).open(path);
+            file.and_then(|mut file| file.write_all(bytes))
+                .map_err(told)
         }
         // A link that leads nowhere is somebody's, too.
         Err(_) if fs::symlink_metadata(path).is_ok() => Err(lost_link(path)),
         Err(_) => replace(path, bytes),
+    }
+}
+
+/// Opens a pipe from which somebody reads, or who begins to soon: to open one from which nobody reads would wait for ever.
+fn read_pipe(path: &Path) -> Result<File> {
+    let began = Instant::now();
+    loop {
+        let mut options = OpenOptions::new();
+        options.write(true).custom_flags(nix::libc::O_NONBLOCK);
+        match options.open(path) {
+            Err(cause) if cause.raw_os_error() == Some(nix::libc::ENXIO) => {
+                if began.elapsed() > READER_PATIENCE {
+                    let path = path.display();
+                    return Err(Error::internal(format!(
+                        "cannot write {path}: it is a pipe from which nobody reads"
+                    ))
+                    .hint("begin to read from it first, or name a file"));
+                }
+                std::thread::sleep(Duration::from_millis(50));
+            }
+            opened => return opened.map_err(|cause| Error::io("write", path, cause)),
+        }
     }
 }
 
