@@ -392,6 +392,25 @@ fn a_signal_ends_whatever_runs_undoes_it_and_is_recorded() {
 }
 
 #[test]
+fn tracked_files_that_a_check_changed_before_it_was_interrupted_are_named() {
+    for moment in [Moment::Baseline, Moment::FirstChecks] {
+        let repo = repo();
+        repo.write("theirs", "");
+        repo.commit_all("theirs");
+        let child = come_to_with(&repo, moment, &format!("echo >>theirs; {SLEEP}"), &[]);
+        signal(&child, "INT");
+        let run = finish(child).expect(130);
+        assert!(
+            run.stdout.contains(
+                "while the checks ran, 1 tracked file changed: theirs; look at them with `git diff`"
+            ),
+            "{moment:?}: {}",
+            run.stdout
+        );
+    }
+}
+
+#[test]
 fn a_second_signal_leaves_at_once_and_the_next_start_settles() {
     for (second, code) in [("INT", 130), ("TERM", 143)] {
         let repo = repo();

@@ -11,8 +11,12 @@ use crate::model::ledger as names;
 use crate::model::select::{self, Choice, Seen, Selection, Task};
 use crate::model::snapshot::{CheckResult, Snapshot};
 use crate::model::strikes;
+use crate::model::text;
 use crate::model::yardstick::{self, Exchanged};
 use crate::session::{Carried, Cut, Ending, Errand, Progress, Session};
+
+/// How many files are named.
+const NAMED: usize = 10;
 
 /// Loads the goals as they are in the tree; refuses a goals file that git does not track (exit 3).
 pub fn load_goals(session: &Session, start: &Start) -> Result<Goals> {
@@ -107,6 +111,23 @@ fn serves(carried: &Carried, start: &Start, goals: &Goals) -> bool {
         && !select::failing_goals(&carried.snapshot).is_empty()
 }
 
+/// Names the tracked files that have changes where a measurement before an agent was cut short. There were none when it began,
+/// and as there is nothing to undo, nothing is put back.
+fn tell_of_written(session: &Session) {
+    let changed = match session.isolation {
+        None => session.workspace().tracked_changes().unwrap_or_default(),
+        Some(_) => return,
+    };
+    let names: Vec<String> = changed.iter().map(text::path).collect();
+    if !names.is_empty() {
+        session.events.note(format!(
+            "while the checks ran, {} changed: {}; look at them with `git diff`",
+            text::count(names.len(), "tracked file"),
+            text::some_of(&names, NAMED)
+        ));
+    }
+}
+
 /// Measures every goal before an agent is called, and notes what checks themselves do to the files that they run.
 pub async fn measure_before(
     session: &Session,
@@ -128,7 +149,8 @@ pub async fn measure_before(
     let there = protected()?;
     let mut watch = Watch::lightly_over([yardstick.frozen.clone(), there.clone()].concat());
     let watched = (purpose, &mut watch);
-    let snapshot = measure_all(session, progress, (start, goals), watched).await?;
+    let measured = measure_all(session, progress, (start, goals), watched).await;
+    let snapshot = measured.inspect_err(|_| tell_of_written(session))?;
     progress.touched.extend(watch.touched().cloned());
     let made = protected()?
         .into_iter()
