@@ -704,17 +704,63 @@ fn tracked_files_that_change_while_goals_are_measured_are_named_once() {
     serde_json::from_str::<Value>(&stdout).unwrap();
     assert_eq!(
         stderr,
-        format!("warning: while the checks ran, 2 tracked files changed: a, b; {told}\n")
+        format!(
+            "warning: while the checks ran, 3 tracked files changed, of which 1 had changes that were not committed: a, b, theirs; {told}\n"
+        )
     );
-    let (_, stderr) = warning(&["measure", "fmt"]);
+    let (_, stderr) = warning(&["measure", "lint"]);
     assert_eq!(
         stderr,
-        format!("warning: while the check of fmt ran, 1 tracked file changed: b; {told}\n")
+        format!("warning: while the check of lint ran, 1 tracked file changed: a; {told}\n")
     );
     assert_eq!(warning(&["measure", "fine"]).1, "");
     assert_eq!(warning(&["-q", "measure"]).1, "");
     // What was so before is nobody's news.
-    assert_eq!(repo.evolve(&["measure", "fmt"]).stderr, "");
+    repo.evolve(&["measure", "lint"]).expect(0);
+    assert_eq!(repo.evolve(&["measure", "lint"]).stderr, "");
+}
+
+#[test]
+fn what_a_check_takes_back_or_commits_is_told_by_whatever_measures() {
+    let repo = repo(&[
+        goal("tidy", "git checkout -q -- mine; true", ""),
+        goal("keep", "git commit -qam kept --allow-empty; true", ""),
+        goal(
+            "size",
+            "cp one mine; echo 1",
+            "continuous: {metric: n, threshold: 9, direction: at-most}",
+        ),
+    ]);
+    repo.write("mine", "");
+    repo.write("one", "1\n");
+    repo.commit_all("files");
+    let told =
+        "; a check that changes files is to be told to look only, as `cargo fmt --check` does\n";
+    let unsaved = "1 tracked file changed, of which 1 had changes that were not committed: mine";
+    for (arguments, what) in [
+        (
+            &["measure", "tidy"][..],
+            format!("the check of tidy ran, {unsaved}"),
+        ),
+        (
+            &["measure", "keep"],
+            format!("the check of keep ran, HEAD moved to another commit, and {unsaved}"),
+        ),
+        (
+            &["--dry-run"],
+            format!("the checks ran, HEAD moved to another commit, and {unsaved}"),
+        ),
+        (&["ratchet"], format!("the check of size ran, {unsaved}")),
+    ] {
+        repo.git(&["reset", "--hard", "--quiet"]);
+        repo.write("mine", &format!("work of mine before {arguments:?}\n"));
+        let run = repo.evolve(arguments).expect(0);
+        assert_eq!(
+            run.stderr,
+            format!("warning: while {what}{told}"),
+            "{arguments:?}"
+        );
+    }
 }
 
 #[test]

@@ -75,10 +75,7 @@ fn measure_for(
     // Where what goes on is drawn, each goal was told as its check ended.
     let is_told = watched.is_live && global.verbose == 0 && !as_json;
     watched.end();
-    let (snapshot, halt) = measured?;
-    if let Some(warning) = before.warning(&repo, (&chosen, &snapshot)) {
-        global.warn(&warning);
-    }
+    let (snapshot, halt) = before.told((global, &repo), &chosen, measured)?;
     let rows = || match is_told {
         true => String::new(),
         false => tables::goals_table(&snapshot, width::of_terminal()),
@@ -115,9 +112,10 @@ pub fn snapshot_of(
     let watched = watch(global, Watcher::Person(run.progress.progress), Log::Bare)?;
     let events = of_each_check(global, false, &watched);
     let told = (events, "ratchet");
+    let before = Before::look(repo, chosen);
     let measured = block_on(measure_now((global, repo), (goals, chosen), run, told));
     watched.end();
-    whole(measured?)
+    whole(before.told((global, repo), chosen, measured)?)
 }
 
 /// Returns a measurement of which everything is needed.
@@ -265,6 +263,7 @@ fn dry_run_for((global, audience): (&Global, &Audience), run: &RunOptions) -> Re
     global.point_out(&warnings);
     let watched = watch(global, Watcher::Person(run.progress.progress), Log::Bare)?;
     let all: Vec<_> = goals.goals.iter().collect();
+    let before = Before::look(&repo, &all);
     let measured = block_on(measure_now(
         (global, &repo),
         (&goals, &all),
@@ -272,7 +271,7 @@ fn dry_run_for((global, audience): (&Global, &Audience), run: &RunOptions) -> Re
         (of_each_check(global, run.json, &watched), "dry-run"),
     ));
     watched.end();
-    let mut snapshot = whole(measured?)?;
+    let mut snapshot = whole(before.told((global, &repo), &all, measured)?)?;
     refuse_unmeasurable(&snapshot, &goals)?;
     let place = audience.place_of(&file);
     audience.tell(global, &snapshot, (&goals, &place), !run.json);
