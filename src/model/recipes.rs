@@ -68,8 +68,7 @@ impl Rules {
             let is_note = line.starts_with(['#', '[']);
             match line.split_once(':') {
                 _ if is_below && is_open => {
-                    let line = line.trim().trim_start_matches(['@', '-', '+']);
-                    rules.add_line(line.to_owned());
+                    rules.add_line(unmarked(line.trim()));
                 }
                 Some((head, needs)) if !is_below && !is_note && !needs.starts_with('=') => {
                     rules.add_recipe(head, needs);
@@ -336,9 +335,19 @@ fn is_plain(word: &str) -> bool {
     !word.is_empty() && word.chars().all(is_part)
 }
 
+/// Returns a line without the marks that make and just take for themselves. One whose failure they are to pass by does not fail.
+fn unmarked(line: &str) -> String {
+    let code = line.trim_start_matches(['@', '-', '+', ' ', '\t']);
+    let marks = &line[..line.len() - code.len()];
+    match marks.contains('-') && !code.is_empty() {
+        true => format!("{code} || true"),
+        false => code.to_owned(),
+    }
+}
+
 /// Returns a recipe's line as the shell gets it, where make's own variables are known.
 fn recipe(line: &str) -> String {
-    line.trim_start_matches(['@', '-', '+', ' ', '\t'])
+    unmarked(line)
         .replace("$(MAKE)", "make")
         .replace("${MAKE}", "make")
         .replace("$(CURDIR)", ".")
@@ -368,7 +377,7 @@ mod tests {
         let (targets, lines) = rules.reached(&[]);
         assert_eq!((targets.len(), lines.len()), (101, 100));
         let just = Rules::of_justfile("@a: b\n  @one\n# none\n  two\nb:\n\t-three\n");
-        assert_eq!(just.whole("a"), "three\none");
+        assert_eq!(just.whole("a"), "three || true\none");
         assert_eq!(just.words("a").collect::<Vec<_>>(), ["b", "one"]);
         let just = Rules::of_justfile("a: b (c 'd e' f) (g) && h # i\n");
         assert_eq!(just.words("a").collect::<Vec<_>>(), ["b", "c", "g", "h"]);

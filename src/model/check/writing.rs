@@ -74,7 +74,13 @@ fn does(call: &Call) -> Does {
     let mut editors = IN_PLACE.iter();
     let editor = editors.find(|editor| editor.names.contains(&tool.as_str()));
     let is_mended = editor.is_some_and(|editor| editor.mends_in_place(arguments));
-    let is_asked = own.is_some_and(has) || is_mended || has(OPTIONS);
+    // Gradle's tasks stand behind the way to their project: `:app:spotlessApply`.
+    let is_of_project = |word: &String| {
+        let task = word.rsplit_once(':').map(|(_, task)| task);
+        task.is_some_and(|task| own.is_some_and(|own| own.contains(&task)))
+    };
+    let is_of_project = arguments.iter().any(is_of_project);
+    let is_asked = own.is_some_and(has) || is_of_project || is_mended || has(OPTIONS);
     match (writer, own) {
         _ if TEXT.contains(&tool.as_str()) => Does::Nothing,
         _ if arguments.iter().any(|word| is_option(word, LOOKS)) => Does::Looks,
@@ -176,6 +182,19 @@ mod tests {
             ("cd a && black .", Some("black .")),
             ("black --check .", None),
             ("black --version", None),
+            (
+                "./gradlew :app:spotlessApply",
+                Some("./gradlew :app:spotlessApply"),
+            ),
+            ("./gradlew :app:spotlessCheck", None),
+            (
+                "biome check --apply-unsafe .",
+                Some("biome check --apply-unsafe ."),
+            ),
+            ("yq -i .a=1 f.yml", Some("yq -i .a=1 f.yml")),
+            ("yq .a f.yml", None),
+            ("npx sort-package-json", Some("sort-package-json")),
+            ("sort-package-json --check", None),
             ("python3 -m black src", Some("python3 -m black src")),
             ("python3 -m black --check src", None),
             ("uv run ruff format", Some("ruff format")),

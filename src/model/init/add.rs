@@ -49,7 +49,8 @@ pub fn appended(text: &str, file: &Goals, new: &[Proposal]) -> Option<String> {
     let gap = if before.ends_with('\n') { "\n" } else { "\n\n" };
     let added = format!("{gap}{added}");
     // As the line ends that they stand behind.
-    let beside = lines[..end].last().unwrap_or(first);
+    let ends = |line: &&&str| line.ends_with('\n');
+    let beside = lines[..end].iter().rfind(ends).unwrap_or(first);
     let added = match beside.ends_with("\r\n") {
         true => added.replace('\n', "\r\n"),
         false => added,

@@ -89,6 +89,7 @@ pub(super) fn propose(
             let why = |check: &str| {
                 let why = makes_ready(&step).or_else(|| fails_for_nothing(check));
                 why.map(str::to_owned)
+                    .or_else(|| lacks_folder(look, &step.folder))
                     .or_else(|| changes::files((packages, tasks), (&step, check)))
             };
             match check.and_then(|check| why(&check).map_or(Ok(check), Err)) {
@@ -152,6 +153,14 @@ fn makes_ready(step: &Step) -> Option<&'static str> {
     let name = step.name.as_deref()?.to_lowercase();
     let first = name.split_whitespace().next()?;
     WORDS.contains(&first).then_some("it only sets up")
+}
+
+/// Says that the folder in which a step runs is not in the repository.
+fn lacks_folder(look: &dyn Look, folder: &str) -> Option<String> {
+    let inside = format!("{folder}/");
+    let is_there = || look.files().iter().any(|file| file.starts_with(&inside));
+    let shown = || format!("there is no folder {}", text::cut(folder, SHOWN));
+    (!folder.is_empty() && !is_there()).then(shown)
 }
 
 /// Says that a command only lists what is not as it should be, and succeeds whatever it lists.

@@ -200,6 +200,17 @@ impl Package {
         self.json.get("scripts")?.get(name)?.as_str()
     }
 
+    /// Returns what the scripts run that a name stands for: `lint:*` for each that begins so.
+    pub(super) fn scripts(&self, name: &str) -> Option<String> {
+        let Some((begin, _)) = name.split_once('*') else {
+            return self.script(name).map(str::to_owned);
+        };
+        let all = self.json.get("scripts")?.as_object()?.iter();
+        let meant = all.filter(|(name, _)| name.starts_with(begin));
+        let texts: Vec<&str> = meant.filter_map(|(_, text)| text.as_str()).collect();
+        (!texts.is_empty()).then(|| texts.join("\n"))
+    }
+
     /// Says whether any script calls a program.
     pub(super) fn calls(&self, program: &str) -> bool {
         let scripts = self.json.get("scripts").and_then(Value::as_object);
@@ -395,9 +406,7 @@ fn cannot_be_a_goal(package: &Package, name: &str, text: &str) -> Option<String>
     match () {
         () if text.contains(NONE) || text.trim().is_empty() => Some(NO_TESTS.to_owned()),
         () if holds(&ENDLESS) => Some(offer::ENDLESS.to_owned()),
-        () => no_goal(name, text, &|_, name| {
-            package.script(name).map(str::to_owned)
-        }),
+        () => no_goal(name, text, &|_, name| package.scripts(name)),
     }
 }
 

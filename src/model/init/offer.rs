@@ -252,15 +252,30 @@ impl Proposal {
 pub(super) const ENDLESS: &str = "it does not end by itself";
 /// Why something that is called like nothing known makes no goal.
 pub(super) const NO_NAME: &str = "not called as a check is";
+/// Why what cannot fail makes no goal.
+pub(super) const SUCCEEDS: &str = "it succeeds whatever it finds";
+/// How a line ends that fails for nothing.
+const IN_ANY_CASE: [&str; 4] = ["true", ":", "exit 0", "/bin/true"];
 /// How many of those are named in one line.
 pub(super) const NAMED: usize = 6;
 
 /// Says why a target, recipe or script of this name and text makes no goal.
 pub(super) fn no_goal(name: &str, text: &str, text_of: TextOf) -> Option<String> {
-    match is_endless(name) {
-        true => Some(ENDLESS.to_owned()),
-        false => writers::of_task(name, text, text_of),
+    let mut lines = text
+        .lines()
+        .filter(|line| !line.trim().is_empty())
+        .peekable();
+    match () {
+        () if is_endless(name) => Some(ENDLESS.to_owned()),
+        () if lines.peek().is_some() && lines.all(always_succeeds) => Some(SUCCEEDS.to_owned()),
+        () => writers::of_task(name, text, text_of),
     }
+}
+
+/// Says whether a line succeeds whatever its commands find.
+pub(super) fn always_succeeds(line: &str) -> bool {
+    let end = line.rsplit_once("||").map(|(_, end)| end.trim());
+    end.is_some_and(|end| IN_ANY_CASE.contains(&end)) && !line.contains(';')
 }
 
 /// Says why a target or recipe makes no goal by its name alone.

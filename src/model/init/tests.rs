@@ -631,6 +631,7 @@ fn ci_steps_become_goals_and_the_rest_is_named() {
         (".github/workflows/release.yaml", release),
         (".gitlab-ci.yml", gitlab),
         (".github/workflows/broken.yml", "a: ["),
+        ("web/a.js", ""),
     ]);
     let goals = goals_of(&files, &WITH_CI);
     assert!(
@@ -1004,4 +1005,8 @@ fn a_file_of_lines_that_end_either_way_keeps_each_as_it_was() {
         .unwrap();
     // As the lines beside them end.
     assert!(!added.contains('\r'), "{added:?}");
+    let text = "goals:\r\n  - id: a\r\n    description: d\r\n    check: ls\r\n    weight: 3";
+    let (goals, _) = read_goals("g", text.as_bytes()).unwrap();
+    let whole = appended(text, &goals, &new).unwrap();
+    assert_eq!(whole.matches('\n').count(), whole.matches("\r\n").count());
 }

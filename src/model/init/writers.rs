@@ -19,10 +19,12 @@ const LOOKS: [&str; 6] = ["check", "ci", "diff", "dry", "lint", "verify"];
 const TESTS: [&str; 3] = ["spec", "test", "tests"];
 /// Who runs the scripts of package.json.
 const NODE: [&str; 4] = ["npm", "pnpm", "yarn", "bun"];
+/// Who runs several scripts of package.json.
+const OF_SCRIPTS: [&str; 4] = ["run-s", "run-p", "npm-run-all", "concurrently"];
 /// What stands before the name of a script of package.json.
 const RUN: [&str; 5] = ["run", "run-script", "rum", "urn", "foreach"];
 /// Who runs tasks by their names.
-const RUNNERS: [Runner; 9] = [
+const RUNNERS: [Runner; 16] = [
     Runner::of("make", &OF_MAKE),
     Runner::of("gmake", &OF_MAKE),
     Runner::of("just", &["-d", "-f", "--justfile", "--working-directory"]),
@@ -30,6 +32,13 @@ const RUNNERS: [Runner; 9] = [
     Runner::of("rake", &["-C", "-f", "--directory", "--rakefile"]),
     Runner::of("cargo make", &["-p", "--cwd", "--makefile", "--profile"]),
     Runner::of("cargo xtask", &[]),
+    Runner::of("run-s", &[]),
+    Runner::of("run-p", &[]),
+    Runner::of("npm-run-all", &[]),
+    Runner::of("concurrently", &["-n", "-c", "--names"]),
+    Runner::of("turbo run", &[]),
+    Runner::of("turbo", &[]),
+    Runner::of("lerna run", &["--scope"]),
     Runner::by("tox", &["-e", "-f", "-m", "--env"], "ahlqrv"),
     Runner::by(
         "nox",
@@ -234,7 +243,13 @@ fn writes(one: &Done, text_of: TextOf, left: &mut usize) -> Option<Option<Writer
         let is_elsewhere = words.iter().any(leads_on);
         let mut named = tasks.iter().filter(|_| one.does != Does::Looks);
         return named.find_map(|name| {
-            let text = text_of(program, name).filter(|_| !is_elsewhere);
+            let name = name.trim_start_matches("npm:");
+            let of = if OF_SCRIPTS.contains(&program) {
+                NODE[0]
+            } else {
+                program
+            };
+            let text = text_of(of, name).filter(|_| !is_elsewhere);
             let text = text.filter(|text| is_followed(text, left));
             task(name, text.as_deref(), text_of, left)
         });
@@ -339,6 +354,7 @@ mod tests {
             "both" => "npm run lint && npm run format",
             "self" => "npm run self",
             "lint" => "eslint .",
+            "lint:*" => "eslint .\nprettier --write .",
             _ => return None,
         };
         Some(text.to_owned())
@@ -412,6 +428,13 @@ mod tests {
             ("./scripts/check-format.sh", false),
             ("node_modules/.bin/clang-format --dry-run a.c", false),
             ("yarn prettier --check .", false),
+            ("run-s lint", false),
+            ("npx run-p lint 'lint:*'", true),
+            ("npm-run-all -s both", true),
+            ("concurrently 'npm:format' npm:lint", true),
+            ("turbo run format --cache-dir=x", true),
+            ("turbo run lint test", false),
+            ("lerna run fmt", true),
             ("black --check .", false),
             ("bash -eo pipefail -c 'black . | tee log'", true),
             ("A=b bash -e -c 'cd a\nblack --check .'", false),

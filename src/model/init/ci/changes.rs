@@ -13,7 +13,7 @@ pub(super) fn files(
 ) -> Option<String> {
     let package = packages.iter().find(|package| package.home == step.folder);
     let text_of = |program: &str, name: &str| match NODE.contains(&program) {
-        true => package?.script(name).map(str::to_owned),
+        true => package?.scripts(name),
         false => tasks.text_of(&step.folder, (program, name)),
     };
     if let Some(why) = writers::of_commands(check, &text_of) {

@@ -52,10 +52,16 @@ fn looks_at_changes(workflow: &Value) -> bool {
 fn passed_by(id: &str, job: &Value) -> Option<&'static str> {
     let text = |key: &str| job.get(key).and_then(Value::as_str).unwrap_or_default();
     let name = format!("{id} {}", text("name")).to_lowercase();
+    let is_elsewhere = |system: &str| system.contains("windows") || system.contains("macos");
     let system = job.get("runs-on").map(Value::to_string).unwrap_or_default();
+    let of_matrix = ["os", "runner", "runs-on", "platform"]
+        .iter()
+        .filter(|name| system.contains(&format!("matrix.{name}")))
+        .find_map(|name| job.pointer(&format!("/strategy/matrix/{name}"))?.as_array());
+    let all_elsewhere = |all: &Vec<Value>| all.iter().all(|one| is_elsewhere(&one.to_string()));
     match () {
         () if SENDING.iter().any(|word| name.contains(word)) => Some("it sends something away"),
-        () if system.contains("windows") || system.contains("macos") => {
+        () if is_elsewhere(&system) || of_matrix.is_some_and(all_elsewhere) => {
             Some("it is for another system")
         }
         () if job.get("services").is_some() => Some("it needs services"),

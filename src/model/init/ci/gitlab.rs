@@ -9,7 +9,7 @@ use super::{Env, Step};
 use crate::model::init::Found;
 
 /// Keys at the top that are no jobs.
-const NO_JOBS: [&str; 13] = [
+const NO_JOBS: [&str; 12] = [
     "stages",
     "variables",
     "default",
@@ -22,7 +22,6 @@ const NO_JOBS: [&str; 13] = [
     "cache",
     "spec",
     "types",
-    "pages",
 ];
 const SENDING: [&str; 4] = ["deploy", "release", "publish", "upload"];
 /// How many `extends:` are followed.
@@ -44,11 +43,12 @@ pub(super) fn steps(path: &str, file: &Value, found: &mut Found) -> Vec<Step> {
             .and_then(Value::as_str)
             .unwrap_or_default();
         let name = format!("{id} {stage}").to_lowercase();
-        let script = key(file, job, "script", DEEPEST)
-            .map(lines)
-            .unwrap_or_default();
+        let script = key(file, job, "script", DEEPEST).map(lines);
+        let script = script.map(|script| folder_of(file, job) + &script);
+        let script = script.unwrap_or_default();
         let why = match () {
-            () if SENDING.iter().any(|word| name.contains(word))
+            () if id == "pages"
+                || SENDING.iter().any(|word| name.contains(word))
                 || job.get("environment").is_some() =>
             {
                 Some("it sends something away")
@@ -130,13 +130,26 @@ fn env(file: &Value, job: &Value, script: &str) -> Env {
     for one in matrix.and_then(Value::as_array).into_iter().flatten() {
         env.add(Some(one), &|_| false);
     }
-    let of_all = || file.get("default").and_then(|it| it.get("before_script"));
-    let before = key(file, job, "before_script", DEEPEST).or_else(of_all);
-    if let Some(before) = before.or_else(|| file.get("before_script")) {
-        let before = lines(before);
+    if let Some(before) = before(file, job) {
         env.add_exports(&before, before.lines().any(is_structure));
     }
     env.without_looks(script, job.get("variables"))
+}
+
+/// Returns what runs before the script of a job, in the same shell.
+fn before(file: &Value, job: &Value) -> Option<String> {
+    let of_all = || file.get("default").and_then(|it| it.get("before_script"));
+    let before = key(file, job, "before_script", DEEPEST).or_else(of_all);
+    let before = before.or_else(|| file.get("before_script"));
+    before.map(lines)
+}
+
+/// Returns the lines that enter folders before the script of a job.
+fn folder_of(file: &Value, job: &Value) -> String {
+    let before = before(file, job).unwrap_or_default();
+    let lines = before.lines().map(str::trim);
+    let enters = lines.filter(|line| line.starts_with("cd "));
+    enters.map(|line| format!("{line}\n")).collect()
 }
 
 /// Returns the last name of one or several: it beats the others.

@@ -2,6 +2,7 @@
 
 use super::Step;
 use super::commands::{commands_of, spans_lines};
+use crate::model::init::offer::{SUCCEEDS, always_succeeds};
 use crate::model::text;
 
 /// What goes by things that only CI has.
@@ -127,8 +128,6 @@ const NEUTRAL: [&str; 15] = [
 ];
 /// What tells nothing, but that later lines go by the file that it writes.
 const PRINTS: [&str; 4] = ["cat", "echo", "printf", "tee"];
-/// How a line ends that fails for nothing.
-const IN_ANY_CASE: [&str; 4] = ["true", ":", "exit 0", "/bin/true"];
 /// What sends something away.
 const DEPLOYS: &[&str] = &[
     "npm publish",
@@ -268,7 +267,7 @@ fn body_of(step: &Step) -> Result<String, &'static str> {
         () if is(Use::Deploys) => return Err("it sends something away"),
         () if deletes => return Err("it only deletes files"),
         () if !is(Use::Checks) && fetches => return Err("it fetches what it goes by"),
-        () if !is(Use::Checks) && succeeds => return Err("it succeeds whatever it finds"),
+        () if !is(Use::Checks) && succeeds => return Err(SUCCEEDS),
         () if !is(Use::Checks) => return Err("it only sets up"),
         () if belongs_together && is(Use::SetsUp) => {
             return Err("it sets up and checks in one");
@@ -329,12 +328,6 @@ fn use_of(line: &str) -> Use {
         Use::SetsUp | Use::Neutral if !is_fetched(line) && checks_too(line) => Use::Checks,
         kind => kind,
     }
-}
-
-/// Says whether a line succeeds whatever its commands find.
-fn always_succeeds(line: &str) -> bool {
-    let end = line.rsplit_once("||").map(|(_, end)| end.trim());
-    end.is_some_and(|end| IN_ANY_CASE.contains(&end)) && !line.contains(';')
 }
 
 /// Says whether a line prints into a file.

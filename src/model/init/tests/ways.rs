@@ -173,7 +173,8 @@ fn a_step_of_ci_has_the_weight_of_what_it_does_and_one_that_cannot_fail_makes_no
     let workflow = "on: push\njobs:\n  t:\n    steps:\n      - run: stylua --check .\n      - run: mvn spotless:check\n      \
         - run: gofmt -l .\n      - run: gofmt -l . | ./none.sh\n      - run: ./t.sh || true\n  night:\n    \
         if: github.event_name == 'schedule'\n    steps:\n      - run: ./fuzz.sh\n  push:\n    if: github.event_name != 'schedule'\n    \
-        steps:\n      - run: ./push.sh\n";
+        steps:\n      - run: ./push.sh\n      - run: ./x\n        working-directory: none\n  win:\n    runs-on: ${{ matrix.os }}\n    \
+        strategy: {matrix: {os: [windows-latest, macos-14]}}\n    steps:\n      - run: ./w.sh\n";
     let files = Files::of(&[(".github/workflows/ci.yml", workflow), ("pom.xml", "")]);
     let goals = goals_of(&files, &WITH_CI);
     for goal in [
@@ -196,6 +197,8 @@ fn a_step_of_ci_has_the_weight_of_what_it_does_and_one_that_cannot_fail_makes_no
     for why in [
         "t: gofmt -l .: it only lists files, and fails for none",
         "t: ./t.sh || true: it succeeds whatever it finds",
+        "push: ./x: there is no folder none",
+        "win: it is for another system",
         "night: it runs on a schedule, by hand or for a release only",
     ] {
         let line = format!(".github/workflows/ci.yml: {why}");
@@ -225,5 +228,38 @@ fn what_a_makefile_includes_is_part_of_it() {
         "Makefile: check-style: it changes files (ruff check --fix .); a goal only looks",
     ] {
         assert!(left_out.contains(&why.to_owned()), "{left_out:#?}");
+    }
+}
+
+#[test]
+fn what_cannot_fail_makes_no_goal_and_jobs_of_gitlab_run_where_they_enter() {
+    let gitlab = "default:\n  before_script: [cd sub, npm ci]\nunit:\n  script: ./t.sh\npages:\n  script: ./site.sh\n";
+    let files = Files::of(&[
+        (
+            "Makefile",
+            "check-a:\n\t@-./a.sh\ncheck-b:\n\t./b.sh || true\ncheck-c:\n\t-./b.sh\n\t./c.sh\n",
+        ),
+        (
+            "package.json",
+            r#"{"scripts": {"lint": "eslint . || exit 0", "test": "run-s test:*", "test:fix": "jest --fix"}}"#,
+        ),
+        (".gitlab-ci.yml", gitlab),
+    ]);
+    assert_eq!(
+        goals_of(&files, &WITH_CI),
+        [
+            "6 check-c: make --silent check-c",
+            "6 unit: set -e\ncd sub\n./t.sh"
+        ]
+    );
+    let left_out = propose(&files, &WITH_CI).left_out;
+    for why in [
+        "Makefile: check-a: it succeeds whatever it finds",
+        "Makefile: check-b: it succeeds whatever it finds",
+        "package.json: scripts.lint: it succeeds whatever it finds",
+        "package.json: scripts.test: it changes files (run-s test:*: jest --fix); a goal only looks",
+        ".gitlab-ci.yml: pages: it sends something away",
+    ] {
+        assert!(left_out.contains(&why.to_owned()), "{why}: {left_out:#?}");
     }
 }
