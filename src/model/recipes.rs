@@ -10,6 +10,8 @@ const MOST_NEEDED: usize = 32;
 /// How deep values of variables stand in each other, and how long a line gets by them.
 const DEEPEST: usize = 4;
 const LONGEST: usize = 4 * 1024;
+/// How many letters the name of a variable has that is put in.
+const LONGEST_NAME: usize = 64;
 
 /// The rules of a file, read once.
 #[derive(Default)]
@@ -61,6 +63,7 @@ impl Rules {
 
     /// Reads the rules of a justfile.
     pub(in crate::model) fn of_justfile(text: &str) -> Rules {
+        let values = just_values(text);
         let mut rules = Rules::default();
         let mut is_open = false;
         for line in text.lines().filter(|line| !line.is_empty()) {
@@ -68,7 +71,7 @@ impl Rules {
             let is_note = line.starts_with(['#', '[']);
             match line.split_once(':') {
                 _ if is_below && is_open => {
-                    rules.add_line(unmarked(line.trim()));
+                    rules.add_line(unmarked(&put_values(line.trim(), &values)));
                 }
                 Some((head, needs)) if !is_below && !is_note && !needs.starts_with('=') => {
                     rules.add_recipe(head, needs);
@@ -247,24 +250,27 @@ impl<'t> Variables<'t> {
     fn put_into(&self, text: &str) -> String {
         let mut whole = text.to_owned();
         for _ in 0..DEEPEST {
-            let put = self.put_once(&whole);
-            if put == whole || put.len() > LONGEST {
-                break;
+            match self.put_once(&whole).filter(|put| *put != whole) {
+                Some(put) => whole = put,
+                None => break,
             }
-            whole = put;
         }
         whole
     }
 
-    fn put_once(&self, text: &str) -> String {
-        let mut done = String::with_capacity(text.len());
+    /// Puts values in; none where that would get too long.
+    fn put_once(&self, text: &str) -> Option<String> {
+        let mut done = String::new();
         let mut rest = text;
         while let Some(at) = rest.find('$') {
             done.push_str(&rest[..at]);
+            if done.len() + rest.len() > LONGEST {
+                return None;
+            }
             let behind = &rest[at + 1..];
             let close = match behind.chars().next() {
-                Some('(') => ')',
-                Some('{') => '}',
+                Some('(') => ")",
+                Some('{') => "}",
                 // Two stand for one of the shell's.
                 Some('$') => {
                     done.push_str("$$");
@@ -277,7 +283,7 @@ impl<'t> Variables<'t> {
                     continue;
                 }
             };
-            let name = behind[1..].split_once(close);
+            let name = named_before(&behind[1..], close);
             match name.and_then(|(name, rest)| Some(((*self.0.get(name)?)?, rest))) {
                 Some((value, behind)) => {
                     done.push_str(value);
@@ -289,8 +295,18 @@ impl<'t> Variables<'t> {
                 }
             }
         }
-        done + rest
+        Some(done + rest).filter(|done| done.len() <= LONGEST)
     }
+}
+
+/// Returns the name before these marks and what stands behind them, where they are near.
+fn named_before<'t>(text: &'t str, marks: &str) -> Option<(&'t str, &'t str)> {
+    let near = text
+        .char_indices()
+        .nth(LONGEST_NAME)
+        .map_or(text, |(end, _)| &text[..end]);
+    let at = near.find(marks)?;
+    Some((&text[..at], &text[at + marks.len()..]))
 }
 
 /// Returns the words that name the files which a Makefile includes.
@@ -316,6 +332,55 @@ fn head(line: &str) -> Option<(&str, &str, &str)> {
     let is_setting = targets.contains('=') || needs.starts_with('=');
     let code = line[end..].strip_prefix(';').unwrap_or_default();
     (!is_setting).then_some((targets, needs, code))
+}
+
+/// Returns the variables of a justfile whose values are written out.
+fn just_values(text: &str) -> HashMap<&str, &str> {
+    let value = |line| -> Option<(&str, &str)> {
+        let (name, value) = str::split_once(line, ":=")?;
+        let name = name.trim();
+        let name = name.strip_prefix("export ").unwrap_or(name);
+        let value = value.trim();
+        let quoted = |quote| value.strip_prefix(quote)?.strip_suffix(quote);
+        let value = quoted('\'').or_else(|| quoted('"'))?;
+        (is_plain(name) && !value.contains(['\'', '"', '\\'])).then_some((name, value))
+    };
+    text.lines().filter_map(value).collect()
+}
+
+/// Puts values where a line of a justfile names them: `{{name}}`.
+fn put_values(line: &str, values: &HashMap<&str, &str>) -> String {
+    let mut done = String::new();
+    let mut rest = line;
+    while let Some((before, behind)) = rest.split_once("{{") {
+        done.push_str(before);
+        if done.len() + rest.len() > LONGEST {
+            return line.to_owned();
+        }
+        let named = named_before(behind, "}}");
+        match named.and_then(|(name, behind)| Some((values.get(name.trim())?, behind))) {
+            Some((value, behind)) => {
+                done.push_str(value);
+                rest = behind;
+            }
+            None => {
+                done.push_str("{{");
+                rest = behind;
+            }
+        }
+    }
+    done + rest
+}
+
+/// Returns the words that name the files which a justfile imports.
+pub(in crate::model) fn imported(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().filter_map(|line| {
+        let rest = line.strip_prefix("import")?;
+        let rest = rest.strip_prefix('?').unwrap_or(rest);
+        let name = rest.strip_prefix(' ')?.trim();
+        let quoted = |quote| name.strip_prefix(quote)?.strip_suffix(quote);
+        quoted('\'').or_else(|| quoted('"'))
+    })
 }
 
 /// Returns the recipes that one of just needs: `a (b "c") && d`, up to a note.
@@ -379,6 +444,8 @@ mod tests {
         let just = Rules::of_justfile("@a: b\n  @one\n# none\n  two\nb:\n\t-three\n");
         assert_eq!(just.whole("a"), "three || true\none");
         assert_eq!(just.words("a").collect::<Vec<_>>(), ["b", "one"]);
+        let just = Rules::of_justfile("f := 'black'\na:\n  {{ f }} {{g}} {{f}} {{\n");
+        assert_eq!(just.lines("a"), "black {{g}} black {{");
         let just = Rules::of_justfile("a: b (c 'd e' f) (g) && h # i\n");
         assert_eq!(just.words("a").collect::<Vec<_>>(), ["b", "c", "g", "h"]);
     }

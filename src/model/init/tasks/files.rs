@@ -5,9 +5,9 @@ use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use super::super::{Look, first_of, join};
-use crate::model::recipes::{MAKEFILES, Rules, included, unfolded};
+use crate::model::recipes::{MAKEFILES, Rules, imported, included, unfolded};
 
-/// How many Makefiles are read as one.
+/// How many files are read as one.
 const MOST_INCLUDED: usize = 32;
 const JUSTFILES: [&str; 3] = ["justfile", "Justfile", ".justfile"];
 
@@ -36,21 +36,35 @@ impl<'l> TaskFiles<'l> {
         let rules = read.entry(path).or_insert_with_key(|path| {
             let text = self.look.read(path).unwrap_or_default();
             Rc::new(match is_make {
-                true => Rules::of_makefile(&self.with_included((path, folder), text)),
-                false => Rules::of_justfile(&text),
+                true => {
+                    let included =
+                        |text: &str| included(&unfolded(text)).map(str::to_owned).collect();
+                    Rules::of_makefile(&self.with_others((path, folder), text, &included))
+                }
+                false => {
+                    let imported = |text: &str| imported(text).map(str::to_owned).collect();
+                    Rules::of_justfile(&self.with_others((path, folder), text, &imported))
+                }
             })
         });
         Some((name, Rc::clone(rules)))
     }
 
-    /// Returns the text of a Makefile behind which those stand that it includes.
-    fn with_included(&self, (path, folder): (&str, &str), text: String) -> String {
+    /// Returns the text of a file behind which those stand that it includes; those name others from the same folder.
+    fn with_others(
+        &self,
+        (path, folder): (&str, &str),
+        text: String,
+        named_in: &dyn Fn(&str) -> Vec<String>,
+    ) -> String {
         let mut texts = vec![text];
         let mut seen = HashSet::from([path.to_owned()]);
         let mut at = 0;
-        while let Some(text) = texts.get(at).map(|text| unfolded(text)) {
+        while let Some(named) = texts.get(at).map(|text| named_in(text)) {
             at += 1;
-            let new = included(&text).map(|word| join(folder, word.trim_start_matches("./")));
+            let new = named
+                .iter()
+                .map(|word| join(folder, word.trim_start_matches("./")));
             let new = new.filter(|path| seen.insert(path.clone()));
             let new = new.filter_map(|path| self.look.read(&path));
             let left = MOST_INCLUDED.saturating_sub(texts.len());

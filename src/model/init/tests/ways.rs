@@ -263,3 +263,21 @@ fn what_cannot_fail_makes_no_goal_and_jobs_of_gitlab_run_where_they_enter() {
         assert!(left_out.contains(&why.to_owned()), "{why}: {left_out:#?}");
     }
 }
+
+#[test]
+fn what_a_justfile_imports_is_part_of_it() {
+    let files = Files::of(&[
+        (
+            "justfile",
+            "import 'other.just'\nimport? \"none.just\"\nfmt := 'black'\nlint:\n  {{fmt}} .\n",
+        ),
+        ("other.just", "check-links:\n  ./links\n"),
+    ]);
+    assert_eq!(
+        goals_of(&files, &PLAIN),
+        ["6 check-links: just check-links"]
+    );
+    let left_out = propose(&files, &PLAIN).left_out;
+    let why = "justfile: lint: it changes files (black .); a goal only looks";
+    assert!(left_out.contains(&why.to_owned()), "{left_out:#?}");
+}
