@@ -747,7 +747,7 @@ fn what_a_check_takes_back_or_commits_is_told_by_whatever_measures() {
             format!("the check of keep ran, HEAD moved to another commit, and {unsaved}"),
         ),
         (
-            &["--dry-run"],
+            &["--dry-run", "--jobs=1"],
             format!("the checks ran, HEAD moved to another commit, and {unsaved}"),
         ),
         (&["ratchet"], format!("the check of size ran, {unsaved}")),
