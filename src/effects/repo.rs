@@ -251,7 +251,10 @@ impl Repo {
                 .inner
                 .reference_matching(name, oid(new)?, true, oid(old)?, note);
             match moved {
-                Ok(_) => return Ok(true),
+                Ok(_) => {
+                    self.clear_lock_of_written(name)?;
+                    return Ok(true);
+                }
                 Err(cause) if cause.code() == ErrorCode::Modified => return Ok(false),
                 Err(cause) if cause.code() == ErrorCode::Locked && Instant::now() < until => {
                     std::thread::sleep(Duration::from_millis(10));
@@ -265,8 +268,8 @@ impl Repo {
     pub fn attach_head(&self, branch: &str, note: &str) -> Result<()> {
         self.inner
             .reference_symbolic("HEAD", branch, true, note)
-            .map(|_| ())
-            .map_err(self.cannot("write HEAD"))
+            .map_err(self.cannot("write HEAD"))?;
+        self.clear_lock_of_written("HEAD")
     }
 
     /// Returns the repository's name: the last part of `origin`'s URL without `.git`, else of the root folder.

@@ -77,12 +77,18 @@ fn after_an_io_error_at_any_point_there_is_a_clear_word_and_the_next_start_goes_
 }
 
 #[test]
-fn the_lock_of_a_ref_of_its_own_that_could_not_be_taken_away_at_once_is_gone_at_the_end() {
+fn a_lock_of_a_ref_that_could_not_be_taken_away_at_once_is_gone_at_the_end() {
     let is_lock = |line: &str| {
-        line.starts_with("unlink") && line.contains("/refs/evolve/") && line.contains(".lock\"")
+        let is_of_ref = line.contains("/.git/refs/") || line.contains("/.git/HEAD.lock");
+        line.starts_with("unlink") && is_of_ref && line.contains(".lock\"")
     };
     let mut cases = 0;
-    for scenario in [Scenario::Apart, Scenario::ApartUndone] {
+    for scenario in [
+        Scenario::Kept,
+        Scenario::Undone,
+        Scenario::Apart,
+        Scenario::ApartUndone,
+    ] {
         let template = scenario.prepared();
         let before = Before::of(scenario, &template);
         for point in points::of_evolve(scenario, &template, is_lock) {

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use git2::{ErrorCode, Reference};
@@ -97,8 +98,8 @@ impl Repo {
         }
         self.inner
             .reference(name, oid(target)?, true, note)
-            .map(|_| ())
-            .map_err(self.cannot("write a ref"))
+            .map_err(self.cannot("write a ref"))?;
+        self.clear_lock_of_written(name)
     }
 
     /// Makes a ref, which must not be there yet.
@@ -124,8 +125,8 @@ impl Repo {
         }
         self.inner
             .reference_symbolic(name, other, true, note)
-            .map(|_| ())
-            .map_err(self.cannot("write a ref"))
+            .map_err(self.cannot("write a ref"))?;
+        self.clear_lock_of_written(name)
     }
 
     /// Removes a ref; one that is not there is fine.
@@ -153,14 +154,35 @@ impl Repo {
         }
     }
 
-    /// Removes the file of a ref if it is none, or stands for others in a circle: nothing could be written in its place.
-    pub fn remove_broken_ref(&self, name: &str) -> Result<()> {
+    /// Removes the lock of a ref that was written just now, if it outlived that: where it can, libgit2 makes the ref's name a second
+    /// one of its lock, and does not look whether the first could be taken away (`p_rename` in its posix.c). Any other lock is
+    /// somebody else's.
+    pub(super) fn clear_lock_of_written(&self, name: &str) -> Result<()> {
+        let path = self.path_of_ref(name);
+        let lock = self.path_of_ref(&format!("{name}.lock"));
+        let file = |path: &Path| {
+            let meta = fs::symlink_metadata(path).ok()?;
+            Some((meta.dev(), meta.ino()))
+        };
+        match file(&lock) {
+            Some(left) if file(&path) == Some(left) => files::remove(&lock),
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    /// Returns the file that a ref of this name would be in.
+    fn path_of_ref(&self, name: &str) -> PathBuf {
         let is_of = |kind: &&str| name.starts_with(&format!("{kind}/"));
-        let above = match OF_ONE_TREE.iter().any(is_of) {
+        let above = match name == "HEAD" || OF_ONE_TREE.iter().any(is_of) {
             true => self.git_dir().to_owned(),
             false => self.common_path(""),
         };
-        let path = above.join(in_bytes(name));
+        above.join(in_bytes(name))
+    }
+
+    /// Removes the file of a ref if it is none, or stands for others in a circle: nothing could be written in its place.
+    pub fn remove_broken_ref(&self, name: &str) -> Result<()> {
+        let path = self.path_of_ref(name);
         let is_file = fs::symlink_metadata(&path).is_ok_and(|meta| !meta.is_dir());
         let is_broken = || match loose_ref(&path) {
             Some(target) if target.starts_with(SYMBOLIC) => {
