@@ -37,6 +37,9 @@ const MOST_WORDS: usize = 64;
 /// How long a known value may get, in bytes.
 const LONGEST: usize = 1024;
 
+/// How far the end of a sum, or of the patterns of a choice, is looked for, in letters.
+const NEAR: usize = 512;
+
 /// A piece of shell text, in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Item {
@@ -163,10 +166,18 @@ impl Lexer {
                     command.hands_on = true;
                     self.flush(&mut command);
                 }
+                ';' if matches!(self.peek_second(), Some(';' | '&')) => {
+                    while self.peek().is_some_and(|c| matches!(c, ';' | '&')) {
+                        self.at += 1;
+                    }
+                    self.flush(&mut command);
+                    self.skip_patterns();
+                }
                 ';' | '&' | '|' => {
                     self.at += 1 + usize::from(c == '|');
                     self.flush(&mut command);
                 }
+                '(' if self.skip_sum(command.words.last().is_some_and(|word| word == "for")) => {}
                 '(' => {
                     self.at += 1;
                     self.flush(&mut command);
@@ -187,10 +198,58 @@ impl Lexer {
                     }
                 }
                 '<' | '>' => self.redirect(None, &mut command),
-                _ => self.word_or_descriptor(&mut command),
+                _ => {
+                    self.word_or_descriptor(&mut command);
+                    if begins_choice(&command.words) {
+                        self.flush(&mut command);
+                        self.skip_patterns();
+                    }
+                }
             }
         }
         self.flush(&mut command);
+    }
+
+    /// Passes by the patterns of a branch of `case`, up to the parenthesis behind them; none stand where it ends.
+    fn skip_patterns(&mut self) {
+        let start = self.at;
+        loop {
+            match self.peek() {
+                Some('#') => self.skip_line(),
+                Some(c) if c.is_whitespace() => self.at += 1,
+                _ => break,
+            }
+        }
+        let rest: String = self.chars[self.at..].iter().take(4).collect();
+        let mut quote = None;
+        let end = self.at + NEAR;
+        while let Some(c) = self.peek().filter(|_| rest != "esac" && self.at < end) {
+            self.at += 1;
+            match (c, quote) {
+                ('\\', None | Some('"')) => self.at += 1,
+                ('\'' | '"', None) => quote = Some(c),
+                (c, Some(open)) if c == open => quote = None,
+                (')', None) => return,
+                ('\n' | ';' | '&' | '<' | '>', None) => break,
+                _ => {}
+            }
+        }
+        // There is no such thing.
+        self.at = start;
+    }
+
+    /// Passes by a sum, `((n += 1))`, the cursor on a parenthesis; by three of them behind `for`. What may be commands in two
+    /// subshells is none.
+    fn skip_sum(&mut self, is_of_loop: bool) -> bool {
+        let Some(['(', '(', rest @ ..]) = self.chars.get(self.at..) else {
+            return false;
+        };
+        let is_one = |end: &usize| is_of_loop || is_sum(&rest[..*end]);
+        let Some(end) = end_of_sum(rest, is_of_loop).filter(is_one) else {
+            return false;
+        };
+        self.at += end + 4;
+        true
     }
 
     fn flush(&mut self, command: &mut Command) {
@@ -407,6 +466,7 @@ impl Lexer {
         self.at += 1;
         let start = self.at;
         let value = match self.peek() {
+            Some('(') if self.skip_sum(false) => None,
             Some('(') => {
                 self.at += 1;
                 let before = self.items.len();
@@ -477,6 +537,56 @@ impl Lexer {
         items.push(Item::Close);
         push_value(word, substituted(&items, &code));
         self.items.append(&mut items);
+    }
+}
+
+/// Says whether the words of a command are those before the branches of a choice.
+fn begins_choice(words: &[String]) -> bool {
+    let before = [
+        "!", "{", "if", "then", "elif", "else", "while", "until", "do",
+    ];
+    let skip = words
+        .iter()
+        .take_while(|word| before.contains(&word.as_str()));
+    matches!(&words[skip.count()..], [case, _, word] if case == "case" && word == "in")
+}
+
+/// Returns where the two parentheses stand that close a sum; none where there are commands in it.
+fn end_of_sum(text: &[char], is_of_loop: bool) -> Option<usize> {
+    let mut open = 0_usize;
+    let mut before = ' ';
+    for (at, c) in text.iter().take(NEAR).enumerate() {
+        match c {
+            '(' if before == '$' => return None,
+            '(' => open += 1,
+            ')' if open > 0 => open -= 1,
+            ')' => return (text.get(at + 1) == Some(&')')).then_some(at),
+            ';' if is_of_loop => {}
+            '\'' | '"' | '`' | ';' | '\n' => return None,
+            _ => {}
+        }
+        before = *c;
+    }
+    None
+}
+
+/// Says whether a text begins as sums do: with a number, a sign, a value, or a name that stands alone or before an operator.
+fn is_sum(text: &[char]) -> bool {
+    let text: String = text.iter().collect();
+    let text = text.trim_start_matches([' ', '(', '!', '-', '+', '~']);
+    let is_of_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let behind = text.trim_start_matches(is_of_name);
+    let name = &text[..text.len() - behind.len()];
+    let goes_on = behind.trim_start();
+    match () {
+        () if text.starts_with('$') || text.starts_with(|c: char| c.is_ascii_digit()) => true,
+        () if name.is_empty() => false,
+        () if goes_on.is_empty() => true,
+        // An option of a command stands close behind its dash.
+        () if goes_on.starts_with(['-', '/']) && behind != goes_on => {
+            goes_on[1..].starts_with([' ', '=', '-', '('])
+        }
+        () => goes_on.starts_with(|c: char| "+-*/%<>=!&|^?:,[)".contains(c)),
     }
 }
 

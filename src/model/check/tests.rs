@@ -594,6 +594,10 @@ fn hostile_text_takes_no_time() {
         "node -e 'require(\"a\")'; ",
         "cd a; cd b;",
         "cd ..; ",
+        "((a",
+        "case a in ",
+        ";;",
+        ";;\"a ",
     ] {
         let text = unit.repeat(20_000);
         for file in ["s/c.sh", "Makefile", "package.json"] {

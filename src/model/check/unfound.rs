@@ -1,9 +1,10 @@
 //! Which programs a check calls and does not find. Pure.
 
+use super::call::Call;
 use super::programs;
 use super::walk::calls;
 
-/// Words of shells that `programs` takes for names, and that no folder of PATH has to have.
+/// Words of shells that `programs` takes for names, and that no folder of PATH has to have: those that end what others begin, too.
 const OF_SHELLS: &[&str] = &[
     "[[",
     "]]",
@@ -17,7 +18,10 @@ const OF_SHELLS: &[&str] = &[
     "declare",
     "dirs",
     "disown",
+    "done",
     "enable",
+    "esac",
+    "fi",
     "fg",
     "function",
     "getopts",
@@ -46,15 +50,14 @@ const OF_SHELLS: &[&str] = &[
     "unalias",
 ];
 /// What may bring programs that the PATH of now does not have.
-const BRINGING: [&str; 3] = [".", "source", "eval"];
+const BRINGING: [&str; 2] = [".", "source"];
 
 /// What stands in front of what tells something.
 const PREPARING: [&str; 5] = ["cd", "exec", "export", "set", ":"];
 
 /// Returns the programs that `check` calls and that `finds` does not find, each once; none where the check brings a PATH of its own.
 pub fn unfound(check: &str, finds: &dyn Fn(&str) -> bool) -> Vec<String> {
-    let mut words = check.split(|c: char| c.is_whitespace() || "();&|{}".contains(c));
-    if check.contains("PATH=") || words.any(|word| BRINGING.contains(&word)) {
+    if brings_programs(check) {
         return Vec::new();
     }
     let is_of_path = |name: &String| {
@@ -64,6 +67,18 @@ pub fn unfound(check: &str, finds: &dyn Fn(&str) -> bool) -> Vec<String> {
             && !finds(name)
     };
     programs(check).into_iter().filter(is_of_path).collect()
+}
+
+/// Says whether a check sets the PATH, or runs what may: as its own command, for `.` among arguments is a folder.
+fn brings_programs(check: &str) -> bool {
+    let is_of_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let mut paths = check.match_indices("PATH=");
+    let sets_path = paths.any(|(at, _)| !check[..at].ends_with(is_of_name));
+    let mut words = check.split(|c: char| c.is_whitespace() || "();&|{}".contains(c));
+    // What stands behind it is gone through in its place, so that no call of it is left.
+    let evaluates = words.any(|word| word == "eval");
+    let sources = |call: &Call| !call.is_implied && BRINGING.contains(&call.words[0].as_str());
+    sets_path || evaluates || calls(check).iter().any(sources)
 }
 
 /// Says whether the first thing that `check` calls is one of these programs, so that nothing is told without it.
@@ -108,6 +123,26 @@ mod tests {
             ("PATH=$PWD/bin:$PATH tool", vec![]),
             (". .venv/bin/activate && pytest", vec![]),
             ("deno lint; ./own.sh", vec!["deno"]),
+            ("black --check .", vec!["black"]),
+            ("PYTHONPATH=src pytest .", vec!["pytest"]),
+            ("source env.sh; pytest", vec![]),
+            ("bash -e -c '. env.sh; pytest'", vec![]),
+            ("eval \"$(tool env)\" && pytest", vec![]),
+            ("env \"PATH=$PWD/bin:$PATH\" tool", vec![]),
+            ("if git grep x; then exit 1; fi", vec![]),
+            ("for d in a b; do\n(cd $d && make)\ndone", vec!["make"]),
+            (
+                "case $x in\n  a|b) make ;;\n  \"c d\") cmake;; *) exit 1\nesac",
+                vec!["cmake", "make"],
+            ),
+            ("case $x in (a) make;; esac; deno", vec!["deno", "make"]),
+            (
+                "y=$(case $x in a) make;; *) deno;; esac)",
+                vec!["deno", "make"],
+            ),
+            ("n=0; ((n++)); ((1 + 1)); ((n > 3)) && deno", vec!["deno"]),
+            ("((make); (deno))", vec!["deno", "make"]),
+            ("((make a; deno b))", vec!["deno", "make"]),
             (
                 "bash -e <<'EOF'\na=(1 2)\nb+=($(seq 3) x)\nmake \"${a[@]}\"\nEOF",
                 vec!["make", "seq"],
