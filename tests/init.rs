@@ -346,12 +346,12 @@ fn each_kind_of_project_has_the_goals_of_its_tools() {
             &["builds", "tests-pass"],
         ),
         (
-            &[("Makefile", "all:\n\ttrue\ntest: all\nlint:\n\ttrue\n")],
+            &[("Makefile", "all:\n\t./all\ntest: all\nlint:\n\t./lint\n")],
             &["make"],
             &["builds", "tests-pass", "lint-clean"],
         ),
         (
-            &[("justfile", "test:\n  true\n")],
+            &[("justfile", "test:\n  ./test\n")],
             &["just"],
             &["tests-pass"],
         ),

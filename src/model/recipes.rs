@@ -150,6 +150,12 @@ impl Rules {
         lines.collect::<Vec<_>>().join("\n")
     }
 
+    /// Says whether the lines of all that a target or recipe needs are known.
+    pub(in crate::model) fn is_whole(&self, name: &str) -> bool {
+        let (names, _) = self.needed(vec![name.to_owned()], MOST_NEEDED);
+        names.len() < MOST_NEEDED && names.iter().all(|name| self.by_name.contains_key(name))
+    }
+
     /// Returns the targets that are made for `tasks`, or for none, and all their lines.
     pub(in crate::model) fn reached(&self, tasks: &[String]) -> (Vec<String>, Vec<String>) {
         let mut names = tasks.to_vec();

@@ -256,6 +256,8 @@ pub(super) const NO_NAME: &str = "not called as a check is";
 pub(super) const SUCCEEDS: &str = "it succeeds whatever it finds";
 /// How a line ends that fails for nothing.
 const IN_ANY_CASE: [&str; 4] = ["true", ":", "exit 0", "/bin/true"];
+/// What only prints, and does not fail.
+const PRINTS: [&str; 2] = ["echo", "printf"];
 /// How many of those are named in one line.
 pub(super) const NAMED: usize = 6;
 
@@ -267,15 +269,41 @@ pub(super) fn no_goal(name: &str, text: &str, text_of: TextOf) -> Option<String>
         .peekable();
     match () {
         () if is_endless(name) => Some(ENDLESS.to_owned()),
-        () if lines.peek().is_some() && lines.all(always_succeeds) => Some(SUCCEEDS.to_owned()),
-        () => writers::of_task(name, text, text_of),
+        () if lines.peek().is_some() && lines.all(cannot_fail) => Some(SUCCEEDS.to_owned()),
+        () => no_goal_of_part(name, text, text_of),
     }
 }
 
-/// Says whether a line succeeds whatever its commands find.
+/// The same where what it runs before is not known, and may fail.
+pub(super) fn no_goal_of_part(name: &str, text: &str, text_of: TextOf) -> Option<String> {
+    match is_endless(name) {
+        true => Some(ENDLESS.to_owned()),
+        false => writers::of_task(name, text, text_of),
+    }
+}
+
+/// Says whether a line succeeds whatever its commands find, be it in a shell that stops at the first that fails.
 pub(super) fn always_succeeds(line: &str) -> bool {
-    let end = line.rsplit_once("||").map(|(_, end)| end.trim());
-    end.is_some_and(|end| IN_ANY_CASE.contains(&end)) && !line.contains(';')
+    let end = line.rsplit_once("||").map(|(_, end)| end);
+    end.is_some_and(succeeds) && !line.contains(';')
+}
+
+/// Says whether a line succeeds whatever its commands find, in a shell that goes on: what counts is how it ends.
+pub(super) fn cannot_fail(line: &str) -> bool {
+    let gives_up = || line.trim_end().trim_end_matches("exit 0").contains("exit");
+    let stops = || line.contains("set -");
+    let end = line.rsplit(';').next().unwrap_or_default();
+    always_succeeds(line) || succeeds(end) && !gives_up() && !stops()
+}
+
+/// Says whether one command, without others around it, cannot fail.
+fn succeeds(command: &str) -> bool {
+    let command = [">&2", "1>&2", "2>&1"]
+        .iter()
+        .fold(command.to_owned(), |rest, to| rest.replace(to, ""));
+    let first = command.split_whitespace().next().unwrap_or_default();
+    let is_alone = !command.contains(['|', '&', ';', '>', '<', '(', ')', '`', '\n']);
+    IN_ANY_CASE.contains(&command.trim()) || is_alone && PRINTS.contains(&first)
 }
 
 /// Says why a target or recipe makes no goal by its name alone.

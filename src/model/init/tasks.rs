@@ -8,7 +8,9 @@ pub(super) use files::TaskFiles;
 
 use std::collections::HashSet;
 
-use super::offer::{NAMED, NO_NAME, Proposal, Role, by_name, is_check, no_goal, slug};
+use super::offer::{
+    NAMED, NO_NAME, Proposal, Role, by_name, is_check, no_goal, no_goal_of_part, slug,
+};
 use super::{Found, Look, split};
 use crate::model::recipes::Rules;
 use crate::model::{check, text};
@@ -209,9 +211,11 @@ fn left(file: &str, given: &[&str], used: &HashSet<&str>, found: &mut Found) {
 
 /// Says why a target or recipe makes no goal.
 fn cannot_be_a_goal(rules: &Rules, name: &str) -> Option<String> {
-    no_goal(name, &rules.whole(name), &|program, name| {
-        RUNNERS.contains(&program).then(|| rules.whole(name))
-    })
+    let text_of = |program: &str, name: &str| RUNNERS.contains(&program).then(|| rules.whole(name));
+    match rules.is_whole(name) {
+        true => no_goal(name, &rules.whole(name), &text_of),
+        false => no_goal_of_part(name, &rules.whole(name), &text_of),
+    }
 }
 
 fn is_script(path: &str) -> bool {

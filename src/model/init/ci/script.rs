@@ -2,7 +2,7 @@
 
 use super::Step;
 use super::commands::{commands_of, spans_lines};
-use crate::model::init::offer::{SUCCEEDS, always_succeeds};
+use crate::model::init::offer::{SUCCEEDS, always_succeeds, cannot_fail};
 use crate::model::text;
 
 /// What goes by things that only CI has.
@@ -235,6 +235,32 @@ pub(super) fn check_of(step: &Step) -> Result<String, String> {
     Ok(in_its_shell(&body, &step.env.known, step.pipefail))
 }
 
+/// Says whether a step goes on behind what fails, and then ends well.
+fn ends_well(lines: &[&str]) -> bool {
+    let Some((end, before)) = lines.split_last() else {
+        return false;
+    };
+    let goes_on = before.iter().any(|line| line.trim() == "set +e");
+    let may_stop = |line: &&str| line.contains("exit") || line.contains("set -");
+    goes_on && cannot_fail(end.trim()) && !before.iter().any(may_stop)
+}
+
+/// Says whether what counts of a line is the end of a pipe that only takes what comes.
+fn ends_in_a_sink(line: &str) -> bool {
+    let sinks = ["tee", "cat", "head", "tail", "sort", "wc"];
+    let end = line.replace("||", "").rsplit_once('|').map(|(_, end)| {
+        let is_one = sinks.contains(&end.split_whitespace().next().unwrap_or_default());
+        is_one && !end.contains([';', '&', '<', '(', ')', '"', '\''])
+    });
+    end.unwrap_or_default()
+}
+
+/// Says whether a line only begins what goes on beside the next ones.
+fn goes_on_beside(line: &str) -> bool {
+    let line = line.trim_end();
+    line.ends_with('&') && !line.ends_with("&&")
+}
+
 /// Returns the commands of a step without those that set up.
 fn body_of(step: &Step) -> Result<String, &'static str> {
     let script = step.script.replace("\r\n", "\n");
@@ -246,18 +272,25 @@ fn body_of(step: &Step) -> Result<String, &'static str> {
     let lines: Vec<&str> = lines.into_iter().filter(|line| !is_note(line)).collect();
     let deletes = !lines.is_empty() && lines.iter().all(|line| only_deletes(line));
     let belongs_together = lines.iter().any(|line| is_structure(line)) || spans_lines(&joined);
+    let is_of_last = !step.pipefail && !joined.contains("pipefail");
+    let ends_well = ends_well(&lines);
     let mut kept: Vec<String> = Vec::new();
     let mut uses = Vec::new();
     let mut fetches = false;
     let mut succeeds = false;
     for line in lines {
         let (kind, rest) = match belongs_together {
-            true => (use_of(line.trim()), String::new()),
+            true => (use_among_others(line.trim()), String::new()),
             false => reduced(line.trim()),
+        };
+        let is_sunk = is_of_last && ends_in_a_sink(line);
+        let kind = match kind {
+            Use::Checks if is_sunk || ends_well || goes_on_beside(line) => Use::Neutral,
+            kind => kind,
         };
         uses.push(kind);
         fetches |= is_fetched(line) && checks_too(line);
-        succeeds |= always_succeeds(line);
+        succeeds |= always_succeeds(line) || is_sunk || ends_well;
         if kind != Use::SetsUp {
             kept.push(rest);
         }
@@ -330,6 +363,15 @@ fn use_of(line: &str) -> Use {
     }
 }
 
+/// The same for a line of several that belong together: what it prints makes nothing ready.
+fn use_among_others(line: &str) -> Use {
+    let first = line.split_whitespace().next().unwrap_or_default();
+    match use_of(line) {
+        Use::SetsUp if PRINTS.contains(&first) || ["true", ":"].contains(&first) => Use::Neutral,
+        kind => kind,
+    }
+}
+
 /// Says whether a line prints into a file.
 fn prints_to_file(line: &str) -> bool {
     let elsewhere = ["2>&1", ">&2", "2>/dev/null", ">/dev/null", "> /dev/null"];
@@ -383,7 +425,9 @@ fn in_its_shell(body: &str, env: &[(String, String)], pipefail: bool) -> String 
     let needs_pipefail = pipefail && has_pipe(body);
     let is_bash = needs_pipefail || needs_bash(body);
     let flags = if pipefail { "-eo pipefail" } else { "-e" };
-    let several = body.contains('\n');
+    // `a && b` stops by itself, and of a pipe it is the shell that tells.
+    let is_list = commands_of(&body.replace(['|', '&'], " ")).len() > 1;
+    let several = body.contains('\n') || is_list;
     let exports: Vec<String> = env
         .iter()
         .map(|(name, value)| format!("{name}={}", text::shell_word(value)))
@@ -478,7 +522,24 @@ mod tests {
                 "echo \"hello $NAME\" | grep -q world",
                 "echo \"hello $NAME\" | grep -q world",
             ),
-            ("mkdir -p a; cargo test", "mkdir -p a; cargo test"),
+            ("mkdir -p a; cargo test", "set -e\nmkdir -p a; cargo test"),
+            ("cargo audit; true", "set -e\ncargo audit; true"),
+            (
+                "python -c 'a; b' && find . -exec t {} \\;",
+                "python -c 'a; b' && find . -exec t {} \\;",
+            ),
+            (
+                "set +e\nmake\ntest $? = 1 || exit 1\nexit 0",
+                "set -e\nset +e\nmake\ntest $? = 1 || exit 1\nexit 0",
+            ),
+            (
+                "if ! make; then\n  echo bad\n  exit 1\nfi",
+                "set -e\nif ! make; then\n  echo bad\n  exit 1\nfi",
+            ),
+            (
+                "./serve &\nnpx wait-on x\nnpm run e2e",
+                "set -e\n./serve &\nnpx wait-on x\nnpm run e2e",
+            ),
             ("[[ -e a ]]", "bash -e -c '[[ -e a ]]'"),
             ("t ${v//a/b}", "bash -e -c 't ${v//a/b}'"),
             ("t ${v:1}", "bash -e -c 't ${v:1}'"),
@@ -518,7 +579,7 @@ mod tests {
     #[test]
     fn a_pipe_fails_as_it_does_in_ci() {
         for (script, pipefail, expected) in [
-            ("make check | tee log", false, "make check | tee log"),
+            ("make check | grep ok", false, "make check | grep ok"),
             (
                 "make check | tee log",
                 true,
@@ -553,6 +614,16 @@ mod tests {
             ),
             ("make || true", "it succeeds whatever it finds"),
             ("", "it only sets up"),
+            (
+                "a-tool || echo \"not now\" >&2",
+                "it succeeds whatever it finds",
+            ),
+            ("make check 2>&1 | tee log", "it succeeds whatever it finds"),
+            ("set +e\nmake\nexit 0", "it succeeds whatever it finds"),
+            (
+                "node server.js &\nsleep 3\ncurl -f http://localhost",
+                "it only sets up",
+            ),
             ("echo 'a | b; c && d'", "it only sets up"),
             ("echo deb x | sudo tee /etc/x", "it only sets up"),
             (
