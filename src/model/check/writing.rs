@@ -5,7 +5,10 @@ mod tools;
 use super::call::{Call, stem};
 use super::typed;
 use super::walk::calls;
-use tools::{Editor, IN_PLACE, LOOKS, MAY_LOOK, OF_TOOLS, OPTIONS, SPARING, TEXT, WRITERS};
+use tools::{
+    EXTENDED, Editor, IN_PLACE, LOOKS, MAY_LOOK, OF_TOOLS, OPTIONS, SPARING, TAKES, TEXT, WRITERS,
+    WRITTEN,
+};
 
 /// What a command does to the files that it is given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,7 +60,10 @@ pub fn done(check: &str) -> Vec<Done> {
 
 fn does(call: &Call) -> Does {
     let arguments = &call.words[1..];
-    let has = |all: &[&str]| arguments.iter().any(|word| is_told(word, all));
+    let has = |all: &[&str]| {
+        let mut told = arguments.iter().enumerate();
+        told.any(|(at, word)| is_told(word, all) && !is_to_write(word, arguments.get(at + 1)))
+    };
     let (tool, operand) = call.steered();
     let tool = stem(&tool);
     let of_tool = |table: &[(&str, &'static [&'static str])]| -> Option<&'static [&'static str]> {
@@ -82,6 +88,7 @@ fn does(call: &Call) -> Does {
     let is_of_project = arguments.iter().any(is_of_project);
     let is_asked = own.is_some_and(has) || is_of_project || is_mended || has(OPTIONS);
     match (writer, own) {
+        _ if EXTENDED.contains(&tool.as_str()) && loads_in_place(arguments) => Does::Writes,
         _ if TEXT.contains(&tool.as_str()) => Does::Nothing,
         _ if arguments.iter().any(|word| is_option(word, LOOKS)) => Does::Looks,
         _ if is_asked && !of_tool(SPARING).is_some_and(has) => Does::Writes,
@@ -105,11 +112,25 @@ fn is_told(word: &str, all: &[&str]) -> bool {
         Some("") => true,
         Some(rest) => {
             let value = rest.strip_prefix('=');
-            value.is_some_and(|value| !["false", "files", "write"].contains(&value))
+            value.is_some_and(|value| !WRITTEN.contains(&value))
         }
         None => false,
     };
     all.iter().any(is_one)
+}
+
+/// Says whether an option has a tool write for the word behind it: `--emit files`.
+fn is_to_write(option: &str, next: Option<&String>) -> bool {
+    TAKES.contains(&option) && next.is_some_and(|next| WRITTEN.contains(&next.as_str()))
+}
+
+/// Says whether awk is told to load what mends files: `-i inplace`.
+fn loads_in_place(arguments: &[String]) -> bool {
+    let mut before = "";
+    arguments.iter().any(|word| {
+        let is_value = matches!(std::mem::replace(&mut before, word), "-i" | "--include");
+        is_value && word == "inplace" || word == "-iinplace" || word == "--include=inplace"
+    })
 }
 
 /// Says whether a word is an option of one of these names, as Go's flags are, too: `-dry-run=true`.
@@ -273,6 +294,25 @@ mod tests {
             ("mvn fmt:format", Some("mvn fmt:format")),
             ("mvn fmt:check", None),
             ("make check-format", None),
+            (
+                "rustfmt --emit files a.rs",
+                Some("rustfmt --emit files a.rs"),
+            ),
+            (
+                "rustfmt --emit=files a.rs",
+                Some("rustfmt --emit=files a.rs"),
+            ),
+            ("rustfmt --emit stdout a.rs", None),
+            ("rustfmt --check files", None),
+            ("dart format -o write .", Some("dart format -o write .")),
+            ("dart format --output none .", None),
+            ("gawk -i inplace 1 f", Some("gawk -i inplace 1 f")),
+            ("awk -iinplace 1 f", Some("awk -iinplace 1 f")),
+            ("awk 1 inplace", None),
+            ("npx jest -u", Some("jest -u")),
+            ("vitest run --update", Some("vitest run --update")),
+            ("pytest --snapshot-update", Some("pytest --snapshot-update")),
+            ("jest --ci", None),
             ("cargo test", None),
         ] {
             assert_eq!(changing(check).as_deref(), expected, "{check}");

@@ -60,6 +60,9 @@ pub const OPTIONS: &[&str] = &[
     "--fix-suggestions",
     "--in-place",
     "--inplace",
+    "--snapshot-update",
+    "--update-snapshots",
+    "--updateSnapshot",
     "--write",
     "--write-changes",
 ];
@@ -68,10 +71,18 @@ pub const SPARING: &[(&str, &[&str])] = &[
     ("autoflake", &["--check", "--check-diff"]),
     ("ruff", &["--diff"]),
 ];
+/// Options whose value is the next word, and the values for which a tool writes that else prints.
+pub const TAKES: [&str; 3] = ["--emit", "--output", "-o"];
+/// See above; of one word with its option, too.
+pub const WRITTEN: [&str; 3] = ["false", "files", "write"];
+/// Programs of code that are handed what has them mend files: the option, and its value.
+pub const EXTENDED: &[&str] = &["awk", "gawk"];
 /// Options and operands that have these tools write, which else only look.
 pub const OF_TOOLS: &[(&str, &[&str])] = &[
+    ("api-extractor", &["--local", "-l"]),
     ("autoflake", &["-i"]),
     ("autopep", &["-i"]),
+    ("ava", &["-u"]),
     ("biome", &[]),
     ("buf", &["-w"]),
     ("clang-format", &["-i"]),
@@ -81,6 +92,7 @@ pub const OF_TOOLS: &[(&str, &[&str])] = &[
     ("goimports", &["-w"]),
     ("gradle", &["spotlessApply", "ktlintFormat"]),
     ("gradlew", &["spotlessApply", "ktlintFormat"]),
+    ("jest", &["-u"]),
     ("ktlint", &["-F", "--format"]),
     ("mvn", OF_MAVEN),
     ("mvnw", OF_MAVEN),
@@ -93,6 +105,7 @@ pub const OF_TOOLS: &[(&str, &[&str])] = &[
     ),
     ("shfmt", &["-w"]),
     ("typos", &["-w"]),
+    ("vitest", &["-u", "--update"]),
     ("yapf", &["-i"]),
     ("yq", &["-i"]),
 ];
