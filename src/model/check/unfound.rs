@@ -52,6 +52,34 @@ const OF_SHELLS: &[&str] = &[
 /// What may bring programs that the PATH of now does not have.
 const BRINGING: [&str; 2] = [".", "source"];
 
+/// What cargo runs that is installed for itself. Other names may be aliases of the project's.
+const OF_CARGO: [&str; 24] = [
+    "about",
+    "audit",
+    "careful",
+    "deny",
+    "geiger",
+    "hack",
+    "insta",
+    "llvm-cov",
+    "machete",
+    "make",
+    "minimal-versions",
+    "msrv",
+    "mutants",
+    "ndk",
+    "nextest",
+    "outdated",
+    "public-api",
+    "rdme",
+    "semver-checks",
+    "shear",
+    "sort",
+    "spellcheck",
+    "tarpaulin",
+    "udeps",
+];
+
 /// What stands in front of what tells something.
 const PREPARING: [&str; 5] = ["cd", "exec", "export", "set", ":"];
 
@@ -66,7 +94,24 @@ pub fn unfound(check: &str, finds: &dyn Fn(&str) -> bool) -> Vec<String> {
             && !is_function(check, name)
             && !finds(name)
     };
-    programs(check).into_iter().filter(is_of_path).collect()
+    let mut unfound: Vec<String> = programs(check).into_iter().filter(is_of_path).collect();
+    // Without cargo itself, nothing can be said of what it would look for.
+    if !unfound.iter().any(|name| name == "cargo") {
+        let of_cargo = calls(check).iter().filter_map(of_cargo).collect::<Vec<_>>();
+        unfound.extend(of_cargo.into_iter().filter(|name| !finds(name)));
+    }
+    unfound.dedup();
+    unfound
+}
+
+/// Returns the program that cargo looks for, of those that come with neither cargo nor the project: `cargo deny` is `cargo-deny`.
+fn of_cargo(call: &Call) -> Option<String> {
+    let mut words = call.words.iter().map(String::as_str);
+    if call.is_implied || words.next() != Some("cargo") {
+        return None;
+    }
+    let name = words.find(|word| !word.starts_with(['-', '+']))?;
+    OF_CARGO.contains(&name).then(|| format!("cargo-{name}"))
 }
 
 /// Says whether a check sets the PATH, or runs what may: as its own command, for `.` among arguments is a folder.
@@ -124,6 +169,7 @@ mod tests {
             (". .venv/bin/activate && pytest", vec![]),
             ("deno lint; ./own.sh", vec!["deno"]),
             ("black --check .", vec!["black"]),
+            ("git x && cargo hack check", vec!["cargo"]),
             ("PYTHONPATH=src pytest .", vec!["pytest"]),
             ("source env.sh; pytest", vec![]),
             ("bash -e -c '. env.sh; pytest'", vec![]),
@@ -147,6 +193,23 @@ mod tests {
                 "bash -e <<'EOF'\na=(1 2)\nb+=($(seq 3) x)\nmake \"${a[@]}\"\nEOF",
                 vec!["make", "seq"],
             ),
+        ] {
+            assert_eq!(unfound(check, &finds), expected, "{check}");
+        }
+    }
+
+    #[test]
+    fn what_cargo_looks_for_is_named_unless_the_project_may_mean_something_else() {
+        let finds = |name: &str| ["cargo", "cargo-deny"].contains(&name);
+        for (check, expected) in [
+            ("cargo +nightly hack check", vec!["cargo-hack"]),
+            (
+                "A=b cargo --locked nextest run && cargo nextest list",
+                vec!["cargo-nextest"],
+            ),
+            ("cargo deny check", vec![]),
+            ("cargo xtask hack", vec![]),
+            ("cargo test hack", vec![]),
         ] {
             assert_eq!(unfound(check, &finds), expected, "{check}");
         }
