@@ -418,16 +418,86 @@ fn unmarked(line: &str) -> String {
 
 /// Returns a recipe's line as the shell gets it, where make's own variables are known.
 fn recipe(line: &str) -> String {
-    unmarked(line)
-        .replace("$(MAKE)", "make")
-        .replace("${MAKE}", "make")
-        .replace("$(CURDIR)", ".")
-        .replace("$$", "$")
+    unmarked(&for_shell(line, 0))
+}
+
+/// Returns a text of make's as text for a shell: a value or a function of which nothing is known is a variable of that name there,
+/// and not a command as its parentheses would have it; what `$(shell …)` runs is one.
+fn for_shell(text: &str, depth: usize) -> String {
+    let mut done = String::new();
+    let mut rest = text;
+    while let Some((before, behind)) = rest.split_once('$') {
+        done.push_str(before);
+        if let Some(behind) = behind.strip_prefix('$') {
+            done.push('$');
+            rest = behind;
+            continue;
+        }
+        let Some((inside, behind)) = enclosed(behind).filter(|_| depth < DEEPEST) else {
+            done.push('$');
+            rest = behind;
+            continue;
+        };
+        let is_of_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let end = inside.find(|c| !is_of_name(c)).unwrap_or(inside.len());
+        match inside.split_at(end) {
+            ("MAKE", "") => done.push_str("make"),
+            ("CURDIR", "") => done.push('.'),
+            ("shell", code) => {
+                let code = for_shell(code.trim(), depth + 1);
+                done.push_str(&format!("$({code})"));
+            }
+            ("", _) => done.push_str("${_}"),
+            (name, _) => done.push_str(&format!("${{{name}}}")),
+        }
+        rest = behind;
+    }
+    done + rest
+}
+
+/// Returns what stands in the parentheses or braces that begin here, and what stands behind them.
+fn enclosed(text: &str) -> Option<(&str, &str)> {
+    let (open, close) = match text.chars().next()? {
+        '(' => ('(', ')'),
+        '{' => ('{', '}'),
+        _ => return None,
+    };
+    let mut depth = 0_usize;
+    for (at, c) in text.char_indices().take(LONGEST) {
+        depth += usize::from(c == open);
+        depth -= usize::from(c == close);
+        if depth == 0 {
+            return Some((&text[1..at], &text[at + 1..]));
+        }
+    }
+    None
+}
+
+/// Returns the text of a Makefile in which recipes begin as they do unless it says otherwise: `.RECIPEPREFIX = >`.
+fn with_tabs(text: String) -> String {
+    const NAME: &str = ".RECIPEPREFIX";
+    if !text.contains(NAME) {
+        return text;
+    }
+    let mut prefix = '\t';
+    let lines = text.lines().map(|line| {
+        let set = line.strip_prefix(NAME).and_then(|set| set.split_once('='));
+        if let Some((_, value)) =
+            set.filter(|(mark, _)| mark.trim_matches([':', '?', ' ']).is_empty())
+        {
+            prefix = value.trim_start().chars().next().unwrap_or('\t');
+        }
+        match line.strip_prefix(prefix) {
+            Some(rest) => format!("\t{rest}\n"),
+            None => format!("{}\n", line.trim_start_matches('\t')),
+        }
+    });
+    lines.collect()
 }
 
 /// Joins lines of a Makefile that a backslash continues.
 pub(in crate::model) fn unfolded(text: &str) -> String {
-    text.replace("\r\n", "\n")
+    with_tabs(text.replace("\r\n", "\n"))
         .replace("\\\n\t", " ")
         .replace("\\\n", " ")
         .replace("$(CURDIR)/", "./")
@@ -466,7 +536,7 @@ mod tests {
         assert_eq!(rules.names(), ["lint", "tidy"]);
         assert_eq!(
             rules.whole("lint"),
-            "go mod tidy\nblack . $(TWICE) $(x) $(OTHER) $TOOL $"
+            "go mod tidy\nblack . ${TWICE} $(x) ${OTHER} $TOOL $"
         );
         let grows: String = (0..20)
             .map(|at| format!("V{at} = $(V{0})$(V{0})$(V{0})$(V{0})$(V{0})\n", at + 1))
@@ -474,7 +544,38 @@ mod tests {
         let rules = Rules::of_makefile(&format!("{grows}t:\n\t$(V0)\n"));
         assert!(rules.lines("t").len() <= LONGEST);
         let itself = Rules::of_makefile("A = $(A) $(A)\nt:\n\t$(A)\n");
-        assert!(itself.lines("t").starts_with("$(A) $(A)"));
+        assert!(itself.lines("t").starts_with("${A} ${A}"));
+    }
+
+    #[test]
+    fn what_make_alone_knows_is_no_command_and_what_it_runs_is_one() {
+        for (line, expected) in [
+            ("./log $(VERSION) ${A}", "./log ${VERSION} ${A}"),
+            (
+                "t $(wildcard a/*.c) $(call f,$(X),1)",
+                "t ${wildcard} ${call}",
+            ),
+            ("t $(shell ./v $(X) | head) $@", "t $(./v ${X} | head) $@"),
+            (
+                "for f in $$(ls); do t $$f; done",
+                "for f in $(ls); do t $f; done",
+            ),
+            ("$(MAKE) -C $(CURDIR) ${MAKE} $(", "make -C . make $("),
+            ("a $($(X)) $", "a ${_} $"),
+        ] {
+            assert_eq!(recipe(line), expected, "{line}");
+        }
+        let deep = "$(shell ".repeat(1000);
+        assert!(recipe(&deep).len() < 2 * deep.len());
+    }
+
+    #[test]
+    fn recipes_begin_as_the_makefile_has_it() {
+        let text = ".RECIPEPREFIX := >\nlint: a\n> gofmt -w . \\\n>  b\na:\n>c\n.RECIPEPREFIX =\nd:\n\te\n";
+        let rules = Rules::of_makefile(text);
+        assert_eq!(rules.names(), ["lint", "a", "d"]);
+        assert_eq!(rules.whole("lint"), "c\ngofmt -w .    b");
+        assert_eq!(rules.whole("d"), "e");
     }
 
     #[test]
