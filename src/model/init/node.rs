@@ -200,10 +200,23 @@ impl Package {
         self.json.get("scripts")?.get(name)?.as_str()
     }
 
+    /// Returns what a script runs behind what is run before and after it without being asked for.
+    fn whole(&self, name: &str) -> Option<String> {
+        let script = self.script(name)?;
+        let said = super::text_at(&self.json, "/packageManager").unwrap_or_default();
+        // Yarn does so in its first versions only.
+        let is_of_later = said.starts_with("yarn@") && !said.starts_with("yarn@1");
+        let around = ["pre", "post"].map(|when| format!("{when}{name}"));
+        let around = around.iter().filter(|_| !is_of_later);
+        let around = around.filter_map(|name| self.script(name));
+        // What the script is handed is put behind all of it.
+        Some(around.chain([script]).collect::<Vec<_>>().join("\n"))
+    }
+
     /// Returns what the scripts run that a name stands for: `lint:*` for each that begins so.
     pub(super) fn scripts(&self, name: &str) -> Option<String> {
         let Some((begin, _)) = name.split_once('*') else {
-            return self.script(name).map(str::to_owned);
+            return self.whole(name);
         };
         let all = self.json.get("scripts")?.as_object()?.iter();
         let meant = all.filter(|(name, _)| name.starts_with(begin));
@@ -406,7 +419,11 @@ fn cannot_be_a_goal(package: &Package, name: &str, text: &str) -> Option<String>
     match () {
         () if text.contains(NONE) || text.trim().is_empty() => Some(NO_TESTS.to_owned()),
         () if holds(&ENDLESS) => Some(offer::ENDLESS.to_owned()),
-        () => no_goal(name, text, &|_, name| package.scripts(name)),
+        () => {
+            let whole = package.whole(name);
+            let whole = whole.as_deref().unwrap_or(text);
+            no_goal(name, whole, &|_, name| package.scripts(name))
+        }
     }
 }
 

@@ -219,12 +219,31 @@ fn task(
 /// Returns the first command of a text that changes files.
 fn command(text: &str, text_of: TextOf, left: &mut usize) -> Option<Writer> {
     let mut all = check::done(text).into_iter();
-    all.find_map(|one| {
+    let writer = all.find_map(|one| {
         let writer = writes(&one, text_of, left)?;
         Some(Writer {
             command: one.typed(),
             by: writer.map(|writer| writer.by.unwrap_or(writer.command)),
         })
+    });
+    writer.or_else(|| asked(text))
+}
+
+/// Returns the command behind others by which git is asked what these changed.
+fn asked(text: &str) -> Option<Writer> {
+    let commands = check::commands(text);
+    let asks = |command: &String| {
+        let begins = |words: &str| command.starts_with(words);
+        let has = |all: &[&str]| command.split(' ').any(|word| all.contains(&word));
+        begins("git diff ") && has(&["--exit-code", "--quiet"])
+            || begins("git status ") && has(&["--porcelain", "--short", "-s"])
+    };
+    let at = commands.iter().position(asks)?;
+    let mut before = commands[..at].iter().rev();
+    let before = before.find(|command| !command.starts_with("git "))?;
+    Some(Writer {
+        command: format!("{} behind {before}", commands[at]),
+        by: None,
     })
 }
 
@@ -435,6 +454,11 @@ mod tests {
             ("turbo run format --cache-dir=x", true),
             ("turbo run lint test", false),
             ("lerna run fmt", true),
+            ("npm run gen && git diff --exit-code", true),
+            ("npm run gen\ntest -z \"$(git status --porcelain)\"", true),
+            ("git fetch && git diff --exit-code origin/main", false),
+            ("git diff --name-only main | xargs eslint", false),
+            ("npm run lint && git diff --check", false),
             ("black --check .", false),
             ("bash -eo pipefail -c 'black . | tee log'", true),
             ("A=b bash -e -c 'cd a\nblack --check .'", false),
@@ -456,6 +480,7 @@ mod tests {
             ("npm run both", "npm run both: prettier --write ."),
             ("npm run lint -- --fix", "npm run lint -- --fix"),
             ("npm run fmt", "npm run fmt"),
+            ("gen && git diff --quiet", "git diff --quiet behind gen"),
         ] {
             let why = match command {
                 "" => None,

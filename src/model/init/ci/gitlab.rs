@@ -59,6 +59,9 @@ pub(super) fn steps(path: &str, file: &Value, found: &mut Found) -> Vec<Step> {
                 Some("it may fail")
             }
             () if key(file, job, "services", DEEPEST).is_some() => Some("it needs services"),
+            () if is_seldom(file, job) => {
+                Some("it runs on a schedule, by hand or for a release only")
+            }
             () => why_left(file, job).or_else(|| {
                 let is_empty = script.trim().is_empty();
                 is_empty.then_some("its script stands elsewhere")
@@ -78,6 +81,37 @@ pub(super) fn steps(path: &str, file: &Value, found: &mut Found) -> Vec<Step> {
         }
     }
     steps
+}
+
+/// Says whether a job waits for somebody, or for what is no change of the code.
+fn is_seldom(file: &Value, job: &Value) -> bool {
+    let waits = |one: &Value| {
+        let when = one.get("when").and_then(Value::as_str);
+        matches!(when, Some("manual" | "never"))
+    };
+    let condition = |rule: &Value| rule.get("if").and_then(Value::as_str).map(is_of_release);
+    let rule = |rule: &Value| waits(rule) || condition(rule) == Some(true);
+    let rules = key(file, job, "rules", DEEPEST).and_then(Value::as_array);
+    let all_rules = rules.is_some_and(|all| !all.is_empty() && all.iter().all(rule));
+    let only = match key(file, job, "only", DEEPEST) {
+        Some(Value::Object(only)) => only.get("refs"),
+        only => only,
+    };
+    let only = only.map(lines).unwrap_or_default();
+    let is_other =
+        |word: &str| ["tags", "schedules", "web", "api", "triggers", "pipelines"].contains(&word);
+    let all_only = !only.is_empty() && only.lines().all(is_other);
+    let own = key(file, job, "when", DEEPEST).and_then(Value::as_str);
+    own == Some("manual") || all_rules || all_only
+}
+
+/// Says whether a rule's condition asks for a tag, or for an event that is no change.
+fn is_of_release(condition: &str) -> bool {
+    let words: String = condition.split_whitespace().collect();
+    let words = words.replace('\'', "\"");
+    let asks = |event: &&str| words == format!("$CI_PIPELINE_SOURCE==\"{event}\"");
+    let is_tag = words == "$CI_COMMIT_TAG" || words.starts_with("$CI_COMMIT_TAG=~");
+    is_tag || ["schedule", "web", "api", "trigger"].iter().any(asks)
 }
 
 /// Returns the names of the files that a file includes.
@@ -138,10 +172,16 @@ fn env(file: &Value, job: &Value, script: &str) -> Env {
 
 /// Returns what runs before the script of a job, in the same shell.
 fn before(file: &Value, job: &Value) -> Option<String> {
+    let inherits = match key(file, job, "inherit", DEEPEST).and_then(|it| it.get("default")) {
+        Some(Value::Array(all)) => all.iter().any(|one| one == "before_script"),
+        inherit => inherit.map(lines).as_deref() != Some("false"),
+    };
     let of_all = || file.get("default").and_then(|it| it.get("before_script"));
-    let before = key(file, job, "before_script", DEEPEST).or_else(of_all);
-    let before = before.or_else(|| file.get("before_script"));
-    before.map(lines)
+    let of_all = || of_all().or_else(|| file.get("before_script"));
+    let of_all = || of_all().filter(|_| inherits);
+    key(file, job, "before_script", DEEPEST)
+        .or_else(of_all)
+        .map(lines)
 }
 
 /// Returns the lines that enter folders before the script of a job.

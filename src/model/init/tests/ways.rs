@@ -265,6 +265,85 @@ fn what_cannot_fail_makes_no_goal_and_jobs_of_gitlab_run_where_they_enter() {
 }
 
 #[test]
+fn what_ends_well_in_any_case_makes_no_goal_unless_what_it_needs_may_fail() {
+    let makefile = "check-a:\n\t@echo fine\ncheck-b:\n\tmypy . ; exit 0\ncheck-c: objects.o\n\t@echo fine\ncheck-d: own\n\t@echo fine\n\
+        own:\n\t./own.sh\ncheck-e:\n\t./e.sh || echo \"not now\" >&2\ncheck-f:\n\t./f.sh || exit 1; true\n\
+        check-g:\n\t./g.sh || (echo no; exit 1)\n";
+    let files = Files::of(&[("Makefile", makefile)]);
+    assert_eq!(
+        goals_of(&files, &PLAIN),
+        ["c", "d", "f", "g"].map(|name| format!("6 check-{name}: make --silent check-{name}"))
+    );
+    let left_out = propose(&files, &PLAIN).left_out;
+    for name in ["a", "b", "e"] {
+        let why = format!("Makefile: check-{name}: it succeeds whatever it finds");
+        assert!(left_out.contains(&why), "{why}: {left_out:#?}");
+    }
+}
+
+#[test]
+fn what_runs_around_a_script_by_itself_is_part_of_it_and_what_git_is_asked_about_was_changed() {
+    let package = r#"{"scripts": {"test": "jest", "pretest": "eslint --fix .", "lint": "eslint .", "postlint": "echo ok",
+        "check:gen": "gen && git diff --exit-code"}}"#;
+    let workflow = "on: push\njobs:\n  t:\n    steps:\n      - run: npm test\n      - run: npm run lint\n      \
+        - run: |\n          cargo run -p gen\n          git diff --exit-code\n      - run: black .\n";
+    let files = [
+        ("package.json", package),
+        (".github/workflows/ci.yml", workflow),
+    ];
+    assert_eq!(
+        goals_of(&Files::of(&files), &WITH_CI),
+        ["7 lint-clean: npm run lint"]
+    );
+    let left_out = propose(&Files::of(&files), &WITH_CI).left_out;
+    let ci = ".github/workflows/ci.yml: t";
+    for (what, command) in [
+        ("package.json: scripts.test", "eslint --fix ."),
+        (
+            "package.json: scripts.check:gen",
+            "git diff --exit-code behind gen",
+        ),
+        (&format!("{ci}: npm test"), "npm test: eslint --fix ."),
+        (
+            &format!("{ci}: cargo run -p gen"),
+            "git diff --exit-code behind cargo run -…",
+        ),
+    ] {
+        let line = format!("{what}: it changes files ({command}); a goal only looks");
+        assert!(left_out.contains(&line), "{line}: {left_out:#?}");
+    }
+    // Later versions of yarn run nothing by themselves.
+    let package = package.replacen('{', r#"{"packageManager": "yarn@4.1.0", "#, 1);
+    let goals = goals_of(&Files::of(&[("package.json", &package)]), &PLAIN);
+    assert_eq!(
+        goals,
+        ["9 tests-pass: yarn run test", "7 lint-clean: yarn run lint"]
+    );
+}
+
+#[test]
+fn jobs_of_gitlab_that_wait_for_somebody_or_a_release_make_no_goal() {
+    let gitlab = "default:\n  before_script: [cd sub]\n.hand: {when: manual}\na: {extends: .hand, script: ./a}\n\
+        b: {only: [tags], script: ./b}\nc: {only: {refs: [schedules, web]}, script: ./c}\n\
+        d: {rules: [{if: $CI_COMMIT_TAG}, {when: never}], script: ./d}\n\
+        e: {rules: [{if: '$CI_PIPELINE_SOURCE == \"schedule\"'}, {if: $CI_MERGE_REQUEST_ID}], script: ./e}\n\
+        f: {only: [main, tags], script: ./f}\ng: {when: always, inherit: {default: false}, script: ./g}\n\
+        h: {inherit: {default: [before_script]}, script: ./h}\n";
+    let files = Files::of(&[(".gitlab-ci.yml", gitlab), ("sub/a", "")]);
+    let in_sub = |name: &str| format!("6 {name}: set -e\ncd sub\n./{name}");
+    assert_eq!(
+        goals_of(&files, &WITH_CI),
+        [in_sub("e"), in_sub("f"), "6 g: ./g".to_owned(), in_sub("h")]
+    );
+    let left_out = propose(&files, &WITH_CI).left_out;
+    for name in ["a", "b", "c", "d"] {
+        let why = "it runs on a schedule, by hand or for a release only";
+        let why = format!(".gitlab-ci.yml: {name}: {why}");
+        assert!(left_out.contains(&why), "{why}: {left_out:#?}");
+    }
+}
+
+#[test]
 fn what_a_justfile_imports_is_part_of_it() {
     let files = Files::of(&[
         (
