@@ -88,6 +88,7 @@ impl Rules {
         let Some(name) = words.next().map(|name| name.trim_start_matches('@')) else {
             return;
         };
+        self.first.get_or_insert_with(|| name.to_owned());
         self.add([name].into_iter(), needed_recipes(needs));
         let needs_none = words.all(|word| word.contains('=') || word.starts_with('*'));
         match needs_none {
@@ -142,8 +143,13 @@ impl Rules {
         })
     }
 
-    /// Returns the lines of a target or recipe, behind those of what it needs.
+    /// Returns the lines of a target or recipe, behind those of what it needs; of what is made where nothing is asked for, if the name is
+    /// empty.
     pub(in crate::model) fn whole(&self, name: &str) -> String {
+        let name = match (name, &self.first) {
+            ("", Some(first)) => first,
+            (name, _) => name,
+        };
         let (names, _) = self.needed(vec![name.to_owned()], MOST_NEEDED);
         let lines = names.iter().rev().map(|name| self.lines(name));
         let lines = lines.filter(|lines| !lines.is_empty());
@@ -584,6 +590,7 @@ mod tests {
         let rules = Rules::of_makefile(text);
         assert_eq!(rules.names(), ["all", "t", "u", "v"]);
         assert_eq!(rules.whole("all"), "sh -c 'a#b'; c");
+        assert_eq!(rules.whole(""), rules.whole("all"));
         assert_eq!((rules.lines("v"), rules.whole("w")), Default::default());
         let rules = Rules::of_justfile("x := 'a'\n[a: b]\nt a='b' *c:\n  x\nu a:\n  y\n");
         assert_eq!(
@@ -591,5 +598,6 @@ mod tests {
             ("t".to_owned(), "u".to_owned())
         );
         assert_eq!(rules.lines("a"), "");
+        assert_eq!(rules.whole(""), "x");
     }
 }

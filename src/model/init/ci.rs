@@ -12,6 +12,7 @@ use env::Env;
 
 use super::node::Package;
 use super::offer::{Proposal, Role, id_of};
+use super::python::ruff;
 use super::tasks::TaskFiles;
 use super::{Found, Look, split};
 use crate::model::check;
@@ -91,6 +92,7 @@ pub(super) fn propose(
                 why.map(str::to_owned)
                     .or_else(|| lacks_folder(look, &step.folder))
                     .or_else(|| changes::files((packages, tasks), (&step, check)))
+                    .or_else(|| ruff::why_left(look, &step.folder, check))
             };
             match check.and_then(|check| why(&check).map_or(Ok(check), Err)) {
                 Ok(check) => goals.push(goal(look, packages, &step, &check)),

@@ -1,6 +1,7 @@
 //! Python: pytest or unittest, ruff, mypy and their like as they are configured, run through uv, poetry, pdm or pipenv where their lock
 //! files are, else from `.venv`, else from the PATH. Pure.
 
+pub(super) mod ruff;
 mod tools;
 
 use std::collections::BTreeSet;

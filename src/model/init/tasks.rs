@@ -3,6 +3,7 @@
 
 mod files;
 mod others;
+mod tox;
 
 pub(super) use files::TaskFiles;
 
@@ -11,6 +12,7 @@ use std::collections::HashSet;
 use super::offer::{
     NAMED, NO_NAME, Proposal, Role, by_name, is_check, no_goal, no_goal_of_part, slug,
 };
+use super::python::ruff;
 use super::{Found, Look, split};
 use crate::model::recipes::Rules;
 use crate::model::{check, text};
@@ -97,7 +99,10 @@ pub(super) fn propose(look: &dyn Look, files: &TaskFiles, found: &mut Found) {
 fn named(look: &dyn Look, called: (&str, &str, &str), rules: &Rules, found: &mut Found) {
     let (_, _, file) = called;
     let given: Vec<&str> = rules.names().iter().map(String::as_str).collect();
-    let cannot = |name: &str| cannot_be_a_goal(rules, name);
+    let cannot = |name: &str| {
+        let of_ruff = || ruff::why_left(look, "", &rules.whole(name));
+        cannot_be_a_goal(rules, name).or_else(of_ruff)
+    };
     let mut used: HashSet<&str> = HashSet::new();
     let mut others = Others::of(look);
     for (role, id, says, names) in NAMES {

@@ -3,7 +3,7 @@
 use crate::model::check::{self, Does, Done};
 use crate::model::text;
 
-/// Returns the text of a task that a program runs by its name, where it is known.
+/// Returns the text of a task that a program runs by its name, or without one, where it is known.
 pub(super) type TextOf<'a> = &'a dyn Fn(&str, &str) -> Option<String>;
 
 /// Why a task makes no goal that is called as one that changes files.
@@ -163,7 +163,8 @@ fn values<'w>(words: &[&'w str], options: &[&str], flags: &str) -> Vec<&'w str> 
         match (is_option, joined) {
             (true, Some(value)) => {
                 is_value = value.is_empty();
-                found.extend(value.trim_start_matches('=').split(','));
+                let values = value.trim_start_matches('=').split(',');
+                found.extend(values.filter(|value| !value.is_empty()));
             }
             (true, None) => is_value = false,
             (false, _) if is_value => found.extend(word.split(',')),
@@ -257,16 +258,20 @@ fn writes(one: &Done, text_of: TextOf, left: &mut usize) -> Option<Option<Writer
     if NODE.contains(&program) {
         return script(words, text_of, left);
     }
-    if let Some(tasks) = RUNNERS.iter().find_map(|it| it.tasks(words)) {
+    let run = |runner: &Runner| Some((runner.program, runner.tasks(words)?));
+    if let Some((runner, mut tasks)) = RUNNERS.iter().find_map(run) {
+        if tasks.is_empty() {
+            tasks.push("");
+        }
         let leads_on = |word: &String| ELSEWHERE.iter().any(|option| word.starts_with(option));
         let is_elsewhere = words.iter().any(leads_on);
         let mut named = tasks.iter().filter(|_| one.does != Does::Looks);
         return named.find_map(|name| {
             let name = name.trim_start_matches("npm:");
-            let of = if OF_SCRIPTS.contains(&program) {
+            let of = if OF_SCRIPTS.contains(&runner) {
                 NODE[0]
             } else {
-                program
+                runner
             };
             let text = text_of(of, name).filter(|_| !is_elsewhere);
             let text = text.filter(|text| is_followed(text, left));
@@ -364,7 +369,7 @@ pub(super) fn is_called_a_writer(name: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn text_of(_program: &str, name: &str) -> Option<String> {
+    fn text_of(program: &str, name: &str) -> Option<String> {
         let text = match name {
             "format" => "prettier --write .",
             "pretty" => "prettier --write --list-different .",
@@ -374,6 +379,7 @@ mod tests {
             "self" => "npm run self",
             "lint" => "eslint .",
             "lint:*" => "eslint .\nprettier --write .",
+            "" if program == "tox" => "prettier --write .",
             _ => return None,
         };
         Some(text.to_owned())
@@ -402,6 +408,9 @@ mod tests {
             ("npm run test:format", false),
             ("npm test", false),
             ("make fmt-ruff", false),
+            ("make", false),
+            ("python3 -m tox", true),
+            ("tox --version", false),
             ("make test-prettier-plugin", false),
             ("make test_fix", false),
             ("make -C fmt test", false),
@@ -417,7 +426,7 @@ mod tests {
             ("tox -eformat", true),
             ("tox -e lint,format", true),
             ("tox -e py", false),
-            ("tox -- tests/test_format.py", false),
+            ("tox -e py -- tests/test_format.py", false),
             ("tox -e py-fix", true),
             ("tox run -e py312-fix", true),
             ("tox -qe fix", true),

@@ -2,7 +2,7 @@
 
 use super::super::join;
 use super::super::offer::{Proposal, Role};
-use super::Project;
+use super::{Project, ruff};
 
 impl Project<'_> {
     /// Proposes the tools that are configured.
@@ -21,7 +21,7 @@ impl Project<'_> {
                 );
             }
         };
-        let ruff = self.configured("ruff", &["ruff.toml", ".ruff.toml"]);
+        let seen_ruff = self.configured("ruff", &["ruff.toml", ".ruff.toml"]);
         let hooks = self
             .look
             .read(&join(self.home, ".pre-commit-config.yaml"))
@@ -32,17 +32,20 @@ impl Project<'_> {
             || hooks.contains("id: ruff-format");
         add(
             (Role::Lint, "ruff-clean"),
-            "ruff check",
+            match ruff::fixes_by(self.look, self.home) {
+                Some(_) => "ruff check --no-fix",
+                None => "ruff check",
+            },
             "ruff",
             "ruff finds nothing",
-            ruff.clone(),
+            seen_ruff.clone(),
         );
         add(
             (Role::Format, "fmt-clean"),
             "ruff format --check",
             "ruff",
             "Every file is formatted",
-            ruff.filter(|_| ruff_formats),
+            seen_ruff.filter(|_| ruff_formats),
         );
         let mypy = self.configured("mypy", &["mypy.ini", ".mypy.ini"]);
         let own_files = ["files", "packages", "modules"];

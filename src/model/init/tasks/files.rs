@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use super::super::{Look, first_of, join};
+use super::tox;
 use crate::model::recipes::{MAKEFILES, Rules, imported, included, unfolded};
 
 /// How many files are read as one.
@@ -79,6 +80,10 @@ impl<'l> TaskFiles<'l> {
         folder: &str,
         (program, name): (&str, &str),
     ) -> Option<String> {
+        if program == "tox" {
+            let text = self.look.read(&join(folder, "tox.ini"))?;
+            return tox::text_of(&text, name);
+        }
         let (_, rules) = self.read_by(program, folder)?;
         Some(rules.whole(name))
     }

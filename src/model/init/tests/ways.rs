@@ -322,6 +322,58 @@ fn what_runs_around_a_script_by_itself_is_part_of_it_and_what_git_is_asked_about
 }
 
 #[test]
+fn what_ruff_and_tox_do_by_their_settings_counts() {
+    let workflow = "on: push\njobs:\n  t:\n    steps:\n      - run: ruff check .\n      - run: uv run ruff check --no-fix src\n      \
+        - run: tox\n      - run: tox -e style\n      - run: tox -e lint\n      - run: make\n";
+    let mut files = vec![
+        ("pyproject.toml", "[tool.ruff]\nfix = true\n"),
+        ("a.py", ""),
+        (
+            "tox.ini",
+            "[tox]\nenvlist = lint, style\n[testenv:style]\ncommands =\n  black .\n[testenv:lint]\ncommands = flake8\n",
+        ),
+        (
+            "Makefile",
+            "all: x\n\tisort .\nlint:\n\truff check\nx:\n\t./x\n",
+        ),
+        (".github/workflows/ci.yml", workflow),
+    ];
+    let goals = goals_of(&Files::of(&files), &WITH_CI);
+    assert_eq!(
+        goals,
+        [
+            "7 ruff-clean: uv run ruff check --no-fix src",
+            "7 tox-e-lint: tox -e lint"
+        ]
+    );
+    let left_out = propose(&Files::of(&files), &WITH_CI).left_out;
+    let ci = ".github/workflows/ci.yml: t";
+    let by_settings = "ruff check: pyproject.toml has it fix them; --no-fix does not";
+    for (what, command) in [
+        (format!("{ci}: ruff check ."), by_settings),
+        ("Makefile: lint".to_owned(), by_settings),
+        (format!("{ci}: tox"), "tox: black ."),
+        (format!("{ci}: tox -e style"), "tox -e style: black ."),
+        (format!("{ci}: make"), "make: isort ."),
+    ] {
+        let line = format!("{what}: it changes files ({command}); a goal only looks");
+        assert!(left_out.contains(&line), "{line}: {left_out:#?}");
+    }
+    let goals = goals_of(&Files::of(&files), &PLAIN);
+    assert!(
+        goals.contains(&"7 ruff-clean: ruff check --no-fix".to_owned()),
+        "{goals:#?}"
+    );
+    // The nearest settings count.
+    files.push(("ruff.toml", "line-length = 99\n"));
+    let goals = goals_of(&Files::of(&files), &WITH_CI);
+    assert!(
+        goals.iter().any(|goal| goal.ends_with(": ruff check .")),
+        "{goals:#?}"
+    );
+}
+
+#[test]
 fn jobs_of_gitlab_that_wait_for_somebody_or_a_release_make_no_goal() {
     let gitlab = "default:\n  before_script: [cd sub]\n.hand: {when: manual}\na: {extends: .hand, script: ./a}\n\
         b: {only: [tags], script: ./b}\nc: {only: {refs: [schedules, web]}, script: ./c}\n\
