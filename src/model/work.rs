@@ -15,6 +15,7 @@ mod rewritten;
 use std::collections::HashSet;
 use std::hash::{Hash, Hasher};
 
+use chrono::DateTime;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -210,6 +211,19 @@ impl Queue {
         }
     }
 
+    /// Returns a moment, or the one at which an item came if that is later: a loop takes in what it found after a person closed the
+    /// same.
+    fn not_before_it_came(&mut self, key: Key, at: &str) -> String {
+        let mut later = at.to_owned();
+        let moment = |text: &str| DateTime::parse_from_rfc3339(text).ok();
+        self.edit(key, |item| {
+            let came = item.get("timestamp").and_then(Value::as_str);
+            let came = came.filter(|came| moment(came) > moment(at) && moment(at).is_some());
+            later = came.map_or_else(|| at.to_owned(), str::to_owned);
+        });
+        later
+    }
+
     /// Marks every open item that a person closed as done; returns how many there were.
     pub fn close(&mut self, closing: &Closing) -> usize {
         let is_meant = |item: &WorkItem| !item.is_consumed() && item.id() == closing.id;
@@ -220,7 +234,8 @@ impl Queue {
             .map(|it| it.key)
             .collect();
         for key in &keys {
-            self.consume(*key, closing.how.by(), &closing.at);
+            let at = self.not_before_it_came(*key, &closing.at);
+            self.consume(*key, closing.how.by(), &at);
             // It stays so, even where a cycle gives it back that had claimed it before.
             self.edit(*key, |item| {
                 item.insert("consumed".into(), json!(true));

@@ -212,6 +212,39 @@ mod tests {
     }
 
     #[test]
+    fn nothing_is_done_before_it_came() {
+        for (came, at, done) in [
+            (
+                "2026-01-01T00:00:05Z",
+                "2026-01-01T00:00:02Z",
+                "2026-01-01T00:00:05Z",
+            ),
+            (
+                "2026-01-01T00:00:01Z",
+                "2026-01-01T00:00:02Z",
+                "2026-01-01T00:00:02Z",
+            ),
+            (
+                "2026-01-01T01:00:01+01:00",
+                "2026-01-01T00:00:02Z",
+                "2026-01-01T00:00:02Z",
+            ),
+            ("once", "2026-01-01T00:00:02Z", "2026-01-01T00:00:02Z"),
+        ] {
+            let line = format!("{{\"title\":\"a\",\"timestamp\":\"{came}\"}}\n");
+            let mut queue = Queue::parse(&line);
+            let closing = Closing {
+                id: queue.items()[0].id(),
+                how: Closed::Done,
+                at: at.to_owned(),
+            };
+            assert_eq!(queue.close(&closing), 1);
+            let expected = format!("\"consumed_at\":\"{done}\"");
+            assert!(queue.to_text().contains(&expected), "{}", queue.to_text());
+        }
+    }
+
+    #[test]
     fn an_item_of_an_entry_is_closed_alone_until_all_are() {
         let mut queue =
             Queue::parse("{\"items\":[{\"title\":\"a\"},{\"title\":\"b\"}],\"consumed\":false}\n");
