@@ -354,9 +354,24 @@ fn what_is_named_for_a_report_stays_what_it_is() {
         "{}",
         run.stderr
     );
-    std::os::unix::fs::symlink("nowhere", repo.out("lost")).unwrap();
-    repo.evolve(&["report", "--out", &out("lost")]).expect(1);
-    assert!(repo.out("lost").is_symlink());
+    // A shell that writes there makes the file, too.
+    let link = |to: &str, name: &str| std::os::unix::fs::symlink(to, repo.out(name)).unwrap();
+    link("later.xml", "early");
+    link("early", "earlier");
+    repo.evolve(&["measure", "--junit", &out("earlier")])
+        .expect(0);
+    assert!(repo.out("early").is_symlink() && repo.out("earlier").is_symlink());
+    assert!(
+        fs::read_to_string(repo.out("later.xml"))
+            .unwrap()
+            .contains("testsuite")
+    );
+    link("no/where", "lost");
+    link("itself", "itself");
+    for name in ["lost", "itself"] {
+        repo.evolve(&["report", "--out", &out(name)]).expect(1);
+        assert!(repo.out(name).is_symlink());
+    }
 }
 
 #[test]

@@ -189,6 +189,18 @@ fn what_is_not_utf8_is_named_with_its_bytes() {
         let said = refused(words, None);
         assert_eq!(said, format!("error: {named} not UTF-8\n"));
     }
+    let mistyped: [(&[&'static [u8]], &str); 3] = [
+        (&[b"sta\xfftus"], r"unrecognized subcommand 'sta\xfftus'"),
+        (
+            &[b"work", b"\x1b[31mli\xffst"],
+            r"unrecognized subcommand 'li\xffst'",
+        ),
+        (&[b"--jo\xffbs"], r"unexpected argument '--jo\xffbs' found"),
+    ];
+    for (words, named) in mistyped {
+        let said = refused(words, None);
+        assert!(said.starts_with(&format!("error: {named}\n")), "{said}");
+    }
     assert_snapshot!(refused(&[b"--dry-run"], Some(("EVOLVE_AGENT", b"caf\xe9 \x1b"))), @r"
     error: the variable EVOLVE_AGENT, caf\xe9, is not UTF-8
     hint: set it anew, or `unset EVOLVE_AGENT`

@@ -1,6 +1,7 @@
 //! What can be asked for on the command line, and what is said of what makes no sense there.
 
 use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
 
 use clap::builder::Resettable;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -15,6 +16,7 @@ use crate::cli::print::{print_error, shown};
 use crate::cli::search;
 use crate::error::Error;
 use crate::model::goals::{nearest, nearest_id};
+use crate::model::text;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -80,7 +82,7 @@ impl Arguments {
         let matches = read.unwrap_or_else(|error| {
             refuse_mistyped(&error);
             refuse_not_utf8(&error, &words);
-            in_our_words(error).exit()
+            in_our_words(readable(error, &words)).exit()
         });
         if let Some((command, behind)) = matches.subcommand()
             && let Some(option) = LOOP_ONLY
@@ -121,6 +123,25 @@ fn without(command: clap::Command, is_none: &dyn Fn(&OsStr) -> bool) -> clap::Co
         false => option,
     });
     own.mut_subcommands(|below| without(below, is_none))
+}
+
+/// Has an error show what was typed as people can read it: bytes that are no UTF-8 as in `\xff`, and nothing that steers a terminal.
+fn readable(mut error: clap::Error, words: &[OsString]) -> clap::Error {
+    let is_it =
+        |word: &&OsString, typed: &str| word.to_str().is_none() && word.to_string_lossy() == typed;
+    let shown = |typed: &str| match words.iter().find(|word| is_it(word, typed)) {
+        Some(word) => not_utf8::shown(word.as_bytes()),
+        None => text::clean_line(typed),
+    };
+    let typed = error.context().filter_map(|(kind, value)| match value {
+        ContextValue::String(typed) => Some((kind, shown(typed))).filter(|(_, it)| it != typed),
+        _ => None,
+    });
+    let typed: Vec<(ContextKind, String)> = typed.collect();
+    for (kind, shown) in typed {
+        error.insert(kind, ContextValue::String(shown));
+    }
+    error
 }
 
 /// Words with which other programs do what this one does without any.

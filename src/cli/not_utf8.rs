@@ -73,7 +73,7 @@ fn of_variable(name: &OsStr, value: &OsStr) -> Error {
 }
 
 /// Returns bytes for people, each that is no UTF-8 as in `\xff`.
-fn shown(bytes: &[u8]) -> String {
+pub(super) fn shown(bytes: &[u8]) -> String {
     let line = text::clean_line(&exact::shown(&exact::decode(bytes)));
     text::cut(&line, SHOWN)
 }

@@ -5,7 +5,7 @@ use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use nix::sys::resource::{Resource, getrlimit};
@@ -90,8 +90,8 @@ pub fn rewrite(path: &Path, bytes: &[u8]) -> Result<()> {
     fs::set_permissions(&real, mode).map_err(told)
 }
 
-/// Writes to where the user wants it: a file in one step, with the mode that it had, and a link to one stays a link; a device or
-/// a pipe is written to. Refuses a file that this process writes to already.
+/// Writes to where the user wants it: a file in one step, with the mode that it had, and a link to one stays a link, be that file
+/// there yet or not; a device or a pipe is written to. Refuses a file that this process writes to already.
 pub fn deliver(path: &Path, bytes: &[u8]) -> Result<()> {
     descriptors::refuse_open(path)?;
     match fs::metadata(path) {
@@ -107,10 +107,24 @@ pub fn deliver(path: &Path, bytes: &[u8]) -> Result<()> {
             file.and_then(|mut file| file.write_all(bytes))
                 .map_err(told)
         }
-        // A link that leads nowhere is somebody's, too.
-        Err(_) if fs::symlink_metadata(path).is_ok() => Err(lost_link(path)),
-        Err(_) => replace(path, bytes),
+        Err(_) => replace(&end_of_link(path)?, bytes),
     }
+}
+
+/// Returns where a path that has no file leads to: itself, or by way of links to a place in a folder that is there. A link that leads
+/// nowhere else is somebody's, too.
+fn end_of_link(path: &Path) -> Result<PathBuf> {
+    const MOST_LINKS: usize = 40;
+    let folder = |at: &Path| at.parent().unwrap_or(Path::new("")).to_owned();
+    let mut at = path.to_owned();
+    for _ in 0..MOST_LINKS {
+        match fs::read_link(&at) {
+            Ok(next) => at = folder(&at).join(next),
+            Err(_) if at == path || folder(&at).is_dir() => return Ok(at),
+            Err(_) => break,
+        }
+    }
+    Err(lost_link(path))
 }
 
 /// Opens a pipe from which somebody reads, or who begins to soon: to open one from which nobody reads would wait for ever.
@@ -144,8 +158,7 @@ pub fn refuse_undeliverable(path: &Path) -> Result<()> {
         }
         Ok(meta) if !meta.is_file() => return Ok(()),
         Ok(_) => path.canonicalize().map_err(told)?,
-        Err(_) if fs::symlink_metadata(path).is_ok() => return Err(lost_link(path)),
-        Err(_) => path.to_owned(),
+        Err(_) => end_of_link(path)?,
     };
     let folder = real.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(folder).map_err(told)?;
