@@ -124,7 +124,8 @@ fn named(look: &dyn Look, called: (&str, &str, &str), rules: &Rules, found: &mut
             found.leave_out(format!("{file}: {name}: {same} may tell the same"));
             continue;
         }
-        let goal = goal(look, called, (role, id), (name, &recipe)).says(says);
+        let whole = rules.whole(name);
+        let goal = goal(look, called, (role, id), (name, &whole)).says(says);
         found.proposals.push(goal);
         others.add(id, rules.words(name));
     }
@@ -149,19 +150,19 @@ fn named(look: &dyn Look, called: (&str, &str, &str), rules: &Rules, found: &mut
             look,
             called,
             (Role::Structure, &slug(name)),
-            (name, &recipe),
+            (name, &rules.whole(name)),
         );
         found.proposals.push(goal.says(says));
     }
     left(file, &given, &used, found);
 }
 
-/// Makes a goal that calls a target or recipe.
+/// Makes a goal that calls a target or recipe, whose lines with those of what it needs are `whole`.
 fn goal(
     look: &dyn Look,
     (program, call, file): (&str, &str, &str),
     (role, id): (Role, &str),
-    (name, recipe): (&str, &str),
+    (name, whole): (&str, &str),
 ) -> Proposal {
     let install = match program {
         "just" => "see https://just.systems",
@@ -173,7 +174,7 @@ fn goal(
         .seen_in(format!("{file}: {name}"))
         .same_as(&[&same, &short])
         .needs(look, program, install);
-    let unfound = check::unfound(recipe, &|program| look.finds(program));
+    let unfound = check::unfound(whole, &|program| look.finds(program));
     match unfound.first() {
         Some(program) => goal.lacks(format!("{program} is not installed")),
         None => goal,

@@ -28,10 +28,13 @@ fn a_goal_that_cannot_run_stands_in_nobodys_way() {
         ]
     );
     // What its recipe calls counts, too.
-    let files = Files::of(&[("Makefile", makefile)]).without(&["go"]);
-    let found = propose(&files, &PLAIN);
-    let lacking: Vec<_> = found.lacking().map(|one| one.missing.as_deref()).collect();
-    assert_eq!(lacking, [Some("go is not installed")]);
+    let needing = "lint: style\n\t@echo linted\nstyle:\n\tgo vet\n";
+    for makefile in [makefile, needing] {
+        let files = Files::of(&[("Makefile", makefile)]).without(&["go"]);
+        let found = propose(&files, &PLAIN);
+        let lacking: Vec<_> = found.lacking().map(|one| one.missing.as_deref()).collect();
+        assert_eq!(lacking, [Some("go is not installed")]);
+    }
 }
 
 #[test]
