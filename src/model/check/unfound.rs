@@ -1,7 +1,7 @@
 //! Which programs a check calls and does not find. Pure.
 
 use super::call::Call;
-use super::programs;
+use super::program_of;
 use super::walk::calls;
 
 /// Words of shells that `programs` takes for names, and that no folder of PATH has to have: those that end what others begin, too.
@@ -94,7 +94,10 @@ pub fn unfound(check: &str, finds: &dyn Fn(&str) -> bool) -> Vec<String> {
             && !is_function(check, name)
             && !finds(name)
     };
-    let mut unfound: Vec<String> = programs(check).into_iter().filter(is_of_path).collect();
+    let programs = calls(check).into_iter().filter_map(looked_for);
+    let mut unfound: Vec<String> = programs.filter(is_of_path).collect();
+    unfound.sort();
+    unfound.dedup();
     // Without cargo itself, nothing can be said of what it would look for.
     if !unfound.iter().any(|name| name == "cargo") {
         let of_cargo = calls(check).iter().filter_map(of_cargo).collect::<Vec<_>>();
@@ -102,6 +105,14 @@ pub fn unfound(check: &str, finds: &dyn Fn(&str) -> bool) -> Vec<String> {
     }
     unfound.dedup();
     unfound
+}
+
+/// Returns the program that PATH has to have for a call: what brings another one, be that there or not.
+fn looked_for(call: Call) -> Option<String> {
+    match &call.brought_by {
+        Some(by) => Some(by.clone()).filter(|_| !call.is_implied),
+        None => program_of(&call),
+    }
 }
 
 /// Returns the program that cargo looks for, of those that come with neither cargo nor the project: `cargo deny` is `cargo-deny`.
@@ -170,6 +181,17 @@ mod tests {
             ("deno lint; ./own.sh", vec!["deno"]),
             ("black --check .", vec!["black"]),
             ("git x && cargo hack check", vec!["cargo"]),
+            (
+                "uv run --extra dev pytest && uvx ruff check",
+                vec!["uv", "uvx"],
+            ),
+            (
+                "npx --no-install eslint . && npm exec tsc",
+                vec!["npm", "npx"],
+            ),
+            ("timeout 5 bundle exec rake", vec!["bundle"]),
+            ("git x && perf stat make", vec!["make"]),
+            ("A=b nix develop -c make", vec!["nix"]),
             ("PYTHONPATH=src pytest .", vec!["pytest"]),
             ("source env.sh; pytest", vec![]),
             ("bash -e -c '. env.sh; pytest'", vec![]),

@@ -284,6 +284,7 @@ impl Walk {
                 piped: piped.unwrap_or_default(),
                 lists,
                 is_fed,
+                brought_by: inner.brought_by.clone(),
                 is_batch: inner.is_batch,
                 ..call
             });

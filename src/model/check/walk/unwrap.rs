@@ -27,6 +27,8 @@ pub struct Inner {
     pub is_batch: bool,
     /// Files that hold arguments for it.
     pub lists: Vec<String>,
+    /// What has it from a place of its own: `uv run`, `npx`.
+    pub brought_by: Option<String>,
 }
 
 impl Walk {
@@ -52,9 +54,12 @@ impl Walk {
                     self.set(&mut inner);
                     1
                 }
-                _ => match self.wrapped(&mut inner) {
-                    None => return inner,
-                    Some(skip) => {
+                word => match (word.to_owned(), self.wrapped(&mut inner)) {
+                    (_, None) => return inner,
+                    (word, Some(skip)) => {
+                        if brings(&stem(&word)) {
+                            inner.brought_by.get_or_insert(word);
+                        }
                         self.put_behind_packages(&mut inner);
                         skip
                     }
@@ -281,16 +286,20 @@ fn feed(inner: &mut Inner, start: usize, lists: &[String]) {
     }
 }
 
-/// Returns how many words stand before the command of `uv run …` and its like.
-fn runner(name: &str, words: &[String]) -> Option<usize> {
-    let verbs: &[&str] = match name {
+/// Returns the words behind which a program runs another one from its environment.
+fn verbs(name: &str) -> Option<&'static [&'static str]> {
+    Some(match name {
         "uv" | "poetry" | "pipenv" | "bundle" | "hatch" | "pdm" | "rye" | "conda" | "mamba"
         | "micromamba" | "pixi" | "devbox" | "mise" => &["run", "exec"],
         "npm" | "pnpm" | "yarn" | "asdf" | "rbenv" | "pyenv" => &["exec"],
         "perf" => &["stat", "record"],
         _ => return None,
-    };
-    if !verbs.contains(&words.get(1)?.as_str()) {
+    })
+}
+
+/// Returns how many words stand before the command of `uv run …` and its like.
+fn runner(name: &str, words: &[String]) -> Option<usize> {
+    if !verbs(name)?.contains(&words.get(1)?.as_str()) {
         return None;
     }
     let options = programs::Options {
@@ -308,6 +317,14 @@ fn runner(name: &str, words: &[String]) -> Option<usize> {
         ..programs::Options::default()
     };
     Some(scan(&words[1..], &options).operand? + 1)
+}
+
+/// Says whether what a program runs comes from a place of its own, where it installs it if need be.
+fn brings(name: &str) -> bool {
+    match name {
+        "npx" | "bunx" | "uvx" | "nix" | "nix-shell" | "direnv" => true,
+        name => verbs(name).is_some() && name != "perf",
+    }
 }
 
 /// Returns the folder that a program is told by an option to work in.
