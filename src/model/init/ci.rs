@@ -124,7 +124,9 @@ fn goal(look: &dyn Look, packages: &[Package], step: &Step, check: &str) -> Prop
         .says(says)
         .seen_in(&step.source);
     let is_of_node = |program: &String| NODE.contains(&program.as_str());
-    if check::programs(check).iter().any(is_of_node) {
+    // What `npx` brings comes from the packages, too.
+    let called = [check::programs(check), check::unfound(check, &|_| false)].concat();
+    if called.iter().any(is_of_node) {
         let package = packages.iter().find(|package| package.home == step.folder);
         let missing = package.and_then(|package| package.missing.as_ref());
         goal.missing = missing.cloned();

@@ -400,7 +400,12 @@ fn use_of_one(line: &str) -> Use {
     };
     let first = line.split_whitespace().next().unwrap_or_default();
     let is_assignment = first.contains('=') && line.split_whitespace().nth(1).is_none();
+    if let Some((_, program @ ("pip" | "pip3"))) = first.rsplit_once('/') {
+        return use_of_one(&format!("{program}{}", &line[first.len()..]));
+    }
     match () {
+        // What a file of the project's sets, later lines may go by.
+        () if sources_own(line) => Use::Neutral,
         () if DEPLOYS.iter().any(|words| line.contains(words)) => Use::Deploys,
         () if NEUTRAL.contains(&first) || is_assignment => Use::Neutral,
         () if PRINTS.contains(&first) && prints_to_file(line) => Use::Neutral,
@@ -418,6 +423,14 @@ fn use_of_one(line: &str) -> Use {
         () if SETUP.iter().any(|words| begins(words)) => Use::SetsUp,
         () => Use::Checks,
     }
+}
+
+/// Says whether a line reads a script of the project's; one that activates an environment is of this machine's making.
+fn sources_own(line: &str) -> bool {
+    let mut words = line.split_whitespace();
+    let is_sourcing = matches!(words.next(), Some("." | "source"));
+    let file = words.next().unwrap_or_default().trim_matches(['"', '\'']);
+    is_sourcing && !file.starts_with(['/', '~', '$']) && !file.ends_with("/activate")
 }
 
 /// Returns the commands for `sh -c`, which stop at the first that fails as CI has it; through bash where they need it.
@@ -524,6 +537,9 @@ mod tests {
             ),
             ("mkdir -p a; cargo test", "set -e\nmkdir -p a; cargo test"),
             ("cargo audit; true", "set -e\ncargo audit; true"),
+            (". ./env.sh && make", ". ./env.sh && make"),
+            ("source .venv/bin/activate\npytest", "pytest"),
+            ("source env.sh\nmake", "bash -e -c 'source env.sh\nmake'"),
             (
                 "python -c 'a; b' && find . -exec t {} \\;",
                 "python -c 'a; b' && find . -exec t {} \\;",
@@ -614,6 +630,8 @@ mod tests {
             ),
             ("make || true", "it succeeds whatever it finds"),
             ("", "it only sets up"),
+            ("source ./env.sh && . .venv/bin/activate", "it only sets up"),
+            (".venv/bin/pip install .", "it only sets up"),
             (
                 "a-tool || echo \"not now\" >&2",
                 "it succeeds whatever it finds",

@@ -377,6 +377,27 @@ fn what_ruff_and_tox_do_by_their_settings_counts() {
 }
 
 #[test]
+fn what_a_step_runs_by_way_of_another_program_needs_that_one() {
+    let workflow = "on: push\njobs:\n  t:\n    steps:\n      - run: uv run pytest\n      - run: npx tsc --noEmit\n      \
+        - run: bundle exec rake\n";
+    let package = r#"{"devDependencies": {"typescript": "5"}}"#;
+    let files = Files::of(&[
+        (".github/workflows/ci.yml", workflow),
+        ("package.json", package),
+        ("package-lock.json", ""),
+    ])
+    .without(&["pytest", "tsc", "bundle"]);
+    assert_eq!(
+        goals_of(&files, &WITH_CI),
+        ["9 uv-run-pytest: uv run pytest"]
+    );
+    let found = propose(&files, &WITH_CI);
+    let lacking: Vec<_> = found.lacking().map(|one| one.missing.as_deref()).collect();
+    let packages = "the packages of package.json are not installed: npm ci";
+    assert_eq!(lacking, [Some(packages), Some("bundle is not installed")]);
+}
+
+#[test]
 fn jobs_of_gitlab_that_wait_for_somebody_or_a_release_make_no_goal() {
     let gitlab = "default:\n  before_script: [cd sub]\n.hand: {when: manual}\na: {extends: .hand, script: ./a}\n\
         b: {only: [tags], script: ./b}\nc: {only: {refs: [schedules, web]}, script: ./c}\n\
