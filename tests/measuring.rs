@@ -725,6 +725,7 @@ fn what_a_check_takes_back_or_commits_is_told_by_whatever_measures() {
     let repo = repo(&[
         goal("tidy", "git checkout -q -- mine; true", ""),
         goal("keep", "git commit -qam kept --allow-empty; true", ""),
+        goal("leave", "git checkout -q -B other", ""),
         goal(
             "size",
             "cp one mine; echo 1",
@@ -744,7 +745,11 @@ fn what_a_check_takes_back_or_commits_is_told_by_whatever_measures() {
         ),
         (
             &["measure", "keep"],
-            format!("the check of keep ran, HEAD moved to another commit, and {unsaved}"),
+            "the check of keep ran, HEAD moved to another commit, and changes to 1 file were committed: mine".to_owned(),
+        ),
+        (
+            &["measure", "leave"],
+            "the check of leave ran, another branch was checked out".to_owned(),
         ),
         (
             &["--dry-run", "--jobs=1"],
@@ -753,6 +758,7 @@ fn what_a_check_takes_back_or_commits_is_told_by_whatever_measures() {
         (&["ratchet"], format!("the check of size ran, {unsaved}")),
     ] {
         repo.git(&["reset", "--hard", "--quiet"]);
+        repo.git(&["checkout", "--quiet", "-B", "main"]);
         repo.write("mine", &format!("work of mine before {arguments:?}\n"));
         let run = repo.evolve(arguments).expect(0);
         assert_eq!(

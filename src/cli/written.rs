@@ -62,9 +62,15 @@ impl Before {
         let before = self.0.as_ref()?;
         let after = state(repo)?;
         let differs = |path: &&Vec<u8>| before.changed.get(*path) != after.changed.get(*path);
-        let gone = before.changed.keys();
-        let gone = gone.filter(|path| !after.changed.contains_key(*path));
-        let mut files: Vec<&Vec<u8>> = after.changed.keys().chain(gone).filter(differs).collect();
+        let gone = before.changed.iter();
+        let gone = gone.filter(|(path, _)| !after.changed.contains_key(*path));
+        // Of what has no changes any more, some is as it was, and HEAD has it now.
+        let is_kept = |(path, version): &(&Vec<u8>, &Option<String>)| {
+            **version == version_of(&repo.root.join(OsStr::from_bytes(path)))
+        };
+        let (kept, lost): (Vec<_>, Vec<_>) = gone.partition(is_kept);
+        let lost = lost.into_iter().map(|(path, _)| path);
+        let mut files: Vec<&Vec<u8>> = after.changed.keys().chain(lost).filter(differs).collect();
         files.sort();
         let unsaved = files
             .iter()
@@ -79,12 +85,26 @@ impl Before {
             [one] => format!("the check of {} ran", one.id),
             _ => "the checks ran".to_owned(),
         };
-        let moved = (before.head != after.head).then(|| "HEAD moved to another commit".to_owned());
+        let commit = |state: &State| state.head.as_ref().map(|head| head.commit.clone());
+        let moved = match (before.head == after.head, commit(before) == commit(&after)) {
+            (true, _) => None,
+            (false, true) => Some("another branch was checked out".to_owned()),
+            (false, false) => Some("HEAD moved to another commit".to_owned()),
+        };
+        let kept: Vec<String> = kept.iter().map(|(path, _)| text::path(path)).collect();
+        let committed = (!kept.is_empty() && moved.is_some()).then(|| {
+            let count = text::count(kept.len(), "file");
+            format!(
+                "changes to {count} were committed: {}",
+                some_of(&kept, NAMED)
+            )
+        });
         let changed = (!files.is_empty()).then(|| {
             let count = text::count(files.len(), "tracked file");
             format!("{count} changed{unsaved}: {}", some_of(&names, NAMED))
         });
-        let what: Vec<String> = moved.into_iter().chain(changed).collect();
+        let what = [moved, committed, changed].into_iter().flatten();
+        let what: Vec<String> = what.collect();
         (!what.is_empty()).then(|| {
             format!(
                 "while {whose}, {}; a check that changes files is to be told to look only, as `cargo fmt --check` does",
