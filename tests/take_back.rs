@@ -170,6 +170,20 @@ fn a_change_that_a_goal_needs_comes_back_and_that_is_said() {
 }
 
 #[test]
+fn what_was_undone_since_stands_in_no_undos_way() {
+    let repo = worked_on(&[FIRST, FIRST_AGAIN]);
+    let goals = repo.read("GOALS.yaml");
+    repo.write(
+        "GOALS.yaml",
+        &format!("{goals}  - {{id: good, description: d, check: grep -q ^One text, weight: 5}}\n"),
+    );
+    repo.commit_all("a goal");
+    repo.evolve(&["undo", "2"]).expect(10);
+    let said = repo.error(3, &["undo", "1"]);
+    assert!(said.contains("by [id] (one with a capital)\n"), "{said}");
+}
+
+#[test]
 fn an_undo_that_is_refused_is_called_that_wherever_it_is_told() {
     // Cycle 1 brings a bad file, cycle 2 is its undo; a goal that came since does not let it come back.
     let repo = worked_on(&["touch bad"]);

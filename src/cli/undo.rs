@@ -1,5 +1,6 @@
 //! Takes the change of one cycle back, as a cycle of its own: the loop's, with a given task, and git in the place of an agent.
 
+use std::collections::HashSet;
 use std::path::PathBuf;
 
 use crate::effects::agent::Agent;
@@ -16,6 +17,8 @@ use crate::session::{Ending, Errand};
 
 /// How many commits and paths a message names.
 const NAMED: usize = 10;
+/// How many commits of a cycle that was undone are looked at.
+const MOST_UNDONE: usize = 1_000;
 /// How much of a commit's subject a message shows, in characters.
 const SUBJECT: usize = 60;
 
@@ -174,7 +177,10 @@ fn commit_without(repo: &Repo, record: &Record, subject: &str) -> Result<String>
             repo.store_commit(&tree, &head, &message(cycle, subject, &taken_back))
         }
         Without::Nothing => Err(nothing("it was taken back already")),
-        Without::Changed(paths, commits) => Err(in_the_way(cycle, &paths, &commits)),
+        Without::Changed(paths, commits) => {
+            let commits = lasting(repo, &ledger.history, commits)?;
+            Err(in_the_way(cycle, &paths, &commits))
+        }
     }
 }
 
@@ -207,6 +213,20 @@ fn message(cycle: u64, subject: &str, taken_back: &[Commit]) -> String {
         .map(|one| format!("{} {}\n", one.id, clean_line(&one.subject)))
         .collect();
     format!("evolve: {subject}\n\nTakes back\n{commits}\nEvolve-Undoes: {cycle}\n")
+}
+
+/// Leaves out the commits of cycles that were undone: what they did, their undo took back.
+fn lasting(repo: &Repo, history: &History, commits: Vec<Commit>) -> Result<Vec<Commit>> {
+    let mut undone = HashSet::new();
+    for record in &history.records {
+        let is_one = commits.iter().any(|one| one.id == record.commit_sha);
+        if let Some(start) = record.reverted_to.as_deref().filter(|_| is_one) {
+            let all = repo.commits_since(start, &record.commit_sha, MOST_UNDONE)?;
+            undone.extend(all.into_iter().map(|one| one.id));
+        }
+    }
+    let lasting = commits.into_iter();
+    Ok(lasting.filter(|one| !undone.contains(&one.id)).collect())
 }
 
 fn in_the_way(cycle: u64, paths: &[String], commits: &[Commit]) -> Error {
