@@ -20,6 +20,7 @@ pub(in crate::model) struct Rules {
     by_name: HashMap<String, Vec<usize>>,
     names: Vec<String>,
     with_arguments: Vec<String>,
+    not_here: Vec<String>,
     /// What is made where nothing is asked for.
     first: Option<String>,
 }
@@ -66,15 +67,19 @@ impl Rules {
         let values = just_values(text);
         let mut rules = Rules::default();
         let mut is_open = false;
+        let mut attributes = String::new();
         for line in text.lines().filter(|line| !line.is_empty()) {
             let is_below = line.starts_with(['\t', ' ']);
+            if line.starts_with('[') {
+                attributes.push_str(line);
+            }
             let is_note = line.starts_with(['#', '[']);
             match line.split_once(':') {
                 _ if is_below && is_open => {
                     rules.add_line(unmarked(&put_values(line.trim(), &values)));
                 }
                 Some((head, needs)) if !is_below && !is_note && !needs.starts_with('=') => {
-                    rules.add_recipe(head, needs);
+                    rules.add_recipe(head, needs, &std::mem::take(&mut attributes));
                     is_open = true;
                 }
                 _ => is_open = false,
@@ -83,7 +88,7 @@ impl Rules {
         rules
     }
 
-    fn add_recipe(&mut self, head: &str, needs: &str) {
+    fn add_recipe(&mut self, head: &str, needs: &str, attributes: &str) {
         let mut words = head.split_whitespace();
         let Some(name) = words.next().map(|name| name.trim_start_matches('@')) else {
             return;
@@ -93,6 +98,7 @@ impl Rules {
         let needs_none = words.all(|word| word.contains('=') || word.starts_with('*'));
         match needs_none {
             _ if !is_plain(name) => {}
+            _ if !runs_here(attributes) => self.not_here.push(name.to_owned()),
             true => self.names.push(name.to_owned()),
             false => self.with_arguments.push(name.to_owned()),
         }
@@ -127,6 +133,11 @@ impl Rules {
     /// Returns the recipes that need an argument.
     pub(in crate::model) fn with_arguments(&self) -> &[String] {
         &self.with_arguments
+    }
+
+    /// Returns the recipes that ask somebody first, or are for another system.
+    pub(in crate::model) fn not_here(&self) -> &[String] {
+        &self.not_here
     }
 
     /// Returns the lines of a target or recipe, without what Make and just take for themselves.
@@ -384,6 +395,16 @@ fn put_values(line: &str, values: &HashMap<&str, &str>) -> String {
     done + rest
 }
 
+/// Says whether a recipe with these attributes, `[linux][group('a')]`, runs on this system without asking anybody.
+fn runs_here(attributes: &str) -> bool {
+    const SYSTEMS: [&str; 5] = ["linux", "macos", "openbsd", "unix", "windows"];
+    let here = [std::env::consts::OS, std::env::consts::FAMILY];
+    let words = || attributes.split(['[', ']', ',', ' ', ':']);
+    let mut systems = words().filter(|word| SYSTEMS.contains(word)).peekable();
+    let is_of_here = systems.peek().is_none() || systems.any(|word| here.contains(&word));
+    is_of_here && !words().any(|word| word == "confirm" || word.starts_with("confirm("))
+}
+
 /// Returns the words that name the files which a justfile imports.
 pub(in crate::model) fn imported(text: &str) -> impl Iterator<Item = &str> {
     text.lines().filter_map(|line| {
@@ -599,5 +620,10 @@ mod tests {
         );
         assert_eq!(rules.lines("a"), "");
         assert_eq!(rules.whole(""), "x");
+        let text = "[confirm('sure?')]\na:\n  x\n[windows, openbsd]\n[group('g')]\nb:\n  x\n[unix]\nc:\n  x\n\
+            [windows]\nd:\n  x\n[linux, macos]\nd:\n  x\n[private]\ne:\n  x\n";
+        let rules = Rules::of_justfile(text);
+        assert_eq!(rules.names(), ["c", "d", "e"]);
+        assert_eq!(rules.not_here(), ["a", "b", "d"]);
     }
 }

@@ -91,6 +91,13 @@ pub(super) fn propose(look: &dyn Look, files: &TaskFiles, found: &mut Found) {
             let some = some.join(", ");
             found.leave_out(format!("{file}: {some}: {they} arguments"));
         }
+        let elsewhere = rules.not_here().iter();
+        let elsewhere = elsewhere.filter(|name| !rules.names().contains(name));
+        for name in elsewhere.take(NAMED) {
+            let shown = text::cut(name, SHOWN);
+            let why = "it asks somebody first, or is for another system";
+            found.leave_out(format!("{file}: {shown}: {why}"));
+        }
     }
     scripts(look, found);
 }
