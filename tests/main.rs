@@ -18,6 +18,7 @@ mod embedded;
 mod environments;
 mod fenced;
 mod filters;
+mod followed;
 mod forged;
 mod formats;
 mod git_folder;

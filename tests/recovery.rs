@@ -476,11 +476,11 @@ fn what_a_finished_cycle_left_is_not_lost_where_its_record_was_cut_short() {
     repo.agent_does(&[
         "touch tidy; echo 'a lesson' >\"$EVOLVE_LESSONS\"; echo '{\"title\": \"more\"}' >\"$EVOLVE_NEXT_WORK\"",
     ]);
-    // After the record's commit git is asked about the ledger's files; the loop is killed in that call.
+    // After the record's commit git is told of the ledger's files; the loop is killed in that call.
     let path = with_git(
         &repo,
         &format!(
-            "case \"$*\" in *next-work.jsonl*) if grep -q recording .git/evolve/journal.json; then kill -9 {EVOLVE_PID}; fi;; esac"
+            "case \"$*\" in *'update-index --add '*) if grep -q recording .git/evolve/journal.json; then kill -9 {EVOLVE_PID}; fi;; esac"
         ),
     );
     let agent = format!("--agent={}", repo.agent());

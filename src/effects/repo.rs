@@ -46,7 +46,7 @@ pub use past::Past;
 pub use reach::Remembered;
 pub use refs::SYMBOLIC;
 pub use revert::Without;
-pub use tracked::Tracked;
+pub use tracked::{Indexed, Tracked};
 pub use trees::{Difference, Entry, hash_blob};
 pub use whole::Standing;
 

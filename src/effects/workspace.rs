@@ -10,6 +10,7 @@ mod built;
 mod converted;
 mod copies;
 mod embedded;
+mod follow;
 mod hidden;
 mod hollow;
 mod inside;

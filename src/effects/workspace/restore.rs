@@ -394,6 +394,9 @@ impl Workspace<'_> {
     }
 
     fn sync_ledger_files(&self, wanted: &[(String, Entry)]) -> Result<()> {
+        if self.follow_ledger(wanted)? {
+            return Ok(());
+        }
         let git = &self.repo.git;
         let arguments = [
             "status",

@@ -1,0 +1,73 @@
+//! Has the index follow a commit of the ledger in one call of git, where nothing stands in the way: git notes the files as they
+//! stand in the tree, and the index is read afterwards. Whatever in it is not the committed then is left to the longer way.
+
+use std::collections::HashMap;
+
+use super::{Workspace, ended};
+use crate::effects::repo::{Entry, Indexed};
+use crate::error::Result;
+use crate::model::ledger;
+
+/// Where the ledger lies.
+const PLACES: [&str; 2] = [ledger::FOLDER, ledger::QUEUE];
+
+impl Workspace<'_> {
+    /// Notes the ledger's files in the index; says whether it has just what is `wanted` there afterwards, and the files' times.
+    ///
+    /// What a filter of the user's makes of a file is no matter: the ids are compared. So is a file that was changed meanwhile.
+    pub(super) fn follow_ledger(&self, wanted: &[(String, Entry)]) -> Result<bool> {
+        let paths = wanted.iter().map(|(path, _)| path.as_bytes().to_vec());
+        let paths = ended(&paths.collect::<Vec<_>>());
+        // What a sparse checkout leaves out is not gone.
+        let arguments = [
+            "update-index",
+            "--add",
+            "--remove",
+            "--ignore-skip-worktree-entries",
+            "-z",
+            "--stdin",
+        ];
+        match self.repo.git.run_with(&arguments, &paths) {
+            Ok(_) => self.has_in_index(wanted),
+            Err(cause) if cause.is_halt() => Err(cause),
+            // Of what the machine denies the longer way may still make something: a file that cannot be read is made anew.
+            Err(_) => Ok(false),
+        }
+    }
+
+    /// Says whether the index has just these entries where the ledger lies.
+    fn has_in_index(&self, wanted: &[(String, Entry)]) -> Result<bool> {
+        let indexed = match self.repo.indexed_below(&PLACES) {
+            Some(indexed) => indexed,
+            None => self.listed_below()?,
+        };
+        let wanted: HashMap<_, _> = wanted
+            .iter()
+            .map(|(path, entry)| (path.as_bytes(), entry))
+            .collect();
+        let is_wanted =
+            |one: &Indexed| one.is_merged && wanted.get(&one.path[..]).copied() == Some(&one.entry);
+        Ok(indexed.len() == wanted.len() && indexed.iter().all(is_wanted))
+    }
+
+    /// Asks git for the entries of the index where the ledger lies.
+    fn listed_below(&self) -> Result<Vec<Indexed>> {
+        let arguments = ["ls-files", "--stage", "-z", "--", PLACES[0], PLACES[1]];
+        let listed = self.repo.git.run(&arguments)?;
+        // As in `100644 <id> 0<tab>path`.
+        let read = |line: &[u8]| {
+            let tab = line.iter().position(|byte| *byte == b'\t')?;
+            let words = std::str::from_utf8(&line[..tab]).ok()?;
+            let mut words = words.split(' ');
+            let mode = u32::from_str_radix(words.next()?, 8).ok()?;
+            let id = words.next()?.to_owned();
+            Some(Indexed {
+                path: line[tab + 1..].to_vec(),
+                entry: Entry { id, mode },
+                is_merged: words.next()? == "0",
+            })
+        };
+        let lines = listed.split(|byte| *byte == 0);
+        Ok(lines.filter_map(read).collect())
+    }
+}
