@@ -326,7 +326,7 @@ pub struct Workspace<'a> {
 impl Workspace<'_> {
     /// Refuses conflicts in the ledger's files (exit 3): to git they are no operation in progress, and no change of content.
     pub fn refuse_conflicts(&self) -> Result<()> {
-        status::refuse_conflicts(&self.repo.git)
+        status::refuse_conflicts(self.repo)
     }
 
     /// Looks at the tree before a cycle. Refuses one that has tracked changes, naming them (exit 3).

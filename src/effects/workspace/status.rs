@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::ffi::OsStr;
 
 use crate::effects::git::Git;
+use crate::effects::repo::Repo;
 use crate::error::{Error, Result};
 use crate::model::ledger::{FOLDER, QUEUE, is_ledger_path};
 use crate::model::text;
@@ -60,12 +61,25 @@ pub fn read(git: &Git, with_ignored: bool) -> Result<Status> {
 
 /// Refuses an index with conflicts in the ledger's files, as a merge that git does not remember leaves them: `git merge --squash`,
 /// `git stash pop`.
-pub fn refuse_conflicts(git: &Git) -> Result<()> {
-    let listed = git.run(&["ls-files", "--unmerged", "-z", "--", ".agents"])?;
-    let paths = listed.split(|byte| *byte == 0).filter_map(|line| {
-        let path = line.splitn(2, |byte| *byte == b'\t').nth(1)?;
-        is_ledger_path(path).then(|| String::from_utf8_lossy(path).into_owned())
-    });
+pub fn refuse_conflicts(repo: &Repo) -> Result<()> {
+    const FOLDER_ABOVE: &str = ".agents";
+    let unmerged: Vec<_> = match repo.indexed_below(&[FOLDER_ABOVE]) {
+        Some(indexed) => {
+            let unmerged = indexed.into_iter().filter(|one| !one.is_merged);
+            unmerged.map(|one| one.path).collect()
+        }
+        None => {
+            let arguments = ["ls-files", "--unmerged", "-z", "--", FOLDER_ABOVE];
+            let listed = repo.git.run(&arguments)?;
+            let lines = listed.split(|byte| *byte == 0);
+            let path = |line: &[u8]| Some(line.splitn(2, |byte| *byte == b'\t').nth(1)?.to_vec());
+            lines.filter_map(path).collect()
+        }
+    };
+    let paths = unmerged
+        .iter()
+        .filter(|path| is_ledger_path(path))
+        .map(|path| String::from_utf8_lossy(path).into_owned());
     let files: Vec<String> = paths.collect::<BTreeSet<_>>().into_iter().collect();
     if files.is_empty() {
         return Ok(());
