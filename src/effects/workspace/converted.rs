@@ -9,7 +9,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use super::hidden::side_by_side;
-use super::restat::{self, Untouched};
+use super::restat::{self, LISTING, Untouched};
 use super::{Start, Workspace, ended, some_of};
 use crate::effects::files::{self, is_beneath};
 use crate::effects::near::{Near, Seen};
@@ -31,13 +31,16 @@ struct Touched {
 impl Workspace<'_> {
     /// Writes files anew that were touched since the start, that git calls unchanged, and whose bytes are not those that a
     /// checkout of the index would write; names them, but for those in which only line ends were others. Their earlier bytes, which
-    /// may be the user's, go to the quarantine. What git calls changed is somebody's edit, and stays.
+    /// may be the user's, go to the quarantine. What git calls changed is somebody's edit, and stays. `listed` is what the index
+    /// lists, where that is known by now.
     pub(super) fn write_converted(
         &self,
         start: &Start,
         untouched: &Untouched,
+        listed: Option<Vec<u8>>,
     ) -> Result<Vec<String>> {
-        let touched = self.touched(start, untouched)?;
+        let listed = listed.map_or_else(|| self.repo.git.run(&LISTING), Ok)?;
+        let touched = self.touched(start, (untouched, &listed));
         if touched.is_empty() {
             return Ok(Vec::new());
         }
@@ -74,8 +77,7 @@ impl Workspace<'_> {
         Ok(notes)
     }
 
-    fn touched(&self, start: &Start, untouched: &Untouched) -> Result<Vec<Touched>> {
-        let listed = self.repo.git.run(&["ls-files", "-v", "--stage", "-z"])?;
+    fn touched(&self, start: &Start, (untouched, listed): (&Untouched, &[u8])) -> Vec<Touched> {
         let mut is_untouched = untouched.in_turn();
         let mut near = Near::below(&self.repo.root);
         let mut is_new = |path: &[u8]| {
@@ -97,7 +99,7 @@ impl Workspace<'_> {
                 entry: line[2..].to_vec(),
             })
         };
-        Ok(listed.split(|byte| *byte == 0).filter_map(read).collect())
+        listed.split(|byte| *byte == 0).filter_map(read).collect()
     }
 
     /// Returns what git does to these files.

@@ -13,6 +13,7 @@ use std::thread;
 use super::status::{self, Status};
 use super::{Start, Workspace, ended};
 use crate::effects::files::is_beneath;
+use crate::effects::git::Git;
 use crate::effects::modes::Folders;
 use crate::effects::near::Near;
 use crate::error::Result;
@@ -192,8 +193,7 @@ impl Workspace<'_> {
 
     /// Says whether not every tracked file is checked out.
     pub fn is_sparse(&self) -> bool {
-        let sparse = ["config", "--type=bool", "--get", "core.sparseCheckout"];
-        self.repo.git.run(&sparse).is_ok_and(|is| is == b"true\n")
+        is_sparse(&self.repo.git)
     }
 
     /// Lists the marked entries of the index and its submodules, and the untracked files if `what` names others, too. `each` is
@@ -242,6 +242,12 @@ impl Workspace<'_> {
         }
         Ok(found)
     }
+}
+
+/// Says whether a working tree does not hold every tracked file.
+pub(super) fn is_sparse(git: &Git) -> bool {
+    let sparse = ["config", "--type=bool", "--get", "core.sparseCheckout"];
+    git.run(&sparse).is_ok_and(|is| is == b"true\n")
 }
 
 /// Does two things at once, the first in a thread of its own; one after the other where no thread can be had.

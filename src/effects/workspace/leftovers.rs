@@ -26,12 +26,12 @@ impl Workspace<'_> {
             return Ok(tip.to_owned());
         }
         let tip_tree = self.repo.tree_of(tip)?;
-        let staged = || -> Result<String> {
-            let tree = self.staged_tree(&tip_tree)?;
+        let staged = || -> Result<(String, Option<Vec<u8>>)> {
+            let (tree, listed) = self.staged_tree(&tip_tree)?;
             self.repo.require_whole(&tree, &tip_tree)?;
-            Ok(tree)
+            Ok((tree, listed))
         };
-        let tree = match staged() {
+        let (tree, listed) = match staged() {
             Ok(tree) => tree,
             // A git that was cut short, the agent or the machine can leave an index that names objects which are nowhere.
             Err(cause) => {
@@ -41,6 +41,7 @@ impl Workspace<'_> {
                 staged().map_err(|_| cause)?
             }
         };
+        left.listed = listed;
         if tree == tip_tree {
             return Ok(tip.to_owned());
         }

@@ -14,6 +14,8 @@ use crate::error::Result;
 
 /// How many seconds a file may be older than the cycle and still be read again: file systems count coarser than clocks.
 const SLACK: i64 = 2;
+/// Lists the index, as in `H 100644 <id> 0<tab>path`, each ended by a NUL.
+pub(super) const LISTING: [&str; 4] = ["ls-files", "-v", "--stage", "-z"];
 /// How many files it takes until a second thread pays.
 const MANY: usize = 2_000;
 
@@ -26,6 +28,8 @@ pub(super) struct Distrusted {
     pub notes: Vec<String>,
     /// The tracked files that nobody touched since the start.
     pub untouched: Untouched,
+    /// What the index lists (`LISTING`).
+    pub listed: Vec<u8>,
 }
 
 /// Paths in the order of the index, each ended by a NUL.
@@ -53,12 +57,11 @@ impl Workspace<'_> {
     /// before git is asked what an agent changed. Files that git is told not to look at are compared elsewhere (`hidden`).
     /// Those that were shut by a mode since are open to their owner then.
     pub(super) fn distrust_index(&self, start: &Start) -> Result<Distrusted> {
-        let arguments = ["ls-files", "-v", "--stage", "-z"];
-        let (mut notes, listed) = match self.repo.git.run(&arguments) {
+        let (mut notes, listed) = match self.repo.git.run(&LISTING) {
             Ok(listed) => (Vec::new(), listed),
             Err(cause) => match self.mend_index(start)? {
                 notes if notes.is_empty() => return Err(cause),
-                notes => (notes, self.repo.git.run(&arguments)?),
+                notes => (notes, self.repo.git.run(&LISTING)?),
             },
         };
         let is_mended = !notes.is_empty();
@@ -95,6 +98,7 @@ impl Workspace<'_> {
             is_mended,
             notes,
             untouched,
+            listed,
         })
     }
 

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::beside::is_attributes;
+use super::hidden::{is_sparse, side_by_side};
 use super::restat::Untouched;
 use super::submodules::EDITED;
 use super::{Start, Stock, Workspace, ended, note_removed, status};
@@ -120,31 +121,43 @@ impl Workspace<'_> {
         let nested: Vec<_> = plan.nested.iter().map(|path| from_hex(path)).collect();
         self.move_away(&nested, quarantine)?;
         let removed = self.clear_files(start, &content, quarantine)?;
-        self.write_files(&plan.undo, &content)?;
+        let is_sparse = match content.is_empty() {
+            true => false,
+            false => {
+                let git = &self.repo.git;
+                let write = || self.write_files(&plan.undo, &content);
+                side_by_side(|| Ok(is_sparse(git)), write)?.0
+            }
+        };
         let mut notes = self.undo_submodules(start, &content, quarantine)?;
         notes.extend(note_removed(start, &removed));
         self.reset_index(&ledger)?;
-        if !content.is_empty() && self.is_sparse() {
+        if is_sparse {
             self.reapply_sparse(&plan.undo)?;
         }
         if content.iter().any(|one| one.path.ends_with(b".gitignore")) {
             self.move_unignored(start, quarantine)?;
         }
-        let mut untouched = self.distrust_index(start)?.untouched;
+        let distrusted = self.distrust_index(start)?;
+        let mut untouched = distrusted.untouched;
+        // Nothing but the times in the index is changed since.
+        let mut listed = Some(distrusted.listed);
         let mut has_attributes = content.iter().any(|one| is_attributes(&one.path));
         if has_attributes {
             // Files that git wrote by the attributes that are gone again; in the undo's commits they are the same.
             self.put_back_tracked(quarantine)?;
         }
         if plan.is_measured_here {
+            listed = None;
             let beside = self.put_back_beside(start, quarantine)?;
             notes.extend(beside.notes());
             has_attributes |= beside.has_attributes;
         }
         if has_attributes {
             untouched = Untouched::default();
+            listed = None;
         }
-        notes.extend(self.write_converted(start, &untouched)?);
+        notes.extend(self.write_converted(start, &untouched, listed)?);
         Ok(Some(notes))
     }
 

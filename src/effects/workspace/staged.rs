@@ -2,13 +2,16 @@
 //! down what it found out about each folder.
 
 use super::Workspace;
+use super::hidden::side_by_side;
+use super::restat::LISTING;
 use crate::effects::repo::{Difference, Entry};
 use crate::error::Result;
 use crate::model::ledger::is_ledger_path;
 
 impl Workspace<'_> {
-    /// Returns the tree of what is staged, but with the ledger of `tip`, a tree: its files are never the agent's to commit.
-    pub fn staged_tree(&self, tip: &str) -> Result<String> {
+    /// Returns the tree of what is staged, but with the ledger of `tip`, a tree: its files are never the agent's to commit. With it
+    /// comes what the index lists, where it was not written for that.
+    pub(super) fn staged_tree(&self, tip: &str) -> Result<(String, Option<Vec<u8>>)> {
         let git = &self.repo.git;
         let arguments = [
             "diff-index",
@@ -19,19 +22,20 @@ impl Workspace<'_> {
             "--ignore-submodules=none",
             tip,
         ];
-        let staged = parse(&git.run(&arguments)?);
+        let (listed, staged) = side_by_side(|| git.run(&LISTING), || git.run(&arguments))?;
+        let staged = parse(&staged);
         let is_ledger = |one: &Difference| is_ledger_path(&one.path);
         let is_plain = |one: &Difference| matches!(&one.new, Some(new) if new.is_file());
         if let Some(staged) = staged
             && staged.iter().all(|one| is_plain(one) && !is_ledger(one))
             && let Ok(tree) = self.repo.with_files(tip, &staged)
         {
-            return Ok(tree);
+            return Ok((tree, Some(listed)));
         }
         // What was removed, submodules, conflicts and names that libgit2 refuses are git's business.
         self.reset_ledger_index(&self.repo.ledger_files(tip)?)?;
         let written = git.run(&["write-tree"])?;
-        Ok(String::from_utf8_lossy(&written).trim().to_owned())
+        Ok((String::from_utf8_lossy(&written).trim().to_owned(), None))
     }
 }
 

@@ -60,7 +60,9 @@ impl Workspace<'_> {
             left.notes
                 .push(format!("the agent left {what} in progress; it was ended"));
         }
-        let distrusted = self.distrust_index(start)?;
+        let mut distrusted = self.distrust_index(start)?;
+        // Not what it lists by the end, and in a large tree much of it.
+        drop(std::mem::take(&mut distrusted.listed));
         let mended = distrusted.notes.first();
         broken.extend(mended.filter(|_| distrusted.is_mended).cloned());
         left.notes.extend(distrusted.notes);
@@ -79,8 +81,9 @@ impl Workspace<'_> {
         let tip =
             self.commit_leftovers(start, &found.commit, found.rewritten.is_none(), &mut left)?;
         left.note_planted(planted);
+        let listed = left.listed.take();
         left.notes
-            .extend(self.write_converted(start, &distrusted.untouched)?);
+            .extend(self.write_converted(start, &distrusted.untouched, listed)?);
         let mut change = Change {
             rewritten: found.rewritten,
             goalposts: left.goalposts,

@@ -26,6 +26,8 @@ pub struct Left {
     pub moved: Vec<Vec<u8>>,
     /// The submodules that the index lists.
     pub submodules: Vec<Vec<u8>>,
+    /// What the index lists since it was written last, where that is known.
+    pub listed: Option<Vec<u8>>,
 }
 
 impl Left {
