@@ -480,7 +480,7 @@ fn what_a_finished_cycle_left_is_not_lost_where_its_record_was_cut_short() {
     let path = with_git(
         &repo,
         &format!(
-            "case \"$*\" in *'update-index --add '*) if grep -q recording .git/evolve/journal.json; then kill -9 {EVOLVE_PID}; fi;; esac"
+            "case \"$*\" in *'update-index --add '*) if grep -q recording .git/evolve/journal.json; then kill -9 {EVOLVE_PID}; exit 1; fi;; esac"
         ),
     );
     let agent = format!("--agent={}", repo.agent());
@@ -552,7 +552,9 @@ fn a_session_that_died_while_it_ended_leaves_nothing_in_the_way() {
     repo.agent_does(&["touch a"]);
     let path = with_git(
         &repo,
-        &format!("if grep -q closing .git/evolve/journal.json; then kill -9 {EVOLVE_PID}; fi"),
+        &format!(
+            "if grep -q closing .git/evolve/journal.json; then kill -9 {EVOLVE_PID}; exit 1; fi"
+        ),
     );
     let agent = format!("--agent={}", repo.agent());
     repo.evolve_with(&[("PATH", &path)], &[&agent, "--max-cycles=1"])
