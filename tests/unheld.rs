@@ -159,10 +159,12 @@ fn line_ends_of_a_file_that_the_agent_did_not_touch_stay() {
     assert_eq!(repo.status(), Vec::<String>::new());
     let opened = Repo::discover(&repo.root()).unwrap();
     let workspace = Workspace { repo: &opened };
-    let mut start = workspace.begin(("session", 1), WayOut::Commit).unwrap();
+    let start = workspace.begin(("session", 1), WayOut::Commit).unwrap();
     workspace.take_stock(&start).unwrap();
     assert_eq!(repo.read("a.txt"), "bad\n", "it was touched since");
     repo.write("a.txt", "bad\r\n");
+    repo.git(&["add", "a.txt"]);
+    let mut start = workspace.begin(("session", 2), WayOut::Commit).unwrap();
     // As if all of it were long ago.
     start.since += 60;
     workspace.take_stock(&start).unwrap();
@@ -256,5 +258,34 @@ fn the_users_empty_folders_stay_and_come_back() {
             "{script}"
         );
         assert_eq!(repo.status(), Vec::<String>::new(), "{script}");
+    }
+}
+
+/// Folders are exchanged, which leaves the files in them as old as they were, and git is told that each file is the other one: by a
+/// filter for the length of one call.
+const EXCHANGE: &str = "mv one other; mv two one; mv other two
+git config filter.swap.clean 'git cat-file blob HEAD:%f'; mkdir -p .git/info; echo '* filter=swap' >.git/info/attributes
+git add one two; git config --remove-section filter.swap; rm .git/info/attributes
+test -z \"$(git status --porcelain)\" || exit 9";
+
+#[test]
+fn old_files_in_folders_that_were_exchanged_count_as_what_a_commit_holds() {
+    for (after, is_kept) in [("touch made", true), ("touch made; rm b", false)] {
+        let repo = TestRepo::empty();
+        let goals = GOALS.replace("a.txt", "one/a.txt");
+        repo.write("GOALS.yaml", &goals);
+        repo.write("one/a.txt", "bad\n");
+        repo.write("two/a.txt", "good\n");
+        repo.write("b", "");
+        repo.commit_all("first");
+        // What is as old as the cycle is looked at anyway.
+        std::thread::sleep(std::time::Duration::from_secs(4));
+        repo.cycle(&format!("{EXCHANGE}; {after}")).expect(0);
+        let record = repo.newest();
+        let wanted = if is_kept { "improved" } else { "regressed" };
+        assert_eq!(record["result"], wanted, "{record}");
+        let held = repo.git(&["cat-file", "blob", "HEAD:one/a.txt"]);
+        assert_eq!(repo.read("one/a.txt"), format!("{held}\n"), "{after}");
+        assert_eq!(held, if is_kept { "good" } else { "bad" }, "{after}");
     }
 }

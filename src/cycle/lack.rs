@@ -64,7 +64,7 @@ pub async fn warn(
 
 /// Lists what the checkout has that git ignores or does not track, and that no slot is lent.
 fn lacking(session: &Session) -> Result<Vec<String>> {
-    let (status, _) = (Workspace {
+    let (status, ..) = (Workspace {
         repo: session.home(),
     })
     .look_at_all(&mut Folders::default())?;

@@ -69,15 +69,15 @@ impl Folders {
     /// Notes the mode of a file, if that keeps its owner from reading it or writing to it.
     pub fn note_file(&mut self, root: &Path, path: &Path) {
         let meta = fs::symlink_metadata(root.join(path));
-        let seen = meta.ok().map(|meta| Seen::of(&meta));
-        self.note_seen(path.as_os_str().as_bytes(), seen);
+        if let Ok(meta) = meta {
+            self.note_seen(path.as_os_str().as_bytes(), Seen::of(&meta));
+        }
     }
 
     /// Does the same, by what was seen of it.
-    pub fn note_seen(&mut self, path: &[u8], seen: Option<Seen>) {
-        let is_own = |seen: &Seen| seen.owner == geteuid().as_raw();
-        let is_shut = |seen: &Seen| seen.is_file() && is_own(seen) && seen.mode & FILE != FILE;
-        if let Some(seen) = seen.filter(is_shut) {
+    pub fn note_seen(&mut self, path: &[u8], seen: Seen) {
+        let is_own = || seen.owner == geteuid().as_raw();
+        if seen.is_file() && seen.mode & FILE != FILE && is_own() {
             self.files.insert(path.to_vec(), seen.mode & BITS);
         }
     }

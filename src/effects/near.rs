@@ -16,6 +16,8 @@ pub struct Seen {
     pub owner: u32,
     /// When its state was last changed, in seconds since 1970.
     pub changed: i64,
+    /// Its device and inode.
+    pub place: (u64, u64),
 }
 
 /// Files below one root.
@@ -32,6 +34,7 @@ impl Seen {
             mode: meta.mode(),
             owner: meta.uid(),
             changed: meta.ctime(),
+            place: (meta.dev(), meta.ino()),
         }
     }
 
@@ -89,6 +92,7 @@ fn look_in(folder: &OwnedFd, name: &OsStr) -> Option<Seen> {
         mode: stat.st_mode,
         owner: stat.st_uid,
         changed: stat.st_ctime,
+        place: (stat.st_dev, stat.st_ino),
     })
 }
 

@@ -65,6 +65,7 @@ pub use beside::Written;
 pub use copies::Held;
 pub use land::{Landed, Landing};
 pub use later::Later;
+pub use restat::Whereabouts;
 pub use restore::Plan;
 pub use status::WayOut;
 
@@ -107,6 +108,9 @@ pub struct Start {
     /// The folders of the tree with their modes; remembered with the rest when an agent is about to work.
     #[serde(skip)]
     pub folders: Arc<Folders>,
+    /// Which tracked files lay where; not known after a crash.
+    #[serde(skip)]
+    pub whereabouts: Option<Arc<Whereabouts>>,
     /// What was called `.git` below the root of the working tree right before the agent, without its own; none where that is
     /// not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -335,7 +339,7 @@ impl Workspace<'_> {
         let (branch, commit) = self.repo.ready_head()?;
         self.refuse_locks(&branch)?;
         self.judge_strangers()?;
-        let (status, hidden) = self.look_at_all(&mut folders)?;
+        let (status, hidden, whereabouts) = self.look_at_all(&mut folders)?;
         // A session looks at the tree before it measures its baseline, as of no cycle.
         status.refuse_dirty(&hidden.changes, (cycle > 0, way_out))?;
         let tree = self.repo.tree_of(&commit)?;
@@ -360,6 +364,7 @@ impl Workspace<'_> {
             guarded: Guarded::default(),
             users: Users::default(),
             folders: Arc::new(folders),
+            whereabouts: Some(Arc::new(whereabouts)),
             repositories: None,
             since: clock::now().timestamp(),
             moment,

@@ -12,7 +12,7 @@ use super::hidden::side_by_side;
 use super::restat::{self, LISTING, Untouched};
 use super::{Start, Workspace, ended, some_of};
 use crate::effects::files::{self, is_beneath};
-use crate::effects::near::{Near, Seen};
+use crate::effects::near::Near;
 use crate::effects::quarantine::Quarantine;
 use crate::effects::repo::hash_blob;
 use crate::error::{Error, Result};
@@ -80,9 +80,12 @@ impl Workspace<'_> {
     fn touched(&self, start: &Start, (untouched, listed): (&Untouched, &[u8])) -> Vec<Touched> {
         let mut is_untouched = untouched.in_turn();
         let mut near = Near::below(&self.repo.root);
+        let mut is_fresh = restat::fresh(start);
         let mut is_new = |path: &[u8]| {
             !is_untouched(path)
-                && restat::touched(&mut near, path, start).is_some_and(Seen::is_file)
+                && near
+                    .look(path)
+                    .is_some_and(|seen| seen.is_file() && is_fresh(path, seen))
                 // What git did not track is the user's, byte for byte, also where an agent put it into a commit.
                 && !start.kept.was_there(path)
         };

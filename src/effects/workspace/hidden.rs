@@ -10,6 +10,7 @@ use std::os::unix::fs::MetadataExt;
 use std::sync::Mutex;
 use std::thread;
 
+use super::restat::Whereabouts;
 use super::status::{self, Status};
 use super::{Start, Workspace, ended};
 use crate::effects::files::is_beneath;
@@ -62,18 +63,26 @@ fn path_of(flag: &str) -> &str {
 
 impl Workspace<'_> {
     /// Reads the state of the tree with its ignored files, and what is hidden from git. `noted` gets the tracked files that are shut to
-    /// their owner.
-    pub fn look_at_all(&self, noted: &mut Folders) -> Result<(Status, Hidden)> {
+    /// their owner; with the rest comes where all of them lie.
+    pub fn look_at_all(&self, noted: &mut Folders) -> Result<(Status, Hidden, Whereabouts)> {
         let git = &self.repo.git;
         let mut near = Near::below(&self.repo.root);
-        let mut note = |path: &[u8]| noted.note_seen(path, near.look(path));
+        let mut whereabouts = Whereabouts::default();
+        let mut note = |path: &[u8], is_marked: bool| {
+            if let Some(seen) = near.look(path) {
+                whereabouts.add(path, seen);
+                if !is_marked {
+                    noted.note_seen(path, seen);
+                }
+            }
+        };
         let (mut status, listed) = side_by_side(
             || status::read(git, true),
             || self.list_index(&["--cached"], &mut note),
         )?;
         self.repo.modules.find(self.ground(), listed.submodules);
         self.look_into_submodules(&mut status)?;
-        Ok((status, self.hidden(listed.marked)?))
+        Ok((status, self.hidden(listed.marked)?, whereabouts))
     }
 
     /// Reads the state of the tree without its ignored files, what is hidden from git, and which submodules there are. The untracked files are looked
@@ -83,7 +92,7 @@ impl Workspace<'_> {
         let with_untracked = ["--cached", "--others", "--exclude-standard"];
         let (mut status, listed) = side_by_side(
             || status::read_tracked(git),
-            || self.list_index(&with_untracked, &mut |_| {}),
+            || self.list_index(&with_untracked, &mut |_, _| {}),
         )?;
         status.add_untracked(listed.untracked);
         self.look_into_submodules(&mut status)?;
@@ -104,7 +113,7 @@ impl Workspace<'_> {
         if start.flags.is_empty() {
             return Ok(());
         }
-        let marked = self.list_index(&["--cached"], &mut |_| {})?.marked;
+        let marked = self.list_index(&["--cached"], &mut |_, _| {})?.marked;
         let now: BTreeSet<_> = flags(&marked).into_iter().collect();
         let (mut assumed, mut skipped) = (Vec::new(), Vec::new());
         for flag in start.flags.iter().filter(|flag| !now.contains(*flag)) {
@@ -197,8 +206,8 @@ impl Workspace<'_> {
     }
 
     /// Lists the marked entries of the index and its submodules, and the untracked files if `what` names others, too. `each` is
-    /// called with the paths of the other entries.
-    fn list_index(&self, what: &[&str], each: &mut dyn FnMut(&[u8])) -> Result<Listed> {
+    /// called with the path of each file, and whether it is marked.
+    fn list_index(&self, what: &[&str], each: &mut dyn FnMut(&[u8], bool)) -> Result<Listed> {
         const SUBMODULE: &[u8] = b" 160000 ";
         let arguments = [&["ls-files", "-v", "--stage", "-z"], what].concat();
         let listed = self.repo.git.run(&arguments)?;
@@ -224,11 +233,12 @@ impl Workspace<'_> {
             let (tag, tab) = match (line.first(), line.iter().position(|byte| *byte == b'\t')) {
                 (Some(tag), Some(tab)) if tag.is_ascii_lowercase() || *tag == b'S' => (*tag, tab),
                 (Some(_), Some(tab)) => {
-                    each(&line[tab + 1..]);
+                    each(&line[tab + 1..], false);
                     continue;
                 }
                 (Some(_) | None, _) => continue,
             };
+            each(&line[tab + 1..], true);
             let words = String::from_utf8_lossy(&line[..tab]).into_owned();
             let mut words = words.split(' ').skip(1);
             let (mode, id) = (words.next(), words.next());

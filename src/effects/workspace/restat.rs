@@ -1,6 +1,7 @@
 //! Has git look anew at what somebody may have changed. Git takes a file for unchanged whose time and size are those that its
 //! index has noted, and whoever can write the index can note those of another content. The time of the last change of state
-//! (`ctime`) cannot be set: what is older than the cycle is as it was then, and what is not is read again.
+//! (`ctime`) cannot be set: what is older than the cycle is as it was then, and what is not is read again. A folder that is moved
+//! changes nothing of the files in it: what is another file than lay there is read again, too, however old it is.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -30,6 +31,35 @@ pub(super) struct Distrusted {
     pub untouched: Untouched,
     /// What the index lists (`LISTING`).
     pub listed: Vec<u8>,
+}
+
+/// Which files lay where when the cycle began.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Whereabouts {
+    /// Paths in the order of the index, each ended by a NUL.
+    paths: Vec<u8>,
+    /// Device and inode of each.
+    places: Vec<(u64, u64)>,
+}
+
+impl Whereabouts {
+    /// Notes where a tracked file lies, one after the other in the order of the index.
+    pub(super) fn add(&mut self, path: &[u8], seen: Seen) {
+        self.paths.extend_from_slice(path);
+        self.paths.push(0);
+        self.places.push(seen.place);
+    }
+
+    /// Returns what says of one path after the other, in the order of the index, whether what is seen there now is what lay there.
+    fn in_turn(&self) -> impl FnMut(&[u8], Seen) -> bool {
+        let paths = self.paths.split(|byte| *byte == 0);
+        let mut all = paths.zip(&self.places).peekable();
+        move |path, seen| {
+            while all.next_if(|(one, _)| *one < path).is_some() {}
+            let there = all.peek().filter(|(one, _)| *one == path);
+            there.is_some_and(|(_, place)| **place == seen.place)
+        }
+    }
 }
 
 /// Paths in the order of the index, each ended by a NUL.
@@ -102,13 +132,20 @@ impl Workspace<'_> {
         })
     }
 
-    /// Says of each of these whether its file was touched since the start. In a large tree that takes its time: one half is
-    /// looked at beside the other.
+    /// Says of each of these whether its file was touched since the start, or is another one. In a large tree that takes its time:
+    /// one half is looked at beside the other.
     fn are_new(&self, start: &Start, entries: &[Entry<'_>]) -> Result<Vec<bool>> {
         let root = &self.repo.root;
         let look = |entries: &[Entry<'_>]| -> Vec<bool> {
             let mut near = Near::below(root);
-            let is_new = |entry: &Entry<'_>| touched(&mut near, entry.path, start).is_some();
+            let mut is_fresh = fresh(start);
+            let is_new = |entry: &Entry<'_>| {
+                let seen = near.look(entry.path);
+                seen.is_some_and(|seen| match entry.is_merged_file() {
+                    true => is_fresh(entry.path, seen),
+                    false => is_since(seen, start),
+                })
+            };
             entries.iter().map(is_new).collect()
         };
         if entries.len() < MANY {
@@ -121,10 +158,19 @@ impl Workspace<'_> {
     }
 }
 
-/// Returns what is known of a file that was touched since the start; nothing of another one.
-pub(super) fn touched(near: &mut Near<'_>, path: &[u8], start: &Start) -> Option<Seen> {
-    let seen = near.look(path)?;
-    (seen.changed + SLACK >= start.since).then_some(seen)
+/// Returns what says of one file after the other, in the order of the index, whether it was touched since the start, or is another
+/// one than lay there.
+pub(super) fn fresh(start: &Start) -> impl FnMut(&[u8], Seen) -> bool {
+    let mut is_there = start.whereabouts.as_ref().map(|all| all.in_turn());
+    move |path, seen| {
+        let is_other = is_there.as_mut().is_some_and(|it| !it(path, seen));
+        is_other || is_since(seen, start)
+    }
+}
+
+/// Says whether a file's state may have been changed since the start.
+fn is_since(seen: Seen, start: &Start) -> bool {
+    seen.changed + SLACK >= start.since
 }
 
 /// A line of `git ls-files -v --stage` of a file that git looks at, without its tag.
@@ -145,5 +191,43 @@ impl<'a> Entry<'a> {
     fn is_merged_file(&self) -> bool {
         let words = &self.line[..self.line.len() - self.path.len() - 1];
         words.starts_with(b"1") && !words.starts_with(b"16") && words.ends_with(b" 0")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seen(inode: u64) -> Seen {
+        Seen {
+            mode: 0o100_644,
+            owner: 0,
+            changed: 0,
+            place: (1, inode),
+        }
+    }
+
+    #[test]
+    fn a_file_is_there_if_it_is_the_one_that_lay_at_its_path() {
+        let mut all = Whereabouts::default();
+        for (path, inode) in [("a", 1), ("b", 2), ("b.c", 3), ("b/c", 4)] {
+            all.add(path.as_bytes(), seen(inode));
+        }
+        let is_there = |asked: &[(&str, u64)]| -> Vec<bool> {
+            let mut is_there = all.in_turn();
+            let asked = asked.iter();
+            asked
+                .map(|(path, inode)| is_there(path.as_bytes(), seen(*inode)))
+                .collect()
+        };
+        assert_eq!(is_there(&[("a", 1), ("b", 2), ("b/c", 4)]), [true; 3]);
+        // Exchanged, new, and three sides of a conflict.
+        assert_eq!(is_there(&[("b.c", 4), ("b/c", 3)]), [false; 2]);
+        assert_eq!(
+            is_there(&[("aa", 1), ("b", 2), ("c", 4)]),
+            [false, true, false]
+        );
+        assert_eq!(is_there(&[("b", 2), ("b", 2), ("b", 2)]), [true; 3]);
+        assert!(!Whereabouts::default().in_turn()(b"a", seen(1)));
     }
 }
