@@ -3,6 +3,8 @@
 
 use std::fs;
 
+use evolve::effects::repo::Repo;
+
 use crate::harness::{EVOLVE_PID, TestRepo, output};
 
 /// Ends an agent's script: what the goal wants, committed.
@@ -447,6 +449,37 @@ fn file_of(object: &str) -> String {
     format!(
         "o=$(git rev-parse {object}); f=.git/objects/$(echo $o | cut -c1-2)/$(echo $o | cut -c3-); chmod u+w $f"
     )
+}
+
+#[test]
+fn a_ledger_that_cannot_be_read_just_now_is_an_error_and_no_empty_one() {
+    let repo = TestRepo::with_files_wanted(&[("a", 5)]);
+    repo.cycle("touch a").expect(0);
+    let tree = repo.git(&["rev-parse", "HEAD^{tree}"]);
+    const HISTORY: &str = ".agents/evolve/cycle-history.jsonl";
+    let opened = || Repo::discover(&repo.root()).unwrap();
+    let known = opened().ledger_files(&tree).unwrap();
+    assert!(known.iter().any(|(name, _)| name == HISTORY), "{known:?}");
+    for place in [".agents", ".agents/evolve", HISTORY] {
+        let id = repo.git(&["rev-parse", &format!("HEAD:{place}")]);
+        let file = repo.path(&format!(".git/objects/{}/{}", &id[..2], &id[2..]));
+        let aside = file.with_extension("aside");
+        fs::rename(&file, &aside).unwrap();
+        // It is there, and reading it fails.
+        fs::create_dir(&file).unwrap();
+        let read = opened().file(&tree, HISTORY);
+        assert!(read.is_err(), "{place}: {read:?}");
+        if place != HISTORY {
+            let listed = opened().ledger_files(&tree);
+            assert!(listed.is_err(), "{place}: {listed:?}");
+        }
+        fs::remove_dir(&file).unwrap();
+        fs::rename(&aside, &file).unwrap();
+        assert_eq!(opened().ledger_files(&tree).unwrap(), known);
+    }
+    // What is not there is none.
+    assert_eq!(opened().file(&tree, ".agents/none/none").unwrap(), None);
+    assert_eq!(opened().file(&tree, "GOALS.yaml/none").unwrap(), None);
 }
 
 /// The ways to leave HEAD or the branch where git cannot read on.

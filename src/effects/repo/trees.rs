@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use git2::{ErrorCode, FileMode, ObjectType, Oid};
+use git2::{FileMode, ObjectType, Oid};
 
 use super::Repo;
 use super::failure::{broken, oid};
@@ -166,25 +166,48 @@ impl Repo {
     /// Returns the bytes of a file in a tree; none if it is not there or no file.
     pub fn file(&self, tree: &str, path: &str) -> Result<Option<Vec<u8>>> {
         let id = self.id_to_read(tree, path)?;
-        Ok(id.and_then(|id| self.blob_of(id)))
+        id.map(|id| self.blob_of(id)).transpose()
     }
 
-    /// Returns the id of what a tree has at a path, to read it: what is too large is refused.
+    /// Returns the id of the file that a tree has at a path, to read it: what is too large is refused.
     pub(super) fn id_to_read(&self, tree: &str, path: &str) -> Result<Option<Oid>> {
-        match self.tree(tree)?.get_path(Path::new(path)) {
-            Ok(entry) => {
-                self.refuse_large(entry.id(), path)?;
-                Ok(Some(entry.id()))
+        let entry = self.entry_at(&self.tree(tree)?, path)?;
+        let entry = entry.filter(|entry| entry.kind() == Some(ObjectType::Blob));
+        if let Some(entry) = &entry {
+            self.refuse_large(entry.id(), path)?;
+        }
+        Ok(entry.map(|entry| entry.id()))
+    }
+
+    /// Returns what a tree has at a path, if anything. A folder on the way that is there and cannot be read is an error, and no
+    /// empty one: whoever goes by this would take away what is in it.
+    fn entry_at(
+        &self,
+        tree: &git2::Tree<'_>,
+        path: &str,
+    ) -> Result<Option<git2::TreeEntry<'static>>> {
+        let (name, rest) = match path.split_once('/') {
+            Some((name, rest)) => (name, Some(rest)),
+            None => (path, None),
+        };
+        let Some(entry) = tree.get_name(name) else {
+            return Ok(None);
+        };
+        match rest {
+            None => Ok(Some(entry.to_owned())),
+            Some(rest) if entry.kind() == Some(ObjectType::Tree) => {
+                let folder = self.inner.find_tree(entry.id());
+                self.entry_at(&folder.map_err(broken("read a tree"))?, rest)
             }
-            Err(cause) if cause.code() == ErrorCode::NotFound => Ok(None),
-            Err(cause) => Err(broken("read a tree")(cause)),
+            Some(_) => Ok(None),
         }
     }
 
-    /// Returns the bytes of a file that is whole.
-    pub(super) fn blob_of(&self, id: Oid) -> Option<Vec<u8>> {
-        let blob = self.inner.find_blob(id).ok();
-        blob.map(|blob| blob.content().to_vec())
+    /// Returns the bytes of a file. One that is there and cannot be read is an error, and no empty one.
+    pub(super) fn blob_of(&self, id: Oid) -> Result<Vec<u8>> {
+        let blob = self.inner.find_blob(id);
+        let blob = blob.map_err(broken("read a file"))?;
+        Ok(blob.content().to_vec())
     }
 
     /// Refuses a file of the ledger that is larger than what is read of it, before it is in memory.
@@ -235,7 +258,7 @@ impl Repo {
     pub fn ledger_files(&self, tree: &str) -> Result<Vec<(String, Entry)>> {
         let tree = self.tree(tree)?;
         let mut found = Vec::new();
-        if let Ok(queue) = tree.get_path(Path::new(ledger::QUEUE)) {
+        if let Some(queue) = self.entry_at(&tree, ledger::QUEUE)? {
             let mode = u32::try_from(queue.filemode()).unwrap_or(0o100_644);
             found.push((
                 ledger::QUEUE.to_owned(),
@@ -245,13 +268,13 @@ impl Repo {
                 },
             ));
         }
-        let Some(folder) = tree
-            .get_path(Path::new(ledger::FOLDER))
-            .ok()
-            .and_then(|entry| self.inner.find_tree(entry.id()).ok())
-        else {
+        let folder = self.entry_at(&tree, ledger::FOLDER)?;
+        let folder = folder.filter(|entry| entry.kind() == Some(ObjectType::Tree));
+        let Some(folder) = folder else {
             return Ok(found);
         };
+        let folder = self.inner.find_tree(folder.id());
+        let folder = folder.map_err(broken("read a tree"))?;
         folder
             .walk(git2::TreeWalkMode::PreOrder, |parent, entry| {
                 if entry.kind() != Some(ObjectType::Tree)
@@ -275,10 +298,7 @@ impl Repo {
 
     /// Returns the bytes of a blob.
     pub fn blob(&self, id: &str) -> Result<Vec<u8>> {
-        self.inner
-            .find_blob(oid(id)?)
-            .map(|blob| blob.content().to_vec())
-            .map_err(broken("read a file"))
+        self.blob_of(oid(id)?)
     }
 
     /// Stores bytes as a blob.

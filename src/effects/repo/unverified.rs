@@ -46,8 +46,8 @@ impl Repo {
             let id = Some(id);
             return Ok(Some(Unverified { bytes, id }));
         }
-        let verified = self.blob_of(id);
-        Ok(verified.map(|bytes| Unverified { bytes, id: None }))
+        let bytes = self.blob_of(id)?;
+        Ok(Some(Unverified { bytes, id: None }))
     }
 
     /// Reads a file of no more than so many bytes that is stored by itself; none where it is not, or not in whole. Not by libgit2,
