@@ -202,3 +202,18 @@ fn a_cycle_that_no_branch_goes_on_from_leaves_nothing_and_is_said_to_be_recorded
     assert_eq!(repo.status(), Vec::<String>::new());
     repo.evolve(&["audit"]).expect(0);
 }
+
+#[test]
+fn a_copy_is_for_its_owner_alone_as_the_repository_may_be() {
+    use std::os::unix::fs::PermissionsExt;
+    let repo = TestRepo::with_files_wanted(&[("a", 5), ("b", 4)]).with_out();
+    let mode = |folder: &std::path::Path| fs::metadata(folder).unwrap().permissions().mode();
+    repo.agent_does(&["touch a", "touch b"]);
+    repo.run(&["--isolate", "--max-cycles=1"]).expect(0);
+    let own = copy(&repo).parent().unwrap().to_owned();
+    assert_eq!(mode(&own) & 0o777, 0o700);
+    // As an earlier version made it.
+    fs::set_permissions(&own, fs::Permissions::from_mode(0o755)).unwrap();
+    repo.run(&["--isolate", "--max-cycles=1"]).expect(0);
+    assert_eq!(mode(&own) & 0o777, 0o700);
+}

@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Once;
 use std::time::{Duration, SystemTime};
@@ -14,6 +15,9 @@ use crate::error::{Error, Result};
 
 /// The file that says whose slots a folder holds.
 const OWNER: &str = "owner";
+/// The mode of a folder that its owner alone can enter, and the bits that let others.
+const PRIVATE: u32 = 0o700;
+const OTHERS: u32 = 0o077;
 /// How long after their last use slots stay whose repository is nowhere: it may be on a drive that is not there today, and what
 /// an agent committed before a crash is in no other place.
 const KEPT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
@@ -29,7 +33,7 @@ pub fn of(user: &Repo) -> Result<PathBuf> {
     refuse_within(&user.root)?;
     let git_dir = user.git_dir();
     let all = all()?;
-    fs::create_dir_all(&all).map_err(|cause| Error::io("create", &all, cause))?;
+    make_private(&all)?;
     let all = all
         .canonicalize()
         .map_err(|cause| Error::io("open", &all, cause))?;
@@ -43,9 +47,21 @@ pub fn of(user: &Repo) -> Result<PathBuf> {
     if fs::symlink_metadata(&folder).is_ok_and(|meta| !meta.is_dir()) {
         files::remove(&folder)?;
     }
-    fs::create_dir_all(&folder).map_err(|cause| Error::io("create", &folder, cause))?;
+    make_private(&folder)?;
+    // One of an earlier version; the repository may lie where nobody else can go.
+    if fs::symlink_metadata(&folder).is_ok_and(|meta| meta.mode() & OTHERS != 0) {
+        let shut = fs::set_permissions(&folder, fs::Permissions::from_mode(PRIVATE));
+        shut.map_err(|cause| Error::io("shut", &folder, cause))?;
+    }
     note_owner(&folder.join(OWNER), git_dir.as_os_str().as_bytes())?;
     Ok(folder)
+}
+
+/// Makes a folder, and those above it that are missing, for its owner alone.
+fn make_private(folder: &Path) -> Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    let made = builder.recursive(true).mode(PRIVATE).create(folder);
+    made.map_err(|cause| Error::io("create", folder, cause))
 }
 
 /// Notes whose slots these are, and that they are used.
