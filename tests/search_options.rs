@@ -343,7 +343,7 @@ fn a_file_is_written_from_what_is_found_and_never_over_another() {
     let repo = counting();
     repo.write("bench.sh", "#!/bin/sh\ncat value\n");
     repo.write("lib/a.py", "x = 1\n");
-    repo.write("Makefile", "test:\n\ttrue\nbench:\n\ttrue\n");
+    repo.write("Makefile", "test:\n\tsh -n bench.sh\nbench:\n\ttrue\n");
     repo.commit_all("more");
     let run = repo.evolve(&["search", "init"]).expect(0);
     assert!(run.stdout.contains("wrote SEARCH.yaml"), "{run:?}");
