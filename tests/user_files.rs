@@ -1007,3 +1007,57 @@ fn a_new_file_that_git_cannot_take_keeps_no_cycle_from_being_settled() {
     let kept = repo.quarantined();
     assert_eq!(kept.len(), 2, "{kept:?}");
 }
+
+#[test]
+fn an_untracked_file_that_a_kept_change_makes_git_ignore_is_put_back_all_the_same_and_named() {
+    let repo = TestRepo::with_files_wanted(&[("a", 5), ("b", 3), ("c", 2)]);
+    repo.write(".gitignore", "*.log\n");
+    repo.commit_all("ignored");
+    for name in ["notes.txt", "own/deep/list", "here.txt", "always.log"] {
+        repo.write(name, &format!("{name} is mine\n"));
+    }
+    repo.agent_does(&[
+        "touch a; printf '*.log\\n*.txt\\nown/\\nbuilt/\\n' >.gitignore; git add a .gitignore; git commit -qm a
+         mkdir built; echo x >built/x",
+        "git clean -fdXq; touch b; git add b; git commit -qm b; mkdir built; echo y >built/y",
+        "echo changed >notes.txt; rm -r own built; touch c; git add c; git commit -qm c",
+    ]);
+    repo.run(&["--max-cycles=3"]).expect(0);
+    assert_eq!(repo.each("result"), ["improved"; 3]);
+    for name in ["notes.txt", "own/deep/list", "here.txt"] {
+        assert_eq!(repo.read(name), format!("{name} is mine\n"));
+    }
+    assert!(!repo.has("built"), "an agent's build output is nobody's");
+    let notes = |cycle: usize| repo.records()[cycle]["notes"].to_string();
+    let named = "the change makes git ignore files of yours that it does not track, so later sessions make no copies of them: here.txt, notes.txt, own/deep/list";
+    assert!(notes(0).contains(named), "{}", notes(0));
+    assert!(
+        notes(1).contains("untracked files put back: here.txt, notes.txt, own/deep/list"),
+        "{}",
+        notes(1)
+    );
+    assert!(!notes(1).contains("the change makes git ignore"));
+    assert!(notes(1).contains("ignored files that are gone: always.log"));
+    assert!(
+        notes(2).contains("untracked files put back: notes.txt, own/deep/list"),
+        "{}",
+        notes(2)
+    );
+}
+
+#[test]
+fn a_file_that_was_untracked_and_that_the_user_commits_between_two_cycles_is_tracked_from_then_on()
+{
+    let repo = TestRepo::with_files_wanted(&[("a", 5), ("b", 3)]);
+    repo.write("notes.txt", "mine\n");
+    repo.agent_does(&[
+        "touch a; echo '*.txt' >.gitignore; git add a .gitignore; git commit -qm a",
+        "touch b; echo more >>notes.txt; git add -u; git add b; git commit -qm b",
+    ]);
+    repo.run(&["--max-cycles=1"]).expect(0);
+    repo.git(&["add", "--force", "notes.txt"]);
+    repo.git(&["commit", "--quiet", "-m", "notes"]);
+    repo.run(&["--max-cycles=1"]).expect(0);
+    assert_eq!(repo.each("result"), ["improved"; 2]);
+    assert_eq!(repo.read("notes.txt"), "mine\nmore\n");
+}

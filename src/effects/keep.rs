@@ -4,6 +4,7 @@
 mod built;
 mod copy;
 mod grown;
+mod ignored;
 mod links;
 mod moved;
 mod nested;

@@ -470,6 +470,10 @@ impl Workspace<'_> {
         }
         settled.notes.extend(quarantine.notes());
         self.give_flags_back(start)?;
+        if fate == Fate::Keep {
+            let note = self.note_ignored_by(start, &settled.commit)?;
+            settled.notes.extend(note);
+        }
         if is_left {
             // A person may have gone to another branch.
             let on_branch = self.repo.resolve(&start.branch)?;

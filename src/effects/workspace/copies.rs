@@ -1,13 +1,19 @@
 //! The copies of what git does not track, made right before an agent.
 
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 
-use super::{Start, Workspace, named};
+use super::{Start, Workspace, named, some_of, status};
 use crate::effects::files::is_beneath;
 use crate::effects::keep::{self, Kept};
 use crate::effects::pipes;
 use crate::error::Result;
+use crate::model::text;
 use crate::model::yardstick::Protection;
+
+/// The file that says what git ignores.
+const IGNORE: &[u8] = b".gitignore";
 
 /// What is copied of what git ignores.
 #[derive(Debug)]
@@ -49,6 +55,7 @@ impl Workspace<'_> {
             .chain(programs.map(<[u8]>::to_vec))
             .chain(small.map(|path| path.as_bytes().to_vec()))
             .chain(protected.files)
+            .chain(last.map_or(Vec::new(), |last| self.ignored_since(start, last)))
             .collect();
         let ignored = start.kept.ignored.iter();
         let mut ignored: Vec<_> = ignored.map(|name| keep::from_hex(name)).collect();
@@ -67,5 +74,42 @@ impl Workspace<'_> {
         let all = || named(pipes::repositories(root, &self.repo.plain));
         start.repositories.get_or_insert_with(all);
         Ok(())
+    }
+
+    /// Returns the user's files that had a copy last and that git ignores by now: by a change of an agent's, for one.
+    fn ignored_since(&self, start: &Start, last: &Kept) -> Vec<Vec<u8>> {
+        let is_untracked = |path: &Vec<u8>| {
+            let tracked = self.repo.id_at(&start.tree, OsStr::from_bytes(path));
+            tracked.is_none() && is_beneath(&self.repo.root, path)
+        };
+        let mut ignored = last.among(&start.kept.ignored_paths());
+        ignored.retain(|path| !start.kept.is_listed(path) && is_untracked(path));
+        ignored
+    }
+
+    /// Names the user's files that a kept change makes git ignore: to a later session they are build outputs like others.
+    pub(super) fn note_ignored_by(&self, start: &Start, commit: &str) -> Result<Option<String>> {
+        let changed = self
+            .repo
+            .differences(&start.tree, &self.repo.tree_of(commit)?)?;
+        let is_of_ignoring = |path: &[u8]| path.rsplit(|byte| *byte == b'/').next() == Some(IGNORE);
+        if !changed.iter().any(|one| is_of_ignoring(&one.path)) {
+            return Ok(None);
+        }
+        let now = status::read(&self.repo.git, true)?.ignored;
+        let before: BTreeSet<_> = start
+            .kept
+            .among(&start.kept.ignored_paths())
+            .into_iter()
+            .collect();
+        let mut new = start.kept.among(&now.into_iter().collect());
+        new.retain(|path| !before.contains(path));
+        let new: Vec<_> = new.iter().map(text::path).collect();
+        Ok((!new.is_empty()).then(|| {
+            format!(
+                "the change makes git ignore files of yours that it does not track, so later sessions make no copies of them: {}",
+                some_of(&new)
+            )
+        }))
     }
 }
