@@ -568,6 +568,84 @@ fn a_killed_session_leaves_the_branch_alone_and_the_next_one_settles_it_with_or_
 }
 
 #[test]
+fn a_killed_session_is_settled_though_git_removed_the_objects_that_no_ref_leads_to() {
+    for (is_ledger_there, next) in [
+        (true, &["--isolate", "--max-cycles=1"][..]),
+        (true, &["--max-cycles=1"]),
+        (false, &["--isolate", "--max-cycles=1"]),
+    ] {
+        let repo = TestRepo::with_files_wanted(&[("a", 5)]).with_out();
+        repo.agent_does(&["echo $$ >\"$OUT/pid\"; sleep 300"]);
+        let mut child = repo.spawn_run(&["--isolate"]);
+        pid_in(&repo.out("pid"));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        repo.git(&["gc", "--quiet", "--prune=now"]);
+        let baseline = ".agents/evolve/fitness-0-baseline.json";
+        let before = repo.read(baseline);
+        if !is_ledger_there {
+            fs::remove_dir_all(repo.path(".agents")).unwrap();
+        }
+        repo.agent_does(&["touch a"]);
+        let run = repo.run(next).expect(0);
+        assert_eq!(repo.each("result"), ["interrupted", "improved"]);
+        let said = "git removed what the session that died had noted of its cycle, and the files are gone, too";
+        assert_eq!(
+            run.stderr.contains(said),
+            !is_ledger_there,
+            "{}",
+            run.stderr
+        );
+        if is_ledger_there {
+            assert_eq!(repo.read(baseline), before);
+            let committed = repo.git(&["show", &format!("HEAD:{baseline}")]);
+            assert_eq!(committed.trim_end(), before.trim_end());
+        }
+        assert_eq!(repo.status(), Vec::<String>::new());
+    }
+}
+
+#[test]
+fn work_that_was_queued_is_done_though_git_removed_the_objects_of_the_session_that_died_at_it() {
+    let repo = TestRepo::with_files_wanted(&[("a", 5)]).with_out();
+    repo.write("a", "");
+    repo.commit_all("a");
+    repo.evolve(&["work", "add", "tidy up", "--severity", "high"])
+        .expect(0);
+    repo.evolve(&["work", "add", "tidy more"]).expect(0);
+    repo.agent_does(&["echo $$ >\"$OUT/pid\"; sleep 300"]);
+    let mut child = repo.spawn_run(&["--isolate"]);
+    pid_in(&repo.out("pid"));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    repo.git(&["gc", "--quiet", "--prune=now"]);
+    repo.agent_does(&["touch tidy", "touch more"]);
+    let run = repo.run(&["--isolate", "--max-cycles=2"]).expect(0);
+    let is_told = |words| run.stderr.contains(words);
+    assert!(
+        !is_told("git removed") && !is_told("appeared"),
+        "{}",
+        run.stderr
+    );
+    assert_eq!(
+        repo.each("result"),
+        ["interrupted", "harvested", "harvested"]
+    );
+    let tidied = ["tidy up", "tidy up", "tidy more"].map(|title| format!("next-work:{title}"));
+    assert_eq!(repo.each("goal_id"), tidied);
+    let queue = repo.read(".agents/rpi/next-work.jsonl");
+    assert!(
+        !queue.contains("by-agent") && !queue.contains("claimed"),
+        "{queue}"
+    );
+    assert_eq!(
+        queue.matches("\"source\":\"evolve work add\"").count(),
+        2,
+        "{queue}"
+    );
+}
+
+#[test]
 fn whatever_shape_a_change_has_it_lands() {
     for change in [
         "mkdir new; echo x >new/x",

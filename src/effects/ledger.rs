@@ -34,7 +34,7 @@ pub use closed::{close, closings};
 pub use dropped::drop_lesson;
 pub use read::refuse_links;
 pub use read::whole_history;
-use read::{read, read_file, read_history, refuse_newer};
+use read::{read, read_file, read_history, read_written, refuse_newer};
 pub use shared::append;
 
 use crate::effects::repo::Repo;
@@ -165,16 +165,20 @@ impl Ledger {
     }
 
     /// Reads the ledger as a commit has it, with the files that were `written` since: what an agent did to the files of the
-    /// tree meanwhile does not count.
+    /// tree meanwhile does not count. Returns the names of those of which nothing is left, too.
     pub fn load_at(
         repo: &Repo,
         commit: &str,
         written: &BTreeMap<String, String>,
-    ) -> Result<Ledger> {
+    ) -> Result<(Ledger, Vec<String>)> {
         refuse_links(&repo.root)?;
         let mut chain = Chain::at(repo, commit)?;
+        let mut gone = Vec::new();
         for (name, id) in written {
-            chain.restored.push((name.clone(), repo.blob(id)?));
+            match read_written(repo, name, id)? {
+                Some(bytes) => chain.restored.push((name.clone(), bytes)),
+                None => gone.push(name.clone()),
+            }
         }
         let mut ledger = Ledger::parse(repo, Some(&chain))?;
         ledger.refuse_newer(repo, Some(&chain))?;
@@ -190,7 +194,7 @@ impl Ledger {
                 ledger.take_up(name)?;
             }
         }
-        Ok(ledger)
+        Ok((ledger, gone))
     }
 
     fn parse(repo: &Repo, chain: Option<&Chain>) -> Result<Ledger> {

@@ -352,7 +352,13 @@ fn write_down(
             false => Ok(()),
         };
     }
-    let mut ledger = Ledger::load_at(repo, &start.commit, &journal.ledger)?;
+    let (mut ledger, gone) = Ledger::load_at(repo, &start.commit, &journal.ledger)?;
+    if !gone.is_empty() {
+        events.warn(format!(
+            "git removed what the session that died had noted of its cycle, and the files are gone, too: {}",
+            some_of(&gone)
+        ));
+    }
     ledger.branch = is_elsewhere.then(|| start.branch.clone());
     let post = names::post_snapshot(record.cycle);
     if !journal.ledger.contains_key(&post) {

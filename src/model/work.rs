@@ -177,6 +177,13 @@ impl Queue {
         });
     }
 
+    /// Gives all items back that are claimed.
+    pub fn release_all(&mut self) {
+        let claimed = self.items().into_iter();
+        let claimed = claimed.filter(|item| item.claimed_by.is_some());
+        claimed.for_each(|item| self.release(item.key));
+    }
+
     /// Gives an item back and counts the failure.
     pub fn fail(&mut self, key: Key, at: &str) {
         self.edit(key, |item| {

@@ -8,13 +8,14 @@ use std::thread::Builder;
 use serde::Deserialize;
 
 use super::chain::{self, Chain};
-use crate::effects::files;
-use crate::effects::repo::Repo;
+use crate::effects::files::{self, is_beneath};
+use crate::effects::repo::{Repo, hash_blob};
 use crate::error::{Error, Result};
 use crate::model::exact;
 use crate::model::ledger as names;
 use crate::model::record::History;
 use crate::model::snapshot::FORMAT;
+use crate::model::work::Queue;
 
 /// Returns the text of the whole history: its segments, oldest first, and the active file.
 pub fn whole_history(repo: &Repo) -> Result<String> {
@@ -75,6 +76,27 @@ pub(super) fn read_history(repo: &Repo, chain: Option<&Chain>) -> Result<(String
     }
     refuse_too_large(names::HISTORY, &text)?;
     Ok((text, history))
+}
+
+/// Reads a file that was written and committed nowhere: by its blob, or, where git has removed that since no ref leads to it, from the
+/// tree, if it is that very version; of the queue, but for the claim of the item that was worked on. None if it is neither here
+/// nor there.
+pub(super) fn read_written(repo: &Repo, name: &str, id: &str) -> Result<Option<Vec<u8>>> {
+    if repo.has_object(id) {
+        return repo.blob(id).map(Some);
+    }
+    if !is_beneath(&repo.root, name.as_bytes()) {
+        return Ok(None);
+    }
+    let bytes = files::read_bounded(&repo.root.join(name), names::most_bytes(name))?;
+    let unclaimed = bytes.as_ref().filter(|_| name == names::QUEUE);
+    let unclaimed = unclaimed.map(|bytes| {
+        let mut queue = Queue::parse(&exact::decode(bytes));
+        queue.release_all();
+        exact::encode(&queue.to_text())
+    });
+    let mut versions = bytes.into_iter().chain(unclaimed);
+    Ok(versions.find(|bytes| hash_blob(bytes) == id))
 }
 
 /// Reads a text of the ledger as it stands in the tree.
