@@ -298,6 +298,93 @@ fn a_module_in_front_of_the_one_that_a_check_imports_is_not_believed() {
 }
 
 #[test]
+fn a_module_of_any_name_in_front_of_what_python_is_told_to_run_is_not_believed() {
+    for (what, check, plant) in [
+        (
+            "a tool nobody knows",
+            "python3 -m house_lint",
+            "house_lint.py",
+        ),
+        (
+            "as a package",
+            "python3 -m house_lint",
+            "house_lint/__init__.py",
+        ),
+        ("a part of it", "python3 -m house.lint", "house/__init__.py"),
+        ("a part of pytest", "python3 -m pytest -q", "pluggy.py"),
+    ] {
+        let mut repo = TestRepo::empty();
+        // What is installed lies outside.
+        let site = repo.outside().join("site");
+        let judge = "import os, sys\nsys.exit(not os.path.exists('a'))\n";
+        for name in ["house_lint.py", "house/lint.py", "pytest.py"] {
+            fs::create_dir_all(site.join(name).parent().unwrap()).unwrap();
+            fs::write(site.join(name), judge).unwrap();
+        }
+        fs::write(site.join("house/__init__.py"), "").unwrap();
+        let place = site.display().to_string();
+        repo.env.push(("PYTHONPATH".to_owned(), place));
+        repo.commit_goals(&format!(
+            "  - {{id: a, description: a, check: {check}, weight: 5}}\n"
+        ));
+        let start = repo.head();
+        repo.agent_does(&[
+            &format!("mkdir -p $(dirname {plant}); echo 'raise SystemExit(0)' >{plant}; touch a"),
+            "touch a",
+        ]);
+        repo.run(&["--max-cycles=1"]).expect(0);
+        let record = repo.newest();
+        assert_eq!(record["result"], "regressed", "{what}: {record:#}");
+        let reason = record["reason"].as_str().unwrap();
+        assert!(
+            reason.starts_with("goalposts moved: ") && reason.contains("or the tool of that name"),
+            "{what}: {reason}"
+        );
+        assert_eq!(repo.content("HEAD"), repo.content(&start), "{what}");
+        repo.run(&["--max-cycles=1"]).expect(0);
+        assert_eq!(repo.newest()["result"], "improved", "{what}");
+    }
+}
+
+#[test]
+fn a_module_that_is_not_there_yet_or_is_the_product_may_come() {
+    let goal = "  - {id: a, description: a, check: python3 -m calc, weight: 5}\n";
+    for (what, settings, old) in [
+        ("python has none", "", None),
+        (
+            "the product",
+            "evolve: {product: ['calc/*']}\n",
+            Some("exit(1)\n"),
+        ),
+        ("the repository's own", "", Some("exit(1)\n")),
+    ] {
+        let mut repo = TestRepo::empty();
+        match old {
+            Some(text) if settings.is_empty() => repo.write("src/calc.py", text),
+            Some(text) => {
+                let site = repo.outside().join("site");
+                fs::create_dir_all(&site).unwrap();
+                fs::write(site.join("calc.py"), text).unwrap();
+                let place = site.display().to_string();
+                repo.env.push(("PYTHONPATH".to_owned(), place));
+            }
+            None => {}
+        }
+        let goals = format!("version: 1\nmission: m\n{settings}goals:\n{goal}");
+        repo.write("GOALS.yaml", &goals);
+        repo.commit_all("goals");
+        repo.cycle("mkdir calc; touch calc/__init__.py; echo 'print(1)' >calc/__main__.py")
+            .expect(0);
+        let record = repo.newest();
+        assert_eq!(record["result"], "improved", "{what}: {record:#}");
+        if what == "python has none" {
+            let words = "only `protect` would freeze: calc/__init__.py";
+            assert!(record["notes"].to_string().contains(words), "{record:#}");
+        }
+    }
+}
+
+#[test]
 fn a_module_that_a_script_takes_from_beside_it_is_named_when_it_comes_or_changes() {
     for (script, text, file) in [
         (

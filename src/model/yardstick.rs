@@ -148,7 +148,7 @@ impl Yardstick {
             frozen.extend(check::runs_in(&code, is_file));
             leaned_on.extend(check::leaned_on_in(&code, is_file));
             comes_from_outside |= check::comes_from_outside(&code);
-            fronts.extend(check::fronts(&code));
+            fronts.extend(check::fronts(&code, is_file));
             packaged.extend(check::packaged(&code));
             distributions.extend(check::distributions(&code));
             used.extend(check::uses(&code, is_file));
@@ -261,7 +261,7 @@ impl Yardstick {
                 self.named.extend(check::named(&code));
                 self.comes_from_outside |= check::comes_from_outside(&code);
                 next.extend(check::uses(&code, is_file));
-                self.fronts.extend(check::fronts(&code));
+                self.fronts.extend(check::fronts(&code, is_file));
                 self.packaged.extend(check::packaged(&code));
                 self.distributions.extend(check::distributions(&code));
                 self.steering.extend(check::may_steer(&code));
@@ -282,6 +282,8 @@ impl Yardstick {
             }
         }
         self.keep_in_front(tree);
+        let of_tools = self.fronts.iter().flat_map(Front::of_tool);
+        self.imported.extend(of_tools);
         for list in std::mem::take(&mut self.lists) {
             let text = read(&list).unwrap_or_default();
             self.named.extend(check::told_in(&list, &text, is_file));
@@ -352,6 +354,16 @@ impl Yardstick {
         let mut seen = BTreeSet::new();
         found.retain(|one| seen.insert(one.path.clone()));
         found
+    }
+
+    /// Says whether what Python would take in place of a module may come: the product, or what a check calls by `python -m` and Python
+    /// did not find before. `said` is what the checks printed then.
+    pub fn may_begin(&self, path: &str, said: &[&str]) -> bool {
+        let is_product = |path: &str| self.product.is_match(path);
+        let mut fronts = self.fronts.iter();
+        is_product(path)
+            || is_product(&format!("{path}/__init__.py"))
+            || fronts.any(|front| said.iter().any(|output| front.is_begun_by(path, output)))
     }
 
     /// Says whether that this would be taken in place of another moves the goalposts.

@@ -1,8 +1,10 @@
 //! Where interpreters look for modules: what lies beside a script is taken before what is installed, as a program in an earlier
 //! folder of PATH is. Pure.
 
+use std::collections::HashSet;
+
 use super::call::{Call, stem};
-use super::dotted::{DEEPEST, first_part};
+use super::dotted::{self, DEEPEST, first_part};
 use super::path::{join, word_in};
 use super::{Code, programs, steering};
 
@@ -30,8 +32,22 @@ const PYTHONS_OWN: &str = "\
 pub struct Front {
     /// Below the root; empty for the root.
     pub folder: String,
-    /// The module that is run itself, as in `python -m pytest`, if it is a known tool.
+    /// The module that is run itself, as in `python -m pytest`, with its packages; none that is the repository's own.
     tool: Option<String>,
+}
+
+/// What tools that are called by `python -m` are made of.
+const PARTS: &[(&str, &str)] = &[
+    ("black", "blib2to3 click pathspec platformdirs"),
+    ("flake8", "mccabe pycodestyle pyflakes"),
+    ("mypy", "mypy_extensions mypyc typing_extensions"),
+    ("pylint", "astroid isort mccabe"),
+    ("pytest", "_pytest iniconfig packaging pluggy"),
+];
+
+/// Says whether a module is a tool that is known, so that it is none of a repository that has not begun yet.
+fn is_known(module: &str) -> bool {
+    !steering::steering(module, None).is_empty()
 }
 
 impl Front {
@@ -40,15 +56,69 @@ impl Front {
     pub fn taken_for<'n>(&self, name: &'n str) -> Option<&'n str> {
         let (module, ending) = name.split_once('.').unwrap_or((name, ""));
         let is_module = matches!(ending, "" | "py" | "pyc" | "so") || ending.ends_with(".so");
-        let is_tool = || self.tool.as_deref() == Some(module);
-        let is_known = || is_tool() || PYTHONS_OWN.split_whitespace().any(|own| own == module);
+        let tool = self.tool.as_deref().map(first_part);
+        let parts = PARTS.iter().filter(|(whole, _)| Some(*whole) == tool);
+        let mut parts = parts.flat_map(|(_, parts)| parts.split_whitespace());
+        let mut is_tool = || tool == Some(module) || parts.any(|part| part == module);
+        let mut is_known = || is_tool() || PYTHONS_OWN.split_whitespace().any(|own| own == module);
         (is_module && is_known()).then_some(module)
+    }
+
+    /// Says whether the module that is run itself lies in the folder, or in its `src`.
+    fn has_tool(&self, is_file: &dyn Fn(&str) -> bool) -> bool {
+        let Some(tool) = &self.tool else {
+            return false;
+        };
+        let files = [paths_of(tool), dotted::files_of(tool)].concat();
+        let folders = [Some(self.folder.clone()), join(&self.folder, "src")];
+        let mut paths = folders
+            .iter()
+            .flatten()
+            .flat_map(|folder| files.iter().filter_map(|file| join(folder, file)));
+        paths.any(|path| is_file(&path))
+    }
+
+    /// Returns the paths of the module that is run itself, there or not.
+    pub fn of_tool(&self) -> Vec<String> {
+        let tool = self.tool.as_deref().map(first_part).unwrap_or_default();
+        let files = dotted::files_of(tool).into_iter();
+        files.filter_map(|file| join(&self.folder, &file)).collect()
+    }
+
+    /// Says whether a path is the module that is run itself, and Python said in `output` that it has none of that name: then it
+    /// takes the place of nothing. Of a known tool it does.
+    pub fn is_begun_by(&self, path: &str, output: &str) -> bool {
+        let Some(tool) = self
+            .tool
+            .as_deref()
+            .filter(|tool| !is_known(first_part(tool)))
+        else {
+            return false;
+        };
+        let name = path.rsplit('/').next().unwrap_or(path);
+        let first = first_part(tool);
+        name.split('.').next() == Some(first)
+            && output.lines().map(str::trim_end).any(|line| {
+                line.contains("python") && line.ends_with(&format!(": No module named {tool}"))
+                    || line.contains(&format!("module specification for '{tool}' "))
+                        && line.contains(&format!("No module named '{first}'"))
+            })
     }
 }
 
-/// Returns the folders from which the Python that `code` calls takes modules first.
-pub fn fronts(code: &Code) -> Vec<Front> {
-    fronts_of(&code.calls())
+/// Returns the folders from which the Python that `code` calls takes modules first. `is_file` says what the repository has.
+pub fn fronts(code: &Code, is_file: &dyn Fn(&str) -> bool) -> Vec<Front> {
+    let mut found = fronts_of(&code.calls());
+    let own: HashSet<String> = found
+        .iter()
+        .filter(|front| front.has_tool(is_file))
+        .filter_map(|front| front.tool.clone())
+        .collect();
+    for front in &mut found {
+        let tool = front.tool.take();
+        front.tool = tool.filter(|module| is_known(first_part(module)) || !own.contains(module));
+    }
+    found
 }
 
 fn fronts_of(calls: &[Call]) -> Vec<Front> {
@@ -116,10 +186,9 @@ fn front(call: &Call, scripts: &[String]) -> Option<Front> {
             let module = code
                 .filter(|(letter, _)| *letter == 'm')
                 .map(|(_, module)| module);
-            let module = module.map(|module| first_part(&module).to_owned());
             Some(Front {
                 folder: call.dir.clone()?,
-                tool: module.filter(|module| !steering::steering(module, None).is_empty()),
+                tool: module,
             })
         }
     }
@@ -190,12 +259,12 @@ fn python_imports(line: &str) -> Vec<String> {
     let mut modules = Vec::new();
     for statement in line.split(';').map(str::trim) {
         if let Some(list) = statement.strip_prefix("import ") {
-            modules.extend(list.split(',').map(|one| dotted(one).to_owned()));
+            modules.extend(list.split(',').map(|one| dotted_name(one).to_owned()));
         } else if let Some((module, names)) = statement
             .strip_prefix("from ")
             .and_then(|rest| rest.split_once(" import "))
         {
-            let module = dotted(module.trim().trim_start_matches('.'));
+            let module = dotted_name(module.trim().trim_start_matches('.'));
             let names = names
                 .split(',')
                 .map(|name| first_part(name.trim_start_matches(['(', ' '])));
@@ -208,7 +277,7 @@ fn python_imports(line: &str) -> Vec<String> {
 }
 
 /// Returns the start of a word up to where a module's name with its packages ends.
-fn dotted(word: &str) -> &str {
+fn dotted_name(word: &str) -> &str {
     let word = word.trim();
     let end = word.find(|c: char| !c.is_alphanumeric() && c != '_' && c != '.');
     &word[..end.unwrap_or(word.len())]
@@ -298,7 +367,7 @@ mod tests {
     use super::*;
 
     fn fronts(check: &str) -> Vec<Front> {
-        super::fronts(&Code::of_check(check))
+        super::fronts(&Code::of_check(check), &|path| path.starts_with("mine"))
     }
 
     #[test]
@@ -334,6 +403,8 @@ mod tests {
         let script = &fronts("python3 s/c.py")[0];
         let tool = &fronts("python3 -m pytest")[0];
         let own = &fronts("python3 -m mine.tool")[0];
+        let other = &fronts("python3 -m vulture src")[0];
+        let part = &fronts("python3 -m house.tool")[0];
         for (front, name, module) in [
             (script, "json.py", Some("json")),
             (script, "json", Some("json")),
@@ -345,9 +416,40 @@ mod tests {
             (script, "pytest.py", None),
             (tool, "pytest.py", Some("pytest")),
             (tool, "enum.py", Some("enum")),
+            (tool, "pluggy", Some("pluggy")),
+            (tool, "mccabe.py", None),
             (own, "mine.py", None),
+            (other, "vulture.py", Some("vulture")),
+            (other, "bandit.py", None),
+            (part, "house", Some("house")),
+            (part, "tool.py", None),
         ] {
             assert_eq!(front.taken_for(name), module, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_module_that_python_did_not_find_is_begun_and_takes_no_ones_place() {
+        let missing = "/usr/bin/python3: No module named cli\n";
+        let inner = "/usr/bin/python3: Error while finding module specification for 'cli.x' \
+                     (ModuleNotFoundError: No module named 'cli')\n";
+        for (check, path, output, expected) in [
+            ("python3 -m cli", "cli.py", missing, true),
+            ("python3 -m cli", "cli", missing, true),
+            ("python3 -m cli.x", "cli", inner, true),
+            ("python3 -m cli", "json.py", missing, false),
+            ("python3 -m cli", "cli.py", "exit 1", false),
+            ("python3 -m cl", "cl.py", missing, false),
+            ("python3 -m cli", "cli.py", "No module named cli", false),
+            (
+                "python3 -m pytest",
+                "pytest.py",
+                "python3: No module named pytest",
+                false,
+            ),
+        ] {
+            let front = &fronts(check)[0];
+            assert_eq!(front.is_begun_by(path, output), expected, "{check}: {path}");
         }
     }
 
