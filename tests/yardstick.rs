@@ -651,6 +651,97 @@ fn what_prepare_leans_on_is_named_when_it_changes_and_proposed() {
 }
 
 #[test]
+fn what_lies_behind_the_settings_of_a_tool_is_named_when_it_changes_and_proposed() {
+    let workspace = ("Cargo.toml", "[workspace]\nmembers = [\"xtask\"]\n");
+    let main = ("xtask/src/main.rs", "fn main() {}\n");
+    let script = ("ci/t.sh", "exit 1\n");
+    for (check, settings, (file, text)) in [
+        (
+            "tox",
+            (
+                "tox.ini",
+                "[testenv]\ncommands =\n  sh {toxinidir}/ci/t.sh\n",
+            ),
+            script,
+        ),
+        (
+            "pre-commit run --all-files",
+            (
+                ".pre-commit-config.yaml",
+                "repos:\n- repo: local\n  hooks:\n  - id: x\n    entry: ci/t.sh\n    files: src/a.sh\n",
+            ),
+            script,
+        ),
+        (
+            "task t",
+            (
+                "Taskfile.yml",
+                "tasks:\n  t:\n    sources:\n      - src/a.sh\n    cmds:\n      - sh ci/t.sh\n",
+            ),
+            script,
+        ),
+        (
+            "mise run t",
+            ("mise.toml", "[tasks.t]\nrun = \"sh ci/t.sh\"\n"),
+            script,
+        ),
+        (
+            "nox",
+            ("noxfile.py", "def t(s):\n  s.run('sh', 'ci/t.sh')\n"),
+            script,
+        ),
+        ("just t", ("justfile", "t:\n  sh ci/t.sh\n"), script),
+        ("make -s t", ("config.mk", "TOOL = ci/t.sh\n"), script),
+        (
+            "yarn lint",
+            (".yarnrc.yml", "yarnPath: .yarn/releases/yarn-4.cjs\n"),
+            (".yarn/releases/yarn-4.cjs", "exit(1)\n"),
+        ),
+        (
+            "jest",
+            (
+                "jest.config.js",
+                "module.exports = {setupFiles: ['<rootDir>/support/s.js']}\n",
+            ),
+            ("support/s.js", "1\n"),
+        ),
+        ("cargo run -p xtask", workspace, main),
+        (
+            "cargo xtask",
+            (".cargo/config.toml", "[alias]\nxtask = \"run -p xtask\"\n"),
+            main,
+        ),
+    ] {
+        let repo = TestRepo::empty();
+        repo.write("Makefile", "include config.mk\nt:\n\tsh $(TOOL)\n");
+        repo.write("config.mk", "");
+        repo.write("src/a.sh", "");
+        repo.write(settings.0, settings.1);
+        repo.write(file, text);
+        repo.commit_goals(&format!(
+            "  - {{id: a, description: a, check: test -e a, weight: 5}}\n  - {{id: b, description: b, check: \"false && {check}; true\", weight: 1}}\n"
+        ));
+        let said = repo.evolve(&["validate"]).expect(0).stdout;
+        let proposed: Vec<&str> = said
+            .lines()
+            .filter(|it| it.contains("protect: ["))
+            .collect();
+        let proposed = proposed.join(" ");
+        for path in [settings.0, file.split('/').next().unwrap()] {
+            assert!(proposed.contains(path), "{check}: {path}: {said}");
+        }
+        assert!(!proposed.contains("src/a.sh"), "{check}: {said}");
+        repo.cycle(&format!("touch a; echo '# x' >>{file}"))
+            .expect(0);
+        let record = repo.newest();
+        assert_eq!(record["result"], "improved", "{check}: {record:#}");
+        let named = format!("only `protect` would freeze: {file}");
+        let notes = record["notes"].to_string();
+        assert!(notes.contains(&named), "{check}: {notes}");
+    }
+}
+
+#[test]
 fn what_a_check_runs_by_a_pattern_a_pipe_or_a_module_is_frozen() {
     for (check, file) in [
         ("for f in t/*.sh; do sh $f || exit 1; done", "t/g.sh"),

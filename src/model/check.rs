@@ -6,6 +6,7 @@
 use std::fmt;
 
 mod call;
+mod commands;
 mod discovery;
 mod dotted;
 mod interpreter;
@@ -119,6 +120,13 @@ pub fn uses(code: &Code, is_file: &dyn Fn(&str) -> bool) -> Vec<Used> {
 
 /// Returns what a call asks of a file that it uses.
 fn tasks_of(call: &Call, file: &str) -> Vec<String> {
+    let (program, subcommand) = match call.brought_by.as_deref() {
+        Some(by) if file.ends_with("mise.toml") => (by.to_owned(), None),
+        _ => call.steered(),
+    };
+    if let Some(asked) = commands::asked(&program, subcommand.as_deref(), file) {
+        return asked;
+    }
     match (tasks::has_tasks(file), call.is_fed) {
         (true, _) => tasks::asked(call),
         (false, true) if call.is_list(file) => vec![tasks::LIST.to_owned()],

@@ -102,8 +102,11 @@ impl Call {
             }
             paths
         };
+        // Behind `mise run` stands the name of a task, or a program.
+        let by = self.brought_by.as_deref().filter(|by| *by == "mise");
+        let tasks = by.map(|by| groups(by, None)).unwrap_or_default();
         let groups = groups(&name, subcommand.as_deref());
-        let mut choices: Vec<_> = groups.iter().map(paths).collect();
+        let mut choices: Vec<_> = tasks.iter().chain(groups).map(paths).collect();
         // Of a folder that is run, package.json says which file.
         if runs_packages(&name) {
             let inside =

@@ -5,6 +5,7 @@
 use super::call::{Call, stem};
 use super::path::word_in;
 use super::programs::{interpreter, is_shell};
+use super::steering::folders;
 use super::tasks::Code;
 use super::walk::{is_for_all, places};
 use super::{dotted, modules, net};
@@ -21,6 +22,8 @@ pub fn named(code: &Code) -> Vec<String> {
             net::unclear(call),
             loaded_by_option(call),
             of_all_packages(call),
+            by_folder(call),
+            built_to_check(call),
         ];
         let words = words.concat();
         let words = words.into_iter().chain(modules::in_code(call));
@@ -96,6 +99,7 @@ const DECIDING: &[&str] = &[
     "rules",
     "schema",
     "settings",
+    "suppressions",
 ];
 
 /// Returns the values of options that give a tool its settings.
@@ -118,6 +122,88 @@ fn set_by_option(call: &Call) -> Vec<String> {
         let decides = DECIDING.iter().any(|part| long.contains(part));
         if decides || short != "--" && word == short {
             found.extend(value.map(str::to_owned));
+            let inside = match (tool.as_str(), long) {
+                ("tsc", _) => "tsconfig.json",
+                ("eslint", "rulesdir") => "*",
+                _ => continue,
+            };
+            let folder = value.filter(|value| !value.ends_with(".json"));
+            found.extend(folder.map(|it| format!("{}/{inside}", it.trim_end_matches('/'))));
+        }
+    }
+    found
+}
+
+/// Returns what a tool loads of folders that go by their names.
+fn by_folder(call: &Call) -> Vec<String> {
+    if is_pattern(call.dir.as_deref().unwrap_or_default()) {
+        return Vec::new();
+    }
+    let (tool, _) = call.steered();
+    let by = call.brought_by.as_deref().filter(|by| *by == "mise");
+    let names = by.into_iter().chain([tool.as_str()]);
+    let patterns = names.flat_map(folders);
+    patterns.map(|pattern| (*pattern).to_owned()).collect()
+}
+
+/// Parts of the names of programs of a project's own that check it.
+const CHECKING: &[&str] = &[
+    "audit", "check", "ci", "dev", "doctor", "gate", "lint", "task", "test", "tidy", "tool",
+    "validate", "verify",
+];
+
+/// Returns where the source of what `cargo run` builds may lie, as far as that is no product: an example, and what is named as what
+/// checks others. `cargo run` without a name, and `cargo run --bin cli`, are what a goal is about.
+fn built_to_check(call: &Call) -> Vec<String> {
+    let (tool, subcommand) = call.steered();
+    if tool != "cargo" || !matches!(subcommand.as_deref(), Some("run" | "r")) {
+        return Vec::new();
+    }
+    let own = call.words.iter().take_while(|word| *word != "--");
+    let own: Vec<&str> = own.map(String::as_str).collect();
+    let is_checking = |name: &str| {
+        let mut parts = name.split(['-', '_', '/', '.']);
+        let is_known = |part: &str| {
+            let stem = part.strip_prefix('x').unwrap_or(part);
+            let stem = stem.strip_suffix('s').unwrap_or(stem);
+            CHECKING.contains(&part) || CHECKING.contains(&stem)
+        };
+        !name.contains(['*', '$']) && parts.any(is_known)
+    };
+    let mut found = Vec::new();
+    for (at, word) in own.iter().enumerate() {
+        let (option, value) = match word.split_once('=') {
+            Some((option, value)) => (option, Some(value)),
+            None => (*word, own.get(at + 1).copied()),
+        };
+        let Some(value) = value else { continue };
+        match option {
+            "-p" | "--package" if is_checking(value) => {
+                let places = ["", "crates/", "tools/"];
+                found.extend(places.map(|place| format!("{place}{value}/Cargo.toml")));
+                found.extend(places.map(|place| format!("{place}{value}/build.rs")));
+                found.extend(places.map(|place| format!("{place}{value}/src/main.rs")));
+                found.extend(places.map(|place| format!("{place}{value}/src/**")));
+            }
+            "--bin" if is_checking(value) => {
+                found.push(format!("src/bin/{value}.rs"));
+                found.push(format!("src/bin/{value}/*.rs"));
+            }
+            "--example" => {
+                found.push(format!("examples/{value}.rs"));
+                found.push(format!("examples/{value}/*.rs"));
+            }
+            "--manifest-path" => {
+                let folder = value
+                    .strip_suffix("/Cargo.toml")
+                    .filter(|it| is_checking(it));
+                found.extend(
+                    folder
+                        .iter()
+                        .flat_map(|it| [value.to_owned(), format!("{it}/src/**")]),
+                );
+            }
+            _ => {}
         }
     }
     found
@@ -413,7 +499,38 @@ mod tests {
             ),
             ("pnpm -r run x", "**/package.json"),
             ("npm test --workspaces", "**/package.json"),
-            ("yarn workspaces foreach -A run x", "**/package.json"),
+            (
+                "yarn workspaces foreach -A run x",
+                "**/package.json .yarn/plugins/* .yarn/releases/*",
+            ),
+            (
+                "mise run t",
+                ".config/mise/tasks/* .mise/tasks/* mise-tasks/*",
+            ),
+            ("cd sub && rake t", "sub/rakelib/*.rake"),
+            ("npx tsc -p web", "web web/tsconfig.json"),
+            (
+                "npx eslint --rulesdir tools/rules .",
+                "tools/rules tools/rules/*",
+            ),
+            (
+                "cargo run --example gen -- x",
+                "examples/gen.rs examples/gen/*.rs",
+            ),
+            (
+                "cargo run -q --bin=check-docs",
+                "src/bin/check-docs.rs src/bin/check-docs/*.rs",
+            ),
+            (
+                "cargo run --manifest-path tools/Cargo.toml",
+                "tools/Cargo.toml tools/src/**",
+            ),
+            (
+                "cargo run -q -p xtask -- -p cli",
+                "crates/xtask/Cargo.toml crates/xtask/build.rs crates/xtask/src/** crates/xtask/src/main.rs \
+                 tools/xtask/Cargo.toml tools/xtask/build.rs tools/xtask/src/** tools/xtask/src/main.rs \
+                 xtask/Cargo.toml xtask/build.rs xtask/src/** xtask/src/main.rs",
+            ),
             ("ruff check --config conf/r.toml src", "conf/r.toml"),
             ("tsc -p conf/tsconfig.json", "conf/tsconfig.json"),
             ("sha256sum -c sums.txt", "sums.txt"),
@@ -450,6 +567,9 @@ mod tests {
     fn what_is_merely_looked_at_is_not_named() {
         for check in [
             "cargo test",
+            "cargo run -- --help",
+            "cargo run -p cli -- check",
+            "cargo run --bin cli | grep -q Usage",
             "ruff check src/",
             "grep -c TODO src/*.rs",
             "test $(grep -c TODO src/main.rs) -eq 0",

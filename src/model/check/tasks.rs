@@ -2,6 +2,7 @@
 //! the recipes of a Makefile's targets. Pure.
 
 use super::call::{Call, runs_packages, stem};
+use super::commands;
 use super::is_shells;
 use super::path::join;
 use super::places::Places;
@@ -115,7 +116,7 @@ pub fn asked(call: &Call) -> Vec<String> {
             operands.push(word);
         }
     }
-    if matches!(stem(&call.words[0]).as_str(), "make" | "gmake") {
+    if matches!(stem(&call.words[0]).as_str(), "make" | "gmake" | "just") {
         let is_number = |word: &&str| word.chars().all(|c| c.is_ascii_digit());
         // The number of jobs may stand apart.
         operands.retain(|word| !is_number(word));
@@ -138,9 +139,23 @@ pub fn asked(call: &Call) -> Vec<String> {
 
 /// Returns the code in a file as far as it is used.
 pub fn code_in(used: &Used, text: &str) -> Vec<Code> {
+    if let Some(texts) = commands::code(&used.tasks, text) {
+        // Cargo's settings lie in a folder of their own.
+        let beside = |dir: &str| match dir.strip_suffix(".cargo") {
+            Some(folder) => folder.trim_end_matches('/').to_owned(),
+            None => dir.to_owned(),
+        };
+        let code = |text: String| Code {
+            text,
+            dir: used.dir.as_deref().map(beside),
+            script: None,
+            places: used.places.clone(),
+        };
+        return texts.into_iter().map(code).collect();
+    }
     let places = match kind(&used.file) {
         Kind::Package => used.places.behind_packages(used.dir.as_deref()),
-        Kind::Makefile | Kind::Other => used.places.clone(),
+        Kind::Makefile | Kind::Justfile | Kind::Other => used.places.clone(),
     };
     let at = |text: String, dir: &Option<String>, script: Option<String>| Code {
         text,
@@ -151,7 +166,12 @@ pub fn code_in(used: &Used, text: &str) -> Vec<Code> {
     let texts = match kind(&used.file) {
         Kind::Package => scripts(text, &used.tasks),
         Kind::Other if used.is_list() => listed(text),
-        Kind::Makefile => Rules::of_makefile(text).reached(&used.tasks).1,
+        Kind::Makefile => {
+            let mut texts = Rules::of_makefile(text).reached(&used.tasks).1;
+            texts.extend(set_in(&used.file, text));
+            texts
+        }
+        Kind::Justfile => Rules::of_justfile(text).reached(&used.tasks).1,
         Kind::Other if is_shells(&used.file, text) => {
             return vec![at(text.to_owned(), &used.dir, Some(used.file.clone()))];
         }
@@ -212,6 +232,7 @@ pub fn has_tasks(path: &str) -> bool {
 enum Kind {
     Package,
     Makefile,
+    Justfile,
     Other,
 }
 
@@ -220,6 +241,7 @@ fn kind(path: &str) -> Kind {
     match name {
         "package.json" | "deno.json" | "deno.jsonc" => Kind::Package,
         "GNUmakefile" | "makefile" | "Makefile" => Kind::Makefile,
+        "justfile" | "Justfile" | ".justfile" => Kind::Justfile,
         name if name.ends_with(".sh") => Kind::Other,
         name if name.ends_with(".mk") || name.starts_with("Makefile.") => Kind::Makefile,
         _ => Kind::Other,
@@ -247,6 +269,21 @@ fn scripts(text: &str, names: &[String]) -> Vec<String> {
 fn listed(text: &str) -> Vec<String> {
     let words = text.split_whitespace().take(MOST_LISTED);
     words.map(|word| format!("sh {word}")).collect()
+}
+
+/// Returns the code that runs each script to which a variable is set in a file that Makefiles include.
+fn set_in(file: &str, text: &str) -> Vec<String> {
+    let name = file.rsplit('/').next().unwrap_or(file);
+    if recipes::MAKEFILES.contains(&name) {
+        return Vec::new();
+    }
+    let values = text
+        .lines()
+        .filter(|line| !line.starts_with(['\t', '#']))
+        .filter_map(|line| line.split_once('=').map(|(_, value)| value));
+    let words = values.flat_map(str::split_whitespace);
+    let scripts = words.filter(|word| word.ends_with(".sh")).take(MOST_LISTED);
+    scripts.map(|word| format!("sh {word}")).collect()
 }
 
 /// Returns the files whose paths stand as words in the text of a file, seen from the root or from beside it.
@@ -317,6 +354,18 @@ mod tests {
                 "sub/a.mk:t sub/b.mk:t sub/d.mk:t sub/e.mk:t",
             ),
             (
+                "sub/config.mk",
+                "t",
+                "T = ci/t.sh # x\nS := a.c b.sh\n",
+                "sub/ci/t.sh sub/b.sh",
+            ),
+            (
+                "justfile",
+                "t",
+                "x:\n  sh x.sh\nt: u\n  sh t.sh\nu:\n  ./u.sh\n",
+                "t.sh u.sh",
+            ),
+            (
                 "s/c.sh",
                 "",
                 "D=$(dirname \"$0\")\nsh \"$D/l.sh\"",
@@ -348,6 +397,7 @@ mod tests {
             ("yarn workspaces foreach -A run x", "prex x postx"),
             ("deno task --quiet x y", "prex x postx"),
             ("make -s t V=1", "t"),
+            ("just t u", "t u"),
             ("make -C sub -j 4 -f x.mk", ""),
         ] {
             let calls = Code::of_check(check).calls();
