@@ -40,6 +40,7 @@ pub mod model {
     pub mod audit;
     pub mod brief;
     pub mod check;
+    pub mod compared;
     pub mod conversion;
     pub mod digest;
     pub mod doctor;

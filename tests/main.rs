@@ -10,6 +10,7 @@ mod built;
 mod ci;
 mod clean;
 mod commands;
+mod compared;
 mod complete;
 mod cycle;
 mod demo;

@@ -2,6 +2,7 @@
 //! so that the cycle is settled on every path.
 
 mod built;
+mod compared;
 mod second;
 mod stock;
 mod uncopied;
@@ -25,6 +26,7 @@ use crate::event::Event;
 use crate::model::agent::CannotRun;
 use crate::model::brief::{self, Material};
 use crate::model::check;
+use crate::model::compared::Refs;
 use crate::model::gate::{AgentEnd, Change, Evidence, Fate, Verdict};
 use crate::model::goals::{self, Goals, Where};
 use crate::model::ledger as names;
@@ -56,6 +58,8 @@ pub struct Attempt<'a> {
     by_name: ByName,
     /// What lay beside scripts and is taken in place of Python's own modules.
     own_modules: Vec<String>,
+    /// All refs of the place of work before the agent.
+    refs: Refs,
     goals_outside: Option<Vec<u8>>,
     brief: String,
     brief_file: PathBuf,
@@ -85,6 +89,7 @@ impl<'a> Attempt<'a> {
             put_back: Vec::new(),
             by_name: ByName::default(),
             own_modules: Vec::new(),
+            refs: Refs::new(),
             goals_outside: None,
             brief: String::new(),
             brief_file: PathBuf::new(),
@@ -146,6 +151,7 @@ impl<'a> Attempt<'a> {
         start.kept.note_unbuilt(&session.repo.root, &unbuilt, &open);
         start.users.clone_from(session.home().read_users()?);
         session.guard_start(start)?;
+        self.refs = session.repo.all_refs()?;
         uncopied::warn(session, &start.kept, progress.kept.as_ref());
         progress.kept = Some(start.kept.clone());
         // Before the item is claimed: after a crash it is anybody's again.

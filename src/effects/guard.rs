@@ -6,19 +6,19 @@
 //! is gone is put back; one that only says what a remote had stays gone, and its commits are kept. A branch that went on to a newer commit stays there. One that was moved otherwise is put back where its
 //! reflog says that the agent moved it, or says nothing, and stays where somebody else moved it; its other value is kept
 //! under `refs/evolve/`. Of the stash every entry is there again, and those that came anew stay on top. New branches and
-//! tags stay, new replacements of objects do not.
+//! tags stay, new replacements of objects do not. What checks compare with is put back in any case.
 
 pub mod held;
 pub mod modules;
 pub mod programs;
-mod refs;
+pub mod refs;
 mod settings;
 mod stash;
 mod strangers;
 pub mod submodules;
 pub mod users;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -260,15 +260,16 @@ impl Guarded {
         Ok(notes)
     }
 
-    /// Returns the names of the refs that were there; none where that is not known.
-    pub fn refs(&self, repo: &Repo) -> Result<Option<BTreeSet<String>>> {
+    /// Returns the refs that were there, with where they led; none where that is not known.
+    pub fn refs(&self, repo: &Repo) -> Result<Option<BTreeMap<String, String>>> {
         let Some(refs) = &self.refs else {
             return Ok(None);
         };
         let all = self.remembered(&repo.own_places())?;
         let text = String::from_utf8_lossy(&of(&all, refs)).into_owned();
         let lines = text.lines().filter_map(|line| line.split_once(' '));
-        Ok(Some(lines.map(|(_, name)| name.to_owned()).collect()))
+        let pair = |(target, name): (&str, &str)| (name.to_owned(), target.to_owned());
+        Ok(Some(lines.map(pair).collect()))
     }
 
     /// Returns the git directories of submodules that lie in the working tree, as old ones have it.

@@ -229,7 +229,13 @@ impl Start {
         Ok(notes)
     }
 
-    fn whose(&self) -> Whose {
+    /// Returns where a ref beside HEAD leads that was written since.
+    pub fn root_ref(&self, repo: &Repo, name: &str) -> Option<String> {
+        repo.root_ref(name, self.since)
+    }
+
+    /// Returns whose the refs are that moved since.
+    pub fn whose(&self) -> Whose {
         Whose {
             branch: self.branch.clone(),
             mark: self.mark(),

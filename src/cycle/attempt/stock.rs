@@ -45,6 +45,7 @@ impl Attempt<'_> {
             return Ok(stock);
         }
         self.put_back_built(session, start, &mut stock)?;
+        self.look_at_refs(session, start, &mut stock)?;
         if let Some(yardstick) = &self.yardstick {
             // A script that can be executed now is the same script.
             let is_other = |file: &&String| !stock.made_executable.contains(file);

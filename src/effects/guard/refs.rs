@@ -1,13 +1,14 @@
 //! Branches, tags, notes, tracking refs and what else points to a commit: what is gone is put back, and so is what the agent
 //! moved to where it does not lead on from.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fs;
 use std::os::unix::ffi::OsStringExt;
 
 use crate::effects::repo::{Repo, SYMBOLIC};
 use crate::error::Result;
+use crate::model::compared::Refs;
 use crate::model::exact;
 use crate::model::whose::Whose;
 
@@ -195,12 +196,8 @@ fn moved(
 /// Puts back a ref that leads elsewhere, unless somebody else moved it; says what was done.
 fn moved_away(repo: &Repo, (name, was, is): (&str, &str, &str), whose: &Whose) -> Result<String> {
     let shown = exact::shown(name);
-    let newest = repo.movements(name).into_iter().next();
-    let by_somebody_else = newest.is_some_and(|newest| {
-        newest.new == is && !newest.message.starts_with(&whose.mark) && heeds_marks(&newest.message)
-    });
     let kept = whose.kept_as(name);
-    if by_somebody_else {
+    if is_by_somebody_else(repo, (name, is), whose) {
         write(repo, &kept, was)?;
         return Ok(format!(
             "somebody else moved {shown}; what it was before is {}",
@@ -213,6 +210,53 @@ fn moved_away(repo: &Repo, (name, was, is): (&str, &str, &str), whose: &Whose) -
         "{shown} was moved and is as before; where it had been moved to is {}",
         exact::shown(&kept)
     ))
+}
+
+/// Says whether the reflog says that somebody else moved the ref to where it is.
+pub fn is_by_somebody_else(repo: &Repo, (name, is): (&str, &str), whose: &Whose) -> bool {
+    let newest = repo.movements(name).into_iter().next();
+    newest.is_some_and(|newest| {
+        newest.new == is && !newest.message.starts_with(&whose.mark) && heeds_marks(&newest.message)
+    })
+}
+
+/// Makes these refs what they were, those too that went on to newer commits or are new; says what was done. None are new where HEAD
+/// is.
+pub fn put_back_these(
+    repo: &Repo,
+    (before, now): (&Refs, &Refs),
+    names: &BTreeSet<String>,
+    whose: &Whose,
+) -> Result<Vec<String>> {
+    let head = repo.head()?.branch;
+    let mut notes = Vec::new();
+    for name in names.iter().filter(|name| **name != whose.branch) {
+        let shown = exact::shown(name);
+        match (before.get(name), now.get(name)) {
+            (Some(was), Some(is)) if was == is => {}
+            (Some(was), Some(is)) if [was, is].iter().any(|to| to.starts_with(SYMBOLIC)) => {
+                write(repo, name, was)?;
+                notes.push(format!("{shown} was changed and is as before"));
+            }
+            (Some(was), Some(is)) => notes.push(moved_away(repo, (name, was, is), whose)?),
+            (Some(was), None) => notes.push(gone(repo, (name, was), whose)?),
+            (None, Some(is)) if head.as_ref() != Some(name) => {
+                let mut note = format!("{shown} was added and is removed");
+                if is_whole(repo, is, whose.start.as_deref())? {
+                    let kept = whose.kept_as(name);
+                    write(repo, &kept, is)?;
+                    note.push_str(&format!("; where it led is {}", exact::shown(&kept)));
+                }
+                match name.starts_with("refs/") {
+                    true => repo.remove_ref(name)?,
+                    false => repo.remove_root_ref(name)?,
+                }
+                notes.push(note);
+            }
+            (None, _) => {}
+        }
+    }
+    Ok(notes)
 }
 
 /// Says whether a ref's target is there, and of a commit all that came with it since another. What is no commit is there or not.

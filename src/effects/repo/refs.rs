@@ -86,6 +86,26 @@ impl Repo {
         target(&reference)
     }
 
+    /// Returns where a ref leads that lies beside HEAD and was written since then, in seconds since 1970. Git takes one for another
+    /// ref of its name; those of its own are in capitals.
+    pub fn root_ref(&self, name: &str, since: i64) -> Option<String> {
+        let is_gits = name
+            .bytes()
+            .all(|byte| byte.is_ascii_uppercase() || byte == b'_');
+        if is_gits || name.starts_with("refs/") || name.split('/').any(|part| part == "..") {
+            return None;
+        }
+        let path = self.git_dir().join(in_bytes(name));
+        let meta = fs::symlink_metadata(&path).ok()?;
+        let is_new = meta.ctime() >= since && !meta.is_dir();
+        is_new.then(|| loose_ref(&path)).flatten()
+    }
+
+    /// Removes such a ref.
+    pub fn remove_root_ref(&self, name: &str) -> Result<()> {
+        files::remove(&self.git_dir().join(in_bytes(name)))
+    }
+
     /// Sets a ref, wherever it was.
     pub fn set_ref(&self, name: &str, target: &str, note: &str) -> Result<()> {
         if let Some(name) = odd(name) {

@@ -55,7 +55,7 @@ impl Workspace<'_> {
             ..Left::default()
         };
         let refs = start.guarded.refs(self.repo)?;
-        let was_there = |name: &str| refs.as_ref().is_none_or(|refs| refs.contains(name));
+        let was_there = |name: &str| refs.as_ref().is_none_or(|refs| refs.contains_key(name));
         if let Some(what) = self.repo.end_operation(&was_there)? {
             left.notes
                 .push(format!("the agent left {what} in progress; it was ended"));
@@ -242,6 +242,12 @@ impl Workspace<'_> {
             head: self.repo.head()?,
             branch: self.repo.resolve(&start.branch)?,
         })
+    }
+
+    /// Returns the place of a stock anew, after refs were put back.
+    pub fn place_again(&self, start: &Start, stock: &Stock) -> Result<Option<Place>> {
+        let was = stock.place.as_ref();
+        was.map(|_| self.place(start)).transpose()
     }
 
     /// Returns what was done to branch and HEAD since stock was taken, in words.
