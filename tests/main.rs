@@ -72,6 +72,7 @@ mod search_views;
 mod secrets;
 mod selection;
 mod slots;
+mod spread;
 mod stopping;
 mod submodules;
 mod sweep;

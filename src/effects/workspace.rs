@@ -27,6 +27,7 @@ mod restat;
 mod restore;
 mod root;
 mod run_by;
+mod spread;
 mod staged;
 mod status;
 mod stock;

@@ -106,6 +106,19 @@ impl Repo {
         files::remove(&self.git_dir().join(in_bytes(name)))
     }
 
+    /// Returns the folder of the working tree that has this branch checked out, if one that git lists beside the main one does.
+    pub fn tree_on(&self, branch: &str) -> Option<PathBuf> {
+        let trees = fs::read_dir(self.common_path("worktrees")).ok()?;
+        trees.flatten().find_map(|tree| {
+            let head = loose_ref(&tree.path().join("HEAD"))?;
+            let is_on = head.strip_prefix(SYMBOLIC) == Some(branch);
+            let file = is_on.then(|| tree.path().join("gitdir"))?;
+            let link = files::read_bounded(&file, LOOSE_LIMIT).ok()??;
+            let link = PathBuf::from(OsStr::from_bytes(link.trim_ascii_end()));
+            link.parent().map(Path::to_owned)
+        })
+    }
+
     /// Sets a ref, wherever it was.
     pub fn set_ref(&self, name: &str, target: &str, note: &str) -> Result<()> {
         if let Some(name) = odd(name) {

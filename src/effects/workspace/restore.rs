@@ -158,6 +158,7 @@ impl Workspace<'_> {
             listed = None;
         }
         notes.extend(self.write_converted(start, &untouched, listed)?);
+        notes.extend(self.note_spread(start, &plan.tip)?);
         Ok(Some(notes))
     }
 
