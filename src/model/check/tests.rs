@@ -433,6 +433,37 @@ fn a_pattern_stands_in_a_folder_or_in_what_a_list_is_put_into() {
 }
 
 #[test]
+fn settings_with_names_of_their_own_steer_their_tools() {
+    for (check, files) in [
+        ("task t", "Taskfile.yaml"),
+        ("mise run t", ".mise.toml"),
+        ("inv t", "tasks.py"),
+        ("prek run -a", ".pre-commit-config.yaml"),
+        ("rake t", "Rakefile"),
+        ("uv run poe t", "poe_tasks.toml pyproject.toml"),
+        ("cargo make t", "Makefile.toml"),
+        ("cargo audit", ".cargo/audit.toml"),
+        ("cargo mutants", ".cargo/mutants.toml"),
+        ("cargo tarpaulin", "tarpaulin.toml"),
+        ("yarn t", ".pnp.cjs .yarnrc.yml"),
+        ("npx tsc --noEmit", "tsconfig.base.json"),
+        ("npx vitest run", "vitest.workspace.ts"),
+        ("npx karma start", "karma.conf.js"),
+        ("git archive HEAD | tar t", ".gitattributes"),
+        ("govulncheck ./...", "go.mod"),
+        ("sbt test", "build.sbt project/plugins.sbt"),
+        ("lint-imports", ".importlinter"),
+        ("mix credo", ".credo.exs"),
+    ] {
+        for file in files.split(' ') {
+            let found = leans_on(check, &|path| path == file);
+            assert_eq!(found, [file], "{check}");
+        }
+        assert!(leans_on(check, &|path| path == "src/main.py").is_empty());
+    }
+}
+
+#[test]
 fn a_module_or_a_folder_that_is_handed_to_an_interpreter_is_run() {
     check_runs(&[
         ("python3 -m scripts.check", "scripts/check.py"),
