@@ -23,19 +23,21 @@ fn repository(check: &str, script: &str) -> TestRepo {
     repo
 }
 
-fn sh(repo: &TestRepo, script: &str) {
+/// Runs shell text in the repository.
+pub fn sh(repo: &TestRepo, script: &str) {
     output(
         repo.command("sh")
             .args(["-c", &format!("set -e; {script}")]),
     );
 }
 
-fn notes(repo: &TestRepo) -> String {
+/// The notes of the newest record.
+pub fn notes(repo: &TestRepo) -> String {
     repo.newest()["notes"].to_string()
 }
 
 /// Refs that no work is on.
-fn refs(repo: &TestRepo) -> String {
+pub fn refs(repo: &TestRepo) -> String {
     let all = repo.git(&[
         "for-each-ref",
         "--format=%(refname) %(objectname) %(symref)",
@@ -45,7 +47,8 @@ fn refs(repo: &TestRepo) -> String {
     all.lines().filter(is_other).collect::<Vec<_>>().join("\n")
 }
 
-const MERGE: &str = "git switch -q main; git merge -q --no-edit night; git switch -q night";
+/// Puts the work on `main`, too.
+pub const MERGE: &str = "git switch -q main; git merge -q --no-edit night; git switch -q night";
 const LIE: &str = "echo exit 0 >c.sh; git commit -qam lie";
 const REVERT: &str = "git revert --no-edit HEAD >/dev/null";
 

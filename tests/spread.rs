@@ -1,6 +1,7 @@
 //! An undone cycle, and what else holds its commits: branches and tags stay where they went on to, so they are named.
 
-use crate::harness::{TestRepo, output};
+use crate::compared::{MERGE, notes, refs, sh};
+use crate::harness::TestRepo;
 
 /// A repository with the branch `night` checked out, one commit before `main`, where `ok` is missing and `bad` breaks a goal.
 fn repository() -> TestRepo {
@@ -17,29 +18,6 @@ fn repository() -> TestRepo {
     repo
 }
 
-fn sh(repo: &TestRepo, script: &str) {
-    output(
-        repo.command("sh")
-            .args(["-c", &format!("set -e; {script}")]),
-    );
-}
-
-fn notes(repo: &TestRepo) -> String {
-    repo.newest()["notes"].to_string()
-}
-
-/// Refs that no work is on.
-fn refs(repo: &TestRepo) -> String {
-    let all = repo.git(&[
-        "for-each-ref",
-        "--format=%(refname) %(objectname) %(symref)",
-    ]);
-    let is_other =
-        |line: &&str| !line.starts_with("refs/evolve/") && !line.starts_with("refs/heads/night ");
-    all.lines().filter(is_other).collect::<Vec<_>>().join("\n")
-}
-
-const MERGE: &str = "git switch -q main; git merge -q --no-edit night; git switch -q night";
 #[test]
 fn an_undone_cycle_names_what_else_holds_its_commits_and_what_takes_them_out() {
     for (agent, what, way_out) in [
