@@ -347,6 +347,46 @@ fn a_module_of_any_name_in_front_of_what_python_is_told_to_run_is_not_believed()
 }
 
 #[test]
+fn a_repository_that_says_what_python_says_of_a_missing_module_gets_none_past_the_installed_one() {
+    let repo = TestRepo::empty();
+    let site = repo.outside().join("site");
+    fs::create_dir_all(&site).unwrap();
+    fs::write(site.join("vet.py"), "exit(1)\n").unwrap();
+    repo.write("notes.txt", "/usr/bin/python3: No module named vet\n");
+    let site = site.display();
+    repo.commit_goals(&format!(
+        "  - {{id: a, description: a, check: cat notes.txt; PYTHONPATH={site} python3 -m vet, weight: 5}}\n"
+    ));
+    repo.cycle("echo 'raise SystemExit(0)' >vet.py").expect(0);
+    let record = repo.newest();
+    assert_eq!(record["result"], "regressed", "{record:#}");
+    let reason = record["reason"].as_str().unwrap();
+    assert!(reason.contains("or the tool of that name"), "{reason}");
+}
+
+#[test]
+fn a_module_may_come_that_python_had_no_occasion_to_miss_aloud() {
+    for check in [
+        "python3 -m calc >/dev/null 2>&1",
+        "test -e README && python3 -m calc",
+        "cd sub && PYTHONPATH=.. timeout 60 python3 -m calc.core | grep -q 1",
+    ] {
+        let repo = TestRepo::empty();
+        repo.write("sub/f", "");
+        repo.commit_goals(&format!(
+            "  - {{id: a, description: a, check: '{check}', weight: 5}}\n"
+        ));
+        repo.cycle(
+            "touch README; mkdir calc; touch calc/__init__.py; \
+             for f in __main__ core; do echo 'print(1)' >calc/$f.py; done",
+        )
+        .expect(0);
+        let record = repo.newest();
+        assert_eq!(record["result"], "improved", "{check}: {record:#}");
+    }
+}
+
+#[test]
 fn a_module_that_is_not_there_yet_or_is_the_product_may_come() {
     let goal = "  - {id: a, description: a, check: python3 -m calc, weight: 5}\n";
     for (what, settings, old) in [

@@ -9,7 +9,7 @@ mod uncopied;
 mod watched;
 mod written;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::PathBuf;
 
@@ -58,6 +58,8 @@ pub struct Attempt<'a> {
     by_name: ByName,
     /// What lay beside scripts and is taken in place of Python's own modules.
     own_modules: Vec<String>,
+    /// The questions to which Python said that it finds no such module.
+    missing_modules: BTreeSet<String>,
     /// All refs of the place of work before the agent.
     refs: Refs,
     goals_outside: Option<Vec<u8>>,
@@ -89,6 +91,7 @@ impl<'a> Attempt<'a> {
             put_back: Vec::new(),
             by_name: ByName::default(),
             own_modules: Vec::new(),
+            missing_modules: BTreeSet::new(),
             refs: Refs::new(),
             goals_outside: None,
             brief: String::new(),
@@ -110,12 +113,14 @@ impl<'a> Attempt<'a> {
         progress: &mut Progress,
         start: &mut Start,
     ) -> Result<(), Cut> {
-        // What is copied below counts as known from then on.
-        by_checks::clear(session, progress, start)?;
+        let tree = start.tree.clone();
         let is_file = |path: &str| {
-            session.repo.has_file(&start.tree, path)
+            session.repo.has_file(&tree, path)
                 || session.workspace().has_file_on_disk(path.as_bytes())
         };
+        self.missing_modules = session.missing_modules(self.goals, &is_file).await;
+        // What is copied below counts as known from then on.
+        by_checks::clear(session, progress, start)?;
         let mut yardstick = session.workspace().yardstick(self.goals, &is_file);
         self.by_name = ByName::of(session, self.goals, &yardstick);
         self.own_modules = program::taken_for_own(&yardstick.fronts, &session.repo.root);

@@ -25,6 +25,9 @@ const LOG_LIMIT: u64 = 16 << 20;
 /// The most of what a check prints that is kept for a value.
 const OUTPUT_BYTES: usize = 16 << 20;
 
+/// How long a question to a program that checks call may take.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(20);
+
 /// What measuring needs, beside the goals.
 #[derive(Clone, Debug)]
 pub struct Measurer {
@@ -148,6 +151,23 @@ impl Measurer {
         Some(measurement)
     }
 
+    /// Runs a command where and as checks run; returns its exit code, if it ended with one.
+    pub async fn ask(&self, command: &str) -> Option<i32> {
+        let job = self.job_of(command, "question");
+        let ran = self.supervisor.run(Job {
+            timeout: ANSWER_TIMEOUT,
+            ..job
+        });
+        match ran.await.ending {
+            Ending::Exited(code) => Some(code),
+            Ending::Signalled(_)
+            | Ending::TimedOut
+            | Ending::Idle
+            | Ending::Stopped
+            | Ending::NotStarted(_) => None,
+        }
+    }
+
     fn job(&self, goal: &Goal, timeout: Duration, logs: Option<&Path>) -> Job {
         let (tail_limit, stdout) = match reading(goal) {
             Some(Reading::LastNumber) => (TAIL_BYTES, Stdout::End),
@@ -165,21 +185,32 @@ impl Measurer {
             ) => (TAIL_BYTES, Stdout::Merged),
         };
         Job {
+            log: logs.map(|logs| logs.join(format!("{}.log", goal.id))),
+            timeout,
+            tail_limit,
+            stdout,
+            ..self.job_of(&goal.check, &goal.id)
+        }
+    }
+
+    /// Returns what runs a command as checks run, without a log.
+    fn job_of(&self, command: &str, name: &str) -> Job {
+        Job {
             argv: self.fence.around(
-                [program::shell(), "-c".as_ref(), goal.check.as_ref()]
+                [program::shell(), "-c".as_ref(), command.as_ref()]
                     .map(OsStr::to_owned)
                     .to_vec(),
             ),
             folder: Some(self.root.clone()),
             env: self.fence.env.clone(),
             stdin: None,
-            log: logs.map(|logs| logs.join(format!("{}.log", goal.id))),
+            log: None,
             log_limit: LOG_LIMIT,
-            timeout,
+            timeout: DEFAULT_CHECK_TIMEOUT,
             idle_timeout: None,
-            tail_limit,
-            stdout,
-            mark: format!("{}/{}", self.session, goal.id),
+            tail_limit: TAIL_BYTES,
+            stdout: Stdout::Merged,
+            mark: format!("{}/{name}", self.session),
         }
     }
 

@@ -33,7 +33,7 @@ use walk::calls;
 
 pub use discovery::{Discovery, discovered};
 pub use interpreter::{interpreter, interpreter_in_path};
-pub use modules::{Front, distributions, fronts, imported};
+pub use modules::{Front, MISSING, distributions, fronts, imported};
 pub use named::{is_pattern, lists, named};
 pub use path::join;
 pub use root::Root;

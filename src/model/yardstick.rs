@@ -261,7 +261,9 @@ impl Yardstick {
                 self.named.extend(check::named(&code));
                 self.comes_from_outside |= check::comes_from_outside(&code);
                 next.extend(check::uses(&code, is_file));
-                self.fronts.extend(check::fronts(&code, is_file));
+                // What was set for a script is not known here.
+                let fronts = check::fronts(&code, is_file).into_iter();
+                self.fronts.extend(fronts.map(Front::unasked));
                 self.packaged.extend(check::packaged(&code));
                 self.distributions.extend(check::distributions(&code));
                 self.steering.extend(check::may_steer(&code));
@@ -356,14 +358,28 @@ impl Yardstick {
         found
     }
 
-    /// Says whether what Python would take in place of a module may come: the product, or what a check calls by `python -m` and Python
-    /// did not find before. `said` is what the checks printed then.
-    pub fn may_begin(&self, path: &str, said: &[&str]) -> bool {
+    /// Says whether what Python would take in place of a module may come: the product, or what checks call by `python -m` and no Python
+    /// of theirs found before. `missing` are the questions whose answer was that.
+    pub fn may_begin(&self, path: &str, missing: &BTreeSet<String>) -> bool {
         let is_product = |path: &str| self.product.is_match(path);
-        let mut fronts = self.fronts.iter();
+        let fronts = self.fronts.iter().filter(|front| front.is_tool(path));
+        let mut questions = fronts.map(Front::question).peekable();
         is_product(path)
             || is_product(&format!("{path}/__init__.py"))
-            || fronts.any(|front| said.iter().any(|output| front.is_begun_by(path, output)))
+            || questions.peek().is_some()
+                && questions.all(|asked| asked.is_some_and(|asked| missing.contains(asked)))
+    }
+
+    /// Returns the commands that tell whether Python finds the modules that checks call by `python -m` outside of the repository.
+    pub fn questions(
+        goals: &Goals,
+        root: &Root,
+        is_file: &dyn Fn(&str) -> bool,
+    ) -> BTreeSet<String> {
+        let code = goals.commands().map(|it| Code::of_check(it).at(root));
+        let fronts = code.flat_map(|code| check::fronts(&code, is_file));
+        let asked = fronts.filter_map(|front| front.question().map(str::to_owned));
+        asked.collect()
     }
 
     /// Says whether that this would be taken in place of another moves the goalposts.

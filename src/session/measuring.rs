@@ -1,6 +1,6 @@
 //! How a session measures: where, made ready by whom, and what is told of it.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use super::{Cut, Session, Unready};
 use crate::effects::measure::Measurer;
@@ -9,6 +9,7 @@ use crate::effects::slot::{Ignored, Preparation, Prepared, Slot};
 use crate::effects::watch::Watch;
 use crate::error::Error;
 use crate::event::Event;
+use crate::model::check;
 use crate::model::goals::{Goal, Goals, Where};
 use crate::model::snapshot::Measurement;
 
@@ -62,6 +63,25 @@ impl Session {
             }
         }
         Ok(measured)
+    }
+
+    /// Asks the Python of checks which of the modules that they run it does not find outside of the repository; returns the questions
+    /// whose answer was that. In a clean copy, which is gone by now, it may find others, and is not asked.
+    pub async fn missing_modules(
+        &self,
+        goals: &Goals,
+        is_file: &dyn Fn(&str) -> bool,
+    ) -> BTreeSet<String> {
+        let mut missing = BTreeSet::new();
+        if goals.settings.measure == Where::Clean {
+            return missing;
+        }
+        for question in self.workspace().questions(goals, is_file) {
+            if self.measurer.ask(&question).await == Some(check::MISSING) {
+                missing.insert(question);
+            }
+        }
+        missing
     }
 
     /// Goes where a cycle measures: where the agent works, or in a slot made anew that no agent enters.

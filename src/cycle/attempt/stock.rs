@@ -84,9 +84,7 @@ impl Attempt<'_> {
             let exchanged = programs.exchanged.iter().map(ToString::to_string);
             stock.change.goalposts.extend(exchanged);
             let mut now = program::taken_for_own(&yardstick.fronts, &session.repo.root);
-            let before = self.before.goals.iter();
-            let said: Vec<&str> = before.filter_map(|it| it.output_tail.as_deref()).collect();
-            now.retain(|path| !yardstick.may_begin(path, &said));
+            now.retain(|path| !yardstick.may_begin(path, &self.missing_modules));
             self.refuse_modules(session, start, (&now, &mut stock))?;
         }
         let tree = session.repo.tree_of(&stock.tip)?;

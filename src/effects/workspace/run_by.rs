@@ -1,6 +1,7 @@
 //! What of a working tree may not move, and what of it runs a script that a check runs: the interpreter that its first line names, and
 //! the links that lead to it.
 
+use std::collections::BTreeSet;
 use std::io::Read;
 use std::path::Path;
 
@@ -43,6 +44,11 @@ impl Workspace<'_> {
     /// Returns what may not move of this tree as far as the checks themselves tell, no script looked into.
     pub fn yardstick_alone(&self, goals: &Goals, is_file: &dyn Fn(&str) -> bool) -> Yardstick {
         Yardstick::of(goals, &self.root_as_named(goals), is_file)
+    }
+
+    /// Returns the commands that tell whether Python finds the modules that checks run outside of this tree.
+    pub fn questions(&self, goals: &Goals, is_file: &dyn Fn(&str) -> bool) -> BTreeSet<String> {
+        Yardstick::questions(goals, &self.root_as_named(goals), is_file)
     }
 
     /// Returns the files of the repository without which a script does not run: its interpreter, and the links on a way that leads

@@ -33,6 +33,8 @@ pub struct Call {
     pub brought_by: Option<String>,
     /// Where it looks for programs and modules.
     pub places: Places,
+    /// The variables that are set for it, each as `NAME=VALUE`; none where that is not known.
+    pub variables: Option<Vec<String>>,
 }
 
 impl Call {
@@ -51,6 +53,7 @@ impl Call {
             is_implied: false,
             brought_by: None,
             places: Places::default(),
+            variables: None,
         }
     }
 

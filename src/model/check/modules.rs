@@ -6,7 +6,9 @@ use std::collections::HashSet;
 use super::call::{Call, stem};
 use super::dotted::{self, DEEPEST, first_part};
 use super::path::{join, word_in};
+use super::walk::is_literal;
 use super::{Code, programs, steering};
+use crate::model::text;
 
 /// Modules that Python brings along (3.11; `test` and the like, which programs do not use, are left out): none that is new
 /// beside a script has one of these names by chance.
@@ -34,7 +36,12 @@ pub struct Front {
     pub folder: String,
     /// The module that is run itself, as in `python -m pytest`, with its packages; none that is the repository's own.
     tool: Option<String>,
+    /// A command that tells whether Python finds that module elsewhere; none where how Python is called is not known.
+    question: Option<String>,
 }
+
+/// The exit code by which Python says that it finds no such module. No failure has it.
+pub const MISSING: i32 = 37;
 
 /// What tools that are called by `python -m` are made of.
 const PARTS: &[(&str, &str)] = &[
@@ -85,25 +92,52 @@ impl Front {
         files.filter_map(|file| join(&self.folder, &file)).collect()
     }
 
-    /// Says whether a path is the module that is run itself, and Python said in `output` that it has none of that name: then it
-    /// takes the place of nothing. Of a known tool it does.
-    pub fn is_begun_by(&self, path: &str, output: &str) -> bool {
-        let Some(tool) = self
-            .tool
-            .as_deref()
-            .filter(|tool| !is_known(first_part(tool)))
-        else {
-            return false;
-        };
-        let name = path.rsplit('/').next().unwrap_or(path);
-        let first = first_part(tool);
-        name.split('.').next() == Some(first)
-            && output.lines().map(str::trim_end).any(|line| {
-                line.contains("python") && line.ends_with(&format!(": No module named {tool}"))
-                    || line.contains(&format!("module specification for '{tool}' "))
-                        && line.contains(&format!("No module named '{first}'"))
-            })
+    /// Returns a command that tells whether Python finds the module that is run itself elsewhere: it ends with `MISSING` if not.
+    pub fn question(&self) -> Option<&str> {
+        self.question.as_deref()
     }
+
+    /// Forgets how to ask: what is known of the call is not all.
+    pub fn unasked(self) -> Front {
+        Front {
+            question: None,
+            ..self
+        }
+    }
+
+    /// Says whether a path would be taken for the module that is run itself.
+    pub fn is_tool(&self, path: &str) -> bool {
+        let name = path.rsplit('/').next().unwrap_or(path);
+        let module = name.split('.').next();
+        module.is_some() && module == self.tool.as_deref().map(first_part)
+    }
+}
+
+/// Returns a command that asks the Python of a call where it finds a module that it is told to run by `-m`, as it is called there.
+/// What lies in the folder itself does not count, and nothing there is run.
+fn question(call: &Call, module: &str) -> Option<String> {
+    let module = first_part(module);
+    let is_name = |c: char| c.is_alphanumeric() || c == '_';
+    let at = call.words.iter().position(|word| word == "-m")?;
+    let dir = call.dir.as_deref()?;
+    let mut words = call.variables.clone()?;
+    words.extend_from_slice(&call.words[..at]);
+    let all_literal = words.iter().all(|word| is_literal(word)) && is_literal(dir);
+    if module.is_empty() || !module.chars().all(is_name) || !all_literal {
+        return None;
+    }
+    words.insert(0, "env".to_owned());
+    words.push("-c".to_owned());
+    words.push(format!(
+        "import sys; sys.path = [it for it in sys.path if it]; import importlib.util; \
+         sys.exit({MISSING} if importlib.util.find_spec('{module}') is None else 0)"
+    ));
+    let words: Vec<String> = words.iter().map(text::shell_word).collect();
+    let folder = match dir {
+        "" => ".".to_owned(),
+        dir => text::shell_word(format!("./{dir}")),
+    };
+    Some(format!("cd {folder} && {}", words.join(" ")))
 }
 
 /// Returns the folders from which the Python that `code` calls takes modules first. `is_file` says what the repository has.
@@ -117,6 +151,8 @@ pub fn fronts(code: &Code, is_file: &dyn Fn(&str) -> bool) -> Vec<Front> {
     for front in &mut found {
         let tool = front.tool.take();
         front.tool = tool.filter(|module| is_known(first_part(module)) || !own.contains(module));
+        let tool = front.tool.as_deref().map(first_part);
+        front.question.take_if(|_| tool.is_none_or(is_known));
     }
     found
 }
@@ -133,6 +169,7 @@ fn fronts_of(calls: &[Call]) -> Vec<Front> {
         let within = within.map(|path| Front {
             folder: folder_of(&path),
             tool: None,
+            question: None,
         });
         let front = front(call, &scripts);
         // Those of PYTHONPATH come right behind it.
@@ -141,6 +178,7 @@ fn fronts_of(calls: &[Call]) -> Vec<Front> {
             folders.map(|folder| Front {
                 folder,
                 tool: front.tool.clone(),
+                question: front.question.clone(),
             })
         });
         let further: Vec<Front> = further.collect();
@@ -160,6 +198,7 @@ fn front(call: &Call, scripts: &[String]) -> Option<Front> {
         return Some(Front {
             folder: folder_of(&call.path(script)?),
             tool: None,
+            question: None,
         });
     }
     let options = programs::interpreter(&name)?;
@@ -181,6 +220,7 @@ fn front(call: &Call, scripts: &[String]) -> Option<Front> {
         (Some(script), None) => Some(Front {
             folder: folder_of(&call.path(script)?),
             tool: None,
+            question: None,
         }),
         (_, code) => {
             let module = code
@@ -188,6 +228,7 @@ fn front(call: &Call, scripts: &[String]) -> Option<Front> {
                 .map(|(_, module)| module);
             Some(Front {
                 folder: call.dir.clone()?,
+                question: module.as_deref().and_then(|it| question(call, it)),
                 tool: module,
             })
         }
@@ -429,27 +470,45 @@ mod tests {
     }
 
     #[test]
-    fn a_module_that_python_did_not_find_is_begun_and_takes_no_ones_place() {
-        let missing = "/usr/bin/python3: No module named cli\n";
-        let inner = "/usr/bin/python3: Error while finding module specification for 'cli.x' \
-                     (ModuleNotFoundError: No module named 'cli')\n";
-        for (check, path, output, expected) in [
-            ("python3 -m cli", "cli.py", missing, true),
-            ("python3 -m cli", "cli", missing, true),
-            ("python3 -m cli.x", "cli", inner, true),
-            ("python3 -m cli", "json.py", missing, false),
-            ("python3 -m cli", "cli.py", "exit 1", false),
-            ("python3 -m cl", "cl.py", missing, false),
-            ("python3 -m cli", "cli.py", "No module named cli", false),
+    fn python_is_asked_as_the_check_calls_it_or_not_at_all() {
+        let ask = format!(
+            "'import sys; sys.path = [it for it in sys.path if it]; import importlib.util; \
+             sys.exit({MISSING} if importlib.util.find_spec('\\''cli'\\'') is None else 0)'"
+        );
+        for (check, before) in [
+            ("python3 -m cli", Some("cd . && env python3 '-c' ")),
             (
-                "python3 -m pytest",
-                "pytest.py",
-                "python3: No module named pytest",
-                false,
+                "python3 -m cli.x >/dev/null",
+                Some("cd . && env python3 '-c' "),
             ),
+            (
+                "test -e a && A='b c' timeout 9 python3 -W error -m cli | tail -1",
+                Some("cd . && env 'A=b c' python3 '-W' error '-c' "),
+            ),
+            (
+                "cd s; env PYTHONPATH=src .venv/bin/python -m cli",
+                Some("cd ./s && env 'PYTHONPATH=src' .venv/bin/python '-c' "),
+            ),
+            (
+                "PYTHONPATH=/a sh -c 'python3 -m cli'",
+                Some("cd . && env 'PYTHONPATH=/a' python3 '-c' "),
+            ),
+            ("PYTHONPATH=a:$PYTHONPATH python3 -m cli", None),
+            ("PYTHONPATH=~/a python3 -m cli", None),
+            ("export PYTHONPATH=/a; python3 -m cli", None),
+            ("PYTHONPATH=/a; python3 -m cli", None),
+            (". ./env.sh && python3 -m cli", None),
+            ("f() { python3 -m cli; }; PYTHONPATH=/a f", None),
+            ("for p in a b; do PYTHONPATH=$p python3 -m cli; done", None),
+            ("uv run python3 -m cli", None),
+            ("env -u PYTHONPATH python3 -m cli", None),
+            ("$PYTHON -m cli; python3 -m pytest; python3 -m mine", None),
         ] {
-            let front = &fronts(check)[0];
-            assert_eq!(front.is_begun_by(path, output), expected, "{check}: {path}");
+            let found = fronts(check);
+            let questions: Vec<_> = found.iter().filter_map(Front::question).collect();
+            let expected = before.map(|before| format!("{before}{ask}"));
+            let expected = expected.as_deref();
+            assert_eq!(questions.first().copied(), expected, "{check}");
         }
     }
 

@@ -14,8 +14,8 @@ mod words;
 
 pub use unwrap::is_for_all;
 use unwrap::{Inner, aliases, packages, sent_to};
-pub use words::places;
 use words::{copies, each_in, is_change, known, printed_in, shell_code, shows};
+pub use words::{is_literal, places};
 
 /// How often code inside code (`sh -c "sh -c …"`) is looked into.
 const MAX_NESTING: usize = 8;
@@ -25,6 +25,12 @@ const MOST_PIPED: usize = 64;
 
 /// How often a command of a loop is taken with another value of its variable, in all.
 const MAX_TURNS: usize = 1024;
+
+/// Commands of the shell that may set variables for all that follows.
+const SETTING: &[&str] = &[
+    ".", "alias", "declare", "eval", "export", "local", "read", "readonly", "source", "trap",
+    "typeset", "unset",
+];
 
 /// Returns the programs that a check calls.
 pub fn calls(check: &str) -> Vec<Call> {
@@ -51,6 +57,13 @@ impl Code {
         self.walked().calls
     }
 
+    /// Says whether the code may have functions, which are called elsewhere than where they stand.
+    fn has_functions(&self) -> bool {
+        let mut words = self.text.split_whitespace();
+        let dense: String = words.clone().collect();
+        dense.contains("()") || words.any(|word| word == "function")
+    }
+
     /// Goes through the code.
     pub fn walked(&self) -> Walked {
         let mut walk = Walk {
@@ -63,6 +76,8 @@ impl Code {
             turns: 0,
             script: self.script.clone(),
             places: self.places.clone(),
+            set: Some(Vec::new()),
+            sets_for_all: self.has_functions(),
             arguments: Vec::new(),
             pushed: Vec::new(),
             left: None,
@@ -99,6 +114,10 @@ struct Walk {
     script: Option<String>,
     /// Where programs and modules are looked for.
     places: Places,
+    /// The variables that are set for the command that is looked at and for nothing else; none where that is not known.
+    set: Option<Vec<String>>,
+    /// What came before may have set variables for all that follows.
+    sets_for_all: bool,
     /// What stands behind the code that is looked into next: its `$0`, and the rest.
     arguments: Vec<String>,
     /// What `pushd` left.
@@ -252,12 +271,15 @@ impl Walk {
         if inner.words.is_empty() {
             // An assignment without a command lasts.
             self.places = places.unwrap_or_else(|| std::mem::take(&mut self.places));
+            self.sets_for_all = true;
             return;
         }
         let open = self.dirs.len();
         self.dirs.extend(inner.dir.take());
         let before = places.map(|places| std::mem::replace(&mut self.places, places));
+        let set = std::mem::replace(&mut self.set, inner.set.take());
         self.bare(command, inner, piped);
+        self.set = set;
         if let Some(before) = before {
             self.places = before;
         }
@@ -267,6 +289,8 @@ impl Walk {
     /// Takes a command with nothing before it.
     fn bare(&mut self, command: Command, inner: Inner, mut piped: Option<Vec<String>>) {
         let Inner { words, is_fed, .. } = inner;
+        self.sets_for_all |= SETTING.contains(&words[0].as_str());
+        let variables = self.set.clone().filter(|_| !self.sets_for_all);
         self.hand_on(&command, &words, piped.as_ref());
         let mut stdin = command.stdin.as_ref().map(|word| self.placed(word));
         let lists = inner.lists.into_iter().chain(stdin.take_if(|_| is_fed));
@@ -286,6 +310,7 @@ impl Walk {
                 is_fed,
                 brought_by: inner.brought_by.clone(),
                 is_batch: inner.is_batch,
+                variables,
                 ..call
             });
         };

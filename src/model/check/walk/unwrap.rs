@@ -5,6 +5,7 @@ use super::super::places::Places;
 use super::super::programs::{self, scan, wrapper};
 use super::super::shell::{self, Item, is_assignment};
 use super::Walk;
+use super::words::is_literal;
 
 /// How many arguments of `parallel` are followed.
 const MOST_ARGUMENTS: usize = 64;
@@ -29,6 +30,8 @@ pub struct Inner {
     pub lists: Vec<String>,
     /// What has it from a place of its own: `uv run`, `npx`.
     pub brought_by: Option<String>,
+    /// The variables that are set for it; none where that is not known.
+    pub set: Option<Vec<String>>,
 }
 
 impl Walk {
@@ -36,6 +39,7 @@ impl Walk {
     pub fn unwrapped(&mut self, words: Vec<String>) -> Inner {
         let mut inner = Inner {
             words,
+            set: self.set.clone(),
             ..Inner::default()
         };
         while let Some(first) = inner.words.first() {
@@ -54,9 +58,13 @@ impl Walk {
                     self.set(&mut inner);
                     1
                 }
-                word => match (word.to_owned(), self.wrapped(&mut inner)) {
+                word => match (
+                    (word.to_owned(), keeps_variables(words)),
+                    self.wrapped(&mut inner),
+                ) {
                     (_, None) => return inner,
-                    (word, Some(skip)) => {
+                    ((word, keeps), Some(skip)) => {
+                        inner.set.take_if(|_| !keeps);
                         if brings(&stem(&word)) {
                             inner.brought_by.get_or_insert(word);
                         }
@@ -88,6 +96,10 @@ impl Walk {
         let places = inner.places.get_or_insert_with(|| self.places.clone());
         places.learn(&inner.words[0], dir.as_deref());
         self.preload(&inner.words[0]);
+        inner.set.take_if(|_| !is_literal(&inner.words[0]));
+        if let Some(set) = &mut inner.set {
+            set.push(inner.words[0].clone());
+        }
     }
 
     /// Remembers a file that a variable tells a program to load before all else.
@@ -251,6 +263,16 @@ impl Walk {
             self.nested(words);
         }
         Some(inner.words.len())
+    }
+}
+
+/// Says whether a program that runs another one leaves it the variables that it has itself.
+fn keeps_variables(words: &[String]) -> bool {
+    let has_option = words.get(1).is_some_and(|word| word.starts_with('-'));
+    match words[0].as_str() {
+        "nice" | "nohup" | "time" | "timeout" => true,
+        "env" | "exec" => !has_option,
+        _ => false,
     }
 }
 

@@ -18,6 +18,11 @@ pub fn known(words: Vec<String>) -> Vec<String> {
     words.into_iter().map(shown).collect()
 }
 
+/// Says whether a word stands for itself alone: it has no mark, pattern or expansion.
+pub fn is_literal(word: &str) -> bool {
+    !word.contains(|c: char| c.is_control() || "$`~*?[{".contains(c))
+}
+
 /// Returns the file whose content a word is.
 pub fn printed_in(word: &str) -> Option<&str> {
     let word = word.strip_prefix("./").unwrap_or(word);
