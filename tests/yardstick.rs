@@ -1073,3 +1073,20 @@ fn a_check_that_wants_a_clean_tree_sees_nothing_of_evolves_own() {
         repo.each("reason")
     );
 }
+
+#[test]
+fn settings_with_more_commands_than_are_followed_are_said_and_stall_nothing() {
+    let repo = TestRepo::empty();
+    repo.commit_goals("  - {id: a, description: a, check: 'jest; test -e a', weight: 5}\n");
+    repo.cycle(
+        "i=0; while [ $i -lt 3000 ]; do printf 'setupFiles[\"x/y.js\",'; i=$((i+1)); done >jest.config.js",
+    )
+    .expect(0);
+    assert_eq!(repo.newest()["result"], "unchanged");
+    let words = "more commands than are followed, so that a change to what the others run is not named: jest.config.js";
+    let run = repo.cycle("touch a").expect(0);
+    assert_eq!(run.stderr.matches(words).count(), 1, "{}", run.stderr);
+    assert_eq!(repo.newest()["result"], "improved");
+    let said = repo.evolve(&["validate"]).expect(0).stderr;
+    assert!(said.contains(words), "{said}");
+}

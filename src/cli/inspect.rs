@@ -99,6 +99,9 @@ pub fn validate(global: &Global) -> Result<u8> {
             quoted.join(", ")
         ));
     }
+    if let Some(words) = yardstick.unfollowed_words() {
+        global.warn(&words);
+    }
     if let Some(hint) = hint_on_own_files(&goals) {
         global.say(&hint);
     }

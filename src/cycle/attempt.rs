@@ -122,6 +122,11 @@ impl<'a> Attempt<'a> {
         // What is copied below counts as known from then on.
         by_checks::clear(session, progress, start)?;
         let mut yardstick = session.workspace().yardstick(self.goals, &is_file);
+        if progress.unfollowed != yardstick.unfollowed {
+            let words = yardstick.unfollowed_words().into_iter();
+            words.for_each(|words| session.events.warn(words));
+            progress.unfollowed.clone_from(&yardstick.unfollowed);
+        }
         self.by_name = ByName::of(session, self.goals, &yardstick);
         self.own_modules = program::taken_for_own(&yardstick.fronts, &session.repo.root);
         let workspace = session.workspace();

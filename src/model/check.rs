@@ -38,7 +38,7 @@ pub use named::{is_pattern, lists, named};
 pub use path::join;
 pub use root::Root;
 pub use settings::{Tool, tools};
-pub use tasks::{Code, Used, code_in, included, told_in};
+pub use tasks::{Code, Used, code_in, included, is_cut, told_in};
 pub use touching::touches;
 pub use unfound::{begins_with, unfound};
 pub use whole::looks_at_everything;

@@ -80,6 +80,8 @@ pub struct Yardstick {
     aliases: Vec<String>,
     /// Files that checks lean on without running them; only `protect` could freeze them.
     pub leaned_on: Vec<String>,
+    /// Settings of which not all code is followed, as there is too much.
+    pub unfollowed: Vec<String>,
     /// Where a module that they import could lie beside them; one that ends with a slash stands for all that is below.
     imported: Vec<String>,
     /// The folders from which Python takes modules before its own.
@@ -173,6 +175,7 @@ impl Yardstick {
             frozen,
             aliases: Vec::new(),
             leaned_on,
+            unfollowed: Vec::new(),
             imported: Vec::new(),
             fronts,
             packaged,
@@ -234,7 +237,11 @@ impl Yardstick {
         let mut at = 0;
         while let Some(used) = seen.get(at).cloned() {
             at += 1;
-            let text = read(&used.file).unwrap_or_default();
+            let text = read(&used.file);
+            if check::is_cut(&used, text.as_deref()) && !self.unfollowed.contains(&used.file) {
+                self.unfollowed.push(used.file.clone());
+            }
+            let text = text.unwrap_or_default();
             let mut run_by = (tree.run_by)(&used);
             let looked_for = check::interpreter_in_path(&used, &text);
             run_by.extend(looked_for.iter().map(|one| one.path.clone()));
@@ -322,6 +329,14 @@ impl Yardstick {
         self.leaned_on.sort();
         self.leaned_on.dedup();
         self
+    }
+
+    /// Says of which settings not all code is followed.
+    pub fn unfollowed_words(&self) -> Option<String> {
+        let files = self.unfollowed.join(", ");
+        (!files.is_empty()).then(|| {
+            format!("more commands than are followed, so that a change to what the others run is not named: {files}")
+        })
     }
 
     /// Freezes each link on the way to a frozen file, and what it leads to, as files of their own: one may be tracked, and the other

@@ -69,6 +69,8 @@ pub struct Progress {
     pub last_sweep: Option<LastSweep>,
     /// It was said that there is no copy of the git directory.
     pub is_unmirrored: bool,
+    /// The settings of which it was said that not all of their code is followed.
+    pub unfollowed: Vec<String>,
     /// How many cycles in a row worked on what agents left.
     pub found_in_a_row: usize,
     /// How often in a row the branch was moved while the goals were first measured.
@@ -111,6 +113,7 @@ impl Progress {
             opened: None,
             last_sweep: None,
             is_unmirrored: false,
+            unfollowed: Vec::new(),
             found_in_a_row: 0,
             outrun_in_a_row: 0,
             kept_off: Vec::new(),

@@ -1,8 +1,18 @@
 //! The code in the settings of programs that run what these say: tox, pre-commit, task and their like. Each says it behind words of
 //! its own; what else stands there (sources, patterns, names) is no code. Pure.
 
+use std::collections::HashSet;
+
 /// How many lines of such a file are read.
 const MOST_LINES: usize = 4096;
+
+/// How many bytes are read behind words, of one call and of all in a file: a call may go on over those that follow.
+const LONGEST: usize = 4096;
+const MOST_READ: usize = 1 << 20;
+
+/// How many commands of a file are followed, and how long all of them may be, in bytes: each is gone through as a shell's code.
+const MOST_COMMANDS: usize = 256;
+const MOST_BYTES: usize = 64 << 10;
 
 /// What stands first among what is asked of a file that holds code for a program, before the program's name.
 pub const CODE: &str = "code";
@@ -106,8 +116,52 @@ pub fn asked(program: &str, subcommand: Option<&str>, file: &str) -> Option<Vec<
     Some(words.map(str::to_owned).collect())
 }
 
+/// Says whether code in a file of settings is asked for.
+pub fn is_asked(asked: &[String]) -> bool {
+    asked.first().is_some_and(|word| word == CODE)
+}
+
+/// The commands in a file of settings, each once.
+#[derive(Default)]
+pub struct Commands {
+    /// Those that are followed.
+    pub all: Vec<String>,
+    /// There are more.
+    pub is_cut: bool,
+    seen: HashSet<String>,
+    bytes: usize,
+}
+
+impl Commands {
+    fn add(&mut self, code: &str, by: &str) {
+        // What stands for the folder in which the settings lie.
+        let here = [
+            "{toxinidir}/",
+            "{tox_root}/",
+            "<rootDir>/",
+            "{{.ROOT_DIR}}/",
+        ];
+        if code.is_empty() || self.seen.contains(code) {
+            return;
+        }
+        self.bytes += code.len();
+        if self.all.len() >= MOST_COMMANDS || self.bytes > MOST_BYTES {
+            self.is_cut = true;
+            return;
+        }
+        self.seen.insert(code.to_owned());
+        let code = here
+            .iter()
+            .fold(code.to_owned(), |code, it| code.replace(it, "./"));
+        self.all.push(match by {
+            "" => code,
+            by => format!("{by} {code}"),
+        });
+    }
+}
+
 /// Returns the code in a file of settings, if that is what is asked of it.
-pub fn code(asked: &[String], text: &str) -> Option<Vec<String>> {
+pub fn code(asked: &[String], text: &str) -> Option<Commands> {
     let [CODE, program, rest @ ..] = &*asked.iter().map(String::as_str).collect::<Vec<_>>() else {
         return None;
     };
@@ -124,29 +178,30 @@ pub fn code(asked: &[String], text: &str) -> Option<Vec<String>> {
             _ => {}
         }
     }
-    for call in form.calls {
-        for (at, _) in text.match_indices(call).take(MOST_LINES) {
-            let strings = strings(&text[at + call.len()..], i32::from(call.ends_with('(')));
-            match form.by {
-                "" => found.push(strings.join(" ")),
-                _ => found.extend(strings.into_iter().map(str::to_owned)),
-            }
+    let has_keys = !form.keys.is_empty() || !form.sections.is_empty();
+    let mut commands = Commands {
+        is_cut: has_keys && text.lines().nth(MOST_LINES).is_some(),
+        ..Commands::default()
+    };
+    for code in &found {
+        commands.add(code, form.by);
+    }
+    let calls = form.calls.iter();
+    let calls = calls.flat_map(|call| text.match_indices(call));
+    let mut left = MOST_READ;
+    for (at, call) in calls {
+        let (strings, end) = strings(&text[at + call.len()..], i32::from(call.ends_with('(')));
+        match form.by {
+            "" => commands.add(&strings.join(" "), ""),
+            by => strings.iter().for_each(|code| commands.add(code, by)),
+        }
+        left = left.saturating_sub(end);
+        commands.is_cut |= end >= LONGEST || left == 0;
+        if left == 0 {
+            break;
         }
     }
-    // What stands for the folder in which the settings lie.
-    let here = [
-        "{toxinidir}/",
-        "{tox_root}/",
-        "<rootDir>/",
-        "{{.ROOT_DIR}}/",
-    ];
-    let seen_from_here = |code: String| here.iter().fold(code, |code, it| code.replace(it, "./"));
-    let found = found.into_iter().filter(|code| !code.is_empty());
-    let found = found.map(seen_from_here).map(|code| match form.by {
-        "" => code,
-        by => format!("{by} {code}"),
-    });
-    Some(found.collect())
+    Some(commands)
 }
 
 /// Returns the code behind keys, with these: on their lines, and below them.
@@ -242,7 +297,7 @@ fn is_assignment(line: &str) -> bool {
 fn unquoted(value: &str) -> String {
     let value = value.trim().trim_end_matches(',');
     if value.starts_with(['[', '{']) && !value.starts_with("[[ ") {
-        let strings = strings(value, 0);
+        let (strings, _) = strings(value, 0);
         let has_commands = strings.iter().any(|one| one.contains(' '));
         return strings.join(if has_commands { "\n" } else { " " });
     }
@@ -264,13 +319,14 @@ fn unquoted(value: &str) -> String {
 }
 
 /// Returns the strings in quotes at the start of a text, up to where the brackets close of which so many are open before it, and
-/// those that it opens; without any, up to the end of the line.
-fn strings(text: &str, mut depth: i32) -> Vec<&str> {
-    const LONGEST: usize = 4096;
+/// those that it opens; without any, up to the end of the line. Beside them, how many bytes that took.
+fn strings(text: &str, mut depth: i32) -> (Vec<&str>, usize) {
     let mut found = Vec::new();
     let mut begun: Option<(char, usize)> = None;
     let mut is_behind = false;
+    let mut end = 0;
     for (at, letter) in text.char_indices().take_while(|(at, _)| *at < LONGEST) {
+        end = at + letter.len_utf8();
         match (begun, letter) {
             (Some((quote, start)), letter) if letter == quote => {
                 found.push(&text[start..at]);
@@ -294,7 +350,7 @@ fn strings(text: &str, mut depth: i32) -> Vec<&str> {
             (None, _) => {}
         }
     }
-    found
+    (found, end)
 }
 
 #[cfg(test)]
@@ -412,7 +468,75 @@ mod tests {
         ] {
             let asked = asked(program, sub, file).unwrap();
             let found = code(&asked, text).unwrap();
-            assert_eq!(found.join("|").trim(), expected, "{program} {file}");
+            assert_eq!(found.all.join("|").trim(), expected, "{program} {file}");
+            assert!(!found.is_cut, "{program} {file}");
+        }
+    }
+
+    #[test]
+    fn of_commands_without_end_some_are_followed_and_it_is_known_that_there_are_more() {
+        let many = |one: fn(usize) -> String| (0..20_000).map(one).collect::<String>();
+        for (program, file, text, count, is_cut) in [
+            (
+                "jest",
+                "jest.config.js",
+                many(|_| "setupFiles[\"x.js\",".into()),
+                1,
+                true,
+            ),
+            (
+                "jest",
+                "jest.config.js",
+                many(|at| format!("setupFiles: ['{at}.js']\n")),
+                MOST_COMMANDS,
+                true,
+            ),
+            (
+                "nox",
+                "noxfile.py",
+                many(|at| format!("s.run('sh', '{at}.sh')\n")),
+                MOST_COMMANDS,
+                true,
+            ),
+            (
+                "nox",
+                "noxfile.py",
+                many(|_| "s.run('sh', 'a.sh')\n".into()),
+                1,
+                false,
+            ),
+            (
+                "task",
+                "Taskfile.yml",
+                many(|at| format!("cmd: sh {at}.sh\n")),
+                MOST_COMMANDS,
+                true,
+            ),
+            (
+                "task",
+                "Taskfile.yml",
+                many(|at| format!("{at}: x\n")),
+                0,
+                true,
+            ),
+            (
+                "task",
+                "Taskfile.yml",
+                format!("cmd: {}", many(|at| format!("a{at} "))),
+                0,
+                true,
+            ),
+            (
+                "rake",
+                "Rakefile",
+                format!("sh '{}'", many(|at| format!("a{at} "))),
+                0,
+                true,
+            ),
+        ] {
+            let found = code(&asked(program, None, file).unwrap(), &text).unwrap();
+            let start: String = text.chars().take(30).collect();
+            assert_eq!((found.all.len(), found.is_cut), (count, is_cut), "{start}");
         }
     }
 
@@ -426,6 +550,6 @@ mod tests {
         ] {
             assert_eq!(asked(program, sub, file), None, "{program} {file}");
         }
-        assert_eq!(code(&["test".to_owned()], "run: sh t.sh"), None);
+        assert!(code(&["test".to_owned()], "run: sh t.sh").is_none());
     }
 }

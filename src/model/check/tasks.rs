@@ -139,7 +139,7 @@ pub fn asked(call: &Call) -> Vec<String> {
 
 /// Returns the code in a file as far as it is used.
 pub fn code_in(used: &Used, text: &str) -> Vec<Code> {
-    if let Some(texts) = commands::code(&used.tasks, text) {
+    if let Some(commands) = commands::code(&used.tasks, text) {
         // Cargo's settings lie in a folder of their own.
         let beside = |dir: &str| match dir.strip_suffix(".cargo") {
             Some(folder) => folder.trim_end_matches('/').to_owned(),
@@ -151,7 +151,7 @@ pub fn code_in(used: &Used, text: &str) -> Vec<Code> {
             script: None,
             places: used.places.clone(),
         };
-        return texts.into_iter().map(code).collect();
+        return commands.all.into_iter().map(code).collect();
     }
     let places = match kind(&used.file) {
         Kind::Package => used.places.behind_packages(used.dir.as_deref()),
@@ -182,6 +182,12 @@ pub fn code_in(used: &Used, text: &str) -> Vec<Code> {
         .into_iter()
         .map(|text| at(text, &used.dir, None))
         .collect()
+}
+
+/// Says whether not all code in a file of settings is followed: there is too much, or the file, which has no `text` then, is too long.
+pub fn is_cut(used: &Used, text: Option<&str>) -> bool {
+    let is_cut = |text| commands::code(&used.tasks, text).is_some_and(|it| it.is_cut);
+    text.map_or(commands::is_asked(&used.tasks), is_cut)
 }
 
 /// Returns the files that a Makefile includes, there or not and as patterns, with what is asked of them; of a package.json
