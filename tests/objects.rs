@@ -472,6 +472,18 @@ fn a_ledger_that_cannot_be_read_just_now_is_an_error_and_no_empty_one() {
         if place != HISTORY {
             let listed = opened().ledger_files(&tree);
             assert!(listed.is_err(), "{place}: {listed:?}");
+            let found = opened().has_file(&tree, HISTORY);
+            assert!(found.is_err(), "{place}: {found:?}");
+            let found = opened().is_folder(&tree, b".agents/evolve/none");
+            assert!(found.is_err(), "{place}: {found:?}");
+            let id = opened().id_at(&tree, HISTORY);
+            assert!(id.is_err(), "{place}: {id:?}");
+        }
+        if place == ".agents" {
+            let ids = opened().ledger_ids(&tree);
+            assert!(ids.is_err(), "{ids:?}");
+            let content = opened().content(&tree);
+            assert!(content.is_err(), "{content:?}");
         }
         fs::remove_dir(&file).unwrap();
         fs::rename(&aside, &file).unwrap();
@@ -480,6 +492,57 @@ fn a_ledger_that_cannot_be_read_just_now_is_an_error_and_no_empty_one() {
     // What is not there is none.
     assert_eq!(opened().file(&tree, ".agents/none/none").unwrap(), None);
     assert_eq!(opened().file(&tree, "GOALS.yaml/none").unwrap(), None);
+    assert!(!opened().has_file(&tree, "none/none").unwrap());
+    assert!(opened().is_folder(&tree, b".agents/evolve/").unwrap());
+    assert_eq!(opened().id_at(&tree, "GOALS.yaml/none").unwrap(), None);
+}
+
+#[test]
+fn an_object_where_git_cannot_look_is_an_error_and_none_that_is_gone() {
+    let repo = TestRepo::with_files_wanted(&[("a", 5)]);
+    let opened = || Repo::discover(&repo.root()).unwrap();
+    let head = repo.head();
+    assert!(opened().find_object(&head).unwrap());
+    let gone = format!("{}{}", &head[..2], "0".repeat(38));
+    assert!(!opened().find_object(&gone).unwrap());
+    let folder = repo.path(&format!(".git/objects/{}", &head[..2]));
+    let aside = repo.path(".git/objects/aside");
+    fs::rename(&folder, &aside).unwrap();
+    assert!(!opened().find_object(&head).unwrap(), "it is gone");
+    fs::write(&folder, "").unwrap();
+    let found = opened().find_object(&head);
+    assert!(found.is_err(), "{found:?}");
+    fs::remove_file(&folder).unwrap();
+    fs::rename(&aside, &folder).unwrap();
+    let packs = repo.path(".git/objects/pack");
+    fs::remove_dir(&packs).unwrap();
+    fs::write(&packs, "").unwrap();
+    let found = opened().find_object(&gone);
+    assert!(found.is_err(), "{found:?}");
+}
+
+#[test]
+fn an_anchor_that_cannot_be_read_lets_no_rewritten_history_be_believed() {
+    const HISTORY: &str = ".agents/evolve/cycle-history.jsonl";
+    let repo = TestRepo::with_files_wanted(&[("a", 5), ("b", 5)]);
+    repo.cycle("touch a").expect(0);
+    repo.cycle("true").expect(0);
+    let anchor = repo.private().join("anchor");
+    let noted = fs::read(&anchor).unwrap();
+    let first = repo.read(HISTORY).lines().next().unwrap().to_owned();
+    repo.write(HISTORY, &format!("{first}\n"));
+    repo.commit_all("rewritten");
+    let head = repo.head();
+    fs::remove_file(&anchor).unwrap();
+    fs::create_dir(&anchor).unwrap();
+    let said = repo.cycle("touch b").expect(1).stderr;
+    assert!(said.contains("anchor is no plain file"), "{said}");
+    assert!(said.contains("what HEAD has is believed"), "{said}");
+    assert_eq!(repo.head(), head);
+    fs::remove_dir(&anchor).unwrap();
+    fs::write(&anchor, noted).unwrap();
+    repo.cycle("touch b").expect(0);
+    assert_eq!(repo.each("result"), ["improved", "unchanged", "improved"]);
 }
 
 /// The ways to leave HEAD or the branch where git cannot read on.

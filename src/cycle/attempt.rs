@@ -115,7 +115,7 @@ impl<'a> Attempt<'a> {
     ) -> Result<(), Cut> {
         let tree = start.tree.clone();
         let is_file = |path: &str| {
-            session.repo.has_file(&tree, path)
+            session.repo.may_have_file(&tree, path)
                 || session.workspace().has_file_on_disk(path.as_bytes())
         };
         self.missing_modules = session.missing_modules(self.goals, &is_file).await;

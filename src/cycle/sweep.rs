@@ -159,7 +159,7 @@ fn harvest(
     (start, goals): (&Start, &Goals),
     (plan, swept, before): (&Plan, &Swept, &Snapshot),
 ) -> Harvest {
-    let is_file = |path: &str| session.repo.has_file(&start.tree, path);
+    let is_file = |path: &str| session.repo.may_have_file(&start.tree, path);
     let yardstick = session.workspace().yardstick_alone(goals, &is_file);
     let goals_file = session.goals_file.in_repo.as_deref();
     let is_free = |path: &str| {

@@ -320,7 +320,7 @@ impl Auditor<'_> {
         name: &str,
     ) -> Result<Sight<Result<Snapshot, String>>> {
         let tree = self.past.tree(recorder.unwrap_or(0));
-        if let Some(id) = self.repo.id_at(&tree, name) {
+        if let Some(id) = self.repo.id_at(&tree, name)? {
             self.snapshots.insert((name.to_owned(), id));
         }
         self.snapshot_at(recorder, name)
@@ -377,9 +377,10 @@ impl Auditor<'_> {
             .goals
             .find(self.repo, (&tree, self.goals_file), wanted)?
         else {
-            let has_goals = self
-                .goals_file
-                .is_some_and(|name| self.repo.has_file(&tree, name));
+            let has_goals = match self.goals_file {
+                Some(name) => self.repo.has_file(&tree, name)?,
+                None => false,
+            };
             self.other_goals += usize::from(!has_goals);
             return Ok(match has_goals {
                 true => (Sight::Gone, None),

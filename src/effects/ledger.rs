@@ -150,8 +150,9 @@ impl Ledger {
         let Some(head) = chain::tip(repo, self.branch.as_deref())? else {
             return Ok(Vec::new());
         };
-        let now = repo.ledger_ids(&repo.tree_of(&head)?);
+        let now = repo.ledger_ids(&repo.tree_of(&head)?)?;
         let known = self.tree.as_ref().map(|tree| repo.ledger_ids(tree));
+        let known = known.transpose()?;
         let is_same = now == known.unwrap_or_default();
         if is_same && (self.is_joined || !chain::has_merge(repo, &head)?) {
             return Ok(Vec::new());
@@ -190,7 +191,7 @@ impl Ledger {
             }
         }
         for name in [names::BASELINE, names::BASELINE_REPORT, names::LAST_SWEEP] {
-            if !repo.has_file(&chain.tree, name) {
+            if !repo.has_file(&chain.tree, name)? {
                 ledger.take_up(name)?;
             }
         }

@@ -145,10 +145,11 @@ impl Ending {
     pub fn stopped(repo: &Repo, words: &str) -> Ending {
         let head = repo.head().ok().and_then(|head| head.commit);
         let tree = head.and_then(|head| repo.tree_of(&head).ok());
-        let tracked = match tree.is_some_and(|tree| repo.has_file(&tree, names::STOP)) {
-            true => "; git tracks it, which the next cycle's commit ends",
-            false => "",
-        };
+        let tracked =
+            match tree.is_some_and(|tree| repo.has_file(&tree, names::STOP).unwrap_or_default()) {
+                true => "; git tracks it, which the next cycle's commit ends",
+                false => "",
+            };
         let said = match words.is_empty() {
             true => String::new(),
             false => format!(": {words}"),

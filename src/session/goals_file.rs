@@ -115,7 +115,7 @@ impl GoalsFile {
         let Some(path) = &self.in_repo else {
             return Ok(());
         };
-        if !self.path.exists() || repo.has_file(tree, path) {
+        if !self.path.exists() || repo.has_file(tree, path)? {
             return Ok(());
         }
         let shown = &self.shown;

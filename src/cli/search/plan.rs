@@ -159,7 +159,7 @@ impl File {
     /// Refuses a file of the repository that is not in the commit which the search starts from (exit 3).
     fn refuse_uncommitted(&self, repo: &Repo, tree: &str) -> Result<()> {
         let is_in = |path: &String| repo.has_file(tree, path);
-        if self.in_repo.as_ref().is_none_or(is_in) {
+        if self.in_repo.as_ref().map_or(Ok(true), is_in)? {
             return Ok(());
         }
         let word = text::shell_word(&self.shown);
@@ -363,7 +363,7 @@ fn editable(
 /// Returns the files that commands run.
 pub fn run_by(repo: &Repo, commands: &[String], tree: &str) -> Vec<String> {
     let goals = Goals::of_commands(commands);
-    let is_file = |path: &str| repo.has_file(tree, path);
+    let is_file = |path: &str| repo.may_have_file(tree, path);
     let workspace = Workspace { repo };
     workspace.yardstick(&goals, &is_file).frozen
 }

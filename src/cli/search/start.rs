@@ -381,7 +381,7 @@ fn not_begun((running, events): (&RunningOptions, &Events), ending: Ending) -> (
 /// Says why copies of a commit are not lent a path of the checkout, where they are not.
 fn not_lent(repo: &Repo, commit: &str, path: &str) -> Result<Option<&'static str>> {
     let tree = repo.tree_of(commit)?;
-    if repo.has_file(&tree, path) || repo.is_folder(&tree, path.as_bytes()) {
+    if repo.has_file(&tree, path)? || repo.is_folder(&tree, path.as_bytes())? {
         return Ok(Some("git tracks it, so the copies have their own"));
     }
     let is_there = std::fs::symlink_metadata(repo.root.join(path)).is_ok();

@@ -117,7 +117,7 @@ impl Attempt<'_> {
         (yardstick, start): (&Yardstick, &Start),
         (found, stock): (Vec<String>, &mut Stock),
     ) {
-        let was_there = |file: &str| session.repo.has_file(&start.tree, file);
+        let was_there = |file: &str| session.repo.may_have_file(&start.tree, file);
         let is_leaned_on = |file: &&String| yardstick.is_leaned_on(file, &was_there);
         let mut changed = found;
         changed.retain(|file| {

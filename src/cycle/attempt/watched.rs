@@ -36,7 +36,7 @@ impl Attempt<'_> {
         progress: &Progress,
         (start, watch): (&Start, &Watch),
     ) {
-        let is_tracked = |file: &str| session.repo.has_file(&start.tree, file);
+        let is_tracked = |file: &str| session.repo.may_have_file(&start.tree, file);
         let is_said = |file: &str| {
             let mut goals = self.goals.goals.iter();
             goals.any(|goal| check::touches(&goal.check, file))

@@ -59,9 +59,13 @@ pub fn put_back(repo: &Repo, places: &Places, before: &[u8]) -> Result<Option<St
     if unlisted.is_empty() && dropped.is_empty() && is_on_top {
         return Ok(None);
     }
-    let there = |entry: &&Vec<u8>| repo.has_object(&String::from_utf8_lossy(commit(entry)));
     let anew = now.iter().filter(|entry| !has(&before, entry));
-    let all: Vec<_> = before.iter().chain(anew).filter(there).collect();
+    let mut all = Vec::new();
+    for entry in before.iter().chain(anew) {
+        if repo.find_object(&String::from_utf8_lossy(commit(entry)))? {
+            all.push(entry);
+        }
+    }
     let Some(top) = all.last() else {
         return Ok(Some("the entries of the stash are gone".to_owned()));
     };

@@ -16,16 +16,26 @@ const LIMIT: u64 = 100;
 /// Its name, below the private directory.
 const NAME: &str = "anchor";
 
-/// Returns the anchor's commit; none if there is no anchor, or none that names a commit of this repository.
-pub fn read(repo: &Repo) -> Option<String> {
-    let text = files::read_text(&path(repo), LIMIT).ok()?;
-    let commit = text.trim().to_owned();
-    repo.tree_of(&commit).ok().map(|_| commit)
+/// Returns the anchor's commit; none if there is no anchor, or none that names a commit of this repository. One that is there and
+/// cannot be read is an error: without it, a ledger of which lines were taken would be believed.
+pub fn read(repo: &Repo) -> Result<Option<String>> {
+    let path = path(repo);
+    let bytes = files::read_bounded(&path, LIMIT).map_err(|error| {
+        let path = path.display();
+        error.hint(format!(
+            "{path} says which ledger evolve wrote last; if it cannot be mended, remove it, and what HEAD has is believed"
+        ))
+    })?;
+    let Some(bytes) = bytes else {
+        return Ok(None);
+    };
+    let commit = String::from_utf8_lossy(&bytes).trim().to_owned();
+    Ok(repo.find_commit(&commit)?.then_some(commit))
 }
 
 /// Notes the commit of the newest ledger.
 pub fn write(repo: &Repo, commit: &str) -> Result<()> {
-    match read(repo).as_deref() == Some(commit) {
+    match read(repo)?.as_deref() == Some(commit) {
         true => Ok(()),
         false => files::replace(&path(repo), format!("{commit}\n").as_bytes()),
     }

@@ -52,16 +52,18 @@ impl Chain {
             return Ok(None);
         };
         let mut chain = Chain::at(repo, &head)?;
-        let Some(anchor) = anchor::read(repo).filter(|anchor| *anchor != head) else {
-            let has_any = repo.has_file(&chain.tree, names::HISTORY);
-            return Ok((has_any || anchor::read(repo).is_some()).then_some(chain));
+        let anchor = anchor::read(repo)?;
+        let has_anchor = anchor.is_some();
+        let Some(anchor) = anchor.filter(|anchor| *anchor != head) else {
+            let has_any = has_anchor || repo.has_file(&chain.tree, names::HISTORY)?;
+            return Ok(has_any.then_some(chain));
         };
         let last = repo.tree_of(&anchor)?;
         let descends = repo.descends(&head, &anchor)?;
         let merged = Merged::since(repo, (&anchor, descends), &head)?;
         chain.queues = merged.queues(repo)?;
         // As a rule nobody but `evolve` touched it since, and nothing has to be read.
-        let is_same = repo.ledger_ids(&last) == repo.ledger_ids(&chain.tree);
+        let is_same = repo.ledger_ids(&last)? == repo.ledger_ids(&chain.tree)?;
         if !is_same || !merged.is_empty() {
             let last = Last {
                 tree: last,
@@ -86,14 +88,14 @@ impl Chain {
 
     /// Where lines were taken away, files of the last ledger that are gone from HEAD's went with them: snapshots above all.
     fn missing(&self, repo: &Repo, last: &str) -> Result<Vec<(String, Vec<u8>)>> {
-        let is_missing = |name: &str| {
-            !self.is_restored(name) && !names::is_private(name) && !repo.has_file(&self.tree, name)
-        };
-        let files = repo.ledger_files(last)?.into_iter();
-        files
-            .filter(|(name, _)| is_missing(name))
-            .map(|(name, entry)| Ok((name, repo.blob(&entry.id)?)))
-            .collect()
+        let mut missing = Vec::new();
+        for (name, entry) in repo.ledger_files(last)? {
+            let is_known = self.is_restored(&name) || names::is_private(&name);
+            if !is_known && !repo.has_file(&self.tree, &name)? {
+                missing.push((name, repo.blob(&entry.id)?));
+            }
+        }
+        Ok(missing)
     }
 
     /// Returns what a commit has, whatever the anchor says.
@@ -196,7 +198,7 @@ impl Chain {
             last.short(),
             repo.private.join("anchor").display()
         ));
-        for file in parts(|part| repo.has_file(&last.tree, part), name) {
+        for file in parts(|part| repo.has_file(&last.tree, part), name)? {
             if let Some(bytes) = repo.file(&last.tree, &file)? {
                 self.restored.push((file, bytes));
             }
@@ -212,9 +214,12 @@ impl Chain {
         others: &[String],
         is_wanted: impl Fn(&str) -> bool,
     ) -> Result<usize> {
-        let is_there = |part: &str| self.is_restored(part) || repo.has_file(&self.tree, part);
+        let is_there = |part: &str| match self.is_restored(part) {
+            true => Ok(true),
+            false => repo.has_file(&self.tree, part),
+        };
         let mut beginning = String::new();
-        for part in parts(is_there, name).iter().filter(|part| *part != name) {
+        for part in parts(is_there, name)?.iter().filter(|part| *part != name) {
             beginning.push_str(&self.read(repo, part)?.unwrap_or_default());
         }
         let mut text = self.read(repo, name)?.unwrap_or_default();
@@ -249,7 +254,7 @@ impl Chain {
 
 /// Says whether a merge since the last ledger did not take over a side's ledger as it was.
 pub(super) fn has_merge(repo: &Repo, head: &str) -> Result<bool> {
-    let Some(anchor) = anchor::read(repo).filter(|anchor| anchor != head) else {
+    let Some(anchor) = anchor::read(repo)?.filter(|anchor| anchor != head) else {
         return Ok(false);
     };
     let descends = repo.descends(head, &anchor)?;
@@ -271,7 +276,7 @@ pub(super) fn whole_history(repo: &Repo) -> Result<Option<String>> {
         return Ok(None);
     };
     let mut text = String::new();
-    for part in parts(|part| repo.has_file(&chain.tree, part), names::HISTORY) {
+    for part in parts(|part| repo.has_file(&chain.tree, part), names::HISTORY)? {
         text.push_str(&chain.read(repo, &part)?.unwrap_or_default());
     }
     Ok(Some(text))

@@ -97,7 +97,7 @@ impl Ledger {
                 continue;
             };
             let found = found.map(|bytes| hash_blob(&bytes));
-            if found == repo.id_at(&chain.tree, name) {
+            if found == repo.id_at(&chain.tree, name)? {
                 files::replace(&path, bytes)?;
             }
         }

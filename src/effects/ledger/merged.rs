@@ -41,9 +41,13 @@ impl Merged {
     /// Returns the texts of a growing file that the sides have, each version of it once.
     pub(super) fn texts(&self, repo: &Repo, name: &str) -> Result<Vec<String>> {
         let mut known = HashSet::new();
-        let sides = self.0.sides.iter().map(|side| side.tree.as_str());
-        let sides = sides.filter(|tree| known.insert(repo.id_at(tree, name)));
-        sides.map(|tree| whole(repo, tree, name, None)).collect()
+        let mut texts = Vec::new();
+        for tree in self.0.sides.iter().map(|side| &side.tree) {
+            if known.insert(repo.id_at(tree, name)?) {
+                texts.push(whole(repo, tree, name, None)?);
+            }
+        }
+        Ok(texts)
     }
 
     /// Returns what the merges made of the queue where a side had changed it otherwise. One that is larger than any is left out.
@@ -60,9 +64,9 @@ impl Merged {
         let mut queues = Vec::new();
         for side in &self.0.sides {
             let id = |tree: &str| repo.id_at(tree, names::QUEUE);
-            let before = side.base.as_deref().and_then(id);
-            let now = id(&side.tree);
-            if now == before || now == id(&side.merge) {
+            let before = side.base.as_deref().map(id).transpose()?.flatten();
+            let now = id(&side.tree)?;
+            if now == before || now == id(&side.merge)? {
                 continue;
             }
             let others = side.others.iter().map(|tree| read(Some(tree)));
@@ -89,7 +93,7 @@ impl Merged {
         let mut recorded = HashSet::new();
         for recording in &self.0.recordings {
             let (tree, before) = (&recording.tree, &recording.before);
-            if repo.id_at(tree, name) == repo.id_at(before, name) {
+            if repo.id_at(tree, name)? == repo.id_at(before, name)? {
                 continue;
             }
             let now = whole(repo, tree, name, Some(before))?;

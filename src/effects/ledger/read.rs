@@ -82,7 +82,7 @@ pub(super) fn read_history(repo: &Repo, chain: Option<&Chain>) -> Result<(String
 /// tree, if it is that very version; of the queue, but for the claim of the item that was worked on. None if it is neither here
 /// nor there.
 pub(super) fn read_written(repo: &Repo, name: &str, id: &str) -> Result<Option<Vec<u8>>> {
-    if repo.has_object(id) {
+    if repo.find_object(id)? {
         return repo.blob(id).map(Some);
     }
     if !is_beneath(&repo.root, name.as_bytes()) {

@@ -1,10 +1,13 @@
 //! What a slot takes over of the repository it belongs to, and how a slot's work is brought together with work of others.
 
-use git2::{ConfigLevel, ErrorCode};
+use std::fs;
+use std::io::ErrorKind::NotFound;
+
+use git2::{ConfigLevel, ErrorCode, ObjectType};
 
 use super::failure::{broken, oid};
 use super::{Repo, SYMBOLIC};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::model::{exact, git_config};
 
 /// Settings of a repository that a slot has, too: whose commits they are, and how files are read and written. Where work comes
@@ -74,10 +77,53 @@ impl Repo {
         Ok(self.all_refs()?.into_iter().filter(is_copied).collect())
     }
 
-    /// Says whether an object is there.
+    /// Says whether an object is there; for what is lost if it is taken for missing, ask `find_object`.
     pub fn has_object(&self, id: &str) -> bool {
         let odb = self.inner.odb();
         odb.is_ok_and(|odb| oid(id).is_ok_and(|id| odb.exists(id)))
+    }
+
+    /// Says whether an object is there. Where the folders of objects cannot be looked into, that is an error.
+    pub fn find_object(&self, id: &str) -> Result<bool> {
+        let what = "look for an object";
+        let odb = self.inner.odb().map_err(broken(what))?;
+        match odb.read_header(oid(id)?) {
+            Ok(_) => return Ok(true),
+            Err(cause) if cause.code() != ErrorCode::NotFound => return Err(broken(what)(cause)),
+            Err(_) => {}
+        }
+        // Git's library takes a folder that it cannot look into for an empty one.
+        let objects = self.common_path("objects");
+        let (folder, name) = id.split_at(2.min(id.len()));
+        let loose = objects.join(folder).join(name);
+        let looked = [
+            (fs::symlink_metadata(&loose).map(drop), loose),
+            (
+                fs::read_dir(objects.join("pack")).map(drop),
+                objects.join("pack"),
+            ),
+        ];
+        for (found, path) in looked {
+            match found {
+                Ok(()) => {}
+                Err(cause) if cause.kind() == NotFound => {}
+                Err(cause) => return Err(Error::io("read", &path, cause)),
+            }
+        }
+        Ok(false)
+    }
+
+    /// Says whether an id is that of a commit that is there.
+    pub fn find_commit(&self, id: &str) -> Result<bool> {
+        let Some(known) = oid(id).ok().filter(|known| known.to_string() == id) else {
+            return Ok(false);
+        };
+        if !self.find_object(id)? {
+            return Ok(false);
+        }
+        let found = self.inner.find_object(known, None);
+        let found = found.map_err(broken("read a commit"))?;
+        Ok(found.kind() == Some(ObjectType::Commit))
     }
 
     /// Brings the commit `theirs` together with `ours` and stores the result, with both as its parents. Of the ledger it has

@@ -78,11 +78,11 @@ impl Repo {
 
     fn sides_of(&self, merge: &git2::Commit<'_>, sides: &mut Vec<Side>) -> Result<()> {
         let tree = merge.tree_id().to_string();
-        let whole = self.ledger_ids(&tree);
+        let whole = self.ledger_ids(&tree)?;
         let parents: Vec<_> = merge.parent_ids().collect();
         for parent in merge.parents() {
             let side = parent.tree_id().to_string();
-            if self.ledger_ids(&side) == whole {
+            if self.ledger_ids(&side)? == whole {
                 continue;
             }
             let others = parents.iter().filter(|other| **other != parent.id());

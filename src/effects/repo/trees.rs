@@ -1,9 +1,6 @@
 //! Trees and blobs: what differs between two, what content is, and trees built with another ledger. No ref is touched.
 
 use std::cmp::Ordering;
-use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
 
 use git2::{FileMode, ObjectType, Oid};
 
@@ -150,9 +147,11 @@ impl Repo {
         else {
             return Ok(());
         };
-        let Ok(child) = self.inner.find_tree(entries[index].id) else {
+        if !entries[index].is_tree() {
             return Ok(());
-        };
+        }
+        let child = self.inner.find_tree(entries[index].id);
+        let child = child.map_err(broken("read a tree"))?;
         let mut children = self.entries(&child);
         change(self, &mut children)?;
         if children.is_empty() {
@@ -171,7 +170,7 @@ impl Repo {
 
     /// Returns the id of the file that a tree has at a path, to read it: what is too large is refused.
     pub(super) fn id_to_read(&self, tree: &str, path: &str) -> Result<Option<Oid>> {
-        let entry = self.entry_at(&self.tree(tree)?, path)?;
+        let entry = self.entry_at(&self.tree(tree)?, path.as_bytes())?;
         let entry = entry.filter(|entry| entry.kind() == Some(ObjectType::Blob));
         if let Some(entry) = &entry {
             self.refuse_large(entry.id(), path)?;
@@ -184,13 +183,15 @@ impl Repo {
     fn entry_at(
         &self,
         tree: &git2::Tree<'_>,
-        path: &str,
+        path: &[u8],
     ) -> Result<Option<git2::TreeEntry<'static>>> {
-        let (name, rest) = match path.split_once('/') {
-            Some((name, rest)) => (name, Some(rest)),
-            None => (path, None),
-        };
-        let Some(entry) = tree.get_name(name) else {
+        let path = path.strip_suffix(b"/").unwrap_or(path);
+        let mut parts = path.splitn(2, |byte| *byte == b'/');
+        let name = parts.next().unwrap_or_default();
+        let rest = parts.next();
+        // Git has no name with such a byte.
+        let named = |name: &[u8]| tree.get_name_bytes(name);
+        let Some(entry) = Some(name).filter(|it| !it.contains(&0)).and_then(named) else {
             return Ok(None);
         };
         match rest {
@@ -225,40 +226,43 @@ impl Repo {
     }
 
     /// Says whether a tree holds a file at `path`.
-    pub fn has_file(&self, tree: &str, path: &str) -> bool {
-        self.tree(tree).is_ok_and(|tree| {
-            tree.get_path(Path::new(path))
-                .is_ok_and(|entry| entry.kind() == Some(ObjectType::Blob))
-        })
+    pub fn has_file(&self, tree: &str, path: &str) -> Result<bool> {
+        let entry = self.entry_at(&self.tree(tree)?, path.as_bytes())?;
+        Ok(entry.is_some_and(|entry| entry.kind() == Some(ObjectType::Blob)))
+    }
+
+    /// Says whether a tree holds a file at `path`, or cannot be asked: for whoever takes away or lets go what none holds.
+    pub fn may_have_file(&self, tree: &str, path: &str) -> bool {
+        self.has_file(tree, path).unwrap_or(true)
     }
 
     /// Says whether a tree holds a folder at `path`.
-    pub fn is_folder(&self, tree: &str, path: &[u8]) -> bool {
-        let path = Path::new(OsStr::from_bytes(path));
-        let is_tree = |tree: git2::Tree<'_>| {
-            let entry = tree.get_path(path);
-            entry.is_ok_and(|entry| entry.kind() == Some(ObjectType::Tree))
-        };
-        self.tree(tree).is_ok_and(is_tree)
+    pub fn is_folder(&self, tree: &str, path: &[u8]) -> Result<bool> {
+        let entry = self.entry_at(&self.tree(tree)?, path)?;
+        Ok(entry.is_some_and(|entry| entry.kind() == Some(ObjectType::Tree)))
     }
 
     /// Returns the id of what stands at `path` in a tree.
-    pub fn id_at(&self, tree: &str, path: impl AsRef<OsStr>) -> Option<String> {
-        let tree = self.tree(tree).ok()?;
-        let entry = tree.get_path(Path::new(path.as_ref())).ok()?;
-        Some(entry.id().to_string())
+    pub fn id_at(&self, tree: &str, path: impl AsRef<[u8]>) -> Result<Option<String>> {
+        let entry = self.entry_at(&self.tree(tree)?, path.as_ref())?;
+        Ok(entry.map(|entry| entry.id().to_string()))
     }
 
     /// Returns the ids of a tree's ledger, by which it is known whether two are the same.
-    pub fn ledger_ids(&self, tree: &str) -> [Option<String>; 2] {
-        [ledger::FOLDER, ledger::QUEUE].map(|path| self.id_at(tree, path))
+    pub fn ledger_ids(&self, tree: &str) -> Result<[Option<String>; 2]> {
+        let tree = self.tree(tree)?;
+        let id = |path: &str| -> Result<Option<String>> {
+            let entry = self.entry_at(&tree, path.as_bytes())?;
+            Ok(entry.map(|entry| entry.id().to_string()))
+        };
+        Ok([id(ledger::FOLDER)?, id(ledger::QUEUE)?])
     }
 
     /// Returns the files of a tree below the ledger paths, with their ids.
     pub fn ledger_files(&self, tree: &str) -> Result<Vec<(String, Entry)>> {
         let tree = self.tree(tree)?;
         let mut found = Vec::new();
-        if let Some(queue) = self.entry_at(&tree, ledger::QUEUE)? {
+        if let Some(queue) = self.entry_at(&tree, ledger::QUEUE.as_bytes())? {
             let mode = u32::try_from(queue.filemode()).unwrap_or(0o100_644);
             found.push((
                 ledger::QUEUE.to_owned(),
@@ -268,7 +272,7 @@ impl Repo {
                 },
             ));
         }
-        let folder = self.entry_at(&tree, ledger::FOLDER)?;
+        let folder = self.entry_at(&tree, ledger::FOLDER.as_bytes())?;
         let folder = folder.filter(|entry| entry.kind() == Some(ObjectType::Tree));
         let Some(folder) = folder else {
             return Ok(found);
@@ -365,7 +369,10 @@ impl Repo {
         let mut tree = self.tree(content)?;
         for folder in ledger::FOLDERS {
             let is_obstacle = |entry: git2::TreeEntry<'_>| entry.kind() != Some(ObjectType::Tree);
-            if tree.get_path(Path::new(folder)).is_ok_and(is_obstacle) {
+            if self
+                .entry_at(&tree, folder.as_bytes())?
+                .is_some_and(is_obstacle)
+            {
                 let mut update = git2::build::TreeUpdateBuilder::new();
                 update.remove(folder);
                 let without = update

@@ -87,6 +87,12 @@ pub fn programs_of_filters(user: &Repo, commit: &str) -> Result<String> {
         .filter_map(|(_, value)| value.as_deref())
         .flat_map(str::split_whitespace)
         .map(|word| word.trim_matches(QUOTES).trim_start_matches("./"));
-    let files = words.filter(|word| user.has_file(&tree, word));
-    Ok(files.map(|file| format!("{file}\0")).collect())
+    let mut files = String::new();
+    for word in words {
+        if user.has_file(&tree, word)? {
+            files.push_str(word);
+            files.push('\0');
+        }
+    }
+    Ok(files)
 }

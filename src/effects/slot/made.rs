@@ -56,8 +56,7 @@ impl Slot {
         for top in made.tops.clone() {
             let is_there = fs::symlink_metadata(self.at(&top)).is_ok();
             // The commit has something where `prepare` had, or on the way there.
-            let is_taken = user.id_at(&tree, OsStr::from_bytes(&top)).is_some()
-                && !user.is_folder(&tree, &top);
+            let is_taken = user.id_at(&tree, &top)?.is_some() && !user.is_folder(&tree, &top)?;
             if is_taken || !is_there && !self.is_free(&top)? {
                 return Ok(false);
             }

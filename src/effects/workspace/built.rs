@@ -33,7 +33,7 @@ pub(super) struct Way {
 impl Workspace<'_> {
     /// Says whether a file that a check runs may be what checks build: it is not in `tree`, and ignored by git or no text.
     pub fn may_be_built(&self, tree: &str, file: &str) -> bool {
-        let is_tracked = |file: &String| self.repo.has_file(tree, file);
+        let is_tracked = |file: &String| self.repo.may_have_file(tree, file);
         let way = self.way_to(file);
         let end = way.end.iter();
         let mut all = end.clone().chain(&way.links);
@@ -50,7 +50,7 @@ impl Workspace<'_> {
         let mut run = yardstick.frozen;
         let is_there = |file: &String| files::is_there(&self.repo.root.join(file)).unwrap_or(true);
         let is_name = |file: &String| !check::is_pattern(file);
-        run.retain(|file| is_name(file) && !self.repo.has_file(tree, file) && !is_there(file));
+        run.retain(|file| is_name(file) && !self.repo.may_have_file(tree, file) && !is_there(file));
         (run, yardstick.open)
     }
 
@@ -74,8 +74,8 @@ impl Workspace<'_> {
             let is_new = |one: &String| {
                 *one == file
                     || !start.kept.was_there(one.as_bytes())
-                        && !self.repo.has_file(&start.tree, one)
-                        && !self.repo.has_file(&tree, one)
+                        && !self.repo.may_have_file(&start.tree, one)
+                        && !self.repo.may_have_file(&tree, one)
             };
             for one in behind.filter(is_new) {
                 let is_there = fs::symlink_metadata(root.join(&one)).is_ok();

@@ -1,8 +1,6 @@
 //! The copies of what git does not track, made right before an agent.
 
 use std::collections::BTreeSet;
-use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
 
 use super::{Start, Workspace, named, some_of, status};
 use crate::effects::files::is_beneath;
@@ -49,13 +47,17 @@ impl Workspace<'_> {
         let small = built_ignored
             .iter()
             .filter(|path| keep::is_small(root, path));
+        let ignored_since = match last {
+            Some(last) => self.ignored_since(start, last)?,
+            None => Vec::new(),
+        };
         let all: BTreeSet<_> = start
             .kept
             .untracked_paths()
             .chain(programs.map(<[u8]>::to_vec))
             .chain(small.map(|path| path.as_bytes().to_vec()))
             .chain(protected.files)
-            .chain(last.map_or(Vec::new(), |last| self.ignored_since(start, last)))
+            .chain(ignored_since)
             .collect();
         let ignored = start.kept.ignored.iter();
         let mut ignored: Vec<_> = ignored.map(|name| keep::from_hex(name)).collect();
@@ -77,14 +79,15 @@ impl Workspace<'_> {
     }
 
     /// Returns the user's files that had a copy last and that git ignores by now: by a change of an agent's, for one.
-    fn ignored_since(&self, start: &Start, last: &Kept) -> Vec<Vec<u8>> {
-        let is_untracked = |path: &Vec<u8>| {
-            let tracked = self.repo.id_at(&start.tree, OsStr::from_bytes(path));
-            tracked.is_none() && is_beneath(&self.repo.root, path)
-        };
-        let mut ignored = last.among(&start.kept.ignored_paths());
-        ignored.retain(|path| !start.kept.is_listed(path) && is_untracked(path));
-        ignored
+    fn ignored_since(&self, start: &Start, last: &Kept) -> Result<Vec<Vec<u8>>> {
+        let mut found = Vec::new();
+        for path in last.among(&start.kept.ignored_paths()) {
+            let is_there = !start.kept.is_listed(&path) && is_beneath(&self.repo.root, &path);
+            if is_there && self.repo.id_at(&start.tree, &path)?.is_none() {
+                found.push(path);
+            }
+        }
+        Ok(found)
     }
 
     /// Names the user's files that a kept change makes git ignore: to a later session they are build outputs like others.

@@ -77,7 +77,7 @@ impl Workspace<'_> {
             || folder.ancestors().any(is_within);
         !is_its_own
             && !start.kept.was_ignored(format!("{name}/").as_bytes())
-            && self.repo.id_at(tip, name).is_none()
+            && matches!(self.repo.id_at(tip, name), Ok(None))
     }
 
     fn has_git(&self, folder: &Path) -> bool {
@@ -103,7 +103,7 @@ impl Workspace<'_> {
         let (known, _) = start.guarded.folders(&self.repo.own_places());
         known.make_missing(&self.repo.root, &|folder| {
             let name = folder.to_str();
-            name.is_some_and(|name| self.repo.id_at(&start.tree, name).is_none())
+            name.is_some_and(|name| matches!(self.repo.id_at(&start.tree, name), Ok(None)))
         });
     }
 }

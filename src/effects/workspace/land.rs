@@ -92,7 +92,7 @@ impl Workspace<'_> {
             return Ok(false);
         };
         // A branch that has a commit keeps it: one that is gone never was on it.
-        let is_there = self.repo.has_object(&landing.to);
+        let is_there = self.repo.find_object(&landing.to)?;
         let has_landed = is_there && self.repo.descends(&now, &landing.to)?;
         if has_landed && self.is_checked_out(&landing.branch)? {
             let since = self.changed_since(landing, &now)?;

@@ -64,7 +64,7 @@ impl Workspace<'_> {
 
     fn kind_of(&self, start: &Start, folder: &[u8]) -> Result<Folder> {
         // As the start had it: an agent may have told the index that the user's folder is a submodule.
-        if self.repo.is_folder(&start.tree, folder) || start.kept.is_ousted_by(folder) {
+        if self.repo.is_folder(&start.tree, folder)? || start.kept.is_ousted_by(folder) {
             return Ok(Folder::Ours);
         }
         let (git, below) = self.around(folder);

@@ -180,7 +180,7 @@ impl Workspace<'_> {
         let is_untracked = |path: &Vec<u8>| {
             !self
                 .repo
-                .has_file(&start.tree, &String::from_utf8_lossy(path))
+                .may_have_file(&start.tree, &String::from_utf8_lossy(path))
         };
         Ok((new.filter(is_untracked).collect(), found.is_cut))
     }

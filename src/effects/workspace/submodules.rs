@@ -185,7 +185,7 @@ impl Workspace<'_> {
             let Some(git) = self.inside(&path).filter(|_| !untracked.is_empty()) else {
                 continue;
             };
-            let was = self.repo.id_at(&start.tree, OsStr::from_bytes(&path));
+            let was = self.repo.id_at(&start.tree, &path)?;
             let tracked = [git.run(&["ls-files", "-z"])?, brought(&git, was)?].concat();
             let tracked = tracked.split(|byte| *byte == 0);
             let files: BTreeSet<_> = tracked.filter(|it| untracked.contains(*it)).collect();

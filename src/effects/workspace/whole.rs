@@ -98,7 +98,7 @@ impl Workspace<'_> {
         }
         for (name, target) in &taken {
             let shown = exact::shown(name);
-            if target.starts_with(SYMBOLIC) || !self.repo.has_object(target) {
+            if target.starts_with(SYMBOLIC) || !self.repo.find_object(target)? {
                 notes.push(format!(
                     "{shown} was in the way of other refs and is removed: it was {target}"
                 ));
