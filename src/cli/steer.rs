@@ -211,7 +211,7 @@ pub fn work_add(global: &Global, item: &NewWork) -> Result<u8> {
     ledger::append(&repo, names::QUEUE, |known| {
         let mut queue = Queue::parse(known);
         // The loop at work has not taken these in yet.
-        for closing in ledger::closings(&repo) {
+        for closing in ledger::closings(&repo)? {
             queue.close(&closing);
         }
         match queue.anew(new, &clock::timestamp(), &taken_back) {

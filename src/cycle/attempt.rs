@@ -341,7 +341,7 @@ impl<'a> Attempt<'a> {
             }
             Task::Item(_) => ("", None),
         };
-        let of_git = session.repo.git.all_settings();
+        let of_git = session.repo.git.all_settings()?;
         let excludes = excludes::write(&session.repo, &of_git, &start.kept)?;
         let ground = self.ground(session);
         let call = Call {

@@ -112,7 +112,7 @@ impl Ledger {
                 for name in STANDING {
                     ledger.take_up(name)?;
                 }
-                ledger.refresh_closed();
+                ledger.refresh_closed()?;
                 drop(turn);
             }
             Some(chain) => {
@@ -139,8 +139,8 @@ impl Ledger {
             ledger.rejoin_queue();
             ledger.see_shared();
         }
-        ledger.take_in_closed();
-        ledger.see_dropped();
+        ledger.take_in_closed()?;
+        ledger.see_dropped()?;
         Ok(ledger)
     }
 

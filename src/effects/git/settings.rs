@@ -1,15 +1,16 @@
 //! What git says of its settings.
 
 use super::Git;
+use crate::error::Result;
 
 /// All settings, in the order in which git reads them: the last one of a name is the one that holds.
 #[derive(Debug, Default)]
 pub struct Settings(Vec<u8>);
 
 impl Git {
-    /// Asks for all settings; none where git cannot read them.
-    pub fn all_settings(&self) -> Settings {
-        Settings(self.run(&["config", "--list", "-z"]).unwrap_or_default())
+    /// Asks for all settings. Without them an agent's git might push, and not know what the user ignores.
+    pub fn all_settings(&self) -> Result<Settings> {
+        self.run(&["config", "--list", "-z"]).map(Settings)
     }
 }
 
@@ -30,6 +31,19 @@ impl Settings {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::effects::repo::Repo;
+
+    #[test]
+    fn settings_that_git_cannot_read_are_an_error_and_no_empty_list() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut git = std::process::Command::new("git");
+        git.args(["init", "-q"]).current_dir(folder.path());
+        assert!(git.status().expect("it runs").success());
+        let repo = Repo::discover(folder.path()).expect("a repository");
+        assert!(repo.git.all_settings().is_ok());
+        std::fs::write(folder.path().join(".git/config"), "[core").expect("written");
+        assert!(repo.git.all_settings().is_err());
+    }
 
     #[test]
     fn values_come_in_gits_order_and_a_name_alone_has_none() {

@@ -7,6 +7,7 @@
 
 use std::collections::HashSet;
 use std::fs;
+use std::io::ErrorKind::{NotADirectory, NotFound};
 use std::path::{Path, PathBuf};
 
 use super::lines::{beginning, end_line};
@@ -36,7 +37,7 @@ pub(super) struct Asked {
 
 impl Asked {
     /// Looks at what is noted for a file; `known` are the file's texts, the one that it would be added to first.
-    pub fn look(private: &Path, name: &'static str, known: &[&str]) -> Asked {
+    pub fn look(private: &Path, name: &'static str, known: &[&str]) -> Result<Asked> {
         let path = place(private, name);
         let mut asked = Asked {
             name,
@@ -44,12 +45,14 @@ impl Asked {
             is_there: false,
             is_more: false,
         };
-        let Ok(meta) = fs::symlink_metadata(&path) else {
-            return asked;
+        let meta = match fs::symlink_metadata(&path) {
+            Ok(meta) => meta,
+            Err(cause) if matches!(cause.kind(), NotFound | NotADirectory) => return Ok(asked),
+            Err(cause) => return Err(Error::io("look at", &path, cause)),
         };
         asked.is_there = true;
         asked.is_more = !meta.is_file() || meta.len() > names::most_bytes(name);
-        let noted = beginning(&path, names::most_bytes(name));
+        let noted = beginning(&path, names::most_bytes(name))?;
         let lacking = known.iter().fold(noted, |noted, text| match name {
             names::QUEUE => Queue::parse(text).lacks(&noted),
             _ => lacks(text, &noted),
@@ -67,7 +70,7 @@ impl Asked {
             asked.lines.clear();
             asked.is_more = true;
         }
-        asked
+        Ok(asked)
     }
 
     /// Returns the file's text with what it lacks.

@@ -42,14 +42,14 @@ pub fn close(repo: &Repo, closing: &Closing) -> Result<bool> {
 }
 
 /// Returns what a person closed and the queue's file may not say yet.
-pub fn closings(repo: &Repo) -> Vec<Closing> {
+pub fn closings(repo: &Repo) -> Result<Vec<Closing>> {
     noted(&repo.private)
 }
 
-fn noted(private: &Path) -> Vec<Closing> {
-    let noted = beginning(&asked::place(private, NAME), MOST);
+fn noted(private: &Path) -> Result<Vec<Closing>> {
+    let noted = beginning(&asked::place(private, NAME), MOST)?;
     let closings = noted.lines().map(serde_json::from_str);
-    closings.filter_map(Result::ok).collect()
+    Ok(closings.flatten().collect())
 }
 
 /// Forgets what was closed, once the queue's file says so.
@@ -59,8 +59,8 @@ pub(super) fn forget(private: &Path) -> Result<()> {
 
 impl Ledger {
     /// Makes the items done that a person closed; returns how many were open.
-    pub(super) fn take_in_closed(&mut self) -> usize {
-        let closings = noted(&self.private).into_iter();
-        closings.map(|closing| self.queue.close(&closing)).sum()
+    pub(super) fn take_in_closed(&mut self) -> Result<usize> {
+        let closings = noted(&self.private)?.into_iter();
+        Ok(closings.map(|closing| self.queue.close(&closing)).sum())
     }
 }

@@ -23,8 +23,8 @@ pub fn drop_lesson(repo: &Repo, dropped: &Lesson) -> Result<()> {
 
 impl Ledger {
     /// Returns what is noted and not known yet, and whether anything is noted at all.
-    fn newly_dropped(&self) -> (Vec<Lesson>, bool) {
-        let noted = lesson::parse(&beginning(&asked::place(&self.private, NAME), MOST));
+    fn newly_dropped(&self) -> Result<(Vec<Lesson>, bool)> {
+        let noted = lesson::parse(&beginning(&asked::place(&self.private, NAME), MOST)?);
         let is_there = !noted.is_empty();
         let is_known = |one: &Lesson| {
             let mut known = self.lessons.iter();
@@ -33,18 +33,19 @@ impl Ledger {
         let new = noted
             .into_iter()
             .filter(|one| one.dropped && !is_known(one));
-        (new.collect(), is_there)
+        Ok((new.collect(), is_there))
     }
 
     /// Sees what people dropped, and writes nothing.
-    pub(super) fn see_dropped(&mut self) {
-        let (new, _) = self.newly_dropped();
+    pub(super) fn see_dropped(&mut self) -> Result<()> {
+        let (new, _) = self.newly_dropped()?;
         self.lessons.extend(new);
+        Ok(())
     }
 
     /// Forgets what people dropped where git has it, which this ledger was just read from, and takes in the rest.
     pub(super) fn settle_dropped(&mut self) -> Result<()> {
-        let (new, is_there) = self.newly_dropped();
+        let (new, is_there) = self.newly_dropped()?;
         if is_there && new.is_empty() {
             return files::remove(&asked::place(&self.private, NAME));
         }
@@ -53,7 +54,7 @@ impl Ledger {
 
     /// Takes in what people dropped meanwhile.
     pub fn refresh_lessons(&mut self) -> Result<()> {
-        let (new, _) = self.newly_dropped();
+        let (new, _) = self.newly_dropped()?;
         self.learn(new)
     }
 }

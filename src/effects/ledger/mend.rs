@@ -148,7 +148,10 @@ impl Ledger {
         if self.is_untouched(&path) {
             return Ok(None);
         }
-        let found = files::read_bounded(&path, names::most_bytes(name));
+        let found = match files::read_bounded(&path, names::most_bytes(name)) {
+            Err(error) if error.is_shortage() => return Err(error),
+            found => found,
+        };
         let is_needed = || matches!(wanted, Wanted::Written(_)) || super::STANDING.contains(&name);
         match &found {
             Ok(Some(bytes)) if self.is_in_memory(name, bytes) || wanted.is(bytes) => {

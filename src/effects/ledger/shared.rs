@@ -38,7 +38,7 @@ pub fn append(
     let path = repo.root.join(name);
     let _turn = lock::turn(&repo.private)?;
     let present = read_file(&repo.root, name)?;
-    let known = Asked::look(&repo.private, name, &[&present]).joined(&present);
+    let known = Asked::look(&repo.private, name, &[&present])?.joined(&present);
     let Some(line) = make(&known)? else {
         return Ok(false);
     };
@@ -102,7 +102,7 @@ impl Ledger {
         let turn = lock::turn(&self.private);
         let known = self.queue.to_text();
         let (put_back, asked) = self.join_queue()?;
-        let closed = self.take_in_closed();
+        let closed = self.take_in_closed()?;
         if self.queue.to_text() != known {
             self.note_queue();
         }
@@ -146,10 +146,10 @@ impl Ledger {
             Err(error) => self.reports.push(error.message),
         }
         match read_file(&self.root, names::RETRIES) {
-            Ok(now) => {
-                let asked = Asked::look(&self.private, names::RETRIES, &[&now]);
-                drop(self.believe_retries(&asked.joined(&now)));
-            }
+            Ok(now) => match Asked::look(&self.private, names::RETRIES, &[&now]) {
+                Ok(asked) => drop(self.believe_retries(&asked.joined(&now))),
+                Err(error) => self.reports.push(error.message),
+            },
             Err(error) => self.reports.push(error.message),
         }
     }
@@ -159,7 +159,7 @@ impl Ledger {
     fn join_queue(&mut self) -> Result<(usize, Asked)> {
         let present = read_file(&self.root, names::QUEUE)?;
         let known = self.queue.to_text();
-        let asked = Asked::look(&self.private, names::QUEUE, &[&present, &known]);
+        let asked = Asked::look(&self.private, names::QUEUE, &[&present, &known])?;
         let mut put_back = 0;
         if known != present {
             let known = std::mem::replace(&mut self.queue, Queue::parse(&present));
@@ -188,17 +188,18 @@ impl Ledger {
     fn refresh_queue_in_turn(&mut self) -> Result<()> {
         let text = read_file(&self.root, names::QUEUE)?;
         let added = self.queue.merge_from(&text);
-        if added + self.take_in_closed() > 0 {
+        if added + self.take_in_closed()? > 0 {
             self.note_queue();
         }
         Ok(())
     }
 
     /// Takes in what people closed of a queue that git does not have yet.
-    pub(super) fn refresh_closed(&mut self) {
-        if self.take_in_closed() > 0 {
+    pub(super) fn refresh_closed(&mut self) -> Result<()> {
+        if self.take_in_closed()? > 0 {
             self.note_queue();
         }
+        Ok(())
     }
 
     /// Makes the queue as it is in memory part of the next commit.
@@ -237,10 +238,13 @@ impl Ledger {
         let mut notes = Vec::new();
         let mut now = match read_file(&self.root, names::QUEUE) {
             Ok(text) => text,
+            // It may be a plain file of which nothing is wrong.
+            Err(error) if error.is_shortage() => return Err(error),
             // No plain file, or longer than any queue. What a person added stands before a flood that came later.
             Err(_) => {
                 let path = self.root.join(names::QUEUE);
                 let beginning = beginning(&path, names::most_bytes(names::QUEUE));
+                let beginning = beginning.unwrap_or_default();
                 let mut quarantine = Quarantine::of(&repo.private, "ledger", cycle);
                 quarantine.take(&self.root, names::QUEUE.as_bytes())?;
                 notes.push(format!(
@@ -252,14 +256,14 @@ impl Ledger {
             }
         };
         let before = self.queue.to_text();
-        let asked = Asked::look(&self.private, names::QUEUE, &[&now, &before]);
+        let asked = Asked::look(&self.private, names::QUEUE, &[&now, &before])?;
         // What a person asked for comes before what may be a flood.
         now.insert_str(0, &asked.lines);
         notes.extend(asked.note());
         if now != before || !notes.is_empty() {
             self.take_appeared(repo, (&before, &now), (cycle, at), &mut notes)?;
         }
-        if self.take_in_closed() > 0 {
+        if self.take_in_closed()? > 0 {
             self.write(names::QUEUE, &exact::encode(&self.queue.to_text()))?;
         }
         if turn.is_ok() {
@@ -287,7 +291,7 @@ impl Ledger {
         let first = self.queue.items().len();
         let appeared = self.queue.take_appeared(now, cycle, at, APPEARED);
         // What a person added and took off again is no news.
-        self.take_in_closed();
+        self.take_in_closed()?;
         let items = self.queue.items();
         let added = items[first..].iter().filter(|it| !it.is_consumed()).count();
         if added > 0 {
@@ -350,9 +354,12 @@ impl Ledger {
     }
 
     fn judge_in_turn(&mut self, repo: &Repo, is_turn: bool) -> Result<Vec<String>> {
-        let found = read_file(&self.root, names::RETRIES);
+        let found = match read_file(&self.root, names::RETRIES) {
+            Err(error) if error.is_shortage() => return Err(error),
+            found => found,
+        };
         let known = [found.as_deref().unwrap_or_default(), &self.retries_text];
-        let asked = Asked::look(&self.private, names::RETRIES, &known);
+        let asked = Asked::look(&self.private, names::RETRIES, &known)?;
         let mut said = self.judge_text(repo, found.ok(), &asked)?;
         said.extend(asked.note());
         if is_turn {

@@ -112,7 +112,7 @@ impl Job {
             nth => folder.join(format!("{}-{what}", nth + 1)),
         };
         let repo = session.site.user.git.elsewhere(&slot.root);
-        let of_git = repo.all_settings();
+        let of_git = repo.all_settings()?;
         let excludes = excludes::of_slot(&session.site.user, &of_git)?;
         let ground = Ground::of_slot(&slot.root);
         let root = slot.root.clone();
