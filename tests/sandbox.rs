@@ -3,6 +3,7 @@
 use std::fs;
 use std::net::TcpListener;
 use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::net::UnixListener;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
@@ -852,6 +853,31 @@ fn a_variable_that_says_there_is_a_sandbox_turns_none_off() {
             canaries_live(&repo);
         }
     }
+}
+
+#[test]
+fn what_was_to_be_covered_and_is_gone_when_a_check_starts_is_in_no_ones_way() {
+    let repo = repo();
+    // One that a program listens on, and a place of such.
+    let sockets = repo.home().join("sockets");
+    fs::create_dir_all(&sockets).unwrap();
+    let listener = UnixListener::bind(sockets.join("s")).unwrap();
+    fs::create_dir_all(repo.home().join(".screen")).unwrap();
+    let goals = repo.read("GOALS.yaml");
+    let held = "version: 1\nevolve: {sandbox: {mode: bwrap, checks: true}}";
+    repo.write("GOALS.yaml", &goals.replace("version: 1", held));
+    repo.commit_all("held back");
+    repo.agent_does(&[
+        "touch begun; while ! test -e go; do sleep 0.02; done; rm begun go; touch a",
+    ]);
+    let session = repo.spawn_run(&["--max-cycles=1"]);
+    wait_until("the agent is at work", || repo.has("begun"));
+    drop(listener);
+    fs::remove_dir_all(&sockets).unwrap();
+    fs::remove_dir(repo.home().join(".screen")).unwrap();
+    repo.write("go", "");
+    let run = finish(session);
+    assert_eq!(repo.newest()["result"], "improved", "{}", run.stderr);
 }
 
 #[test]

@@ -5,10 +5,11 @@ use std::ffi::{OsStr, OsString};
 use std::fs::{self, OpenOptions};
 use std::io::ErrorKind;
 use std::os::unix::process::CommandExt;
+use std::path::Path;
 use std::process::Command;
 
 use super::landlock::{self, Bounds};
-use crate::model::sandbox::{LEADING, Mechanism};
+use crate::model::sandbox::{LEADING, Mechanism, without_gone};
 
 /// The hidden command's name.
 pub const COMMAND: &str = "__sandbox";
@@ -124,6 +125,11 @@ pub fn within() -> Option<Mechanism> {
     }
 }
 
+fn is_gone(path: &Path) -> bool {
+    let found = fs::symlink_metadata(path);
+    found.is_err_and(|why| matches!(why.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory))
+}
+
 /// Becomes the program that `words` name, inside; returns only if it could not, with the exit code that says so.
 pub fn enter(words: impl Iterator<Item = OsString>) -> u8 {
     let Some((inside, argv)) = Inside::parse(words) else {
@@ -139,6 +145,11 @@ pub fn enter(words: impl Iterator<Item = OsString>) -> u8 {
         eprintln!("evolve: cannot enter the sandbox, so nothing was started: {why}");
         return 126;
     }
+    // What it starts with was put together when the session began, and other programs have come and gone since.
+    let argv = match inside.by {
+        Mechanism::Bwrap => without_gone(argv, &is_gone),
+        Mechanism::Landlock | Mechanism::None => argv,
+    };
     let Some((program, arguments)) = argv.split_first() else {
         return 0;
     };

@@ -66,9 +66,60 @@ pub fn bwrap_argv(rules: &[Rule], (has_network, is_root): (bool, bool)) -> Vec<O
     argv
 }
 
+/// Leaves out what would cover something that is gone by now, as a socket of another program: in a folder that cannot be written
+/// there is nowhere to lay it. `argv` is bubblewrap with its arguments and what it starts.
+pub fn without_gone(argv: Vec<OsString>, is_gone: &dyn Fn(&Path) -> bool) -> Vec<OsString> {
+    let mut kept = Vec::new();
+    let mut words = argv.into_iter();
+    while let Some(word) = words.next() {
+        let count = match word.to_str() {
+            Some("--bind" | "--dev-bind" | "--ro-bind" | "--ro-bind-try") => 2,
+            Some("--cap-add" | "--cap-drop" | "--dev" | "--proc" | "--remount-ro" | "--tmpfs") => 1,
+            Some("--") => words.len(),
+            Some(_) | None => 0,
+        };
+        let values: Vec<OsString> = words.by_ref().take(count).collect();
+        let covers = match word.to_str() {
+            Some("--tmpfs" | "--remount-ro") => true,
+            Some("--ro-bind") => values.first().is_some_and(|it| it == "/dev/null"),
+            Some(_) | None => false,
+        };
+        let is_gone = |path: &OsString| is_gone(Path::new(path));
+        if !covers || !values.last().is_some_and(is_gone) {
+            kept.push(word);
+            kept.extend(values);
+        }
+    }
+    kept
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_gone_is_not_covered_and_all_else_stays() {
+        let rule = |path: &str, access| Rule {
+            path: path.into(),
+            access,
+        };
+        let rules = [
+            rule("/gone", Access::Hidden),
+            rule("/gone/s", Access::Masked),
+            rule("/gone/w", Access::Write),
+            rule("/r", Access::Read),
+            rule("/s", Access::Masked),
+            rule("/there", Access::Hidden),
+        ];
+        let started = ["sh", "-c", "--tmpfs /gone", "--tmpfs", "/gone"].map(OsString::from);
+        let argv = |rules: &[Rule]| {
+            let argv = bwrap_argv(rules, (true, true));
+            [&["bwrap".into()], &argv[..], &started[..]].concat()
+        };
+        let left = without_gone(argv(&rules), &|path| path.starts_with("/gone"));
+        assert_eq!(left, argv(&rules[2..]));
+        assert_eq!(without_gone(argv(&rules), &|_| false), argv(&rules));
+    }
 
     #[test]
     fn rules_become_mounts_in_their_order() {
