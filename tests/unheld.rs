@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 use evolve::effects::repo::Repo;
 use evolve::effects::workspace::{WayOut, Workspace};
 
-use crate::harness::TestRepo;
+use crate::harness::{EVOLVE_PID, TestRepo};
 
 /// Goal `a` fails until the word `good` is in a file, `keep` passes as long as there is a file `b`.
 const GOALS: &str = "version: 1
@@ -268,10 +268,16 @@ git config filter.swap.clean 'git cat-file blob HEAD:%f'; mkdir -p .git/info; ec
 git add one two; git config --remove-section filter.swap; rm .git/info/attributes
 test -z \"$(git status --porcelain)\" || exit 9";
 
+/// Files are dated by the machine: with a clock that stands in the past, every one of them is younger than the cycle.
+fn real_clock() -> (String, String) {
+    ("EVOLVE_CLOCK".to_owned(), String::new())
+}
+
 #[test]
 fn old_files_in_folders_that_were_exchanged_count_as_what_a_commit_holds() {
     for (after, is_kept) in [("touch made", true), ("touch made; rm b", false)] {
-        let repo = TestRepo::empty();
+        let mut repo = TestRepo::empty();
+        repo.env.push(real_clock());
         let goals = GOALS.replace("a.txt", "one/a.txt");
         repo.write("GOALS.yaml", &goals);
         repo.write("one/a.txt", "bad\n");
@@ -288,4 +294,30 @@ fn old_files_in_folders_that_were_exchanged_count_as_what_a_commit_holds() {
         assert_eq!(repo.read("one/a.txt"), format!("{held}\n"), "{after}");
         assert_eq!(held, if is_kept { "good" } else { "bad" }, "{after}");
     }
+}
+
+#[test]
+fn old_files_in_folders_that_were_exchanged_before_a_crash_are_what_they_were() {
+    let mut repo = TestRepo::empty();
+    repo.env.push(real_clock());
+    let goals = GOALS.replace("a.txt", "one/a.txt");
+    repo.write("GOALS.yaml", &goals);
+    repo.write("one/a.txt", "bad\n");
+    repo.write("two/a.txt", "good\n");
+    repo.write("b", "");
+    repo.commit_all("first");
+    // What is as old as the cycle is looked at anyway.
+    std::thread::sleep(std::time::Duration::from_secs(4));
+    repo.agent_does(&[&format!("{EXCHANGE}; kill -9 {EVOLVE_PID}; exit 1"), "true"]);
+    let run = repo.run(&["--max-cycles=1"]);
+    assert_ne!(run.code, 0, "{}", run.stderr);
+    let run = repo.run(&["--max-cycles=1"]).expect(0);
+    assert_eq!(
+        repo.each("result"),
+        ["interrupted", "unchanged"],
+        "{}",
+        run.stdout
+    );
+    assert_eq!(repo.read("one/a.txt"), "bad\n");
+    assert_eq!(repo.read("two/a.txt"), "good\n");
 }

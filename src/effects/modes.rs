@@ -5,7 +5,7 @@
 
 mod git_dir;
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ffi::OsStr;
 use std::fs::{self, Metadata};
 use std::io::ErrorKind;
@@ -44,6 +44,8 @@ const SHOWN: usize = 5;
 pub struct Folders {
     /// By path in bytes, which are compared faster than paths are; a folder comes before what is in it.
     modes: BTreeMap<Vec<u8>, u32>,
+    /// By which inodes they were folders. A device may have another number when the machine starts again.
+    inodes: BTreeMap<Vec<u8>, u64>,
     /// Files that their owner may not read or not write to, with their modes.
     files: BTreeMap<Vec<u8>, u32>,
     /// Those that cannot be looked into.
@@ -62,8 +64,9 @@ impl Folders {
         if !is_usual && access(&full, AccessFlags::R_OK | AccessFlags::X_OK).is_err() {
             self.shut.push(path.to_owned());
         }
-        self.modes
-            .insert(path.as_os_str().as_bytes().to_vec(), mode);
+        let path = path.as_os_str().as_bytes();
+        self.modes.insert(path.to_vec(), mode);
+        self.inodes.insert(path.to_vec(), meta.ino());
     }
 
     /// Notes the mode of a file, if that keeps its owner from reading it or writing to it.
@@ -94,8 +97,10 @@ impl Folders {
             ignored.is_empty() || !above.any(|it| ignored.contains(it))
         };
         let modes = self.modes.iter().filter(|(path, _)| counts(path));
+        let inodes = self.inodes.iter().filter(|(path, _)| counts(path));
         let shut = self.shut.iter();
         Folders {
+            inodes: inodes.map(|(path, inode)| (path.clone(), *inode)).collect(),
             modes: modes.map(|(path, mode)| (path.clone(), *mode)).collect(),
             files: self.files.clone(),
             shut: shut
@@ -128,13 +133,39 @@ impl Folders {
         })
     }
 
-    /// Returns them as bytes: a mode in octal digits and a path for each, ended by a NUL.
+    /// Returns what says of one file below a root after the other whether a folder on the way to it is another one than was noted, or
+    /// was not noted; of none where no inode is known.
+    pub fn exchanged(&self, root: &Path) -> impl FnMut(&[u8]) -> bool {
+        let mut known: HashMap<Vec<u8>, bool> = HashMap::new();
+        move |file| {
+            let slashes = file.iter().enumerate().filter(|(_, byte)| **byte == b'/');
+            let mut above = slashes.map(|(index, _)| &file[..index]);
+            let mut is_other = |folder: &[u8]| {
+                if let Some(is_other) = known.get(folder) {
+                    return *is_other;
+                }
+                let now = fs::symlink_metadata(root.join(OsStr::from_bytes(folder)));
+                let is_other = self.inodes.get(folder) != now.ok().map(|meta| meta.ino()).as_ref();
+                known.insert(folder.to_vec(), is_other);
+                is_other
+            };
+            !self.inodes.is_empty() && above.any(&mut is_other)
+        }
+    }
+
+    /// Returns them as bytes: a mode in octal digits, of a folder its inode behind a colon, and a path for each, ended by a NUL.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
         let files = self.files.iter().map(|(path, mode)| (path, mode | IS_FILE));
         let folders = self.modes.iter().map(|(path, mode)| (path, *mode));
+        let mut inodes = self.inodes.iter().peekable();
         for (path, mode) in folders.chain(files) {
-            bytes.extend_from_slice(format!("{mode:o} ").as_bytes());
+            bytes.extend_from_slice(format!("{mode:o}").as_bytes());
+            // Both are in the same order.
+            if let Some((_, inode)) = inodes.next_if(|(one, _)| *one == path) {
+                bytes.extend_from_slice(format!(":{inode}").as_bytes());
+            }
+            bytes.push(b' ');
             bytes.extend_from_slice(path);
             bytes.push(0);
         }
@@ -146,17 +177,24 @@ impl Folders {
         let entry = |entry: &[u8]| {
             let space = entry.iter().position(|byte| *byte == b' ')?;
             let digits = std::str::from_utf8(&entry[..space]).ok()?;
+            // An older evolve noted no inode.
+            let (mode, inode) = digits.split_once(':').unwrap_or((digits, ""));
             let path = entry[space + 1..].to_vec();
-            Some((path, u32::from_str_radix(digits, 8).ok()?))
+            let mode = u32::from_str_radix(mode, 8).ok()?;
+            Some((path, mode, inode.parse().ok()))
         };
-        let all = bytes.split(|byte| *byte == 0).filter_map(entry);
-        let (files, modes): (Vec<_>, Vec<_>) = all.partition(|(_, mode)| mode & IS_FILE != 0);
-        let files = files.into_iter();
-        Folders {
-            modes: modes.into_iter().collect(),
-            files: files.map(|(path, mode)| (path, mode & BITS)).collect(),
-            shut: Vec::new(),
+        let mut folders = Folders::default();
+        for (path, mode, inode) in bytes.split(|byte| *byte == 0).filter_map(entry) {
+            if mode & IS_FILE != 0 {
+                folders.files.insert(path, mode & BITS);
+                continue;
+            }
+            if let Some(inode) = inode {
+                folders.inodes.insert(path.clone(), inode);
+            }
+            folders.modes.insert(path, mode);
         }
+        folders
     }
 
     /// Gives each one that is there its mode back; returns those that had another.
@@ -443,6 +481,36 @@ mod tests {
         assert_eq!(mode(&root.join("a/b")), 0o2555);
         assert_eq!(mode(&other.join("d")), theirs);
         shut(&root.join("a/b"), 0o755);
+    }
+
+    #[test]
+    fn folders_that_were_exchanged_are_known_by_what_was_written_down() {
+        let place = tempfile::tempdir().unwrap();
+        let root = place.path();
+        for folder in ["a/in", "b/in", "c"] {
+            fs::create_dir_all(root.join(folder)).unwrap();
+        }
+        let mut noted = Folders::default();
+        for path in ["", "a", "a/in", "b", "b/in", "c"] {
+            noted.note(root, Path::new(path));
+        }
+        let bytes = noted.to_bytes();
+        let noted = Folders::from_bytes(&bytes);
+        assert_eq!(noted.to_bytes(), bytes);
+        let files = ["a/in/f", "b/f", "c/f", "f"];
+        let exchanged = |noted: &Folders| {
+            let mut is_other = noted.exchanged(root);
+            files.map(|file| is_other(file.as_bytes()))
+        };
+        assert_eq!(exchanged(&noted), [false; 4]);
+        for (from, to) in [("a", "x"), ("b", "a"), ("x", "b")] {
+            fs::rename(root.join(from), root.join(to)).unwrap();
+        }
+        assert_eq!(exchanged(&noted), [true, true, false, false]);
+        // As an older evolve wrote it.
+        let older = Folders::from_bytes(b"755 \x00755 a\x00");
+        assert_eq!(exchanged(&older), [false; 4]);
+        assert!(older.has(Path::new("a")));
     }
 
     #[test]

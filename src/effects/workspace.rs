@@ -109,7 +109,7 @@ pub struct Start {
     /// The folders of the tree with their modes; remembered with the rest when an agent is about to work.
     #[serde(skip)]
     pub folders: Arc<Folders>,
-    /// Which tracked files lay where; not known after a crash.
+    /// Which tracked files lay where; after a crash what is `guarded` tells of their folders alone.
     #[serde(skip)]
     pub whereabouts: Option<Arc<Whereabouts>>,
     /// What was called `.git` below the root of the working tree right before the agent, without its own; none where that is

@@ -80,7 +80,8 @@ impl Workspace<'_> {
     fn touched(&self, start: &Start, (untouched, listed): (&Untouched, &[u8])) -> Vec<Touched> {
         let mut is_untouched = untouched.in_turn();
         let mut near = Near::below(&self.repo.root);
-        let mut is_fresh = restat::fresh(start);
+        let (known, _) = start.guarded.folders(&self.repo.own_places());
+        let mut is_fresh = restat::fresh((start, &known), &self.repo.root);
         let mut is_new = |path: &[u8]| {
             !is_untouched(path)
                 && near

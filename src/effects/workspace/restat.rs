@@ -5,7 +5,7 @@
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::hidden::side_by_side;
 use super::{Start, Workspace};
@@ -96,13 +96,14 @@ impl Workspace<'_> {
         };
         let is_mended = !notes.is_empty();
         let (known, _) = start.guarded.folders(&self.repo.own_places());
+        let places = (start, &known);
         let (mut doubtful, mut opened) = (Vec::new(), Vec::new());
         let mut untouched = Untouched::default();
         let entries: Vec<_> = listed
             .split(|byte| *byte == 0)
             .filter_map(Entry::of)
             .collect();
-        for (entry, is_new) in entries.iter().zip(self.are_new(start, &entries)?) {
+        for (entry, is_new) in entries.iter().zip(self.are_new(places, &entries)?) {
             if !is_new {
                 untouched.add(entry.path);
                 continue;
@@ -134,11 +135,15 @@ impl Workspace<'_> {
 
     /// Says of each of these whether its file was touched since the start, or is another one. In a large tree that takes its time:
     /// one half is looked at beside the other.
-    fn are_new(&self, start: &Start, entries: &[Entry<'_>]) -> Result<Vec<bool>> {
+    fn are_new(
+        &self,
+        (start, known): (&Start, &Folders),
+        entries: &[Entry<'_>],
+    ) -> Result<Vec<bool>> {
         let root = &self.repo.root;
         let look = |entries: &[Entry<'_>]| -> Vec<bool> {
             let mut near = Near::below(root);
-            let mut is_fresh = fresh(start);
+            let mut is_fresh = fresh((start, known), root);
             let is_new = |entry: &Entry<'_>| {
                 let seen = near.look(entry.path);
                 seen.is_some_and(|seen| match entry.is_merged_file() {
@@ -159,11 +164,18 @@ impl Workspace<'_> {
 }
 
 /// Returns what says of one file after the other, in the order of the index, whether it was touched since the start, or is another
-/// one than lay there.
-pub(super) fn fresh(start: &Start) -> impl FnMut(&[u8], Seen) -> bool {
+/// one than lay there. After a crash that is told by the folders as they are `known`: a file that is moved by itself is dated anew.
+pub(super) fn fresh(
+    (start, known): (&Start, &Folders),
+    root: &Path,
+) -> impl FnMut(&[u8], Seen) -> bool {
     let mut is_there = start.whereabouts.as_ref().map(|all| all.in_turn());
+    let mut is_exchanged = known.exchanged(root);
     move |path, seen| {
-        let is_other = is_there.as_mut().is_some_and(|it| !it(path, seen));
+        let is_other = match is_there.as_mut() {
+            Some(is_there) => !is_there(path, seen),
+            None => is_exchanged(path),
+        };
         is_other || is_since(seen, start)
     }
 }
