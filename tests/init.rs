@@ -542,7 +542,7 @@ fn steps_of_ci_become_goals_where_that_is_said() {
     );
     assert!(
         said.contains(
-            "\n  .github/workflows/ci.yml: test: cargo publish: it sends something away\n"
+            "\n  .github/workflows/ci.yml: test: cargo publish: it sends something away (cargo publish)\n"
         ),
         "{said}"
     );

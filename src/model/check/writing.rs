@@ -1,8 +1,10 @@
-//! Which commands of a check change the files that they look at: formatters that write, and linters that are told to mend. Pure.
+//! Which commands of a check do more than look: formatters that write, linters that are told to mend, and what sends something away or
+//! does not end. Pure.
 
 mod tools;
 
 use super::call::{Call, stem};
+use super::outward::{is_gits_change, sends, serves};
 use super::typed;
 use super::walk::calls;
 use tools::{
@@ -10,10 +12,14 @@ use tools::{
     WRITTEN,
 };
 
-/// What a command does to the files that it is given.
+/// What a command does, above all to the files that it is given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Does {
-    /// It changes them.
+    /// It sends something away.
+    Sends,
+    /// It starts what goes on until somebody ends it.
+    Serves,
+    /// It changes files.
     Writes,
     /// It would, but is told to look.
     Looks,
@@ -59,6 +65,33 @@ pub fn done(check: &str) -> Vec<Done> {
 }
 
 fn does(call: &Call) -> Does {
+    let words = &call.words;
+    let only_looks = words[1..].iter().any(|word| is_option(word, LOOKS));
+    match () {
+        () if !only_looks && sends(words) => Does::Sends,
+        () if !only_looks && serves(words) => Does::Serves,
+        () if !only_looks && (is_gits_change(words) || runs_hooks(call)) => Does::Writes,
+        () => does_to_files(call),
+    }
+}
+
+/// Says whether a command runs the hooks of pre-commit, of which many mend what they find.
+fn runs_hooks(call: &Call) -> bool {
+    let (tool, _) = call.steered();
+    let mut operands = call.words[1..].iter().filter(|word| !word.starts_with('-'));
+    let first = match stem(&call.words[0]).as_str() {
+        // The module is the first.
+        "python" => operands.nth(1),
+        _ => operands.next(),
+    };
+    match (tool.as_str(), first.map(String::as_str)) {
+        ("pre-commit" | "pre_commit" | "prek", Some("run")) => true,
+        ("prek", first) => first.is_none(),
+        _ => false,
+    }
+}
+
+fn does_to_files(call: &Call) -> Does {
     let arguments = &call.words[1..];
     let has = |all: &[&str]| {
         let mut told = arguments.iter().enumerate();
@@ -313,6 +346,14 @@ mod tests {
             ("vitest run --update", Some("vitest run --update")),
             ("pytest --snapshot-update", Some("pytest --snapshot-update")),
             ("jest --ci", None),
+            ("poetry run pre-commit run -a", Some("pre-commit run -a")),
+            (
+                "python -m pre_commit run --all-files",
+                Some("python -m pre_commit run --all-files"),
+            ),
+            ("prek -a", Some("prek -a")),
+            ("prek install", None),
+            ("pre-commit --version", None),
             ("cargo test", None),
         ] {
             assert_eq!(changing(check).as_deref(), expected, "{check}");

@@ -13,6 +13,7 @@ use super::offer::{
     NAMED, NO_NAME, Proposal, Role, by_name, is_check, no_goal, no_goal_of_part, slug,
 };
 use super::python::ruff;
+use super::writers::{self, SHELL};
 use super::{Found, Look, split};
 use crate::model::recipes::Rules;
 use crate::model::{check, text};
@@ -73,11 +74,16 @@ const NAMES: [(Role, &str, &str, &[&str]); 7] = [
 pub(super) fn propose(look: &dyn Look, files: &TaskFiles, found: &mut Found) {
     if let Some((file, rules)) = files.read_by("make", "") {
         found.is_made_with("Make", "");
-        named(look, ("make", "make --silent", file), &rules, found);
+        named(
+            (look, files),
+            ("make", "make --silent", file),
+            &rules,
+            found,
+        );
     }
     if let Some((file, rules)) = files.read_by("just", "") {
         found.is_made_with("just", "");
-        named(look, ("just", "just", file), &rules, found);
+        named((look, files), ("just", "just", file), &rules, found);
         let shown = rules
             .with_arguments()
             .iter()
@@ -99,16 +105,21 @@ pub(super) fn propose(look: &dyn Look, files: &TaskFiles, found: &mut Found) {
             found.leave_out(format!("{file}: {shown}: {why}"));
         }
     }
-    scripts(look, found);
+    scripts((look, files), found);
 }
 
 /// Proposes what bears a known name, for roles that nothing that runs has yet; the others are named.
-fn named(look: &dyn Look, called: (&str, &str, &str), rules: &Rules, found: &mut Found) {
+fn named(
+    (look, files): (&dyn Look, &TaskFiles),
+    called: (&str, &str, &str),
+    rules: &Rules,
+    found: &mut Found,
+) {
     let (_, _, file) = called;
     let given: Vec<&str> = rules.names().iter().map(String::as_str).collect();
     let cannot = |name: &str| {
         let of_ruff = || ruff::why_left(look, "", &rules.whole(name));
-        cannot_be_a_goal(rules, name).or_else(of_ruff)
+        cannot_be_a_goal(files, rules, name).or_else(of_ruff)
     };
     let mut used: HashSet<&str> = HashSet::new();
     let mut others = Others::of(look);
@@ -223,8 +234,12 @@ fn left(file: &str, given: &[&str], used: &HashSet<&str>, found: &mut Found) {
 }
 
 /// Says why a target or recipe makes no goal.
-fn cannot_be_a_goal(rules: &Rules, name: &str) -> Option<String> {
-    let text_of = |program: &str, name: &str| RUNNERS.contains(&program).then(|| rules.whole(name));
+fn cannot_be_a_goal(files: &TaskFiles, rules: &Rules, name: &str) -> Option<String> {
+    let text_of = |program: &str, name: &str| match RUNNERS.contains(&program) {
+        true => Some(rules.whole(name)),
+        false if program == SHELL => files.text_of("", (program, name)),
+        false => None,
+    };
     match rules.is_whole(name) {
         true => no_goal(name, &rules.whole(name), &text_of),
         false => no_goal_of_part(name, &rules.whole(name), &text_of),
@@ -237,12 +252,17 @@ fn is_script(path: &str) -> bool {
 }
 
 /// Proposes each script that checks: `scripts/check-*.sh`.
-fn scripts(look: &dyn Look, found: &mut Found) {
+fn scripts((look, files): (&dyn Look, &TaskFiles), found: &mut Found) {
     let all: Vec<&String> = look.files().iter().filter(|path| is_script(path)).collect();
     if !all.is_empty() {
         found.kinds.push("scripts/check-*.sh".to_owned());
     }
     for path in all {
+        let text_of = |program: &str, name: &str| files.text_of("", (program, name));
+        if let Some(why) = writers::sends(&format!("sh {}", text::shell_word(path)), &text_of) {
+            found.leave_out(format!("{path}: {why}"));
+            continue;
+        }
         let body = look.read(path).unwrap_or_default();
         let stem = split(path).1.trim_end_matches(".sh");
         let word = text::shell_word(path);

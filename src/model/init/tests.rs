@@ -714,7 +714,7 @@ fn what_changes_files_in_ci_takes_the_place_of_no_goal_that_looks() {
         ),
         (
             "pre-commit run --all-files",
-            "its hooks change files; a goal only looks",
+            "it changes files (pre-commit run --all-files); a goal only looks",
         ),
     ] {
         let line = format!(".github/workflows/ci.yml: t: {step}: {why}");

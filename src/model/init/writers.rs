@@ -1,4 +1,5 @@
-//! Which tasks change files: their text tells where it is known, and where it tells nothing, their name. Pure.
+//! Which tasks do more than look: they change files, send something away or start what does not end. Their text tells where it is known,
+//! and where it tells nothing, their name. Pure.
 
 use crate::model::check::{self, Does, Done};
 use crate::model::text;
@@ -6,6 +7,8 @@ use crate::model::text;
 /// Returns the text of a task that a program runs by its name, or without one, where it is known.
 pub(super) type TextOf<'a> = &'a dyn Fn(&str, &str) -> Option<String>;
 
+/// The program for which the text of a shell's script is asked, by its path.
+pub(super) const SHELL: &str = "sh";
 /// Why a task makes no goal that is called as one that changes files.
 pub(super) const BY_NAME: &str = "it changes files; a goal only looks";
 /// How much is shown of a command.
@@ -174,64 +177,119 @@ fn values<'w>(words: &[&'w str], options: &[&str], flags: &str) -> Vec<&'w str> 
     found
 }
 
-/// Says why a task makes no goal, if it changes files.
+/// Says why a task makes no goal, if it does more than look.
 pub(super) fn of_task(name: &str, text: &str, text_of: TextOf) -> Option<String> {
-    task(name, Some(text), text_of, &mut { MOST_FOLLOWED }).map(|writer| why(writer.as_ref()))
+    task(name, Some(text), text_of, &mut { MOST_FOLLOWED }).map(why)
 }
 
-/// Says why commands make no goal, if one changes files.
+/// Says why commands make no goal, if one does more than look.
 pub(super) fn of_commands(text: &str, text_of: TextOf) -> Option<String> {
-    command(text, text_of, &mut { MOST_FOLLOWED }).map(|writer| why(Some(&writer)))
+    command(text, text_of, &mut { MOST_FOLLOWED }).map(why)
 }
 
-/// A command that changes files.
-struct Writer {
-    /// As it is typed.
-    command: String,
+/// Says why commands make no goal, if one sends something away.
+pub(super) fn sends(text: &str, text_of: TextOf) -> Option<String> {
+    let mut all = harms(text, text_of, &mut { MOST_FOLLOWED }).into_iter();
+    all.find(|harm| harm.does == Does::Sends).map(why)
+}
+
+/// What makes a command no goal.
+struct Harm {
+    does: Does,
+    /// The command that does it, as it is typed; where a name alone tells, none.
+    command: Option<String>,
     /// The command that does it in what this one runs by its name, where the text of that is known.
     by: Option<String>,
 }
 
-fn why(writer: Option<&Writer>) -> String {
-    let Some(Writer { command, by }) = writer else {
-        return BY_NAME.to_owned();
-    };
-    let shown = |command: &String| text::clean_line(&text::cut(command, SHOWN));
-    let by = by.as_ref().map(|by| format!(": {}", shown(by)));
-    let command = shown(command) + &by.unwrap_or_default();
-    format!("it changes files ({command}); a goal only looks")
-}
+impl Harm {
+    fn of(does: Does) -> Harm {
+        Harm {
+            does,
+            command: None,
+            by: None,
+        }
+    }
 
-/// Says whether a task changes files, and with which command if its text tells.
-fn task(
-    name: &str,
-    text: Option<&str>,
-    text_of: TextOf,
-    left: &mut usize,
-) -> Option<Option<Writer>> {
-    let text = text.unwrap_or_default();
-    match command(text, text_of, left) {
-        Some(writer) => Some(Some(writer)),
-        None if check::done(text).iter().any(|one| one.does == Does::Looks) => None,
-        None => is_called_a_writer(name).then_some(None),
+    /// Returns it as what a command does by what it runs.
+    fn by(self, command: String) -> Harm {
+        Harm {
+            does: self.does,
+            command: Some(command),
+            by: self.by.or(self.command),
+        }
     }
 }
 
-/// Returns the first command of a text that changes files.
-fn command(text: &str, text_of: TextOf, left: &mut usize) -> Option<Writer> {
-    let mut all = check::done(text).into_iter();
-    let writer = all.find_map(|one| {
-        let writer = writes(&one, text_of, left)?;
-        Some(Writer {
-            command: one.typed(),
-            by: writer.map(|writer| writer.by.unwrap_or(writer.command)),
-        })
+fn why(harm: Harm) -> String {
+    let shown = |command: &String| text::clean_line(&text::cut(command, SHOWN));
+    let by = harm.by.as_ref().map(|by| format!(": {}", shown(by)));
+    let command = harm.command.as_ref();
+    let command = command.map(|command| format!(" ({}{})", shown(command), by.unwrap_or_default()));
+    let command = command.unwrap_or_default();
+    match harm.does {
+        Does::Sends => format!("it sends something away{command}"),
+        Does::Serves => format!("it starts what does not end by itself{command}"),
+        Does::Writes | Does::Looks | Does::Nothing | Does::Unknown => {
+            format!("it changes files{command}; a goal only looks")
+        }
+    }
+}
+
+/// Says what a task does that makes it no goal, and with which command if its text tells.
+fn task(name: &str, text: Option<&str>, text_of: TextOf, left: &mut usize) -> Option<Harm> {
+    let text = text.unwrap_or_default();
+    match command(text, text_of, left) {
+        Some(harm) => Some(harm),
+        None if check::done(text).iter().any(|one| one.does == Does::Looks) => None,
+        None => is_called_a_writer(name).then(|| Harm::of(Does::Writes)),
+    }
+}
+
+/// The same of a task that another one calls, and which may be there for more than looking.
+fn called(name: &str, text: Option<&str>, text_of: TextOf, left: &mut usize) -> Option<Harm> {
+    let by_name = || match () {
+        () if check::is_called_a_sender(name) => Some(Harm::of(Does::Sends)),
+        () if check::is_called_a_server(name) => Some(Harm::of(Does::Serves)),
+        () => None,
+    };
+    task(name, text, text_of, left).or_else(by_name)
+}
+
+/// Returns the first command of a text that makes it no goal.
+fn command(text: &str, text_of: TextOf, left: &mut usize) -> Option<Harm> {
+    let first = harms(text, text_of, left).into_iter().next();
+    first.or_else(|| asked(text))
+}
+
+/// Returns what the commands of a text do that makes it no goal.
+fn harms(text: &str, text_of: TextOf, left: &mut usize) -> Vec<Harm> {
+    let all = check::done(text);
+    let begins = |one: &Done, words: &[&str]| one.words.iter().zip(words).all(|(a, b)| a == b);
+    // What git changes in a repository that is made for it is nobody's.
+    let is_of_git = |one: &Done| one.words[0] == "git";
+    let makes_its_own = all.iter().any(|one| begins(one, &["git", "init"]));
+    let is_own = |one: &&Done| !(makes_its_own && is_of_git(one));
+    let goes_on_beside = goes_on_beside(text);
+    let is_ended = |harm: &Harm| harm.does == Does::Serves && goes_on_beside;
+    let found = all.iter().filter(is_own).filter_map(|one| {
+        let harm = does(one, text_of, left)?;
+        Some(harm.by(one.typed())).filter(|harm| !is_ended(harm))
     });
-    writer.or_else(|| asked(text))
+    found.collect()
+}
+
+/// Says whether a text leaves a command to itself: what goes on so is ended with the check.
+fn goes_on_beside(text: &str) -> bool {
+    let others = ["&&", ">&", "&>", "<&"];
+    let rest = others
+        .iter()
+        .fold(text.to_owned(), |rest, other| rest.replace(other, ""));
+    rest.contains('&')
 }
 
 /// Returns the command behind others by which git is asked what these changed.
-fn asked(text: &str) -> Option<Writer> {
+fn asked(text: &str) -> Option<Harm> {
     let commands = check::commands(text);
     let asks = |command: &String| {
         let begins = |words: &str| command.starts_with(words);
@@ -242,18 +300,15 @@ fn asked(text: &str) -> Option<Writer> {
     let at = commands.iter().position(asks)?;
     let mut before = commands[..at].iter().rev();
     let before = before.find(|command| !command.starts_with("git "))?;
-    Some(Writer {
-        command: format!("{} behind {before}", commands[at]),
-        by: None,
-    })
+    Some(Harm::of(Does::Writes).by(format!("{} behind {before}", commands[at])))
 }
 
-/// Says whether a command changes files, and what does in what it runs by its name.
-fn writes(one: &Done, text_of: TextOf, left: &mut usize) -> Option<Option<Writer>> {
+/// Says what a command does that makes it no goal, and what does so in what it runs by its name.
+fn does(one: &Done, text_of: TextOf, left: &mut usize) -> Option<Harm> {
     let words = &one.words;
     let program = words[0].as_str();
-    if one.does == Does::Writes {
-        return Some(None);
+    if matches!(one.does, Does::Sends | Does::Serves | Does::Writes) {
+        return Some(Harm::of(one.does));
     }
     if NODE.contains(&program) {
         return script(words, text_of, left);
@@ -275,11 +330,47 @@ fn writes(one: &Done, text_of: TextOf, left: &mut usize) -> Option<Option<Writer
             };
             let text = text_of(of, name).filter(|_| !is_elsewhere);
             let text = text.filter(|text| is_followed(text, left));
-            task(name, text.as_deref(), text_of, left)
+            called(name, text.as_deref(), text_of, left)
         });
     }
     let is_named = is_named_so(program) || begins_so(words);
-    (one.does == Does::Unknown && is_named).then_some(None)
+    let script = script_of(words).filter(|_| one.does != Does::Looks);
+    if let Some(harm) = script.and_then(|script| sent_by(script, text_of, left)) {
+        return Some(harm);
+    }
+    match one.does {
+        Does::Unknown if script.is_some_and(is_called_so) => Some(Harm::of(Does::Sends)),
+        Does::Unknown if is_named => Some(Harm::of(Does::Writes)),
+        _ => None,
+    }
+}
+
+/// Returns the file of a script that a command runs: itself, or what it hands to an interpreter.
+fn script_of(words: &[String]) -> Option<&str> {
+    const INTERPRETERS: [&str; 8] = [
+        "bash", "node", "perl", "python", "python3", "ruby", "sh", "zsh",
+    ];
+    let program = words[0].as_str();
+    let is_path = |word: &str| word.contains('/') || word.contains('.');
+    match INTERPRETERS.contains(&program) {
+        true => {
+            let mut operands = words[1..].iter().filter(|word| !word.starts_with('-'));
+            operands.next().map(String::as_str).filter(|it| is_path(it))
+        }
+        false => program.contains('/').then_some(program),
+    }
+}
+
+/// Returns what a script of a shell sends away. What it changes may be its own, so that it counts for nothing.
+fn sent_by(script: &str, text_of: TextOf, left: &mut usize) -> Option<Harm> {
+    let text = text_of(SHELL, script).filter(|text| is_followed(text, left))?;
+    let mut all = harms(&text, text_of, left).into_iter();
+    all.find(|harm| harm.does == Does::Sends)
+}
+
+/// Says whether a script's file is called as one that sends something away.
+fn is_called_so(path: &str) -> bool {
+    check::is_called_a_sender(path.rsplit('/').next().unwrap_or(path))
 }
 
 /// Says whether so much is left that a text is followed, too.
@@ -289,17 +380,18 @@ fn is_followed(text: &str, left: &mut usize) -> bool {
     rest.is_some()
 }
 
-/// Says whether a script of package.json changes files with what it is handed.
-fn script(words: &[String], text_of: TextOf, left: &mut usize) -> Option<Option<Writer>> {
+/// Says what a script of package.json does with what it is handed that makes it no goal.
+fn script(words: &[String], text_of: TextOf, left: &mut usize) -> Option<Harm> {
     let at = script_at(words)?;
     let (program, name) = (words[0].as_str(), words[at].as_str());
     let handed = handed_on(program, &words[at + 1..]);
     match text_of(program, name).filter(|text| is_followed(text, left)) {
         Some(text) => {
             let whole = [vec![text], handed].concat().join(" ");
-            task(name, Some(&whole), text_of, left)
+            called(name, Some(&whole), text_of, left)
         }
-        None => (!check::is_to_look(&handed) && is_called_a_writer(name)).then_some(None),
+        None if check::is_to_look(&handed) => None,
+        None => called(name, None, text_of, left),
     }
 }
 

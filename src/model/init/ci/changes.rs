@@ -1,4 +1,4 @@
-//! Steps of CI that change files, and those that look at what others changed. Pure.
+//! Steps of CI that do more than look, and those that look at what others changed. Pure.
 
 use super::super::node::Package;
 use super::super::tasks::TaskFiles;
@@ -6,7 +6,7 @@ use super::super::writers;
 use super::{NODE, Step};
 use crate::model::check;
 
-/// Says why a step cannot be a goal, if its check changes files.
+/// Says why a step cannot be a goal, if its check does more than look.
 pub(super) fn files(
     (packages, tasks): (&[Package], &TaskFiles),
     (step, check): (&Step, &str),
@@ -16,20 +16,13 @@ pub(super) fn files(
         true => package?.scripts(name),
         false => tasks.text_of(&step.folder, (program, name)),
     };
-    if let Some(why) = writers::of_commands(check, &text_of) {
+    // What sends counts wherever it stands, be it among what only sets up.
+    let sends = writers::sends(&step.script, &text_of);
+    if let Some(why) = sends.or_else(|| writers::of_commands(check, &text_of)) {
         return Some(why);
     }
     let commands = check::commands(check);
-    let begins = |it: &String, all: [&str; 2]| all.iter().any(|at| it.starts_with(at));
-    if !commands.is_empty()
-        && commands
-            .iter()
-            .all(|it| begins(it, ["git diff", "git status"]))
-    {
-        return Some("it goes by what earlier steps changed".to_owned());
-    }
-    let has_hooks = commands
-        .iter()
-        .any(|it| begins(it, ["pre-commit run", "prek run"]));
-    has_hooks.then(|| "its hooks change files; a goal only looks".to_owned())
+    let asks = |it: &String| it.starts_with("git diff") || it.starts_with("git status");
+    let only_asks = !commands.is_empty() && commands.iter().all(asks);
+    only_asks.then(|| "it goes by what earlier steps changed".to_owned())
 }

@@ -128,46 +128,6 @@ const NEUTRAL: [&str; 15] = [
 ];
 /// What tells nothing, but that later lines go by the file that it writes.
 const PRINTS: [&str; 4] = ["cat", "echo", "printf", "tee"];
-/// What sends something away.
-const DEPLOYS: &[&str] = &[
-    "npm publish",
-    "yarn publish",
-    "pnpm publish",
-    "cargo publish",
-    "cargo login",
-    "twine upload",
-    "poetry publish",
-    "uv publish",
-    "docker push",
-    "git push",
-    "git tag",
-    "gh release",
-    "gh pr",
-    "gh api",
-    "gh issue",
-    "kubectl",
-    "helm upgrade",
-    "helm install",
-    "terraform apply",
-    "aws ",
-    "gcloud ",
-    "az ",
-    "rsync ",
-    "scp ",
-    "ssh ",
-    "netlify",
-    "vercel",
-    "codecov",
-    "coveralls",
-    "semantic-release",
-    "goreleaser",
-    "deploy",
-    "changeset publish",
-    "mvn release",
-    "firebase",
-    "gem push",
-    "surge ",
-];
 /// What bash knows, and a plain shell may not or understands in another way (tried with dash 0.5.12).
 const BASH: [&str; 33] = [
     "[[",
@@ -223,7 +183,6 @@ enum Use {
     Checks,
     Neutral,
     SetsUp,
-    Deploys,
 }
 
 /// Returns the check that a step comes to, or why it comes to none.
@@ -297,7 +256,6 @@ fn body_of(step: &Step) -> Result<String, &'static str> {
     }
     let is = |kind: Use| uses.contains(&kind);
     match () {
-        () if is(Use::Deploys) => return Err("it sends something away"),
         () if deletes => return Err("it only deletes files"),
         () if !is(Use::Checks) && fetches => return Err("it fetches what it goes by"),
         () if !is(Use::Checks) && succeeds => return Err(SUCCEEDS),
@@ -346,7 +304,7 @@ fn reduced(line: &str) -> (Use, String) {
         .filter(|part| use_of(part) != Use::SetsUp)
         .collect();
     let uses: Vec<Use> = parts.iter().map(|part| use_of(part)).collect();
-    let all = [Use::Deploys, Use::Checks, Use::Neutral, Use::SetsUp];
+    let all = [Use::Checks, Use::Neutral, Use::SetsUp];
     let kind = all
         .into_iter()
         .find(|kind| uses.contains(kind))
@@ -406,7 +364,6 @@ fn use_of_one(line: &str) -> Use {
     match () {
         // What a file of the project's sets, later lines may go by.
         () if sources_own(line) => Use::Neutral,
-        () if DEPLOYS.iter().any(|words| line.contains(words)) => Use::Deploys,
         () if NEUTRAL.contains(&first) || is_assignment => Use::Neutral,
         () if PRINTS.contains(&first) && prints_to_file(line) => Use::Neutral,
         () if line.ends_with("--version")
@@ -623,7 +580,6 @@ mod tests {
                 "it goes by what only CI has",
             ),
             ("cargo test >>$GITHUB_OUTPUT", "it goes by what only CI has"),
-            ("npm test\nnpm publish", "it sends something away"),
             (
                 "for x in a b; do\nnpm install $x\ndone\nnpm test",
                 "it sets up and checks in one",

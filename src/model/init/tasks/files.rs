@@ -4,8 +4,10 @@ use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
+use super::super::writers::SHELL;
 use super::super::{Look, first_of, join};
 use super::tox;
+use crate::model::check;
 use crate::model::recipes::{MAKEFILES, Rules, imported, included, unfolded};
 
 /// How many files are read as one.
@@ -74,12 +76,18 @@ impl<'l> TaskFiles<'l> {
         texts.join("\n")
     }
 
-    /// Returns the text of a task that a program runs in a folder, where it is known.
+    /// Returns the text of a task that a program runs in a folder, or of a shell's script, where it is known.
     pub(in crate::model::init) fn text_of(
         &self,
         folder: &str,
         (program, name): (&str, &str),
     ) -> Option<String> {
+        if program == SHELL {
+            let text = self
+                .look
+                .read(&join(folder, name.trim_start_matches("./")))?;
+            return Some(text).filter(|text| check::is_shells(name, text));
+        }
         if program == "tox" {
             let text = self.look.read(&join(folder, "tox.ini"))?;
             return tox::text_of(&text, name);

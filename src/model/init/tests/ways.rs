@@ -176,7 +176,7 @@ fn a_step_of_ci_has_the_weight_of_what_it_does_and_one_that_cannot_fail_makes_no
     let workflow = "on: push\njobs:\n  t:\n    steps:\n      - run: stylua --check .\n      - run: mvn spotless:check\n      \
         - run: gofmt -l .\n      - run: gofmt -l . | ./none.sh\n      - run: ./t.sh || true\n  night:\n    \
         if: github.event_name == 'schedule'\n    steps:\n      - run: ./fuzz.sh\n  push:\n    if: github.event_name != 'schedule'\n    \
-        steps:\n      - run: ./push.sh\n      - run: ./x\n        working-directory: none\n  win:\n    runs-on: ${{ matrix.os }}\n    \
+        steps:\n      - run: ./pushed.sh\n      - run: ./x\n        working-directory: none\n  win:\n    runs-on: ${{ matrix.os }}\n    \
         strategy: {matrix: {os: [windows-latest, macos-14]}}\n    steps:\n      - run: ./w.sh\n";
     let files = Files::of(&[(".github/workflows/ci.yml", workflow), ("pom.xml", "")]);
     let goals = goals_of(&files, &WITH_CI);
@@ -193,7 +193,7 @@ fn a_step_of_ci_has_the_weight_of_what_it_does_and_one_that_cannot_fail_makes_no
         );
     }
     assert!(
-        goals.iter().any(|one| one.ends_with("./push.sh")),
+        goals.iter().any(|one| one.ends_with("./pushed.sh")),
         "{goals:#?}"
     );
     let left_out = propose(&files, &WITH_CI).left_out;
@@ -438,5 +438,123 @@ fn what_a_justfile_imports_is_part_of_it() {
         "justfile: check-a: it asks somebody first, or is for another system",
     ] {
         assert!(left_out.contains(&why.to_owned()), "{left_out:#?}");
+    }
+}
+
+#[test]
+fn what_sends_something_away_or_goes_on_makes_no_goal_by_whichever_way_it_is_called() {
+    let makefile = "deploy:\n\taws s3 sync . s3://x\ncheck-site: deploy\n\t@test -e a\nlint:\n\tgit push origin main\n\
+        test:\n\tpre-commit run --all-files\ncheck-net:\n\tdocker compose up -d\n\tnpm run e2e\ncheck-docs:\n\t@make serve\n\
+        serve:\n\tmdbook serve\ncheck-links:\n\t./links & ./beside\ncheck-own:\n\tgit init a && git -C a push b\n";
+    let package = r#"{"scripts": {"check": "npm start", "check:deploy": "npm publish", "docs:build": "vitepress build && gh-pages -d d",
+        "lint": "pre-commit run -a", "test": "npm run release", "release": "./r"}}"#;
+    let files = [("Makefile", makefile), ("package.json", package)];
+    assert_eq!(
+        goals_of(&Files::of(&files), &PLAIN),
+        ["links", "own"].map(|name| format!("6 check-{name}: make --silent check-{name}"))
+    );
+    let left_out = propose(&Files::of(&files), &PLAIN).left_out;
+    let sends = "it sends something away";
+    let serves = "it starts what does not end by itself";
+    for why in [
+        format!("Makefile: check-site: {sends} (aws s3 sync . s3://x)"),
+        format!("Makefile: lint: {sends} (git push origin main)"),
+        "Makefile: test: it changes files (pre-commit run --all-files); a goal only looks"
+            .to_owned(),
+        format!("Makefile: check-net: {serves} (docker compose up -d)"),
+        format!("Makefile: check-docs: {serves} (make serve: mdbook serve)"),
+        format!("package.json: scripts.check: {serves} (npm start)"),
+        format!("package.json: scripts.check:deploy: {sends} (npm publish)"),
+        format!("package.json: scripts.docs:build: {sends} (gh-pages -d d)"),
+        "package.json: scripts.lint: it changes files (pre-commit run -a); a goal only looks"
+            .to_owned(),
+        format!("package.json: scripts.test: {sends} (npm run release)"),
+    ] {
+        assert!(left_out.contains(&why), "{why}: {left_out:#?}");
+    }
+}
+
+#[test]
+fn a_step_that_sends_something_away_makes_no_goal_wherever_the_command_stands() {
+    let workflow = "on: push\njobs:\n  t:\n    steps:\n      - run: make publish\n      - run: make image\n      \
+        - run: |\n          make test\n          git tag v1 && git push --tags\n      - run: |\n          git config user.name bot\n          \
+        git add -A\n          git commit -m x\n      - run: npx gh-pages -d dist\n      - run: ./scripts/upload-site.sh\n      \
+        - run: pytest tests/test_deploy.py\n      - run: cargo test --features ssh --all\n      - run: cargo publish --dry-run\n";
+    let files = Files::of(&[
+        (".github/workflows/ci.yml", workflow),
+        (
+            "Makefile",
+            "publish:\n\t@touch a\nimage: ; docker buildx build --push -t x .\ntest: ; ./t\n",
+        ),
+    ]);
+    let mut checks = goals_of(&files, &WITH_CI);
+    checks.retain(|goal| !goal.contains("make --silent"));
+    assert_eq!(
+        checks,
+        [
+            "9 pytest-tests-test-deploy-py: pytest tests/test_deploy.py",
+            "9 cargo-test-features-ssh-all: cargo test --features ssh --all",
+            "6 cargo-publish-dry-run: cargo publish --dry-run",
+        ]
+    );
+    let left_out = propose(&files, &WITH_CI).left_out;
+    let sends = "it sends something away";
+    for (step, why) in [
+        ("make publish", format!("{sends} (make publish)")),
+        (
+            "make image",
+            format!("{sends} (make image: docker buildx build --push -t x .)"),
+        ),
+        ("make test", format!("{sends} (git push --tags)")),
+        (
+            "git config user.name bot",
+            "it changes files (git add -A); a goal only looks".to_owned(),
+        ),
+        (
+            "npx gh-pages -d dist",
+            format!("{sends} (gh-pages -d dist)"),
+        ),
+        (
+            "./scripts/upload-site.sh",
+            format!("{sends} (./scripts/upload-site.sh)"),
+        ),
+    ] {
+        let line = format!(".github/workflows/ci.yml: t: {step}: {why}");
+        assert!(left_out.contains(&line), "{line}: {left_out:#?}");
+    }
+}
+
+#[test]
+fn a_shells_script_that_sends_something_away_makes_no_goal_and_one_with_a_repository_of_its_own_does()
+ {
+    let workflow = "on: push\njobs:\n  t:\n    steps:\n      - run: ./ci/all.sh\n      - run: bash ci/own.sh\n      - run: ./ci/t.py\n";
+    let files = Files::of(&[
+        (".github/workflows/ci.yml", workflow),
+        ("ci/all.sh", "#!/bin/sh\nmake\nsh ci/site.sh\n"),
+        ("ci/site.sh", "#!/bin/sh\nrsync -a site h:\n"),
+        (
+            "ci/own.sh",
+            "#!/bin/sh\ncd $(mktemp -d)\ngit init\ngit commit -m x\ngit push ../b\nblack .\n",
+        ),
+        ("ci/t.py", "#!/usr/bin/env python3\nprint('git push')\n"),
+        ("Makefile", "lint:\n\tsh ci/site.sh\n"),
+        ("scripts/check-site.sh", "#!/bin/sh\n./ci/site.sh\n"),
+    ]);
+    let mut goals = goals_of(&files, &WITH_CI);
+    goals.retain(|goal| !goal.contains("shellcheck"));
+    assert_eq!(
+        goals,
+        ["6 bash-ci-own-sh: bash ci/own.sh", "6 ci-t-py: ./ci/t.py"]
+    );
+    let left_out = propose(&files, &WITH_CI).left_out;
+    let sends = "it sends something away";
+    for why in [
+        format!(
+            ".github/workflows/ci.yml: t: ./ci/all.sh: {sends} (./ci/all.sh: rsync -a site h:)"
+        ),
+        format!("Makefile: lint: {sends} (sh ci/site.sh: rsync -a site h:)"),
+        format!("scripts/check-site.sh: {sends} (sh scripts/check-site.sh: rsync -a site h:)"),
+    ] {
+        assert!(left_out.contains(&why), "{why}: {left_out:#?}");
     }
 }
