@@ -36,7 +36,7 @@ pub use discovery::{Discovery, discovered};
 pub use interpreter::{interpreter, interpreter_in_path};
 pub use modules::{Front, MISSING, distributions, fronts, imported};
 pub use named::{is_pattern, lists, named};
-pub use outward::{is_called_a_sender, is_called_a_server};
+pub use outward::{is_called_a_sender, is_called_a_server, is_sending_job};
 pub use path::join;
 pub use root::Root;
 pub use settings::{Tool, tools};

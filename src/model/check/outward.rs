@@ -224,8 +224,8 @@ const HANDED: [&str; 6] = [
 ];
 /// Words in the name of a task that says what it looks for, or that it runs tests.
 const LOOKS: [&str; 12] = [
-    "build", "check", "ci", "diff", "dry", "lint", "notes", "spec", "test", "tests", "validate",
-    "verify",
+    "check", "checks", "diff", "dry", "lint", "notes", "spec", "specs", "test", "tests",
+    "validate", "verify",
 ];
 
 /// Says whether a command sends something away, or somewhere from where others have it.
@@ -363,9 +363,24 @@ fn operands<'w>(program: &str, words: &[&'w str]) -> Vec<&'w str> {
 
 /// Says whether a task, or a script's file, is called as one that sends something away.
 pub fn is_called_a_sender(name: &str) -> bool {
-    let words: Vec<&str> = name.split(|c: char| !c.is_ascii_alphanumeric()).collect();
-    let is_one = words.iter().any(|word| VERBS.contains(word));
-    is_one && !words.iter().any(|word| LOOKS.contains(word))
+    let mut words = name.split(|c: char| !c.is_ascii_alphanumeric());
+    words.any(|word| VERBS.contains(&word)) && !only_looks(name)
+}
+
+/// Says whether a job is called as one that sends something away.
+pub fn is_sending_job(name: &str) -> bool {
+    let name = name.to_lowercase();
+    let mut words = name.split(|c: char| !c.is_ascii_alphanumeric());
+    let verbs = ["deploy", "publish", "release", "upload"];
+    let sends = words.any(|word| verbs.iter().any(|verb| word.starts_with(verb)));
+    sends && !only_looks(&name)
+}
+
+/// Says whether a name says that it is about looking, and about nothing else.
+fn only_looks(name: &str) -> bool {
+    let mut words = name.split(|c: char| !c.is_ascii_alphanumeric());
+    let looks = words.clone().any(|word| LOOKS.contains(&word));
+    looks && !words.any(|word| word == "and") && !name.contains(['&', '+'])
 }
 
 /// Says whether a task is called as one that goes on.
@@ -378,7 +393,7 @@ pub fn is_called_a_server(name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Does, done};
+    use super::super::{Does, done, is_sending_job};
 
     fn first(text: &str) -> Does {
         done(text)[0].does
@@ -474,6 +489,23 @@ mod tests {
             "hugo",
         ] {
             assert_ne!(first(text), Does::Serves, "{text}");
+        }
+    }
+
+    #[test]
+    fn jobs_that_only_look_are_told_by_a_word_unless_they_do_something_besides() {
+        for (name, expected) in [
+            ("release", true),
+            ("Deployment", true),
+            ("pages-deploy", true),
+            ("Test and publish", true),
+            ("Check + release", true),
+            ("test-release", false),
+            ("check-release-notes", false),
+            ("Upload API tests", false),
+            ("push", false),
+        ] {
+            assert_eq!(is_sending_job(name), expected, "{name}");
         }
     }
 

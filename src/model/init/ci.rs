@@ -38,6 +38,8 @@ struct Step {
     env: Env,
     /// It fails where any command of a pipe does, not only the last.
     pipefail: bool,
+    /// Its job is allowed to write where others see it.
+    may_write: bool,
 }
 
 /// Returns the CI files that can be read for goals.
@@ -131,9 +133,14 @@ fn goal(look: &dyn Look, packages: &[Package], step: &Step, check: &str) -> Prop
         let missing = package.and_then(|package| package.missing.as_ref());
         goal.missing = missing.cloned();
     }
-    match check::unfound(check, &|program| look.finds(program)).first() {
+    let goal = match check::unfound(check, &|program| look.finds(program)).first() {
         Some(program) => goal.lacks(format!("{program} is not installed")),
         None => goal,
+    };
+    let is_file = |path: &str| look.files().iter().any(|file| file == path);
+    match step.may_write && !check::runs(&goal.check, &is_file).is_empty() {
+        true => goal.lacks("its job may write to where others see it: look first what it does"),
+        false => goal,
     }
 }
 

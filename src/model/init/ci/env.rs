@@ -17,6 +17,11 @@ static ASSIGNED: LazyLock<Regex> = LazyLock::new(|| {
     .expect("BUG: a pattern of ours is no pattern")
 });
 
+/// A variable that a script names without a value in place of none.
+static NAMED: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"\$\{?([A-Z][A-Z0-9_]*)(?:\}|\b)").expect("BUG: a pattern of ours is no pattern")
+});
+
 /// Variables that change only how tools talk and what they keep; left out where the step itself does not set them.
 const OF_LOOKS: [&str; 12] = [
     "CARGO_TERM_COLOR",
@@ -104,8 +109,22 @@ impl Env {
     }
 
     /// Returns the first variable that a script names and whose value only CI has.
-    pub fn unknown_in(&self, script: &str) -> Option<&String> {
-        self.unknown.iter().find(|name| names(script, name))
+    pub fn unknown_in(&self, script: &str) -> Option<String> {
+        let unknown = self.unknown.iter().find(|name| names(script, name));
+        unknown.cloned().or_else(|| self.secret_in(script))
+    }
+
+    /// Returns the first variable that a script names, that is called as a secret is, and that nothing sets.
+    fn secret_in(&self, script: &str) -> Option<String> {
+        let words = ["AUTH", "CREDENTIALS", "KEY", "PASSWORD", "SECRET", "TOKEN"];
+        let is_secret = |name: &str| name.split('_').any(|word| words.contains(&word));
+        let is_set = |name: &str| {
+            self.known.iter().any(|(known, _)| known == name)
+                || script.contains(&format!("{name}="))
+        };
+        let named = NAMED.captures_iter(script).map(|found| found[1].to_owned());
+        let mut named = named.filter(|name| is_secret(name) && !is_set(name));
+        named.next()
     }
 }
 

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::{Env, Step};
+use crate::model::check;
 use crate::model::init::Found;
 
 /// What starts a workflow that looks at changes.
@@ -13,8 +14,8 @@ const ON_CHANGES: [&str; 5] = [
     "workflow_call",
     "pull_request_target",
 ];
-/// Words in the name of a job that sends something away.
-const SENDING: [&str; 4] = ["deploy", "release", "publish", "upload"];
+/// What a job may be allowed to write to by which something is sent away.
+const OUTWARD: [&str; 5] = ["contents", "deployments", "id-token", "packages", "pages"];
 
 /// Returns the steps of a workflow that may be checks.
 pub(super) fn steps(path: &str, workflow: &Value, found: &mut Found) -> Vec<Step> {
@@ -51,24 +52,61 @@ fn looks_at_changes(workflow: &Value) -> bool {
 /// Says why a job is passed by as a whole.
 fn passed_by(id: &str, job: &Value) -> Option<&'static str> {
     let text = |key: &str| job.get(key).and_then(Value::as_str).unwrap_or_default();
-    let name = format!("{id} {}", text("name")).to_lowercase();
-    let is_elsewhere = |system: &str| system.contains("windows") || system.contains("macos");
-    let system = job.get("runs-on").map(Value::to_string).unwrap_or_default();
-    let of_matrix = ["os", "runner", "runs-on", "platform"]
-        .iter()
-        .filter(|name| system.contains(&format!("matrix.{name}")))
-        .find_map(|name| job.pointer(&format!("/strategy/matrix/{name}"))?.as_array());
-    let all_elsewhere = |all: &Vec<Value>| all.iter().all(|one| is_elsewhere(&one.to_string()));
+    let sends = [id, text("name")].into_iter().any(check::is_sending_job);
     match () {
-        () if SENDING.iter().any(|word| name.contains(word)) => Some("it sends something away"),
-        () if is_elsewhere(&system) || of_matrix.is_some_and(all_elsewhere) => {
-            Some("it is for another system")
-        }
+        () if sends || job.get("environment").is_some() => Some("it sends something away"),
+        () if is_for_another_system(job) => Some("it is for another system"),
         () if job.get("services").is_some() => Some("it needs services"),
         () if text("continue-on-error") == "true" => Some("it may fail"),
-        () if is_seldom(text("if")) => Some("it runs on a schedule, by hand or for a release only"),
-        () => None,
+        () => match Condition::of(text("if")) {
+            Condition::Holds | Condition::May => None,
+            condition => Some(condition.why()),
+        },
     }
+}
+
+/// Says whether a job runs on no system like this one.
+fn is_for_another_system(job: &Value) -> bool {
+    let is_elsewhere = |system: &str| system.contains("windows") || system.contains("macos");
+    let system = job.get("runs-on").map(Value::to_string).unwrap_or_default();
+    let names = ["os", "runner", "runs-on", "platform"];
+    let mut of_job = names
+        .iter()
+        .filter(|name| system.contains(&format!("matrix.{name}")));
+    let of_matrix = of_job.next().map(|name| {
+        let all = |at: &str| job.pointer(&format!("/strategy/matrix/{at}"))?.as_array();
+        let included = all("include").into_iter().flatten();
+        let included = included.filter_map(|one| one.get(*name));
+        let own = all(name).into_iter().flatten();
+        own.chain(included)
+            .map(Value::to_string)
+            .collect::<Vec<_>>()
+    });
+    let all_elsewhere =
+        |all: Vec<String>| !all.is_empty() && all.iter().all(|one| is_elsewhere(one));
+    is_elsewhere(&system) || of_matrix.is_some_and(all_elsewhere)
+}
+
+/// Says whether a job has the permission to write where others see it: its own permissions, else those of its workflow.
+fn may_write(workflow: &Value, job: &Value) -> bool {
+    let mut places = [job, workflow].into_iter();
+    match places.find_map(|place| place.get("permissions")) {
+        Some(Value::String(all)) => all == "write-all",
+        Some(Value::Object(all)) => OUTWARD
+            .iter()
+            .any(|name| all.get(*name).and_then(Value::as_str) == Some("write")),
+        _ => false,
+    }
+}
+
+/// Says whether a job or a step is given a secret by a variable.
+fn has_secret(one: &Value) -> bool {
+    let values = one.get("env").and_then(Value::as_object);
+    let mut values = values
+        .into_iter()
+        .flatten()
+        .map(|(_, value)| value.to_string());
+    values.any(|value| value.contains("secrets.") || value.contains("github.token"))
 }
 
 fn of_job(
@@ -97,13 +135,14 @@ fn of_job(
             .trim_matches('/');
         let named = text("shell").or_else(|| default("shell"));
         let shell = named.unwrap_or("bash");
-        let condition = text("if").unwrap_or("always()");
+        let condition = Condition::of(text("if").unwrap_or_default());
         let why = match () {
             () if !(shell.starts_with("bash") || shell.starts_with("sh")) => {
                 Some("it is for another shell")
             }
             () if text("continue-on-error") == Some("true") => Some("it may fail"),
-            () if !is_always(condition) => Some("it runs under a condition only"),
+            () if condition != Condition::Holds => Some(condition.why()),
+            () if has_secret(job) || has_secret(step) => Some("it needs a secret"),
             () if folder.contains("${{") || folder.split('/').any(|part| part == "..") => {
                 Some("it goes by what only CI has")
             }
@@ -123,40 +162,98 @@ fn of_job(
                 folder.to_owned()
             },
             env: env((workflow, job), step, script),
+            may_write: may_write(workflow, job),
             // `bash` that is asked for is `bash -eo pipefail`, that of nobody's asking `bash -e`.
             pipefail: named.is_some_and(|shell| shell == "bash" || shell.contains("pipefail")),
         });
     }
 }
 
-/// Says whether a condition asks for an event that is no change of the code.
-fn is_seldom(condition: &str) -> bool {
-    let words: String = condition.split_whitespace().collect();
-    let words = words.replace('"', "'");
-    let asks = |event: &&str| words.contains(&format!("github.event_name=='{event}'"));
-    let is_alone = !words.contains("||");
-    let is_release = words.starts_with("startsWith(github.ref,'refs/tags");
-    is_alone
-        && (is_release
-            || ["schedule", "workflow_dispatch", "release"]
-                .iter()
-                .any(asks))
+/// When a job or a step runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Condition {
+    /// On every change, on a system like this one.
+    Holds,
+    /// Never.
+    Never,
+    /// For an event that is no change of the code.
+    Seldom,
+    /// On some branches, or where something failed.
+    Rarely,
+    /// It cannot be told.
+    May,
 }
 
-fn is_always(condition: &str) -> bool {
-    let condition = condition
-        .trim()
-        .trim_start_matches("${{")
-        .trim_end_matches("}}")
-        .trim();
-    [
-        "always()",
-        "success()",
-        "!cancelled()",
-        "success() || failure()",
-        "true",
-    ]
-    .contains(&condition)
+impl Condition {
+    fn of(condition: &str) -> Condition {
+        const ALWAYS: [&str; 8] = [
+            "",
+            "always()",
+            "success()",
+            "!cancelled()",
+            "!failure()",
+            "!failure()&&!cancelled()",
+            "success()||failure()",
+            "true",
+        ];
+        let words: String = condition.split_whitespace().collect();
+        let words = words.replace('"', "'");
+        let words = words.trim_start_matches("${{").trim_end_matches("}}");
+        let parts: Vec<&str> = words.split("||").collect();
+        let all = |is_so: fn(&str) -> bool| parts.iter().all(|part| is_so(part));
+        match () {
+            () if ALWAYS.contains(&words) || is_of_this_system(words) => Condition::Holds,
+            () if all(|part| part == "false") => Condition::Never,
+            () if all(is_seldom) => Condition::Seldom,
+            () if all(|part| is_seldom(part) || is_rare(part)) => Condition::Rarely,
+            () => Condition::May,
+        }
+    }
+
+    /// Says why what runs so is no check of every change.
+    fn why(self) -> &'static str {
+        match self {
+            Condition::Never => "it never runs",
+            Condition::Seldom => "it runs on a schedule, by hand or for a release only",
+            Condition::Holds | Condition::Rarely | Condition::May => {
+                "it runs under a condition only"
+            }
+        }
+    }
+}
+
+/// Says whether a condition asks for an event that is no change of the code.
+fn is_seldom(condition: &str) -> bool {
+    let asks = |event: &&str| condition.contains(&format!("github.event_name=='{event}'"));
+    let mut events = ["schedule", "workflow_dispatch", "release"].iter();
+    condition.starts_with("startsWith(github.ref,'refs/tags") || events.any(asks)
+}
+
+/// Says whether a condition asks for a branch, a push, or that something failed.
+fn is_rare(condition: &str) -> bool {
+    let asks = [
+        "github.ref==",
+        "github.ref_name==",
+        "github.ref_type==",
+        "startsWith(github.ref,",
+        "startsWith(github.ref_name,",
+        "github.event_name=='push'",
+    ];
+    let of_failure = condition.contains("failure()") && !condition.contains("!failure()");
+    asks.iter().any(|it| condition.contains(it)) || of_failure
+}
+
+/// Says whether a condition asks for a system like this one, and for nothing else.
+fn is_of_this_system(condition: &str) -> bool {
+    let rest = ["matrix.os", "matrix.platform", "matrix.runner", "runner.os"]
+        .iter()
+        .find_map(|name| condition.strip_prefix(name));
+    let rest = rest.unwrap_or_default().to_lowercase();
+    let has = |names: &[&str]| names.iter().any(|name| rest.contains(name));
+    let is_one = !rest.contains(['&', '|']);
+    let is_ours = rest.starts_with("==") && has(&["ubuntu", "linux"]);
+    let is_no_others = rest.starts_with("!=") && has(&["windows", "macos"]);
+    is_one && (is_ours || is_no_others)
 }
 
 /// Returns the variables that are set for a step: its own beat those of its job, and these those of the workflow.
@@ -166,4 +263,39 @@ fn env((workflow, job): (&Value, &Value), step: &Value, script: &str) -> Env {
         env.add(place.get("env"), &|value| !value.contains("${{"));
     }
     env.without_looks(script, step.get("env"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn conditions_are_told_from_each_other() {
+        for (condition, expected) in [
+            ("", Condition::Holds),
+            ("${{ always() }}", Condition::Holds),
+            ("success() || failure()", Condition::Holds),
+            ("matrix.os == 'ubuntu-latest'", Condition::Holds),
+            ("${{ runner.os != 'Windows' }}", Condition::Holds),
+            ("matrix.os == 'windows-latest'", Condition::May),
+            ("matrix.os == 'ubuntu-latest' && matrix.x", Condition::May),
+            ("false", Condition::Never),
+            ("${{ false }}", Condition::Never),
+            ("github.event_name == \"schedule\"", Condition::Seldom),
+            ("startsWith(github.ref, 'refs/tags/v')", Condition::Seldom),
+            ("github.ref == 'refs/heads/main'", Condition::Rarely),
+            (
+                "github.event_name == 'push' && github.ref == 'refs/heads/main'",
+                Condition::Rarely,
+            ),
+            ("failure()", Condition::Rarely),
+            (
+                "github.event_name == 'pull_request' || github.ref == 'refs/heads/main'",
+                Condition::May,
+            ),
+            ("github.event_name != 'schedule'", Condition::May),
+        ] {
+            assert_eq!(Condition::of(condition), expected, "{condition}");
+        }
+    }
 }

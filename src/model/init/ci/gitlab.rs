@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::script::is_structure;
 use super::{Env, Step};
+use crate::model::check;
 use crate::model::init::Found;
 
 /// Keys at the top that are no jobs.
@@ -23,6 +24,7 @@ const NO_JOBS: [&str; 12] = [
     "spec",
     "types",
 ];
+/// Words in the name of a stage whose jobs send something away.
 const SENDING: [&str; 4] = ["deploy", "release", "publish", "upload"];
 /// How many `extends:` are followed.
 const DEEPEST: usize = 5;
@@ -42,13 +44,14 @@ pub(super) fn steps(path: &str, file: &Value, found: &mut Found) -> Vec<Step> {
         let stage = key(file, job, "stage", DEEPEST)
             .and_then(Value::as_str)
             .unwrap_or_default();
-        let name = format!("{id} {stage}").to_lowercase();
+        let stage = stage.to_lowercase();
         let script = key(file, job, "script", DEEPEST).map(lines);
         let script = script.map(|script| folder_of(file, job) + &script);
         let script = script.unwrap_or_default();
         let why = match () {
             () if id == "pages"
-                || SENDING.iter().any(|word| name.contains(word))
+                || check::is_sending_job(id)
+                || SENDING.iter().any(|word| stage.contains(word))
                 || job.get("environment").is_some() =>
             {
                 Some("it sends something away")

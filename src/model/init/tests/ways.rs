@@ -558,3 +558,44 @@ fn a_shells_script_that_sends_something_away_makes_no_goal_and_one_with_a_reposi
         assert!(left_out.contains(&why), "{why}: {left_out:#?}");
     }
 }
+
+#[test]
+fn what_needs_a_secret_or_runs_for_others_makes_no_goal_and_what_may_write_is_not_run_at_once() {
+    let workflow = "on: push\njobs:\n  a:\n    steps:\n      - run: ./e2e.sh\n        env: {API_KEY: '${{ secrets.API_KEY }}'}\n      - run: ./a\n  \
+        b:\n    env: {NODE_AUTH_TOKEN: '${{ secrets.NPM_TOKEN }}'}\n    steps: [{run: ./b}]\n  \
+        c:\n    if: false\n    steps: [{run: ./c}]\n  d:\n    if: github.ref == 'refs/heads/main'\n    steps: [{run: ./d}]\n  \
+        e:\n    environment: production\n    steps: [{run: ./e}]\n  f:\n    runs-on: ${{ matrix.os }}\n    \
+        strategy: {matrix: {include: [{os: windows-latest}]}}\n    steps: [{run: ./f}]\n  g:\n    \
+        permissions: {contents: write}\n    steps: [{run: ./g}, {run: cargo test}]\n  test-release:\n    \
+        steps: [{run: ./t, if: matrix.os == 'ubuntu-latest'}]\n";
+    let gitlab = "a: {script: './check --token $MY_TOKEN'}\nb: {script: './check --token $OWN_TOKEN', variables: {OWN_TOKEN: x}}\n";
+    let files = Files::of(&[
+        (".github/workflows/ci.yml", workflow),
+        (".gitlab-ci.yml", gitlab),
+        ("g", "#!/usr/bin/env python3\n"),
+    ]);
+    let found = propose(&files, &WITH_CI);
+    let mut checks: Vec<&str> = found.runnable().map(|one| one.check.as_str()).collect();
+    checks.retain(|check| !check.starts_with('!'));
+    checks.sort_unstable();
+    let own = "export OWN_TOKEN=x\n./check --token $OWN_TOKEN";
+    assert_eq!(checks, ["./a", "./t", "cargo test", own]);
+    let lacking: Vec<_> = found.lacking().map(|one| one.missing.as_deref()).collect();
+    let why = "its job may write to where others see it: look first what it does";
+    assert_eq!(lacking, [Some(why)]);
+    for why in [
+        ".github/workflows/ci.yml: a: ./e2e.sh: it needs a secret",
+        ".github/workflows/ci.yml: b: ./b: it needs a secret",
+        ".github/workflows/ci.yml: c: it never runs",
+        ".github/workflows/ci.yml: d: it runs under a condition only",
+        ".github/workflows/ci.yml: e: it sends something away",
+        ".github/workflows/ci.yml: f: it is for another system",
+        ".gitlab-ci.yml: a: it goes by MY_TOKEN, whose value only CI has",
+    ] {
+        assert!(
+            found.left_out.contains(&why.to_owned()),
+            "{why}: {:#?}",
+            found.left_out
+        );
+    }
+}
