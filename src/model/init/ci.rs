@@ -7,6 +7,7 @@ mod env;
 mod github;
 mod gitlab;
 mod script;
+mod shell;
 
 use env::Env;
 
