@@ -8,6 +8,7 @@ mod github;
 mod gitlab;
 mod script;
 mod shell;
+mod uses;
 
 use env::Env;
 

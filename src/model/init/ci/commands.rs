@@ -49,3 +49,46 @@ pub(super) fn commands_of(line: &str) -> Vec<&str> {
     let is_command = |part: &&str| !part.is_empty() && !part.chars().all(|c| c.is_ascii_digit());
     parts.filter(is_command).collect()
 }
+
+/// Splits a line into the parts of its list, each with what stands behind it: `&&`, `;` or nothing. What stands in quotes, parentheses
+/// or braces is of one part.
+pub(super) fn parts_of(line: &str) -> Vec<(&str, &str)> {
+    let mut parts = Vec::new();
+    let (mut quote, mut is_escaped, mut depth, mut begin) = (None, false, 0_usize, 0);
+    for (at, c) in line.char_indices() {
+        let was_escaped = std::mem::replace(&mut is_escaped, false);
+        let end = match (c, quote) {
+            _ if was_escaped || at < begin => None,
+            ('\\', None | Some('"')) => {
+                is_escaped = true;
+                None
+            }
+            ('\'' | '"' | '`', None) => {
+                quote = Some(c);
+                None
+            }
+            (c, Some(open)) if c == open => {
+                quote = None;
+                None
+            }
+            ('(' | '{', None) => {
+                depth += 1;
+                None
+            }
+            (')' | '}', None) => {
+                depth = depth.saturating_sub(1);
+                None
+            }
+            ('&', None) if depth == 0 && line[at..].starts_with("&&") => Some("&&"),
+            (';', None) if depth == 0 => Some(";"),
+            _ => None,
+        };
+        if let Some(end) = end {
+            parts.push((line[begin..at].trim(), end));
+            begin = at + end.len();
+        }
+    }
+    parts.push((line[begin..].trim(), ""));
+    parts.retain(|(part, _)| !part.is_empty());
+    parts
+}

@@ -1,8 +1,13 @@
 //! A step's commands as one check: without what only sets up, with the variables that are set for it, in the shell that it needs. Pure.
 
+use std::sync::LazyLock;
+
+use regex::Regex;
+
 use super::Step;
-use super::commands::{commands_of, spans_lines};
+use super::commands::{commands_of, parts_of, spans_lines};
 use super::shell::in_its_shell;
+use super::uses::{Use, is_of_another_user, only_shows, use_of_one};
 use crate::model::init::offer::{SUCCEEDS, always_succeeds, cannot_fail};
 
 /// What goes by things that only CI has.
@@ -16,138 +21,19 @@ const OF_CI: [&str; 8] = [
     "${CI_",
     "$[[",
 ];
-/// How commands begin that make ready and tell nothing.
-const SETUP: &[&str] = &[
-    "npm ci",
-    "npm install",
-    "npm i",
-    "npm config",
-    "npm set",
-    "yarn install",
-    "yarn",
-    "yarn config",
-    "pnpm install",
-    "pnpm i",
-    "pnpm config",
-    "bun install",
-    "pip install",
-    "pip3 install",
-    "python -m pip",
-    "python3 -m pip",
-    "python -m venv",
-    "python3 -m venv",
-    "python -m ensurepip",
-    "uv sync",
-    "uv pip",
-    "uv venv",
-    "uv python",
-    "uv tool install",
-    "uv lock",
-    "poetry install",
-    "poetry config",
-    "poetry lock",
-    "pdm install",
-    "pdm sync",
-    "pipenv install",
-    "pipx install",
-    "conda",
-    "mamba",
-    "apt-get",
-    "apt",
-    "apk",
-    "yum",
-    "dnf",
-    "brew",
-    "choco",
-    "snap",
-    "rustup",
-    "cargo install",
-    "cargo binstall",
-    "cargo fetch",
-    "cargo generate-lockfile",
-    "cargo update",
-    "go install",
-    "go get",
-    "go mod download",
-    "go env",
-    "go version",
-    "curl",
-    "wget",
-    "git config",
-    "git fetch",
-    "git checkout",
-    "git clone",
-    "git submodule",
-    "git lfs",
-    "corepack",
-    "docker login",
-    "docker pull",
-    "npx playwright install",
-    "npx --yes playwright install",
-    "bundle install",
-    "bundle config",
-    "gem install",
-    "composer install",
-    "mv",
-    "rm",
-    "zip",
-    "echo",
-    "printf",
-    "cat",
-    "ls",
-    "env",
-    "pwd",
-    "sleep",
-    "which",
-    "date",
-    "uname",
-    "df",
-    "free",
-    "nvm",
-    "sudo",
-    "source",
-    ".",
-    "true",
-    ":",
-    "tee",
-    "sed -i",
-    "tox --notest",
-    "mvn dependency:go-offline",
-    "chown",
-    "ulimit",
-    "sysctl",
-    "gpg",
-    "ssh-add",
-    "ssh-keyscan",
-    "dotnet restore",
+/// The first words of lines that belong to each other.
+const STRUCTURE: [&str; 10] = [
+    "case", "done", "esac", "fi", "for", "function", "if", "select", "until", "while",
 ];
-/// What tells nothing, and later lines go by it.
-const NEUTRAL: [&str; 15] = [
-    "cd", "chmod", "cp", "export", "ln", "mkdir", "popd", "pushd", "set", "shopt", "tar", "touch",
-    "trap", "unset", "unzip",
-];
-/// What tells nothing, but that later lines go by the file that it writes.
-const PRINTS: [&str; 4] = ["cat", "echo", "printf", "tee"];
-/// How lines begin that belong to each other.
-const STRUCTURE: [&str; 9] = [
-    "if ",
-    "for ",
-    "while ",
-    "until ",
-    "case ",
-    "{",
-    "(",
-    "function ",
-    "fi",
-];
+/// Programs that run what they are handed as code.
+const RUNS_CODE: [&str; 7] = [".", "bash", "dash", "eval", "sh", "source", "zsh"];
+/// Where what is fetched is run from at once.
+const FETCHED: [&str; 6] = ["<(curl", "<(wget", "$(curl", "$(wget", "`curl", "`wget"];
 
-/// What a line is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Use {
-    Checks,
-    Neutral,
-    SetsUp,
-}
+/// The beginning of a text that stands in a script below its command, and the word that ends it.
+static TEXT: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r#"<<-?\s*['"\\]?([A-Za-z_]\w*)"#).expect("BUG: a pattern of ours is no pattern")
+});
 
 /// Returns the check that a step comes to, or why it comes to none.
 pub(super) fn check_of(step: &Step) -> Result<String, String> {
@@ -191,7 +77,7 @@ fn body_of(step: &Step) -> Result<String, &'static str> {
         return Err("it goes by what only CI has");
     }
     let joined = script.replace("\\\n", " ");
-    let lines: Vec<&str> = joined.lines().map(str::trim_end).collect();
+    let lines = without_texts(&joined);
     let lines: Vec<&str> = lines.into_iter().filter(|line| !is_note(line)).collect();
     let deletes = !lines.is_empty() && lines.iter().all(|line| only_deletes(line));
     let belongs_together = lines.iter().any(|line| is_structure(line)) || spans_lines(&joined);
@@ -202,26 +88,38 @@ fn body_of(step: &Step) -> Result<String, &'static str> {
     let mut fetches = false;
     let mut succeeds = false;
     for line in lines {
-        let (kind, rest) = match belongs_together {
-            true => (use_among_others(line.trim()), String::new()),
-            false => reduced(line.trim()),
+        let (kinds, rest) = match belongs_together {
+            true => (uses_among_others(line.trim()), String::new()),
+            false => {
+                let (kind, rest) = reduced(line.trim());
+                (vec![kind], rest)
+            }
         };
         let is_sunk = is_of_last && ends_in_a_sink(line);
-        let kind = match kind {
-            Use::Checks if is_sunk || ends_well || goes_on_beside(line) => Use::Neutral,
-            kind => kind,
-        };
-        uses.push(kind);
-        fetches |= is_fetched(line) && checks_too(line);
-        succeeds |= always_succeeds(line) || is_sunk || ends_well;
-        if kind != Use::SetsUp {
+        let is_lost = is_sunk || ends_well || goes_on_beside(line);
+        uses.extend(kinds.iter().map(|kind| match kind {
+            Use::Checks if is_lost => Use::Neutral,
+            kind => *kind,
+        }));
+        fetches |= runs_fetched(line);
+        succeeds |= cannot_fail(line.trim()) || is_sunk || ends_well;
+        if kinds != [Use::SetsUp] {
             kept.push(rest);
         }
     }
     let is = |kind: Use| uses.contains(&kind);
+    let commands = || kept.iter().flat_map(|line| commands_of(line));
+    // What was fetched may have brought it.
+    let is_brought = fetches && commands().any(|one| one.starts_with("./"));
+    let of_another_user = |lines: &str| {
+        let mut all = lines.lines().flat_map(commands_of);
+        all.any(is_of_another_user)
+    };
     match () {
         () if deletes => return Err("it only deletes files"),
-        () if !is(Use::Checks) && fetches => return Err("it fetches what it goes by"),
+        () if is_brought || !is(Use::Checks) && fetches => {
+            return Err("it fetches what it goes by");
+        }
         () if !is(Use::Checks) && succeeds => return Err(SUCCEEDS),
         () if !is(Use::Checks) => return Err("it only sets up"),
         () if belongs_together && is(Use::SetsUp) => {
@@ -229,10 +127,32 @@ fn body_of(step: &Step) -> Result<String, &'static str> {
         }
         () => {}
     }
-    Ok(match belongs_together {
+    let body = match belongs_together {
         true => script.trim_end().to_owned(),
         false => kept.join("\n"),
-    })
+    };
+    match of_another_user(&body) {
+        true => Err("it runs as another user (sudo)"),
+        false => Ok(body),
+    }
+}
+
+/// Returns the lines of a script but those of texts that stand in it for commands to read.
+fn without_texts(script: &str) -> Vec<&str> {
+    let mut end: Option<&str> = None;
+    let mut lines = Vec::new();
+    for line in script.lines().map(str::trim_end) {
+        match end {
+            Some(word) if line.trim_start() == word => end = None,
+            Some(_) => {}
+            None => {
+                lines.push(line);
+                let text = TEXT.captures(line).filter(|_| !line.contains("<<<"));
+                end = text.and_then(|text| text.get(1)).map(|word| word.as_str());
+            }
+        }
+    }
+    lines
 }
 
 /// Says whether every command of a line takes files away.
@@ -253,105 +173,92 @@ fn is_note(line: &str) -> bool {
 /// Says whether a line belongs together with others.
 pub(super) fn is_structure(line: &str) -> bool {
     let line = line.trim();
-    line.contains("<<") || STRUCTURE.iter().any(|word| line.starts_with(word))
+    let first = line.split([' ', '\t', ';']).next().unwrap_or_default();
+    let is_group = line.starts_with(['{', '(', '}', ')']) || first.ends_with("()");
+    line.contains("<<") || is_group || STRUCTURE.contains(&first)
 }
 
 /// Returns what a line is for, and what is left of it without the parts that set up.
 fn reduced(line: &str) -> (Use, String) {
-    if line.contains(['\'', '"', '|', ';']) || !line.contains("&&") {
+    let parts = parts_of(line);
+    if parts.len() < 2 {
         return (use_of(line), line.to_owned());
     }
-    let parts: Vec<&str> = line.split("&&").map(str::trim).collect();
-    let kept: Vec<&str> = parts
-        .iter()
-        .copied()
-        .filter(|part| use_of(part) != Use::SetsUp)
-        .collect();
-    let uses: Vec<Use> = parts.iter().map(|part| use_of(part)).collect();
+    if runs_fetched(line) {
+        return (Use::SetsUp, line.to_owned());
+    }
+    let mut uses: Vec<Use> = parts.iter().map(|(part, _)| use_of_part(part)).collect();
+    // What asks whether to make ready tells nothing either.
+    for at in (1..parts.len()).rev() {
+        let (before, between) = parts[at - 1];
+        let asks = ["[ ", "[[ ", "test "]
+            .iter()
+            .any(|it| before.starts_with(it));
+        if uses[at] == Use::SetsUp && between == "&&" && asks {
+            uses[at - 1] = Use::SetsUp;
+        }
+    }
     let all = [Use::Checks, Use::Neutral, Use::SetsUp];
-    let kind = all
-        .into_iter()
-        .find(|kind| uses.contains(kind))
-        .unwrap_or(Use::SetsUp);
-    (kind, kept.join(" && "))
+    let kind = all.into_iter().find(|kind| uses.contains(kind));
+    let mut kept = String::new();
+    let mut between = "";
+    for ((part, behind), kind) in parts.iter().zip(&uses) {
+        let between = std::mem::replace(&mut between, behind);
+        if *kind == Use::SetsUp {
+            continue;
+        }
+        if !kept.is_empty() {
+            kept.push_str(if between == ";" { "; " } else { " && " });
+        }
+        kept.push_str(part);
+    }
+    (kind.unwrap_or(Use::SetsUp), kept)
+}
+
+/// Returns what a part of a list is for. What ends a list well stays there.
+fn use_of_part(part: &str) -> Use {
+    match part {
+        "true" | ":" => Use::Neutral,
+        part => use_of(part),
+    }
 }
 
 /// Returns what a line is for: what its commands check counts, unless something is fetched there to be run.
 fn use_of(line: &str) -> Use {
     match use_of_one(line) {
+        _ if runs_fetched(line) => Use::SetsUp,
         Use::Checks if always_succeeds(line) => Use::Neutral,
-        Use::SetsUp | Use::Neutral if !is_fetched(line) && checks_too(line) => Use::Checks,
+        Use::SetsUp | Use::Neutral if checks_too(line) => Use::Checks,
         kind => kind,
     }
 }
 
-/// The same for a line of several that belong together: what it prints makes nothing ready.
-fn use_among_others(line: &str) -> Use {
-    let first = line.split_whitespace().next().unwrap_or_default();
-    match use_of(line) {
-        Use::SetsUp if PRINTS.contains(&first) || ["true", ":"].contains(&first) => Use::Neutral,
+/// Returns what the commands of a line are for among others that belong together: what it prints makes nothing ready.
+fn uses_among_others(line: &str) -> Vec<Use> {
+    let mut uses = vec![match use_of(line) {
+        Use::SetsUp if only_shows(line) => Use::Neutral,
         kind => kind,
-    }
+    }];
+    let all = commands_of(line);
+    let makes_ready = |one: &&str| use_of_one(one) == Use::SetsUp && !only_shows(one);
+    uses.extend(all.iter().any(makes_ready).then_some(Use::SetsUp));
+    uses
 }
 
-/// Says whether a line prints into a file.
-fn prints_to_file(line: &str) -> bool {
-    let elsewhere = ["2>&1", ">&2", "2>/dev/null", ">/dev/null", "> /dev/null"];
-    let rest = elsewhere
-        .iter()
-        .fold(line.to_owned(), |line, words| line.replace(words, ""));
-    rest.contains('>') || rest.split_whitespace().any(|word| word == "tee")
-}
-
-fn is_fetched(line: &str) -> bool {
+/// Says whether a line fetches something to run it at once.
+fn runs_fetched(line: &str) -> bool {
+    let all = commands_of(line);
     let fetches = |one: &&str| one.starts_with("curl ") || one.starts_with("wget ");
-    commands_of(line).iter().any(fetches)
+    let first = line.split_whitespace().next().unwrap_or_default();
+    let is_code = RUNS_CODE.contains(&first) && FETCHED.iter().any(|words| line.contains(words));
+    is_code || all.iter().any(fetches) && checks_too(line)
 }
 
 /// Says whether one of several commands of a line checks.
 fn checks_too(line: &str) -> bool {
     let all = commands_of(line);
-    let checks = |one: &&str| !one.starts_with("exit") && use_of_one(one) == Use::Checks;
+    let checks = |one: &&str| use_of_one(one) == Use::Checks;
     all.len() > 1 && all.iter().any(checks)
-}
-
-fn use_of_one(line: &str) -> Use {
-    let begins = |words: &str| {
-        let rest = line.strip_prefix(words);
-        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\t']))
-    };
-    let first = line.split_whitespace().next().unwrap_or_default();
-    let is_assignment = first.contains('=') && line.split_whitespace().nth(1).is_none();
-    if let Some((_, program @ ("pip" | "pip3"))) = first.rsplit_once('/') {
-        return use_of_one(&format!("{program}{}", &line[first.len()..]));
-    }
-    match () {
-        // What a file of the project's sets, later lines may go by.
-        () if sources_own(line) => Use::Neutral,
-        () if NEUTRAL.contains(&first) || is_assignment => Use::Neutral,
-        () if PRINTS.contains(&first) && prints_to_file(line) => Use::Neutral,
-        () if line.ends_with("--version")
-            || line.ends_with(" -V")
-            || line.ends_with(" -version") =>
-        {
-            Use::SetsUp
-        }
-        () if line == "yarn" || line.starts_with("yarn --") => Use::SetsUp,
-        () if begins("yarn") => match SETUP.iter().any(|words| *words != "yarn" && begins(words)) {
-            true => Use::SetsUp,
-            false => Use::Checks,
-        },
-        () if SETUP.iter().any(|words| begins(words)) => Use::SetsUp,
-        () => Use::Checks,
-    }
-}
-
-/// Says whether a line reads a script of the project's; one that activates an environment is of this machine's making.
-fn sources_own(line: &str) -> bool {
-    let mut words = line.split_whitespace();
-    let is_sourcing = matches!(words.next(), Some("." | "source"));
-    let file = words.next().unwrap_or_default().trim_matches(['"', '\'']);
-    is_sourcing && !file.starts_with(['/', '~', '$']) && !file.ends_with("/activate")
 }
 
 #[cfg(test)]
@@ -387,6 +294,32 @@ mod tests {
                 "echo \"hello $NAME\" | grep -q world",
             ),
             ("mkdir -p a; cargo test", "set -e\nmkdir -p a; cargo test"),
+            ("npm ci; npm test", "npm test"),
+            ("test -f a && pip install -r a; pytest", "pytest"),
+            ("cd a && npm ci; npm test", "set -e\ncd a; npm test"),
+            ("set -ex; npm ci; npm test", "set -e\nset -ex; npm test"),
+            ("pip install \".[test]\" && pytest", "pytest"),
+            (
+                "pip install 'black==1' && black --check .",
+                "black --check .",
+            ),
+            (
+                "npm ci && npm test -- --grep \"a && b\"",
+                "npm test -- --grep \"a && b\"",
+            ),
+            ("yarn install && yarn test | grep ok", "yarn test | grep ok"),
+            (
+                "sudo apt-get update; sudo apt-get install -y x; ./test.sh",
+                "./test.sh",
+            ),
+            (
+                "rustup show\nfind . -name '*.rs' | xargs rustfmt --check",
+                "find . -name '*.rs' | xargs rustfmt --check",
+            ),
+            (
+                "python - <<'EOF'\nimport a\npip install b\nEOF",
+                "set -e\npython - <<'EOF'\nimport a\npip install b\nEOF",
+            ),
             ("cargo audit; true", "set -e\ncargo audit; true"),
             (". ./env.sh && make", ". ./env.sh && make"),
             ("source .venv/bin/activate\npytest", "pytest"),
@@ -479,6 +412,21 @@ mod tests {
                 "it sets up and checks in one",
             ),
             ("make || true", "it succeeds whatever it finds"),
+            ("exit 0", "it succeeds whatever it finds"),
+            (
+                "(cd web && npm ci && npm test)",
+                "it sets up and checks in one",
+            ),
+            ("sudo make test", "it runs as another user (sudo)"),
+            ("cat <<EOF > a.txt\nhello\nEOF", "it only sets up"),
+            (
+                "bash <(curl https://x)\n./actionlint",
+                "it fetches what it goes by",
+            ),
+            (
+                "sh -c \"$(curl -fsSL https://x)\"",
+                "it fetches what it goes by",
+            ),
             ("", "it only sets up"),
             ("source ./env.sh && . .venv/bin/activate", "it only sets up"),
             (".venv/bin/pip install .", "it only sets up"),
