@@ -155,7 +155,7 @@ pub fn propose(look: &dyn Look, wishes: &Wishes) -> Found {
     jvm::propose(look, wishes, &mut found);
     linters::propose(look, &packages, &mut found);
     let tasks = TaskFiles::of(look);
-    tasks::propose(look, &tasks, &mut found);
+    tasks::propose(look, (&tasks, &packages), &mut found);
     if wishes.from_ci {
         ci::propose(look, (&packages, &tasks), &mut found);
     }

@@ -14,7 +14,6 @@ use env::Env;
 
 use super::node::Package;
 use super::offer::{Proposal, Role, id_of};
-use super::python::ruff;
 use super::tasks::TaskFiles;
 use super::{Found, Look, split};
 use crate::model::check;
@@ -91,12 +90,14 @@ pub(super) fn propose(
         };
         for step in steps {
             let check = script::check_of(&step);
+            let package = packages.iter().find(|package| package.home == step.folder);
+            let text_of =
+                |program: &str, name: &str| tasks.text_of((&step.folder, package), (program, name));
             let why = |check: &str| {
                 let why = makes_ready(&step).or_else(|| fails_for_nothing(check));
                 why.map(str::to_owned)
                     .or_else(|| lacks_folder(look, &step.folder))
-                    .or_else(|| changes::files((packages, tasks), (&step, check)))
-                    .or_else(|| ruff::why_left(look, &step.folder, check))
+                    .or_else(|| changes::files(look, &text_of, (&step, check)))
             };
             match check.and_then(|check| why(&check).map_or(Ok(check), Err)) {
                 Ok(check) => goals.push(goal(look, packages, &step, &check)),

@@ -4,6 +4,7 @@
 use serde_json::Value;
 
 use super::offer::{self, NAMED, NO_NAME, Proposal, Role, is_check, no_goal, slug};
+use super::writers;
 use super::{Found, Look, Wishes, first_of, has, homes, join, json};
 use crate::model::text;
 
@@ -422,7 +423,11 @@ fn cannot_be_a_goal(package: &Package, name: &str, text: &str) -> Option<String>
         () => {
             let whole = package.whole(name);
             let whole = whole.as_deref().unwrap_or(text);
-            no_goal(name, whole, &|_, name| package.scripts(name))
+            let text_of = |program: &str, name: &str| match writers::NODE.contains(&program) {
+                true => package.scripts(name),
+                false => None,
+            };
+            no_goal(name, whole, &text_of)
         }
     }
 }

@@ -9,11 +9,12 @@ pub(super) use files::TaskFiles;
 
 use std::collections::HashSet;
 
+use super::node::Package;
 use super::offer::{
     NAMED, NO_NAME, Proposal, Role, by_name, is_check, no_goal, no_goal_of_part, slug,
 };
 use super::python::ruff;
-use super::writers::{self, SHELL};
+use super::writers::{self, TextOf};
 use super::{Found, Look, split};
 use crate::model::recipes::Rules;
 use crate::model::{check, text};
@@ -71,8 +72,9 @@ const NAMES: [(Role, &str, &str, &[&str]); 7] = [
 ];
 
 /// Proposes goals for Make, just and scripts.
-pub(super) fn propose(look: &dyn Look, files: &TaskFiles, found: &mut Found) {
-    if let Some((file, rules)) = files.read_by("make", "") {
+pub(super) fn propose(look: &dyn Look, files: (&TaskFiles, &[Package]), found: &mut Found) {
+    let (tasks, _) = files;
+    if let Some((file, rules)) = tasks.read_by("make", "") {
         found.is_made_with("Make", "");
         named(
             (look, files),
@@ -81,7 +83,7 @@ pub(super) fn propose(look: &dyn Look, files: &TaskFiles, found: &mut Found) {
             found,
         );
     }
-    if let Some((file, rules)) = files.read_by("just", "") {
+    if let Some((file, rules)) = tasks.read_by("just", "") {
         found.is_made_with("just", "");
         named((look, files), ("just", "just", file), &rules, found);
         let shown = rules
@@ -105,12 +107,12 @@ pub(super) fn propose(look: &dyn Look, files: &TaskFiles, found: &mut Found) {
             found.leave_out(format!("{file}: {shown}: {why}"));
         }
     }
-    scripts((look, files), found);
+    scripts((look, tasks), found);
 }
 
 /// Proposes what bears a known name, for roles that nothing that runs has yet; the others are named.
 fn named(
-    (look, files): (&dyn Look, &TaskFiles),
+    (look, files): (&dyn Look, (&TaskFiles, &[Package])),
     called: (&str, &str, &str),
     rules: &Rules,
     found: &mut Found,
@@ -118,8 +120,9 @@ fn named(
     let (_, _, file) = called;
     let given: Vec<&str> = rules.names().iter().map(String::as_str).collect();
     let cannot = |name: &str| {
-        let of_ruff = || ruff::why_left(look, "", &rules.whole(name));
-        cannot_be_a_goal(files, rules, name).or_else(of_ruff)
+        let text_of = |program: &str, name: &str| text_of(files, rules, (program, name));
+        let of_ruff = || ruff::why_left(look, "", (&rules.whole(name), &text_of));
+        cannot_be_a_goal(rules, name, &text_of).or_else(of_ruff)
     };
     let mut used: HashSet<&str> = HashSet::new();
     let mut others = Others::of(look);
@@ -234,15 +237,23 @@ fn left(file: &str, given: &[&str], used: &HashSet<&str>, found: &mut Found) {
 }
 
 /// Says why a target or recipe makes no goal.
-fn cannot_be_a_goal(files: &TaskFiles, rules: &Rules, name: &str) -> Option<String> {
-    let text_of = |program: &str, name: &str| match RUNNERS.contains(&program) {
-        true => Some(rules.whole(name)),
-        false if program == SHELL => files.text_of("", (program, name)),
-        false => None,
-    };
+fn cannot_be_a_goal(rules: &Rules, name: &str, text_of: TextOf) -> Option<String> {
     match rules.is_whole(name) {
-        true => no_goal(name, &rules.whole(name), &text_of),
-        false => no_goal_of_part(name, &rules.whole(name), &text_of),
+        true => no_goal(name, &rules.whole(name), text_of),
+        false => no_goal_of_part(name, &rules.whole(name), text_of),
+    }
+}
+
+/// Returns the text of a task that a target or recipe runs, where it is known: its own file's before others.
+fn text_of(
+    (files, packages): (&TaskFiles, &[Package]),
+    rules: &Rules,
+    (program, name): (&str, &str),
+) -> Option<String> {
+    let package = packages.iter().find(|package| package.home.is_empty());
+    match RUNNERS.contains(&program) {
+        true => Some(rules.whole(name)),
+        false => files.text_of(("", package), (program, name)),
     }
 }
 
@@ -258,7 +269,7 @@ fn scripts((look, files): (&dyn Look, &TaskFiles), found: &mut Found) {
         found.kinds.push("scripts/check-*.sh".to_owned());
     }
     for path in all {
-        let text_of = |program: &str, name: &str| files.text_of("", (program, name));
+        let text_of = |program: &str, name: &str| files.text_of(("", None), (program, name));
         if let Some(why) = writers::sends(&format!("sh {}", text::shell_word(path)), &text_of) {
             found.leave_out(format!("{path}: {why}"));
             continue;

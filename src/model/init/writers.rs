@@ -21,7 +21,7 @@ const LOOKS: [&str; 6] = ["check", "ci", "diff", "dry", "lint", "verify"];
 /// Words in the name of a task that runs tests, be they of what formats.
 const TESTS: [&str; 3] = ["spec", "test", "tests"];
 /// Who runs the scripts of package.json.
-const NODE: [&str; 4] = ["npm", "pnpm", "yarn", "bun"];
+pub(super) const NODE: [&str; 4] = ["npm", "pnpm", "yarn", "bun"];
 /// Who runs several scripts of package.json.
 const OF_SCRIPTS: [&str; 4] = ["run-s", "run-p", "npm-run-all", "concurrently"];
 /// What stands before the name of a script of package.json.
@@ -313,22 +313,11 @@ fn does(one: &Done, text_of: TextOf, left: &mut usize) -> Option<Harm> {
     if NODE.contains(&program) {
         return script(words, text_of, left);
     }
-    let run = |runner: &Runner| Some((runner.program, runner.tasks(words)?));
-    if let Some((runner, mut tasks)) = RUNNERS.iter().find_map(run) {
-        if tasks.is_empty() {
-            tasks.push("");
-        }
-        let leads_on = |word: &String| ELSEWHERE.iter().any(|option| word.starts_with(option));
-        let is_elsewhere = words.iter().any(leads_on);
-        let mut named = tasks.iter().filter(|_| one.does != Does::Looks);
-        return named.find_map(|name| {
-            let name = name.trim_start_matches("npm:");
-            let of = if OF_SCRIPTS.contains(&runner) {
-                NODE[0]
-            } else {
-                runner
-            };
-            let text = text_of(of, name).filter(|_| !is_elsewhere);
+    if let Some(named) = tasks_of(words) {
+        let is_elsewhere = leads_on(words);
+        let mut named = named.iter().filter(|_| one.does != Does::Looks);
+        return named.find_map(|(runner, name)| {
+            let text = text_of(runner, name).filter(|_| !is_elsewhere);
             let text = text.filter(|text| is_followed(text, left));
             called(name, text.as_deref(), text_of, left)
         });
@@ -343,6 +332,53 @@ fn does(one: &Done, text_of: TextOf, left: &mut usize) -> Option<Harm> {
         Does::Unknown if is_named => Some(Harm::of(Does::Writes)),
         _ => None,
     }
+}
+
+/// Returns the tasks that a command runs, each with who knows their texts; none if it is of a program that runs none.
+fn tasks_of(words: &[String]) -> Option<Vec<(&'static str, &str)>> {
+    let run = |runner: &Runner| Some((runner.program, runner.tasks(words)?));
+    let (runner, mut tasks) = RUNNERS.iter().find_map(run)?;
+    if tasks.is_empty() {
+        tasks.push("");
+    }
+    let of = match OF_SCRIPTS.contains(&runner) {
+        true => NODE[0],
+        false => runner,
+    };
+    let named = tasks.into_iter();
+    Some(
+        named
+            .map(|name| (of, name.trim_start_matches("npm:")))
+            .collect(),
+    )
+}
+
+/// Says whether a command makes its program read another file of tasks.
+fn leads_on(words: &[String]) -> bool {
+    let leads_on = |word: &String| ELSEWHERE.iter().any(|option| word.starts_with(option));
+    words.iter().any(leads_on)
+}
+
+/// Returns the commands of a text with those of the tasks that it runs by their names, where their texts are known.
+pub(super) fn reached(text: &str, text_of: TextOf) -> Vec<Done> {
+    let mut left = MOST_FOLLOWED;
+    let mut texts = vec![text.to_owned()];
+    let mut found = Vec::new();
+    while let Some(text) = texts.pop() {
+        for one in check::done(&text) {
+            let words = &one.words;
+            let script = script_at(words).filter(|_| NODE.contains(&words[0].as_str()));
+            let named = match script {
+                Some(at) => Some(vec![(words[0].as_str(), words[at].as_str())]),
+                None => tasks_of(words).filter(|_| !leads_on(words)),
+            };
+            let called = named.into_iter().flatten();
+            let called = called.filter_map(|(program, name)| text_of(program, name));
+            texts.extend(called.filter(|text| is_followed(text, &mut left)));
+            found.push(one);
+        }
+    }
+    found
 }
 
 /// Returns the file of a script that a command runs: itself, or what it hands to an interpreter.

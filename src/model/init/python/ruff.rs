@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
+use super::super::writers::{self, TextOf};
 use super::super::{Look, has, join, toml};
-use crate::model::check;
 
 /// Returns the file whose settings have `ruff check` change files in a folder, if they do; the nearest file counts.
 pub(super) fn fixes_by(look: &dyn Look, folder: &str) -> Option<String> {
@@ -26,11 +26,11 @@ pub(super) fn fixes_by(look: &dyn Look, folder: &str) -> Option<String> {
     ["fix", "fix-only"].iter().any(is_on).then_some(path)
 }
 
-/// Says why commands in a folder make no goal, if one of them is ruff and changes files by its settings.
+/// Says why commands in a folder make no goal, if one of them, or of the tasks that they run, is ruff and changes files by its settings.
 pub(in crate::model::init) fn why_left(
     look: &dyn Look,
     folder: &str,
-    text: &str,
+    (text, text_of): (&str, TextOf),
 ) -> Option<String> {
     let checks = |words: &[String]| {
         let mut words = words.iter().map(String::as_str);
@@ -39,7 +39,7 @@ pub(in crate::model::init) fn why_left(
             && words.clone().any(|word| word == "check")
             && !words.any(|word| looks.contains(&word))
     };
-    let calls = check::done(text);
+    let calls = writers::reached(text, text_of);
     calls.iter().find(|call| checks(&call.words))?;
     let file = fixes_by(look, folder)?;
     Some(format!(

@@ -4,7 +4,8 @@ use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-use super::super::writers::SHELL;
+use super::super::node::Package;
+use super::super::writers::{NODE, SHELL};
 use super::super::{Look, first_of, join};
 use super::tox;
 use crate::model::check;
@@ -76,12 +77,15 @@ impl<'l> TaskFiles<'l> {
         texts.join("\n")
     }
 
-    /// Returns the text of a task that a program runs in a folder, or of a shell's script, where it is known.
+    /// Returns the text of a task that a program runs in a folder, or of a shell's script, where it is known; `package` is the one there.
     pub(in crate::model::init) fn text_of(
         &self,
-        folder: &str,
+        (folder, package): (&str, Option<&Package>),
         (program, name): (&str, &str),
     ) -> Option<String> {
+        if NODE.contains(&program) {
+            return package?.scripts(name);
+        }
         if program == SHELL {
             let text = self
                 .look

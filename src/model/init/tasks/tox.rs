@@ -1,5 +1,17 @@
 //! What tox runs in each of its environments, as tox.ini has it. Pure.
 
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+/// How often what stands in braces is put in.
+const MOST_PUT_IN: usize = 64;
+/// How long commands get by it, in bytes.
+const LONGEST: usize = 16 * 1024;
+/// The innermost braces.
+static BRACES: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"\{([^{}\n]*)\}").expect("BUG: a pattern of ours is no pattern"));
+
 /// Returns the commands of an environment; without a name, the calls of those that are run where none is asked for.
 pub(super) fn text_of(file: &str, name: &str) -> Option<String> {
     match name {
@@ -15,22 +27,80 @@ pub(super) fn text_of(file: &str, name: &str) -> Option<String> {
             (!calls.is_empty()).then(|| calls.join("\n"))
         }
         name => {
-            let commands = values(file, &format!("testenv:{name}"), "commands");
-            let commands = commands
-                .into_iter()
-                .map(|line| match line.strip_prefix('-') {
-                    Some(line) => format!("{} || true", line.trim_start()),
-                    None => line.to_owned(),
-                });
+            let commands = values(file, &format!("testenv:{name}"), "commands").join("\n");
+            let commands = put_in(file, commands);
+            let commands = commands.lines().map(|line| match line.strip_prefix('-') {
+                Some(line) => format!("{} || true", line.trim_start()),
+                None => line.to_owned(),
+            });
             let commands: Vec<String> = commands.collect();
             (!commands.is_empty()).then(|| commands.join("\n"))
         }
     }
 }
 
+/// Puts in what stands in braces, as far as it is known: what is run where nothing is handed on, and values of other sections.
+fn put_in(file: &str, mut text: String) -> String {
+    let mut from = 0;
+    for _ in 0..MOST_PUT_IN {
+        let Some(found) = BRACES.captures_at(&text, from) else {
+            break;
+        };
+        let (whole, inner) = (found.get(0).map(|it| it.range()), found[1].to_owned());
+        let Some(range) = whole.filter(|_| text.len() < LONGEST) else {
+            break;
+        };
+        match value_of(file, &inner) {
+            Some(value) => {
+                text.replace_range(range, &value);
+                // It may stand in others.
+                from = 0;
+            }
+            None => from = range.end,
+        }
+    }
+    text
+}
+
+/// Returns what stands for the text of braces.
+fn value_of(file: &str, inner: &str) -> Option<String> {
+    let section = inner
+        .strip_prefix('[')
+        .and_then(|rest| rest.split_once(']'));
+    if let Some((section, key)) = section {
+        return Some(values(file, section, key).join("\n"));
+    }
+    let mut parts = inner.splitn(3, ':');
+    match (parts.next()?, parts.next()) {
+        ("posargs", _) => Some(inner.split_once(':').map_or("", |(_, it)| it).to_owned()),
+        ("env", Some(_)) => parts.next().map(str::to_owned),
+        ("envpython", _) => Some("python".to_owned()),
+        ("toxinidir" | "tox_root", _) => Some(".".to_owned()),
+        _ => None,
+    }
+}
+
+/// Says whether the head of a section names one: `[testenv:{fmt,format}]` is two of them.
+fn is_head_of(line: &str, section: &str) -> bool {
+    let Some(head) = line.strip_prefix('[').and_then(|rest| rest.split_once(']')) else {
+        return false;
+    };
+    let (head, _) = head;
+    let braces = head.split_once('{').and_then(|(before, rest)| {
+        let (inside, behind) = rest.split_once('}')?;
+        Some((before, inside, behind))
+    });
+    match braces {
+        Some((before, inside, behind)) => {
+            let mut all = inside.split(',').map(str::trim);
+            all.any(|one| format!("{before}{one}{behind}") == section)
+        }
+        None => head == section,
+    }
+}
+
 /// Returns the lines of a value: what stands behind its key, and what is indented below.
 fn values<'t>(file: &'t str, section: &str, key: &str) -> Vec<&'t str> {
-    let head = format!("[{section}]");
     let mut found = Vec::new();
     let (mut is_section, mut is_value) = (false, false);
     for line in file.lines().filter(|line| !line.trim().is_empty()) {
@@ -45,7 +115,7 @@ fn values<'t>(file: &'t str, section: &str, key: &str) -> Vec<&'t str> {
         };
         match (line.starts_with('['), value) {
             _ if is_below && is_value => found.push(line),
-            (true, _) => (is_section, is_value) = (line == head, false),
+            (true, _) => (is_section, is_value) = (is_head_of(line, section), false),
             (false, Some(value)) if is_section => {
                 is_value = true;
                 found.extend(Some(value).filter(|value| !value.is_empty()));
@@ -76,5 +146,22 @@ mod tests {
         assert_eq!(text_of(file, "lint").as_deref(), Some("ruff check ."));
         assert_eq!(text_of(file, "py311"), None);
         assert_eq!(text_of("", ""), None);
+    }
+
+    #[test]
+    fn braces_stand_for_what_is_run_where_nothing_is_handed_on() {
+        let file = "[testenv:{fmt,format2}]\ncommands = black .\n[testenv:a]\ncommands = {envpython} -m black {posargs:.}\n\
+            [testenv:b]\ncommands = {posargs:black .}\n[testenv:c]\ncommands =\n  {[testenv:a]commands}\n  - x {env:A:{[d]e}} {f}\n\
+            [d]\ne = {posargs}g\n[testenv:self]\ncommands = {[testenv:self]commands} x\n";
+        for (name, expected) in [
+            ("fmt", "black ."),
+            ("format2", "black ."),
+            ("a", "python -m black ."),
+            ("b", "black ."),
+            ("c", "python -m black .\nx g {f} || true"),
+        ] {
+            assert_eq!(text_of(file, name).as_deref(), Some(expected), "{name}");
+        }
+        assert!(text_of(file, "self").is_some());
     }
 }

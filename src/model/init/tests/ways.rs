@@ -599,3 +599,46 @@ fn what_needs_a_secret_or_runs_for_others_makes_no_goal_and_what_may_write_is_no
         );
     }
 }
+
+#[test]
+fn what_a_target_runs_by_way_of_tox_npm_or_ruffs_settings_counts() {
+    let makefile = "lint:\n\ttox\ncheck-web:\n\tnpm run lint\ncheck-ok:\n\ttox -e ok\n";
+    let tox = "[tox]\nenv_list = py, style\n[testenv:{style,tidy}]\ncommands = {envpython} -m black {posargs:.}\n\
+        [testenv:ok]\ncommands = black {posargs:--check} .\n[testenv:ruffy]\ncommands = ruff check .\n";
+    let workflow = "on: push\njobs:\n  t:\n    steps:\n      - run: tox -e tidy\n      - run: tox -e ruffy\n      - run: tox -e ok\n";
+    let files = Files::of(&[
+        ("Makefile", makefile),
+        ("tox.ini", tox),
+        (
+            "package.json",
+            r#"{"scripts": {"lint": "pre-commit run -a"}}"#,
+        ),
+        ("ruff.toml", "fix = true\n"),
+        (".github/workflows/ci.yml", workflow),
+    ]);
+    let mut goals = goals_of(&files, &WITH_CI);
+    goals.retain(|goal| !goal.contains("ruff-clean"));
+    assert_eq!(
+        goals,
+        [
+            "9 tox-e-ok: tox -e ok",
+            "6 check-ok: make --silent check-ok"
+        ]
+    );
+    let left_out = propose(&files, &WITH_CI).left_out;
+    for (what, command) in [
+        ("Makefile: lint", "tox: python -m black ."),
+        ("Makefile: check-web", "npm run lint: pre-commit run -a"),
+        (
+            ".github/workflows/ci.yml: t: tox -e tidy",
+            "tox -e tidy: python -m black .",
+        ),
+        (
+            ".github/workflows/ci.yml: t: tox -e ruffy",
+            "ruff check: ruff.toml has it fix them; --no-fix does not",
+        ),
+    ] {
+        let line = format!("{what}: it changes files ({command}); a goal only looks");
+        assert!(left_out.contains(&line), "{line}: {left_out:#?}");
+    }
+}
