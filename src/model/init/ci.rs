@@ -94,8 +94,8 @@ pub(super) fn propose(
             let text_of =
                 |program: &str, name: &str| tasks.text_of((&step.folder, package), (program, name));
             let why = |check: &str| {
-                let why = makes_ready(&step).or_else(|| fails_for_nothing(check));
-                why.map(str::to_owned)
+                let why = makes_ready(&step).map(str::to_owned);
+                why.or_else(|| changes::made_before(check))
                     .or_else(|| lacks_folder(look, &step.folder))
                     .or_else(|| changes::files(look, &text_of, (&step, check)))
             };
@@ -140,6 +140,10 @@ fn goal(look: &dyn Look, packages: &[Package], step: &Step, check: &str) -> Prop
         Some(program) => goal.lacks(format!("{program} is not installed")),
         None => goal,
     };
+    let goal = match works_in_one_place(check) {
+        true => goal.alone(),
+        false => goal,
+    };
     let is_file = |path: &str| look.files().iter().any(|file| file == path);
     match step.may_write && !check::runs(&goal.check, &is_file).is_empty() {
         true => goal.lacks("its job may write to where others see it: look first what it does"),
@@ -165,8 +169,27 @@ fn makes_ready(step: &Step) -> Option<&'static str> {
         "enable",
     ];
     let name = step.name.as_deref()?.to_lowercase();
-    let first = name.split_whitespace().next()?;
-    WORDS.contains(&first).then_some("it only sets up")
+    let mut words = name.split(|c: char| !c.is_ascii_alphanumeric());
+    let first = words.next()?;
+    let more = ["and", "check", "checks", "lint", "test", "tests"];
+    // What it does besides, its commands tell.
+    let does_more = words.any(|word| more.contains(&word));
+    (WORDS.contains(&first) && !does_more).then_some("it only sets up")
+}
+
+/// Says whether a command builds in the one place that others of its kind build in, too, or takes away what they need.
+fn works_in_one_place(check: &str) -> bool {
+    const BUILDS: [&str; 8] = [
+        "cmake", "gmake", "gradle", "gradlew", "make", "mvn", "mvnw", "ninja",
+    ];
+    let name = |one: &check::Done| {
+        let program = one.words[0].as_str();
+        program.rsplit('/').next().unwrap_or(program).to_owned()
+    };
+    let all = check::done(check);
+    let cleans = |one: &check::Done| one.words.iter().any(|word| word == "clean");
+    all.iter()
+        .any(|one| BUILDS.contains(&name(one).as_str()) || cleans(one))
 }
 
 /// Says that the folder in which a step runs is not in the repository.
@@ -175,18 +198,6 @@ fn lacks_folder(look: &dyn Look, folder: &str) -> Option<String> {
     let is_there = || look.files().iter().any(|file| file.starts_with(&inside));
     let shown = || format!("there is no folder {}", text::cut(folder, SHOWN));
     (!folder.is_empty() && !is_there()).then(shown)
-}
-
-/// Says that a command only lists what is not as it should be, and succeeds whatever it lists.
-fn fails_for_nothing(check: &str) -> Option<&'static str> {
-    let words: Vec<&str> = check.split_whitespace().collect();
-    let lists = matches!(
-        words[..],
-        ["gofmt" | "gofumpt" | "goimports", "-l" | "-s" | "-e", ..]
-    );
-    let is_alone = !check.contains(['|', '&', ';', '$', '`', '\n']);
-    (lists && words.contains(&"-l") && is_alone)
-        .then_some("it only lists files, and fails for none")
 }
 
 /// Takes the place of the first goal that was proposed and does the same, and its name; drops the others. Each is named.
@@ -212,7 +223,7 @@ fn in_place(mut one: Proposal, found: &mut Found) -> Proposal {
         one.weight = first.weight;
         one.same = first.same;
         one.missing = one.missing.or(first.missing);
-        one.is_alone = first.is_alone;
+        one.is_alone |= first.is_alone;
     }
     for other in gone {
         found.leave_out(format!("{}: {} of CI tells the same", other.source, one.id));

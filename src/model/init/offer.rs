@@ -2,7 +2,7 @@
 
 use super::writers::{self, TextOf};
 use super::{Found, Look};
-use crate::model::text;
+use crate::model::{check, text};
 
 /// The longest description, in characters.
 const LONGEST_DESCRIPTION: usize = 120;
@@ -293,7 +293,33 @@ pub(super) fn cannot_fail(line: &str) -> bool {
     let gives_up = || line.trim_end().trim_end_matches("exit 0").contains("exit");
     let stops = || line.contains("set -");
     let end = line.rsplit(';').next().unwrap_or_default();
-    always_succeeds(line) || succeeds(end) && !gives_up() && !stops()
+    always_succeeds(line) || never_fails(line) || succeeds(end) && !gives_up() && !stops()
+}
+
+/// Says whether all that a line calls is told to succeed whatever it finds, or only shows what it finds.
+pub(super) fn never_fails(line: &str) -> bool {
+    let all = check::done(line);
+    let is_turned = line.trim_start().starts_with('!');
+    !is_turned && !all.is_empty() && all.iter().all(|one| is_lenient(&one.words))
+}
+
+/// Says whether a command succeeds whatever it finds.
+fn is_lenient(words: &[String]) -> bool {
+    let has = |option: &str| words.iter().any(|word| word == option);
+    let is = |tools: &[&str]| {
+        words
+            .iter()
+            .take(3)
+            .any(|word| tools.contains(&word.as_str()))
+    };
+    let of_zero = words
+        .windows(2)
+        .any(|two| two == ["--issues-exit-code", "0"]);
+    let told = has("--exit-zero") || has("--issues-exit-code=0") || of_zero;
+    let looks = ["--check", "--check-only", "-c"].iter().any(|it| has(it));
+    let shows = is(&["black", "isort"]) && has("--diff") && !looks;
+    let lists = is(&["gofmt", "gofumpt", "goimports"]) && has("-l");
+    told || shows || lists
 }
 
 /// Says whether one command, without others around it, cannot fail.

@@ -24,3 +24,34 @@ pub(super) fn files(
         .then(|| "it goes by what earlier steps changed".to_owned())
         .or_else(|| ruff::why_left(look, &step.folder, (check, text_of)))
 }
+
+/// Says why a step cannot be a goal, if it only reads what earlier steps have written.
+pub(super) fn made_before(check: &str) -> Option<String> {
+    const READERS: [(&str, &[&str]); 5] = [
+        ("c8", &["report"]),
+        ("cargo", &["llvm-cov report"]),
+        (
+            "coverage",
+            &["combine", "html", "json", "lcov", "report", "xml"],
+        ),
+        ("genhtml", &[""]),
+        ("nyc", &["report"]),
+    ];
+    let reads = |command: &String| {
+        let words: Vec<&str> = command.split(' ').collect();
+        let words = match words.as_slice() {
+            [python, "-m", rest @ ..] if python.starts_with("python") => rest,
+            words => words,
+        };
+        let Some((program, rest)) = words.split_first() else {
+            return false;
+        };
+        let rest = rest.join(" ");
+        let asked = |all: &[&str]| all.iter().any(|verb| rest.starts_with(verb));
+        let mut readers = READERS.iter();
+        readers.any(|(name, all)| name == program && asked(all))
+    };
+    let commands = check::commands(check);
+    let only_reads = !commands.is_empty() && commands.iter().all(reads);
+    only_reads.then(|| "it goes by what earlier steps wrote".to_owned())
+}

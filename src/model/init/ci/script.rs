@@ -8,7 +8,7 @@ use super::Step;
 use super::commands::{commands_of, parts_of, spans_lines};
 use super::shell::in_its_shell;
 use super::uses::{Use, is_of_another_user, only_shows, use_of_one};
-use crate::model::init::offer::{SUCCEEDS, always_succeeds, cannot_fail};
+use crate::model::init::offer::{SUCCEEDS, always_succeeds, cannot_fail, never_fails};
 
 /// What goes by things that only CI has.
 const OF_CI: [&str; 8] = [
@@ -83,13 +83,14 @@ fn body_of(step: &Step) -> Result<String, &'static str> {
     let belongs_together = lines.iter().any(|line| is_structure(line)) || spans_lines(&joined);
     let is_of_last = !step.pipefail && !joined.contains("pipefail");
     let ends_well = ends_well(&lines);
+    let gives_up = lines.iter().any(|line| gives_up(line));
     let mut kept: Vec<String> = Vec::new();
     let mut uses = Vec::new();
     let mut fetches = false;
     let mut succeeds = false;
     for line in lines {
         let (kinds, rest) = match belongs_together {
-            true => (uses_among_others(line.trim()), String::new()),
+            true => (uses_among_others(line.trim(), gives_up), String::new()),
             false => {
                 let (kind, rest) = reduced(line.trim());
                 (vec![kind], rest)
@@ -227,22 +228,48 @@ fn use_of_part(part: &str) -> Use {
 fn use_of(line: &str) -> Use {
     match use_of_one(line) {
         _ if runs_fetched(line) => Use::SetsUp,
-        Use::Checks if always_succeeds(line) => Use::Neutral,
+        Use::Checks if always_succeeds(line) || never_fails(line) => Use::Neutral,
         Use::SetsUp | Use::Neutral if checks_too(line) => Use::Checks,
         kind => kind,
     }
 }
 
-/// Returns what the commands of a line are for among others that belong together: what it prints makes nothing ready.
-fn uses_among_others(line: &str) -> Vec<Use> {
-    let mut uses = vec![match use_of(line) {
+/// Returns what the commands of a line are for among others that belong together: what it prints makes nothing ready, and what is
+/// asked for tells something only where the script gives up by itself.
+fn uses_among_others(line: &str, gives_up: bool) -> Vec<Use> {
+    let all = commands_of(line);
+    let asks = |one: &&str| !gives_up && only_asks(one);
+    let told: Vec<&str> = all.iter().filter(|one| !asks(one)).copied().collect();
+    let makes_ready = |one: &&str| use_of_one(one) == Use::SetsUp && !only_shows(one);
+    let checks = |one: &&str| use_of_one(one) == Use::Checks;
+    let kind = match use_of(line) {
+        Use::Checks if !told.iter().any(checks) => Use::Neutral,
         Use::SetsUp if only_shows(line) => Use::Neutral,
         kind => kind,
-    }];
-    let all = commands_of(line);
-    let makes_ready = |one: &&str| use_of_one(one) == Use::SetsUp && !only_shows(one);
-    uses.extend(all.iter().any(makes_ready).then_some(Use::SetsUp));
-    uses
+    };
+    let ready = told.iter().any(makes_ready).then_some(Use::SetsUp);
+    [Some(kind), ready].into_iter().flatten().collect()
+}
+
+/// Says whether a command is a condition that only asks what is there.
+fn only_asks(command: &str) -> bool {
+    let words = command.split_whitespace();
+    let mut words = words.filter(|word| *word != "!");
+    let is_condition = matches!(words.next(), Some("if" | "elif" | "while" | "until"));
+    let asks = ["[", "[[", "command", "test", "type", "which"];
+    is_condition && words.next().is_some_and(|word| asks.contains(&word))
+}
+
+/// Says whether a line gives up by itself.
+fn gives_up(line: &str) -> bool {
+    let mut words = line
+        .split([' ', '\t', ';', '(', ')', '{', '}'])
+        .filter(|word| !word.is_empty());
+    let mut before = "";
+    words.any(|word| {
+        let ends = ["exit", "return"].contains(&std::mem::replace(&mut before, word));
+        ends && word != "0" || word == "false"
+    })
 }
 
 /// Says whether a line fetches something to run it at once.
@@ -295,6 +322,10 @@ mod tests {
             ),
             ("mkdir -p a; cargo test", "set -e\nmkdir -p a; cargo test"),
             ("npm ci; npm test", "npm test"),
+            (
+                "if [ -n \"$(git status --porcelain)\" ]; then exit 1; fi",
+                "set -e\nif [ -n \"$(git status --porcelain)\" ]; then exit 1; fi",
+            ),
             ("test -f a && pip install -r a; pytest", "pytest"),
             ("cd a && npm ci; npm test", "set -e\ncd a; npm test"),
             ("set -ex; npm ci; npm test", "set -e\nset -ex; npm test"),
@@ -412,6 +443,12 @@ mod tests {
                 "it sets up and checks in one",
             ),
             ("make || true", "it succeeds whatever it finds"),
+            (
+                "pip install x\nif [ -f a ]; then pip install -r a; fi",
+                "it only sets up",
+            ),
+            ("ruff check --exit-zero .", "it succeeds whatever it finds"),
+            ("gofmt -l .", "it succeeds whatever it finds"),
             ("exit 0", "it succeeds whatever it finds"),
             (
                 "(cd web && npm ci && npm test)",

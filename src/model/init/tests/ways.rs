@@ -198,7 +198,7 @@ fn a_step_of_ci_has_the_weight_of_what_it_does_and_one_that_cannot_fail_makes_no
     );
     let left_out = propose(&files, &WITH_CI).left_out;
     for why in [
-        "t: gofmt -l .: it only lists files, and fails for none",
+        "t: gofmt -l .: it succeeds whatever it finds",
         "t: ./t.sh || true: it succeeds whatever it finds",
         "push: ./x: there is no folder none",
         "win: it is for another system",
@@ -640,5 +640,50 @@ fn what_a_target_runs_by_way_of_tox_npm_or_ruffs_settings_counts() {
     ] {
         let line = format!("{what}: it changes files ({command}); a goal only looks");
         assert!(left_out.contains(&line), "{line}: {left_out:#?}");
+    }
+}
+
+#[test]
+fn what_is_told_to_succeed_makes_no_goal_and_what_builds_in_one_place_is_alone() {
+    let makefile = "lint:\n\truff check --exit-zero .\ncheck-a:\n\tgolangci-lint run --issues-exit-code=0\n\
+        check-b:\n\tblack --diff .\ncheck-c:\n\tblack --diff --check .\ncheck-d:\n\tflake8 --exit-zero && ./d\n\
+        check-e:\n\ttest -z \"$(gofmt -l .)\"\n";
+    let workflow = "on: push\njobs:\n  t:\n    steps:\n      - run: mvn clean install\n      - run: ./x\n      - run: coverage report\n      \
+        - name: Install and test\n        run: |\n          npm ci\n          npm test\n      - name: Install it\n        run: ./install\n";
+    let files = Files::of(&[
+        ("Makefile", makefile),
+        (".github/workflows/ci.yml", workflow),
+        ("package.json", "{}"),
+    ]);
+    let found = propose(&files, &WITH_CI);
+    let mut checks: Vec<_> = found
+        .runnable()
+        .map(|one| (one.check.as_str(), one.is_alone))
+        .collect();
+    checks.retain(|(check, _)| !check.starts_with('!'));
+    checks.sort_unstable();
+    assert_eq!(
+        checks,
+        [
+            ("./x", false),
+            ("make --silent check-c", false),
+            ("make --silent check-d", false),
+            ("make --silent check-e", false),
+            ("mvn clean install", true),
+            ("npm test", false),
+        ]
+    );
+    for why in [
+        "Makefile: lint: it succeeds whatever it finds",
+        "Makefile: check-a: it succeeds whatever it finds",
+        "Makefile: check-b: it succeeds whatever it finds",
+        ".github/workflows/ci.yml: t: coverage report: it goes by what earlier steps wrote",
+        ".github/workflows/ci.yml: t: Install it: it only sets up",
+    ] {
+        assert!(
+            found.left_out.contains(&why.to_owned()),
+            "{why}: {:#?}",
+            found.left_out
+        );
     }
 }
