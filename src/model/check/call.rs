@@ -29,6 +29,8 @@ pub struct Call {
     pub together: Vec<String>,
     /// It does not stand in the text as such.
     pub is_implied: bool,
+    /// It stands in front of another command, which it runs.
+    pub is_in_front: bool,
     /// What has the program from a place of its own, so that it need not be in PATH.
     pub brought_by: Option<String>,
     /// Where it looks for programs and modules.
@@ -51,6 +53,7 @@ impl Call {
             is_batch: false,
             together: Vec::new(),
             is_implied: false,
+            is_in_front: false,
             brought_by: None,
             places: Places::default(),
             variables: None,

@@ -150,6 +150,10 @@ impl Lexer {
             match c {
                 ' ' | '\t' | '\r' => self.at += 1,
                 '\\' if self.peek_second() == Some('\n') => self.at += 2,
+                c if c != '\n' && is_before_pattern(&command.words) => {
+                    let pattern = self.pattern();
+                    command.words.push(pattern);
+                }
                 '#' => self.skip_line(),
                 '\n' => {
                     self.at += 1;
@@ -402,6 +406,31 @@ impl Lexer {
         word
     }
 
+    /// Reads a pattern of bash, `^(a|b)`, in which parentheses and bars begin and end no command.
+    fn pattern(&mut self) -> String {
+        let mut pattern = String::new();
+        let mut open = 0_usize;
+        while let Some(c) = self.peek() {
+            match c {
+                '\n' => break,
+                ' ' | '\t' | '\r' | ';' | '&' if open == 0 => break,
+                '(' | ')' | '|' | '<' | '>' | ' ' | '\t' | '\r' | ';' | '&' => {
+                    open += usize::from(c == '(');
+                    open = open.saturating_sub(usize::from(c == ')'));
+                    self.at += 1;
+                    pattern.push(c);
+                }
+                _ => {
+                    let start = self.at;
+                    pattern.push_str(&self.word());
+                    // Nothing is read twice.
+                    self.at = self.at.max(start + 1);
+                }
+            }
+        }
+        pattern
+    }
+
     /// Reads the values of an array, the cursor on the parenthesis before them.
     fn array(&mut self) {
         self.at += 1;
@@ -538,6 +567,11 @@ impl Lexer {
         push_value(word, substituted(&items, &code));
         self.items.append(&mut items);
     }
+}
+
+/// Says whether what follows the words of a command is a pattern of bash: `[[ $a =~`.
+fn is_before_pattern(words: &[String]) -> bool {
+    words.last().is_some_and(|word| word == "=~") && words.iter().any(|word| word == "[[")
 }
 
 /// Says whether the words of a command are those before the branches of a choice.

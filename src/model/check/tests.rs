@@ -626,6 +626,7 @@ fn hostile_text_takes_no_time() {
         "cd a; cd b;",
         "cd ..; ",
         "((a",
+        "[[ a =~ (b ",
         "case a in ",
         ";;",
         ";;\"a ",

@@ -53,13 +53,16 @@ const OF_SHELLS: &[&str] = &[
 const BRINGING: [&str; 2] = [".", "source"];
 
 /// What cargo runs that is installed for itself. Other names may be aliases of the project's.
-const OF_CARGO: [&str; 24] = [
+const OF_CARGO: [&str; 29] = [
     "about",
     "audit",
     "careful",
     "deny",
+    "expand",
+    "fuzz",
     "geiger",
     "hack",
+    "hakari",
     "insta",
     "llvm-cov",
     "machete",
@@ -78,6 +81,8 @@ const OF_CARGO: [&str; 24] = [
     "spellcheck",
     "tarpaulin",
     "udeps",
+    "vet",
+    "watch",
 ];
 
 /// What stands in front of what tells something.
@@ -92,6 +97,7 @@ pub fn unfound(check: &str, finds: &dyn Fn(&str) -> bool) -> Vec<String> {
         is_name(name)
             && !OF_SHELLS.contains(&name.as_str())
             && !is_function(check, name)
+            && !is_asked_for(check, name)
             && !finds(name)
     };
     let programs = calls(check).into_iter().filter_map(looked_for);
@@ -111,6 +117,10 @@ pub fn unfound(check: &str, finds: &dyn Fn(&str) -> bool) -> Vec<String> {
 fn looked_for(call: Call) -> Option<String> {
     match &call.brought_by {
         Some(by) => Some(by.clone()).filter(|_| !call.is_implied),
+        None if call.is_in_front => program_of(&Call {
+            is_implied: false,
+            ..call
+        }),
         None => program_of(&call),
     }
 }
@@ -150,8 +160,24 @@ pub fn begins_with(check: &str, programs: &[String]) -> bool {
 
 /// Says whether a word looks as names of programs do.
 fn is_name(word: &str) -> bool {
-    let is_part = |c: char| c.is_alphanumeric() || "_-.+".contains(c);
-    word.starts_with(char::is_alphanumeric) && word.chars().all(is_part)
+    word.starts_with(char::is_alphanumeric) && word.chars().all(is_of_name)
+}
+
+/// Says whether a check calls a program only where it is there: `if command -v tool; then tool; fi`.
+fn is_asked_for(check: &str, name: &str) -> bool {
+    let asks = ["command -v", "hash", "type", "which"];
+    let lines = || check.split(['\n', ';']).map(str::trim);
+    asks.iter().any(|ask| {
+        let is_of = |line: &str, before: &str| {
+            let rest = line.strip_prefix(&format!("{before}{ask} {name}"));
+            rest.is_some_and(|rest| !rest.starts_with(is_of_name))
+        };
+        lines().any(|line| is_of(line, "if ") || is_of(line, "") && line.ends_with("|| exit 0"))
+    })
+}
+
+fn is_of_name(c: char) -> bool {
+    c.is_alphanumeric() || "_-.+".contains(c)
 }
 
 /// Says whether a check makes a function of this name.
@@ -189,8 +215,21 @@ mod tests {
                 "npx --no-install eslint . && npm exec tsc",
                 vec!["npm", "npx"],
             ),
-            ("timeout 5 bundle exec rake", vec!["bundle"]),
-            ("git x && perf stat make", vec!["make"]),
+            ("timeout 5 bundle exec rake", vec!["bundle", "timeout"]),
+            ("git x && perf stat make", vec!["make", "perf"]),
+            ("xvfb-run -a git x", vec!["xvfb-run"]),
+            ("time git x", vec![]),
+            ("if command -v tool >/dev/null; then tool .; fi", vec![]),
+            ("command -v tool || exit 0\ntool .", vec![]),
+            ("command -v tool || exit 1\ntool .", vec!["tool"]),
+            (
+                "bash -c 'if [[ ! $t =~ ^(feat|fix)(\\(.+\\))?: ]]; then deno; fi'",
+                vec!["deno"],
+            ),
+            (
+                "bash -c '[[ $t =~ $(deno) ]] && make'",
+                vec!["deno", "make"],
+            ),
             ("A=b nix develop -c make", vec!["nix"]),
             ("PYTHONPATH=src pytest .", vec!["pytest"]),
             ("source env.sh; pytest", vec![]),

@@ -192,6 +192,9 @@ impl Walk {
     /// Remembers a program that runs another one: it may lie in the repository, and has settings of its own.
     fn noticed(&mut self, command: &str) {
         self.imply(vec![command.to_owned()]);
+        if let Some(call) = self.calls.last_mut() {
+            call.is_in_front = true;
+        }
         self.looked_for(command);
     }
 
