@@ -213,15 +213,10 @@ const SERVES: [(&str, &[&str]); 26] = [
     ("vue-cli-service", &["serve"]),
     ("webpack", &["serve"]),
 ];
-/// What Python and PHP are handed that serves.
-const HANDED: [&str; 6] = [
-    "http.server",
-    "runserver",
-    "artisan",
-    "uvicorn",
-    "flask",
-    "mkdocs",
-];
+/// Modules and commands of scripts that Python is handed and that serve.
+const HANDED: [&str; 3] = ["http.server", "runserver", "uvicorn"];
+/// Modules of Python's that serve where they are told to.
+const MODULES: [&str; 2] = ["flask", "mkdocs"];
 /// Words in the name of a task that says what it looks for, or that it runs tests.
 const LOOKS: [&str; 12] = [
     "check", "checks", "diff", "dry", "lint", "notes", "spec", "specs", "test", "tests",
@@ -302,21 +297,8 @@ pub fn serves(words: &[String]) -> bool {
             let is_left = first == Some("run") && has(&["-d", "--detach"]);
             is_compose && (has(&["start"]) || has(&["up"]) && !ends) || is_left
         }
-        "python" | "php" => {
-            let of = |word: &&str| HANDED[..2].contains(word);
-            let module = words
-                .windows(2)
-                .find(|two| two[0] == "-m")
-                .map(|two| two[1].as_str());
-            let is_module = module.is_some_and(|name| {
-                HANDED[3..].contains(&name) && has(&["run", "serve"]) || name == "uvicorn"
-            });
-            let is_artisan = has(&["artisan"]) && has(&["serve"]);
-            all.iter().any(|word| of(&word))
-                || is_module
-                || is_artisan
-                || program == "php" && has(&["-S"])
-        }
+        "python" => has(&HANDED) || has(&MODULES) && has(&["run", "serve"]),
+        "php" => has(&["-S"]) || has(&["artisan"]) && has(&["serve"]),
         "manage.py" => first == Some("runserver"),
         "tail" => has(&["-f", "-F", "--follow"]),
         "vite" => first.is_none_or(|it| asked.is_some_and(|(_, all)| all.contains(&it))),

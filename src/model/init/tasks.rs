@@ -212,6 +212,13 @@ fn stands_for(found: &Found, role: Role, recipe: &str) -> Option<String> {
     all.find(stands).map(|one| one.id.clone())
 }
 
+/// Returns the goal that a role has in the root.
+fn of_role(found: &Found, role: Role) -> Option<String> {
+    let mut all = found.proposals.iter();
+    let is_one = |one: &&Proposal| one.role == role && one.folder.is_empty();
+    all.find(is_one).map(|one| one.id.clone())
+}
+
 /// Names the targets and recipes that make no goal.
 fn left(file: &str, given: &[&str], used: &HashSet<&str>, found: &mut Found) {
     let mut rest: Vec<String> = Vec::new();
@@ -219,10 +226,12 @@ fn left(file: &str, given: &[&str], used: &HashSet<&str>, found: &mut Found) {
     // One with a dot in its name is a file that is made.
     let is_left = |name: &&&str| !used.contains(**name) && !name.contains('.');
     for name in given.iter().filter(is_left) {
-        let known = NAMES.iter().find(|(_, _, _, names)| names.contains(name));
+        let mut known = NAMES.iter();
+        let known = known.find(|(_, _, _, names)| names.contains(name));
+        let goal = known.and_then(|(role, _, _, _)| of_role(found, *role));
         let shown = text::cut(name, SHOWN);
-        match (known, by_name(name)) {
-            (Some((_, id, _, _)), _) => {
+        match (goal, by_name(name)) {
+            (Some(id), _) => {
                 found.leave_out(format!("{file}: {shown}: {id} may tell the same"));
             }
             (None, Some(why)) => found.leave_out(format!("{file}: {shown}: {why}")),

@@ -457,7 +457,7 @@ fn tool<'w>(program: &'w str, rest: &'w [&'w str]) -> (&'w str, &'w [&'w str]) {
     let name = program.rsplit('/').next().unwrap_or(program);
     if name.starts_with("python") {
         let of_module = |word: &&str| word.starts_with('-') && word.ends_with('m');
-        let module = rest.iter().position(|word| of_module(word));
+        let module = rest.iter().position(of_module);
         if let Some((module, rest)) = module.and_then(|at| rest.get(at + 1..)?.split_first()) {
             return (module, rest);
         }
