@@ -552,6 +552,16 @@ fn steps_of_ci_become_goals_where_that_is_said() {
 }
 
 #[test]
+fn a_step_of_ci_that_the_shell_cannot_read_makes_no_goal() {
+    let workflow = "on: push\njobs: {a: {steps: [{run: './t \"a'}, {run: ./u}]}}\n";
+    let repo = with(&[(".github/workflows/ci.yml", workflow)], CARGO);
+    let said = repo.answer(&["init", "--no-measure", "--from-ci"]);
+    let left = ".github/workflows/ci.yml: a: ./t \"a: the shell cannot read it";
+    assert!(said.contains(left) && said.contains("./u"), "{said}");
+    repo.evolve(&["validate"]).expect(0);
+}
+
+#[test]
 fn it_works_from_anywhere_and_says_how_the_file_is_named_there() {
     let repo = cargo();
     let said = repo.answer(&["-C", "src", "init", "--no-measure"]);

@@ -13,6 +13,7 @@ use crate::cli::print::print;
 use crate::cli::start;
 use crate::effects::files;
 use crate::effects::look::{self, Disk};
+use crate::effects::program;
 use crate::effects::repo::Repo;
 use crate::error::{Error, Kind, Result};
 use crate::model::goals::{self, Goals};
@@ -181,6 +182,7 @@ impl Call<'_> {
             wishes.coverage = ask(&question, COVERAGE, &percent)?;
             found = init::propose(&disk, &wishes);
         }
+        found.leave_unread(&|check| program::shell_problem(check).is_none());
         if is_open && !self.asks() {
             found.notes.push(format!(
                 "`evolve init --add --from-ci` makes goals of what {ci} runs"

@@ -97,6 +97,16 @@ pub struct Found {
 }
 
 impl Found {
+    /// Leaves out the goals whose commands the shell cannot read, which `is_read` says.
+    pub fn leave_unread(&mut self, is_read: &dyn Fn(&str) -> bool) {
+        let all = std::mem::take(&mut self.proposals);
+        let (kept, unread): (Vec<_>, Vec<_>) = all.into_iter().partition(|one| is_read(&one.check));
+        self.proposals = kept;
+        for one in unread {
+            self.leave_out(format!("{}: the shell cannot read it", one.source));
+        }
+    }
+
     /// Says whether a goal of this role stands for the project in this folder.
     fn has(&self, role: Role, folder: &str) -> bool {
         let is_it = |one: &Proposal| one.role == role && one.folder == folder;

@@ -81,7 +81,7 @@ const GROUPS: [&str; 14] = [
     "workspaces",
 ];
 /// Programs that send something away, but for what is asked of them here.
-const SENDERS: [(&str, &[&str]); 28] = [
+const SENDERS: [(&str, &[&str]); 33] = [
     ("ansible-playbook", &["--check", "--syntax-check"]),
     ("aws", &[]),
     ("az", &["bicep"]),
@@ -113,6 +113,11 @@ const SENDERS: [(&str, &[&str]); 28] = [
     ("surge", &[]),
     ("vercel", &["build", "dev", "pull"]),
     ("wrangler", &["build", "dev", "types"]),
+    ("flyctl", &["status"]),
+    ("gsutil", &[]),
+    ("heroku", &[]),
+    ("skopeo", &["inspect"]),
+    ("sonar-scanner", &[]),
 ];
 /// What sends something away, or needs the account of somebody, and bears no verb of that meaning.
 const ASKED: [(&str, &[&str]); 9] = [
@@ -213,18 +218,27 @@ const SERVES: [(&str, &[&str]); 26] = [
     ("vue-cli-service", &["serve"]),
     ("webpack", &["serve"]),
 ];
-/// Modules and commands of scripts that Python is handed and that serve.
-const HANDED: [&str; 3] = ["http.server", "runserver", "uvicorn"];
-/// Modules of Python's that serve where they are told to.
-const MODULES: [&str; 2] = ["flask", "mkdocs"];
 /// Words in the name of a task that says what it looks for, or that it runs tests.
 const LOOKS: [&str; 12] = [
     "check", "checks", "diff", "dry", "lint", "notes", "spec", "specs", "test", "tests",
     "validate", "verify",
 ];
 
+/// Returns the words from the module on that Python is to run.
+fn of_module(words: &[String]) -> &[String] {
+    match words {
+        [python, option, rest @ ..]
+            if stem(python) == "python" && option == "-m" && !rest.is_empty() =>
+        {
+            rest
+        }
+        words => words,
+    }
+}
+
 /// Says whether a command sends something away, or somewhere from where others have it.
 pub fn sends(words: &[String]) -> bool {
+    let words = of_module(words);
     let program = stem(&words[0]);
     let program = program.as_str();
     let all: Vec<&str> = words[1..].iter().map(String::as_str).collect();
@@ -256,7 +270,9 @@ pub fn sends(words: &[String]) -> bool {
         "gradle" | "gradlew" | "mvn" | "mvnw" | "sbt" => {
             let is_sent = |word: &&&str| {
                 let task = word.rsplit(':').next().unwrap_or(word);
-                let is_release = word.starts_with("release:");
+                let is_release = ["deploy:", "release:", "sonar:"]
+                    .iter()
+                    .any(|plugin| word.starts_with(plugin));
                 let is_published = task.starts_with("publish")
                     && !task.ends_with("Local")
                     && !task.ends_with("MavenLocal");
@@ -275,11 +291,16 @@ pub fn sends(words: &[String]) -> bool {
     let is_verb = !OF_WORDS.contains(&program) && VERBS.contains(&first);
     let is_in_group = is_group && operands.iter().any(|word| VERBS.contains(word));
     let is_published = is_packages && has(&["publish"]);
-    is_asked || is_verb || is_in_group && program != "cargo" || is_published || has(&["--push"])
+    is_asked
+        || is_verb
+        || is_in_group && (program, first) != ("cargo", "run")
+        || is_published
+        || has(&["--push"])
 }
 
 /// Says whether a command starts what goes on until somebody ends it.
 pub fn serves(words: &[String]) -> bool {
+    let words = of_module(words);
     let program = stem(&words[0]);
     let program = program.as_str();
     let all: Vec<&str> = words[1..].iter().map(String::as_str).collect();
@@ -297,7 +318,8 @@ pub fn serves(words: &[String]) -> bool {
             let is_left = first == Some("run") && has(&["-d", "--detach"]);
             is_compose && (has(&["start"]) || has(&["up"]) && !ends) || is_left
         }
-        "python" => has(&HANDED) || has(&MODULES) && has(&["run", "serve"]),
+        "python" => has(&["runserver"]),
+        "http.server" => true,
         "php" => has(&["-S"]) || has(&["artisan"]) && has(&["serve"]),
         "manage.py" => first == Some("runserver"),
         "tail" => has(&["-f", "-F", "--follow"]),
@@ -410,6 +432,10 @@ mod tests {
             "curl -X POST https://x",
             "curl --data @f https://x",
             "invoke deploy",
+            "python -m twine upload dist/*",
+            "cargo workspaces publish",
+            "mvn deploy:deploy-file",
+            "gsutil cp a b",
         ] {
             assert_eq!(first(text), Does::Sends, "{text}");
         }
@@ -418,6 +444,7 @@ mod tests {
             "pytest deploy",
             "cargo test --features ssh --all",
             "cargo test push",
+            "cargo run push",
             "pnpm --filter @firebase/app test",
             "npm run test -w @vercel/nft",
             "goreleaser check",

@@ -426,7 +426,7 @@ fn script(words: &[String], text_of: TextOf, left: &mut usize) -> Option<Harm> {
             let whole = [vec![text], handed].concat().join(" ");
             called(name, Some(&whole), text_of, left)
         }
-        None if check::is_to_look(&handed) => None,
+        None if check::is_to_look(&handed) || words.iter().any(|it| it == "--dry-run") => None,
         None => called(name, None, text_of, left),
     }
 }

@@ -20,6 +20,8 @@ const ALWAYS: &[&str] = &[
     "apt-get",
     "autogen.sh",
     "autoreconf",
+    "bootstrap",
+    "bootstrap.sh",
     "brew",
     "cat",
     "choco",
@@ -42,6 +44,7 @@ const ALWAYS: &[&str] = &[
     "nproc",
     "nvm",
     "pacman",
+    "printenv",
     "printf",
     "pwd",
     "rm",
@@ -55,6 +58,7 @@ const ALWAYS: &[&str] = &[
     "sudo",
     "sysctl",
     "tee",
+    "tree",
     "true",
     "ulimit",
     "uname",
@@ -90,8 +94,9 @@ const ASKED: &[(&str, &[&str])] = &[
     ),
     (
         "composer",
-        &["config", "install", "remove", "require", "update"],
+        &["config", "i", "install", "remove", "require", "update"],
     ),
+    ("conan", &["install"]),
     ("conda", OF_CONDA),
     (
         "corepack",
@@ -104,20 +109,27 @@ const ASKED: &[(&str, &[&str])] = &[
             "image", "images", "info", "load", "login", "pull", "version",
         ],
     ),
+    ("dart", &["pub get"]),
     ("dotnet", &["restore", "tool"]),
+    ("flutter", &["pub get"]),
     ("gem", &["install", "sources", "update"]),
     (
         "git",
         &[
             "checkout",
+            "branch",
             "clone",
             "config",
+            "describe",
             "fetch",
             "init",
             "lfs",
+            "log",
             "pull",
             "remote",
             "restore",
+            "rev-parse",
+            "show",
             "submodule",
             "switch",
         ],
@@ -139,6 +151,7 @@ const ASKED: &[(&str, &[&str])] = &[
     ("lerna", &["bootstrap", "link"]),
     ("mamba", OF_CONDA),
     ("meson", &["setup"]),
+    ("mix", &["deps.get", "local.hex", "local.rebar"]),
     ("micromamba", OF_CONDA),
     ("npm", OF_PACKAGES),
     (
@@ -163,6 +176,7 @@ const ASKED: &[(&str, &[&str])] = &[
     ("pipenv", &["install", "lock", "sync", "update"]),
     ("pipx", &["inject", "install", "upgrade"]),
     ("playwright", &["install", "install-deps"]),
+    ("pod", &["install", "repo", "update"]),
     ("pnpm", OF_PACKAGES),
     (
         "poetry",
@@ -207,6 +221,7 @@ const ASKED: &[(&str, &[&str])] = &[
             "venv",
         ],
     ),
+    ("vcpkg", &["install"]),
     ("yarn", OF_PACKAGES),
 ];
 const OF_CONDA: &[&str] = &[
@@ -229,6 +244,7 @@ const OF_PACKAGES: &[&str] = &[
     "link",
     "ln",
     "login",
+    "playwright install",
     "plugin",
     "prune",
     "rebuild",
@@ -243,6 +259,7 @@ const OF_PACKAGES: &[&str] = &[
     "up",
     "update",
     "upgrade",
+    "whoami",
 ];
 /// What tells nothing, and later lines go by it.
 const NEUTRAL: &[&str] = &[
@@ -348,7 +365,9 @@ fn makes_ready(program: &str, rest: &[&str]) -> bool {
     let has = |option: &str| rest.contains(&option);
     let tells_version = match rest {
         ["-v"] => OF_VERSIONS.contains(&program),
-        [.., last] => ["--version", "-V", "-version"].contains(last),
+        [.., last] => {
+            ["--version", "-V", "-version"].contains(last) || has("--version") || has("-vV")
+        }
         [] => false,
     };
     if tells_version || ALWAYS.contains(&program) {
@@ -367,6 +386,11 @@ fn makes_ready(program: &str, rest: &[&str]) -> bool {
     }
     match program {
         "yarn" if operands.is_empty() => return true,
+        "find" => {
+            return !rest
+                .iter()
+                .any(|it| it.starts_with("-exec") || *it == "-delete");
+        }
         "tox" => return has("--notest"),
         "nox" => return has("--install-only"),
         "sed" => return rest.iter().any(|word| word.starts_with("-i")),
@@ -409,6 +433,7 @@ fn words_of(command: &str) -> (Vec<&str>, bool) {
             ["npx" | "bunx", rest @ ..] => 1 + options(rest, &["-p"]),
             ["rustup", "run", _, _, ..] => 3,
             ["corepack", "npm" | "pnpm" | "yarn", ..] => 1,
+            ["npm" | "pnpm" | "yarn", "dlx" | "exec", _, ..] => 2,
             [
                 "poetry" | "pipenv" | "uv" | "pdm" | "hatch",
                 "run",
@@ -455,7 +480,7 @@ fn is_assignment(word: &str) -> bool {
 /// Returns what is called in the end, and what it is given: the module that Python is to run, its script, or the program by its name.
 fn tool<'w>(program: &'w str, rest: &'w [&'w str]) -> (&'w str, &'w [&'w str]) {
     let name = program.rsplit('/').next().unwrap_or(program);
-    if name.starts_with("python") {
+    if name.starts_with("python") || name == "py" {
         let of_module = |word: &&str| word.starts_with('-') && word.ends_with('m');
         let module = rest.iter().position(of_module);
         if let Some((module, rest)) = module.and_then(|at| rest.get(at + 1..)?.split_first()) {
@@ -468,7 +493,15 @@ fn tool<'w>(program: &'w str, rest: &'w [&'w str]) -> (&'w str, &'w [&'w str]) {
     }
     // A script of the repository may be called as a program is.
     let is_here = program.starts_with("./") || !program.contains('/');
-    let is_known = ["configure", "autogen.sh", "gradlew", "mvnw"].contains(&name);
+    let known = [
+        "autogen.sh",
+        "bootstrap",
+        "bootstrap.sh",
+        "configure",
+        "gradlew",
+        "mvnw",
+    ];
+    let is_known = known.contains(&name);
     match name {
         "pip3" => ("pip", rest),
         "pip" => (name, rest),
@@ -542,6 +575,13 @@ mod tests {
             "terraform init -backend=false",
             "lerna bootstrap",
             "node -v",
+            "rustc --version --verbose",
+            "cargo -vV",
+            "git log -1",
+            "find . -name a",
+            "pnpm exec playwright install",
+            "yarn playwright install",
+            "./bootstrap",
             "cargo --version",
             "java -version",
             "id",
@@ -571,7 +611,7 @@ mod tests {
             "make test-install",
             "mvn clean install",
             "pytest -v",
-            "find . -name a",
+            "find . -name a -exec t {} +",
             "git diff --exit-code",
             "conda run pytest",
             "./install.sh",
