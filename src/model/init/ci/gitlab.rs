@@ -46,8 +46,8 @@ pub(super) fn steps(path: &str, file: &Value, found: &mut Found) -> Vec<Step> {
             .unwrap_or_default();
         let stage = stage.to_lowercase();
         let script = key(file, job, "script", DEEPEST).map(lines);
-        let script = script.map(|script| folder_of(file, job) + &script);
-        let script = script.unwrap_or_default();
+        let (folder, enters) = entered(file, job);
+        let script = script.map(|script| enters + &script).unwrap_or_default();
         let why = match () {
             () if id == "pages"
                 || check::is_sending_job(id)
@@ -77,6 +77,7 @@ pub(super) fn steps(path: &str, file: &Value, found: &mut Found) -> Vec<Step> {
                 name: Some(id.clone()),
                 env: env(file, job, &script),
                 script,
+                folder,
                 // Its runner sets it wherever the shell knows it.
                 pipefail: true,
                 ..Step::default()
@@ -187,12 +188,29 @@ fn before(file: &Value, job: &Value) -> Option<String> {
         .map(lines)
 }
 
-/// Returns the lines that enter folders before the script of a job.
-fn folder_of(file: &Value, job: &Value) -> String {
+/// Returns the folder that is entered before the script of a job, and, where that is more than one, the lines that do so.
+fn entered(file: &Value, job: &Value) -> (String, String) {
     let before = before(file, job).unwrap_or_default();
     let lines = before.lines().map(str::trim);
-    let enters = lines.filter(|line| line.starts_with("cd "));
-    enters.map(|line| format!("{line}\n")).collect()
+    let enters: Vec<&str> = lines.filter(|line| line.starts_with("cd ")).collect();
+    let is_of_path = |c: char| c.is_ascii_alphanumeric() || "_-./".contains(c);
+    let is_below = |path: &str| {
+        let leads_out = path.starts_with(['/', '-']) || path.split('/').any(|part| part == "..");
+        !path.is_empty() && path.chars().all(is_of_path) && !leads_out
+    };
+    match enters.as_slice() {
+        [line] if is_below(line[3..].trim()) => {
+            let path = line[3..].trim().trim_start_matches("./").trim_matches('/');
+            (
+                if path == "." { "" } else { path }.to_owned(),
+                String::new(),
+            )
+        }
+        lines => {
+            let lines = lines.iter().map(|line| format!("{line}\n"));
+            (String::new(), lines.collect())
+        }
+    }
 }
 
 /// Returns the last name of one or several: it beats the others.

@@ -247,12 +247,13 @@ fn what_cannot_fail_makes_no_goal_and_jobs_of_gitlab_run_where_they_enter() {
             r#"{"scripts": {"lint": "eslint . || exit 0", "test": "run-s test:*", "test:fix": "jest --fix"}}"#,
         ),
         (".gitlab-ci.yml", gitlab),
+        ("sub/t.py", ""),
     ]);
     assert_eq!(
         goals_of(&files, &WITH_CI),
         [
             "6 check-c: make --silent check-c",
-            "6 unit: set -e\ncd sub\n./t.sh"
+            "6 sub-unit: cd sub && ./t.sh"
         ]
     );
     let left_out = propose(&files, &WITH_CI).left_out;
@@ -406,7 +407,7 @@ fn jobs_of_gitlab_that_wait_for_somebody_or_a_release_make_no_goal() {
         f: {only: [main, tags], script: ./f}\ng: {when: always, inherit: {default: false}, script: ./g}\n\
         h: {inherit: {default: [before_script]}, script: ./h}\n";
     let files = Files::of(&[(".gitlab-ci.yml", gitlab), ("sub/a", "")]);
-    let in_sub = |name: &str| format!("6 {name}: set -e\ncd sub\n./{name}");
+    let in_sub = |name: &str| format!("6 sub-{name}: cd sub && ./{name}");
     assert_eq!(
         goals_of(&files, &WITH_CI),
         [in_sub("e"), in_sub("f"), "6 g: ./g".to_owned(), in_sub("h")]
