@@ -228,7 +228,9 @@ const LOOKS: [&str; 12] = [
 fn of_module(words: &[String]) -> &[String] {
     match words {
         [python, option, rest @ ..]
-            if stem(python) == "python" && option == "-m" && !rest.is_empty() =>
+            if stem(python) == "python"
+                && (option == "-m" || option == "-Im")
+                && !rest.is_empty() =>
         {
             rest
         }
@@ -433,6 +435,7 @@ mod tests {
             "curl --data @f https://x",
             "invoke deploy",
             "python -m twine upload dist/*",
+            "python3 -Im twine upload dist/*",
             "cargo workspaces publish",
             "mvn deploy:deploy-file",
             "gsutil cp a b",

@@ -40,7 +40,7 @@ pub(super) fn made_before(check: &str) -> Option<String> {
     let reads = |command: &String| {
         let words: Vec<&str> = command.split(' ').collect();
         let words = match words.as_slice() {
-            [python, "-m", rest @ ..] if python.starts_with("python") => rest,
+            [python, "-m" | "-Im", rest @ ..] if python.starts_with("python") => rest,
             words => words,
         };
         let Some((program, rest)) = words.split_first() else {

@@ -649,7 +649,7 @@ fn what_is_told_to_succeed_makes_no_goal_and_what_builds_in_one_place_is_alone()
     let makefile = "lint:\n\truff check --exit-zero .\ncheck-a:\n\tgolangci-lint run --issues-exit-code=0\n\
         check-b:\n\tblack --diff .\ncheck-c:\n\tblack --diff --check .\ncheck-d:\n\tflake8 --exit-zero && ./d\n\
         check-e:\n\ttest -z \"$(gofmt -l .)\"\n";
-    let workflow = "on: push\njobs:\n  t:\n    steps:\n      - run: mvn clean install\n      - run: ./x\n      - run: coverage report\n      \
+    let workflow = "on: push\njobs:\n  t:\n    steps:\n      - run: mvn clean install\n      - run: ./x\n      - run: python -Im coverage report\n      \
         - name: Install and test\n        run: |\n          npm ci\n          npm test\n      - name: Install it\n        run: ./install\n";
     let files = Files::of(&[
         ("Makefile", makefile),
@@ -678,7 +678,7 @@ fn what_is_told_to_succeed_makes_no_goal_and_what_builds_in_one_place_is_alone()
         "Makefile: lint: it succeeds whatever it finds",
         "Makefile: check-a: it succeeds whatever it finds",
         "Makefile: check-b: it succeeds whatever it finds",
-        ".github/workflows/ci.yml: t: coverage report: it goes by what earlier steps wrote",
+        ".github/workflows/ci.yml: t: python -Im coverage report: it goes by what earlier steps wrote",
         ".github/workflows/ci.yml: t: Install it: it only sets up",
     ] {
         assert!(
