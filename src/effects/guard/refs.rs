@@ -50,7 +50,7 @@ pub fn put_back(repo: &Repo, before: &str, whose: &Whose) -> Result<Vec<String>>
             Some(is) if is == was => {}
             Some(is) => notes.extend(moved(repo, (name, was, is), whose)?),
             None if may_go(repo, &now, name) => forgotten.push((name, was)),
-            None => notes.push(gone(repo, (name, was), whose)?),
+            None => notes.extend(gone(repo, (name, was), whose)?),
         }
     }
     for (name, target) in &now {
@@ -91,7 +91,7 @@ pub fn undo(repo: &Repo, before: &BTreeMap<String, String>, whose: &Whose) -> Re
         match repo.target_of(name) {
             Some(is) if is == *was => {}
             Some(is) => notes.push(moved_away(repo, (name, was, &is), whose)?),
-            None => notes.push(gone(repo, (name, was), whose)?),
+            None => notes.extend(gone(repo, (name, was), whose)?),
         }
     }
     Ok(notes)
@@ -153,19 +153,27 @@ fn keep_forgotten(repo: &Repo, forgotten: &[(&str, &str)], whose: &Whose) -> Res
     Ok(notes)
 }
 
-fn gone(repo: &Repo, (name, was): (&str, &str), whose: &Whose) -> Result<String> {
+/// Makes a ref anew that is gone, unless somebody has made it meanwhile; says what was done.
+fn gone(repo: &Repo, (name, was): (&str, &str), whose: &Whose) -> Result<Option<String>> {
     let shown = exact::shown(name);
     repo.remove_broken_ref(name)?;
-    if let Err(cause) = write(repo, name, was) {
+    let made = match was.starts_with(SYMBOLIC) {
+        true => write(repo, name, was),
+        false => repo.make_ref(name, was, NOTE),
+    };
+    if let Err(cause) = made {
         tracing::debug!("{cause}");
+        if repo.all_refs()?.contains_key(name) {
+            return Ok(None);
+        }
         let kept = whose.kept_as(name);
         write(repo, &kept, was)?;
-        return Ok(format!(
+        return Ok(Some(format!(
             "{shown} was removed and something else is in its place; what it was is {}",
             exact::shown(&kept)
-        ));
+        )));
     }
-    Ok(format!("{shown} was removed and is back"))
+    Ok(Some(format!("{shown} was removed and is back")))
 }
 
 fn moved(
@@ -239,7 +247,7 @@ pub fn put_back_these(
                 notes.push(format!("{shown} was changed and is as before"));
             }
             (Some(was), Some(is)) => notes.push(moved_away(repo, (name, was, is), whose)?),
-            (Some(was), None) => notes.push(gone(repo, (name, was), whose)?),
+            (Some(was), None) => notes.extend(gone(repo, (name, was), whose)?),
             (None, Some(is)) if head.as_ref() != Some(name) => {
                 let mut note = format!("{shown} was added and is removed");
                 if is_whole(repo, is, whose.start.as_deref())? {

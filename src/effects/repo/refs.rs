@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fs;
+use std::io::{self, ErrorKind};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -14,7 +15,7 @@ use git2::{ErrorCode, Reference};
 use super::Repo;
 use super::failure::{broken, oid};
 use crate::effects::files;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::model::exact;
 use crate::model::movement::Movement;
 
@@ -37,13 +38,14 @@ impl Repo {
     /// Returns all refs by name, each with the object it points to, or with the ref as in `ref:refs/heads/main`. Those that
     /// are broken are left out. Names stand for their bytes exactly.
     pub fn all_refs(&self) -> Result<BTreeMap<String, String>> {
+        // First, as git does it: it packs a ref before it removes the ref's own file.
+        let loose = self.loose_refs()?;
         let packed = files::read_bounded(&self.common_path("packed-refs"), PACKED_LIMIT)?;
         let packed = packed.unwrap_or_default();
         let lines = packed.split(|byte| *byte == b'\n');
         let mut found: BTreeMap<String, String> = lines.filter_map(packed_ref).collect();
-        for (name, path) in self.loose_refs() {
-            let name = exact::decode(&name);
-            match is_name(&name).then(|| loose_ref(&path)).flatten() {
+        for (name, target) in loose {
+            match target {
                 Some(target) => found.insert(name, target),
                 // A broken one hides a packed one of its name.
                 None => found.remove(&name),
@@ -52,8 +54,23 @@ impl Repo {
         Ok(found)
     }
 
+    /// Returns the refs outside the packed ones, with what they point to; with nothing where they are broken.
+    fn loose_refs(&self) -> Result<Vec<(String, Option<String>)>> {
+        let mut found = Vec::new();
+        for (name, path) in self.files_of_refs()? {
+            let name = exact::decode(&name);
+            let target = match is_name(&name) {
+                true => read_loose(&path)?,
+                false => Some(None),
+            };
+            // One that is gone by now is packed, or nowhere.
+            found.extend(target.map(|target| (name, target)));
+        }
+        Ok(found)
+    }
+
     /// Returns name and path of each file that may be a ref, outside the packed ones. Some kinds are of one working tree only.
-    fn loose_refs(&self) -> Vec<(Vec<u8>, PathBuf)> {
+    fn files_of_refs(&self) -> Result<Vec<(Vec<u8>, PathBuf)>> {
         let common = self.common_path("");
         let is_linked = self.git_dir() != common;
         let mut folders = vec![(b"refs".to_vec(), common.join("refs"))];
@@ -63,7 +80,13 @@ impl Repo {
         }
         let mut found = Vec::new();
         while let Some((above, folder)) = folders.pop() {
-            for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+            let entries = match fs::read_dir(&folder) {
+                Ok(entries) => entries,
+                Err(cause) if is_no_folder(&cause) => continue,
+                Err(cause) => return Err(Error::io("read", &folder, cause)),
+            };
+            for entry in entries {
+                let entry = entry.map_err(|cause| Error::io("read", &folder, cause))?;
                 let name = [above.as_slice(), b"/", entry.file_name().as_bytes()].concat();
                 let is_others = is_linked
                     && above == b"refs"
@@ -77,7 +100,7 @@ impl Repo {
                 }
             }
         }
-        found
+        Ok(found)
     }
 
     /// Returns what a ref with a UTF-8 name points to, as in `all_refs`; none if there is no such ref, or it is broken.
@@ -138,16 +161,8 @@ impl Repo {
     /// Makes a ref, which must not be there yet.
     pub fn make_ref(&self, name: &str, target: &str, note: &str) -> Result<()> {
         let nothing = "0".repeat(target.len());
-        let words = [
-            "update-ref",
-            "--no-deref",
-            "-m",
-            note,
-            name,
-            target,
-            &nothing,
-        ];
-        self.git.run(&words).map(|_| ())
+        let words = ["update-ref", "--no-deref", "-m", note].map(OsString::from);
+        self.call(words, [in_bytes(name), target.into(), nothing.into()])
     }
 
     /// Makes a ref stand for another.
@@ -332,17 +347,34 @@ fn packed_ref(line: &[u8]) -> Option<(String, String)> {
 
 /// Reads the file of a ref; none if it is broken, or is none.
 fn loose_ref(path: &Path) -> Option<String> {
+    read_loose(path).ok()??
+}
+
+/// Reads the file of a ref: what it points to, and nothing where it is broken; none if there is no such file.
+fn read_loose(path: &Path) -> Result<Option<Option<String>>> {
     if let Ok(other) = fs::read_link(path) {
         // How symbolic refs were made long ago.
         let other = other.as_os_str().as_bytes();
         let is_ref = other.starts_with(b"refs/");
-        return is_ref.then(|| format!("{SYMBOLIC}{}", exact::decode(other)));
+        return Ok(Some(
+            is_ref.then(|| format!("{SYMBOLIC}{}", exact::decode(other))),
+        ));
     }
-    let bytes = files::read_bounded(path, LOOSE_LIMIT).ok()??;
-    match bytes.strip_prefix(SYMBOLIC.as_bytes()) {
+    let bytes = match files::read_bounded(path, LOOSE_LIMIT) {
+        Ok(Some(bytes)) => bytes,
+        Ok(None) => return Ok(None),
+        Err(cause) if cause.is_of_machine() => return Err(cause),
+        Err(_) => return Ok(Some(None)),
+    };
+    Ok(Some(match bytes.strip_prefix(SYMBOLIC.as_bytes()) {
         Some(other) => Some(format!("{SYMBOLIC}{}", exact::decode(other.trim_ascii()))),
         None => id(bytes.trim_ascii_end()),
-    }
+    }))
+}
+
+/// Says whether there is no such folder, or something else in its place.
+fn is_no_folder(cause: &io::Error) -> bool {
+    matches!(cause.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
 }
 
 /// Returns an object's id, written out in full.
@@ -381,4 +413,76 @@ fn movement(line: &[u8]) -> Option<Movement> {
         new: places.next()?.to_owned(),
         message: message.to_owned(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+
+    fn repository() -> (tempfile::TempDir, Repo) {
+        let folder = tempfile::tempdir().expect("a folder");
+        git(folder.path(), &["init", "-q", "."]);
+        let words = "-c user.name=t -c user.email=t@example.invalid commit -q --allow-empty -m x";
+        git(folder.path(), &words.split(' ').collect::<Vec<_>>());
+        let repo = Repo::discover(folder.path()).expect("it opens");
+        (folder, repo)
+    }
+
+    fn git(folder: &Path, arguments: &[&str]) {
+        let mut command = Command::new("git");
+        command.args(arguments).current_dir(folder);
+        command
+            .env("GIT_CONFIG_GLOBAL", "/dev/null")
+            .env("GIT_CONFIG_NOSYSTEM", "1");
+        let output = command.output().expect("it runs");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{said}");
+    }
+
+    #[test]
+    fn a_ref_does_not_go_back_in_time_while_git_packs_it() {
+        const MOVEMENTS: usize = 40;
+        let (folder, repo) = repository();
+        // To walk through these takes long enough for git to get ahead.
+        for number in 0..2000 {
+            let empty = repo.common_path(&format!("refs/tags/empty/{number}"));
+            fs::create_dir_all(empty).expect("it is made");
+        }
+        let blob = |number: usize| {
+            let id = repo.inner.blob(number.to_string().as_bytes());
+            id.expect("it is stored").to_string()
+        };
+        let targets: Vec<String> = (0..=MOVEMENTS).map(blob).collect();
+        git(folder.path(), &["update-ref", "refs/tags/t", &targets[0]]);
+        let reached = AtomicUsize::new(0);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                for (number, target) in targets.iter().enumerate().skip(1) {
+                    git(folder.path(), &["update-ref", "refs/tags/t", target]);
+                    reached.store(number, Ordering::SeqCst);
+                    git(folder.path(), &["pack-refs", "--all"]);
+                }
+            });
+            while reached.load(Ordering::SeqCst) < MOVEMENTS {
+                let before = reached.load(Ordering::SeqCst);
+                let refs = repo.all_refs().expect("they are listed");
+                let found = refs.get("refs/tags/t");
+                let now = targets.iter().position(|target| Some(target) == found);
+                assert!(now.is_some_and(|now| now >= before), "{before}: {now:?}");
+            }
+        });
+    }
+
+    #[test]
+    fn refs_that_cannot_be_listed_are_not_taken_for_gone() {
+        let (_folder, repo) = repository();
+        let refs = repo.common_path("refs");
+        fs::rename(&refs, repo.common_path("away")).expect("it is moved");
+        assert_eq!(repo.all_refs().expect("there are none"), BTreeMap::new());
+        std::os::unix::fs::symlink("refs", &refs).expect("it is made");
+        assert!(repo.all_refs().is_err());
+    }
 }
