@@ -101,6 +101,9 @@ pub async fn cycle(session: &Session, progress: &mut Progress) -> Result<Step, C
     let measured = (verdict, &mut settled);
     let verdict = settle::blame(session, (&start, &mut attempt), measured).await?;
     settle::hold_settings(session, (&start, &stock), &mut settled)?;
+    settled
+        .notes
+        .extend(session.give_fetched_back(&start, &stock)?);
     let record = attempt.record(session, (&start, &stock), (&verdict, &settled))?;
     let record = settle::record(session, progress, (&start, &attempt), record)?;
     progress.carry(

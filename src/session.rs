@@ -381,6 +381,15 @@ impl Session {
         Ok(stock)
     }
 
+    /// Puts refs that checks compare with where a fetch had put them, when nothing is measured any more; says which.
+    pub fn give_fetched_back(&self, start: &Start, stock: &Stock) -> Result<Vec<String>> {
+        let fetched = &stock.compared.fetched;
+        match self.isolation.is_none() && self.has_git_dir() {
+            true => self.workspace().give_fetched_back(start, fetched),
+            false => Ok(Vec::new()),
+        }
+    }
+
     fn put_back_programs(&self, start: &Start) -> Result<PutBack> {
         start.put_back_programs(&self.home().own_places())
     }

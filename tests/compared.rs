@@ -1,6 +1,6 @@
 //! Checks that compare with a ref: another branch, a tracking ref, a tag. It is the yardstick, and out of the agent's reach.
 
-use crate::harness::{TestRepo, output};
+use crate::harness::{TestRepo, output, signal};
 
 /// A repository with the branch `night` checked out, where goal `g` has this check.
 fn repository(check: &str, script: &str) -> TestRepo {
@@ -53,11 +53,24 @@ const LIE: &str = "echo exit 0 >c.sh; git commit -qam lie";
 const REVERT: &str = "git revert --no-edit HEAD >/dev/null";
 
 #[test]
-fn a_ref_that_checks_compare_with_moves_the_goalposts_when_the_agent_moves_it() {
+fn goals_are_measured_with_what_checks_compared_with_before_the_agent() {
+    const UNMARKED: &str = "env -u GIT_REFLOG_ACTION git";
     for (check, agent) in [
         (
             "git diff --quiet origin/main -- api",
             "git update-ref refs/remotes/origin/main HEAD".to_owned(),
+        ),
+        (
+            "git diff --quiet origin/main -- api",
+            "git update-ref -m x refs/remotes/origin/main HEAD".to_owned(),
+        ),
+        (
+            "git diff --quiet origin/main -- api",
+            format!("{UNMARKED} fetch -q . HEAD:refs/remotes/origin/main"),
+        ),
+        (
+            "git diff --quiet main -- api",
+            format!("{UNMARKED} update-ref -m x refs/heads/main HEAD"),
         ),
         ("git diff --quiet main -- api", MERGE.to_owned()),
         (
@@ -90,26 +103,142 @@ fn a_ref_that_checks_compare_with_moves_the_goalposts_when_the_agent_moves_it() 
             format!("{LIE}; git tag night; {REVERT}"),
         ),
         ("sh compare.sh", MERGE.to_owned()),
+        ("sh untracked.sh", MERGE.to_owned()),
+        (
+            "git diff --quiet '@{u}' -- api",
+            "git update-ref refs/remotes/origin/main HEAD".to_owned(),
+        ),
+        (
+            "B=main; git diff --quiet origin/$B -- api",
+            "git update-ref refs/remotes/origin/main HEAD".to_owned(),
+        ),
     ] {
         let repo = repository(
             check,
-            "echo 'git diff --quiet main -- api' >compare.sh; git add compare.sh; git commit -qm script",
+            "echo 'git diff --quiet main -- api' >compare.sh; git add compare.sh; git commit -qm script
+             cp compare.sh untracked.sh; git config remote.origin.url /nowhere
+             git config remote.origin.fetch '+refs/heads/*:refs/remotes/origin/*'
+             git branch -q --set-upstream-to=origin/main",
         );
         let before = refs(&repo);
         repo.cycle(&format!("echo 2 >f; git add f; git commit -qm w; {agent}"))
             .expect(0);
         let newest = repo.newest();
-        assert_eq!(newest["result"], "regressed", "{check}: {agent}: {newest}");
-        let reason = newest["reason"].as_str().unwrap();
-        assert!(reason.starts_with("goalposts moved: "), "{check}: {reason}");
-        assert!(
-            reason.contains("checks compare with it"),
-            "{check}: {reason}"
-        );
+        assert_ne!(newest["result"], "improved", "{check}: {agent}: {newest}");
+        assert_eq!(newest["goals_passing"], 0, "{check}: {agent}: {newest}");
         assert_eq!(refs(&repo), before, "{check}: {agent}");
         assert!(!repo.path(".git/main").exists(), "{check}: {agent}");
+        let told = format!("{}{newest}", notes(&repo));
+        assert!(
+            told.contains("checks compare with it"),
+            "{check}: {agent}: {told}"
+        );
         repo.git(&["fsck", "--strict", "--no-dangling"]);
     }
+}
+
+#[test]
+fn a_compared_ref_that_the_change_moves_while_it_is_measured_is_no_yardstick() {
+    let repo = repository(
+        "sh ./do; git diff --quiet main -- api",
+        "echo true >do; sed -i 's/sweep: ../&, product: [do]/' GOALS.yaml; git add -A; git commit -qm do",
+    );
+    let before = refs(&repo);
+    repo.cycle("echo 'git branch -qf main HEAD' >do; git commit -qam do")
+        .expect(0);
+    let newest = repo.newest();
+    assert_eq!(newest["result"], "regressed", "{newest}");
+    let reason = newest["reason"].as_str().unwrap();
+    assert!(reason.contains("main was moved"), "{reason}");
+    assert_eq!(refs(&repo), before);
+}
+
+#[test]
+fn a_branch_in_front_of_a_compared_ref_is_gone_after_an_undo_also_where_head_was_on_it() {
+    let repo = repository("git show origin/main:c.sh 2>/dev/null | sh", "true");
+    let before = refs(&repo);
+    let lie = "echo exit 0 >c.sh; git commit -qam lie";
+    repo.cycle(&format!("git switch -qc origin/main main; {lie}"))
+        .expect(0);
+    assert_eq!(repo.newest()["result"], "regressed");
+    assert_eq!(refs(&repo), before);
+}
+
+#[test]
+fn a_cycle_that_was_cut_short_leaves_compared_refs_as_they_were() {
+    for is_killed in [false, true] {
+        for agent in [
+            "git update-ref refs/remotes/origin/main HEAD",
+            "git branch origin/main",
+        ] {
+            let repo = repository("git diff --quiet origin/main -- api", "true");
+            let before = refs(&repo);
+            repo.agent_does(&[
+                &format!(
+                    "echo 2 >f; git add f; git commit -qm w; {agent}; touch \"$OUT/there\"; sleep 300"
+                ),
+                "git diff --quiet origin/main -- api && touch \"$OUT/lied\"; true",
+            ]);
+            let mut child = repo.spawn_run(&["--max-cycles=1"]);
+            repo.wait_for("there");
+            match is_killed {
+                true => child.kill().unwrap(),
+                false => signal(&child, "TERM"),
+            }
+            child.wait().unwrap();
+            repo.run(&["--max-cycles=1"]).expect(0);
+            assert_eq!(refs(&repo), before, "{agent}");
+            let results = repo.each("result");
+            assert_eq!(results, ["interrupted", "unchanged"], "{agent}");
+            assert!(!repo.out("lied").exists(), "{agent}");
+            let first = repo.records()[0]["notes"].to_string();
+            assert!(first.contains("checks compare with it"), "{agent}: {first}");
+        }
+    }
+}
+
+#[test]
+fn what_a_fetch_brought_is_there_after_the_cycle_and_no_part_of_its_yardstick() {
+    for (fetch, result) in [
+        ("git fetch -q", "improved"),
+        ("env -u GIT_REFLOG_ACTION git fetch -q --prune", "improved"),
+    ] {
+        let repo = repository(
+            "git diff --quiet origin/main -- api && test -e f",
+            "git init -q --bare \"$OUT/remote\"; git remote add origin \"$OUT/remote\"
+             echo v2 >api; git commit -qam back; git push -q origin HEAD:main HEAD:topic; git fetch -q
+             git clone -q \"$OUT/remote\" \"$OUT/other\" -b main; cd \"$OUT/other\"
+             echo v9 >api; git -c user.name=t -c user.email=t@example.invalid commit -qam v9; git push -q origin main; git push -q origin :topic",
+        );
+        repo.cycle(&format!("echo 2 >f; git add f; git commit -qm w; {fetch}"))
+            .expect(0);
+        let newest = repo.newest();
+        assert_eq!(newest["result"], result, "{fetch}: {newest}");
+        let theirs = repo.git(&["ls-remote", "origin", "refs/heads/main"]);
+        let ours = repo.git(&["rev-parse", "origin/main"]);
+        assert!(theirs.starts_with(&ours), "{fetch}: {ours} {theirs}");
+        let told = notes(&repo);
+        assert!(
+            told.contains("again where a fetch put it"),
+            "{fetch}: {told}"
+        );
+    }
+}
+
+#[test]
+fn nothing_is_judged_where_somebody_else_moved_what_checks_compare_with() {
+    let repo = repository(
+        "git rev-parse -q --verify main >/dev/null && test -e f",
+        "true",
+    );
+    let script = "echo 2 >f; git add f; git commit -qm w; git worktree add -q \"$OUT/tree\" main
+        cd \"$OUT/tree\"; env -u GIT_REFLOG_ACTION git commit -q --allow-empty -m mine";
+    repo.cycle(script).expect(11);
+    let newest = repo.newest();
+    assert_eq!(newest["result"], "interrupted");
+    let reason = newest["reason"].as_str().unwrap();
+    assert!(reason.contains("main was moved"), "{reason}");
+    assert_eq!(repo.git(&["log", "-1", "--format=%s", "main"]), "mine");
 }
 
 #[test]
@@ -129,7 +258,7 @@ fn where_an_agent_had_moved_a_compared_ref_to_stays_reachable() {
 }
 
 #[test]
-fn a_compared_ref_in_a_copy_moves_the_goalposts_too() {
+fn a_compared_ref_in_a_copy_is_measured_with_as_it_was_too() {
     let repo = repository("git diff --quiet main -- api", "true");
     let before = refs(&repo);
     repo.agent_does(&[
@@ -137,7 +266,7 @@ fn a_compared_ref_in_a_copy_moves_the_goalposts_too() {
         "echo 3 >f; git add f; git commit -qm w; git diff --quiet main -- api && touch \"$OUT/lied\"",
     ]);
     repo.run(&["--max-cycles=2", "--isolate"]).expect(0);
-    assert_eq!(repo.each("result"), ["regressed", "unchanged"]);
+    assert_eq!(repo.each("result"), ["unchanged", "unchanged"]);
     assert_eq!(refs(&repo), before);
     assert!(!repo.out("lied").exists());
 }
@@ -161,21 +290,36 @@ fn refs_that_no_check_compares_with_go_on_as_before() {
             "git update-ref refs/remotes/origin/main HEAD",
             "origin/main was moved",
         ),
-        // Somebody else did it.
+        // It is no place for a ref.
         (
-            "git rev-parse -q --verify main >/dev/null && test -e f",
-            "git worktree add -q \"$OUT/tree\" main; cd \"$OUT/tree\"; env -u GIT_REFLOG_ACTION git commit -q --allow-empty -m mine",
+            "git status --porcelain main; test -e f",
+            MERGE,
+            "main was moved",
+        ),
+        ("# as git says of main\ntest -e f", MERGE, ""),
+        // Git finds it out.
+        (
+            "git describe --tags 2>/dev/null; test -e f",
+            "git tag v9",
+            "v9 was made",
+        ),
+        (
+            "test -e f; make -s x 2>/dev/null; test -e f",
+            MERGE,
             "main was moved",
         ),
     ] {
-        let repo = repository(check, "true");
+        let repo = repository(
+            check,
+            r"printf 'x:\n\tgit diff --quiet main\n' >Makefile; git add Makefile; git commit -qm make",
+        );
         repo.cycle(&format!("echo 2 >f; git add f; git commit -qm w; {agent}"))
             .expect(0);
         let newest = repo.newest();
         assert_eq!(newest["result"], "improved", "{check}: {agent}: {newest}");
         let told = notes(&repo);
         assert_eq!(
-            told.contains("checks may compare with"),
+            told.contains("checks may compare with") || told.contains("checks compare with it"),
             !named.is_empty(),
             "{check}: {told}"
         );

@@ -26,7 +26,6 @@ use crate::event::Event;
 use crate::model::agent::CannotRun;
 use crate::model::brief::{self, Material};
 use crate::model::check;
-use crate::model::compared::Refs;
 use crate::model::gate::{AgentEnd, Change, Evidence, Fate, Verdict};
 use crate::model::goals::{self, Goals, Where};
 use crate::model::ledger as names;
@@ -60,8 +59,6 @@ pub struct Attempt<'a> {
     own_modules: Vec<String>,
     /// The questions to which Python said that it finds no such module.
     missing_modules: BTreeSet<String>,
-    /// All refs of the place of work before the agent.
-    refs: Refs,
     goals_outside: Option<Vec<u8>>,
     brief: String,
     brief_file: PathBuf,
@@ -92,7 +89,6 @@ impl<'a> Attempt<'a> {
             by_name: ByName::default(),
             own_modules: Vec::new(),
             missing_modules: BTreeSet::new(),
-            refs: Refs::new(),
             goals_outside: None,
             brief: String::new(),
             brief_file: PathBuf::new(),
@@ -161,7 +157,7 @@ impl<'a> Attempt<'a> {
         start.kept.note_unbuilt(&session.repo.root, &unbuilt, &open);
         start.users.clone_from(session.home().read_users()?);
         session.guard_start(start)?;
-        self.refs = session.repo.all_refs()?;
+        Attempt::note_compared(session, (self.goals, &yardstick), start)?;
         uncopied::warn(session, &start.kept, progress.kept.as_ref());
         progress.kept = Some(start.kept.clone());
         // Before the item is claimed: after a crash it is anybody's again.
@@ -446,6 +442,7 @@ impl<'a> Attempt<'a> {
             progress.ledger.write_queue()?;
         }
         session.hold_settings(start)?;
+        session.give_fetched_back(start, stock)?;
         session.note_settled()?;
         session
             .diary

@@ -7,6 +7,7 @@
 mod again;
 mod beside;
 mod built;
+mod compared;
 mod converted;
 mod copies;
 mod embedded;
@@ -57,12 +58,14 @@ use crate::effects::places::Places;
 use crate::effects::quarantine::Quarantine;
 use crate::effects::repo::{Commit, Head, Repo};
 use crate::error::{Error, Result};
+use crate::model::compared::{Compared, Refs};
 use crate::model::gate::{Change, Fate};
 use crate::model::movement::Movement;
 use crate::model::whose::Whose;
 use crate::model::{exact, text};
 
 pub use beside::Written;
+pub use compared::{HeldRefs, When};
 pub use copies::Held;
 pub use land::{Landed, Landing};
 pub use later::Later;
@@ -106,6 +109,12 @@ pub struct Start {
     /// The user's own configuration of git, outside the repository.
     #[serde(default, skip_serializing_if = "Users::is_empty")]
     pub users: Users,
+    /// What checks compare with.
+    #[serde(default, skip_serializing_if = "Compared::is_empty")]
+    pub compared: Compared,
+    /// All refs before the agent, where they are not remembered beside the settings.
+    #[serde(skip)]
+    pub refs: Option<Arc<Refs>>,
     /// The folders of the tree with their modes; remembered with the rest when an agent is about to work.
     #[serde(skip)]
     pub folders: Arc<Folders>,
@@ -275,6 +284,8 @@ pub struct Stock {
     pub unbuilt: Vec<String>,
     /// What a reader of the record should know.
     pub notes: Vec<String>,
+    /// What became of refs that checks compare with.
+    pub compared: HeldRefs,
     /// Where HEAD and the branch were then; none where nobody else is at work.
     pub place: Option<Place>,
 }
@@ -300,6 +311,7 @@ impl Stock {
             nested: Vec::new(),
             unbuilt: Vec::new(),
             notes: Vec::new(),
+            compared: HeldRefs::default(),
             place: None,
         }
     }
@@ -370,6 +382,8 @@ impl Workspace<'_> {
             flags: hidden.flags,
             guarded: Guarded::default(),
             users: Users::default(),
+            compared: Compared::default(),
+            refs: None,
             folders: Arc::new(folders),
             whereabouts: Some(Arc::new(whereabouts)),
             repositories: None,
@@ -447,6 +461,10 @@ impl Workspace<'_> {
                 },
             },
         }
+        // HEAD may have been on one of them.
+        let held = self.hold_compared(start, &stock.tip, When::Measured)?;
+        let is_new = |note: &String| !stock.notes.contains(note);
+        settled.notes.extend(held.notes.into_iter().filter(is_new));
         let is_left = fate == Fate::Leave || settled.was_outrun;
         let (root, kept) = (&self.repo.root, &start.kept);
         if fate == Fate::Undo && !settled.was_outrun {

@@ -15,7 +15,7 @@ use crate::effects::places::Places;
 use crate::effects::process::leftovers;
 use crate::effects::quarantine::Quarantine;
 use crate::effects::repo::Repo;
-use crate::effects::workspace::{Plan, Settled, Start, Workspace, some_of};
+use crate::effects::workspace::{Plan, Settled, Start, When, Workspace, some_of};
 use crate::effects::{clock, files};
 use crate::error::{Error, Result};
 use crate::event::Events;
@@ -263,6 +263,10 @@ fn undo(
                 record
                     .notes
                     .extend(held.into_iter().filter(is_new).collect::<Vec<_>>());
+                let fetched = &stock.compared.fetched;
+                record
+                    .notes
+                    .extend(workspace.give_fetched_back(start, fetched)?);
                 settled
             }
         }
@@ -316,6 +320,8 @@ fn finish(workspace: &Workspace<'_>, start: &Start, plan: &Plan) -> Result<Settl
     notes.extend(put_back.notes());
     notes.extend(quarantine.notes());
     workspace.give_flags_back(start)?;
+    let held = workspace.hold_compared(start, &plan.tip, When::Measured)?;
+    notes.extend(held.notes);
     let head = repo.head()?.commit.unwrap_or_else(|| start.commit.clone());
     Ok(Settled {
         commit: head,

@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 /// All refs by name, each with its object, or with another ref as in `ref:refs/heads/main`.
 pub type Refs = BTreeMap<String, String>;
 
@@ -42,6 +44,40 @@ const OPTIONS: [&str; 19] = [
     "to-ref",
 ];
 
+/// Commands of git whose words are no refs that anything is compared with: paths, names of remotes, what is fetched.
+const WITHOUT_REFS: [&str; 16] = [
+    "add",
+    "apply",
+    "check-attr",
+    "check-ignore",
+    "clean",
+    "clone",
+    "config",
+    "fetch",
+    "init",
+    "ls-files",
+    "ls-remote",
+    "mv",
+    "pull",
+    "push",
+    "remote",
+    "status",
+];
+/// Commands and options of git that list refs, or choose among them.
+const ASKING: [&str; 9] = [
+    "describe",
+    "for-each-ref",
+    "tag",
+    "branch",
+    "show-ref",
+    "name-rev",
+    "--all",
+    "--branches",
+    "--tags",
+];
+/// How a branch's place at another repository is asked for.
+const UPSTREAMS: [&str; 3] = ["@{u}", "@{upstream}", "@{push}"];
+
 /// The words of a text that may be refs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Words {
@@ -49,30 +85,123 @@ pub struct Words {
     pub sure: BTreeSet<String>,
     /// All others.
     pub other: BTreeSet<String>,
+    /// How names begin of which the rest is put in by a shell.
+    pub begun: BTreeSet<String>,
+    /// Branches whose place at another repository is asked for, as in `main@{upstream}`.
+    pub upstreams: BTreeSet<String>,
     /// The text brings refs of other repositories up to date itself.
     pub fetches: bool,
+    /// The text asks git which refs there are.
+    pub asks: bool,
+}
+
+/// What the checks of a cycle compare with.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Compared {
+    /// Words that stand where a ref does.
+    pub sure: BTreeSet<String>,
+    /// Words of checks that may be refs.
+    pub other: BTreeSet<String>,
+    /// Checks bring refs of other repositories up to date themselves.
+    pub fetches: bool,
+    /// Checks ask git which refs there are.
+    pub asks: bool,
+}
+
+impl Compared {
+    /// Says whether there is nothing of the kind.
+    pub fn is_empty(&self) -> bool {
+        *self == Compared::default()
+    }
+
+    /// Takes in the words of a check, of a script that one runs, or of a file that one only leans on.
+    pub fn add(&mut self, words: Words, source: Source, refs: &Refs) {
+        let Words {
+            sure,
+            other,
+            begun,
+            fetches,
+            asks,
+            ..
+        } = words;
+        let is_begun = |word: &String| begun.iter().any(|front| word.starts_with(front.as_str()));
+        let names = refs.keys().flat_map(|name| words_of(name)).filter(is_begun);
+        let (tracking, mut other): (BTreeSet<_>, BTreeSet<_>) =
+            other.into_iter().partition(|word| is_tracking(word, refs));
+        let mut sure: BTreeSet<String> = sure.into_iter().chain(names).chain(tracking).collect();
+        if source == Source::LeanedOn {
+            other = std::mem::take(&mut sure);
+        }
+        if source == Source::Check {
+            self.other.extend(other);
+        } else {
+            // Of the many words of a file those that mean something.
+            let is_ref = |word: &String| meant(word, refs).is_some();
+            sure.retain(is_ref);
+            let is_named = source == Source::LeanedOn;
+            self.other
+                .extend(other.into_iter().filter(|word| is_named && is_ref(word)));
+        }
+        self.sure.extend(sure);
+        self.fetches |= fetches;
+        self.asks |= asks;
+    }
+}
+
+/// Whose words are looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// A check's.
+    Check,
+    /// A script's that a check runs.
+    Script,
+    /// A file's of which a check runs a part: a makefile, what names the scripts of a package.
+    LeanedOn,
+}
+
+/// Returns what a ref may be called in a text.
+fn words_of(name: &str) -> impl Iterator<Item = String> + '_ {
+    let fronts = PLACES.iter().filter(|(_, end)| end.is_empty());
+    fronts.filter_map(|(front, _)| name.strip_prefix(front).map(str::to_owned))
 }
 
 /// Finds the words of a check, or of a script that one runs.
 pub fn words(text: &str) -> Words {
     let mut found = Words::default();
     let text = text.replace("\\\n", " ");
+    let text: Vec<&str> = text.lines().map(without_comment).collect();
+    let text = text.join("\n");
     let has_git = text.split(is_between).any(is_git);
     for part in text.split(['\n', ';', '|', '&', '(', ')', '`']) {
         let all: Vec<&str> = part.split(is_between).filter(|w| !w.is_empty()).collect();
-        let is_of_git = all.iter().any(|word| is_git(word));
+        let command = command_of_git(&all);
+        let is_of_git = command.is_some();
+        let takes_refs = command.is_some_and(|(_, command)| !WITHOUT_REFS.contains(&command));
         let has = |wanted: &str| all.contains(&wanted);
         found.fetches |= is_of_git
             && (has("fetch") || has("pull") || has("remote") && has("update") || has("--mirror"));
+        found.asks |= is_of_git && ASKING.iter().any(|asking| has(asking));
         let mut before = "";
         // What follows is paths.
-        for word in all.iter().take_while(|word| **word != "--") {
+        let words = all.iter().take_while(|word| **word != "--");
+        for (place, word) in words.enumerate() {
+            if command.is_some_and(|(command, _)| place == command) {
+                before = word;
+                continue;
+            }
+            if takes_refs {
+                found
+                    .upstreams
+                    .extend(word.split("..").filter_map(upstream));
+                found.begun.extend(begun(word));
+            }
             let mut key = before;
             for piece in word.split(['=', ':', '#', '^', '~', '{', '}', '$']) {
                 for name in piece.split("..").map(bare).filter(|name| !name.is_empty()) {
                     let is_option = OPTIONS.contains(&bare(key).to_lowercase().as_str());
                     let is_given = has_git && word.contains('=') && key != before;
-                    match is_of_git || is_option || is_given || name.starts_with("refs/") {
+                    match takes_refs || is_option || is_given || name.starts_with("refs/") {
                         true => found.sure.insert(name.to_owned()),
                         false => found.other.insert(name.to_owned()),
                     };
@@ -83,6 +212,51 @@ pub fn words(text: &str) -> Words {
         }
     }
     found
+}
+
+/// Returns a line without the comment at its end: none begins within a word, or in quotes.
+fn without_comment(line: &str) -> &str {
+    let is_comment = |(place, _): &(usize, &str)| {
+        let before = &line[..*place];
+        let is_quoted = ['\'', '"']
+            .iter()
+            .any(|quote| before.matches(*quote).count() % 2 == 1);
+        (before.is_empty() || before.ends_with([' ', '\t'])) && !is_quoted
+    };
+    let place = line.match_indices('#').find(is_comment);
+    place.map_or(line, |(place, _)| &line[..place])
+}
+
+/// Returns the place of git's command among words, and the command; what follows is no git's if there is none.
+fn command_of_git<'w>(words: &[&'w str]) -> Option<(usize, &'w str)> {
+    let git = words.iter().position(|word| is_git(word))?;
+    let mut place = git + 1;
+    while let Some(word) = words.get(place) {
+        place += match *word {
+            "-C" | "-c" => 2,
+            word if word.starts_with('-') => 1,
+            word => return Some((place, word)),
+        };
+    }
+    Some((git, "git"))
+}
+
+/// Returns the branch of which a word asks what its place at another repository is.
+fn upstream(word: &str) -> Option<String> {
+    let end = word.find('}')? + 1;
+    let asked = word[..end].trim_start_matches(['^', '.']);
+    let place = asked.find("@{")?;
+    let is_asked = UPSTREAMS.contains(&asked[place..].to_lowercase().as_str());
+    is_asked.then(|| asked.to_owned())
+}
+
+/// Returns how a name begins in which a shell puts something.
+fn begun(word: &str) -> Option<String> {
+    let (front, _) = word.split_once('$')?;
+    let front = front.rsplit(['=', ':', '^', '{']).next().unwrap_or(front);
+    let front = front.rsplit("..").next().unwrap_or(front);
+    let is_name = front.ends_with('/') && !front.starts_with(['/', '.', '-']);
+    is_name.then(|| front.to_owned())
 }
 
 fn is_between(letter: char) -> bool {
@@ -147,14 +321,6 @@ pub struct Other {
     pub names: BTreeSet<String>,
 }
 
-impl Other {
-    /// Says whether a word means a ref of which a fetch brings what is newer.
-    pub fn is_fetched(&self) -> bool {
-        let is_tracking = |name: &String| name.starts_with(TRACKING);
-        !matches!(self.fate, Fate::Hidden(_)) && self.names.iter().all(is_tracking)
-    }
-}
-
 impl fmt::Display for Other {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let word = &self.word;
@@ -167,8 +333,13 @@ impl fmt::Display for Other {
     }
 }
 
+/// Says whether a ref says what another repository had.
+pub fn is_of_remote(name: &str) -> bool {
+    name.starts_with(TRACKING)
+}
+
 /// Says whether a word means a tracking ref: nobody calls anything else `origin/main`.
-pub fn is_tracking(word: &str, refs: &Refs) -> bool {
+fn is_tracking(word: &str, refs: &Refs) -> bool {
     let is_tracking = |meant: Meant<'_>| meant.names.iter().any(|n| n.starts_with(TRACKING));
     word.contains('/') && meant(word, refs).is_some_and(is_tracking)
 }
@@ -249,18 +420,52 @@ mod tests {
             ("cargo test && git diff --quiet v1", "test"),
             ("make main", "main"),
             ("diff-cover c.xml origin/main", "origin/main"),
+            ("git status --porcelain test", "test"),
+            ("git ls-remote origin", "origin"),
+            ("git fetch -q origin main; git diff x", "main"),
         ] {
             let found = words(text);
             assert!(!found.sure.contains(name), "{text}: {found:?}");
             assert!(found.other.contains(name), "{text}: {found:?}");
         }
-        for text in ["git diff v1 -- main", "git diff main2 domain main.rs"] {
+        for text in [
+            "git diff v1 -- main",
+            "git diff main2 domain main.rs",
+            "git main",
+            "# see the git docs of main\ntest -e f",
+            "git diff v1 # or git diff main",
+        ] {
             let found = words(text);
             let all: Vec<_> = found.sure.union(&found.other).collect();
             assert!(!all.contains(&&"main".to_owned()), "{text}: {found:?}");
         }
         assert!(words("git fetch -q && git diff origin/main").fetches);
         assert!(!words("git diff origin/fetch").fetches);
+        let said = words("echo 'a # b'; git diff main");
+        assert!(said.sure.contains("main"), "{said:?}");
+    }
+
+    #[test]
+    fn what_git_or_a_shell_has_to_find_out_is_no_word_but_is_seen() {
+        for (text, upstream) in [
+            ("git diff @{u} -- api", "@{u}"),
+            ("git log main@{upstream}..HEAD", "main@{upstream}"),
+            ("git log HEAD...@{push}", "@{push}"),
+        ] {
+            let found = words(text);
+            assert!(found.upstreams.contains(upstream), "{text}: {found:?}");
+        }
+        for text in ["git diff origin/$B", "git log HEAD..origin/${B:-x}"] {
+            let found = words(text);
+            assert!(found.begun.contains("origin/"), "{text}: {found:?}");
+        }
+        assert!(words("git diff \"$(git describe --tags)\"").asks);
+        assert!(!words("git diff main").asks);
+        let refs = refs(&[("refs/remotes/origin/main", "1"), ("refs/heads/side", "1")]);
+        let mut compared = Compared::default();
+        compared.add(words("git diff origin/$B"), Source::Check, &refs);
+        assert!(compared.sure.contains("origin/main"), "{compared:?}");
+        assert!(!compared.sure.contains("side"), "{compared:?}");
     }
 
     #[test]

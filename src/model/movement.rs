@@ -101,6 +101,13 @@ impl ByOthers {
     }
 }
 
+/// Says whether the note of a movement is one that `git fetch` writes.
+pub fn is_fetched(message: &str) -> bool {
+    const NOTES: [&str; 3] = ["fast-forward", "forced-update", "storing head"];
+    let end = message.rsplit(": ").next();
+    end.is_some_and(|end| NOTES.contains(&end))
+}
+
 /// Says whether a movement is the agent's although its note has no mark: where its own rebase or cherry-pick passes over commits
 /// that need no picking; and where all of a branch is rewritten, which nobody does on a branch that an agent works on.
 fn goes_on(movement: &Movement, marked: &HashSet<&str>) -> bool {

@@ -1,10 +1,11 @@
 //! The second measurement of a cycle: what the agent's change came to. What newly fails is measured once more, alone.
 
 use super::Attempt;
+use super::compared::Stood;
 use super::written::named;
 use crate::cycle::choose;
 use crate::effects::watch::Watch;
-use crate::effects::workspace::{Start, Written};
+use crate::effects::workspace::{Start, Written, some_of};
 use crate::model::ledger as names;
 use crate::model::snapshot::{self, CheckResult, Snapshot};
 use crate::session::{Cut, Progress, Session};
@@ -39,10 +40,13 @@ impl Attempt<'_> {
         let mut watch = Watch::over(self.to_watch(session, start));
         let place = (start, &mut watch, &mut *written);
         let mut second = self.measure_once(session, progress, place).await;
-        if second.as_ref().is_ok_and(|(_, files)| !files.is_empty()) {
+        let mut stood = self.look_at_refs(session, start)?;
+        let is_written = second.as_ref().is_ok_and(|(_, files)| !files.is_empty());
+        if is_written || second.is_ok() && stood != Stood::Fast {
             // It may have been somebody else who wrote, and only once.
             let place = (start, &mut watch, &mut *written);
             second = self.measure_once(session, progress, place).await;
+            stood = self.look_at_refs(session, start)?;
         }
         let (after, files) = match second {
             Ok(second) => second,
@@ -54,6 +58,17 @@ impl Attempt<'_> {
             Err(cut) => return Err(cut),
         };
         self.note_swapped(session, progress, (start, &watch));
+        if let Stood::Loose(moved) = stood {
+            self.after = Err(format!(
+                "what checks compare with was moved each time the goals were measured: {}",
+                some_of(&moved)
+            ));
+            return Ok(());
+        }
+        if self.is_by_others() {
+            self.after = Err("not measured".to_owned());
+            return Ok(());
+        }
         if !files.is_empty() {
             let place = (start, written);
             let writers = self.writers(session, (&after, &files), place).await?;
@@ -68,6 +83,11 @@ impl Attempt<'_> {
             .write_snapshot(&names::post_snapshot(start.cycle), &after)?;
         self.after = Ok(after);
         Ok(())
+    }
+
+    fn is_by_others(&self) -> bool {
+        let stock = self.stock.as_ref();
+        stock.is_some_and(|stock| !stock.change.by_others.is_empty())
     }
 
     /// Measures all goals; returns the tracked files that were written to meanwhile and are put back, too.

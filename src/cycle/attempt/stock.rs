@@ -45,7 +45,11 @@ impl Attempt<'_> {
             return Ok(stock);
         }
         self.put_back_built(session, start, &mut stock)?;
-        self.look_at_refs(session, start, &mut stock)?;
+        if !stock.compared.by_others.is_empty() {
+            stock.change.by_others.clone_from(&stock.compared.by_others);
+            stock.change.suspect = Suspect::Agent;
+            return Ok(stock);
+        }
         if let Some(yardstick) = &self.yardstick {
             // A script that can be executed now is the same script.
             let is_other = |file: &&String| !stock.made_executable.contains(file);

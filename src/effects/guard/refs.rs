@@ -212,6 +212,19 @@ fn moved_away(repo: &Repo, (name, was, is): (&str, &str, &str), whose: &Whose) -
             exact::shown(&kept)
         ));
     }
+    taken_back(repo, (name, was, is), whose)
+}
+
+/// Puts back a ref that leads elsewhere, and keeps where it led, if that is there in whole; says what was done.
+fn taken_back(repo: &Repo, (name, was, is): (&str, &str, &str), whose: &Whose) -> Result<String> {
+    let shown = exact::shown(name);
+    if !is_whole(repo, is, Some(was))? {
+        write(repo, name, was)?;
+        return Ok(format!(
+            "{shown} was moved to what is not there in whole, and is as before"
+        ));
+    }
+    let kept = whose.kept_as(name);
     write(repo, &kept, is)?;
     write(repo, name, was)?;
     Ok(format!(
@@ -246,7 +259,7 @@ pub fn put_back_these(
                 write(repo, name, was)?;
                 notes.push(format!("{shown} was changed and is as before"));
             }
-            (Some(was), Some(is)) => notes.push(moved_away(repo, (name, was, is), whose)?),
+            (Some(was), Some(is)) => notes.push(taken_back(repo, (name, was, is), whose)?),
             (Some(was), None) => notes.extend(gone(repo, (name, was), whose)?),
             (None, Some(is)) if head.as_ref() != Some(name) => {
                 let mut note = format!("{shown} was added and is removed");

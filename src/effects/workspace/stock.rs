@@ -6,7 +6,7 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 
 use super::strays::Left;
-use super::{Place, Start, Stock, Workspace, some_of};
+use super::{Place, Start, Stock, When, Workspace, some_of};
 use crate::effects::files::is_within;
 use crate::effects::repo::{Difference, Head};
 use crate::error::{Error, Result};
@@ -135,6 +135,8 @@ impl Workspace<'_> {
         let commits = self
             .repo
             .commits_since(&start.commit, &tip, COMMITS_LISTED)?;
+        let compared = self.hold_compared(start, &tip, When::Unmeasured)?;
+        left.notes.extend(compared.notes.iter().cloned());
         Ok(Stock {
             change,
             tip,
@@ -144,6 +146,7 @@ impl Workspace<'_> {
             nested: left.nested,
             unbuilt: left.unbuilt,
             notes: left.notes,
+            compared,
             place: Some(self.place(start)?),
         })
     }
@@ -221,6 +224,9 @@ impl Workspace<'_> {
     ) -> Result<Stock> {
         notes.extend(self.keep_lost(start, &others.commits)?);
         let head = self.repo.head()?;
+        let tip = head.commit.unwrap_or_else(|| start.commit.clone());
+        let compared = self.hold_compared(start, &tip, When::Unmeasured)?;
+        notes.extend(compared.notes.iter().cloned());
         Ok(Stock {
             change: Change {
                 by_others: others.words,
@@ -230,8 +236,9 @@ impl Workspace<'_> {
                 },
                 ..Change::default()
             },
-            tip: head.commit.unwrap_or_else(|| start.commit.clone()),
+            tip,
             notes,
+            compared,
             ..Stock::untouched(start)
         })
     }
@@ -242,12 +249,6 @@ impl Workspace<'_> {
             head: self.repo.head()?,
             branch: self.repo.resolve(&start.branch)?,
         })
-    }
-
-    /// Returns the place of a stock anew, after refs were put back.
-    pub fn place_again(&self, start: &Start, stock: &Stock) -> Result<Option<Place>> {
-        let was = stock.place.as_ref();
-        was.map(|_| self.place(start)).transpose()
     }
 
     /// Returns what was done to branch and HEAD since stock was taken, in words.
