@@ -1,7 +1,7 @@
 //! Branches, tags, notes, tracking refs and what else points to a commit: what is gone is put back, and so is what the agent
 //! moved to where it does not lead on from.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ffi::OsString;
 use std::fs;
 use std::os::unix::ffi::OsStringExt;
@@ -53,11 +53,14 @@ pub fn put_back(repo: &Repo, before: &str, whose: &Whose) -> Result<Vec<String>>
             None => notes.extend(gone(repo, (name, was), whose)?),
         }
     }
-    for (name, target) in &now {
-        if before.contains_key(name.as_str()) || *name == whose.branch {
-            continue;
-        }
-        let is_whole = !is_in_circle(&now, name) && is_whole(repo, target, whose.start.as_deref())?;
+    let is_new = |(name, _): &(&String, &String)| {
+        !before.contains_key(name.as_str()) && **name != whose.branch
+    };
+    let new: Vec<_> = now.iter().filter(is_new).collect();
+    let known = known_before(repo, &new, &before)?;
+    for (name, target) in new {
+        let is_whole = !is_in_circle(&now, name)
+            && (known.contains(target) || is_whole(repo, target, whose.start.as_deref())?);
         if is_whole && !name.starts_with(REPLACED) {
             continue;
         }
@@ -79,6 +82,28 @@ pub fn put_back(repo: &Repo, before: &str, whose: &Whose) -> Result<Vec<String>>
         notes.push(format!("and {more} more refs like these"));
     }
     Ok(notes)
+}
+
+/// Returns the commits of new refs that those of before lead to: nobody brought them now, and there may be very many.
+fn known_before(
+    repo: &Repo,
+    new: &[(&String, &String)],
+    before: &BTreeMap<&str, &str>,
+) -> Result<HashSet<String>> {
+    let targets = new.iter().map(|(_, target)| target.as_str());
+    let commits: Vec<&str> = targets.filter(|target| repo.is_commit(target)).collect();
+    if commits.is_empty() {
+        return Ok(HashSet::new());
+    }
+    let tips: Vec<&str> = before.values().copied().collect();
+    let beyond = match repo.beyond(&commits, &tips) {
+        Ok(beyond) => beyond,
+        Err(cause) if cause.is_of_machine() => return Err(cause),
+        // One of them is not there in whole; each is looked at.
+        Err(_) => return Ok(HashSet::new()),
+    };
+    let known = commits.iter().filter(|commit| !beyond.contains(**commit));
+    Ok(known.map(|commit| (*commit).to_owned()).collect())
 }
 
 /// Puts all branches back but the one that is worked on, those too that went on to newer commits; says which.

@@ -1,8 +1,8 @@
 //! Which commits something still leads to, and how long git keeps those that nothing but a reflog leads to.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
-use git2::Oid;
+use git2::{Oid, Sort};
 
 use super::{Repo, broken};
 use crate::error::Result;
@@ -41,6 +41,45 @@ impl Repo {
             }
         }
         Ok(beyond)
+    }
+
+    /// Returns for each of some commits the first of `ids` that it leads to, if it leads to one. All that the tips lead to is passed
+    /// by, so that it takes one walk through what is new.
+    pub fn holding(
+        &self,
+        commits: &[&str],
+        ids: &[&str],
+        tips: &[&str],
+    ) -> Result<HashMap<String, String>> {
+        let what = "list commits";
+        let mut walk = self.inner.revwalk().map_err(broken(what))?;
+        let order = Sort::TOPOLOGICAL | Sort::REVERSE;
+        walk.set_sorting(order).map_err(broken(what))?;
+        let parse = |id: &&str| Oid::from_str(id).ok();
+        for commit in commits.iter().filter_map(parse) {
+            if let Err(cause) = walk.push(commit) {
+                tracing::debug!("{commit} leads to no commit: {cause}");
+            }
+        }
+        for tip in tips.iter().filter_map(parse) {
+            if let Err(cause) = walk.hide(tip) {
+                tracing::debug!("{tip} leads to no commit: {cause}");
+            }
+        }
+        let places: HashMap<Oid, usize> = ids.iter().filter_map(parse).zip(0..).collect();
+        let mut first: HashMap<Oid, usize> = HashMap::new();
+        for id in walk {
+            let id = id.map_err(broken(what))?;
+            let commit = self.inner.find_commit(id).map_err(broken(what))?;
+            let of_parents = commit.parent_ids().filter_map(|id| first.get(&id).copied());
+            let place = of_parents.chain(places.get(&id).copied()).min();
+            first.extend(place.map(|place| (id, place)));
+        }
+        let held = commits.iter().filter_map(|commit| {
+            let place = first.get(&parse(commit)?)?;
+            Some(((*commit).to_owned(), (*ids.get(*place)?).to_owned()))
+        });
+        Ok(held.collect())
     }
 
     /// Returns branches that lead to a commit, without `refs/heads/`, and at most `limit` of them; none where it is gone.

@@ -1,5 +1,7 @@
 //! What of an undone cycle is on other branches and tags: what went on to newer commits stays there, and may be published.
 
+use std::collections::BTreeMap;
+
 use super::{Start, Workspace};
 use crate::effects::guard::refs;
 use crate::error::Result;
@@ -32,17 +34,25 @@ impl Workspace<'_> {
         let undone = self.repo.commits_since(&start.commit, tip, COMMITS)?;
         let ids: Vec<&str> = undone.iter().map(|commit| commit.id.as_str()).collect();
         let tips: Vec<&str> = before.values().map(String::as_str).collect();
+        // A tag may lead to what is no commit.
+        let commit = |(name, target): (&String, &String)| {
+            let commit = self.repo.resolve(name).ok().flatten()?;
+            Some((name.clone(), (target.clone(), commit)))
+        };
+        let now: BTreeMap<_, _> = now.iter().filter_map(commit).collect();
+        let commits: Vec<&str> = now.values().map(|(_, commit)| commit.as_str()).collect();
         // What was there before is nobody's work of this cycle.
-        let new = self.repo.beyond(&ids, &tips)?;
+        let held = match self.repo.holding(&commits, &ids, &tips) {
+            Ok(held) => held,
+            Err(cause) if cause.is_of_machine() => return Err(cause),
+            Err(cause) => {
+                tracing::debug!("what holds undone commits cannot be told: {cause}");
+                return Ok(Vec::new());
+            }
+        };
         let mut notes = Vec::new();
-        for (name, target) in &now {
-            // A tag may lead to what is no commit.
-            let Ok(Some(commit)) = self.repo.resolve(name) else {
-                continue;
-            };
-            let holds =
-                |id: &&&str| new.contains(**id) && self.repo.descends(&commit, id).unwrap_or(false);
-            let Some(newest) = ids.iter().find(holds) else {
+        for (name, (target, commit)) in &now {
+            let Some(newest) = held.get(commit) else {
                 continue;
             };
             if notes.len() == NAMED {
