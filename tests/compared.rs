@@ -104,6 +104,7 @@ fn goals_are_measured_with_what_checks_compared_with_before_the_agent() {
         ),
         ("sh compare.sh", MERGE.to_owned()),
         ("sh untracked.sh", MERGE.to_owned()),
+        ("sh ignored.sh", MERGE.to_owned()),
         (
             "git diff --quiet '@{u}' -- api",
             "git update-ref refs/remotes/origin/main HEAD".to_owned(),
@@ -116,7 +117,7 @@ fn goals_are_measured_with_what_checks_compared_with_before_the_agent() {
         let repo = repository(
             check,
             "echo 'git diff --quiet main -- api' >compare.sh; git add compare.sh; git commit -qm script
-             cp compare.sh untracked.sh; git config remote.origin.url /nowhere
+             cp compare.sh untracked.sh; cp compare.sh ignored.sh; echo ignored.sh >>.git/info/exclude; git config remote.origin.url /nowhere
              git config remote.origin.fetch '+refs/heads/*:refs/remotes/origin/*'
              git branch -q --set-upstream-to=origin/main",
         );

@@ -157,7 +157,7 @@ impl<'a> Attempt<'a> {
         start.kept.note_unbuilt(&session.repo.root, &unbuilt, &open);
         start.users.clone_from(session.home().read_users()?);
         session.guard_start(start)?;
-        Attempt::note_compared(session, (self.goals, &yardstick), start)?;
+        self.note_compared(session, &yardstick, start)?;
         uncopied::warn(session, &start.kept, progress.kept.as_ref());
         progress.kept = Some(start.kept.clone());
         // Before the item is claimed: after a crash it is anybody's again.

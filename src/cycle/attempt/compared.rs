@@ -8,7 +8,6 @@ use crate::effects::workspace::{Start, When};
 use crate::error::Result;
 use crate::model::compared::{self, Compared, Refs, Source};
 use crate::model::gate::Suspect;
-use crate::model::goals::Goals;
 use crate::model::yardstick::Yardstick;
 use crate::session::Session;
 
@@ -29,19 +28,23 @@ pub(super) enum Stood {
 impl Attempt<'_> {
     /// Notes which refs checks compare with, by their own words and those of the files that they run, as these are before the agent.
     pub(super) fn note_compared(
+        &self,
         session: &Session,
-        (goals, yardstick): (&Goals, &Yardstick),
+        yardstick: &Yardstick,
         start: &mut Start,
     ) -> Result<()> {
         let refs = session.repo.all_refs()?;
         let mut found = Compared::default();
-        for goal in &goals.goals {
+        for goal in &self.goals.goals {
             add(session, &mut found, (&goal.check, Source::Check), &refs);
         }
-        let frozen = yardstick.frozen.iter().map(|file| (file, Source::Script));
+        // A script that git ignores may be built, and is none the less run.
+        let built = self.built.iter().map(|(file, _)| file);
+        let run = yardstick.frozen.iter().chain(built);
+        let run = run.map(|file| (file, Source::Script));
         let leaned_on = yardstick.leaned_on.iter();
         let leaned_on = leaned_on.map(|file| (file, Source::LeanedOn));
-        for (file, source) in frozen.take(MOST_FILES).chain(leaned_on.take(MOST_FILES)) {
+        for (file, source) in run.take(MOST_FILES).chain(leaned_on.take(MOST_FILES)) {
             // What is not read is not compared with.
             let bytes = files::read_bounded(&session.repo.root.join(file), FILE_LIMIT);
             let bytes = bytes.ok().flatten();

@@ -249,6 +249,10 @@ fn taken_back(repo: &Repo, (name, was, is): (&str, &str, &str), whose: &Whose) -
             "{shown} was moved to what is not there in whole, and is as before"
         ));
     }
+    if repo.is_slot {
+        write(repo, name, was)?;
+        return Ok(format!("{shown} was moved and is as before"));
+    }
     let kept = whose.kept_as(name);
     write(repo, &kept, is)?;
     write(repo, name, was)?;
@@ -288,7 +292,8 @@ pub fn put_back_these(
             (Some(was), None) => notes.extend(gone(repo, (name, was), whose)?),
             (None, Some(is)) if head.as_ref() != Some(name) => {
                 let mut note = format!("{shown} was added and is removed");
-                if is_whole(repo, is, whose.start.as_deref())? {
+                // Nothing in a slot stays.
+                if !repo.is_slot && is_whole(repo, is, whose.start.as_deref())? {
                     let kept = whose.kept_as(name);
                     write(repo, &kept, is)?;
                     note.push_str(&format!("; where it led is {}", exact::shown(&kept)));
