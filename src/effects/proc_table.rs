@@ -5,24 +5,31 @@ use std::fs::{self, File};
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
 
-/// The kernel's list of the children of this process's first thread. It starts the jobs, and orphans are handed to the first
-/// thread of their reaper that lives (`find_new_reaper` in the kernel's exit.c), so that the other threads need no look. It
-/// stays open: it is read after each job.
+/// The kernel's list of this process's children.
 #[derive(Debug)]
-pub struct Children(Option<File>);
+pub enum Children {
+    /// Those of the first thread alone. Orphans are handed to the first thread of their reaper that lives
+    /// (`find_new_reaper` in the kernel's exit.c), so that the others need no look. It stays open: it is read after each job.
+    OfFirstThread(Option<File>),
+    /// Those of all threads.
+    OfAllThreads,
+}
 
 impl Children {
-    /// Opens the list.
+    /// Opens the list of the first thread's.
     pub fn open() -> Children {
         let pid = std::process::id();
-        Children(File::open(format!("/proc/self/task/{pid}/children")).ok())
+        Children::OfFirstThread(File::open(format!("/proc/self/task/{pid}/children")).ok())
     }
 
     /// Returns who is on it now.
     pub fn read(&self) -> Vec<u32> {
+        let Children::OfFirstThread(file) = self else {
+            return children_of(std::process::id());
+        };
         let mut listed = vec![0; 1024];
         let mut length = 0;
-        while let Some(file) = &self.0 {
+        while let Some(file) = file {
             let count = file.read_at(&mut listed[length..], length as u64);
             let count = count.unwrap_or(0);
             length += count;
@@ -36,7 +43,7 @@ impl Children {
     }
 }
 
-/// Returns the children of another process, whichever of its threads started them.
+/// Returns the children of a process, whichever of its threads started them.
 pub fn children_of(pid: u32) -> Vec<u32> {
     let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) else {
         return Vec::new();

@@ -8,6 +8,7 @@
 //! dies, all of it is handed to `evolve`, which kills it and ends its session: nobody can say any more what was whose.
 
 pub mod keeper;
+mod lanes;
 pub mod leftovers;
 mod link;
 mod message;
@@ -35,7 +36,8 @@ use crate::effects::proc_table::Children;
 use crate::effects::stop::{Left, Stop};
 use crate::error::{Error, NO_LOG, Result};
 
-use link::{Handed, Link};
+use lanes::Handed;
+use link::Link;
 use message::{Order, Report};
 use output::Output;
 use pulse::{BEAT, Pulse, Silence};
@@ -59,11 +61,11 @@ const SWEEP_LIMIT: Duration = Duration::from_secs(20);
 const ANSWER: Duration = Duration::from_secs(5);
 /// How often in a row the supervising process may be found stopped, looked at and woken five times a second.
 const KEPT_STOPPED: u32 = 10;
-/// How often it is looked whether the supervising process is gone when it closed a job's socket without a word, and how long
+/// How often it is looked whether the supervising process is gone when it closed a lane without a word, and how long
 /// after one another: several times what a program takes to start on a busy machine.
 const LAST_LOOKS: u32 = 40;
 const LAST_LOOK: Duration = Duration::from_millis(5);
-/// Why a job whose socket was closed without a word was never started: its descriptors were lost on their way.
+/// Why a job whose lane was closed without a word was never started: the lane's descriptor, or the job's, were lost on their way.
 const NOT_TAKEN: &str = "the supervising process had no file descriptor left for it";
 /// How much of the end of the output is kept in memory where nothing else asks for more.
 pub const TAIL_BYTES: usize = 64 * 1024;
@@ -308,7 +310,8 @@ impl Supervisor {
         if let Some(feeder) = feeder {
             feeder.abort();
         }
-        output.drain(Duration::ZERO).await;
+        task.end();
+        output.take_what_is_there();
         let (tail, stdout) = output.into_bytes();
         Ran {
             ending,
@@ -322,22 +325,22 @@ impl Supervisor {
     async fn start(&self, job: &Job, output: &mut Output) -> Result<Task, Ending> {
         let not_started = |cause: io::Error| Ending::NotStarted(cause.to_string());
         let handed = self.hand_over(job)?;
-        let (mut task, streams, unsaid) = Task::of(handed).map_err(not_started)?;
+        let (task, streams, unsaid) = Task::of(handed).map_err(not_started)?;
         output.listen(streams);
         task.say(&unsaid).await;
         Ok(task)
     }
 
     /// Hands a job to the supervising process; says how it ends if that cannot be.
-    fn hand_over(&self, job: &Job) -> Result<(Arc<Link>, Handed), Ending> {
+    fn hand_over(&self, job: &Job) -> Result<Handed, Ending> {
         let cannot = |cause: io::Error| {
             Ending::NotStarted(format!(
                 "the supervising process cannot be started: {cause}"
             ))
         };
         let link = self.shared.link().map_err(cannot)?;
-        match link.hand_over(job) {
-            Ok(handed) => Ok((link, handed)),
+        match lanes::hand_over(&link, job) {
+            Ok(handed) => Ok(handed),
             Err(cause) if is_hung_up(&cause) => {
                 self.lose(&link);
                 Err(Ending::Stopped)
@@ -361,8 +364,8 @@ impl Supervisor {
                     Some(Report::Ended(ending)) => return self.wind_up(task, output, ending).await,
                     Some(Report::Gone(left)) => return (Ending::Stopped, left),
                     Some(Report::Here) => {},
-                    None => return match hangs_up(&task.link).await {
-                        true => (Ending::Stopped, self.lose(&task.link)),
+                    None => return match hangs_up(&task.line.link).await {
+                        true => (Ending::Stopped, self.lose(&task.line.link)),
                         false => (Ending::NotStarted(NOT_TAKEN.to_owned()), Vec::new()),
                     },
                 },
@@ -375,7 +378,7 @@ impl Supervisor {
             Some(_) => KILL_GRACE,
             None => GRACE,
         };
-        task.say(&Order::end_within(grace)).await;
+        task.line.order(Order::end_within(grace));
         let left = self.hear_out(task, output, grace + SWEEP_LIMIT).await;
         (forced, left)
     }
@@ -387,11 +390,12 @@ impl Supervisor {
         output: &mut Output,
         ending: Ending,
     ) -> (Ending, Vec<u32>) {
-        output.drain(DRAIN).await;
+        // Said with the end, as a rule: then nobody is left who could print.
         if let Some(Report::Gone(left)) = task.heard() {
             return (ending, left);
         }
-        task.say(&Order::Sweep.to_bytes()).await;
+        output.drain(DRAIN).await;
+        task.line.order(Order::Sweep);
         let left = self.hear_out(task, output, SWEEP_LIMIT).await;
         (ending, left)
     }
@@ -410,19 +414,19 @@ impl Supervisor {
                 report = task.report() => match report {
                     Some(Report::Gone(left)) => return left,
                     Some(Report::Ended(_) | Report::Here) => pulse.heard(Instant::now()),
-                    None => return self.lose(&task.link),
+                    None => return self.lose(&task.line.link),
                 },
                 () = self.stop.killed(), if !is_killed => {
                     is_killed = true;
-                    task.say(&Order::end_within(KILL_GRACE)).await;
+                    task.line.order(Order::end_within(KILL_GRACE));
                 },
                 _ = beat.tick() => {
-                    if self.is_lost(&mut pulse, &task.link) {
-                        return self.lose(&task.link);
+                    if self.is_lost(&mut pulse, &task.line.link) {
+                        return self.lose(&task.line.link);
                     }
-                    task.say(&Order::Answer.to_bytes()).await;
+                    task.line.order(Order::Answer);
                 },
-                () = &mut over => return self.lose(&task.link),
+                () = &mut over => return self.lose(&task.line.link),
             }
         }
     }
@@ -501,7 +505,7 @@ impl Shared {
     }
 }
 
-/// Says whether a supervising process that closed a job's socket is gone: a child that it was about to start holds on to its
+/// Says whether a supervising process that closed a lane is gone: a child that it was about to start holds on to its
 /// end of the line for a moment.
 async fn hangs_up(link: &Link) -> bool {
     for _ in 0..LAST_LOOKS {

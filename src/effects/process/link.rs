@@ -1,13 +1,12 @@
-//! `evolve`'s end of the line to its supervising process: starting that process, handing jobs over, and what is to be done
-//! when it is gone.
+//! `evolve`'s end of the line to its supervising process: starting that process, and what is to be done when it is gone.
 
 use std::collections::HashSet;
 use std::ffi::CString;
 use std::fs::File;
-use std::io::{self, IoSlice, Read, Write};
+use std::io::{self, IoSlice, Read};
 use std::mem::MaybeUninit;
 use std::net::Shutdown;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,18 +16,15 @@ use nix::sys::signal::{SigSet, Signal, kill};
 use nix::sys::wait::waitpid;
 use rustix::net::{RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, recv, sendmsg};
 
-use super::message::{Parcel, Request};
+use super::lanes::Lanes;
+use super::message::{Request, Word};
 use super::spawn::{self, Environment, Program};
 use crate::effects::proc_table::{self, Children};
 
-use super::{Job, MARK, SUPERVISE, SWEEP_LIMIT, Stdout, Watched, tree};
+use super::{SUPERVISE, SWEEP_LIMIT, Watched, tree};
 
 /// How long the supervising process is waited for when nothing is to be done any more.
 const FAREWELL: Duration = Duration::from_secs(1);
-/// How much longer than its time a job may run before the supervising process ends it by itself.
-const OVERTIME: Duration = Duration::from_secs(5);
-/// How much of a request certainly fits into a socket that nobody reads yet.
-const AT_ONCE: usize = 16 * 1024;
 
 /// The line to a supervising process.
 #[derive(Debug)]
@@ -38,6 +34,8 @@ pub struct Link {
     pub pid: u32,
     /// Its status was taken, so that the pid may be anybody's.
     is_ended: AtomicBool,
+    /// Where jobs are handed over.
+    pub lanes: Lanes,
 }
 
 impl Link {
@@ -64,76 +62,29 @@ impl Link {
             common,
             pid,
             is_ended: AtomicBool::new(false),
+            lanes: Lanes::default(),
         })
     }
 
     /// Has the supervising process keep something open until nothing is left of any job.
     pub fn hold(&self, file: impl AsFd) -> io::Result<()> {
-        self.send(Parcel::Hold, &[file.as_fd()])
+        self.say(Word::Hold, &[file.as_fd()])
     }
 
-    fn send(&self, parcel: Parcel, files: &[BorrowedFd<'_>]) -> io::Result<()> {
-        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(4))];
-        let mut ancillary = SendAncillaryBuffer::new(&mut space);
-        let fits = ancillary.push(SendAncillaryMessage::ScmRights(files));
-        debug_assert!(fits, "BUG: more descriptors than a parcel holds");
-        let byte = [parcel.to_byte()];
-        let said = [IoSlice::new(&byte)];
-        sendmsg(&self.common, &said, &mut ancillary, SendFlags::NOSIGNAL)?;
+    /// Says a word, with descriptors, if any. It is not waited for whoever does not listen: a word that finds no place is lost,
+    /// which is an error.
+    pub fn say(&self, word: Word, files: &[BorrowedFd<'_>]) -> io::Result<()> {
+        send(&self.common, &word.to_bytes(), files)?;
         Ok(())
     }
 
-    /// Says whether the supervising process is gone. Its end closes the common socket before any job's.
+    /// Says whether the supervising process is gone. Its end closes the common socket before any lane.
     pub fn is_hung_up(&self) -> bool {
         let flags = RecvFlags::PEEK | RecvFlags::DONTWAIT;
         match recv(&self.common, &mut [0][..], flags) {
             Err(rustix::io::Errno::AGAIN | rustix::io::Errno::INTR) => false,
             Ok(_) | Err(_) => true,
         }
-    }
-
-    /// Hands a job over. Returns its socket, the ends of its streams that are read here and written here, and what is still to
-    /// be written to the socket.
-    pub fn hand_over(&self, job: &Job) -> io::Result<Handed> {
-        let request = request(job)?;
-        let (mut socket, theirs) = pair()?;
-        let (stdout, to_stdout) = io::pipe()?;
-        let (stderr, to_stderr) = match &job.stdout {
-            Stdout::Merged | Stdout::SentMerged(_) => (None, None),
-            Stdout::End | Stdout::Start(_) | Stdout::Sent(_) => {
-                let (stderr, to_stderr) = io::pipe()?;
-                (Some(stderr), Some(to_stderr))
-            }
-        };
-        let (from_stdin, stdin) = match job.stdin {
-            Some(_) => {
-                let (from_stdin, stdin) = io::pipe()?;
-                (Some(from_stdin), Some(stdin))
-            }
-            None => (None, None),
-        };
-        let parcel = Parcel::Job {
-            has_stdin: stdin.is_some(),
-            has_stderr: stderr.is_some(),
-        };
-        // Written before it is sent for, so that it is there when the socket arrives.
-        let (now, later) = request.split_at(request.len().min(AT_ONCE));
-        socket.write_all(now)?;
-        let files = [
-            Some(theirs.as_fd()),
-            from_stdin.as_ref().map(AsFd::as_fd),
-            Some(to_stdout.as_fd()),
-            to_stderr.as_ref().map(AsFd::as_fd),
-        ];
-        let files: Vec<_> = files.into_iter().flatten().collect();
-        self.send(parcel, &files)?;
-        Ok(Handed {
-            socket,
-            stdin: stdin.map(OwnedFd::from),
-            stdout: stdout.into(),
-            stderr: stderr.map(OwnedFd::from),
-            unsaid: later.to_vec(),
-        })
     }
 
     /// Has everything killed, and waits a moment until it is.
@@ -185,36 +136,21 @@ impl Drop for Link {
     }
 }
 
-/// A job that was handed over.
-#[derive(Debug)]
-pub struct Handed {
-    /// Where the rest is said; it does not block.
-    pub socket: UnixStream,
-    /// What goes to its standard input, if it has any.
-    pub stdin: Option<OwnedFd>,
-    /// What it prints.
-    pub stdout: OwnedFd,
-    /// What it prints on its standard error, unless that is merged into the former.
-    pub stderr: Option<OwnedFd>,
-    /// The rest of its request.
-    pub unsaid: Vec<u8>,
-}
-
-/// Returns a pair of sockets on which nobody waits.
-#[cfg(target_os = "linux")]
-fn pair() -> io::Result<(UnixStream, UnixStream)> {
-    use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
-    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
-    let (one, other) = socketpair(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
-    Ok((one.into(), other.into()))
-}
-
-#[cfg(not(target_os = "linux"))]
-fn pair() -> io::Result<(UnixStream, UnixStream)> {
-    let (one, other) = UnixStream::pair()?;
-    one.set_nonblocking(true)?;
-    other.set_nonblocking(true)?;
-    Ok((one, other))
+/// Sends bytes with descriptors, as far as there is room; returns how many.
+pub fn send(socket: impl AsFd, bytes: &[u8], files: &[BorrowedFd<'_>]) -> io::Result<usize> {
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(Request::FILES))];
+    let mut ancillary = SendAncillaryBuffer::new(&mut space);
+    if !files.is_empty() {
+        let fits = ancillary.push(SendAncillaryMessage::ScmRights(files));
+        debug_assert!(fits, "BUG: more descriptors than a message holds");
+    }
+    let flags = SendFlags::NOSIGNAL | SendFlags::DONTWAIT;
+    Ok(sendmsg(
+        socket,
+        &[IoSlice::new(bytes)],
+        &mut ancillary,
+        flags,
+    )?)
 }
 
 /// Returns the file of this very program, be it replaced or removed meanwhile.
@@ -224,23 +160,4 @@ fn own_file() -> io::Result<CString> {
     }
     let file = std::env::current_exe()?;
     spawn::text(file.as_os_str().as_bytes(), "the program's path")
-}
-
-fn request(job: &Job) -> io::Result<Vec<u8>> {
-    let mut env = vec![spawn::entry(MARK.as_ref(), job.mark.as_ref())?];
-    for (name, value) in &job.env {
-        env.push(spawn::entry(name, value)?);
-    }
-    let word = |word: &std::ffi::OsString| spawn::text(word.as_bytes(), "the command line");
-    let folder = job
-        .folder
-        .as_deref()
-        .map_or(&b""[..], |folder| folder.as_os_str().as_bytes());
-    let request = Request {
-        argv: job.argv.iter().map(word).collect::<io::Result<_>>()?,
-        env,
-        folder: spawn::text(folder, "the folder's path")?,
-        limit: u32::try_from(job.timeout.saturating_add(OVERTIME).as_millis()).unwrap_or(u32::MAX),
-    };
-    Ok(request.to_bytes())
 }

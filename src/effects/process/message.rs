@@ -1,57 +1,84 @@
 //! What `evolve` and its supervising process say to each other, and how it stands on the wire.
 //!
-//! The one socket that both always have carries single bytes, each with descriptors: a job (`Parcel::Job`), or something to
-//! be held on to (`Parcel::Hold`). The first descriptor of a job is a socket of its own, on which everything else about it
-//! is said: first the request, later orders; and in return how it went. A job's socket that closes ends the job.
+//! The one socket that both always have carries words (`Word`), some with a descriptor. A lane is a socket of its own, on
+//! which one job runs after another: its request with its descriptors, and in return how it went. `Report::Gone` is the last
+//! of a job; then the lane is free for the next. Orders do not go by the lane, where nobody listens while a job runs.
 
 use std::ffi::{CStr, CString};
 use std::time::Duration;
 
 use super::Ending;
 
-/// What a byte on the common socket says of the descriptors that come with it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Parcel {
-    /// A job: its socket, its stdin if it has any, its stdout, its stderr if that is apart.
-    Job {
-        /// It has input.
-        has_stdin: bool,
-        /// Its stderr is not its stdout.
-        has_stderr: bool,
-    },
-    /// A descriptor to be kept open until nothing is left of any job: the lock.
-    Hold,
+/// Names one job: its lane, and which of that lane's jobs it is, counted from 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct JobId {
+    /// The lane's number.
+    pub lane: u32,
+    /// Which of its jobs.
+    pub turn: u32,
 }
 
-impl Parcel {
-    const HOLD: u8 = 8;
+/// What is said on the common socket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Word {
+    /// A descriptor to be kept open until nothing is left of any job: the lock.
+    Hold,
+    /// A lane of this number, whose socket comes along.
+    Lane(u32),
+    /// What is wanted of a job. It may come before the lane has read the job's request.
+    Order(JobId, Order),
+}
 
-    /// Returns its byte.
-    pub fn to_byte(self) -> u8 {
-        match self {
-            Parcel::Job {
-                has_stdin,
-                has_stderr,
-            } => u8::from(has_stdin) | u8::from(has_stderr) << 1,
-            Parcel::Hold => Parcel::HOLD,
-        }
+impl Word {
+    /// How many bytes a word has.
+    pub const LENGTH: usize = 13;
+
+    /// Returns it as bytes: what it is, lane, turn, and a time.
+    pub fn to_bytes(self) -> [u8; Word::LENGTH] {
+        let (word, lane, turn, time) = match self {
+            Word::Hold => (b'H', 0, 0, 0),
+            Word::Lane(lane) => (b'L', lane, 0, 0),
+            Word::Order(JobId { lane, turn }, order) => {
+                let (word, time) = match order {
+                    Order::End(grace) => (b'T', grace),
+                    Order::Sweep => (b'S', 0),
+                    Order::Answer => (b'A', 0),
+                };
+                (word, lane, turn, time)
+            }
+        };
+        let mut bytes = [word; Word::LENGTH];
+        bytes[1..5].copy_from_slice(&u32::to_le_bytes(lane));
+        bytes[5..9].copy_from_slice(&u32::to_le_bytes(turn));
+        bytes[9..].copy_from_slice(&u32::to_le_bytes(time));
+        bytes
     }
 
-    /// Reads its byte.
-    pub fn of_byte(byte: u8) -> Parcel {
-        match byte {
-            Parcel::HOLD => Parcel::Hold,
-            flags => Parcel::Job {
-                has_stdin: flags & 1 != 0,
-                has_stderr: flags & 2 != 0,
-            },
-        }
+    /// Takes a word off the front of what has come in; none until it is whole.
+    pub fn take(bytes: &mut Vec<u8>) -> Option<Word> {
+        let (lane, turn, time) = (number(bytes, 1)?, number(bytes, 5)?, number(bytes, 9)?);
+        let job = JobId { lane, turn };
+        let word = match bytes[0] {
+            b'H' => Word::Hold,
+            b'L' => Word::Lane(lane),
+            b'T' => Word::Order(job, Order::End(time)),
+            b'A' => Word::Order(job, Order::Answer),
+            _ => Word::Order(job, Order::Sweep),
+        };
+        bytes.drain(..Word::LENGTH);
+        Some(word)
     }
 }
 
 /// What is to be started: a program in the words of `execve`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Request {
+    /// Which of its lane's jobs it is.
+    pub turn: u32,
+    /// It has input: the first of its descriptors, before its stdout.
+    pub has_stdin: bool,
+    /// Its stderr is not its stdout: the last of its descriptors.
+    pub has_stderr: bool,
     /// Program and arguments.
     pub argv: Vec<CString>,
     /// Its own variables as `NAME=value`; the first is its mark.
@@ -63,12 +90,18 @@ pub struct Request {
 }
 
 impl Request {
-    /// Returns it as bytes: their number, two counts, its time, then the strings, each with its NUL.
+    /// How many descriptors a request may have.
+    pub const FILES: usize = 3;
+
+    /// Returns it as bytes: their number, two counts, its time, its turn, which descriptors it has, then the strings, each with
+    /// its NUL.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = vec![0; 4];
         put(&mut bytes, self.argv.len());
         put(&mut bytes, self.env.len());
         bytes.extend_from_slice(&self.limit.to_le_bytes());
+        bytes.extend_from_slice(&self.turn.to_le_bytes());
+        bytes.push(u8::from(self.has_stdin) | u8::from(self.has_stderr) << 1);
         bytes.extend_from_slice(self.folder.to_bytes_with_nul());
         for text in self.argv.iter().chain(&self.env) {
             bytes.extend_from_slice(text.to_bytes_with_nul());
@@ -87,11 +120,15 @@ impl Request {
         let rest = bytes.split_off(length);
         let whole = std::mem::replace(bytes, rest);
         let (argc, envc) = (number(&whole, 4)? as usize, number(&whole, 8)? as usize);
-        let limit = number(&whole, 12)?;
-        let strings = whole[16..].split_inclusive(|byte| *byte == 0);
+        let (limit, turn) = (number(&whole, 12)?, number(&whole, 16)?);
+        let files = *whole.get(20)?;
+        let strings = whole[21..].split_inclusive(|byte| *byte == 0);
         let string = |bytes| CStr::from_bytes_with_nul(bytes).map(CStr::to_owned).ok();
         let mut strings = strings.map_while(string);
         Some(Request {
+            turn,
+            has_stdin: files & 1 != 0,
+            has_stderr: files & 2 != 0,
             folder: strings.next()?,
             argv: strings.by_ref().take(argc).collect(),
             env: strings.take(envc).collect(),
@@ -112,33 +149,9 @@ pub enum Order {
 }
 
 impl Order {
-    /// Returns the bytes of the order to end within this time.
-    pub fn end_within(grace: Duration) -> [u8; 5] {
-        let milliseconds = u32::try_from(grace.as_millis()).unwrap_or(u32::MAX);
-        Order::End(milliseconds).to_bytes()
-    }
-
-    /// Returns it as bytes.
-    pub fn to_bytes(self) -> [u8; 5] {
-        let (word, number) = match self {
-            Order::End(grace) => (b'T', grace),
-            Order::Sweep => (b'S', 0),
-            Order::Answer => (b'A', 0),
-        };
-        let [a, b, c, d] = number.to_le_bytes();
-        [word, a, b, c, d]
-    }
-
-    /// Takes an order off the front of what has come in.
-    pub fn take(bytes: &mut Vec<u8>) -> Option<Order> {
-        let grace = number(bytes, 1)?;
-        let order = match bytes[0] {
-            b'T' => Order::End(grace),
-            b'A' => Order::Answer,
-            _ => Order::Sweep,
-        };
-        bytes.drain(..5);
-        Some(order)
+    /// Returns the order to end within this time.
+    pub fn end_within(grace: Duration) -> Order {
+        Order::End(u32::try_from(grace.as_millis()).unwrap_or(u32::MAX))
     }
 }
 
@@ -235,6 +248,9 @@ mod tests {
     #[test]
     fn a_request_is_read_once_it_is_whole_and_what_follows_stays() {
         let request = Request {
+            turn: 7,
+            has_stdin: false,
+            has_stderr: true,
             argv: words(&["sh", "-c", ""]),
             env: words(&["MARK=1", "A="]),
             folder: CString::new("/tmp").unwrap(),
@@ -250,11 +266,24 @@ mod tests {
     }
 
     #[test]
-    fn orders_and_reports_are_read_as_they_were_said() {
-        for order in [Order::End(10_000), Order::Sweep, Order::Answer] {
-            let bytes = order.to_bytes();
-            assert_eq!(Order::take(&mut bytes[..4].to_vec()), None);
-            assert_eq!(Order::take(&mut bytes.to_vec()), Some(order));
+    fn words_and_reports_are_read_as_they_were_said() {
+        let job = JobId {
+            lane: 1,
+            turn: 70_000,
+        };
+        for word in [
+            Word::Hold,
+            Word::Lane(300),
+            Word::Order(job, Order::End(10_000)),
+            Word::Order(job, Order::Sweep),
+            Word::Order(job, Order::Answer),
+        ] {
+            let bytes = word.to_bytes();
+            assert_eq!(Word::take(&mut bytes[..Word::LENGTH - 1].to_vec()), None);
+            let mut twice = bytes.repeat(2);
+            assert_eq!(Word::take(&mut twice), Some(word));
+            assert_eq!(Word::take(&mut twice), Some(word));
+            assert!(twice.is_empty());
         }
         for report in [
             Report::Ended(Ending::Exited(-1)),
@@ -273,19 +302,5 @@ mod tests {
             assert_eq!(Report::take(&mut twice), Some(report));
             assert!(twice.is_empty());
         }
-    }
-
-    #[test]
-    fn a_parcel_says_which_descriptors_it_brings() {
-        for has_stdin in [false, true] {
-            for has_stderr in [false, true] {
-                let job = Parcel::Job {
-                    has_stdin,
-                    has_stderr,
-                };
-                assert_eq!(Parcel::of_byte(job.to_byte()), job);
-            }
-        }
-        assert_eq!(Parcel::of_byte(Parcel::Hold.to_byte()), Parcel::Hold);
     }
 }

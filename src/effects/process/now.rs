@@ -3,15 +3,15 @@
 use std::fs::File;
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::ioctl_fionbio;
+use rustix::net::SendFlags;
 
-use super::link::{Handed, Link};
+use super::lanes::{Handed, Line, Socket};
 use super::message::{Order, Report};
 use super::pulse::{BEAT, Pulse};
 use super::{ANSWER, DRAIN, Ending, Job, KILL_GRACE, SWEEP_LIMIT, Stdout, Supervisor};
@@ -63,11 +63,12 @@ impl Supervisor {
         if self.shared.has_given_up.load(Ordering::Relaxed) {
             return Ok(Said::stopped());
         }
-        let (link, handed) = match self.hand_over(job) {
+        let handed = match self.hand_over(job) {
             Ok(handed) => handed,
             Err(Ending::NotStarted(why)) => return Err(io::Error::other(why)),
             Err(_) => return Err(lost()),
         };
+        let link = Arc::clone(&handed.line.link);
         let mut talk = Talk::of(handed, job)?;
         let began = Instant::now();
         let heard = loop {
@@ -81,6 +82,7 @@ impl Supervisor {
                 Err(cause) => break Err(cause),
             }
         };
+        talk.line.free(talk.socket);
         match heard {
             // Where this was too late, the supervising process ended it.
             Ok(Ending::Signalled(_)) if self.is_killed() => Ok(self.give_up()),
@@ -95,7 +97,7 @@ impl Supervisor {
                 })
             }
             Err(cause) => {
-                self.lose(&Arc::<Link>::clone(&link));
+                self.lose(&link);
                 Err(cause)
             }
         }
@@ -156,6 +158,16 @@ fn patience(began: Instant, limit: Duration, halted: Halted) -> (Instant, Ending
 
 fn lost() -> io::Error {
     io::Error::other("the process that supervises it was killed")
+}
+
+/// Says all of this, for as long as that takes.
+fn say(socket: &Socket, mut rest: &[u8]) -> io::Result<()> {
+    while !rest.is_empty() {
+        let flags = SendFlags::NOSIGNAL;
+        let count = rustix::io::retry_on_intr(|| rustix::net::send(socket, rest, flags))?;
+        rest = &rest[count..];
+    }
+    Ok(())
 }
 
 /// A stream that is read to its end.
@@ -261,7 +273,8 @@ impl Input<'_> {
 /// Both sides of a job at once: whichever is ready first.
 #[derive(Debug)]
 struct Talk<'a> {
-    socket: UnixStream,
+    line: Line,
+    socket: Socket,
     inbox: Vec<u8>,
     stdin: Input<'a>,
     stdout: Stream,
@@ -296,12 +309,12 @@ enum Held<'a> {
 
 impl<'a> Talk<'a> {
     fn of(handed: Handed, job: &'a Job) -> io::Result<Talk<'a>> {
-        let mut socket = handed.socket;
+        let socket = handed.socket;
         // The supervising process takes in whatever it is told; if it is gone, the first answer tells.
         if !handed.unsaid.is_empty() {
-            socket.set_nonblocking(false)?;
-            let _ = socket.write_all(&handed.unsaid);
-            socket.set_nonblocking(true)?;
+            ioctl_fionbio(&socket, false)?;
+            let _ = say(&socket, &handed.unsaid);
+            ioctl_fionbio(&socket, true)?;
         }
         let input = job.stdin.as_deref().unwrap_or_default();
         let most = match job.stdout {
@@ -309,6 +322,7 @@ impl<'a> Talk<'a> {
             Stdout::Merged | Stdout::End | Stdout::Sent(_) | Stdout::SentMerged(_) => usize::MAX,
         };
         let mut talk = Talk {
+            line: handed.line,
             socket,
             inbox: Vec::new(),
             stdin: Input::of(handed.stdin, input)?,
@@ -327,7 +341,7 @@ impl<'a> Talk<'a> {
     /// the supervising process is gone.
     fn hold(&mut self, (over, as_what): (Instant, Ending)) -> io::Result<Held<'_>> {
         loop {
-            match Report::take(&mut self.inbox) {
+            match self.line.take(&mut self.inbox) {
                 Some(Report::Gone(_)) => {
                     self.stdout.read();
                     self.stderr.read();
@@ -349,11 +363,11 @@ impl<'a> Talk<'a> {
             Course::Running if now >= over => {
                 self.forced = Some(as_what);
                 // It was given its time.
-                let _ = self.socket.write_all(&Order::end_within(LAST_WORDS));
+                self.line.order(Order::end_within(LAST_WORDS));
                 self.begin_ending(LAST_WORDS);
             }
             Course::Draining(until) if is_silent || now >= until => {
-                let _ = self.socket.write_all(&Order::Sweep.to_bytes());
+                self.line.order(Order::Sweep);
                 self.begin_ending(Duration::ZERO);
             }
             Course::Ending(until) if now >= until => return Err(lost()),
@@ -378,7 +392,7 @@ impl<'a> Talk<'a> {
 
     /// Asks the supervising process for a sign of life.
     fn ask_for_life(&mut self) {
-        let _ = self.socket.write_all(&Order::Answer.to_bytes());
+        self.line.order(Order::Answer);
     }
 
     /// Waits until something is ready, and takes it.
@@ -413,14 +427,14 @@ impl<'a> Talk<'a> {
 
     fn hear(&mut self) -> io::Result<()> {
         let mut piece = [0; 256];
-        match self.socket.read(&mut piece) {
+        match rustix::io::read(&self.socket, &mut piece) {
             Ok(0) => Err(lost()),
             Ok(count) => {
                 self.inbox.extend_from_slice(&piece[..count]);
                 Ok(())
             }
-            Err(cause) if cause.kind() == ErrorKind::WouldBlock => Ok(()),
-            Err(cause) => Err(cause),
+            Err(rustix::io::Errno::AGAIN | rustix::io::Errno::INTR) => Ok(()),
+            Err(cause) => Err(cause.into()),
         }
     }
 }

@@ -13,6 +13,11 @@ use super::{Job, Stdout, TAIL_BYTES};
 use crate::effects::files;
 use crate::model::mask;
 
+/// How much is read at once.
+const PIECE: usize = 8 * 1024;
+/// How often in a row, where nobody may print any more: twice what a pipe can hold (`/proc/sys/fs/pipe-max-size`).
+const PIECES: usize = 256;
+
 /// What a program prints.
 #[derive(Debug)]
 pub struct Streams {
@@ -46,7 +51,7 @@ impl Output {
         let log = |path: &PathBuf| Log::at(path, job.log_limit);
         Ok(Output {
             streams: (None, None),
-            buffers: (vec![0; 8 * 1024], vec![0; 8 * 1024]),
+            buffers: (vec![0; PIECE], vec![0; PIECE]),
             log: job.log.as_ref().map(log).transpose()?,
             tail: Tail::of(job.tail_limit),
             kept: match &job.stdout {
@@ -89,7 +94,27 @@ impl Output {
         }
     }
 
-    /// Reads until both streams end or `limit` has passed; with a limit of zero only what is already there.
+    /// Reads what is already there. The runtime is not asked: it may not have noticed yet.
+    pub fn take_what_is_there(&mut self) {
+        for is_stdout in [true, false] {
+            for _ in 0..PIECES {
+                let (stream, buffer) = match is_stdout {
+                    true => (&mut self.streams.0, &mut self.buffers.0),
+                    false => (&mut self.streams.1, &mut self.buffers.1),
+                };
+                let Some(file) = stream else {
+                    break;
+                };
+                match rustix::io::read(&*file, buffer.as_mut_slice()) {
+                    Ok(count) if count > 0 => self.take(count, is_stdout),
+                    Err(rustix::io::Errno::INTR) => {}
+                    Ok(_) | Err(_) => break,
+                }
+            }
+        }
+    }
+
+    /// Reads until both streams end or `limit` has passed.
     pub async fn drain(&mut self, limit: Duration) {
         let end = tokio::time::Instant::now() + limit;
         while self.is_open() && tokio::time::timeout_at(end, self.read()).await.is_ok() {}

@@ -1,23 +1,28 @@
 //! `evolve __supervise`: the supervising process, one for a run of `evolve`, whose children all jobs are.
 //!
-//! It has one thread and does nothing but start what it is asked to, tell how that ended, and end what is left. It leads a
-//! session of its own and has every signal blocked, so that no terminal and no group reaches it. When `evolve` dies, the
-//! common socket closes: then everything is killed, and the descriptors it holds (the lock) are let go of only when nothing
-//! is left, however long that takes. Before that it notes that nothing is (`ended`).
+//! It does nothing but start what it is asked to, tell how that ended, and end what is left. Each of its lanes is a thread
+//! that starts one job after another and waits for its end (`lane`): a thread whose own child ends is woken where that child
+//! ran, while one thread for all would wait for a processor behind another job. Whatever takes longer than a job by itself
+//! is done by the first thread: what is left of a job, orders, and times that are over.
+//!
+//! It leads a session of its own and has every signal blocked, so that no terminal and no group reaches it. When `evolve`
+//! dies, the common socket closes: then everything is killed, and the descriptors it holds (the lock) are let go of only when
+//! nothing is left, however long that takes. Before that it notes that nothing is (`ended`).
 //!
 //! An agent may stop either of the two. `evolve` wakes this process; this one looks for KILL itself, and ends each job at
 //! the end of its time, should `evolve` not. Where `evolve` died while this process was stopped, the kernel wakes it.
 
+mod lane;
 mod vigil;
 mod ward;
 
-use std::collections::HashSet;
-use std::fs::File;
+use std::collections::{HashMap, HashSet};
 use std::io::{self, IoSliceMut, Stdin};
 use std::mem::MaybeUninit;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use nix::sys::signal::{SigSet, Signal};
@@ -25,13 +30,13 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
 
 use super::Watched;
-use super::message::Parcel;
-use super::spawn::Environment;
+use super::message::{JobId, Order, Report, Word};
 use super::tree;
 use crate::effects::ended::Watch;
 use crate::effects::proc_table::Children;
+use lane::Starter;
 use vigil::Vigil;
-use ward::{Files, Ward};
+use ward::Ward;
 
 /// How often what was killed is looked at, should nothing be heard of it.
 const POLL: Duration = Duration::from_millis(10);
@@ -57,28 +62,58 @@ pub fn main(watched: Watched) -> io::Result<()> {
     Ok(())
 }
 
-/// What all jobs have in common.
+/// What the first thread works with.
 #[derive(Debug)]
 struct House {
     evolve: Stdin,
-    wards: Vec<Ward>,
-    common: Common,
+    inbox: Vec<u8>,
+    shared: Arc<Shared>,
     alarm: Alarm,
     vigil: Vigil,
     held: Vec<OwnedFd>,
 }
 
-/// What starting and ending one job needs of the rest.
+/// What the lanes and the first thread share.
+#[derive(Debug)]
+struct Shared {
+    starter: Starter,
+    jobs: Mutex<Jobs>,
+}
+
+/// All jobs, and what is known of them.
+#[derive(Debug)]
+struct Jobs {
+    wards: Vec<Ward>,
+    lanes: HashMap<u32, Lane>,
+    common: Common,
+    /// How many programs are being started.
+    starting: usize,
+    /// `evolve` is gone: nothing is started any more.
+    is_closing: bool,
+    /// Leaders that could not be ended, whose status their lane takes should they end after all.
+    stuck: HashSet<u32>,
+}
+
+/// A lane, as the first thread sees it.
+#[derive(Debug)]
+struct Lane {
+    socket: Arc<UnixStream>,
+    /// The last of its jobs that was started, or was not to be.
+    turn: u32,
+    /// What is wanted of a job that is yet to be started.
+    wanted: Vec<(u32, Order)>,
+}
+
+/// What ending one job needs of the rest.
 #[derive(Debug)]
 pub struct Common {
-    environment: Environment,
-    home: File,
-    nothing: File,
+    /// The children of the first thread: orphans, as the lanes start the jobs.
     children: Children,
     /// The leaders of jobs, whose status is taken only when nothing else of the job is left.
     leaders: HashSet<u32>,
-    /// Those of them that keep a command's orphans.
-    keepers: HashSet<u32>,
+    /// How many jobs there are, those that are being started too, and how many of them keep a command's orphans.
+    count: usize,
+    kept: usize,
     /// Processes that were not to be ended, and were told of once.
     given_up: HashSet<u32>,
 }
@@ -101,83 +136,127 @@ impl Common {
     }
 }
 
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, Jobs> {
+        self.jobs
+            .lock()
+            .expect("BUG: a holder of the lock panicked")
+    }
+}
+
+impl Jobs {
+    fn new() -> Jobs {
+        Jobs {
+            wards: Vec::new(),
+            lanes: HashMap::new(),
+            common: Common {
+                children: Children::open(),
+                leaders: HashSet::new(),
+                count: 0,
+                kept: 0,
+                given_up: HashSet::new(),
+            },
+            starting: 0,
+            is_closing: false,
+            stuck: HashSet::new(),
+        }
+    }
+
+    /// Does what `evolve` wants of a job, or notes it for one that its lane has not started yet.
+    fn obey(&mut self, job: JobId, order: Order) {
+        let Some(lane) = self.lanes.get_mut(&job.lane) else {
+            return;
+        };
+        if order == Order::Answer {
+            return lane::tell(&lane.socket, &[Report::Here]);
+        }
+        if job.turn > lane.turn {
+            return lane.wanted.push((job.turn, order));
+        }
+        let ward = self.wards.iter_mut().find(|ward| ward.started.job == job);
+        // It has ended meanwhile.
+        if let Some(ward) = ward {
+            ward.obey(order);
+        }
+    }
+
+    /// Looks after all jobs.
+    fn look_after(&mut self, who_is_to_end: Option<Instant>) {
+        for ward in &mut self.wards {
+            if let Some(moment) = who_is_to_end {
+                ward.end_if_older(moment);
+            }
+            ward.look_after(&mut self.common);
+            self.stuck.extend(ward.stuck_leader());
+        }
+        self.wards.retain(|ward| !ward.is_over());
+    }
+}
+
 impl House {
     fn new(kill_files: Vec<PathBuf>) -> io::Result<House> {
         let evolve = io::stdin();
         rustix::net::sockopt::socket_type(&evolve)?;
         Ok(House {
             evolve,
-            wards: Vec::new(),
-            common: Common {
-                environment: Environment::inherited(),
-                home: File::open(".")?,
-                nothing: File::open("/dev/null")?,
-                children: Children::open(),
-                leaders: HashSet::new(),
-                keepers: HashSet::new(),
-                given_up: HashSet::new(),
-            },
+            inbox: Vec::new(),
+            shared: Arc::new(Shared {
+                starter: Starter::new()?,
+                jobs: Mutex::new(Jobs::new()),
+            }),
             alarm: Alarm::new()?,
             vigil: Vigil::new(kill_files),
             held: Vec::new(),
         })
     }
 
-    /// Takes in jobs and looks after them, until the common socket closes.
+    /// Looks after jobs, until the common socket closes.
     fn supervise(&mut self) {
         loop {
-            let Ok((has_parcel, said)) = self.wait() else {
+            let Ok(has_word) = self.wait() else {
                 return;
             };
-            for (ward, said) in self.wards.iter_mut().zip(said) {
-                if said {
-                    ward.listen();
-                }
-            }
-            if has_parcel && self.receive().is_err() {
+            if has_word && self.receive().is_err() {
                 return;
             }
-            if let Some(moment) = self.vigil.who_is_to_end() {
-                for ward in &mut self.wards {
-                    ward.end_if_older(moment);
-                }
-            }
-            for ward in &mut self.wards {
-                ward.look_after(&mut self.common);
-            }
-            self.wards.retain(|ward| !ward.is_over());
+            let who_is_to_end = self.vigil.who_is_to_end();
+            self.shared.lock().look_after(who_is_to_end);
         }
     }
 
-    /// Waits until somebody has something to say, a child has ended, or a time is over. Returns whether there is a parcel,
-    /// and which wards were spoken to.
-    fn wait(&mut self) -> io::Result<(bool, Vec<bool>)> {
-        let own = self.wards.iter().filter_map(Ward::wake_up);
-        let timeout = own.chain([self.vigil.wake_up()]).min();
-        let timeout = self.alarm.at_most(timeout, !self.wards.is_empty());
+    /// Waits until `evolve` has something to say, something of a job that is being ended has ended, or a time is over. Returns
+    /// whether there is a word.
+    fn wait(&mut self) -> io::Result<bool> {
+        let (timeout, is_ending) = {
+            let jobs = self.shared.lock();
+            let own = jobs.wards.iter().filter_map(Ward::wake_up);
+            let waiting = jobs.lanes.values().any(|lane| !lane.wanted.is_empty());
+            let own = own.chain(waiting.then_some(POLL));
+            let timeout = own.chain([self.vigil.wake_up()]).min();
+            (timeout, jobs.wards.iter().any(Ward::is_ending))
+        };
+        let timeout = self.alarm.at_most(timeout, is_ending);
         let mut files = vec![PollFd::new(&self.evolve, PollFlags::IN)];
-        let spoken = self
-            .wards
-            .iter()
-            .map(|ward| PollFd::from_borrowed_fd(ward.socket(), PollFlags::IN));
-        files.extend(spoken);
-        files.extend(self.alarm.file());
+        // Who ends by itself is waited for by its lane.
+        files.extend(self.alarm.file().filter(|_| is_ending));
         poll_for(&mut files, timeout)?;
-        let is_ready = |file: &PollFd<'_>| !file.revents().is_empty();
-        let has_parcel = is_ready(&files[0]);
-        let said = files[1..=self.wards.len()].iter().map(is_ready).collect();
+        let has_word = !files[0].revents().is_empty();
         drop(files);
-        self.alarm.quiet();
-        Ok((has_parcel, said))
+        if is_ending {
+            self.alarm.quiet();
+        }
+        Ok(has_word)
     }
 
-    /// Takes in one parcel. An error means that `evolve` is gone.
+    /// Takes in what was said. An error means that `evolve` is gone.
     fn receive(&mut self) -> io::Result<()> {
-        let mut byte = [0];
-        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(4))];
+        let mut bytes = [0; Word::LENGTH];
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
         let mut ancillary = RecvAncillaryBuffer::new(&mut space);
         let flags = RecvFlags::DONTWAIT | RecvFlags::CMSG_CLOEXEC;
-        let mut into = [IoSliceMut::new(&mut byte)];
+        // No more than what a word lacks, so that a descriptor comes with its own word.
+        let room = Word::LENGTH - self.inbox.len();
+        let mut into = [IoSliceMut::new(&mut bytes[..room])];
         let count = match recvmsg(&self.evolve, &mut into, &mut ancillary, flags) {
             Ok(message) => message.bytes,
             Err(rustix::io::Errno::AGAIN | rustix::io::Errno::INTR) => return Ok(()),
@@ -186,27 +265,18 @@ impl House {
         if count == 0 {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
-        let mut files = ancillary.drain().filter_map(|message| match message {
+        self.inbox.extend_from_slice(&bytes[..count]);
+        let files = ancillary.drain().filter_map(|message| match message {
             RecvAncillaryMessage::ScmRights(files) => Some(files),
             _ => None,
         });
-        let mut files = files.by_ref().flatten();
-        match Parcel::of_byte(byte[0]) {
-            Parcel::Hold => self.held.extend(files),
-            Parcel::Job {
-                has_stdin,
-                has_stderr,
-            } => {
-                // A parcel that lost descriptors on its way (none were free here) drops the job's socket, which tells.
-                let Some(socket) = files.next() else {
-                    return Ok(());
-                };
-                let stdin = has_stdin.then(|| files.next());
-                let (stdout, stderr) = (files.next(), has_stderr.then(|| files.next()));
-                let files = Files::of(stdin, stdout, stderr);
-                self.wards
-                    .extend(Ward::new(UnixStream::from(socket), files));
-            }
+        let file = files.flatten().next();
+        match (Word::take(&mut self.inbox), file) {
+            (Some(Word::Hold), file) => self.held.extend(file),
+            (Some(Word::Lane(number)), Some(file)) => lane::open(&self.shared, number, file.into()),
+            (Some(Word::Order(job, order)), _) => self.shared.lock().obey(job, order),
+            // A word that lost its descriptor on its way (none was free here) drops the lane, which tells.
+            (Some(Word::Lane(_)), None) | (None, _) => {}
         }
         Ok(())
     }
@@ -215,16 +285,9 @@ impl House {
     fn end_everything(&mut self) {
         let began = Instant::now();
         loop {
-            for leader in &self.common.leaders {
-                tree::signal_group(*leader, Signal::SIGKILL);
-            }
-            // From here on leaders are children like any other; the group of one whose status was taken is not touched again.
-            let known = HashSet::new();
-            let left = tree::kill_orphans(&self.common.children, &known, |_| true);
-            if left.is_empty() {
+            if self.is_everything_ended() {
                 return;
             }
-            self.common.leaders.retain(|leader| left.contains(leader));
             let pause = match began.elapsed() < super::SWEEP_LIMIT {
                 true => POLL,
                 false => SLOW_POLL,
@@ -234,6 +297,19 @@ impl House {
             drop(files);
             self.alarm.quiet();
         }
+    }
+
+    /// Kills what there is; says whether that was nothing, and nothing is to come.
+    fn is_everything_ended(&self) -> bool {
+        let mut jobs = self.shared.lock();
+        jobs.is_closing = true;
+        for leader in &jobs.common.leaders {
+            tree::signal_group(*leader, Signal::SIGKILL);
+        }
+        // From here on leaders are children like any other; the group of one whose status was taken is not touched again.
+        let left = tree::kill_orphans(&Children::OfAllThreads, &HashSet::new(), |_| true);
+        jobs.common.leaders.retain(|leader| left.contains(leader));
+        left.is_empty() && jobs.starting == 0
     }
 }
 
@@ -270,7 +346,7 @@ impl Alarm {
         let _ = self.0.read_signal();
     }
 
-    fn at_most(&self, timeout: Option<Duration>, _has_wards: bool) -> Option<Duration> {
+    fn at_most(&self, timeout: Option<Duration>, _is_ending: bool) -> Option<Duration> {
         timeout
     }
 }
@@ -292,8 +368,8 @@ impl Alarm {
 
     fn quiet(&mut self) {}
 
-    fn at_most(&self, timeout: Option<Duration>, has_wards: bool) -> Option<Duration> {
-        match has_wards {
+    fn at_most(&self, timeout: Option<Duration>, is_ending: bool) -> Option<Duration> {
+        match is_ending {
             true => Some(timeout.unwrap_or(POLL).min(POLL)),
             false => timeout,
         }

@@ -1,33 +1,38 @@
 //! A job that runs, as `evolve` sees it: what it is told, and what is told of it.
 
-use std::io;
-use std::sync::Arc;
+use std::io::{self, ErrorKind, Read};
+use std::os::unix::net::UnixStream;
+use std::time::Duration;
 
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::UnixStream;
+use tokio::io::AsyncWriteExt;
+use tokio::io::unix::AsyncFd;
 use tokio::net::unix::pipe::{Receiver, Sender};
 
-use super::link::{Handed, Link};
+use super::lanes::{Handed, Line};
+use super::link;
 use super::message::Report;
 use super::output::Streams;
+
+/// How long is waited for room for the rest of a request: only one of over a hundred thousand bytes has to wait.
+const ROOM: Duration = Duration::from_millis(1);
 
 /// A job that the supervising process has taken over.
 #[derive(Debug)]
 pub struct Task {
-    /// The line it was handed over on.
-    pub link: Arc<Link>,
-    socket: UnixStream,
+    /// What it was handed over on, and what ends it.
+    pub line: Line,
+    socket: AsyncFd<UnixStream>,
     inbox: Vec<u8>,
     /// Its standard input, if it has any.
     pub stdin: Option<Sender>,
 }
 
 impl Task {
-    /// Takes up the ends of a job's streams and socket; returns what is still to be said on the latter.
-    pub fn of((link, handed): (Arc<Link>, Handed)) -> io::Result<(Task, Streams, Vec<u8>)> {
+    /// Takes up the ends of a job's streams and lane; returns what is still to be said on the latter.
+    pub fn of(handed: Handed) -> io::Result<(Task, Streams, Vec<u8>)> {
         let task = Task {
-            link,
-            socket: UnixStream::from_std(handed.socket)?,
+            line: handed.line,
+            socket: handed.socket.listened()?,
             inbox: Vec::new(),
             stdin: handed.stdin.map(Sender::from_owned_fd).transpose()?,
         };
@@ -44,21 +49,41 @@ impl Task {
             if let Some(report) = self.heard() {
                 return Some(report);
             }
-            match self.socket.read_buf(&mut self.inbox).await {
-                Ok(0) | Err(_) => return None,
-                Ok(_) => {}
+            let mut ready = self.socket.readable().await.ok()?;
+            let mut piece = [0; 256];
+            match ready.try_io(|socket| socket.get_ref().read(&mut piece)) {
+                Ok(Ok(0)) => return None,
+                Ok(Ok(count)) => self.inbox.extend_from_slice(&piece[..count]),
+                Ok(Err(cause)) if cause.kind() == ErrorKind::Interrupted => {}
+                Ok(Err(_)) => return None,
+                // It was not ready after all.
+                Err(_) => {}
             }
         }
     }
 
     /// Returns the next report, if it has come in.
     pub fn heard(&mut self) -> Option<Report> {
-        Report::take(&mut self.inbox)
+        self.line.take(&mut self.inbox)
     }
 
-    /// Says something. Whoever does not hear it is gone, which the next look at its answers tells.
-    pub async fn say(&mut self, bytes: &[u8]) {
-        let _ = self.socket.write_all(bytes).await;
+    /// Says the rest of its request. Whoever does not hear it is gone, which the next look at its answers tells.
+    pub async fn say(&self, mut rest: &[u8]) {
+        while !rest.is_empty() {
+            match link::send(self.socket.get_ref(), rest, &[]) {
+                Ok(count) => rest = &rest[count..],
+                Err(cause) if cause.kind() == ErrorKind::WouldBlock => {
+                    tokio::time::sleep(ROOM).await;
+                }
+                Err(cause) if cause.kind() == ErrorKind::Interrupted => {}
+                Err(_) => return,
+            }
+        }
+    }
+
+    /// Gives back what it was handed over on.
+    pub fn end(self) {
+        self.line.free(self.socket.into());
     }
 }
 

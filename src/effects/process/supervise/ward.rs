@@ -1,57 +1,23 @@
 //! One job, as the supervising process sees it: from its request to the moment when nothing of it is left.
 
-use std::fs::File;
-use std::io::{self, ErrorKind, Read, Write};
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::UnixStream;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use nix::sys::signal::{SigSet, Signal};
-use nix::unistd::{chdir, fchdir};
-use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
+use nix::sys::signal::Signal;
+use rustix::process::{WaitId, WaitIdOptions, WaitIdStatus, waitid};
 
-use super::{Common, POLL};
+use super::{Common, POLL, lane};
 use crate::effects::proc_table;
-use crate::effects::process::keeper;
-use crate::effects::process::message::{Order, Report, Request};
-use crate::effects::process::spawn::{self, Program};
+use crate::effects::process::message::{JobId, Order, Report};
 use crate::effects::process::{Ending, GRACE, SWEEP_LIMIT, tree};
 
-/// The descriptors that a job starts with.
-#[derive(Debug)]
-pub struct Files {
-    stdin: Option<OwnedFd>,
-    stdout: OwnedFd,
-    stderr: Option<OwnedFd>,
-}
-
-impl Files {
-    /// Puts them together; none if one is missing that was to be there.
-    pub fn of(
-        stdin: Option<Option<OwnedFd>>,
-        stdout: Option<OwnedFd>,
-        stderr: Option<Option<OwnedFd>>,
-    ) -> Option<Files> {
-        Some(Files {
-            stdin: stdin.map_or(Some(None), |stdin| stdin.map(Some))?,
-            stdout: stdout?,
-            stderr: stderr.map_or(Some(None), |stderr| stderr.map(Some))?,
-        })
-    }
-}
-
-/// A job.
+/// A job whose program was started.
 #[derive(Debug)]
 pub struct Ward {
-    socket: UnixStream,
-    inbox: Vec<u8>,
-    /// Nobody listens any more.
-    is_alone: bool,
-    mark: Vec<u8>,
-    leader: u32,
-    /// When its program was started, and when it is ended if nobody else ends it.
-    time: (Instant, Instant),
+    /// What was started.
+    pub started: Started,
+    socket: Arc<UnixStream>,
     /// How its program ended, and whether that was told.
     ended: Option<Ending>,
     has_told: bool,
@@ -61,8 +27,6 @@ pub struct Ward {
 /// How far a job has come.
 #[derive(Debug)]
 enum Course {
-    /// Its request has not come in whole.
-    Asked(Files),
     /// Its program runs.
     Running,
     /// Its program has ended, more of it is left, and `evolve` still reads what that prints.
@@ -71,44 +35,66 @@ enum Course {
     Ending { until: Instant, quiet: u32 },
     /// Everything of it is being killed; what is left then is given up.
     Sweeping { until: Instant },
-    /// Nothing is left of it.
-    Over,
+    /// Nothing is left of it, or what is was given up.
+    Over { is_leader_left: bool },
+}
+
+/// What was started.
+#[derive(Debug)]
+pub struct Started {
+    /// Which job it is.
+    pub job: JobId,
+    /// The first process of it.
+    pub leader: u32,
+    /// What its processes are marked with.
+    pub mark: Vec<u8>,
+    /// When it was started, and when it is ended if nobody else ends it.
+    pub time: (Instant, Instant),
+    /// Its leader keeps a command's orphans.
+    pub is_kept: bool,
 }
 
 impl Ward {
-    /// Takes a job in; none if a descriptor is missing, which whoever asked sees at the socket's end.
-    pub fn new(socket: UnixStream, files: Option<Files>) -> Option<Ward> {
-        let mut ward = Ward {
+    /// Takes a job in that was counted; what becomes of it is told on this socket.
+    pub fn new(started: Started, socket: Arc<UnixStream>, common: &mut Common) -> Ward {
+        common.leaders.insert(started.leader);
+        Ward {
+            started,
             socket,
-            inbox: Vec::new(),
-            is_alone: false,
-            mark: Vec::new(),
-            leader: 0,
-            time: (Instant::now(), Instant::now()),
             ended: None,
             has_told: false,
-            course: Course::Asked(files?),
-        };
-        // The request is there already, as a rule.
-        ward.listen();
-        Some(ward)
+            course: Course::Running,
+        }
     }
 
-    /// Returns what is to be listened to.
-    pub fn socket(&self) -> BorrowedFd<'_> {
-        self.socket.as_fd()
+    /// Says whether it is being ended, so that each end of a child may be news.
+    pub fn is_ending(&self) -> bool {
+        matches!(self.course, Course::Ending { .. } | Course::Sweeping { .. })
+    }
+
+    /// Returns its leader, should it be over though that lives on.
+    pub fn stuck_leader(&self) -> Option<u32> {
+        match self.course {
+            Course::Over { is_leader_left } if is_leader_left => Some(self.started.leader),
+            _ => None,
+        }
     }
 
     /// Says whether nothing is left of it.
     pub fn is_over(&self) -> bool {
-        matches!(self.course, Course::Over)
+        matches!(self.course, Course::Over { .. })
     }
 
     /// Returns how long it may be left alone, unless something happens.
     pub fn wake_up(&self) -> Option<Duration> {
         match self.course {
-            Course::Asked(_) | Course::Left | Course::Over => None,
-            Course::Running => Some(self.time.1.saturating_duration_since(Instant::now())),
+            Course::Left | Course::Over { .. } => None,
+            Course::Running => Some(
+                self.started
+                    .time
+                    .1
+                    .saturating_duration_since(Instant::now()),
+            ),
             Course::Ending { until, .. } => {
                 Some(until.saturating_duration_since(Instant::now()).min(POLL))
             }
@@ -116,103 +102,36 @@ impl Ward {
         }
     }
 
-    /// Reads what there is to read.
-    pub fn listen(&mut self) {
-        let mut piece = [0; 4096];
-        loop {
-            match self.socket.read(&mut piece) {
-                Ok(0) => break self.is_alone = true,
-                Ok(count) => {
-                    self.inbox.extend_from_slice(&piece[..count]);
-                    if count < piece.len() {
-                        break;
-                    }
-                }
-                Err(cause) if cause.kind() == ErrorKind::Interrupted => {}
-                Err(cause) if cause.kind() == ErrorKind::WouldBlock => break,
-                Err(_) => break self.is_alone = true,
-            }
-        }
-    }
-
-    /// Does what is to be done now.
+    /// Does what is to be done now. That its program has ended by itself is seen by its lane.
     pub fn look_after(&mut self, common: &mut Common) {
-        if let Course::Asked(_) = self.course {
-            self.start_when_asked(common);
-        } else {
-            self.obey();
-        }
         match self.course {
-            Course::Asked(_) | Course::Left | Course::Over => {}
-            Course::Running => {
-                self.see_whether_it_ended(common);
-                if matches!(self.course, Course::Running) && Instant::now() >= self.time.1 {
-                    self.ask_to_end(GRACE);
-                }
-            }
+            Course::Running if Instant::now() >= self.started.time.1 => self.ask_to_end(GRACE),
             Course::Ending { until, quiet } => self.wait_for_group(common, (until, quiet)),
-            Course::Sweeping { .. } => {}
+            Course::Running | Course::Left | Course::Sweeping { .. } | Course::Over { .. } => {}
         }
         if let Course::Sweeping { until } = self.course {
             self.sweep(common, until);
         }
     }
 
-    fn start_when_asked(&mut self, common: &mut Common) {
-        let Some(request) = Request::take(&mut self.inbox) else {
-            if self.is_alone {
-                self.course = Course::Over;
+    /// Does what `evolve` wants.
+    pub fn obey(&mut self, order: Order) {
+        let is_running = matches!(self.course, Course::Running | Course::Left);
+        match order {
+            Order::End(grace) if is_running => {
+                self.ask_to_end(Duration::from_millis(grace.into()));
             }
-            return;
-        };
-        let Course::Asked(files) = std::mem::replace(&mut self.course, Course::Over) else {
-            return;
-        };
-        match start(&request, &files, common) {
-            Ok(leader) => {
-                let now = Instant::now();
-                let limit = Duration::from_millis(request.limit.into());
-                self.time = (now, now + limit);
-                self.leader = leader;
-                self.mark = request
-                    .env
-                    .first()
-                    .map_or(Vec::new(), |mark| mark.to_bytes().to_vec());
-                common.leaders.insert(leader);
-                if keeper::is_around(&request.argv) {
-                    common.keepers.insert(leader);
-                }
-                self.course = Course::Running;
+            Order::End(grace) => self.hurry(Duration::from_millis(grace.into())),
+            Order::Sweep if is_running || matches!(self.course, Course::Ending { .. }) => {
+                self.begin_sweep();
             }
-            Err(cause) => {
-                self.ended = Some(Ending::NotStarted(cause.to_string()));
-                self.tell(&[self.end(), Report::Gone(Vec::new())]);
-            }
-        }
-    }
-
-    /// Does what `evolve` wants; where nobody wants anything any more, all of it ends.
-    fn obey(&mut self) {
-        while let Some(order) = Order::take(&mut self.inbox) {
-            let is_running = matches!(self.course, Course::Running | Course::Left);
-            match order {
-                Order::End(grace) if is_running => {
-                    self.ask_to_end(Duration::from_millis(grace.into()));
-                }
-                Order::End(grace) => self.hurry(Duration::from_millis(grace.into())),
-                Order::Sweep if is_running => self.begin_sweep(),
-                Order::Sweep => {}
-                Order::Answer => self.tell(&[Report::Here]),
-            }
-        }
-        if self.is_alone && !matches!(self.course, Course::Sweeping { .. } | Course::Over) {
-            self.begin_sweep();
+            Order::Sweep | Order::Answer => {}
         }
     }
 
     fn ask_to_end(&mut self, grace: Duration) {
-        tree::signal_group(self.leader, Signal::SIGTERM);
-        tree::signal_group(self.leader, Signal::SIGCONT);
+        tree::signal_group(self.started.leader, Signal::SIGTERM);
+        tree::signal_group(self.started.leader, Signal::SIGCONT);
         self.course = Course::Ending {
             until: Instant::now() + grace,
             quiet: 0,
@@ -232,7 +151,7 @@ impl Ward {
             self.course,
             Course::Running | Course::Left | Course::Ending { .. }
         );
-        if is_there && self.time.0 < moment {
+        if is_there && self.started.time.0 < moment {
             self.begin_sweep();
         }
     }
@@ -243,11 +162,12 @@ impl Ward {
         };
     }
 
-    /// Tells how the program ended, and at once that nothing is left of the job, where that is so.
-    fn see_whether_it_ended(&mut self, common: &mut Common) {
-        if !self.has_ended() {
+    /// The program has ended, unless it was ended: tells how, and at once that nothing is left of the job, where that is so.
+    pub fn has_ended_by_itself(&mut self, ending: Ending, common: &mut Common) {
+        if !matches!(self.course, Course::Running) {
             return;
         }
+        self.ended = Some(ending);
         let is_mine = self.belonging(common);
         match common.orphans().into_iter().any(is_mine) {
             true => {
@@ -264,7 +184,7 @@ impl Ward {
     fn wait_for_group(&mut self, common: &mut Common, (until, quiet): (Instant, u32)) {
         let has_ended = self.has_ended();
         let orphans = common.orphans();
-        let is_empty = has_ended && !tree::has_group_member(self.leader, &orphans);
+        let is_empty = has_ended && !tree::has_group_member(self.started.leader, &orphans);
         // One look may miss a member that changes its parent just then; nobody can hide where there is no orphan.
         let quiet = if is_empty { quiet + 1 } else { 0 };
         if quiet > 1 || (is_empty && orphans.is_empty()) || Instant::now() >= until {
@@ -276,11 +196,11 @@ impl Ward {
 
     /// Kills all of it, and tells when it is gone, or what of it is left when the time is over.
     fn sweep(&mut self, common: &mut Common, until: Instant) {
-        tree::signal_group(self.leader, Signal::SIGKILL);
+        tree::signal_group(self.started.leader, Signal::SIGKILL);
         let is_mine = self.belonging(common);
         let mut left = common.kill_orphans(is_mine);
         if !self.has_ended() {
-            left.push(self.leader);
+            left.push(self.started.leader);
         }
         if left.is_empty() {
             self.finish(common, left);
@@ -293,45 +213,35 @@ impl Ward {
     /// Returns what tells the orphans of this job: its session or its mark. The only job that runs has to answer for all; where
     /// all jobs are kept, orphans are of one whose keeper is gone.
     fn belonging(&self, common: &Common) -> impl Fn(u32) -> bool + use<> {
-        let is_only = common.leaders.len() == 1 || common.leaders.len() == common.keepers.len();
-        let (leader, mark) = (self.leader, self.mark.clone());
+        let is_only = common.count == 1 || common.count == common.kept;
+        let (leader, mark) = (self.started.leader, self.started.mark.clone());
         move |pid| {
             is_only || proc_table::session(pid) == Some(leader) || proc_table::has_entry(pid, &mark)
         }
     }
 
     fn finish(&mut self, common: &mut Common, left: Vec<u32>) {
-        common.leaders.remove(&self.leader);
-        common.keepers.remove(&self.leader);
-        tree::has_been_reaped(self.leader);
+        common.leaders.remove(&self.started.leader);
+        common.count -= 1;
+        common.kept -= usize::from(self.started.is_kept);
+        let is_leader_left = left.contains(&self.started.leader);
+        if !is_leader_left {
+            tree::has_been_reaped(self.started.leader);
+        }
         let gone = Report::Gone(left);
         let is_news = !self.has_told && self.ended.is_some();
         match is_news {
             true => self.tell(&[self.end(), gone]),
             false => self.tell(&[gone]),
         }
-        self.course = Course::Over;
+        self.course = Course::Over { is_leader_left };
     }
 
     /// Says whether the program has ended. Its status is left to be taken: until then nobody else can get its number.
     fn has_ended(&mut self) -> bool {
-        if self.ended.is_some() {
-            return true;
+        if self.ended.is_none() {
+            self.ended = ending_of(self.started.leader, WaitIdOptions::NOHANG);
         }
-        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-        let pid = Pid::from_raw(tree::nix_pid(self.leader).as_raw());
-        let pid = pid.expect("BUG: the pid of a child is not zero");
-        self.ended = match waitid(WaitId::Pid(pid), options) {
-            Ok(None) | Err(rustix::io::Errno::INTR) => None,
-            Ok(Some(status)) => match (status.exit_status(), status.terminating_signal()) {
-                (Some(code), _) => Some(Ending::Exited(code)),
-                (None, number) => number.map(Ending::Signalled),
-            },
-            Err(cause) => {
-                let why = format!("its end cannot be waited for: {cause}");
-                Some(Ending::NotStarted(why))
-            }
-        };
         self.ended.is_some()
     }
 
@@ -341,51 +251,26 @@ impl Ward {
         Report::Ended(ending.expect("BUG: only what has ended is told of"))
     }
 
-    /// Tells, in one piece. A reader that went away is noticed when it is listened to.
-    fn tell(&mut self, reports: &[Report]) {
-        let bytes: Vec<u8> = reports.iter().flat_map(Report::to_bytes).collect();
-        let _ = self.socket.write_all(&bytes);
+    fn tell(&self, reports: &[Report]) {
+        lane::tell(&self.socket, reports);
     }
 }
 
-/// Starts what is asked for, in its folder.
-fn start(request: &Request, files: &Files, common: &Common) -> io::Result<u32> {
-    let program = request.argv.first();
-    let program =
-        program.ok_or_else(|| io::Error::new(ErrorKind::InvalidInput, "an empty command line"))?;
-    let stdin = files
-        .stdin
-        .as_ref()
-        .map_or(common.nothing.as_fd(), AsFd::as_fd);
-    let stderr = files.stderr.as_ref().unwrap_or(&files.stdout);
-    let env = common.environment.with(&request.env);
-    let files = [stdin, files.stdout.as_fd(), stderr.as_fd()];
-    let spawn = || {
-        let program = Program {
-            file: program,
-            argv: &request.argv,
-            env: &env,
-        };
-        spawn::spawn(program, files, &SigSet::empty())
+/// Returns how a leader ended; none if it has not, or a signal came in between.
+pub fn ending_of(leader: u32, options: WaitIdOptions) -> Option<Ending> {
+    let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | options;
+    let pid = rustix::process::Pid::from_raw(tree::nix_pid(leader).as_raw());
+    let pid = pid.expect("BUG: the pid of a child is not zero");
+    let ended = |status: WaitIdStatus| match (status.exit_status(), status.terminating_signal()) {
+        (Some(code), _) => Some(Ending::Exited(code)),
+        (None, number) => number.map(Ending::Signalled),
     };
-    match request.folder.is_empty() {
-        true => spawn(),
-        false => inside(&common.home, &request.folder, spawn),
+    match waitid(WaitId::Pid(pid), options) {
+        Ok(None) | Err(rustix::io::Errno::INTR) => None,
+        Ok(Some(status)) => ended(status),
+        Err(cause) => {
+            let why = format!("its end cannot be waited for: {cause}");
+            Some(Ending::NotStarted(why))
+        }
     }
-}
-
-/// Does something in a folder and comes back; nothing else runs in this process.
-fn inside<T>(
-    home: &File,
-    folder: &std::ffi::CStr,
-    action: impl FnOnce() -> io::Result<T>,
-) -> io::Result<T> {
-    chdir(folder).map_err(|cause| {
-        let shown = std::ffi::OsStr::from_bytes(folder.to_bytes()).display();
-        let why = format!("cannot enter {shown}: {}", cause.desc());
-        io::Error::new(io::Error::from(cause).kind(), why)
-    })?;
-    let done = action();
-    fchdir(home)?;
-    done
 }

@@ -1,0 +1,256 @@
+//! `evolve`'s ends of the lanes: handing jobs over, and giving a lane back once nothing is left of its job.
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::net::UnixStream;
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
+
+use tokio::io::Interest;
+use tokio::io::unix::AsyncFd;
+use tokio::runtime::{Handle, Id};
+
+use super::link::{self, Link};
+use super::message::{JobId, Order, Report, Request, Word};
+use super::{Job, MARK, Stdout, spawn};
+
+/// How much longer than its time a job may run before the supervising process ends it by itself.
+const OVERTIME: Duration = Duration::from_secs(5);
+/// How much of a request certainly fits into a socket that nobody reads yet.
+const AT_ONCE: usize = 16 * 1024;
+
+/// The lanes on which no job runs. There are as many as jobs ran at once.
+#[derive(Debug, Default)]
+pub struct Lanes(Mutex<Free>);
+
+#[derive(Debug, Default)]
+struct Free {
+    lanes: Vec<Lane>,
+    /// How many were ever opened.
+    opened: u32,
+}
+
+/// A lane, and the last of its jobs.
+#[derive(Debug)]
+struct Lane {
+    job: JobId,
+    socket: Socket,
+}
+
+/// `evolve`'s end of a lane; it does not block.
+#[derive(Debug)]
+pub enum Socket {
+    /// Nobody listens unless asked to.
+    Plain(UnixStream),
+    /// This runtime listens. It goes on to between jobs: to begin anew would wake it for nothing.
+    Listened(AsyncFd<UnixStream>, Id),
+}
+
+impl Socket {
+    /// Has the runtime at hand listen, and to nothing else: that there is room for more to be said would wake it for each job.
+    pub fn listened(self) -> io::Result<AsyncFd<UnixStream>> {
+        let socket = match self {
+            Socket::Listened(socket, runtime) if runtime == Handle::current().id() => {
+                return Ok(socket);
+            }
+            Socket::Listened(socket, _) => socket.into_inner(),
+            Socket::Plain(socket) => socket,
+        };
+        #[expect(
+            deprecated,
+            reason = "unsound only for what changes its descriptor, which a UnixStream does not; what replaces it is unsafe"
+        )]
+        AsyncFd::with_interest(socket, Interest::READABLE)
+    }
+}
+
+impl AsFd for Socket {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        match self {
+            Socket::Plain(socket) => socket.as_fd(),
+            Socket::Listened(socket, _) => socket.get_ref().as_fd(),
+        }
+    }
+}
+
+impl From<AsyncFd<UnixStream>> for Socket {
+    /// Takes one that the runtime at hand listens to.
+    fn from(socket: AsyncFd<UnixStream>) -> Socket {
+        Socket::Listened(socket, Handle::current().id())
+    }
+}
+
+impl Lanes {
+    fn lock(&self) -> MutexGuard<'_, Free> {
+        self.0.lock().expect("BUG: a holder of the lock panicked")
+    }
+}
+
+/// The line of one job. Where it is dropped before nothing is left of the job, all of that is killed.
+#[derive(Debug)]
+pub struct Line {
+    /// Where the job was handed over.
+    pub link: Arc<Link>,
+    job: JobId,
+    state: State,
+}
+
+/// What is known of the job of a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// It is under way.
+    UnderWay,
+    /// Nothing is left of it.
+    Over,
+    /// Something of it could not be ended, so that its lane is not free.
+    Stuck,
+}
+
+impl Line {
+    /// Says what is wanted of the job. Whoever does not hear it is gone or stopped, which the next look at the answers tells.
+    pub fn order(&self, order: Order) {
+        let _ = self.link.say(Word::Order(self.job, order), &[]);
+    }
+
+    /// Takes a report off the front of what has come in on the lane.
+    pub fn take(&mut self, inbox: &mut Vec<u8>) -> Option<Report> {
+        let report = Report::take(inbox)?;
+        if let Report::Gone(left) = &report {
+            self.state = match left.is_empty() {
+                true => State::Over,
+                false => State::Stuck,
+            };
+        }
+        Some(report)
+    }
+
+    /// Gives the lane back, if it is free.
+    pub fn free(self, socket: Socket) {
+        if self.state == State::Over {
+            let mut free = self.link.lanes.lock();
+            free.lanes.push(Lane {
+                job: self.job,
+                socket,
+            });
+        }
+    }
+}
+
+impl Drop for Line {
+    fn drop(&mut self) {
+        if self.state == State::UnderWay {
+            self.order(Order::Sweep);
+        }
+    }
+}
+
+/// A job that was handed over.
+#[derive(Debug)]
+pub struct Handed {
+    /// What ends it.
+    pub line: Line,
+    /// Where the rest of its request is said, and where is told how it goes.
+    pub socket: Socket,
+    /// What goes to its standard input, if it has any.
+    pub stdin: Option<OwnedFd>,
+    /// What it prints.
+    pub stdout: OwnedFd,
+    /// What it prints on its standard error, unless that is merged into the former.
+    pub stderr: Option<OwnedFd>,
+    /// The rest of its request.
+    pub unsaid: Vec<u8>,
+}
+
+/// Hands a job over, on a lane that is free or on a new one.
+pub fn hand_over(link: &Arc<Link>, job: &Job) -> io::Result<Handed> {
+    let request = request(job)?;
+    let (stdout, to_stdout) = io::pipe()?;
+    let (stderr, to_stderr) = match &job.stdout {
+        Stdout::Merged | Stdout::SentMerged(_) => (None, None),
+        Stdout::End | Stdout::Start(_) | Stdout::Sent(_) => {
+            let (stderr, to_stderr) = io::pipe()?;
+            (Some(stderr), Some(to_stderr))
+        }
+    };
+    let (from_stdin, stdin) = match job.stdin {
+        Some(_) => {
+            let (from_stdin, stdin) = io::pipe()?;
+            (Some(from_stdin), Some(stdin))
+        }
+        None => (None, None),
+    };
+    let files = [
+        from_stdin.as_ref().map(AsFd::as_fd),
+        Some(to_stdout.as_fd()),
+        to_stderr.as_ref().map(AsFd::as_fd),
+    ];
+    let files: Vec<_> = files.into_iter().flatten().collect();
+    let (lane, theirs) = lane(link)?;
+    let JobId { lane: number, turn } = lane.job;
+    let id = JobId {
+        lane: number,
+        turn: turn + 1,
+    };
+    let request = Request {
+        turn: id.turn,
+        has_stdin: stdin.is_some(),
+        has_stderr: stderr.is_some(),
+        ..request
+    };
+    let request = request.to_bytes();
+    let now = &request[..request.len().min(AT_ONCE)];
+    let said = link::send(&lane.socket, now, &files)?;
+    // A new lane is sent for once the request is in it.
+    if let Some(theirs) = theirs {
+        link.say(Word::Lane(id.lane), &[theirs.as_fd()])?;
+    }
+    Ok(Handed {
+        line: Line {
+            link: Arc::clone(link),
+            job: id,
+            state: State::UnderWay,
+        },
+        socket: lane.socket,
+        stdin: stdin.map(OwnedFd::from),
+        stdout: stdout.into(),
+        stderr: stderr.map(OwnedFd::from),
+        unsaid: request[said..].to_vec(),
+    })
+}
+
+/// Returns a lane on which no job runs, and where it is new the end of it that the supervising process has to get.
+fn lane(link: &Link) -> io::Result<(Lane, Option<UnixStream>)> {
+    let mut free = link.lanes.lock();
+    if let Some(lane) = free.lanes.pop() {
+        return Ok((lane, None));
+    }
+    let (socket, theirs) = UnixStream::pair()?;
+    socket.set_nonblocking(true)?;
+    free.opened += 1;
+    let job = JobId {
+        lane: free.opened,
+        turn: 0,
+    };
+    let socket = Socket::Plain(socket);
+    Ok((Lane { job, socket }, Some(theirs)))
+}
+
+fn request(job: &Job) -> io::Result<Request> {
+    let mut env = vec![spawn::entry(MARK.as_ref(), job.mark.as_ref())?];
+    for (name, value) in &job.env {
+        env.push(spawn::entry(name, value)?);
+    }
+    let word = |word: &std::ffi::OsString| spawn::text(word.as_bytes(), "the command line");
+    let folder = job
+        .folder
+        .as_deref()
+        .map_or(&b""[..], |folder| folder.as_os_str().as_bytes());
+    Ok(Request {
+        argv: job.argv.iter().map(word).collect::<io::Result<_>>()?,
+        env,
+        folder: spawn::text(folder, "the folder's path")?,
+        limit: u32::try_from(job.timeout.saturating_add(OVERTIME).as_millis()).unwrap_or(u32::MAX),
+        ..Request::default()
+    })
+}

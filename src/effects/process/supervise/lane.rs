@@ -1,0 +1,362 @@
+//! A lane: a thread that starts one job after another and waits for each one's end.
+
+use std::ffi::{CStr, OsStr};
+use std::fs::{self, File, Metadata};
+use std::io::{self, ErrorKind, IoSliceMut};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::os::unix::net::UnixStream;
+use std::sync::{Arc, RwLock};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::SigSet;
+use nix::unistd::{chdir, fchdir};
+use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendFlags, recvmsg, send};
+use rustix::process::WaitIdOptions;
+
+use super::ward::{Started, Ward, ending_of};
+use super::{Jobs, Lane, Order, Shared};
+use crate::effects::process::keeper;
+use crate::effects::process::message::{JobId, Report, Request};
+use crate::effects::process::spawn::{self, Environment, Program};
+use crate::effects::process::{Ending, NOT_TAKEN, tree};
+
+/// How much of its stack a lane may need: several times what starting a program takes.
+const STACK: usize = 128 * 1024;
+/// How much of a request is read at once.
+const PIECE: usize = 16 * 1024;
+
+/// Opens a lane. Where no thread can be had, its socket closes, which tells.
+pub fn open(shared: &Arc<Shared>, number: u32, socket: UnixStream) {
+    let socket = Arc::new(socket);
+    let lane = Lane {
+        socket: Arc::clone(&socket),
+        turn: 0,
+        wanted: Vec::new(),
+    };
+    shared.lock().lanes.insert(number, lane);
+    let all = Arc::clone(shared);
+    let serve = move || serve(&all, number, &socket);
+    let thread = thread::Builder::new().stack_size(STACK).spawn(serve);
+    if thread.is_err() {
+        shared.lock().lanes.remove(&number);
+    }
+}
+
+/// Runs jobs, until `evolve` lets go of the lane.
+fn serve(shared: &Shared, number: u32, socket: &Arc<UnixStream>) {
+    let mut inbox = Vec::new();
+    while let Ok((request, files)) = receive(socket, &mut inbox) {
+        run(shared, (number, socket), &request, files);
+    }
+    shared.lock().lanes.remove(&number);
+}
+
+/// Waits for a request and its descriptors. An error means that there will be none.
+fn receive(socket: &UnixStream, inbox: &mut Vec<u8>) -> io::Result<(Request, Vec<OwnedFd>)> {
+    let mut files = Vec::new();
+    let mut piece = [0; PIECE];
+    loop {
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(Request::FILES))];
+        let mut ancillary = RecvAncillaryBuffer::new(&mut space);
+        let mut into = [IoSliceMut::new(&mut piece)];
+        let count = match recvmsg(socket, &mut into, &mut ancillary, RecvFlags::CMSG_CLOEXEC) {
+            Ok(message) => message.bytes,
+            Err(rustix::io::Errno::INTR) => continue,
+            Err(cause) => return Err(cause.into()),
+        };
+        if count == 0 {
+            return Err(ErrorKind::UnexpectedEof.into());
+        }
+        for message in ancillary.drain() {
+            if let RecvAncillaryMessage::ScmRights(fresh) = message {
+                files.extend(fresh);
+            }
+        }
+        inbox.extend_from_slice(&piece[..count]);
+        if let Some(request) = Request::take(inbox) {
+            return Ok((request, files));
+        }
+    }
+}
+
+/// Runs one job, until its program has ended, or until nothing more is to be done here.
+fn run(
+    shared: &Shared,
+    (lane, socket): (u32, &Arc<UnixStream>),
+    request: &Request,
+    files: Vec<OwnedFd>,
+) {
+    let job = JobId {
+        lane,
+        turn: request.turn,
+    };
+    let is_kept = keeper::is_around(&request.argv);
+    if !shared.lock().begin(is_kept) {
+        return;
+    }
+    let began = Instant::now();
+    let started = shared.starter.start(request, &files);
+    let mut jobs = shared.lock();
+    jobs.starting -= 1;
+    let leader = match started {
+        Ok(leader) => leader,
+        Err(cause) => {
+            jobs.forget(job, is_kept);
+            drop(jobs);
+            let ended = Report::Ended(Ending::NotStarted(cause.to_string()));
+            return tell(socket, &[ended, Report::Gone(Vec::new())]);
+        }
+    };
+    let mark = request.env.first();
+    let started = Started {
+        job,
+        leader,
+        mark: mark.map_or(Vec::new(), |mark| mark.to_bytes().to_vec()),
+        time: (began, began + Duration::from_millis(request.limit.into())),
+        is_kept,
+    };
+    jobs.take_in(started, socket);
+    drop(jobs);
+    let ending = loop {
+        if let Some(ending) = ending_of(leader, WaitIdOptions::empty()) {
+            break ending;
+        }
+    };
+    shared.lock().has_ended(job, leader, ending);
+    // Kept until the end was told: the end of its output would wake `evolve` for itself.
+    drop(files);
+}
+
+/// Tells, in one piece. Whoever does not read what is told is stopped, and asked about by who stopped it.
+pub fn tell(socket: &UnixStream, reports: &[Report]) {
+    let bytes: Vec<u8> = reports.iter().flat_map(Report::to_bytes).collect();
+    let _ = send(socket, &bytes, SendFlags::NOSIGNAL | SendFlags::DONTWAIT);
+}
+
+impl Jobs {
+    /// Counts a job that is about to be started; says whether it may be.
+    fn begin(&mut self, is_kept: bool) -> bool {
+        if !self.is_closing {
+            self.starting += 1;
+            self.common.count += 1;
+            self.common.kept += usize::from(is_kept);
+        }
+        !self.is_closing
+    }
+
+    /// Forgets a job that could not be started.
+    fn forget(&mut self, job: JobId, is_kept: bool) {
+        self.common.count -= 1;
+        self.common.kept -= usize::from(is_kept);
+        self.reach(job);
+    }
+
+    /// Looks after a job from now on, and does what was wanted of it meanwhile.
+    fn take_in(&mut self, started: Started, socket: &Arc<UnixStream>) {
+        let job = started.job;
+        let mut ward = Ward::new(started, Arc::clone(socket), &mut self.common);
+        for order in self.reach(job) {
+            ward.obey(order);
+        }
+        self.wards.push(ward);
+    }
+
+    /// Notes how far a lane has come; returns what is wanted of this job.
+    fn reach(&mut self, job: JobId) -> Vec<Order> {
+        let Some(lane) = self.lanes.get_mut(&job.lane) else {
+            return Vec::new();
+        };
+        lane.turn = job.turn;
+        let wanted = lane.wanted.drain(..);
+        let wanted = wanted.filter(|(turn, _)| *turn == job.turn);
+        wanted.map(|(_, order)| order).collect()
+    }
+
+    /// A job's program has ended. Where the job is being ended, the first thread sees to it.
+    fn has_ended(&mut self, job: JobId, leader: u32, ending: Ending) {
+        if let Some(ward) = self.wards.iter_mut().find(|ward| ward.started.job == job) {
+            ward.has_ended_by_itself(ending, &mut self.common);
+            self.wards.retain(|ward| !ward.is_over());
+        } else if self.stuck.remove(&leader) {
+            tree::has_been_reaped(leader);
+        }
+    }
+}
+
+/// What starting a program takes.
+#[derive(Debug)]
+pub struct Starter {
+    environment: Environment,
+    nothing: File,
+    home: File,
+    /// What `home` is. All lanes have one working directory, which only who holds this alone may leave.
+    folder: RwLock<(u64, u64)>,
+}
+
+impl Starter {
+    /// Takes over this process's environment and working directory.
+    pub fn new() -> io::Result<Starter> {
+        let home = File::open(".")?;
+        let metadata = home.metadata()?;
+        Ok(Starter {
+            environment: Environment::inherited(),
+            nothing: File::open("/dev/null")?,
+            home,
+            folder: RwLock::new(identity(&metadata)),
+        })
+    }
+
+    /// Starts what is asked for, in its folder; returns its pid.
+    fn start(&self, request: &Request, files: &[OwnedFd]) -> io::Result<u32> {
+        let invalid = |why| io::Error::new(ErrorKind::InvalidInput, why);
+        let program = request.argv.first();
+        let program = program.ok_or_else(|| invalid("an empty command line"))?;
+        let wanted = 1 + usize::from(request.has_stdin) + usize::from(request.has_stderr);
+        if files.len() != wanted {
+            return Err(io::Error::other(NOT_TAKEN));
+        }
+        let (stdin, outputs) = match request.has_stdin {
+            true => (files[0].as_fd(), &files[1..]),
+            false => (self.nothing.as_fd(), files),
+        };
+        let stderr = outputs.last().unwrap_or(&outputs[0]);
+        let env = self.environment.with(&request.env);
+        let files = [stdin, outputs[0].as_fd(), stderr.as_fd()];
+        let spawn = || {
+            let program = Program {
+                file: program,
+                argv: &request.argv,
+                env: &env,
+            };
+            spawn::spawn(program, files, &SigSet::empty())
+        };
+        self.inside(&request.folder, spawn)
+    }
+
+    /// Does something in a folder.
+    fn inside<T>(&self, folder: &CStr, action: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
+        const HELD: &str = "BUG: a holder of the lock panicked";
+        {
+            let home = self.folder.read().expect(HELD);
+            // By a look at the path: what lies there may be another folder by now.
+            let is_home = |metadata| identity(&metadata) == *home;
+            let path = OsStr::from_bytes(folder.to_bytes());
+            if folder.is_empty() || fs::metadata(path).is_ok_and(is_home) {
+                return action();
+            }
+        }
+        let _alone = self.folder.write().expect(HELD);
+        chdir(folder).map_err(|cause| {
+            let shown = OsStr::from_bytes(folder.to_bytes()).display();
+            let why = format!("cannot enter {shown}: {}", cause.desc());
+            io::Error::new(io::Error::from(cause).kind(), why)
+        })?;
+        let done = action();
+        fchdir(&self.home)?;
+        done
+    }
+}
+
+fn identity(metadata: &Metadata) -> (u64, u64) {
+    (metadata.dev(), metadata.ino())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Read;
+
+    /// Jobs with one lane, and `evolve`'s end of it.
+    fn jobs() -> (Jobs, Arc<UnixStream>, UnixStream) {
+        let (evolve, socket) = UnixStream::pair().unwrap();
+        let socket = Arc::new(socket);
+        let mut jobs = Jobs::new();
+        let lane = Lane {
+            socket: Arc::clone(&socket),
+            turn: 0,
+            wanted: Vec::new(),
+        };
+        jobs.lanes.insert(1, lane);
+        (jobs, socket, evolve)
+    }
+
+    fn id(turn: u32) -> JobId {
+        JobId { lane: 1, turn }
+    }
+
+    /// Starts a program that goes on for long, as a lane does; returns its pid.
+    fn start(jobs: &mut Jobs, socket: &Arc<UnixStream>, turn: u32) -> u32 {
+        let request = Request {
+            argv: [c"sleep", c"600"].map(CStr::to_owned).to_vec(),
+            env: vec![c"MARK=here".to_owned()],
+            ..Request::default()
+        };
+        assert!(jobs.begin(false));
+        let nothing = File::options().write(true).open("/dev/null").unwrap();
+        let starter = Starter::new().unwrap();
+        let leader = starter.start(&request, &[nothing.into()]).unwrap();
+        jobs.starting -= 1;
+        let now = Instant::now();
+        let started = Started {
+            job: id(turn),
+            leader,
+            mark: b"MARK=here".to_vec(),
+            time: (now, now + Duration::from_secs(600)),
+            is_kept: false,
+        };
+        jobs.take_in(started, socket);
+        leader
+    }
+
+    /// Looks after all jobs until none is left; returns what is told.
+    fn see_out(jobs: &mut Jobs, evolve: &mut UnixStream) -> Report {
+        while !jobs.wards.is_empty() {
+            jobs.look_after(None);
+            thread::yield_now();
+        }
+        let mut told = vec![0; 64];
+        let count = evolve.read(&mut told).unwrap();
+        told.truncate(count);
+        Report::take(&mut told).unwrap()
+    }
+
+    #[test]
+    fn an_order_that_comes_before_its_job_is_started_is_obeyed_then() {
+        let (mut jobs, socket, mut evolve) = jobs();
+        jobs.obey(id(1), Order::Sweep);
+        let leader = start(&mut jobs, &socket, 1);
+        let told = see_out(&mut jobs, &mut evolve);
+        assert!(
+            matches!(told, Report::Ended(Ending::Signalled(9))),
+            "{told:?}"
+        );
+        assert!(!crate::effects::proc_table::is_alive(leader, None));
+    }
+
+    #[test]
+    fn an_order_that_comes_after_the_end_of_its_job_does_not_meet_the_next_one() {
+        let (mut jobs, socket, mut evolve) = jobs();
+        start(&mut jobs, &socket, 1);
+        jobs.obey(id(1), Order::Sweep);
+        see_out(&mut jobs, &mut evolve);
+        jobs.obey(id(1), Order::Sweep);
+        let second = start(&mut jobs, &socket, 2);
+        jobs.look_after(None);
+        assert!(crate::effects::proc_table::is_alive(second, None));
+        jobs.obey(id(2), Order::Sweep);
+        see_out(&mut jobs, &mut evolve);
+        assert!(!crate::effects::proc_table::is_alive(second, None));
+    }
+
+    #[test]
+    fn nothing_is_started_once_evolve_is_gone() {
+        let (mut jobs, ..) = jobs();
+        jobs.is_closing = true;
+        assert!(!jobs.begin(false));
+        assert_eq!((jobs.starting, jobs.common.count), (0, 0));
+    }
+}
