@@ -65,8 +65,8 @@ const KEPT_STOPPED: u32 = 10;
 /// after one another: several times what a program takes to start on a busy machine.
 const LAST_LOOKS: u32 = 40;
 const LAST_LOOK: Duration = Duration::from_millis(5);
-/// Why a job whose lane was closed without a word was never started: the lane's descriptor, or the job's, were lost on their way.
-const NOT_TAKEN: &str = "the supervising process had no file descriptor left for it";
+/// Why a job whose lane was closed without a word was never started: a descriptor was lost on its way, or there was no thread for the lane.
+const NOT_TAKEN: &str = "the supervising process had no file descriptor or no thread left for it";
 /// How much of the end of the output is kept in memory where nothing else asks for more.
 pub const TAIL_BYTES: usize = 64 * 1024;
 /// The environment variable that marks a job's processes, so that they are found again after a crash.

@@ -12,9 +12,13 @@ use rustix::io::ioctl_fionbio;
 use rustix::net::SendFlags;
 
 use super::lanes::{Handed, Line, Socket};
+use super::link::Link;
 use super::message::{Order, Report};
 use super::pulse::{BEAT, Pulse};
-use super::{ANSWER, DRAIN, Ending, Job, KILL_GRACE, SWEEP_LIMIT, Stdout, Supervisor};
+use super::{
+    ANSWER, DRAIN, Ending, Job, KILL_GRACE, LAST_LOOK, LAST_LOOKS, NOT_TAKEN, SWEEP_LIMIT, Stdout,
+    Supervisor,
+};
 use crate::effects::stop::Halt;
 
 /// How long a call goes on that was running when a signal or the session's time ended everything: services and CI kill what
@@ -82,7 +86,7 @@ impl Supervisor {
                 Err(cause) => break Err(cause),
             }
         };
-        talk.line.free(talk.socket);
+        talk.line.free(talk.socket, &talk.inbox);
         match heard {
             // Where this was too late, the supervising process ended it.
             Ok(Ending::Signalled(_)) if self.is_killed() => Ok(self.give_up()),
@@ -95,6 +99,10 @@ impl Supervisor {
                     stdout: talk.stdout.whole()?,
                     stderr: talk.stderr.whole()?,
                 })
+            }
+            // It could not take the job, and goes on.
+            Err(cause) if cause.kind() == ErrorKind::UnexpectedEof && !is_gone(&link) => {
+                Err(io::Error::other(NOT_TAKEN))
             }
             Err(cause) => {
                 self.lose(&link);
@@ -154,6 +162,17 @@ fn patience(began: Instant, limit: Duration, halted: Halted) -> (Instant, Ending
         true => (ended, Ending::Stopped),
         false => own,
     }
+}
+
+/// Says whether a supervising process that closed a lane is gone, as `hangs_up` does.
+fn is_gone(link: &Link) -> bool {
+    (0..LAST_LOOKS).any(|_| {
+        let is_gone = link.is_hung_up();
+        if !is_gone {
+            std::thread::sleep(LAST_LOOK);
+        }
+        is_gone
+    })
 }
 
 fn lost() -> io::Error {
@@ -428,7 +447,9 @@ impl<'a> Talk<'a> {
     fn hear(&mut self) -> io::Result<()> {
         let mut piece = [0; 256];
         match rustix::io::read(&self.socket, &mut piece) {
-            Ok(0) => Err(lost()),
+            Ok(0) | Err(rustix::io::Errno::CONNRESET) => {
+                Err(io::Error::new(ErrorKind::UnexpectedEof, lost()))
+            }
             Ok(count) => {
                 self.inbox.extend_from_slice(&piece[..count]);
                 Ok(())

@@ -164,19 +164,21 @@ impl Jobs {
 
     /// Does what `evolve` wants of a job, or notes it for one that its lane has not started yet.
     fn obey(&mut self, job: JobId, order: Order) {
+        if let Some(ward) = self.wards.iter_mut().find(|ward| ward.started.job == job) {
+            return ward.obey(order);
+        }
         let Some(lane) = self.lanes.get_mut(&job.lane) else {
             return;
         };
-        if order == Order::Answer {
-            return lane::tell(&lane.socket, &[Report::Here]);
-        }
-        if job.turn > lane.turn {
-            return lane.wanted.push((job.turn, order));
-        }
-        let ward = self.wards.iter_mut().find(|ward| ward.started.job == job);
-        // It has ended meanwhile.
-        if let Some(ward) = ward {
-            ward.obey(order);
+        match order {
+            // Its start may hang, and then nobody is to believe that it will be ended.
+            Order::Answer if job.turn > lane.turn => {}
+            Order::Answer => lane::tell(&lane.socket, &[Report::Here]),
+            Order::End(_) | Order::Sweep if job.turn > lane.turn => {
+                lane.wanted.push((job.turn, order));
+            }
+            // It has ended meanwhile.
+            Order::End(_) | Order::Sweep => {}
         }
     }
 
@@ -216,8 +218,12 @@ impl House {
             let Ok(has_word) = self.wait() else {
                 return;
             };
-            if has_word && self.receive().is_err() {
-                return;
+            let mut may_be_more = has_word;
+            while may_be_more {
+                match self.receive() {
+                    Ok(received) => may_be_more = received,
+                    Err(_) => return,
+                }
             }
             let who_is_to_end = self.vigil.who_is_to_end();
             self.shared.lock().look_after(who_is_to_end);
@@ -248,8 +254,8 @@ impl House {
         Ok(has_word)
     }
 
-    /// Takes in what was said. An error means that `evolve` is gone.
-    fn receive(&mut self) -> io::Result<()> {
+    /// Takes in a word; says whether there was one. An error means that `evolve` is gone.
+    fn receive(&mut self) -> io::Result<bool> {
         let mut bytes = [0; Word::LENGTH];
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
         let mut ancillary = RecvAncillaryBuffer::new(&mut space);
@@ -259,7 +265,8 @@ impl House {
         let mut into = [IoSliceMut::new(&mut bytes[..room])];
         let count = match recvmsg(&self.evolve, &mut into, &mut ancillary, flags) {
             Ok(message) => message.bytes,
-            Err(rustix::io::Errno::AGAIN | rustix::io::Errno::INTR) => return Ok(()),
+            Err(rustix::io::Errno::AGAIN) => return Ok(false),
+            Err(rustix::io::Errno::INTR) => return Ok(true),
             Err(cause) => return Err(cause.into()),
         };
         if count == 0 {
@@ -278,7 +285,7 @@ impl House {
             // A word that lost its descriptor on its way (none was free here) drops the lane, which tells.
             (Some(Word::Lane(_)), None) | (None, _) => {}
         }
-        Ok(())
+        Ok(true)
     }
 
     /// Kills everything, and again, until no child is left.

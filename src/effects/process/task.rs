@@ -83,7 +83,7 @@ impl Task {
 
     /// Gives back what it was handed over on.
     pub fn end(self) {
-        self.line.free(self.socket.into());
+        self.line.free(self.socket.into(), &self.inbox);
     }
 }
 

@@ -52,7 +52,7 @@ fn serve(shared: &Shared, number: u32, socket: &Arc<UnixStream>) {
     while let Ok((request, files)) = receive(socket, &mut inbox) {
         run(shared, (number, socket), &request, files);
     }
-    shared.lock().lanes.remove(&number);
+    shared.lock().close(number);
 }
 
 /// Waits for a request and its descriptors. An error means that there will be none.
@@ -119,8 +119,12 @@ fn run(
         time: (began, began + Duration::from_millis(request.limit.into())),
         is_kept,
     };
-    jobs.take_in(started, socket);
+    let is_to_end = jobs.take_in(started, socket);
     drop(jobs);
+    if is_to_end {
+        // The first thread waits for it, and may have taken its status by now.
+        return;
+    }
     let ending = loop {
         if let Some(ending) = ending_of(leader, WaitIdOptions::empty()) {
             break ending;
@@ -152,17 +156,30 @@ impl Jobs {
     fn forget(&mut self, job: JobId, is_kept: bool) {
         self.common.count -= 1;
         self.common.kept -= usize::from(is_kept);
+        if self.common.count == 0 {
+            // Of a job that ended while this one might have been theirs.
+            self.common.kill_orphans(|_| true);
+        }
         self.reach(job);
     }
 
-    /// Looks after a job from now on, and does what was wanted of it meanwhile.
-    fn take_in(&mut self, started: Started, socket: &Arc<UnixStream>) {
+    /// Looks after a job from now on, and does what was wanted of it meanwhile; says whether something was.
+    fn take_in(&mut self, started: Started, socket: &Arc<UnixStream>) -> bool {
         let job = started.job;
         let mut ward = Ward::new(started, Arc::clone(socket), &mut self.common);
-        for order in self.reach(job) {
-            ward.obey(order);
+        let wanted = self.reach(job);
+        for order in &wanted {
+            ward.obey(*order);
         }
         self.wards.push(ward);
+        !wanted.is_empty()
+    }
+
+    /// A lane is no more. What is left of its job has nobody who would want it to go on.
+    fn close(&mut self, number: u32) {
+        self.lanes.remove(&number);
+        let of_it = |ward: &&mut Ward| ward.started.job.lane == number;
+        self.wards.iter_mut().filter(of_it).for_each(Ward::desert);
     }
 
     /// Notes how far a lane has come; returns what is wanted of this job.
@@ -176,8 +193,12 @@ impl Jobs {
         wanted.map(|(_, order)| order).collect()
     }
 
-    /// A job's program has ended. Where the job is being ended, the first thread sees to it.
+    /// A job's program has ended. Where the job is being ended, the first thread sees to it. Nothing is told of what ends because
+    /// everything is: who is about to leave is not to make anything of it.
     fn has_ended(&mut self, job: JobId, leader: u32, ending: Ending) {
+        if self.is_closing {
+            return;
+        }
         if let Some(ward) = self.wards.iter_mut().find(|ward| ward.started.job == job) {
             ward.has_ended_by_itself(ending, &mut self.common);
             self.wards.retain(|ward| !ward.is_over());
@@ -193,8 +214,17 @@ pub struct Starter {
     environment: Environment,
     nothing: File,
     home: File,
-    /// What `home` is. All lanes have one working directory, which only who holds this alone may leave.
-    folder: RwLock<(u64, u64)>,
+    /// All lanes have one working directory, which only who holds this alone may leave.
+    folder: RwLock<Folder>,
+}
+
+/// Where this process is.
+#[derive(Debug)]
+struct Folder {
+    /// What `home` is.
+    home: (u64, u64),
+    /// There was no way back.
+    is_away: bool,
 }
 
 impl Starter {
@@ -206,7 +236,10 @@ impl Starter {
             environment: Environment::inherited(),
             nothing: File::open("/dev/null")?,
             home,
-            folder: RwLock::new(identity(&metadata)),
+            folder: RwLock::new(Folder {
+                home: identity(&metadata),
+                is_away: false,
+            }),
         })
     }
 
@@ -241,22 +274,28 @@ impl Starter {
     fn inside<T>(&self, folder: &CStr, action: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
         const HELD: &str = "BUG: a holder of the lock panicked";
         {
-            let home = self.folder.read().expect(HELD);
+            let here = self.folder.read().expect(HELD);
             // By a look at the path: what lies there may be another folder by now.
-            let is_home = |metadata| identity(&metadata) == *home;
+            let is_home = |metadata| identity(&metadata) == here.home;
             let path = OsStr::from_bytes(folder.to_bytes());
-            if folder.is_empty() || fs::metadata(path).is_ok_and(is_home) {
+            let is_home = folder.is_empty() || fs::metadata(path).is_ok_and(is_home);
+            if is_home && !here.is_away {
                 return action();
             }
         }
-        let _alone = self.folder.write().expect(HELD);
-        chdir(folder).map_err(|cause| {
+        let mut here = self.folder.write().expect(HELD);
+        let entered = match folder.is_empty() {
+            true => fchdir(&self.home),
+            false => chdir(folder),
+        };
+        entered.map_err(|cause| {
             let shown = OsStr::from_bytes(folder.to_bytes()).display();
             let why = format!("cannot enter {shown}: {}", cause.desc());
             io::Error::new(io::Error::from(cause).kind(), why)
         })?;
         let done = action();
-        fchdir(&self.home)?;
+        // What was started is not forgotten over that: who comes next sees to it.
+        here.is_away = fchdir(&self.home).is_err();
         done
     }
 }
@@ -350,6 +389,46 @@ mod tests {
         jobs.obey(id(2), Order::Sweep);
         see_out(&mut jobs, &mut evolve);
         assert!(!crate::effects::proc_table::is_alive(second, None));
+    }
+
+    #[test]
+    fn what_is_left_of_a_job_ends_with_its_lane() {
+        let (mut jobs, socket, mut evolve) = jobs();
+        let leader = start(&mut jobs, &socket, 1);
+        jobs.close(1);
+        see_out(&mut jobs, &mut evolve);
+        assert!(!crate::effects::proc_table::is_alive(leader, None));
+        // An order that crossed the lane's end is about nobody.
+        jobs.obey(id(1), Order::Sweep);
+    }
+
+    #[test]
+    fn nothing_is_told_of_jobs_that_end_with_everything() {
+        let (mut jobs, socket, mut evolve) = jobs();
+        let leader = start(&mut jobs, &socket, 1);
+        jobs.is_closing = true;
+        tree::signal_group(leader, nix::sys::signal::Signal::SIGKILL);
+        let ending = ending_of(leader, WaitIdOptions::empty()).unwrap();
+        jobs.has_ended(id(1), leader, ending);
+        assert!(tree::has_been_reaped(leader));
+        evolve.set_nonblocking(true).unwrap();
+        let none = evolve.read(&mut [0; 8]).unwrap_err();
+        assert_eq!(none.kind(), ErrorKind::WouldBlock);
+    }
+
+    #[test]
+    fn a_job_whose_start_hangs_is_not_answered_for() {
+        let (mut jobs, _socket, mut evolve) = jobs();
+        evolve.set_nonblocking(true).unwrap();
+        jobs.obey(id(1), Order::Answer);
+        let none = evolve.read(&mut [0; 8]).unwrap_err();
+        assert_eq!(none.kind(), ErrorKind::WouldBlock);
+        jobs.reach(id(1));
+        jobs.obey(id(1), Order::Answer);
+        let mut told = vec![0; 8];
+        let count = evolve.read(&mut told).unwrap();
+        told.truncate(count);
+        assert_eq!(Report::take(&mut told), Some(Report::Here));
     }
 
     #[test]

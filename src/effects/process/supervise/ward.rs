@@ -122,10 +122,19 @@ impl Ward {
                 self.ask_to_end(Duration::from_millis(grace.into()));
             }
             Order::End(grace) => self.hurry(Duration::from_millis(grace.into())),
-            Order::Sweep if is_running || matches!(self.course, Course::Ending { .. }) => {
-                self.begin_sweep();
-            }
-            Order::Sweep | Order::Answer => {}
+            Order::Sweep => self.desert(),
+            Order::Answer => self.tell(&[Report::Here]),
+        }
+    }
+
+    /// Kills all of it, unless that is being done: nobody wants anything of it any more.
+    pub fn desert(&mut self) {
+        let is_there = matches!(
+            self.course,
+            Course::Running | Course::Left | Course::Ending { .. }
+        );
+        if is_there {
+            self.begin_sweep();
         }
     }
 
@@ -147,12 +156,8 @@ impl Ward {
 
     /// Kills all of it now, if it was started before this moment and is not being killed yet.
     pub fn end_if_older(&mut self, moment: Instant) {
-        let is_there = matches!(
-            self.course,
-            Course::Running | Course::Left | Course::Ending { .. }
-        );
-        if is_there && self.started.time.0 < moment {
-            self.begin_sweep();
+        if self.started.time.0 < moment {
+            self.desert();
         }
     }
 
