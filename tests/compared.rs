@@ -327,3 +327,54 @@ fn refs_that_no_check_compares_with_go_on_as_before() {
         assert!(told.contains(named), "{check}: {told}");
     }
 }
+
+#[test]
+fn commits_of_a_person_stay_on_a_branch_though_the_agent_goes_on_from_there() {
+    let repo = repository("git diff --quiet main -- api", "git branch helper main");
+    let script = format!(
+        "echo 2 >f; git add f; git commit -qm w; \
+         theirs=$(git commit-tree -p main -m theirs main^{{tree}}); \
+         env -u GIT_REFLOG_ACTION git update-ref -m 'commit: theirs' refs/heads/main $theirs; \
+         echo $theirs >\"$OUT/theirs\"; {MERGE}"
+    );
+    repo.cycle(&script).expect(11);
+    repo.git(&[
+        "merge-base",
+        "--is-ancestor",
+        repo.said("theirs").trim(),
+        "main",
+    ]);
+    assert_eq!(repo.newest()["result"], "interrupted");
+}
+
+#[test]
+fn an_old_ref_without_its_whole_history_ends_no_session() {
+    let repo = repository(
+        "git diff --quiet origin/main -- x; test -e f",
+        "old=$(git commit-tree -p $(git commit-tree -m gone HEAD^{tree}) -m kept HEAD^{tree}); \
+         git update-ref refs/remotes/up/old $old; gone=$(git rev-parse $old^); \
+         rm .git/objects/$(echo $gone | cut -c1-2)/$(echo $gone | cut -c3-)",
+    );
+    repo.cycle("echo 2 >f; git add f; git commit -qm w; git tag own; git update-ref refs/remotes/origin/main HEAD")
+        .expect(0);
+    assert_eq!(repo.each("result"), ["improved"]);
+    assert!(notes(&repo).contains("origin/main was moved"));
+}
+
+#[test]
+fn a_ref_beside_head_of_the_main_working_tree_is_seen_from_another_one() {
+    let repo = repository("git show main:c.sh | sh", "git switch -q main");
+    sh(&repo, "git worktree add -q \"$OUT/tree\" night");
+    let tree = repo.out("tree").canonicalize().unwrap();
+    repo.agent_does(&["echo 'exit 0' >c.sh; git commit -qam lie; \
+         git rev-parse HEAD >\"$(git rev-parse --git-common-dir)/main\""]);
+    let mut command = repo.command(repo.program());
+    let agent = format!("--agent={}", repo.agent());
+    let run = command.args([&agent, "--max-cycles=1"]).current_dir(&tree);
+    output(run.env("PWD", &tree));
+    assert!(!repo.has(".git/main"));
+    let history = std::fs::read_to_string(tree.join(".agents/evolve/cycle-history.jsonl"));
+    let history = history.unwrap();
+    assert!(history.contains("checks compare with"), "{history}");
+    assert!(!history.contains("\"improved\""), "{history}");
+}

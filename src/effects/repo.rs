@@ -20,6 +20,7 @@ mod trees;
 mod unverified;
 mod whole;
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
@@ -245,6 +246,14 @@ impl Repo {
 
     /// Moves a ref from `old` to `new`; false if it no longer was at `old`. Another git that writes it just now is waited for.
     pub fn move_ref(&self, name: &str, old: &str, new: &str, note: &str) -> Result<bool> {
+        if let Some(name) = refs::odd(name) {
+            let words = ["update-ref", "--no-deref", "-m", note].map(OsString::from);
+            let moved = self.call(words, [name, new.into(), old.into()]);
+            return match moved {
+                Err(cause) if cause.is_of_machine() => Err(cause),
+                moved => Ok(moved.is_ok()),
+            };
+        }
         let until = Instant::now() + REF_PATIENCE;
         loop {
             let moved = self

@@ -322,6 +322,7 @@ fn finish(workspace: &Workspace<'_>, start: &Start, plan: &Plan) -> Result<Settl
     workspace.give_flags_back(start)?;
     let held = workspace.hold_compared(start, &plan.tip, When::Measured)?;
     notes.extend(held.notes);
+    notes.extend(workspace.give_fetched_back(start, &held.fetched)?);
     let head = repo.head()?.commit.unwrap_or_else(|| start.commit.clone());
     Ok(Settled {
         commit: head,

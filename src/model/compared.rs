@@ -144,7 +144,7 @@ impl Compared {
                 .extend(other.into_iter().filter(|word| is_named && is_ref(word)));
         }
         self.sure.extend(sure);
-        self.fetches |= fetches;
+        self.fetches |= fetches && source != Source::LeanedOn;
         self.asks |= asks;
     }
 }
@@ -196,11 +196,16 @@ pub fn words(text: &str) -> Words {
                     .extend(word.split("..").filter_map(upstream));
                 found.begun.extend(begun(word));
             }
-            let mut key = before;
+            // What stands in front of a word names it only as an option.
+            let mut key = match before.starts_with('-') {
+                true => before,
+                false => "",
+            };
             for piece in word.split(['=', ':', '#', '^', '~', '{', '}', '$']) {
                 for name in piece.split("..").map(bare).filter(|name| !name.is_empty()) {
                     let is_option = OPTIONS.contains(&bare(key).to_lowercase().as_str());
-                    let is_given = has_git && word.contains('=') && key != before;
+                    let is_given =
+                        has_git && word.contains('=') && key != before && !key.is_empty();
                     match takes_refs || is_option || is_given || name.starts_with("refs/") {
                         true => found.sure.insert(name.to_owned()),
                         false => found.other.insert(name.to_owned()),
@@ -423,6 +428,7 @@ mod tests {
             ("git status --porcelain test", "test"),
             ("git ls-remote origin", "origin"),
             ("git fetch -q origin main; git diff x", "main"),
+            ("from main import app", "main"),
         ] {
             let found = words(text);
             assert!(!found.sure.contains(name), "{text}: {found:?}");

@@ -101,9 +101,14 @@ impl ByOthers {
     }
 }
 
-/// Says whether the note of a movement is one that `git fetch` writes.
+/// Says whether the note of a movement is one of those with which `git fetch` and `git push` say where a ref is elsewhere.
 pub fn is_fetched(message: &str) -> bool {
-    const NOTES: [&str; 3] = ["fast-forward", "forced-update", "storing head"];
+    const NOTES: [&str; 4] = [
+        "fast-forward",
+        "forced-update",
+        "storing head",
+        "update by push",
+    ];
     let end = message.rsplit(": ").next();
     end.is_some_and(|end| NOTES.contains(&end))
 }

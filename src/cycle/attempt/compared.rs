@@ -23,6 +23,8 @@ pub(super) enum Stood {
     Fast,
     /// It was not, in words; it is again.
     Loose(Vec<String>),
+    /// Only a fetch moved it, as an editor's in the background; it is again what it was.
+    Fetched(Vec<String>),
 }
 
 impl Attempt<'_> {
@@ -75,9 +77,10 @@ impl Attempt<'_> {
             stock.change.suspect = Suspect::Check;
             stock.change.by_others = held.by_others;
         }
-        Ok(match held.put_back.is_empty() {
-            true => Stood::Fast,
-            false => Stood::Loose(held.put_back),
+        Ok(match (held.put_back.is_empty(), held.is_only_fetched) {
+            (true, _) => Stood::Fast,
+            (false, true) => Stood::Fetched(held.put_back),
+            (false, false) => Stood::Loose(held.put_back),
         })
     }
 }

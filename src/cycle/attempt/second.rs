@@ -6,6 +6,7 @@ use super::written::named;
 use crate::cycle::choose;
 use crate::effects::watch::Watch;
 use crate::effects::workspace::{Start, Written, some_of};
+use crate::model::gate::Suspect;
 use crate::model::ledger as names;
 use crate::model::snapshot::{self, CheckResult, Snapshot};
 use crate::session::{Cut, Progress, Session};
@@ -64,6 +65,12 @@ impl Attempt<'_> {
                 some_of(&moved)
             ));
             return Ok(());
+        }
+        if let (Stood::Fetched(moved), Some(stock)) = (stood, &mut self.stock) {
+            // Whether that was honest cannot be told from here, and whose work it would cost is the agent's.
+            stock.change.suspect = Suspect::Check;
+            let each = |words| format!("{words}; it was fetched each time the goals were measured");
+            stock.change.by_others.extend(moved.into_iter().map(each));
         }
         if self.is_by_others() {
             self.after = Err("not measured".to_owned());

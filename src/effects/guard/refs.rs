@@ -10,6 +10,7 @@ use crate::effects::repo::{Repo, SYMBOLIC};
 use crate::error::Result;
 use crate::model::compared::Refs;
 use crate::model::exact;
+use crate::model::movement::Movement;
 use crate::model::whose::Whose;
 
 /// Refs that make git take one object for another.
@@ -164,7 +165,12 @@ fn keep_forgotten(repo: &Repo, forgotten: &[(&str, &str)], whose: &Whose) -> Res
     }
     let now = repo.all_refs()?;
     let tips: Vec<&str> = now.values().map(String::as_str).collect();
-    let lost = repo.beyond(&ids, &tips)?;
+    let lost = match repo.beyond(&ids, &tips) {
+        Ok(lost) => lost,
+        Err(cause) if cause.is_of_machine() => return Err(cause),
+        // Some history is not there in whole: then all are kept.
+        Err(_) => ids.iter().map(|id| (*id).to_owned()).collect(),
+    };
     let mut notes = Vec::new();
     for (name, was) in forgotten.iter().filter(|(_, was)| lost.contains(*was)) {
         let kept = whose.kept_as(name);
@@ -255,7 +261,9 @@ fn taken_back(repo: &Repo, (name, was, is): (&str, &str, &str), whose: &Whose) -
     }
     let kept = whose.kept_as(name);
     write(repo, &kept, is)?;
-    write(repo, name, was)?;
+    if !repo.move_ref(name, is, was, NOTE)? {
+        return Ok(format!("{shown} was moved again meanwhile, and stays"));
+    }
     Ok(format!(
         "{shown} was moved and is as before; where it had been moved to is {}",
         exact::shown(&kept)
@@ -265,9 +273,12 @@ fn taken_back(repo: &Repo, (name, was, is): (&str, &str, &str), whose: &Whose) -
 /// Says whether the reflog says that somebody else moved the ref to where it is.
 pub fn is_by_somebody_else(repo: &Repo, (name, is): (&str, &str), whose: &Whose) -> bool {
     let newest = repo.movements(name).into_iter().next();
-    newest.is_some_and(|newest| {
-        newest.new == is && !newest.message.starts_with(&whose.mark) && heeds_marks(&newest.message)
-    })
+    newest.is_some_and(|newest| newest.new == is && is_by_others(&newest, whose))
+}
+
+/// Says whether a movement has no mark, though the command that made it heeds marks.
+pub fn is_by_others(movement: &Movement, whose: &Whose) -> bool {
+    !movement.message.starts_with(&whose.mark) && heeds_marks(&movement.message)
 }
 
 /// Makes these refs what they were, those too that went on to newer commits or are new; says what was done. None are new where HEAD

@@ -118,15 +118,33 @@ impl Repo {
         if is_gits || name.starts_with("refs/") || name.split('/').any(|part| part == "..") {
             return None;
         }
-        let path = self.git_dir().join(in_bytes(name));
-        let meta = fs::symlink_metadata(&path).ok()?;
-        let is_new = meta.ctime() >= since && !meta.is_dir();
-        is_new.then(|| loose_ref(&path)).flatten()
+        self.root_places(name).find_map(|path| {
+            let meta = fs::symlink_metadata(&path).ok()?;
+            let is_new = meta.ctime() >= since && !meta.is_dir();
+            is_new.then(|| loose_ref(&path)).flatten()
+        })
     }
 
     /// Removes such a ref.
     pub fn remove_root_ref(&self, name: &str) -> Result<()> {
-        files::remove(&self.git_dir().join(in_bytes(name)))
+        let mut places = self.root_places(name);
+        places.try_for_each(|path| match loose_ref(&path) {
+            Some(_) => files::remove(&path),
+            None => Ok(()),
+        })
+    }
+
+    /// Returns where such a ref would be: of this working tree, and of all.
+    fn root_places(&self, name: &str) -> impl Iterator<Item = PathBuf> {
+        let name = in_bytes(name);
+        let shared = self.common_path("");
+        let own = self.git_dir().to_owned();
+        let is_other = own.components().ne(shared.components());
+        let places = [Some(own), is_other.then_some(shared)];
+        places
+            .into_iter()
+            .flatten()
+            .map(move |folder| folder.join(&name))
     }
 
     /// Returns the folder of the working tree that has this branch checked out, if one that git lists beside the main one does.
@@ -277,7 +295,7 @@ impl Repo {
         }
     }
 
-    fn call(
+    pub(super) fn call(
         &self,
         words: impl IntoIterator<Item = OsString>,
         names: impl IntoIterator<Item = OsString>,
@@ -395,7 +413,7 @@ fn is_name(name: &str) -> bool {
 }
 
 /// Returns a name's bytes if libgit2 does not take it: it is not UTF-8, or too long.
-fn odd(name: &str) -> Option<OsString> {
+pub(super) fn odd(name: &str) -> Option<OsString> {
     (exact::is_odd(name) || name.len() >= LONGEST_NAME).then(|| in_bytes(name))
 }
 

@@ -10,6 +10,7 @@ use crate::error::Result;
 use crate::model::compared::{self, Fate, Refs};
 use crate::model::exact;
 use crate::model::movement::is_fetched;
+use crate::model::whose::Whose;
 
 /// How many of the agent's commits are looked for.
 const COMMITS: usize = 100;
@@ -36,6 +37,8 @@ pub struct HeldRefs {
     pub by_others: Vec<String>,
     /// Refs that a fetch had moved, each with where to.
     pub fetched: Vec<(String, String)>,
+    /// Nothing else was put back than what a fetch had moved.
+    pub is_only_fetched: bool,
 }
 
 impl Workspace<'_> {
@@ -60,12 +63,9 @@ impl Workspace<'_> {
         }
         let (whose, work) = (start.whose(), self.new_work(start, tip, &before)?);
         let is_theirs = |name: &String| -> Result<bool> {
-            let Some(is) = now.get(name).filter(|_| !self.repo.is_slot) else {
-                return Ok(false);
-            };
-            let is_told = !compared::is_of_remote(name)
-                && refs::is_by_somebody_else(self.repo, (name, is), &whose);
-            Ok(is_told && !self.holds(is, &work)?)
+            let may_be = now.contains_key(name) && !self.repo.is_slot && is_branch(name);
+            let was = before.get(name);
+            Ok(may_be && self.is_moved_by_others((name, was), &whose, &work)?)
         };
         let (mut names, mut named) = (BTreeSet::new(), BTreeSet::new());
         let words = compared.sure.iter().chain(&compared.other);
@@ -77,7 +77,15 @@ impl Workspace<'_> {
             }
             let mut moved: Vec<_> = other.names.iter().filter(|name| is_moved(name)).collect();
             if when == When::Measured && compared.fetches {
-                moved.retain(|name| !compared::is_of_remote(name));
+                // A check's own fetch brings nothing of the agent's.
+                let mut kept = Vec::new();
+                for name in moved {
+                    let is = now.get(name).filter(|_| compared::is_of_remote(name));
+                    if is.map_or(Ok(true), |is| self.holds(is, &work))? {
+                        kept.push(name);
+                    }
+                }
+                moved = kept;
             }
             let mut is_others = !moved.is_empty();
             for name in moved {
@@ -105,6 +113,8 @@ impl Workspace<'_> {
                 held.fetched.push((name.clone(), is.clone()));
             }
         }
+        let is_fetched = |name: &String| held.fetched.iter().any(|(fetched, _)| fetched == name);
+        held.is_only_fetched = !names.is_empty() && names.iter().all(is_fetched);
         held.notes.extend(held.put_back.iter().cloned());
         let by_others = held.by_others.iter();
         held.notes.extend(
@@ -151,18 +161,42 @@ impl Workspace<'_> {
         }
     }
 
-    /// Returns the agent's newest commits; those that were there before are nobody's work of this cycle.
+    /// Returns the agent's newest commits; those that were there before are nobody's work of this cycle, as far as that can be told.
     fn new_work(&self, start: &Start, tip: &str, before: &Refs) -> Result<Vec<String>> {
         let commits = self.repo.commits_since(&start.commit, tip, COMMITS)?;
         let ids: Vec<&str> = commits.iter().map(|commit| commit.id.as_str()).collect();
         let tips: Vec<&str> = before.values().map(String::as_str).collect();
-        Ok(self.repo.beyond(&ids, &tips)?.into_iter().collect())
+        let new = whole(self.repo.beyond(&ids, &tips))?;
+        Ok(match new {
+            Some(new) => new.into_iter().collect(),
+            None => ids.iter().map(|id| (*id).to_owned()).collect(),
+        })
     }
 
-    /// Says whether a commit leads to some of these.
+    /// Says whether a commit leads to some of these, or may.
     fn holds(&self, commit: &str, work: &[String]) -> Result<bool> {
         let work: Vec<&str> = work.iter().map(String::as_str).collect();
-        Ok(self.repo.beyond(&work, &[commit])?.len() < work.len())
+        let beyond = whole(self.repo.beyond(&work, &[commit]))?;
+        Ok(beyond.is_none_or(|beyond| beyond.len() < work.len()))
+    }
+
+    /// Says whether somebody else moved a branch to where it is, or to where it was in between: their commits are not taken back,
+    /// whatever the agent added. One that is checked out elsewhere is not pulled away from there.
+    fn is_moved_by_others(
+        &self,
+        (name, was): (&str, Option<&String>),
+        whose: &Whose,
+        work: &[String],
+    ) -> Result<bool> {
+        for moved in self.repo.movements(name) {
+            if was == Some(&moved.new) {
+                break;
+            }
+            if refs::is_by_others(&moved, whose) && !self.holds(&moved.new, work)? {
+                return Ok(true);
+            }
+        }
+        Ok(self.repo.tree_on(name).is_some())
     }
 
     /// Says whether the reflog says that a fetch put the ref where it is.
@@ -170,6 +204,22 @@ impl Workspace<'_> {
         let newest = self.repo.movements(name).into_iter().next();
         newest.is_some_and(|newest| newest.new == is && is_fetched(&newest.message))
     }
+}
+
+/// Returns what a walk found; nothing where some history is not there in whole.
+fn whole<T>(found: Result<T>) -> Result<Option<T>> {
+    match found {
+        Ok(found) => Ok(Some(found)),
+        Err(cause) if cause.is_of_machine() => Err(cause),
+        Err(cause) => {
+            tracing::debug!("{cause}");
+            Ok(None)
+        }
+    }
+}
+
+fn is_branch(name: &str) -> bool {
+    name.starts_with("refs/heads/")
 }
 
 /// Returns the refs that differ, with what became of each.
