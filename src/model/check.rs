@@ -32,6 +32,7 @@ use call::Call;
 use steering::{orders, steering};
 use walk::calls;
 
+pub use call::operands;
 pub use discovery::{Discovery, discovered};
 pub use interpreter::{interpreter, interpreter_in_path};
 pub use modules::{Front, MISSING, distributions, fronts, imported};

@@ -299,6 +299,20 @@ fn arguments_of<'w>(name: &str, words: &'w [String]) -> &'w [String] {
     }
 }
 
+/// Returns the words that are neither options nor their values.
+pub fn operands<'w>(words: &[&'w str], takes_value: impl Fn(&str) -> bool) -> Vec<&'w str> {
+    let mut found = Vec::new();
+    let mut words = words.iter();
+    while let Some(word) = words.next() {
+        if takes_value(word) {
+            words.next();
+        } else if !word.starts_with(['-', '+']) {
+            found.push(*word);
+        }
+    }
+    found
+}
+
 /// Returns the program's name: the last part of its path, without a version at its end.
 pub fn stem(command: &str) -> String {
     let name = command.rsplit('/').next().unwrap_or(command);

@@ -1,6 +1,6 @@
 //! Which commands do more than look: they send something away, or start what goes on until somebody ends it. Pure.
 
-use super::call::stem;
+use super::call::{self, stem};
 
 /// What sends something away as the first thing that a program is asked for, and as the name of a task.
 const VERBS: [&str; 9] = [
@@ -344,7 +344,7 @@ pub fn is_gits_change(words: &[String]) -> bool {
     stem(&words[0]) == "git" && is_change && !lists && !looks
 }
 
-/// Returns the words that are neither options nor, as far as it is known, their values.
+/// Returns the words that are neither options nor, as far as it is known, their values, nor variables.
 fn operands<'w>(program: &str, words: &[&'w str]) -> Vec<&'w str> {
     let takes: &[&str] = match program {
         "git" => &["-C", "-c", "--git-dir", "--work-tree"],
@@ -355,15 +355,8 @@ fn operands<'w>(program: &str, words: &[&'w str]) -> Vec<&'w str> {
         "npm" | "pnpm" | "yarn" | "bun" => &["--prefix", "-C", "--dir", "--cwd", "--filter", "-F"],
         _ => &[],
     };
-    let mut found = Vec::new();
-    let mut words = words.iter();
-    while let Some(word) = words.next() {
-        if takes.contains(word) {
-            words.next();
-        } else if !word.starts_with(['-', '+']) && !word.contains('=') {
-            found.push(*word);
-        }
-    }
+    let mut found = call::operands(words, |word| takes.contains(&word));
+    found.retain(|word| !word.contains('='));
     found
 }
 

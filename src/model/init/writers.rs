@@ -116,24 +116,14 @@ impl Runner {
         // What stands behind is for what the task runs.
         let rest: Vec<&str> = rest.take_while(|word| *word != "--").collect();
         Some(match self.named_by {
-            [] => operands(&rest, self.takes),
+            [] => {
+                let mut operands = check::operands(&rest, |word| self.takes.contains(&word));
+                operands.retain(|word| !word.contains('='));
+                operands
+            }
             options => values(&rest, options, self.flags),
         })
     }
-}
-
-/// Returns the words that are neither options nor their values, nor variables.
-fn operands<'w>(words: &[&'w str], takes: &[&str]) -> Vec<&'w str> {
-    let mut found = Vec::new();
-    let mut words = words.iter();
-    while let Some(word) = words.next() {
-        if takes.contains(word) {
-            words.next();
-        } else if !word.starts_with(['-', '+']) && !word.contains('=') {
-            found.push(*word);
-        }
-    }
-    found
 }
 
 /// Returns the words from the module on that Python is to run: `python3 -m tox -e a`.

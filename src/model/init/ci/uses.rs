@@ -1,5 +1,7 @@
 //! What a command of a step is for: it checks, it makes ready, or neither. Pure.
 
+use crate::model::check;
+
 /// What a command is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Use {
@@ -510,18 +512,11 @@ fn tool<'w>(program: &'w str, rest: &'w [&'w str]) -> (&'w str, &'w [&'w str]) {
     }
 }
 
-/// Returns the words that are neither options nor their values.
+/// Returns the words that are neither options nor their values, nor variables.
 fn operands<'w>(program: &str, words: &[&'w str]) -> Vec<&'w str> {
-    let mut found = Vec::new();
-    let mut words = words.iter();
-    while let Some(word) = words.next() {
-        let takes_none = *word == "-F" && program == "cargo";
-        if TAKES.contains(word) && !takes_none {
-            words.next();
-        } else if !word.starts_with(['-', '+']) && !is_assignment(word) {
-            found.push(*word);
-        }
-    }
+    let takes_value = |word: &str| TAKES.contains(&word) && !(word == "-F" && program == "cargo");
+    let mut found = check::operands(words, takes_value);
+    found.retain(|word| !is_assignment(word));
     found
 }
 
