@@ -200,7 +200,7 @@ impl Agent {
         let letters = opened.is_some().then_some(&outbox);
         let beside = beside.and_then(|path| files::read_text(&path, USAGE_LIMIT).ok());
         let outcome = transcript.finish(&Finished {
-            exit: exit_code(&ran.ending),
+            exit: ran.ending.exit_code(),
             tail: &String::from_utf8_lossy(&ran.tail),
             usage_file: beside.as_deref(),
         });
@@ -240,7 +240,7 @@ impl Agent {
             report: AgentReport {
                 name: text::clean_line(&self.name),
                 status: status.to_owned(),
-                exit: exit_code(&ran.ending),
+                exit: ran.ending.exit_code(),
                 duration_s: (ran.duration.as_secs_f64() * 1000.0).round() / 1000.0,
                 tokens: outcome.activity.tokens,
                 cost_usd: outcome.activity.cost_usd,
@@ -343,17 +343,6 @@ fn tell(activity: &Activity, events: &Events) {
 fn clear(folder: &Path) -> Result<()> {
     files::remove_all(folder).map_err(|cause| Error::io("empty", folder, cause))?;
     fs::create_dir_all(folder).map_err(|cause| Error::io("create", folder, cause))
-}
-
-fn exit_code(ending: &Ending) -> Option<i32> {
-    match ending {
-        Ending::Exited(code) => Some(*code),
-        Ending::Signalled(_)
-        | Ending::TimedOut
-        | Ending::Idle
-        | Ending::Stopped
-        | Ending::NotStarted(_) => None,
-    }
 }
 
 /// Returns the variables of an agent; what the contract says of them no preset can change.

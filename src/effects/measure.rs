@@ -158,14 +158,7 @@ impl Measurer {
             timeout: ANSWER_TIMEOUT,
             ..job
         });
-        match ran.await.ending {
-            Ending::Exited(code) => Some(code),
-            Ending::Signalled(_)
-            | Ending::TimedOut
-            | Ending::Idle
-            | Ending::Stopped
-            | Ending::NotStarted(_) => None,
-        }
+        ran.await.ending.exit_code()
     }
 
     fn job(&self, goal: &Goal, timeout: Duration, logs: Option<&Path>) -> Job {
@@ -228,14 +221,7 @@ impl Measurer {
         measuring::measurement(
             goal,
             &Outcome {
-                exit: match ran.ending {
-                    Ending::Exited(code) => Some(code),
-                    Ending::Signalled(_)
-                    | Ending::TimedOut
-                    | Ending::Idle
-                    | Ending::Stopped
-                    | Ending::NotStarted(_) => None,
-                },
+                exit: ran.ending.exit_code(),
                 fault: fault(&ran.ending, timeout).as_deref(),
                 duration: ran.duration,
                 stdout: &String::from_utf8_lossy(&ran.stdout),

@@ -171,6 +171,20 @@ pub enum Ending {
     NotStarted(String),
 }
 
+impl Ending {
+    /// Returns the exit code, if it ended by itself.
+    pub fn exit_code(&self) -> Option<i32> {
+        match self {
+            Ending::Exited(code) => Some(*code),
+            Ending::Signalled(_)
+            | Ending::TimedOut
+            | Ending::Idle
+            | Ending::Stopped
+            | Ending::NotStarted(_) => None,
+        }
+    }
+}
+
 /// What is known of a program that has ended.
 #[derive(Debug)]
 pub struct Ran {
