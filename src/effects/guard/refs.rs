@@ -97,11 +97,9 @@ fn known_before(
         return Ok(HashSet::new());
     }
     let tips: Vec<&str> = before.values().copied().collect();
-    let beyond = match repo.beyond(&commits, &tips) {
-        Ok(beyond) => beyond,
-        Err(cause) if cause.is_of_machine() => return Err(cause),
-        // One of them is not there in whole; each is looked at.
-        Err(_) => return Ok(HashSet::new()),
+    let Some(beyond) = repo.beyond(&commits, &tips)? else {
+        // Each is looked at.
+        return Ok(HashSet::new());
     };
     let known = commits.iter().filter(|commit| !beyond.contains(**commit));
     Ok(known.map(|commit| (*commit).to_owned()).collect())
@@ -165,14 +163,11 @@ fn keep_forgotten(repo: &Repo, forgotten: &[(&str, &str)], whose: &Whose) -> Res
     }
     let now = repo.all_refs()?;
     let tips: Vec<&str> = now.values().map(String::as_str).collect();
-    let lost = match repo.beyond(&ids, &tips) {
-        Ok(lost) => lost,
-        Err(cause) if cause.is_of_machine() => return Err(cause),
-        // Some history is not there in whole: then all are kept.
-        Err(_) => ids.iter().map(|id| (*id).to_owned()).collect(),
-    };
+    let lost = repo.beyond(&ids, &tips)?;
+    // Where that cannot be told all are kept.
+    let is_lost = |was: &str| lost.as_ref().is_none_or(|lost| lost.contains(was));
     let mut notes = Vec::new();
-    for (name, was) in forgotten.iter().filter(|(_, was)| lost.contains(*was)) {
+    for (name, was) in forgotten.iter().filter(|(_, was)| is_lost(was)) {
         let kept = whose.kept_as(name);
         write(repo, &kept, was)?;
         notes.push(format!(

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use git2::{Oid, Sort};
 
 use super::{Repo, broken};
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// Since when movements of refs are remembered, in seconds since 1970: `git gc` drops what is older.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,8 +17,9 @@ pub struct Remembered {
 }
 
 impl Repo {
-    /// Returns those of some objects that none of the tips leads to; what is no commit is led to by nothing.
-    pub fn beyond(&self, ids: &[&str], tips: &[&str]) -> Result<HashSet<String>> {
+    /// Returns those of some objects that none of the tips leads to; what is no commit is led to by nothing. None where history on
+    /// the way is not there in whole.
+    pub fn beyond(&self, ids: &[&str], tips: &[&str]) -> Result<Option<HashSet<String>>> {
         let what = "list commits";
         let mut walk = self.inner.revwalk().map_err(broken(what))?;
         let mut beyond = HashSet::new();
@@ -35,22 +36,25 @@ impl Repo {
         }
         let ids: HashSet<&str> = ids.iter().copied().collect();
         for found in walk {
-            let found = found.map_err(broken(what))?.to_string();
+            let found = match found {
+                Ok(found) => found.to_string(),
+                Err(cause) => return not_whole(broken(what)(cause)),
+            };
             if ids.contains(found.as_str()) {
                 beyond.insert(found);
             }
         }
-        Ok(beyond)
+        Ok(Some(beyond))
     }
 
     /// Returns for each of some commits the first of `ids` that it leads to, if it leads to one. All that the tips lead to is passed
-    /// by, so that it takes one walk through what is new.
+    /// by, so that it takes one walk through what is new. None where history on the way is not there in whole.
     pub fn holding(
         &self,
         commits: &[&str],
         ids: &[&str],
         tips: &[&str],
-    ) -> Result<HashMap<String, String>> {
+    ) -> Result<Option<HashMap<String, String>>> {
         let what = "list commits";
         let mut walk = self.inner.revwalk().map_err(broken(what))?;
         let order = Sort::TOPOLOGICAL | Sort::REVERSE;
@@ -69,8 +73,11 @@ impl Repo {
         let places: HashMap<Oid, usize> = ids.iter().filter_map(parse).zip(0..).collect();
         let mut first: HashMap<Oid, usize> = HashMap::new();
         for id in walk {
-            let id = id.map_err(broken(what))?;
-            let commit = self.inner.find_commit(id).map_err(broken(what))?;
+            let commit = match id.and_then(|id| self.inner.find_commit(id)) {
+                Ok(commit) => commit,
+                Err(cause) => return not_whole(broken(what)(cause)),
+            };
+            let id = commit.id();
             let of_parents = commit.parent_ids().filter_map(|id| first.get(&id).copied());
             let place = of_parents.chain(places.get(&id).copied()).min();
             first.extend(place.map(|place| (id, place)));
@@ -79,7 +86,7 @@ impl Repo {
             let place = first.get(&parse(commit)?)?;
             Some(((*commit).to_owned(), (*ids.get(*place)?).to_owned()))
         });
-        Ok(held.collect())
+        Ok(Some(held.collect()))
     }
 
     /// Returns branches that lead to a commit, without `refs/heads/`, and at most `limit` of them; none where it is gone.
@@ -125,4 +132,13 @@ impl Repo {
             left: since("reflogExpireUnreachable", "30.days.ago")?,
         })
     }
+}
+
+/// Returns nothing for history that is not there in whole; what the machine cannot read just now stays an error.
+fn not_whole<T>(cause: Error) -> Result<Option<T>> {
+    if cause.is_of_machine() {
+        return Err(cause);
+    }
+    tracing::debug!("{cause}");
+    Ok(None)
 }

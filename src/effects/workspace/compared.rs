@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 
 use super::{Start, Workspace, some_of};
 use crate::effects::guard::refs;
+use crate::effects::repo::Repo;
 use crate::error::Result;
 use crate::model::compared::{self, Fate, Refs};
 use crate::model::exact;
@@ -54,77 +55,52 @@ impl Workspace<'_> {
             let target = start.root_ref(self.repo, word);
             now.extend(target.map(|target| (word.clone(), target)));
         }
-        let is_moved = |name: &str| {
-            let is_own = name == start.branch || name.starts_with(OWN);
-            !is_own && before.get(name) != now.get(name)
+        let mut moves = Moves {
+            repo: self.repo,
+            start,
+            refs: (&before, &now),
+            whose: start.whose(),
+            work: Vec::new(),
         };
-        if !before.keys().chain(now.keys()).any(|name| is_moved(name)) {
+        if !before.keys().chain(now.keys()).any(|it| moves.is_moved(it)) {
             return Ok(held);
         }
-        let (whose, work) = (start.whose(), self.new_work(start, tip, &before)?);
-        let is_theirs = |name: &String| -> Result<bool> {
-            let may_be = now.contains_key(name) && !self.repo.is_slot && is_branch(name);
-            let was = before.get(name);
-            Ok(may_be && self.is_moved_by_others((name, was), &whose, &work)?)
-        };
+        moves.work = self.new_work(start, tip, &before)?;
         let (mut names, mut named) = (BTreeSet::new(), BTreeSet::new());
         let words = compared.sure.iter().chain(&compared.other);
-        for other in compared::others(words, (&before, &now), &start.branch) {
+        for other in compared::others(words, moves.refs, &start.branch) {
             // A goal may be about a tag that is to be made.
             if other.fate == Fate::Made || !compared.sure.contains(&other.word) {
                 named.insert(other.to_string());
                 continue;
             }
-            let mut moved: Vec<_> = other.names.iter().filter(|name| is_moved(name)).collect();
-            if when == When::Measured && compared.fetches {
-                // A check's own fetch brings nothing of the agent's.
-                let mut kept = Vec::new();
-                for name in moved {
-                    let is = now.get(name).filter(|_| compared::is_of_remote(name));
-                    if is.map_or(Ok(true), |is| self.holds(is, &work))? {
-                        kept.push(name);
-                    }
-                }
-                moved = kept;
-            }
-            let mut is_others = !moved.is_empty();
-            for name in moved {
-                if !is_theirs(name)? {
-                    names.insert(name.clone());
-                    is_others = false;
-                }
-            }
+            let counts = moves.counting(&other.names, when)?;
+            let agents = moves.without_theirs(&counts)?;
             let words = format!("{other}, and checks compare with it");
-            if is_others {
+            if agents.is_empty() && !counts.is_empty() {
                 held.by_others.push(words);
-            } else if other.names.iter().any(|name| names.contains(name)) {
+            } else if !agents.is_empty() || other.names.iter().any(|name| names.contains(name)) {
                 held.put_back.push(words);
             }
+            names.extend(agents);
         }
         if compared.asks {
-            let moved = differences(&before, &now).filter(|(name, _)| is_moved(name));
-            named.extend(moved.map(|(name, what)| format!("{} {what}", exact::shown(short(name)))));
+            named.extend(moves.told());
         }
-        for name in names.iter().filter(|name| compared::is_of_remote(name)) {
-            if let (Some(_), Some(is), false) = (before.get(name), now.get(name), self.repo.is_slot)
-                && self.was_fetched(name, is)
-                && !self.holds(is, &work)?
-            {
-                held.fetched.push((name.clone(), is.clone()));
-            }
+        for name in &names {
+            let target = moves.fetched(name)?;
+            held.fetched.extend(target.map(|to| (name.clone(), to)));
         }
-        let is_fetched = |name: &String| held.fetched.iter().any(|(fetched, _)| fetched == name);
-        held.is_only_fetched = !names.is_empty() && names.iter().all(is_fetched);
+        held.is_only_fetched = !names.is_empty() && held.fetched.len() == names.len();
         held.notes.extend(held.put_back.iter().cloned());
         let by_others = held.by_others.iter();
         held.notes.extend(
             by_others.map(|words| format!("{words}; somebody else did that, and it stays")),
         );
-        let put_back = refs::put_back_these(self.repo, (&before, &now), &names, &whose)?;
+        let put_back = refs::put_back_these(self.repo, moves.refs, &names, &moves.whose)?;
         held.notes.extend(put_back);
         if !named.is_empty() {
-            let named: Vec<_> = named.into_iter().collect();
-            let named = some_of(&named);
+            let named = some_of(&named.into_iter().collect::<Vec<_>>());
             held.notes
                 .push(format!("refs that checks may compare with: {named}"));
         }
@@ -166,74 +142,114 @@ impl Workspace<'_> {
         let commits = self.repo.commits_since(&start.commit, tip, COMMITS)?;
         let ids: Vec<&str> = commits.iter().map(|commit| commit.id.as_str()).collect();
         let tips: Vec<&str> = before.values().map(String::as_str).collect();
-        let new = whole(self.repo.beyond(&ids, &tips))?;
+        let new = self.repo.beyond(&ids, &tips)?;
         Ok(match new {
             Some(new) => new.into_iter().collect(),
             None => ids.iter().map(|id| (*id).to_owned()).collect(),
         })
     }
+}
 
-    /// Says whether a commit leads to some of these, or may.
-    fn holds(&self, commit: &str, work: &[String]) -> Result<bool> {
-        let work: Vec<&str> = work.iter().map(String::as_str).collect();
-        let beyond = whole(self.repo.beyond(&work, &[commit]))?;
+/// How refs differ from what they were before the agent, and who did that.
+struct Moves<'a> {
+    repo: &'a Repo,
+    start: &'a Start,
+    /// Before the agent, and now.
+    refs: (&'a Refs, &'a Refs),
+    whose: Whose,
+    /// The agent's newest commits.
+    work: Vec<String>,
+}
+
+impl Moves<'_> {
+    fn is_moved(&self, name: &str) -> bool {
+        let is_own = name == self.start.branch || name.starts_with(OWN);
+        !is_own && self.refs.0.get(name) != self.refs.1.get(name)
+    }
+
+    /// Says whether a commit leads to some of the agent's work, or may.
+    fn holds(&self, commit: &str) -> Result<bool> {
+        let work: Vec<&str> = self.work.iter().map(String::as_str).collect();
+        let beyond = self.repo.beyond(&work, &[commit])?;
         Ok(beyond.is_none_or(|beyond| beyond.len() < work.len()))
+    }
+
+    /// Returns those of some refs that were moved. What a check's own fetch brings does not count: there is nothing of the agent's.
+    fn counting(&self, names: &BTreeSet<String>, when: When) -> Result<Vec<String>> {
+        let fetches = when == When::Measured && self.start.compared.fetches;
+        let mut counting = Vec::new();
+        for name in names.iter().filter(|name| self.is_moved(name)) {
+            let is = self.refs.1.get(name);
+            let is = is.filter(|_| fetches && compared::is_of_remote(name));
+            if is.map_or(Ok(true), |is| self.holds(is))? {
+                counting.push(name.clone());
+            }
+        }
+        Ok(counting)
+    }
+
+    /// Leaves out what somebody else moved.
+    fn without_theirs(&self, names: &[String]) -> Result<Vec<String>> {
+        let mut agents = Vec::new();
+        for name in names {
+            if !self.is_theirs(name)? {
+                agents.push(name.clone());
+            }
+        }
+        Ok(agents)
     }
 
     /// Says whether somebody else moved a branch to where it is, or to where it was in between: their commits are not taken back,
     /// whatever the agent added. One that is checked out elsewhere is not pulled away from there.
-    fn is_moved_by_others(
-        &self,
-        (name, was): (&str, Option<&String>),
-        whose: &Whose,
-        work: &[String],
-    ) -> Result<bool> {
+    fn is_theirs(&self, name: &str) -> Result<bool> {
+        let (before, now) = self.refs;
+        if !now.contains_key(name) || self.repo.is_slot || !is_branch(name) {
+            return Ok(false);
+        }
         for moved in self.repo.movements(name) {
-            if was == Some(&moved.new) {
+            if before.get(name) == Some(&moved.new) {
                 break;
             }
-            if refs::is_by_others(&moved, whose) && !self.holds(&moved.new, work)? {
+            if refs::is_by_others(&moved, &self.whose) && !self.holds(&moved.new)? {
                 return Ok(true);
             }
         }
         Ok(self.repo.tree_on(name).is_some())
     }
 
-    /// Says whether the reflog says that a fetch put the ref where it is.
-    fn was_fetched(&self, name: &str, is: &str) -> bool {
+    /// Returns where a fetch put a tracking ref, if one did and there is nothing of the agent's.
+    fn fetched(&self, name: &str) -> Result<Option<String>> {
+        let (before, now) = self.refs;
+        let may_be =
+            before.contains_key(name) && !self.repo.is_slot && compared::is_of_remote(name);
+        let Some(is) = now.get(name).filter(|_| may_be) else {
+            return Ok(None);
+        };
         let newest = self.repo.movements(name).into_iter().next();
-        newest.is_some_and(|newest| newest.new == is && is_fetched(&newest.message))
+        let was_fetched =
+            newest.is_some_and(|newest| newest.new == *is && is_fetched(&newest.message));
+        Ok((was_fetched && !self.holds(is)?).then(|| is.clone()))
     }
-}
 
-/// Returns what a walk found; nothing where some history is not there in whole.
-fn whole<T>(found: Result<T>) -> Result<Option<T>> {
-    match found {
-        Ok(found) => Ok(Some(found)),
-        Err(cause) if cause.is_of_machine() => Err(cause),
-        Err(cause) => {
-            tracing::debug!("{cause}");
-            Ok(None)
-        }
+    /// Returns what became of each ref that was moved, made or removed.
+    fn told(&self) -> impl Iterator<Item = String> {
+        let (before, now) = self.refs;
+        let of_now = now.keys().filter(|name| !before.contains_key(*name));
+        let all = before.keys().chain(of_now);
+        let moved = all.filter(|name| self.is_moved(name));
+        moved.map(|name| {
+            let what = match (before.contains_key(name), now.contains_key(name)) {
+                (true, true) => "was moved",
+                (true, false) => "was removed",
+                (false, _) => "was made",
+            };
+            format!("{} {what}", exact::shown(short(name)))
+        })
     }
 }
 
 fn is_branch(name: &str) -> bool {
     name.starts_with("refs/heads/")
-}
-
-/// Returns the refs that differ, with what became of each.
-fn differences<'r>(
-    before: &'r Refs,
-    now: &'r Refs,
-) -> impl Iterator<Item = (&'r String, &'static str)> {
-    let made = now.iter().filter_map(|(name, is)| match before.get(name) {
-        None => Some((name, "was made")),
-        Some(was) if was != is => Some((name, "was moved")),
-        Some(_) => None,
-    });
-    let gone = before.keys().filter(|name| !now.contains_key(*name));
-    made.chain(gone.map(|name| (name, "was removed")))
 }
 
 fn short(name: &str) -> &str {

@@ -42,13 +42,8 @@ impl Workspace<'_> {
         let now: BTreeMap<_, _> = now.iter().filter_map(commit).collect();
         let commits: Vec<&str> = now.values().map(|(_, commit)| commit.as_str()).collect();
         // What was there before is nobody's work of this cycle.
-        let held = match self.repo.holding(&commits, &ids, &tips) {
-            Ok(held) => held,
-            Err(cause) if cause.is_of_machine() => return Err(cause),
-            Err(cause) => {
-                tracing::debug!("what holds undone commits cannot be told: {cause}");
-                return Ok(Vec::new());
-            }
+        let Some(held) = self.repo.holding(&commits, &ids, &tips)? else {
+            return Ok(Vec::new());
         };
         let mut notes = Vec::new();
         for (name, (target, commit)) in &now {
