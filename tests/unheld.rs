@@ -268,24 +268,26 @@ git config filter.swap.clean 'git cat-file blob HEAD:%f'; mkdir -p .git/info; ec
 git add one two; git config --remove-section filter.swap; rm .git/info/attributes
 test -z \"$(git status --porcelain)\" || exit 9";
 
-/// Files are dated by the machine: with a clock that stands in the past, every one of them is younger than the cycle.
-fn real_clock() -> (String, String) {
-    ("EVOLVE_CLOCK".to_owned(), String::new())
+/// A repository with old files in the folders that `EXCHANGE` exchanges. Files are dated by the machine: with a clock that stands in the
+/// past, every one of them is younger than the cycle.
+fn folders_to_exchange() -> TestRepo {
+    let mut repo = TestRepo::empty();
+    repo.env.push(("EVOLVE_CLOCK".to_owned(), String::new()));
+    let goals = GOALS.replace("a.txt", "one/a.txt");
+    repo.write("GOALS.yaml", &goals);
+    repo.write("one/a.txt", "bad\n");
+    repo.write("two/a.txt", "good\n");
+    repo.write("b", "");
+    repo.commit_all("first");
+    // What is as old as the cycle is looked at anyway.
+    std::thread::sleep(std::time::Duration::from_secs(4));
+    repo
 }
 
 #[test]
 fn old_files_in_folders_that_were_exchanged_count_as_what_a_commit_holds() {
     for (after, is_kept) in [("touch made", true), ("touch made; rm b", false)] {
-        let mut repo = TestRepo::empty();
-        repo.env.push(real_clock());
-        let goals = GOALS.replace("a.txt", "one/a.txt");
-        repo.write("GOALS.yaml", &goals);
-        repo.write("one/a.txt", "bad\n");
-        repo.write("two/a.txt", "good\n");
-        repo.write("b", "");
-        repo.commit_all("first");
-        // What is as old as the cycle is looked at anyway.
-        std::thread::sleep(std::time::Duration::from_secs(4));
+        let repo = folders_to_exchange();
         repo.cycle(&format!("{EXCHANGE}; {after}")).expect(0);
         let record = repo.newest();
         let wanted = if is_kept { "improved" } else { "regressed" };
@@ -298,16 +300,7 @@ fn old_files_in_folders_that_were_exchanged_count_as_what_a_commit_holds() {
 
 #[test]
 fn old_files_in_folders_that_were_exchanged_before_a_crash_are_what_they_were() {
-    let mut repo = TestRepo::empty();
-    repo.env.push(real_clock());
-    let goals = GOALS.replace("a.txt", "one/a.txt");
-    repo.write("GOALS.yaml", &goals);
-    repo.write("one/a.txt", "bad\n");
-    repo.write("two/a.txt", "good\n");
-    repo.write("b", "");
-    repo.commit_all("first");
-    // What is as old as the cycle is looked at anyway.
-    std::thread::sleep(std::time::Duration::from_secs(4));
+    let repo = folders_to_exchange();
     repo.agent_does(&[&format!("{EXCHANGE}; kill -9 {EVOLVE_PID}; exit 1"), "true"]);
     let run = repo.run(&["--max-cycles=1"]);
     assert_ne!(run.code, 0, "{}", run.stderr);
