@@ -100,15 +100,17 @@ fn a_required_sandbox_that_leaves_the_network_to_checks_says_so_and_nothing_of_t
 
 #[test]
 fn a_program_that_starts_others_and_comes_after_the_agent_is_not_reached_from_bubblewrap() {
+    // One of those that it is kept out of, and the one in which there is never so much that it is left open.
+    const FOLDER: &str = "/var/tmp";
     let repo = repo("{}");
-    let before = tempfile::tempdir_in("/tmp").unwrap();
+    let before = tempfile::tempdir_in(FOLDER).unwrap();
     fs::write(before.path().join("file"), "text\n").unwrap();
     // An agent that waits until the server is there, and tells of what was there before it.
     let reaches = |sandbox: &str| {
         let escaped = repo.out("escaped");
         let late = repo.out("late");
         let work = format!(
-            "touch up; while [ -e up ]; do sleep 0.02; done; cat '{}/file' >a; new=/tmp/new-of-$$; echo x >$new && rm $new && echo wrote >>a; \
+            "touch up; while [ -e up ]; do sleep 0.02; done; cat '{}/file' >a; new={FOLDER}/new-of-$$; echo x >$new && rm $new && echo wrote >>a; \
              tmux -S \"$(cat '{}')\" new-window -d 'touch {}'; true",
             before.path().display(),
             late.display(),
@@ -119,7 +121,7 @@ fn a_program_that_starts_others_and_comes_after_the_agent_is_not_reached_from_bu
         fs::write(repo.out("2.sh"), &work).unwrap();
         let child = repo.spawn_run(&["--max-cycles=1", sandbox]);
         wait_until("the agent is at work", || repo.has("up"));
-        let after = tempfile::tempdir_in("/tmp").unwrap();
+        let after = tempfile::tempdir_in(FOLDER).unwrap();
         let socket = after.path().join("socket");
         let tmux = |words: &[&str]| {
             let mut command = repo.command("tmux");

@@ -359,9 +359,12 @@ fn a_filter_that_hangs_or_stays_does_not_outlive_evolve() {
     repo.write(".gitattributes", "tracked filter=slow\n");
     repo.commit_all("attributes");
     let filter = repo.out("filter");
-    fs::write(&filter, "#!/bin/sh\nenv -i setsid sh -c \"echo \\$\\$ >'$OUT/stays'; exec sleep 300\" >/dev/null 2>&1 &\nuntil [ -s \"$OUT/stays\" ]; do sleep 0.02; done\n[ ! -e \"$OUT/hang\" ] || { echo $$ >\"$OUT/hangs\"; sleep 300; }\ncat\n").unwrap();
+    fs::write(&filter, "#!/bin/sh\nenv -i setsid sh -c \"echo \\$\\$ >'$OUT/stays'; exec sleep 300\" >/dev/null 2>&1 &\nuntil [ -s \"$OUT/stays\" ]; do sleep 0.02; done\n[ ! -e \"$OUT/hang\" ] || { echo $$ >\"$OUT/hangs\"; exec sleep 300; }\ncat\n").unwrap();
     let smudge = format!("sh {}", filter.display());
     repo.git(&["config", "filter.slow.smudge", &smudge]);
+    // What a filter that is ended wrote is no file then, whichever of the processes ends first.
+    repo.git(&["config", "filter.slow.required", "true"]);
+    repo.git(&["config", "filter.slow.clean", "cat"]);
     fs::write(repo.out("hang"), "").unwrap();
     repo.agent_does(&["echo broken >tracked; touch a"]);
     let child = repo.spawn_run(&[]);
