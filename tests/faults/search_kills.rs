@@ -64,14 +64,13 @@ fn killed(seed: u64) -> Result<(), String> {
     repo.attempts(&[VARY]);
     let begin = repo.search_words(&[SEARCHES[which], &MORE].concat());
     let resume = ["search", "resume", "--yes"].map(str::to_owned);
-    let file = repo.private().join("search/1/lineage.jsonl");
+    let has_begun = || {
+        let newest = repo.newest_search();
+        newest.is_some_and(|number| repo.lineage_file(number).exists())
+    };
     let mut said = String::new();
     for kill in 0..=chance.below(4) {
-        let words = if file.exists() {
-            &resume[..]
-        } else {
-            &begin[..]
-        };
+        let words = if has_begun() { &resume[..] } else { &begin[..] };
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         let mut child = repo.spawn(&words);
         let share = chance.below(1000) as u32;
@@ -81,12 +80,8 @@ fn killed(seed: u64) -> Result<(), String> {
         said.push_str(&format!("--- {}\n{}{}", run.code, run.stdout, run.stderr));
         wait_until("what it started is gone", || processes(&repo).is_empty());
     }
-    let words = if file.exists() {
-        &resume[..]
-    } else {
-        &begin[..]
-    };
-    let is_over = file.exists() && repo.lineage().end.is_some();
+    let words = if has_begun() { &resume[..] } else { &begin[..] };
+    let is_over = has_begun() && repo.lineage().end.is_some();
     if !is_over {
         let run = repo.evolve(&words.iter().map(String::as_str).collect::<Vec<_>>());
         if run.code != 0 {
@@ -104,14 +99,20 @@ fn killed(seed: u64) -> Result<(), String> {
             expected.join("\n")
         ));
     }
+    let number = repo.newest_search().unwrap();
     let mut refs = vec!["refs/heads/main".to_owned()];
     let commits = (0..Standing::of(&lineage).len())
         .filter(|id| lineage.content(*id).is_some())
-        .map(|id| format!("refs/evolve/search/1/{id}"));
+        .map(|id| format!("refs/evolve/search/{number}/{id}"));
     refs.extend(commits);
     refs.sort();
     let found = repo.git(&["for-each-ref", "--format=%(refname)"]);
-    let mut found: Vec<&str> = found.lines().collect();
+    // One that was killed once it had its number, and before it began, leaves the number taken.
+    let taken: Vec<String> = (1..number)
+        .map(|number| format!("refs/evolve/search/{number}/0"))
+        .collect();
+    let is_taken = |name: &&str| taken.iter().any(|one| one == name);
+    let mut found: Vec<&str> = found.lines().filter(|name| !is_taken(name)).collect();
     found.sort_unstable();
     if found != refs {
         return Err(format!("refs {found:?} instead of {refs:?}"));

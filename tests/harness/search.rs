@@ -1,6 +1,7 @@
 //! Searches in test repositories: what is worked on, an agent with a script for each attempt, and what the lineage says.
 
 use std::fs;
+use std::path::PathBuf;
 
 use evolve::model::lineage::{Entry, Id, Lineage};
 use evolve::search::standing::Standing;
@@ -61,13 +62,23 @@ impl TestRepo {
         to
     }
 
+    /// The number of the newest search, whether it began or not.
+    pub fn newest_search(&self) -> Option<u64> {
+        let all = fs::read_dir(self.private().join("search")).ok()?;
+        let number = |entry: fs::DirEntry| entry.file_name().to_str()?.parse::<u64>().ok();
+        all.flatten().filter_map(number).max()
+    }
+
+    /// The file of the lineage of a search.
+    pub fn lineage_file(&self, number: u64) -> PathBuf {
+        let file = format!("search/{number}/lineage.jsonl");
+        self.private().join(file)
+    }
+
     /// The lineage of the newest search.
     pub fn lineage(&self) -> Lineage {
-        let all = fs::read_dir(self.private().join("search")).unwrap();
-        let number = |entry: fs::DirEntry| entry.file_name().to_str()?.parse::<u64>().ok();
-        let newest = all.flatten().filter_map(number).max().unwrap();
-        let file = format!("search/{newest}/lineage.jsonl");
-        let text = fs::read_to_string(self.private().join(file)).unwrap();
+        let file = self.lineage_file(self.newest_search().unwrap());
+        let text = fs::read_to_string(file).unwrap();
         let mut entries = text.lines().map(|line| serde_json::from_str(line).unwrap());
         let Some(Entry::Header(plan)) = entries.next() else {
             panic!("a lineage without a header");
