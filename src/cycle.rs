@@ -101,9 +101,8 @@ pub async fn cycle(session: &Session, progress: &mut Progress) -> Result<Step, C
     let measured = (verdict, &mut settled);
     let verdict = settle::blame(session, (&start, &mut attempt), measured).await?;
     settle::hold_settings(session, (&start, &stock), &mut settled)?;
-    settled
-        .notes
-        .extend(session.give_fetched_back(&start, &stock)?);
+    let fetched = session.give_fetched_back(&start, &stock)?;
+    settled.notes.extend(fetched.iter().cloned());
     let record = attempt.record(session, (&start, &stock), (&verdict, &settled))?;
     let record = settle::record(session, progress, (&start, &attempt), record)?;
     progress.carry(
@@ -115,6 +114,10 @@ pub async fn cycle(session: &Session, progress: &mut Progress) -> Result<Step, C
             .filter(|_| verdict.fate == Fate::Keep),
         &before,
     );
+    // What was measured was compared with what no longer is.
+    if !fetched.is_empty() {
+        progress.carried = None;
+    }
     match (attempt.cut, in_the_way) {
         (Some(cut), _) => Err(cut),
         (None, Some(ending)) => Ok(Step::End(ending)),

@@ -105,6 +105,23 @@ fn goals_are_measured_with_what_checks_compared_with_before_the_agent() {
         ("sh compare.sh", MERGE.to_owned()),
         ("sh untracked.sh", MERGE.to_owned()),
         ("sh ignored.sh", MERGE.to_owned()),
+        ("sh latin.sh", MERGE.to_owned()),
+        (
+            "git diff --quiet main -- api",
+            "echo \"$(git rev-parse HEAD) x\" >.git/refs/tags/main".to_owned(),
+        ),
+        (
+            "git diff --quiet main -- api",
+            "echo \"$(git rev-parse HEAD) x\" >.git/main".to_owned(),
+        ),
+        (
+            "git diff --quiet main -- api",
+            "git rev-parse HEAD >.git/elsewhere; ln -s elsewhere .git/main".to_owned(),
+        ),
+        (
+            "git diff --quiet STABLE -- api",
+            "git rev-parse HEAD >.git/STABLE".to_owned(),
+        ),
         (
             "git diff --quiet '@{u}' -- api",
             "git update-ref refs/remotes/origin/main HEAD".to_owned(),
@@ -117,6 +134,7 @@ fn goals_are_measured_with_what_checks_compared_with_before_the_agent() {
         let repo = repository(
             check,
             "echo 'git diff --quiet main -- api' >compare.sh; git add compare.sh; git commit -qm script
+             git branch STABLE main; printf '# \\344\\n' >latin.sh; cat compare.sh >>latin.sh; git add latin.sh; git commit -qm latin
              cp compare.sh untracked.sh; cp compare.sh ignored.sh; echo ignored.sh >>.git/info/exclude; git config remote.origin.url /nowhere
              git config remote.origin.fetch '+refs/heads/*:refs/remotes/origin/*'
              git branch -q --set-upstream-to=origin/main",
@@ -128,7 +146,9 @@ fn goals_are_measured_with_what_checks_compared_with_before_the_agent() {
         assert_ne!(newest["result"], "improved", "{check}: {agent}: {newest}");
         assert_eq!(newest["goals_passing"], 0, "{check}: {agent}: {newest}");
         assert_eq!(refs(&repo), before, "{check}: {agent}");
-        assert!(!repo.path(".git/main").exists(), "{check}: {agent}");
+        for name in [".git/main", ".git/STABLE"] {
+            assert!(!repo.path(name).exists(), "{check}: {agent}");
+        }
         let told = format!("{}{newest}", notes(&repo));
         assert!(
             told.contains("checks compare with it"),
@@ -136,6 +156,65 @@ fn goals_are_measured_with_what_checks_compared_with_before_the_agent() {
         );
         repo.git(&["fsck", "--strict", "--no-dangling"]);
     }
+}
+
+#[test]
+fn a_compared_branch_is_there_again_whatever_is_put_in_its_place() {
+    const PACKED: &str = "m=$(git rev-parse main) h=$(git rev-parse HEAD); git pack-refs --all
+        { echo '# pack-refs with: peeled fully-peeled sorted '; for i in 1 2 3 4 5 6 7; do echo \"$h refs/heads/main\"; done
+        echo \"$h refs/heads/night\"; echo \"$m refs/heads/main\"; } >.git/packed-refs";
+    for agent in [
+        "git branch -qD main; git branch -q main/x HEAD",
+        "rm .git/refs/heads/main; mkdir .git/refs/heads/main; echo x >.git/refs/heads/main/.x",
+        "rm .git/logs/refs/heads/main; mkdir -p .git/logs/refs/heads/main/x; echo x >.git/logs/refs/heads/main/x/y; git rev-parse HEAD >.git/refs/heads/main",
+        "s=${GIT_REFLOG_ACTION%-*} s=${s#evolve-}; mkdir -p .git/refs/evolve/$s/1-refs/heads/main/x; echo x >.git/refs/evolve/$s/1-refs/heads/main/x/.x; git branch -qf main HEAD",
+        "s=${GIT_REFLOG_ACTION%-*} s=${s#evolve-}; git update-ref refs/evolve/$s/1-refs/heads/main/x HEAD; git branch -qf main HEAD",
+        PACKED,
+    ] {
+        // One that is gone stays so: a fetch has it again.
+        let without_tracking = "git update-ref -d refs/remotes/origin/main";
+        let repo = repository("git show main:c.sh 2>/dev/null | sh", without_tracking);
+        let before = refs(&repo);
+        repo.agent_does(&[&format!("echo 2 >f; git add f; git commit -qm w; {agent}")]);
+        repo.run(&["--max-cycles=1"]).expect(0);
+        assert_eq!(refs(&repo), before, "{agent}");
+        assert_ne!(repo.newest()["result"], "improved", "{agent}");
+        repo.agent_does(&["echo 3 >g"]);
+        repo.run(&["--max-cycles=1"]).expect(0);
+        assert_eq!(repo.newest()["goals_passing"], 0, "{agent}");
+        repo.git(&["fsck", "--strict", "--no-dangling"]);
+    }
+}
+
+#[test]
+fn the_beginning_of_an_id_that_a_check_names_means_that_object_and_no_tag() {
+    let repo = repository("true", "true");
+    let short = repo.git(&["rev-parse", "--short", "main"]);
+    let goals = repo.read("GOALS.yaml");
+    let check = format!("git diff --quiet {short} -- api");
+    repo.write("GOALS.yaml", &goals.replace("\"true\"", &check));
+    repo.commit_all("check");
+    let before = refs(&repo);
+    repo.cycle(&format!("echo 2 >f; git tag {short} HEAD"))
+        .expect(0);
+    assert_eq!(repo.newest()["result"], "unchanged", "{}", notes(&repo));
+    assert_eq!(refs(&repo), before);
+}
+
+#[test]
+fn what_a_fetch_brought_makes_no_cycle_after_it_an_improvement() {
+    let repo = repository(
+        "git diff --quiet origin/main -- api",
+        "git init -q --bare \"$OUT/remote\"; git remote add origin \"$OUT/remote\"; git push -q origin main; git fetch -q
+         git clone -q \"$OUT/remote\" \"$OUT/other\" -b main; cd \"$OUT/other\"
+         echo v3 >api; git -c user.name=t -c user.email=t@example.invalid commit -qam v3; git push -q origin main",
+    );
+    repo.agent_does(&[
+        "echo 1 >f; git add f; git commit -qm w; git fetch -q",
+        "echo 2 >f",
+    ]);
+    repo.run(&["--max-cycles=2"]).expect(0);
+    assert_eq!(repo.each("result"), ["unchanged", "idle"]);
 }
 
 #[test]

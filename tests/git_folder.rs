@@ -452,3 +452,35 @@ fn links_that_the_user_has_in_the_git_folder_stay_as_they_are() {
     assert_eq!(repo.each("result"), ["improved"], "{}", run.stderr);
     assert_eq!(sh(&repo, links), before);
 }
+
+#[test]
+fn a_working_tree_whose_git_folder_is_made_of_links_is_worked_in_and_they_stay() {
+    let repo = with_files_of_others();
+    // As `git-new-workdir` makes it.
+    sh(
+        &repo,
+        "git branch other; git pack-refs --all; mkdir \"$OUT/shared\"
+         for name in config refs objects info hooks packed-refs; do mv .git/$name \"$OUT/shared\"; ln -s \"$OUT/shared/$name\" .git/$name; done
+         mkdir -p \"$OUT/shared/logs\"; mv .git/logs/refs \"$OUT/shared/logs\"; ln -s \"$OUT/shared/logs/refs\" .git/logs/refs",
+    );
+    let state = "find .git -type l | sort | xargs readlink; git rev-parse other";
+    let before = sh(&repo, state);
+    let run = repo.cycle("touch c; git branch -qD other");
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    assert_eq!(repo.each("result"), ["improved"], "{}", run.stderr);
+    assert_eq!(sh(&repo, state), before);
+    repo.git(&["fsck", "--strict"]);
+}
+
+#[test]
+fn a_branch_that_is_another_name_of_one_is_refused_with_the_way_out() {
+    let repo = with_files_of_others();
+    sh(
+        &repo,
+        "git symbolic-ref refs/heads/alias refs/heads/main; git symbolic-ref HEAD refs/heads/alias",
+    );
+    let run = repo.cycle("touch c").expect(3);
+    let told = "the branch alias is only another name of main";
+    assert!(run.stderr.contains(told), "{}", run.stderr);
+    assert!(run.stderr.contains("git switch main"), "{}", run.stderr);
+}

@@ -202,15 +202,16 @@ fn refs_of_one_working_tree_are_as_before_in_that_tree() {
 }
 
 #[test]
-fn what_a_ref_was_is_kept_where_another_one_took_the_place_of_its_folder() {
+fn a_ref_is_back_where_another_one_took_the_place_of_its_folder_and_that_one_is_kept() {
     let repo = repository();
     repo.git(&["branch", "folder/below", "HEAD~1"]);
     let was = repo.git(&["rev-parse", "folder/below"]);
     repo.cycle("git branch -qD folder/below; git branch folder; touch a")
         .expect(0);
     let told = notes(&repo);
-    assert!(told.contains("something else is in its place"), "{told}");
-    let kept = "refs/evolve/*/1-refs/heads/folder/below";
-    let kept = repo.git(&["for-each-ref", "--format=%(objectname)", kept]);
-    assert_eq!(kept, was);
+    assert!(told.contains("refs/heads/folder was in the way"), "{told}");
+    assert_eq!(repo.git(&["rev-parse", "folder/below"]), was);
+    let kept = "refs/evolve/*/1-refs/heads/folder";
+    let kept = repo.git(&["for-each-ref", "--format=%(refname)", kept]);
+    assert!(kept.ends_with("1-refs/heads/folder"), "{kept}");
 }

@@ -17,6 +17,7 @@ mod stash;
 mod strangers;
 pub mod submodules;
 pub mod users;
+pub mod way;
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -40,6 +41,7 @@ use crate::model::{digest, exact, git_config};
 use modules::Known;
 use programs::{Programs, PutBack};
 use settings::Setting;
+use way::Way;
 
 /// The most bytes of one remembered thing.
 const LIMIT: u64 = 16 << 20;
@@ -243,19 +245,31 @@ impl Guarded {
     }
 
     /// Puts back refs and entries of the stash that are gone, and refs that the agent moved away; says which.
-    pub fn put_back_refs(&self, repo: &Repo, whose: &Whose) -> Result<Vec<String>> {
+    pub fn put_back_refs(
+        &self,
+        repo: &Repo,
+        whose: &Whose,
+        quarantine: &mut Quarantine,
+    ) -> Result<Vec<String>> {
         let Some(refs) = &self.refs else {
             return Ok(Vec::new());
         };
         let places = repo.own_places();
         let all = self.remembered(&places)?;
         let text = String::from_utf8_lossy(&of(&all, refs)).into_owned();
-        let mut notes = refs::put_back(repo, &text, whose)?;
+        let mut way = Way {
+            repo,
+            whose,
+            quarantine,
+            notes: Vec::new(),
+        };
+        let mut notes = refs::put_back(&mut way, &text)?;
         if let Some(stash) = &self.stash {
-            notes.extend(stash::put_back(repo, &places, &of(&all, stash))?);
+            notes.extend(stash::put_back(&mut way, &places, &of(&all, stash))?);
+            notes.append(&mut way.notes);
         }
         if let Ok(mirror) = Mirror::of(&places) {
-            notes.extend(submodules::put_back(&mirror, whose)?);
+            notes.extend(submodules::put_back(&mirror, whose, way.quarantine)?);
         }
         Ok(notes)
     }

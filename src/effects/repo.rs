@@ -34,7 +34,7 @@ use crate::effects::pipes::Plain;
 use crate::effects::places::Places;
 use crate::effects::sandbox::Ground;
 use crate::error::{Error, Result};
-use crate::model::exact;
+use crate::model::{exact, text};
 
 use failure::{broken, oid};
 use identity::Identity;
@@ -184,7 +184,11 @@ impl Repo {
     /// Returns branch and commit of a HEAD that the loop can work on; else says why not and the way out (exit 3).
     pub fn ready_head(&self) -> Result<(String, String)> {
         self.refuse_in_progress()?;
-        match self.head()? {
+        let head = self.head()?;
+        if let Some(other) = head.branch.as_ref().and_then(|it| self.stands_for(it)) {
+            return Err(another_name(&head, &other));
+        }
+        match head {
             Head {
                 branch: Some(branch),
                 commit: Some(commit),
@@ -203,6 +207,12 @@ impl Repo {
             .hint("check out a branch, as in `git switch main` or `git switch -c maintenance`")),
             Head { commit: None, .. } => Err(no_commit()),
         }
+    }
+
+    /// Returns the ref for which another one only stands.
+    fn stands_for(&self, name: &str) -> Option<String> {
+        let target = self.target_of(name)?;
+        target.strip_prefix(refs::SYMBOLIC).map(str::to_owned)
     }
 
     /// Returns the commit that HEAD is on, whether a branch is checked out or not. Refuses a repository in the middle of
@@ -307,6 +317,22 @@ impl Repo {
     pub fn is_ignored(&self, path: &str) -> bool {
         self.inner.is_path_ignored(path).unwrap_or(false)
     }
+}
+
+/// The error of a branch that is another's second name: what is committed would move that one.
+fn another_name(head: &Head, other: &str) -> Error {
+    let short = |name: &str| name.strip_prefix("refs/heads/").unwrap_or(name).to_owned();
+    let branch = head.branch.as_deref().map(short).unwrap_or_default();
+    let other = short(other);
+    Error::unsafe_repo(format!(
+        "the branch {} is only another name of {}",
+        exact::shown(&branch),
+        exact::shown(&other)
+    ))
+    .hint(format!(
+        "check out that one, as in `git switch {}`",
+        text::shell_word(&other)
+    ))
 }
 
 /// The error of a repository without a commit.

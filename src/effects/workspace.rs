@@ -228,14 +228,18 @@ impl Start {
     /// Puts back refs and entries of the stash that are gone or were moved away since; says which.
     pub fn put_back_refs(&self, repo: &Repo) -> Result<Vec<String>> {
         let whose = self.whose();
-        let mut notes = self.guarded.put_back_refs(repo, &whose)?;
-        if !self.guarded.is_empty()
-            && let Ok(mirror) = Mirror::of(&repo.own_places())
-        {
-            let mut quarantine = Quarantine::of(&repo.private, &self.session, self.cycle);
-            notes.extend(mirror.give_logs_back(&whose, &mut quarantine)?);
-            notes.extend(quarantine.notes());
+        if self.guarded.is_empty() {
+            return Ok(Vec::new());
         }
+        // With one that is left no ref can be written.
+        let mut notes = Workspace { repo }.clear_locks(self)?;
+        let mut quarantine = Quarantine::of(&repo.private, &self.session, self.cycle);
+        let put_back = self.guarded.put_back_refs(repo, &whose, &mut quarantine)?;
+        notes.extend(put_back);
+        if let Ok(mirror) = Mirror::of(&repo.own_places()) {
+            notes.extend(mirror.give_logs_back(&whose, &mut quarantine)?);
+        }
+        notes.extend(quarantine.notes());
         Ok(notes)
     }
 

@@ -64,7 +64,7 @@ const WITHOUT_REFS: [&str; 16] = [
     "status",
 ];
 /// Commands and options of git that list refs, or choose among them.
-const ASKING: [&str; 9] = [
+const ASKING: [&str; 10] = [
     "describe",
     "for-each-ref",
     "tag",
@@ -73,6 +73,7 @@ const ASKING: [&str; 9] = [
     "name-rev",
     "--all",
     "--branches",
+    "--remotes",
     "--tags",
 ];
 /// How a branch's place at another repository is asked for.
@@ -332,6 +333,7 @@ impl fmt::Display for Other {
         match &self.fate {
             Fate::Moved => write!(f, "{word} was moved"),
             Fate::Gone => write!(f, "{word} was removed"),
+            Fate::Hidden(by) if by == word => write!(f, "{word} is the file .git/{by} now"),
             Fate::Hidden(by) => write!(f, "{word} is {by} now"),
             Fate::Made => write!(f, "{word} was made"),
         }

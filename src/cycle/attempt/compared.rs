@@ -50,7 +50,8 @@ impl Attempt<'_> {
             // What is not read is not compared with.
             let bytes = files::read_bounded(&session.repo.root.join(file), FILE_LIMIT);
             let bytes = bytes.ok().flatten();
-            if let Some(text) = bytes.and_then(|bytes| String::from_utf8(bytes).ok()) {
+            if let Some(bytes) = bytes.filter(|bytes| !bytes.contains(&0)) {
+                let text = String::from_utf8_lossy(&bytes);
                 add(session, &mut found, (&text, source), &refs);
             }
         }

@@ -6,6 +6,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::os::unix::ffi::OsStringExt;
 
+use super::way::Way;
 use crate::effects::repo::{Repo, SYMBOLIC};
 use crate::error::Result;
 use crate::model::compared::Refs;
@@ -34,7 +35,8 @@ pub fn text(repo: &Repo) -> Result<String> {
 }
 
 /// Puts back what is gone or was moved away; says which.
-pub fn put_back(repo: &Repo, before: &str, whose: &Whose) -> Result<Vec<String>> {
+pub fn put_back(way: &mut Way<'_>, before: &str) -> Result<Vec<String>> {
+    let (repo, whose) = (way.repo, way.whose);
     let before: BTreeMap<&str, &str> = before
         .lines()
         .filter_map(|line| line.split_once(' '))
@@ -49,9 +51,9 @@ pub fn put_back(repo: &Repo, before: &str, whose: &Whose) -> Result<Vec<String>>
         }
         match now.get(name) {
             Some(is) if is == was => {}
-            Some(is) => notes.extend(moved(repo, (name, was, is), whose)?),
+            Some(is) => notes.extend(moved(way, (name, was, is))?),
             None if may_go(repo, &now, name) => forgotten.push((name, was)),
-            None => notes.extend(gone(repo, (name, was), whose)?),
+            None => notes.extend(gone(way, (name, was))?),
         }
     }
     let is_new = |(name, _): &(&String, &String)| {
@@ -66,7 +68,7 @@ pub fn put_back(repo: &Repo, before: &str, whose: &Whose) -> Result<Vec<String>>
             continue;
         }
         if is_whole {
-            write(repo, &whose.kept_as(name), target)?;
+            write(way, &whose.kept_as(name), target)?;
         }
         repo.remove_ref(name)?;
         let what = if is_whole {
@@ -77,7 +79,8 @@ pub fn put_back(repo: &Repo, before: &str, whose: &Whose) -> Result<Vec<String>>
         let shown = exact::shown(name);
         notes.push(format!("{shown} was added{what} and is removed"));
     }
-    notes.extend(keep_forgotten(repo, &forgotten, whose)?);
+    notes.extend(keep_forgotten(way, &forgotten)?);
+    notes.append(&mut way.notes);
     if let Some(more) = notes.len().checked_sub(NAMED).filter(|more| *more > 0) {
         notes.truncate(NAMED);
         notes.push(format!("and {more} more refs like these"));
@@ -106,7 +109,8 @@ fn known_before(
 }
 
 /// Puts all branches back but the one that is worked on, those too that went on to newer commits; says which.
-pub fn undo(repo: &Repo, before: &BTreeMap<String, String>, whose: &Whose) -> Result<Vec<String>> {
+pub fn undo(way: &mut Way<'_>, before: &BTreeMap<String, String>) -> Result<Vec<String>> {
+    let (repo, whose) = (way.repo, way.whose);
     let mut notes = Vec::new();
     for (name, was) in before {
         if !name.starts_with(BRANCHES) || *name == whose.branch {
@@ -114,15 +118,17 @@ pub fn undo(repo: &Repo, before: &BTreeMap<String, String>, whose: &Whose) -> Re
         }
         match repo.target_of(name) {
             Some(is) if is == *was => {}
-            Some(is) => notes.push(moved_away(repo, (name, was, &is), whose)?),
-            None => notes.extend(gone(repo, (name, was), whose)?),
+            Some(is) => notes.push(moved_away(way, (name, was, &is))?),
+            None => notes.extend(gone(way, (name, was))?),
         }
     }
+    notes.append(&mut way.notes);
     Ok(notes)
 }
 
 /// Keeps what the branch led to that nobody puts back, where it does not lead on from there; says where.
-pub fn keep_reachable(repo: &Repo, before: &str, whose: &Whose) -> Result<Option<String>> {
+pub fn keep_reachable(way: &mut Way<'_>, before: &str) -> Result<Option<String>> {
+    let (repo, whose) = (way.repo, way.whose);
     let mut lines = before.lines().filter_map(|line| line.split_once(' '));
     let Some((was, name)) = lines.find(|(_, name)| *name == whose.branch) else {
         return Ok(None);
@@ -133,7 +139,7 @@ pub fn keep_reachable(repo: &Repo, before: &str, whose: &Whose) -> Result<Option
         return Ok(None);
     }
     let kept = whose.kept_as(name);
-    write(repo, &kept, was)?;
+    write(way, &kept, was)?;
     Ok(Some(format!(
         "{name} was moved; what it was before is {kept}"
     )))
@@ -152,7 +158,8 @@ fn may_go(repo: &Repo, now: &BTreeMap<String, String>, name: &str) -> bool {
 
 /// Keeps the commits of tracking refs that are gone, where nothing else leads to them. The refs themselves may go: whoever
 /// fetches has them again, as far as there is anything to fetch.
-fn keep_forgotten(repo: &Repo, forgotten: &[(&str, &str)], whose: &Whose) -> Result<Vec<String>> {
+fn keep_forgotten(way: &mut Way<'_>, forgotten: &[(&str, &str)]) -> Result<Vec<String>> {
+    let (repo, whose) = (way.repo, way.whose);
     let ids: Vec<&str> = forgotten
         .iter()
         .map(|(_, was)| *was)
@@ -169,7 +176,7 @@ fn keep_forgotten(repo: &Repo, forgotten: &[(&str, &str)], whose: &Whose) -> Res
     let mut notes = Vec::new();
     for (name, was) in forgotten.iter().filter(|(_, was)| is_lost(was)) {
         let kept = whose.kept_as(name);
-        write(repo, &kept, was)?;
+        write(way, &kept, was)?;
         notes.push(format!(
             "{} was removed; nothing else led to its commits, so they are kept as {}",
             exact::shown(name),
@@ -180,20 +187,20 @@ fn keep_forgotten(repo: &Repo, forgotten: &[(&str, &str)], whose: &Whose) -> Res
 }
 
 /// Makes a ref anew that is gone, unless somebody has made it meanwhile; says what was done.
-fn gone(repo: &Repo, (name, was): (&str, &str), whose: &Whose) -> Result<Option<String>> {
+fn gone(way: &mut Way<'_>, (name, was): (&str, &str)) -> Result<Option<String>> {
     let shown = exact::shown(name);
-    repo.remove_broken_ref(name)?;
+    way.repo.remove_broken_ref(name)?;
     let made = match was.starts_with(SYMBOLIC) {
-        true => write(repo, name, was),
-        false => repo.make_ref(name, was, NOTE),
+        true => write(way, name, was),
+        false => way.through(name, |repo| repo.make_ref(name, was, NOTE)),
     };
     if let Err(cause) = made {
         tracing::debug!("{cause}");
-        if repo.all_refs()?.contains_key(name) {
+        if way.repo.all_refs()?.contains_key(name) {
             return Ok(None);
         }
-        let kept = whose.kept_as(name);
-        write(repo, &kept, was)?;
+        let kept = way.whose.kept_as(name);
+        write(way, &kept, was)?;
         return Ok(Some(format!(
             "{shown} was removed and something else is in its place; what it was is {}",
             exact::shown(&kept)
@@ -202,20 +209,16 @@ fn gone(repo: &Repo, (name, was): (&str, &str), whose: &Whose) -> Result<Option<
     Ok(Some(format!("{shown} was removed and is back")))
 }
 
-fn moved(
-    repo: &Repo,
-    (name, was, is): (&str, &str, &str),
-    whose: &Whose,
-) -> Result<Option<String>> {
-    let shown = exact::shown(name);
+fn moved(way: &mut Way<'_>, (name, was, is): (&str, &str, &str)) -> Result<Option<String>> {
+    let (repo, shown) = (way.repo, exact::shown(name));
     if is.starts_with(SYMBOLIC) || was.starts_with(SYMBOLIC) {
-        write(repo, name, was)?;
+        write(way, name, was)?;
         return Ok(Some(format!("{shown} was changed and is as before")));
     }
     if !is_whole(repo, is, Some(was))? {
-        write(repo, name, was)?;
+        write(way, name, was)?;
         for log in [name, "HEAD"] {
-            repo.drop_broken_movements(log, &[&whose.mark, NOTE], was)?;
+            repo.drop_broken_movements(log, &[&way.whose.mark, NOTE], was)?;
         }
         return Ok(Some(format!(
             "{shown} was moved to what is not there in whole, and is as before"
@@ -224,39 +227,39 @@ fn moved(
     if goes_on(name) && repo.descends(is, was).unwrap_or(false) {
         return Ok(None);
     }
-    moved_away(repo, (name, was, is), whose).map(Some)
+    moved_away(way, (name, was, is)).map(Some)
 }
 
 /// Puts back a ref that leads elsewhere, unless somebody else moved it; says what was done.
-fn moved_away(repo: &Repo, (name, was, is): (&str, &str, &str), whose: &Whose) -> Result<String> {
-    let shown = exact::shown(name);
-    let kept = whose.kept_as(name);
-    if is_by_somebody_else(repo, (name, is), whose) {
-        write(repo, &kept, was)?;
-        return Ok(format!(
-            "somebody else moved {shown}; what it was before is {}",
-            exact::shown(&kept)
-        ));
+fn moved_away(way: &mut Way<'_>, (name, was, is): (&str, &str, &str)) -> Result<String> {
+    if !is_by_somebody_else(way.repo, (name, is), way.whose) {
+        return taken_back(way, (name, was, is));
     }
-    taken_back(repo, (name, was, is), whose)
+    let kept = way.whose.kept_as(name);
+    write(way, &kept, was)?;
+    Ok(format!(
+        "somebody else moved {}; what it was before is {}",
+        exact::shown(name),
+        exact::shown(&kept)
+    ))
 }
 
 /// Puts back a ref that leads elsewhere, and keeps where it led, if that is there in whole; says what was done.
-fn taken_back(repo: &Repo, (name, was, is): (&str, &str, &str), whose: &Whose) -> Result<String> {
+fn taken_back(way: &mut Way<'_>, (name, was, is): (&str, &str, &str)) -> Result<String> {
     let shown = exact::shown(name);
-    if !is_whole(repo, is, Some(was))? {
-        write(repo, name, was)?;
+    if !is_whole(way.repo, is, Some(was))? {
+        write(way, name, was)?;
         return Ok(format!(
             "{shown} was moved to what is not there in whole, and is as before"
         ));
     }
-    if repo.is_slot {
-        write(repo, name, was)?;
+    if way.repo.is_slot {
+        write(way, name, was)?;
         return Ok(format!("{shown} was moved and is as before"));
     }
-    let kept = whose.kept_as(name);
-    write(repo, &kept, is)?;
-    if !repo.move_ref(name, is, was, NOTE)? {
+    let kept = way.whose.kept_as(name);
+    write(way, &kept, is)?;
+    if !way.through(name, |repo| repo.move_ref(name, is, was, NOTE))? {
         return Ok(format!("{shown} was moved again meanwhile, and stays"));
     }
     Ok(format!(
@@ -279,11 +282,11 @@ pub fn is_by_others(movement: &Movement, whose: &Whose) -> bool {
 /// Makes these refs what they were, those too that went on to newer commits or are new; says what was done. None are new where HEAD
 /// is.
 pub fn put_back_these(
-    repo: &Repo,
+    way: &mut Way<'_>,
     (before, now): (&Refs, &Refs),
     names: &BTreeSet<String>,
-    whose: &Whose,
 ) -> Result<Vec<String>> {
+    let (repo, whose) = (way.repo, way.whose);
     let head = repo.head()?.branch;
     let mut notes = Vec::new();
     for name in names.iter().filter(|name| **name != whose.branch) {
@@ -291,17 +294,17 @@ pub fn put_back_these(
         match (before.get(name), now.get(name)) {
             (Some(was), Some(is)) if was == is => {}
             (Some(was), Some(is)) if [was, is].iter().any(|to| to.starts_with(SYMBOLIC)) => {
-                write(repo, name, was)?;
+                write(way, name, was)?;
                 notes.push(format!("{shown} was changed and is as before"));
             }
-            (Some(was), Some(is)) => notes.push(taken_back(repo, (name, was, is), whose)?),
-            (Some(was), None) => notes.extend(gone(repo, (name, was), whose)?),
+            (Some(was), Some(is)) => notes.push(taken_back(way, (name, was, is))?),
+            (Some(was), None) => notes.extend(gone(way, (name, was))?),
             (None, Some(is)) if head.as_ref() != Some(name) => {
                 let mut note = format!("{shown} was added and is removed");
                 // Nothing in a slot stays.
                 if !repo.is_slot && is_whole(repo, is, whose.start.as_deref())? {
                     let kept = whose.kept_as(name);
-                    write(repo, &kept, is)?;
+                    write(way, &kept, is)?;
                     note.push_str(&format!("; where it led is {}", exact::shown(&kept)));
                 }
                 match name.starts_with("refs/") {
@@ -313,6 +316,7 @@ pub fn put_back_these(
             (None, _) => {}
         }
     }
+    notes.append(&mut way.notes);
     Ok(notes)
 }
 
@@ -352,9 +356,9 @@ fn heeds_marks(message: &str) -> bool {
     !message.is_empty() && !message.starts_with("branch: ")
 }
 
-fn write(repo: &Repo, name: &str, target: &str) -> Result<()> {
-    match target.strip_prefix(SYMBOLIC) {
+fn write(way: &mut Way<'_>, name: &str, target: &str) -> Result<()> {
+    way.through(name, |repo| match target.strip_prefix(SYMBOLIC) {
         Some(other) => repo.set_symbolic_ref(name, other, NOTE),
         None => repo.set_ref(name, target, NOTE),
-    }
+    })
 }

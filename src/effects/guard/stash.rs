@@ -3,6 +3,7 @@
 
 use std::path::PathBuf;
 
+use super::way::Way;
 use super::{LIMIT, Places};
 use crate::effects::files;
 use crate::effects::repo::Repo;
@@ -41,13 +42,14 @@ pub fn remember(repo: &Repo, places: &Places) -> Result<Option<Vec<u8>>> {
 }
 
 /// Puts back the entries that are gone; says how many.
-pub fn put_back(repo: &Repo, places: &Places, before: &[u8]) -> Result<Option<String>> {
+pub fn put_back(way: &mut Way<'_>, places: &Places, before: &[u8]) -> Result<Option<String>> {
+    let repo = way.repo;
     let file = file(places);
     let before = entries(before);
     let is_unlisted = |entry: &Vec<u8>| entry.ends_with(UNLISTED.as_bytes());
     let now = match before.last().is_some_and(is_unlisted) {
-        true => remember(repo, places)?,
-        false => files::read_bounded(&file, LIMIT)?,
+        true => way.through(REF, |repo| remember(repo, places))?,
+        false => way.through(REF, |_| files::read_bounded(&file, LIMIT))?,
     };
     let now = entries(&now.unwrap_or_default());
     let has = |list: &[Vec<u8>], entry: &Vec<u8>| list.iter().any(|one| what(one) == what(entry));
@@ -69,11 +71,8 @@ pub fn put_back(repo: &Repo, places: &Places, before: &[u8]) -> Result<Option<St
     let Some(top) = all.last() else {
         return Ok(Some("the entries of the stash are gone".to_owned()));
     };
-    repo.set_ref(
-        REF,
-        &String::from_utf8_lossy(commit(top)),
-        "evolve: as before",
-    )?;
+    let top = String::from_utf8_lossy(commit(top)).into_owned();
+    way.through(REF, |repo| repo.set_ref(REF, &top, "evolve: as before"))?;
     let mut text = Vec::new();
     let mut previous = NONE.as_bytes();
     for entry in &all {

@@ -7,10 +7,12 @@
 
 use std::path::{Path, PathBuf};
 
+use super::way::Way;
 use super::{LIMIT, refs, stash};
 use crate::effects::files;
 use crate::effects::mirror::Mirror;
 use crate::effects::places::Places;
+use crate::effects::quarantine::Quarantine;
 use crate::effects::repo::{Repo, SYMBOLIC};
 use crate::error::Result;
 use crate::model::exact;
@@ -24,7 +26,11 @@ const HEAD: &str = "HEAD";
 const NAMED: usize = 3;
 
 /// Puts back refs and entries of the stash that are gone, and refs that the agent moved away; says which.
-pub fn put_back(mirror: &Mirror, whose: &Whose) -> Result<Vec<String>> {
+pub fn put_back(
+    mirror: &Mirror,
+    whose: &Whose,
+    quarantine: &mut Quarantine,
+) -> Result<Vec<String>> {
     let mut notes = Vec::new();
     for (live, copy, shown) in mirror.submodules() {
         // One that cannot be opened was none that anybody could work in.
@@ -34,13 +40,18 @@ pub fn put_back(mirror: &Mirror, whose: &Whose) -> Result<Vec<String>> {
         let Ok(text) = refs::text(&before) else {
             continue;
         };
-        let found = put_back_one(&live, (&text, &before), whose)?;
+        let found = put_back_one(&live, (&text, &before), whose, quarantine)?;
         notes.extend(found.into_iter().map(|note| format!("{shown}: {note}")));
     }
     Ok(notes)
 }
 
-fn put_back_one(live: &Path, (before, copy): (&str, &Repo), whose: &Whose) -> Result<Vec<String>> {
+fn put_back_one(
+    live: &Path,
+    (before, copy): (&str, &Repo),
+    whose: &Whose,
+    quarantine: &mut Quarantine,
+) -> Result<Vec<String>> {
     let repo = Repo::open_git_dir(live)?;
     let branch = repo.symbolic_head()?.unwrap_or_default();
     // One that is gone, or leads nowhere, is like any other.
@@ -51,8 +62,14 @@ fn put_back_one(live: &Path, (before, copy): (&str, &Repo), whose: &Whose) -> Re
         start: None,
         ..whose.clone()
     };
-    let mut notes = refs::put_back(&repo, before, &whose)?;
-    notes.extend(refs::keep_reachable(&repo, before, &whose)?);
+    let mut way = Way {
+        repo: &repo,
+        whose: &whose,
+        quarantine,
+        notes: Vec::new(),
+    };
+    let mut notes = refs::put_back(&mut way, before)?;
+    notes.extend(refs::keep_reachable(&mut way, before)?);
     let places = Places {
         git_dir: live.to_owned(),
         common: live.to_owned(),
@@ -63,8 +80,9 @@ fn put_back_one(live: &Path, (before, copy): (&str, &Repo), whose: &Whose) -> Re
         ..places.clone()
     };
     if let Some(list) = files::read_bounded(&stash::file(&list), LIMIT)? {
-        notes.extend(stash::put_back(&repo, &places, &list)?);
+        notes.extend(stash::put_back(&mut way, &places, &list)?);
     }
+    notes.append(&mut way.notes);
     if repo.give_bisect_back(copy)? {
         notes.push("a bisect was ended and is in progress again".to_owned());
     }
@@ -106,6 +124,7 @@ pub fn undo(
     pair: &Pair,
     (whose, is_changed): (&Whose, bool),
     follow: &mut Follow<'_>,
+    quarantine: &mut Quarantine,
 ) -> Result<Vec<String>> {
     let before = Repo::open_git_dir(&pair.copy)?;
     let repo = Repo::open_git_dir(&pair.live)?;
@@ -135,7 +154,13 @@ pub fn undo(
         true => Vec::new(),
         false => undo_head((&repo, &before), (&was, &whose), follow)?,
     };
-    notes.extend(refs::undo(&repo, &refs, &whose)?);
+    let mut way = Way {
+        repo: &repo,
+        whose: &whose,
+        quarantine,
+        notes: Vec::new(),
+    };
+    notes.extend(refs::undo(&mut way, &refs)?);
     repo.give_operation_back(&before)?;
     Ok(notes)
 }

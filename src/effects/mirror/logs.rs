@@ -224,11 +224,11 @@ fn lost<'a>(before: &'a [u8], now: &[u8]) -> Vec<&'a [u8]> {
     }
     let mut counts: HashMap<&[u8], usize> = HashMap::new();
     for line in now.split_inclusive(|byte| *byte == b'\n') {
-        *counts.entry(line).or_default() += 1;
+        *counts.entry(said(line)).or_default() += 1;
     }
     let mut lost = Vec::new();
     for line in before.split_inclusive(|byte| *byte == b'\n') {
-        match counts.get_mut(line) {
+        match counts.get_mut(said(line)) {
             Some(count) if *count > 0 => *count -= 1,
             Some(_) | None => lost.push(line),
         }
@@ -236,20 +236,33 @@ fn lost<'a>(before: &'a [u8], now: &[u8]) -> Vec<&'a [u8]> {
     lost
 }
 
+/// Returns what a line says: git puts a tab behind one without a note when it writes the log anew, as `git gc` does.
+fn said(line: &[u8]) -> &[u8] {
+    let line = line.strip_suffix(b"\n").unwrap_or(line);
+    line.strip_suffix(b"\t").unwrap_or(line)
+}
+
+/// Says whether the first lines of a log say what those of before did.
+fn begins_with(now: &[u8], before: &[u8]) -> bool {
+    let mut now = now.split_inclusive(|byte| *byte == b'\n').map(said);
+    let mut before = before.split_inclusive(|byte| *byte == b'\n').map(said);
+    before.all(|line| now.next() == Some(line))
+}
+
 /// Returns the lines of before and, after them, those that came anew; none where no line is lost.
 fn merged(before: &[u8], now: &[u8]) -> Option<Vec<u8>> {
     let end = before.iter().rposition(|byte| *byte == b'\n')? + 1;
     let before = &before[..end];
-    if now.starts_with(before) {
+    if now.starts_with(before) || begins_with(now, before) {
         return None;
     }
     let mut counts: HashMap<&[u8], usize> = HashMap::new();
     for line in before.split_inclusive(|byte| *byte == b'\n') {
-        *counts.entry(line).or_default() += 1;
+        *counts.entry(said(line)).or_default() += 1;
     }
     let mut whole = before.to_vec();
     for line in now.split_inclusive(|byte| *byte == b'\n') {
-        match counts.get_mut(line) {
+        match counts.get_mut(said(line)) {
             Some(count) if *count > 0 => *count -= 1,
             Some(_) | None => whole.extend_from_slice(line),
         }
@@ -266,6 +279,8 @@ mod tests {
         for (before, now, whole) in [
             ("a\nb\n", "a\nb\n", None),
             ("a\nb\n", "a\nb\nc\n", None),
+            ("a\nb\n", "a\t\nb\nc\n", None),
+            ("a\nb\nc\n", "a\t\nc\nd\n", Some("a\nb\nc\nd\n")),
             ("a\nb\n", "c\n", Some("a\nb\nc\n")),
             ("a\nb\n", "b\nc\n", Some("a\nb\nc\n")),
             ("a\na\nb\n", "a\nb\na\na\n", Some("a\na\nb\na\n")),

@@ -1,7 +1,7 @@
 //! What may stand where in a git directory. Git and libgit2 write through a link that stands where a file or a folder of
 //! theirs belongs, to wherever that leads, and fail for good at a folder in the place of a file or the reverse.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::fs::{self, FileType};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
@@ -258,18 +258,29 @@ fn is_head(bytes: &[u8]) -> bool {
     other.map_or(is_id(bytes.trim_ascii_end()), |it| it.starts_with(b"refs/"))
 }
 
-/// Says whether git and libgit2 can read a file of packed refs: comments, then refs, each with what a tag leads to.
+/// Says whether git and libgit2 can read a file of packed refs: comments, then refs, each with what a tag leads to. Where a name stands
+/// twice, or out of the order that the file claims, one finds what another does not.
 fn is_packed_refs(bytes: &[u8]) -> bool {
     if bytes.last().is_some_and(|last| *last != b'\n') {
         return false;
     }
+    let is_sorted = bytes
+        .split(|byte| *byte == b'\n')
+        .next()
+        .is_some_and(|head| head.starts_with(b"#") && head.ends_with(b" sorted "));
+    let mut last: &[u8] = b"";
+    let mut seen = HashSet::new();
+    let mut is_in_order = |name| match is_sorted {
+        true => std::mem::replace(&mut last, name) < name,
+        false => seen.insert(name),
+    };
     let lines = bytes.split_inclusive(|byte| *byte == b'\n');
     let lines = lines.map(<[u8]>::trim_ascii_end);
     let mut is_ref_above = false;
     lines.skip_while(|line| line.starts_with(b"#")).all(|line| {
         let is_peeled = line.strip_prefix(b"^").is_some_and(is_id) && is_ref_above;
         is_ref_above = line.len() > ID + 1 && is_id(&line[..ID]) && line[ID] == b' ';
-        is_ref_above || is_peeled
+        is_ref_above && is_in_order(&line[ID + 1..]) || is_peeled
     })
 }
 
@@ -329,6 +340,12 @@ mod tests {
             (format!("{id}\n"), false),
             (format!("{id} refs/heads/a\n\n"), false),
             (format!("{id} refs/heads/a\n# late\n"), false),
+            (format!("{id} refs/tags/b\n{id} refs/tags/a\n"), true),
+            (format!("{id} refs/tags/b\n{other} refs/tags/b\n"), false),
+            (
+                format!("# pack-refs with: sorted \n{id} refs/tags/b\n{id} refs/tags/a\n"),
+                false,
+            ),
         ] {
             assert_eq!(is_packed_refs(text.as_bytes()), is_readable, "{text:?}");
         }

@@ -83,6 +83,14 @@ impl Repo {
         odb.is_ok_and(|odb| oid(id).is_ok_and(|id| odb.exists(id)))
     }
 
+    /// Says whether the id of an object that is there begins so.
+    pub fn has_prefix(&self, start: &str) -> bool {
+        let (Ok(odb), Ok(id)) = (self.inner.odb(), git2::Oid::from_str(start)) else {
+            return false;
+        };
+        odb.exists_prefix(id, start.len()).is_ok()
+    }
+
     /// Says whether an object is there. Where the folders of objects cannot be looked into, that is an error.
     pub fn find_object(&self, id: &str) -> Result<bool> {
         let what = "look for an object";

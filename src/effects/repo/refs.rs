@@ -40,7 +40,10 @@ impl Repo {
     pub fn all_refs(&self) -> Result<BTreeMap<String, String>> {
         // First, as git does it: it packs a ref before it removes the ref's own file.
         let loose = self.loose_refs()?;
-        let packed = files::read_bounded(&self.common_path("packed-refs"), PACKED_LIMIT)?;
+        // Working trees that share a repository by links have one for that file, too.
+        let packed = self.common_path("packed-refs");
+        let packed = packed.canonicalize().unwrap_or(packed);
+        let packed = files::read_bounded(&packed, PACKED_LIMIT)?;
         let packed = packed.unwrap_or_default();
         let lines = packed.split(|byte| *byte == b'\n');
         let mut found: BTreeMap<String, String> = lines.filter_map(packed_ref).collect();
@@ -110,11 +113,9 @@ impl Repo {
     }
 
     /// Returns where a ref leads that lies beside HEAD and was written since then, in seconds since 1970. Git takes one for another
-    /// ref of its name; those of its own are in capitals.
+    /// ref of its name, but for those of its own.
     pub fn root_ref(&self, name: &str, since: i64) -> Option<String> {
-        let is_gits = name
-            .bytes()
-            .all(|byte| byte.is_ascii_uppercase() || byte == b'_');
+        let is_gits = name == "HEAD" || name == "AUTO_MERGE" || name.ends_with("_HEAD");
         if is_gits || name.starts_with("refs/") || name.split('/').any(|part| part == "..") {
             return None;
         }
@@ -147,16 +148,25 @@ impl Repo {
             .map(move |folder| folder.join(&name))
     }
 
-    /// Returns the folder of the working tree that has this branch checked out, if one that git lists beside the main one does.
+    /// Returns the folder of the other working tree that has this branch checked out, if one is there that does.
     pub fn tree_on(&self, branch: &str) -> Option<PathBuf> {
-        let trees = fs::read_dir(self.common_path("worktrees")).ok()?;
-        trees.flatten().find_map(|tree| {
-            let head = loose_ref(&tree.path().join("HEAD"))?;
-            let is_on = head.strip_prefix(SYMBOLIC) == Some(branch);
-            let file = is_on.then(|| tree.path().join("gitdir"))?;
+        let common = self.common_path("");
+        let is_on = |git_dir: &Path| {
+            let head = loose_ref(&git_dir.join("HEAD"));
+            head.is_some_and(|head| head.strip_prefix(SYMBOLIC) == Some(branch))
+        };
+        let is_linked = self.git_dir().components().ne(common.components());
+        if is_linked && !self.inner.is_bare() && is_on(&common) && common.ends_with(".git") {
+            return common.parent().map(Path::to_owned);
+        }
+        let trees = fs::read_dir(common.join("worktrees")).ok()?;
+        trees.flatten().map(|tree| tree.path()).find_map(|tree| {
+            let file = is_on(&tree).then(|| tree.join("gitdir"))?;
             let link = files::read_bounded(&file, LOOSE_LIMIT).ok()??;
             let link = PathBuf::from(OsStr::from_bytes(link.trim_ascii_end()));
-            link.parent().map(Path::to_owned)
+            let folder = link.parent().map(Path::to_owned)?;
+            // Of one that somebody removed, git lists what is left.
+            folder.is_dir().then_some(folder)
         })
     }
 
@@ -370,15 +380,19 @@ fn loose_ref(path: &Path) -> Option<String> {
 
 /// Reads the file of a ref: what it points to, and nothing where it is broken; none if there is no such file.
 fn read_loose(path: &Path) -> Result<Option<Option<String>>> {
+    let mut place = path.to_owned();
     if let Ok(other) = fs::read_link(path) {
-        // How symbolic refs were made long ago.
+        // How symbolic refs were made long ago. Any other link git follows.
         let other = other.as_os_str().as_bytes();
-        let is_ref = other.starts_with(b"refs/");
-        return Ok(Some(
-            is_ref.then(|| format!("{SYMBOLIC}{}", exact::decode(other))),
-        ));
+        if other.starts_with(b"refs/") {
+            return Ok(Some(Some(format!("{SYMBOLIC}{}", exact::decode(other)))));
+        }
+        let Ok(end) = path.canonicalize() else {
+            return Ok(Some(None));
+        };
+        place = end;
     }
-    let bytes = match files::read_bounded(path, LOOSE_LIMIT) {
+    let bytes = match files::read_bounded(&place, LOOSE_LIMIT) {
         Ok(Some(bytes)) => bytes,
         Ok(None) => return Ok(None),
         Err(cause) if cause.is_of_machine() => return Err(cause),
@@ -386,7 +400,8 @@ fn read_loose(path: &Path) -> Result<Option<Option<String>>> {
     };
     Ok(Some(match bytes.strip_prefix(SYMBOLIC.as_bytes()) {
         Some(other) => Some(format!("{SYMBOLIC}{}", exact::decode(other.trim_ascii()))),
-        None => id(bytes.trim_ascii_end()),
+        // What stands behind a blank git does not read.
+        None => bytes.split(u8::is_ascii_whitespace).next().and_then(id),
     }))
 }
 

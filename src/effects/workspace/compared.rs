@@ -6,6 +6,8 @@ use std::collections::BTreeSet;
 
 use super::{Start, Workspace, some_of};
 use crate::effects::guard::refs;
+use crate::effects::guard::way::Way;
+use crate::effects::quarantine::Quarantine;
 use crate::effects::repo::Repo;
 use crate::error::Result;
 use crate::model::compared::{self, Fate, Refs};
@@ -14,7 +16,9 @@ use crate::model::movement::is_fetched;
 use crate::model::whose::Whose;
 
 /// How many of the agent's commits are looked for.
-const COMMITS: usize = 100;
+const COMMITS: usize = 10_000;
+/// The shortest beginning of an id that git takes for an object.
+const SHORTEST: usize = 4;
 /// Refs that only `evolve` writes.
 const OWN: &str = "refs/evolve/";
 
@@ -69,8 +73,9 @@ impl Workspace<'_> {
         let (mut names, mut named) = (BTreeSet::new(), BTreeSet::new());
         let words = compared.sure.iter().chain(&compared.other);
         for other in compared::others(words, moves.refs, &start.branch) {
-            // A goal may be about a tag that is to be made.
-            if other.fate == Fate::Made || !compared.sure.contains(&other.word) {
+            // A goal may be about a tag that is to be made, but not by the name of an object.
+            let may_be_made = other.fate == Fate::Made && !self.names_object(&other.word);
+            if may_be_made || !compared.sure.contains(&other.word) {
                 named.insert(other.to_string());
                 continue;
             }
@@ -97,8 +102,16 @@ impl Workspace<'_> {
         held.notes.extend(
             by_others.map(|words| format!("{words}; somebody else did that, and it stays")),
         );
-        let put_back = refs::put_back_these(self.repo, moves.refs, &names, &moves.whose)?;
+        let mut quarantine = Quarantine::of(&self.repo.private, &start.session, start.cycle);
+        let mut way = Way {
+            repo: self.repo,
+            whose: &moves.whose,
+            quarantine: &mut quarantine,
+            notes: Vec::new(),
+        };
+        let put_back = refs::put_back_these(&mut way, moves.refs, &names)?;
         held.notes.extend(put_back);
+        held.notes.extend(quarantine.notes());
         if !named.is_empty() {
             let named = some_of(&named.into_iter().collect::<Vec<_>>());
             held.notes
@@ -128,6 +141,12 @@ impl Workspace<'_> {
             }
         }
         Ok(notes)
+    }
+
+    /// Says whether a word is the beginning of an object's id, for which git takes a ref of that name.
+    fn names_object(&self, word: &str) -> bool {
+        let is_id = word.len() >= SHORTEST && word.bytes().all(|byte| byte.is_ascii_hexdigit());
+        is_id && self.repo.has_prefix(word)
     }
 
     fn refs_before(&self, start: &Start) -> Result<Option<Refs>> {

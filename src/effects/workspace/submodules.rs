@@ -154,7 +154,11 @@ impl Workspace<'_> {
             self.clear_edited(path, &git, quarantine)?;
             check_out(&git, commit)
         };
-        submodules::undo(pair, (&start.whose(), is_changed), &mut follow)
+        let mut in_the_way = Quarantine::of(&self.repo.private, &start.session, start.cycle);
+        let whose = (&start.whose(), is_changed);
+        let mut notes = submodules::undo(pair, whose, &mut follow, &mut in_the_way)?;
+        notes.extend(in_the_way.notes());
+        Ok(notes)
     }
 
     /// Moves files of a submodule to the quarantine that were edited since stock was taken: by a check, or by somebody else.

@@ -3,18 +3,15 @@
 //! started from, and the index is made anew. What stands in the tree is the agent's work then. Refs that take the names of the
 //! branch or of the work's own refs away go elsewhere.
 
-use std::ffi::OsString;
 use std::fs;
-use std::os::unix::ffi::OsStringExt;
-use std::path::{Path, PathBuf};
 
 use super::{Start, Workspace};
 use crate::effects::files;
+use crate::effects::guard::way::{displace, excludes};
 use crate::effects::mirror::Mirror;
 use crate::effects::quarantine::Quarantine;
-use crate::effects::repo::{SYMBOLIC, Standing};
+use crate::effects::repo::Standing;
 use crate::error::Result;
-use crate::model::exact;
 
 /// Reads all of the index, and lists nothing of it.
 const READ_INDEX: [&str; 4] = ["ls-files", "-z", "--", ".git"];
@@ -86,54 +83,10 @@ impl Workspace<'_> {
             whose.kept_as("refs/heads/any"),
         ];
         let is_taken = |other: &String| names.iter().any(|name| excludes(name, other));
-        let mut taken = self.repo.all_refs()?;
-        taken.retain(|name, _| is_taken(name));
-        let mut notes = Vec::new();
-        for name in taken.keys() {
-            self.repo.remove_ref(name)?;
-        }
         let mut quarantine = Quarantine::of(&self.repo.private, &start.session, start.cycle);
-        for name in &names {
-            self.clear_place(name, &mut quarantine)?;
-        }
-        for (name, target) in &taken {
-            let shown = exact::shown(name);
-            if target.starts_with(SYMBOLIC) || !self.repo.find_object(target)? {
-                notes.push(format!(
-                    "{shown} was in the way of other refs and is removed: it was {target}"
-                ));
-                continue;
-            }
-            let kept = whose.kept_as(name);
-            self.repo
-                .set_ref(&kept, target, "evolve: it was in the way")?;
-            notes.push(format!(
-                "{shown} was in the way of other refs; what it was is {}",
-                exact::shown(&kept)
-            ));
-        }
+        let mut notes = displace((self.repo, &whose), &names, &is_taken, &mut quarantine)?;
         notes.extend(quarantine.notes());
         Ok(notes)
-    }
-
-    /// Moves away what no ref is and leaves a ref or its reflog no place: a folder with files in it, or a file above.
-    fn clear_place(&self, name: &str, quarantine: &mut Quarantine) -> Result<()> {
-        let common = self.repo.common_path("");
-        let below = PathBuf::from(OsString::from_vec(exact::encode(name)));
-        for path in [below.clone(), Path::new("logs").join(&below)] {
-            let stands = |path: &Path| fs::symlink_metadata(common.join(path)).ok();
-            let mut in_the_way = Vec::new();
-            if stands(&path).is_some_and(|meta| meta.is_dir()) && has_files(&common.join(&path)) {
-                in_the_way.push(path.as_path());
-            }
-            let above = path.ancestors().skip(1);
-            let above = above.filter(|it| stands(it).is_some_and(|meta| !meta.is_dir()));
-            in_the_way.extend(above);
-            for path in in_the_way {
-                quarantine.take_from(&common, path, &Path::new(".git").join(path))?;
-            }
-        }
-        Ok(())
     }
 
     /// Makes the index anew if git cannot read it: the start's, brought to what HEAD has. Returns what was done. To be done before
@@ -181,42 +134,5 @@ impl Workspace<'_> {
         let commit = head.as_ref().unwrap_or(&start.commit);
         let reset = ["read-tree", "--reset", commit];
         self.repo.git.run(&reset).map(|_| ())
-    }
-}
-
-/// Says whether two refs cannot both be there: the name of one is a folder for the other.
-fn excludes(name: &str, other: &str) -> bool {
-    let is_below = |one: &str, above: &str| {
-        let rest = one.strip_prefix(above);
-        rest.is_some_and(|rest| rest.starts_with('/'))
-    };
-    is_below(name, other) || is_below(other, name)
-}
-
-/// Says whether anything but folders is in a folder.
-fn has_files(folder: &Path) -> bool {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    entries.into_iter().any(|entry| {
-        let kind = entry.file_type();
-        !kind.is_ok_and(|kind| kind.is_dir()) || has_files(&entry.path())
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_ref_excludes_those_below_and_above_its_name() {
-        for (other, is_excluded) in [
-            ("refs/heads/main", false),
-            ("refs/heads/main/x", true),
-            ("refs/heads/main/x/y", true),
-            ("refs/heads", true),
-            ("refs/heads/mainly", false),
-            ("refs/heads/other", false),
-        ] {
-            assert_eq!(excludes("refs/heads/main", other), is_excluded, "{other}");
-        }
     }
 }
