@@ -234,6 +234,20 @@ fn a_compared_ref_that_the_change_moves_while_it_is_measured_is_no_yardstick() {
 }
 
 #[test]
+fn a_check_that_fetches_lets_stand_what_a_fetch_moved_and_nothing_else() {
+    let repo = repository(
+        "sh ./do; git fetch -q origin 2>/dev/null; git diff --quiet origin/main -- api",
+        "echo true >do; sed -i 's/sweep: ../&, product: [do]/' GOALS.yaml; git add -A; git commit -qm do",
+    );
+    let before = refs(&repo);
+    repo.cycle("echo 'git update-ref refs/remotes/origin/main $(git commit-tree -p origin/main -m x HEAD^{tree})' >do; git commit -qam do")
+        .expect(0);
+    let newest = repo.newest();
+    assert_eq!(newest["result"], "regressed", "{newest}");
+    assert_eq!(refs(&repo), before);
+}
+
+#[test]
 fn a_branch_in_front_of_a_compared_ref_is_gone_after_an_undo_also_where_head_was_on_it() {
     let repo = repository("git show origin/main:c.sh 2>/dev/null | sh", "true");
     let before = refs(&repo);

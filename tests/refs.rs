@@ -425,6 +425,22 @@ fn what_checks_plant_in_the_second_measurement_is_put_back_too() {
 }
 
 #[test]
+fn a_replacement_of_an_object_is_as_before_whatever_its_reflog_says() {
+    let repo = repository();
+    let object = repo.git(&["rev-parse", "HEAD:b"]);
+    sh(
+        &repo,
+        &format!("git replace {object} $(echo mine | git hash-object -w --stdin)"),
+    );
+    let before = held(&repo);
+    repo.cycle(&format!(
+        "env -u GIT_REFLOG_ACTION git update-ref --create-reflog -m 'commit: x' refs/replace/{object} $(echo theirs | git hash-object -w --stdin); touch a"
+    ))
+    .expect(0);
+    assert_eq!(held(&repo).refs, before.refs, "{}", notes(&repo));
+}
+
+#[test]
 fn what_somebody_else_did_meanwhile_stays() {
     let repo = repository();
     let side = repo.git(&["rev-parse", "side"]);

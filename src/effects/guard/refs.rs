@@ -230,9 +230,10 @@ fn moved(way: &mut Way<'_>, (name, was, is): (&str, &str, &str)) -> Result<Optio
     moved_away(way, (name, was, is)).map(Some)
 }
 
-/// Puts back a ref that leads elsewhere, unless somebody else moved it; says what was done.
+/// Puts back a ref that leads elsewhere, unless somebody else moved it; says what was done. A replacement has every git read another
+/// object, and of those no reflog is kept that could say whose it is.
 fn moved_away(way: &mut Way<'_>, (name, was, is): (&str, &str, &str)) -> Result<String> {
-    if !is_by_somebody_else(way.repo, (name, is), way.whose) {
+    if name.starts_with(REPLACED) || !is_by_somebody_else(way.repo, (name, is), way.whose) {
         return taken_back(way, (name, was, is));
     }
     let kept = way.whose.kept_as(name);

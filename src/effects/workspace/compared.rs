@@ -193,13 +193,15 @@ impl Moves<'_> {
         Ok(beyond.is_none_or(|beyond| beyond.len() < work.len()))
     }
 
-    /// Returns those of some refs that were moved. What a check's own fetch brings does not count: there is nothing of the agent's.
+    /// Returns those of some refs that were moved. What a check's own fetch brings does not count, if there is nothing of the agent's.
     fn counting(&self, names: &BTreeSet<String>, when: When) -> Result<Vec<String>> {
         let fetches = when == When::Measured && self.start.compared.fetches;
         let mut counting = Vec::new();
         for name in names.iter().filter(|name| self.is_moved(name)) {
             let is = self.refs.1.get(name);
-            let is = is.filter(|_| fetches && compared::is_of_remote(name));
+            let was_fetched =
+                |is: &&String| compared::is_of_remote(name) && self.was_fetched(name, is);
+            let is = is.filter(|_| fetches).filter(was_fetched);
             if is.map_or(Ok(true), |is| self.holds(is))? {
                 counting.push(name.clone());
             }
@@ -244,10 +246,13 @@ impl Moves<'_> {
         let Some(is) = now.get(name).filter(|_| may_be) else {
             return Ok(None);
         };
+        Ok((self.was_fetched(name, is) && !self.holds(is)?).then(|| is.clone()))
+    }
+
+    /// Says whether the reflog says that a fetch put a ref where it is.
+    fn was_fetched(&self, name: &str, is: &str) -> bool {
         let newest = self.repo.movements(name).into_iter().next();
-        let was_fetched =
-            newest.is_some_and(|newest| newest.new == *is && is_fetched(&newest.message));
-        Ok((was_fetched && !self.holds(is)?).then(|| is.clone()))
+        newest.is_some_and(|newest| newest.new == is && is_fetched(&newest.message))
     }
 
     /// Returns what became of each ref that was moved, made or removed.
