@@ -45,16 +45,21 @@ const OPTIONS: [&str; 19] = [
 ];
 
 /// Commands of git whose words are no refs that anything is compared with: paths, names of remotes, what is fetched.
-const WITHOUT_REFS: [&str; 16] = [
+const WITHOUT_REFS: [&str; 21] = [
     "add",
     "apply",
     "check-attr",
     "check-ignore",
     "clean",
     "clone",
+    "commit",
     "config",
     "fetch",
+    "fsck",
+    "gc",
+    "hash-object",
     "init",
+    "lfs",
     "ls-files",
     "ls-remote",
     "mv",
@@ -63,6 +68,8 @@ const WITHOUT_REFS: [&str; 16] = [
     "remote",
     "status",
 ];
+/// Programs whose tags are names of images.
+const OF_IMAGES: [&str; 3] = ["buildah", "docker", "podman"];
 /// Commands and options of git that list refs, or choose among them.
 const ASKING: [&str; 10] = [
     "describe",
@@ -183,6 +190,18 @@ pub fn words(text: &str) -> Words {
         found.fetches |= is_of_git
             && (has("fetch") || has("pull") || has("remote") && has("update") || has("--mirror"));
         found.asks |= is_of_git && ASKING.iter().any(|asking| has(asking));
+        let is_of_images = all.first().is_some_and(|word| OF_IMAGES.contains(word));
+        // What `git grep` looks for is the first word that is no option.
+        let is_pattern = |place: usize| {
+            let pattern = command.filter(|(_, command)| *command == "grep");
+            pattern.is_some_and(|(command, _)| {
+                let mut words = all.iter().enumerate().skip(command + 1);
+                words
+                    .find(|(_, word)| !word.starts_with('-'))
+                    .map(|(at, _)| at)
+                    == Some(place)
+            })
+        };
         let mut before = "";
         // What follows is paths.
         let words = all.iter().take_while(|word| **word != "--");
@@ -207,7 +226,9 @@ pub fn words(text: &str) -> Words {
                     let is_option = OPTIONS.contains(&bare(key).to_lowercase().as_str());
                     let is_given =
                         has_git && word.contains('=') && key != before && !key.is_empty();
-                    match takes_refs || is_option || is_given || name.starts_with("refs/") {
+                    let is_sure =
+                        takes_refs && !is_pattern(place) || is_option && !is_of_images || is_given;
+                    match is_sure || name.starts_with("refs/") {
                         true => found.sure.insert(name.to_owned()),
                         false => found.other.insert(name.to_owned()),
                     };
@@ -419,6 +440,7 @@ mod tests {
             ("diff-cover c.xml --compare-branch=main", "main"),
             ("jest --changedSince main", "main"),
             ("tool refs/tags/v1", "refs/tags/v1"),
+            ("git grep -q word main -- api", "main"),
         ] {
             let found = words(text);
             assert!(found.sure.contains(name), "{text}: {found:?}");
@@ -431,6 +453,9 @@ mod tests {
             ("git ls-remote origin", "origin"),
             ("git fetch -q origin main; git diff x", "main"),
             ("from main import app", "main"),
+            ("git grep -q main GOALS.yaml", "main"),
+            ("git commit -m main", "main"),
+            ("docker build --tag=main .", "main"),
         ] {
             let found = words(text);
             assert!(!found.sure.contains(name), "{text}: {found:?}");
