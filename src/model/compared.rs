@@ -202,6 +202,9 @@ pub fn words(text: &str) -> Words {
                     == Some(place)
             })
         };
+        // Loops over refs: `for base in origin/main main`.
+        let looped = all.iter().position(|word| *word == "in");
+        let looped = looped.filter(|_| has_git && all.contains(&"for"));
         let mut before = "";
         // What follows is paths.
         let words = all.iter().take_while(|word| **word != "--");
@@ -224,8 +227,10 @@ pub fn words(text: &str) -> Words {
             for piece in word.split(['=', ':', '#', '^', '~', '{', '}', '$']) {
                 for name in piece.split("..").map(bare).filter(|name| !name.is_empty()) {
                     let is_option = OPTIONS.contains(&bare(key).to_lowercase().as_str());
-                    let is_given =
-                        has_git && word.contains('=') && key != before && !key.is_empty();
+                    // `BASE=main`, and `BASE = "main"` of other languages.
+                    let is_value = word.contains('=') && key != before && !key.is_empty();
+                    let is_given = has_git && (is_value || before == "=")
+                        || looped.is_some_and(|within| place > within);
                     let is_sure =
                         takes_refs && !is_pattern(place) || is_option && !is_of_images || is_given;
                     match is_sure || name.starts_with("refs/") {
@@ -441,6 +446,11 @@ mod tests {
             ("jest --changedSince main", "main"),
             ("tool refs/tags/v1", "refs/tags/v1"),
             ("git grep -q word main -- api", "main"),
+            ("BASE = \"main\"\nrun([\"git\", \"diff\", BASE])", "main"),
+            (
+                "for b in origin/main main; do git diff --quiet \"$b\"; done",
+                "main",
+            ),
         ] {
             let found = words(text);
             assert!(found.sure.contains(name), "{text}: {found:?}");
