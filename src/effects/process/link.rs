@@ -144,7 +144,7 @@ pub fn send(socket: impl AsFd, bytes: &[u8], files: &[BorrowedFd<'_>]) -> io::Re
         let fits = ancillary.push(SendAncillaryMessage::ScmRights(files));
         debug_assert!(fits, "BUG: more descriptors than a message holds");
     }
-    let flags = SendFlags::NOSIGNAL | SendFlags::DONTWAIT;
+    let flags = SendFlags::DONTWAIT;
     Ok(sendmsg(
         socket,
         &[IoSlice::new(bytes)],

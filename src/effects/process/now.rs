@@ -182,7 +182,8 @@ fn lost() -> io::Error {
 /// Says all of this, for as long as that takes.
 fn say(socket: &Socket, mut rest: &[u8]) -> io::Result<()> {
     while !rest.is_empty() {
-        let flags = SendFlags::NOSIGNAL;
+        // Rust ignores SIGPIPE, so that one who hears no more is an error.
+        let flags = SendFlags::empty();
         let count = rustix::io::retry_on_intr(|| rustix::net::send(socket, rest, flags))?;
         rest = &rest[count..];
     }

@@ -138,7 +138,7 @@ fn run(
 /// Tells, in one piece. Whoever does not read what is told is stopped, and asked about by who stopped it.
 pub fn tell(socket: &UnixStream, reports: &[Report]) {
     let bytes: Vec<u8> = reports.iter().flat_map(Report::to_bytes).collect();
-    let _ = send(socket, &bytes, SendFlags::NOSIGNAL | SendFlags::DONTWAIT);
+    let _ = send(socket, &bytes, SendFlags::DONTWAIT);
 }
 
 impl Jobs {
