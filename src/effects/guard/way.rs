@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use crate::effects::quarantine::Quarantine;
 use crate::effects::repo::{Repo, SYMBOLIC};
 use crate::error::Result;
+use crate::model::compared::Refs;
 use crate::model::exact;
 use crate::model::whose::Whose;
 
@@ -42,25 +43,24 @@ impl Way<'_> {
     /// Moves away what leaves a ref no place, but a branch that is checked out; says whether there was anything.
     fn clear(&mut self, name: &str) -> Result<bool> {
         let before = (self.notes.len(), self.quarantine.moved.len());
-        let head = self.repo.head()?.branch;
-        let is_taken = |other: &String| excludes(name, other) && head.as_ref() != Some(other);
+        let head = self.repo.head().ok().and_then(|head| head.branch);
+        let mut taken = self.repo.all_refs()?;
+        taken.retain(|other, _| excludes(name, other) && head.as_ref() != Some(other));
         let names = [name.to_owned()];
-        let notes = displace((self.repo, self.whose), &names, &is_taken, self.quarantine)?;
+        let notes = displace((self.repo, self.whose), &names, &taken, self.quarantine)?;
         self.notes.extend(notes);
         Ok((self.notes.len(), self.quarantine.moved.len()) != before)
     }
 }
 
-/// Moves the refs away that are taken for being in the way, and what is in the places of these names without being a ref. Refs are
-/// kept under the names of others; says which.
+/// Moves these refs away, and what is in the places of these names without being a ref. The refs are kept under the names of others;
+/// says which.
 pub fn displace(
     (repo, whose): (&Repo, &Whose),
     names: &[String],
-    is_taken: &dyn Fn(&String) -> bool,
+    taken: &Refs,
     quarantine: &mut Quarantine,
 ) -> Result<Vec<String>> {
-    let mut taken = repo.all_refs()?;
-    taken.retain(|name, _| is_taken(name));
     let mut notes = Vec::new();
     for name in taken.keys() {
         repo.remove_ref(name)?;
@@ -68,7 +68,7 @@ pub fn displace(
     for name in names {
         clear_place(repo, name, quarantine)?;
     }
-    for (name, target) in &taken {
+    for (name, target) in taken {
         let shown = exact::shown(name);
         let is_kept = !target.starts_with(SYMBOLIC) && !name.starts_with(OWN);
         if !is_kept || !repo.find_object(target)? {

@@ -83,8 +83,19 @@ impl Workspace<'_> {
             whose.kept_as("refs/heads/any"),
         ];
         let is_taken = |other: &String| names.iter().any(|name| excludes(name, other));
+        let mut taken = self.repo.all_refs()?;
+        taken.retain(|name, _| is_taken(name));
+        let mut notes = match taken.is_empty() {
+            true => Vec::new(),
+            false => self.clear_locks(start)?,
+        };
         let mut quarantine = Quarantine::of(&self.repo.private, &start.session, start.cycle);
-        let mut notes = displace((self.repo, &whose), &names, &is_taken, &mut quarantine)?;
+        notes.extend(displace(
+            (self.repo, &whose),
+            &names,
+            &taken,
+            &mut quarantine,
+        )?);
         notes.extend(quarantine.notes());
         Ok(notes)
     }
