@@ -153,7 +153,7 @@ echo "the agent's" >>notes; rm -r drafts/deep
 git switch -qC side; echo s >s; git add s; git commit -qm side; git switch -q main; echo m >m; git add m; git commit -qm m
 git rev-parse HEAD >>"$OUT/commits"
 git merge -q --no-edit side; git rev-parse HEAD >>"$OUT/commits"
-touch a; echo x >>tracked; echo new >new
+touch a; echo x >>tracked; echo new >new; git tag -f before >/dev/null
 echo 'a lesson' >"$EVOLVE_LESSONS"; echo '{"title": "more"}' >"$EVOLVE_NEXT_WORK"
 "#;
 
@@ -163,7 +163,7 @@ git switch -qC side; echo s >s; git add s; git commit -qm side; git switch -q ma
 git rev-parse HEAD >>"$OUT/commits"
 git merge -q --no-edit side; git rev-parse HEAD >>"$OUT/commits"
 git rm -qr b folder; mkdir -p b; echo z >b/z; git add b; git commit -qm gone; git rev-parse HEAD >>"$OUT/commits"
-rm -r b; mkdir b; touch a; echo x >>tracked; echo new >new; mkdir -p fresh/deep; echo f >fresh/deep/f
+git tag -d before >/dev/null; rm -r b; mkdir b; touch a; echo x >>tracked; echo new >new; mkdir -p fresh/deep; echo f >fresh/deep/f
 echo 'a lesson' >"$EVOLVE_LESSONS"; echo '{"title": "more"}' >"$EVOLVE_NEXT_WORK"
 rm -r b
 "#;
