@@ -36,6 +36,8 @@ pub struct Done {
     pub words: Vec<String>,
     /// What it does.
     pub does: Does,
+    /// The folder below the root in which it runs; none where that lies outside, or is not known.
+    pub dir: Option<String>,
 }
 
 impl Done {
@@ -60,6 +62,7 @@ pub fn done(check: &str) -> Vec<Done> {
     let done = own.map(|call| Done {
         does: does(&call),
         words: call.words,
+        dir: call.dir,
     });
     done.collect()
 }

@@ -6,6 +6,7 @@ mod commands;
 mod env;
 mod github;
 mod gitlab;
+mod known;
 mod script;
 mod shell;
 mod uses;
@@ -41,6 +42,8 @@ struct Step {
     pipefail: bool,
     /// Its job is allowed to write where others see it.
     may_write: bool,
+    /// The variables that its job or itself sets to what only CI has.
+    of_ci: Vec<String>,
 }
 
 /// Returns the CI files that can be read for goals.
@@ -145,15 +148,23 @@ fn goal(look: &dyn Look, packages: &[Package], step: &Step, check: &str) -> Prop
         false => goal,
     };
     let is_file = |path: &str| look.files().iter().any(|file| file == path);
-    match step.may_write && !check::runs(&goal.check, &is_file).is_empty() {
-        true => goal.lacks("its job may write to where others see it: look first what it does"),
-        false => goal,
+    let runs_own = !check::runs(&goal.check, &is_file).is_empty();
+    let why = match step.of_ci.first().filter(|_| runs_own) {
+        _ if step.may_write && runs_own => {
+            Some("its job may write to where others see it: look first what it does".to_owned())
+        }
+        Some(name) => Some(format!("{name} has its value from CI")),
+        None => known::strange(look, &goal.check),
+    };
+    match why {
+        Some(why) => goal.lacks(why),
+        None => goal,
     }
 }
 
 /// Says that a step is for later ones, where its author says so.
 fn makes_ready(step: &Step) -> Option<&'static str> {
-    const WORDS: [&str; 13] = [
+    const WORDS: [&str; 19] = [
         "install",
         "setup",
         "set",
@@ -167,6 +178,12 @@ fn makes_ready(step: &Step) -> Option<&'static str> {
         "wait",
         "update",
         "enable",
+        "clean",
+        "create",
+        "delete",
+        "kill",
+        "remove",
+        "stop",
     ];
     let name = step.name.as_deref()?.to_lowercase();
     let mut words = name.split(|c: char| !c.is_ascii_alphanumeric());

@@ -431,7 +431,7 @@ fn handed_on(program: &str, rest: &[String]) -> Vec<String> {
 }
 
 /// Returns where the name of a script stands in the words of a package manager.
-fn script_at(words: &[String]) -> Option<usize> {
+pub(super) fn script_at(words: &[String]) -> Option<usize> {
     const TAKES: [&str; 9] = [
         "--prefix",
         "-C",

@@ -163,6 +163,7 @@ fn of_job(
             },
             env: env((workflow, job), step, script),
             may_write: may_write(workflow, job),
+            of_ci: of_ci(job, step),
             // `bash` that is asked for is `bash -eo pipefail`, that of nobody's asking `bash -e`.
             pipefail: named.is_some_and(|shell| shell == "bash" || shell.contains("pipefail")),
         });
@@ -263,6 +264,15 @@ fn env((workflow, job): (&Value, &Value), step: &Value, script: &str) -> Env {
         env.add(place.get("env"), &|value| !value.contains("${{"));
     }
     env.without_looks(script, step.get("env"))
+}
+
+/// Returns the variables that a job or its step sets to what only CI has.
+fn of_ci(job: &Value, step: &Value) -> Vec<String> {
+    let mut env = Env::default();
+    for place in [job, step] {
+        env.add(place.get("env"), &|value| !value.contains("${{"));
+    }
+    env.unknown
 }
 
 #[cfg(test)]

@@ -545,7 +545,7 @@ fn a_shells_script_that_sends_something_away_makes_no_goal_and_one_with_a_reposi
     goals.retain(|goal| !goal.contains("shellcheck"));
     assert_eq!(
         goals,
-        ["6 bash-ci-own-sh: bash ci/own.sh", "6 ci-t-py: ./ci/t.py"]
+        ["6 ci-t-py: ./ci/t.py", "6 bash-ci-own-sh: bash ci/own.sh"]
     );
     let left_out = propose(&files, &WITH_CI).left_out;
     let sends = "it sends something away";
@@ -576,14 +576,14 @@ fn what_needs_a_secret_or_runs_for_others_makes_no_goal_and_what_may_write_is_no
         ("g", "#!/usr/bin/env python3\n"),
     ]);
     let found = propose(&files, &WITH_CI);
-    let mut checks: Vec<&str> = found.runnable().map(|one| one.check.as_str()).collect();
+    let mut checks: Vec<&str> = offered(&found).map(|one| one.check.as_str()).collect();
     checks.retain(|check| !check.starts_with('!'));
     checks.sort_unstable();
     let own = "export OWN_TOKEN=x\n./check --token $OWN_TOKEN";
     assert_eq!(checks, ["./a", "./t", "cargo test", own]);
-    let lacking: Vec<_> = found.lacking().map(|one| one.missing.as_deref()).collect();
+    let mut lacking = found.lacking().map(|one| one.missing.as_deref());
     let why = "its job may write to where others see it: look first what it does";
-    assert_eq!(lacking, [Some(why)]);
+    assert!(lacking.any(|one| one == Some(why)));
     for why in [
         ".github/workflows/ci.yml: a: ./e2e.sh: it needs a secret",
         ".github/workflows/ci.yml: b: ./b: it needs a secret",
@@ -657,8 +657,7 @@ fn what_is_told_to_succeed_makes_no_goal_and_what_builds_in_one_place_is_alone()
         ("package.json", "{}"),
     ]);
     let found = propose(&files, &WITH_CI);
-    let mut checks: Vec<_> = found
-        .runnable()
+    let mut checks: Vec<_> = offered(&found)
         .map(|one| (one.check.as_str(), one.is_alone))
         .collect();
     checks.retain(|(check, _)| !check.starts_with('!'));

@@ -1,0 +1,190 @@
+//! Which steps of CI run at once, and what the others say.
+
+use super::*;
+
+/// What stands in the repository of these tests.
+const FILES: [(&str, &str); 12] = [
+    ("Cargo.toml", ""),
+    ("a.txt", ""),
+    ("bin/rails", ""),
+    ("ci/check-links.sh", "#!/bin/sh\n"),
+    ("ci/notify.py", "print(1)\n"),
+    ("docs/index.md", ""),
+    ("manage.py", ""),
+    ("mvnw", ""),
+    ("runtest", "#!/bin/sh\n"),
+    ("scripts/lintAll.js", ""),
+    ("setup.py", ""),
+    ("tests/deploy_test.sh", "#!/bin/sh\n"),
+];
+
+/// Returns the goals of one step.
+fn of_step(step: &serde_json::Value) -> Vec<Proposal> {
+    let workflow = serde_json::json!({"on": "push", "jobs": {"a": {"steps": [step]}}});
+    let mut files = FILES.to_vec();
+    let workflow = workflow.to_string();
+    files.push((".github/workflows/ci.yml", &workflow));
+    let found = propose(&Files::of(&files), &WITH_CI);
+    reads_back(&found);
+    let of_ci = found.proposals.into_iter();
+    of_ci
+        .filter(|one| one.source.starts_with(".github"))
+        .collect()
+}
+
+/// Returns why the goal of a command does not run at once, if so.
+fn why(command: &str) -> Option<String> {
+    match of_step(&serde_json::json!({"run": command})).as_slice() {
+        [one] => one.missing.clone(),
+        other => Some(format!("{} goals", other.len())),
+    }
+}
+
+/// Asserts of each command what it waits for.
+#[track_caller]
+fn assert_each(all: &[(&str, Option<String>)]) {
+    let other = all
+        .iter()
+        .map(|(command, why)| (*command, why.clone(), self::why(command)));
+    let other: Vec<_> = other.filter(|(_, expected, why)| expected != why).collect();
+    assert!(other.is_empty(), "{other:#?}");
+}
+
+#[test]
+fn what_is_known_to_look_check_or_build_runs_at_once() {
+    let known = [
+        "[ \"$(grep -c x a.txt)\" -eq 1 ]",
+        "diff a.txt <(sort a.txt)",
+        "git ls-files '*.sh' | xargs shellcheck",
+        "mkdir -p out\nmake test",
+        "python -Im pytest -q",
+        "python3.12 -W error -m unittest",
+        "uv run mypy .",
+        "npx --no-install tsc --noEmit",
+        "timeout 60 cargo nextest run",
+        "cargo +nightly miri test",
+        "cargo xtask lint",
+        "cargo publish --dry-run",
+        "go mod verify",
+        "go vet ./... && go test ./...",
+        "npm run lint:types",
+        "pnpm -r --filter web run build",
+        "yarn workspaces foreach -A run test",
+        "npx nx run-many -t test",
+        "make",
+        "make -j4 V=1 distcheck",
+        "make -C docs html",
+        "./mvnw -B verify",
+        "mvn clean install",
+        "bundle exec rspec",
+        "bin/rails test",
+        "python manage.py check",
+        "python setup.py test",
+        "./runtest --verbose",
+        "bash ci/check-links.sh",
+        "node scripts/lintAll.js",
+        "node --test",
+        "bash -n ci/notify.py",
+        "gcc-12 -o t t.c && ./t-test",
+        "cmake -S . -B build\ncmake --build build\ncd build\nctest",
+        "cd docs && mkdocs build",
+        "make 2>/dev/null && ./runtest >/tmp/log",
+        "terraform fmt -check",
+        "tox -e py",
+        "mix format --check-formatted",
+    ];
+    assert_each(&known.map(|command| (command, None)));
+}
+
+#[test]
+fn what_is_not_known_waits_until_somebody_has_looked() {
+    let unknown = |shown: &str| {
+        format!("evolve does not know what `{shown}` does: look first, then take the # away")
+    };
+    let all = [
+        ("docker ps -q | xargs docker stop", "docker ps -q"),
+        ("kill -s TERM $(pgrep x)", "kill -s TERM $"),
+        ("crontab -l && make test", "crontab -l"),
+        ("make test && frobnicate", "frobnicate"),
+        ("make test install", "make test install"),
+        ("make test-update", "make test-update"),
+        ("make zstd", "make zstd"),
+        ("npm run server:test-data", "npm run server:test-data"),
+        ("cargo run -p x test", "cargo run -p x test"),
+        ("go run ./cmd/seed", "go run ./cmd/seed"),
+        ("rake db:reset", "rake db:reset"),
+        ("bin/rails db:test:prepare", "bin/rails db:test:prepare"),
+        ("python ci/notify.py", "python ci/notify.py"),
+        ("python -c 'import x'", "python -c 'import x'"),
+        ("node -e 'x()'", "node -e 'x()'"),
+        ("ruby -Ilib -e 'x'", "ruby -Ilib -e x"),
+        ("$TOOL check", "$ check"),
+        ("sh tests/deploy_test.sh", "sh tests/deploy_test.sh"),
+        ("cmake -P x.cmake", "cmake -P x.cmake"),
+        ("terraform plan", "terraform plan"),
+    ];
+    assert_each(&all.map(|(command, shown)| (command, Some(unknown(shown)))));
+    let first = "look first, then take the # away";
+    let all = [
+        (
+            "./build/unit-tests",
+            "there is no ./build/unit-tests: an earlier step makes it".to_owned(),
+        ),
+        (
+            "cd build && ctest",
+            "there is no build: an earlier step makes it".to_owned(),
+        ),
+        (
+            "python3 gen/check.py",
+            "there is no gen/check.py: an earlier step makes it".to_owned(),
+        ),
+        (
+            "mkdir out\nmake test",
+            "`mkdir out` fails where it ran before".to_owned(),
+        ),
+        (
+            "make test >> ~/.log",
+            format!("it writes to ~/.log: {first}"),
+        ),
+        (
+            "make test > \"$HOME/log\"",
+            format!("it writes to $HOME/log: {first}"),
+        ),
+        (
+            "echo x >>/etc/hosts && make check",
+            format!("it writes to /etc/hosts: {first}"),
+        ),
+        ("make test > a.txt", format!("it writes to a.txt: {first}")),
+        (
+            "make test\nfind . -name x -delete",
+            format!("it deletes files (find -delete): {first}"),
+        ),
+    ];
+    assert_each(&all.map(|(command, expected)| (command, Some(expected))));
+}
+
+#[test]
+fn a_script_that_is_given_what_only_ci_has_waits() {
+    let step = |run: &str| serde_json::json!({"run": run, "env": {"GROUP": "${{ matrix.group }}"}});
+    let missing = |run: &str| of_step(&step(run))[0].missing.clone();
+    let why = Some("GROUP has its value from CI".to_owned());
+    assert_eq!(missing("bash ci/check-links.sh"), why);
+    assert_eq!(missing("cargo test"), None);
+}
+
+#[test]
+fn a_step_that_is_called_as_one_that_takes_away_or_creates_makes_no_goal() {
+    for name in [
+        "Stop containers",
+        "Remove it",
+        "Delete all",
+        "Clean up",
+        "Create it",
+        "Kill it",
+    ] {
+        let step = |name: &str| serde_json::json!({"run": "make check", "name": name});
+        assert_eq!(of_step(&step(name)), [], "{name}");
+        let both = format!("{name} and test");
+        assert_eq!(of_step(&step(&both)).len(), 1, "{both}");
+    }
+}
