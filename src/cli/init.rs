@@ -108,8 +108,9 @@ impl Call<'_> {
             );
         }
         let (goals, _) = self.file.load()?;
-        let found = self.look()?;
+        let mut found = self.look()?;
         let new = init::missing(&found, &goals);
+        init::leave_untold(&mut found, &goals, &new);
         if new.is_empty() {
             self.global.say(&format!(
                 "{} lacks nothing that could run here\n",

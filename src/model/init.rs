@@ -13,6 +13,7 @@ mod node;
 mod offer;
 mod python;
 mod render;
+mod same;
 mod settle;
 mod tasks;
 mod writers;
@@ -26,7 +27,7 @@ use serde_json::Value;
 
 use tasks::TaskFiles;
 
-pub use add::{appended, missing};
+pub use add::{appended, leave_untold, missing};
 pub use offer::{Measured, Part, Proposal, Role};
 pub(in crate::model) use render::scalar;
 pub use render::{file, goals};

@@ -1,9 +1,10 @@
 //! What an existing goals file lacks, and the same file with it: every other byte stays as it is, but for goals that `init` wrote
 //! commented out and that are there now. Pure.
 
+use super::ci::GAVE_WAY;
 use super::render::{NOT_NOW, commented};
 use super::settle::Ids;
-use super::{Found, Proposal, goals};
+use super::{Found, Proposal, goals, same};
 use crate::model::goals::{Goal, Goals, read_goals};
 
 /// Returns the goals that can run here and that no goal of the file tells yet, with ids that are free in it.
@@ -21,9 +22,8 @@ pub fn missing(found: &Found, file: &Goals) -> Vec<Proposal> {
 fn is_told(one: &Proposal, file: &Goals) -> bool {
     let is_measured = one.measured.is_some();
     file.goals.iter().any(|goal| {
-        let words: Vec<&str> = goal.check.split_whitespace().collect();
-        let check = words.join(" ");
-        let is_same = one.same.iter().any(|same| check.contains(same.as_str()));
+        let check = goal.check.as_str();
+        let is_same = one.same.iter().any(|same| same::has(check, same));
         let is_there = match one.folder.trim_matches('/') {
             "" => true,
             folder => check.contains(folder),
@@ -31,6 +31,19 @@ fn is_told(one: &Proposal, file: &Goals) -> bool {
         let measures = goal.continuous.is_some();
         goal.check.trim() == one.check.trim() || (is_same && is_there && measures == is_measured)
     })
+}
+
+/// Names no longer what gave way to a goal of CI that neither the file nor what is added has: another one tells the same there.
+pub fn leave_untold(found: &mut Found, file: &Goals, new: &[Proposal]) {
+    let has = |id: &str| {
+        let mut ids = file.goals.iter().map(|goal| &goal.id);
+        ids.any(|one| one == id) || new.iter().any(|one| one.id == id)
+    };
+    found.left_out.retain(|line| {
+        let rest = line.strip_suffix(GAVE_WAY);
+        rest.and_then(|rest| rest.rsplit(' ').next())
+            .is_none_or(has)
+    });
 }
 
 /// Returns the file with these goals behind its last one; none where that cannot be done without touching anything else.

@@ -16,7 +16,7 @@ use env::Env;
 use super::node::Package;
 use super::offer::{Proposal, Role, id_of};
 use super::tasks::TaskFiles;
-use super::{Found, Look, split};
+use super::{Found, Look, same, split};
 use crate::model::check;
 use crate::model::text;
 
@@ -24,6 +24,9 @@ use crate::model::text;
 const SHOWN: usize = 60;
 /// Who runs the scripts of package.json.
 const NODE: [&str; 5] = ["npm", "npx", "pnpm", "yarn", "bun"];
+
+/// What is said behind the id of a goal of CI by what gave way to it.
+pub(super) const GAVE_WAY: &str = " of CI tells the same";
 
 /// A command that CI runs.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -217,14 +220,16 @@ fn lacks_folder(look: &dyn Look, folder: &str) -> Option<String> {
     (!folder.is_empty() && !is_there()).then(shown)
 }
 
-/// Takes the place of the first goal that was proposed and does the same, and its name; drops the others. Each is named.
+/// Takes the place of the first goal that was proposed and does no more, and its name; drops the others. Each is named.
 fn in_place(mut one: Proposal, found: &mut Found) -> Proposal {
-    let words: Vec<&str> = one.check.split_whitespace().collect();
-    let check = words.join(" ");
+    let check = one.check.clone();
     let is_same = |other: &Proposal| {
         other.folder == one.folder
             && other.measured.is_none()
-            && other.same.iter().any(|same| check.contains(same.as_str()))
+            && other
+                .same
+                .iter()
+                .any(|same| same::covers(&check, same, &other.check))
     };
     let first = found.proposals.iter().find(|other| is_same(other)).cloned();
     if one.missing.is_some() && first.as_ref().is_some_and(|first| first.missing.is_none()) {
@@ -243,7 +248,7 @@ fn in_place(mut one: Proposal, found: &mut Found) -> Proposal {
         one.is_alone |= first.is_alone;
     }
     for other in gone {
-        found.leave_out(format!("{}: {} of CI tells the same", other.source, one.id));
+        found.leave_out(format!("{}: {}{GAVE_WAY}", other.source, one.id));
     }
     one
 }

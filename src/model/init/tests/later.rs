@@ -70,3 +70,37 @@ fn what_gives_way_to_a_step_of_ci_is_named() {
     );
     assert!(found.runnable().any(|one| one.check == "make check"));
 }
+
+#[test]
+fn a_step_of_ci_that_does_less_takes_no_place_and_is_added_beside_what_does_all() {
+    let workflow = "on: push\njobs:\n  t:\n    steps:\n      - run: cargo test -p core\n      - run: cargo clippy --all-targets\n";
+    let files = Files::of(&[("Cargo.toml", ""), (".github/workflows/ci.yml", workflow)]);
+    let found = propose(&files, &WITH_CI);
+    let checks = |all: &[Proposal]| -> Vec<String> {
+        let all = all.iter().map(|one| one.check.clone());
+        all.filter(|check| check.contains("test") || check.contains("clippy"))
+            .collect()
+    };
+    assert_eq!(
+        checks(&found.proposals),
+        [
+            "cargo test --quiet",
+            "cargo test -p core",
+            "cargo clippy --all-targets",
+        ]
+    );
+    let text = "goals:\n  - {id: a, description: d, check: cargo test, weight: 3}\n  \
+        - {id: b, description: d, check: cargo clippy, weight: 3}\n";
+    let (goals, _) = read_goals("g", text.as_bytes()).unwrap();
+    let mut found = found;
+    let new = missing(&found, &goals);
+    assert_eq!(checks(&new), ["cargo test -p core"]);
+    let gave_way = |found: &Found| {
+        let mut all = found.left_out.iter();
+        all.any(|line| line == "Cargo.toml: clippy-clean of CI tells the same")
+    };
+    assert!(gave_way(&found));
+    // Neither the file nor what is added has that goal.
+    leave_untold(&mut found, &goals, &new);
+    assert!(!gave_way(&found));
+}

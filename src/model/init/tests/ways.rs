@@ -346,7 +346,8 @@ fn what_ruff_and_tox_do_by_their_settings_counts() {
     assert_eq!(
         goals,
         [
-            "7 ruff-clean: uv run ruff check --no-fix src",
+            "7 ruff-clean: ruff check --no-fix",
+            "7 uv-run-ruff-check-no-fix-src: uv run ruff check --no-fix src",
             "7 tox-e-lint: tox -e lint"
         ]
     );

@@ -1,0 +1,316 @@
+//! Whether a check does what the words of another one do. Pure.
+
+use crate::model::check;
+
+/// Options that change nothing in what is covered, or widen it.
+const WIDENS: [&str; 56] = [
+    "--",
+    "--all",
+    "--all-features",
+    "--all-targets",
+    "--batch-mode",
+    "--bail",
+    "--check",
+    "--check-only",
+    "--ci",
+    "--cov",
+    "--coverage",
+    "--diff",
+    "--errors",
+    "--fail-at-end",
+    "--frozen",
+    "--frozen-lockfile",
+    "--if-present",
+    "--include-ignored",
+    "--keep-going",
+    "--locked",
+    "--no-cache",
+    "--no-cov",
+    "--no-daemon",
+    "--no-deps",
+    "--no-fail-fast",
+    "--no-fix",
+    "--no-install",
+    "--no-progress",
+    "--no-transfer-progress",
+    "--nocapture",
+    "--offline",
+    "--parallel",
+    "--pretty",
+    "--quiet",
+    "--release",
+    "--runInBand",
+    "--show-error-codes",
+    "--show-version",
+    "--silent",
+    "--stacktrace",
+    "--strict",
+    "--verbose",
+    "--workspace",
+    "--workspaces",
+    "-B",
+    "-ff",
+    "-ntp",
+    "-q",
+    "-qq",
+    "-race",
+    "-s",
+    "-v",
+    "-vv",
+    "-vvv",
+    "-x",
+    "-y",
+];
+/// How options begin that are such whatever their value is.
+const BEGIN: [&str; 20] = [
+    "--color=",
+    "--cov-",
+    "--cov=",
+    "--coverage.",
+    "--durations",
+    "--jobs=",
+    "--junitxml=",
+    "--max-warnings=",
+    "--maxfail=",
+    "--numprocesses=",
+    "--output-format=",
+    "--reporter=",
+    "--tb=",
+    "--test-threads=",
+    "--timeout=",
+    "-count=",
+    "-cover",
+    "-j",
+    "-timeout=",
+    "V=",
+];
+/// Options of which the same holds, and whose value is the next word.
+const TAKES: [&str; 12] = [
+    "--color",
+    "--cov-report",
+    "--jobs",
+    "--maxWorkers",
+    "--reporter",
+    "--tb",
+    "--test-threads",
+    "--timeout",
+    "-D",
+    "-j",
+    "-n",
+    "-timeout",
+];
+/// What stands for all that there is.
+const EVERYTHING: [&str; 3] = [".", "./", "./..."];
+/// Where tests are.
+const OF_TESTS: [&str; 4] = ["test", "test/", "tests", "tests/"];
+/// Programs whose tests stand there and nowhere else.
+const TESTERS: [&str; 5] = ["nose2", "nosetests", "phpunit", "pytest", "rspec"];
+/// Options that narrow what some programs do, and change nothing of others.
+const NARROWS: [(&str, &str); 5] = [
+    ("gradle", "-x"),
+    ("gradlew", "-x"),
+    ("nox", "-s"),
+    ("tox", "-e"),
+    ("unittest", "-s"),
+];
+/// Variables that have programs do something else, or less of it.
+const SET: [&str; 7] = [
+    "CARGO_BUILD_TARGET",
+    "GOARCH",
+    "GOFLAGS",
+    "GOOS",
+    "NOXSESSION",
+    "PYTEST_ADDOPTS",
+    "TOXENV",
+];
+
+/// Says whether a command of a check has these words, one behind the other.
+pub(super) fn has(check: &str, same: &str) -> bool {
+    let tokens: Vec<&str> = same.split_whitespace().collect();
+    is_mark(same) && check.contains(same)
+        || commands(check).any(|words| at(&words, &tokens).is_some())
+}
+
+/// Says whether one command of a check does all that `own` does, which has these words: what else it says stands there, too, or takes
+/// nothing away from that.
+pub(super) fn covers(check: &str, same: &str, own: &str) -> bool {
+    let tokens: Vec<&str> = same.split_whitespace().collect();
+    let own: Vec<String> = commands(own).flatten().collect();
+    let sets = |name: &&str| {
+        let set = format!("{name}=");
+        check.split_whitespace().any(|word| word.starts_with(&set))
+    };
+    !SET.iter().any(sets) && commands(check).any(|words| does_all(&words, &tokens, &own))
+}
+
+fn commands(check: &str) -> impl Iterator<Item = Vec<String>> {
+    check::done(check).into_iter().map(|one| one.words)
+}
+
+/// Says whether words are a mark in a text, and no command.
+fn is_mark(same: &str) -> bool {
+    !same.contains(char::is_alphanumeric)
+}
+
+fn does_all(words: &[String], tokens: &[&str], own: &[String]) -> bool {
+    let program = tokens.first().copied().unwrap_or_default();
+    let program = program.rsplit('/').next().unwrap_or(program);
+    let mut rest: Vec<String> = Vec::new();
+    let mut is_value = false;
+    for word in words {
+        let is_asked = tokens
+            .iter()
+            .any(|token| is_same(word, token, rest.is_empty()));
+        if std::mem::take(&mut is_value) && !is_asked {
+            continue;
+        }
+        is_value = TAKES.contains(&word.as_str()) && !is_asked;
+        let takes_nothing = || own.contains(word) || changes_nothing(word, program);
+        if is_asked || !(is_value || takes_nothing()) {
+            rest.push(word.clone());
+        }
+    }
+    let Some(at) = at(&rest, tokens) else {
+        return false;
+    };
+    let before: Vec<&str> = rest[..at].iter().map(String::as_str).collect();
+    let is_started = match before.as_slice() {
+        [] | ["sh" | "bash"] => true,
+        [python, "-m" | "-Im"] => python.contains("python"),
+        _ => false,
+    };
+    is_started && rest.len() == at + tokens.len()
+}
+
+fn changes_nothing(word: &str, program: &str) -> bool {
+    let narrows = NARROWS.contains(&(program, word));
+    let widens = WIDENS.contains(&word) || BEGIN.iter().any(|begin| word.starts_with(begin));
+    let is_of_tests = TESTERS.contains(&program) && OF_TESTS.contains(&word);
+    !narrows && (widens || is_of_tests || EVERYTHING.contains(&word))
+}
+
+/// Returns where words stand among others, one behind the other.
+fn at(words: &[String], tokens: &[&str]) -> Option<usize> {
+    let mut places = words.windows(tokens.len().max(1));
+    places.position(|some| {
+        let mut pairs = some.iter().zip(tokens).enumerate();
+        pairs.all(|(index, (word, token))| is_same(word, token, index == 0))
+    })
+}
+
+/// Says whether a word is another one, be it with a value, a version, or as a program with the way to it.
+fn is_same(word: &str, token: &str, is_first: bool) -> bool {
+    let plain = |path: &str| path.trim_start_matches("./").to_owned();
+    let name = word.rsplit('/').next().unwrap_or(word);
+    let version = word.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+    let is_valued = || {
+        let value = word.strip_prefix(token).filter(|_| token.starts_with('-'));
+        value.is_some_and(|value| value.starts_with('='))
+    };
+    word == token
+        || plain(word) == plain(token)
+        || is_first && name == token
+        || !token.is_empty() && version == token
+        || is_valued()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_says_less_does_not_cover_what_says_all() {
+        for (check, same, expected) in [
+            ("cargo test", "cargo test", true),
+            ("cargo test --workspace --locked", "cargo test", true),
+            ("cargo test -- --nocapture", "cargo test", true),
+            (
+                "set -e\ncargo test --all\ncargo test --doc",
+                "cargo test",
+                true,
+            ),
+            (
+                "RUSTFLAGS='-D warnings' cargo clippy -- -D warnings",
+                "cargo clippy",
+                true,
+            ),
+            ("cargo test -p evolve", "cargo test", false),
+            ("cargo test --doc", "cargo test", false),
+            ("cargo test tests", "cargo test", false),
+            ("cargo test --features x", "cargo test", false),
+            ("cargo build --target wasm32-wasip1", "cargo build", false),
+            ("go test -race -count=1 -timeout 10m ./...", "go test", true),
+            ("go test ./cmd/x", "go test", false),
+            ("GOOS=windows go build ./...", "go build", false),
+            ("python -m pytest -n auto --cov=x tests/", "pytest", true),
+            ("pytest --durations=10 -vv", "pytest", true),
+            ("pytest tests/unit", "pytest", false),
+            ("pytest -k fast", "pytest", false),
+            ("pytest --doctest-modules", "pytest", false),
+            ("python -m pytester", "pytest", false),
+            ("npm run test:unit", "npm run test", false),
+            ("npm run lint -- --max-warnings=0", "npm run lint", true),
+            ("npm --prefix web run lint", "npm run lint", false),
+            ("make -j4 check V=1", "make check", true),
+            ("make -C docs check", "make check", false),
+            ("make check-links", "make check", false),
+            ("make check HAVE_X=0", "make check", false),
+            ("mvn -B -ntp verify", "mvn verify", true),
+            ("mvn -B -pl core verify", "mvn verify", false),
+            ("./gradlew check -x test", "gradlew check", false),
+            ("./gradlew check", "gradlew check", true),
+            ("./scripts/check-x.sh --all", "scripts/check-x.sh", true),
+            ("eslint src", "eslint", false),
+            ("vendor/bin/phpunit", "phpunit", true),
+            ("echo cargo test", "cargo test", false),
+        ] {
+            assert_eq!(covers(check, same, same), expected, "{check}: {same}");
+        }
+    }
+
+    #[test]
+    fn what_stands_in_both_takes_nothing_away() {
+        for (check, same, own, expected) in [
+            ("ruff check .", "ruff", "ruff check", true),
+            ("ruff check src", "ruff", "ruff check src", true),
+            ("ruff check src", "ruff", "ruff check", false),
+            (
+                "golangci-lint run",
+                "golangci-lint",
+                "golangci-lint run",
+                true,
+            ),
+            (
+                "golangci-lint run ./a",
+                "golangci-lint",
+                "golangci-lint run",
+                false,
+            ),
+            (
+                "npx eslint src",
+                "eslint",
+                "npx --no-install eslint .",
+                false,
+            ),
+        ] {
+            assert_eq!(covers(check, same, own), expected, "{check}: {own}");
+        }
+    }
+
+    #[test]
+    fn words_are_whole_and_of_one_command() {
+        for (check, same, expected) in [
+            ("cargo test -p x", "cargo test", true),
+            ("cargo tests", "cargo test", false),
+            ("cargo build && go test", "build go", false),
+            ("npm run test:unit", "npm run test", false),
+            ("make check-links", "make check", false),
+            ("go test -coverprofile=c ./...", "-coverprofile", true),
+            ("tox -e py312", "tox -e py", true),
+            ("cd web && .venv/bin/pytest -q", "pytest", true),
+            ("! git grep '^<<<<<<< '", "<<<<<<<", true),
+        ] {
+            assert_eq!(has(check, same), expected, "{check}: {same}");
+        }
+    }
+}
