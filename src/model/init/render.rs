@@ -93,7 +93,7 @@ fn comment(text: &str) -> String {
 
 fn lines(one: &Proposal) -> Vec<String> {
     let mut lines = vec![
-        format!("- id: {}", one.id),
+        format!("- id: {}", scalar(&one.id)),
         format!("  description: {}", scalar(&one.description)),
     ];
     lines.extend(block("  check", &one.check));

@@ -104,3 +104,16 @@ fn a_step_of_ci_that_does_less_takes_no_place_and_is_added_beside_what_does_all(
     leave_untold(&mut found, &goals, &new);
     assert!(!gave_way(&found));
 }
+
+#[test]
+fn ids_that_are_values_of_yaml_are_quoted() {
+    for name in [
+        "true", "False", "null", "no", "on", "y", "12", "1e3", "~", "0x1f",
+    ] {
+        let workflow = serde_json::json!({"on": "push", "jobs": {"a": {"steps": [
+            {"run": "make check", "name": name}, {"run": "docker ps", "name": format!("{name} ")},
+        ]}}});
+        let files = [(".github/workflows/ci.yml", &*workflow.to_string())];
+        reads_back(&propose(&Files::of(&files), &WITH_CI));
+    }
+}
