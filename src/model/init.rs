@@ -16,6 +16,7 @@ mod render;
 mod same;
 mod settle;
 mod tasks;
+mod unclean;
 mod writers;
 
 #[cfg(test)]

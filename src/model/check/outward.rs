@@ -137,7 +137,7 @@ const ASKED: [(&str, &[&str]); 9] = [
 /// Options that have curl send.
 const OF_CURL: [&str; 5] = ["-F", "-T", "-d", "--form", "--upload-file"];
 /// What has git change the repository or its index: a check that runs at night must not.
-const OF_GIT: [&str; 15] = [
+const OF_GIT: [&str; 16] = [
     "add",
     "am",
     "cherry-pick",
@@ -152,6 +152,7 @@ const OF_GIT: [&str; 15] = [
     "revert",
     "rm",
     "stash",
+    "switch",
     "tag",
 ];
 /// Options by which git only lists.
@@ -324,6 +325,7 @@ pub fn serves(words: &[String]) -> bool {
         "http.server" => true,
         "php" => has(&["-S"]) || has(&["artisan"]) && has(&["serve"]),
         "manage.py" => first == Some("runserver"),
+        "tsc" => has(&["-w", "--watch"]),
         "tail" => has(&["-f", "-F", "--follow"]),
         "vite" => first.is_none_or(|it| asked.is_some_and(|(_, all)| all.contains(&it))),
         "gradle" | "gradlew" | "mvn" | "mvnw" => asked.is_some_and(|(_, all)| has(all)),
@@ -340,7 +342,11 @@ pub fn is_gits_change(words: &[String]) -> bool {
     let operands = operands("git", &all);
     let lists = all.iter().any(|word| LISTS.contains(word)) || all == ["tag"];
     let looks = all.contains(&"--check") || all.contains(&"--dry-run") || all.contains(&"-n");
-    let is_change = operands.first().is_some_and(|it| OF_GIT.contains(it));
+    let is_change = match operands.first() {
+        Some(&"checkout") => all.contains(&"--") || all.contains(&"."),
+        Some(first) => OF_GIT.contains(first),
+        None => false,
+    };
     stem(&words[0]) == "git" && is_change && !lists && !looks
 }
 
@@ -479,6 +485,7 @@ mod tests {
             "hugo server",
             "php artisan serve",
             "npx vite",
+            "tsc -w",
             "uvicorn a:b",
         ] {
             assert_eq!(first(text), Does::Serves, "{text}");

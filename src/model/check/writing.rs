@@ -4,6 +4,7 @@
 mod tools;
 
 use super::call::{Call, stem};
+use super::machine::{alters, updates};
 use super::outward::{is_gits_change, sends, serves};
 use super::typed;
 use super::walk::calls;
@@ -21,6 +22,8 @@ pub enum Does {
     Serves,
     /// It changes files.
     Writes,
+    /// It changes the machine.
+    Alters,
     /// It would, but is told to look.
     Looks,
     /// It is known, and changes none so.
@@ -74,6 +77,8 @@ fn does(call: &Call) -> Does {
         () if !only_looks && sends(words) => Does::Sends,
         () if !only_looks && serves(words) => Does::Serves,
         () if !only_looks && (is_gits_change(words) || runs_hooks(call)) => Does::Writes,
+        () if !only_looks && alters(words) => Does::Alters,
+        () if updates(words, call.variables.as_deref().unwrap_or_default()) => Does::Writes,
         () => does_to_files(call),
     }
 }

@@ -1,7 +1,7 @@
 //! A goal that is proposed, and what it is worth. Pure.
 
 use super::writers::{self, TextOf};
-use super::{Found, Look};
+use super::{Found, Look, unclean};
 use crate::model::{check, text};
 
 /// The longest description, in characters.
@@ -278,7 +278,7 @@ pub(super) fn no_goal(name: &str, text: &str, text_of: TextOf) -> Option<String>
 pub(super) fn no_goal_of_part(name: &str, text: &str, text_of: TextOf) -> Option<String> {
     match is_endless(name) {
         true => Some(ENDLESS.to_owned()),
-        false => writers::of_task(name, text, text_of),
+        false => writers::of_task(name, text, text_of).or_else(|| unclean::why(text, text_of)),
     }
 }
 

@@ -220,6 +220,7 @@ fn why(harm: Harm) -> String {
     match harm.does {
         Does::Sends => format!("it sends something away{command}"),
         Does::Serves => format!("it starts what does not end by itself{command}"),
+        Does::Alters => format!("it changes the machine{command}"),
         Does::Writes | Does::Looks | Does::Nothing | Does::Unknown => {
             format!("it changes files{command}; a goal only looks")
         }
@@ -261,12 +262,25 @@ fn harms(text: &str, text_of: TextOf, left: &mut usize) -> Vec<Harm> {
     let makes_its_own = all.iter().any(|one| begins(one, &["git", "init"]));
     let is_own = |one: &&Done| !(makes_its_own && is_of_git(one));
     let goes_on_beside = goes_on_beside(text);
-    let is_ended = |harm: &Harm| harm.does == Does::Serves && goes_on_beside;
-    let found = all.iter().filter(is_own).filter_map(|one| {
-        let harm = does(one, text_of, left)?;
-        Some(harm.by(one.typed())).filter(|harm| !is_ended(harm))
-    });
-    found.collect()
+    let ends = |one: &Done| one.does == Does::Serves || one.words[0] == "kill";
+    let mut found = Vec::new();
+    for one in all.iter().filter(is_own) {
+        let harm = does(one, text_of, left).filter(|harm| !is_of_its_own(one, harm));
+        let is_ended = |harm: &Harm| goes_on_beside && (ends(one) || harm.does == Does::Serves);
+        found.extend(
+            harm.filter(|harm| !is_ended(harm))
+                .map(|harm| harm.by(one.typed())),
+        );
+    }
+    let altering = check::altering(text).map(|what| Harm::of(Does::Alters).by(what));
+    found.into_iter().chain(altering).collect()
+}
+
+/// Says whether what a command installs stays in an environment that it makes for it.
+fn is_of_its_own(one: &Done, harm: &Harm) -> bool {
+    let program = of_module(&one.words).first();
+    let makes_one = program.is_some_and(|it| ["nox", "tox"].contains(&it.as_str()));
+    makes_one && harm.does == Does::Alters
 }
 
 /// Says whether a text leaves a command to itself: what goes on so is ended with the check.
@@ -297,7 +311,10 @@ fn asked(text: &str) -> Option<Harm> {
 fn does(one: &Done, text_of: TextOf, left: &mut usize) -> Option<Harm> {
     let words = &one.words;
     let program = words[0].as_str();
-    if matches!(one.does, Does::Sends | Does::Serves | Does::Writes) {
+    if matches!(
+        one.does,
+        Does::Sends | Does::Serves | Does::Writes | Does::Alters
+    ) {
         return Some(Harm::of(one.does));
     }
     if NODE.contains(&program) {
@@ -387,11 +404,12 @@ fn script_of(words: &[String]) -> Option<&str> {
     }
 }
 
-/// Returns what a script of a shell sends away. What it changes may be its own, so that it counts for nothing.
+/// Returns what a script of a shell sends away, or changes of the machine. What files it changes may be its own, so that they count
+/// for nothing.
 fn sent_by(script: &str, text_of: TextOf, left: &mut usize) -> Option<Harm> {
     let text = text_of(SHELL, script).filter(|text| is_followed(text, left))?;
     let mut all = harms(&text, text_of, left).into_iter();
-    all.find(|harm| harm.does == Does::Sends)
+    all.find(|harm| matches!(harm.does, Does::Sends | Does::Alters))
 }
 
 /// Says whether a script's file is called as one that sends something away.

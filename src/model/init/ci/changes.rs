@@ -1,6 +1,7 @@
 //! Steps of CI that do more than look, and those that look at what others changed. Pure.
 
 use super::super::python::ruff;
+use super::super::unclean;
 use super::super::writers::{self, TextOf};
 use super::Step;
 use crate::model::check;
@@ -22,6 +23,7 @@ pub(super) fn files(
     let only_asks = !commands.is_empty() && commands.iter().all(asks);
     only_asks
         .then(|| "it goes by what earlier steps changed".to_owned())
+        .or_else(|| unclean::why(check, text_of))
         .or_else(|| ruff::why_left(look, &step.folder, (check, text_of)))
 }
 

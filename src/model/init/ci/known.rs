@@ -151,6 +151,9 @@ impl Command<'_> {
             () if name == "git" => reads_by_git(rest),
             () if name == "mkdir" => rest.iter().any(|it| it == "-p" || it == "--parents"),
             () if is_one(SHELL) || is_one(CHECKERS) || is_compiler(name) => true,
+            () if name == "cmake" && self.lacks_build(dir, rest).is_some() => {
+                return Known::Lacks(self.lacks_build(dir, rest).unwrap_or_default());
+            }
             () if name == "cmake" => {
                 let acts = ["-P", "-E", "--install", "--open"];
                 !rest.iter().any(|word| acts.contains(&word.as_str()))
@@ -181,6 +184,15 @@ impl Command<'_> {
             () if WRAPPERS.contains(&name) => Known::of(asks(name, rest, does)),
             () => Known::of(is_called_a_check(name)),
         }
+    }
+
+    /// Returns the folder that CMake is to build in, where no command before it makes it.
+    fn lacks_build(&self, dir: &str, rest: &[String]) -> Option<String> {
+        let at = rest.iter().position(|word| word == "--build")?;
+        let folder = rest.get(at + 1)?;
+        let path = check::join(dir, folder)?;
+        let is_there = path.is_empty() || self.has_folder(&path) || self.names(&path);
+        (!is_there).then(|| folder.clone())
     }
 
     fn has_folder(&self, folder: &str) -> bool {
@@ -327,6 +339,7 @@ fn reads_by_git(rest: &[String]) -> bool {
     let has = |all: &[&str]| rest.iter().any(|word| all.contains(word));
     match operands.as_slice() {
         ["config", ..] => has(&["--get", "--get-all", "--get-regexp", "--list", "-l"]),
+        ["hash-object", ..] => !has(&["-w"]),
         ["branch", ..] => has(&["--list", "--show-current", "--contains", "-r", "-a"]),
         ["tag"] => true,
         ["tag", ..] => has(&["--list", "-l", "--contains", "--points-at"]),
@@ -404,7 +417,7 @@ fn is_verb_in(name: &str, is_one_word: bool) -> bool {
 fn harms(name: &str) -> bool {
     words_of(name)
         .iter()
-        .any(|word| HARMS.contains(&word.as_str()))
+        .any(|word| HARMS.contains(&word.as_str()) || word.ends_with("install"))
 }
 
 /// Returns the words of a name: `check-links`, `checkLinks`, `check_links.sh`.

@@ -82,6 +82,7 @@ pub(super) const SHELL: &[&str] = &[
     "objdump",
     "od",
     "paste",
+    "pkg-config",
     "pgrep",
     "popd",
     "pr",
@@ -778,7 +779,7 @@ pub(super) const VERBS: &[&str] = &[
 ];
 /// How such words end.
 pub(super) const TELLS_BY_END: &[&str] = &[
-    "check", "checker", "checks", "lint", "linter", "test", "tests",
+    "build", "check", "checker", "checks", "lint", "linter", "test", "tests",
 ];
 /// Words that end so and mean something else.
 pub(super) const EXCEPT: &[&str] = &[
@@ -801,6 +802,7 @@ pub(super) const HARMS: &[&str] = &[
     "drop",
     "fixtures",
     "flash",
+    "gen",
     "generate",
     "init",
     "install",

@@ -1,0 +1,289 @@
+//! Which commands change the machine that they run on: they install, end or set up what is not the repository's. Pure.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::call::{self, stem};
+
+/// What changes the machine whatever it is asked for.
+const ALWAYS: [&str; 22] = [
+    "apt-key",
+    "chsh",
+    "createdb",
+    "createuser",
+    "dropdb",
+    "dropuser",
+    "groupadd",
+    "hostnamectl",
+    "insmod",
+    "iptables",
+    "killall",
+    "ldconfig",
+    "modprobe",
+    "mount",
+    "pkill",
+    "reboot",
+    "rmmod",
+    "shutdown",
+    "umount",
+    "useradd",
+    "userdel",
+    "usermod",
+];
+/// What does so where it is asked for one of these.
+const ASKED: [(&str, &[&str]); 24] = [
+    ("apk", &["add", "del", "upgrade"]),
+    ("apt", OF_APT),
+    ("apt-get", OF_APT),
+    (
+        "brew",
+        &["install", "link", "tap", "uninstall", "unlink", "upgrade"],
+    ),
+    ("cargo", &["install", "uninstall"]),
+    ("conda", &["install", "remove", "update"]),
+    ("dnf", OF_APT),
+    ("docker", OF_DOCKER),
+    ("docker-compose", OF_DOCKER),
+    ("gem", &["install", "uninstall", "update"]),
+    ("go", &["install"]),
+    ("mamba", &["install", "remove", "update"]),
+    ("pip", &["install", "uninstall"]),
+    ("pipx", &["install", "uninstall", "upgrade"]),
+    ("podman", OF_DOCKER),
+    ("podman-compose", OF_DOCKER),
+    (
+        "rustup",
+        &["component", "default", "target", "toolchain", "update"],
+    ),
+    ("service", OF_SYSTEM),
+    ("snap", &["install", "remove"]),
+    ("systemctl", OF_SYSTEM),
+    ("yum", OF_APT),
+    ("zypper", OF_APT),
+    ("port", &["install", "uninstall"]),
+    ("choco", &["install", "uninstall", "upgrade"]),
+];
+const OF_APT: &[&str] = &[
+    "autoremove",
+    "dist-upgrade",
+    "in",
+    "install",
+    "purge",
+    "remove",
+    "update",
+    "upgrade",
+];
+const OF_DOCKER: &[&str] = &["down", "kill", "prune", "restart", "rm", "rmi", "stop"];
+const OF_SYSTEM: &[&str] = &[
+    "daemon-reload",
+    "disable",
+    "enable",
+    "reload",
+    "restart",
+    "start",
+    "stop",
+];
+/// Before what Docker is asked for stands what it is asked about: `docker container rm`.
+const GROUPS: [&str; 6] = [
+    "compose",
+    "container",
+    "image",
+    "network",
+    "system",
+    "volume",
+];
+/// Variables that have tests write what they are to compare with.
+const UPDATES: [&str; 7] = [
+    "BLESS",
+    "INSTA_UPDATE",
+    "UPDATE_EXPECT",
+    "UPDATE_GOLD",
+    "UPDATE_GOLDEN",
+    "UPDATE_GOLDENS",
+    "UPDATE_SNAPSHOTS",
+];
+
+/// Output that goes where the machine's files are, or the user's.
+static WRITTEN: LazyLock<Regex> = LazyLock::new(|| {
+    let places = r"~|\$\{?HOME\b|/(?:etc|usr|opt|var|boot|lib|root|home)/";
+    Regex::new(&format!(
+        r#"(?:^|[^<>\w=-])\d?>>?\|?\s*["']?(?<to>(?:{places})[^\s"'`;&|()<>]*)"#
+    ))
+    .expect("BUG: a pattern of ours is no pattern")
+});
+
+/// Says whether a command changes the machine.
+pub fn alters(words: &[String]) -> bool {
+    let words = match words {
+        [python, option, module @ ..] if stem(python) == "python" && option == "-m" => module,
+        words => words,
+    };
+    let Some((program, rest)) = words.split_first() else {
+        return false;
+    };
+    // What an environment of the project's own has stays in there.
+    if program.contains('/') && !program.starts_with("/usr/") && !program.starts_with("/bin/") {
+        return false;
+    }
+    let program = stem(program);
+    let rest: Vec<&str> = rest.iter().map(String::as_str).collect();
+    let has = |some: &[&str]| rest.iter().any(|word| some.contains(word));
+    let operands = call::operands(&rest, |word| {
+        matches!(word, "-f" | "--file" | "-p" | "--timeout" | "--retries")
+    });
+    let mut asked = operands.iter().skip_while(|word| GROUPS.contains(word));
+    let asked = asked.next().copied().unwrap_or_default();
+    let is_of_machine = |word: &&str| {
+        let places = [
+            "~", "/boot/", "/etc/", "/home/", "/lib/", "/opt/", "/root/", "/usr/", "/var/",
+        ];
+        places.iter().any(|place| word.starts_with(place))
+    };
+    let elsewhere = ["--target", "-t", "--prefix", "--root", "--dry-run"];
+    match program.as_str() {
+        "kill" => !has(&["-0", "-l"]),
+        "cp" | "ln" | "mv" => operands.last().is_some_and(is_of_machine),
+        "chmod" | "chown" | "mkdir" | "rm" | "rmdir" | "tee" | "touch" => {
+            operands.iter().any(is_of_machine)
+        }
+        "crontab" => !has(&["-l"]),
+        "git" => {
+            let is_set = operands.len() > 2 && !has(&["--get", "--get-all", "--unset-all"]);
+            asked == "config" && has(&["--global", "--system"]) && is_set
+        }
+        "npm" | "pnpm" => {
+            let installs = ["add", "i", "install", "link", "uninstall"].contains(&asked);
+            installs && has(&["-g", "--global"])
+        }
+        "pacman" => rest.iter().any(|word| {
+            let begins = ["-S", "-R", "-U"];
+            begins.iter().any(|it| word.starts_with(it)) && !word.contains('s')
+        }),
+        "psql" | "mysql" => has(&["-c", "-e", "-f", "--command", "--execute", "--file"]),
+        "sysctl" => has(&["-w", "-p"]),
+        "update-alternatives" => has(&["--install", "--set", "--remove"]),
+        "uv" => operands.starts_with(&["tool", "install"]),
+        "yarn" => operands.starts_with(&["global", "add"]),
+        name if ALWAYS.contains(&name) => true,
+        name => {
+            let mut table = ASKED.iter();
+            let verbs = table.find(|(program, _)| *program == name);
+            verbs.is_some_and(|(_, verbs)| verbs.contains(&asked)) && !has(&elsewhere)
+        }
+    }
+}
+
+/// Says whether a command of Go's, or with such variables, has tests write what they are to compare with.
+pub fn updates(words: &[String], variables: &[String]) -> bool {
+    let of_go = ["-update", "--update", "-update=true"];
+    let is_set = |variable: &String| {
+        let set = variable.split_once('=');
+        set.is_some_and(|(name, value)| {
+            UPDATES.contains(&name) && !["", "0", "false", "no"].contains(&value)
+        })
+    };
+    let is_test = matches!(words, [go, test, ..] if stem(go) == "go" && test == "test");
+    is_test && words.iter().any(|word| of_go.contains(&word.as_str()))
+        || variables.iter().any(is_set)
+}
+
+/// Returns what of a text changes the machine by no command of it: what runs as another user, and output that goes there.
+pub fn altering(text: &str) -> Option<String> {
+    if let Some(found) = WRITTEN.captures(text) {
+        return Some(format!("> {}", &found["to"]));
+    }
+    let commands = text.split(['\n', ';', '|', '&', '(']);
+    let mut commands = commands.map(|one| one.trim().trim_start_matches(['@', '-', '+']));
+    let is_one = |one: &&str| ["sudo ", "doas "].iter().any(|it| one.starts_with(it));
+    commands.find(is_one).map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Does, done};
+    use super::*;
+
+    #[test]
+    fn what_changes_the_machine_is_told_from_what_only_asks_it() {
+        for text in [
+            "apt-get install -y gcc",
+            "brew tap x/y",
+            "pip install -r requirements.txt",
+            "python3 -m pip install x",
+            "npm install -g x",
+            "cargo install x",
+            "docker compose -f a.yml down -v",
+            "docker ps -q | xargs docker stop",
+            "docker system prune -af",
+            "dropdb app",
+            "psql -c 'drop database app'",
+            "systemctl stop nginx",
+            "kill -s TERM 1",
+            "pkill -f server",
+            "useradd -m me",
+            "git config --global user.name x",
+            "pacman -Syu",
+            "crontab -r",
+            "rm -rf ~/.config/app",
+            "cp a /usr/local/bin/a",
+        ] {
+            let is_one = done(text).iter().any(|one| one.does == Does::Alters);
+            assert!(is_one, "{text}");
+        }
+        for text in [
+            "apt-get --version",
+            "pip check",
+            ".venv/bin/pip install x",
+            "pip install --target out x",
+            "npm install",
+            "docker compose build",
+            "docker ps",
+            "systemctl status nginx",
+            "kill -0 1",
+            "git config --global --get user.name",
+            "git config user.name x",
+            "crontab -l",
+            "cargo test install",
+            "psql --version",
+            "cp /usr/share/a a",
+            "rm -rf out",
+        ] {
+            let is_one = done(text).iter().any(|one| one.does == Does::Alters);
+            assert!(!is_one, "{text}");
+        }
+    }
+
+    #[test]
+    fn tests_that_write_what_they_compare_with_change_files() {
+        for (text, expected) in [
+            ("UPDATE_GOLDEN=1 go test ./...", true),
+            ("UPDATE_GOLDEN=0 go test ./...", false),
+            ("go test ./... -update", true),
+            ("go test ./...", false),
+            ("INSTA_UPDATE=always cargo test", true),
+            ("git checkout -- a.txt", true),
+            ("git checkout .", true),
+            ("git checkout main", false),
+            ("git switch main", true),
+        ] {
+            let is_one = done(text).iter().any(|one| one.does == Does::Writes);
+            assert_eq!(is_one, expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn another_user_and_files_of_the_machine_are_found_in_a_text() {
+        for (text, expected) in [
+            ("make && sudo make install", Some("sudo make install")),
+            ("@sudo ldconfig", Some("sudo ldconfig")),
+            ("echo x >> ~/.bashrc", Some("> ~/.bashrc")),
+            ("echo x >\"$HOME/a\"", Some("> $HOME/a")),
+            ("echo x > /etc/hosts", Some("> /etc/hosts")),
+            ("echo sudo", None),
+            ("make 2>/dev/null >/tmp/log", None),
+        ] {
+            assert_eq!(altering(text).as_deref(), expected, "{text}");
+        }
+    }
+}
