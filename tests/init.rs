@@ -261,17 +261,18 @@ fn what_comes_next_and_a_dry_run_name_the_agent_that_there_is() {
 
 #[test]
 fn all_that_is_left_out_is_named_where_that_is_asked_for() {
-    let steps: String = (0..20)
-        .map(|step| format!("      - run: mkdir made-{step}\n"))
-        .collect();
-    let workflow = format!("on: [push]\njobs:\n  t:\n    steps:\n{steps}");
-    let repo = with(
-        &[
-            ("Cargo.toml", ""),
-            (".github/workflows/ci.yml", workflow.as_str()),
-        ],
-        CARGO,
+    let all = (0..20).map(|at| {
+        let path = format!(".github/workflows/w{at:02}.yml");
+        let step = format!("      - run: mkdir made-{at}\n");
+        (path, format!("on: [push]\njobs:\n  t:\n    steps:\n{step}"))
+    });
+    let all: Vec<_> = all.collect();
+    let mut files = vec![("Cargo.toml", "")];
+    files.extend(
+        all.iter()
+            .map(|(path, text)| (path.as_str(), text.as_str())),
     );
+    let repo = with(&files, CARGO);
     let call = ["init", "--from-ci", "--no-measure"];
     let said = repo.answer(&call);
     let more = "\n  and 8 more: -v names them, too\n";

@@ -218,6 +218,7 @@ impl Call<'_> {
             file: add.as_deref(),
             passes,
             is_bare: found.is_bare(),
+            is_unknown: found.is_unknown(),
         };
         // Nothing would be shown: then nothing is measured either.
         if self.options.no_measure || self.global.quiet {

@@ -422,7 +422,7 @@ fn planned(choice: &Choice, goals: &Goals) -> String {
                             "  weight:      {}\n  description: {}\n  check:       {}\n",
                             goal.weight,
                             text::clean_line(&goal.description),
-                            text::clean_line(goal.check.trim())
+                            text::clean_line(&text::on_one_line(&goal.check))
                         ));
                     }
                 }

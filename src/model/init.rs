@@ -143,7 +143,16 @@ impl Found {
 
     /// Says whether nothing runs but what needs no tool, and something would.
     pub fn is_bare(&self) -> bool {
-        self.runnable().all(|one| one.id == offer::GENERAL) && self.lacking().next().is_some()
+        self.tells_little() && self.lacking().next().is_some()
+    }
+
+    /// Says whether there is nothing but what every repository may have.
+    pub fn is_unknown(&self) -> bool {
+        self.tells_little() && self.lacking().next().is_none()
+    }
+
+    fn tells_little(&self) -> bool {
+        self.runnable().all(|one| one.id == offer::GENERAL)
     }
 
     /// Returns the goals that can run here.

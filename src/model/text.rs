@@ -161,6 +161,30 @@ pub fn some_of(list: &[String], most: usize) -> String {
     }
 }
 
+/// Returns shell text on one line that reads the same; comments of their own lines are left out.
+pub fn on_one_line(code: &str) -> String {
+    const OPEN: [&str; 13] = [
+        "&&", "(", "do", "else", "in", "then", "{", "|", "||", ";;", "&", ";", "\\",
+    ];
+    let mut line = String::new();
+    let lines = code.lines().map(str::trim);
+    for next in lines.filter(|it| !it.is_empty() && !it.starts_with('#')) {
+        let last = line.split_whitespace().last().unwrap_or_default();
+        let goes_on =
+            OPEN.contains(&last) || last.ends_with([';', '(', '|']) || last.ends_with("&&");
+        match (line.is_empty(), goes_on) {
+            (true, _) => {}
+            (false, true) if last == "\\" => {
+                line.pop();
+            }
+            (false, true) => line.push(' '),
+            (false, false) => line.push_str("; "),
+        }
+        line.push_str(next);
+    }
+    line
+}
+
 /// Cuts text to at most `most` characters; the last of them tells that something is missing.
 pub fn cut(text: &str, most: usize) -> String {
     if text.chars().count() <= most {
@@ -309,6 +333,25 @@ pub fn passing(passing: usize, total: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn shell_text_on_one_line_reads_the_same() {
+        for (code, expected) in [
+            ("set -e\nmake\n", "set -e; make"),
+            (
+                "if [ -e a ]; then\n  b\nelse\n  c\nfi",
+                "if [ -e a ]; then b; else c; fi",
+            ),
+            ("for a in *; do\n  b\ndone", "for a in *; do b; done"),
+            ("verify &&\nfind .", "verify && find ."),
+            ("a |\n  b\n\n# note\nc", "a | b; c"),
+            ("a \\\n  --b", "a --b"),
+            ("f() {\n  a\n}", "f() { a; }"),
+            ("case $a in\nb) c ;;\nesac", "case $a in b) c ;; esac"),
+        ] {
+            assert_eq!(on_one_line(code), expected, "{code}");
+        }
+    }
 
     #[test]
     fn a_path_is_shown_as_it_is_or_so_that_it_can_be_pasted() {

@@ -1,8 +1,10 @@
 //! What `evolve init` says: what it found and wrote, what it left out, and what comes next. Text with ANSI styles.
 
+use std::collections::{HashMap, HashSet};
+
 use crate::model::goals::Goals;
 use crate::model::init::{Found, Proposal};
-use crate::model::text::{clean_line, count, cut, some_of};
+use crate::model::text::{clean_line, count, cut, on_one_line, some_of};
 use crate::view::style::{BAD, Cell, FAINT, GOOD, ODD, STRONG, columns, paint};
 use crate::view::width::{columns_within, wrapped};
 
@@ -10,6 +12,8 @@ use crate::view::width::{columns_within, wrapped};
 const CHECK: usize = 80;
 /// How many of what was left out are named.
 const LEFT_OUT: usize = 12;
+/// How many lines of one file with the same reason are told as one.
+const MANY: usize = 4;
 /// How many folders are named.
 const NAMED: usize = 5;
 
@@ -82,15 +86,48 @@ pub fn left_out(found: &Found, all: bool, width: Option<usize>) -> String {
     }
     let mut page = "\nleft out:\n".to_owned();
     let most = if all { usize::MAX } else { LEFT_OUT };
-    for one in found.left_out.iter().take(most) {
+    let shown = if all {
+        found.left_out.clone()
+    } else {
+        folded(&found.left_out)
+    };
+    for one in shown.iter().take(most) {
         let lines = wrapped(&format!("  {}", clean_line(one)), width);
         page.push_str(&format!("{}\n", paint(FAINT, &lines.join("\n"))));
     }
-    let more = found.left_out.len().saturating_sub(most);
+    let more = shown.len().saturating_sub(most);
     if more > 0 {
         page.push_str(&format!("  and {more} more: -v names them, too\n"));
     }
     page
+}
+
+/// Returns lines of which those with the same file and reason, where they are many, are one.
+fn folded(lines: &[String]) -> Vec<String> {
+    let parts = |line: &str| {
+        let (file, rest) = line.split_once(": ")?;
+        let (_, why) = rest.rsplit_once(": ")?;
+        Some((file.to_owned(), why.to_owned()))
+    };
+    let mut numbers: HashMap<_, usize> = HashMap::new();
+    for line in lines {
+        *numbers.entry(parts(line)).or_default() += 1;
+    }
+    let mut told = HashSet::new();
+    let mut shown = Vec::new();
+    for line in lines {
+        let key = parts(line);
+        let number = numbers.get(&key).copied().unwrap_or_default();
+        match &key {
+            Some((file, why)) if number >= MANY => {
+                if told.insert(key.clone()) {
+                    shown.push(format!("{file}: {number} times: {why} (-v names each)"));
+                }
+            }
+            Some(_) | None => shown.push(line.clone()),
+        }
+    }
+    shown
 }
 
 fn made_with(found: &Found) -> String {
@@ -105,11 +142,10 @@ fn table(goals: &[&Proposal], width: Option<usize>) -> String {
     let rows: Vec<Vec<Cell>> = goals
         .iter()
         .map(|one| {
-            let lines: Vec<&str> = one.check.lines().map(str::trim).collect();
             vec![
                 Cell(FAINT, format!("{:>4}", one.weight)),
                 Cell(STRONG, one.id.clone()),
-                Cell::plain(cut(&clean_line(&lines.join("; ")), CHECK)),
+                Cell::plain(cut(&clean_line(&on_one_line(&one.check)), CHECK)),
             ]
         })
         .collect();
@@ -128,6 +164,8 @@ pub struct Known<'a> {
     pub passes: Option<bool>,
     /// Whether nothing runs but what needs no tool.
     pub is_bare: bool,
+    /// Whether there is nothing but what every repository may have.
+    pub is_unknown: bool,
     /// The agent that a run would call, or why there is none.
     pub agent: Result<&'a str, &'a str>,
 }
@@ -173,6 +211,10 @@ pub fn next(known: Known<'_>, width: Option<usize>) -> String {
         format!("{}\n\n", paint(style, &lines))
     };
     let head = match (known.passes, known.is_bare) {
+        (Some(true), false) if known.is_unknown => head(
+            ODD,
+            "no tool that evolve knows was found: write goals of your own, this one says little",
+        ),
         (Some(true), false) => head(GOOD, "every goal passes: there is nothing to mend"),
         (_, true) => head(ODD, "no tool of this repository could run: see above"),
         (Some(false) | None, false) => String::new(),
@@ -274,6 +316,7 @@ mod tests {
             file: Some("GOALS.yaml"),
             passes,
             is_bare,
+            is_unknown: false,
             agent: match is_bare {
                 true => Err("what a run needs: no agent is configured and none is installed"),
                 false => Ok("with claude, the first known agent that is installed"),
@@ -293,5 +336,27 @@ mod tests {
                 .collect();
             assert_eq!(wide, Vec::<&str>::new(), "{width}");
         }
+    }
+
+    #[test]
+    fn many_lines_of_one_file_with_the_same_reason_are_one() {
+        let all = [
+            "a.yml: t: x: it may fail",
+            "a.yml: t: y: it may fail",
+            "b.yml: it is empty",
+            "a.yml: u: it may fail",
+            "a.yml: u: z: it needs a secret",
+            "a.yml: v: it may fail",
+        ]
+        .map(str::to_owned);
+        assert_eq!(
+            folded(&all),
+            [
+                "a.yml: 4 times: it may fail (-v names each)",
+                "b.yml: it is empty",
+                "a.yml: u: z: it needs a secret",
+            ]
+        );
+        assert_eq!(folded(&all[..5]), all[..5]);
     }
 }

@@ -369,7 +369,8 @@ fn operands<'w>(program: &str, words: &[&'w str]) -> Vec<&'w str> {
 /// Says whether a task, or a script's file, is called as one that sends something away.
 pub fn is_called_a_sender(name: &str) -> bool {
     let mut words = name.split(|c: char| !c.is_ascii_alphanumeric());
-    words.any(|word| VERBS.contains(&word)) && !only_looks(name)
+    let is_made = is_of_release(name);
+    words.any(|word| VERBS.contains(&word) && !(is_made && word == "release")) && !only_looks(name)
 }
 
 /// Says whether a job is called as one that sends something away.
@@ -377,8 +378,20 @@ pub fn is_sending_job(name: &str) -> bool {
     let name = name.to_lowercase();
     let mut words = name.split(|c: char| !c.is_ascii_alphanumeric());
     let verbs = ["deploy", "publish", "release", "upload"];
-    let sends = words.any(|word| verbs.iter().any(|verb| word.starts_with(verb)));
+    let is_made = is_of_release(&name);
+    let sends = words.any(|word| {
+        let is_one = verbs.iter().any(|verb| word.starts_with(verb));
+        is_one && !(is_made && word == "release")
+    });
     sends && !only_looks(&name)
+}
+
+/// Says whether a name says that something is made as it is for a release, and not that it is released: `build-release`.
+fn is_of_release(name: &str) -> bool {
+    let mut words = name.split(|c: char| !c.is_ascii_alphanumeric());
+    let is_first = words.next() == Some("release");
+    let does_more = words.any(|word| word == "and") || name.contains(['&', '+']);
+    !is_first && !does_more
 }
 
 /// Says whether a name says that it is about looking, and about nothing else.
@@ -515,6 +528,11 @@ mod tests {
             ("test-release", false),
             ("check-release-notes", false),
             ("Upload API tests", false),
+            ("build-release", false),
+            ("default-build-release", false),
+            ("release-build", true),
+            ("Build and release", true),
+            ("publish-release", true),
             ("push", false),
         ] {
             assert_eq!(is_sending_job(name), expected, "{name}");

@@ -128,7 +128,10 @@ fn goal(look: &dyn Look, packages: &[Package], step: &Step, check: &str) -> Prop
     let name = step.name.as_deref().filter(|name| !name.contains("${{"));
     let says = match name {
         Some(name) => format!("CI: {name}"),
-        None => format!("CI: {shown}"),
+        None => match step.source.split(": ").nth(1) {
+            Some(job) => format!("CI: {job}: {shown}"),
+            None => format!("CI: {shown}"),
+        },
     };
     let role = role_of(check, name.unwrap_or_default());
     let mut goal = Proposal::new(role, &id_of(name.unwrap_or(&shown)), &step.folder, check)
@@ -334,7 +337,11 @@ fn role_of(check: &str, name: &str) -> Role {
         let mut roles = WORDS.into_iter();
         roles.find_map(|(role, all)| is_said(all).then_some(role))
     };
-    of_text(check)
+    // What is set for it says nothing of what it does.
+    let all = check::done(check);
+    let all = all.iter().filter(|one| one.words[0] != "export");
+    let words: Vec<String> = all.flat_map(|one| one.words.iter().cloned()).collect();
+    of_text(&words.join(" "))
         .or_else(|| of_text(name))
         .unwrap_or(Role::Structure)
 }

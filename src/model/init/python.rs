@@ -353,9 +353,9 @@ impl<'a> Project<'a> {
             first
                 .into_iter()
                 .chain(rest)
-                .any(|line| line.contains("--cov"))
+                .any(|line| asks_for_coverage(&line))
         };
-        options.is_some_and(|options| options.contains("--cov"))
+        options.is_some_and(|options| asks_for_coverage(&options))
             || texts.into_iter().any(of_addopts)
     }
 
@@ -469,6 +469,12 @@ fn dependencies(pyproject: &Value) -> String {
     ];
     let texts = lists.iter().filter_map(|at| pyproject.pointer(at));
     texts.map(Value::to_string).collect::<Vec<_>>().join("\n")
+}
+
+/// Says whether options of pytest have it measure coverage: `--cov` or `--cov=a`, and not `--cov-config=a`.
+fn asks_for_coverage(options: &str) -> bool {
+    let mut words = options.split([' ', '\t', '"', '\'', ',', '[', ']']);
+    words.any(|word| word == "--cov" || word.starts_with("--cov="))
 }
 
 /// Says whether a package is named as a word of its own: `pytest` is not named by `pytest-cov`.

@@ -26,10 +26,13 @@ pub(super) fn settle(found: &mut Found) {
         all.sort_by_key(|one| (one.role.part(), std::cmp::Reverse(one.weight)));
     }
     for one in rest {
-        found.leave_out(format!(
-            "{}: {}: {MOST_GOALS} goals are enough",
-            one.source, one.id
-        ));
+        let is_named = one.source.rsplit(": ").next() == Some(one.id.as_str());
+        let id = if is_named {
+            String::new()
+        } else {
+            format!("{}: ", one.id)
+        };
+        found.leave_out(format!("{}: {id}{MOST_GOALS} goals are enough", one.source));
     }
     found.proposals = kept;
     let mut seen = HashSet::new();
@@ -76,14 +79,20 @@ impl Ids {
         }
     }
 
-    /// Takes a free id: the wished one, else one with where it comes from in front, else one with a number.
+    /// Takes a free id: the wished one, else one with the file or the job that it comes from in front, else one with a number.
     pub(super) fn take(&mut self, id: &str, source: &str) -> String {
         let id = id_of(id);
+        // Of a workflow it is the job that stands before the step.
+        let parts: Vec<&str> = source.split(": ").collect();
+        let job = parts.get(1).filter(|_| parts.len() > 2).copied();
         let source = source.split([':', ',', ' ']).next().unwrap_or_default();
         let source = source.rsplit('/').next().unwrap_or_default();
         let source = source.split('.').find(|part| !part.is_empty());
         let named = id_of(&format!("{}-{id}", source.unwrap_or("other")));
-        let mut wished = [&id, &named].into_iter();
+        let by_job = job.map(|job| id_of(&format!("{job}-{id}")));
+        let mut wished = [Some(&id), Some(&named), by_job.as_ref()]
+            .into_iter()
+            .flatten();
         if let Some(free) = wished.find(|id| self.taken.insert((*id).clone())) {
             return free.clone();
         }
@@ -114,5 +123,7 @@ mod tests {
         let given = [(); 4].map(|()| ids.take("a", "x/Makefile: a"));
         assert_eq!(given, ["makefile-a", "a-2", "a-4", "a-5"]);
         assert_eq!(ids.take("b", "Makefile"), "b");
+        let given = [(); 4].map(|()| ids.take("make", "w/ci.yml: gcc: make"));
+        assert_eq!(given, ["make", "ci-make", "gcc-make", "make-2"]);
     }
 }

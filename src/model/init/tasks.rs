@@ -141,8 +141,8 @@ fn named(
         }
         let Some(name) = chosen else { continue };
         let recipe = rules.lines(name);
-        if let Some(same) = stands_for(found, role, &recipe) {
-            found.leave_out(format!("{file}: {name}: {same} may tell the same"));
+        if let Some(why) = stands_for(found, role, &recipe) {
+            found.leave_out(format!("{file}: {name}: {why}"));
             continue;
         }
         let whole = rules.whole(name);
@@ -202,14 +202,27 @@ fn goal(
     }
 }
 
-/// Returns the goal that stands for a role: one that runs here, or one that does what the recipe does.
+/// Says which goal stands for a role: one that does what the recipe does, or else one that runs here.
 fn stands_for(found: &Found, role: Role, recipe: &str) -> Option<String> {
     let stands = |one: &&Proposal| {
         let does_so = one.same.iter().any(|same| recipe.contains(same.as_str()));
         one.role == role && one.folder.is_empty() && (one.missing.is_none() || does_so)
     };
-    let mut all = found.proposals.iter();
-    all.find(stands).map(|one| one.id.clone())
+    let does_so = |one: &&Proposal| {
+        let mut same = one.same.iter();
+        same.any(|same| recipe.contains(same.as_str()))
+    };
+    let all = found.proposals.iter().filter(stands);
+    let same = all
+        .clone()
+        .find(does_so)
+        .map(|one| format!("{} may tell the same", one.id));
+    same.or_else(|| all.clone().next().map(|one| instead(&one.id)))
+}
+
+/// Says that a goal is there for what another one could be for, by other means.
+fn instead(id: &str) -> String {
+    format!("{id} is there for that")
 }
 
 /// Returns the goal that a role has in the root.
@@ -232,7 +245,7 @@ fn left(file: &str, given: &[&str], used: &HashSet<&str>, found: &mut Found) {
         let shown = text::cut(name, SHOWN);
         match (goal, by_name(name)) {
             (Some(id), _) => {
-                found.leave_out(format!("{file}: {shown}: {id} may tell the same"));
+                found.leave_out(format!("{file}: {shown}: {}", instead(&id)));
             }
             (None, Some(why)) => found.leave_out(format!("{file}: {shown}: {why}")),
             (None, None) if seen.insert(shown.clone()) => rest.push(shown),

@@ -376,6 +376,11 @@ fn coverage_is_asked_of_pytest_unless_its_own_options_do() {
         ),
         (
             "pytest.ini",
+            "[pytest]\naddopts = -v --cov-config=pyproject.toml\n",
+            "pytest -q --cov --cov-report=term",
+        ),
+        (
+            "pytest.ini",
             "[pytest]\naddopts = --cov\n",
             "pytest -q --cov-report=term",
         ),
@@ -548,7 +553,7 @@ fn make_and_just_speak_where_nothing_else_does() {
     assert!(
         found
             .left_out
-            .contains(&"Makefile: test: tests-pass may tell the same".to_owned())
+            .contains(&"Makefile: test: tests-pass is there for that".to_owned())
     );
 }
 

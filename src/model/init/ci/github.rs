@@ -67,7 +67,7 @@ fn passed_by(id: &str, job: &Value) -> Option<&'static str> {
 
 /// Says whether a job runs on no system like this one.
 fn is_for_another_system(job: &Value) -> bool {
-    let is_elsewhere = |system: &str| system.contains("windows") || system.contains("macos");
+    let is_elsewhere = is_another_system;
     let system = job.get("runs-on").map(Value::to_string).unwrap_or_default();
     let names = ["os", "runner", "runs-on", "platform"];
     let mut of_job = names
@@ -85,6 +85,12 @@ fn is_for_another_system(job: &Value) -> bool {
     let all_elsewhere =
         |all: Vec<String>| !all.is_empty() && all.iter().all(|one| is_elsewhere(one));
     is_elsewhere(&system) || of_matrix.is_some_and(all_elsewhere)
+}
+
+/// Says whether a name is that of another system, or of a machine with one.
+pub(super) fn is_another_system(name: &str) -> bool {
+    let name = name.to_lowercase();
+    name.contains("windows") || name.contains("macos")
 }
 
 /// Says whether a job has the permission to write where others see it: its own permissions, else those of its workflow.

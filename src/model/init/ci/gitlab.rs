@@ -62,6 +62,11 @@ pub(super) fn steps(path: &str, file: &Value, found: &mut Found) -> Vec<Step> {
                 Some("it may fail")
             }
             () if key(file, job, "services", DEEPEST).is_some() => Some("it needs services"),
+            () if key(file, job, "tags", DEEPEST)
+                .is_some_and(|tags| super::github::is_another_system(&lines(tags))) =>
+            {
+                Some("it is for another system")
+            }
             () if is_seldom(file, job) => {
                 Some("it runs on a schedule, by hand or for a release only")
             }

@@ -117,3 +117,43 @@ fn ids_that_are_values_of_yaml_are_quoted() {
         reads_back(&propose(&Files::of(&files), &WITH_CI));
     }
 }
+
+#[test]
+fn jobs_for_another_system_are_told_however_that_is_written() {
+    let workflow = "on: push\njobs:\n  a: {runs-on: macOS-latest, steps: [{run: make a-test}]}\n  \
+        b: {runs-on: Windows-2022, steps: [{run: make b-test}]}\n";
+    let gitlab = "c: {tags: [windows], script: make c-test}\nd: {tags: [saas-macos-medium-m1], script: make d-test}\n\
+        e: {tags: [linux], script: make e-test}\n";
+    let files = Files::of(&[
+        (".github/workflows/ci.yml", workflow),
+        (".gitlab-ci.yml", gitlab),
+    ]);
+    assert_eq!(goals_of(&files, &WITH_CI), ["9 e: make e-test"]);
+}
+
+#[test]
+fn the_role_is_told_by_what_a_check_calls_and_not_by_what_is_set_for_it() {
+    let gitlab = "variables: {PACKAGES: gcc black}\nunit:\n  script: meson test -C b\n";
+    let files = Files::of(&[(".gitlab-ci.yml", gitlab), ("b/a.c", "")]);
+    let goals = goals_of(&files, &WITH_CI);
+    assert_eq!(goals, ["9 unit: PACKAGES='gcc black' meson test -C b"]);
+}
+
+#[test]
+fn a_target_that_calls_something_else_is_not_said_to_tell_the_same() {
+    let files = Files::of(&[
+        ("go.mod", ""),
+        ("a.go", ""),
+        (
+            "Makefile",
+            "lint:\n\tgolangci-lint run -v\ntest:\n\tgo test ./...\n",
+        ),
+    ]);
+    let left_out = propose(&files, &PLAIN).left_out;
+    for line in [
+        "Makefile: lint: vet-clean is there for that",
+        "Makefile: test: tests-pass may tell the same",
+    ] {
+        assert!(left_out.contains(&line.to_owned()), "{line}: {left_out:#?}");
+    }
+}

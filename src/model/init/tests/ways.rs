@@ -23,7 +23,7 @@ fn a_goal_that_cannot_run_stands_in_nobodys_way() {
         [
             "Makefile: test: tests-pass may tell the same",
             "Makefile: fmt: it changes files; a goal only looks",
-            "Makefile: unit-test: tests-pass may tell the same",
+            "Makefile: unit-test: tests-pass is there for that",
             "Makefile: clean: not called as a check is",
         ]
     );
