@@ -113,6 +113,13 @@ const NARROWS: [(&str, &str); 5] = [
     ("tox", "-e"),
     ("unittest", "-s"),
 ];
+/// What widens what a program does, each with words that do the same.
+const WIDER: [(&str, &str, &[&str]); 4] = [
+    ("cargo", "--all-features", &["--all-features"]),
+    ("cargo", "--all-targets", &["--all-targets"]),
+    ("cargo", "--workspace", &["--all", "--workspace"]),
+    ("go", "./...", &["./..."]),
+];
 /// Variables that have programs do something else, or less of it.
 const SET: [&str; 7] = [
     "CARGO_BUILD_TARGET",
@@ -155,6 +162,14 @@ fn is_mark(same: &str) -> bool {
 fn does_all(words: &[String], tokens: &[&str], own: &[String]) -> bool {
     let program = tokens.first().copied().unwrap_or_default();
     let program = program.rsplit('/').next().unwrap_or(program);
+    let is_narrower = WIDER.iter().any(|(name, word, alike)| {
+        let is_wide = own.iter().any(|one| one == word);
+        let mut said = words.iter().map(String::as_str);
+        *name == program && is_wide && !said.any(|one| alike.contains(&one))
+    });
+    if is_narrower {
+        return false;
+    }
     let mut rest: Vec<String> = Vec::new();
     let mut is_value = false;
     for word in words {
@@ -286,6 +301,25 @@ mod tests {
                 "golangci-lint run",
                 false,
             ),
+            (
+                "cargo build",
+                "cargo build",
+                "cargo build --workspace",
+                false,
+            ),
+            (
+                "cargo build --all --locked",
+                "cargo build",
+                "cargo build --workspace",
+                true,
+            ),
+            (
+                "cargo clippy -- -D warnings",
+                "cargo clippy",
+                "cargo clippy --all-targets -- -D warnings",
+                false,
+            ),
+            ("go vet", "go vet", "go vet ./...", false),
             (
                 "npx eslint src",
                 "eslint",

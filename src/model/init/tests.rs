@@ -631,7 +631,7 @@ fn scripts_that_check_say_what_for() {
 #[test]
 fn ci_steps_become_goals_and_the_rest_is_named() {
     let workflow = "on: [push]\nenv: {RUSTFLAGS: -D warnings, CARGO_TERM_COLOR: always}\njobs:\n  test:\n    runs-on: ubuntu-latest\n    steps:\n      \
-        - uses: actions/checkout@v4\n      - run: rustup component add clippy\n      - name: Clippy\n        run: cargo clippy --all\n      \
+        - uses: actions/checkout@v4\n      - run: rustup component add clippy\n      - name: Clippy\n        run: cargo clippy --all --all-targets\n      \
         - run: cargo test ${{ matrix.flags }}\n      - {run: ./ci.sh, if: github.ref == 'main'}\n      - {run: make web, working-directory: web}\n  \
         publish:\n    steps: [{run: cargo publish}]\n  win:\n    runs-on: windows-latest\n    steps: [{run: cargo test}]\n";
     let release = "on: {push: {tags: [v*]}}\njobs: {a: {steps: [{run: make}]}}\n";
@@ -647,7 +647,9 @@ fn ci_steps_become_goals_and_the_rest_is_named() {
     ]);
     let goals = goals_of(&files, &WITH_CI);
     assert!(
-        goals.contains(&"7 clippy-clean: RUSTFLAGS='-D warnings' cargo clippy --all".to_owned()),
+        goals.contains(
+            &"7 clippy-clean: RUSTFLAGS='-D warnings' cargo clippy --all --all-targets".to_owned()
+        ),
         "{goals:#?}"
     );
     assert!(
