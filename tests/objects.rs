@@ -286,7 +286,7 @@ fn a_reflog_whose_ref_cannot_be_where_it_was_is_kept_elsewhere() {
     let lost = repo.git(&["rev-parse", "other@{1}"]);
     let before = fs::read_to_string(repo.path(".git/logs/refs/heads/other")).unwrap();
     repo.cycle(&format!(
-        "{DONE}; git branch -qD other; rm .git/logs/refs/heads/orphan; git branch other/below"
+        "{DONE}; git branch -qD other; rm .git/logs/refs/heads/orphan; git switch -qc other/below"
     ))
     .expect(0);
     let notes = repo.newest()["notes"].to_string();

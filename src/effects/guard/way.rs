@@ -40,12 +40,15 @@ impl Way<'_> {
         }
     }
 
-    /// Moves away what leaves a ref no place, but a branch that is checked out; says whether there was anything.
+    /// Moves away what leaves a ref no place, unless that is the branch that is checked out; says whether there was anything.
     fn clear(&mut self, name: &str) -> Result<bool> {
         let before = (self.notes.len(), self.quarantine.moved.len());
         let head = self.repo.head().ok().and_then(|head| head.branch);
+        if head.is_some_and(|head| excludes(name, &head)) {
+            return Ok(false);
+        }
         let mut taken = self.repo.all_refs()?;
-        taken.retain(|other, _| excludes(name, other) && head.as_ref() != Some(other));
+        taken.retain(|other, _| excludes(name, other));
         let names = [name.to_owned()];
         let notes = displace((self.repo, self.whose), &names, &taken, self.quarantine)?;
         self.notes.extend(notes);
