@@ -30,6 +30,7 @@ use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, kill};
 use tokio::sync::mpsc::UnboundedSender;
+use tokio::time::MissedTickBehavior;
 
 use crate::effects::lock::{self, Lock};
 use crate::effects::proc_table::Children;
@@ -370,10 +371,9 @@ impl Supervisor {
         let idle = tokio::time::sleep(job.idle_timeout.unwrap_or(job.timeout));
         tokio::pin!(idle);
         let forced = loop {
+            // What was told counts before a time that is over as well, where `evolve` itself did not run for a while.
             tokio::select! {
-                () = output.read() => if let Some(limit) = job.idle_timeout {
-                    idle.as_mut().reset(tokio::time::Instant::now() + limit);
-                },
+                biased;
                 report = task.report() => match report {
                     Some(Report::Ended(ending)) => return self.wind_up(task, output, ending).await,
                     Some(Report::Gone(left)) => return (Ending::Stopped, left),
@@ -383,9 +383,12 @@ impl Supervisor {
                         false => (Ending::NotStarted(NOT_TAKEN.to_owned()), Vec::new()),
                     },
                 },
-                () = &mut deadline => break Ending::TimedOut,
-                () = &mut idle, if job.idle_timeout.is_some() => break Ending::Idle,
                 () = self.stop.halted() => break Ending::Stopped,
+                () = &mut deadline => break Ending::TimedOut,
+                () = output.read() => if let Some(limit) = job.idle_timeout {
+                    idle.as_mut().reset(tokio::time::Instant::now() + limit);
+                },
+                () = &mut idle, if job.idle_timeout.is_some() => break Ending::Idle,
             }
         };
         let grace = match self.stop.killed_at() {
@@ -421,10 +424,12 @@ impl Supervisor {
         tokio::pin!(over);
         let mut is_killed = self.stop.killed_at().is_some();
         let mut beat = tokio::time::interval(BEAT);
+        beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut pulse = Pulse::from(Instant::now());
         loop {
+            // What it said is heard before its silence is judged.
             tokio::select! {
-                () = output.read() => {},
+                biased;
                 report = task.report() => match report {
                     Some(Report::Gone(left)) => return left,
                     Some(Report::Ended(_) | Report::Here) => pulse.heard(Instant::now()),
@@ -441,6 +446,7 @@ impl Supervisor {
                     task.line.order(Order::Answer);
                 },
                 () = &mut over => return self.lose(&task.line.link),
+                () = output.read() => {},
             }
         }
     }

@@ -14,6 +14,8 @@ const WAKE: Duration = Duration::from_millis(250);
 const STOPPED: Duration = Duration::from_millis(600);
 /// How often it must have been found so.
 const TIMES: u32 = 3;
+/// For how long `evolve` itself has not run if it did not ask: suspended, or at work on something else.
+const ABSENT: Duration = Duration::from_secs(1);
 /// How long any may be silent once KILL was seen, which has to act within about a second.
 const KILLED: Duration = Duration::from_secs(1);
 
@@ -32,6 +34,8 @@ pub enum Silence {
 #[derive(Debug)]
 pub struct Pulse {
     heard: Instant,
+    /// When its silence was judged last.
+    judged: Instant,
     stopped: u32,
 }
 
@@ -40,6 +44,7 @@ impl Pulse {
     pub fn from(now: Instant) -> Pulse {
         Pulse {
             heard: now,
+            judged: now,
             stopped: 0,
         }
     }
@@ -51,6 +56,11 @@ impl Pulse {
 
     /// Judges its silence; `is_stopped` is how it was found now, `is_killed` whether KILL was seen.
     pub fn judge(&mut self, now: Instant, is_stopped: bool, is_killed: bool) -> Silence {
+        // Whoever was not asked all the while, because `evolve` itself did not run, owes no answer.
+        if now.saturating_duration_since(self.judged) > ABSENT {
+            self.heard(now);
+        }
+        self.judged = now;
         let silent = now.saturating_duration_since(self.heard);
         if silent < WAKE {
             return Silence::Short;
@@ -103,6 +113,20 @@ mod tests {
                 "stopped {is_stopped}, killed {is_killed}, {milliseconds} ms"
             );
         }
+    }
+
+    #[test]
+    fn one_that_was_not_asked_while_evolve_stood_still_is_not_given_up() {
+        let began = Instant::now();
+        let mut pulse = Pulse::from(began);
+        let at = |milliseconds| began + Duration::from_millis(milliseconds);
+        assert_eq!(pulse.judge(at(100), false, false), Silence::Short);
+        assert_eq!(pulse.judge(at(60_000), true, true), Silence::Short);
+        assert_eq!(pulse.judge(at(60_300), false, false), Silence::Long);
+        for after in (60_400..64_900).step_by(100) {
+            assert_eq!(pulse.judge(at(after), false, false), Silence::Long);
+        }
+        assert_eq!(pulse.judge(at(65_000), false, false), Silence::Lost);
     }
 
     #[test]

@@ -143,8 +143,10 @@ fn attributes(blocked: &SigSet, more: i32) -> Result<PosixSpawnAttr, Errno> {
     let mut attributes = PosixSpawnAttr::init()?;
     let signals = PosixSpawnFlags::POSIX_SPAWN_SETSIGDEF | PosixSpawnFlags::POSIX_SPAWN_SETSIGMASK;
     attributes.set_flags(signals | PosixSpawnFlags::from_bits_retain(more))?;
-    // Rust ignores SIGPIPE, which a pipeline relies on; an ignored SIGHUP (nohup) is the user's wish and stays.
+    // Rust ignores SIGPIPE, which a pipeline relies on, and without SIGCHLD nobody's end could be waited for; an ignored SIGHUP (nohup)
+    // is the user's wish and stays.
     attributes.set_sigdefault(&SigSet::from_iter([
+        Signal::SIGCHLD,
         Signal::SIGPIPE,
         Signal::SIGINT,
         Signal::SIGTERM,

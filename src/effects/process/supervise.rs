@@ -226,7 +226,12 @@ impl House {
                 }
             }
             let who_is_to_end = self.vigil.who_is_to_end();
-            self.shared.lock().look_after(who_is_to_end);
+            let mut jobs = self.shared.lock();
+            jobs.look_after(who_is_to_end);
+            if !has_word {
+                // Takes the status of what a job left and what has ended: at a bound of processes they would count.
+                jobs.common.orphans();
+            }
         }
     }
 

@@ -102,6 +102,10 @@ fn run(
     let started = shared.starter.start(request, &files);
     let mut jobs = shared.lock();
     jobs.starting -= 1;
+    // It was a child like any other for who ends everything, and may have been reaped.
+    if jobs.is_closing {
+        return;
+    }
     let leader = match started {
         Ok(leader) => leader,
         Err(cause) => {
