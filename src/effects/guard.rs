@@ -257,12 +257,7 @@ impl Guarded {
         let places = repo.own_places();
         let all = self.remembered(&places)?;
         let text = String::from_utf8_lossy(&of(&all, refs)).into_owned();
-        let mut way = Way {
-            repo,
-            whose,
-            quarantine,
-            notes: Vec::new(),
-        };
+        let mut way = Way::new(repo, whose, quarantine);
         let mut notes = refs::put_back(&mut way, &text)?;
         if let Some(stash) = &self.stash {
             notes.extend(stash::put_back(&mut way, &places, &of(&all, stash))?);

@@ -62,12 +62,7 @@ fn put_back_one(
         start: None,
         ..whose.clone()
     };
-    let mut way = Way {
-        repo: &repo,
-        whose: &whose,
-        quarantine,
-        notes: Vec::new(),
-    };
+    let mut way = Way::new(&repo, &whose, quarantine);
     let mut notes = refs::put_back(&mut way, before)?;
     notes.extend(refs::keep_reachable(&mut way, before)?);
     let places = Places {
@@ -154,12 +149,7 @@ pub fn undo(
         true => Vec::new(),
         false => undo_head((&repo, &before), (&was, &whose), follow)?,
     };
-    let mut way = Way {
-        repo: &repo,
-        whose: &whose,
-        quarantine,
-        notes: Vec::new(),
-    };
+    let mut way = Way::new(&repo, &whose, quarantine);
     notes.extend(refs::undo(&mut way, &refs)?);
     repo.give_operation_back(&before)?;
     Ok(notes)

@@ -28,7 +28,17 @@ pub struct Way<'a> {
     pub notes: Vec<String>,
 }
 
-impl Way<'_> {
+impl<'a> Way<'a> {
+    /// Nothing was in the way yet.
+    pub fn new(repo: &'a Repo, whose: &'a Whose, quarantine: &'a mut Quarantine) -> Way<'a> {
+        Way {
+            repo,
+            whose,
+            quarantine,
+            notes: Vec::new(),
+        }
+    }
+
     /// Writes a ref; if that fails, once more when nothing is in its way.
     pub fn through<T>(&mut self, name: &str, write: impl Fn(&Repo) -> Result<T>) -> Result<T> {
         match write(self.repo) {

@@ -253,7 +253,7 @@ fn begins_with(now: &[u8], before: &[u8]) -> bool {
 fn merged(before: &[u8], now: &[u8]) -> Option<Vec<u8>> {
     let end = before.iter().rposition(|byte| *byte == b'\n')? + 1;
     let before = &before[..end];
-    if now.starts_with(before) || begins_with(now, before) {
+    if begins_with(now, before) {
         return None;
     }
     let mut counts: HashMap<&[u8], usize> = HashMap::new();

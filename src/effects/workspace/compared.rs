@@ -103,12 +103,7 @@ impl Workspace<'_> {
             by_others.map(|words| format!("{words}; somebody else did that, and it stays")),
         );
         let mut quarantine = Quarantine::of(&self.repo.private, &start.session, start.cycle);
-        let mut way = Way {
-            repo: self.repo,
-            whose: &moves.whose,
-            quarantine: &mut quarantine,
-            notes: Vec::new(),
-        };
+        let mut way = Way::new(self.repo, &moves.whose, &mut quarantine);
         let put_back = refs::put_back_these(&mut way, moves.refs, &names)?;
         held.notes.extend(put_back);
         held.notes.extend(quarantine.notes());

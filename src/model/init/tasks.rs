@@ -204,20 +204,18 @@ fn goal(
 
 /// Says which goal stands for a role: one that does what the recipe does, or else one that runs here.
 fn stands_for(found: &Found, role: Role, recipe: &str) -> Option<String> {
-    let stands = |one: &&Proposal| {
-        let does_so = one.same.iter().any(|same| recipe.contains(same.as_str()));
-        one.role == role && one.folder.is_empty() && (one.missing.is_none() || does_so)
-    };
+    let of_role = |one: &&Proposal| one.role == role && one.folder.is_empty();
     let does_so = |one: &&Proposal| {
         let mut same = one.same.iter();
         same.any(|same| recipe.contains(same.as_str()))
     };
-    let all = found.proposals.iter().filter(stands);
-    let same = all
-        .clone()
-        .find(does_so)
-        .map(|one| format!("{} may tell the same", one.id));
-    same.or_else(|| all.clone().next().map(|one| instead(&one.id)))
+    let mut all = found.proposals.iter().filter(of_role);
+    match all.clone().find(does_so) {
+        Some(one) => Some(format!("{} may tell the same", one.id)),
+        None => all
+            .find(|one| one.missing.is_none())
+            .map(|one| instead(&one.id)),
+    }
 }
 
 /// Says that a goal is there for what another one could be for, by other means.

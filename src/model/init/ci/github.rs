@@ -67,7 +67,6 @@ fn passed_by(id: &str, job: &Value) -> Option<&'static str> {
 
 /// Says whether a job runs on no system like this one.
 fn is_for_another_system(job: &Value) -> bool {
-    let is_elsewhere = is_another_system;
     let system = job.get("runs-on").map(Value::to_string).unwrap_or_default();
     let names = ["os", "runner", "runs-on", "platform"];
     let mut of_job = names
@@ -83,8 +82,8 @@ fn is_for_another_system(job: &Value) -> bool {
             .collect::<Vec<_>>()
     });
     let all_elsewhere =
-        |all: Vec<String>| !all.is_empty() && all.iter().all(|one| is_elsewhere(one));
-    is_elsewhere(&system) || of_matrix.is_some_and(all_elsewhere)
+        |all: Vec<String>| !all.is_empty() && all.iter().all(|one| is_another_system(one));
+    is_another_system(&system) || of_matrix.is_some_and(all_elsewhere)
 }
 
 /// Says whether a name is that of another system, or of a machine with one.

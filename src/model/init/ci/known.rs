@@ -142,6 +142,9 @@ impl Command<'_> {
         }
         let tells_itself = |word: &String| READS.contains(&word.as_str());
         let is_sourced = matches!(name, "." | "source");
+        if let Some(folder) = self.lacks_build(dir, rest).filter(|_| name == "cmake") {
+            return Known::Lacks(folder);
+        }
         Known::of(match () {
             () if is_sourced => rest.first().is_some_and(|file| {
                 let path = check::join(dir, file);
@@ -151,16 +154,14 @@ impl Command<'_> {
             () if name == "git" => reads_by_git(rest),
             () if name == "mkdir" => rest.iter().any(|it| it == "-p" || it == "--parents"),
             () if is_one(SHELL) || is_one(CHECKERS) || is_compiler(name) => true,
-            () if name == "cmake" && self.lacks_build(dir, rest).is_some() => {
-                return Known::Lacks(self.lacks_build(dir, rest).unwrap_or_default());
-            }
             () if name == "cmake" => {
                 let acts = ["-P", "-E", "--install", "--open"];
                 !rest.iter().any(|word| acts.contains(&word.as_str()))
             }
             () if is_one(DRIVERS) || is_one(OF_TARGETS) => {
                 let is_whole = DRIVERS.contains(&name) || OF_TARGETS.contains(&name);
-                asks(if is_whole { name } else { stem(name) }, rest, does)
+                let name = if is_whole { name } else { stem(name) };
+                asks(name, rest, does)
             }
             () => rest.len() == 1 && rest.iter().all(tells_itself),
         })
