@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::call::{self, stem};
+use super::outward::of_module;
 
 /// What changes the machine whatever it is asked for.
 const ALWAYS: [&str; 22] = [
@@ -115,11 +116,7 @@ static WRITTEN: LazyLock<Regex> = LazyLock::new(|| {
 
 /// Says whether a command changes the machine.
 pub fn alters(words: &[String]) -> bool {
-    let words = match words {
-        [python, option, module @ ..] if stem(python) == "python" && option == "-m" => module,
-        words => words,
-    };
-    let Some((program, rest)) = words.split_first() else {
+    let Some((program, rest)) = of_module(words).split_first() else {
         return false;
     };
     // What an environment of the project's own has stays in there.
@@ -211,6 +208,7 @@ mod tests {
             "brew tap x/y",
             "pip install -r requirements.txt",
             "python3 -m pip install x",
+            "python3 -Im pip install x",
             "npm install -g x",
             "cargo install x",
             "docker compose -f a.yml down -v",

@@ -226,7 +226,7 @@ const LOOKS: [&str; 12] = [
 ];
 
 /// Returns the words from the module on that Python is to run.
-fn of_module(words: &[String]) -> &[String] {
+pub(super) fn of_module(words: &[String]) -> &[String] {
     match words {
         [python, option, rest @ ..]
             if stem(python) == "python"
