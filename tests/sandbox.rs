@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 use evolve::model::schema;
 use serde_json::Value;
 
-use crate::harness::{Run, TestRepo, finish, output, wait_until};
+use crate::harness::{Run, TestRepo, finish, output, wait_until, write_program};
 
 const GOALS: &str = "  - {id: a, description: file a exists, check: test -e a, weight: 5}\n";
 
@@ -878,6 +878,40 @@ fn what_was_to_be_covered_and_is_gone_when_a_check_starts_is_in_no_ones_way() {
     repo.write("go", "");
     let run = finish(session);
     assert_eq!(repo.newest()["result"], "improved", "{}", run.stderr);
+}
+
+#[test]
+fn what_goes_while_bubblewrap_covers_it_is_left_out_and_no_program_runs_twice() {
+    let repo = repo();
+    let sockets = repo.home().join("sockets");
+    fs::create_dir_all(&sockets).unwrap();
+    let _listener = UnixListener::bind(sockets.join("s")).unwrap();
+    // Where the agent is to start, the socket goes when it has been seen and is not covered yet.
+    let [sockets, agent, bwrap] = [
+        sockets.display().to_string(),
+        repo.outside().join("agent").display().to_string(),
+        which::which("bwrap").unwrap().display().to_string(),
+    ];
+    let taken = repo.out("taken").display().to_string();
+    let script = format!(
+        "#!/bin/sh\ncase \"$*\" in *{sockets}/s*{agent}*) rm -r {sockets}; echo >>{taken};; esac\nexec {bwrap} \"$@\"\n"
+    );
+    let bin = repo.out("bin");
+    fs::create_dir(&bin).unwrap();
+    write_program(&bin.join("bwrap"), &script);
+    let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
+    repo.agent_does(&["echo once >>a"]);
+    let run = repo.evolve_with(
+        &[("PATH", &path)],
+        &[
+            &format!("--agent={}", repo.agent()),
+            "--max-cycles=1",
+            "--sandbox=bwrap",
+        ],
+    );
+    assert_eq!(repo.newest()["result"], "improved", "{}", run.stderr);
+    assert_eq!(repo.read("a"), "once\n");
+    assert_eq!(fs::read_to_string(&taken).unwrap(), "\n");
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-pub use bwrap::{KEPT, bwrap_argv, without_gone};
+pub use bwrap::{KEPT, bwrap_argv, covers_what_may_go, without_gone};
 pub use doors::{DOORS, Door, LEADING, listening};
 pub use paths::{Home, expand};
 

@@ -3,16 +3,23 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, OpenOptions};
-use std::io::ErrorKind;
-use std::os::unix::process::CommandExt;
+use std::io::{self, ErrorKind, Read};
+use std::os::fd::AsRawFd;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
 use std::process::Command;
+use std::slice;
+
+use rustix::fs::OFlags;
+use rustix::io::FdFlags;
 
 use super::landlock::{self, Bounds};
-use crate::model::sandbox::{LEADING, Mechanism, without_gone};
+use crate::model::sandbox::{LEADING, Mechanism, covers_what_may_go, without_gone};
 
 /// The hidden command's name.
 pub const COMMAND: &str = "__sandbox";
+/// bubblewrap's option for where it tells, in JSON, how it goes: an exit code only of a program that it came to start.
+pub const STATUS_TO: &str = "--json-status-fd";
 /// Says to what is started inside that it is inside, and of what: a sandbox in a sandbox is not needed, and may not be possible.
 pub const INSIDE: &str = "_EVOLVE_SANDBOX";
 /// Variables that hold nothing secret and without which few programs work.
@@ -81,6 +88,49 @@ impl Inside {
         }
     }
 
+    /// Returns the command for a program with its arguments.
+    fn command(&self, argv: &[OsString]) -> Command {
+        let mut words = argv.iter();
+        let mut command = Command::new(words.next().map_or(OsStr::new(""), OsStr::new));
+        command.args(words);
+        for (name, _) in std::env::vars_os() {
+            if !self.lets_in(&name) {
+                command.env_remove(name);
+            }
+        }
+        command.env(INSIDE, self.by.word());
+        command
+    }
+
+    /// Becomes the program; returns only if it could not, or there is none, with the exit code that says so.
+    fn become_program(&self, argv: &[OsString]) -> u8 {
+        match argv {
+            [] => 0,
+            argv => cannot_start(argv, &self.command(argv).exec()),
+        }
+    }
+
+    /// Waits for bubblewrap; returns its exit code, as a shell has it, and whether it came to start the program. Errors are those of
+    /// starting it.
+    fn run_bwrap(&self, argv: &[OsString]) -> io::Result<(u8, bool)> {
+        let (mut said, say) = io::pipe()?;
+        rustix::fs::fcntl_setfl(&said, OFlags::NONBLOCK)?;
+        rustix::io::fcntl_setfd(&say, FdFlags::empty())?;
+        let (program, arguments) = argv.split_first().ok_or(ErrorKind::NotFound)?;
+        let status_to: [OsString; 2] = [STATUS_TO.into(), say.as_raw_fd().to_string().into()];
+        let words = [slice::from_ref(program), &status_to, arguments].concat();
+        let mut bwrap = self.command(&words).spawn()?;
+        drop(say);
+        let ended = bwrap.wait()?;
+        let mut words = Vec::new();
+        // It says less than fits into a pipe, and what it left running may hold the other end still.
+        let _ = said.read_to_end(&mut words);
+        let has_started = String::from_utf8_lossy(&words).contains("exit-code");
+        let code = ended.code().or(ended.signal().map(|signal| 128 + signal));
+        let code = code.and_then(|code| u8::try_from(code).ok());
+        Ok((code.unwrap_or(1), has_started))
+    }
+
     /// Says whether a variable of the environment gets in.
     fn lets_in(&self, name: &OsStr) -> bool {
         let Some(text) = name.to_str() else {
@@ -145,26 +195,37 @@ pub fn enter(words: impl Iterator<Item = OsString>) -> u8 {
         eprintln!("evolve: cannot enter the sandbox, so nothing was started: {why}");
         return 126;
     }
-    // What it starts with was put together when the session began, and other programs have come and gone since.
-    let argv = match inside.by {
-        Mechanism::Bwrap => without_gone(argv, &is_gone),
-        Mechanism::Landlock | Mechanism::None => argv,
-    };
-    let Some((program, arguments)) = argv.split_first() else {
-        return 0;
-    };
-    let mut command = Command::new(program);
-    command.args(arguments);
-    for (name, _) in std::env::vars_os() {
-        if !inside.lets_in(&name) {
-            command.env_remove(name);
+    match inside.by {
+        Mechanism::Bwrap => enter_bwrap(&inside, argv),
+        Mechanism::Landlock | Mechanism::None => inside.become_program(&argv),
+    }
+}
+
+/// Starts bubblewrap: what it starts with was put together when the session began, and other programs have come and gone since.
+/// One may go even while bubblewrap covers what is there: then it starts nothing, and is started once more without that.
+fn enter_bwrap(inside: &Inside, argv: Vec<OsString>) -> u8 {
+    let mut argv = without_gone(argv, &is_gone);
+    if !covers_what_may_go(&argv) {
+        return inside.become_program(&argv);
+    }
+    loop {
+        let (code, has_started) = match inside.run_bwrap(&argv) {
+            Ok(ended) => ended,
+            Err(cause) => return cannot_start(&argv, &cause),
+        };
+        let covers = argv.len();
+        argv = without_gone(argv, &is_gone);
+        if has_started || argv.len() == covers {
+            return code;
         }
     }
-    command.env(INSIDE, inside.by.word());
-    let cause = command.exec();
+}
+
+fn cannot_start(argv: &[OsString], cause: &io::Error) -> u8 {
+    let program = argv.first().map(|it| it.to_string_lossy());
     eprintln!(
         "evolve: cannot start {}: {cause}",
-        program.to_string_lossy()
+        program.unwrap_or_default()
     );
     match cause.kind() {
         ErrorKind::NotFound => 127,

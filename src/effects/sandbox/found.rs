@@ -5,6 +5,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use super::enter::STATUS_TO;
 use super::landlock;
 use crate::effects::program;
 use crate::error::Error;
@@ -134,7 +135,9 @@ fn bwrap_program(without_network: bool) -> Result<PathBuf, String> {
 pub fn trial(without_network: bool) -> Result<(PathBuf, Vec<OsString>), String> {
     let program = program::find("bwrap").ok_or("bwrap: not installed")?;
     let program = program.canonicalize().unwrap_or(program);
-    let mut arguments = bwrap_argv(&[], (!without_network, is_root()));
+    // Older ones than 0.4 cannot say how it goes.
+    let mut arguments: Vec<OsString> = vec![STATUS_TO.into(), "1".into()];
+    arguments.extend(bwrap_argv(&[], (!without_network, is_root())));
     arguments.extend(["sh", "-c", ":"].map(OsString::from));
     Ok((program, arguments))
 }

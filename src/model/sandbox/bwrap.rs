@@ -70,27 +70,52 @@ pub fn bwrap_argv(rules: &[Rule], (has_network, is_root): (bool, bool)) -> Vec<O
 /// there is nowhere to lay it. `argv` is bubblewrap with its arguments and what it starts.
 pub fn without_gone(argv: Vec<OsString>, is_gone: &dyn Fn(&Path) -> bool) -> Vec<OsString> {
     let mut kept = Vec::new();
+    for words in options(argv) {
+        if !covered(&words).is_some_and(is_gone) {
+            kept.extend(words);
+        }
+    }
+    kept
+}
+
+/// Says whether something is covered that others could take away: whatever lies in no folder that is listed, which is laid out anew.
+pub fn covers_what_may_go(argv: &[OsString]) -> bool {
+    let options: Vec<Vec<OsString>> = options(argv.to_vec()).collect();
+    let listed = |folder: &Path| {
+        let mut words = options.iter();
+        words.any(|words| words[0] == "--remount-ro" && covered(words) == Some(folder))
+    };
+    let mut covered = options.iter().filter_map(|words| covered(words));
+    covered.any(|path| !listed(path) && !path.parent().is_some_and(listed))
+}
+
+/// Splits bubblewrap's command line: each option with its values; what it starts is one piece, as its own name is.
+fn options(argv: Vec<OsString>) -> impl Iterator<Item = Vec<OsString>> {
     let mut words = argv.into_iter();
-    while let Some(word) = words.next() {
+    std::iter::from_fn(move || {
+        let word = words.next()?;
         let count = match word.to_str() {
             Some("--bind" | "--dev-bind" | "--ro-bind" | "--ro-bind-try") => 2,
             Some("--cap-add" | "--cap-drop" | "--dev" | "--proc" | "--remount-ro" | "--tmpfs") => 1,
             Some("--") => words.len(),
             Some(_) | None => 0,
         };
-        let values: Vec<OsString> = words.by_ref().take(count).collect();
-        let covers = match word.to_str() {
-            Some("--tmpfs" | "--remount-ro") => true,
-            Some("--ro-bind") => values.first().is_some_and(|it| it == "/dev/null"),
-            Some(_) | None => false,
-        };
-        let is_gone = |path: &OsString| is_gone(Path::new(path));
-        if !covers || !values.last().is_some_and(is_gone) {
-            kept.push(word);
-            kept.extend(values);
-        }
-    }
-    kept
+        Some(
+            std::iter::once(word)
+                .chain(words.by_ref().take(count))
+                .collect(),
+        )
+    })
+}
+
+/// Returns what an option covers.
+fn covered(words: &[OsString]) -> Option<&Path> {
+    let is_cover = match words.first()?.to_str()? {
+        "--tmpfs" | "--remount-ro" => true,
+        "--ro-bind" => words.get(1)? == "/dev/null",
+        _ => false,
+    };
+    is_cover.then(|| words.last().map(Path::new))?
 }
 
 #[cfg(test)]
@@ -119,6 +144,29 @@ mod tests {
         let left = without_gone(argv(&rules), &|path| path.starts_with("/gone"));
         assert_eq!(left, argv(&rules[2..]));
         assert_eq!(without_gone(argv(&rules), &|_| false), argv(&rules));
+    }
+
+    #[test]
+    fn what_lies_in_a_listed_folder_cannot_be_taken_away_from_under_its_cover() {
+        let rule = |path: &str, access| Rule {
+            path: path.into(),
+            access,
+        };
+        let listed = [
+            rule("/r", Access::Write),
+            rule("/tmp", Access::Listed),
+            rule("/tmp/a", Access::Entry),
+            rule("/tmp/s", Access::Masked),
+        ];
+        assert!(!covers_what_may_go(&bwrap_argv(&listed, (true, false))));
+        for (path, access) in [
+            ("/tmp/a/s", Access::Masked),
+            ("/home/.screen", Access::Hidden),
+            ("/home/s", Access::Masked),
+        ] {
+            let rules = [&listed[..], &[rule(path, access)]].concat();
+            assert!(covers_what_may_go(&bwrap_argv(&rules, (true, false))));
+        }
     }
 
     #[test]
