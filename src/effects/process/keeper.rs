@@ -117,7 +117,7 @@ fn wait(child: Pid) -> Option<WaitStatus> {
 fn end_all() {
     let children = Children::open();
     let until = Instant::now() + SWEEP_LIMIT;
-    while !tree::kill_orphans(&children, &HashSet::new(), |_| true).is_empty() {
+    while !tree::kill_orphans(&children, &HashSet::new(), |_| true).is_nobody() {
         if Instant::now() >= until {
             return;
         }

@@ -122,8 +122,8 @@ impl Link {
         let began = Instant::now();
         loop {
             let left = tree::kill_orphans(&children, bystanders, |_| true);
-            if left.is_empty() || began.elapsed() > SWEEP_LIMIT {
-                return left;
+            if left.is_nobody() || began.elapsed() > SWEEP_LIMIT {
+                return left.names();
             }
             std::thread::sleep(Duration::from_millis(2));
         }

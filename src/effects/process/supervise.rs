@@ -31,7 +31,7 @@ use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg}
 
 use super::Watched;
 use super::message::{JobId, Order, Report, Word};
-use super::tree;
+use super::tree::{self, Living};
 use crate::effects::ended::Watch;
 use crate::effects::proc_table::Children;
 use lane::Starter;
@@ -120,15 +120,15 @@ pub struct Common {
 
 impl Common {
     /// Returns the orphans that somebody has to care about; those given up are only reaped once they have ended.
-    fn orphans(&mut self) -> Vec<u32> {
+    fn orphans(&mut self) -> Living {
         let mut orphans = tree::orphans(&self.children, &self.leaders);
-        self.given_up.retain(|pid| orphans.contains(pid));
-        orphans.retain(|pid| !self.given_up.contains(pid));
+        self.given_up.retain(|pid| orphans.pids.contains(pid));
+        orphans.pids.retain(|pid| !self.given_up.contains(pid));
         orphans
     }
 
     /// The same, killed; returns those that are left.
-    fn kill_orphans(&mut self, is_meant: impl Fn(u32) -> bool) -> Vec<u32> {
+    fn kill_orphans(&mut self, is_meant: impl Fn(u32) -> bool) -> Living {
         let given_up = &self.given_up;
         tree::kill_orphans(&self.children, &self.leaders, |pid| {
             !given_up.contains(&pid) && is_meant(pid)
@@ -320,8 +320,9 @@ impl House {
         }
         // From here on leaders are children like any other; the group of one whose status was taken is not touched again.
         let left = tree::kill_orphans(&Children::OfAllThreads, &HashSet::new(), |_| true);
-        jobs.common.leaders.retain(|leader| left.contains(leader));
-        left.is_empty() && jobs.starting == 0
+        let is_left = |leader: &u32| left.pids.contains(leader);
+        jobs.common.leaders.retain(is_left);
+        left.is_nobody() && jobs.starting == 0
     }
 }
 

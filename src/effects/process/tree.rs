@@ -8,6 +8,7 @@
 
 use std::collections::HashSet;
 use std::fmt::Write as _;
+use std::time::{Duration, Instant};
 
 use nix::sys::resource::{Resource, setrlimit};
 use nix::sys::signal::{Signal, kill, killpg};
@@ -15,6 +16,9 @@ use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::Pid;
 
 use crate::effects::proc_table::{self, Children};
+
+/// How long is looked for somebody new at once: in a storm of forks there is always somebody.
+const AT_ONCE: Duration = Duration::from_millis(100);
 
 /// Makes this process the reaper of orphaned descendants, hides its memory and environment from other processes of the same
 /// user, and lets nothing that crashes leave a core file in somebody's repository.
@@ -35,51 +39,92 @@ pub fn take_charge() {
     let _ = setrlimit(Resource::RLIMIT_CORE, 0, 0);
 }
 
-/// Returns the children that are not in `known` and live on; takes the status of those that have ended.
-pub fn orphans(all: &Children, known: &HashSet<u32>) -> Vec<u32> {
-    living(|| all.read(), known, has_been_reaped)
+/// The children that live on, as far as they were seen.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Living {
+    /// Those that were seen.
+    pub pids: Vec<u32>,
+    /// Not all of them may have been.
+    pub may_be_more: bool,
 }
 
-/// The same for any list and any way to take a status. The list is read again as long as somebody on it has ended: what that
-/// one had handed over before its end may have come after the reading.
+impl Living {
+    /// Says whether it is sure that there is none.
+    pub fn is_nobody(&self) -> bool {
+        self.pids.is_empty() && !self.may_be_more
+    }
+
+    /// Names them. For those that were not seen stands this process, whose children they are.
+    pub fn names(self) -> Vec<u32> {
+        let mut names = self.pids;
+        names.extend(self.may_be_more.then(std::process::id));
+        names
+    }
+}
+
+/// Returns the children that are not in `known` and live on; takes the status of those that have ended.
+pub fn orphans(all: &Children, known: &HashSet<u32>) -> Living {
+    let until = Instant::now() + AT_ONCE;
+    living(|| all.read(), known, has_been_reaped, until)
+}
+
+/// The same for any list and any way to take a status. The list is read again as long as somebody on it has ended, and it is not
+/// too late: what that one had handed over before its end may have come after the reading.
 fn living(
     read: impl Fn() -> Vec<u32>,
     known: &HashSet<u32>,
     mut has_been_reaped: impl FnMut(u32) -> bool,
-) -> Vec<u32> {
+    until: Instant,
+) -> Living {
     loop {
-        let mut children = read();
-        children.retain(|pid| !known.contains(pid));
-        let listed = children.len();
-        children.retain(|pid| !has_been_reaped(*pid));
-        if children.len() == listed {
-            return children;
+        let mut pids = read();
+        pids.retain(|pid| !known.contains(pid));
+        let listed = pids.len();
+        pids.retain(|pid| !has_been_reaped(*pid));
+        let may_be_more = pids.len() < listed;
+        if !may_be_more || Instant::now() >= until {
+            return Living { pids, may_be_more };
         }
     }
 }
 
-/// Kills those orphans that `is_meant` picks, and again what a killed parent handed over, until there is nobody new.
-/// Returns those that are left: most of them are about to end.
+/// Kills those orphans that `is_meant` picks, and again what a killed parent handed over, until there is nobody new or that
+/// took too long. Returns those that are left: most of them are about to end.
 pub fn kill_orphans(
     all: &Children,
     known: &HashSet<u32>,
     is_meant: impl Fn(u32) -> bool,
-) -> Vec<u32> {
+) -> Living {
+    let find = |until| {
+        let mut left = living(|| all.read(), known, has_been_reaped, until);
+        left.pids.retain(|pid| is_meant(*pid));
+        left
+    };
+    let end = |pid| {
+        // It has ended already: that is what was wanted.
+        let _ = kill(nix_pid(pid), Signal::SIGKILL);
+    };
+    kill_found(find, end, Instant::now() + AT_ONCE)
+}
+
+/// The same for any way to find and to kill them.
+fn kill_found(
+    find: impl Fn(Instant) -> Living,
+    mut end: impl FnMut(u32),
+    until: Instant,
+) -> Living {
     let mut killed = HashSet::new();
     loop {
-        let mut left = orphans(all, known);
-        left.retain(|pid| is_meant(*pid));
-        let fresh: Vec<u32> = left
-            .iter()
-            .copied()
-            .filter(|pid| killed.insert(*pid))
-            .collect();
+        let mut left = find(until);
+        let fresh = left.pids.iter().copied();
+        let fresh: Vec<u32> = fresh.filter(|pid| killed.insert(*pid)).collect();
         if fresh.is_empty() {
             return left;
         }
-        for pid in fresh {
-            // It has ended already: that is what was wanted.
-            let _ = kill(nix_pid(pid), Signal::SIGKILL);
+        fresh.into_iter().for_each(&mut end);
+        if Instant::now() >= until {
+            left.may_be_more = true;
+            return left;
         }
     }
 }
@@ -123,7 +168,7 @@ pub fn nix_pid(pid: u32) -> Pid {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::cell::RefCell;
+    use std::cell::{Cell, RefCell};
 
     #[test]
     fn what_is_handed_over_while_its_parent_ends_is_not_missed() {
@@ -136,14 +181,36 @@ mod tests {
             }
             has_ended
         };
-        let left = living(|| table.borrow().clone(), &HashSet::new(), ends);
-        assert_eq!(left, [11]);
+        let left = living(|| table.borrow().clone(), &HashSet::new(), ends, soon());
+        assert_eq!(left.pids, [11]);
+        assert!(!left.may_be_more);
     }
 
     #[test]
     fn the_status_of_those_who_are_known_is_not_taken() {
         let none = |pid: u32| panic!("asked for {pid}");
-        let left = living(|| vec![7], &HashSet::from([7]), none);
-        assert_eq!(left, [0u32; 0]);
+        let left = living(|| vec![7], &HashSet::from([7]), none, soon());
+        assert!(left.is_nobody());
+    }
+
+    #[test]
+    fn where_there_is_always_somebody_new_the_search_ends_and_nobody_believes_that_none_is_left() {
+        let newest = Cell::new(10);
+        let read = || vec![newest.replace(newest.get() + 1)];
+        // Each of them has ended once it is asked for.
+        let left = living(read, &HashSet::new(), |_| true, Instant::now());
+        assert!(left.pids.is_empty() && !left.is_nobody());
+        assert_eq!(left.names(), [std::process::id()]);
+        // Each of them lives until it is killed.
+        let mut killed = Vec::new();
+        let find = |until| living(read, &HashSet::new(), |_| false, until);
+        let left = kill_found(find, |pid| killed.push(pid), Instant::now());
+        assert!(left.may_be_more);
+        assert_eq!(left.pids, killed);
+    }
+
+    /// Later than any list is read here.
+    fn soon() -> Instant {
+        Instant::now() + Duration::from_secs(600)
     }
 }

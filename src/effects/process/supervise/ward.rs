@@ -174,7 +174,8 @@ impl Ward {
         }
         self.ended = Some(ending);
         let is_mine = self.belonging(common);
-        match common.orphans().into_iter().any(is_mine) {
+        let orphans = common.orphans();
+        match orphans.may_be_more || orphans.pids.into_iter().any(is_mine) {
             true => {
                 self.course = Course::Left;
                 self.has_told = true;
@@ -189,10 +190,10 @@ impl Ward {
     fn wait_for_group(&mut self, common: &mut Common, (until, quiet): (Instant, u32)) {
         let has_ended = self.has_ended();
         let orphans = common.orphans();
-        let is_empty = has_ended && !tree::has_group_member(self.started.leader, &orphans);
+        let is_empty = has_ended && !tree::has_group_member(self.started.leader, &orphans.pids);
         // One look may miss a member that changes its parent just then; nobody can hide where there is no orphan.
         let quiet = if is_empty { quiet + 1 } else { 0 };
-        if quiet > 1 || (is_empty && orphans.is_empty()) || Instant::now() >= until {
+        if quiet > 1 || (is_empty && orphans.is_nobody()) || Instant::now() >= until {
             self.begin_sweep();
         } else {
             self.course = Course::Ending { until, quiet };
@@ -205,13 +206,13 @@ impl Ward {
         let is_mine = self.belonging(common);
         let mut left = common.kill_orphans(is_mine);
         if !self.has_ended() {
-            left.push(self.started.leader);
+            left.pids.push(self.started.leader);
         }
-        if left.is_empty() {
-            self.finish(common, left);
+        if left.is_nobody() {
+            self.finish(common, Vec::new());
         } else if Instant::now() >= until {
-            common.given_up.extend(&left);
-            self.finish(common, left);
+            common.given_up.extend(&left.pids);
+            self.finish(common, left.names());
         }
     }
 
