@@ -113,6 +113,20 @@ fn when_evolve_is_killed_while_its_supervising_process_is_stopped_everything_end
 }
 
 #[test]
+fn whoever_can_open_no_more_files_ends_everything_all_the_same() {
+    for (whom, killed) in [("supervisor", "evolve"), ("evolve", "supervisor")] {
+        let repo = repo();
+        repo.agent_does(&[&format!(
+            "{BROOD}; {PIDS}; prlimit --pid ${whom} --nofile=3 && kill -9 ${killed}; {SLEEP}"
+        )]);
+        let run = finish(repo.spawn_run(&[]));
+        assert_ne!(run.code, 0, "{}", run.stdout);
+        wait_until("the lock is free", || is_lock_free(&repo));
+        assert_gone(&brood(&repo));
+    }
+}
+
+#[test]
 fn the_next_evolve_waits_for_the_remains_of_a_dead_one() {
     let repo = repo();
     let looks = "for pid in $(cat \"$OUT\"/brood*); do if kill -0 $pid; then touch \"$OUT/overlap\"; fi; done; touch a";

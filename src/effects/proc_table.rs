@@ -2,36 +2,35 @@
 //! ended.
 
 use std::fs::{self, File};
+use std::io::{self, ErrorKind};
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
 
-/// The kernel's list of this process's children.
+use nix::unistd::{Pid, getsid};
+
+/// The kernel's list of the children that this process's first thread has. Orphans are handed to the first thread of their reaper
+/// that lives (`find_new_reaper` in the kernel's exit.c), so that the others need no look. It stays open: it is read after each
+/// job, and has to be when no more files can be opened. None where the kernel has no such list.
 #[derive(Debug)]
-pub enum Children {
-    /// Those of the first thread alone. Orphans are handed to the first thread of their reaper that lives
-    /// (`find_new_reaper` in the kernel's exit.c), so that the others need no look. It stays open: it is read after each job.
-    OfFirstThread(Option<File>),
-    /// Those of all threads.
-    OfAllThreads,
-}
+pub struct Children(Option<File>);
 
 impl Children {
-    /// Opens the list of the first thread's.
-    pub fn open() -> Children {
+    /// Opens the list.
+    pub fn open() -> io::Result<Children> {
         let pid = std::process::id();
-        Children::OfFirstThread(File::open(format!("/proc/self/task/{pid}/children")).ok())
+        match File::open(format!("/proc/self/task/{pid}/children")) {
+            Ok(file) => Ok(Children(Some(file))),
+            Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(Children(None)),
+            Err(cause) => Err(cause),
+        }
     }
 
     /// Returns who is on it now.
-    pub fn read(&self) -> Vec<u32> {
-        let Children::OfFirstThread(file) = self else {
-            return children_of(std::process::id());
-        };
+    pub fn read(&self) -> io::Result<Vec<u32>> {
         let mut listed = vec![0; 1024];
         let mut length = 0;
-        while let Some(file) = file {
-            let count = file.read_at(&mut listed[length..], length as u64);
-            let count = count.unwrap_or(0);
+        while let Some(file) = &self.0 {
+            let count = file.read_at(&mut listed[length..], length as u64)?;
             length += count;
             // The kernel gives whole entries only, so what is not nearly full was the end.
             if count == 0 || length < listed.len() / 2 {
@@ -39,7 +38,7 @@ impl Children {
             }
             listed.resize(2 * listed.len(), 0);
         }
-        pids(&String::from_utf8_lossy(&listed[..length]))
+        Ok(pids(&String::from_utf8_lossy(&listed[..length])))
     }
 }
 
@@ -71,9 +70,10 @@ pub fn group(pid: u32) -> Option<u32> {
     field(pid, 2)
 }
 
-/// Returns the session that a process belongs to.
+/// Returns the session that a process belongs to. Not read: what is told of a job is not to depend on a free descriptor.
 pub fn session(pid: u32) -> Option<u32> {
-    field(pid, 3)
+    let session = getsid(Some(Pid::from_raw(i32::try_from(pid).ok()?)));
+    session.ok().map(|session| session.as_raw().unsigned_abs())
 }
 
 /// Returns the moment a process was started, in clock ticks since boot: with the pid it names one process for ever.

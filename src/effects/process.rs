@@ -236,6 +236,8 @@ struct Shared {
     found_stopped: AtomicU32,
     /// A call of `evolve`'s own git had to be ended with the session.
     has_given_up: AtomicBool,
+    /// Who would be orphaned if the supervising process died.
+    children: Children,
     /// Children that this process had before it started any: it may have taken the place of a shell.
     bystanders: HashSet<u32>,
 }
@@ -266,6 +268,11 @@ impl Supervisor {
     ) -> Result<Supervisor> {
         std::env::set_current_dir(root).map_err(|cause| Error::io("enter", root, cause))?;
         tree::take_charge();
+        let cannot = |cause: io::Error| {
+            Error::internal(format!("cannot list the children of this process: {cause}")).advised()
+        };
+        let children = Children::open().map_err(cannot)?;
+        let bystanders = children.read().map_err(cannot)?;
         let supervisor = Supervisor {
             shared: Arc::new(Shared {
                 link: Mutex::default(),
@@ -277,7 +284,8 @@ impl Supervisor {
                 },
                 found_stopped: AtomicU32::new(0),
                 has_given_up: AtomicBool::new(false),
-                bystanders: Children::open().read().into_iter().collect(),
+                bystanders: bystanders.into_iter().collect(),
+                children,
             }),
             stop,
         };
@@ -469,7 +477,7 @@ impl Supervisor {
             return Vec::new();
         }
         *current = None;
-        link.bury(&self.shared.bystanders)
+        link.bury(&self.shared.children, &self.shared.bystanders)
     }
 }
 

@@ -50,14 +50,17 @@ pub fn main(mut command: impl Iterator<Item = OsString>) -> u8 {
         eprintln!("error: `{KEEP}` is for evolve itself");
         return crate::error::Kind::Usage.exit_code();
     };
-    let ended = match start(&program, command) {
-        Ok(child) => wait(child),
+    // Opened first: where there is no way to see what the command leaves, it is not started.
+    let started = Children::open().and_then(|children| Ok((start(&program, command)?, children)));
+    let (child, children) = match started {
+        Ok(started) => started,
         Err(cause) => {
             eprintln!("cannot start {}: {cause}", program.display());
             return 127;
         }
     };
-    end_all();
+    let ended = wait(child);
+    end_all(&children);
     match ended {
         Some(status) => end_like(status),
         None => 1,
@@ -114,10 +117,10 @@ fn wait(child: Pid) -> Option<WaitStatus> {
 }
 
 /// Kills what is left. What cannot be ended passes on to whoever supervises.
-fn end_all() {
-    let children = Children::open();
+fn end_all(children: &Children) {
     let until = Instant::now() + SWEEP_LIMIT;
-    while !tree::kill_orphans(&children, &HashSet::new(), |_| true).is_nobody() {
+    while !tree::is_childless() {
+        tree::kill_orphans(children, &HashSet::new(), |_| true);
         if Instant::now() >= until {
             return;
         }

@@ -113,15 +113,14 @@ impl Link {
 
     /// Ends a supervising process that is dead or does not answer, and everything that was orphaned by that. Returns what
     /// could not be ended.
-    pub fn bury(&self, bystanders: &HashSet<u32>) -> Vec<u32> {
-        let children = Children::open();
+    pub fn bury(&self, children: &Children, bystanders: &HashSet<u32>) -> Vec<u32> {
         if !self.is_ended.swap(true, Ordering::SeqCst) {
             let _ = kill(tree::nix_pid(self.pid), Signal::SIGKILL);
             let _ = waitpid(tree::nix_pid(self.pid), None);
         }
         let began = Instant::now();
         loop {
-            let left = tree::kill_orphans(&children, bystanders, |_| true);
+            let left = tree::kill_orphans(children, bystanders, |_| true);
             if left.is_nobody() || began.elapsed() > SWEEP_LIMIT {
                 return left.names();
             }

@@ -145,12 +145,12 @@ impl Shared {
 }
 
 impl Jobs {
-    fn new() -> Jobs {
-        Jobs {
+    fn new() -> io::Result<Jobs> {
+        Ok(Jobs {
             wards: Vec::new(),
             lanes: HashMap::new(),
             common: Common {
-                children: Children::open(),
+                children: Children::open()?,
                 leaders: HashSet::new(),
                 count: 0,
                 kept: 0,
@@ -159,7 +159,7 @@ impl Jobs {
             starting: 0,
             is_closing: false,
             stuck: HashSet::new(),
-        }
+        })
     }
 
     /// Does what `evolve` wants of a job, or notes it for one that its lane has not started yet.
@@ -204,7 +204,7 @@ impl House {
             inbox: Vec::new(),
             shared: Arc::new(Shared {
                 starter: Starter::new()?,
-                jobs: Mutex::new(Jobs::new()),
+                jobs: Mutex::new(Jobs::new()?),
             }),
             alarm: Alarm::new()?,
             vigil: Vigil::new(kill_files),
@@ -305,24 +305,30 @@ impl House {
                 false => SLOW_POLL,
             };
             let mut files: Vec<_> = self.alarm.file().into_iter().collect();
-            let _ = poll_for(&mut files, Some(pause));
+            if poll_for(&mut files, Some(pause)).is_err() {
+                std::thread::sleep(pause);
+            }
             drop(files);
             self.alarm.quiet();
         }
     }
 
-    /// Kills what there is; says whether that was nothing, and nothing is to come.
+    /// Kills what there is; says whether no child is left, and none is to come.
     fn is_everything_ended(&self) -> bool {
         let mut jobs = self.shared.lock();
         jobs.is_closing = true;
+        let stuck = std::mem::take(&mut jobs.stuck);
+        jobs.common.leaders.extend(stuck);
         for leader in &jobs.common.leaders {
             tree::signal_group(*leader, Signal::SIGKILL);
         }
+        // What a lane started, and nobody took in, is an orphan once the lane has ended.
+        tree::kill_orphans(&jobs.common.children, &HashSet::new(), |_| true);
         // From here on leaders are children like any other; the group of one whose status was taken is not touched again.
-        let left = tree::kill_orphans(&Children::OfAllThreads, &HashSet::new(), |_| true);
-        let is_left = |leader: &u32| left.pids.contains(leader);
+        let is_childless = tree::is_childless();
+        let is_left = |leader: &u32| !tree::has_been_reaped(*leader);
         jobs.common.leaders.retain(is_left);
-        left.is_nobody() && jobs.starting == 0
+        is_childless && jobs.starting == 0
     }
 }
 

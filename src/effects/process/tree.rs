@@ -8,8 +8,10 @@
 
 use std::collections::HashSet;
 use std::fmt::Write as _;
+use std::io;
 use std::time::{Duration, Instant};
 
+use nix::errno::Errno;
 use nix::sys::resource::{Resource, setrlimit};
 use nix::sys::signal::{Signal, kill, killpg};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
@@ -71,13 +73,16 @@ pub fn orphans(all: &Children, known: &HashSet<u32>) -> Living {
 /// The same for any list and any way to take a status. The list is read again as long as somebody on it has ended, and it is not
 /// too late: what that one had handed over before its end may have come after the reading.
 fn living(
-    read: impl Fn() -> Vec<u32>,
+    read: impl Fn() -> io::Result<Vec<u32>>,
     known: &HashSet<u32>,
     mut has_been_reaped: impl FnMut(u32) -> bool,
     until: Instant,
 ) -> Living {
     loop {
-        let mut pids = read();
+        let Ok(mut pids) = read() else {
+            let (pids, may_be_more) = (Vec::new(), true);
+            return Living { pids, may_be_more };
+        };
         pids.retain(|pid| !known.contains(pid));
         let listed = pids.len();
         pids.retain(|pid| !has_been_reaped(*pid));
@@ -160,6 +165,19 @@ pub fn has_been_reaped(pid: u32) -> bool {
     }
 }
 
+/// Takes the status of every child that has ended; says whether none is left. No list has to be read for that.
+pub fn is_childless() -> bool {
+    let until = Instant::now() + AT_ONCE;
+    while Instant::now() < until {
+        match waitpid(None, Some(WaitPidFlag::WNOHANG)) {
+            Err(Errno::ECHILD) => return true,
+            Ok(WaitStatus::StillAlive) => return false,
+            Ok(_) | Err(_) => {}
+        }
+    }
+    false
+}
+
 /// Returns a pid as system calls want it.
 pub fn nix_pid(pid: u32) -> Pid {
     Pid::from_raw(i32::try_from(pid).expect("BUG: a pid fits into 31 bits"))
@@ -181,7 +199,7 @@ mod tests {
             }
             has_ended
         };
-        let left = living(|| table.borrow().clone(), &HashSet::new(), ends, soon());
+        let left = living(|| Ok(table.borrow().clone()), &HashSet::new(), ends, soon());
         assert_eq!(left.pids, [11]);
         assert!(!left.may_be_more);
     }
@@ -189,14 +207,14 @@ mod tests {
     #[test]
     fn the_status_of_those_who_are_known_is_not_taken() {
         let none = |pid: u32| panic!("asked for {pid}");
-        let left = living(|| vec![7], &HashSet::from([7]), none, soon());
+        let left = living(|| Ok(vec![7]), &HashSet::from([7]), none, soon());
         assert!(left.is_nobody());
     }
 
     #[test]
     fn where_there_is_always_somebody_new_the_search_ends_and_nobody_believes_that_none_is_left() {
         let newest = Cell::new(10);
-        let read = || vec![newest.replace(newest.get() + 1)];
+        let read = || Ok(vec![newest.replace(newest.get() + 1)]);
         // Each of them has ended once it is asked for.
         let left = living(read, &HashSet::new(), |_| true, Instant::now());
         assert!(left.pids.is_empty() && !left.is_nobody());
@@ -207,6 +225,13 @@ mod tests {
         let left = kill_found(find, |pid| killed.push(pid), Instant::now());
         assert!(left.may_be_more);
         assert_eq!(left.pids, killed);
+    }
+
+    #[test]
+    fn a_list_that_cannot_be_read_does_not_say_that_nobody_is_left() {
+        let read = || Err(Errno::EMFILE.into());
+        let left = living(read, &HashSet::new(), |_| false, soon());
+        assert!(!left.is_nobody());
     }
 
     /// Later than any list is read here.

@@ -317,7 +317,7 @@ mod tests {
     fn jobs() -> (Jobs, Arc<UnixStream>, UnixStream) {
         let (evolve, socket) = UnixStream::pair().unwrap();
         let socket = Arc::new(socket);
-        let mut jobs = Jobs::new();
+        let mut jobs = Jobs::new().unwrap();
         let lane = Lane {
             socket: Arc::clone(&socket),
             turn: 0,
