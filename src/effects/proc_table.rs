@@ -154,6 +154,12 @@ pub fn is_alive(pid: u32, started: Option<u64>) -> bool {
     !stat.starts_with('Z') && (started.is_none() || start_time(pid) == started)
 }
 
+/// Says whether a process has ended with all its threads, so that nothing is its child any more, though its status was not taken.
+pub fn has_ended(pid: u32) -> bool {
+    // The first thread may end before the others.
+    stat(pid).is_some_and(|stat| stat.starts_with('Z')) && field(pid, 17) == Some(1)
+}
+
 /// Says whether a process is stopped, by a signal or a tracer.
 pub fn is_stopped(pid: u32) -> bool {
     stat(pid).is_some_and(|stat| stat.starts_with(['T', 't']))

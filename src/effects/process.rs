@@ -512,13 +512,19 @@ impl Shared {
     }
 
     /// Has everything killed, on the way out. Whoever waits for a job here is held up for good: nothing is to be made of how
-    /// it ends.
+    /// it ends. Whoever has the line may be ending everything without the supervising process, and is not waited for without bound.
     fn leave(&self) -> Left {
-        let link = self.lock();
-        if let Some(link) = &*link {
-            link.close();
+        let until = Instant::now() + ANSWER;
+        while Instant::now() < until {
+            if let Ok(link) = self.link.try_lock() {
+                if let Some(link) = &*link {
+                    link.close();
+                }
+                std::mem::forget(link);
+                break;
+            }
+            std::thread::sleep(LAST_LOOK);
         }
-        std::mem::forget(link);
         let mut journals = self.watched.journals.iter();
         match journals.any(|journal| journal.exists()) {
             true => Left::Unsettled,

@@ -264,6 +264,22 @@ fn nothing_outlives_a_check_an_agent_or_evolve_whatever_way_out_it_tries() {
     }
 }
 
+/// Keeps a process from ending, until what is returned is killed.
+fn hold(pid: u32) -> Child {
+    let tracer = Command::new("strace")
+        .args(["--trace=none", "-p", &pid.to_string()])
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let traced = format!("TracerPid:\t{}", tracer.id());
+    wait_until("it is traced", || {
+        fs::read_to_string(format!("/proc/{pid}/status"))
+            .is_ok_and(|status| status.contains(&traced))
+    });
+    signal_pid(tracer.id(), "STOP");
+    tracer
+}
+
 #[test]
 fn what_cannot_be_ended_is_reported_and_nothing_is_undone_while_it_lives() {
     // A process whose end its tracer does not take note of stays, like one that sleeps uninterruptibly.
@@ -274,17 +290,7 @@ fn what_cannot_be_ended_is_reported_and_nothing_is_undone_while_it_lives() {
     let repo = &yard.0;
     let child = repo.spawn_run(&["--max-cycles=1"]);
     let stays = pid_in(&repo.out("stays"));
-    let mut tracer = Command::new("strace")
-        .args(["--trace=none", "-p", &stays.to_string()])
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    let traced = format!("TracerPid:\t{}", tracer.id());
-    wait_until("it is traced", || {
-        fs::read_to_string(format!("/proc/{stays}/status"))
-            .is_ok_and(|status| status.contains(&traced))
-    });
-    signal_pid(tracer.id(), "STOP");
+    let mut tracer = hold(stays);
     fs::write(repo.out("traced"), "").unwrap();
     let run = finish(child).expect(3);
     let pid = format!("[{stays}]");
@@ -301,4 +307,25 @@ fn what_cannot_be_ended_is_reported_and_nothing_is_undone_while_it_lives() {
     repo.run(&["--max-cycles=1"]).expect(0);
     assert_eq!(repo.each("result"), ["interrupted", "improved"]);
     assert!(!repo.has("loose"));
+}
+
+#[test]
+fn a_supervising_process_that_cannot_end_is_not_waited_for_without_bound() {
+    let yard = Yard::new("", "echo x >loose; echo $$ >\"$OUT/pid\"; sleep 300");
+    let repo = &yard.0;
+    let child = repo.spawn_run(&["--max-cycles=1"]);
+    pid_in(&repo.out("pid"));
+    let supervisor = repo.supervisor();
+    let tracer = hold(supervisor);
+    signal_pid(supervisor, "KILL");
+    let run = finish(child);
+    kill(tracer);
+    let run = run.expect(3);
+    assert!(
+        run.stderr.contains(&format!("[{supervisor}]")),
+        "{}",
+        run.stderr
+    );
+    // What it has could still write.
+    assert!(repo.has("loose"), "it was undone");
 }

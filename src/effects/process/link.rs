@@ -13,7 +13,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use nix::sys::signal::{SigSet, Signal, kill};
-use nix::sys::wait::waitpid;
 use rustix::net::{RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, recv, sendmsg};
 
 use super::lanes::Lanes;
@@ -26,13 +25,16 @@ use super::{SUPERVISE, SWEEP_LIMIT, Watched, tree};
 /// How long the supervising process is waited for when nothing is to be done any more.
 const FAREWELL: Duration = Duration::from_secs(1);
 
+/// How often it is looked whether something has ended.
+const POLL: Duration = Duration::from_millis(2);
+
 /// The line to a supervising process.
 #[derive(Debug)]
 pub struct Link {
     common: UnixStream,
     /// The supervising process, a child of this one.
     pub pid: u32,
-    /// Its status was taken, so that the pid may be anybody's.
+    /// Its status was taken or is about to be, so that the pid may be anybody's.
     is_ended: AtomicBool,
     /// Where jobs are handed over.
     pub lanes: Lanes,
@@ -95,9 +97,14 @@ impl Link {
         let _ = self.common.shutdown(Shutdown::Write);
         let _ = self.common.set_read_timeout(Some(FAREWELL));
         // It says nothing on this socket; its end is the end of the process.
-        if matches!((&self.common).read(&mut [0]), Ok(0)) {
-            self.is_ended.store(true, Ordering::SeqCst);
-            let _ = waitpid(tree::nix_pid(self.pid), None);
+        if !matches!((&self.common).read(&mut [0]), Ok(0)) {
+            return;
+        }
+        self.is_ended.store(true, Ordering::SeqCst);
+        let until = Instant::now() + FAREWELL;
+        // Its status is nobody's to take as long as it is traced.
+        while !tree::has_been_reaped(self.pid) && Instant::now() < until {
+            std::thread::sleep(POLL);
         }
     }
 
@@ -111,20 +118,24 @@ impl Link {
         is_stopped
     }
 
-    /// Ends a supervising process that is dead or does not answer, and everything that was orphaned by that. Returns what
-    /// could not be ended.
+    /// Ends a supervising process that is dead or does not answer, and everything that is orphaned by that. Returns what
+    /// could not be ended, the supervising process included: what it has is out of reach then.
     pub fn bury(&self, children: &Children, bystanders: &HashSet<u32>) -> Vec<u32> {
         if !self.is_ended.swap(true, Ordering::SeqCst) {
             let _ = kill(tree::nix_pid(self.pid), Signal::SIGKILL);
-            let _ = waitpid(tree::nix_pid(self.pid), None);
         }
-        let began = Instant::now();
+        let until = Instant::now() + SWEEP_LIMIT;
         loop {
-            let left = tree::kill_orphans(children, bystanders, |_| true);
-            if left.is_nobody() || began.elapsed() > SWEEP_LIMIT {
+            // Asked first: what it had is here once it has ended. Nobody may ever take its status, where it is traced.
+            let has_ended = tree::has_been_reaped(self.pid) || proc_table::has_ended(self.pid);
+            let mut left = tree::kill_orphans(children, bystanders, |pid| pid != self.pid);
+            if !has_ended {
+                left.pids.push(self.pid);
+            }
+            if left.is_nobody() || Instant::now() >= until {
                 return left.names();
             }
-            std::thread::sleep(Duration::from_millis(2));
+            std::thread::sleep(POLL);
         }
     }
 }
