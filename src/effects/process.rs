@@ -326,7 +326,7 @@ impl Supervisor {
         };
         let mut task = match self.start(&job, &mut output).await {
             Ok(task) => task,
-            Err(ending) => return Ran::nothing(ending),
+            Err(ran) => return ran,
         };
         let feeder = task.stdin.take().zip(job.stdin.clone()).map(feed);
         let (ending, unkillable) = self.watch(&mut task, &mut output, &job).await;
@@ -345,30 +345,30 @@ impl Supervisor {
         }
     }
 
-    async fn start(&self, job: &Job, output: &mut Output) -> Result<Task, Ending> {
-        let not_started = |cause: io::Error| Ending::NotStarted(cause.to_string());
+    async fn start(&self, job: &Job, output: &mut Output) -> Result<Task, Ran> {
         let handed = self.hand_over(job)?;
-        let (task, streams, unsaid) = Task::of(handed).map_err(not_started)?;
+        let task = Task::of(handed).map_err(|cause| not_started(cause.to_string()));
+        let (task, streams, unsaid) = task?;
         output.listen(streams);
         task.say(&unsaid).await;
         Ok(task)
     }
 
     /// Hands a job to the supervising process; says how it ends if that cannot be.
-    fn hand_over(&self, job: &Job) -> Result<Handed, Ending> {
+    fn hand_over(&self, job: &Job) -> Result<Handed, Ran> {
         let cannot = |cause: io::Error| {
-            Ending::NotStarted(format!(
+            not_started(format!(
                 "the supervising process cannot be started: {cause}"
             ))
         };
         let link = self.shared.link().map_err(cannot)?;
         match lanes::hand_over(&link, job) {
             Ok(handed) => Ok(handed),
-            Err(cause) if is_hung_up(&cause) => {
-                self.lose(&link);
-                Err(Ending::Stopped)
-            }
-            Err(cause) => Err(Ending::NotStarted(cause.to_string())),
+            Err(cause) if is_hung_up(&cause) => Err(Ran {
+                unkillable: self.lose(&link),
+                ..Ran::nothing(Ending::Stopped)
+            }),
+            Err(cause) => Err(not_started(cause.to_string())),
         }
     }
 
@@ -472,12 +472,12 @@ impl Supervisor {
         self.stop.supervisor_lost();
         let is_current = |current: &Arc<Link>| Arc::ptr_eq(current, link);
         let mut current = self.shared.lock();
-        if !current.as_ref().is_some_and(is_current) {
-            // Whoever lost it first has buried it.
-            return Vec::new();
+        // Whoever lost it first has buried it.
+        if current.as_ref().is_some_and(is_current) {
+            *current = None;
+            link.bury(&self.shared.children, &self.shared.bystanders);
         }
-        *current = None;
-        link.bury(&self.shared.children, &self.shared.bystanders)
+        link.left()
     }
 }
 

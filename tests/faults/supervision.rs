@@ -329,3 +329,36 @@ fn a_supervising_process_that_cannot_end_is_not_waited_for_without_bound() {
     // What it has could still write.
     assert!(repo.has("loose"), "it was undone");
 }
+
+#[test]
+fn what_evolve_s_own_git_leaves_and_cannot_be_ended_is_named_and_nothing_goes_on() {
+    let yard = Yard::new("", "echo broken >tracked");
+    let repo = &yard.0;
+    repo.write("tracked", "text\n");
+    repo.write(".gitattributes", "tracked filter=leaving\n");
+    repo.commit_all("attributes");
+    fs::write(
+        repo.out("filter"),
+        "env -i OUT=\"$OUT\" PATH=\"$PATH\" setsid sh \"$OUT/stay\" stays >/dev/null 2>&1 &
+until [ -e \"$OUT/traced\" ]; do sleep 0.02; done
+cat
+",
+    )
+    .unwrap();
+    let smudge = format!("sh {}", repo.out("filter").display());
+    repo.git(&["config", "filter.leaving.smudge", &smudge]);
+    repo.git(&["config", "filter.leaving.clean", "cat"]);
+    let child = repo.spawn_run(&["--max-cycles=1"]);
+    let stays = pid_in(&repo.out("stays"));
+    let tracer = hold(stays);
+    fs::write(repo.out("traced"), "").unwrap();
+    let run = finish(child);
+    kill(tracer);
+    let run = run.expect(1);
+    let pid = format!("[{stays}]");
+    assert!(run.stderr.contains(&pid), "{}", run.stderr);
+    // The next one settles it.
+    repo.agent_does(&["touch a"]);
+    repo.run(&["--max-cycles=1"]).expect(0);
+    assert_eq!(repo.read("tracked"), "text\n");
+}

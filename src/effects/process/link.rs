@@ -9,6 +9,7 @@ use std::net::Shutdown;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::UnixStream;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -36,6 +37,8 @@ pub struct Link {
     pub pid: u32,
     /// Its status was taken or is about to be, so that the pid may be anybody's.
     is_ended: AtomicBool,
+    /// What could not be ended when it was buried.
+    left: OnceLock<Vec<u32>>,
     /// Where jobs are handed over.
     pub lanes: Lanes,
 }
@@ -64,6 +67,7 @@ impl Link {
             common,
             pid,
             is_ended: AtomicBool::new(false),
+            left: OnceLock::new(),
             lanes: Lanes::default(),
         })
     }
@@ -118,9 +122,9 @@ impl Link {
         is_stopped
     }
 
-    /// Ends a supervising process that is dead or does not answer, and everything that is orphaned by that. Returns what
-    /// could not be ended, the supervising process included: what it has is out of reach then.
-    pub fn bury(&self, children: &Children, bystanders: &HashSet<u32>) -> Vec<u32> {
+    /// Ends a supervising process that is dead or does not answer, and everything that is orphaned by that. What could not be
+    /// ended is left, the supervising process included: what it has is out of reach then.
+    pub fn bury(&self, children: &Children, bystanders: &HashSet<u32>) {
         if !self.is_ended.swap(true, Ordering::SeqCst) {
             let _ = kill(tree::nix_pid(self.pid), Signal::SIGKILL);
         }
@@ -133,10 +137,16 @@ impl Link {
                 left.pids.push(self.pid);
             }
             if left.is_nobody() || Instant::now() >= until {
-                return left.names();
+                let _ = self.left.set(left.names());
+                return;
             }
             std::thread::sleep(POLL);
         }
+    }
+
+    /// Returns what was left when the supervising process was buried.
+    pub fn left(&self) -> Vec<u32> {
+        self.left.get().cloned().unwrap_or_default()
     }
 }
 

@@ -69,15 +69,19 @@ impl Supervisor {
         }
         let handed = match self.hand_over(job) {
             Ok(handed) => handed,
-            Err(Ending::NotStarted(why)) => return Err(io::Error::other(why)),
-            Err(_) => return Err(lost()),
+            Err(ran) => {
+                return Err(match ran.ending {
+                    Ending::NotStarted(why) => io::Error::other(why),
+                    _ => and_unended(lost(), &ran.unkillable),
+                });
+            }
         };
         let link = Arc::clone(&handed.line.link);
         let mut talk = Talk::of(handed, job)?;
         let began = Instant::now();
         let heard = loop {
             match talk.hold(patience(began, job.timeout, self.halted())) {
-                Ok(Held::Over(ending)) => break Ok(ending),
+                Ok(Held::Over(ending, left)) => break Ok((ending, left)),
                 Ok(Held::Beat(pulse)) => match self.is_lost(pulse, &link) {
                     true => break Err(lost()),
                     false => talk.ask_for_life(),
@@ -88,10 +92,18 @@ impl Supervisor {
         };
         talk.line.free(talk.socket, &talk.inbox);
         match heard {
+            // It could still write.
+            Ok((ending, left)) if !left.is_empty() => {
+                if ending == Ending::Stopped {
+                    self.give_up();
+                }
+                let words = format!("processes of it cannot be ended: {left:?}");
+                Err(io::Error::other(words))
+            }
             // Where this was too late, the supervising process ended it.
-            Ok(Ending::Signalled(_)) if self.is_killed() => Ok(self.give_up()),
-            Ok(Ending::Stopped) => Ok(self.give_up()),
-            Ok(ending) => {
+            Ok((Ending::Signalled(_), _)) if self.is_killed() => Ok(self.give_up()),
+            Ok((Ending::Stopped, _)) => Ok(self.give_up()),
+            Ok((ending, _)) => {
                 let stdin = talk.stdin.broken.map_or(Ok(()), Err);
                 stdin?;
                 Ok(Said {
@@ -104,10 +116,7 @@ impl Supervisor {
             Err(cause) if cause.kind() == ErrorKind::UnexpectedEof && !is_gone(&link) => {
                 Err(io::Error::other(NOT_TAKEN))
             }
-            Err(cause) => {
-                self.lose(&link);
-                Err(cause)
-            }
+            Err(cause) => Err(and_unended(cause, &self.lose(&link))),
         }
     }
 
@@ -177,6 +186,14 @@ fn is_gone(link: &Link) -> bool {
 
 fn lost() -> io::Error {
     io::Error::other("the process that supervises it was killed")
+}
+
+/// Names what is left beside it, if something is.
+fn and_unended(cause: io::Error, left: &[u32]) -> io::Error {
+    match left.is_empty() {
+        true => cause,
+        false => io::Error::other(format!("{cause}, and processes cannot be ended: {left:?}")),
+    }
 }
 
 /// Says all of this, for as long as that takes.
@@ -319,8 +336,8 @@ enum Course {
 
 /// What a moment of a job came to.
 enum Held<'a> {
-    /// Nothing is left of it.
-    Over(Ending),
+    /// Nothing is left of it but these, which cannot be ended.
+    Over(Ending, Vec<u32>),
     /// The supervising process, which has to end it, was not heard of.
     Beat(&'a mut Pulse),
     /// It goes on.
@@ -362,11 +379,12 @@ impl<'a> Talk<'a> {
     fn hold(&mut self, (over, as_what): (Instant, Ending)) -> io::Result<Held<'_>> {
         loop {
             match self.line.take(&mut self.inbox) {
-                Some(Report::Gone(_)) => {
+                Some(Report::Gone(left)) => {
                     self.stdout.read();
                     self.stderr.read();
                     let ending = self.forced.take().or(self.ended.take());
-                    return ending.map(Held::Over).ok_or_else(lost);
+                    let over = ending.map(|ending| Held::Over(ending, left));
+                    return over.ok_or_else(lost);
                 }
                 Some(Report::Ended(ending)) => {
                     self.ended = Some(ending);
