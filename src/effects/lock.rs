@@ -5,7 +5,8 @@ use std::io::{Read, Seek, SeekFrom, Write};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use fs2::{FileExt, TryLockError};
@@ -34,8 +35,21 @@ pub struct Lock {
     file: File,
     /// The folder in which it was taken.
     folder: Option<Id>,
-    /// The one that was put in its place after somebody removed it.
-    again: Mutex<Option<File>>,
+    again: Arc<Again>,
+}
+
+/// The lock that was put in the place of one that somebody removed.
+#[derive(Debug, Default)]
+struct Again {
+    file: Mutex<Option<File>>,
+    /// The supervising process has yet to get it.
+    is_new: AtomicBool,
+}
+
+impl Again {
+    fn file(&self) -> MutexGuard<'_, Option<File>> {
+        self.file.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// A file or folder, as device and inode.
@@ -49,7 +63,7 @@ impl Lock {
         Lock {
             file,
             folder: folder.map(id),
-            again: Mutex::new(None),
+            again: Arc::default(),
         }
     }
 
@@ -68,7 +82,7 @@ impl Lock {
     /// Makes the file at `path` the held lock again where somebody removed or replaced it; says whether that was so. Refuses
     /// where another `evolve` has taken the lock since (exit 5).
     pub fn put_back(&self, path: &Path) -> Result<bool> {
-        let mut again = self.again.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut again = self.again.file();
         let held = again.as_ref().unwrap_or(&self.file).metadata();
         let there = std::fs::symlink_metadata(path);
         if held.is_ok_and(|held| {
@@ -86,6 +100,7 @@ impl Lock {
             Ok(()) => {
                 let since = read_holder(&self.file).unwrap_or_default().since;
                 *again = Some(write_holder(file, path, &since)?.file);
+                self.again.is_new.store(true, Ordering::SeqCst);
                 Ok(true)
             }
             Err(TryLockError::WouldBlock) => Err(held_by(read_holder(&file), path)),
@@ -136,29 +151,43 @@ impl Lock {
     /// Returns another handle of the lock: it stays held as long as any of them is open in any process.
     pub fn handle(&self) -> Result<Handle> {
         let copy = self.file.try_clone();
-        copy.map(Handle)
-            .map_err(|cause| Error::internal(format!("cannot hand on the lock: {cause}")))
+        let copy =
+            copy.map_err(|cause| Error::internal(format!("cannot hand on the lock: {cause}")))?;
+        Ok(Handle {
+            file: copy,
+            again: Arc::clone(&self.again),
+        })
     }
 }
 
 /// A handle of a held lock, for the supervising process.
 #[derive(Debug)]
-pub struct Handle(File);
+pub struct Handle {
+    file: File,
+    again: Arc<Again>,
+}
 
 impl Handle {
-    /// Writes down who holds the lock until everything is ended, so that the next `evolve` can say what it waits for.
-    pub fn name_supervisor(&self, pid: u32) {
-        let mut file = &self.0;
+    /// Says whether another lock was put in the place of the one that was handed on last.
+    pub fn is_new(&self) -> bool {
+        self.again.is_new.load(Ordering::SeqCst)
+    }
+
+    /// Hands on the lock that is held now. Who has it then is written down, so that the next `evolve` can say what it waits for.
+    pub fn hand_on(
+        &self,
+        pid: u32,
+        hold: impl FnOnce(BorrowedFd<'_>) -> std::io::Result<()>,
+    ) -> std::io::Result<()> {
+        let again = self.again.file();
+        let mut file = again.as_ref().unwrap_or(&self.file);
+        hold(file.as_fd())?;
+        self.again.is_new.store(false, Ordering::SeqCst);
         let started = proc_table::start_time(pid).unwrap_or(0);
         // Only a message depends on it.
         let _ = file.seek(SeekFrom::End(0));
         let _ = file.write_all(format!("{pid} {started}\n").as_bytes());
-    }
-}
-
-impl AsFd for Handle {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.0.as_fd()
+        Ok(())
     }
 }
 

@@ -482,19 +482,27 @@ impl Supervisor {
 }
 
 impl Shared {
-    /// Returns the line to the supervising process, which is started if there is none.
+    /// Returns the line to the supervising process, which is started if there is none, and which holds the lock: another one, if
+    /// that had to be put in the place of the first.
     fn link(&self) -> io::Result<Arc<Link>> {
-        let mut link = self.lock();
-        if let Some(link) = &*link {
-            return Ok(Arc::clone(link));
+        let mut current = self.lock();
+        if let Some(link) = &*current {
+            let held = self.held.as_ref().filter(|held| held.is_new());
+            let handed = held.map_or(Ok(()), |held| {
+                held.hand_on(link.pid, |lock| link.hold(lock))
+            });
+            return match handed {
+                // That it is gone is seen by whoever hands a job over.
+                Err(cause) if !is_hung_up(&cause) => Err(cause),
+                Ok(()) | Err(_) => Ok(Arc::clone(link)),
+            };
         }
-        let started = Arc::new(Link::start(&self.environment, &self.watched)?);
+        let link = Arc::new(Link::start(&self.environment, &self.watched)?);
         if let Some(held) = &self.held {
-            started.hold(held)?;
-            held.name_supervisor(started.pid);
+            held.hand_on(link.pid, |lock| link.hold(lock))?;
         }
-        *link = Some(Arc::clone(&started));
-        Ok(started)
+        *current = Some(Arc::clone(&link));
+        Ok(link)
     }
 
     /// Wakes the supervising process, should something have stopped it; says whether that did not help again and again.

@@ -311,7 +311,7 @@ fn what_cannot_be_ended_is_reported_and_nothing_is_undone_while_it_lives() {
 
 #[test]
 fn a_supervising_process_that_cannot_end_is_not_waited_for_without_bound() {
-    let yard = Yard::new("", "echo x >loose; echo $$ >\"$OUT/pid\"; sleep 300");
+    let yard = Yard::new("", "echo x >loose; exec sh \"$OUT/stay\" pid");
     let repo = &yard.0;
     let child = repo.spawn_run(&["--max-cycles=1"]);
     pid_in(&repo.out("pid"));
@@ -361,4 +361,20 @@ cat
     repo.agent_does(&["touch a"]);
     repo.run(&["--max-cycles=1"]).expect(0);
     assert_eq!(repo.read("tracked"), "text\n");
+}
+
+#[test]
+fn a_lock_that_was_put_back_is_held_as_well_until_nothing_is_left() {
+    let stays = "env -i OUT=\"$OUT\" PATH=\"$PATH\" setsid sh \"$OUT/stay\" stays & sleep 300";
+    let yard = Yard::new("", "rm .git/evolve/lock");
+    let repo = &yard.0;
+    repo.agent_does(&[stays]);
+    let child = repo.spawn_run(&["--max-cycles=2"]);
+    let stays = pid_in(&repo.out("stays"));
+    let tracer = hold(stays);
+    kill(child);
+    assert!(!yard.is_lock_free());
+    kill(tracer);
+    wait_until("the lock is free", || yard.is_lock_free());
+    yard.assert_empty("the second agent");
 }
