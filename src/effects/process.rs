@@ -350,8 +350,11 @@ impl Supervisor {
         let task = Task::of(handed).map_err(|cause| not_started(cause.to_string()));
         let (task, streams, unsaid) = task?;
         output.listen(streams);
-        task.say(&unsaid).await;
-        Ok(task)
+        let link = &task.line.link;
+        match task.say(&unsaid, |pulse| self.is_lost(pulse, link)).await {
+            true => Ok(task),
+            false => Err(self.lost(link)),
+        }
     }
 
     /// Hands a job to the supervising process; says how it ends if that cannot be.
@@ -364,10 +367,7 @@ impl Supervisor {
         let link = self.shared.link().map_err(cannot)?;
         match lanes::hand_over(&link, job) {
             Ok(handed) => Ok(handed),
-            Err(cause) if is_hung_up(&cause) => Err(Ran {
-                unkillable: self.lose(&link),
-                ..Ran::nothing(Ending::Stopped)
-            }),
+            Err(cause) if is_hung_up(&cause) => Err(self.lost(&link)),
             Err(cause) => Err(not_started(cause.to_string())),
         }
     }
@@ -478,6 +478,14 @@ impl Supervisor {
             link.bury(&self.shared.children, &self.shared.bystanders);
         }
         link.left()
+    }
+
+    /// The same, of a job that was not begun.
+    fn lost(&self, link: &Arc<Link>) -> Ran {
+        Ran {
+            unkillable: self.lose(link),
+            ..Ran::nothing(Ending::Stopped)
+        }
     }
 }
 

@@ -9,12 +9,12 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::ioctl_fionbio;
-use rustix::net::SendFlags;
 
 use super::lanes::{Handed, Line, Socket};
 use super::link::Link;
 use super::message::{Order, Report};
 use super::pulse::{BEAT, Pulse};
+use super::task::{ROOM, Saying};
 use super::{
     ANSWER, DRAIN, Ending, Job, KILL_GRACE, LAST_LOOK, LAST_LOOKS, NOT_TAKEN, SWEEP_LIMIT, Stdout,
     Supervisor,
@@ -77,6 +77,9 @@ impl Supervisor {
             }
         };
         let link = Arc::clone(&handed.line.link);
+        if !self.has_said(&handed) {
+            return Err(and_unended(lost(), &self.lose(&link)));
+        }
         let mut talk = Talk::of(handed, job)?;
         let began = Instant::now();
         let heard = loop {
@@ -118,6 +121,18 @@ impl Supervisor {
             }
             Err(cause) => Err(and_unended(cause, &self.lose(&link))),
         }
+    }
+
+    /// Says the rest of a request; says whether that could be, as `Task::say` does.
+    fn has_said(&self, handed: &Handed) -> bool {
+        let mut saying = Saying::of(&handed.unsaid);
+        while !saying.is_said(&handed.socket) {
+            if self.is_lost(&mut saying.pulse, &handed.line.link) {
+                return false;
+            }
+            std::thread::sleep(ROOM);
+        }
+        true
     }
 
     /// Runs nothing more from here: what hung once is not to hang again and again while the session ends.
@@ -194,17 +209,6 @@ fn and_unended(cause: io::Error, left: &[u32]) -> io::Error {
         true => cause,
         false => io::Error::other(format!("{cause}, and processes cannot be ended: {left:?}")),
     }
-}
-
-/// Says all of this, for as long as that takes.
-fn say(socket: &Socket, mut rest: &[u8]) -> io::Result<()> {
-    while !rest.is_empty() {
-        // Rust ignores SIGPIPE, so that one who hears no more is an error.
-        let flags = SendFlags::empty();
-        let count = rustix::io::retry_on_intr(|| rustix::net::send(socket, rest, flags))?;
-        rest = &rest[count..];
-    }
-    Ok(())
 }
 
 /// A stream that is read to its end.
@@ -346,13 +350,6 @@ enum Held<'a> {
 
 impl<'a> Talk<'a> {
     fn of(handed: Handed, job: &'a Job) -> io::Result<Talk<'a>> {
-        let socket = handed.socket;
-        // The supervising process takes in whatever it is told; if it is gone, the first answer tells.
-        if !handed.unsaid.is_empty() {
-            ioctl_fionbio(&socket, false)?;
-            let _ = say(&socket, &handed.unsaid);
-            ioctl_fionbio(&socket, true)?;
-        }
         let input = job.stdin.as_deref().unwrap_or_default();
         let most = match job.stdout {
             Stdout::Start(most) => most,
@@ -360,7 +357,7 @@ impl<'a> Talk<'a> {
         };
         let mut talk = Talk {
             line: handed.line,
-            socket,
+            socket: handed.socket,
             inbox: Vec::new(),
             stdin: Input::of(handed.stdin, input)?,
             stdout: Stream::of(Some(handed.stdout), most)?,

@@ -1,8 +1,9 @@
 //! A job that runs, as `evolve` sees it: what it is told, and what is told of it.
 
 use std::io::{self, ErrorKind, Read};
+use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio::io::AsyncWriteExt;
 use tokio::io::unix::AsyncFd;
@@ -12,9 +13,10 @@ use super::lanes::{Handed, Line};
 use super::link;
 use super::message::Report;
 use super::output::Streams;
+use super::pulse::Pulse;
 
 /// How long is waited for room for the rest of a request: only one of over a hundred thousand bytes has to wait.
-const ROOM: Duration = Duration::from_millis(1);
+pub const ROOM: Duration = Duration::from_millis(1);
 
 /// A job that the supervising process has taken over.
 #[derive(Debug)]
@@ -67,23 +69,57 @@ impl Task {
         self.line.take(&mut self.inbox)
     }
 
-    /// Says the rest of its request. Whoever does not hear it is gone, which the next look at its answers tells.
-    pub async fn say(&self, mut rest: &[u8]) {
-        while !rest.is_empty() {
-            match link::send(self.socket.get_ref(), rest, &[]) {
-                Ok(count) => rest = &rest[count..],
-                Err(cause) if cause.kind() == ErrorKind::WouldBlock => {
-                    tokio::time::sleep(ROOM).await;
-                }
-                Err(cause) if cause.kind() == ErrorKind::Interrupted => {}
-                Err(_) => return,
+    /// Says the rest of its request, unless that is given up by who judges the silence of the one that does not read it; says
+    /// whether it was said.
+    pub async fn say(&self, rest: &[u8], mut is_lost: impl FnMut(&mut Pulse) -> bool) -> bool {
+        let mut saying = Saying::of(rest);
+        while !saying.is_said(self.socket.get_ref()) {
+            if is_lost(&mut saying.pulse) {
+                return false;
             }
+            tokio::time::sleep(ROOM).await;
         }
+        true
     }
 
     /// Gives back what it was handed over on.
     pub fn end(self) {
         self.line.free(self.socket.into(), &self.inbox);
+    }
+}
+
+/// The rest of a request that is being said.
+#[derive(Debug)]
+pub struct Saying<'a> {
+    rest: &'a [u8],
+    /// When some of it was taken in last.
+    pub pulse: Pulse,
+}
+
+impl Saying<'_> {
+    /// Begins to say this.
+    pub fn of(rest: &[u8]) -> Saying<'_> {
+        Saying {
+            rest,
+            pulse: Pulse::from(Instant::now()),
+        }
+    }
+
+    /// Says as much as there is room for; says whether nothing is left to be said. Whoever does not hear it is gone, which the next
+    /// look at its answers tells.
+    pub fn is_said(&mut self, socket: impl AsFd) -> bool {
+        while !self.rest.is_empty() {
+            match link::send(&socket, self.rest, &[]) {
+                Ok(count) => {
+                    self.rest = &self.rest[count..];
+                    self.pulse.heard(Instant::now());
+                }
+                Err(cause) if cause.kind() == ErrorKind::WouldBlock => return false,
+                Err(cause) if cause.kind() == ErrorKind::Interrupted => {}
+                Err(_) => return true,
+            }
+        }
+        true
     }
 }
 
@@ -98,4 +134,32 @@ pub fn feed((mut stdin, input): (Sender, Vec<u8>)) -> tokio::task::JoinHandle<()
         }
         let _ = stdin.shutdown().await;
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_that_nobody_takes_in_holds_nobody_up_and_one_that_is_read_is_said_to_its_end() {
+        let (socket, mut reader) = UnixStream::pair().unwrap();
+        let request = vec![b'x'; 1024 * 1024];
+        let mut saying = Saying::of(&request);
+        assert!(!saying.is_said(&socket));
+        assert!(!saying.is_said(&socket));
+        let mut taken = 0;
+        while !saying.is_said(&socket) {
+            taken += reader.read(&mut [0; 4096]).unwrap();
+        }
+        drop(socket);
+        taken += reader.read_to_end(&mut Vec::new()).unwrap();
+        assert_eq!(taken, request.len());
+    }
+
+    #[test]
+    fn one_who_is_gone_is_told_no_more() {
+        let (socket, reader) = UnixStream::pair().unwrap();
+        drop(reader);
+        assert!(Saying::of(b"request").is_said(&socket));
+    }
 }
