@@ -513,13 +513,17 @@ impl Shared {
         Ok(link)
     }
 
-    /// Wakes the supervising process, should something have stopped it; says whether that did not help again and again.
+    /// Wakes the supervising process, should something have stopped it, and says what it has yet to hear; says whether it was
+    /// stopped again and again.
     fn is_kept_stopped(&self) -> bool {
         // Whoever holds it starts that process or ends it.
         let Ok(link) = self.link.try_lock() else {
             return false;
         };
-        let is_stopped = link.as_ref().is_some_and(|link| link.wake());
+        let is_stopped = link.as_ref().is_some_and(|link| {
+            link.catch_up();
+            link.wake()
+        });
         if !is_stopped {
             self.found_stopped.store(0, Ordering::Relaxed);
             return false;

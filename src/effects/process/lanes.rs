@@ -94,8 +94,6 @@ pub struct Line {
     pub link: Arc<Link>,
     job: JobId,
     state: State,
-    /// What found no place on the common socket.
-    unsaid: Vec<Order>,
 }
 
 /// What is known of the job of a line.
@@ -110,19 +108,9 @@ enum State {
 }
 
 impl Line {
-    /// Says what is wanted of the job. What finds no place, as many jobs are ended at once, is said before the next: a sign of
-    /// life is asked for again and again while a job is to end. Whoever does not hear it is gone or stopped, which the next
-    /// look at the answers tells.
-    pub fn order(&mut self, order: Order) {
-        self.unsaid.push(order);
-        let is_said = |order: &Order| self.link.say(Word::Order(self.job, *order), &[]).is_ok();
-        let said = self
-            .unsaid
-            .iter()
-            .take_while(|order| is_said(order))
-            .count();
-        self.unsaid.drain(..said);
-        self.unsaid.retain(|order| *order != Order::Answer);
+    /// Says what is wanted of the job.
+    pub fn order(&self, order: Order) {
+        self.link.order(self.job, order);
     }
 
     /// Takes a report off the front of what has come in on the lane.
@@ -222,7 +210,6 @@ pub fn hand_over(link: &Arc<Link>, job: &Job) -> io::Result<Handed> {
             link: Arc::clone(link),
             job: id,
             state: State::UnderWay,
-            unsaid: Vec::new(),
         },
         socket: lane.socket,
         stdin: stdin.map(OwnedFd::from),

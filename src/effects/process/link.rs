@@ -9,15 +9,15 @@ use std::net::Shutdown;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::UnixStream;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, OnceLock};
 use std::time::{Duration, Instant};
 
 use nix::sys::signal::{SigSet, Signal, kill};
 use rustix::net::{RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, recv, sendmsg};
 
 use super::lanes::Lanes;
-use super::message::{Request, Word};
+use super::message::{JobId, Order, Request, Word};
 use super::spawn::{self, Environment, Program};
 use crate::effects::proc_table::{self, Children};
 
@@ -37,6 +37,8 @@ pub struct Link {
     pub pid: u32,
     /// Its status was taken or is about to be, so that the pid may be anybody's.
     is_ended: AtomicBool,
+    /// Orders that found no place on the common socket.
+    unsaid: Mutex<Vec<(JobId, Order)>>,
     /// What could not be ended when it was buried.
     left: OnceLock<Vec<u32>>,
     /// Where jobs are handed over.
@@ -67,6 +69,7 @@ impl Link {
             common,
             pid,
             is_ended: AtomicBool::new(false),
+            unsaid: Mutex::default(),
             left: OnceLock::new(),
             lanes: Lanes::default(),
         })
@@ -82,6 +85,29 @@ impl Link {
     pub fn say(&self, word: Word, files: &[BorrowedFd<'_>]) -> io::Result<()> {
         send(&self.common, &word.to_bytes(), files)?;
         Ok(())
+    }
+
+    /// Says what is wanted of a job. What finds no place, as many jobs are ended at once, is said before the next order of any
+    /// job, or when it is caught up with. Whoever does not hear it is gone or stopped, which the next look at the answers tells.
+    pub fn order(&self, job: JobId, order: Order) {
+        self.unsaid().push((job, order));
+        self.catch_up();
+    }
+
+    /// Says what found no place. A sign of life is asked for again and again while a job is to end, and needs no second try.
+    pub fn catch_up(&self) {
+        let mut unsaid = self.unsaid();
+        let is_said =
+            |(job, order): &&(JobId, Order)| self.say(Word::Order(*job, *order), &[]).is_ok();
+        let said = unsaid.iter().take_while(is_said).count();
+        unsaid.drain(..said);
+        unsaid.retain(|(_, order)| *order != Order::Answer);
+    }
+
+    fn unsaid(&self) -> MutexGuard<'_, Vec<(JobId, Order)>> {
+        self.unsaid
+            .lock()
+            .expect("BUG: a holder of the lock panicked")
     }
 
     /// Says whether the supervising process is gone. Its end closes the common socket before any lane.
@@ -180,4 +206,36 @@ fn own_file() -> io::Result<CString> {
     }
     let file = std::env::current_exe()?;
     spawn::text(file.as_os_str().as_bytes(), "the program's path")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_order_that_found_no_place_is_said_later_though_its_job_has_nobody_any_more() {
+        let (common, mut reader) = UnixStream::pair().unwrap();
+        let link = Link {
+            common,
+            pid: std::process::id(),
+            is_ended: AtomicBool::new(true),
+            unsaid: Mutex::default(),
+            left: OnceLock::new(),
+            lanes: Lanes::default(),
+        };
+        let job = JobId { lane: 1, turn: 1 };
+        let mut room = 0;
+        while link.say(Word::Hold, &[]).is_ok() {
+            room += Word::LENGTH;
+        }
+        link.order(job, Order::Sweep);
+        link.order(job, Order::Answer);
+        reader.read_exact(&mut vec![0; room]).unwrap();
+        link.catch_up();
+        drop(link);
+        let mut said = Vec::new();
+        reader.read_to_end(&mut said).unwrap();
+        assert_eq!(Word::take(&mut said), Some(Word::Order(job, Order::Sweep)));
+        assert!(said.is_empty());
+    }
 }
