@@ -206,6 +206,8 @@ fn a_kill_is_not_outrun_by_stopping_whoever_would_obey_it() {
         let run = crate::harness::finish(child).expect(0);
         assert!(run.stdout.contains("KILL"), "{stop}: {}", run.stdout);
         assert_eq!(repo.each("result"), ["interrupted"], "{stop}");
+        // Whichever of the two ended it.
+        assert_eq!(repo.newest()["agent"]["status"], "stopped", "{stop}");
         assert_undone(&repo, &start, stop);
     }
 }

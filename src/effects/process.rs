@@ -416,6 +416,11 @@ impl Supervisor {
         ending: Ending,
     ) -> (Ending, Vec<u32>) {
         // Said with the end, as a rule: then nobody is left who could print.
+        let ending = match ending {
+            // The supervising process may have seen KILL first.
+            Ending::Signalled(_) if self.is_killed() => Ending::Stopped,
+            ending => ending,
+        };
         if let Some(Report::Gone(left)) = task.heard() {
             return (ending, left);
         }

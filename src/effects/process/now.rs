@@ -142,7 +142,7 @@ impl Supervisor {
     }
 
     /// Says whether there was a KILL: the supervising process may have seen it first.
-    fn is_killed(&self) -> bool {
+    pub(super) fn is_killed(&self) -> bool {
         self.stop.look_for_kill();
         self.stop.killed_at().is_some()
     }
@@ -415,7 +415,10 @@ impl<'a> Talk<'a> {
         };
         self.wait(until)?;
         match self.course {
-            Course::Ending(_) if Instant::now() >= until => Ok(Held::Beat(&mut self.pulse)),
+            // What it said is heard before its silence is judged.
+            Course::Ending(_) if Instant::now() >= until && self.inbox.is_empty() => {
+                Ok(Held::Beat(&mut self.pulse))
+            }
             Course::Running | Course::Draining(_) | Course::Ending(_) => Ok(Held::Wait),
         }
     }
