@@ -10,7 +10,7 @@ use rustix::process::{WaitId, WaitIdOptions, WaitIdStatus, waitid};
 use super::{Common, POLL, lane};
 use crate::effects::proc_table;
 use crate::effects::process::message::{JobId, Order, Report};
-use crate::effects::process::{Ending, GRACE, SWEEP_LIMIT, tree};
+use crate::effects::process::{ANSWER, DRAIN, Ending, GRACE, SWEEP_LIMIT, tree};
 
 /// A job whose program was started.
 #[derive(Debug)]
@@ -29,8 +29,8 @@ pub struct Ward {
 enum Course {
     /// Its program runs.
     Running,
-    /// Its program has ended, more of it is left, and `evolve` still reads what that prints.
-    Left,
+    /// Its program has ended, more of it is left, and `evolve` still reads what that prints; not beyond then, should it be stopped.
+    Left { until: Instant },
     /// It was asked to end, and has until then; `quiet` counts how often nobody of its group was found.
     Ending { until: Instant, quiet: u32 },
     /// Everything of it is being killed; what is left then is given up.
@@ -88,7 +88,8 @@ impl Ward {
     /// Returns how long it may be left alone, unless something happens.
     pub fn wake_up(&self) -> Option<Duration> {
         match self.course {
-            Course::Left | Course::Over { .. } => None,
+            Course::Over { .. } => None,
+            Course::Left { until } => Some(until.saturating_duration_since(Instant::now())),
             Course::Running => Some(
                 self.started
                     .time
@@ -106,8 +107,12 @@ impl Ward {
     pub fn look_after(&mut self, common: &mut Common) {
         match self.course {
             Course::Running if Instant::now() >= self.started.time.1 => self.ask_to_end(GRACE),
+            Course::Left { until } if Instant::now() >= until => self.begin_sweep(),
             Course::Ending { until, quiet } => self.wait_for_group(common, (until, quiet)),
-            Course::Running | Course::Left | Course::Sweeping { .. } | Course::Over { .. } => {}
+            Course::Running
+            | Course::Left { .. }
+            | Course::Sweeping { .. }
+            | Course::Over { .. } => {}
         }
         if let Course::Sweeping { until } = self.course {
             self.sweep(common, until);
@@ -116,7 +121,7 @@ impl Ward {
 
     /// Does what `evolve` wants.
     pub fn obey(&mut self, order: Order) {
-        let is_running = matches!(self.course, Course::Running | Course::Left);
+        let is_running = matches!(self.course, Course::Running | Course::Left { .. });
         match order {
             Order::End(grace) if is_running => {
                 self.ask_to_end(Duration::from_millis(grace.into()));
@@ -131,7 +136,7 @@ impl Ward {
     pub fn desert(&mut self) {
         let is_there = matches!(
             self.course,
-            Course::Running | Course::Left | Course::Ending { .. }
+            Course::Running | Course::Left { .. } | Course::Ending { .. }
         );
         if is_there {
             self.begin_sweep();
@@ -177,7 +182,8 @@ impl Ward {
         let orphans = common.orphans();
         match orphans.may_be_more || orphans.pids.into_iter().any(is_mine) {
             true => {
-                self.course = Course::Left;
+                let until = Instant::now() + DRAIN + ANSWER;
+                self.course = Course::Left { until };
                 self.has_told = true;
                 self.tell(&[self.end()]);
             }
@@ -278,5 +284,53 @@ pub fn ending_of(leader: u32, options: WaitIdOptions) -> Option<Ending> {
             let why = format!("its end cannot be waited for: {cause}");
             Some(Ending::NotStarted(why))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+    use std::fs::File;
+    use std::os::fd::AsFd;
+
+    use nix::sys::signal::SigSet;
+
+    use super::*;
+    use crate::effects::proc_table::Children;
+    use crate::effects::process::spawn::{self, Program};
+
+    #[test]
+    fn what_a_job_left_is_ended_in_time_though_nobody_asks_for_that() {
+        let program = Program {
+            file: c"sleep",
+            argv: &[c"sleep".to_owned(), c"600".to_owned()],
+            env: &[],
+        };
+        let nothing = File::options().write(true).open("/dev/null").unwrap();
+        let leader = spawn::spawn(program, [nothing.as_fd(); 3], &SigSet::empty()).unwrap();
+        let now = Instant::now();
+        let started = Started {
+            job: JobId { lane: 1, turn: 1 },
+            leader,
+            mark: b"MARK=nobody".to_vec(),
+            time: (now, now + Duration::from_secs(600)),
+            is_kept: false,
+        };
+        let mut common = Common {
+            children: Children::open().unwrap(),
+            leaders: HashSet::new(),
+            count: 2,
+            kept: 0,
+            given_up: HashSet::new(),
+        };
+        let (_evolve, socket) = UnixStream::pair().unwrap();
+        let mut ward = Ward::new(started, Arc::new(socket), &mut common);
+        ward.course = Course::Left { until: now };
+        assert!(ward.wake_up().is_some());
+        while !ward.is_over() {
+            ward.look_after(&mut common);
+            std::thread::yield_now();
+        }
+        assert!(!proc_table::is_alive(leader, None));
     }
 }
