@@ -18,11 +18,12 @@ use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendFlag
 use rustix::process::WaitIdOptions;
 
 use super::ward::{Started, Ward, ending_of};
-use super::{Jobs, Lane, Order, Shared};
+use super::{Jobs, Lane, Order, POLL, Shared};
 use crate::effects::process::keeper;
 use crate::effects::process::message::{JobId, Report, Request};
 use crate::effects::process::spawn::{self, Environment, Program};
-use crate::effects::process::{Ending, NOT_TAKEN, tree};
+use crate::effects::process::tree::Living;
+use crate::effects::process::{Ending, NOT_TAKEN, SWEEP_LIMIT, tree};
 
 /// How much of its stack a lane may need: several times what starting a program takes.
 const STACK: usize = 128 * 1024;
@@ -111,8 +112,9 @@ fn run(
         Err(cause) => {
             jobs.forget(job, is_kept);
             drop(jobs);
+            let left = see_off(shared);
             let ended = Report::Ended(Ending::NotStarted(cause.to_string()));
-            return tell(socket, &[ended, Report::Gone(Vec::new())]);
+            return tell(socket, &[ended, Report::Gone(left)]);
         }
     };
     let mark = request.env.first();
@@ -139,6 +141,18 @@ fn run(
     drop(files);
 }
 
+/// Ends what has no job any more: while one was about to be started it might have been theirs. Returns what could not be ended.
+fn see_off(shared: &Shared) -> Vec<u32> {
+    let until = Instant::now() + SWEEP_LIMIT;
+    loop {
+        let left = shared.lock().kill_nobodys();
+        if left.is_nobody() || Instant::now() >= until {
+            return left.names();
+        }
+        thread::sleep(POLL);
+    }
+}
+
 /// Tells, in one piece. Whoever does not read what is told is stopped, and asked about by who stopped it.
 pub fn tell(socket: &UnixStream, reports: &[Report]) {
     let bytes: Vec<u8> = reports.iter().flat_map(Report::to_bytes).collect();
@@ -160,11 +174,13 @@ impl Jobs {
     fn forget(&mut self, job: JobId, is_kept: bool) {
         self.common.count -= 1;
         self.common.kept -= usize::from(is_kept);
-        if self.common.count == 0 {
-            // Of a job that ended while this one might have been theirs.
-            self.common.kill_orphans(|_| true);
-        }
         self.reach(job);
+    }
+
+    /// Kills what is left where no job is; returns those.
+    fn kill_nobodys(&mut self) -> Living {
+        let has_jobs = self.common.count > 0;
+        self.common.kill_orphans(|_| !has_jobs)
     }
 
     /// Looks after a job from now on, and does what was wanted of it meanwhile; says whether something was.
