@@ -19,23 +19,30 @@ pub fn end(session: &str) -> Result<()> {
     let began = Instant::now();
     loop {
         let own = std::process::id();
-        let is_left = |pid: &u32| {
-            *pid != own
-                && proc_table::has_variable_prefix(*pid, &mark)
-                && proc_table::is_alive(*pid, None)
+        // With its start a pid names one process for ever.
+        let left_of = |pid: u32| {
+            let started = proc_table::start_time(pid)?;
+            let is_left = pid != own
+                && proc_table::has_variable_prefix(pid, &mark)
+                && proc_table::is_alive(pid, Some(started));
+            is_left.then_some((pid, started))
         };
-        let left: Vec<u32> = proc_table::all().into_iter().filter(is_left).collect();
+        let left = proc_table::all().into_iter().filter_map(left_of);
+        let left: Vec<(u32, u64)> = left.collect();
         if left.is_empty() {
             return Ok(());
         }
         if began.elapsed() > LIMIT {
+            let pids: Vec<u32> = left.into_iter().map(|(pid, _)| pid).collect();
             return Err(Error::unsafe_repo(format!(
-                "processes of a dead session cannot be ended: {left:?}"
+                "processes of a dead session cannot be ended: {pids:?}"
             ))
             .hint("end them by hand, then run evolve again"));
         }
-        for pid in left {
-            send(pid, Signal::SIGKILL)?;
+        for (pid, started) in left {
+            if proc_table::is_alive(pid, Some(started)) {
+                send(pid, Signal::SIGKILL)?;
+            }
         }
         std::thread::sleep(POLL);
     }
