@@ -177,7 +177,7 @@ pub fn is_in_background(pid: u32) -> bool {
     terminal.is_some_and(|number| number != 0) && foreground != group(pid).map(i64::from)
 }
 
-/// The same, and nothing has begun to end it: one that was killed is there for as long as what it waits for takes.
+/// Says whether a process lives, as `is_alive` does, and nothing has begun to end it: one that was killed is there for as long as what it waits for takes.
 pub fn is_at_work(pid: u32, started: Option<u64>) -> bool {
     is_alive(pid, started) && !is_ending(pid)
 }

@@ -1,11 +1,13 @@
-//! Runs programs under supervision: each in a session of its own, bounded in time and output, with a complete log, and
-//! nothing that it started is left when `run` returns.
+//! Runs programs under supervision: each in a session of its own, bounded in time and output, with a log. Nothing that it
+//! started is left when `run` returns, but what cannot be ended, which is named, and what cannot be told from other jobs'
+//! before these have ended.
 //!
 //! The programs are children of one supervising process (`supervise`), which the first job starts. It is their reaper:
 //! whatever loses its parent becomes its child, is known by session or mark to belong to a job, and is killed at that job's
-//! end. One that carries neither (`env -i setsid …`) is ended with the last job that runs. When `evolve` dies, however it
-//! dies, the supervising process kills everything; until nothing is left it holds the lock. When the supervising process
-//! dies, all of it is handed to `evolve`, which kills it and ends its session: nobody can say any more what was whose.
+//! end. One that carries neither (`env -i setsid …`) is ended with the last job that runs, or with its own where that is kept
+//! (`keeper`). When `evolve` dies, however it dies, the supervising process kills everything; until nothing is left it holds
+//! the lock. When the supervising process dies, all of it is handed to `evolve`, which kills it and ends its session: nobody
+//! can say any more what was whose.
 
 pub mod keeper;
 mod lanes;
@@ -160,7 +162,7 @@ pub enum Stdout {
 pub enum Ending {
     /// By itself, with this exit code.
     Exited(i32),
-    /// By a signal that `evolve` did not send.
+    /// By a signal: somebody else's, or the supervising process's where `evolve` stood still when its time was over.
     Signalled(i32),
     /// It ran longer than it may.
     TimedOut,
@@ -314,7 +316,7 @@ impl Supervisor {
         }
     }
 
-    /// Runs `job` to its end; when this returns, none of its processes is left.
+    /// Runs `job` to its end; when this returns, none of its processes is left but those that are named.
     pub async fn run(&self, job: Job) -> Ran {
         let started = Instant::now();
         let mut output = match Output::of(&job) {

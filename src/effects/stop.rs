@@ -105,7 +105,6 @@ struct Asked {
 type Hook<F> = Arc<Mutex<Option<Box<F>>>>;
 type Acknowledge = Arc<dyn Fn(&Halt) + Send + Sync>;
 
-/// Holds something that several threads share; nobody panics with it in hand.
 /// What is done before the program ends at once, whatever it is at.
 static BEFORE_EXIT: OnceLock<fn()> = OnceLock::new();
 
@@ -134,6 +133,7 @@ pub enum Left {
     Unsettled,
 }
 
+/// Holds something that several threads share; nobody panics with it in hand.
 fn hold<T: ?Sized>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
     shared.lock().expect("BUG: a holder of the lock panicked")
 }

@@ -42,9 +42,9 @@ const PIECES: usize = 64;
 pub struct Said {
     /// How it ended.
     pub ending: Ending,
-    /// All of its standard output.
+    /// Its standard output, or the start of it where only that was asked for.
     pub stdout: Vec<u8>,
-    /// All of its standard error.
+    /// The same of its standard error.
     pub stderr: Vec<u8>,
 }
 
@@ -59,8 +59,9 @@ impl Said {
 }
 
 impl Supervisor {
-    /// Runs a job to its end, in this thread; nothing of it is left then. Heeds of the job's bounds only the time it may take,
-    /// and keeps all of its output, or of each stream the start where only that is asked for. What ends a session ends it, too, but not at once: it may be what settles a cycle.
+    /// Runs a job to its end, in this thread; nothing of it is left then, or that is an error. Heeds of the job's bounds only the
+    /// time it may take, and keeps all of its output, or of each stream the start where only that is asked for. What ends a
+    /// session ends it, too, but not at once: it may be what settles a cycle.
     ///
     /// Input or output that breaks off is an error, however the program took it; that it closes its input early is not.
     pub fn run_now(&self, job: &Job) -> io::Result<Said> {

@@ -153,7 +153,8 @@ fn see_off(shared: &Shared) -> Vec<u32> {
     }
 }
 
-/// Tells, in one piece. Whoever does not read what is told is stopped, and asked about by who stopped it.
+/// Tells, in one piece. There is room for it, and nobody waits for one who does not read: beside its end no more is told of a job
+/// than was asked for, and one who is stopped does not ask.
 pub fn tell(socket: &UnixStream, reports: &[Report]) {
     let bytes: Vec<u8> = reports.iter().flat_map(Report::to_bytes).collect();
     let _ = send(socket, &bytes, SendFlags::DONTWAIT);
