@@ -43,6 +43,7 @@ pub use outward::{is_called_a_sender, is_called_a_server, is_sending_job};
 pub use path::join;
 pub use root::Root;
 pub use settings::{Tool, tools};
+pub use shell::written;
 pub use tasks::{Code, Used, code_in, included, is_cut, told_in};
 pub use touching::touches;
 pub use unfound::{begins_with, unfound};

@@ -91,15 +91,48 @@ pub fn items_given(text: &str, arguments: &[String], home: Option<&str>) -> Vec<
     lexer.finished()
 }
 
+/// How a here-document is to be read.
+struct HereDocument {
+    /// The line behind its last one.
+    delimiter: String,
+    strips_tabs: bool,
+    /// Nothing in it stands for anything else.
+    is_quoted: bool,
+}
+
+/// Returns the files that the commands of a text write by redirection, as they are called in the end; what is not known of a path
+/// is `$`. Code that is handed to a shell counts.
+pub fn written(text: &str) -> Vec<String> {
+    const SHELLS: [&str; 6] = ["bash", "dash", "eval", "ksh", "sh", "zsh"];
+    let mut lexer = Lexer::new(text, 0);
+    lexer.list(false);
+    let mut found = std::mem::take(&mut lexer.written);
+    for item in lexer.finished() {
+        let Item::Command(command) = item else {
+            continue;
+        };
+        let is_shell = |word: &String| SHELLS.contains(&word.as_str());
+        if command.words.iter().any(is_shell) {
+            let code = command.words.iter().filter(|word| word.contains('>'));
+            // Of itself it holds less.
+            let code = code.filter(|word| word.len() < text.len());
+            found.extend(code.flat_map(|word| written(word)));
+        }
+    }
+    found
+}
+
 struct Lexer {
     chars: Vec<char>,
     at: usize,
     depth: usize,
     items: Vec<Item>,
-    /// Delimiters of here-documents whose bodies begin after this line, and whether their tabs are stripped.
-    heredocs: Vec<(String, bool)>,
+    /// The here-documents whose bodies begin after this line.
+    heredocs: Vec<HereDocument>,
     /// The here-documents so far.
     texts: Vec<String>,
+    /// The files that output goes into.
+    written: Vec<String>,
     known: Known,
 }
 
@@ -112,6 +145,7 @@ impl Lexer {
             items: Vec::new(),
             heredocs: Vec::new(),
             texts: Vec::new(),
+            written: Vec::new(),
             known: Known::default(),
         }
     }
@@ -272,25 +306,48 @@ impl Lexer {
     }
 
     fn skip_heredocs(&mut self) {
-        for (delimiter, strips_tabs) in std::mem::take(&mut self.heredocs) {
+        for here in std::mem::take(&mut self.heredocs) {
             let mut text = String::new();
             while self.peek().is_some() {
                 let start = self.at;
                 self.skip_line();
                 let line: String = self.chars[start..self.at].iter().collect();
                 self.next();
-                let line = match strips_tabs {
+                let line = match here.strips_tabs {
                     true => line.trim_start_matches('\t'),
                     false => &line,
                 };
-                if line == delimiter {
+                if line == here.delimiter {
                     break;
                 }
                 text.push_str(line);
                 text.push('\n');
             }
+            if !here.is_quoted {
+                self.expand_text(&text);
+            }
             self.texts.push(text);
         }
+    }
+
+    /// Reads the substitutions of a here-document, in which quotes are text.
+    fn expand_text(&mut self, text: &str) {
+        if self.depth >= MAX_DEPTH || !text.contains(['$', '`']) {
+            return;
+        }
+        let mut inner = Lexer::new(text, self.depth + 1);
+        inner.known.clone_from(&self.known);
+        let mut word = String::new();
+        while let Some(c) = inner.peek() {
+            match c {
+                '$' => inner.expansion(&mut word),
+                '`' => inner.backticks(&mut word),
+                '\\' => inner.at += 2,
+                _ => inner.at += 1,
+            }
+        }
+        self.written.append(&mut inner.written);
+        self.items.append(&mut inner.finished());
     }
 
     fn word_or_descriptor(&mut self, command: &mut Command) {
@@ -352,13 +409,29 @@ impl Lexer {
         while self.peek().is_some_and(|c| matches!(c, ' ' | '\t')) {
             self.at += 1;
         }
+        let start = self.at;
         let target = braces::literal(&self.word().replace(SPLIT, " "));
+        // In a test of bash it compares.
+        let is_test = command.words.iter().any(|word| word == "[[")
+            && !command.words.iter().any(|word| word == "]]");
+        let is_descriptor =
+            operator.ends_with('&') && target.chars().all(|c| c.is_ascii_digit() || c == '-');
+        if operator.contains('>') && !is_test && !is_descriptor {
+            self.written.push(target.clone());
+        }
         let is_number = |wanted| descriptor.as_deref().is_none_or(|number| number == wanted);
         match operator.as_str() {
             "<" if is_number("0") => command.stdin = Some(target),
             "<<" => {
                 command.here = Some(self.texts.len() + self.heredocs.len());
-                self.heredocs.push((target, strips_tabs));
+                let is_quoted = self.chars[start..self.at]
+                    .iter()
+                    .any(|c| "'\"\\".contains(*c));
+                self.heredocs.push(HereDocument {
+                    delimiter: target,
+                    strips_tabs,
+                    is_quoted,
+                });
             }
             "<<<" => command.text = Some(target),
             ">" | ">>" | ">|" if is_number("1") => {
@@ -505,7 +578,7 @@ impl Lexer {
                 substituted(&self.items[before..], &code)
             }
             Some('{') => {
-                while self.next().is_some_and(|c| c != '}') {}
+                self.parameter();
                 let name: String = self.chars[start..self.at].iter().collect();
                 self.known.value(name.trim_matches(['{', '}']))
             }
@@ -526,6 +599,36 @@ impl Lexer {
             _ => None,
         };
         push_value(word, value);
+    }
+
+    /// Reads a parameter in braces with what stands in for it, the cursor on the first brace.
+    fn parameter(&mut self) {
+        self.at += 1;
+        if self.depth >= MAX_DEPTH {
+            self.at = self.chars.len();
+            return;
+        }
+        self.depth += 1;
+        let mut inside = String::new();
+        while let Some(c) = self.peek() {
+            match (c, self.chars.get(self.at + 2)) {
+                ('$', _) => self.expansion(&mut inside),
+                ('`', _) => self.backticks(&mut inside),
+                ('"', _) => {
+                    self.at += 1;
+                    self.double_quoted(&mut inside);
+                }
+                ('\\', _) => self.at += 2,
+                // One sign in quotes is that.
+                ('\'', Some('\'')) => self.at += 3,
+                _ => self.at += 1,
+            }
+            if c == '}' {
+                break;
+            }
+        }
+        self.at = self.at.min(self.chars.len());
+        self.depth -= 1;
     }
 
     /// Reads the commands of a substitution up to its closing parenthesis, the cursor behind the opening one.
@@ -561,6 +664,7 @@ impl Lexer {
         let mut inner = Lexer::new(&code, self.depth + 1);
         inner.known.clone_from(&self.known);
         inner.list(false);
+        self.written.append(&mut inner.written);
         let mut items = vec![Item::Open];
         items.append(&mut inner.finished());
         items.push(Item::Close);
