@@ -160,7 +160,7 @@ fn goal(look: &dyn Look, packages: &[Package], step: &Step, check: &str) -> Prop
             Some("its job may write to where others see it: look first what it does".to_owned())
         }
         Some(name) => Some(format!("{name} has its value from CI")),
-        None => known::strange(look, &goal.check),
+        None => known::steered(&step.env.known).or_else(|| known::strange(look, &goal.check)),
     };
     match why {
         Some(why) => goal.lacks(why),

@@ -1,11 +1,8 @@
 //! Which commands of a step are known to look, check or build and to do nothing else, so that its goal may run at once. What is not
 //! known waits until somebody has looked at it. Pure.
 
+mod modes;
 mod tables;
-
-use std::sync::LazyLock;
-
-use regex::Regex;
 
 use super::super::writers;
 use crate::model::check::{self, Does, Done};
@@ -13,7 +10,8 @@ use crate::model::init::{Look, has};
 use crate::model::text;
 use tables::{
     ASKED_BY, CHECKERS, COMPILERS, DRIVERS, EXCEPT, GIT, HARMS, INTERPRETERS, Interpreter, LEADS,
-    NODE, OF_TARGETS, OF_TOOLS, READS, SHELL, TAKES, TELLS_BY_END, VERBS, WITHOUT_TARGET, WRAPPERS,
+    LONG_OF_MAVEN, NODE, OF_GRADLE, OF_PLUGINS, OF_TARGETS, OF_TOOLS, PHASES, READS, SHELL,
+    TAKEN_BY_GRADLE, TAKES, TELLS_BY_END, VERBS, WITHOUT_TARGET, WRAPPERS,
 };
 
 /// What the reader is to do about it.
@@ -21,26 +19,34 @@ const FIRST: &str = "look first, then take the # away";
 /// How much is shown of a command.
 const SHOWN: usize = 40;
 
-/// A file that output goes into.
-static WRITTEN: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r#"(?:^|[^<>\w=-])\d?>>?\|?\s*["']?(?<to>(?:/|~|\$\{?HOME|[\w.])[^\s"'`;&|()<>]*)"#)
-        .expect("BUG: a pattern of ours is no pattern")
-});
+/// Says why a step had better not run before somebody has looked at what is set for it.
+pub(super) fn steered(env: &[(String, String)]) -> Option<String> {
+    let (name, _) = env.iter().find(|(name, _)| modes::steers(name))?;
+    Some(format!("{name} says what runs: {FIRST}"))
+}
 
 /// Says why a check had better not run before somebody has looked at it.
 pub(super) fn strange(look: &dyn Look, check: &str) -> Option<String> {
     let all = check::done(check);
-    let written = WRITTEN.captures_iter(check).map(|it| it["to"].to_owned());
-    let by_tee = all
-        .iter()
-        .filter(|one| one.words[0] == "tee")
-        .flat_map(|one| one.words[1..].iter().cloned());
-    let mut written = written.chain(by_tee);
-    if let Some(to) = written.find(|to| is_of_others(look, to)) {
-        return Some(format!("it writes to {}: {FIRST}", text::cut(&to, SHOWN)));
+    let changes_dir = all.iter().any(|one| one.dir.as_deref() != Some(""));
+    let by_options = all.iter().flat_map(|one| {
+        let words = of_module(&one.words);
+        match name_of(words) {
+            "tee" => words[1..].to_vec(),
+            name => modes::outputs(name, &words[1..]),
+        }
+    });
+    let by_options = by_options.filter(|to| !to.starts_with('-'));
+    let mut written = check::written(check).into_iter().chain(by_options);
+    if let Some(to) = written.find(|to| is_of_others(look, to, changes_dir)) {
+        let to = text::clean_line(&text::cut(&to, SHOWN));
+        return Some(format!("it writes to {to}: {FIRST}"));
     }
     if check.split_whitespace().any(|word| word == "-delete") {
         return Some(format!("it deletes files (find -delete): {FIRST}"));
+    }
+    if let Some(call) = modes::code_for_packages(check) {
+        return Some(unknown(&call));
     }
     let mut places = 0..all.len();
     places.find_map(|at| {
@@ -49,8 +55,8 @@ pub(super) fn strange(look: &dyn Look, check: &str) -> Option<String> {
     })
 }
 
-/// Says whether a file is one of the machine's, or tracked.
-fn is_of_others(look: &dyn Look, to: &str) -> bool {
+/// Says whether a file is one of the machine's, or tracked, or whether that cannot be told.
+fn is_of_others(look: &dyn Look, to: &str, changes_dir: bool) -> bool {
     const ANYBODYS: [&str; 6] = [
         "/dev/null",
         "/dev/stderr",
@@ -59,10 +65,23 @@ fn is_of_others(look: &dyn Look, to: &str) -> bool {
         "/dev/fd/",
         "/tmp/",
     ];
-    match to.starts_with(['/', '~', '$']) {
-        true => to.starts_with('$') || !ANYBODYS.iter().any(|it| to.starts_with(it)),
-        false => has(look, to.trim_start_matches("./")),
+    let is_told = !to.contains(['$', '`', '*', '?', '[']) && !to.chars().any(char::is_control);
+    if !is_told || to.split('/').any(|part| part == "..") {
+        return true;
     }
+    if to.starts_with(['/', '~']) {
+        return !ANYBODYS.iter().any(|it| to.starts_with(it));
+    }
+    let to = to.trim_start_matches("./");
+    let inside = format!("/{to}");
+    let mut files = look.files().iter();
+    has(look, to) || changes_dir && files.any(|file| file.ends_with(&inside))
+}
+
+/// Returns what a command calls, without the folder.
+fn name_of(words: &[String]) -> &str {
+    let program = words[0].as_str();
+    program.rsplit('/').next().unwrap_or(program)
 }
 
 /// A command among those of its check that come before it.
@@ -73,10 +92,7 @@ struct Command<'a> {
 
 impl Command<'_> {
     fn strange(&self, one: &Done) -> Option<String> {
-        let unknown = || {
-            let shown = text::clean_line(&text::cut(&one.typed(), SHOWN));
-            Some(format!("evolve does not know what `{shown}` does: {FIRST}"))
-        };
+        let unknown = || Some(unknown(&one.typed()));
         let Some(dir) = one.dir.as_deref() else {
             return unknown();
         };
@@ -145,6 +161,9 @@ impl Command<'_> {
         if let Some(folder) = self.lacks_build(dir, rest).filter(|_| name == "cmake") {
             return Known::Lacks(folder);
         }
+        if modes::does_more(name, rest) || self.empties(name, rest) {
+            return Known::No;
+        }
         Known::of(match () {
             () if is_sourced => rest.first().is_some_and(|file| {
                 let path = check::join(dir, file);
@@ -194,6 +213,20 @@ impl Command<'_> {
         let path = check::join(dir, folder)?;
         let is_there = path.is_empty() || self.has_folder(&path) || self.names(&path);
         (!is_there).then(|| folder.clone())
+    }
+
+    /// Says whether pytest is to work in a folder, which it empties first, that is not its own.
+    fn empties(&self, name: &str, rest: &[String]) -> bool {
+        let at = rest.iter().position(|word| word.starts_with("--basetemp"));
+        let Some(at) = at.filter(|_| matches!(name, "pytest" | "py.test")) else {
+            return false;
+        };
+        let folder = rest[at].strip_prefix("--basetemp=");
+        let folder = folder.or_else(|| rest.get(at + 1).map(String::as_str));
+        let folder = folder.unwrap_or(".").trim_end_matches('/');
+        let is_own =
+            !matches!(folder, "" | ".") && !self.has_folder(folder.trim_start_matches("./"));
+        !is_own || is_of_others(self.look, folder, false)
     }
 
     fn has_folder(&self, folder: &str) -> bool {
@@ -256,6 +289,11 @@ impl Known {
             false => Known::No,
         }
     }
+}
+
+fn unknown(command: &str) -> String {
+    let shown = text::clean_line(&text::cut(command, SHOWN));
+    format!("evolve does not know what `{shown}` does: {FIRST}")
 }
 
 fn lacking(path: &str) -> String {
@@ -365,15 +403,18 @@ fn asks(name: &str, rest: &[String], does: Does) -> bool {
     if does == Does::Looks && (is_own || packs()) {
         return true;
     }
+    match name {
+        "mvn" | "mvnw" => return goals_of_maven(&before).iter().all(is_goal_of_maven),
+        "gradle" | "gradlew" => return tasks_of_gradle(&before).iter().all(is_task_of_gradle),
+        _ => {}
+    }
     if OF_TARGETS.contains(&name) {
-        let is_maven = matches!(name, "mvn" | "mvnw");
-        let of_maven = ["install", "package"];
-        let checks =
-            |word: &&str| is_verb_in(word, is_maven) || is_maven && of_maven.contains(word);
-        let harms = |word: &&str| !is_maven && harms(word);
         return match operands.is_empty() {
             true => WITHOUT_TARGET.contains(&name),
-            false => operands.iter().any(checks) && !operands.iter().any(harms),
+            false => {
+                let checks = operands.iter().any(|word| is_verb_in(word));
+                checks && !operands.iter().any(|word| harms(word))
+            }
         };
     }
     let first = match NODE.contains(&name) {
@@ -399,15 +440,54 @@ fn asks(name: &str, rest: &[String], does: Does) -> bool {
     }
 }
 
-/// Says whether a target, a task or a script's file is called as one that checks or builds, and as nothing else.
-fn is_called_a_check(name: &str) -> bool {
-    is_verb_in(name, false) && !harms(name)
+/// Returns the goals that Maven is asked for.
+fn goals_of_maven<'w>(words: &[&'w str]) -> Vec<&'w str> {
+    let takes = [
+        "-D", "-P", "-T", "-f", "-gs", "-l", "-pl", "-rf", "-s", "-t",
+    ];
+    check::operands(words, |word| {
+        takes.contains(&word) || LONG_OF_MAVEN.contains(&word)
+    })
 }
 
-fn is_verb_in(name: &str, is_one_word: bool) -> bool {
-    if is_one_word && VERBS.contains(&name) {
-        return true;
+/// Says whether a goal of Maven's is one of its phases that stay in the repository, or one of a plugin's that checks or tells.
+fn is_goal_of_maven(goal: &&str) -> bool {
+    match goal.rsplit_once(':') {
+        None => PHASES.contains(goal),
+        Some((plugin, goal)) => {
+            let is_own = plugin.rsplit(':').next() == Some(goal) && is_verb_in(goal);
+            let tells = OF_PLUGINS.contains(&goal) || READS.contains(&goal);
+            tells || is_own || is_called_a_check(goal)
+        }
     }
+}
+
+/// Returns the tasks that Gradle is asked for.
+fn tasks_of_gradle<'w>(words: &[&'w str]) -> Vec<&'w str> {
+    check::operands(words, |word| TAKEN_BY_GRADLE.contains(&word))
+}
+
+/// Says whether a task of Gradle's checks, builds or tells.
+fn is_task_of_gradle(task: &&str) -> bool {
+    let name = task.rsplit(':').next().unwrap_or(task);
+    let is_on_device = words_of(name)
+        .iter()
+        .any(|word| word == "connected" || word == "device");
+    let is_own = OF_GRADLE.contains(&name) || READS.contains(&name);
+    let reports = words_of(name).last().is_some_and(|word| word == "report");
+    let builds = words_of(name)
+        .first()
+        .is_some_and(|word| word == "assemble");
+    let is_known = is_own || is_verb_in(name) || reports || builds;
+    is_known && !is_on_device && !harms(name)
+}
+
+/// Says whether a target, a task or a script's file is called as one that checks or builds, and as nothing else.
+fn is_called_a_check(name: &str) -> bool {
+    is_verb_in(name) && !harms(name)
+}
+
+fn is_verb_in(name: &str) -> bool {
     words_of(name).iter().any(|word| {
         let ends = TELLS_BY_END.iter().any(|end| word.ends_with(end));
         let word = word.as_str();

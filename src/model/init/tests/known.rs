@@ -3,13 +3,14 @@
 use super::*;
 
 /// What stands in the repository of these tests.
-const FILES: [(&str, &str); 12] = [
+const FILES: [(&str, &str); 13] = [
     ("Cargo.toml", ""),
     ("a.txt", ""),
     ("bin/rails", ""),
     ("ci/check-links.sh", "#!/bin/sh\n"),
     ("ci/notify.py", "print(1)\n"),
     ("docs/index.md", ""),
+    ("gradlew", ""),
     ("manage.py", ""),
     ("mvnw", ""),
     ("runtest", "#!/bin/sh\n"),
@@ -75,7 +76,25 @@ fn what_is_known_to_look_check_or_build_runs_at_once() {
         "make -j4 V=1 distcheck",
         "make -C docs html",
         "./mvnw -B verify",
-        "mvn clean install",
+        "mvn -B -P ci -T 4 clean verify checkstyle:check spotbugs:spotbugs",
+        "mvn -DskipTests package javadoc:javadoc",
+        "./gradlew :app:assembleDebug lintDebug test --tests Foo -x integrationTest",
+        "gradle clean build koverXmlReport",
+        "test -n \"${X:-$(cat a.txt)}\"",
+        "grep -q x <<E\n$(cat a.txt)\nE",
+        "grep -q x <<'E'\n$(rm a.txt)\nE",
+        "awk '/a|b/ { n++ } END { exit n > 1 }' a.txt",
+        "sed -n 's/a/b/p' a.txt | grep -q b",
+        "git -c color.ui=always diff --check",
+        "sort -o out.txt a.txt && make check",
+        "go build -o /dev/null ./...",
+        "go build -o bin/x ./cmd/x && ./bin/x-test",
+        "pytest --basetemp=/tmp/t",
+        "pytest --basetemp build/tmp",
+        "bandit -r . -o bandit.json",
+        "make test > out.log 2>&1 || exit 1",
+        "make test &> out.log && grep -q ok out.log",
+        "[[ a > $B ]] && make test",
         "bundle exec rspec",
         "bin/rails test",
         "python manage.py check",
@@ -123,6 +142,27 @@ fn what_is_not_known_waits_until_somebody_has_looked() {
         ("sh tests/deploy_test.sh", "sh tests/deploy_test.sh"),
         ("cmake -P x.cmake", "cmake -P x.cmake"),
         ("terraform plan", "terraform plan"),
+        ("test -n \"${X:-$(rm -rf v; echo y)}\"", "rm -rf v"),
+        ("test -n \"${X:-`rm x`}\"", "rm x"),
+        ("test -n \"${X/a/$(rm x)}\"", "rm x"),
+        ("grep -q x <<E\n$(rm -rf v)\nE", "rm -rf v"),
+        (
+            "awk 'BEGIN { system(\"rm x\") }'",
+            "awk 'BEGIN { system(\"rm x\") }'",
+        ),
+        ("sed -n '1e rm x' a.txt", "sed -n '1e rm x' a.txt"),
+        ("git grep -Orm x", "git grep -Orm x"),
+        ("go test -exec rm ./...", "go test -exec rm ./..."),
+        ("npx --yes -c 'rm x'", "npx --yes -c"),
+        ("pytest --basetemp=docs", "pytest --basetemp=docs"),
+        ("pytest --basetemp .", "pytest --basetemp ."),
+        ("ruff check --add-noqa", "ruff check --add-noqa"),
+        ("mvn test liquibase:dropAll", "mvn test liquibase:dropAll"),
+        ("mvn test flyway:clean", "mvn test flyway:clean"),
+        ("mvn verify sql:execute", "mvn verify sql:execute"),
+        ("mvn install", "mvn install"),
+        ("gradle test flywayClean", "gradle test flywayClean"),
+        ("./gradlew connectedCheck", "./gradlew connectedCheck"),
     ];
     assert_each(&all.map(|(command, shown)| (command, Some(unknown(shown)))));
     let first = "look first, then take the # away";
@@ -160,6 +200,34 @@ fn what_is_not_known_waits_until_somebody_has_looked() {
             format!("it writes to /srv/x: {first}"),
         ),
         ("make test > a.txt", format!("it writes to a.txt: {first}")),
+        ("make test > ../x", format!("it writes to ../x: {first}")),
+        ("make test > \"$F\"", format!("it writes to $: {first}")),
+        ("make test > $F.log", format!("it writes to $.log: {first}")),
+        ("make test > a.*", format!("it writes to a.*: {first}")),
+        (
+            "bash -c 'make test > a.txt'",
+            format!("it writes to a.txt: {first}"),
+        ),
+        (
+            "cd docs\nmake test > ../a.txt",
+            format!("it writes to ../a.txt: {first}"),
+        ),
+        (
+            "cd docs\nmake test > index.md",
+            format!("it writes to index.md: {first}"),
+        ),
+        (
+            "sort -oa.txt a.txt && make test",
+            format!("it writes to a.txt: {first}"),
+        ),
+        (
+            "eslint --output-file=a.txt .",
+            format!("it writes to a.txt: {first}"),
+        ),
+        (
+            "uniq -c docs/index.md a.txt && make test",
+            format!("it writes to a.txt: {first}"),
+        ),
         (
             "make test\nfind . -name x -delete",
             format!("it deletes files (find -delete): {first}"),
@@ -175,6 +243,17 @@ fn a_script_that_is_given_what_only_ci_has_waits() {
     let why = Some("GROUP has its value from CI".to_owned());
     assert_eq!(missing("bash ci/check-links.sh"), why);
     assert_eq!(missing("cargo test"), None);
+}
+
+#[test]
+fn a_step_whose_variables_say_what_runs_waits() {
+    for name in ["BASH_ENV", "CARGO_TARGET_X_RUNNER", "LD_PRELOAD", "PATH"] {
+        let step = serde_json::json!({"run": "cargo test", "env": {name: "x"}});
+        let expected = format!("{name} says what runs: look first, then take the # away");
+        assert_eq!(of_step(&step)[0].missing, Some(expected));
+    }
+    let step = serde_json::json!({"run": "cargo test", "env": {"RUSTFLAGS": "-D warnings"}});
+    assert_eq!(of_step(&step)[0].missing, None);
 }
 
 #[test]
