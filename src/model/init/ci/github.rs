@@ -1,5 +1,8 @@
 //! GitHub's workflows: the `run:` steps of jobs that look at every change. Pure.
 
+use std::sync::LazyLock;
+
+use regex::Regex;
 use serde_json::Value;
 
 use super::{Env, Step};
@@ -16,6 +19,14 @@ const ON_CHANGES: [&str; 5] = [
 ];
 /// What a job may be allowed to write to by which something is sent away.
 const OUTWARD: [&str; 5] = ["contents", "deployments", "id-token", "packages", "pages"];
+
+/// Why a step makes no goal that calls an action.
+const OF_GITHUB: &str = "an action of GitHub's, which only runs there";
+
+/// What GitHub puts a value in place of.
+static EXPRESSION: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"\$\{\{(?<name>[^{}]*)\}\}").expect("BUG: a pattern of ours is no pattern")
+});
 
 /// Returns the steps of a workflow that may be checks.
 pub(super) fn steps(path: &str, workflow: &Value, found: &mut Found) -> Vec<Step> {
@@ -123,6 +134,10 @@ fn of_job(
     let list = job.get("steps").and_then(Value::as_array);
     for step in list.into_iter().flatten() {
         let text = |key: &str| step.get(key).and_then(Value::as_str);
+        if let Some(action) = text("uses").filter(|it| !makes_ready(it)) {
+            let action = crate::model::text::cut(action, 60);
+            found.leave_out(format!("{place}: {action}: {OF_GITHUB}"));
+        }
         let Some(script) = text("run") else { continue };
         let name = text("name");
         let shown = name.unwrap_or_else(|| script.lines().next().unwrap_or_default());
@@ -134,10 +149,11 @@ fn of_job(
             within.next()
         };
         let folder = text("working-directory").or_else(|| default("working-directory"));
-        let folder = folder
-            .unwrap_or_default()
-            .trim_start_matches("./")
-            .trim_matches('/');
+        let folder = folder.unwrap_or_default();
+        let told = Told::of((workflow, job), step);
+        let folder = told.put_into(folder, ".");
+        let folder = folder.trim_start_matches("./").trim_matches('/');
+        let script = &told.put_into(script, &told.root(folder, script));
         let named = text("shell").or_else(|| default("shell"));
         let shell = named.unwrap_or("bash");
         let condition = Condition::of(text("if").unwrap_or_default());
@@ -172,6 +188,103 @@ fn of_job(
             // `bash` that is asked for is `bash -eo pipefail`, that of nobody's asking `bash -e`.
             pipefail: named.is_some_and(|shell| shell == "bash" || shell.contains("pipefail")),
         });
+    }
+}
+
+/// Says whether an action only makes ready what other steps need, or hands on what they made, by its name.
+fn makes_ready(action: &str) -> bool {
+    const WORDS: [&str; 40] = [
+        "agent",
+        "artifact",
+        "artifacts",
+        "cache",
+        "cachix",
+        "cancel",
+        "ccache",
+        "changed",
+        "checkout",
+        "codecov",
+        "comment",
+        "configure",
+        "coveralls",
+        "credentials",
+        "deploy",
+        "download",
+        "filter",
+        "harden",
+        "install",
+        "installer",
+        "labeler",
+        "login",
+        "metadata",
+        "mise",
+        "pages",
+        "publish",
+        "qemu",
+        "buildx",
+        "release",
+        "sccache",
+        "script",
+        "setup",
+        "space",
+        "ssh",
+        "summary",
+        "token",
+        "toolchain",
+        "tmate",
+        "upload",
+        "wait",
+    ];
+    let path = action.split('@').next().unwrap_or_default();
+    let name = match path.starts_with("./") {
+        true => path,
+        false => path.split_once('/').map_or(path, |(_, name)| name),
+    };
+    let mut words = name.split(|c: char| !c.is_ascii_alphanumeric());
+    words.any(|word| WORDS.contains(&word.to_lowercase().as_str()))
+}
+
+/// What is told of expressions by the workflow itself.
+struct Told {
+    /// The variables whose values stand there.
+    env: Vec<(String, String)>,
+}
+
+impl Told {
+    fn of((workflow, job): (&Value, &Value), step: &Value) -> Told {
+        let mut env = Env::default();
+        for place in [workflow, job, step] {
+            env.add(place.get("env"), &|value| !value.contains("${{"));
+        }
+        Told { env: env.known }
+    }
+
+    /// Returns a text with the values of the expressions that are told, `root` being the repository's.
+    fn put_into(&self, text: &str, root: &str) -> String {
+        let value = |found: &regex::Captures| {
+            let name = found["name"].trim();
+            let of_env = name.strip_prefix("env.");
+            let value = self.env.iter().find(|(it, _)| Some(it.as_str()) == of_env);
+            match value {
+                Some((_, value)) => value.clone(),
+                None if name == "github.workspace" && !root.is_empty() => root.to_owned(),
+                None => found[0].to_owned(),
+            }
+        };
+        EXPRESSION.replace_all(text, value).into_owned()
+    }
+
+    /// Returns the way to the repository's root from where a script runs; none where it goes elsewhere.
+    fn root(&self, folder: &str, script: &str) -> String {
+        let words = script.split_whitespace();
+        if words.clone().any(|word| word == "cd" || word == "pushd") {
+            return String::new();
+        }
+        let parts = folder.split('/').filter(|part| !matches!(*part, "" | "."));
+        match parts.map(|_| "..").collect::<Vec<_>>().join("/").as_str() {
+            "" => ".".to_owned(),
+            up => up.to_owned(),
+        }
     }
 }
 

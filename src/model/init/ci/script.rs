@@ -160,7 +160,8 @@ fn without_texts(script: &str) -> Vec<&str> {
 fn only_deletes(line: &str) -> bool {
     let all = commands_of(line);
     let deletes = |one: &&str| {
-        let mut words = one.split_whitespace().filter(|word| *word != "sudo");
+        let words = one.split([' ', '\t', '(', ')', '{', '}']);
+        let mut words = words.filter(|word| !matches!(*word, "" | "!" | "sudo"));
         matches!(words.next(), Some("rm" | "rmdir"))
     };
     !all.is_empty() && all.iter().all(deletes)
@@ -182,7 +183,9 @@ pub(super) fn is_structure(line: &str) -> bool {
 /// Returns what a line is for, and what is left of it without the parts that set up.
 fn reduced(line: &str) -> (Use, String) {
     let parts = parts_of(line);
-    if parts.len() < 2 {
+    // What is called otherwise from there on is told by the whole line.
+    let renames = parts.iter().any(|(part, _)| part.starts_with("alias "));
+    if parts.len() < 2 || renames {
         return (use_of(line), line.to_owned());
     }
     if runs_fetched(line) {
@@ -351,6 +354,7 @@ mod tests {
                 "python - <<'EOF'\nimport a\npip install b\nEOF",
                 "set -e\npython - <<'EOF'\nimport a\npip install b\nEOF",
             ),
+            ("alias ls='rm -rf x'; ls", "set -e\nalias ls='rm -rf x'; ls"),
             ("cargo audit; true", "set -e\ncargo audit; true"),
             (". ./env.sh && make", ". ./env.sh && make"),
             ("source .venv/bin/activate\npytest", "pytest"),
@@ -488,6 +492,8 @@ mod tests {
             ("which x || exit 1", "it only sets up"),
             ("mkdir a 2>&1; rm b", "it only sets up"),
             ("sudo rm -rf / --no-preserve-root", "it only deletes files"),
+            ("! rm x", "it only deletes files"),
+            ("(rm x)", "it only deletes files"),
         ] {
             assert_eq!(check(script), Err(expected.to_owned()), "{script}");
         }

@@ -3,7 +3,7 @@
 use super::*;
 
 /// What stands in the repository of these tests.
-const FILES: [(&str, &str); 13] = [
+const FILES: [(&str, &str); 16] = [
     ("Cargo.toml", ""),
     ("a.txt", ""),
     ("bin/rails", ""),
@@ -11,7 +11,10 @@ const FILES: [(&str, &str); 13] = [
     ("ci/notify.py", "print(1)\n"),
     ("docs/index.md", ""),
     ("gradlew", ""),
+    ("Makefile", ""),
+    ("docs/Makefile", ""),
     ("manage.py", ""),
+    ("package.json", "{}"),
     ("mvnw", ""),
     ("runtest", "#!/bin/sh\n"),
     ("scripts/lintAll.js", ""),
@@ -110,6 +113,11 @@ fn what_is_known_to_look_check_or_build_runs_at_once() {
         "make 2>/dev/null && ./runtest >/tmp/log",
         "terraform fmt -check",
         "tox -e py",
+        "cmake -B build && ctest --test-dir build",
+        "dotnet test",
+        "npm --prefix docs test",
+        "cd docs && make html && npm test",
+        "make -f docs/Makefile check",
         "mix format --check-formatted",
     ];
     assert_each(&known.map(|command| (command, None)));
@@ -180,6 +188,38 @@ fn what_is_not_known_waits_until_somebody_has_looked() {
             "there is no build: an earlier step makes it".to_owned(),
         ),
         (
+            "meson setup build\nmeson test -C build",
+            "there is no build: an earlier step makes it".to_owned(),
+        ),
+        (
+            "ctest --test-dir build",
+            "there is no build: an earlier step makes it".to_owned(),
+        ),
+        (
+            "meson compile -C build",
+            "there is no build: an earlier step makes it".to_owned(),
+        ),
+        (
+            "cd ci && ../configure && make && make check",
+            "there is no Makefile: an earlier step makes it".to_owned(),
+        ),
+        (
+            "make -C ci",
+            "there is no Makefile: an earlier step makes it".to_owned(),
+        ),
+        (
+            "terraform init\nterraform validate",
+            "there is no .terraform: an earlier step makes it".to_owned(),
+        ),
+        (
+            "dotnet restore\ndotnet build --no-restore",
+            "there is no obj: an earlier step makes it".to_owned(),
+        ),
+        (
+            "dotnet test --no-build",
+            "there is no bin: an earlier step makes it".to_owned(),
+        ),
+        (
             "python3 gen/check.py",
             "there is no gen/check.py: an earlier step makes it".to_owned(),
         ),
@@ -243,6 +283,58 @@ fn a_script_that_is_given_what_only_ci_has_waits() {
     let why = Some("GROUP has its value from CI".to_owned());
     assert_eq!(missing("bash ci/check-links.sh"), why);
     assert_eq!(missing("cargo test"), None);
+}
+
+#[test]
+fn what_the_workflow_itself_tells_is_put_in_place_of_its_expressions() {
+    let step = serde_json::json!({
+        "run": "cmake -B ${{github.workspace}}/build -DT=${{ env.BUILD }} && cmake --build ${{ github.workspace }}/build",
+        "env": {"BUILD": "Release"},
+    });
+    let goal = &of_step(&step)[0];
+    let expected = "cmake -B ./build -DT=Release && cmake --build ./build";
+    assert!(goal.check.ends_with(expected), "{}", goal.check);
+    let step = serde_json::json!({"run": "cmake --build ${{github.workspace}}/build"});
+    let why = "there is no ./build: an earlier step makes it";
+    assert_eq!(of_step(&step)[0].missing.as_deref(), Some(why));
+    let within = serde_json::json!({"run": "test -e ${{github.workspace}}/a.txt && make test", "working-directory": "docs"});
+    assert!(of_step(&within)[0].check.contains("test -e ../a.txt"));
+    let elsewhere = serde_json::json!({"run": "cd docs && test -e ${{github.workspace}}/a.txt"});
+    assert_eq!(of_step(&elsewhere), []);
+}
+
+#[test]
+fn actions_that_check_are_named_and_those_that_make_ready_are_not() {
+    let steps: Vec<_> = [
+        "actions/checkout@v4",
+        "actions/setup-go@v5",
+        "actions/upload-artifact@v4",
+        "dtolnay/rust-toolchain@stable",
+        "Swatinem/rust-cache@v2",
+        "pre-commit/action@v3",
+        "crate-ci/typos@v1",
+        "./.github/actions/x",
+    ]
+    .map(|action| serde_json::json!({"uses": action}))
+    .into();
+    let workflow = serde_json::json!({"on": "push", "jobs": {"a": {"steps": steps}}});
+    let workflow = workflow.to_string();
+    let found = propose(
+        &Files::of(&[(".github/workflows/ci.yml", &workflow)]),
+        &WITH_CI,
+    );
+    let of_ci = found.left_out.iter().filter(|it| it.contains("ci.yml"));
+    let named = [
+        "pre-commit/action@v3",
+        "crate-ci/typos@v1",
+        "./.github/actions/x",
+    ]
+    .map(|action| {
+        format!(
+            ".github/workflows/ci.yml: a: {action}: an action of GitHub's, which only runs there"
+        )
+    });
+    assert_eq!(of_ci.cloned().collect::<Vec<_>>(), named);
 }
 
 #[test]
