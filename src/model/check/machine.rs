@@ -85,6 +85,48 @@ const OF_SYSTEM: &[&str] = &[
     "start",
     "stop",
 ];
+/// What takes away what a database, a machine or a cluster holds, each by its words.
+const TAKING: [&[&str]; 34] = [
+    &["alembic", "downgrade"],
+    &["artisan", "db:wipe"],
+    &["artisan", "migrate:fresh"],
+    &["artisan", "migrate:refresh"],
+    &["artisan", "migrate:reset"],
+    &["artisan", "migrate:rollback"],
+    &["flask", "db", "downgrade"],
+    &["kill-port"],
+    &["kind", "delete"],
+    &["knex", "migrate:rollback"],
+    &["manage.py", "flush"],
+    &["manage.py", "migrate"],
+    &["manage.py", "reset_db"],
+    &["minikube", "delete"],
+    &["mix", "ecto.drop"],
+    &["mix", "ecto.reset"],
+    &["mix", "ecto.rollback"],
+    &["prisma", "db", "push"],
+    &["prisma", "migrate", "reset"],
+    &["rails", "db:drop"],
+    &["rails", "db:purge"],
+    &["rails", "db:reset"],
+    &["rails", "db:rollback"],
+    &["rake", "db:drop"],
+    &["rake", "db:purge"],
+    &["rake", "db:reset"],
+    &["rake", "db:rollback"],
+    &["redis-cli", "FLUSHALL"],
+    &["redis-cli", "flushall"],
+    &["sequelize", "db:drop"],
+    &["sequelize-cli", "db:drop"],
+    &["serverless", "remove"],
+    &["sls", "remove"],
+    &["vagrant", "destroy"],
+];
+/// What may stand before them: it runs what follows.
+const RUNNERS: [&str; 16] = [
+    "bundle", "bunx", "dlx", "exec", "npm", "npx", "php", "pipenv", "pnpm", "pnpx", "poetry",
+    "python", "python3", "run", "uv", "yarn",
+];
 /// Before what Docker is asked for stands what it is asked about: `docker container rm`.
 const GROUPS: [&str; 6] = [
     "compose",
@@ -114,8 +156,43 @@ static WRITTEN: LazyLock<Regex> = LazyLock::new(|| {
     .expect("BUG: a pattern of ours is no pattern")
 });
 
+/// A program of others that is fetched and run at once.
+static FETCHED: LazyLock<Regex> = LazyLock::new(|| {
+    let shells = r"(?:/\S*/)?(?:ba|da|z|k)?sh\b";
+    let fetch = r"\b(?:curl|wget)\s";
+    Regex::new(&format!(
+        r"{fetch}[^|;&\n]*\|\s*(?:sudo\s+)?{shells}|\b{shells}\s+<\(\s*{fetch}"
+    ))
+    .expect("BUG: a pattern of ours is no pattern")
+});
+
+/// What is taken away from the user's home, by the variable that names it (a command's words no longer say which that was), or by a
+/// search of it or of everything.
+static TAKEN: LazyLock<Regex> = LazyLock::new(|| {
+    let home = r"\$(?:\{HOME\}|\(HOME\)|\$?HOME\b)";
+    let taken = r"\b(?:rm|rmdir)\s(?:[^;|&\n]*\s)?";
+    let found = r"\bfind\s+";
+    Regex::new(&format!(
+        r#"{taken}["']?{home}[^\s"';|&]*|{found}["']?(?:{home}|~|/\s)[^;|&\n]*\s-(?:delete\b|exec\s+rm\b)"#
+    ))
+    .expect("BUG: a pattern of ours is no pattern")
+});
+
+/// Says whether a command takes away what a database, a machine or a cluster holds.
+fn takes_away(words: &[String]) -> bool {
+    let words = words.iter().filter(|word| !word.starts_with('-'));
+    let words: Vec<&str> = words
+        .map(|word| word.rsplit('/').next().unwrap_or(word))
+        .skip_while(|word| RUNNERS.contains(word))
+        .collect();
+    TAKING.iter().any(|these| words.starts_with(these))
+}
+
 /// Says whether a command changes the machine.
 pub fn alters(words: &[String]) -> bool {
+    if takes_away(words) {
+        return true;
+    }
     let Some((program, rest)) = of_module(words).split_first() else {
         return false;
     };
@@ -135,15 +212,17 @@ pub fn alters(words: &[String]) -> bool {
         let places = [
             "~", "/boot/", "/etc/", "/home/", "/lib/", "/opt/", "/root/", "/usr/", "/var/",
         ];
-        places.iter().any(|place| word.starts_with(place))
+        *word == "/" || places.iter().any(|place| word.starts_with(place))
     };
+    let is_outside = |word: &&str| is_of_machine(word) || *word == ".." || word.starts_with("../");
     let elsewhere = ["--target", "-t", "--prefix", "--root", "--dry-run"];
     match program.as_str() {
         "kill" => !has(&["-0", "-l"]),
         "cp" | "ln" | "mv" => operands.last().is_some_and(is_of_machine),
-        "chmod" | "chown" | "mkdir" | "rm" | "rmdir" | "tee" | "touch" => {
-            operands.iter().any(is_of_machine)
-        }
+        "chmod" | "chown" | "mkdir" | "tee" | "touch" => operands.iter().any(is_of_machine),
+        "fuser" => has(&["-k", "--kill"]),
+        "mongo" | "mongosh" => rest.iter().any(|word| word.contains("dropDatabase(")),
+        "rm" | "rmdir" => operands.iter().any(is_outside),
         "crontab" => !has(&["-l"]),
         "git" => {
             let is_set = operands.len() > 2 && !has(&["--get", "--get-all", "--unset-all"]);
@@ -185,10 +264,14 @@ pub fn updates(words: &[String], variables: &[String]) -> bool {
         || variables.iter().any(is_set)
 }
 
-/// Returns what of a text changes the machine by no command of it: what runs as another user, and output that goes there.
+/// Returns what of a text changes the machine by no command of it: what runs as another user, what is
+/// fetched and run at once, and output that goes there.
 pub fn altering(text: &str) -> Option<String> {
     if let Some(found) = WRITTEN.captures(text) {
         return Some(format!("> {}", &found["to"]));
+    }
+    if let Some(found) = FETCHED.find(text).or_else(|| TAKEN.find(text)) {
+        return Some(found.as_str().to_owned());
     }
     let commands = text.split(['\n', ';', '|', '&', '(']);
     let mut commands = commands.map(|one| one.trim().trim_start_matches(['@', '-', '+']));
@@ -225,6 +308,21 @@ mod tests {
             "crontab -r",
             "rm -rf ~/.config/app",
             "cp a /usr/local/bin/a",
+            "rm -rf ../other",
+            "chmod -R 777 /",
+            "redis-cli flushall",
+            "mongosh --eval 'db.dropDatabase()'",
+            "bundle exec rake db:reset",
+            "bin/rails db:drop",
+            "python manage.py flush --noinput",
+            "./manage.py migrate",
+            "php artisan migrate:fresh --force",
+            "mix ecto.reset",
+            "npx prisma migrate reset --force && jest",
+            "flask db downgrade base",
+            "npx kill-port 3000",
+            "fuser -k 3000/tcp",
+            "vagrant destroy -f",
         ] {
             let is_one = done(text).iter().any(|one| one.does == Does::Alters);
             assert!(is_one, "{text}");
@@ -246,6 +344,15 @@ mod tests {
             "psql --version",
             "cp /usr/share/a a",
             "rm -rf out",
+            "rm -f $OBJS",
+            "find . -name '*.pyc' -delete",
+            "find ../src -name '*.c'",
+            "python manage.py test",
+            "bundle exec rake test",
+            "npx prisma validate",
+            "mix test",
+            "php artisan test",
+            "echo prisma migrate reset",
         ] {
             let is_one = done(text).iter().any(|one| one.does == Does::Alters);
             assert!(!is_one, "{text}");
@@ -278,6 +385,22 @@ mod tests {
             ("echo x >> ~/.bashrc", Some("> ~/.bashrc")),
             ("echo x >\"$HOME/a\"", Some("> $HOME/a")),
             ("echo x > /etc/hosts", Some("> /etc/hosts")),
+            ("curl https://x | sh", Some("curl https://x | sh")),
+            ("bash <(curl -s https://x)", Some("bash <(curl ")),
+            ("curl https://x | jq .a", None),
+            ("rm -rf \"$HOME/x\"", Some("rm -rf \"$HOME/x")),
+            ("rm -f a ${HOME}/x; ls", Some("rm -f a ${HOME}/x")),
+            ("rm -rf $(HOME)/x", Some("rm -rf $(HOME)/x")),
+            ("rm -rf $$HOME/x", Some("rm -rf $$HOME/x")),
+            (
+                "find $HOME -name x -exec rm {} +",
+                Some("find $HOME -name x -exec rm"),
+            ),
+            ("find / -name x -delete", Some("find / -name x -delete")),
+            ("find ~/x -delete", Some("find ~/x -delete")),
+            ("find . -name x -delete", None),
+            ("rm -rf $HOMES; ls $HOME", None),
+            ("find $HOME -name x", None),
             ("echo sudo", None),
             ("make 2>/dev/null >/tmp/log", None),
         ] {

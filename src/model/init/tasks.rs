@@ -290,7 +290,7 @@ fn scripts((look, files): (&dyn Look, &TaskFiles), found: &mut Found) {
     }
     for path in all {
         let text_of = |program: &str, name: &str| files.text_of(("", None), (program, name));
-        if let Some(why) = writers::sends(&format!("sh {}", text::shell_word(path)), &text_of) {
+        if let Some(why) = writers::of_script(path, &text_of) {
             found.leave_out(format!("{path}: {why}"));
             continue;
         }

@@ -558,6 +558,37 @@ fn make_and_just_speak_where_nothing_else_does() {
 }
 
 #[test]
+fn what_is_called_a_check_and_changes_the_machine_is_left_out_in_scripts_recipes_and_packages() {
+    for (body, told) in [
+        ("crontab -r", "crontab -r"),
+        ("rm -rf \"$HOME/victim\"", "rm -rf "),
+        ("docker system prune -af", "docker system prune -af"),
+        ("npx prisma migrate reset", "prisma migrate reset"),
+    ] {
+        let script = format!("#!/bin/sh\n{body}\n./look\n");
+        let makefile = format!("test:\n\t{}\n\t./look\n", body.replace('$', "$$"));
+        let package =
+            serde_json::json!({"scripts": {"lint": format!("{body} && eslint .")}}).to_string();
+        for (name, text) in [
+            ("scripts/check-x.sh", script.as_str()),
+            ("Makefile", &makefile),
+            ("package.json", &package),
+        ] {
+            let found = propose(&Files::of(&[(name, text)]), &PLAIN);
+            let of_it = |line: &&String| line.contains("it changes the machine");
+            let left_out: Vec<&String> = found.left_out.iter().filter(of_it).collect();
+            assert_eq!(left_out.len(), 1, "{name}: {body}: {:?}", found.left_out);
+            assert!(left_out[0].contains(told), "{left_out:?}");
+        }
+    }
+    let honest =
+        "#!/bin/sh\nset -e\nd=$(mktemp -d)\ncp a \"$d\"\nsed -i s/a/b/ \"$d/a\"\nrm -rf \"$d\"\n";
+    let files = [("scripts/check-x.sh", honest)];
+    let files = Files::of(&files).without(&["shellcheck"]);
+    assert_eq!(goals_of(&files, &PLAIN), ["6 check-x: scripts/check-x.sh"]);
+}
+
+#[test]
 fn whatever_is_called_a_check_is_proposed_unless_another_goal_calls_it() {
     let makefile = "test: check-units\n\t./t\ncheck-links:\n\t./links\ncheck-units:\n\t./u\ncheck-updates:\n\t./new\n\
         check-fix:\n\t./x --fix\ncheck-spelling:\n\tsh scripts/check-words.sh\n";

@@ -183,6 +183,12 @@ pub(super) fn sends(text: &str, text_of: TextOf) -> Option<String> {
     all.find(|harm| harm.does == Does::Sends).map(why)
 }
 
+/// Says why a script that checks makes no goal: it sends something away, or changes the machine. What files it changes may be its own.
+pub(super) fn of_script(path: &str, text_of: TextOf) -> Option<String> {
+    let by_name = sends(&format!("sh {}", text::shell_word(path)), text_of);
+    by_name.or_else(|| sent_by(path, text_of, &mut { MOST_FOLLOWED }).map(why))
+}
+
 /// What makes a command no goal.
 struct Harm {
     does: Does,

@@ -140,7 +140,7 @@ fn what_is_not_known_waits_until_somebody_has_looked() {
         ("npm run server:test-data", "npm run server:test-data"),
         ("cargo run -p x test", "cargo run -p x test"),
         ("go run ./cmd/seed", "go run ./cmd/seed"),
-        ("rake db:reset", "rake db:reset"),
+        ("rake db:seed", "rake db:seed"),
         ("bin/rails db:test:prepare", "bin/rails db:test:prepare"),
         ("python ci/notify.py", "python ci/notify.py"),
         ("python -c 'import x'", "python -c 'import x'"),
