@@ -22,6 +22,10 @@ use others::Others;
 
 /// Who runs targets and recipes.
 const RUNNERS: [&str; 3] = ["make", "gmake", "just"];
+/// What stands around the linters of a recipe, and looks at nothing.
+const AROUND: [&str; 10] = [
+    ":", "cd", "echo", "exit", "export", "mkdir", "printf", "set", "test", "true",
+];
 /// How much is shown of a name.
 const SHOWN: usize = 40;
 /// The names that are known: role, id, what should hold, names in the order of preference.
@@ -202,8 +206,12 @@ fn goal(
     }
 }
 
-/// Says which goal stands for a role: one that does what the recipe does, or else one that runs here.
+/// Says which goal stands for a role: one that does what the recipe does, or else one that runs here. None does where the recipe
+/// calls linters of which no goal is.
 fn stands_for(found: &Found, role: Role, recipe: &str) -> Option<String> {
+    if role == Role::Lint && calls_more(found, recipe) {
+        return None;
+    }
     let of_role = |one: &&Proposal| one.role == role && one.folder.is_empty();
     let does_so = |one: &&Proposal| {
         let mut same = one.same.iter();
@@ -216,6 +224,22 @@ fn stands_for(found: &Found, role: Role, recipe: &str) -> Option<String> {
             .find(|one| one.missing.is_none())
             .map(|one| instead(&one.id)),
     }
+}
+
+/// Says whether a recipe calls what no goal calls.
+fn calls_more(found: &Found, recipe: &str) -> bool {
+    let goals = || found.proposals.iter().filter(|one| one.folder.is_empty());
+    let is_called = |typed: &str| {
+        let mut same = goals().flat_map(|one| &one.same);
+        same.any(|same| typed.contains(same.as_str()))
+    };
+    let recipe = recipe.replace("\n@", "\n");
+    let all = check::done(recipe.trim_start_matches('@'));
+    let all = all.iter().filter(|one| {
+        let program = one.words.first().map(String::as_str);
+        !program.is_some_and(|program| AROUND.contains(&program))
+    });
+    all.map(check::Done::typed).any(|typed| !is_called(&typed))
 }
 
 /// Says that a goal is there for what another one could be for, by other means.

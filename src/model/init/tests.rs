@@ -589,6 +589,24 @@ fn what_is_called_a_check_and_changes_the_machine_is_left_out_in_scripts_recipes
 }
 
 #[test]
+fn a_target_that_calls_more_linters_than_goals_do_is_a_goal_of_its_own() {
+    let script = ("x.sh", "#!/bin/sh\n");
+    for (recipe, is_own) in [
+        ("shellcheck x.sh", false),
+        ("@echo linting\n\t@shellcheck x.sh", false),
+        ("shellcheck x.sh\n\tmypy src", true),
+        ("shellcheck x.sh && ./hack/boilerplate.sh", true),
+        ("./hack/lint.sh", true),
+    ] {
+        let makefile = format!("lint:\n\t{recipe}\n");
+        let goals = goals_in(&[("Makefile", &makefile), script]);
+        let has = |words: &str| goals.iter().any(|goal| goal.contains(words));
+        assert!(has("shellcheck-clean"), "{goals:?}");
+        assert_eq!(has("make --silent lint"), is_own, "{recipe}: {goals:?}");
+    }
+}
+
+#[test]
 fn whatever_is_called_a_check_is_proposed_unless_another_goal_calls_it() {
     let makefile = "test: check-units\n\t./t\ncheck-links:\n\t./links\ncheck-units:\n\t./u\ncheck-updates:\n\t./new\n\
         check-fix:\n\t./x --fix\ncheck-spelling:\n\tsh scripts/check-words.sh\n";
