@@ -46,7 +46,8 @@ pub(super) fn check_of(step: &Step) -> Result<String, String> {
 
 /// Says whether a step goes on behind what fails, and then ends well.
 fn ends_well(lines: &[&str]) -> bool {
-    let Some((end, before)) = lines.split_last() else {
+    let parts: Vec<&str> = lines.iter().flat_map(|line| line.split(';')).collect();
+    let Some((end, before)) = parts.split_last() else {
         return false;
     };
     let goes_on = before.iter().any(|line| line.trim() == "set +e");
@@ -477,6 +478,7 @@ mod tests {
             ),
             ("make check 2>&1 | tee log", "it succeeds whatever it finds"),
             ("set +e\nmake\nexit 0", "it succeeds whatever it finds"),
+            ("set +e; make; true", "it succeeds whatever it finds"),
             (
                 "node server.js &\nsleep 3\ncurl -f http://localhost",
                 "it only sets up",
