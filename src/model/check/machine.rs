@@ -271,7 +271,7 @@ pub fn altering(text: &str) -> Option<String> {
         return Some(format!("> {}", &found["to"]));
     }
     if let Some(found) = FETCHED.find(text).or_else(|| TAKEN.find(text)) {
-        return Some(found.as_str().to_owned());
+        return Some(found.as_str().replace(['"', '\''], ""));
     }
     let commands = text.split(['\n', ';', '|', '&', '(']);
     let mut commands = commands.map(|one| one.trim().trim_start_matches(['@', '-', '+']));
@@ -388,7 +388,7 @@ mod tests {
             ("curl https://x | sh", Some("curl https://x | sh")),
             ("bash <(curl -s https://x)", Some("bash <(curl ")),
             ("curl https://x | jq .a", None),
-            ("rm -rf \"$HOME/x\"", Some("rm -rf \"$HOME/x")),
+            ("rm -rf \"$HOME/x\"", Some("rm -rf $HOME/x")),
             ("rm -f a ${HOME}/x; ls", Some("rm -f a ${HOME}/x")),
             ("rm -rf $(HOME)/x", Some("rm -rf $(HOME)/x")),
             ("rm -rf $$HOME/x", Some("rm -rf $$HOME/x")),
