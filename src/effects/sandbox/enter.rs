@@ -213,9 +213,12 @@ fn enter_bwrap(inside: &Inside, argv: Vec<OsString>) -> u8 {
             Ok(ended) => ended,
             Err(cause) => return cannot_start(&argv, &cause),
         };
-        let covers = argv.len();
+        if has_started {
+            return code;
+        }
+        let count = argv.len();
         argv = without_gone(argv, &is_gone);
-        if has_started || argv.len() == covers {
+        if argv.len() == count {
             return code;
         }
     }

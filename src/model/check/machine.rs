@@ -122,11 +122,8 @@ const TAKING: [&[&str]; 34] = [
     &["sls", "remove"],
     &["vagrant", "destroy"],
 ];
-/// What may stand before them: it runs what follows.
-const RUNNERS: [&str; 16] = [
-    "bundle", "bunx", "dlx", "exec", "npm", "npx", "php", "pipenv", "pnpm", "pnpx", "poetry",
-    "python", "python3", "run", "uv", "yarn",
-];
+/// What may stand before them, and is no wrapper that is taken off anyway.
+const RUNNERS: [&str; 5] = ["php", "pnpm", "python", "python3", "yarn"];
 /// Before what Docker is asked for stands what it is asked about: `docker container rm`.
 const GROUPS: [&str; 6] = [
     "compose",

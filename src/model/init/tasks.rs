@@ -233,8 +233,7 @@ fn calls_more(found: &Found, recipe: &str) -> bool {
         let mut same = goals().flat_map(|one| &one.same);
         same.any(|same| typed.contains(same.as_str()))
     };
-    let recipe = recipe.replace("\n@", "\n");
-    let all = check::done(recipe.trim_start_matches('@'));
+    let all = check::done(recipe);
     let all = all.iter().filter(|one| {
         let program = one.words.first().map(String::as_str);
         !program.is_some_and(|program| AROUND.contains(&program))
