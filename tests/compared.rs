@@ -218,6 +218,27 @@ fn what_a_fetch_brought_makes_no_cycle_after_it_an_improvement() {
 }
 
 #[test]
+fn what_an_agent_fetched_that_could_not_run_makes_no_improvement_of_its_next_call() {
+    const REFUSED: &str = r#"{"type":"result","subtype":"success","is_error":true,"api_error_status":429,"result":"Rate limited, try again in 1s"}"#;
+    let mut repo = repository(
+        "git diff --quiet origin/main -- api",
+        "git init -q --bare \"$OUT/remote\"; git remote add origin \"$OUT/remote\"; git push -q origin main; git fetch -q
+         git clone -q \"$OUT/remote\" \"$OUT/other\" -b main; cd \"$OUT/other\"
+         echo v3 >api; git -c user.name=t -c user.email=t@example.invalid commit -qam v3; git push -q origin main",
+    );
+    repo.agent_does(&[
+        &format!("git fetch -q; echo '{REFUSED}'; exit 1"),
+        "echo 2 >f",
+    ]);
+    repo.installs("claude");
+    let run = repo.evolve(&["--agent=claude", "--max-cycles=1"]).expect(0);
+    let came = (repo.each("result"), repo.calls());
+    assert_eq!(came, (vec!["idle".to_owned()], 1), "{}", run.stdout);
+    let told = notes(&repo);
+    assert!(told.contains("again where a fetch put it"), "{told}");
+}
+
+#[test]
 fn a_compared_ref_that_the_change_moves_while_it_is_measured_is_no_yardstick() {
     let repo = repository(
         "sh ./do; git diff --quiet main -- api",

@@ -425,14 +425,15 @@ impl<'a> Attempt<'a> {
         refusal.filter(|_| is_all)
     }
 
-    /// Puts everything back after an agent that could not run and changed nothing: nothing is in progress any more. Returns
-    /// the commit that HEAD is on then.
+    /// Puts everything back after an agent that could not run and changed nothing: nothing is in progress any more. What was done
+    /// is told, and a reader of the next record is told it, too. Returns the commit that HEAD is on then; none where what checks
+    /// compare with is another now, so that the goals have to be measured anew.
     pub fn give_back(
         &self,
         session: &Session,
         progress: &mut Progress,
         (start, stock): (&Start, &Stock),
-    ) -> Result<String> {
+    ) -> Result<Option<String>> {
         let settled = match &session.isolation {
             Some(isolation) => isolation.settle(start, stock, Fate::Keep)?,
             None => session.workspace().settle(start, stock, Fate::Keep, None)?,
@@ -442,12 +443,23 @@ impl<'a> Attempt<'a> {
             progress.ledger.write_queue()?;
         }
         session.hold_settings(start)?;
-        session.give_fetched_back(start, stock)?;
+        let fetched = session.give_fetched_back(start, stock)?;
+        let done = [&stock.notes[..], &settled.notes, &fetched].concat();
+        for note in done {
+            if !progress.found.contains(&note) {
+                session.events.note(note.clone());
+                progress.found.push(note);
+            }
+        }
         session.note_settled()?;
         session
             .diary
             .write(&Journal::measuring(&session.id, start.cycle))?;
-        Ok(settled.commit)
+        if fetched.is_empty() {
+            return Ok(Some(settled.commit));
+        }
+        progress.carried = None;
+        Ok(None)
     }
 
     /// Puts together what the verdict is made of.

@@ -59,8 +59,9 @@ pub async fn call<'a>(
             return Ok(Called::Over(step));
         }
         let now = session.begin(start.cycle)?;
-        if now.commit != commit || now.branch != start.branch {
-            // Somebody worked on during the wait: the cycle begins anew, on what is there now.
+        if Some(&now.commit) != commit.as_ref() || now.branch != start.branch {
+            // Somebody worked on during the wait, or a fetch moved what checks compare with: the cycle begins anew, on what is there
+            // now.
             return Ok(Called::Over(Step::Next));
         }
         *start = now;
