@@ -15,6 +15,7 @@ use std::ops::Range;
 use std::sync::OnceLock;
 
 use regex::Regex;
+use regex::bytes::{self, Captures, Match};
 use serde_json::Value;
 
 pub use stream::Stream;
@@ -100,6 +101,22 @@ pub fn prepare() {
     assigned::prepare();
     shapes::found("");
     words::found("");
+}
+
+/// Compiles a pattern that goes by bytes, but for its parts in `(?u:…)`: with the classes of Unicode long repetitions take ten times
+/// the memory and the time. What it finds stands between what is ASCII, so that no character is cut.
+fn pattern(text: &str) -> bytes::Regex {
+    let pattern = bytes::RegexBuilder::new(text).unicode(false).build();
+    pattern.expect("BUG: a pattern of secrets does not compile")
+}
+
+/// Returns what a pattern found under a name, and its words.
+fn named<'t>(
+    (text, captures): (&'t str, &Captures<'t>),
+    name: &str,
+) -> Option<(&'t str, Match<'t>)> {
+    let found = captures.name(name)?;
+    Some((&text[found.range()], found))
 }
 
 /// Returns where secrets stand in a text, in its order and apart from each other.

@@ -3,24 +3,23 @@
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use regex::Regex;
+use regex::bytes::Regex;
 
 use super::assigned::{is_odd_value, is_value};
+use super::{named, pattern};
 
 /// The option of a program that takes `user:password`.
 static OPTION: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(
-        r#"(?:^|[\s"'])(?:-[A-Za-z]{0,8}[uU]|--user|--proxy-user)(?:[ \t]+|=)?\\?["']?[^\s:"'@/\\=-][^\s:"'@/\\]{0,100}:(?P<password>[^\s"'\\]+)"#,
+    pattern(
+        r#"(?:^|(?u:[\s"']))(?:-[A-Za-z]{0,8}[uU]|--user|--proxy-user)(?:[ \t]+|=)?\\?["']?[^\s:"'@/\\=-][^\s:"'@/\\]{0,100}:(?P<password>[^\s"'\\]+)"#,
     )
-    .expect("BUG: the pattern of options does not compile")
 });
 
 /// An account at a host that is named in full, by its number, or is this one.
 static AT_HOST: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(
-        r#"(?:^|[\s"'=(,])(?P<name>[A-Za-z0-9._-]{1,64}):(?P<password>[^\s:@/"'<>\\]{3,200})@(?:[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}|localhost(?-u:\b)|\d{1,3}(?:\.\d{1,3}){3}(?-u:\b))"#,
+    pattern(
+        r#"(?:^|(?u:[\s"'=(,]))(?P<name>[A-Za-z0-9._-]{1,64}):(?P<password>[^\s:@/"'<>\\]{3,200})@(?:[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}|localhost(?-u:\b)|\d{1,3}(?:\.\d{1,3}){3}(?-u:\b))"#,
     )
-    .expect("BUG: the pattern of accounts does not compile")
 });
 
 /// Before these there is no password but an address.
@@ -39,15 +38,15 @@ pub fn prepare() {
 pub fn found(text: &str) -> Vec<Range<usize>> {
     let mut ranges = Vec::new();
     if text.contains('-') && text.contains(':') {
-        for captures in OPTION.captures_iter(text) {
-            let (Some(whole), Some(password)) = (captures.get(0), captures.name("password")) else {
+        for captures in OPTION.captures_iter(text.as_bytes()) {
+            let password = named((text, &captures), "password");
+            let (Some(whole), Some((value, password))) = (captures.get(0), password) else {
                 continue;
             };
             let line = text[..whole.start()]
                 .rsplit('\n')
                 .next()
                 .unwrap_or_default();
-            let value = password.as_str();
             // Other programs have such an option for other things.
             let is_secret = match line.contains("curl") {
                 true => is_value(value),
@@ -57,13 +56,14 @@ pub fn found(text: &str) -> Vec<Range<usize>> {
         }
     }
     if text.contains('@') {
-        for captures in AT_HOST.captures_iter(text) {
-            let name = captures["name"].to_ascii_lowercase();
-            let password = captures.name("password");
-            let is_secret = |password: &regex::Match<'_>| {
-                is_odd_value(password.as_str()) && !ADDRESSES.contains(&name.as_str())
+        for captures in AT_HOST.captures_iter(text.as_bytes()) {
+            let of = |name| named((text, &captures), name);
+            let (Some((name, _)), Some((value, password))) = (of("name"), of("password")) else {
+                continue;
             };
-            ranges.extend(password.filter(is_secret).map(|found| found.range()));
+            let is_address = ADDRESSES.contains(&name.to_ascii_lowercase().as_str());
+            let is_secret = is_odd_value(value) && !is_address;
+            ranges.extend(is_secret.then(|| password.range()));
         }
     }
     ranges

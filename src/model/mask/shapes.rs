@@ -6,7 +6,9 @@
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use regex::Regex;
+use regex::bytes::Regex;
+
+use super::{named, pattern};
 
 /// Beginnings that no other text has: these are found inside of words too, since in a log an escape such as `\n` or a colour
 /// may stand right before them.
@@ -64,17 +66,18 @@ const START: &str = r"(?:^|[^A-Za-z0-9]|\\[bfnrt]|%[0-9A-Fa-f]{2}|\x1b\[[0-9;]*m
 /// A private key, as much of it as is there: lines of base64, as they are or escaped, to the line that ends it.
 const KEY: &str = concat!(
     r"-----BEGIN\ [A-Z0-9\ ]*PRIVATE\ KEY(?:\ BLOCK)?-----",
-    r"(?:(?:\s|\\[nr])*(?:(?:Proc-Type|DEK-Info|Version|Comment):[^\n\\]{0,200}|=?[A-Za-z0-9+/=]{16,}))*",
-    r"(?:(?:\s|\\[nr])*=?[A-Za-z0-9+/]+={0,2}(?:\s|\\[nr])*)?",
-    r"(?:(?:\s|\\[nr])*=[A-Za-z0-9+/]{4})?",
-    r"(?:(?:\s|\\[nr])*-----END\ [A-Z0-9\ ]*PRIVATE\ KEY(?:\ BLOCK)?-----)?",
+    r"(?:(?:(?u:\s)|\\[nr])*(?:(?:Proc-Type|DEK-Info|Version|Comment):[^\n\\]*|=?[A-Za-z0-9+/=]{16,}))*",
+    r"(?:(?:(?u:\s)|\\[nr])*=?[A-Za-z0-9+/]+={0,2}(?:(?u:\s)|\\[nr])*)?",
+    r"(?:(?:(?u:\s)|\\[nr])*=[A-Za-z0-9+/]{4})?",
+    r"(?:(?:(?u:\s)|\\[nr])*-----END\ [A-Z0-9\ ]*PRIVATE\ KEY(?:\ BLOCK)?-----)?",
 );
 
 /// A password in a URL, between `user:` and the last `@` before the host.
-const URL: &str = r#"(?-u:\b)[A-Za-z][A-Za-z0-9+.-]*://[^\s/?\#:@"']*:(?P<url>[^\s/?\#"']+)@"#;
+const URL: &str =
+    r#"(?-u:\b)[A-Za-z][A-Za-z0-9+.-]*://(?u:[^\s/?\#:@"']*):(?P<url>(?u:[^\s/?\#"']+))@"#;
 
 /// A bearer's token without its header; one that is a word of prose has no digit.
-const BEARER: &str = r"(?i:(?-u:\b)bearer)\s+(?P<bearer>[A-Za-z0-9._~+/=-]{16,})";
+const BEARER: &str = r"(?i:(?-u:\b)bearer)(?u:\s)+(?P<bearer>[A-Za-z0-9._~+/=-]{16,})";
 
 /// The shape of OpenAI's older keys is also that of long names in CSS: see `is_old_key`.
 const OLD_KEY: &str = r"(?P<old>sk-[A-Za-z0-9_-]{16,})";
@@ -83,34 +86,34 @@ const OLD_KEY: &str = r"(?P<old>sk-[A-Za-z0-9_-]{16,})";
 const OLD_KEY_BEGINS: &str = "sk-";
 
 static SHAPES: LazyLock<Regex> = LazyLock::new(|| {
-    let pattern = format!(
+    let text = format!(
         r"(?x) (?P<key>{KEY}) | (?P<anywhere>{}) | {START} (?:(?P<start>{}) | {OLD_KEY}) | {URL} | {BEARER}",
         ANYWHERE.join("|"),
         AT_A_START.join("|"),
     );
-    Regex::new(&pattern).expect("BUG: the pattern of secrets does not compile")
+    pattern(&text)
 });
 
 /// Returns where secrets of these shapes stand.
 pub fn found(text: &str) -> Vec<Range<usize>> {
     let mut ranges = Vec::new();
     let mut from = 0;
-    while let Some(captures) = SHAPES.captures_at(text, from) {
+    while let Some(captures) = SHAPES.captures_at(text.as_bytes(), from) {
         let whole = captures
             .get(0)
             .map_or(from..text.len(), |found| found.range());
         let secret = ["key", "anywhere", "start", "old", "url", "bearer"]
             .iter()
-            .find_map(|name| captures.name(name));
-        let secret = secret.filter(|secret| {
-            let value = secret.as_str();
-            match (captures.name("old"), captures.name("bearer")) {
-                (Some(_), _) => is_old_key(value),
-                (None, Some(_)) => has_digit(value),
-                (None, None) => !value.contains(super::MASK),
-            }
-        });
-        ranges.extend(secret.map(|secret| secret.range()));
+            .find_map(|name| named((text, &captures), name));
+        let secret =
+            secret.filter(
+                |(value, _)| match (captures.name("old"), captures.name("bearer")) {
+                    (Some(_), _) => is_old_key(value),
+                    (None, Some(_)) => has_digit(value),
+                    (None, None) => !value.contains(super::MASK),
+                },
+            );
+        ranges.extend(secret.map(|(_, secret)| secret.range()));
         from = whole.end.max(from + 1);
         while !text.is_char_boundary(from) {
             from += 1;
