@@ -383,6 +383,7 @@ fn spaces_and_letters_outside_ascii_hide_no_secret() {
             "Passw0rd",
         ),
         ("curl\u{a0}-u user:ж1!pass".to_owned(), "ж1!pass"),
+        ("curl -u user:hunter22\u{a0}***".to_owned(), "hunter22"),
         ("password=hunter22\u{a0}***".to_owned(), "hunter22"),
     ] {
         assert!(!secrets(&text).contains(secret), "{text}");
