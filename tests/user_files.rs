@@ -493,6 +493,28 @@ fn what_only_an_undone_gitignore_ignored_goes_to_the_quarantine_and_the_users_st
 }
 
 #[test]
+fn beside_a_users_file_only_what_an_undone_gitignore_ignored_is_moved() {
+    let repo = TestRepo::with_files_wanted(&[("a", 5), ("b", 3)]);
+    repo.write("b", "");
+    repo.commit_all("b");
+    repo.write("out/mine", "mine\n");
+    let inode = || fs::metadata(repo.path("out/mine")).unwrap().ino();
+    let before = inode();
+    repo.cycle("rm b; echo '*.junk' >.gitignore; mkdir new; for it in out new; do echo theirs >$it/$it.junk; done")
+        .expect(0);
+    assert_eq!(repo.newest()["result"], "regressed");
+    // Never moved, not even for a moment: it is no copy that was put back.
+    assert_eq!(
+        (repo.read("out/mine").as_str(), inode()),
+        ("mine\n", before)
+    );
+    assert!(!text(&repo).contains("put back"), "{}", text(&repo));
+    assert!(!repo.has("out/out.junk") && !repo.has("new"));
+    let moved: Vec<_> = repo.quarantined().into_keys().collect();
+    assert_eq!(moved, [&b"new.junk"[..], b"out.junk"]);
+}
+
+#[test]
 fn an_ignored_file_where_the_undo_must_write_goes_to_the_quarantine() {
     let repo = repository();
     repo.write("gone", "tracked\n");

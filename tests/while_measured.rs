@@ -658,11 +658,31 @@ fn another_session_begins_after_checks_changed_the_tree_of_an_undone_cycle() {
 #[test]
 fn what_checks_only_staged_beside_an_undone_cycle_stays_untracked() {
     let repo = with_files("");
-    repo.agent_does(&[&breaks("echo new >fresh; git add fresh"), "true"]);
+    let stages = "echo new >fresh; ln -s fresh way; echo told >told; git add fresh way; git add --intent-to-add told";
+    repo.agent_does(&[&breaks(stages), "true"]);
     repo.run(&["--max-cycles=2"]).expect(0);
     assert_eq!(repo.each("result"), ["regressed", "unchanged"]);
     assert_eq!(repo.read("fresh"), "new\n");
-    assert_eq!(repo.status(), ["?? fresh"]);
+    assert_eq!(repo.status(), ["?? fresh", "?? told", "?? way"]);
+    // The files have all that was staged.
+    assert!(repo.quarantined().is_empty());
+}
+
+#[test]
+fn a_file_behind_a_link_that_checks_put_in_the_place_of_a_folder_stays_where_it_is() {
+    let repo = with_files("");
+    let other = repo.outside().join("other");
+    fs::create_dir(&other).unwrap();
+    fs::write(other.join("one"), "somebody's\n").unwrap();
+    let before = repo.read("dir/one");
+    let link = format!("rm -rf dir; ln -s {} dir", other.display());
+    repo.agent_does(&[&breaks(&link)]);
+    repo.run(&["--max-cycles=1"]).expect(0);
+    assert_eq!(repo.each("result"), ["regressed"]);
+    let left = fs::read_to_string(other.join("one")).unwrap();
+    assert_eq!(left, "somebody's\n");
+    assert_eq!(repo.read("dir/one"), before);
+    assert_eq!(repo.status(), Vec::<String>::new());
 }
 
 #[test]
