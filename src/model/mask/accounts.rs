@@ -11,7 +11,7 @@ use super::{named, pattern};
 /// The option of a program that takes `user:password`.
 static OPTION: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
-        r#"(?:^|(?u:[\s"']))(?:-[A-Za-z]{0,8}[uU]|--user|--proxy-user)(?:[ \t]+|=)?\\?["']?[^\s:"'@/\\=-][^\s:"'@/\\]{0,100}:(?P<password>(?u:[^\s"'\\]+))"#,
+        r#"(?:^|(?u:[\s"']))(?:-[A-Za-z]{0,8}[uU]|--user|--proxy-user)(?:[ \t]+|=)?\\?["']?[^\s:"'@/\\=-][^\s:"'@/\\]{0,400}:(?P<password>(?u:[^\s"'\\]+))"#,
     )
 });
 
