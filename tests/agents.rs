@@ -22,7 +22,7 @@ fn works(file: &str) -> String {
 }
 
 /// A script that is refused, in the agent's own words and status.
-fn is_refused(status: u16, words: &str) -> String {
+pub fn is_refused(status: u16, words: &str) -> String {
     let line = format!(
         r#"{{"type":"result","subtype":"success","is_error":true,"api_error_status":{status},"result":"{words}","total_cost_usd":0,"usage":{{"input_tokens":0,"output_tokens":0}}}}"#
     );

@@ -1,5 +1,6 @@
 //! Checks that compare with a ref: another branch, a tracking ref, a tag. It is the yardstick, and out of the agent's reach.
 
+use crate::agents::is_refused;
 use crate::harness::{TestRepo, output, signal};
 
 /// A repository with the branch `night` checked out, where goal `g` has this check.
@@ -219,17 +220,14 @@ fn what_a_fetch_brought_makes_no_cycle_after_it_an_improvement() {
 
 #[test]
 fn what_an_agent_fetched_that_could_not_run_makes_no_improvement_of_its_next_call() {
-    const REFUSED: &str = r#"{"type":"result","subtype":"success","is_error":true,"api_error_status":429,"result":"Rate limited, try again in 1s"}"#;
     let mut repo = repository(
         "git diff --quiet origin/main -- api",
         "git init -q --bare \"$OUT/remote\"; git remote add origin \"$OUT/remote\"; git push -q origin main; git fetch -q
          git clone -q \"$OUT/remote\" \"$OUT/other\" -b main; cd \"$OUT/other\"
          echo v3 >api; git -c user.name=t -c user.email=t@example.invalid commit -qam v3; git push -q origin main",
     );
-    repo.agent_does(&[
-        &format!("git fetch -q; echo '{REFUSED}'; exit 1"),
-        "echo 2 >f",
-    ]);
+    let refused = is_refused(429, "Rate limited, try again in 1s");
+    repo.agent_does(&[&format!("git fetch -q\n{refused}"), "echo 2 >f"]);
     repo.installs("claude");
     let run = repo.evolve(&["--agent=claude", "--max-cycles=1"]).expect(0);
     let came = (repo.each("result"), repo.calls());

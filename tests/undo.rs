@@ -853,16 +853,6 @@ fn head_and_branch_are_put_back_though_an_agent_changed_nothing_else() {
         "git update-ref -d refs/heads/main",
         "git checkout -q --detach; git branch -qD main",
     ] {
-        let repo = TestRepo::with_files_wanted(&[("a", 5)]);
-        let start = repo.head();
-        repo.cycle(script).expect(0);
-        assert_eq!(
-            repo.git(&["symbolic-ref", "HEAD"]),
-            "refs/heads/main",
-            "{script}"
-        );
-        let is_kept = repo.git(&["merge-base", &start, "main"]) == start;
-        assert!(is_kept, "{script}: {}", repo.newest());
-        assert_eq!(repo.status(), Vec::<String>::new(), "{script}");
+        undone(&repository(), script, script);
     }
 }

@@ -455,11 +455,7 @@ impl<'a> Attempt<'a> {
         session
             .diary
             .write(&Journal::measuring(&session.id, start.cycle))?;
-        if fetched.is_empty() {
-            return Ok(Some(settled.commit));
-        }
-        progress.carried = None;
-        Ok(None)
+        Ok(fetched.is_empty().then_some(settled.commit))
     }
 
     /// Puts together what the verdict is made of.

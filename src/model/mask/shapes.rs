@@ -105,15 +105,14 @@ pub fn found(text: &str) -> Vec<Range<usize>> {
         let secret = ["key", "anywhere", "start", "old", "url", "bearer"]
             .iter()
             .find_map(|name| named((text, &captures), name));
-        let secret =
-            secret.filter(
-                |(value, _)| match (captures.name("old"), captures.name("bearer")) {
-                    (Some(_), _) => is_old_key(value),
-                    (None, Some(_)) => has_digit(value),
-                    (None, None) => !value.contains(super::MASK),
-                },
-            );
-        ranges.extend(secret.map(|(_, secret)| secret.range()));
+        if let Some((value, secret)) = secret {
+            let is_secret = match (captures.name("old"), captures.name("bearer")) {
+                (Some(_), _) => is_old_key(value),
+                (None, Some(_)) => has_digit(value),
+                (None, None) => !value.contains(super::MASK),
+            };
+            ranges.extend(is_secret.then(|| secret.range()));
+        }
         from = whole.end.max(from + 1);
         while !text.is_char_boundary(from) {
             from += 1;
