@@ -95,7 +95,7 @@ fn is_distinctive(value: &str) -> bool {
     value.len() >= SHORTEST_KNOWN && !(is_word && value.len() < 20) && !is_path
 }
 
-/// Compiles the patterns, which takes ten milliseconds: for another thread to do while this one waits for something else.
+/// Compiles the patterns, which takes some milliseconds: for another thread to do while this one waits for something else.
 pub fn prepare() {
     accounts::prepare();
     assigned::prepare();
