@@ -131,11 +131,28 @@ fn goals_are_measured_with_what_checks_compared_with_before_the_agent() {
             "B=main; git diff --quiet origin/$B -- api",
             "git update-ref refs/remotes/origin/main HEAD".to_owned(),
         ),
+        (
+            "git diff --quiet \"$(git config my.base)\" -- api",
+            MERGE.to_owned(),
+        ),
+        (
+            "git show \"$(cat base)\":c.sh 2>/dev/null | sh",
+            format!("{LIE}; git tag main; {REVERT}"),
+        ),
+        ("sh argument.sh main", MERGE.to_owned()),
+        (
+            "echo origin/main | xargs -I{} git diff --quiet {} -- api",
+            "git update-ref refs/remotes/origin/main HEAD".to_owned(),
+        ),
+        ("python3 compare.py main", MERGE.to_owned()),
     ] {
         let repo = repository(
             check,
             "echo 'git diff --quiet main -- api' >compare.sh; git add compare.sh; git commit -qm script
              git branch STABLE main; printf '# \\344\\n' >latin.sh; cat compare.sh >>latin.sh; git add latin.sh; git commit -qm latin
+             echo 'git diff --quiet \"$1\" -- api' >argument.sh; git config my.base main; echo main >base
+             printf 'import subprocess, sys\nsys.exit(subprocess.run([\"git\", \"diff\", \"--quiet\", sys.argv[1], \"--\", \"api\"]).returncode)\n' >compare.py
+             git add argument.sh base compare.py; git commit -qm dynamic
              cp compare.sh untracked.sh; cp compare.sh ignored.sh; echo ignored.sh >>.git/info/exclude; git config remote.origin.url /nowhere
              git config remote.origin.fetch '+refs/heads/*:refs/remotes/origin/*'
              git branch -q --set-upstream-to=origin/main",
@@ -151,10 +168,7 @@ fn goals_are_measured_with_what_checks_compared_with_before_the_agent() {
             assert!(!repo.path(name).exists(), "{check}: {agent}");
         }
         let told = format!("{}{newest}", notes(&repo));
-        assert!(
-            told.contains("checks compare with it"),
-            "{check}: {agent}: {told}"
-        );
+        assert!(told.contains("compare with it"), "{check}: {agent}: {told}");
         repo.git(&["fsck", "--strict", "--no-dangling"]);
     }
 }
@@ -351,6 +365,23 @@ fn nothing_is_judged_where_somebody_else_moved_what_checks_compare_with() {
     assert_eq!(newest["result"], "interrupted");
     let reason = newest["reason"].as_str().unwrap();
     assert!(reason.contains("main was moved"), "{reason}");
+    assert_eq!(repo.git(&["log", "-1", "--format=%s", "main"]), "mine");
+}
+
+#[test]
+fn what_somebody_else_moves_is_no_reason_to_judge_nothing_where_checks_only_may_compare_with_it() {
+    let repo = repository("sh argument.sh main", "true");
+    repo.write(
+        "argument.sh",
+        "git rev-parse -q --verify \"$1\" >/dev/null && test -e f\n",
+    );
+    repo.commit_all("script");
+    let script = "echo 2 >f; git add f; git commit -qm w; git worktree add -q \"$OUT/tree\" main
+        cd \"$OUT/tree\"; env -u GIT_REFLOG_ACTION git commit -q --allow-empty -m mine";
+    repo.cycle(script).expect(0);
+    assert_eq!(repo.newest()["result"], "improved");
+    let told = notes(&repo);
+    assert!(told.contains("may compare with: main was moved"), "{told}");
     assert_eq!(repo.git(&["log", "-1", "--format=%s", "main"]), "mine");
 }
 

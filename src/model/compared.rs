@@ -1,5 +1,7 @@
 //! Which refs checks compare with: the words of their texts that may be refs, what each means to git, and what became of that. Pure.
 
+mod dynamic;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
@@ -101,6 +103,8 @@ pub struct Words {
     pub fetches: bool,
     /// The text asks git which refs there are.
     pub asks: bool,
+    /// The text hands git a revision that only running it tells.
+    pub is_dynamic: bool,
 }
 
 /// What the checks of a cycle compare with.
@@ -115,6 +119,8 @@ pub struct Compared {
     pub fetches: bool,
     /// Checks ask git which refs there are.
     pub asks: bool,
+    /// Checks hand git a revision that only running them tells: it may be any.
+    pub is_dynamic: bool,
 }
 
 impl Compared {
@@ -131,6 +137,7 @@ impl Compared {
             begun,
             fetches,
             asks,
+            is_dynamic,
             ..
         } = words;
         let is_begun = |word: &String| begun.iter().any(|front| word.starts_with(front.as_str()));
@@ -152,8 +159,11 @@ impl Compared {
                 .extend(other.into_iter().filter(|word| is_named && is_ref(word)));
         }
         self.sure.extend(sure);
-        self.fetches |= fetches && source != Source::LeanedOn;
-        self.asks |= asks;
+        let is_run = source != Source::LeanedOn;
+        self.fetches |= fetches && is_run;
+        self.is_dynamic |= is_dynamic && is_run;
+        // Of what may not run it is only told what moved.
+        self.asks |= asks || is_dynamic && !is_run;
     }
 }
 
@@ -174,14 +184,15 @@ fn words_of(name: &str) -> impl Iterator<Item = String> + '_ {
     fronts.filter_map(|(front, _)| name.strip_prefix(front).map(str::to_owned))
 }
 
-/// Finds the words of a check, or of a script that one runs.
-pub fn words(text: &str) -> Words {
+/// Finds the words of a check, or of a script that one runs, be it for a shell or not.
+pub fn words(text: &str, is_shells: bool) -> Words {
     let mut found = Words::default();
     let text = text.replace("\\\n", " ");
     let text: Vec<&str> = text.lines().map(without_comment).collect();
     let text = text.join("\n");
     let has_git = text.split(is_between).any(is_git);
-    for part in text.split(['\n', ';', '|', '&', '(', ')', '`']) {
+    found.is_dynamic = has_git && dynamic::hands(&text, is_shells);
+    for part in text.split(dynamic::ENDS) {
         let all: Vec<&str> = part.split(is_between).filter(|w| !w.is_empty()).collect();
         let command = command_of_git(&all);
         let is_of_git = command.is_some();
@@ -229,7 +240,7 @@ pub fn words(text: &str) -> Words {
                     let is_option = OPTIONS.contains(&bare(key).to_lowercase().as_str());
                     // `BASE=main`, and `BASE = "main"` of other languages.
                     let is_value = word.contains('=') && key != before && !key.is_empty();
-                    let is_given = has_git && (is_value || before == "=")
+                    let is_given = has_git && (is_value || before.ends_with('='))
                         || looped.is_some_and(|within| place > within);
                     let is_sure =
                         takes_refs && !is_pattern(place) || is_option && !is_of_images || is_given;
@@ -287,7 +298,8 @@ fn begun(word: &str) -> Option<String> {
     let (front, _) = word.split_once('$')?;
     let front = front.rsplit(['=', ':', '^', '{']).next().unwrap_or(front);
     let front = front.rsplit("..").next().unwrap_or(front);
-    let is_name = front.ends_with('/') && !front.starts_with(['/', '.', '-']);
+    let is_name =
+        !front.is_empty() && !front.starts_with(['/', '.', '-']) && !front.contains(['~', '@']);
     is_name.then(|| front.to_owned())
 }
 
@@ -364,6 +376,21 @@ impl fmt::Display for Other {
             Fate::Made => write!(f, "{word} was made"),
         }
     }
+}
+
+/// Returns what became of the refs that were moved where any may be meant: each once, by the shortest of its names.
+pub fn any_others<'n>(
+    moved: impl Iterator<Item = &'n String>,
+    (before, now): (&Refs, &Refs),
+    branch: &str,
+) -> Vec<Other> {
+    let words: BTreeSet<String> = moved.flat_map(|name| words_of(name)).collect();
+    let had_meaning = words.iter().filter(|word| meant(word, before).is_some());
+    let mut all = others(had_meaning, (before, now), branch);
+    all.sort_by_key(|other| other.word.len());
+    let mut seen = BTreeSet::new();
+    all.retain(|other| seen.insert(other.names.clone()));
+    all
 }
 
 /// Says whether a ref says what another repository had.
@@ -452,7 +479,7 @@ mod tests {
                 "main",
             ),
         ] {
-            let found = words(text);
+            let found = words(text, true);
             assert!(found.sure.contains(name), "{text}: {found:?}");
         }
         for (text, name) in [
@@ -467,7 +494,7 @@ mod tests {
             ("git commit -m main", "main"),
             ("docker build --tag=main .", "main"),
         ] {
-            let found = words(text);
+            let found = words(text, true);
             assert!(!found.sure.contains(name), "{text}: {found:?}");
             assert!(found.other.contains(name), "{text}: {found:?}");
         }
@@ -478,13 +505,13 @@ mod tests {
             "# see the git docs of main\ntest -e f",
             "git diff v1 # or git diff main",
         ] {
-            let found = words(text);
+            let found = words(text, true);
             let all: Vec<_> = found.sure.union(&found.other).collect();
             assert!(!all.contains(&&"main".to_owned()), "{text}: {found:?}");
         }
-        assert!(words("git fetch -q && git diff origin/main").fetches);
-        assert!(!words("git diff origin/fetch").fetches);
-        let said = words("echo 'a # b'; git diff main");
+        assert!(words("git fetch -q && git diff origin/main", true).fetches);
+        assert!(!words("git diff origin/fetch", true).fetches);
+        let said = words("echo 'a # b'; git diff main", true);
         assert!(said.sure.contains("main"), "{said:?}");
     }
 
@@ -495,18 +522,18 @@ mod tests {
             ("git log main@{upstream}..HEAD", "main@{upstream}"),
             ("git log HEAD...@{push}", "@{push}"),
         ] {
-            let found = words(text);
+            let found = words(text, true);
             assert!(found.upstreams.contains(upstream), "{text}: {found:?}");
         }
         for text in ["git diff origin/$B", "git log HEAD..origin/${B:-x}"] {
-            let found = words(text);
+            let found = words(text, true);
             assert!(found.begun.contains("origin/"), "{text}: {found:?}");
         }
-        assert!(words("git diff \"$(git describe --tags)\"").asks);
-        assert!(!words("git diff main").asks);
+        assert!(words("git diff \"$(git describe --tags)\"", true).asks);
+        assert!(!words("git diff main", true).asks);
         let refs = refs(&[("refs/remotes/origin/main", "1"), ("refs/heads/side", "1")]);
         let mut compared = Compared::default();
-        compared.add(words("git diff origin/$B"), Source::Check, &refs);
+        compared.add(words("git diff origin/$B", true), Source::Check, &refs);
         assert!(compared.sure.contains("origin/main"), "{compared:?}");
         assert!(!compared.sure.contains("side"), "{compared:?}");
     }

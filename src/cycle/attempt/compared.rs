@@ -6,7 +6,8 @@ use super::Attempt;
 use crate::effects::files;
 use crate::effects::workspace::{Start, When};
 use crate::error::Result;
-use crate::model::compared::{self, Compared, Refs, Source};
+use crate::model::check;
+use crate::model::compared::{self, Compared, Refs, Source, Words};
 use crate::model::gate::Suspect;
 use crate::model::yardstick::Yardstick;
 use crate::session::Session;
@@ -38,7 +39,8 @@ impl Attempt<'_> {
         let refs = session.repo.all_refs()?;
         let mut found = Compared::default();
         for goal in &self.goals.goals {
-            add(session, &mut found, (&goal.check, Source::Check), &refs);
+            let words = compared::words(&goal.check, true);
+            add(session, &mut found, (words, Source::Check), &refs);
         }
         // A script that git ignores may be built, and is none the less run.
         let built = self.built.iter().map(|(file, _)| file);
@@ -52,7 +54,8 @@ impl Attempt<'_> {
             let bytes = bytes.ok().flatten();
             if let Some(bytes) = bytes.filter(|bytes| !bytes.contains(&0)) {
                 let text = String::from_utf8_lossy(&bytes);
-                add(session, &mut found, (&text, source), &refs);
+                let words = compared::words(&text, check::is_shells(file, &text));
+                add(session, &mut found, (words, source), &refs);
             }
         }
         start.compared = found;
@@ -87,8 +90,7 @@ impl Attempt<'_> {
 }
 
 /// Takes in the words of a text.
-fn add(session: &Session, found: &mut Compared, (text, source): (&str, Source), refs: &Refs) {
-    let mut words = compared::words(text);
+fn add(session: &Session, found: &mut Compared, (mut words, source): (Words, Source), refs: &Refs) {
     for asked in std::mem::take(&mut words.upstreams) {
         let name = ["rev-parse", "--symbolic-full-name", &asked];
         // There may be none.

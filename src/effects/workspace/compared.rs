@@ -10,7 +10,7 @@ use crate::effects::guard::way::Way;
 use crate::effects::quarantine::Quarantine;
 use crate::effects::repo::Repo;
 use crate::error::Result;
-use crate::model::compared::{self, Fate, Refs};
+use crate::model::compared::{self, Fate, Other, Refs};
 use crate::model::exact;
 use crate::model::movement::is_fetched;
 use crate::model::whose::Whose;
@@ -66,29 +66,46 @@ impl Workspace<'_> {
             whose: start.whose(),
             work: Vec::new(),
         };
-        if !before.keys().chain(now.keys()).any(|it| moves.is_moved(it)) {
+        if moves.moved().next().is_none() {
             return Ok(held);
         }
         moves.work = self.new_work(start, tip, &before)?;
         let (mut names, mut named) = (BTreeSet::new(), BTreeSet::new());
-        let words = compared.sure.iter().chain(&compared.other);
-        for other in compared::others(words, moves.refs, &start.branch) {
+        let others = |words| compared::others(words, moves.refs, &start.branch);
+        let (mut held_to, mut maybe) = (others(&compared.sure), others(&compared.other));
+        let sure = held_to.len();
+        if compared.is_dynamic {
+            let any = compared::any_others(moves.moved(), moves.refs, &start.branch);
+            held_to.extend(any);
+        }
+        let mut seen = BTreeSet::new();
+        let mut is_first = |other: &Other| seen.insert(other.names.clone());
+        for (place, other) in held_to.iter().enumerate() {
+            let is_sure = place < sure;
+            if !is_first(other) && !is_sure {
+                continue;
+            }
             // A goal may be about a tag that is to be made, but not by the name of an object.
-            let may_be_made = other.fate == Fate::Made && !self.names_object(&other.word);
-            if may_be_made || !compared.sure.contains(&other.word) {
+            if other.fate == Fate::Made && !self.names_object(&other.word) {
                 named.insert(other.to_string());
                 continue;
             }
             let counts = moves.counting(&other.names, when)?;
             let agents = moves.without_theirs(&counts)?;
-            let words = format!("{other}, and checks compare with it");
-            if agents.is_empty() && !counts.is_empty() {
+            let compare = if is_sure { "compare" } else { "may compare" };
+            let words = format!("{other}, and checks {compare} with it");
+            let is_by_others = agents.is_empty() && !counts.is_empty();
+            if is_by_others && !is_sure {
+                named.insert(other.to_string());
+            } else if is_by_others {
                 held.by_others.push(words);
             } else if !agents.is_empty() || other.names.iter().any(|name| names.contains(name)) {
                 held.put_back.push(words);
             }
             names.extend(agents);
         }
+        maybe.retain(is_first);
+        named.extend(maybe.iter().map(Other::to_string));
         if compared.asks {
             named.extend(moves.told());
         }
@@ -181,6 +198,16 @@ impl Moves<'_> {
         !is_own && self.refs.0.get(name) != self.refs.1.get(name)
     }
 
+    /// Returns the names of all refs that were moved, made or removed.
+    fn moved(&self) -> impl Iterator<Item = &String> {
+        let (before, now) = self.refs;
+        let of_now = now.keys().filter(|name| !before.contains_key(*name));
+        before
+            .keys()
+            .chain(of_now)
+            .filter(|name| self.is_moved(name))
+    }
+
     /// Says whether a commit leads to some of the agent's work, or may.
     fn holds(&self, commit: &str) -> Result<bool> {
         let work: Vec<&str> = self.work.iter().map(String::as_str).collect();
@@ -253,10 +280,7 @@ impl Moves<'_> {
     /// Returns what became of each ref that was moved, made or removed.
     fn told(&self) -> impl Iterator<Item = String> {
         let (before, now) = self.refs;
-        let of_now = now.keys().filter(|name| !before.contains_key(*name));
-        let all = before.keys().chain(of_now);
-        let moved = all.filter(|name| self.is_moved(name));
-        moved.map(|name| {
+        self.moved().map(|name| {
             let what = match (before.contains_key(name), now.contains_key(name)) {
                 (true, true) => "was moved",
                 (true, false) => "was removed",
