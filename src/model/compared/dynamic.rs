@@ -1,6 +1,9 @@
 //! Whether a text hands git a revision that only running it tells: an argument, what the environment holds, what another program
 //! prints. Pure.
 
+use std::cell::LazyCell;
+use std::collections::HashMap;
+
 use super::{WITHOUT_REFS, command_of_git, is_between};
 
 /// What commands and substitutions end with, or begin.
@@ -14,6 +17,8 @@ const OF_PATHS: [&str; 3] = ["blame", "grep", "rm"];
 pub(super) fn hands(text: &str, is_shells: bool) -> bool {
     let parts: Vec<&str> = text.split_inclusive(ENDS).collect();
     let is_code = !is_shells || text.contains("\"git\"") || text.contains("'git'");
+    let told = LazyCell::new(|| told(text));
+    let is_told = |name: &str| told.get(name).is_some_and(|is_told| *is_told);
     let mut is_within = false;
     parts.iter().enumerate().any(|(at, part)| {
         let is_end = is_within && part.ends_with('`');
@@ -29,7 +34,7 @@ pub(super) fn hands(text: &str, is_shells: bool) -> bool {
         let prints = || parts.get(at + 1).is_some_and(|next| !asks_git(next));
         is_code
             || handed.by_another
-            || handed.words.iter().any(|word| is_variable(word, text))
+            || handed.words.iter().any(|word| is_variable(word, &is_told))
             || puts_in && handed.takes_more && prints()
     })
 }
@@ -83,7 +88,7 @@ fn asks_git(part: &str) -> bool {
 }
 
 /// Says whether a word of git's is a variable of which the text does not say what is in it.
-fn is_variable(word: &str, text: &str) -> bool {
+fn is_variable(word: &str, is_told: &dyn Fn(&str) -> bool) -> bool {
     word.split("..").any(|piece| {
         let piece = piece.trim_start_matches(['.', '^']);
         let Some(name) = piece.strip_prefix('$') else {
@@ -93,37 +98,57 @@ fn is_variable(word: &str, text: &str) -> bool {
         let end = name.find(|c: char| !c.is_ascii_alphanumeric() && c != '_');
         match &name[..end.unwrap_or(name.len())] {
             "" => name.starts_with(|c| !NO_NAMES.contains(&c)),
-            name => !is_told(name, text),
+            name => !is_told(name),
         }
     })
 }
 
-/// Says whether a text says itself what is in a variable, wherever it puts something in.
-fn is_told(name: &str, text: &str) -> bool {
-    let is_part = |c: char| c.is_ascii_alphanumeric() || "_${".contains(c);
-    let mut values = text.match_indices(name).filter_map(|(place, _)| {
-        let behind = &text[place + name.len()..];
-        let is_whole = !text[..place].ends_with(is_part);
-        let is_looped = text[..place].trim_end().ends_with("for");
-        match behind.trim_start().strip_prefix("in ") {
-            Some(values) if is_looped => Some(values.split(['\n', ';']).next().unwrap_or(values)),
-            _ => behind.strip_prefix('=').map(value).filter(|_| is_whole),
+/// Returns the variables into which a text puts something, and of each whether the text says what, wherever it does.
+fn told(text: &str) -> HashMap<&str, bool> {
+    let mut told = HashMap::new();
+    let mut note = |name, is_told| *told.entry(name).or_insert(true) &= is_told;
+    for (place, _) in text.match_indices('=') {
+        let name = last_name(&text[..place]);
+        let is_put_in = !text[..place - name.len()].ends_with(['$', '{', '-']);
+        let value = value(&text[place + 1..]);
+        if is_put_in && !name.is_empty() && !value.is_empty() {
+            let printed = value.strip_prefix("$(").or_else(|| value.strip_prefix('`'));
+            note(name, printed.map_or(!value.contains(['$', '`']), asks_git));
         }
-    });
-    let mut count = 0;
-    let are_told = values.all(|value| {
-        count += usize::from(!value.is_empty());
-        let printed = value.strip_prefix("$(").or_else(|| value.strip_prefix('`'));
-        printed.map_or(!value.contains(['$', '`']), asks_git)
-    });
-    are_told && count > 0
+    }
+    for (place, _) in text.match_indices(" in ") {
+        let name = last_name(&text[..place]);
+        let before = text[..place - name.len()].trim_end_matches(' ');
+        let values = beginning(&text[place + 1..]);
+        let values = values.split(['\n', ';']).next().unwrap_or(values);
+        if before.ends_with("for") {
+            note(name, !values.contains(['$', '`']));
+        }
+    }
+    told
 }
 
-/// Returns the value that a text begins with: a word, or the whole of what a command prints.
+/// Returns the name of a variable with which a text ends.
+fn last_name(text: &str) -> &str {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    &text[text.trim_end_matches(is_part).len()..]
+}
+
+/// Returns as much of a text as is looked at: what stands in one line of anybody's is shorter.
+fn beginning(text: &str) -> &str {
+    const LONGEST: usize = 1_000;
+    let mut end = text.len().min(LONGEST);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}
+
+/// Returns the value that a text begins with: a word, or what a command prints, of which the beginning tells enough.
 fn value(text: &str) -> &str {
-    let text = text.trim_start_matches(['"', '\'']);
+    let text = beginning(text.trim_start_matches(['"', '\'']));
     let end = match text.strip_prefix("$(").or_else(|| text.strip_prefix('`')) {
-        Some(_) => text[2..].find([')', '`', '|']).map(|end| end + 2),
+        Some(_) => text[1..].find([')', '`', '|', '\n']).map(|end| end + 1),
         None => text.find(is_between),
     };
     &text[..end.unwrap_or(text.len())]
@@ -145,6 +170,9 @@ mod tests {
             "BASE=$1\ngit diff $BASE",
             "BASE=main\n[ -z \"$2\" ] || BASE=\"$2\"\ngit diff $BASE",
             "base=\"$(cat f)\"; git diff $base",
+            "b=main; b=$1; git diff $b",
+            "git diff --base=main $b",
+            "echo ${b=main}; git diff $b",
             "for b in $ALL; do git diff \"$b\"; done",
             "cat f | while read b; do git diff $b; done",
             "echo main | xargs -I{} git diff --quiet {} -- api",
@@ -156,6 +184,8 @@ mod tests {
         ] {
             assert!(hands(text, true), "{text}");
         }
+        let of_letters_of_many_bytes = format!("b={}; git diff $b$1 $2", "ü".repeat(2_000));
+        assert!(hands(&of_letters_of_many_bytes, true));
         assert!(hands("spawn(`git diff ${base}`)", false));
         for text in [
             "git diff main -- \"$1\"",
