@@ -228,8 +228,9 @@ impl Workspace<'_> {
         if now.as_ref() == Some(&plan.undo) {
             return Ok(true);
         }
-        match (&now, &plan.branch_was) {
-            (Some(now), Some(was)) if now == was => {
+        match (now, &plan.branch_was) {
+            // Not where it is elsewhere by now.
+            (Some(_), Some(was)) => {
                 self.repo
                     .move_ref(&start.branch, was, &plan.undo, &start.mark())
             }
@@ -237,7 +238,7 @@ impl Workspace<'_> {
                 .repo
                 .set_ref(&start.branch, &plan.undo, &start.mark())
                 .map(|()| true),
-            (Some(_) | None, _) => Ok(false),
+            (Some(_), None) | (None, Some(_)) => Ok(false),
         }
     }
 
