@@ -212,8 +212,7 @@ impl Diary {
     /// Writes down in a dead session's journal when nothing of the session was at work any more, if that is known: this start's
     /// own end will take the place of that note.
     pub fn note_end(&self, journal: &mut Journal) -> Result<()> {
-        let is_of_tree = journal.is_unsettled() && journal.slot.is_none();
-        if journal.ended.is_some() || !is_of_tree {
+        if journal.ended.is_some() {
             return Ok(());
         }
         journal.ended = self.find_end(journal);
