@@ -97,17 +97,22 @@ pub fn kill_files() -> Result<Vec<PathBuf>> {
         }
     }
     let known = User::from_uid(Uid::current()).ok().flatten();
-    if let Some(file) = known.map(|user| user.dir.join(".config/evolve/KILL")) {
-        // The home of a user that has none, as of some services, is no folder that could be looked into.
-        let is_decidable = match fs::symlink_metadata(&file) {
-            Ok(_) => true,
-            Err(cause) => cause.kind() == ErrorKind::NotFound,
-        };
-        if is_decidable && file.is_absolute() && !files.contains(&file) {
-            files.push(file);
-        }
-    }
+    files.extend(
+        known
+            .map(|user| user.dir.join(".config/evolve/KILL"))
+            .filter(|file| is_another(file, &files)),
+    );
     Ok(files)
+}
+
+/// Says whether a kill file is none of these and can be looked for: the home of a user that has none, as of some services, is no
+/// folder that could be looked into.
+fn is_another(file: &Path, files: &[PathBuf]) -> bool {
+    let is_decidable = match fs::symlink_metadata(file) {
+        Ok(_) => true,
+        Err(cause) => cause.kind() == ErrorKind::NotFound,
+    };
+    is_decidable && file.is_absolute() && files.iter().all(|known| known != file)
 }
 
 /// Makes the folder of the kill file that `evolve stop --kill` writes, so that it is watched from the start. Where that is
@@ -143,6 +148,18 @@ mod tests {
         }
         let (_, words) = look_for(&file).expect("a file");
         assert!(words.starts_with("some") && !words.contains('\u{1b}'));
+    }
+
+    #[test]
+    fn the_home_that_the_system_knows_of_is_looked_into_where_it_is_another_and_a_folder() {
+        let home = tempfile::tempdir().expect("a folder");
+        let none = home.path().join("none");
+        fs::write(&none, "").expect("a file");
+        let at = |home: &Path| home.join(".config/evolve/KILL");
+        let (there, nowhere) = (at(home.path()), at(Path::new("nowhere")));
+        assert!(is_another(&there, &[]) && is_another(&there, &[at(&none)]));
+        assert!(!is_another(&there, &[at(&none), there.clone()]));
+        assert!(!is_another(&at(&none), &[]) && !is_another(&nowhere, &[]));
     }
 
     #[test]
