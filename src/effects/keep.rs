@@ -358,10 +358,10 @@ impl Kept {
     }
 
     /// Returns the files that are not what they were.
-    pub fn changed(&self, root: &Path, folders: &[PathBuf]) -> Vec<Vec<u8>> {
+    pub fn changed(&self, root: &Path) -> Vec<Vec<u8>> {
         let kept = self.untracked.iter().filter(|(_, entry)| entry.is_kept());
         let all = kept.map(|(name, entry)| (from_hex(name), entry));
-        let changed = all.filter(|(path, entry)| !is_unchanged(root, folders, path, entry));
+        let changed = all.filter(|(path, entry)| !is_unchanged(root, path, entry));
         changed.map(|(path, _)| path).collect()
     }
 
@@ -489,7 +489,7 @@ fn slashes(path: &[u8]) -> impl Iterator<Item = (usize, &u8)> {
 
 /// Says whether a file is what it was, or what checks made of it.
 fn is_as_left(root: &Path, folders: &[PathBuf], path: &[u8], entry: &Copy) -> bool {
-    is_unchanged(root, folders, path, entry) || outputs::is_output(root, path, entry, folders)
+    is_unchanged(root, path, entry) || outputs::is_output(root, path, entry, folders)
 }
 
 /// Says whether there is nothing to put back of a file.

@@ -33,8 +33,7 @@ impl Isolation {
 
 /// Returns those of the files that are not what they were.
 pub fn changed(user: &Repo, start: &Start) -> Vec<String> {
-    let folders = keep::folders(&user.own_places());
-    let changed = start.lent.changed_protected(&user.root, &folders);
+    let changed = start.lent.changed_protected(&user.root);
     let shown = changed.iter().map(|path| String::from_utf8_lossy(path));
     shown.map(|path| path.into_owned()).collect()
 }

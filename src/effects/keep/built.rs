@@ -111,7 +111,7 @@ impl Kept {
         let Some(entry) = entry.filter(|entry| entry.is_kept()) else {
             return Ok(Restored::Left);
         };
-        if is_unchanged(root, folders, path, entry) {
+        if is_unchanged(root, path, entry) {
             return Ok(Restored::Left);
         }
         let Some(source) = entry.source(folders) else {

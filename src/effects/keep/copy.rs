@@ -120,7 +120,8 @@ impl Copy {
     }
 }
 
-pub(super) fn is_unchanged(root: &Path, folders: &[PathBuf], path: &[u8], entry: &Copy) -> bool {
+/// Says whether a file that is kept is what it was.
+pub(super) fn is_unchanged(root: &Path, path: &[u8], entry: &Copy) -> bool {
     let file = root.join(OsStr::from_bytes(path));
     let Ok(meta) = fs::symlink_metadata(&file) else {
         return false;
@@ -138,20 +139,9 @@ pub(super) fn is_unchanged(root: &Path, folders: &[PathBuf], path: &[u8], entry:
         let has_mode = meta.mode() == entry.mode().unwrap_or(meta.mode());
         return meta.is_file() && has_mode && digest_of(&file).as_ref() == Some(digest);
     }
-    match (&entry.link, entry.source(folders)) {
-        (Some(link), _) => {
-            fs::read_link(&file).is_ok_and(|target| to_hex(target.as_os_str().as_bytes()) == *link)
-        }
-        (None, Some(copy)) => meta.is_file() && is_same_file(&file, &copy),
-        (None, None) => true,
-    }
-}
-
-pub(super) fn is_same_file(one: &Path, other: &Path) -> bool {
-    match (fs::metadata(one), fs::metadata(other)) {
-        (Ok(a), Ok(b)) if a.mode() == b.mode() => files::is_same(one, other).unwrap_or(false),
-        _ => false,
-    }
+    entry.link.as_ref().is_some_and(|link| {
+        fs::read_link(&file).is_ok_and(|target| to_hex(target.as_os_str().as_bytes()) == *link)
+    })
 }
 
 /// Says whether a file belongs to somebody who does not let this user read it.

@@ -48,9 +48,9 @@ impl Kept {
     }
 
     /// Returns the protected files that are not what they were; of one without a copy every touch counts.
-    pub fn changed_protected(&self, root: &Path, folders: &[PathBuf]) -> Vec<Vec<u8>> {
+    pub fn changed_protected(&self, root: &Path) -> Vec<Vec<u8>> {
         let is_as_it_was = |path: &[u8], entry: &Copy| match entry.is_kept() {
-            true => is_unchanged(root, folders, path, entry),
+            true => is_unchanged(root, path, entry),
             false => {
                 let meta = fs::symlink_metadata(root.join(OsStr::from_bytes(path)));
                 entry.stamp.is_empty() || meta.is_ok_and(|meta| stamp(&meta) == entry.stamp)

@@ -81,8 +81,7 @@ impl Workspace<'_> {
         for path in self.new_protected(start)?.0.into_iter().chain(unbuilt) {
             later.add(&path, false, touch(root, &path, end));
         }
-        let folders = keep::folders(&self.repo.own_places());
-        for path in start.kept.changed(root, &folders) {
+        for path in start.kept.changed(root) {
             later.add(&path, false, touch(root, &path, end));
         }
         Ok(later)

@@ -9,7 +9,6 @@ use std::path::Path;
 use super::status::ignored_in;
 use super::strays::Left;
 use super::{Start, Workspace};
-use crate::effects::keep;
 use crate::effects::quarantine::Quarantine;
 use crate::error::Result;
 use crate::model::ledger;
@@ -144,8 +143,7 @@ impl Workspace<'_> {
             return Ok(());
         }
         let shown = |path: &[u8]| String::from_utf8_lossy(path).into_owned();
-        let folders = keep::folders(&self.repo.own_places());
-        for path in start.kept.changed_protected(&self.repo.root, &folders) {
+        for path in start.kept.changed_protected(&self.repo.root) {
             left.goalposts.push(format!("{} changed", shown(&path)));
         }
         let mut quarantine = Quarantine::of(&self.repo.private, &start.session, start.cycle);
