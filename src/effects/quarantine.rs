@@ -336,11 +336,38 @@ mod tests {
         let longest = "n".repeat(255);
         let place = moved(&mut quarantine, &tree, Path::new(&longest), "name");
         assert_eq!(fs::read_to_string(place).unwrap(), "name");
-        let deep: PathBuf = std::iter::repeat_n("d".repeat(200), 19).collect();
+        let folder = PathBuf::from("d".repeat(200));
+        let place = moved(&mut quarantine, &tree, &folder.join("file"), "folder");
+        assert!(place.ends_with(folder.join("file")), "{place:?}");
+        // As long as the system takes it there, and too long for the quarantine.
+        let mut deep = tree.clone();
+        while deep.as_os_str().len() < 4_090 - 2 * 100 {
+            deep.push("d".repeat(100));
+        }
+        deep.push("f".repeat(4_090 - deep.as_os_str().len() - 1));
+        let deep = deep.strip_prefix(&tree).unwrap();
         for text in ["one", "two"] {
-            let place = moved(&mut quarantine, &tree, &deep.join("file"), text);
+            let place = moved(&mut quarantine, &tree, deep, text);
             assert_eq!(fs::read_to_string(place).unwrap(), text);
         }
+    }
+
+    #[test]
+    fn the_same_bytes_with_another_mode_or_behind_a_link_are_another_version() {
+        let root = tempfile::tempdir().unwrap();
+        let (file, other) = (root.path().join("file"), root.path().join("other"));
+        let mut quarantine = Quarantine::of(&root.path().join("private"), "s", 1);
+        for mode in [0o644, 0o777, 0o644] {
+            fs::write(&file, "text").unwrap();
+            fs::set_permissions(&file, fs::Permissions::from_mode(mode)).unwrap();
+            quarantine.take(root.path(), b"file").unwrap();
+        }
+        fs::write(&other, "text").unwrap();
+        std::os::unix::fs::symlink(&other, &file).unwrap();
+        quarantine.take(root.path(), b"file").unwrap();
+        let mode = |place: &PathBuf| fs::symlink_metadata(place).unwrap().permissions().mode();
+        let kept = quarantine.moved.iter().map(|(_, it)| mode(it));
+        assert_eq!(kept.collect::<Vec<_>>(), [0o100_644, 0o100_777, 0o120_777]);
     }
 
     #[test]
