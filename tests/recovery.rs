@@ -96,6 +96,9 @@ fn a_session_that_died_while_checks_ran_has_changed_nothing_and_its_checks_are_e
         fs::write(repo.out("check"), SLEEP).unwrap();
         let pid = crash_while_something_runs(&repo, arguments);
         fs::remove_file(repo.out("check")).unwrap();
+        let status = repo.answer(&["status", "--json"]);
+        let status: Value = serde_json::from_str(&status).unwrap();
+        assert_eq!(status["interrupted_cycle"], Value::Null, "{what}");
         let run = repo.cycle("touch a").expect(0);
         assert!(!is_alive(pid), "{what}");
         let sentences = run.stdout.matches("session that died").count();

@@ -191,6 +191,23 @@ fn the_agents_version_of_an_untracked_file_is_in_the_quarantine_and_the_record_s
 }
 
 #[test]
+fn what_the_user_makes_of_an_untracked_file_between_two_cycles_is_what_comes_back() {
+    let repo = TestRepo::empty();
+    // The command stands for a person.
+    let edits = "test -e .git/edited || { echo second >mine; touch .git/edited; }";
+    repo.write(
+        "GOALS.yaml",
+        &format!("version: 1\nevolve:\n  on_cycle: '{edits}'\ngoals:\n  - {{id: a, description: a, check: test -e a, weight: 5}}\n"),
+    );
+    repo.commit_all("goals");
+    repo.write("mine", "first\n");
+    repo.agent_does(&["true", "rm mine"]);
+    repo.run(&["--max-cycles=2"]).expect(0);
+    assert_eq!(repo.calls(), 2);
+    assert_eq!(repo.read("mine"), "second\n");
+}
+
+#[test]
 fn of_many_files_that_are_put_back_ten_are_named() {
     let repo = repository();
     for number in 10..22 {
@@ -512,6 +529,22 @@ fn beside_a_users_file_only_what_an_undone_gitignore_ignored_is_moved() {
     assert!(!repo.has("out/out.junk") && !repo.has("new"));
     let moved: Vec<_> = repo.quarantined().into_keys().collect();
     assert_eq!(moved, [&b"new.junk"[..], b"out.junk"]);
+}
+
+#[test]
+fn what_only_an_undone_gitignore_ignored_takes_nothing_of_evolves_own_along() {
+    let repo = TestRepo::with_files_wanted(&[("a", 5), ("b", 3)]);
+    repo.write("b", "");
+    repo.commit_all("b");
+    // No record is committed there yet.
+    repo.cycle(
+        "rm b; echo '*.junk' >.gitignore; mkdir .agents/new; echo theirs >.agents/new/one.junk",
+    )
+    .expect(0);
+    assert_eq!(repo.newest()["result"], "regressed");
+    assert!(!repo.has(".agents/new"));
+    let moved: Vec<_> = repo.quarantined().into_keys().collect();
+    assert_eq!(moved, [b"one.junk"]);
 }
 
 #[test]

@@ -686,6 +686,44 @@ fn a_file_behind_a_link_that_checks_put_in_the_place_of_a_folder_stays_where_it_
 }
 
 #[test]
+fn what_somebody_writes_into_a_new_file_of_the_agents_is_in_the_quarantine_when_that_is_undone() {
+    for (flags, settings) in [PLACES[0], PLACES[2]] {
+        let repo = with_files(settings);
+        let before = (repo.files(), repo.status());
+        let edit = format!("echo mine >>{}", repo.path("new").display());
+        let adds = "echo theirs >new; git add new";
+        repo.agent_does(&[&format!("{adds}\n{}", breaks(&edit))]);
+        repo.run(&[flags, &["--max-cycles=1"][..]].concat())
+            .expect(0);
+        assert_eq!(repo.each("result"), ["regressed"], "{settings}");
+        assert_eq!((repo.files(), repo.status()), before, "{settings}");
+        let kept = repo.quarantined();
+        assert_eq!(kept[&b"new"[..]].1, b"theirs\nmine\n", "{settings}");
+    }
+}
+
+#[test]
+fn what_checks_staged_that_git_has_lost_keeps_no_undo_from_being_carried_out() {
+    let repo = with_files("");
+    let lost = "d95f3ad14dee633a758d2e331151e950dd13e4ed";
+    let stages = format!("git update-index --add --cacheinfo 100644,{lost},README");
+    repo.agent_does(&[&breaks(&stages), "true"]);
+    assert_undone(&repo, &[], &stages);
+}
+
+#[test]
+fn what_checks_staged_that_cannot_be_read_stops_the_run_and_is_not_lost() {
+    let repo = with_files("").by_normal_user();
+    let stages = "id=$(echo evil | git hash-object -w --stdin); git update-index --cacheinfo 100644,$id,README; chmod 0 .git/objects/$(echo $id | sed s,..,\\&/,)";
+    repo.agent_does(&[&breaks(stages)]);
+    let error = repo.run(&["--max-cycles=1"]).expect(1).stderr;
+    assert!(error.contains("Permission denied"), "{error}");
+    assert_eq!(repo.each("result"), ["interrupted"]);
+    assert_eq!(repo.read("README"), "one\n");
+    assert_eq!(repo.quarantined()[&b"README"[..]].1, b"evil\n");
+}
+
+#[test]
 fn edits_in_a_tree_in_which_no_check_runs_are_left_alone_by_an_undo() {
     for (flags, settings) in &PLACES[1..] {
         let repo = with_files(settings);
