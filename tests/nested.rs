@@ -49,6 +49,8 @@ fn an_untracked_repository_is_as_before_whatever_an_agent_did_to_it() {
             let before = sh(&repo, SEEN);
             let run = repo.cycle(&format!("{script}; {rest}"));
             assert_eq!(run.code, 0, "{what}: {}", run.stderr);
+            // There is nothing in the pipe that could be lost.
+            assert!(!run.stderr.contains("could lose"), "{}", run.stderr);
             assert_eq!(sh(&repo, SEEN), before, "{what}: {}", repo.newest());
         }
     }

@@ -191,6 +191,16 @@ fn the_agents_version_of_an_untracked_file_is_in_the_quarantine_and_the_record_s
 }
 
 #[test]
+fn a_file_that_is_exchanged_for_one_with_the_same_bytes_has_its_mode_back() {
+    let repo = repository();
+    let before = users(&repo);
+    repo.cycle("cp tool new; chmod 600 new; mv new tool; touch a")
+        .expect(0);
+    assert_eq!(repo.newest()["result"], "improved");
+    assert_eq!(users(&repo), before);
+}
+
+#[test]
 fn what_the_user_makes_of_an_untracked_file_between_two_cycles_is_what_comes_back() {
     let repo = TestRepo::empty();
     // The command stands for a person.
