@@ -31,8 +31,10 @@ pub fn write(session: &Session, progress: &mut Progress, ending: Option<&Ending>
     .to_markdown();
     // A record's words are masked already; those of the ending and of goals that wait for a person may be anybody's.
     let summary = mask::secrets(&summary);
-    progress.ledger.write(names::SUMMARY, summary.as_bytes())?;
-    progress.ledger.write(names::DELTA, delta.as_bytes())
+    progress
+        .ledger
+        .write(names::SUMMARY, summary.into_bytes())?;
+    progress.ledger.write(names::DELTA, delta.into_bytes())
 }
 
 /// Returns the way from the baseline and from the session's start to now.

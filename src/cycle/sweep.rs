@@ -67,7 +67,9 @@ pub async fn sweep_if_due(
         last.told = Some(told(&harvest));
         progress.last_sweep = Some(last);
         let date = format!("{}\n", clock::timestamp());
-        progress.ledger.write(names::LAST_SWEEP, date.as_bytes())?;
+        progress
+            .ledger
+            .write(names::LAST_SWEEP, date.into_bytes())?;
     }
     queue(progress, harvest)?;
     Ok(true)

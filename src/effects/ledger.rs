@@ -187,7 +187,7 @@ impl Ledger {
             match [names::QUEUE, names::RETRIES].contains(&name.as_str()) {
                 // What was appended to these since is judged first.
                 true => drop(ledger.pending.insert(name, Some(bytes))),
-                false => ledger.write(&name, &bytes)?,
+                false => ledger.write(&name, bytes)?,
             }
         }
         for name in [names::BASELINE, names::BASELINE_REPORT, names::LAST_SWEEP] {
@@ -248,16 +248,16 @@ impl Ledger {
     }
 
     /// Writes a file of the ledger; it becomes part of the next commit.
-    pub fn write(&mut self, name: &str, bytes: &[u8]) -> Result<()> {
-        files::replace(&self.root.join(name), bytes)?;
-        self.pending.insert(name.to_owned(), Some(bytes.to_vec()));
+    pub fn write(&mut self, name: &str, bytes: Vec<u8>) -> Result<()> {
+        files::replace(&self.root.join(name), &bytes)?;
+        self.pending.insert(name.to_owned(), Some(bytes));
         Ok(())
     }
 
     /// Writes a snapshot, checked against its schema before anything else happens.
     pub fn write_snapshot(&mut self, name: &str, snapshot: &Snapshot) -> Result<()> {
         let text = checked("snapshot", snapshot)?;
-        self.write(name, text.as_bytes())
+        self.write(name, text.into_bytes())
     }
 
     /// Takes back a file that was written since the last commit.

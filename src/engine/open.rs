@@ -59,7 +59,7 @@ pub async fn open(session: &Session, progress: &mut Progress) -> Result<(), Cut>
     progress.ledger.write_snapshot(names::BASELINE, &baseline)?;
     progress.ledger.write(
         names::BASELINE_REPORT,
-        summary::baseline_report(&baseline).as_bytes(),
+        summary::baseline_report(&baseline).into_bytes(),
     )?;
     progress.note_snapshot(&baseline);
     let mut listed = start.kept.clone();

@@ -30,7 +30,7 @@ impl Ledger {
         }
         self.rotate()?;
         let bytes = exact::encode(&self.history_text);
-        self.write(names::HISTORY, &bytes)?;
+        self.write(names::HISTORY, bytes)?;
         self.prune_snapshots(record.cycle)
     }
 
@@ -50,7 +50,7 @@ impl Ledger {
             .sum();
         let rest = self.history_text.split_off(cut);
         let oldest = std::mem::replace(&mut self.history_text, rest);
-        self.write(&names::segment(number), &exact::encode(&oldest))?;
+        self.write(&names::segment(number), exact::encode(&oldest))?;
         let problems = std::mem::take(&mut self.history.problems);
         self.history = History::parse(&self.history_text);
         self.history.problems = problems;
@@ -87,6 +87,6 @@ impl Ledger {
         }
         self.lessons.extend(lessons);
         let bytes = exact::encode(&self.lessons_text);
-        self.write(names::LESSONS, &bytes)
+        self.write(names::LESSONS, bytes)
     }
 }

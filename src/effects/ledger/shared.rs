@@ -264,7 +264,7 @@ impl Ledger {
             self.take_appeared(repo, (&before, &now), (cycle, at), &mut notes)?;
         }
         if self.take_in_closed()? > 0 {
-            self.write(names::QUEUE, &exact::encode(&self.queue.to_text()))?;
+            self.write(names::QUEUE, exact::encode(&self.queue.to_text()))?;
         }
         if turn.is_ok() {
             notes.extend(asked.forget(&self.private, cycle)?);
@@ -313,7 +313,7 @@ impl Ledger {
                 place.display()
             ));
         }
-        self.write(names::QUEUE, &exact::encode(&self.queue.to_text()))
+        self.write(names::QUEUE, exact::encode(&self.queue.to_text()))
     }
 
     /// Writes the queue, if there is one, with what somebody else added to its file meanwhile.
@@ -328,7 +328,7 @@ impl Ledger {
         if text.is_empty() && !self.has(names::QUEUE) {
             return Ok(());
         }
-        self.write(names::QUEUE, &exact::encode(&text))
+        self.write(names::QUEUE, exact::encode(&text))
     }
 
     /// Lets goals be worked on again.
@@ -411,6 +411,6 @@ impl Ledger {
 
     fn write_retries(&mut self) -> Result<()> {
         let bytes = exact::encode(&self.retries_text);
-        self.write(names::RETRIES, &bytes)
+        self.write(names::RETRIES, bytes)
     }
 }
