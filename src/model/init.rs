@@ -4,6 +4,7 @@
 //! no goal is named, with the reason.
 
 mod add;
+mod called;
 mod cargo;
 mod ci;
 mod go;
@@ -171,12 +172,12 @@ pub fn propose(look: &dyn Look, wishes: &Wishes) -> Found {
     let mut found = Found::default();
     cargo::propose(look, wishes, &mut found);
     go::propose(look, wishes, &mut found);
-    let packages = node::propose(look, wishes, &mut found);
+    let tasks = TaskFiles::of(look);
+    let packages = node::propose(look, &tasks, wishes, &mut found);
     python::propose(look, wishes, &mut found);
     jvm::propose(look, wishes, &mut found);
     linters::propose(look, &packages, &mut found);
-    let tasks = TaskFiles::of(look);
-    tasks::propose(look, (&tasks, &packages), &mut found);
+    tasks::propose(look, &tasks, &mut found);
     if wishes.from_ci {
         ci::propose(look, (&packages, &tasks), &mut found);
     }

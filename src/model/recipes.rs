@@ -167,6 +167,14 @@ impl Rules {
         lines.collect::<Vec<_>>().join("\n")
     }
 
+    /// Says whether a target or recipe is there; without a name, whether any is.
+    pub(in crate::model) fn has(&self, name: &str) -> bool {
+        match name {
+            "" => self.first.is_some(),
+            name => self.by_name.contains_key(name),
+        }
+    }
+
     /// Says whether the lines of all that a target or recipe needs are known.
     pub(in crate::model) fn is_whole(&self, name: &str) -> bool {
         let (names, _) = self.needed(vec![name.to_owned()], MOST_NEEDED);

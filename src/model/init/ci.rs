@@ -13,6 +13,7 @@ mod uses;
 
 use env::Env;
 
+use super::called::Task;
 use super::node::Package;
 use super::offer::{Proposal, Role, id_of};
 use super::tasks::TaskFiles;
@@ -45,6 +46,8 @@ struct Step {
     pipefail: bool,
     /// Its job is allowed to write where others see it.
     may_write: bool,
+    /// Its job starts services beside it.
+    has_services: bool,
     /// The variables that its job or itself sets to what only CI has.
     of_ci: Vec<String>,
 }
@@ -96,17 +99,15 @@ pub(super) fn propose(
         };
         for step in steps {
             let check = script::check_of(&step);
-            let package = packages.iter().find(|package| package.home == step.folder);
-            let text_of =
-                |program: &str, name: &str| tasks.text_of((&step.folder, package), (program, name));
+            let texts_of = |task: &Task| tasks.texts_of(&step.folder, task);
             let why = |check: &str| {
                 let why = makes_ready(&step).map(str::to_owned);
                 why.or_else(|| changes::made_before(check))
                     .or_else(|| lacks_folder(look, &step.folder))
-                    .or_else(|| changes::files(look, &text_of, (&step, check)))
+                    .or_else(|| changes::files(look, &texts_of, (&step, check)))
             };
             match check.and_then(|check| why(&check).map_or(Ok(check), Err)) {
-                Ok(check) => goals.push(goal(look, packages, &step, &check)),
+                Ok(check) => goals.push(goal((look, tasks), packages, &step, &check)),
                 Err(why) => found.leave_out(format!("{}: {why}", step.source)),
             }
         }
@@ -118,7 +119,12 @@ pub(super) fn propose(
     found.proposals.extend(goals);
 }
 
-fn goal(look: &dyn Look, packages: &[Package], step: &Step, check: &str) -> Proposal {
+fn goal(
+    (look, tasks): (&dyn Look, &TaskFiles),
+    packages: &[Package],
+    step: &Step,
+    check: &str,
+) -> Proposal {
     let shown = step
         .script
         .lines()
@@ -160,12 +166,27 @@ fn goal(look: &dyn Look, packages: &[Package], step: &Step, check: &str) -> Prop
             Some("its job may write to where others see it: look first what it does".to_owned())
         }
         Some(name) => Some(format!("{name} has its value from CI")),
-        None => known::steered(&step.env.known).or_else(|| known::strange(look, &goal.check)),
+        None => known::steered(&step.env.known)
+            .or_else(|| waits_for_services(step, role))
+            .or_else(|| {
+                let texts_of = |task: &Task| tasks.texts_of("", task);
+                known::strange(look, &texts_of, &goal.check)
+            }),
     };
     match why {
         Some(why) => goal.lacks(why),
         None => goal,
     }
+}
+
+/// Says that a step may need what its job starts beside it, if it does more than look at the files or build them.
+fn waits_for_services(step: &Step, role: Role) -> Option<String> {
+    let needs_none = match role {
+        Role::Build | Role::Types | Role::Lint | Role::Docs | Role::Format | Role::Style => true,
+        Role::Test | Role::Structure | Role::Coverage => false,
+    };
+    (step.has_services && !needs_none)
+        .then(|| "its job has services: start them, then take the # away".to_owned())
 }
 
 /// Says that a step is for later ones, where its author says so.

@@ -1,10 +1,13 @@
 //! npm, pnpm, yarn and bun: the scripts of package.json, called by the manager whose lock file is there; types and coverage where no
 //! script tells of them. Pure.
 
+pub(super) mod scripts;
+
 use serde_json::Value;
 
+use super::called::Task;
 use super::offer::{self, NAMED, NO_NAME, Proposal, Role, is_check, no_goal, slug};
-use super::writers;
+use super::tasks::TaskFiles;
 use super::{Found, Look, Wishes, first_of, has, homes, join, json};
 use crate::model::text;
 
@@ -198,31 +201,7 @@ impl Package {
 
     /// Returns what a script runs.
     pub(super) fn script(&self, name: &str) -> Option<&str> {
-        self.json.get("scripts")?.get(name)?.as_str()
-    }
-
-    /// Returns what a script runs behind what is run before and after it without being asked for.
-    fn whole(&self, name: &str) -> Option<String> {
-        let script = self.script(name)?;
-        let said = super::text_at(&self.json, "/packageManager").unwrap_or_default();
-        // Yarn does so in its first versions only.
-        let is_of_later = said.starts_with("yarn@") && !said.starts_with("yarn@1");
-        let around = ["pre", "post"].map(|when| format!("{when}{name}"));
-        let around = around.iter().filter(|_| !is_of_later);
-        let around = around.filter_map(|name| self.script(name));
-        // What the script is handed is put behind all of it.
-        Some(around.chain([script]).collect::<Vec<_>>().join("\n"))
-    }
-
-    /// Returns what the scripts run that a name stands for: `lint:*` for each that begins so.
-    pub(super) fn scripts(&self, name: &str) -> Option<String> {
-        let Some((begin, _)) = name.split_once('*') else {
-            return self.whole(name);
-        };
-        let all = self.json.get("scripts")?.as_object()?.iter();
-        let meant = all.filter(|(name, _)| name.starts_with(begin));
-        let texts: Vec<&str> = meant.filter_map(|(_, text)| text.as_str()).collect();
-        (!texts.is_empty()).then(|| texts.join("\n"))
+        scripts::one(&self.json, name)
     }
 
     /// Says whether any script calls a program.
@@ -284,7 +263,12 @@ impl Package {
 }
 
 /// Proposes goals for each package.json that stands for itself; returns the projects.
-pub(super) fn propose(look: &dyn Look, wishes: &Wishes, found: &mut Found) -> Vec<Package> {
+pub(super) fn propose(
+    look: &dyn Look,
+    tasks: &TaskFiles,
+    wishes: &Wishes,
+    found: &mut Found,
+) -> Vec<Package> {
     let locks = [
         "pnpm-lock.yaml",
         "yarn.lock",
@@ -305,16 +289,16 @@ pub(super) fn propose(look: &dyn Look, wishes: &Wishes, found: &mut Found) -> Ve
         if package.home.is_empty() && found.name.is_none() {
             found.name = super::text_at(&package.json, "/name").map(str::to_owned);
         }
-        scripts(&package, found);
+        scripts((&package, tasks), found);
         types(look, &package, found);
-        coverage(look, &package, wishes, found);
+        coverage((look, tasks), &package, wishes, found);
         packages.push(package);
     }
     packages
 }
 
 /// Proposes the scripts that tell something.
-fn scripts(package: &Package, found: &mut Found) {
+fn scripts((package, tasks): (&Package, &TaskFiles), found: &mut Found) {
     let path = join(&package.home, "package.json");
     let mut seen: Vec<&str> = Vec::new();
     let mut proposed: Vec<(&str, &str)> = Vec::new();
@@ -325,7 +309,7 @@ fn scripts(package: &Package, found: &mut Found) {
         // One that changes files is passed by for one that only looks.
         let chosen = given.find(|(name, text)| {
             seen.push(name);
-            match cannot_be_a_goal(package, name, text) {
+            match cannot_be_a_goal((package, tasks), name, text) {
                 Some(why) => {
                     found.leave_out(format!("{path}: scripts.{name}: {why}"));
                     false
@@ -346,7 +330,7 @@ fn scripts(package: &Package, found: &mut Found) {
     for (name, text) in given.into_iter().flatten() {
         let is_known = SCRIPTS.iter().any(|(_, _, _, all)| all.contains(&&**name));
         let text = text.as_str().unwrap_or_default();
-        let is_no_goal = cannot_be_a_goal(package, name, text).is_some();
+        let is_no_goal = cannot_be_a_goal((package, tasks), name, text).is_some();
         if is_known || !is_check(name) || is_no_goal || !is_word(name) {
             continue;
         }
@@ -361,7 +345,7 @@ fn scripts(package: &Package, found: &mut Found) {
         let says = format!("{} run {name} finds nothing", package.manager.name());
         found.proposals.push(goal.says(says));
     }
-    left(package, &path, &seen, found);
+    left((package, tasks), &path, &seen, found);
 }
 
 /// Makes a goal that calls a script.
@@ -391,7 +375,7 @@ fn is_word(name: &str) -> bool {
 }
 
 /// Names the scripts that make no goal.
-fn left(package: &Package, path: &str, seen: &[&str], found: &mut Found) {
+fn left((package, tasks): (&Package, &TaskFiles), path: &str, seen: &[&str], found: &mut Found) {
     let scripts = package.json.get("scripts").and_then(Value::as_object);
     let scripts = scripts.into_iter().flatten();
     let mut rest: Vec<String> = Vec::new();
@@ -399,7 +383,7 @@ fn left(package: &Package, path: &str, seen: &[&str], found: &mut Found) {
         let known = SCRIPTS.iter();
         let mut known = known.filter(|(_, _, _, names)| names.contains(&name.as_str()));
         let shown = text::cut(name, SHOWN);
-        let why = cannot_be_a_goal(package, name, script.as_str().unwrap_or_default());
+        let why = cannot_be_a_goal((package, tasks), name, script.as_str().unwrap_or_default());
         match (known.next(), why) {
             (Some((_, id, _, _)), _) => {
                 found.leave_out(format!("{path}: scripts.{shown}: {id} may tell the same"));
@@ -415,19 +399,20 @@ fn left(package: &Package, path: &str, seen: &[&str], found: &mut Found) {
 }
 
 /// Says why a script tells nothing, or not without doing harm.
-fn cannot_be_a_goal(package: &Package, name: &str, text: &str) -> Option<String> {
+fn cannot_be_a_goal(
+    (package, tasks): (&Package, &TaskFiles),
+    name: &str,
+    text: &str,
+) -> Option<String> {
     let holds = |words: &[&str]| words.iter().any(|word| text.contains(word));
     match () {
         () if text.contains(NONE) || text.trim().is_empty() => Some(NO_TESTS.to_owned()),
         () if holds(&ENDLESS) => Some(offer::ENDLESS.to_owned()),
         () => {
-            let whole = package.whole(name);
+            let whole = scripts::whole(&package.json, name);
             let whole = whole.as_deref().unwrap_or(text);
-            let text_of = |program: &str, name: &str| match writers::NODE.contains(&program) {
-                true => package.scripts(name),
-                false => None,
-            };
-            no_goal(name, whole, &text_of)
+            let texts_of = |task: &Task| tasks.texts_of(&package.home, task);
+            no_goal(name, whole, &texts_of)
         }
     }
 }
@@ -447,10 +432,15 @@ fn types(look: &dyn Look, package: &Package, found: &mut Found) {
 }
 
 /// Proposes that tests run enough of it.
-fn coverage(look: &dyn Look, package: &Package, wishes: &Wishes, found: &mut Found) {
+fn coverage(
+    (look, tasks): (&dyn Look, &TaskFiles),
+    package: &Package,
+    wishes: &Wishes,
+    found: &mut Found,
+) {
     let test = package
         .script("test")
-        .filter(|text| cannot_be_a_goal(package, "test", text).is_none());
+        .filter(|text| cannot_be_a_goal((package, tasks), "test", text).is_none());
     let run = |command: &str| {
         package
             .runs(look, (Role::Coverage, "coverage-floor"), command)

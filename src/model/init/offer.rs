@@ -1,6 +1,7 @@
 //! A goal that is proposed, and what it is worth. Pure.
 
-use super::writers::{self, TextOf};
+use super::called::TextsOf;
+use super::writers;
 use super::{Found, Look, unclean};
 use crate::model::{check, text};
 
@@ -262,7 +263,7 @@ const PRINTS: [&str; 2] = ["echo", "printf"];
 pub(super) const NAMED: usize = 6;
 
 /// Says why a target, recipe or script of this name and text makes no goal.
-pub(super) fn no_goal(name: &str, text: &str, text_of: TextOf) -> Option<String> {
+pub(super) fn no_goal(name: &str, text: &str, texts_of: TextsOf) -> Option<String> {
     let mut lines = text
         .lines()
         .filter(|line| !line.trim().is_empty())
@@ -270,15 +271,15 @@ pub(super) fn no_goal(name: &str, text: &str, text_of: TextOf) -> Option<String>
     match () {
         () if is_endless(name) => Some(ENDLESS.to_owned()),
         () if lines.peek().is_some() && lines.all(cannot_fail) => Some(SUCCEEDS.to_owned()),
-        () => no_goal_of_part(name, text, text_of),
+        () => no_goal_of_part(name, text, texts_of),
     }
 }
 
 /// The same where what it runs before is not known, and may fail.
-pub(super) fn no_goal_of_part(name: &str, text: &str, text_of: TextOf) -> Option<String> {
+pub(super) fn no_goal_of_part(name: &str, text: &str, texts_of: TextsOf) -> Option<String> {
     match is_endless(name) {
         true => Some(ENDLESS.to_owned()),
-        false => writers::of_task(name, text, text_of).or_else(|| unclean::why(text, text_of)),
+        false => writers::of_task(name, text, texts_of).or_else(|| unclean::why(text, texts_of)),
     }
 }
 

@@ -2,6 +2,7 @@
 //! repository, and every target, recipe and script that is called `check-…`. Pure.
 
 mod files;
+mod listed;
 mod others;
 mod tox;
 
@@ -9,19 +10,17 @@ pub(super) use files::TaskFiles;
 
 use std::collections::HashSet;
 
-use super::node::Package;
+use super::called::{Task, TextsOf};
 use super::offer::{
     NAMED, NO_NAME, Proposal, Role, by_name, is_check, no_goal, no_goal_of_part, slug,
 };
 use super::python::ruff;
-use super::writers::{self, TextOf};
+use super::writers;
 use super::{Found, Look, split};
 use crate::model::recipes::Rules;
 use crate::model::{check, text};
 use others::Others;
 
-/// Who runs targets and recipes.
-const RUNNERS: [&str; 3] = ["make", "gmake", "just"];
 /// What stands around the linters of a recipe, and looks at nothing.
 const AROUND: [&str; 10] = [
     ":", "cd", "echo", "exit", "export", "mkdir", "printf", "set", "test", "true",
@@ -76,12 +75,11 @@ const NAMES: [(Role, &str, &str, &[&str]); 7] = [
 ];
 
 /// Proposes goals for Make, just and scripts.
-pub(super) fn propose(look: &dyn Look, files: (&TaskFiles, &[Package]), found: &mut Found) {
-    let (tasks, _) = files;
+pub(super) fn propose(look: &dyn Look, tasks: &TaskFiles, found: &mut Found) {
     if let Some((file, rules)) = tasks.read_by("make", "") {
         found.is_made_with("Make", "");
         named(
-            (look, files),
+            (look, tasks),
             ("make", "make --silent", file),
             &rules,
             found,
@@ -89,7 +87,7 @@ pub(super) fn propose(look: &dyn Look, files: (&TaskFiles, &[Package]), found: &
     }
     if let Some((file, rules)) = tasks.read_by("just", "") {
         found.is_made_with("just", "");
-        named((look, files), ("just", "just", file), &rules, found);
+        named((look, tasks), ("just", "just", file), &rules, found);
         let shown = rules
             .with_arguments()
             .iter()
@@ -116,7 +114,7 @@ pub(super) fn propose(look: &dyn Look, files: (&TaskFiles, &[Package]), found: &
 
 /// Proposes what bears a known name, for roles that nothing that runs has yet; the others are named.
 fn named(
-    (look, files): (&dyn Look, (&TaskFiles, &[Package])),
+    (look, tasks): (&dyn Look, &TaskFiles),
     called: (&str, &str, &str),
     rules: &Rules,
     found: &mut Found,
@@ -124,9 +122,9 @@ fn named(
     let (_, _, file) = called;
     let given: Vec<&str> = rules.names().iter().map(String::as_str).collect();
     let cannot = |name: &str| {
-        let text_of = |program: &str, name: &str| text_of(files, rules, (program, name));
-        let of_ruff = || ruff::why_left(look, "", (&rules.whole(name), &text_of));
-        cannot_be_a_goal(rules, name, &text_of).or_else(of_ruff)
+        let texts_of = |task: &Task| tasks.texts_of("", task);
+        let of_ruff = || ruff::why_left(look, "", (&rules.whole(name), &texts_of));
+        cannot_be_a_goal(rules, name, &texts_of).or_else(of_ruff)
     };
     let mut used: HashSet<&str> = HashSet::new();
     let mut others = Others::of(look);
@@ -280,23 +278,10 @@ fn left(file: &str, given: &[&str], used: &HashSet<&str>, found: &mut Found) {
 }
 
 /// Says why a target or recipe makes no goal.
-fn cannot_be_a_goal(rules: &Rules, name: &str, text_of: TextOf) -> Option<String> {
+fn cannot_be_a_goal(rules: &Rules, name: &str, texts_of: TextsOf) -> Option<String> {
     match rules.is_whole(name) {
-        true => no_goal(name, &rules.whole(name), text_of),
-        false => no_goal_of_part(name, &rules.whole(name), text_of),
-    }
-}
-
-/// Returns the text of a task that a target or recipe runs, where it is known: its own file's before others.
-fn text_of(
-    (files, packages): (&TaskFiles, &[Package]),
-    rules: &Rules,
-    (program, name): (&str, &str),
-) -> Option<String> {
-    let package = packages.iter().find(|package| package.home.is_empty());
-    match RUNNERS.contains(&program) {
-        true => Some(rules.whole(name)),
-        false => files.text_of(("", package), (program, name)),
+        true => no_goal(name, &rules.whole(name), texts_of),
+        false => no_goal_of_part(name, &rules.whole(name), texts_of),
     }
 }
 
@@ -312,8 +297,8 @@ fn scripts((look, files): (&dyn Look, &TaskFiles), found: &mut Found) {
         found.kinds.push("scripts/check-*.sh".to_owned());
     }
     for path in all {
-        let text_of = |program: &str, name: &str| files.text_of(("", None), (program, name));
-        if let Some(why) = writers::of_script(path, &text_of) {
+        let texts_of = |task: &Task| files.texts_of("", task);
+        if let Some(why) = writers::of_script(path, &texts_of) {
             found.leave_out(format!("{path}: {why}"));
             continue;
         }

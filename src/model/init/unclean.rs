@@ -4,7 +4,8 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::writers::{self, TextOf};
+use super::called::TextsOf;
+use super::writers;
 
 /// How git is asked for all that is changed or new, wherever that stands.
 static ASKED: LazyLock<Regex> = LazyLock::new(|| {
@@ -13,8 +14,8 @@ static ASKED: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// Says why commands make no goal, if they, or what they run by its name, want nothing to be new.
-pub(super) fn why(text: &str, text_of: TextOf) -> Option<String> {
-    let called = writers::reached(text, text_of);
+pub(super) fn why(text: &str, texts_of: TextsOf) -> Option<String> {
+    let called = writers::reached(text, texts_of);
     let called: Vec<String> = called.iter().map(|one| one.typed()).collect();
     let mut texts = std::iter::once(text).chain(called.iter().map(String::as_str));
     texts.any(wants_nothing_new).then(|| {
@@ -36,11 +37,12 @@ fn wants_nothing_new(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::called::Task;
     use super::*;
 
     #[test]
     fn git_is_asked_for_what_is_new_in_many_forms() {
-        let none = |_: &str, _: &str| None;
+        let none = |_: &Task| Vec::new();
         for (text, expected) in [
             ("[[ `git status --porcelain` ]] && exit 1", true),
             ("test -z \"$(git -C . status --porcelain=v1)\"", true),
@@ -55,9 +57,9 @@ mod tests {
         ] {
             assert_eq!(why(text, &none).is_some(), expected, "{text}");
         }
-        let of_make = |program: &str, name: &str| {
-            let is_it = (program, name) == ("make", "clean-tree");
-            is_it.then(|| "test -z \"$(git status --porcelain)\"".to_owned())
+        let of_make = |task: &Task| {
+            let is_it = (task.program, task.name) == ("make", "clean-tree");
+            Vec::from_iter(is_it.then(|| "test -z \"$(git status --porcelain)\"".to_owned()))
         };
         assert!(why("make clean-tree", &of_make).is_some());
     }

@@ -1,14 +1,10 @@
 //! Which tasks do more than look: they change files, send something away or start what does not end. Their text tells where it is known,
 //! and where it tells nothing, their name. Pure.
 
+use super::called::{self, HOOKS, NODE, Place, Task, TextsOf, of_module};
 use crate::model::check::{self, Does, Done};
 use crate::model::text;
 
-/// Returns the text of a task that a program runs by its name, or without one, where it is known.
-pub(super) type TextOf<'a> = &'a dyn Fn(&str, &str) -> Option<String>;
-
-/// The program for which the text of a shell's script is asked, by its path.
-pub(super) const SHELL: &str = "sh";
 /// Why a task makes no goal that is called as one that changes files.
 pub(super) const BY_NAME: &str = "it changes files; a goal only looks";
 /// How much is shown of a command.
@@ -20,173 +16,51 @@ const LEAST_OF_TASK: usize = 1024;
 const LOOKS: [&str; 6] = ["check", "ci", "diff", "dry", "lint", "verify"];
 /// Words in the name of a task that runs tests, be they of what formats.
 const TESTS: [&str; 3] = ["spec", "test", "tests"];
-/// Who runs the scripts of package.json.
-pub(super) const NODE: [&str; 4] = ["npm", "pnpm", "yarn", "bun"];
-/// Who runs several scripts of package.json.
-const OF_SCRIPTS: [&str; 4] = ["run-s", "run-p", "npm-run-all", "concurrently"];
-/// What stands before the name of a script of package.json.
-const RUN: [&str; 5] = ["run", "run-script", "rum", "urn", "foreach"];
-/// Who runs tasks by their names.
-const RUNNERS: [Runner; 16] = [
-    Runner::of("make", &OF_MAKE),
-    Runner::of("gmake", &OF_MAKE),
-    Runner::of("just", &["-d", "-f", "--justfile", "--working-directory"]),
-    Runner::of("task", &["-d", "-t", "--dir", "--taskfile"]),
-    Runner::of("rake", &["-C", "-f", "--directory", "--rakefile"]),
-    Runner::of("cargo make", &["-p", "--cwd", "--makefile", "--profile"]),
-    Runner::of("cargo xtask", &[]),
-    Runner::of("run-s", &[]),
-    Runner::of("run-p", &[]),
-    Runner::of("npm-run-all", &[]),
-    Runner::of("concurrently", &["-n", "-c", "--names"]),
-    Runner::of("turbo run", &[]),
-    Runner::of("turbo", &[]),
-    Runner::of("lerna run", &["--scope"]),
-    Runner::by("tox", &["-e", "-f", "-m", "--env"], "ahlqrv"),
-    Runner::by(
-        "nox",
-        &["-e", "-s", "-t", "--session", "--sessions", "--tags"],
-        "Rhlrvx",
-    ),
-];
-
-const OF_MAKE: [&str; 8] = [
-    "-C",
-    "-f",
-    "-I",
-    "-o",
-    "-W",
-    "--directory",
-    "--file",
-    "--makefile",
-];
-
-/// How options begin by which make and just read another file.
-const ELSEWHERE: [&str; 6] = [
-    "-C",
-    "-f",
-    "--directory",
-    "--file",
-    "--makefile",
-    "--justfile",
-];
-
-/// A program that runs tasks by their names.
-struct Runner {
-    /// The words it begins with.
-    program: &'static str,
-    /// Its options whose value is the next word.
-    takes: &'static [&'static str],
-    /// Its options whose values are tasks; where there are none, its operands are.
-    named_by: &'static [&'static str],
-    /// The letters that may stand before one of these in a word, as in `-rs`.
-    flags: &'static str,
-}
-
-impl Runner {
-    const fn of(program: &'static str, takes: &'static [&'static str]) -> Runner {
-        Runner {
-            program,
-            takes,
-            named_by: &[],
-            flags: "",
-        }
-    }
-
-    const fn by(
-        program: &'static str,
-        named_by: &'static [&'static str],
-        flags: &'static str,
-    ) -> Runner {
-        Runner {
-            program,
-            takes: &[],
-            named_by,
-            flags,
-        }
-    }
-
-    /// Returns the tasks that a command runs; none if it is of another program.
-    fn tasks<'w>(&self, words: &'w [String]) -> Option<Vec<&'w str>> {
-        let mut rest = of_module(words).iter().map(String::as_str);
-        let mut begins = self.program.split(' ');
-        if !begins.all(|word| rest.next() == Some(word)) {
-            return None;
-        }
-        // What stands behind is for what the task runs.
-        let rest: Vec<&str> = rest.take_while(|word| *word != "--").collect();
-        Some(match self.named_by {
-            [] => {
-                let mut operands = check::operands(&rest, |word| self.takes.contains(&word));
-                operands.retain(|word| !word.contains('='));
-                operands
-            }
-            options => values(&rest, options, self.flags),
-        })
-    }
-}
-
-/// Returns the words from the module on that Python is to run: `python3 -m tox -e a`.
-fn of_module(words: &[String]) -> &[String] {
-    match words {
-        [python, option, module @ ..] if python.starts_with("python") && option == "-m" => module,
-        words => words,
-    }
-}
-
-/// Returns the values of options, before which letters of `flags` may stand: `-e a,b`, `-ea`, `-re a`, `-e=a`, `--env=a`, `-s a b`.
-fn values<'w>(words: &[&'w str], options: &[&str], flags: &str) -> Vec<&'w str> {
-    let mut found = Vec::new();
-    let mut is_value = false;
-    for word in words {
-        let is_option = word.starts_with('-');
-        let joined = options.iter().find_map(|option| {
-            let is_short = !option.starts_with("--");
-            let value = match option.strip_prefix('-').filter(|_| is_short) {
-                Some(letter) => {
-                    let letters = word.strip_prefix('-')?;
-                    letters
-                        .trim_start_matches(|c| flags.contains(c))
-                        .strip_prefix(letter)?
-                }
-                None => word.strip_prefix(option)?,
-            };
-            (is_short || value.is_empty() || value.starts_with('=')).then_some(value)
-        });
-        match (is_option, joined) {
-            (true, Some(value)) => {
-                is_value = value.is_empty();
-                let values = value.trim_start_matches('=').split(',');
-                found.extend(values.filter(|value| !value.is_empty()));
-            }
-            (true, None) => is_value = false,
-            (false, _) if is_value => found.extend(word.split(',')),
-            (false, _) => {}
-        }
-    }
-    found
-}
 
 /// Says why a task makes no goal, if it does more than look.
-pub(super) fn of_task(name: &str, text: &str, text_of: TextOf) -> Option<String> {
-    task(name, Some(text), text_of, &mut { MOST_FOLLOWED }).map(why)
+pub(super) fn of_task(name: &str, text: &str, texts_of: TextsOf) -> Option<String> {
+    task(name, Some(text), texts_of, &mut Left::default()).map(why)
 }
 
 /// Says why commands make no goal, if one does more than look.
-pub(super) fn of_commands(text: &str, text_of: TextOf) -> Option<String> {
-    command(text, text_of, &mut { MOST_FOLLOWED }).map(why)
+pub(super) fn of_commands(text: &str, texts_of: TextsOf) -> Option<String> {
+    command(text, texts_of, &mut Left::default()).map(why)
 }
 
 /// Says why commands make no goal, if one sends something away.
-pub(super) fn sends(text: &str, text_of: TextOf) -> Option<String> {
-    let mut all = harms(text, text_of, &mut { MOST_FOLLOWED }).into_iter();
+pub(super) fn sends(text: &str, texts_of: TextsOf) -> Option<String> {
+    let mut all = harms(text, texts_of, &mut Left::default()).into_iter();
     all.find(|harm| harm.does == Does::Sends).map(why)
 }
 
 /// Says why a script that checks makes no goal: it sends something away, or changes the machine. What files it changes may be its own.
-pub(super) fn of_script(path: &str, text_of: TextOf) -> Option<String> {
-    let by_name = sends(&format!("sh {}", text::shell_word(path)), text_of);
-    by_name.or_else(|| sent_by(path, text_of, &mut { MOST_FOLLOWED }).map(why))
+pub(super) fn of_script(path: &str, texts_of: TextsOf) -> Option<String> {
+    let by_name = sends(&format!("sh {}", text::shell_word(path)), texts_of);
+    by_name.or_else(|| sent_by((path, Some("")), texts_of, &mut Left::default()).map(why))
+}
+
+/// What is left to follow of the texts of tasks that call each other, and which are being followed.
+struct Left {
+    bytes: usize,
+    open: Vec<(String, Place<'static>)>,
+}
+
+impl Default for Left {
+    fn default() -> Left {
+        Left {
+            bytes: MOST_FOLLOWED,
+            open: Vec::new(),
+        }
+    }
+}
+
+impl Left {
+    /// Says whether so much is left that a text is followed, too.
+    fn takes(&mut self, text: &str) -> bool {
+        let rest = self.bytes.checked_sub(text.len().max(LEAST_OF_TASK));
+        self.bytes = rest.unwrap_or(self.bytes);
+        rest.is_some()
+    }
 }
 
 /// What makes a command no goal.
@@ -234,9 +108,9 @@ fn why(harm: Harm) -> String {
 }
 
 /// Says what a task does that makes it no goal, and with which command if its text tells.
-fn task(name: &str, text: Option<&str>, text_of: TextOf, left: &mut usize) -> Option<Harm> {
+fn task(name: &str, text: Option<&str>, texts_of: TextsOf, left: &mut Left) -> Option<Harm> {
     let text = text.unwrap_or_default();
-    match command(text, text_of, left) {
+    match command(text, texts_of, left) {
         Some(harm) => Some(harm),
         None if check::done(text).iter().any(|one| one.does == Does::Looks) => None,
         None => is_called_a_writer(name).then(|| Harm::of(Does::Writes)),
@@ -244,23 +118,23 @@ fn task(name: &str, text: Option<&str>, text_of: TextOf, left: &mut usize) -> Op
 }
 
 /// The same of a task that another one calls, and which may be there for more than looking.
-fn called(name: &str, text: Option<&str>, text_of: TextOf, left: &mut usize) -> Option<Harm> {
+fn called(name: &str, text: Option<&str>, texts_of: TextsOf, left: &mut Left) -> Option<Harm> {
     let by_name = || match () {
         () if check::is_called_a_sender(name) => Some(Harm::of(Does::Sends)),
         () if check::is_called_a_server(name) => Some(Harm::of(Does::Serves)),
         () => None,
     };
-    task(name, text, text_of, left).or_else(by_name)
+    task(name, text, texts_of, left).or_else(by_name)
 }
 
 /// Returns the first command of a text that makes it no goal.
-fn command(text: &str, text_of: TextOf, left: &mut usize) -> Option<Harm> {
-    let first = harms(text, text_of, left).into_iter().next();
+fn command(text: &str, texts_of: TextsOf, left: &mut Left) -> Option<Harm> {
+    let first = harms(text, texts_of, left).into_iter().next();
     first.or_else(|| asked(text))
 }
 
 /// Returns what the commands of a text do that makes it no goal.
-fn harms(text: &str, text_of: TextOf, left: &mut usize) -> Vec<Harm> {
+fn harms(text: &str, texts_of: TextsOf, left: &mut Left) -> Vec<Harm> {
     let all = check::done(text);
     let begins = |one: &Done, words: &[&str]| one.words.iter().zip(words).all(|(a, b)| a == b);
     // What git changes in a repository that is made for it is nobody's.
@@ -271,7 +145,7 @@ fn harms(text: &str, text_of: TextOf, left: &mut usize) -> Vec<Harm> {
     let ends = |one: &Done| one.does == Does::Serves || one.words[0] == "kill";
     let mut found = Vec::new();
     for one in all.iter().filter(is_own) {
-        let harm = does(one, text_of, left).filter(|harm| !is_of_its_own(one, harm));
+        let harm = does(one, texts_of, left).filter(|harm| !is_of_its_own(one, harm));
         let is_ended = |harm: &Harm| goes_on_beside && (ends(one) || harm.does == Does::Serves);
         found.extend(
             harm.filter(|harm| !is_ended(harm))
@@ -314,30 +188,34 @@ fn asked(text: &str) -> Option<Harm> {
 }
 
 /// Says what a command does that makes it no goal, and what does so in what it runs by its name.
-fn does(one: &Done, text_of: TextOf, left: &mut usize) -> Option<Harm> {
+fn does(one: &Done, texts_of: TextsOf, left: &mut Left) -> Option<Harm> {
     let words = &one.words;
     let program = words[0].as_str();
-    if matches!(
+    let tasks = called::tasks(one).unwrap_or_default();
+    // Of hooks that are known it is they that tell.
+    let is_told = |task: &Task| task.program == HOOKS && !texts_of(task).is_empty();
+    let is_known = matches!(
         one.does,
         Does::Sends | Does::Serves | Does::Writes | Does::Alters
-    ) {
+    );
+    if is_known && !tasks.iter().any(is_told) {
         return Some(Harm::of(one.does));
     }
-    if NODE.contains(&program) {
-        return script(words, text_of, left);
-    }
-    if let Some(named) = tasks_of(words) {
-        let is_elsewhere = leads_on(words);
-        let mut named = named.iter().filter(|_| one.does != Does::Looks);
-        return named.find_map(|(runner, name)| {
-            let text = text_of(runner, name).filter(|_| !is_elsewhere);
-            let text = text.filter(|text| is_followed(text, left));
-            called(name, text.as_deref(), text_of, left)
-        });
+    let is_of_node = NODE.contains(&program);
+    if let Some(task) = tasks.first() {
+        let mut tasks = tasks
+            .iter()
+            .filter(|_| is_of_node || one.does != Does::Looks);
+        let harm = tasks.find_map(|task| of_called(one, task, texts_of, left));
+        // What is no alias is a command of Cargo's, or of Composer's.
+        if harm.is_some() || !matches!(task.program, "cargo" | "composer") {
+            return harm;
+        }
     }
     let is_named = is_named_so(program) || begins_so(words);
     let script = script_of(words).filter(|_| one.does != Does::Looks);
-    if let Some(harm) = script.and_then(|script| sent_by(script, text_of, left)) {
+    let dir = one.dir.as_deref();
+    if let Some(harm) = script.and_then(|script| sent_by((script, dir), texts_of, left)) {
         return Some(harm);
     }
     match one.does {
@@ -347,51 +225,67 @@ fn does(one: &Done, text_of: TextOf, left: &mut usize) -> Option<Harm> {
     }
 }
 
-/// Returns the tasks that a command runs, each with who knows their texts; none if it is of a program that runs none.
-fn tasks_of(words: &[String]) -> Option<Vec<(&'static str, &str)>> {
-    let run = |runner: &Runner| Some((runner.program, runner.tasks(words)?));
-    let (runner, mut tasks) = RUNNERS.iter().find_map(run)?;
-    if tasks.is_empty() {
-        tasks.push("");
+/// Says what a task does that a command runs by its name.
+fn of_called(one: &Done, task: &Task, texts_of: TextsOf, left: &mut Left) -> Option<Harm> {
+    let mut texts = texts_of(task);
+    let key = (task.name.to_owned(), owned(&task.place));
+    if !texts.is_empty() && left.open.contains(&key) && task.program == NODE[0] {
+        return Some(Harm::of(Does::Serves));
     }
-    let of = match OF_SCRIPTS.contains(&runner) {
-        true => NODE[0],
-        false => runner,
-    };
-    let named = tasks.into_iter();
-    Some(
-        named
-            .map(|name| (of, name.trim_start_matches("npm:")))
-            .collect(),
-    )
+    texts.retain(|text| left.takes(text));
+    let is_to_look =
+        || check::is_to_look(&task.handed) || one.words.iter().any(|it| it == "--dry-run");
+    if texts.is_empty() {
+        let is_own = !matches!(task.program, "cargo" | "composer");
+        let is_asked = is_own && !(task.program == NODE[0] && is_to_look());
+        let harm = is_asked.then(|| called(task.name, None, texts_of, left));
+        return harm.flatten();
+    }
+    left.open.push(key);
+    let harm = texts.into_iter().find_map(|text| {
+        let whole = [vec![text], task.handed.clone()].concat().join(" ");
+        called(task.name, Some(&whole), texts_of, left)
+    });
+    left.open.pop();
+    harm
 }
 
-/// Says whether a command makes its program read another file of tasks.
-fn leads_on(words: &[String]) -> bool {
-    let leads_on = |word: &String| ELSEWHERE.iter().any(|option| word.starts_with(option));
-    words.iter().any(leads_on)
+fn owned(place: &Place) -> Place<'static> {
+    match place {
+        Place::Folder(folder) => Place::Folder(folder.clone()),
+        Place::Package(name) => Place::Folder(format!("{name}:")),
+        Place::Packages => Place::Packages,
+        Place::Unknown => Place::Unknown,
+    }
 }
 
 /// Returns the commands of a text with those of the tasks that it runs by their names, where their texts are known.
-pub(super) fn reached(text: &str, text_of: TextOf) -> Vec<Done> {
-    let mut left = MOST_FOLLOWED;
+pub(super) fn reached(text: &str, texts_of: TextsOf) -> Vec<Done> {
+    let mut left = Left::default();
     let mut texts = vec![text.to_owned()];
     let mut found = Vec::new();
     while let Some(text) = texts.pop() {
         for one in check::done(&text) {
-            let words = &one.words;
-            let script = script_at(words).filter(|_| NODE.contains(&words[0].as_str()));
-            let named = match script {
-                Some(at) => Some(vec![(words[0].as_str(), words[at].as_str())]),
-                None => tasks_of(words).filter(|_| !leads_on(words)),
-            };
-            let called = named.into_iter().flatten();
-            let called = called.filter_map(|(program, name)| text_of(program, name));
-            texts.extend(called.filter(|text| is_followed(text, &mut left)));
+            let tasks = called::tasks(&one).unwrap_or_default();
+            let called = tasks.iter().flat_map(texts_of);
+            texts.extend(called.filter(|text| left.takes(text)));
             found.push(one);
         }
     }
     found
+}
+
+/// Returns the first command whose program is not known at all, among those of a text and of the tasks that it runs by their names.
+pub(super) fn hidden(text: &str, texts_of: TextsOf) -> Option<String> {
+    let mut all = reached(text, texts_of).into_iter();
+    let one = all.find(|one| is_hidden(&one.words[0]))?;
+    Some(text::clean_line(&text::cut(&one.typed(), SHOWN)))
+}
+
+/// Says whether the name of a program is not known at all, as with `$TOOL` and `$(call f,x)`.
+fn is_hidden(program: &str) -> bool {
+    let name = program.rsplit('/').next().unwrap_or(program);
+    program.starts_with('$') && name.contains('$')
 }
 
 /// Returns the file of a script that a command runs: itself, or what it hands to an interpreter.
@@ -412,74 +306,20 @@ fn script_of(words: &[String]) -> Option<&str> {
 
 /// Returns what a script of a shell sends away, or changes of the machine. What files it changes may be its own, so that they count
 /// for nothing.
-fn sent_by(script: &str, text_of: TextOf, left: &mut usize) -> Option<Harm> {
-    let text = text_of(SHELL, script).filter(|text| is_followed(text, left))?;
-    let mut all = harms(&text, text_of, left).into_iter();
+fn sent_by(
+    (script, dir): (&str, Option<&str>),
+    texts_of: TextsOf,
+    left: &mut Left,
+) -> Option<Harm> {
+    let mut texts = texts_of(&Task::of_script(script, dir));
+    texts.retain(|text| left.takes(text));
+    let mut all = texts.iter().flat_map(|text| harms(text, texts_of, left));
     all.find(|harm| matches!(harm.does, Does::Sends | Does::Alters))
 }
 
 /// Says whether a script's file is called as one that sends something away.
 fn is_called_so(path: &str) -> bool {
     check::is_called_a_sender(path.rsplit('/').next().unwrap_or(path))
-}
-
-/// Says whether so much is left that a text is followed, too.
-fn is_followed(text: &str, left: &mut usize) -> bool {
-    let rest = left.checked_sub(text.len().max(LEAST_OF_TASK));
-    *left = rest.unwrap_or(*left);
-    rest.is_some()
-}
-
-/// Says what a script of package.json does with what it is handed that makes it no goal.
-fn script(words: &[String], text_of: TextOf, left: &mut usize) -> Option<Harm> {
-    let at = script_at(words)?;
-    let (program, name) = (words[0].as_str(), words[at].as_str());
-    let handed = handed_on(program, &words[at + 1..]);
-    match text_of(program, name).filter(|text| is_followed(text, left)) {
-        Some(text) => {
-            let whole = [vec![text], handed].concat().join(" ");
-            called(name, Some(&whole), text_of, left)
-        }
-        None if check::is_to_look(&handed) || words.iter().any(|it| it == "--dry-run") => None,
-        None => called(name, None, text_of, left),
-    }
-}
-
-/// Returns what a script is handed. npm takes options before `--` for its own.
-fn handed_on(program: &str, rest: &[String]) -> Vec<String> {
-    let end = rest.iter().position(|word| word == "--");
-    let (before, behind) = rest.split_at(end.unwrap_or(rest.len()));
-    let is_handed = |word: &&String| program != "npm" || !word.starts_with('-');
-    let before = before.iter().filter(is_handed);
-    before.chain(behind.iter().skip(1)).cloned().collect()
-}
-
-/// Returns where the name of a script stands in the words of a package manager.
-pub(super) fn script_at(words: &[String]) -> Option<usize> {
-    const TAKES: [&str; 9] = [
-        "--prefix",
-        "-C",
-        "--dir",
-        "--cwd",
-        "--filter",
-        "-F",
-        "--workspace",
-        "-w",
-        "--include",
-    ];
-    let mut at = 1;
-    loop {
-        let word = words.get(at)?.as_str();
-        match word {
-            // pnpm's `-w` takes nothing.
-            "-w" if words[0] == "pnpm" => at += 1,
-            "workspace" => at += 2,
-            word if TAKES.contains(&word) => at += 2,
-            "workspaces" => at += 1,
-            word if RUN.contains(&word) || word.starts_with('-') => at += 1,
-            _ => return Some(at),
-        }
-    }
 }
 
 /// Says whether a program, or a script's file, is called as one that changes files.
@@ -511,8 +351,8 @@ pub(super) fn is_called_a_writer(name: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn text_of(program: &str, name: &str) -> Option<String> {
-        let text = match name {
+    fn texts_of(task: &Task) -> Vec<String> {
+        let text = match task.name {
             "format" => "prettier --write .",
             "pretty" => "prettier --write --list-different .",
             "show-format" => "prettier .",
@@ -521,10 +361,11 @@ mod tests {
             "self" => "npm run self",
             "lint" => "eslint .",
             "lint:*" => "eslint .\nprettier --write .",
-            "" if program == "tox" => "prettier --write .",
-            _ => return None,
+            "" if task.program == "tox" => "prettier --write .",
+            _ => return Vec::new(),
         };
-        Some(text.to_owned())
+        let is_here = task.place == Place::Folder(String::new());
+        Vec::from_iter((is_here && task.file.is_none()).then(|| text.to_owned()))
     }
 
     #[test]
@@ -537,7 +378,7 @@ mod tests {
             ("yarn show-format --check", false),
             ("npm run pretty", true),
             ("npm run both", true),
-            ("npm run self", false),
+            ("npm run self", true),
             ("npm run lint", false),
             ("npm run lint -- --fix", true),
             ("yarn lint --fix", true),
@@ -618,7 +459,7 @@ mod tests {
             ("pytest tests/format", false),
             ("grep -rn fmt src", false),
         ] {
-            assert_eq!(of_commands(text, &text_of).is_some(), writes, "{text}");
+            assert_eq!(of_commands(text, &texts_of).is_some(), writes, "{text}");
         }
     }
 
@@ -637,7 +478,7 @@ mod tests {
                 "" => None,
                 command => Some(format!("it changes files ({command}); a goal only looks")),
             };
-            assert_eq!(of_commands(text, &text_of), why, "{text}");
+            assert_eq!(of_commands(text, &texts_of), why, "{text}");
         }
     }
 
@@ -654,7 +495,7 @@ mod tests {
             ("lint-format", "./x", false),
             ("test-fmt", "./x", false),
         ] {
-            let why = of_task(name, text, &text_of);
+            let why = of_task(name, text, &texts_of);
             assert_eq!(why.is_some(), writes, "{name}: {text}: {why:?}");
         }
     }

@@ -359,6 +359,9 @@ pub fn sent_to(words: &[String]) -> Option<&str> {
         "npm" | "pnpm" => &["--prefix", "-C", "--dir"],
         "yarn" | "bun" => &["--cwd"],
         "go" => &["-C"],
+        "just" => &["-d", "--working-directory"],
+        "task" => &["-d", "--dir"],
+        "composer" => &["-d", "--working-dir"],
         _ => return None,
     };
     let mut options = words.iter().enumerate().skip(1);

@@ -1,8 +1,9 @@
 //! Steps of CI that do more than look, and those that look at what others changed. Pure.
 
+use super::super::called::TextsOf;
 use super::super::python::ruff;
 use super::super::unclean;
-use super::super::writers::{self, TextOf};
+use super::super::writers;
 use super::Step;
 use crate::model::check;
 use crate::model::init::Look;
@@ -10,12 +11,12 @@ use crate::model::init::Look;
 /// Says why a step cannot be a goal, if its check does more than look.
 pub(super) fn files(
     look: &dyn Look,
-    text_of: TextOf,
+    texts_of: TextsOf,
     (step, check): (&Step, &str),
 ) -> Option<String> {
     // What sends counts wherever it stands, be it among what only sets up.
-    let sends = writers::sends(&step.script, text_of);
-    if let Some(why) = sends.or_else(|| writers::of_commands(check, text_of)) {
+    let sends = writers::sends(&step.script, texts_of);
+    if let Some(why) = sends.or_else(|| writers::of_commands(check, texts_of)) {
         return Some(why);
     }
     let commands = check::commands(check);
@@ -23,8 +24,8 @@ pub(super) fn files(
     let only_asks = !commands.is_empty() && commands.iter().all(asks);
     only_asks
         .then(|| "it goes by what earlier steps changed".to_owned())
-        .or_else(|| unclean::why(check, text_of))
-        .or_else(|| ruff::why_left(look, &step.folder, (check, text_of)))
+        .or_else(|| unclean::why(check, texts_of))
+        .or_else(|| ruff::why_left(look, &step.folder, (check, texts_of)))
 }
 
 /// Says why a step cannot be a goal, if it only reads what earlier steps have written.

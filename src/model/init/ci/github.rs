@@ -67,7 +67,6 @@ fn passed_by(id: &str, job: &Value) -> Option<&'static str> {
     match () {
         () if sends || job.get("environment").is_some() => Some("it sends something away"),
         () if is_for_another_system(job) => Some("it is for another system"),
-        () if job.get("services").is_some() => Some("it needs services"),
         () if text("continue-on-error") == "true" => Some("it may fail"),
         () => match Condition::of(text("if")) {
             Condition::Holds | Condition::May => None,
@@ -184,6 +183,7 @@ fn of_job(
             },
             env: env((workflow, job), step, script),
             may_write: may_write(workflow, job),
+            has_services: job.get("services").is_some(),
             of_ci: of_ci(job, step),
             // `bash` that is asked for is `bash -eo pipefail`, that of nobody's asking `bash -e`.
             pipefail: named.is_some_and(|shell| shell == "bash" || shell.contains("pipefail")),

@@ -61,7 +61,6 @@ pub(super) fn steps(path: &str, file: &Value, found: &mut Found) -> Vec<Step> {
             {
                 Some("it may fail")
             }
-            () if key(file, job, "services", DEEPEST).is_some() => Some("it needs services"),
             () if key(file, job, "tags", DEEPEST)
                 .is_some_and(|tags| super::github::is_another_system(&lines(tags))) =>
             {
@@ -83,6 +82,7 @@ pub(super) fn steps(path: &str, file: &Value, found: &mut Found) -> Vec<Step> {
                 env: env(file, job, &script),
                 script,
                 folder,
+                has_services: key(file, job, "services", DEEPEST).is_some(),
                 // Its runner sets it wherever the shell knows it.
                 pipefail: true,
                 ..Step::default()

@@ -5,13 +5,18 @@ mod modes;
 mod ready;
 mod tables;
 
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::super::called::{self, HOOKS, NODE, Task, TextsOf};
 use super::super::writers;
 use crate::model::check::{self, Does, Done};
 use crate::model::init::{Look, has};
 use crate::model::text;
 use tables::{
     ASKED_BY, CHECKERS, COMPILERS, DRIVERS, EXCEPT, GIT, HARMS, INTERPRETERS, Interpreter, LEADS,
-    LONG_OF_MAVEN, NODE, OF_GRADLE, OF_PLUGINS, OF_TARGETS, OF_TOOLS, PHASES, READS, SHELL,
+    LONG_OF_MAVEN, OF_GRADLE, OF_PLUGINS, OF_TARGETS, OF_TOOLS, OWN, PHASES, READS, SHELL,
     TAKEN_BY_GRADLE, TAKES, TELLS_BY_END, VERBS, WITHOUT_TARGET, WRAPPERS,
 };
 
@@ -19,6 +24,13 @@ use tables::{
 const FIRST: &str = "look first, then take the # away";
 /// How much is shown of a command.
 const SHOWN: usize = 40;
+/// How deep tasks are looked through that call each other.
+const DEEPEST: usize = 6;
+
+/// A variable, as a shell has it.
+static VARIABLE: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"^\$(?:\w+|\{\w+\})").expect("BUG: a pattern of ours is no pattern")
+});
 
 /// Says why a step had better not run before somebody has looked at what is set for it.
 pub(super) fn steered(env: &[(String, String)]) -> Option<String> {
@@ -27,7 +39,15 @@ pub(super) fn steered(env: &[(String, String)]) -> Option<String> {
 }
 
 /// Says why a check had better not run before somebody has looked at it.
-pub(super) fn strange(look: &dyn Look, check: &str) -> Option<String> {
+pub(super) fn strange(look: &dyn Look, texts_of: TextsOf, check: &str) -> Option<String> {
+    if let Some(command) = writers::hidden(check, texts_of) {
+        return Some(unknown(&as_written(check, &command)));
+    }
+    strange_in((look, texts_of), check, DEEPEST)
+}
+
+/// The same of the text of a task, from which so many others are followed.
+fn strange_in((look, texts_of): (&dyn Look, TextsOf), check: &str, left: usize) -> Option<String> {
     let all = check::done(check);
     let changes_dir = all.iter().any(|one| one.dir.as_deref() != Some(""));
     let by_options = all.iter().flat_map(|one| {
@@ -51,8 +71,14 @@ pub(super) fn strange(look: &dyn Look, check: &str) -> Option<String> {
     }
     let mut places = 0..all.len();
     places.find_map(|at| {
-        let before = &all[..at];
-        Command { look, before }.strange(&all[at])
+        let command = Command {
+            look,
+            texts_of,
+            before: &all[..at],
+            left,
+        };
+        let why = command.strange(&all[at])?;
+        Some(as_written(check, &why))
     })
 }
 
@@ -88,7 +114,10 @@ fn name_of(words: &[String]) -> &str {
 /// A command among those of its check that come before it.
 struct Command<'a> {
     look: &'a dyn Look,
+    texts_of: TextsOf<'a>,
     before: &'a [Done],
+    /// How deep tasks are looked through that it runs.
+    left: usize,
 }
 
 impl Command<'_> {
@@ -109,11 +138,76 @@ impl Command<'_> {
             let folder = text::cut(folder, SHOWN);
             return Some(format!("`mkdir {folder}` fails where it ran before"));
         }
-        match self.knows(dir, words, one.does) {
+        let known = match called::tasks(one) {
+            Some(tasks) => self.knows_tasks(dir, one, &tasks),
+            None => self.knows(dir, words, one.does),
+        };
+        match known {
             Known::Yes => None,
             Known::No => unknown(),
             Known::Lacks(path) => Some(lacking(&path)),
+            Known::Unread => Some(unread(&one.typed())),
         }
+    }
+
+    /// Says what is known of the tasks that a command runs by their names: they are to be found, and to be called as ones that check,
+    /// or to run nothing but what is known.
+    fn knows_tasks(&self, dir: &str, one: &Done, tasks: &[Task]) -> Known {
+        let words = of_module(&one.words);
+        let by_name = || self.knows(dir, words, one.does);
+        let texts: Vec<Vec<String>> = tasks.iter().map(self.texts_of).collect();
+        let is_found = !tasks.is_empty() && texts.iter().all(|texts| !texts.is_empty());
+        if !is_found {
+            return match () {
+                () if self.runs_otherwise(one, tasks) => by_name(),
+                () => match by_name() {
+                    Known::Yes => Known::Unread,
+                    known => known,
+                },
+            };
+        }
+        let is_alias = tasks.iter().any(|task| task.program == "cargo");
+        let is_of_hooks = tasks.iter().any(|task| task.program == HOOKS);
+        let known = match is_alias || is_of_hooks {
+            true => Known::No,
+            false => by_name(),
+        };
+        let mut texts = texts.iter().flatten();
+        let is_strange = |text: &String| {
+            let left = self.left.checked_sub(1);
+            left.is_none_or(|left| strange_in((self.look, self.texts_of), text, left).is_some())
+        };
+        match known {
+            Known::No if !texts.any(is_strange) => Known::Yes,
+            known => known,
+        }
+    }
+
+    /// Says whether what a command asks for may be no task of a file's at all: the program's own word, or a program, or a target in a
+    /// makefile that a command before it makes.
+    fn runs_otherwise(&self, one: &Done, tasks: &[Task]) -> bool {
+        let program = name_of(&one.words);
+        let runs = one.words.iter().any(|word| word.starts_with("run"));
+        let is_word = |task: &Task| {
+            let mut own = OWN.iter();
+            own.any(|(of, words)| *of == program && words.contains(&task.name))
+        };
+        let is_own = |task: &Task| match task.program {
+            "cargo" => true,
+            "make" | "gmake" => self.makes_makefile(),
+            _ if runs => false,
+            "npm" if !NODE.contains(&program) => false,
+            "npm" if program != "npm" && CHECKERS.contains(&task.name) => true,
+            "npm" | "composer" => is_word(task) || READS.contains(&task.name),
+            _ => false,
+        };
+        let only_reads = || {
+            let mut rest = one.words[1..].iter();
+            rest.any(|word| READS.contains(&word.as_str()))
+        };
+        tasks.iter().all(is_own)
+            || one.does == Does::Looks && !NODE.contains(&program)
+            || only_reads()
     }
 
     fn knows(&self, dir: &str, words: &[String], does: Does) -> Known {
@@ -272,6 +366,8 @@ enum Known {
     No,
     /// What it runs is not there.
     Lacks(String),
+    /// It says what it does by the name of a task alone.
+    Unread,
 }
 
 impl Known {
@@ -286,6 +382,34 @@ impl Known {
 fn unknown(command: &str) -> String {
     let shown = text::clean_line(&text::cut(command, SHOWN));
     format!("evolve does not know what `{shown}` does: {FIRST}")
+}
+
+fn unread(command: &str) -> String {
+    let shown = text::clean_line(&text::cut(command, SHOWN));
+    format!("evolve does not find what `{shown}` runs: {FIRST}")
+}
+
+/// Returns a line about a command with the names of the variables that it has in a text, where these are nothing but `$`.
+fn as_written(text: &str, line: &str) -> String {
+    let mut rest = text;
+    let mut named = String::new();
+    for part in line.split_inclusive('$') {
+        let Some(before) = part.strip_suffix('$') else {
+            named.push_str(part);
+            continue;
+        };
+        let word = before.rsplit(['`', ' ']).next().unwrap_or_default();
+        let found = rest
+            .find(&format!("{word}$"))
+            .map(|at| &rest[at + word.len()..]);
+        let name = found.and_then(|found| VARIABLE.find(found));
+        named.push_str(before);
+        named.push_str(name.map_or("$", |name| name.as_str()));
+        if let (Some(found), Some(name)) = (found, name) {
+            rest = &found[name.end()..];
+        }
+    }
+    named
 }
 
 fn lacking(path: &str) -> String {
@@ -414,7 +538,7 @@ fn asks(name: &str, rest: &[String], does: Does) -> bool {
             let words: Vec<String> = std::iter::once(name.to_owned())
                 .chain(before.iter().map(|word| (*word).to_owned()))
                 .collect();
-            let at = writers::script_at(&words);
+            let at = called::script_at(&words);
             let rest = at.map(|at| &before[at - 1..]).unwrap_or_default();
             let mut rest = rest.iter().filter(|it| !it.starts_with('-'));
             rest.find(|word| !LEADS.contains(word)).copied()

@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 
-use super::super::writers::{self, TextOf};
+use super::super::called::TextsOf;
+use super::super::writers;
 use super::super::{Look, has, join, toml};
 
 /// Returns the file whose settings have `ruff check` change files in a folder, if they do; the nearest file counts.
@@ -30,7 +31,7 @@ pub(super) fn fixes_by(look: &dyn Look, folder: &str) -> Option<String> {
 pub(in crate::model::init) fn why_left(
     look: &dyn Look,
     folder: &str,
-    (text, text_of): (&str, TextOf),
+    (text, texts_of): (&str, TextsOf),
 ) -> Option<String> {
     let checks = |words: &[String]| {
         let mut words = words.iter().map(String::as_str);
@@ -39,7 +40,7 @@ pub(in crate::model::init) fn why_left(
             && words.clone().any(|word| word == "check")
             && !words.any(|word| looks.contains(&word))
     };
-    let calls = writers::reached(text, text_of);
+    let calls = writers::reached(text, texts_of);
     calls.iter().find(|call| checks(&call.words))?;
     let file = fixes_by(look, folder)?;
     Some(format!(

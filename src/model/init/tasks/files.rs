@@ -1,57 +1,68 @@
-//! The Makefiles and justfiles of a repository, each read once however often it is called. Pure.
+//! The files of a repository that say what tasks run, and the texts of these; Makefiles and justfiles are each read once however often
+//! they are called. Pure.
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-use super::super::node::Package;
-use super::super::writers::{NODE, SHELL};
-use super::super::{Look, first_of, join};
-use super::tox;
+use serde_json::Value;
+
+use super::super::called::{HOOKS, NODE, Place, SHELL, Task};
+use super::super::node::scripts;
+use super::super::{Look, first_of, has, is_own, join, json, split};
+use super::{listed, tox};
 use crate::model::check;
 use crate::model::recipes::{MAKEFILES, Rules, imported, included, unfolded};
+use crate::model::text;
 
 /// How many files are read as one.
 const MOST_INCLUDED: usize = 32;
-const JUSTFILES: [&str; 3] = ["justfile", "Justfile", ".justfile"];
+/// How many packages are looked through for a script.
+const MOST_PACKAGES: usize = 200;
+/// Who looks for a file of tasks in the folders above, too, and runs them where it lies.
+const UPWARDS: [&str; 3] = ["deno task", "just", "task"];
 
 /// The files of tasks.
 pub(in crate::model::init) struct TaskFiles<'l> {
     look: &'l dyn Look,
     read: RefCell<HashMap<String, Rc<Rules>>>,
+    packages: OnceCell<Vec<(String, Value)>>,
 }
 
 impl<'l> TaskFiles<'l> {
     pub(in crate::model::init) fn of(look: &'l dyn Look) -> TaskFiles<'l> {
-        let read = RefCell::default();
-        TaskFiles { look, read }
+        TaskFiles {
+            look,
+            read: RefCell::default(),
+            packages: OnceCell::new(),
+        }
     }
 
     /// Returns the name of the file in a folder that a program goes by, and its rules.
     pub(super) fn read_by(&self, program: &str, folder: &str) -> Option<(&'static str, Rc<Rules>)> {
-        let (names, is_make) = match program {
-            "make" | "gmake" => (&MAKEFILES, true),
-            "just" => (&JUSTFILES, false),
-            _ => return None,
-        };
-        let name = first_of(self.look, folder, names)?;
-        let path = join(folder, name);
+        let name = first_of(self.look, folder, names_of(program))?;
+        Some((name, self.rules(program, &join(folder, name))))
+    }
+
+    /// Returns the rules of a file, as make or just reads it.
+    fn rules(&self, program: &str, path: &str) -> Rc<Rules> {
         let mut read = self.read.borrow_mut();
-        let rules = read.entry(path).or_insert_with_key(|path| {
+        let rules = read.entry(path.to_owned()).or_insert_with(|| {
             let text = self.look.read(path).unwrap_or_default();
-            Rc::new(match is_make {
-                true => {
+            let place = (path, split(path).0);
+            Rc::new(match program {
+                "just" => {
+                    let imported = |text: &str| imported(text).map(str::to_owned).collect();
+                    Rules::of_justfile(&self.with_others(place, text, &imported))
+                }
+                _ => {
                     let included =
                         |text: &str| included(&unfolded(text)).map(str::to_owned).collect();
-                    Rules::of_makefile(&self.with_others((path, folder), text, &included))
-                }
-                false => {
-                    let imported = |text: &str| imported(text).map(str::to_owned).collect();
-                    Rules::of_justfile(&self.with_others((path, folder), text, &imported))
+                    Rules::of_makefile(&self.with_others(place, text, &included))
                 }
             })
         });
-        Some((name, Rc::clone(rules)))
+        Rc::clone(rules)
     }
 
     /// Returns the text of a file behind which those stand that it includes; those name others from the same folder.
@@ -77,26 +88,159 @@ impl<'l> TaskFiles<'l> {
         texts.join("\n")
     }
 
-    /// Returns the text of a task that a program runs in a folder, or of a shell's script, where it is known; `package` is the one there.
-    pub(in crate::model::init) fn text_of(
-        &self,
-        (folder, package): (&str, Option<&Package>),
-        (program, name): (&str, &str),
-    ) -> Option<String> {
-        if NODE.contains(&program) {
-            return package?.scripts(name);
+    /// Returns the texts of a task that is asked for in the folder `base`, as they run there; none where they are not known. Of a
+    /// shell's script, its text.
+    pub(in crate::model::init) fn texts_of(&self, base: &str, task: &Task) -> Vec<String> {
+        let found = match NODE.contains(&task.program) {
+            true => self.scripts(base, task),
+            false => Vec::from_iter(self.text_of(base, task)),
+        };
+        let entered = found
+            .into_iter()
+            .map(|(home, text)| match way(base, &home) {
+                way if way.is_empty() => text,
+                way => format!("cd {}\n{text}", text::shell_word(&way)),
+            });
+        entered.collect()
+    }
+
+    /// Returns the scripts that are meant, each with the folder in which it runs.
+    fn scripts(&self, base: &str, task: &Task) -> Vec<(String, String)> {
+        let meant = |(home, package): &(String, Value)| {
+            Some((home.clone(), scripts::meant(package, task.name)?))
+        };
+        let all = self.packages();
+        match &task.place {
+            Place::Folder(folder) => {
+                let folder = check::join(base, folder);
+                let places = folder.iter().flat_map(|folder| above(folder));
+                let mut packages =
+                    places.filter_map(|place| all.iter().find(|(home, _)| home == place));
+                packages.next().and_then(meant).into_iter().collect()
+            }
+            Place::Package(name) => {
+                let is_it = |(home, package): &&(String, Value)| {
+                    super::super::text_at(package, "/name") == Some(name)
+                        || check::join(base, name).as_deref() == Some(home)
+                };
+                all.iter().find(is_it).and_then(meant).into_iter().collect()
+            }
+            Place::Packages => all.iter().filter_map(meant).collect(),
+            Place::Unknown => Vec::new(),
         }
-        if program == SHELL {
-            let text = self
-                .look
-                .read(&join(folder, name.trim_start_matches("./")))?;
-            return Some(text).filter(|text| check::is_shells(name, text));
+    }
+
+    /// Returns the packages of Node's with their folders.
+    fn packages(&self) -> &[(String, Value)] {
+        self.packages.get_or_init(|| {
+            let files = self.look.files().iter().map(String::as_str);
+            let files = files.filter(|path| split(path).1 == "package.json" && is_own(path));
+            let read = |path| Some((split(path).0.to_owned(), json(self.look, path)?));
+            files.take(MOST_PACKAGES).filter_map(read).collect()
+        })
+    }
+
+    /// Returns the text of a task of any other program, and the folder in which it runs.
+    fn text_of(&self, base: &str, task: &Task) -> Option<(String, String)> {
+        let Place::Folder(folder) = &task.place else {
+            return None;
+        };
+        let folder = check::join(base, folder)?;
+        if task.program == SHELL {
+            let text = self.look.read(&check::join(&folder, task.name)?)?;
+            return Some((folder, text)).filter(|(_, text)| check::is_shells(task.name, text));
         }
-        if program == "tox" {
-            let text = self.look.read(&join(folder, "tox.ini"))?;
-            return tox::text_of(&text, name);
+        let path = self.file_of(&folder, task)?;
+        let home = match (task.program, task.file) {
+            ("just", _) => split(&path).0.to_owned(),
+            (program, None) if UPWARDS.contains(&program) => split(&path).0.to_owned(),
+            (HOOKS, _) => String::new(),
+            _ => folder,
+        };
+        let text = match task.program {
+            "make" | "gmake" | "just" => {
+                let rules = self.rules(task.program, &path);
+                rules.has(task.name).then(|| rules.whole(task.name))
+            }
+            "tox" => tox::text_of(&self.look.read(&path)?, task.name),
+            program => listed::text_of(program, &self.look.read(&path)?, task.name),
+        };
+        Some((home, text?))
+    }
+
+    /// Returns the file that a task stands in.
+    fn file_of(&self, folder: &str, task: &Task) -> Option<String> {
+        if let Some(file) = task.file {
+            return check::join(folder, file).filter(|path| has(self.look, path));
         }
-        let (_, rules) = self.read_by(program, folder)?;
-        Some(rules.whole(name))
+        let names = names_of(task.program);
+        let in_folder = |place: &str| first_of(self.look, place, names).map(|it| join(place, it));
+        match task.program {
+            HOOKS => in_folder(""),
+            program if UPWARDS.contains(&program) || program == "cargo" => {
+                above(folder).find_map(in_folder)
+            }
+            _ => in_folder(folder),
+        }
+    }
+}
+
+/// Returns what the files are called that a program goes by.
+fn names_of(program: &str) -> &'static [&'static str] {
+    match program {
+        "make" | "gmake" => &MAKEFILES,
+        "just" => &["justfile", "Justfile", ".justfile"],
+        "task" => &[
+            "Taskfile.yml",
+            "taskfile.yml",
+            "Taskfile.yaml",
+            "taskfile.yaml",
+            "Taskfile.dist.yml",
+        ],
+        "cargo" => &[".cargo/config.toml", ".cargo/config"],
+        "composer" => &["composer.json"],
+        "deno task" => &["deno.json", "deno.jsonc"],
+        "tox" => &["tox.ini"],
+        HOOKS => &[".pre-commit-config.yaml", ".pre-commit-config.yml"],
+        _ => &[],
+    }
+}
+
+/// Returns a folder and those above it, up to the root.
+fn above(folder: &str) -> impl Iterator<Item = &str> {
+    std::iter::successors(Some(folder), |folder| match folder.rsplit_once('/') {
+        Some((above, _)) => Some(above),
+        None => (!folder.is_empty()).then_some(""),
+    })
+}
+
+/// Returns the way from one folder to another.
+fn way(from: &str, to: &str) -> String {
+    let parts = |path: &'_ str| -> Vec<String> {
+        let parts = path.split('/').filter(|part| !part.is_empty());
+        parts.map(str::to_owned).collect()
+    };
+    let (from, to) = (parts(from), parts(to));
+    let common = from.iter().zip(&to).take_while(|(a, b)| a == b).count();
+    let up = from[common..].iter().map(|_| "..".to_owned());
+    let way: Vec<String> = up.chain(to[common..].iter().cloned()).collect();
+    way.join("/")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_way_leads_from_one_folder_to_another() {
+        for (from, to, expected) in [
+            ("", "", ""),
+            ("", "a/b", "a/b"),
+            ("a", "", ".."),
+            ("a/b", "a/c", "../c"),
+        ] {
+            assert_eq!(way(from, to), expected, "{from} {to}");
+        }
+        assert_eq!(above("a/b").collect::<Vec<_>>(), ["a/b", "a", ""]);
     }
 }

@@ -24,10 +24,17 @@ pub(super) fn text_of(file: &str, name: &str) -> Option<String> {
                 .map(str::trim)
                 .filter(|name| !name.is_empty() && !name.contains(['{', '}']));
             let calls: Vec<String> = names.map(|name| format!("tox -e {name}")).collect();
-            (!calls.is_empty()).then(|| calls.join("\n"))
+            match calls.is_empty() {
+                true => text_of(file, "py"),
+                false => Some(calls.join("\n")),
+            }
         }
         name => {
-            let commands = values(file, &format!("testenv:{name}"), "commands").join("\n");
+            let own = values(file, &format!("testenv:{name}"), "commands");
+            let commands = match own.is_empty() {
+                true => of_factors(name, values(file, "testenv", "commands")),
+                false => own.join("\n"),
+            };
             let commands = put_in(file, commands);
             let commands = commands.lines().map(|line| match line.strip_prefix('-') {
                 Some(line) => format!("{} || true", line.trim_start()),
@@ -37,6 +44,28 @@ pub(super) fn text_of(file: &str, name: &str) -> Option<String> {
             (!commands.is_empty()).then(|| commands.join("\n"))
         }
     }
+}
+
+/// Returns the lines that an environment of this name has: all but those of other factors, `lint,docs: ruff check`.
+fn of_factors(name: &str, lines: Vec<&str>) -> String {
+    let is_factor = |c: char| c.is_ascii_alphanumeric() || "-_.!,{}".contains(c);
+    let own = lines.into_iter().filter_map(|line| {
+        let Some((factors, rest)) = line.split_once(": ") else {
+            return Some(line);
+        };
+        let is_meant = |some: &str| {
+            let mut all = some.split('-');
+            all.all(|one| match one.strip_prefix('!') {
+                Some(other) => !name.split('-').any(|it| it == other),
+                None => name.split('-').any(|it| it == one),
+            })
+        };
+        match factors.chars().all(is_factor) && !factors.contains('{') {
+            true => factors.split(',').any(is_meant).then_some(rest),
+            false => Some(line),
+        }
+    });
+    own.collect::<Vec<_>>().join("\n")
 }
 
 /// Puts in what stands in braces, as far as it is known: what is run where nothing is handed on, and values of other sections.
@@ -144,8 +173,11 @@ mod tests {
             Some("black .\nisort . || true")
         );
         assert_eq!(text_of(file, "lint").as_deref(), Some("ruff check ."));
-        assert_eq!(text_of(file, "py311"), None);
+        assert_eq!(text_of(file, "py311").as_deref(), Some("pytest"));
         assert_eq!(text_of("", ""), None);
+        let file = "[tox]\nenvlist = py{39,310}\n[testenv]\ncommands =\n  !lint: pytest {posargs}\n  lint,a-b: ruff check\n";
+        assert_eq!(text_of(file, "").as_deref(), Some("pytest "));
+        assert_eq!(text_of(file, "lint").as_deref(), Some("ruff check"));
     }
 
     #[test]

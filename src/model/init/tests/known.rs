@@ -2,8 +2,14 @@
 
 use super::*;
 
+const FE: &str =
+    r#"{"name": "@a/fe", "scripts": {"test": "prettier --write .", "lint": "eslint ."}}"#;
+const WEB: &str = r#"{"name": "web", "scripts": {"build": "x", "test": "x", "types": "x"}}"#;
+const ROOT: &str =
+    r#"{"scripts": {"test": "x", "lint:types": "x", "all": "eslint . && npm test", "odd": "x"}}"#;
+
 /// What stands in the repository of these tests.
-const FILES: [(&str, &str); 16] = [
+const FILES: [(&str, &str); 20] = [
     ("Cargo.toml", ""),
     ("a.txt", ""),
     ("bin/rails", ""),
@@ -11,14 +17,21 @@ const FILES: [(&str, &str); 16] = [
     ("ci/notify.py", "print(1)\n"),
     ("docs/index.md", ""),
     ("gradlew", ""),
-    ("Makefile", ""),
-    ("docs/Makefile", ""),
+    ("Makefile", "all test check distcheck:\n\t./x\n"),
+    ("docs/Makefile", "html check:\n\t./x\n"),
+    (
+        "fe/Makefile",
+        "test:\n\tblack .\nlint: ; ruff check\nci: lint ; make test\n",
+    ),
+    ("fe/package.json", FE),
     ("manage.py", ""),
-    ("package.json", "{}"),
+    ("package.json", ROOT),
+    ("web/package.json", WEB),
     ("mvnw", ""),
     ("runtest", "#!/bin/sh\n"),
     ("scripts/lintAll.js", ""),
     ("setup.py", ""),
+    ("tox.ini", "[testenv]\ncommands = pytest\n"),
     ("tests/deploy_test.sh", "#!/bin/sh\n"),
 ];
 
@@ -73,8 +86,10 @@ fn what_is_known_to_look_check_or_build_runs_at_once() {
         "go vet ./... && go test ./...",
         "npm run lint:types",
         "pnpm -r --filter web run build",
-        "yarn workspaces foreach -A run test",
-        "npx nx run-many -t test",
+        "yarn workspaces foreach -A run types",
+        "npx nx run-many -t types",
+        "npm run all",
+        "yarn tsc --noEmit",
         "make",
         "make -j4 V=1 distcheck",
         "make -C docs html",
@@ -146,7 +161,7 @@ fn what_is_not_known_waits_until_somebody_has_looked() {
         ("python -c 'import x'", "python -c 'import x'"),
         ("node -e 'x()'", "node -e 'x()'"),
         ("ruby -Ilib -e 'x'", "ruby -Ilib -e x"),
-        ("$TOOL check", "$ check"),
+        ("$TOOL check", "$TOOL check"),
         ("sh tests/deploy_test.sh", "sh tests/deploy_test.sh"),
         ("cmake -P x.cmake", "cmake -P x.cmake"),
         ("terraform plan", "terraform plan"),
@@ -274,6 +289,54 @@ fn what_is_not_known_waits_until_somebody_has_looked() {
         ),
     ];
     assert_each(&all.map(|(command, expected)| (command, Some(expected))));
+}
+
+#[test]
+fn what_is_called_in_a_folder_is_looked_at_there() {
+    let writes = Some("0 goals".to_owned());
+    for command in [
+        "cd fe && npm test",
+        "npm --prefix fe test",
+        "npm test --prefix fe",
+        "yarn --cwd fe test",
+        "pnpm -C fe test",
+        "npm test -w fe",
+        "npm test --workspace=@a/fe",
+        "yarn workspace @a/fe test",
+        "pnpm --filter @a/fe test",
+        "npm test --workspaces",
+        "pnpm -r test",
+        "npx lerna run test",
+        "make -C fe test",
+        "make -C fe ci",
+        "cd fe\nmake",
+    ] {
+        assert_eq!(why(command), writes, "{command}");
+    }
+    let unread = |shown: &str| {
+        format!("evolve does not find what `{shown}` runs: look first, then take the # away")
+    };
+    for (command, shown) in [
+        ("npm test -w other", "npm test -w other"),
+        ("make nothing-test", "make nothing-test"),
+        ("npm run test:none", "npm run test:none"),
+        ("yarn test:none", "yarn test:none"),
+        ("bundle exec rake test", "rake test"),
+        ("nox -s tests", "nox -s tests"),
+        ("poe test", "poe test"),
+        ("composer run test", "composer run test"),
+        ("task test", "task test"),
+    ] {
+        assert_eq!(why(command), Some(unread(shown)), "{command}");
+    }
+    for command in [
+        "make -C fe lint",
+        "cd fe && npm run lint",
+        "npm run lint -w fe",
+    ] {
+        assert_eq!(why(command), None, "{command}");
+    }
+    assert!(why("npm run odd").unwrap().contains("does not know what"));
 }
 
 #[test]

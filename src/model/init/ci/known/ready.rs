@@ -3,6 +3,7 @@
 
 use super::{Command, name_of};
 use crate::model::check::{self, Done};
+use crate::model::init::called::value_of;
 use crate::model::init::has;
 
 impl Command<'_> {
@@ -41,15 +42,6 @@ impl Command<'_> {
 
     /// Returns the makefile that make goes by, where no command before it may make it.
     fn lacks_makefile(&self, dir: &str, rest: &[String]) -> Option<String> {
-        const MAKERS: [&str; 6] = [
-            "autogen.sh",
-            "bootstrap",
-            "cmake",
-            "config",
-            "configure",
-            "qmake",
-        ];
-        let is_maker = |one: &Done| MAKERS.contains(&name_of(&one.words));
         let inside = value_of(rest, &["-C", "--directory"]).unwrap_or_default();
         // Where the command is said to run may be there already.
         let dirs = [dir.to_owned(), check::join(dir, inside)?];
@@ -62,7 +54,21 @@ impl Command<'_> {
         let is_there = dirs.iter().any(is_in);
         let is_told = !check::is_pattern(&dirs[1]) && !names[0].contains('$');
         let first = asked.unwrap_or("Makefile");
-        (is_told && !is_there && !self.before.iter().any(is_maker)).then(|| first.to_owned())
+        (is_told && !is_there && !self.makes_makefile()).then(|| first.to_owned())
+    }
+
+    /// Says whether a command before it may make a makefile.
+    pub(super) fn makes_makefile(&self) -> bool {
+        const MAKERS: [&str; 6] = [
+            "autogen.sh",
+            "bootstrap",
+            "cmake",
+            "config",
+            "configure",
+            "qmake",
+        ];
+        let is_maker = |one: &Done| MAKERS.contains(&name_of(&one.words));
+        self.before.iter().any(is_maker)
     }
 
     /// Returns the file that tells a package's scripts, where it is neither in the folder nor above.
@@ -86,19 +92,6 @@ impl Command<'_> {
         let path = check::join(dir, name);
         path.is_none_or(|path| has(self.look, &path) || self.look.is_there(&path))
     }
-}
-
-/// Returns the value of the first of these options: the next word, what stands behind `=`, or close behind a letter.
-fn value_of<'w>(words: &'w [String], options: &[&str]) -> Option<&'w str> {
-    let mut places = 0..words.len();
-    places.find_map(|at| {
-        let mut options = options.iter();
-        options.find_map(|option| match words[at].strip_prefix(option)? {
-            "" => words.get(at + 1).map(String::as_str),
-            value if !option.starts_with("--") => Some(value),
-            value => value.strip_prefix('='),
-        })
-    })
 }
 
 /// Says whether a package manager of Node's is asked to run a script of the package's.
