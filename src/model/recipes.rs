@@ -478,6 +478,11 @@ fn for_shell(text: &str, depth: usize) -> String {
         match inside.split_at(end) {
             ("MAKE", "") => done.push_str("make"),
             ("CURDIR", "") => done.push('.'),
+            // What keeps make from saying what it runs.
+            ("AT" | "Q" | "QUIET", "") => {}
+            (name, "") if program_of(name).is_some() => {
+                done.push_str(&program_of(name).unwrap_or_default());
+            }
             ("shell", code) => {
                 let code = for_shell(code.trim(), depth + 1);
                 done.push_str(&format!("$({code})"));
@@ -488,6 +493,22 @@ fn for_shell(text: &str, depth: usize) -> String {
         rest = behind;
     }
     done + rest
+}
+
+/// Returns the program that a variable stands for by its name, where no value of it is known: `$(PYTHON)`, `$(SED)`.
+fn program_of(name: &str) -> Option<String> {
+    const NAMES: [&str; 36] = [
+        "AWK", "BASH", "BLACK", "BUNDLE", "CARGO", "CC", "CMAKE", "COMPOSER", "CP", "DIFF",
+        "DOCKER", "ECHO", "FIND", "FLAKE8", "GO", "GREP", "MKDIR", "MV", "MYPY", "NODE", "NPM",
+        "NPX", "PERL", "PHP", "PIP", "PNPM", "POETRY", "PYTEST", "PYTHON", "PYTHON3", "RUBY",
+        "RUFF", "SED", "TOX", "UV", "YARN",
+    ];
+    match name {
+        "CXX" => Some("c++".to_owned()),
+        "RM" => Some("rm -f".to_owned()),
+        "SHELL" => Some("sh".to_owned()),
+        name => NAMES.contains(&name).then(|| name.to_lowercase()),
+    }
 }
 
 /// Returns what stands in the parentheses or braces that begin here, and what stands behind them.
@@ -597,6 +618,7 @@ mod tests {
             ),
             ("$(MAKE) -C $(CURDIR) ${MAKE} $(", "make -C . make $("),
             ("a $($(X)) $", "a ${_} $"),
+            ("$(Q)$(SED) -i $(RM) ${TOOL} x", "sed -i rm -f ${TOOL} x"),
         ] {
             assert_eq!(recipe(line), expected, "{line}");
         }

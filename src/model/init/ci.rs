@@ -7,15 +7,18 @@ mod env;
 mod github;
 mod gitlab;
 mod known;
+mod matrix;
 mod script;
 mod shell;
 mod uses;
+
+use std::collections::HashMap;
 
 use env::Env;
 
 use super::called::Task;
 use super::node::Package;
-use super::offer::{Proposal, Role, id_of};
+use super::offer::{Proposal, Role, id_of, slug};
 use super::tasks::TaskFiles;
 use super::{Found, Look, same, split};
 use crate::model::check;
@@ -48,6 +51,8 @@ struct Step {
     may_write: bool,
     /// Its job starts services beside it.
     has_services: bool,
+    /// What it is one of several of that differ in versions only.
+    choice: Option<String>,
     /// The variables that its job or itself sets to what only CI has.
     of_ci: Vec<String>,
 }
@@ -72,7 +77,8 @@ pub(super) fn propose(
     (packages, tasks): (&[Package], &TaskFiles),
     found: &mut Found,
 ) {
-    let mut goals = Vec::new();
+    let mut goals: Vec<Proposal> = Vec::new();
+    let mut choices: HashMap<String, usize> = HashMap::new();
     let files = files(look);
     if files.is_empty() {
         found.leave_out("CI: there is no file of .github/workflows, and no .gitlab-ci.yml");
@@ -107,7 +113,21 @@ pub(super) fn propose(
                     .or_else(|| changes::files(look, &texts_of, (&step, check)))
             };
             match check.and_then(|check| why(&check).map_or(Ok(check), Err)) {
-                Ok(check) => goals.push(goal((look, tasks), packages, &step, &check)),
+                Ok(check) => {
+                    let one = goal((look, tasks), packages, &step, &check);
+                    let known = step.choice.as_ref().and_then(|choice| choices.get(choice));
+                    match (known, &step.choice) {
+                        // Of several versions one is enough: the first that can run here.
+                        (Some(at), _) if goals[*at].missing.is_some() && one.missing.is_none() => {
+                            goals[*at] = one;
+                        }
+                        (Some(_), _) => {}
+                        (None, choice) => {
+                            choices.extend(choice.clone().map(|choice| (choice, goals.len())));
+                            goals.push(one);
+                        }
+                    }
+                }
                 Err(why) => found.leave_out(format!("{}: {why}", step.source)),
             }
         }
@@ -140,7 +160,9 @@ fn goal(
         },
     };
     let role = role_of(check, name.unwrap_or_default());
-    let mut goal = Proposal::new(role, &id_of(name.unwrap_or(&shown)), &step.folder, check)
+    // A name in letters of which no id is made gives way to the command.
+    let id = name.filter(|name| !slug(name).is_empty());
+    let mut goal = Proposal::new(role, &id_of(id.unwrap_or(&shown)), &step.folder, check)
         .says(says)
         .seen_in(&step.source);
     let is_of_node = |program: &String| NODE.contains(&program.as_str());

@@ -9,7 +9,7 @@ use super::called::Task;
 use super::offer::{self, NAMED, NO_NAME, Proposal, Role, is_check, no_goal, slug};
 use super::tasks::TaskFiles;
 use super::{Found, Look, Wishes, first_of, has, homes, join, json};
-use crate::model::text;
+use crate::model::{check, text};
 
 /// The column of lines in the table that istanbul prints, whoever calls it.
 pub(super) const TABLE: &str = r"{regex: 'All files\s*\|(?:[^|\n]*\|){3}\s*([0-9.]+)'}";
@@ -407,6 +407,7 @@ fn cannot_be_a_goal(
     let holds = |words: &[&str]| words.iter().any(|word| text.contains(word));
     match () {
         () if text.contains(NONE) || text.trim().is_empty() => Some(NO_TESTS.to_owned()),
+        () if name.starts_with("test") && only_says(text) => Some(NO_TESTS.to_owned()),
         () if holds(&ENDLESS) => Some(offer::ENDLESS.to_owned()),
         () => {
             let whole = scripts::whole(&package.json, name);
@@ -415,6 +416,13 @@ fn cannot_be_a_goal(
             no_goal(name, whole, &texts_of)
         }
     }
+}
+
+/// Says whether all that a script does is to say that there is nothing: `echo "no tests" && exit 1`.
+fn only_says(text: &str) -> bool {
+    let all = check::done(text);
+    let mut words = all.iter().map(|one| one.words[0].as_str());
+    words.all(|word| ["echo", "exit", "false", "printf", "true"].contains(&word))
 }
 
 /// Proposes that types fit, where no script tells and the build does not.

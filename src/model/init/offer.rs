@@ -1,6 +1,10 @@
 //! A goal that is proposed, and what it is worth. Pure.
 
-use super::called::TextsOf;
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::called::{self, TextsOf};
 use super::writers;
 use super::{Found, Look, unclean};
 use crate::model::{check, text};
@@ -259,27 +263,100 @@ pub(super) const SUCCEEDS: &str = "it succeeds whatever it finds";
 const IN_ANY_CASE: [&str; 4] = ["true", ":", "exit 0", "/bin/true"];
 /// What only prints, and does not fail.
 const PRINTS: [&str; 2] = ["echo", "printf"];
+/// Why what checks nothing makes no goal.
+pub(super) const ONLY_SAYS: &str = "it only says something";
+/// What says something, or ends.
+const SAYS: [&str; 6] = [":", "echo", "exit", "false", "printf", "true"];
+/// What stands around what a line checks.
+const AROUND: [&str; 7] = ["cd", "echo", "exit", "export", "printf", "set", "true"];
+/// How deep tasks are followed that call each other.
+const DEEPEST: usize = 6;
+/// What has a shell end well however it ends.
+static ENDS_WELL: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r#"\btrap\s+["'][^"'\n]*\bexit(?:\s+0)?\s*;?\s*["']\s+(?:EXIT|0)\b"#)
+        .expect("BUG: a pattern of ours is no pattern")
+});
 /// How many of those are named in one line.
 pub(super) const NAMED: usize = 6;
 
 /// Says why a target, recipe or script of this name and text makes no goal.
 pub(super) fn no_goal(name: &str, text: &str, texts_of: TextsOf) -> Option<String> {
-    let mut lines = text
+    match is_endless(name) {
+        true => Some(ENDLESS.to_owned()),
+        false => tells_nothing(text, texts_of)
+            .map(str::to_owned)
+            .or_else(|| no_goal_of_part(name, text, texts_of)),
+    }
+}
+
+/// Says why commands tell nothing: they cannot fail, or only say something.
+pub(super) fn tells_nothing(text: &str, texts_of: TextsOf) -> Option<&'static str> {
+    let reached = || writers::reached(text, texts_of);
+    let says = |one: &check::Done| SAYS.contains(&one.words[0].as_str());
+    let is_passed_by = |one: &check::Done| {
+        let mut tasks = called::tasks(one).into_iter().flatten().peekable();
+        let is_called = tasks.peek().is_some() && tasks.all(|task| !texts_of(&task).is_empty());
+        says(one) || is_called
+    };
+    let only_says = |all: Vec<check::Done>| all.iter().any(says) && all.iter().all(is_passed_by);
+    match () {
+        () if succeeds_by(text, texts_of, DEEPEST) || ends_well(text) => Some(SUCCEEDS),
+        () if only_says(reached()) => Some(ONLY_SAYS),
+        () => None,
+    }
+}
+
+/// Says whether a text ends well however it goes, for a shell is told so: `trap 'exit 0' EXIT`.
+pub(super) fn ends_well(text: &str) -> bool {
+    ENDS_WELL.is_match(text)
+}
+
+/// Says whether commands cannot fail, or call nothing but tasks that cannot.
+fn succeeds_by(text: &str, texts_of: TextsOf, left: usize) -> bool {
+    let lines: Vec<&str> = text
         .lines()
         .filter(|line| !line.trim().is_empty())
-        .peekable();
-    match () {
-        () if is_endless(name) => Some(ENDLESS.to_owned()),
-        () if lines.peek().is_some() && lines.all(cannot_fail) => Some(SUCCEEDS.to_owned()),
-        () => no_goal_of_part(name, text, texts_of),
-    }
+        .collect();
+    let is_around = |line: &str| {
+        let all = check::done(line);
+        all.iter()
+            .all(|one| AROUND.contains(&one.words[0].as_str()))
+    };
+    let by_tasks = |line: &str| {
+        let all = check::done(line);
+        let mut all = all
+            .iter()
+            .filter(|one| !AROUND.contains(&one.words[0].as_str()));
+        let mut texts = Vec::new();
+        let is_known = all.all(|one| {
+            let tasks = called::tasks(one).unwrap_or_default();
+            let of_each: Vec<_> = tasks.iter().map(texts_of).collect();
+            let is_known = !of_each.is_empty() && of_each.iter().all(|it| !it.is_empty());
+            texts.extend(of_each.into_iter().flatten());
+            is_known
+        });
+        let left = left.checked_sub(1);
+        let succeeds = |left| texts.iter().all(|text| succeeds_by(text, texts_of, left));
+        !line.trim_start().starts_with('!') && is_known && left.is_some_and(succeeds)
+    };
+    let goes_well = |line: &&str| cannot_fail(line) || is_around(line) || by_tasks(line);
+    !lines.is_empty()
+        && lines.iter().all(goes_well)
+        && !lines
+            .iter()
+            .all(|line| is_around(line) && !cannot_fail(line))
 }
 
 /// The same where what it runs before is not known, and may fail.
 pub(super) fn no_goal_of_part(name: &str, text: &str, texts_of: TextsOf) -> Option<String> {
     match is_endless(name) {
         true => Some(ENDLESS.to_owned()),
-        false => writers::of_task(name, text, texts_of).or_else(|| unclean::why(text, texts_of)),
+        false => writers::of_task(name, text, texts_of)
+            .or_else(|| unclean::why(text, texts_of))
+            .or_else(|| {
+                let command = writers::hidden(text, texts_of)?;
+                Some(format!("evolve cannot tell what it runs ({command})"))
+            }),
     }
 }
 
@@ -294,7 +371,33 @@ pub(super) fn cannot_fail(line: &str) -> bool {
     let gives_up = || line.trim_end().trim_end_matches("exit 0").contains("exit");
     let stops = || line.contains("set -");
     let end = line.rsplit(';').next().unwrap_or_default();
-    always_succeeds(line) || never_fails(line) || succeeds(end) && !gives_up() && !stops()
+    let by_end = succeeds(end) && !gives_up() && !stops();
+    always_succeeds(line) || never_fails(line) || by_end || only_asks(line)
+}
+
+/// Says whether a line, or what is left of one, only asks for something and goes on whatever the answer is:
+/// `if ! t; then echo no; fi`.
+fn only_asks(line: &str) -> bool {
+    let is_part = |part: &str| {
+        let mut rest = part.trim();
+        loop {
+            let (word, behind) = rest.split_once(' ').unwrap_or((rest, ""));
+            match word {
+                "if" | "elif" | "while" | "until" => return true,
+                "then" | "else" | "do" | "fi" | "done" | "" => {}
+                _ => return succeeds(rest),
+            }
+            if behind.is_empty() {
+                return true;
+            }
+            rest = behind.trim();
+        }
+    };
+    let first = line.split_whitespace().next().unwrap_or_default();
+    let words = [
+        "if", "elif", "while", "until", "then", "else", "do", "fi", "done",
+    ];
+    words.contains(&first.trim_end_matches(';')) && line.split(';').all(is_part)
 }
 
 /// Says whether all that a line calls is told to succeed whatever it finds, or only shows what it finds.
@@ -371,7 +474,7 @@ fn in_folder(folder: &str, check: &str) -> String {
 /// Makes a word that can stand in an id of any text.
 pub(super) fn slug(text: &str) -> String {
     let mut slug = String::new();
-    for c in text.chars() {
+    for c in text.chars().flat_map(plain) {
         match c.is_ascii_alphanumeric() {
             true => slug.push(c.to_ascii_lowercase()),
             false if slug.ends_with('-') || slug.is_empty() => {}
@@ -379,6 +482,39 @@ pub(super) fn slug(text: &str) -> String {
         }
     }
     slug.trim_end_matches('-').to_owned()
+}
+
+/// Returns a letter as it is written without marks: `ü` as `ue`.
+fn plain(letter: char) -> impl Iterator<Item = char> {
+    const PLAIN: [(&str, &str); 22] = [
+        ("äæ", "ae"),
+        ("öœø", "oe"),
+        ("ü", "ue"),
+        ("ß", "ss"),
+        ("àáâãåāąă", "a"),
+        ("çćč", "c"),
+        ("ďđ", "d"),
+        ("èéêëēęě", "e"),
+        ("ğ", "g"),
+        ("ìíîïīı", "i"),
+        ("ł", "l"),
+        ("ñńň", "n"),
+        ("òóôõō", "o"),
+        ("ř", "r"),
+        ("śšşș", "s"),
+        ("ťțţ", "t"),
+        ("ùúûūů", "u"),
+        ("ý", "y"),
+        ("ÿ", "y"),
+        ("źžż", "z"),
+        ("þ", "th"),
+        ("ð", "d"),
+    ];
+    let small = letter.to_lowercase().next().unwrap_or(letter);
+    let found = PLAIN.iter().find(|(letters, _)| letters.contains(small));
+    let found = found.map(|(_, plain)| *plain).unwrap_or_default();
+    let own = found.is_empty().then_some(letter);
+    found.chars().chain(own)
 }
 
 /// Makes an id of any text: kebab-case, not too long, and no number.
@@ -394,7 +530,9 @@ pub(super) fn id_of(text: &str) -> String {
         }
         id.extend(part.chars().take(LONGEST_ID));
     }
-    match id.starts_with(|c: char| c.is_ascii_lowercase()) {
+    // Words that YAML has other meanings for are none.
+    let is_word = !["false", "n", "no", "null", "off", "on", "true", "y", "yes"].contains(&&*id);
+    match is_word && id.starts_with(|c: char| c.is_ascii_lowercase()) {
         true => id,
         false => format!("check-{id}").trim_end_matches('-').to_owned(),
     }

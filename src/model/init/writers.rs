@@ -1,6 +1,10 @@
 //! Which tasks do more than look: they change files, send something away or start what does not end. Their text tells where it is known,
 //! and where it tells nothing, their name. Pure.
 
+use std::sync::LazyLock;
+
+use regex::Regex;
+
 use super::called::{self, HOOKS, NODE, Place, Task, TextsOf, of_module};
 use crate::model::check::{self, Does, Done};
 use crate::model::text;
@@ -16,6 +20,11 @@ const LEAST_OF_TASK: usize = 1024;
 const LOOKS: [&str; 6] = ["check", "ci", "diff", "dry", "lint", "verify"];
 /// Words in the name of a task that runs tests, be they of what formats.
 const TESTS: [&str; 3] = ["spec", "test", "tests"];
+
+/// A variable, as a shell has it.
+static VARIABLE: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"^\$(?:\w+|\{\w+\})").expect("BUG: a pattern of ours is no pattern")
+});
 
 /// Says why a task makes no goal, if it does more than look.
 pub(super) fn of_task(name: &str, text: &str, texts_of: TextsOf) -> Option<String> {
@@ -279,7 +288,31 @@ pub(super) fn reached(text: &str, texts_of: TextsOf) -> Vec<Done> {
 pub(super) fn hidden(text: &str, texts_of: TextsOf) -> Option<String> {
     let mut all = reached(text, texts_of).into_iter();
     let one = all.find(|one| is_hidden(&one.words[0]))?;
-    Some(text::clean_line(&text::cut(&one.typed(), SHOWN)))
+    let shown = text::clean_line(&text::cut(&one.typed(), SHOWN));
+    Some(as_written(text, &shown))
+}
+
+/// Returns a line about a command with the names of the variables that it has in a text, where these are nothing but `$`.
+pub(super) fn as_written(text: &str, line: &str) -> String {
+    let mut rest = text;
+    let mut named = String::new();
+    for part in line.split_inclusive('$') {
+        let Some(before) = part.strip_suffix('$') else {
+            named.push_str(part);
+            continue;
+        };
+        let word = before.rsplit(['`', ' ']).next().unwrap_or_default();
+        let found = rest
+            .find(&format!("{word}$"))
+            .map(|at| &rest[at + word.len()..]);
+        let name = found.and_then(|found| VARIABLE.find(found));
+        named.push_str(before);
+        named.push_str(name.map_or("$", |name| name.as_str()));
+        if let (Some(found), Some(name)) = (found, name) {
+            rest = &found[name.end()..];
+        }
+    }
+    named
 }
 
 /// Says whether the name of a program is not known at all, as with `$TOOL` and `$(call f,x)`.

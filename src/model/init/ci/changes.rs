@@ -1,6 +1,7 @@
 //! Steps of CI that do more than look, and those that look at what others changed. Pure.
 
 use super::super::called::TextsOf;
+use super::super::offer;
 use super::super::python::ruff;
 use super::super::unclean;
 use super::super::writers;
@@ -18,6 +19,9 @@ pub(super) fn files(
     let sends = writers::sends(&step.script, texts_of);
     if let Some(why) = sends.or_else(|| writers::of_commands(check, texts_of)) {
         return Some(why);
+    }
+    if let Some(why) = offer::tells_nothing(check, texts_of) {
+        return Some(why.to_owned());
     }
     let commands = check::commands(check);
     let asks = |it: &String| it.starts_with("git diff") || it.starts_with("git status");

@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 use serde_json::Value;
 
+use super::matrix::{self, Chosen};
 use super::{Env, Step};
 use crate::model::check;
 use crate::model::init::Found;
@@ -131,64 +132,87 @@ fn of_job(
     steps: &mut Vec<Step>,
 ) {
     let list = job.get("steps").and_then(Value::as_array);
-    for step in list.into_iter().flatten() {
-        let text = |key: &str| step.get(key).and_then(Value::as_str);
-        if let Some(action) = text("uses").filter(|it| !makes_ready(it)) {
-            let action = crate::model::text::cut(action, 60);
-            found.leave_out(format!("{place}: {action}: {OF_GITHUB}"));
+    for (at, step) in list.into_iter().flatten().enumerate() {
+        let keys = ["run", "name", "working-directory"];
+        let texts = keys.map(|key| step.get(key).and_then(Value::as_str).unwrap_or_default());
+        for chosen in matrix::ways(job, &texts.join(" ")) {
+            let choice = matrix::choice(&format!("{place}: {at}"), &chosen);
+            let told = Told::of((workflow, job), step, chosen);
+            of_step(
+                ((workflow, job), step),
+                (place, choice),
+                &told,
+                (found, &mut *steps),
+            );
         }
-        let Some(script) = text("run") else { continue };
-        let name = text("name");
-        let shown = name.unwrap_or_else(|| script.lines().next().unwrap_or_default());
-        let source = format!("{place}: {}", crate::model::text::cut(shown, 60));
-        let default = |key: &str| {
-            let within = [job, workflow].into_iter();
-            let mut within =
-                within.filter_map(|one| one.pointer(&format!("/defaults/run/{key}"))?.as_str());
-            within.next()
-        };
-        let folder = text("working-directory").or_else(|| default("working-directory"));
-        let folder = folder.unwrap_or_default();
-        let told = Told::of((workflow, job), step);
-        let folder = told.put_into(folder, ".");
-        let folder = folder.trim_start_matches("./").trim_matches('/');
-        let script = &told.put_into(script, &told.root(folder, script));
-        let named = text("shell").or_else(|| default("shell"));
-        let shell = named.unwrap_or("bash");
-        let condition = Condition::of(text("if").unwrap_or_default());
-        let why = match () {
-            () if !(shell.starts_with("bash") || shell.starts_with("sh")) => {
-                Some("it is for another shell")
-            }
-            () if text("continue-on-error") == Some("true") => Some("it may fail"),
-            () if condition != Condition::Holds => Some(condition.why()),
-            () if has_secret(job) || has_secret(step) => Some("it needs a secret"),
-            () if folder.contains("${{") || folder.split('/').any(|part| part == "..") => {
-                Some("it goes by what only CI has")
-            }
-            () => None,
-        };
-        if let Some(why) = why {
-            found.leave_out(format!("{source}: {why}"));
-            continue;
-        }
-        steps.push(Step {
-            source,
-            name: name.map(str::to_owned),
-            script: script.to_owned(),
-            folder: if folder == "." {
-                String::new()
-            } else {
-                folder.to_owned()
-            },
-            env: env((workflow, job), step, script),
-            may_write: may_write(workflow, job),
-            has_services: job.get("services").is_some(),
-            of_ci: of_ci(job, step),
-            // `bash` that is asked for is `bash -eo pipefail`, that of nobody's asking `bash -e`.
-            pipefail: named.is_some_and(|shell| shell == "bash" || shell.contains("pipefail")),
-        });
     }
+}
+
+/// Adds a step, or says why it makes no goal.
+fn of_step(
+    ((workflow, job), step): ((&Value, &Value), &Value),
+    (place, choice): (&str, Option<String>),
+    told: &Told,
+    (found, steps): (&mut Found, &mut Vec<Step>),
+) {
+    let text = |key: &str| step.get(key).and_then(Value::as_str);
+    if let Some(action) = text("uses").filter(|it| !makes_ready(it)) {
+        let action = crate::model::text::cut(action, 60);
+        found.leave_out(format!("{place}: {action}: {OF_GITHUB}"));
+    }
+    let Some(script) = text("run") else { return };
+    let name = text("name").map(|name| told.put_into(name, ""));
+    let shown = name
+        .as_deref()
+        .unwrap_or_else(|| script.lines().next().unwrap_or_default());
+    let source = format!("{place}: {}", crate::model::text::cut(shown, 60));
+    let default = |key: &str| {
+        let within = [job, workflow].into_iter();
+        let mut within =
+            within.filter_map(|one| one.pointer(&format!("/defaults/run/{key}"))?.as_str());
+        within.next()
+    };
+    let folder = text("working-directory").or_else(|| default("working-directory"));
+    let folder = folder.unwrap_or_default();
+    let folder = told.put_into(folder, ".");
+    let folder = folder.trim_start_matches("./").trim_matches('/');
+    let script = &told.put_into(script, &told.root(folder, script));
+    let named = text("shell").or_else(|| default("shell"));
+    let shell = named.unwrap_or("bash");
+    let condition = Condition::of(text("if").unwrap_or_default());
+    let why = match () {
+        () if !(shell.starts_with("bash") || shell.starts_with("sh")) => {
+            Some("it is for another shell")
+        }
+        () if text("continue-on-error") == Some("true") => Some("it may fail"),
+        () if condition != Condition::Holds => Some(condition.why()),
+        () if has_secret(job) || has_secret(step) => Some("it needs a secret"),
+        () if folder.contains("${{") || folder.split('/').any(|part| part == "..") => {
+            Some("it goes by what only CI has")
+        }
+        () => None,
+    };
+    if let Some(why) = why {
+        found.leave_out(format!("{source}: {why}"));
+        return;
+    }
+    steps.push(Step {
+        source,
+        name,
+        choice,
+        script: script.to_owned(),
+        folder: if folder == "." {
+            String::new()
+        } else {
+            folder.to_owned()
+        },
+        env: env((workflow, job), step, script),
+        may_write: may_write(workflow, job),
+        has_services: job.get("services").is_some(),
+        of_ci: of_ci(job, step),
+        // `bash` that is asked for is `bash -eo pipefail`, that of nobody's asking `bash -e`.
+        pipefail: named.is_some_and(|shell| shell == "bash" || shell.contains("pipefail")),
+    });
 }
 
 /// Says whether an action only makes ready what other steps need, or hands on what they made, by its name.
@@ -246,25 +270,30 @@ fn makes_ready(action: &str) -> bool {
 
 /// What is told of expressions by the workflow itself.
 struct Told {
-    /// The variables whose values stand there.
-    env: Vec<(String, String)>,
+    /// Names of expressions, each with its value.
+    values: Vec<(String, String)>,
 }
 
 impl Told {
-    fn of((workflow, job): (&Value, &Value), step: &Value) -> Told {
+    fn of((workflow, job): (&Value, &Value), step: &Value, chosen: Chosen) -> Told {
         let mut env = Env::default();
         for place in [workflow, job, step] {
             env.add(place.get("env"), &|value| !value.contains("${{"));
         }
-        Told { env: env.known }
+        let env = env.known.into_iter();
+        let env = env.map(|(name, value)| (format!("env.{name}"), value));
+        let chosen = chosen.into_iter();
+        let chosen = chosen.map(|(name, value)| (format!("matrix.{name}"), value));
+        Told {
+            values: env.chain(chosen).collect(),
+        }
     }
 
     /// Returns a text with the values of the expressions that are told, `root` being the repository's.
     fn put_into(&self, text: &str, root: &str) -> String {
         let value = |found: &regex::Captures| {
             let name = found["name"].trim();
-            let of_env = name.strip_prefix("env.");
-            let value = self.env.iter().find(|(it, _)| Some(it.as_str()) == of_env);
+            let value = self.values.iter().find(|(it, _)| it == name);
             match value {
                 Some((_, value)) => value.clone(),
                 None if name == "github.workspace" && !root.is_empty() => root.to_owned(),

@@ -5,18 +5,14 @@ mod modes;
 mod ready;
 mod tables;
 
-use std::sync::LazyLock;
-
-use regex::Regex;
-
 use super::super::called::{self, HOOKS, NODE, Task, TextsOf};
 use super::super::writers;
 use crate::model::check::{self, Does, Done};
 use crate::model::init::{Look, has};
 use crate::model::text;
 use tables::{
-    ASKED_BY, CHECKERS, COMPILERS, DRIVERS, EXCEPT, GIT, HARMS, INTERPRETERS, Interpreter, LEADS,
-    LONG_OF_MAVEN, OF_GRADLE, OF_PLUGINS, OF_TARGETS, OF_TOOLS, OWN, PHASES, READS, SHELL,
+    ASKED_BY, CHECKERS, CHECKS, COMPILERS, DRIVERS, EXCEPT, GIT, HARMS, INTERPRETERS, Interpreter,
+    LEADS, LONG_OF_MAVEN, OF_GRADLE, OF_PLUGINS, OF_TARGETS, OF_TOOLS, OWN, PHASES, READS, SHELL,
     TAKEN_BY_GRADLE, TAKES, TELLS_BY_END, VERBS, WITHOUT_TARGET, WRAPPERS,
 };
 
@@ -27,11 +23,6 @@ const SHOWN: usize = 40;
 /// How deep tasks are looked through that call each other.
 const DEEPEST: usize = 6;
 
-/// A variable, as a shell has it.
-static VARIABLE: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"^\$(?:\w+|\{\w+\})").expect("BUG: a pattern of ours is no pattern")
-});
-
 /// Says why a step had better not run before somebody has looked at what is set for it.
 pub(super) fn steered(env: &[(String, String)]) -> Option<String> {
     let (name, _) = env.iter().find(|(name, _)| modes::steers(name))?;
@@ -41,7 +32,7 @@ pub(super) fn steered(env: &[(String, String)]) -> Option<String> {
 /// Says why a check had better not run before somebody has looked at it.
 pub(super) fn strange(look: &dyn Look, texts_of: TextsOf, check: &str) -> Option<String> {
     if let Some(command) = writers::hidden(check, texts_of) {
-        return Some(unknown(&as_written(check, &command)));
+        return Some(unknown(&command));
     }
     strange_in((look, texts_of), check, DEEPEST)
 }
@@ -78,7 +69,7 @@ fn strange_in((look, texts_of): (&dyn Look, TextsOf), check: &str, left: usize) 
             left,
         };
         let why = command.strange(&all[at])?;
-        Some(as_written(check, &why))
+        Some(writers::as_written(check, &why))
     })
 }
 
@@ -389,29 +380,6 @@ fn unread(command: &str) -> String {
     format!("evolve does not find what `{shown}` runs: {FIRST}")
 }
 
-/// Returns a line about a command with the names of the variables that it has in a text, where these are nothing but `$`.
-fn as_written(text: &str, line: &str) -> String {
-    let mut rest = text;
-    let mut named = String::new();
-    for part in line.split_inclusive('$') {
-        let Some(before) = part.strip_suffix('$') else {
-            named.push_str(part);
-            continue;
-        };
-        let word = before.rsplit(['`', ' ']).next().unwrap_or_default();
-        let found = rest
-            .find(&format!("{word}$"))
-            .map(|at| &rest[at + word.len()..]);
-        let name = found.and_then(|found| VARIABLE.find(found));
-        named.push_str(before);
-        named.push_str(name.map_or("$", |name| name.as_str()));
-        if let (Some(found), Some(name)) = (found, name) {
-            rest = &found[name.end()..];
-        }
-    }
-    named
-}
-
 fn lacking(path: &str) -> String {
     format!(
         "there is no {}: an earlier step makes it",
@@ -551,7 +519,11 @@ fn asks(name: &str, rest: &[String], does: Does) -> bool {
         }
     };
     match first {
-        Some(word) => READS.contains(&word) || is_called_a_check(word),
+        Some(word) => {
+            let mut checks = CHECKS.iter();
+            let is_one = checks.any(|(of, words)| *of == name && words.contains(&word));
+            is_one || READS.contains(&word) || is_called_a_check(word)
+        }
         None => WITHOUT_TARGET.contains(&name) || before.iter().any(|word| READS.contains(word)),
     }
 }

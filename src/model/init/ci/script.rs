@@ -8,7 +8,7 @@ use super::Step;
 use super::commands::{commands_of, parts_of, spans_lines};
 use super::shell::in_its_shell;
 use super::uses::{Use, is_of_another_user, only_shows, use_of_one};
-use crate::model::init::offer::{SUCCEEDS, always_succeeds, cannot_fail, never_fails};
+use crate::model::init::offer::{self, SUCCEEDS, always_succeeds, cannot_fail, never_fails};
 
 /// What goes by things that only CI has.
 const OF_CI: [&str; 8] = [
@@ -83,7 +83,7 @@ fn body_of(step: &Step) -> Result<String, &'static str> {
     let deletes = !lines.is_empty() && lines.iter().all(|line| only_deletes(line));
     let belongs_together = lines.iter().any(|line| is_structure(line)) || spans_lines(&joined);
     let is_of_last = !step.pipefail && !joined.contains("pipefail");
-    let ends_well = ends_well(&lines);
+    let ends_well = ends_well(&lines) || offer::ends_well(&joined);
     let gives_up = lines.iter().any(|line| gives_up(line));
     let mut kept: Vec<String> = Vec::new();
     let mut uses = Vec::new();
@@ -104,7 +104,8 @@ fn body_of(step: &Step) -> Result<String, &'static str> {
             kind => *kind,
         }));
         fetches |= runs_fetched(line);
-        succeeds |= cannot_fail(line.trim()) || is_sunk || ends_well;
+        let is_passed_by = belongs_together && !gives_up && asks_for_checks(line);
+        succeeds |= cannot_fail(line.trim()) || is_sunk || ends_well || is_passed_by;
         if kinds != [Use::SetsUp] {
             kept.push(rest);
         }
@@ -123,6 +124,7 @@ fn body_of(step: &Step) -> Result<String, &'static str> {
             return Err("it fetches what it goes by");
         }
         () if !is(Use::Checks) && succeeds => return Err(SUCCEEDS),
+        () if !is(Use::Checks) && !is(Use::SetsUp) => return Err("it checks nothing"),
         () if !is(Use::Checks) => return Err("it only sets up"),
         () if belongs_together && is(Use::SetsUp) => {
             return Err("it sets up and checks in one");
@@ -239,10 +241,10 @@ fn use_of(line: &str) -> Use {
 }
 
 /// Returns what the commands of a line are for among others that belong together: what it prints makes nothing ready, and what is
-/// asked for tells something only where the script gives up by itself.
+/// asked for, be it by what checks, tells something only where the script gives up by itself.
 fn uses_among_others(line: &str, gives_up: bool) -> Vec<Use> {
     let all = commands_of(line);
-    let asks = |one: &&str| !gives_up && only_asks(one);
+    let asks = |one: &&str| !gives_up && is_condition(one);
     let told: Vec<&str> = all.iter().filter(|one| !asks(one)).copied().collect();
     let makes_ready = |one: &&str| use_of_one(one) == Use::SetsUp && !only_shows(one);
     let checks = |one: &&str| use_of_one(one) == Use::Checks;
@@ -255,13 +257,21 @@ fn uses_among_others(line: &str, gives_up: bool) -> Vec<Use> {
     [Some(kind), ready].into_iter().flatten().collect()
 }
 
-/// Says whether a command is a condition that only asks what is there.
-fn only_asks(command: &str) -> bool {
-    let words = command.split_whitespace();
-    let mut words = words.filter(|word| *word != "!");
-    let is_condition = matches!(words.next(), Some("if" | "elif" | "while" | "until"));
-    let asks = ["[", "[[", "command", "test", "type", "which"];
-    is_condition && words.next().is_some_and(|word| asks.contains(&word))
+/// Says whether a command is a condition: what comes of it is not how the script ends.
+fn is_condition(command: &str) -> bool {
+    let mut words = command.split_whitespace().filter(|word| *word != "!");
+    matches!(words.next(), Some("if" | "elif" | "while" | "until"))
+}
+
+/// Says whether what checks is only asked for in a line, and not what is there.
+fn asks_for_checks(line: &str) -> bool {
+    let asks = ["[", "[[", "command", "read", "test", "type", "which"];
+    let checks = |one: &&str| {
+        let mut words = one.split_whitespace().filter(|word| *word != "!");
+        let what = words.nth(1).unwrap_or_default();
+        is_condition(one) && !asks.contains(&what) && use_of_one(one) == Use::Checks
+    };
+    commands_of(line).iter().any(checks)
 }
 
 /// Says whether a line gives up by itself.
@@ -456,11 +466,28 @@ mod tests {
             ("gofmt -l .", "it succeeds whatever it finds"),
             ("exit 0", "it succeeds whatever it finds"),
             (
+                "if ! pytest; then echo bad; fi",
+                "it succeeds whatever it finds",
+            ),
+            (
+                "if ! pytest; then\n  echo bad\nfi",
+                "it succeeds whatever it finds",
+            ),
+            (
+                "while ! make test; do\n  sleep 1\ndone",
+                "it succeeds whatever it finds",
+            ),
+            (
+                "trap 'exit 0' EXIT\npytest",
+                "it succeeds whatever it finds",
+            ),
+            ("cp a b", "it checks nothing"),
+            (
                 "(cd web && npm ci && npm test)",
                 "it sets up and checks in one",
             ),
             ("sudo make test", "it runs as another user (sudo)"),
-            ("cat <<EOF > a.txt\nhello\nEOF", "it only sets up"),
+            ("cat <<EOF > a.txt\nhello\nEOF", "it checks nothing"),
             (
                 "bash <(curl https://x)\n./actionlint",
                 "it fetches what it goes by",
@@ -469,8 +496,11 @@ mod tests {
                 "sh -c \"$(curl -fsSL https://x)\"",
                 "it fetches what it goes by",
             ),
-            ("", "it only sets up"),
-            ("source ./env.sh && . .venv/bin/activate", "it only sets up"),
+            ("", "it checks nothing"),
+            (
+                "source ./env.sh && . .venv/bin/activate",
+                "it checks nothing",
+            ),
             (".venv/bin/pip install .", "it only sets up"),
             (
                 "a-tool || echo \"not now\" >&2",
@@ -484,7 +514,7 @@ mod tests {
                 "it only sets up",
             ),
             ("echo 'a | b; c && d'", "it only sets up"),
-            ("echo deb x | sudo tee /etc/x", "it only sets up"),
+            ("echo deb x | sudo tee /etc/x", "it checks nothing"),
             (
                 "curl -sSf https://x | sh -s -- -y",
                 "it fetches what it goes by",
@@ -492,7 +522,7 @@ mod tests {
             ("curl -o a \"$X\" && sh a", "it fetches what it goes by"),
             ("curl -o a https://x", "it only sets up"),
             ("which x || exit 1", "it only sets up"),
-            ("mkdir a 2>&1; rm b", "it only sets up"),
+            ("mkdir a 2>&1; rm b", "it checks nothing"),
             ("sudo rm -rf / --no-preserve-root", "it only deletes files"),
             ("! rm x", "it only deletes files"),
             ("(rm x)", "it only deletes files"),

@@ -88,6 +88,13 @@ fn what_is_known_to_look_check_or_build_runs_at_once() {
         "pnpm -r --filter web run build",
         "yarn workspaces foreach -A run types",
         "npx nx run-many -t types",
+        "npx playwright test",
+        "npx cypress run --headless",
+        "rebar3 as test ct",
+        "rebar3 dialyzer",
+        "mix sobelow --config",
+        "python -m json.tool a.txt",
+        "dotnet format --verify-no-changes",
         "npm run all",
         "yarn tsc --noEmit",
         "make",
@@ -284,11 +291,147 @@ fn what_is_not_known_waits_until_somebody_has_looked() {
             format!("it writes to a.txt: {first}"),
         ),
         (
+            "python -m json.tool docs/index.md a.txt",
+            format!("it writes to a.txt: {first}"),
+        ),
+        (
             "make test\nfind . -name x -delete",
             format!("it deletes files (find -delete): {first}"),
         ),
     ];
     assert_each(&all.map(|(command, expected)| (command, Some(expected))));
+}
+
+/// Returns the checks of a job's steps, and what each waits for.
+fn of_job(job: &serde_json::Value, files: &[(&str, &str)]) -> (Vec<String>, Vec<String>) {
+    let workflow = serde_json::json!({"on": "push", "jobs": {"a": job}}).to_string();
+    let all = [files, &[(".github/workflows/ci.yml", &workflow)]].concat();
+    let found = propose(&Files::of(&all).without(&["python3.8", "tox"]), &WITH_CI);
+    reads_back(&found);
+    let of_ci = found
+        .proposals
+        .iter()
+        .filter(|one| one.source.starts_with(".github"));
+    let shown = |one: &Proposal| match &one.missing {
+        Some(why) => format!("{}: {why}", one.check),
+        None => one.check.clone(),
+    };
+    (of_ci.map(shown).collect(), found.left_out)
+}
+
+#[test]
+fn of_a_job_with_services_what_only_looks_runs_at_once_and_tests_wait() {
+    let job = serde_json::json!({"services": {"db": {"image": "postgres"}}, "steps": [
+        {"run": "mypy ."}, {"run": "pytest"}, {"run": "go build ./..."},
+    ]});
+    let (goals, _) = of_job(&job, &[]);
+    let waits = "pytest: its job has services: start them, then take the # away";
+    assert_eq!(goals, ["go build ./...", waits, "mypy ."]);
+}
+
+#[test]
+fn values_of_a_matrix_are_put_in_and_of_several_versions_the_first_that_is_there() {
+    let job = serde_json::json!({
+        "strategy": {"matrix": {"py": ["3.8", "3.9"], "flags": ["--all", "--doc"], "n": ["2"]}},
+        "steps": [
+            {"run": "python${{ matrix.py }} -m pytest -n ${{ matrix.n }}", "name": "On ${{ matrix.py }}"},
+            {"run": "cargo test ${{ matrix.flags }}"},
+        ],
+    });
+    let (goals, _) = of_job(&job, &[]);
+    assert_eq!(
+        goals,
+        [
+            "python3.9 -m pytest -n 2",
+            "cargo test --all",
+            "cargo test --doc"
+        ]
+    );
+}
+
+#[test]
+fn hooks_that_only_check_are_a_goal_and_those_that_rewrite_files_are_named() {
+    let job = serde_json::json!({"steps": [{"run": "pip install pre-commit"}, {"run": "pre-commit run --all-files"}]});
+    let hooks = |ids: &str| format!("repos:\n- repo: https://x\n  hooks: [{ids}]\n");
+    let of = |text: &str| of_job(&job, &[(".pre-commit-config.yaml", text)]);
+    let (goals, _) = of(&hooks(
+        "{id: check-yaml}, {id: flake8}, {id: black, args: [--check]}",
+    ));
+    assert_eq!(goals, ["pre-commit run --all-files"]);
+    let (goals, left_out) = of(&hooks("{id: check-yaml}, {id: end-of-file-fixer}"));
+    let why = "it changes files (pre-commit run --all-files: end-of-file-fixer); a goal only looks";
+    assert!(
+        goals.is_empty() && left_out.iter().any(|it| it.ends_with(why)),
+        "{left_out:#?}"
+    );
+    let (goals, _) = of(&hooks("{id: flake8}, {id: of-nobody}"));
+    assert!(goals[0].contains("evolve does not know what"), "{goals:?}");
+    let (goals, left_out) = of_job(&job, &[]);
+    assert!(goals.is_empty(), "{goals:?} {left_out:#?}");
+}
+
+#[test]
+fn what_tells_nothing_makes_no_goal() {
+    let package = r#"{"scripts": {
+        "check:l": "eslint . || true", "check:m": "npm run check:l", "check:n": "npm run check:n",
+        "check:o": "if ! eslint .; then echo bad; fi", "check:p": "eslint .",
+        "test": "echo \"no tests\" && exit 1"}}"#;
+    let makefile = "check-a:\n\tif ! ./x; then echo no; fi\ncheck-b: check-a\n\tnpm run check:l\ncheck-c:\n\t$(call f,x)\n\
+        check-d:\n\t$(SED) -i s/a/b/ f\ncheck-e:\n\t$(GO) vet ./...\nTOOL ?= black\ncheck-f:\n\t$(TOOL) .\n";
+    let files = [("package.json", package), ("Makefile", makefile)];
+    let job = serde_json::json!({"steps": [{"run": "npm run check:m"}, {"run": "npm test"}]});
+    let found = propose(&Files::of(&files), &PLAIN);
+    let checks: Vec<&str> = found
+        .proposals
+        .iter()
+        .map(|one| one.check.as_str())
+        .collect();
+    assert_eq!(
+        checks[1..],
+        ["npm run --silent check:p", "make --silent check-e"]
+    );
+    for why in [
+        "package.json: scripts.check:l: it succeeds whatever it finds",
+        "package.json: scripts.check:m: it succeeds whatever it finds",
+        "package.json: scripts.check:n: it starts what does not end by itself (npm run check:n: npm run check:n)",
+        "package.json: scripts.check:o: it succeeds whatever it finds",
+        "package.json: scripts.test: there are no tests yet",
+        "Makefile: check-a: it succeeds whatever it finds",
+        "Makefile: check-b: it succeeds whatever it finds",
+        "Makefile: check-c: evolve cannot tell what it runs (${call})",
+        "Makefile: check-d: it changes files (sed -i s/a/b/ f); a goal only looks",
+        "Makefile: check-f: it changes files (black .); a goal only looks",
+    ] {
+        assert!(
+            found.left_out.contains(&why.to_owned()),
+            "{why}: {:#?}",
+            found.left_out
+        );
+    }
+    let (goals, left_out) = of_job(&job, &files);
+    assert_eq!(goals, Vec::<String>::new());
+    for why in [
+        "npm run check:m: it succeeds whatever it finds",
+        "npm test: it only says something",
+    ] {
+        assert!(
+            left_out.iter().any(|it| it.ends_with(why)),
+            "{why}: {left_out:#?}"
+        );
+    }
+}
+
+#[test]
+fn ids_are_words_of_any_language() {
+    for (name, expected) in [
+        ("Überprüfung", "ueberpruefung"),
+        ("null", "check-null"),
+        ("検査", "pytest-q"),
+        ("Łódź tests", "lodz-tests"),
+    ] {
+        let goals = of_step(&serde_json::json!({"run": "pytest -q", "name": name}));
+        assert_eq!(goals[0].id, expected, "{name}");
+    }
 }
 
 #[test]

@@ -9,6 +9,8 @@ use crate::model::check;
 /// Options by which a program does more, with a value or without.
 const OPTIONS: &[(&[&str], &[&str])] = &[
     (&["cargo"], &["--config"]),
+    (&["cypress"], &["--record"]),
+    (&["playwright"], &["--update-snapshots", "-u"]),
     (&["find"], &["-fls", "-fprint", "-fprint0", "-fprintf"]),
     (
         &["git"],
@@ -178,7 +180,7 @@ pub(super) fn outputs(name: &str, rest: &[String]) -> Vec<String> {
             (_, None) => {}
         }
     }
-    if name == "uniq" {
+    if matches!(name, "json.tool" | "uniq") {
         let words: Vec<&str> = rest.iter().map(String::as_str).collect();
         let operands = check::operands(&words, |word| matches!(word, "-f" | "-s" | "-w"));
         found.extend(operands.get(1).map(|word| (*word).to_owned()));

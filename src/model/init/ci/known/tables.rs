@@ -280,6 +280,7 @@ pub(super) const CHECKERS: &[&str] = &[
     "jest",
     "jscpd",
     "jshint",
+    "json.tool",
     "jsonlint",
     "karma",
     "kcov",
@@ -519,6 +520,7 @@ pub(super) const DRIVERS: &[&str] = &[
     "cargo",
     "clojure",
     "composer",
+    "cypress",
     "dart",
     "deno",
     "docusaurus",
@@ -557,6 +559,7 @@ pub(super) const DRIVERS: &[&str] = &[
     "pipenv",
     "pipx",
     "pixi",
+    "playwright",
     "pnpm",
     "poetry",
     "pre-commit",
@@ -648,6 +651,12 @@ pub(super) const OWN: &[(&str, &[&str])] = &[
         &["audit", "constraints", "dedupe", "exec", "npm", "pack"],
     ),
 ];
+/// What they are asked for that checks, and is not called so.
+pub(super) const CHECKS: &[(&str, &[&str])] = &[
+    ("cypress", &["run"]),
+    ("mix", &["sobelow", "xref"]),
+    ("rebar3", &["ct", "eunit", "proper", "xref"]),
+];
 /// What stands before what they are asked to run.
 pub(super) const LEADS: &[&str] = &[
     "dlx",
@@ -676,6 +685,7 @@ pub(super) const ASKED_BY: &[(&str, &[&str])] = &[
     ("pipx", &["run"]),
     ("pixi", &["run"]),
     ("poetry", &["run"]),
+    ("rebar3", &["as", "test"]),
     ("rye", &["run"]),
     ("uv", &["run", "tool"]),
 ];
