@@ -10,6 +10,7 @@ mod ci;
 mod go;
 mod jvm;
 mod linters;
+mod more;
 mod node;
 mod offer;
 mod python;
@@ -176,7 +177,8 @@ pub fn propose(look: &dyn Look, wishes: &Wishes) -> Found {
     let packages = node::propose(look, &tasks, wishes, &mut found);
     python::propose(look, wishes, &mut found);
     jvm::propose(look, wishes, &mut found);
-    linters::propose(look, &packages, &mut found);
+    more::propose(look, &tasks, &mut found);
+    linters::propose(look, (&packages, &tasks), &mut found);
     tasks::propose(look, &tasks, &mut found);
     if wishes.from_ci {
         ci::propose(look, (&packages, &tasks), &mut found);

@@ -16,11 +16,11 @@ use std::collections::HashMap;
 
 use env::Env;
 
-use super::called::Task;
+use super::called::{Task, TextsOf};
 use super::node::Package;
 use super::offer::{Proposal, Role, id_of, slug};
 use super::tasks::TaskFiles;
-use super::{Found, Look, same, split};
+use super::{Found, Look, same, split, writers};
 use crate::model::check;
 use crate::model::text;
 
@@ -132,7 +132,7 @@ pub(super) fn propose(
             }
         }
     }
-    let goals = goals
+    let goals = told_once(goals, tasks, found)
         .into_iter()
         .map(|one| in_place(one, found))
         .collect::<Vec<_>>();
@@ -199,6 +199,50 @@ fn goal(
         Some(why) => goal.lacks(why),
         None => goal,
     }
+}
+
+/// Says why commands had better not run before somebody has looked at them, or not at all.
+pub(super) fn why_it_waits(look: &dyn Look, texts_of: TextsOf, check: &str) -> Option<String> {
+    let does_more = writers::of_commands(check, texts_of);
+    does_more.or_else(|| known::strange(look, texts_of, check))
+}
+
+/// Leaves out of the goals of CI those of which another one does all that they do.
+fn told_once(goals: Vec<Proposal>, tasks: &TaskFiles, found: &mut Found) -> Vec<Proposal> {
+    let texts_of = |task: &Task| tasks.texts_of("", task);
+    let does: Vec<Vec<String>> = goals
+        .iter()
+        .map(|one| same::told(&one.check, &texts_of))
+        .collect();
+    let mut kept: Vec<usize> = Vec::new();
+    for at in 0..goals.len() {
+        let is_told = |by: usize, at: usize| {
+            let (one, other) = (&goals[at], &goals[by]);
+            let is_comparable = one.folder == other.folder
+                && (other.missing.is_none() || one.missing.is_some())
+                && same::sets(&one.check) == same::sets(&other.check);
+            is_comparable && same::does_all_of(&does[by], &does[at])
+        };
+        if let Some(by) = kept.iter().find(|by| is_told(**by, at)) {
+            let by = &goals[*by].id;
+            found.leave_out(format!("{}: {by}{GAVE_WAY}", goals[at].source));
+            continue;
+        }
+        kept.retain(|before| {
+            let is_told = is_told(at, *before);
+            if is_told {
+                let source = &goals[*before].source;
+                found.leave_out(format!("{source}: {}{GAVE_WAY}", goals[at].id));
+            }
+            !is_told
+        });
+        kept.push(at);
+    }
+    let goals = goals.into_iter().enumerate();
+    goals
+        .filter(|(at, _)| kept.contains(at))
+        .map(|(_, one)| one)
+        .collect()
 }
 
 /// Says that a step may need what its job starts beside it, if it does more than look at the files or build them.

@@ -1,8 +1,10 @@
 //! Linters that are set up by a configuration of their own, in the root: one line of a table each. Those that come with packages of
 //! Node's are run from there. Pure.
 
+use super::called::Task;
 use super::node::Package;
 use super::offer::{Proposal, Role};
+use super::tasks::TaskFiles;
 use super::{Found, Look, first_of, has, is_own, join, split};
 
 /// A linter that is a program on the PATH.
@@ -169,7 +171,11 @@ const MARKDOWN: [&str; 7] = [
 ];
 
 /// Proposes each linter that is set up here.
-pub(super) fn propose(look: &dyn Look, packages: &[Package], found: &mut Found) {
+pub(super) fn propose(
+    look: &dyn Look,
+    (packages, tasks): (&[Package], &TaskFiles),
+    found: &mut Found,
+) {
     for linter in LINTERS {
         if let Some(file) = first_of(look, "", linter.configs) {
             found.proposals.push(
@@ -189,8 +195,20 @@ pub(super) fn propose(look: &dyn Look, packages: &[Package], found: &mut Found) 
     found.proposals.extend(markdown(look, packages));
     found.proposals.extend(shell(look));
     found.proposals.extend(docker(look));
-    if has(look, ".pre-commit-config.yaml") {
-        found.leave_out(".pre-commit-config.yaml: its hooks change files; a goal only looks");
+    let hooks = ".pre-commit-config.yaml";
+    let call = "pre-commit run --all-files";
+    if has(look, hooks) {
+        let texts_of = |task: &Task| tasks.texts_of("", task);
+        match super::ci::why_it_waits(look, &texts_of, call) {
+            Some(why) => found.leave_out(format!("{hooks}: {why}")),
+            None => found.proposals.push(
+                Proposal::new(Role::Lint, "hooks-pass", "", call)
+                    .says("The hooks of pre-commit find nothing")
+                    .seen_in(hooks)
+                    .same_as(&["pre-commit run"])
+                    .needs(look, "pre-commit", "pip install pre-commit"),
+            ),
+        }
     }
 }
 

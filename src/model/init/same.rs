@@ -1,5 +1,7 @@
 //! Whether a check does what the words of another one do. Pure.
 
+use super::called::{self, TextsOf};
+use super::writers;
 use crate::model::check;
 
 /// Options that change nothing in what is covered, or widen it.
@@ -152,6 +154,84 @@ pub(super) fn covers(check: &str, same: &str, own: &str) -> bool {
 
 fn commands(check: &str) -> impl Iterator<Item = Vec<String>> {
     check::done(check).into_iter().map(|one| one.words)
+}
+
+/// Variables that change how strict or how loud programs are, and not what they look at.
+const OF_STRICTNESS: [&str; 6] = [
+    "CI=",
+    "FORCE_COLOR=",
+    "RUSTDOCFLAGS=",
+    "RUSTFLAGS=",
+    "RUST_BACKTRACE=",
+    "RUST_LOG=",
+];
+/// What a program does besides where it is asked for something.
+const BESIDES: [(&str, &str, &[&str]); 6] = [
+    ("gradle", "build", &["check", "test"]),
+    ("gradle", "check", &["test"]),
+    ("gradlew", "build", &["check", "test"]),
+    ("gradlew", "check", &["test"]),
+    ("mvn", "verify", &["compile", "package", "test"]),
+    ("mvnw", "verify", &["compile", "package", "test"]),
+];
+/// What stands around commands and looks at nothing.
+const AROUND: [&str; 6] = ["cd", "echo", "export", "mkdir", "printf", "set"];
+
+/// Returns the variables that a check sets by which it may do something else.
+pub(super) fn sets(check: &str) -> Vec<&str> {
+    let is_set = |word: &&str| {
+        let name = word.split_once('=').map_or("", |(name, _)| name);
+        !name.is_empty()
+            && name
+                .chars()
+                .all(|c| c.is_ascii_uppercase() || "_0123456789".contains(c))
+    };
+    let all = check.split_whitespace().filter(is_set);
+    all.filter(|word| !OF_STRICTNESS.iter().any(|name| word.starts_with(name)))
+        .collect()
+}
+
+/// Returns the commands that a check comes to: in place of those that run tasks by their names, what these run.
+pub(super) fn told(check: &str, texts_of: TextsOf) -> Vec<String> {
+    let calls_on = |one: &check::Done| {
+        let tasks = called::tasks(one).into_iter().flatten();
+        tasks.flat_map(|task| texts_of(&task)).next().is_some()
+    };
+    let all = writers::reached(check, texts_of);
+    let own = all
+        .iter()
+        .filter(|one| !AROUND.contains(&one.words[0].as_str()) && !calls_on(one));
+    own.map(|one| format!("cd {:?} && {}", one.dir, one.typed()))
+        .collect()
+}
+
+/// Says whether so many commands do all that others do, each in the same folder.
+pub(super) fn does_all_of(some: &[String], others: &[String]) -> bool {
+    let covers = |one: &String, other: &String| {
+        let (Some((dir, one)), Some((place, other))) =
+            (one.split_once(" && "), other.split_once(" && "))
+        else {
+            return false;
+        };
+        let besides = BESIDES.iter().flat_map(|(name, asked, all)| {
+            let is_it = is_called(one, name, asked) && !one.contains("kip");
+            let all = all.iter().filter(move |_| is_it);
+            all.map(move |word| one.replace(asked, word))
+        });
+        let mut ways = std::iter::once(one.to_owned()).chain(besides);
+        dir == place && ways.any(|way| self::covers(&way, other, other))
+    };
+    // One that does more in one go is no reason to miss what each of its parts says.
+    let is_as_long = !others.is_empty() && some.len() == others.len();
+    let is_covered = |other: &String| some.iter().any(|one| covers(one, other));
+    is_as_long && others.iter().all(is_covered)
+}
+
+/// Says whether a command is one of a program that is asked for this.
+fn is_called(command: &str, name: &str, asked: &str) -> bool {
+    let mut words = command.split_whitespace();
+    let program = words.next().unwrap_or_default();
+    program.rsplit('/').next() == Some(name) && words.any(|word| word == asked)
 }
 
 /// Says whether words are a mark in a text, and no command.

@@ -4,6 +4,7 @@
 mod files;
 mod listed;
 mod others;
+mod rake;
 mod tox;
 
 pub(super) use files::TaskFiles;

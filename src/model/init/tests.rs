@@ -103,7 +103,7 @@ fn offered(found: &Found) -> impl Iterator<Item = &Proposal> {
     })
 }
 
-fn goals_in(all: &[(&str, &str)]) -> Vec<String> {
+pub(super) fn goals_in(all: &[(&str, &str)]) -> Vec<String> {
     goals_of(&Files::of(all), &PLAIN)
 }
 

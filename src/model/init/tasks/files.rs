@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::super::called::{HOOKS, NODE, Place, SHELL, Task};
 use super::super::node::scripts;
 use super::super::{Look, first_of, has, is_own, join, json, split};
-use super::{listed, tox};
+use super::{listed, rake, tox};
 use crate::model::check;
 use crate::model::recipes::{MAKEFILES, Rules, imported, included, unfolded};
 use crate::model::text;
@@ -20,7 +20,7 @@ const MOST_INCLUDED: usize = 32;
 /// How many packages are looked through for a script.
 const MOST_PACKAGES: usize = 200;
 /// Who looks for a file of tasks in the folders above, too, and runs them where it lies.
-const UPWARDS: [&str; 3] = ["deno task", "just", "task"];
+const UPWARDS: [&str; 4] = ["deno task", "just", "rake", "task"];
 
 /// The files of tasks.
 pub(in crate::model::init) struct TaskFiles<'l> {
@@ -162,6 +162,7 @@ impl<'l> TaskFiles<'l> {
                 let rules = self.rules(task.program, &path);
                 rules.has(task.name).then(|| rules.whole(task.name))
             }
+            "rake" => rake::text_of(&self.look.read(&path)?, task.name),
             "tox" => tox::text_of(&self.look.read(&path)?, task.name),
             program => listed::text_of(program, &self.look.read(&path)?, task.name),
         };
@@ -199,6 +200,7 @@ fn names_of(program: &str) -> &'static [&'static str] {
         ],
         "cargo" => &[".cargo/config.toml", ".cargo/config"],
         "composer" => &["composer.json"],
+        "rake" => &["rakefile", "Rakefile", "rakefile.rb", "Rakefile.rb"],
         "deno task" => &["deno.json", "deno.jsonc"],
         "tox" => &["tox.ini"],
         HOOKS => &[".pre-commit-config.yaml", ".pre-commit-config.yml"],

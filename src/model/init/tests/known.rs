@@ -368,6 +368,12 @@ fn hooks_that_only_check_are_a_goal_and_those_that_rewrite_files_are_named() {
     assert!(goals[0].contains("evolve does not know what"), "{goals:?}");
     let (goals, left_out) = of_job(&job, &[]);
     assert!(goals.is_empty(), "{goals:?} {left_out:#?}");
+    let plain = |ids: &str| goals_in(&[(".pre-commit-config.yaml", &hooks(ids))]);
+    assert_eq!(
+        plain("{id: flake8}"),
+        ["7 hooks-pass: pre-commit run --all-files"]
+    );
+    assert_eq!(plain("{id: black}"), Vec::<String>::new());
 }
 
 #[test]
@@ -418,6 +424,71 @@ fn what_tells_nothing_makes_no_goal() {
             left_out.iter().any(|it| it.ends_with(why)),
             "{why}: {left_out:#?}"
         );
+    }
+}
+
+#[test]
+fn what_does_the_same_is_one_goal() {
+    let steps = |all: &[&str]| {
+        let all: Vec<_> = all
+            .iter()
+            .map(|run| serde_json::json!({"run": run}))
+            .collect();
+        serde_json::json!({"steps": all})
+    };
+    let files = [
+        (
+            "tox.ini",
+            "[tox]\nenvlist = py312\n[testenv]\ncommands = pytest {posargs}\n",
+        ),
+        ("Makefile", "lint:\n\truff check .\n"),
+        ("gradlew", ""),
+    ];
+    for (all, expected) in [
+        (
+            &[
+                "cargo clippy",
+                "RUSTFLAGS='-D warnings' cargo clippy --all-targets",
+            ][..],
+            &["RUSTFLAGS='-D warnings' cargo clippy --all-targets"][..],
+        ),
+        (
+            &["RUSTFLAGS=-Dwarnings cargo clippy", "cargo clippy"],
+            &["RUSTFLAGS=-Dwarnings cargo clippy"],
+        ),
+        (
+            &["FEATURE=a cargo test", "cargo test"],
+            &["FEATURE=a cargo test", "cargo test"],
+        ),
+        (&["mvn -B test", "mvn -B verify"], &["mvn -B verify"]),
+        (
+            &["mvn -B test", "mvn -B verify -DskipTests"],
+            &["mvn -B verify -DskipTests", "mvn -B test"],
+        ),
+        (
+            &["./gradlew build", "./gradlew check"],
+            &["./gradlew build"],
+        ),
+        (&["pytest", "python -m tox -e py312"], &["pytest"]),
+        (&["make lint", "ruff check ."], &["make lint"]),
+        (
+            &["pytest tests/a", "pytest tests/b"],
+            &["pytest tests/a", "pytest tests/b"],
+        ),
+    ] {
+        let job = steps(all);
+        let workflow = serde_json::json!({"on": "push", "jobs": {"a": job}}).to_string();
+        let all_files = [&files[..], &[(".github/workflows/ci.yml", &workflow)]].concat();
+        let found = propose(&Files::of(&all_files), &WITH_CI);
+        let of_ci = found
+            .proposals
+            .iter()
+            .filter(|one| one.source.starts_with(".github"));
+        let mut checks: Vec<&str> = of_ci.map(|one| one.check.as_str()).collect();
+        checks.sort_unstable();
+        let mut expected = expected.to_vec();
+        expected.sort_unstable();
+        assert_eq!(checks, expected, "{all:?}");
     }
 }
 
