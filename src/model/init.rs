@@ -266,7 +266,12 @@ fn first_of<'a>(look: &dyn Look, folder: &str, names: &[&'a str]) -> Option<&'a 
 
 /// Reads a TOML file; nothing if it is none.
 pub(in crate::model) fn toml(look: &dyn Look, path: &str) -> Option<Value> {
-    toml::from_str(&look.read(path)?).ok()
+    toml_of(&look.read(path)?)
+}
+
+/// Reads TOML; nothing if it is none.
+fn toml_of(text: &str) -> Option<Value> {
+    toml::from_str(text).ok()
 }
 
 /// Reads a JSON file; nothing if it is none.

@@ -229,7 +229,7 @@ fn without_marks(name: &str) -> &str {
 
 /// Returns where a command runs, be it told by an option.
 fn place_of(one: &Done) -> Place<'static> {
-    let dir = one.dir.clone();
+    let dir = one.dir.clone().filter(|dir| !dir.contains('$'));
     dir.map_or(Place::Unknown, Place::Folder)
 }
 

@@ -362,8 +362,16 @@ pub(super) fn no_goal_of_part(name: &str, text: &str, texts_of: TextsOf) -> Opti
 
 /// Says whether a line succeeds whatever its commands find, be it in a shell that stops at the first that fails.
 pub(super) fn always_succeeds(line: &str) -> bool {
-    let end = line.rsplit_once("||").map(|(_, end)| end);
-    end.is_some_and(succeeds) && !line.contains(';')
+    let Some((before, end)) = line.rsplit_once("||") else {
+        return false;
+    };
+    let group = |open, close| end.trim().strip_prefix(open)?.strip_suffix(close);
+    let mut parts = match group('{', '}').or_else(|| group('(', ')')) {
+        Some(inside) => inside.split(';').collect(),
+        None => vec![end],
+    };
+    parts.retain(|part| !part.trim().is_empty() || end.trim().is_empty());
+    !before.contains(';') && parts.into_iter().all(succeeds)
 }
 
 /// Says whether a line succeeds whatever its commands find, in a shell that goes on: what counts is how it ends.

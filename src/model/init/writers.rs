@@ -270,26 +270,36 @@ fn owned(place: &Place) -> Place<'static> {
 
 /// Returns the commands of a text with those of the tasks that it runs by their names, where their texts are known.
 pub(super) fn reached(text: &str, texts_of: TextsOf) -> Vec<Done> {
+    let all = texts_reached(text, texts_of).into_iter();
+    all.flat_map(|(_, commands)| commands).collect()
+}
+
+/// Returns a text and those of the tasks that it runs, each with its commands.
+fn texts_reached(text: &str, texts_of: TextsOf) -> Vec<(String, Vec<Done>)> {
     let mut left = Left::default();
     let mut texts = vec![text.to_owned()];
     let mut found = Vec::new();
     while let Some(text) = texts.pop() {
-        for one in check::done(&text) {
-            let tasks = called::tasks(&one).unwrap_or_default();
+        let all = check::done(&text);
+        for one in &all {
+            let tasks = called::tasks(one).unwrap_or_default();
             let called = tasks.iter().flat_map(texts_of);
             texts.extend(called.filter(|text| left.takes(text)));
-            found.push(one);
         }
+        found.push((text, all));
     }
     found
 }
 
 /// Returns the first command whose program is not known at all, among those of a text and of the tasks that it runs by their names.
 pub(super) fn hidden(text: &str, texts_of: TextsOf) -> Option<String> {
-    let mut all = reached(text, texts_of).into_iter();
-    let one = all.find(|one| is_hidden(&one.words[0]))?;
-    let shown = text::clean_line(&text::cut(&one.typed(), SHOWN));
-    Some(as_written(text, &shown))
+    let all = texts_reached(text, texts_of);
+    let mut hidden = all.iter().filter_map(|(text, commands)| {
+        let one = commands.iter().find(|one| is_hidden(&one.words[0]))?;
+        let shown = text::clean_line(&text::cut(&one.typed(), SHOWN));
+        Some(as_written(text, &shown))
+    });
+    hidden.next()
 }
 
 /// Returns a line about a command with the names of the variables that it has in a text, where these are nothing but `$`.

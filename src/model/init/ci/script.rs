@@ -478,6 +478,10 @@ mod tests {
                 "it succeeds whatever it finds",
             ),
             (
+                "pytest || { echo bad; echo more; }",
+                "it succeeds whatever it finds",
+            ),
+            (
                 "trap 'exit 0' EXIT\npytest",
                 "it succeeds whatever it finds",
             ),

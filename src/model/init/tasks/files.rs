@@ -125,7 +125,11 @@ impl<'l> TaskFiles<'l> {
                 };
                 all.iter().find(is_it).and_then(meant).into_iter().collect()
             }
-            Place::Packages => all.iter().filter_map(meant).collect(),
+            // The root's own is the one that asks.
+            Place::Packages => {
+                let below = all.iter().filter(|(home, _)| !home.is_empty());
+                below.filter_map(meant).collect()
+            }
             Place::Unknown => Vec::new(),
         }
     }

@@ -7,6 +7,7 @@ use regex::Regex;
 use serde_json::Value;
 
 use super::super::called::HOOKS;
+use super::super::toml_of;
 use crate::model::goals::read_plain;
 use crate::model::text;
 
@@ -50,7 +51,7 @@ pub(super) fn text_of(program: &str, file: &str, name: &str) -> Option<String> {
             needs.chain(own.into_iter().map(str::to_owned)).collect()
         }
         "cargo" => {
-            let file: Value = toml::from_str(file).ok()?;
+            let file = toml_of(file)?;
             let alias = texts(file.get("alias")?.get(name)?);
             vec![format!("cargo {}", alias.join(" "))]
         }

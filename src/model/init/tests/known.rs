@@ -5,8 +5,7 @@ use super::*;
 const FE: &str =
     r#"{"name": "@a/fe", "scripts": {"test": "prettier --write .", "lint": "eslint ."}}"#;
 const WEB: &str = r#"{"name": "web", "scripts": {"build": "x", "test": "x", "types": "x"}}"#;
-const ROOT: &str =
-    r#"{"scripts": {"test": "x", "lint:types": "x", "all": "eslint . && npm test", "odd": "x"}}"#;
+const ROOT: &str = r#"{"scripts": {"test": "x", "lint:types": "x", "all": "eslint . && npm test", "types": "npm run types --workspaces", "odd": "x"}}"#;
 
 /// What stands in the repository of these tests.
 const FILES: [(&str, &str); 20] = [
@@ -96,6 +95,7 @@ fn what_is_known_to_look_check_or_build_runs_at_once() {
         "python -m json.tool a.txt",
         "dotnet format --verify-no-changes",
         "npm run all",
+        "npm run types",
         "yarn tsc --noEmit",
         "make",
         "make -j4 V=1 distcheck",
