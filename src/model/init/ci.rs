@@ -183,17 +183,15 @@ fn goal(
     };
     let is_file = |path: &str| look.files().iter().any(|file| file == path);
     let runs_own = !check::runs(&goal.check, &is_file).is_empty();
+    let texts_of = |task: &Task| tasks.texts_of("", task);
     let why = match step.of_ci.first().filter(|_| runs_own) {
         _ if step.may_write && runs_own => {
             Some("its job may write to where others see it: look first what it does".to_owned())
         }
         Some(name) => Some(format!("{name} has its value from CI")),
         None => known::steered(&step.env.known)
-            .or_else(|| waits_for_services(step, role))
-            .or_else(|| {
-                let texts_of = |task: &Task| tasks.texts_of("", task);
-                known::strange(look, &texts_of, &goal.check)
-            }),
+            .or_else(|| waits_for_services(step, (role, &goal.check), &texts_of))
+            .or_else(|| known::strange(look, &texts_of, &goal.check)),
     };
     match why {
         Some(why) => goal.lacks(why),
@@ -245,13 +243,24 @@ fn told_once(goals: Vec<Proposal>, tasks: &TaskFiles, found: &mut Found) -> Vec<
         .collect()
 }
 
-/// Says that a step may need what its job starts beside it, if it does more than look at the files or build them.
-fn waits_for_services(step: &Step, role: Role) -> Option<String> {
+/// Says that a step may need what its job starts beside it, if it, or a task that it runs, does more than look at the files or build them.
+fn waits_for_services(
+    step: &Step,
+    (role, check): (Role, &str),
+    texts_of: TextsOf,
+) -> Option<String> {
+    if !step.has_services {
+        return None;
+    }
+    let reached = writers::reached(check, texts_of);
+    let tests = reached
+        .iter()
+        .any(|one| role_of(&one.typed(), "") == Role::Test);
     let needs_none = match role {
         Role::Build | Role::Types | Role::Lint | Role::Docs | Role::Format | Role::Style => true,
         Role::Test | Role::Structure | Role::Coverage => false,
     };
-    (step.has_services && !needs_none)
+    (tests || !needs_none)
         .then(|| "its job has services: start them, then take the # away".to_owned())
 }
 

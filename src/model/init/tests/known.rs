@@ -322,11 +322,21 @@ fn of_job(job: &serde_json::Value, files: &[(&str, &str)]) -> (Vec<String>, Vec<
 #[test]
 fn of_a_job_with_services_what_only_looks_runs_at_once_and_tests_wait() {
     let job = serde_json::json!({"services": {"db": {"image": "postgres"}}, "steps": [
-        {"run": "mypy ."}, {"run": "pytest"}, {"run": "go build ./..."},
+        {"run": "mypy ."}, {"run": "pytest"}, {"run": "go build ./..."}, {"run": "make all"},
     ]});
-    let (goals, _) = of_job(&job, &[]);
-    let waits = "pytest: its job has services: start them, then take the # away";
-    assert_eq!(goals, ["go build ./...", waits, "mypy ."]);
+    let (goals, _) = of_job(
+        &job,
+        &[("Makefile", "all: test\n\tgo build\ntest:\n\tgo test\n")],
+    );
+    let why = "its job has services: start them, then take the # away";
+    let waits = |check: &str| format!("{check}: {why}");
+    let all = [
+        "go build ./...",
+        &waits("make all"),
+        &waits("pytest"),
+        "mypy .",
+    ];
+    assert_eq!(goals, all);
 }
 
 #[test]
