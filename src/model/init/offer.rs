@@ -268,7 +268,7 @@ pub(super) const ONLY_SAYS: &str = "it only says something";
 /// What says something, or ends.
 const SAYS: [&str; 6] = [":", "echo", "exit", "false", "printf", "true"];
 /// What stands around what a line checks.
-const AROUND: [&str; 7] = ["cd", "echo", "exit", "export", "printf", "set", "true"];
+const AROUND: [&str; 6] = ["cd", "echo", "export", "printf", "set", "true"];
 /// How deep tasks are followed that call each other.
 const DEEPEST: usize = 6;
 /// What has a shell end well however it ends.

@@ -88,6 +88,7 @@ fn what_is_known_to_look_check_or_build_runs_at_once() {
         "yarn workspaces foreach -A run types",
         "npx nx run-many -t types",
         "npx playwright test",
+        "if ! make test; then\n  exit 1\nfi",
         "npx cypress run --headless",
         "rebar3 as test ct",
         "rebar3 dialyzer",
