@@ -1,5 +1,6 @@
 //! A goal that is proposed, and what it is worth. Pure.
 
+use std::cell::Cell;
 use std::sync::LazyLock;
 
 use regex::Regex;
@@ -269,8 +270,8 @@ pub(super) const ONLY_SAYS: &str = "it only says something";
 const SAYS: [&str; 6] = [":", "echo", "exit", "false", "printf", "true"];
 /// What stands around what a line checks.
 const AROUND: [&str; 6] = ["cd", "echo", "export", "printf", "set", "true"];
-/// How deep tasks are followed that call each other.
-const DEEPEST: usize = 6;
+/// How many tasks are followed that call each other.
+pub(super) const MOST_TASKS: usize = 64;
 /// What has a shell end well however it ends.
 static ENDS_WELL: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r#"\btrap\s+["'][^"'\n]*\bexit(?:\s+0)?\s*;?\s*["']\s+(?:EXIT|0)\b"#)
@@ -300,7 +301,9 @@ pub(super) fn tells_nothing(text: &str, texts_of: TextsOf) -> Option<&'static st
     };
     let only_says = |all: Vec<check::Done>| all.iter().any(says) && all.iter().all(is_passed_by);
     match () {
-        () if succeeds_by(text, texts_of, DEEPEST) || ends_well(text) => Some(SUCCEEDS),
+        () if succeeds_by(text, texts_of, &Cell::new(MOST_TASKS)) || ends_well(text) => {
+            Some(SUCCEEDS)
+        }
         () if only_says(reached()) => Some(ONLY_SAYS),
         () => None,
     }
@@ -311,8 +314,15 @@ pub(super) fn ends_well(text: &str) -> bool {
     ENDS_WELL.is_match(text)
 }
 
+/// Says whether one more task is followed.
+pub(super) fn takes_one(left: &Cell<usize>) -> bool {
+    let rest = left.get().checked_sub(1);
+    left.set(rest.unwrap_or_default());
+    rest.is_some()
+}
+
 /// Says whether commands cannot fail, or call nothing but tasks that cannot.
-fn succeeds_by(text: &str, texts_of: TextsOf, left: usize) -> bool {
+fn succeeds_by(text: &str, texts_of: TextsOf, left: &Cell<usize>) -> bool {
     let lines: Vec<&str> = text
         .lines()
         .filter(|line| !line.trim().is_empty())
@@ -335,9 +345,8 @@ fn succeeds_by(text: &str, texts_of: TextsOf, left: usize) -> bool {
             texts.extend(of_each.into_iter().flatten());
             is_known
         });
-        let left = left.checked_sub(1);
-        let succeeds = |left| texts.iter().all(|text| succeeds_by(text, texts_of, left));
-        !line.trim_start().starts_with('!') && is_known && left.is_some_and(succeeds)
+        let succeeds = |text: &String| takes_one(left) && succeeds_by(text, texts_of, left);
+        !line.trim_start().starts_with('!') && is_known && texts.iter().all(succeeds)
     };
     let goes_well = |line: &&str| cannot_fail(line) || is_around(line) || by_tasks(line);
     !lines.is_empty()

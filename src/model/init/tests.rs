@@ -607,6 +607,31 @@ fn a_target_that_calls_more_linters_than_goals_do_is_a_goal_of_its_own() {
 }
 
 #[test]
+fn tasks_that_call_each_other_many_times_over_are_followed_so_far_and_no_further() {
+    let level = |level: usize| {
+        let calls: Vec<String> = (0..9).map(|one| format!("a{}-{one}", level + 1)).collect();
+        let one = |one| format!("a{level}-{one}:\n\tmake {}\n", calls.join(" "));
+        (0..9).map(one).collect::<String>()
+    };
+    let last = |one| format!("a8-{one}:\n\tx || true\n");
+    let levels = (0..8).map(level).chain((0..9).map(last));
+    let makefile = format!("check-a:\n\tmake a0-0\n{}", levels.collect::<String>());
+    let workflow = "on: push\njobs: {a: {steps: [{run: make a0-1}]}}";
+    let files = Files::of(&[
+        ("Makefile", &makefile),
+        (".github/workflows/a.yml", workflow),
+    ]);
+    let goals = goals_of(&files, &WITH_CI);
+    assert_eq!(
+        goals,
+        [
+            "10 make-a0-1: make a0-1",
+            "6 check-a: make --silent check-a"
+        ]
+    );
+}
+
+#[test]
 fn whatever_is_called_a_check_is_proposed_unless_another_goal_calls_it() {
     let makefile = "test: check-units\n\t./t\ncheck-links:\n\t./links\ncheck-units:\n\t./u\ncheck-updates:\n\t./new\n\
         check-fix:\n\t./x --fix\ncheck-spelling:\n\tsh scripts/check-words.sh\n";

@@ -5,7 +5,10 @@ mod modes;
 mod ready;
 mod tables;
 
+use std::cell::Cell;
+
 use super::super::called::{self, HOOKS, NODE, Task, TextsOf};
+use super::super::offer::{MOST_TASKS, takes_one};
 use super::super::writers;
 use crate::model::check::{self, Does, Done};
 use crate::model::init::{Look, has};
@@ -20,8 +23,6 @@ use tables::{
 const FIRST: &str = "look first, then take the # away";
 /// How much is shown of a command.
 const SHOWN: usize = 40;
-/// How deep tasks are looked through that call each other.
-const DEEPEST: usize = 6;
 
 /// Says why a step had better not run before somebody has looked at what is set for it.
 pub(super) fn steered(env: &[(String, String)]) -> Option<String> {
@@ -34,11 +35,15 @@ pub(super) fn strange(look: &dyn Look, texts_of: TextsOf, check: &str) -> Option
     if let Some(command) = writers::hidden(check, texts_of) {
         return Some(unknown(&command));
     }
-    strange_in((look, texts_of), check, DEEPEST)
+    strange_in((look, texts_of), check, &Cell::new(MOST_TASKS))
 }
 
 /// The same of the text of a task, from which so many others are followed.
-fn strange_in((look, texts_of): (&dyn Look, TextsOf), check: &str, left: usize) -> Option<String> {
+fn strange_in(
+    (look, texts_of): (&dyn Look, TextsOf),
+    check: &str,
+    left: &Cell<usize>,
+) -> Option<String> {
     let all = check::done(check);
     let changes_dir = all.iter().any(|one| one.dir.as_deref() != Some(""));
     let by_options = all.iter().flat_map(|one| {
@@ -107,8 +112,8 @@ struct Command<'a> {
     look: &'a dyn Look,
     texts_of: TextsOf<'a>,
     before: &'a [Done],
-    /// How deep tasks are looked through that it runs.
-    left: usize,
+    /// How many tasks are followed that it runs.
+    left: &'a Cell<usize>,
 }
 
 impl Command<'_> {
@@ -165,8 +170,8 @@ impl Command<'_> {
         };
         let mut texts = texts.iter().flatten();
         let is_strange = |text: &String| {
-            let left = self.left.checked_sub(1);
-            left.is_none_or(|left| strange_in((self.look, self.texts_of), text, left).is_some())
+            let (look, texts_of, left) = (self.look, self.texts_of, self.left);
+            !takes_one(left) || strange_in((look, texts_of), text, left).is_some()
         };
         match known {
             Known::No if !texts.any(is_strange) => Known::Yes,
