@@ -19,6 +19,26 @@ const OF_PACKAGES: [&str; 4] = ["turbo run", "turbo", "lerna run", "nx run-many"
 const OF_ONE: [&str; 4] = ["cargo", "composer", "deno task", "mise run"];
 /// What stands before the name of a task.
 const RUN: [&str; 5] = ["run", "run-script", "rum", "urn", "foreach"];
+/// What these do themselves where no such word stands before it.
+const OWN: [(&str, &[&str]); 5] = [
+    ("bun", &["audit", "build", "pm", "test"]),
+    (
+        "composer",
+        &[
+            "audit",
+            "check-platform-reqs",
+            "diagnose",
+            "licenses",
+            "validate",
+        ],
+    ),
+    ("npm", &["audit", "exec", "pack", "publish", "query"]),
+    ("pnpm", &["audit", "exec", "licenses", "pack", "publish"]),
+    (
+        "yarn",
+        &["audit", "constraints", "dedupe", "exec", "npm", "pack"],
+    ),
+];
 /// Who runs tasks by their names.
 const RUNNERS: [Runner; 28] = [
     Runner::of("make", &OF_MAKE),
@@ -192,7 +212,7 @@ impl Runner {
     }
 }
 
-/// Returns the tasks that a command runs by their names; none if its program runs none.
+/// Returns the tasks that a command runs by their names; none if its program runs none, an empty list if it does something itself.
 pub(super) fn tasks(one: &Done) -> Option<Vec<Task<'_>>> {
     let words = &one.words;
     let program = words[0].as_str();
@@ -201,6 +221,9 @@ pub(super) fn tasks(one: &Done) -> Option<Vec<Task<'_>>> {
     }
     let run = |runner: &'static Runner| Some((runner, runner.tasks(words)?));
     let (runner, mut named) = RUNNERS.iter().find_map(run)?;
+    if named.first().is_some_and(|name| is_own(words, name)) {
+        return Some(Vec::new());
+    }
     if named.is_empty() {
         named.push("");
     }
@@ -221,6 +244,13 @@ pub(super) fn tasks(one: &Done) -> Option<Vec<Task<'_>>> {
     Some(all.collect())
 }
 
+/// Says whether a program does what it is asked for itself.
+fn is_own(words: &[String], name: &str) -> bool {
+    let mut own = OWN.iter();
+    let is_run = words.iter().any(|word| RUN.contains(&word.as_str()));
+    !is_run && own.any(|(program, own)| *program == words[0] && own.contains(&name))
+}
+
 /// Returns the name of a task without what tells whose it is: `npm:lint`, `web#lint`.
 fn without_marks(name: &str) -> &str {
     let name = name.rsplit('#').next().unwrap_or(name);
@@ -237,7 +267,7 @@ fn place_of(one: &Done) -> Place<'static> {
 fn script(one: &Done) -> Option<Task<'_>> {
     let words = &one.words;
     let program = words[0].as_str();
-    let at = script_at(words)?;
+    let at = script_at(words).filter(|at| !is_own(words, &words[*at]))?;
     // Of npm they may stand behind the script's name, too.
     let end = words.iter().position(|word| word == "--");
     let own = match program {

@@ -217,6 +217,26 @@ fn scripts_of_package_json_are_run_by_the_manager_of_the_lock_file() {
 }
 
 #[test]
+fn what_a_package_manager_does_itself_is_no_script() {
+    for (package, lock, expected) in [
+        (
+            r#"{"scripts": {"test": "bun test", "build": "bun build a.ts"}}"#,
+            "bun.lock",
+            &["10 builds: bun run build", "9 tests-pass: bun run test"][..],
+        ),
+        (
+            r#"{"scripts": {"check-audit": "npm audit"}}"#,
+            "package-lock.json",
+            &["6 check-audit: npm run --silent check-audit"],
+        ),
+        (r#"{"scripts": {"test": "bun run test"}}"#, "bun.lock", &[]),
+    ] {
+        let files = [("package.json", package), (lock, ""), ("!node_modules", "")];
+        assert_eq!(goals_in(&files), expected, "{package}");
+    }
+}
+
+#[test]
 fn a_test_script_that_says_there_is_none_and_one_that_never_ends_are_left_out() {
     let package = r#"{"scripts": {"test": "echo \"Error: no test specified\" && exit 1", "build": "tsc --watch"}}"#;
     let files = Files::of(&[("package.json", package)]);

@@ -15,7 +15,7 @@ use crate::model::init::{Look, has};
 use crate::model::text;
 use tables::{
     ASKED_BY, CHECKERS, CHECKS, COMPILERS, DRIVERS, EXCEPT, GIT, HARMS, INTERPRETERS, Interpreter,
-    LEADS, LONG_OF_MAVEN, OF_GRADLE, OF_PLUGINS, OF_TARGETS, OF_TOOLS, OWN, PHASES, READS, SHELL,
+    LEADS, LONG_OF_MAVEN, OF_GRADLE, OF_PLUGINS, OF_TARGETS, OF_TOOLS, PHASES, READS, SHELL,
     TAKEN_BY_GRADLE, TAKES, TELLS_BY_END, VERBS, WITHOUT_TARGET, WRAPPERS,
 };
 
@@ -179,22 +179,18 @@ impl Command<'_> {
         }
     }
 
-    /// Says whether what a command asks for may be no task of a file's at all: the program's own word, or a program, or a target in a
-    /// makefile that a command before it makes.
+    /// Says whether what a command asks for may be no task of a file's at all: what the program does itself, or a program, or a target in
+    /// a makefile that a command before it makes.
     fn runs_otherwise(&self, one: &Done, tasks: &[Task]) -> bool {
         let program = name_of(&one.words);
         let runs = one.words.iter().any(|word| word.starts_with("run"));
-        let is_word = |task: &Task| {
-            let mut own = OWN.iter();
-            own.any(|(of, words)| *of == program && words.contains(&task.name))
-        };
         let is_own = |task: &Task| match task.program {
             "cargo" => true,
             "make" | "gmake" => self.makes_makefile(),
             _ if runs => false,
             "npm" if !NODE.contains(&program) => false,
             "npm" if program != "npm" && CHECKERS.contains(&task.name) => true,
-            "npm" | "composer" => is_word(task) || READS.contains(&task.name),
+            "npm" | "composer" => READS.contains(&task.name),
             _ => false,
         };
         let only_reads = || {

@@ -631,27 +631,7 @@ pub(super) const WRAPPERS: &[&str] = &[
     "rspec",
     "setup.py",
 ];
-/// What programs that run tasks by their names do themselves.
-pub(super) const OWN: &[(&str, &[&str])] = &[
-    ("bun", &["audit", "build", "pm", "test"]),
-    (
-        "composer",
-        &[
-            "audit",
-            "check-platform-reqs",
-            "diagnose",
-            "licenses",
-            "validate",
-        ],
-    ),
-    ("npm", &["audit", "exec", "pack", "publish", "query"]),
-    ("pnpm", &["audit", "exec", "licenses", "pack", "publish"]),
-    (
-        "yarn",
-        &["audit", "constraints", "dedupe", "exec", "npm", "pack"],
-    ),
-];
-/// What they are asked for that checks, and is not called so.
+/// What programs are asked for that checks, and is not called so.
 pub(super) const CHECKS: &[(&str, &[&str])] = &[
     ("cypress", &["run"]),
     ("mix", &["sobelow", "xref"]),
