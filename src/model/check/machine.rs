@@ -85,42 +85,50 @@ const OF_SYSTEM: &[&str] = &[
     "start",
     "stop",
 ];
-/// What takes away what a database, a machine or a cluster holds, each by its words.
-const TAKING: [&[&str]; 34] = [
+/// What changes what a database, a machine or a cluster holds, each by its words.
+const CHANGING: [&[&str]; 25] = [
     &["alembic", "downgrade"],
-    &["artisan", "db:wipe"],
-    &["artisan", "migrate:fresh"],
-    &["artisan", "migrate:refresh"],
-    &["artisan", "migrate:reset"],
-    &["artisan", "migrate:rollback"],
+    &["alembic", "upgrade"],
+    &["diesel", "database"],
+    &["diesel", "migration", "run"],
+    &["dotnet", "ef", "database"],
     &["flask", "db", "downgrade"],
+    &["flask", "db", "upgrade"],
+    &["flyway", "migrate"],
     &["kill-port"],
+    &["kind", "create"],
     &["kind", "delete"],
-    &["knex", "migrate:rollback"],
     &["manage.py", "flush"],
+    &["manage.py", "loaddata"],
     &["manage.py", "migrate"],
     &["manage.py", "reset_db"],
     &["minikube", "delete"],
-    &["mix", "ecto.drop"],
-    &["mix", "ecto.reset"],
-    &["mix", "ecto.rollback"],
+    &["minikube", "start"],
     &["prisma", "db", "push"],
-    &["prisma", "migrate", "reset"],
-    &["rails", "db:drop"],
-    &["rails", "db:purge"],
-    &["rails", "db:reset"],
-    &["rails", "db:rollback"],
-    &["rake", "db:drop"],
-    &["rake", "db:purge"],
-    &["rake", "db:reset"],
-    &["rake", "db:rollback"],
+    &["prisma", "migrate"],
     &["redis-cli", "FLUSHALL"],
     &["redis-cli", "flushall"],
-    &["sequelize", "db:drop"],
-    &["sequelize-cli", "db:drop"],
     &["serverless", "remove"],
     &["sls", "remove"],
+    &["sqlx", "migrate", "run"],
     &["vagrant", "destroy"],
+];
+/// Programs with tasks for a database: how the names of these begin, and those that only ask.
+const OF_DATABASES: [(&str, &str, &[&str]); 9] = [
+    ("artisan", "db:", &["db:monitor", "db:show", "db:table"]),
+    ("artisan", "migrate", &["migrate:status"]),
+    ("knex", "migrate:", &["migrate:list", "migrate:status"]),
+    ("knex", "seed:", &[]),
+    ("mix", "ecto.", &["ecto.migrations"]),
+    ("rails", "db:", OF_RAILS),
+    ("rake", "db:", OF_RAILS),
+    ("sequelize", "db:", &["db:migrate:status"]),
+    ("sequelize-cli", "db:", &["db:migrate:status"]),
+];
+const OF_RAILS: &[&str] = &[
+    "db:abort_if_pending_migrations",
+    "db:migrate:status",
+    "db:version",
 ];
 /// What may stand before them, and is no wrapper that is taken off anyway.
 const RUNNERS: [&str; 5] = ["php", "pnpm", "python", "python3", "yarn"];
@@ -175,19 +183,26 @@ static TAKEN: LazyLock<Regex> = LazyLock::new(|| {
     .expect("BUG: a pattern of ours is no pattern")
 });
 
-/// Says whether a command takes away what a database, a machine or a cluster holds.
-fn takes_away(words: &[String]) -> bool {
+/// Says whether a command changes what a database, a machine or a cluster holds.
+fn changes_what_is_held(words: &[String]) -> bool {
     let words = words.iter().filter(|word| !word.starts_with('-'));
     let words: Vec<&str> = words
         .map(|word| word.rsplit('/').next().unwrap_or(word))
         .skip_while(|word| RUNNERS.contains(word))
         .collect();
-    TAKING.iter().any(|these| words.starts_with(these))
+    let Some((program, asked)) = words.split_first() else {
+        return false;
+    };
+    let is_task = |(of, begin, asking): &(&str, &str, &[&str])| {
+        let mut asked = asked.iter();
+        of == program && asked.any(|task| task.starts_with(begin) && !asking.contains(task))
+    };
+    CHANGING.iter().any(|these| words.starts_with(these)) || OF_DATABASES.iter().any(is_task)
 }
 
 /// Says whether a command changes the machine.
 pub fn alters(words: &[String]) -> bool {
-    if takes_away(words) {
+    if changes_what_is_held(words) {
         return true;
     }
     let Some((program, rest)) = of_module(words).split_first() else {
@@ -318,6 +333,16 @@ mod tests {
             "npx prisma migrate reset --force && jest",
             "flask db downgrade base",
             "npx kill-port 3000",
+            "alembic upgrade head",
+            "bin/rails db:test:prepare test",
+            "bundle exec rake db:schema:load",
+            "dotnet ef database update",
+            "kind create cluster --name x",
+            "mix do ecto.create, ecto.migrate",
+            "npx knex migrate:latest",
+            "npx prisma migrate deploy",
+            "php artisan migrate --force",
+            "sqlx migrate run",
             "fuser -k 3000/tcp",
             "vagrant destroy -f",
         ] {
@@ -327,6 +352,12 @@ mod tests {
         for text in [
             "apt-get --version",
             "pip check",
+            "alembic check",
+            "bin/rails db:migrate:status",
+            "kind get clusters",
+            "php artisan migrate:status",
+            "mix ecto.migrations",
+            "bundle exec rake spec",
             ".venv/bin/pip install x",
             "pip install --target out x",
             "npm install",
