@@ -5,6 +5,11 @@ use serde_json::Value;
 /// How many ways to put values in are followed.
 const MOST: usize = 12;
 
+/// What versions are called that have no number.
+const CHANNELS: [&str; 8] = [
+    "beta", "current", "highest", "latest", "lowest", "lts", "nightly", "stable",
+];
+
 /// Names of `matrix.…`, each with its value.
 pub(super) type Chosen = Vec<(String, String)>;
 
@@ -71,7 +76,10 @@ pub(super) fn ways(job: &Value, text: &str) -> Vec<Chosen> {
 
 /// Returns what the ways have in common that differ in versions only; none where there is one way.
 pub(super) fn choice(place: &str, chosen: &Chosen) -> Option<String> {
-    let is_version = |value: &str| value.contains(|c: char| c.is_ascii_digit());
+    let is_version = |value: &str| {
+        let is_numbered = value.contains(|c: char| c.is_ascii_digit());
+        is_numbered || value.split('/').any(|part| CHANNELS.contains(&part))
+    };
     let words = chosen.iter().map(|(_, value)| value.as_str());
     let words: Vec<&str> = words.filter(|value| !is_version(value)).collect();
     (!chosen.is_empty()).then(|| format!("{place}: {}", words.join(" ")))
@@ -122,6 +130,7 @@ mod tests {
         }
         let chosen = |value: &str| vec![("a".to_owned(), value.to_owned())];
         assert_eq!(choice("p", &chosen("py39")), choice("p", &chosen("py310")));
+        assert_eq!(choice("p", &chosen("stable")), choice("p", &chosen("1.80")));
         assert_ne!(choice("p", &chosen("lint")), choice("p", &chosen("docs")));
         assert_eq!(choice("p", &Chosen::new()), None);
     }
