@@ -14,7 +14,13 @@ pub(super) const HOOKS: &str = "pre-commit run";
 /// Who runs several scripts of package.json.
 const OF_SCRIPTS: [&str; 4] = ["run-s", "run-p", "npm-run-all", "concurrently"];
 /// Who runs the scripts of that name of every package.
-const OF_PACKAGES: [&str; 4] = ["turbo run", "turbo", "lerna run", "nx run-many"];
+const OF_PACKAGES: [&str; 5] = [
+    "turbo run",
+    "turbo",
+    "lerna run",
+    "nx run-many",
+    "nx affected",
+];
 /// Who is asked for one task: what stands behind it is for that.
 const OF_ONE: [&str; 4] = ["cargo", "composer", "deno task", "mise run"];
 /// What stands before the name of a task.
@@ -40,7 +46,7 @@ const OWN: [(&str, &[&str]); 5] = [
     ),
 ];
 /// Who runs tasks by their names.
-const RUNNERS: [Runner; 28] = [
+const RUNNERS: [Runner; 29] = [
     Runner::of("make", &OF_MAKE),
     Runner::of("gmake", &OF_MAKE),
     Runner::of("just", &["-d", "-f", "--justfile", "--working-directory"]),
@@ -63,7 +69,8 @@ const RUNNERS: [Runner; 28] = [
     Runner::of("turbo run", &["-F", "--filter"]),
     Runner::of("turbo", &["-F", "--filter"]),
     Runner::of("lerna run", &["--scope"]),
-    Runner::by("nx run-many", &["-t", "--target", "--targets"], ""),
+    Runner::by("nx run-many", &OF_NX, ""),
+    Runner::by("nx affected", &OF_NX, ""),
     Runner::of(HOOKS, &OF_HOOKS),
     Runner::of("pre_commit run", &OF_HOOKS),
     Runner::of("prek run", &OF_HOOKS),
@@ -74,6 +81,7 @@ const RUNNERS: [Runner; 28] = [
         "Rhlrvx",
     ),
 ];
+const OF_NX: [&str; 3] = ["-t", "--target", "--targets"];
 const OF_MAKE: [&str; 8] = [
     "-C",
     "-f",

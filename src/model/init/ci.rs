@@ -190,8 +190,8 @@ fn goal(
         }
         Some(name) => Some(format!("{name} has its value from CI")),
         None => known::steered(&step.env.known)
-            .or_else(|| waits_for_services(step, (role, &goal.check), &texts_of))
-            .or_else(|| known::strange(look, &texts_of, &goal.check)),
+            .or_else(|| known::strange(look, &texts_of, &goal.check))
+            .or_else(|| waits_for_services(step, (role, &goal.check), &texts_of)),
     };
     match why {
         Some(why) => goal.lacks(why),

@@ -21,8 +21,11 @@ const ON_CHANGES: [&str; 5] = [
 /// What a job may be allowed to write to by which something is sent away.
 const OUTWARD: [&str; 5] = ["contents", "deployments", "id-token", "packages", "pages"];
 
-/// Why a step makes no goal that calls an action.
+/// Why a step makes no goal that calls an action, and one of the repository's own.
 const OF_GITHUB: &str = "an action of GitHub's, which only runs there";
+const OWN_ACTION: &str = "an action of the repository's own, whose steps are not read";
+/// Why a job makes none that calls a workflow of another repository.
+const OF_OTHERS: &str = "a workflow of another repository, which is not read";
 
 /// What GitHub puts a value in place of.
 static EXPRESSION: LazyLock<Regex> = LazyLock::new(|| {
@@ -131,6 +134,11 @@ fn of_job(
     found: &mut Found,
     steps: &mut Vec<Step>,
 ) {
+    let called = job.get("uses").and_then(Value::as_str);
+    if let Some(called) = called.filter(|it| !it.starts_with("./")) {
+        let called = crate::model::text::cut(called, 60);
+        found.leave_out(format!("{place}: {called}: {OF_OTHERS}"));
+    }
     let list = job.get("steps").and_then(Value::as_array);
     for (at, step) in list.into_iter().flatten().enumerate() {
         let keys = ["run", "name", "working-directory"];
@@ -158,7 +166,11 @@ fn of_step(
     let text = |key: &str| step.get(key).and_then(Value::as_str);
     if let Some(action) = text("uses").filter(|it| !makes_ready(it)) {
         let action = crate::model::text::cut(action, 60);
-        found.leave_out(format!("{place}: {action}: {OF_GITHUB}"));
+        let why = match action.starts_with("./") {
+            true => OWN_ACTION,
+            false => OF_GITHUB,
+        };
+        found.leave_out(format!("{place}: {action}: {why}"));
     }
     let Some(script) = text("run") else { return };
     let name = text("name").map(|name| told.put_into(name, ""));

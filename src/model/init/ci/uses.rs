@@ -381,7 +381,7 @@ fn makes_ready(program: &str, rest: &[&str]) -> bool {
         all.contains(&first) || all.contains(&two.join(" ").as_str())
     };
     // A lock file that is only compared is a check.
-    let only_compares = has("--check") || has("--locked") && program == "uv";
+    let only_compares = has("--check") || has("--locked") && is_asked(&["lock"]);
     let mut asked = ASKED.iter();
     if asked.any(|(name, all)| *name == program && is_asked(all)) {
         return !only_compares;

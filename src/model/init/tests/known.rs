@@ -324,6 +324,7 @@ fn of_job(job: &serde_json::Value, files: &[(&str, &str)]) -> (Vec<String>, Vec<
 fn of_a_job_with_services_what_only_looks_runs_at_once_and_tests_wait() {
     let job = serde_json::json!({"services": {"db": {"image": "postgres"}}, "steps": [
         {"run": "mypy ."}, {"run": "pytest"}, {"run": "go build ./..."}, {"run": "make all"},
+        {"run": "rector process"},
     ]});
     let (goals, _) = of_job(
         &job,
@@ -336,8 +337,34 @@ fn of_a_job_with_services_what_only_looks_runs_at_once_and_tests_wait() {
         &waits("make all"),
         &waits("pytest"),
         "mypy .",
+        "rector process: evolve does not know what `rector process` does: look first, then take the # away",
     ];
     assert_eq!(goals, all);
+}
+
+#[test]
+fn what_is_not_read_is_called_what_it_is() {
+    let job = serde_json::json!({"steps": [
+        {"uses": "./.github/actions/check"}, {"run": "uv sync --locked"}, {"run": "npx nx affected -t deploy"},
+    ]});
+    let (goals, left) = of_job(&job, &[]);
+    assert_eq!(goals, [""; 0]);
+    for (why, line) in [
+        "an action of the repository's own, whose steps are not read",
+        "it only sets up",
+        "it sends something away",
+    ]
+    .iter()
+    .zip(&left)
+    {
+        assert!(line.contains(why), "{line}");
+    }
+    let job = serde_json::json!({"uses": "a/b/.github/workflows/c.yml@v1"});
+    let (_, left) = of_job(&job, &[]);
+    assert!(
+        left[0].ends_with("a workflow of another repository, which is not read"),
+        "{left:?}"
+    );
 }
 
 #[test]
@@ -601,7 +628,6 @@ fn actions_that_check_are_named_and_those_that_make_ready_are_not() {
         "Swatinem/rust-cache@v2",
         "pre-commit/action@v3",
         "crate-ci/typos@v1",
-        "./.github/actions/x",
     ]
     .map(|action| serde_json::json!({"uses": action}))
     .into();
@@ -612,12 +638,7 @@ fn actions_that_check_are_named_and_those_that_make_ready_are_not() {
         &WITH_CI,
     );
     let of_ci = found.left_out.iter().filter(|it| it.contains("ci.yml"));
-    let named = [
-        "pre-commit/action@v3",
-        "crate-ci/typos@v1",
-        "./.github/actions/x",
-    ]
-    .map(|action| {
+    let named = ["pre-commit/action@v3", "crate-ci/typos@v1"].map(|action| {
         format!(
             ".github/workflows/ci.yml: a: {action}: an action of GitHub's, which only runs there"
         )
