@@ -1,9 +1,14 @@
-//! Projects in the root of kinds that need little: CMake, .NET, Elixir, PHP and Ruby, one line of a table for each goal. Pure.
+//! Projects in the root of kinds that need little: CMake, .NET, Elixir, PHP, Ruby, Deno and Task, one line of a table for each goal, and
+//! the tasks that they list. Pure.
 
 use super::called::{Place, Task};
-use super::offer::{Proposal, Role, no_goal};
-use super::tasks::TaskFiles;
-use super::{Found, Look, first_of, has, split};
+use super::offer::{NAMED, NO_NAME, Proposal, Role, is_check, no_goal, slug};
+use super::tasks::{NAMES, TaskFiles};
+use super::{Found, Look, first_of, has, is_own, split};
+use crate::model::text::shell_word;
+
+/// More names than a row of those that are known has.
+const MOST_NAMES: usize = 64;
 
 /// A goal of a kind of project.
 struct Goal {
@@ -143,20 +148,47 @@ const RUBY: Kind = Kind {
         .by(&[".rubocop.yml"]),
     ],
 };
-/// The scripts of Composer that are goals.
-const SCRIPTS: [(Role, &str, &str, &[&str]); 2] = [
-    (
-        Role::Test,
-        "tests-pass",
-        "All tests pass",
-        &["test", "tests"],
-    ),
-    (
-        Role::Lint,
-        "lint-clean",
-        "The linters find nothing",
-        &["lint", "check-style", "cs-check", "phpstan", "analyse"],
-    ),
+const RAKE_TEST: Goal = Goal::of(
+    Role::Test,
+    "tests-pass",
+    "All tests pass",
+    "bundle exec rake test",
+);
+const DENO: Kind = Kind {
+    name: "Deno",
+    program: "deno",
+    install: "see https://docs.deno.com/runtime/",
+    packages: None,
+    goals: &[
+        Goal::of(
+            Role::Lint,
+            "deno-lint-clean",
+            "deno lint finds nothing",
+            "deno lint",
+        ),
+        Goal::of(
+            Role::Format,
+            "fmt-clean",
+            "Every file is formatted",
+            "deno fmt --check",
+        ),
+    ],
+};
+const TASK: Kind = Kind {
+    name: "Task",
+    program: "task",
+    install: "see https://taskfile.dev/installation/",
+    packages: None,
+    goals: &[],
+};
+/// What projects are told by below the root: the end of a file's name, with its kind.
+const BELOW: [(&str, &str); 6] = [
+    ("CMakeLists.txt", CMAKE.name),
+    (".csproj", DOTNET.name),
+    ("mix.exs", ELIXIR.name),
+    ("composer.json", PHP.name),
+    ("Gemfile", RUBY.name),
+    ("deno.json", DENO.name),
 ];
 
 /// Proposes goals for these kinds.
@@ -189,12 +221,22 @@ pub(super) fn propose(look: &dyn Look, tasks: &TaskFiles, found: &mut Found) {
         found.is_compiled = true;
     }
     if has(look, "composer.json") {
-        composer(look, tasks, found);
+        listed(
+            look,
+            (tasks, &PHP),
+            ("composer", "composer run-script"),
+            found,
+        );
         offer(look, &PHP, found);
     }
     if has(look, "Gemfile") {
         offer(look, &RUBY, found);
-        if has(look, "config/database.yml") {
+        let is_rails = has(look, "config/database.yml");
+        let rake_test = tasks.texts_of("", &task("rake", "test"));
+        if !is_rails && !rake_test.is_empty() {
+            add(look, &RUBY, &RAKE_TEST, found);
+        }
+        if is_rails {
             found
                 .proposals
                 .retain(|one| one.check != "bundle exec rspec");
@@ -203,6 +245,15 @@ pub(super) fn propose(look: &dyn Look, tasks: &TaskFiles, found: &mut Found) {
             );
         }
     }
+    if tasks.listed("deno task").is_some() {
+        listed(look, (tasks, &DENO), ("deno task", "deno task"), found);
+        offer(look, &DENO, found);
+    }
+    if tasks.listed("task").is_some() {
+        found.is_made_with(TASK.name, "");
+        listed(look, (tasks, &TASK), ("task", "task"), found);
+    }
+    below(look, found);
 }
 
 fn read(look: &dyn Look, path: &str) -> Option<String> {
@@ -221,10 +272,22 @@ fn offer(look: &dyn Look, kind: &Kind, found: &mut Found) {
     }
 }
 
-/// Proposes a goal whose role nothing has yet, if it is set up.
+/// Proposes a goal, if it is set up and its role is free; linters stand beside each other.
 fn add(look: &dyn Look, kind: &Kind, goal: &Goal, found: &mut Found) {
     let config = first_of(look, "", goal.configs);
-    if found.has(goal.role, "") || config.is_none() && !goal.configs.is_empty() {
+    if config.is_none() && !goal.configs.is_empty() {
+        return;
+    }
+    let tool = goal.id.trim_end_matches("-clean").replace('-', " ");
+    let calls_it = |one: &Proposal| one.same.iter().any(|same| same.contains(&tool));
+    let mut others = found.proposals.iter();
+    let other = others.find(|one| {
+        one.role == goal.role && one.folder.is_empty() && (one.role != Role::Lint || calls_it(one))
+    });
+    if let Some(other) = other {
+        let source = config.unwrap_or(kind.name);
+        let why = format!("{source}: {}: {} may tell the same", goal.check, other.id);
+        found.leave_out(why);
         return;
     }
     let one = Proposal::new(goal.role, goal.id, "", goal.check)
@@ -245,43 +308,105 @@ fn ready(look: &dyn Look, kind: &Kind, one: Proposal) -> Proposal {
     }
 }
 
-/// Proposes scripts of Composer's.
-fn composer(look: &dyn Look, tasks: &TaskFiles, found: &mut Found) {
-    for (role, id, says, names) in SCRIPTS {
-        for name in names {
-            let task = Task {
-                program: "composer",
-                name,
-                place: Place::Folder(String::new()),
-                file: None,
-                handed: Vec::new(),
-            };
-            let texts_of = |task: &Task| tasks.texts_of("", task);
-            let Some(text) = texts_of(&task).pop().filter(|_| !found.has(role, "")) else {
-                continue;
-            };
-            if let Some(why) = no_goal(name, &text, &texts_of) {
-                found.leave_out(format!("composer.json: scripts.{name}: {why}"));
-                continue;
-            }
-            let check = format!("composer run-script {name}");
-            let one = Proposal::new(role, id, "", &check)
-                .says(says)
-                .seen_in(format!("composer.json: scripts.{name}"))
-                .same_as(&[
-                    &check,
-                    &format!("composer {name}"),
-                    &format!("composer run {name}"),
-                ])
-                .needs(look, "composer", "see https://getcomposer.org");
-            found.proposals.push(ready(look, &PHP, one));
+/// Proposes the tasks that are listed in a file, by their names; the others are named.
+fn listed(
+    look: &dyn Look,
+    (tasks, kind): (&TaskFiles, &Kind),
+    (program, call): (&str, &str),
+    found: &mut Found,
+) {
+    let Some((file, names)) = tasks.listed(program) else {
+        return;
+    };
+    let texts_of = |task: &Task| tasks.texts_of("", task);
+    let (known, rest): (Vec<&String>, Vec<&String>) =
+        names.iter().partition(|name| of_name(name).is_some());
+    let checks = known.into_iter().map(|name| (name, of_name(name)));
+    let mut checks: Vec<_> = checks.collect();
+    checks.sort_by_key(|(_, of)| of.map(|(at, _, _, _)| at));
+    for (name, of) in checks {
+        let Some((_, role, id, says)) = of else {
+            continue;
+        };
+        let text = texts_of(&task(program, name)).join("\n");
+        let id = if id.is_empty() {
+            slug(name)
+        } else {
+            id.to_owned()
+        };
+        let of_role = |one: &&Proposal| one.role == role && one.folder.is_empty();
+        let other = found.proposals.iter().find(of_role);
+        let other = other.filter(|_| role != Role::Structure);
+        let why = no_goal(name, &text, &texts_of)
+            .or_else(|| Some(format!("{} may tell the same", other?.id)));
+        if let Some(why) = why {
+            found.leave_out(format!("{file}: {name}: {why}"));
+            continue;
         }
+        let check = format!("{call} {}", shell_word(name));
+        let one = Proposal::new(role, &id, "", &check)
+            .says(says)
+            .seen_in(format!("{file}: {name}"))
+            .same_as(&[&check, &format!("{program} {name}"), &text])
+            .needs(look, call.split(' ').next().unwrap_or(call), kind.install);
+        found.proposals.push(ready(look, kind, one));
+    }
+    for some in rest.chunks(NAMED) {
+        let some: Vec<&str> = some.iter().map(|name| name.as_str()).collect();
+        found.leave_out(format!("{file}: {}: {NO_NAME}", some.join(", ")));
+    }
+}
+
+/// Returns what a task of this name is for: how early it is asked, its role, its goal's id and what should hold.
+fn of_name(name: &str) -> Option<(usize, Role, &'static str, &'static str)> {
+    let plain = name.replace([':', '_'], "-");
+    let mut all = NAMES.iter().enumerate().rev();
+    let known = all.find_map(|(row, (role, id, says, names))| {
+        let at = names.iter().position(|it| *it == plain)?;
+        Some((row * MOST_NAMES + at, *role, *id, *says))
+    });
+    let is_one = is_check(name) || is_check(&plain) || plain.ends_with("-check");
+    let other = (
+        usize::MAX,
+        Role::Structure,
+        "",
+        "The project's own check finds nothing",
+    );
+    known.or_else(|| is_one.then_some(other))
+}
+
+/// Names the first project of a kind that lies below the root, where none lies there.
+fn below(look: &dyn Look, found: &mut Found) {
+    for (end, kind) in BELOW {
+        let is_it = |path: &&String| {
+            let (folder, name) = split(path);
+            let is_name = name == end || end.starts_with('.') && name.ends_with(end);
+            is_name && !folder.is_empty() && is_own(folder)
+        };
+        let first = look.files().iter().find(is_it);
+        let first = first.filter(|_| !found.kinds.iter().any(|it| it == kind));
+        if let Some(path) = first {
+            found.leave_out(format!(
+                "{path}: of {kind} only what lies in the root makes goals"
+            ));
+        }
+    }
+}
+
+fn task<'t>(program: &'t str, name: &'t str) -> Task<'t> {
+    Task {
+        program,
+        name,
+        place: Place::Folder(String::new()),
+        file: None,
+        handed: Vec::new(),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::goals_in;
+    use super::super::propose;
+    use super::super::tests::{Files, PLAIN, goals_in};
 
     #[test]
     fn each_kind_has_the_goals_that_are_set_up() {
@@ -323,6 +448,35 @@ mod tests {
                 ],
             ),
             (
+                &[
+                    (
+                        "deno.json",
+                        r#"{"tasks": {"test": "deno test -A", "check": "deno check a.ts", "fmt": "deno fmt"}}"#,
+                    ),
+                    ("a.ts", ""),
+                ],
+                &[
+                    "9 tests-pass: deno task test",
+                    "7 deno-lint-clean: deno lint",
+                    "6 checks-pass: deno task check",
+                    "3 fmt-clean: deno fmt --check",
+                ],
+            ),
+            (
+                &[(
+                    "Taskfile.yml",
+                    "tasks:\n  lint: golangci-lint run\n  check:docs: markdownlint .\n  serve: x\n",
+                )],
+                &["7 lint-clean: task lint", "6 check-docs: task check:docs"],
+            ),
+            (
+                &[
+                    ("Gemfile", ""),
+                    ("Rakefile", "Rake::TestTask.new\ntask default: :test\n"),
+                ],
+                &["9 tests-pass: bundle exec rake test"],
+            ),
+            (
                 &[("Gemfile", ""), (".rspec", ""), (".rubocop.yml", "")],
                 &[
                     "9 tests-pass: bundle exec rspec",
@@ -335,6 +489,31 @@ mod tests {
             ),
         ] {
             assert_eq!(goals_in(files), expected, "{files:?}");
+        }
+    }
+
+    #[test]
+    fn what_makes_no_goal_is_named() {
+        let composer = r#"{"scripts": {"test": "phpunit", "cs-fix": "phpcbf", "lint": "phpstan"}}"#;
+        for (files, expected) in [
+            (
+                &[("cpp/CMakeLists.txt", ""), ("vendor/a/composer.json", "")][..],
+                &["cpp/CMakeLists.txt: of CMake only what lies in the root makes goals"][..],
+            ),
+            (
+                &[
+                    ("composer.json", composer),
+                    ("phpunit.xml", ""),
+                    ("phpstan.neon", ""),
+                ],
+                &[
+                    "composer.json: cs-fix: not called as a check is",
+                    "phpunit.xml: vendor/bin/phpunit: tests-pass may tell the same",
+                    "phpstan.neon: vendor/bin/phpstan analyse --no-progress: lint-clean may tell the same",
+                ],
+            ),
+        ] {
+            assert_eq!(propose(&Files::of(files), &PLAIN).left_out, expected);
         }
     }
 }

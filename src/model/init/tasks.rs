@@ -29,7 +29,7 @@ const AROUND: [&str; 10] = [
 /// How much is shown of a name.
 const SHOWN: usize = 40;
 /// The names that are known: role, id, what should hold, names in the order of preference.
-const NAMES: [(Role, &str, &str, &[&str]); 7] = [
+pub(super) const NAMES: [(Role, &str, &str, &[&str]); 7] = [
     (Role::Build, "builds", "It builds", &["build", "all"]),
     (
         Role::Test,
@@ -47,7 +47,14 @@ const NAMES: [(Role, &str, &str, &[&str]); 7] = [
         Role::Lint,
         "lint-clean",
         "The linters find nothing",
-        &["lint", "lint-check", "vet"],
+        &[
+            "lint",
+            "lint-check",
+            "vet",
+            "cs-check",
+            "phpstan",
+            "analyse",
+        ],
     ),
     (
         Role::Format,

@@ -11,7 +11,7 @@ mod later;
 mod ways;
 
 /// A repository of these files with their texts; what begins with `!` is there and ignored by git.
-struct Files {
+pub(super) struct Files {
     files: Vec<String>,
     texts: BTreeMap<String, String>,
     ignored: BTreeSet<String>,
@@ -23,7 +23,7 @@ struct Files {
 }
 
 impl Files {
-    fn of(all: &[(&str, &str)]) -> Files {
+    pub(super) fn of(all: &[(&str, &str)]) -> Files {
         let mut files = Files {
             files: Vec::new(),
             texts: BTreeMap::new(),
@@ -77,7 +77,7 @@ impl Look for Files {
     }
 }
 
-const PLAIN: Wishes = Wishes {
+pub(super) const PLAIN: Wishes = Wishes {
     coverage: COVERAGE,
     from_ci: false,
 };

@@ -88,6 +88,13 @@ impl<'l> TaskFiles<'l> {
         texts.join("\n")
     }
 
+    /// Returns the path of the root's file by which a program goes, and the names of the tasks that it lists.
+    pub(in crate::model::init) fn listed(&self, program: &str) -> Option<(String, Vec<String>)> {
+        let path = first_of(self.look, "", names_of(program))?.to_owned();
+        let names = listed::names(program, &self.look.read(&path)?)?;
+        Some((path, names))
+    }
+
     /// Returns the texts of a task that is asked for in the folder `base`, as they run there; none where they are not known. Of a
     /// shell's script, its text.
     pub(in crate::model::init) fn texts_of(&self, base: &str, task: &Task) -> Vec<String> {

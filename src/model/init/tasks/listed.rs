@@ -33,6 +33,20 @@ const OF_HOOKS: [(&str, &str, &str); 14] = [
     ("typos", "typos --write-changes", "typos"),
 ];
 
+/// Returns the names of the tasks in the file of a program; of Composer's those that somebody asks for, and that no event starts.
+pub(super) fn names(program: &str, file: &str) -> Option<Vec<String>> {
+    let (key, file) = match program {
+        "composer" => ("scripts", serde_json::from_str(file).ok()?),
+        "deno task" => ("tasks", serde_json::from_str(file).ok()?),
+        "task" => ("tasks", read_plain(file).ok()??),
+        _ => return None,
+    };
+    let all = file.get(key).and_then(Value::as_object);
+    let is_event = |name: &String| name.starts_with("pre-") || name.starts_with("post-");
+    let names = all.into_iter().flatten().map(|(name, _)| name);
+    Some(names.filter(|name| !is_event(name)).cloned().collect())
+}
+
 /// Returns what a task of a program runs, by the text of its file; where the name is empty, what runs where none is asked for.
 pub(super) fn text_of(program: &str, file: &str, name: &str) -> Option<String> {
     let lines = match program {
