@@ -3,7 +3,7 @@
 
 use super::called::{Place, Task};
 use super::offer::{NAMED, NO_NAME, Proposal, Role, is_check, no_goal, slug};
-use super::tasks::{NAMES, TaskFiles};
+use super::tasks::{NAMES, TaskFiles, stands_for};
 use super::{Found, Look, first_of, has, is_own, split};
 use crate::model::text::shell_word;
 
@@ -329,16 +329,10 @@ fn listed(
             continue;
         };
         let text = texts_of(&task(program, name)).join("\n");
-        let id = if id.is_empty() {
-            slug(name)
-        } else {
-            id.to_owned()
-        };
-        let of_role = |one: &&Proposal| one.role == role && one.folder.is_empty();
-        let other = found.proposals.iter().find(of_role);
-        let other = other.filter(|_| role != Role::Structure);
-        let why = no_goal(name, &text, &texts_of)
-            .or_else(|| Some(format!("{} may tell the same", other?.id)));
+        let is_taken = id.is_empty() || found.proposals.iter().any(|one| one.id == id);
+        let id = if is_taken { slug(name) } else { id.to_owned() };
+        let stands_for = || stands_for(found, role, &text).filter(|_| role != Role::Structure);
+        let why = no_goal(name, &text, &texts_of).or_else(stands_for);
         if let Some(why) = why {
             found.leave_out(format!("{file}: {name}: {why}"));
             continue;
@@ -460,6 +454,19 @@ mod tests {
                     "7 deno-lint-clean: deno lint",
                     "6 checks-pass: deno task check",
                     "3 fmt-clean: deno fmt --check",
+                ],
+            ),
+            (
+                &[
+                    (
+                        "composer.json",
+                        r#"{"scripts": {"cs-check": "ecs check", "lint": "parallel-lint src"}}"#,
+                    ),
+                    ("!vendor", ""),
+                ],
+                &[
+                    "7 lint-clean: composer run-script lint",
+                    "7 cs-check: composer run-script cs-check",
                 ],
             ),
             (

@@ -214,7 +214,7 @@ fn goal(
 
 /// Says which goal stands for a role: one that does what the recipe does, or else one that runs here. None does where the recipe
 /// calls linters of which no goal is.
-fn stands_for(found: &Found, role: Role, recipe: &str) -> Option<String> {
+pub(super) fn stands_for(found: &Found, role: Role, recipe: &str) -> Option<String> {
     if role == Role::Lint && calls_more(found, recipe) {
         return None;
     }
