@@ -306,7 +306,7 @@ fn quiet_says_and_measures_nothing() {
 
 #[test]
 fn each_kind_of_project_has_the_goals_of_its_tools() {
-    let package = r#"{"scripts": {"test": "t", "build": "b", "lint": "l", "typecheck": "c"}}"#;
+    let package = r#"{"scripts": {"test": "jest", "build": "vite build", "lint": "eslint .", "typecheck": "tsc"}}"#;
     for (files, programs, expected) in [
         (
             &[("package.json", package), ("pnpm-lock.yaml", "")][..],
@@ -347,19 +347,22 @@ fn each_kind_of_project_has_the_goals_of_its_tools() {
             &["builds", "tests-pass"],
         ),
         (
-            &[("Makefile", "all:\n\t./all\ntest: all\nlint:\n\t./lint\n")],
-            &["make"],
+            &[(
+                "Makefile",
+                "all:\n\tcc a.c\ntest: all\nlint:\n\truff check\n",
+            )],
+            &["make", "cc", "ruff"],
             &["builds", "tests-pass", "lint-clean"],
         ),
         (
-            &[("justfile", "test:\n  ./test\n")],
-            &["just"],
+            &[("justfile", "test:\n  pytest\n")],
+            &["just", "pytest"],
             &["tests-pass"],
         ),
         (
             &[
-                ("scripts/check-a.sh", "true\n"),
-                ("scripts/check-b.sh", "true\n"),
+                ("scripts/check-a.sh", "test -e a\n"),
+                ("scripts/check-b.sh", "test -e b\n"),
             ],
             &[],
             &["check-a", "check-b"],

@@ -64,6 +64,21 @@ pub trait Look {
     fn files(&self) -> &[String];
     /// Returns the text of a file; none if it is not there, too large, or no text.
     fn read(&self, path: &str) -> Option<String>;
+    /// Says whether git tracks, or would track, a file.
+    fn has(&self, path: &str) -> bool {
+        let files = self.files();
+        files.binary_search_by(|one| one.as_str().cmp(path)).is_ok()
+    }
+    /// Says whether any such file lies in a folder; the root's name is empty.
+    fn has_below(&self, folder: &str) -> bool {
+        let inside = match folder.trim_end_matches('/') {
+            "" => String::new(),
+            folder => format!("{folder}/"),
+        };
+        let files = self.files();
+        let at = files.partition_point(|one| **one < *inside);
+        files.get(at).is_some_and(|one| one.starts_with(&inside))
+    }
     /// Says whether anything is there, be it ignored by git.
     fn is_there(&self, path: &str) -> bool;
     /// Says whether a file may be executed.
@@ -254,8 +269,7 @@ fn join(folder: &str, name: &str) -> String {
 
 /// Says whether git tracks, or would track, a file.
 pub(in crate::model) fn has(look: &dyn Look, path: &str) -> bool {
-    let files = look.files();
-    files.binary_search_by(|one| one.as_str().cmp(path)).is_ok()
+    look.has(path)
 }
 
 /// Returns the first of these files that is there.

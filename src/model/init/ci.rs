@@ -15,6 +15,7 @@ mod uses;
 use std::collections::HashMap;
 
 use env::Env;
+pub(super) use known::changes_tracked;
 
 use super::called::{Task, TextsOf};
 use super::node::Package;
@@ -203,6 +204,15 @@ fn goal(
 pub(super) fn why_it_waits(look: &dyn Look, texts_of: TextsOf, check: &str) -> Option<String> {
     let does_more = writers::of_commands(check, texts_of);
     does_more.or_else(|| known::strange(look, texts_of, check))
+}
+
+/// Holds back a goal that calls a task, if it had better not run before somebody has looked at what that does.
+pub(super) fn held(tasks: &TaskFiles, goal: Proposal) -> Proposal {
+    let texts_of = |task: &Task| tasks.texts_of("", task);
+    match known::strange(tasks.look(), &texts_of, &goal.check) {
+        Some(why) => goal.lacks(why),
+        None => goal,
+    }
 }
 
 /// Leaves out of the goals of CI those of which another one does all that they do.

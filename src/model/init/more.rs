@@ -2,6 +2,7 @@
 //! the tasks that they list. Pure.
 
 use super::called::{Place, Task};
+use super::ci::held;
 use super::offer::{NAMED, NO_NAME, Proposal, Role, is_check, no_goal, slug};
 use super::tasks::{NAMES, TaskFiles, stands_for};
 use super::{Found, Look, first_of, has, is_own, split};
@@ -343,7 +344,7 @@ fn listed(
             .seen_in(format!("{file}: {name}"))
             .same_as(&[&check, &format!("{program} {name}"), &text])
             .needs(look, call.split(' ').next().unwrap_or(call), kind.install);
-        found.proposals.push(ready(look, kind, one));
+        found.proposals.push(held(tasks, ready(look, kind, one)));
     }
     for some in rest.chunks(NAMED) {
         let some: Vec<&str> = some.iter().map(|name| name.as_str()).collect();

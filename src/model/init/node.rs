@@ -6,6 +6,7 @@ pub(super) mod scripts;
 use serde_json::Value;
 
 use super::called::Task;
+use super::ci::held;
 use super::offer::{self, NAMED, NO_NAME, Proposal, Role, is_check, no_goal, slug};
 use super::tasks::TaskFiles;
 use super::{Found, Look, Wishes, first_of, has, homes, join, json};
@@ -323,7 +324,7 @@ fn scripts((package, tasks): (&Package, &TaskFiles), found: &mut Found) {
             check = format!("CI=true {check}");
         }
         let goal = calling(package, (role, id), (name, &check)).says(says);
-        found.proposals.push(goal);
+        found.proposals.push(held(tasks, goal));
         proposed.push((id, text));
     }
     let given = package.json.get("scripts").and_then(Value::as_object);
@@ -343,7 +344,7 @@ fn scripts((package, tasks): (&Package, &TaskFiles), found: &mut Found) {
         let check = package.manager.script(name);
         let goal = calling(package, (Role::Structure, &slug(name)), (name, &check));
         let says = format!("{} run {name} finds nothing", package.manager.name());
-        found.proposals.push(goal.says(says));
+        found.proposals.push(held(tasks, goal.says(says)));
     }
     left((package, tasks), &path, &seen, found);
 }

@@ -12,8 +12,10 @@ pub(super) use files::TaskFiles;
 use std::collections::HashSet;
 
 use super::called::{Task, TextsOf};
+use super::ci::{changes_tracked, held};
 use super::offer::{
     NAMED, NO_NAME, Proposal, Role, by_name, is_check, no_goal, no_goal_of_part, slug,
+    tells_nothing,
 };
 use super::python::ruff;
 use super::writers;
@@ -26,6 +28,8 @@ use others::Others;
 const AROUND: [&str; 10] = [
     ":", "cd", "echo", "exit", "export", "mkdir", "printf", "set", "test", "true",
 ];
+/// Why what has no recipe makes no goal.
+const RUNS_NOTHING: &str = "it runs nothing";
 /// How much is shown of a name.
 const SHOWN: usize = 40;
 /// The names that are known: role, id, what should hold, names in the order of preference.
@@ -156,7 +160,7 @@ fn named(
             continue;
         }
         let whole = rules.whole(name);
-        let goal = goal(look, called, (role, id), (name, &whole)).says(says);
+        let goal = goal(tasks, called, (role, id), (name, &whole)).says(says);
         found.proposals.push(goal);
         others.add(id, rules.words(name));
     }
@@ -178,7 +182,7 @@ fn named(
         }
         let says = format!("{} {name} finds nothing", called.0);
         let goal = goal(
-            look,
+            tasks,
             called,
             (Role::Structure, &slug(name)),
             (name, &rules.whole(name)),
@@ -190,7 +194,7 @@ fn named(
 
 /// Makes a goal that calls a target or recipe, whose lines with those of what it needs are `whole`.
 fn goal(
-    look: &dyn Look,
+    tasks: &TaskFiles,
     (program, call, file): (&str, &str, &str),
     (role, id): (Role, &str),
     (name, whole): (&str, &str),
@@ -199,6 +203,7 @@ fn goal(
         "just" => "see https://just.systems",
         _ => "install it with your system's packages",
     };
+    let look = tasks.look();
     let same = format!("{program} {name}");
     let short = format!("{call} {name}");
     let goal = Proposal::new(role, id, "", &short)
@@ -208,7 +213,7 @@ fn goal(
     let unfound = check::unfound(whole, &|program| look.finds(program));
     match unfound.first() {
         Some(program) => goal.lacks(format!("{program} is not installed")),
-        None => goal,
+        None => held(tasks, goal),
     }
 }
 
@@ -288,6 +293,7 @@ fn left(file: &str, given: &[&str], used: &HashSet<&str>, found: &mut Found) {
 /// Says why a target or recipe makes no goal.
 fn cannot_be_a_goal(rules: &Rules, name: &str, texts_of: TextsOf) -> Option<String> {
     match rules.is_whole(name) {
+        true if rules.whole(name).trim().is_empty() => Some(RUNS_NOTHING.to_owned()),
         true => no_goal(name, &rules.whole(name), texts_of),
         false => no_goal_of_part(name, &rules.whole(name), texts_of),
     }
@@ -306,11 +312,12 @@ fn scripts((look, files): (&dyn Look, &TaskFiles), found: &mut Found) {
     }
     for path in all {
         let texts_of = |task: &Task| files.texts_of("", task);
-        if let Some(why) = writers::of_script(path, &texts_of) {
+        let body = look.read(path).unwrap_or_default();
+        let tells_nothing = || tells_nothing(&body, &texts_of).map(str::to_owned);
+        if let Some(why) = writers::of_script(path, &texts_of).or_else(tells_nothing) {
             found.leave_out(format!("{path}: {why}"));
             continue;
         }
-        let body = look.read(path).unwrap_or_default();
         let stem = split(path).1.trim_end_matches(".sh");
         let word = text::shell_word(path);
         let check = match (look.is_executable(path), body.lines().next()) {
@@ -321,12 +328,14 @@ fn scripts((look, files): (&dyn Look, &TaskFiles), found: &mut Found) {
             (_, _) => format!("sh {word}"),
         };
         let says = purpose(&body).unwrap_or_else(|| format!("{path} finds nothing"));
-        found.proposals.push(
-            Proposal::new(Role::Structure, &slug(stem), "", check)
-                .says(says)
-                .seen_in(path)
-                .same_as(&[path]),
-        );
+        let goal = Proposal::new(Role::Structure, &slug(stem), "", check)
+            .says(says)
+            .seen_in(path)
+            .same_as(&[path]);
+        found.proposals.push(match changes_tracked(look, &body) {
+            Some(why) => goal.lacks(why),
+            None => goal,
+        });
     }
 }
 

@@ -55,6 +55,16 @@ impl Look for Files {
         &self.files
     }
 
+    fn has(&self, path: &str) -> bool {
+        self.files.iter().any(|one| one == path)
+    }
+
+    fn has_below(&self, folder: &str) -> bool {
+        let inside = format!("{folder}/");
+        let mut files = self.files.iter();
+        files.any(|file| folder.is_empty() || file.starts_with(&inside))
+    }
+
     fn read(&self, path: &str) -> Option<String> {
         self.read.borrow_mut().push(path.to_owned());
         self.texts.get(path).cloned()
@@ -653,7 +663,7 @@ fn tasks_that_call_each_other_many_times_over_are_followed_so_far_and_no_further
 
 #[test]
 fn whatever_is_called_a_check_is_proposed_unless_another_goal_calls_it() {
-    let makefile = "test: check-units\n\t./t\ncheck-links:\n\t./links\ncheck-units:\n\t./u\ncheck-updates:\n\t./new\n\
+    let makefile = "test: check-units\n\t./t\ncheck-links:\n\tlychee .\ncheck-units:\n\t./u\ncheck-updates:\n\t./new\n\
         check-fix:\n\t./x --fix\ncheck-spelling:\n\tsh scripts/check-words.sh\n";
     let script = ("scripts/check-words.sh", "#!/bin/sh\n");
     let files = [("Makefile", makefile), script];

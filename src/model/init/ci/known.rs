@@ -4,10 +4,11 @@
 mod modes;
 mod ready;
 mod tables;
+mod tracked;
 
 use std::cell::Cell;
 
-use super::super::called::{self, HOOKS, NODE, Task, TextsOf};
+use super::super::called::{self, NODE, Task, TextsOf};
 use super::super::offer::{MOST_TASKS, takes_one};
 use super::super::writers;
 use crate::model::check::{self, Does, Done};
@@ -21,6 +22,8 @@ use tables::{
 
 /// What the reader is to do about it.
 const FIRST: &str = "look first, then take the # away";
+/// Where what is not there comes from.
+const MADE_BEFORE: &str = "an earlier step makes it";
 /// How much is shown of a command.
 const SHOWN: usize = 40;
 
@@ -28,6 +31,12 @@ const SHOWN: usize = 40;
 pub(super) fn steered(env: &[(String, String)]) -> Option<String> {
     let (name, _) = env.iter().find(|(name, _)| modes::steers(name))?;
     Some(format!("{name} says what runs: {FIRST}"))
+}
+
+/// Says why a shell's script had better not run before somebody has looked at it: it changes what git tracks.
+pub(in crate::model::init) fn changes_tracked(look: &dyn Look, script: &str) -> Option<String> {
+    let what = tracked::changed_by(look, script)?;
+    Some(changing(&what))
 }
 
 /// Says why a check had better not run before somebody has looked at it.
@@ -142,12 +151,13 @@ impl Command<'_> {
             Known::Yes => None,
             Known::No => unknown(),
             Known::Lacks(path) => Some(lacking(&path)),
+            Known::Waits(why) => Some(why),
             Known::Unread => Some(unread(&one.typed())),
         }
     }
 
-    /// Says what is known of the tasks that a command runs by their names: they are to be found, and to be called as ones that check,
-    /// or to run nothing but what is known.
+    /// Says what is known of the tasks that a command runs by their names: they are to be found, and to run nothing but what is known.
+    /// Only of those that have no text of their own the name tells.
     fn knows_tasks(&self, dir: &str, one: &Done, tasks: &[Task]) -> Known {
         let words = of_module(&one.words);
         let by_name = || self.knows(dir, words, one.does);
@@ -162,21 +172,24 @@ impl Command<'_> {
                 },
             };
         }
-        let is_alias = tasks.iter().any(|task| task.program == "cargo");
-        let is_of_hooks = tasks.iter().any(|task| task.program == HOOKS);
-        let known = match is_alias || is_of_hooks {
-            true => Known::No,
-            false => by_name(),
-        };
-        let mut texts = texts.iter().flatten();
-        let is_strange = |text: &String| {
-            let (look, texts_of, left) = (self.look, self.texts_of, self.left);
-            !takes_one(left) || strange_in((look, texts_of), text, left).is_some()
-        };
-        match known {
-            Known::No if !texts.any(is_strange) => Known::Yes,
-            known => known,
+        let mut texts = texts
+            .iter()
+            .flatten()
+            .filter(|text| !text.trim().is_empty())
+            .peekable();
+        if texts.peek().is_none() {
+            return by_name();
         }
+        let strange = |text: &String| {
+            let (look, texts_of, left) = (self.look, self.texts_of, self.left);
+            match takes_one(left) {
+                true => strange_in((look, texts_of), text, left),
+                false => Some(unknown(&one.typed())),
+            }
+        };
+        texts.find_map(strange).map_or(Known::Yes, |why| {
+            Known::Waits(why.replace(MADE_BEFORE, FIRST))
+        })
     }
 
     /// Says whether what a command asks for may be no task of a file's at all: what the program does itself, or a program, or a target in
@@ -232,7 +245,19 @@ impl Command<'_> {
             () if !is_tracked && is_installed => self.knows_name(dir, (name, &words[1..]), does),
             () if !is_tracked && !self.builds() => Known::Lacks(program.to_owned()),
             () if WRAPPERS.contains(&name) => Known::of(asks(name, &words[1..], does)),
-            () => Known::of(is_called_a_check(name)),
+            () => self.knows_script_by_name(dir, program, name),
+        }
+    }
+
+    /// The same of a script: it is to be called as one that checks, and to leave alone what git tracks.
+    fn knows_script_by_name(&self, dir: &str, path: &str, name: &str) -> Known {
+        let texts = (self.texts_of)(&Task::of_script(path, Some(dir)));
+        let mut changes = texts
+            .iter()
+            .filter_map(|text| changes_tracked(self.look, text));
+        match changes.next() {
+            Some(why) => Known::Waits(why),
+            None => Known::of(is_called_a_check(name)),
         }
     }
 
@@ -250,6 +275,13 @@ impl Command<'_> {
         }
         if let Some(path) = self.lacks_ready(dir, name, rest) {
             return Known::Lacks(path);
+        }
+        if let Some(moved) = tracked::moved(name, rest) {
+            let is_tracked = |to: &&str| tracked::may_be_tracked(self.look, dir, to);
+            return match moved.iter().any(is_tracked) {
+                true => Known::Waits(changing(&[&[name.to_owned()], rest].concat().join(" "))),
+                false => Known::of(!tracked::may_lose(name, &moved)),
+            };
         }
         Known::of(match () {
             () if is_sourced => rest.first().is_some_and(|file| {
@@ -289,7 +321,7 @@ impl Command<'_> {
         match () {
             () if !is_there && !self.builds() => Known::Lacks(file.to_owned()),
             () if WRAPPERS.contains(&name) => Known::of(asks(name, rest, does)),
-            () => Known::of(is_called_a_check(name)),
+            () => self.knows_script_by_name(dir, file, name),
         }
     }
 
@@ -308,9 +340,8 @@ impl Command<'_> {
     }
 
     fn has_folder(&self, folder: &str) -> bool {
-        let inside = format!("{}/", folder.trim_end_matches('/'));
-        let mut files = self.look.files().iter();
-        files.any(|file| file.starts_with(&inside))
+        let folder = folder.trim_end_matches('/');
+        !folder.is_empty() && self.look.has_below(folder)
     }
 
     /// Says whether a command before it names a folder that it may make.
@@ -360,6 +391,8 @@ enum Known {
     Lacks(String),
     /// It says what it does by the name of a task alone.
     Unread,
+    /// It had better not run, for this reason.
+    Waits(String),
 }
 
 impl Known {
@@ -382,10 +415,12 @@ fn unread(command: &str) -> String {
 }
 
 fn lacking(path: &str) -> String {
-    format!(
-        "there is no {}: an earlier step makes it",
-        text::cut(path, SHOWN)
-    )
+    format!("there is no {}: {MADE_BEFORE}", text::cut(path, SHOWN))
+}
+
+fn changing(command: &str) -> String {
+    let shown = text::clean_line(&text::cut(command, SHOWN));
+    format!("`{shown}` changes what git tracks: {FIRST}")
 }
 
 /// Returns the words from the module on that Python is to run.

@@ -38,6 +38,11 @@ impl<'l> TaskFiles<'l> {
         }
     }
 
+    /// Returns how the disk is asked.
+    pub(in crate::model::init) fn look(&self) -> &'l dyn Look {
+        self.look
+    }
+
     /// Returns the name of the file in a folder that a program goes by, and its rules.
     pub(super) fn read_by(&self, program: &str, folder: &str) -> Option<(&'static str, Rc<Rules>)> {
         let name = first_of(self.look, folder, names_of(program))?;

@@ -4,8 +4,8 @@ use super::*;
 
 const FE: &str =
     r#"{"name": "@a/fe", "scripts": {"test": "prettier --write .", "lint": "eslint ."}}"#;
-const WEB: &str = r#"{"name": "web", "scripts": {"build": "x", "test": "x", "types": "x"}}"#;
-const ROOT: &str = r#"{"scripts": {"test": "x", "lint:types": "x", "all": "eslint . && npm test", "types": "npm run types --workspaces", "odd": "x"}}"#;
+const WEB: &str = r#"{"name": "web", "scripts": {"build": "tsc", "test": "jest", "types": "tsc"}}"#;
+const ROOT: &str = r#"{"scripts": {"test": "jest", "lint:types": "tsc", "all": "eslint . && npm test", "types": "npm run types --workspaces", "odd": "x"}}"#;
 
 /// What stands in the repository of these tests.
 const FILES: [(&str, &str); 20] = [
@@ -16,8 +16,11 @@ const FILES: [(&str, &str); 20] = [
     ("ci/notify.py", "print(1)\n"),
     ("docs/index.md", ""),
     ("gradlew", ""),
-    ("Makefile", "all test check distcheck:\n\t./x\n"),
-    ("docs/Makefile", "html check:\n\t./x\n"),
+    (
+        "Makefile",
+        "all test check distcheck:\n\t./runtest\ne2e:\n\tfrobnicate\n",
+    ),
+    ("docs/Makefile", "html check:\n\tsphinx-build . out\n"),
     (
         "fe/Makefile",
         "test:\n\tblack .\nlint: ; ruff check\nci: lint ; make test\n",
@@ -133,6 +136,7 @@ fn what_is_known_to_look_check_or_build_runs_at_once() {
         "gcc-12 -o t t.c && ./t-test",
         "cmake -S . -B build\ncmake --build build\ncd build\nctest",
         "cd docs && mkdocs build",
+        "rm -rf out dist/* && cp a.txt out && make test",
         "make 2>/dev/null && ./runtest >/tmp/log",
         "terraform fmt -check",
         "tox -e py",
@@ -160,6 +164,9 @@ fn what_is_not_known_waits_until_somebody_has_looked() {
         ("make libc6install check", "make libc6install check"),
         ("make test-update", "make test-update"),
         ("make zstd", "make zstd"),
+        ("make e2e", "frobnicate"),
+        ("bash -c 'rm -rf v && make test'", "rm -rf v"),
+        ("npm run odd", "x"),
         ("npm run server:test-data", "npm run server:test-data"),
         ("cargo run -p x test", "cargo run -p x test"),
         ("go run ./cmd/seed", "go run ./cmd/seed"),
@@ -173,10 +180,10 @@ fn what_is_not_known_waits_until_somebody_has_looked() {
         ("sh tests/deploy_test.sh", "sh tests/deploy_test.sh"),
         ("cmake -P x.cmake", "cmake -P x.cmake"),
         ("terraform plan", "terraform plan"),
-        ("test -n \"${X:-$(rm -rf v; echo y)}\"", "rm -rf v"),
-        ("test -n \"${X:-`rm x`}\"", "rm x"),
-        ("test -n \"${X/a/$(rm x)}\"", "rm x"),
-        ("grep -q x <<E\n$(rm -rf v)\nE", "rm -rf v"),
+        ("test -n \"${X:-$(frob -rf v; echo y)}\"", "frob -rf v"),
+        ("test -n \"${X:-`frob x`}\"", "frob x"),
+        ("test -n \"${X/a/$(frob x)}\"", "frob x"),
+        ("grep -q x <<E\n$(frob -rf v)\nE", "frob -rf v"),
         (
             "awk 'BEGIN { system(\"rm x\") }'",
             "awk 'BEGIN { system(\"rm x\") }'",
@@ -197,6 +204,7 @@ fn what_is_not_known_waits_until_somebody_has_looked() {
     ];
     assert_each(&all.map(|(command, shown)| (command, Some(unknown(shown)))));
     let first = "look first, then take the # away";
+    let changes = |shown: &str| format!("`{shown}` changes what git tracks: {first}");
     let all = [
         (
             "./build/unit-tests",
@@ -295,6 +303,8 @@ fn what_is_not_known_waits_until_somebody_has_looked() {
             "python -m json.tool docs/index.md a.txt",
             format!("it writes to a.txt: {first}"),
         ),
+        ("make test && cp a.txt docs/", changes("cp a.txt docs/")),
+        ("make test && touch $F", changes("touch $F")),
         (
             "make test\nfind . -name x -delete",
             format!("it deletes files (find -delete): {first}"),

@@ -55,7 +55,7 @@ fn what_gives_way_to_a_step_of_ci_is_named() {
     let workflow = "on: push\njobs:\n  t:\n    steps:\n      - run: make check\n      - run: ./scripts/check-x.sh --all\n      \
         - run: make other\n";
     let files = [
-        ("Makefile", "check:\n\t./c\nlint:\n\t./l\n"),
+        ("Makefile", "check:\n\tmypy .\nlint:\n\t./l\n"),
         ("scripts/check-x.sh", "#!/bin/sh\n"),
         (".github/workflows/ci.yml", workflow),
     ];
@@ -158,4 +158,68 @@ fn a_target_that_calls_another_linter_is_a_goal_and_one_that_calls_the_same_is_n
     let same = "Makefile: test: tests-pass may tell the same".to_owned();
     assert!(left_out.contains(&same), "{left_out:?}");
     assert!(!left_out.iter().any(|line| line.contains("lint")));
+}
+
+#[test]
+fn a_task_or_script_that_changes_what_git_tracks_or_runs_what_is_not_known_waits() {
+    let makefile = "check-rm:\n\trm -rf src\ncheck-cp:\n\tcp a README.md\ncheck-add:\n\tuv add x\ncheck-none:\n\
+        check-own:\n\trm -rf build && mypy .\nbuild:\n\tdocker build .\ncheck-sh:\n\tsh tools/check.sh\n";
+    let script = "#!/bin/sh\ncd \"$(dirname \"$0\")/..\"\n";
+    let scripts = [
+        "rm -rf src\n",
+        "echo x > README.md\n",
+        "d=$(mktemp -d)\ncd $d\ntouch a\n",
+    ];
+    let scripts = scripts.map(|text| format!("{script}{text}"));
+    let found = propose(
+        &Files::of(&[
+            ("Makefile", makefile),
+            ("README.md", ""),
+            ("a", ""),
+            ("scripts/check-a.sh", &scripts[0]),
+            ("scripts/check-b.sh", &scripts[1]),
+            ("scripts/check-c.sh", "#!/bin/sh\nset -e\ntrue\n"),
+            ("scripts/check-d.sh", &scripts[2]),
+            ("src/a", ""),
+            ("tools/check.sh", &scripts[0]),
+        ])
+        .without(&["shellcheck"]),
+        &PLAIN,
+    );
+    let shown = |one: &Proposal| {
+        let why = one.missing.as_deref().unwrap_or("at once");
+        format!(
+            "{}: {}",
+            one.id,
+            why.trim_end_matches(": look first, then take the # away")
+        )
+    };
+    let mut all: Vec<_> = found.proposals.iter().map(shown).collect();
+    all.sort();
+    assert_eq!(
+        all,
+        [
+            "builds: evolve does not know what `docker build .` does",
+            "check-a: `rm -rf src` changes what git tracks",
+            "check-b: `> README.md` changes what git tracks",
+            "check-cp: `cp a README.md` changes what git tracks",
+            "check-d: at once",
+            "check-own: at once",
+            "check-rm: `rm -rf src` changes what git tracks",
+            "check-sh: `rm -rf src` changes what git tracks",
+            "no-conflict-markers: at once",
+            "shellcheck-clean: shellcheck is not installed: see https://www.shellcheck.net",
+        ]
+    );
+    for line in [
+        "Makefile: check-add: it changes files (uv add x); a goal only looks",
+        "Makefile: check-none: it runs nothing",
+        "scripts/check-c.sh: it succeeds whatever it finds",
+    ] {
+        assert!(
+            found.left_out.contains(&line.to_owned()),
+            "{line}: {:#?}",
+            found.left_out
+        );
+    }
 }

@@ -4,8 +4,7 @@ use super::*;
 
 #[test]
 fn a_goal_that_cannot_run_stands_in_nobodys_way() {
-    let makefile =
-        "lint:\n\t@./lint.sh\ntest:\n\tgo test ./...\nclean:\n\trm a\nfmt:\n\tx\nunit-test:\n\ty\n";
+    let makefile = "lint:\n\t@ruff check\ntest:\n\tgo test ./...\nclean:\n\trm a\nfmt:\n\tx\nunit-test:\n\ty\n";
     let files = Files::of(&[
         ("Makefile", makefile),
         ("a.sh", ""),
@@ -163,7 +162,7 @@ fn of_too_many_goals_those_that_can_run_are_written_and_each_other_is_named() {
         let all = (0..50).map(|at| format!("check-{program}-{at}:\n\t{program} {at}\n"));
         all.collect::<String>()
     };
-    let makefile = recipes("absent") + &recipes("there");
+    let makefile = recipes("absent") + &recipes("mypy");
     let files = Files::of(&[("Makefile", &makefile)]).without(&["absent"]);
     let found = propose(&files, &PLAIN);
     assert_eq!((found.runnable().count(), found.lacking().count()), (51, 9));
