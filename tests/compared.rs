@@ -145,12 +145,34 @@ fn goals_are_measured_with_what_checks_compared_with_before_the_agent() {
             "git update-ref refs/remotes/origin/main HEAD".to_owned(),
         ),
         ("python3 compare.py main", MERGE.to_owned()),
+        (
+            "git diff --quiet \"$(cat base)\" -- api",
+            "git branch -qf main HEAD; git worktree add -q \"$OUT/tree\" main".to_owned(),
+        ),
+        (
+            "git diff --quiet \"$(cat base)\" -- api",
+            "git rev-parse HEAD >.git/main".to_owned(),
+        ),
+        (
+            "git diff --quiet main -- api",
+            "rm -f .git/refs/heads/main; ln -s refs/heads/night .git/refs/heads/main".to_owned(),
+        ),
+        (
+            "git diff --quiet main -- api",
+            "ln -sf night .git/refs/heads/main".to_owned(),
+        ),
+        ("make -s compare", MERGE.to_owned()),
+        (
+            "git -C \"$(git rev-parse --show-toplevel)\" diff --quiet main -- api",
+            MERGE.to_owned(),
+        ),
     ] {
         let repo = repository(
             check,
             "echo 'git diff --quiet main -- api' >compare.sh; git add compare.sh; git commit -qm script
              git branch STABLE main; printf '# \\344\\n' >latin.sh; cat compare.sh >>latin.sh; git add latin.sh; git commit -qm latin
              echo 'git diff --quiet \"$1\" -- api' >argument.sh; git config my.base main; echo main >base
+             printf 'compare:\\n\\tgit diff --quiet main -- api\\n' >Makefile; git add Makefile
              printf 'import subprocess, sys\nsys.exit(subprocess.run([\"git\", \"diff\", \"--quiet\", sys.argv[1], \"--\", \"api\"]).returncode)\n' >compare.py
              git add argument.sh base compare.py; git commit -qm dynamic
              cp compare.sh untracked.sh; cp compare.sh ignored.sh; echo ignored.sh >>.git/info/exclude; git config remote.origin.url /nowhere
@@ -168,7 +190,11 @@ fn goals_are_measured_with_what_checks_compared_with_before_the_agent() {
             assert!(!repo.path(name).exists(), "{check}: {agent}");
         }
         let told = format!("{}{newest}", notes(&repo));
-        assert!(told.contains("compare with it"), "{check}: {agent}: {told}");
+        let words = ["compare with it", "is as before", "is back"];
+        assert!(
+            words.iter().any(|words| told.contains(words)),
+            "{check}: {agent}: {told}"
+        );
         repo.git(&["fsck", "--strict", "--no-dangling"]);
     }
 }
@@ -383,6 +409,33 @@ fn what_somebody_else_moves_is_no_reason_to_judge_nothing_where_checks_only_may_
     let told = notes(&repo);
     assert!(told.contains("may compare with: main was moved"), "{told}");
     assert_eq!(repo.git(&["log", "-1", "--format=%s", "main"]), "mine");
+}
+
+#[test]
+fn a_stash_and_notes_are_no_yardstick_that_only_running_tells() {
+    let repo = repository(
+        "sh argument.sh main",
+        "echo 1 >>api; git stash -q; git worktree add -q --detach \"$OUT/tree\" main",
+    );
+    repo.write(
+        "argument.sh",
+        "git notes add -f -m \"$(date +%N)\" HEAD 2>/dev/null
+        git rev-parse -q --verify \"$1\" >/dev/null && test -e f\n",
+    );
+    repo.commit_all("script");
+    let script = "echo 2 >f; git add f; git commit -qm w
+        cd \"$OUT/tree\"; echo 2 >>api; env -u GIT_REFLOG_ACTION git stash push -qm mine";
+    repo.cycle(script).expect(0);
+    assert_eq!(repo.newest()["result"], "improved", "{}", repo.newest());
+    let stash = repo.git(&["stash", "list", "--format=%gs"]);
+    assert_eq!(stash.lines().count(), 2, "{stash}");
+    assert!(
+        stash
+            .lines()
+            .next()
+            .is_some_and(|top| top.ends_with("mine")),
+        "{stash}"
+    );
 }
 
 #[test]

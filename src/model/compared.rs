@@ -24,15 +24,19 @@ const PLACES: [(&str, &str); 6] = [
     (TRACKING, "/HEAD"),
 ];
 /// Options, and parts of addresses, with which programs other than git are told a ref.
-const OPTIONS: [&str; 19] = [
+const OPTIONS: [&str; 25] = [
     "against",
     "base",
+    "base-branch",
+    "base-ref",
     "baseline",
+    "baseline-commit",
     "baseline-rev",
     "branch",
     "changedsince",
     "commit",
     "compare-branch",
+    "compare-with",
     "from",
     "from-ref",
     "new-from-rev",
@@ -41,7 +45,9 @@ const OPTIONS: [&str; 19] = [
     "rev-range",
     "revision",
     "since",
+    "since-commit",
     "tag",
+    "target-branch",
     "to",
     "to-ref",
 ];
@@ -113,6 +119,8 @@ pub struct Words {
 pub struct Compared {
     /// Words that stand where a ref does.
     pub sure: BTreeSet<String>,
+    /// The same in files of which checks run only a part.
+    pub leaned_on: BTreeSet<String>,
     /// Words of checks that may be refs.
     pub other: BTreeSet<String>,
     /// Checks bring refs of other repositories up to date themselves.
@@ -141,29 +149,24 @@ impl Compared {
             ..
         } = words;
         let is_begun = |word: &String| begun.iter().any(|front| word.starts_with(front.as_str()));
-        let names = refs.keys().flat_map(|name| words_of(name)).filter(is_begun);
-        let (tracking, mut other): (BTreeSet<_>, BTreeSet<_>) =
+        let names = all_words(refs).filter(is_begun);
+        let (tracking, other): (BTreeSet<_>, BTreeSet<_>) =
             other.into_iter().partition(|word| is_tracking(word, refs));
         let mut sure: BTreeSet<String> = sure.into_iter().chain(names).chain(tracking).collect();
-        if source == Source::LeanedOn {
-            other = std::mem::take(&mut sure);
-        }
         if source == Source::Check {
             self.other.extend(other);
         } else {
             // Of the many words of a file those that mean something.
             let is_ref = |word: &String| meant(word, refs).is_some();
             sure.retain(is_ref);
-            let is_named = source == Source::LeanedOn;
-            self.other
-                .extend(other.into_iter().filter(|word| is_named && is_ref(word)));
         }
-        self.sure.extend(sure);
-        let is_run = source != Source::LeanedOn;
-        self.fetches |= fetches && is_run;
-        self.is_dynamic |= is_dynamic && is_run;
-        // Of what may not run it is only told what moved.
-        self.asks |= asks || is_dynamic && !is_run;
+        match source {
+            Source::LeanedOn => self.leaned_on.extend(sure),
+            Source::Check | Source::Script => self.sure.extend(sure),
+        }
+        self.fetches |= fetches && source != Source::LeanedOn;
+        self.is_dynamic |= is_dynamic;
+        self.asks |= asks;
     }
 }
 
@@ -189,7 +192,7 @@ pub fn words(text: &str, is_shells: bool) -> Words {
     let mut found = Words::default();
     let text = text.replace("\\\n", " ");
     let text: Vec<&str> = text.lines().map(without_comment).collect();
-    let text = text.join("\n");
+    let text = dynamic::unnested(&text.join("\n"));
     let has_git = text.split(is_between).any(is_git);
     found.is_dynamic = has_git && dynamic::hands(&text, is_shells);
     for part in text.split(dynamic::ENDS) {
@@ -203,16 +206,13 @@ pub fn words(text: &str, is_shells: bool) -> Words {
         found.asks |= is_of_git && ASKING.iter().any(|asking| has(asking));
         let is_of_images = all.first().is_some_and(|word| OF_IMAGES.contains(word));
         // What `git grep` looks for is the first word that is no option.
-        let is_pattern = |place: usize| {
-            let pattern = command.filter(|(_, command)| *command == "grep");
-            pattern.is_some_and(|(command, _)| {
-                let mut words = all.iter().enumerate().skip(command + 1);
-                words
-                    .find(|(_, word)| !word.starts_with('-'))
-                    .map(|(at, _)| at)
-                    == Some(place)
-            })
-        };
+        let grep = command.filter(|(_, command)| *command == "grep");
+        let pattern = grep.and_then(|(command, _)| {
+            let mut words = all.iter().enumerate().skip(command + 1);
+            words
+                .find(|(_, word)| !word.starts_with('-'))
+                .map(|(at, _)| at)
+        });
         // Loops over refs: `for base in origin/main main`.
         let looped = all.iter().position(|word| *word == "in");
         let looped = looped.filter(|_| has_git && all.contains(&"for"));
@@ -242,8 +242,9 @@ pub fn words(text: &str, is_shells: bool) -> Words {
                     let is_value = word.contains('=') && key != before && !key.is_empty();
                     let is_given = has_git && (is_value || before.ends_with('='))
                         || looped.is_some_and(|within| place > within);
-                    let is_sure =
-                        takes_refs && !is_pattern(place) || is_option && !is_of_images || is_given;
+                    let is_sure = takes_refs && pattern != Some(place)
+                        || is_option && !is_of_images
+                        || is_given;
                     match is_sure || name.starts_with("refs/") {
                         true => found.sure.insert(name.to_owned()),
                         false => found.other.insert(name.to_owned()),
@@ -259,15 +260,17 @@ pub fn words(text: &str, is_shells: bool) -> Words {
 
 /// Returns a line without the comment at its end: none begins within a word, or in quotes.
 fn without_comment(line: &str) -> &str {
-    let is_comment = |(place, _): &(usize, &str)| {
-        let before = &line[..*place];
-        let is_quoted = ['\'', '"']
-            .iter()
-            .any(|quote| before.matches(*quote).count() % 2 == 1);
-        (before.is_empty() || before.ends_with([' ', '\t'])) && !is_quoted
-    };
-    let place = line.match_indices('#').find(is_comment);
-    place.map_or(line, |(place, _)| &line[..place])
+    let (mut single, mut double, mut before) = (0, 0, ' ');
+    for (place, c) in line.char_indices() {
+        let is_quoted = single % 2 == 1 || double % 2 == 1;
+        if c == '#' && [' ', '\t'].contains(&before) && !is_quoted {
+            return &line[..place];
+        }
+        single += usize::from(c == '\'');
+        double += usize::from(c == '"');
+        before = c;
+    }
+    line
 }
 
 /// Returns the place of git's command among words, and the command; what follows is no git's if there is none.
@@ -378,19 +381,29 @@ impl fmt::Display for Other {
     }
 }
 
-/// Returns what became of the refs that were moved where any may be meant: each once, by the shortest of its names.
+/// Returns what became of the branches, tags and tracking refs that were moved, and of refs beside HEAD, where any may be meant: each
+/// once, by the shortest of its names. Of a new one only a name counts that meant something, as does the beginning of an object's id.
 pub fn any_others<'n>(
     moved: impl Iterator<Item = &'n String>,
     (before, now): (&Refs, &Refs),
-    branch: &str,
+    (branch, names_object): (&str, &dyn Fn(&str) -> bool),
 ) -> Vec<Other> {
-    let words: BTreeSet<String> = moved.flat_map(|name| words_of(name)).collect();
-    let had_meaning = words.iter().filter(|word| meant(word, before).is_some());
-    let mut all = others(had_meaning, (before, now), branch);
+    const KINDS: [&str; 3] = ["refs/heads/", "refs/tags/", TRACKING];
+    let is_meant = |name: &&String| {
+        !name.starts_with("refs/") || KINDS.iter().any(|kind| name.starts_with(kind))
+    };
+    let words: BTreeSet<String> = moved.filter(is_meant).flat_map(|it| words_of(it)).collect();
+    let had_meaning = |word: &&String| meant(word, before).is_some() || names_object(word);
+    let mut all = others(words.iter().filter(had_meaning), (before, now), branch);
     all.sort_by_key(|other| other.word.len());
     let mut seen = BTreeSet::new();
     all.retain(|other| seen.insert(other.names.clone()));
     all
+}
+
+/// Returns all that refs may be called in a text.
+pub fn all_words(refs: &Refs) -> impl Iterator<Item = String> + '_ {
+    refs.keys().flat_map(|name| words_of(name))
 }
 
 /// Says whether a ref says what another repository had.

@@ -14,7 +14,7 @@ use git2::{ErrorCode, Reference};
 
 use super::Repo;
 use super::failure::{broken, oid};
-use crate::effects::files;
+use crate::effects::files::{self, Moment};
 use crate::error::{Error, Result};
 use crate::model::exact;
 use crate::model::movement::Movement;
@@ -126,6 +126,15 @@ impl Repo {
         })
     }
 
+    /// Says whether there may be such a ref, or one in a folder of its name.
+    pub fn may_be_root_ref(&self, name: &str) -> bool {
+        let first = name.split('/').next().unwrap_or(name);
+        first != "refs"
+            && self
+                .root_places(first)
+                .any(|path| path.symlink_metadata().is_ok())
+    }
+
     /// Removes such a ref.
     pub fn remove_root_ref(&self, name: &str) -> Result<()> {
         let mut places = self.root_places(name);
@@ -150,10 +159,24 @@ impl Repo {
 
     /// Returns the folder of the other working tree that has this branch checked out, if one is there that does.
     pub fn tree_on(&self, branch: &str) -> Option<PathBuf> {
+        self.tree_where(branch, |_| true)
+    }
+
+    /// The same of working trees that went to the branch before a moment.
+    pub fn tree_on_before(&self, branch: &str, moment: Moment) -> Option<PathBuf> {
+        self.tree_where(branch, |head| {
+            let meta = fs::symlink_metadata(head);
+            meta.is_ok_and(|meta| (meta.ctime(), meta.ctime_nsec()) < moment)
+        })
+    }
+
+    fn tree_where(&self, branch: &str, is_wanted: impl Fn(&Path) -> bool) -> Option<PathBuf> {
         let common = self.common_path("");
         let is_on = |git_dir: &Path| {
-            let head = loose_ref(&git_dir.join("HEAD"));
-            head.is_some_and(|head| head.strip_prefix(SYMBOLIC) == Some(branch))
+            let place = git_dir.join("HEAD");
+            let head = loose_ref(&place);
+            let is_on = head.is_some_and(|head| head.strip_prefix(SYMBOLIC) == Some(branch));
+            is_on && is_wanted(&place)
         };
         let is_linked = self.git_dir().components().ne(common.components());
         if is_linked && !self.inner.is_bare() && is_on(&common) && common.ends_with(".git") {
@@ -254,6 +277,16 @@ impl Repo {
             false => self.common_path(""),
         };
         above.join(in_bytes(name))
+    }
+
+    /// Removes a link in the place of a ref: who writes the ref would write what the link leads to. Says whether there was one.
+    pub fn unlink_ref(&self, name: &str) -> Result<bool> {
+        let path = self.path_of_ref(name);
+        let is_link = fs::symlink_metadata(&path).is_ok_and(|meta| meta.is_symlink());
+        if is_link {
+            files::remove(&path)?;
+        }
+        Ok(is_link)
     }
 
     /// Removes the file of a ref if it is none, or stands for others in a circle: nothing could be written in its place.

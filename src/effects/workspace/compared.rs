@@ -55,7 +55,9 @@ impl Workspace<'_> {
             return Ok(held);
         };
         let mut now = self.repo.all_refs()?;
-        for word in &compared.sure {
+        let any = compared::all_words(&before).filter(|_| compared.is_dynamic);
+        let any: BTreeSet<String> = any.filter(|word| self.repo.may_be_root_ref(word)).collect();
+        for word in compared.sure.iter().chain(&compared.leaned_on).chain(&any) {
             let target = start.root_ref(self.repo, word);
             now.extend(target.map(|target| (word.clone(), target)));
         }
@@ -74,9 +76,15 @@ impl Workspace<'_> {
         let others = |words| compared::others(words, moves.refs, &start.branch);
         let (mut held_to, mut maybe) = (others(&compared.sure), others(&compared.other));
         let sure = held_to.len();
+        held_to.extend(others(&compared.leaned_on));
         if compared.is_dynamic {
-            let any = compared::any_others(moves.moved(), moves.refs, &start.branch);
-            held_to.extend(any);
+            let names_object = |word: &str| self.names_object(word);
+            let (branch, refs) = (start.branch.as_str(), moves.refs);
+            held_to.extend(compared::any_others(
+                moves.moved(),
+                refs,
+                (branch, &names_object),
+            ));
         }
         let mut seen = BTreeSet::new();
         let mut is_first = |other: &Other| seen.insert(other.names.clone());
@@ -106,8 +114,8 @@ impl Workspace<'_> {
         }
         maybe.retain(is_first);
         named.extend(maybe.iter().map(Other::to_string));
-        if compared.asks {
-            named.extend(moves.told());
+        if compared.asks || compared.is_dynamic {
+            named.extend(moves.told(&names));
         }
         for name in &names {
             let target = moves.fetched(name)?;
@@ -157,6 +165,8 @@ impl Workspace<'_> {
 
     /// Says whether a word is the beginning of an object's id, for which git takes a ref of that name.
     fn names_object(&self, word: &str) -> bool {
+        // As `git describe` writes it, too.
+        let word = word.rsplit_once("-g").map_or(word, |(_, id)| id);
         let is_id = word.len() >= SHORTEST && word.bytes().all(|byte| byte.is_ascii_hexdigit());
         is_id && self.repo.has_prefix(word)
     }
@@ -257,7 +267,8 @@ impl Moves<'_> {
                 return Ok(true);
             }
         }
-        Ok(self.repo.tree_on(name).is_some())
+        let began = self.start.began();
+        Ok(self.repo.tree_on_before(name, began).is_some())
     }
 
     /// Returns where a fetch put a tracking ref, if one did and there is nothing of the agent's.
@@ -277,10 +288,11 @@ impl Moves<'_> {
         newest.is_some_and(|newest| newest.new == is && is_fetched(&newest.message))
     }
 
-    /// Returns what became of each ref that was moved, made or removed.
-    fn told(&self) -> impl Iterator<Item = String> {
+    /// Returns what became of each ref that was moved, made or removed, but for these.
+    fn told(&self, known: &BTreeSet<String>) -> impl Iterator<Item = String> {
         let (before, now) = self.refs;
-        self.moved().map(|name| {
+        let moved = self.moved().filter(|name| !known.contains(*name));
+        moved.map(|name| {
             let what = match (before.contains_key(name), now.contains_key(name)) {
                 (true, true) => "was moved",
                 (true, false) => "was removed",

@@ -6,85 +6,152 @@ use std::collections::HashMap;
 
 use super::{WITHOUT_REFS, command_of_git, is_between};
 
-/// What commands and substitutions end with, or begin.
+/// What commands end with.
 pub(super) const ENDS: [char; 7] = ['\n', ';', '|', '&', '(', ')', '`'];
+/// Stands for what a command prints that no text tells, and for what its own words tell.
+const PRINTED: &str = "$@";
+const TOLD: &str = "HEAD";
+/// Commands of git that print where the refs in their own words lead.
+const TELLING: [&str; 6] = [
+    "describe",
+    "merge-base",
+    "name-rev",
+    "rev-list",
+    "rev-parse",
+    "symbolic-ref",
+];
+/// Commands of git that may bring refs of this very repository.
+const BRINGING: [&str; 4] = ["clone", "fetch", "ls-remote", "pull"];
 /// What is no name of a variable: a status, a process, how many arguments there are.
 const NO_NAMES: [char; 4] = ['?', '$', '#', '-'];
 /// Commands of git to which others hand paths, and patterns.
 const OF_PATHS: [&str; 3] = ["blame", "grep", "rm"];
 
-/// Says whether a text without comments does so. What another language puts together for git is not told by its words.
+/// Returns a text in which what commands print that stand within others is put in by a mark, and these stand on lines of their own.
+pub(super) fn unnested(text: &str) -> String {
+    let (mut lines, mut open) = (String::new(), vec![(String::new(), ')')]);
+    let mut rest = text.chars().peekable();
+    while let Some(c) = rest.next() {
+        let end = open.last().map_or(')', |(_, end)| *end);
+        match c {
+            '$' if rest.next_if_eq(&'(').is_some() => open.push((String::new(), ')')),
+            '`' if end != '`' => open.push((String::new(), '`')),
+            '\\' => {
+                let next = rest.next();
+                push(&mut open, c);
+                next.into_iter().for_each(|c| push(&mut open, c));
+            }
+            '(' if open.len() > 1 => {
+                // Its end is not that of what stands around it.
+                push(&mut open, c);
+                open.push((String::new(), '('));
+            }
+            ')' if end == '(' => {
+                let (inside, _) = open.pop().unwrap_or_default();
+                let around = open.last_mut().map(|(text, _)| text);
+                around.into_iter().for_each(|text| {
+                    text.push_str(&inside);
+                    text.push(c);
+                });
+            }
+            c if c == end && open.len() > 1 => {
+                let (inside, _) = open.pop().unwrap_or_default();
+                let mark = if tells(&inside) { TOLD } else { PRINTED };
+                open.last_mut()
+                    .into_iter()
+                    .for_each(|(text, _)| text.push_str(mark));
+                lines.push_str(&inside);
+                lines.push('\n');
+            }
+            c => push(&mut open, c),
+        }
+    }
+    for (text, _) in open {
+        lines.push_str(&text);
+        lines.push('\n');
+    }
+    lines
+}
+
+fn push(open: &mut [(String, char)], c: char) {
+    open.last_mut()
+        .into_iter()
+        .for_each(|(text, _)| text.push(c));
+}
+
+/// Says whether what a command prints is told by its own words.
+fn tells(command: &str) -> bool {
+    let words = words(command);
+    let asked = command_of_git(&words);
+    !command.contains(['|', ';', '\n', '&'])
+        && asked.is_some_and(|(_, name)| TELLING.contains(&name))
+}
+
+/// Says whether a text without comments does so, as `unnested` gives it. What another language puts together for git is not told by
+/// its words.
 pub(super) fn hands(text: &str, is_shells: bool) -> bool {
-    let parts: Vec<&str> = text.split_inclusive(ENDS).collect();
+    const VALUES: [&str; 4] = ["=git ", "=\"git ", "='git ", "(git "];
     let is_code = !is_shells || text.contains("\"git\"") || text.contains("'git'");
+    let is_kept = text.contains(":-git}") || VALUES.iter().any(|value| text.contains(value));
     let told = LazyCell::new(|| told(text));
     let is_told = |name: &str| told.get(name).is_some_and(|is_told| *is_told);
-    let mut is_within = false;
-    parts.iter().enumerate().any(|(at, part)| {
-        let is_end = is_within && part.ends_with('`');
-        is_within ^= part.ends_with('`');
-        let words = words(part);
-        let Some(handed) = handed(&words) else {
-            return false;
-        };
-        // A word of its own: how far back from HEAD is no revision.
-        let opened = part.strip_suffix("$(").or_else(|| part.strip_suffix('`'));
-        let is_whole = |before: &str| before.ends_with(is_between);
-        let puts_in = !is_end && opened.is_some_and(is_whole);
-        let prints = || parts.get(at + 1).is_some_and(|next| !asks_git(next));
-        is_code
-            || handed.by_another
-            || handed.words.iter().any(|word| is_variable(word, &is_told))
-            || puts_in && handed.takes_more && prints()
-    })
+    is_kept && text.contains('$')
+        || text.split(ENDS).any(|part| {
+            let words = words(part);
+            let Some((command, name)) = command_of_git(&words) else {
+                return false;
+            };
+            let handed = &words[(command + 1).min(words.len())..];
+            match name {
+                "git" => is_code,
+                name if BRINGING.contains(&name) => handed.iter().any(|word| is_here(word)),
+                name if WITHOUT_REFS.contains(&name) => false,
+                name => {
+                    let end = handed.iter().position(|word| *word == "--");
+                    let handed = (&handed[..end.unwrap_or(handed.len())], end.is_some());
+                    is_code
+                        || name.starts_with('$')
+                        || is_handed_more(&words[..command], (name, handed))
+                        || revisions(handed.0).any(|word| is_variable(word, &is_told))
+                }
+            }
+        })
 }
 
-/// What a command of git is handed.
-struct Handed<'w> {
-    words: Vec<&'w str>,
-    /// A program hands it more words: `xargs git show`.
-    by_another: bool,
-    /// What comes next stands where a revision does.
-    takes_more: bool,
+/// Returns the words that stand where revisions do, and not as the value of an option in quotes: `--since="$day"`.
+fn revisions<'w>(handed: &'w [&'w str]) -> impl Iterator<Item = &'w str> {
+    let before = std::iter::once(&"").chain(handed);
+    let is_value = |before: &str| before.starts_with('-') && before.ends_with('=');
+    let all = before.zip(handed);
+    all.filter(move |(before, _)| !is_value(before))
+        .map(|(_, word)| *word)
 }
 
-/// Returns what a command of git is handed that takes revisions.
-fn handed<'w>(words: &[&'w str]) -> Option<Handed<'w>> {
-    let (command, name) = command_of_git(words)?;
-    if name == "git" || WITHOUT_REFS.contains(&name) {
-        return None;
-    }
-    let rest = &words[command + 1..];
-    let end = rest.iter().position(|word| *word == "--");
-    let handed: Vec<&str> = rest[..end.unwrap_or(rest.len())].to_vec();
-    let mut before = words[..command].iter();
+/// Says whether a word means this repository, where others are asked for refs.
+fn is_here(word: &str) -> bool {
+    word.starts_with(['.', '/'])
+        || ["file:", "$PWD", PRINTED]
+            .iter()
+            .any(|it| word.starts_with(it))
+}
+
+/// Says whether git gets revisions from elsewhere than its words: `xargs git show`, `git rev-list --stdin`.
+fn is_handed_more(before: &[&str], (name, (handed, has_end)): (&str, (&[&str], bool))) -> bool {
+    let has = |mark: &str| handed.iter().any(|word| word.contains(mark));
+    let reads = |word: &&str| *word == "--stdin" || word.starts_with("--batch");
+    let mut before = before.iter();
     let by_another = before.any(|word| *word == "xargs")
         && match before.find_map(|word| word.strip_prefix("-I")) {
-            Some("") => before.next().is_some_and(|mark| has(&handed, mark)),
-            Some(mark) => has(&handed, mark),
-            None => end.is_none() && !OF_PATHS.contains(&name),
+            Some("") => before.next().is_some_and(|mark| has(mark)),
+            Some(mark) => has(mark),
+            None => !has_end && !OF_PATHS.contains(&name),
         };
-    let last = handed.iter().rfind(|word| **word != "$").copied();
-    let is_value = last.is_some_and(|word| word.starts_with('-') && word.ends_with('='));
-    Some(Handed {
-        words: handed,
-        by_another,
-        takes_more: end.is_none() && !is_value,
-    })
-}
-
-fn has(words: &[&str], mark: &str) -> bool {
-    words.iter().any(|word| word.contains(mark))
+    by_another || handed.iter().any(reads)
 }
 
 fn words(part: &str) -> Vec<&str> {
-    let all = part.trim_end_matches(ENDS).split(is_between);
+    let all = part.split(is_between);
     all.filter(|word| !word.is_empty()).collect()
-}
-
-/// Says whether a command is git's and takes revisions: its own words tell which.
-fn asks_git(part: &str) -> bool {
-    handed(&words(part)).is_some()
 }
 
 /// Says whether a word of git's is a variable of which the text does not say what is in it.
@@ -110,10 +177,10 @@ fn told(text: &str) -> HashMap<&str, bool> {
     for (place, _) in text.match_indices('=') {
         let name = last_name(&text[..place]);
         let is_put_in = !text[..place - name.len()].ends_with(['$', '{', '-']);
-        let value = value(&text[place + 1..]);
+        let value = beginning(text[place + 1..].trim_start_matches(['"', '\'']));
+        let value = &value[..value.find(is_between).unwrap_or(value.len())];
         if is_put_in && !name.is_empty() && !value.is_empty() {
-            let printed = value.strip_prefix("$(").or_else(|| value.strip_prefix('`'));
-            note(name, printed.map_or(!value.contains(['$', '`']), asks_git));
+            note(name, !value.contains(['$', '`']));
         }
     }
     for (place, _) in text.match_indices(" in ") {
@@ -123,6 +190,17 @@ fn told(text: &str) -> HashMap<&str, bool> {
         let values = values.split(['\n', ';']).next().unwrap_or(values);
         if before.ends_with("for") {
             note(name, !values.contains(['$', '`']));
+        }
+    }
+    for part in text.split(ENDS) {
+        let words = words(part);
+        match words.iter().position(|word| *word == "read") {
+            Some(read) => words[read..].iter().for_each(|name| note(name, false)),
+            // Another file may put anything into any of them.
+            None if [Some(&"."), Some(&"source")].contains(&words.first()) => {
+                return HashMap::new();
+            }
+            None => {}
         }
     }
     told
@@ -144,19 +222,13 @@ fn beginning(text: &str) -> &str {
     &text[..end]
 }
 
-/// Returns the value that a text begins with: a word, or what a command prints, of which the beginning tells enough.
-fn value(text: &str) -> &str {
-    let text = beginning(text.trim_start_matches(['"', '\'']));
-    let end = match text.strip_prefix("$(").or_else(|| text.strip_prefix('`')) {
-        Some(_) => text[1..].find([')', '`', '|', '\n']).map(|end| end + 1),
-        None => text.find(is_between),
-    };
-    &text[..end.unwrap_or(text.len())]
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn hands(text: &str, is_shells: bool) -> bool {
+        super::hands(&unnested(text), is_shells)
+    }
 
     #[test]
     fn a_revision_that_only_running_tells_is_seen() {
@@ -180,6 +252,18 @@ mod tests {
             "echo main | xargs -n 1 -I % git show %:api",
             "git diff \"$@\"",
             "git show $B:api",
+            "git diff HEAD..$(cat rev)",
+            "git -C \"$(pwd)\" diff $(cat rev)",
+            "B=main; [ -f f ] && read -r B <f; git diff $B",
+            "B=main; . ./env; git diff $B",
+            "B=$(git symbolic-ref refs/remotes/origin/HEAD | sed s@.*/@@); git diff $B",
+            "B=$(git show HEAD:rev); git diff $B",
+            "g() { git --no-pager \"$@\"; }; g diff main",
+            "GIT=${GIT:-git}; $GIT diff main",
+            "D=\"git diff --quiet\"; $D main",
+            "echo main | git rev-list --stdin HEAD",
+            "git fetch -q . main && git diff FETCH_HEAD",
+            "subprocess.run([\n\"git\",\n\"diff\",\n\"main\"])",
             "python3 -c 'import subprocess; subprocess.run([\"git\", \"diff\", b])'",
         ] {
             assert!(hands(text, true), "{text}");
@@ -199,6 +283,10 @@ mod tests {
             "git show HEAD~$((n + 1))",
             "git log --since=\"$(date)\" main",
             "git config \"$1\"",
+            "git -C \"$(pwd)\" diff main",
+            "(cd a && git diff $(git merge-base HEAD \"$(git rev-parse main)\"))",
+            "command -v git || exit 77; git diff main",
+            "git fetch -q origin main",
             "git fetch \"$1\"",
             "git ls-files | xargs git grep x",
             "git ls-files | xargs git log main --",
