@@ -10,6 +10,8 @@ mod moved;
 mod nested;
 mod outputs;
 mod protected;
+#[cfg(test)]
+mod tests;
 mod uncopied;
 
 use std::collections::{BTreeMap, BTreeSet};

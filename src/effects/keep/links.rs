@@ -186,3 +186,88 @@ fn is_passed_over(cause: &std::io::Error) -> bool {
             | ErrorKind::InvalidFilename
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A working tree with these files, and the second names of its files.
+    fn links(files: &[&str]) -> (tempfile::TempDir, Links, Quarantine) {
+        let all = tempfile::tempdir().unwrap();
+        let links = Links {
+            root: all.path().join("root"),
+            folder: all.path().join("private/links"),
+        };
+        fs::create_dir(&links.root).unwrap();
+        for name in files {
+            let file = links.root.join(name);
+            fs::create_dir_all(file.parent().unwrap()).unwrap();
+            fs::write(file, name).unwrap();
+        }
+        let quarantine = Quarantine::of(&all.path().join("private"), "s", 1);
+        (all, links, quarantine)
+    }
+
+    fn paths(names: &[&str]) -> Vec<Vec<u8>> {
+        names.iter().map(|name| name.as_bytes().to_vec()).collect()
+    }
+
+    #[test]
+    fn a_file_that_is_listed_twice_keeps_its_bytes() {
+        let (_all, links, mut quarantine) = links(&["n/a"]);
+        links.make(paths(&["n/a", "n/"])).unwrap();
+        assert_eq!(fs::read(links.root.join("n/a")).unwrap(), b"n/a");
+        fs::remove_file(links.root.join("n/a")).unwrap();
+        assert_eq!(links.settle(&mut quarantine).unwrap().len(), 1);
+        assert_eq!(fs::read(links.root.join("n/a")).unwrap(), b"n/a");
+        assert!(links.settle(&mut quarantine).unwrap().is_empty());
+    }
+
+    #[test]
+    fn of_a_file_that_is_gone_no_folder_comes_back() {
+        let (_all, links, mut quarantine) = links(&["x/b"]);
+        links.make(paths(&["x/y/gone", "x/b", "z/gone"])).unwrap();
+        fs::remove_dir_all(links.root.join("x")).unwrap();
+        let notes = links.settle(&mut quarantine).unwrap();
+        assert_eq!(
+            notes,
+            ["untracked files that checks removed, put back: x/b"]
+        );
+        assert!(links.root.join("x/b").is_file() && !links.root.join("x/y").exists());
+        assert!(!links.root.join("z").exists());
+    }
+
+    #[test]
+    fn what_was_linked_stays_linked_until_it_is_settled() {
+        let (_all, links, mut quarantine) = links(&["a", "b"]);
+        links.make(paths(&["a"])).unwrap();
+        links.make(paths(&["b"])).unwrap();
+        fs::remove_file(links.root.join("b")).unwrap();
+        assert!(links.settle(&mut quarantine).unwrap().is_empty());
+        assert!(!links.root.join("b").exists());
+    }
+
+    #[test]
+    fn where_there_is_no_second_name_a_small_file_is_copied_or_it_is_said() {
+        let (_all, mut links, _) = links(&[]);
+        links.root = PathBuf::from("/proc");
+        links.make(paths(&["version"])).unwrap();
+        let copied = fs::read(links.folder.join("version")).unwrap();
+        assert_eq!(copied, fs::read("/proc/version").unwrap());
+        fs::remove_dir_all(&links.folder).unwrap();
+        // Its first page cannot be read.
+        assert!(links.make(paths(&["self/mem"])).is_err());
+    }
+
+    #[test]
+    fn of_folders_with_a_repository_of_their_own_so_many_files_are_linked() {
+        let half = nested::MOST / 2;
+        let names = |folder| (0..=half).map(move |number| format!("{folder}/{number}"));
+        let files: Vec<_> = names("one").chain(names("two")).collect();
+        let files: Vec<_> = files.iter().map(String::as_str).collect();
+        let (_all, links, _) = links(&files);
+        links.make(paths(&["one/", "two/"])).unwrap();
+        let linked = |name| fs::read_dir(links.folder.join(name)).unwrap().count();
+        assert_eq!(linked("one") + linked("two"), nested::MOST);
+    }
+}
