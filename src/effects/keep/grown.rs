@@ -24,7 +24,6 @@ pub fn is_growing(root: &Path, path: &[u8], entry: &Copy, folders: &[PathBuf]) -
         && inode == Some(meta.ino().to_string().as_str())
         && entry.mode() == Some(meta.mode())
         && is_beneath(root, path)
-        && entry.copy.is_some()
         && entry
             .source(folders)
             .is_some_and(|copy| begins_like(&file, &copy))
