@@ -9,6 +9,7 @@ mod cargo;
 mod ci;
 mod go;
 mod jvm;
+mod known;
 mod linters;
 mod more;
 mod node;

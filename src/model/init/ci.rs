@@ -6,7 +6,6 @@ mod commands;
 mod env;
 mod github;
 mod gitlab;
-mod known;
 mod matrix;
 mod script;
 mod shell;
@@ -15,13 +14,12 @@ mod uses;
 use std::collections::HashMap;
 
 use env::Env;
-pub(super) use known::changes_tracked;
 
 use super::called::{Task, TextsOf};
 use super::node::Package;
 use super::offer::{Proposal, Role, id_of, slug};
 use super::tasks::TaskFiles;
-use super::{Found, Look, same, split, writers};
+use super::{Found, Look, known, same, split, writers};
 use crate::model::check;
 use crate::model::text;
 
@@ -195,21 +193,6 @@ fn goal(
             .or_else(|| waits_for_services(step, (role, &goal.check), &texts_of)),
     };
     match why {
-        Some(why) => goal.lacks(why),
-        None => goal,
-    }
-}
-
-/// Says why commands had better not run before somebody has looked at them, or not at all.
-pub(super) fn why_it_waits(look: &dyn Look, texts_of: TextsOf, check: &str) -> Option<String> {
-    let does_more = writers::of_commands(check, texts_of);
-    does_more.or_else(|| known::strange(look, texts_of, check))
-}
-
-/// Holds back a goal that calls a task, if it had better not run before somebody has looked at what that does.
-pub(super) fn held(tasks: &TaskFiles, goal: Proposal) -> Proposal {
-    let texts_of = |task: &Task| tasks.texts_of("", task);
-    match known::strange(tasks.look(), &texts_of, &goal.check) {
         Some(why) => goal.lacks(why),
         None => goal,
     }

@@ -199,7 +199,7 @@ pub(super) fn propose(
     let call = "pre-commit run --all-files";
     if has(look, hooks) {
         let texts_of = |task: &Task| tasks.texts_of("", task);
-        match super::ci::why_it_waits(look, &texts_of, call) {
+        match super::known::why_it_waits(look, &texts_of, call) {
             Some(why) => found.leave_out(format!("{hooks}: {why}")),
             None => found.proposals.push(
                 Proposal::new(Role::Lint, "hooks-pass", "", call)

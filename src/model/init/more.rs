@@ -2,9 +2,8 @@
 //! the tasks that they list. Pure.
 
 use super::called::{Place, Task};
-use super::ci::held;
 use super::offer::{NAMED, NO_NAME, Proposal, Role, is_check, no_goal, slug};
-use super::tasks::{NAMES, TaskFiles, stands_for};
+use super::tasks::{NAMES, TaskFiles, held, stands_for};
 use super::{Found, Look, first_of, has, is_own, split};
 use crate::model::text::shell_word;
 

@@ -6,9 +6,8 @@ pub(super) mod scripts;
 use serde_json::Value;
 
 use super::called::Task;
-use super::ci::held;
 use super::offer::{self, NAMED, NO_NAME, Proposal, Role, is_check, no_goal, slug};
-use super::tasks::TaskFiles;
+use super::tasks::{TaskFiles, held};
 use super::{Found, Look, Wishes, first_of, has, homes, join, json};
 use crate::model::{check, text};
 

@@ -12,7 +12,7 @@ pub(super) use files::TaskFiles;
 use std::collections::HashSet;
 
 use super::called::{Task, TextsOf};
-use super::ci::{changes_tracked, held};
+use super::known::{self, changes_tracked};
 use super::offer::{
     NAMED, NO_NAME, Proposal, Role, by_name, is_check, no_goal, no_goal_of_part, slug,
     tells_nothing,
@@ -336,6 +336,15 @@ fn scripts((look, files): (&dyn Look, &TaskFiles), found: &mut Found) {
             Some(why) => goal.lacks(why),
             None => goal,
         });
+    }
+}
+
+/// Holds back a goal that calls a task, if it had better not run before somebody has looked at what that does.
+pub(super) fn held(tasks: &TaskFiles, goal: Proposal) -> Proposal {
+    let texts_of = |task: &Task| tasks.texts_of("", task);
+    match known::strange(tasks.look(), &texts_of, &goal.check) {
+        Some(why) => goal.lacks(why),
+        None => goal,
     }
 }
 

@@ -96,14 +96,8 @@ fn is_for_another_system(job: &Value) -> bool {
             .collect::<Vec<_>>()
     });
     let all_elsewhere =
-        |all: Vec<String>| !all.is_empty() && all.iter().all(|one| is_another_system(one));
-    is_another_system(&system) || of_matrix.is_some_and(all_elsewhere)
-}
-
-/// Says whether a name is that of another system, or of a machine with one.
-pub(super) fn is_another_system(name: &str) -> bool {
-    let name = name.to_lowercase();
-    name.contains("windows") || name.contains("macos")
+        |all: Vec<String>| !all.is_empty() && all.iter().all(|one| matrix::is_another_system(one));
+    matrix::is_another_system(&system) || of_matrix.is_some_and(all_elsewhere)
 }
 
 /// Says whether a job has the permission to write where others see it: its own permissions, else those of its workflow.

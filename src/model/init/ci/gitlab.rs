@@ -62,7 +62,7 @@ pub(super) fn steps(path: &str, file: &Value, found: &mut Found) -> Vec<Step> {
                 Some("it may fail")
             }
             () if key(file, job, "tags", DEEPEST)
-                .is_some_and(|tags| super::github::is_another_system(&lines(tags))) =>
+                .is_some_and(|tags| super::matrix::is_another_system(&lines(tags))) =>
             {
                 Some("it is for another system")
             }

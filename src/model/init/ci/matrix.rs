@@ -61,10 +61,7 @@ pub(super) fn ways(job: &Value, text: &str) -> Vec<Chosen> {
         named.iter().map(pair).collect::<Option<Chosen>>()
     });
     ways.extend(of_one.filter(|_| !named.is_empty()));
-    ways.retain(|way| {
-        !way.iter()
-            .any(|(_, value)| super::github::is_another_system(value))
-    });
+    ways.retain(|way| !way.iter().any(|(_, value)| is_another_system(value)));
     // Which of several values go together an exclusion may say.
     let is_told = named.len() < 2 || matrix.get("exclude").is_none();
     ways.truncate(MOST);
@@ -83,6 +80,12 @@ pub(super) fn choice(place: &str, chosen: &Chosen) -> Option<String> {
     let words = chosen.iter().map(|(_, value)| value.as_str());
     let words: Vec<&str> = words.filter(|value| !is_version(value)).collect();
     (!chosen.is_empty()).then(|| format!("{place}: {}", words.join(" ")))
+}
+
+/// Says whether a name is that of another system, or of a machine with one.
+pub(super) fn is_another_system(name: &str) -> bool {
+    let name = name.to_lowercase();
+    name.contains("windows") || name.contains("macos")
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Which commands of a step are known to look, check or build and to do nothing else, so that its goal may run at once. What is not
+//! Which commands are known to look, check or build and to do nothing else, so that its goal may run at once. What is not
 //! known waits until somebody has looked at it. Pure.
 
 mod modes;
@@ -8,9 +8,9 @@ mod tracked;
 
 use std::cell::Cell;
 
-use super::super::called::{self, NODE, Task, TextsOf};
-use super::super::offer::{MOST_TASKS, takes_one};
-use super::super::writers;
+use super::called::{self, NODE, Task, TextsOf};
+use super::offer::{MOST_TASKS, takes_one};
+use super::writers;
 use crate::model::check::{self, Does, Done};
 use crate::model::init::{Look, has};
 use crate::model::text;
@@ -34,7 +34,7 @@ pub(super) fn steered(env: &[(String, String)]) -> Option<String> {
 }
 
 /// Says why a shell's script had better not run before somebody has looked at it: it changes what git tracks.
-pub(in crate::model::init) fn changes_tracked(look: &dyn Look, script: &str) -> Option<String> {
+pub(super) fn changes_tracked(look: &dyn Look, script: &str) -> Option<String> {
     let what = tracked::changed_by(look, script)?;
     Some(changing(&what))
 }
@@ -45,6 +45,12 @@ pub(super) fn strange(look: &dyn Look, texts_of: TextsOf, check: &str) -> Option
         return Some(unknown(&command));
     }
     strange_in((look, texts_of), check, &Cell::new(MOST_TASKS))
+}
+
+/// Says why commands had better not run before somebody has looked at them, or not at all.
+pub(super) fn why_it_waits(look: &dyn Look, texts_of: TextsOf, check: &str) -> Option<String> {
+    let does_more = writers::of_commands(check, texts_of);
+    does_more.or_else(|| strange(look, texts_of, check))
 }
 
 /// The same of the text of a task, from which so many others are followed.
