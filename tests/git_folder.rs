@@ -302,7 +302,7 @@ fn a_cycle_whose_private_folder_was_removed_is_settled_by_the_next_start() {
 }
 
 /// What an agent leaves in the way inside `.git`. Each takes `a` along, which a goal wants.
-const IN_THE_WAY: [(&str, &str); 21] = [
+const IN_THE_WAY: [(&str, &str); 23] = [
     (
         "refs/heads",
         "rm -rf .git/refs/heads; ln -s \"$OUT/theirs\" .git/refs/heads",
@@ -352,6 +352,14 @@ const IN_THE_WAY: [(&str, &str); 21] = [
     (
         "a branch below the branch",
         "git checkout -q -b tmp; git branch -qD main; git branch main/x; git commit -q --allow-empty -m x",
+    ),
+    (
+        "the branch as link",
+        "rm .git/refs/heads/main; ln -s refs/heads/side .git/refs/heads/main",
+    ),
+    (
+        "a branch as link",
+        "ln -s refs/heads/main .git/refs/heads/side",
     ),
     (
         "refs in a circle",
@@ -411,6 +419,7 @@ fn where_the_session_dies_with_something_in_the_way_the_next_start_undoes_the_cy
     let first = with_files_of_others();
     let of_recovery = [
         "refs/heads",
+        "the branch as link",
         "HEAD as folder",
         "an empty index",
         "junk as packed-refs",

@@ -211,8 +211,7 @@ fn gone(way: &mut Way<'_>, (name, was): (&str, &str)) -> Result<Option<String>> 
 
 fn moved(way: &mut Way<'_>, (name, was, is): (&str, &str, &str)) -> Result<Option<String>> {
     let (repo, shown) = (way.repo, exact::shown(name));
-    let stands_for_another = [is, was].iter().any(|to| to.starts_with(SYMBOLIC));
-    if repo.unlink_ref(name)? || stands_for_another {
+    if is.starts_with(SYMBOLIC) || was.starts_with(SYMBOLIC) {
         write(way, name, was)?;
         return Ok(Some(format!("{shown} was changed and is as before")));
     }
@@ -295,16 +294,11 @@ pub fn put_back_these(
         let shown = exact::shown(name);
         match (before.get(name), now.get(name)) {
             (Some(was), Some(is)) if was == is => {}
-            (Some(was), Some(is)) => {
-                let stands_for_another = [was, is].iter().any(|to| to.starts_with(SYMBOLIC));
-                notes.push(match repo.unlink_ref(name)? || stands_for_another {
-                    true => {
-                        write(way, name, was)?;
-                        format!("{shown} was changed and is as before")
-                    }
-                    false => taken_back(way, (name, was, is))?,
-                });
+            (Some(was), Some(is)) if [was, is].iter().any(|to| to.starts_with(SYMBOLIC)) => {
+                write(way, name, was)?;
+                notes.push(format!("{shown} was changed and is as before"));
             }
+            (Some(was), Some(is)) => notes.push(taken_back(way, (name, was, is))?),
             (Some(was), None) => notes.extend(gone(way, (name, was))?),
             (None, Some(is)) if head.as_ref() != Some(name) => {
                 let mut note = format!("{shown} was added and is removed");

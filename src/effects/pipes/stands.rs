@@ -176,7 +176,7 @@ impl Stood {
         }
         let full = git_dir.join(path);
         let is_wrong = if kind.is_symlink() {
-            !self.may_be_link(common, &full, wanted)
+            !self.may_be_link(common, &full)
         } else if kind.is_dir() {
             let is_folder = matches!(wanted, Wanted::Folder | Wanted::Ref | Wanted::Either(_));
             !is_folder && !self.folders.has(full.strip_prefix(common).unwrap_or(&full))
@@ -188,7 +188,7 @@ impl Stood {
         is_wrong.then_some(Wrong::Kind)
     }
 
-    fn may_be_link(&self, common: &Path, full: &Path, wanted: Wanted) -> bool {
+    fn may_be_link(&self, common: &Path, full: &Path) -> bool {
         let Some(links) = &self.links else {
             return true;
         };
@@ -197,7 +197,8 @@ impl Stood {
         };
         let target = target.as_os_str().as_bytes();
         let is_head = full.file_name().is_some_and(|name| name == "HEAD");
-        if is_symbolic(target) && (wanted == Wanted::Ref || is_head) {
+        // Any other ref libgit2 would write through such a link.
+        if is_symbolic(target) && is_head {
             return true;
         }
         let was = links.get(&Stood::name_of(common, full));
