@@ -132,6 +132,18 @@ fn goals_are_measured_with_what_checks_compared_with_before_the_agent() {
             "git update-ref refs/remotes/origin/main HEAD".to_owned(),
         ),
         (
+            "git -C \"$(git rev-parse --show-toplevel)\" diff --quiet main -- api",
+            MERGE.to_owned(),
+        ),
+    ] {
+        assert_held(check, &agent, "checks compare with it");
+    }
+}
+
+#[test]
+fn what_only_running_a_check_tells_is_measured_with_as_it_was_too() {
+    for (check, agent) in [
+        (
             "git diff --quiet \"$(git config my.base)\" -- api",
             MERGE.to_owned(),
         ),
@@ -141,8 +153,8 @@ fn goals_are_measured_with_what_checks_compared_with_before_the_agent() {
         ),
         ("sh argument.sh main", MERGE.to_owned()),
         (
-            "echo origin/main | xargs -I{} git diff --quiet {} -- api",
-            "git update-ref refs/remotes/origin/main HEAD".to_owned(),
+            "xargs -I{} git diff --quiet {} -- api <base",
+            MERGE.to_owned(),
         ),
         ("python3 compare.py main", MERGE.to_owned()),
         (
@@ -153,50 +165,39 @@ fn goals_are_measured_with_what_checks_compared_with_before_the_agent() {
             "git diff --quiet \"$(cat base)\" -- api",
             "git rev-parse HEAD >.git/main".to_owned(),
         ),
-        (
-            "git diff --quiet main -- api",
-            "rm -f .git/refs/heads/main; ln -s refs/heads/night .git/refs/heads/main".to_owned(),
-        ),
-        (
-            "git diff --quiet main -- api",
-            "ln -sf night .git/refs/heads/main".to_owned(),
-        ),
         ("make -s compare", MERGE.to_owned()),
-        (
-            "git -C \"$(git rev-parse --show-toplevel)\" diff --quiet main -- api",
-            MERGE.to_owned(),
-        ),
     ] {
-        let repo = repository(
-            check,
-            "echo 'git diff --quiet main -- api' >compare.sh; git add compare.sh; git commit -qm script
-             git branch STABLE main; printf '# \\344\\n' >latin.sh; cat compare.sh >>latin.sh; git add latin.sh; git commit -qm latin
-             echo 'git diff --quiet \"$1\" -- api' >argument.sh; git config my.base main; echo main >base
-             printf 'compare:\\n\\tgit diff --quiet main -- api\\n' >Makefile; git add Makefile
-             printf 'import subprocess, sys\nsys.exit(subprocess.run([\"git\", \"diff\", \"--quiet\", sys.argv[1], \"--\", \"api\"]).returncode)\n' >compare.py
-             git add argument.sh base compare.py; git commit -qm dynamic
-             cp compare.sh untracked.sh; cp compare.sh ignored.sh; echo ignored.sh >>.git/info/exclude; git config remote.origin.url /nowhere
-             git config remote.origin.fetch '+refs/heads/*:refs/remotes/origin/*'
-             git branch -q --set-upstream-to=origin/main",
-        );
-        let before = refs(&repo);
-        repo.cycle(&format!("echo 2 >f; git add f; git commit -qm w; {agent}"))
-            .expect(0);
-        let newest = repo.newest();
-        assert_ne!(newest["result"], "improved", "{check}: {agent}: {newest}");
-        assert_eq!(newest["goals_passing"], 0, "{check}: {agent}: {newest}");
-        assert_eq!(refs(&repo), before, "{check}: {agent}");
-        for name in [".git/main", ".git/STABLE"] {
-            assert!(!repo.path(name).exists(), "{check}: {agent}");
-        }
-        let told = format!("{}{newest}", notes(&repo));
-        let words = ["compare with it", "is as before", "is back"];
-        assert!(
-            words.iter().any(|words| told.contains(words)),
-            "{check}: {agent}: {told}"
-        );
-        repo.git(&["fsck", "--strict", "--no-dangling"]);
+        assert_held(check, &agent, "checks may compare with it");
     }
+}
+
+/// Has an agent move what a check compares with: the goals are measured with what it was, the refs are as before, and it is told.
+fn assert_held(check: &str, agent: &str, words: &str) {
+    let repo = repository(
+        check,
+        "echo 'git diff --quiet main -- api' >compare.sh; git add compare.sh; git commit -qm script
+         git branch STABLE main; printf '# \\344\\n' >latin.sh; cat compare.sh >>latin.sh; git add latin.sh; git commit -qm latin
+         echo 'git diff --quiet \"$1\" -- api' >argument.sh; git config my.base main; echo main >base
+         printf 'compare:\\n\\tgit diff --quiet main -- api\\n' >Makefile; git add Makefile
+         printf 'import subprocess, sys\nsys.exit(subprocess.run([\"git\", \"diff\", \"--quiet\", sys.argv[1], \"--\", \"api\"]).returncode)\n' >compare.py
+         git add argument.sh base compare.py; git commit -qm dynamic
+         cp compare.sh untracked.sh; cp compare.sh ignored.sh; echo ignored.sh >>.git/info/exclude; git config remote.origin.url /nowhere
+         git config remote.origin.fetch '+refs/heads/*:refs/remotes/origin/*'
+         git branch -q --set-upstream-to=origin/main",
+    );
+    let before = refs(&repo);
+    repo.cycle(&format!("echo 2 >f; git add f; git commit -qm w; {agent}"))
+        .expect(0);
+    let newest = repo.newest();
+    assert_ne!(newest["result"], "improved", "{check}: {agent}: {newest}");
+    assert_eq!(newest["goals_passing"], 0, "{check}: {agent}: {newest}");
+    assert_eq!(refs(&repo), before, "{check}: {agent}");
+    for name in [".git/main", ".git/STABLE"] {
+        assert!(!repo.path(name).exists(), "{check}: {agent}");
+    }
+    let told = format!("{}{newest}", notes(&repo));
+    assert!(told.contains(words), "{check}: {agent}: {told}");
+    repo.git(&["fsck", "--strict", "--no-dangling"]);
 }
 
 #[test]

@@ -76,6 +76,8 @@ const WITHOUT_REFS: [&str; 21] = [
     "remote",
     "status",
 ];
+/// What commands end with.
+const ENDS: [char; 7] = ['\n', ';', '|', '&', '(', ')', '`'];
 /// Programs whose tags are names of images.
 const OF_IMAGES: [&str; 3] = ["buildah", "docker", "podman"];
 /// Commands and options of git that list refs, or choose among them.
@@ -195,8 +197,8 @@ pub fn words(text: &str, is_shells: bool) -> Words {
     let text = dynamic::unnested(&text.join("\n"));
     let has_git = text.split(is_between).any(is_git);
     found.is_dynamic = has_git && dynamic::hands(&text, is_shells);
-    for part in text.split(dynamic::ENDS) {
-        let all: Vec<&str> = part.split(is_between).filter(|w| !w.is_empty()).collect();
+    for part in text.split(ENDS) {
+        let all = words_in(part);
         let command = command_of_git(&all);
         let is_of_git = command.is_some();
         let takes_refs = command.is_some_and(|(_, command)| !WITHOUT_REFS.contains(&command));
@@ -308,6 +310,12 @@ fn begun(word: &str) -> Option<String> {
 
 fn is_between(letter: char) -> bool {
     letter.is_whitespace() || ";|&()`'\"<>,[]".contains(letter)
+}
+
+/// Returns the words of a command.
+fn words_in(part: &str) -> Vec<&str> {
+    let all = part.split(is_between);
+    all.filter(|word| !word.is_empty()).collect()
 }
 
 fn is_git(word: &str) -> bool {

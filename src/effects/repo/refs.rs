@@ -2,7 +2,7 @@
 //! UTF-8; the others go through the `git` program. They are listed by their files: libgit2 lists nothing more where one ref lies a
 //! hundred folders deep, and waits for ever at a pipe.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::{self, ErrorKind};
@@ -126,13 +126,17 @@ impl Repo {
         })
     }
 
-    /// Says whether there may be such a ref, or one in a folder of its name.
-    pub fn may_be_root_ref(&self, name: &str) -> bool {
-        let first = name.split('/').next().unwrap_or(name);
-        first != "refs"
-            && self
-                .root_places(first)
-                .any(|path| path.symlink_metadata().is_ok())
+    /// Returns the names of all that lies beside HEAD but the folder of refs: where such a ref, or a folder above it, may be.
+    pub fn beside_head(&self) -> Result<BTreeSet<String>> {
+        let mut names = BTreeSet::new();
+        for folder in self.root_places("") {
+            let cannot = |cause| Error::io("read", &folder, cause);
+            for entry in fs::read_dir(&folder).map_err(cannot)? {
+                names.insert(exact::decode(entry.map_err(cannot)?.file_name().as_bytes()));
+            }
+        }
+        names.remove("refs");
+        Ok(names)
     }
 
     /// Removes such a ref.
@@ -277,16 +281,6 @@ impl Repo {
             false => self.common_path(""),
         };
         above.join(in_bytes(name))
-    }
-
-    /// Removes a link in the place of a ref: who writes the ref would write what the link leads to. Says whether there was one.
-    pub fn unlink_ref(&self, name: &str) -> Result<bool> {
-        let path = self.path_of_ref(name);
-        let is_link = fs::symlink_metadata(&path).is_ok_and(|meta| meta.is_symlink());
-        if is_link {
-            files::remove(&path)?;
-        }
-        Ok(is_link)
     }
 
     /// Removes the file of a ref if it is none, or stands for others in a circle: nothing could be written in its place.

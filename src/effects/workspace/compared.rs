@@ -55,11 +55,16 @@ impl Workspace<'_> {
             return Ok(held);
         };
         let mut now = self.repo.all_refs()?;
-        let any = compared::all_words(&before).filter(|_| compared.is_dynamic);
-        let any: BTreeSet<String> = any.filter(|word| self.repo.may_be_root_ref(word)).collect();
-        for word in compared.sure.iter().chain(&compared.leaned_on).chain(&any) {
-            let target = start.root_ref(self.repo, word);
-            now.extend(target.map(|target| (word.clone(), target)));
+        let mut words: BTreeSet<String> =
+            compared.sure.union(&compared.leaned_on).cloned().collect();
+        if compared.is_dynamic {
+            let there = self.repo.beside_head()?;
+            let first = |word: &String| word.split('/').next().unwrap_or_default().to_owned();
+            words.extend(compared::all_words(&before).filter(|it| there.contains(&first(it))));
+        }
+        for word in words {
+            let target = start.root_ref(self.repo, &word);
+            now.extend(target.map(|target| (word, target)));
         }
         let mut moves = Moves {
             repo: self.repo,

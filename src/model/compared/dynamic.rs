@@ -4,10 +4,8 @@
 use std::cell::LazyCell;
 use std::collections::HashMap;
 
-use super::{WITHOUT_REFS, command_of_git, is_between};
+use super::{ENDS, WITHOUT_REFS, command_of_git, is_between, words_in};
 
-/// What commands end with.
-pub(super) const ENDS: [char; 7] = ['\n', ';', '|', '&', '(', ')', '`'];
 /// Stands for what a command prints that no text tells, and for what its own words tell.
 const PRINTED: &str = "$@";
 const TOLD: &str = "HEAD";
@@ -81,7 +79,7 @@ fn push(open: &mut [(String, char)], c: char) {
 
 /// Says whether what a command prints is told by its own words.
 fn tells(command: &str) -> bool {
-    let words = words(command);
+    let words = words_in(command);
     let asked = command_of_git(&words);
     !command.contains(['|', ';', '\n', '&'])
         && asked.is_some_and(|(_, name)| TELLING.contains(&name))
@@ -97,7 +95,7 @@ pub(super) fn hands(text: &str, is_shells: bool) -> bool {
     let is_told = |name: &str| told.get(name).is_some_and(|is_told| *is_told);
     is_kept && text.contains('$')
         || text.split(ENDS).any(|part| {
-            let words = words(part);
+            let words = words_in(part);
             let Some((command, name)) = command_of_git(&words) else {
                 return false;
             };
@@ -149,11 +147,6 @@ fn is_handed_more(before: &[&str], (name, (handed, has_end)): (&str, (&[&str], b
     by_another || handed.iter().any(reads)
 }
 
-fn words(part: &str) -> Vec<&str> {
-    let all = part.split(is_between);
-    all.filter(|word| !word.is_empty()).collect()
-}
-
 /// Says whether a word of git's is a variable of which the text does not say what is in it.
 fn is_variable(word: &str, is_told: &dyn Fn(&str) -> bool) -> bool {
     word.split("..").any(|piece| {
@@ -193,7 +186,7 @@ fn told(text: &str) -> HashMap<&str, bool> {
         }
     }
     for part in text.split(ENDS) {
-        let words = words(part);
+        let words = words_in(part);
         match words.iter().position(|word| *word == "read") {
             Some(read) => words[read..].iter().for_each(|name| note(name, false)),
             // Another file may put anything into any of them.
