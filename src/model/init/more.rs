@@ -193,7 +193,7 @@ const BELOW: [(&str, &str); 6] = [
 
 /// Proposes goals for these kinds.
 pub(super) fn propose(look: &dyn Look, tasks: &TaskFiles, found: &mut Found) {
-    if let Some(text) = read(look, "CMakeLists.txt").filter(|_| !has_below(look, "build/")) {
+    if let Some(text) = read(look, "CMakeLists.txt").filter(|_| !look.has_below("build")) {
         offer(look, &CMAKE, found);
         let is_tested = ["enable_testing(", "include(CTest)"];
         if is_tested.iter().any(|word| text.contains(word)) {
@@ -260,10 +260,6 @@ fn read(look: &dyn Look, path: &str) -> Option<String> {
     has(look, path).then(|| look.read(path).unwrap_or_default())
 }
 
-fn has_below(look: &dyn Look, folder: &str) -> bool {
-    look.files().iter().any(|path| path.starts_with(folder))
-}
-
 /// Proposes the goals of a kind.
 fn offer(look: &dyn Look, kind: &Kind, found: &mut Found) {
     found.is_made_with(kind.name, "");
@@ -319,15 +315,15 @@ fn listed(
         return;
     };
     let texts_of = |task: &Task| tasks.texts_of("", task);
-    let (known, rest): (Vec<&String>, Vec<&String>) =
-        names.iter().partition(|name| of_name(name).is_some());
-    let checks = known.into_iter().map(|name| (name, of_name(name)));
-    let mut checks: Vec<_> = checks.collect();
-    checks.sort_by_key(|(_, of)| of.map(|(at, _, _, _)| at));
-    for (name, of) in checks {
-        let Some((_, role, id, says)) = of else {
-            continue;
-        };
+    let (mut checks, mut rest) = (Vec::new(), Vec::new());
+    for name in &names {
+        match of_name(name) {
+            Some(of) => checks.push((name, of)),
+            None => rest.push(name.as_str()),
+        }
+    }
+    checks.sort_by_key(|(_, (at, ..))| *at);
+    for (name, (_, role, id, says)) in checks {
         let text = texts_of(&task(program, name)).join("\n");
         let is_taken = id.is_empty() || found.proposals.iter().any(|one| one.id == id);
         let id = if is_taken { slug(name) } else { id.to_owned() };
@@ -346,7 +342,6 @@ fn listed(
         found.proposals.push(held(tasks, ready(look, kind, one)));
     }
     for some in rest.chunks(NAMED) {
-        let some: Vec<&str> = some.iter().map(|name| name.as_str()).collect();
         found.leave_out(format!("{file}: {}: {NO_NAME}", some.join(", ")));
     }
 }
