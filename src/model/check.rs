@@ -58,7 +58,7 @@ pub fn runs(check: &str, is_file: &dyn Fn(&str) -> bool) -> Vec<String> {
 
 /// Returns the files of the repository that `code` runs itself.
 pub fn runs_in(code: &Code, is_file: &dyn Fn(&str) -> bool) -> Vec<String> {
-    runs_of(&code.calls(), is_file)
+    runs_of(code.calls(), is_file)
 }
 
 fn runs_of(calls: &[Call], is_file: &dyn Fn(&str) -> bool) -> Vec<String> {
@@ -86,12 +86,12 @@ pub fn leans_on(check: &str, is_file: &dyn Fn(&str) -> bool) -> Vec<String> {
 pub fn leaned_on_in(code: &Code, is_file: &dyn Fn(&str) -> bool) -> Vec<String> {
     let calls = code.calls();
     let mut paths = Vec::new();
-    for call in &calls {
+    for call in calls {
         for path in call.steered_by(is_file) {
             add(&mut paths, Some(path), is_file);
         }
     }
-    let run = runs_of(&calls, is_file);
+    let run = runs_of(calls, is_file);
     paths.retain(|path| !run.contains(path));
     paths
 }
@@ -108,7 +108,7 @@ pub fn uses(code: &Code, is_file: &dyn Fn(&str) -> bool) -> Vec<Used> {
             (file.clone(), Some(folder.to_owned()))
         });
         for (file, dir) in run.chain(steering).filter(|(file, _)| is_file(file)) {
-            let tasks = tasks_of(&call, &file);
+            let tasks = tasks_of(call, &file);
             let places = call.places.clone();
             let used = Used {
                 file,
@@ -178,7 +178,7 @@ pub fn steers_by_pattern(code: &Code) -> Vec<Used> {
         let groups = call.choices(steering).into_iter().flatten();
         found.extend(groups.filter(|path| is_pattern(path)).map(|file| Used {
             dir: call.dir.clone(),
-            tasks: tasks_of(&call, &file),
+            tasks: tasks_of(call, &file),
             places: call.places.clone(),
             file,
         }));
@@ -216,7 +216,7 @@ pub fn instead(code: &Code, is_file: &dyn Fn(&str) -> bool) -> Vec<Instead> {
 
 /// Returns where in folders of the repository `code` looks for programs, there or not, with their names: `PATH=bin:$PATH grep`.
 pub fn looked_for(code: &Code) -> Vec<Instead> {
-    code.walked().looked_for
+    code.walked().looked_for.clone()
 }
 
 /// A file that a tool would take in place of another one, or a shell in place of a program.
@@ -302,7 +302,7 @@ pub fn packaged(code: &Code) -> Vec<Packaged> {
             continue;
         }
         let implied = OF_PACKAGES.iter().map(|name| name.to_string());
-        found.extend(program_of(&call).into_iter().chain(implied).map(|program| {
+        found.extend(program_of(call).into_iter().chain(implied).map(|program| {
             let folders = folders.clone();
             Packaged { program, folders }
         }));

@@ -8,6 +8,7 @@ use super::shell::UNKNOWN;
 use super::steering::{Groups, steering};
 
 /// One program that is called, and from where.
+#[derive(Debug)]
 pub struct Call {
     /// Directory below the root, empty for the root; `None` if it lies outside.
     pub dir: Option<String>,

@@ -142,7 +142,7 @@ fn question(call: &Call, module: &str) -> Option<String> {
 
 /// Returns the folders from which the Python that `code` calls takes modules first. `is_file` says what the repository has.
 pub fn fronts(code: &Code, is_file: &dyn Fn(&str) -> bool) -> Vec<Front> {
-    let mut found = fronts_of(&code.calls());
+    let mut found = fronts_of(code.calls());
     let own: HashSet<String> = found
         .iter()
         .filter(|front| front.has_tool(is_file))
@@ -239,13 +239,13 @@ fn front(call: &Call, scripts: &[String]) -> Option<Front> {
 /// modules from, and the `src` of a project that is installed from there.
 pub fn distributions(code: &Code) -> Vec<String> {
     let calls = code.calls();
-    let fronts = fronts_of(&calls).into_iter();
+    let fronts = fronts_of(calls).into_iter();
     let mut found: Vec<String> = fronts.map(|front| front.folder).collect();
     let is_pytest = |word: &String| matches!(stem(word).as_str(), "pytest" | "py.test");
     for call in calls {
         if call.words.iter().any(is_pytest) {
-            found.extend(call.dir.filter(|dir| !dir.starts_with('/')));
-            found.extend(call.places.modules);
+            found.extend(call.dir.clone().filter(|dir| !dir.starts_with('/')));
+            found.extend_from_slice(&call.places.modules);
         }
     }
     let sources: Vec<_> = found

@@ -1,12 +1,15 @@
 //! What lies one level below a check: the code in the files it hands on to, be it a shell's script, a task of package.json or
 //! the recipes of a Makefile's targets. Pure.
 
+use std::cell::OnceCell;
+
 use super::call::{Call, runs_packages, stem};
 use super::commands;
 use super::is_shells;
 use super::path::join;
 use super::places::Places;
 use super::root::Root;
+use super::walk::Walked;
 use crate::model::recipes::{self, Rules, unfolded};
 
 /// A file that is used, and how.
@@ -40,7 +43,7 @@ impl Used {
 }
 
 /// Code for a shell, and where it runs.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Code {
     pub(super) text: String,
     pub(super) dir: Option<String>,
@@ -48,23 +51,35 @@ pub struct Code {
     pub(super) script: Option<String>,
     /// Where programs and modules are looked for.
     pub(super) places: Places,
+    /// What a walk through it found, once there was one.
+    pub(super) walked: OnceCell<Walked>,
 }
 
 impl Code {
-    /// Returns the code of a check: it starts in the root.
-    pub fn of_check(check: &str) -> Code {
+    fn of(text: String, dir: Option<String>, script: Option<String>, places: Places) -> Code {
         Code {
-            text: check.to_owned(),
-            dir: Some(String::new()),
-            script: None,
-            places: Places::default(),
+            text,
+            dir,
+            script,
+            places,
+            walked: OnceCell::new(),
         }
     }
 
+    /// Returns the code of a check: it starts in the root.
+    pub fn of_check(check: &str) -> Code {
+        let root = Some(String::new());
+        Code::of(check.to_owned(), root, None, Places::default())
+    }
+
     /// Returns the code as that of a repository that lies there.
-    pub fn at(mut self, root: &Root) -> Code {
-        self.places.root = root.clone();
-        self
+    pub fn at(self, root: &Root) -> Code {
+        let root = root.clone();
+        let places = Places {
+            root,
+            ..self.places
+        };
+        Code::of(self.text, self.dir, self.script, places)
     }
 }
 
@@ -145,11 +160,9 @@ pub fn code_in(used: &Used, text: &str) -> Vec<Code> {
             Some(folder) => folder.trim_end_matches('/').to_owned(),
             None => dir.to_owned(),
         };
-        let code = |text: String| Code {
-            text,
-            dir: used.dir.as_deref().map(beside),
-            script: None,
-            places: used.places.clone(),
+        let code = |text: String| {
+            let dir = used.dir.as_deref().map(beside);
+            Code::of(text, dir, None, used.places.clone())
         };
         return commands.all.into_iter().map(code).collect();
     }
@@ -157,11 +170,8 @@ pub fn code_in(used: &Used, text: &str) -> Vec<Code> {
         Kind::Package => used.places.behind_packages(used.dir.as_deref()),
         Kind::Makefile | Kind::Justfile | Kind::Other => used.places.clone(),
     };
-    let at = |text: String, dir: &Option<String>, script: Option<String>| Code {
-        text,
-        dir: dir.clone(),
-        script,
-        places: places.clone(),
+    let at = |text: String, script: Option<String>| {
+        Code::of(text, used.dir.clone(), script, places.clone())
     };
     let texts = match kind(&used.file) {
         Kind::Package => scripts(text, &used.tasks),
@@ -173,15 +183,12 @@ pub fn code_in(used: &Used, text: &str) -> Vec<Code> {
         }
         Kind::Justfile => Rules::of_justfile(text).reached(&used.tasks).1,
         Kind::Other if is_shells(&used.file, text) => {
-            return vec![at(text.to_owned(), &used.dir, Some(used.file.clone()))];
+            return vec![at(text.to_owned(), Some(used.file.clone()))];
         }
         Kind::Other if used.tasks == [PIPED] => listed(text),
         Kind::Other => Vec::new(),
     };
-    texts
-        .into_iter()
-        .map(|text| at(text, &used.dir, None))
-        .collect()
+    texts.into_iter().map(|text| at(text, None)).collect()
 }
 
 /// Says whether not all code in a file of settings is followed: there is too much, or the file, which has no `text` then, is too long.
@@ -406,8 +413,8 @@ mod tests {
             ("just t u", "t u"),
             ("make -C sub -j 4 -f x.mk", ""),
         ] {
-            let calls = Code::of_check(check).calls();
-            assert_eq!(asked(&calls[0]).join(" "), expected, "{check}");
+            let code = Code::of_check(check);
+            assert_eq!(asked(&code.calls()[0]).join(" "), expected, "{check}");
         }
     }
 }

@@ -34,10 +34,11 @@ const SETTING: &[&str] = &[
 
 /// Returns the programs that a check calls.
 pub fn calls(check: &str) -> Vec<Call> {
-    Code::of_check(check).calls()
+    Code::of_check(check).walk().calls
 }
 
 /// What a walk through code found.
+#[derive(Debug)]
 pub struct Walked {
     /// The programs that it calls.
     pub calls: Vec<Call>,
@@ -53,8 +54,13 @@ pub struct Walked {
 
 impl Code {
     /// Returns the programs that the code calls.
-    pub fn calls(&self) -> Vec<Call> {
-        self.walked().calls
+    pub fn calls(&self) -> &[Call] {
+        &self.walked().calls
+    }
+
+    /// Returns what a walk through the code finds. Many ask that of the same code, and there is one walk.
+    pub fn walked(&self) -> &Walked {
+        self.walked.get_or_init(|| self.walk())
     }
 
     /// Says whether the code may have functions, which are called elsewhere than where they stand.
@@ -64,8 +70,7 @@ impl Code {
         dense.contains("()") || words.any(|word| word == "function")
     }
 
-    /// Goes through the code.
-    pub fn walked(&self) -> Walked {
+    fn walk(&self) -> Walked {
         let mut walk = Walk {
             calls: Vec::new(),
             handed_on: Vec::new(),
