@@ -16,12 +16,7 @@ pub fn current_dir() -> Result<PathBuf> {
 /// Says where the goals are: `--goals`, relative to the caller, or GOALS.yaml in the root.
 pub fn goals_file(global: &Global, repo: &Repo) -> Result<GoalsFile> {
     let Some(path) = &global.file.goals else {
-        let path = repo.root.join("GOALS.yaml");
-        return Ok(GoalsFile {
-            path,
-            in_repo: Some("GOALS.yaml".to_owned()),
-            shown: "GOALS.yaml".to_owned(),
-        });
+        return Ok(GoalsFile::of_root(repo));
     };
     let absolute = current_dir()?.join(path);
     let folder = absolute
@@ -41,9 +36,5 @@ pub fn goals_file(global: &Global, repo: &Repo) -> Result<GoalsFile> {
         None => real.canonicalize().unwrap_or(real),
     };
     let in_repo = below_root(&real);
-    Ok(GoalsFile {
-        path: real,
-        in_repo,
-        shown: path.display().to_string(),
-    })
+    Ok(GoalsFile::new(real, in_repo, path.display().to_string()))
 }

@@ -60,7 +60,7 @@ pub fn of(goals_file: GoalsFile, run: &RunOptions, repo: Repo) -> Result<Place> 
     };
     Ok(Place {
         repo,
-        goals_file: GoalsFile { path, ..goals_file },
+        goals_file: goals_file.at(path),
         isolation: Some(isolation),
     })
 }

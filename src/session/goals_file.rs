@@ -1,6 +1,7 @@
 //! The file that the goals are read from.
 
 use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::effects::files;
 use crate::effects::repo::Repo;
@@ -20,20 +21,42 @@ pub struct GoalsFile {
     pub in_repo: Option<String>,
     /// Its name in messages, as the user would write it.
     pub shown: String,
+    /// What was read last.
+    last: Arc<Mutex<Option<Read>>>,
+}
+
+/// The bytes of a goals file, and what they say.
+#[derive(Debug)]
+struct Read {
+    bytes: Vec<u8>,
+    goals: Goals,
+    warnings: Vec<Spot>,
 }
 
 impl GoalsFile {
-    /// The file that is meant where none is named: GOALS.yaml in the root.
-    pub fn of_root(repo: &Repo) -> GoalsFile {
+    /// A file that is named.
+    pub fn new(path: PathBuf, in_repo: Option<String>, shown: String) -> GoalsFile {
         GoalsFile {
-            path: repo.root.join(NAME),
-            in_repo: Some(NAME.to_owned()),
-            shown: NAME.to_owned(),
+            path,
+            in_repo,
+            shown,
+            last: Arc::default(),
         }
     }
 
+    /// The file that is meant where none is named: GOALS.yaml in the root.
+    pub fn of_root(repo: &Repo) -> GoalsFile {
+        GoalsFile::new(repo.root.join(NAME), Some(NAME.to_owned()), NAME.to_owned())
+    }
+
+    /// The same file in another working tree.
+    #[must_use]
+    pub fn at(self, path: PathBuf) -> GoalsFile {
+        GoalsFile { path, ..self }
+    }
+
     /// Reads the goals; every problem of the file is reported at once. Returns beside them what is worth
-    /// a warning.
+    /// a warning. Bytes that were read before are not read through once more.
     pub fn load(&self) -> Result<(Goals, Vec<Spot>)> {
         self.refuse_link()?;
         let bytes = match std::fs::metadata(&self.path) {
@@ -62,10 +85,23 @@ impl GoalsFile {
             }
             Err(cause) => return Err(Error::io("read", &self.path, cause)),
         };
-        match goals::read_goals(&self.shown, &bytes) {
-            Ok((goals, warnings)) => Ok((goals, goals::to_spots(&self.shown, &warnings))),
-            Err(problems) => Err(goals::to_error(&self.shown, &problems)),
-        }
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let read = match last.take().filter(|read| read.bytes == bytes) {
+            Some(read) => read,
+            None => self.parse(bytes)?,
+        };
+        let read = last.insert(read);
+        Ok((read.goals.clone(), read.warnings.clone()))
+    }
+
+    fn parse(&self, bytes: Vec<u8>) -> Result<Read> {
+        let read = goals::read_goals(&self.shown, &bytes);
+        let (goals, warnings) = read.map_err(|problems| goals::to_error(&self.shown, &problems))?;
+        Ok(Read {
+            bytes,
+            goals,
+            warnings: goals::to_spots(&self.shown, &warnings),
+        })
     }
 
     /// Refuses commands of the file that the shell cannot read; each is pointed to.
