@@ -117,6 +117,7 @@ pub mod effects {
     pub mod mirror;
     pub mod modes;
     pub mod near;
+    pub mod parallel;
     pub mod pause;
     pub mod pipes;
     pub mod places;

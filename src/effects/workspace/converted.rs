@@ -8,11 +8,11 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use super::hidden::side_by_side;
 use super::restat::{self, LISTING, Untouched};
 use super::{Start, Workspace, ended, some_of};
 use crate::effects::files::{self, is_beneath};
 use crate::effects::near::Near;
+use crate::effects::parallel::side_by_side;
 use crate::effects::quarantine::Quarantine;
 use crate::effects::repo::hash_blob;
 use crate::error::{Error, Result};

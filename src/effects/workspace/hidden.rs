@@ -7,8 +7,6 @@ use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
-use std::sync::Mutex;
-use std::thread;
 
 use super::restat::Whereabouts;
 use super::status::{self, Status};
@@ -17,6 +15,7 @@ use crate::effects::files::is_beneath;
 use crate::effects::git::Git;
 use crate::effects::modes::Folders;
 use crate::effects::near::Near;
+use crate::effects::parallel::side_by_side;
 use crate::error::Result;
 use crate::model::exact;
 
@@ -258,27 +257,4 @@ impl Workspace<'_> {
 pub(super) fn is_sparse(git: &Git) -> bool {
     let sparse = ["config", "--type=bool", "--get", "core.sparseCheckout"];
     git.run(&sparse).is_ok_and(|is| is == b"true\n")
-}
-
-/// Does two things at once, the first in a thread of its own; one after the other where no thread can be had.
-pub(super) fn side_by_side<A: Send, B>(
-    one: impl FnOnce() -> Result<A> + Send,
-    other: impl FnOnce() -> Result<B>,
-) -> Result<(A, B)> {
-    let one = Mutex::new(Some(one));
-    let take = || {
-        one.lock()
-            .expect("BUG: a holder of the lock panicked")
-            .take()
-    };
-    let run = || take().map(|one| one());
-    thread::scope(|scope| {
-        let beside = thread::Builder::new().spawn_scoped(scope, run);
-        let other = other();
-        let done = match beside {
-            Ok(thread) => thread.join().expect("BUG: a thread panicked"),
-            Err(_) => run(),
-        };
-        Ok((done.expect("BUG: it was done twice")?, other?))
-    })
 }

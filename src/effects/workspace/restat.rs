@@ -7,10 +7,10 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use super::hidden::side_by_side;
 use super::{Start, Workspace};
 use crate::effects::modes::{Done, Folders};
 use crate::effects::near::{Near, Seen};
+use crate::effects::parallel::side_by_side;
 use crate::error::Result;
 
 /// How many seconds a file may be older than the cycle and still be read again: file systems count coarser than clocks.

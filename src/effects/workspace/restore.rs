@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::beside::is_attributes;
-use super::hidden::{is_sparse, side_by_side};
+use super::hidden::is_sparse;
 use super::restat::Untouched;
 use super::submodules::EDITED;
 use super::{Start, Stock, Workspace, ended, note_removed, status};
@@ -18,6 +18,7 @@ use crate::effects::files;
 use crate::effects::files::is_beneath;
 use crate::effects::guard::held;
 use crate::effects::keep::{clear_way, from_hex, to_hex};
+use crate::effects::parallel::side_by_side;
 use crate::effects::quarantine::Quarantine;
 use crate::effects::repo::{Commit, Difference, Entry, SUBMODULE, hash_blob};
 use crate::error::{Error, Result};

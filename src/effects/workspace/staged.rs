@@ -2,8 +2,8 @@
 //! down what it found out about each folder.
 
 use super::Workspace;
-use super::hidden::side_by_side;
 use super::restat::LISTING;
+use crate::effects::parallel::side_by_side;
 use crate::effects::repo::{Difference, Entry};
 use crate::error::Result;
 use crate::model::ledger::is_ledger_path;
