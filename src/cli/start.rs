@@ -15,6 +15,7 @@ use crate::effects::journal::Diary;
 use crate::effects::ledger::{Ledger, refuse_links};
 use crate::effects::measure::Measurer;
 use crate::effects::mirror::Mirror;
+use crate::effects::parallel::side_by_side;
 use crate::effects::process::Supervisor;
 use crate::effects::repo::Repo;
 use crate::effects::sandbox::{self, Inmate, Sandbox};
@@ -111,12 +112,12 @@ async fn start(
     // Relative to where the caller is, so found before anybody goes anywhere.
     let goals_file = goals_file(global, &repo)?;
     let lock = lock::take(&repo.private.join("lock"), &started).await?;
-    repo.make_durable()?;
     Repo::hold_no_objects();
     let supervisor = Supervisor::with_lock(stop.clone(), &repo.root, &lock, diary.files())?;
     git::pack::supervise(&supervisor, &id);
     repo.git = repo.git.supervised(&supervisor, &id);
-    repo.git.refuse_old()?;
+    let git = repo.git.clone();
+    side_by_side(move || git.refuse_old(), || repo.make_durable())?;
     for folder in [
         repo.root.join(names::FOLDER),
         repo.root.join(".agents/rpi"),

@@ -121,6 +121,7 @@ impl Workspace<'_> {
         if !doubtful.is_empty() {
             let anew = ["update-index", "-z", "--index-info"];
             self.repo.git.run_with(&anew, &doubtful)?;
+            // What is found the same now is not noted as such: by the attributes of before the agent it may be another.
         }
         let mut done = Done::default();
         done.note("", &Folders::default(), (opened, Vec::new()));
