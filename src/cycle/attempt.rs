@@ -446,9 +446,8 @@ impl<'a> Attempt<'a> {
         let fetched = session.give_fetched_back(start, stock)?;
         let done = [&stock.notes[..], &settled.notes, &fetched].concat();
         for note in done {
-            if !progress.found.contains(&note) {
-                session.events.note(note.clone());
-                progress.found.push(note);
+            if progress.note_found(&note) {
+                session.events.note(note);
             }
         }
         session.note_settled()?;

@@ -10,8 +10,9 @@ pub fn clear(session: &Session, progress: &mut Progress, start: &Start) -> Resul
     let mut notes = session.clear_objects(start)?;
     notes.extend(session.settle_links(start.cycle)?);
     for note in notes {
-        session.events.warn(note.clone());
-        progress.found.push(note);
+        if progress.note_found(&note) {
+            session.events.warn(note);
+        }
     }
     Ok(())
 }

@@ -169,9 +169,8 @@ pub fn keep_start(session: &Session, progress: &mut Progress, start: &Start) -> 
     }
     if let Some(kept) = session.workspace().keep_start(start)? {
         let said = format!("while the goals were measured the branch lost commits: {kept}");
-        if !progress.found.contains(&said) {
-            session.events.warn(said.clone());
-            progress.found.push(said);
+        if progress.note_found(&said) {
+            session.events.warn(said);
         }
     }
     Ok(())

@@ -124,6 +124,15 @@ impl Progress {
         }
     }
 
+    /// Keeps for the next record what was found before an agent was called; says whether nobody was told of it yet.
+    pub fn note_found(&mut self, found: &str) -> bool {
+        let is_new = !self.found.iter().any(|note| note == found);
+        if is_new {
+            self.found.push(found.to_owned());
+        }
+        is_new
+    }
+
     /// Notes the newest snapshot of what is in the repository.
     pub fn note_snapshot(&mut self, snapshot: &Snapshot) {
         self.first.get_or_insert_with(|| snapshot.clone());
