@@ -6,6 +6,7 @@
 use std::fmt;
 
 mod call;
+mod code;
 mod commands;
 mod discovery;
 mod dotted;
@@ -34,6 +35,7 @@ use steering::{orders, steering};
 use walk::calls;
 
 pub use call::operands;
+pub use code::Code;
 pub use discovery::{Discovery, discovered};
 pub use interpreter::{interpreter, interpreter_in_path};
 pub use machine::altering;
@@ -44,7 +46,7 @@ pub use path::join;
 pub use root::Root;
 pub use settings::{Tool, tools};
 pub use shell::written;
-pub use tasks::{Code, Used, code_in, included, is_cut, told_in};
+pub use tasks::{Used, code_in, included, is_cut, told_in};
 pub use touching::touches;
 pub use unfound::{begins_with, unfound};
 pub use whole::looks_at_everything;

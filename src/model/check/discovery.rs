@@ -5,8 +5,8 @@
 //! PHPUnit's `Organizing Tests`, `prove`, and for .NET, Swift, Dart and CMake what their templates lay out. Pure.
 
 use super::call::{Call, stem};
+use super::code::Code;
 use super::path::join;
-use super::tasks::Code;
 
 /// Patterns of what runners find by themselves; `*` stops at a slash, and `**` does not.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

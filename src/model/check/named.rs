@@ -3,10 +3,10 @@
 //! the operands of linters, of grep, test and wc are what a goal is about. Pure.
 
 use super::call::{Call, stem};
+use super::code::Code;
 use super::path::word_in;
 use super::programs::{interpreter, is_shell};
 use super::steering::folders;
-use super::tasks::Code;
 use super::walk::{is_for_all, places};
 use super::{dotted, modules, net};
 

@@ -2,9 +2,9 @@
 //! of another one goes by that one's names. `steering` has what has a name of its own. Pure.
 
 use super::call::stem;
+use super::code::Code;
 use super::programs::{interpreter, is_shell};
 use super::steering::anywhere;
-use super::tasks::Code;
 
 /// A program that is called, as one that goes by settings.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,15 +1,12 @@
 //! What lies one level below a check: the code in the files it hands on to, be it a shell's script, a task of package.json or
 //! the recipes of a Makefile's targets. Pure.
 
-use std::cell::OnceCell;
-
 use super::call::{Call, runs_packages, stem};
+use super::code::Code;
 use super::commands;
 use super::is_shells;
 use super::path::join;
 use super::places::Places;
-use super::root::Root;
-use super::walk::Walked;
 use crate::model::recipes::{self, Rules, unfolded};
 
 /// A file that is used, and how.
@@ -39,47 +36,6 @@ impl Used {
     /// Says whether its words are run.
     pub fn is_list(&self) -> bool {
         self.tasks == [LIST]
-    }
-}
-
-/// Code for a shell, and where it runs.
-#[derive(Debug)]
-pub struct Code {
-    pub(super) text: String,
-    pub(super) dir: Option<String>,
-    /// The script whose text this is; what is no script has no `$0` of its own.
-    pub(super) script: Option<String>,
-    /// Where programs and modules are looked for.
-    pub(super) places: Places,
-    /// What a walk through it found, once there was one.
-    pub(super) walked: OnceCell<Walked>,
-}
-
-impl Code {
-    fn of(text: String, dir: Option<String>, script: Option<String>, places: Places) -> Code {
-        Code {
-            text,
-            dir,
-            script,
-            places,
-            walked: OnceCell::new(),
-        }
-    }
-
-    /// Returns the code of a check: it starts in the root.
-    pub fn of_check(check: &str) -> Code {
-        let root = Some(String::new());
-        Code::of(check.to_owned(), root, None, Places::default())
-    }
-
-    /// Returns the code as that of a repository that lies there.
-    pub fn at(self, root: &Root) -> Code {
-        let root = root.clone();
-        let places = Places {
-            root,
-            ..self.places
-        };
-        Code::of(self.text, self.dir, self.script, places)
     }
 }
 

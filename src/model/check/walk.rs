@@ -1,11 +1,11 @@
 //! The programs that shell text calls, and the folder that each is called in. Pure.
 
 use super::call::{Call, stem};
+use super::code::{Code, Walked};
 use super::path::{ROOT, join, word_in};
 use super::places::Places;
 use super::programs::{self, is_shell, reads_stdin, scan};
 use super::shell::{self, Command, EACH, Item, NEXT, PRINTED, SELF, UNKNOWN, is_assignment};
-use super::tasks::Code;
 use super::{BUILTINS, Instead};
 
 mod turns;
@@ -35,21 +35,6 @@ const SETTING: &[&str] = &[
 /// Returns the programs that a check calls.
 pub fn calls(check: &str) -> Vec<Call> {
     Code::of_check(check).walk().calls
-}
-
-/// What a walk through code found.
-#[derive(Debug)]
-pub struct Walked {
-    /// The programs that it calls.
-    pub calls: Vec<Call>,
-    /// The commands whose output goes on, into a program, a word or a file.
-    pub handed_on: Vec<Call>,
-    /// A variable in it has a value that was computed.
-    pub computes: bool,
-    /// It finds the repository by way of what lies around it.
-    pub comes_from_outside: bool,
-    /// Where in folders of the repository it looks for programs, there or not, with their names.
-    pub looked_for: Vec<Instead>,
 }
 
 impl Code {
