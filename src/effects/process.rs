@@ -9,6 +9,7 @@
 //! the lock. When the supervising process dies, all of it is handed to `evolve`, which kills it and ends its session: nobody
 //! can say any more what was whose.
 
+mod free;
 pub mod keeper;
 mod lanes;
 pub mod leftovers;

@@ -1,16 +1,12 @@
 //! `evolve`'s ends of the lanes: handing jobs over, and giving a lane back once nothing is left of its job.
 
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::net::UnixStream;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::io::Interest;
-use tokio::io::unix::AsyncFd;
-use tokio::runtime::{Handle, Id};
-
+use super::free::{Lane, Socket};
 use super::link::{self, Link};
 use super::message::{JobId, Order, Report, Request, Word};
 use super::{Job, MARK, Stdout, spawn};
@@ -19,73 +15,6 @@ use super::{Job, MARK, Stdout, spawn};
 const OVERTIME: Duration = Duration::from_secs(5);
 /// How much of a request certainly fits into a socket that nobody reads yet.
 const AT_ONCE: usize = 16 * 1024;
-
-/// The lanes on which no job runs. There are as many as jobs ran at once.
-#[derive(Debug, Default)]
-pub struct Lanes(Mutex<Free>);
-
-#[derive(Debug, Default)]
-struct Free {
-    lanes: Vec<Lane>,
-    /// How many were ever opened.
-    opened: u32,
-}
-
-/// A lane, and the last of its jobs.
-#[derive(Debug)]
-struct Lane {
-    job: JobId,
-    socket: Socket,
-}
-
-/// `evolve`'s end of a lane; it does not block.
-#[derive(Debug)]
-pub enum Socket {
-    /// Nobody listens unless asked to.
-    Plain(UnixStream),
-    /// This runtime listens. It goes on to between jobs: to begin anew would wake it for nothing.
-    Listened(AsyncFd<UnixStream>, Id),
-}
-
-impl Socket {
-    /// Has the runtime at hand listen, and to nothing else: that there is room for more to be said would wake it for each job.
-    pub fn listened(self) -> io::Result<AsyncFd<UnixStream>> {
-        let socket = match self {
-            Socket::Listened(socket, runtime) if runtime == Handle::current().id() => {
-                return Ok(socket);
-            }
-            Socket::Listened(socket, _) => socket.into_inner(),
-            Socket::Plain(socket) => socket,
-        };
-        #[expect(
-            deprecated,
-            reason = "unsound only for what changes its descriptor, which a UnixStream does not; what replaces it is unsafe"
-        )]
-        AsyncFd::with_interest(socket, Interest::READABLE)
-    }
-}
-
-impl AsFd for Socket {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        match self {
-            Socket::Plain(socket) => socket.as_fd(),
-            Socket::Listened(socket, _) => socket.get_ref().as_fd(),
-        }
-    }
-}
-
-impl From<AsyncFd<UnixStream>> for Socket {
-    /// Takes one that the runtime at hand listens to.
-    fn from(socket: AsyncFd<UnixStream>) -> Socket {
-        Socket::Listened(socket, Handle::current().id())
-    }
-}
-
-impl Lanes {
-    fn lock(&self) -> MutexGuard<'_, Free> {
-        self.0.lock().expect("BUG: a holder of the lock panicked")
-    }
-}
 
 /// The line of one job. Where it is dropped before nothing is left of the job, all of that is killed.
 #[derive(Debug)]
@@ -128,8 +57,7 @@ impl Line {
     /// Gives the lane back, if it is free, and nothing was said on it that was not understood.
     pub fn free(self, socket: Socket, inbox: &[u8]) {
         if self.state == State::Over && inbox.is_empty() {
-            let mut free = self.link.lanes.lock();
-            free.lanes.push(Lane {
+            self.link.lanes.give_back(Lane {
                 job: self.job,
                 socket,
             });
@@ -186,7 +114,7 @@ pub fn hand_over(link: &Arc<Link>, job: &Job) -> io::Result<Handed> {
         to_stderr.as_ref().map(AsFd::as_fd),
     ];
     let files: Vec<_> = files.into_iter().flatten().collect();
-    let (lane, theirs) = lane(link)?;
+    let (lane, theirs) = link.lanes.take()?;
     let JobId { lane: number, turn } = lane.job;
     let id = JobId {
         lane: number,
@@ -217,23 +145,6 @@ pub fn hand_over(link: &Arc<Link>, job: &Job) -> io::Result<Handed> {
         stderr: stderr.map(OwnedFd::from),
         unsaid: request[said..].to_vec(),
     })
-}
-
-/// Returns a lane on which no job runs, and where it is new the end of it that the supervising process has to get.
-fn lane(link: &Link) -> io::Result<(Lane, Option<UnixStream>)> {
-    let mut free = link.lanes.lock();
-    if let Some(lane) = free.lanes.pop() {
-        return Ok((lane, None));
-    }
-    let (socket, theirs) = UnixStream::pair()?;
-    socket.set_nonblocking(true)?;
-    free.opened += 1;
-    let job = JobId {
-        lane: free.opened,
-        turn: 0,
-    };
-    let socket = Socket::Plain(socket);
-    Ok((Lane { job, socket }, Some(theirs)))
 }
 
 fn request(job: &Job) -> io::Result<Request> {

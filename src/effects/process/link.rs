@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use nix::sys::signal::{SigSet, Signal, kill};
 use rustix::net::{RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, recv, sendmsg};
 
-use super::lanes::Lanes;
+use super::free::Lanes;
 use super::message::{JobId, Order, Request, Word};
 use super::spawn::{self, Environment, Program};
 use crate::effects::proc_table::{self, Children};

@@ -10,7 +10,8 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::ioctl_fionbio;
 
-use super::lanes::{Handed, Line, Socket};
+use super::free::Socket;
+use super::lanes::{Handed, Line};
 use super::link::Link;
 use super::message::{Order, Report};
 use super::pulse::{BEAT, Pulse};

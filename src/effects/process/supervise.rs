@@ -173,7 +173,7 @@ impl Jobs {
         match order {
             // Its start may hang, and then nobody is to believe that it will be ended.
             Order::Answer if job.turn > lane.turn => {}
-            Order::Answer => lane::tell(&lane.socket, &[Report::Here]),
+            Order::Answer => ward::tell(&lane.socket, &[Report::Here]),
             Order::End(_) | Order::Sweep if job.turn > lane.turn => {
                 lane.wanted.push((job.turn, order));
             }

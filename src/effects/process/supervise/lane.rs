@@ -14,10 +14,10 @@ use std::time::{Duration, Instant};
 
 use nix::sys::signal::SigSet;
 use nix::unistd::{chdir, fchdir};
-use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendFlags, recvmsg, send};
+use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
 use rustix::process::WaitIdOptions;
 
-use super::ward::{Started, Ward, ending_of};
+use super::ward::{Started, Ward, ending_of, tell};
 use super::{Jobs, Lane, Order, POLL, Shared};
 use crate::effects::process::keeper;
 use crate::effects::process::message::{JobId, Report, Request};
@@ -151,13 +151,6 @@ fn see_off(shared: &Shared) -> Vec<u32> {
         }
         thread::sleep(POLL);
     }
-}
-
-/// Tells, in one piece. There is room for it, and nobody waits for one who does not read: beside its end no more is told of a job
-/// than was asked for, and one who is stopped does not ask.
-pub fn tell(socket: &UnixStream, reports: &[Report]) {
-    let bytes: Vec<u8> = reports.iter().flat_map(Report::to_bytes).collect();
-    let _ = send(socket, &bytes, SendFlags::DONTWAIT);
 }
 
 impl Jobs {

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use nix::sys::signal::Signal;
+use rustix::net::{SendFlags, send};
 use rustix::process::{WaitId, WaitIdOptions, WaitIdStatus, waitid};
 
-use super::{Common, POLL, lane};
+use super::{Common, POLL};
 use crate::effects::proc_table;
 use crate::effects::process::message::{JobId, Order, Report};
 use crate::effects::process::{ANSWER, DRAIN, Ending, GRACE, SWEEP_LIMIT, tree};
@@ -264,7 +265,7 @@ impl Ward {
     }
 
     fn tell(&self, reports: &[Report]) {
-        lane::tell(&self.socket, reports);
+        tell(&self.socket, reports);
     }
 }
 
@@ -285,6 +286,13 @@ pub fn ending_of(leader: u32, options: WaitIdOptions) -> Option<Ending> {
             Some(Ending::NotStarted(why))
         }
     }
+}
+
+/// Tells, in one piece. There is room for it, and nobody waits for one who does not read: beside its end no more is told of a job
+/// than was asked for, and one who is stopped does not ask.
+pub fn tell(socket: &UnixStream, reports: &[Report]) {
+    let bytes: Vec<u8> = reports.iter().flat_map(Report::to_bytes).collect();
+    let _ = send(socket, &bytes, SendFlags::DONTWAIT);
 }
 
 #[cfg(test)]
