@@ -929,6 +929,46 @@ fn what_checks_write_beside_the_tracked_files_stays_as_they_wrote_it_without_a_w
     assert!(repo.quarantined().is_empty());
 }
 
+/// A repository whose check makes a report where there is none, and copies `f` to it.
+fn with_a_late_report() -> TestRepo {
+    let check =
+        "cp f report.xml; date +%N >>report.xml; test -e notes || echo mine >notes; grep -q MARK f";
+    let repo = TestRepo::with_goals(&format!(
+        "  - {{id: a, description: d, check: '{check}', weight: 5}}\n"
+    ));
+    repo.write("f", "begun\n");
+    repo.commit_file("f");
+    repo
+}
+
+#[test]
+fn a_report_that_came_while_the_goals_of_a_cycle_were_measured_stays_as_a_check_writes_it_later() {
+    for agent in [
+        "echo MARK >>f",
+        "echo MARK >>f; rm report.xml",
+        "echo MARK >>f; echo x >report.xml",
+    ] {
+        let repo = with_a_late_report();
+        repo.agent_does(&[agent]);
+        repo.run(&["--max-cycles=1", "--skip-baseline"]).expect(0);
+        assert_eq!(repo.newest()["result"], "improved", "{agent}");
+        let report = repo.read("report.xml");
+        assert!(report.starts_with("begun\nMARK\n"), "{agent}: {report}");
+        assert!(!text(&repo).contains("report.xml"), "{}", text(&repo));
+        assert!(repo.quarantined().is_empty(), "{agent}");
+    }
+}
+
+#[test]
+fn a_file_that_came_while_goals_were_measured_and_that_no_check_writes_again_is_put_back() {
+    let repo = with_a_late_report();
+    repo.agent_does(&["echo MARK >>f; echo changed >notes"]);
+    repo.run(&["--max-cycles=1", "--skip-baseline"]).expect(0);
+    assert_eq!(repo.read("notes"), "mine\n");
+    let said = "untracked files put back: notes";
+    assert!(text(&repo).contains(said), "{}", text(&repo));
+}
+
 #[test]
 fn a_log_that_checks_only_add_to_is_put_back_where_an_agent_took_from_it() {
     let repo = with_outputs();

@@ -37,6 +37,7 @@ pub use copy::{Copy, from_hex, to_hex};
 use copy::{FILE_LIMIT, copy_into, is_unchanged, may_not_be_read, stamp, write};
 pub use links::Links;
 pub use moved::identity;
+pub use outputs::Late;
 use outputs::Seen;
 
 /// How many bytes are copied in all.
@@ -82,6 +83,9 @@ pub struct Kept {
     /// Those that checks made since, in hex.
     #[serde(skip)]
     came: BTreeSet<String>,
+    /// Those that came while the goals of this cycle were measured, of checks or somebody's, in hex.
+    #[serde(skip)]
+    late: BTreeSet<String>,
 }
 
 /// What putting back came to.
@@ -144,6 +148,13 @@ impl Kept {
             let entry = self.untracked.entry(to_hex(path));
             entry.or_insert_with(Copy::unknown);
         }
+    }
+
+    /// Adds untracked files that came since these were listed, while the goals of a cycle were measured.
+    pub fn add_late<'a>(&mut self, untracked: impl Iterator<Item = &'a Vec<u8>>) {
+        let new: Vec<_> = untracked.filter(|path| !self.is_listed(path)).collect();
+        self.late.extend(new.iter().map(|path| to_hex(path)));
+        self.add(new.into_iter());
     }
 
     /// Adds untracked files that came since these were listed, when nothing but checks was at work: they made them.

@@ -2,6 +2,7 @@
 //! writer opens and closes them for each line. What was written while no agent ran is known for one; its later versions are
 //! neither an agent's damage nor anything to take back.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs::{self, Metadata};
@@ -10,7 +11,7 @@ use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use super::copy::{Copy, Output};
-use super::{Kept, from_hex, grown};
+use super::{Kept, from_hex, grown, to_hex};
 use crate::effects::files::{self, is_beneath};
 
 /// How many bytes at a file's end tell whether something was added to it or it was made anew.
@@ -99,6 +100,50 @@ impl Kept {
             let is_frozen = || frozen.iter().any(|path| path.as_bytes() == from_hex(name));
             entry.output = found.get(name).copied().filter(|_| !is_frozen());
         }
+    }
+}
+
+/// What the files that came while goals were measured were like right after the agent, by their names in hex; none for one that was
+/// gone.
+#[derive(Clone, Debug, Default)]
+pub struct Late(BTreeMap<String, Option<Seen>>);
+
+impl Kept {
+    /// Takes over which files came while the goals of this cycle were measured, but for `frozen` ones, which checks run.
+    pub fn take_late(&mut self, listed: &Kept, frozen: &[String]) {
+        self.late.clone_from(&listed.late);
+        for path in frozen {
+            self.late.remove(&to_hex(path.as_bytes()));
+        }
+    }
+
+    /// Looks at those files right after the agent.
+    pub fn look_at_late(&self, root: &Path) -> Late {
+        let seen = |name: &String| (name.clone(), look_at(root, name));
+        Late(self.late.iter().map(seen).collect())
+    }
+
+    /// Returns the same, with those of these files for outputs that were written since: checks made them, and make them anew. What
+    /// only the agent wrote to may be somebody's.
+    pub fn with_late_outputs(&self, root: &Path, late: &Late) -> Cow<'_, Kept> {
+        let is_written = |(name, seen): &(&String, &Option<Seen>)| {
+            let now = look_at(root, name);
+            now.is_some_and(|now| match seen {
+                Some(seen) => seen.became(&now, &place(root, name)).is_some(),
+                None => true,
+            })
+        };
+        let written: Vec<_> = late.0.iter().filter(is_written).collect();
+        if written.is_empty() {
+            return Cow::Borrowed(self);
+        }
+        let mut kept = self.clone();
+        for (name, _) in written {
+            if let Some(entry) = kept.untracked.get_mut(name) {
+                entry.output = Some(Output::Rewritten);
+            }
+        }
+        Cow::Owned(kept)
     }
 }
 

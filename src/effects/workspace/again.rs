@@ -17,7 +17,7 @@ impl Workspace<'_> {
         status.refuse_dirty(&hidden.changes, (true, way_out))?;
         start
             .kept
-            .add(status.untracked.iter().chain(&status.within));
+            .add_late(status.untracked.iter().chain(&status.within));
         Ok(())
     }
 

@@ -147,6 +147,7 @@ impl Workspace<'_> {
             unbuilt: left.unbuilt,
             notes: left.notes,
             compared,
+            late: start.kept.look_at_late(&self.repo.root),
             place: Some(self.place(start)?),
         })
     }
