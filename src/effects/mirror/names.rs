@@ -8,6 +8,8 @@ use std::path::Path;
 
 /// What only the running program needs.
 const LEFT_OUT: [&str; 2] = ["evolve/lock", "evolve/logs"];
+/// How names begin in which git and libgit2 write objects and packs at first.
+const BEGUN: [&str; 4] = ["pack_", "tmp_idx_", "tmp_obj", "tmp_pack_"];
 /// Folders whose files are never changed once they are written.
 const UNCHANGING: [&str; 3] = ["objects", "lfs", "evolve/quarantine"];
 
@@ -60,7 +62,14 @@ pub fn is_of_refs(name: &str) -> bool {
 
 /// Says whether a file is not copied.
 pub fn is_left_out(name: &str) -> bool {
-    ends_with_one_of(name, &LEFT_OUT) || name.ends_with(".lock")
+    ends_with_one_of(name, &LEFT_OUT) || name.ends_with(".lock") || is_begun(name)
+}
+
+/// Says whether a file is an object or a pack that somebody's git has only begun to write.
+fn is_begun(name: &str) -> bool {
+    let file = name.rsplit('/').next().unwrap_or(name);
+    let is_named_so = BEGUN.iter().any(|it| file.starts_with(it));
+    is_named_so && !is_of_refs(name) && name.split('/').any(|part| part == "objects")
 }
 
 /// Says whether a folder holds files that are never changed once they are written.
@@ -82,4 +91,27 @@ pub fn has_folders(name: &str) -> bool {
     let is_of_git =
         |parent: &str| ends_with_one_of(parent, &["objects"]) && !parent.contains("lfs/");
     !parent.is_some_and(is_of_git)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_left_out;
+
+    #[test]
+    fn what_a_git_has_only_begun_to_write_is_not_copied() {
+        for (name, expected) in [
+            ("objects/ab/tmp_obj_Xy12ab", true),
+            ("objects/tmp_object_git2_0a1b", true),
+            ("modules/sub/objects/pack/tmp_pack_Xy12ab", true),
+            ("objects/pack/tmp_idx_Xy12ab", true),
+            ("objects/pack/pack_git2_0a1b", true),
+            ("index.lock", true),
+            ("refs/heads/tmp_obj_1", false),
+            ("logs/refs/heads/objects/tmp_obj_1", false),
+            ("objects/pack/pack-0a1b.pack", false),
+            ("objects/ab/cdef", false),
+        ] {
+            assert_eq!(is_left_out(name), expected, "{name}");
+        }
+    }
 }

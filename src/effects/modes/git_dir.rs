@@ -64,10 +64,11 @@ impl Kind {
 
     /// Returns the mode of a file there where nothing is masked, and what its owner needs of it.
     fn of_file(self) -> (u32, u32) {
-        match self.is_of_objects() {
-            true => (0o444, READ),
-            false if self == Kind::Copies => (0o666, READ),
-            false => (0o666, FILE),
+        match self {
+            // Git begins objects beside their folders.
+            Kind::Store | Kind::Foreign | Kind::Objects => (0o444, READ),
+            Kind::Copies => (0o666, READ),
+            _ => (0o666, FILE),
         }
     }
 }
@@ -192,6 +193,8 @@ mod tests {
         }
         let theirs = git_dir.join("evolve/quarantine/s-1/theirs");
         shut(&theirs, 0);
+        // As another git begins an object.
+        file(&git_dir.join("objects/tmp_object_git2_1"), 0o444);
         shut(&git_dir.join("refs"), 0o500);
         let (far, none) = (i64::MAX, Folders::default());
         let opened = open_git_dir(git_dir, &none, far);
