@@ -182,7 +182,7 @@ fn assert_held(check: &str, agent: &str, words: &str) {
          printf 'import subprocess, sys\nsys.exit(subprocess.run([\"git\", \"diff\", \"--quiet\", sys.argv[1], \"--\", \"api\"]).returncode)\n' >compare.py
          git add argument.sh base compare.py; git commit -qm dynamic
          cp compare.sh untracked.sh; cp compare.sh ignored.sh; echo ignored.sh >>.git/info/exclude; git config remote.origin.url /nowhere
-         git config remote.origin.fetch '+refs/heads/*:refs/remotes/origin/*'
+         git config remote.origin.fetch '+refs/heads/*:refs/remotes/origin/*'; git update-ref refs/remotes/origin/other main
          git branch -q --set-upstream-to=origin/main",
     );
     let before = refs(&repo);

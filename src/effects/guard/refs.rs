@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ffi::OsString;
 use std::fs;
+use std::ops::Bound;
 use std::os::unix::ffi::OsStringExt;
 
 use super::way::Way;
@@ -145,15 +146,22 @@ pub fn keep_reachable(way: &mut Way<'_>, before: &str) -> Result<Option<String>>
     )))
 }
 
-/// Says whether a ref is a tracking one that is gone for good: nothing broken stands in its place, and no other stands for it,
-/// which git takes for broken.
+/// Says whether a ref is a tracking one that is gone for good, as one that a fetch pruned: nothing broken stands in its place, no other
+/// stands for it, which git takes for broken, and others of its remote are left. With the remote itself all of them go.
 fn may_go(repo: &Repo, now: &BTreeMap<String, String>, name: &str) -> bool {
+    let Some(below) = name.strip_prefix(TRACKING) else {
+        return false;
+    };
+    let remote = below.split_inclusive('/').next().unwrap_or(below);
+    let of_remote = &name[..TRACKING.len() + remote.len()];
+    let mut from_there = now.range::<str, _>((Bound::Included(of_remote), Bound::Unbounded));
+    let has_others = from_there
+        .next()
+        .is_some_and(|(other, _)| other.starts_with(of_remote));
     let stands_for_it = |target: &String| target.strip_prefix(SYMBOLIC) == Some(name);
     let place = OsString::from_vec(exact::encode(name));
     let place = fs::symlink_metadata(repo.common_path("").join(place));
-    name.starts_with(TRACKING)
-        && place.map_or(true, |meta| meta.is_dir())
-        && !now.values().any(stands_for_it)
+    place.map_or(true, |meta| meta.is_dir()) && !now.values().any(stands_for_it) && has_others
 }
 
 /// Keeps the commits of tracking refs that are gone, where nothing else leads to them. The refs themselves may go: whoever
