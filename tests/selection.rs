@@ -911,6 +911,21 @@ fn an_unwired_check_script_becomes_a_work_item_once() {
 }
 
 #[test]
+fn where_no_work_is_looked_for_a_check_script_that_is_in_no_check_is_none() {
+    let repo = TestRepo::with_goals("  - {id: a, description: a, check: \"true\", weight: 5}\n");
+    let goals = repo.read("GOALS.yaml");
+    repo.write("GOALS.yaml", &format!("evolve: {{sweep: []}}\n{goals}"));
+    repo.write("scripts/check-loose.sh", "#!/bin/sh\nexit 0\n");
+    repo.commit_all("scripts");
+    repo.agent_does(&["touch looked-at"]);
+    repo.run(&["--max-cycles=1"]).expect(0);
+    assert_eq!(repo.each("result"), ["idle"]);
+    assert!(!repo.has(QUEUE));
+    let said = repo.run(&["--dry-run"]).expect(0).stdout;
+    assert!(!said.contains("check-loose"), "{said}");
+}
+
+#[test]
 fn the_baseline_travels_with_the_first_record_and_the_first_cycle_starts_at_the_users_head() {
     let repo = TestRepo::with_files_wanted(&[("light", 2), ("heavy", 6), ("b", 2)]);
     repo.write("b", "");

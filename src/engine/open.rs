@@ -91,8 +91,13 @@ fn queue_unwired_scripts(session: &Session, progress: &mut Progress, goals: &Goa
     Ok(())
 }
 
-/// Adds each `scripts/check-*.sh` below `root` that is in no check, unless the queue has or had it; returns how many.
+/// Adds each `scripts/check-*.sh` below `root` that is in no check, unless the queue has or had it; returns how many. None where
+/// GOALS.yaml has no work looked for (`sweep: []`).
 pub fn add_unwired(root: &Path, goals: &Goals, queue: &mut Queue) -> usize {
+    let is_off = goals.settings.sweep.as_ref().is_some_and(Vec::is_empty);
+    if is_off {
+        return 0;
+    }
     let mut added = 0;
     for script in unwired_scripts(root, goals) {
         let item = NewItem {
