@@ -375,3 +375,85 @@ fn identity(git_dir: &Path) -> String {
     let born = born.and_then(|born| born.duration_since(UNIX_EPOCH).ok());
     format!("{} {}", meta.ino(), born.unwrap_or_default().as_nanos())
 }
+
+#[cfg(test)]
+mod tests {
+    use nix::errno::Errno;
+    use nix::sys::inotify::{AddWatchFlags, InitFlags, Inotify};
+
+    use super::*;
+
+    /// The journal of a folder that stands for a git directory, with another place for it beside.
+    fn diary(folder: &Path, outside: Option<&Path>) -> Diary {
+        fs::create_dir_all(folder).unwrap();
+        Diary {
+            git_dir: folder.to_owned(),
+            inside: folder.join("journal.json"),
+            outside: outside.map(Path::to_owned),
+            known: Arc::default(),
+        }
+    }
+
+    fn session(found: Result<Option<Journal>>) -> Option<String> {
+        found.unwrap().map(|journal| journal.session)
+    }
+
+    #[test]
+    fn a_journal_that_is_written_anew_is_gone_at_no_moment() {
+        let folder = tempfile::tempdir().unwrap();
+        let diary = diary(folder.path(), None);
+        diary.write(&Journal::measuring("first", 1)).unwrap();
+        let inotify = Inotify::init(InitFlags::IN_NONBLOCK).unwrap();
+        let removed = AddWatchFlags::IN_DELETE;
+        inotify.add_watch(folder.path(), removed).unwrap();
+        diary.write(&Journal::measuring("second", 1)).unwrap();
+        assert_eq!(inotify.read_events().unwrap_err(), Errno::EAGAIN);
+        diary.clear().unwrap();
+        assert_eq!(inotify.read_events().unwrap().len(), 1);
+    }
+
+    #[test]
+    fn what_lies_outside_counts_for_its_own_git_folder_and_for_one_that_knows_its_session() {
+        let all = tempfile::tempdir().unwrap();
+        let outside = all.path().join("outside");
+        let own = diary(&all.path().join("own"), Some(&outside));
+        let other = diary(&all.path().join("other"), Some(&outside));
+        own.write(&Journal::measuring("first", 1)).unwrap();
+        fs::copy(&own.inside, all.path().join("first")).unwrap();
+        own.write(&Journal::measuring("second", 1)).unwrap();
+        fs::copy(&own.inside, all.path().join("second")).unwrap();
+        fs::remove_file(&own.inside).unwrap();
+        assert_eq!(session(own.read()).as_deref(), Some("second"));
+
+        // It was left by a repository that lay there before.
+        assert_eq!(session(other.read()), None);
+        fs::copy(all.path().join("first"), &other.inside).unwrap();
+        assert_eq!(session(other.read_outside()), None);
+        assert_eq!(session(other.read()).as_deref(), Some("first"));
+        // Git's folder was put back from its copy.
+        fs::copy(all.path().join("second"), &other.inside).unwrap();
+        assert_eq!(session(other.read_outside()).as_deref(), Some("second"));
+    }
+
+    #[test]
+    fn a_journal_is_of_the_git_folder_and_the_boot_that_it_names_and_of_any_if_it_names_none() {
+        let all = tempfile::tempdir().unwrap();
+        let places = |name: &str| {
+            let folder = all.path().join(name);
+            fs::create_dir_all(&folder).unwrap();
+            Places {
+                git_dir: folder.clone(),
+                common: folder.clone(),
+                private: folder,
+            }
+        };
+        let (own, other) = (places("own"), places("other"));
+        let mut journal = Journal::measuring("s", 1);
+        assert!(journal.is_of(&own));
+        journal.place = here(&own.git_dir);
+        assert!(journal.is_of(&own));
+        assert!(!journal.is_of(&other));
+        journal.place = format!("another-boot {}", identity(&own.git_dir));
+        assert!(!journal.is_of(&own));
+    }
+}
