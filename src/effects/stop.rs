@@ -567,6 +567,104 @@ mod tests {
         }
     }
 
+    /// Longer than anything takes that does happen.
+    const LONG: Duration = Duration::from_secs(100);
+
+    #[test]
+    fn a_kill_file_is_named_and_what_it_says_if_it_says_anything() {
+        let reason = |words: &str| Halt::Kill("/k".into(), words.to_owned()).reason();
+        assert_eq!(reason(""), "KILL file /k");
+        assert_eq!(reason("enough"), "KILL file /k: enough");
+    }
+
+    #[test]
+    fn kill_files_are_looked_at_without_being_asked_and_whoever_wants_to_know_is_told_each_time() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("KILL");
+        let stop = Stop::of(vec![file.clone()]);
+        assert_eq!(stop.kill_files(), std::slice::from_ref(&file));
+        let (tell, looked) = mpsc::channel();
+        stop.on_look(move || {
+            let _ = tell.send(());
+        });
+        let watcher = stop.clone();
+        thread::spawn(move || watcher.keep_looking());
+        for _ in 0..2 {
+            looked.recv_timeout(LONG).expect("a look");
+        }
+        assert_eq!(stop.halt(), None);
+        fs::write(&file, "enough").expect("a file");
+        let began = Instant::now();
+        while stop.killed_at().is_none() {
+            assert!(began.elapsed() < LONG, "nobody looked");
+            thread::sleep(Duration::from_millis(10));
+        }
+        assert_eq!(stop.halt(), Some(Halt::Kill(file, "enough".to_owned())));
+    }
+
+    #[test]
+    fn whoever_waits_for_an_end_or_for_a_kill_goes_on_with_the_first_one_and_not_before() {
+        use tokio::time::timeout;
+
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("KILL");
+        let stop = Stop::of(vec![file.clone()]);
+        let short = Duration::from_millis(20);
+        let waiting = async {
+            assert!(timeout(short, stop.halted()).await.is_err());
+            stop.set(Halt::Signal(2));
+            timeout(LONG, stop.halted()).await.expect("an end");
+            assert!(timeout(short, stop.killed()).await.is_err());
+            fs::write(&file, "").expect("a file");
+            stop.look_for_kill();
+            timeout(LONG, stop.killed()).await.expect("a kill");
+        };
+        runtime().block_on(waiting);
+    }
+
+    #[test]
+    fn the_sessions_time_is_what_was_said_last_and_ends_it() {
+        let stop = Stop::unwatched();
+        let (hour, short) = (Duration::from_secs(3600), Duration::from_millis(20));
+        let waiting = async {
+            assert_eq!(stop.remaining(), None);
+            stop.after(Some(short));
+            stop.after(Some(hour));
+            let left = stop.remaining().expect("a limit");
+            assert!(left <= hour && left > hour - LONG, "{left:?}");
+            tokio::time::sleep(short * 4).await;
+            assert_eq!(stop.halt(), None);
+            stop.after(None);
+            assert_eq!(stop.remaining(), None);
+            stop.after(Some(short));
+            let halted = tokio::time::timeout(LONG, stop.halted());
+            halted.await.expect("an end");
+            assert_eq!(stop.halt(), Some(Halt::MaxTime(short)));
+            assert_eq!(stop.remaining(), Some(Duration::ZERO));
+        };
+        runtime().block_on(waiting);
+    }
+
+    fn runtime() -> Runtime {
+        let mut builder = tokio::runtime::Builder::new_current_thread();
+        builder.enable_time().build().expect("a runtime")
+    }
+
+    #[test]
+    fn a_stop_file_that_stays_is_remembered_with_what_it_said_first() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("STOP");
+        let stop = Stop::unwatched();
+        assert_eq!(stop.asked_to_stop(), None);
+        stop.watch_for_stop(&file);
+        assert_eq!(stop.asked_to_stop(), None);
+        fs::write(&file, "enough\n").expect("a file");
+        assert_eq!(stop_file(&file).as_deref(), Some("enough"));
+        assert_eq!(stop.asked_to_stop().as_deref(), Some("enough"));
+        fs::write(&file, "no, go on").expect("a file");
+        assert_eq!(stop.asked_to_stop().as_deref(), Some("enough"));
+    }
+
     #[test]
     fn the_home_that_the_system_knows_of_is_looked_at_whatever_the_environment_says() {
         let user = User::from_uid(Uid::current()).ok().flatten();
