@@ -34,7 +34,7 @@ use crate::model::text;
 
 pub use built::{Restored, is_small};
 pub use copy::{Copy, from_hex, to_hex};
-use copy::{FILE_LIMIT, copy_into, is_unchanged, may_not_be_read, stamp, write};
+use copy::{copy_into, is_unchanged, may_not_be_read, room_after, stamp, write};
 pub use links::Links;
 pub use moved::identity;
 pub use outputs::Late;
@@ -208,8 +208,8 @@ impl Kept {
                 let target =
                     fs::read_link(&file).map_err(|cause| Error::io("read", &file, cause))?;
                 entry.link = Some(to_hex(target.as_os_str().as_bytes()));
-            } else if meta.is_file() && meta.len() <= FILE_LIMIT.min(room) {
-                room -= meta.len();
+            } else if let Some(left) = room_after(room, meta.len()).filter(|_| meta.is_file()) {
+                room = left;
                 if may_not_be_read(&file) {
                     let shown = text::path(&path);
                     kept.unreadable.push(shown);

@@ -149,6 +149,12 @@ pub(super) fn may_not_be_read(file: &Path) -> bool {
     files::open(file).is_err_and(|cause| cause.kind() == ErrorKind::PermissionDenied)
 }
 
+/// Returns how much room a copy of so many bytes leaves, where there is room for it and it is not too large.
+pub(super) fn room_after(room: u64, bytes: u64) -> Option<u64> {
+    let left = room.checked_sub(bytes);
+    left.filter(|_| bytes <= FILE_LIMIT)
+}
+
 pub(super) fn copy_into(folder: &Path, file: &Path, number: usize) -> Result<String> {
     files::make_folder(folder)?;
     let mut name = number.to_string();

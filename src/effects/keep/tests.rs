@@ -1,4 +1,4 @@
-use super::copy::{Output, digest_of};
+use super::copy::{FILE_LIMIT, Output, digest_of};
 use super::*;
 use crate::model::yardstick::Protection;
 use std::fs::Permissions;
@@ -289,6 +289,16 @@ fn what_was_ignored_was_there() {
     for name in ["a.log2", "a.lo", "distant", "other/a.log"] {
         assert!(!kept.was_there(name.as_bytes()), "{name}");
     }
+}
+
+#[test]
+fn each_copy_takes_its_room_and_there_is_none_for_what_is_too_large_or_more_than_is_left() {
+    let room = 3 * FILE_LIMIT;
+    assert_eq!(room_after(room, FILE_LIMIT), Some(2 * FILE_LIMIT));
+    assert_eq!(room_after(room, FILE_LIMIT + 1), None);
+    assert_eq!(room_after(7, 5), Some(2));
+    assert_eq!(room_after(5, 5), Some(0));
+    assert_eq!(room_after(4, 5), None);
 }
 
 #[test]
