@@ -232,6 +232,26 @@ fn a_commit_of_what_was_changed_after_a_crash_stays_and_a_human_is_asked() {
 }
 
 #[test]
+fn what_is_changed_beside_a_commit_after_a_crash_is_left_alone_as_the_commit_is() {
+    let repo = repo();
+    crash_after(&repo, &[], "touch half");
+    repo.write("other", "mine\n");
+    repo.git(&["commit", "-qm", "mine", "other"]);
+    let mine = repo.head();
+    repo.write("tracked", "mine, not committed\n");
+    let run = repo.run(&[]).expect(11);
+    assert!(
+        run.stdout.contains("somebody else committed"),
+        "{}",
+        run.stdout
+    );
+    assert_eq!(repo.git(&["merge-base", &mine, "HEAD"]), mine);
+    assert_eq!(repo.read("tracked"), "mine, not committed\n");
+    assert!(repo.has("half"));
+    assert_eq!(repo.each("result"), ["interrupted"]);
+}
+
+#[test]
 fn what_a_person_left_untracked_after_a_crash_stays_and_the_run_goes_on() {
     let repo = repo();
     crash_after(
@@ -270,6 +290,18 @@ fn what_is_only_staged_after_a_crash_is_refused_too() {
     assert!(run.stderr.contains("1 file was"), "{}", run.stderr);
     assert!(run.stderr.contains("\n  tracked\n"), "{}", run.stderr);
     assert_eq!(repo.git(&["rev-parse", ":tracked"]), blob);
+}
+
+#[test]
+fn what_the_agent_staged_is_nobody_elses_where_its_object_is_stored_again_and_nothing_is_staged() {
+    let repo = repo();
+    crash_after(&repo, &[], "echo theirs >>other; git add other");
+    let index = fs::metadata(repo.path(".git/index")).unwrap().mtime_nsec();
+    repo.git(&["hash-object", "-w", "other"]);
+    let unstaged = fs::metadata(repo.path(".git/index")).unwrap().mtime_nsec();
+    assert_eq!(unstaged, index);
+    go_on(&repo);
+    assert_eq!(repo.read("other"), "text\n");
 }
 
 #[test]
@@ -318,10 +350,16 @@ fn nothing_that_an_agent_did_passes_for_a_persons() {
 #[test]
 fn a_file_that_is_gone_after_a_crash_is_back_and_named_where_a_person_may_have_removed_it() {
     let repo = repo();
-    crash_after(&repo, &[], "touch half");
+    repo.write("d/one", "text\n");
+    repo.write("d/two", "text\n");
+    repo.git(&["add", "d"]);
+    repo.git(&["commit", "-qm", "two more"]);
+    // In that folder nothing was done later.
+    crash_after(&repo, &[], "touch half; rm d/one");
     fs::remove_file(repo.path("tracked")).unwrap();
     let said = go_on(&repo);
     assert_eq!(repo.read("tracked"), "text\n");
+    assert_eq!(repo.read("d/one"), "text\n");
     assert!(
         said.contains("removed by the agent, or after the session had died, and back: tracked"),
         "{said}"

@@ -198,3 +198,19 @@ fn is_folder_later(root: &Path, path: &[u8], end: i64) -> bool {
         .find_map(|folder| fs::symlink_metadata(folder).ok());
     there.is_some_and(|meta| ended::times(&meta).is_written_after(end))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_a_folder_so_many_entries_are_looked_at() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("below")).unwrap();
+        fs::write(folder.path().join("below/file"), "").unwrap();
+        let look = |mut most: usize| touch_of(folder.path(), 0, &mut most);
+        assert_eq!(look(1), Touch::None);
+        assert_eq!(look(2), Touch::None);
+        assert_eq!(look(3), Touch::Written);
+    }
+}
