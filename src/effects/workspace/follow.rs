@@ -29,8 +29,8 @@ impl Workspace<'_> {
         ];
         match self.repo.git.run_with(&arguments, &paths) {
             Ok(_) => self.has_in_index(wanted),
-            Err(cause) if cause.is_halt() => Err(cause),
-            // Of what the machine denies the longer way may still make something: a file that cannot be read is made anew.
+            // Of what the machine denies the longer way may still make something: a file that cannot be read is made anew. What
+            // ended this ends that.
             Err(_) => Ok(false),
         }
     }
@@ -53,21 +53,48 @@ impl Workspace<'_> {
     /// Asks git for the entries of the index where the ledger lies.
     fn listed_below(&self) -> Result<Vec<Indexed>> {
         let arguments = ["ls-files", "--stage", "-z", "--", PLACES[0], PLACES[1]];
-        let listed = self.repo.git.run(&arguments)?;
-        // As in `100644 <id> 0<tab>path`.
-        let read = |line: &[u8]| {
-            let tab = line.iter().position(|byte| *byte == b'\t')?;
-            let words = std::str::from_utf8(&line[..tab]).ok()?;
-            let mut words = words.split(' ');
-            let mode = u32::from_str_radix(words.next()?, 8).ok()?;
-            let id = words.next()?.to_owned();
-            Some(Indexed {
-                path: line[tab + 1..].to_vec(),
-                entry: Entry { id, mode },
-                is_merged: words.next()? == "0",
-            })
+        Ok(entries(&self.repo.git.run(&arguments)?))
+    }
+}
+
+/// Reads entries of the index as git lists them, as in `100644 <id> 0<tab>path`.
+fn entries(listed: &[u8]) -> Vec<Indexed> {
+    let read = |line: &[u8]| {
+        let tab = line.iter().position(|byte| *byte == b'\t')?;
+        let words = std::str::from_utf8(&line[..tab]).ok()?;
+        let mut words = words.split(' ');
+        let mode = u32::from_str_radix(words.next()?, 8).ok()?;
+        let id = words.next()?.to_owned();
+        Some(Indexed {
+            path: line[tab + 1..].to_vec(),
+            entry: Entry { id, mode },
+            is_merged: words.next()? == "0",
+        })
+    };
+    let lines = listed.split(|byte| *byte == 0);
+    lines.filter_map(read).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entries_have_mode_and_id_and_any_path_and_are_merged_at_stage_0_alone() {
+        let listed = b"100644 ab 0\ta\tb\n\xff\x00100755 cd 2\tc d\x00";
+        let one = |path: &[u8], mode, id: &str, is_merged| Indexed {
+            path: path.to_vec(),
+            entry: Entry {
+                id: id.to_owned(),
+                mode,
+            },
+            is_merged,
         };
-        let lines = listed.split(|byte| *byte == 0);
-        Ok(lines.filter_map(read).collect())
+        let expected = [
+            one(b"a\tb\n\xff", 0o100_644, "ab", true),
+            one(b"c d", 0o100_755, "cd", false),
+        ];
+        assert_eq!(entries(listed), expected);
+        assert!(entries(b"").is_empty());
     }
 }
