@@ -248,6 +248,15 @@ mod tests {
     }
 
     #[test]
+    fn that_second_names_cannot_be_looked_for_is_said_and_where_there_are_none_all_is_well() {
+        let (_all, mut links, mut quarantine) = links(&["a"]);
+        assert!(links.settle(&mut quarantine).unwrap().is_empty());
+        // No folder can be there.
+        links.folder = links.root.join("a/links");
+        assert!(links.settle(&mut quarantine).is_err());
+    }
+
+    #[test]
     fn where_there_is_no_second_name_a_small_file_is_copied_or_it_is_said() {
         let (_all, mut links, _) = links(&[]);
         links.root = PathBuf::from("/proc");
