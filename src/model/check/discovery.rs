@@ -151,7 +151,7 @@ pub fn discovered(code: &Code) -> Discovery {
         let Some(convention) = convention(&tool, subcommand.as_deref(), words) else {
             continue;
         };
-        let (folders, files) = told(&tool, &call, words);
+        let (folders, files) = told(&tool, call, words);
         places += folders.len() + files.len();
         let mut one = Discovery::default();
         if places > MOST {
