@@ -314,6 +314,28 @@ pub fn operands<'w>(words: &[&'w str], takes_value: impl Fn(&str) -> bool) -> Ve
     found
 }
 
+/// Returns the words from the module on that Python is to run: `python3 -W error -m tox -e a`.
+pub fn of_module(words: &[String]) -> &[String] {
+    let [python, rest @ ..] = words else {
+        return words;
+    };
+    if !stem(python).starts_with("python") {
+        return words;
+    }
+    let mut rest = rest;
+    loop {
+        rest = match rest {
+            [option, module, ..] if option.starts_with('-') && option.ends_with('m') => {
+                let is_plain = !module.is_empty() && !option.starts_with("--");
+                return if is_plain { &rest[1..] } else { words };
+            }
+            [option, _, rest @ ..] if option == "-W" || option == "-X" => rest,
+            [option, rest @ ..] if option.starts_with('-') => rest,
+            _ => return words,
+        };
+    }
+}
+
 /// Returns the program's name: the last part of its path, without a version at its end.
 pub fn stem(command: &str) -> String {
     let name = command.rsplit('/').next().unwrap_or(command);

@@ -4,8 +4,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::call::{self, stem};
-use super::outward::of_module;
+use super::call::{self, of_module, stem};
 
 /// What changes the machine whatever it is asked for.
 const ALWAYS: [&str; 22] = [

@@ -1,6 +1,6 @@
 //! Which commands do more than look: they send something away, or start what goes on until somebody ends it. Pure.
 
-use super::call::{self, stem};
+use super::call::{self, of_module, stem};
 
 /// What sends something away as the first thing that a program is asked for, and as the name of a task.
 const VERBS: [&str; 9] = [
@@ -224,20 +224,6 @@ const LOOKS: [&str; 12] = [
     "check", "checks", "diff", "dry", "lint", "notes", "spec", "specs", "test", "tests",
     "validate", "verify",
 ];
-
-/// Returns the words from the module on that Python is to run.
-pub(super) fn of_module(words: &[String]) -> &[String] {
-    match words {
-        [python, option, rest @ ..]
-            if stem(python) == "python"
-                && (option == "-m" || option == "-Im")
-                && !rest.is_empty() =>
-        {
-            rest
-        }
-        words => words,
-    }
-}
 
 /// Says whether a command sends something away, or somewhere from where others have it.
 pub fn sends(words: &[String]) -> bool {

@@ -1,6 +1,6 @@
 //! Which tasks a command runs by their names, and where: those of make, of package.json and their like. Pure.
 
-use crate::model::check::{self, Done};
+use crate::model::check::{self, Done, of_module};
 
 /// Returns the texts of a task, as they run where the command does that asks for it; none where they are not known.
 pub(super) type TextsOf<'a> = &'a dyn Fn(&Task) -> Vec<String>;
@@ -306,14 +306,6 @@ fn script(one: &Done) -> Option<Task<'_>> {
         file: None,
         handed: handed_on(program, &words[at + 1..]),
     })
-}
-
-/// Returns the words from the module on that Python is to run: `python3 -m tox -e a`.
-pub(super) fn of_module(words: &[String]) -> &[String] {
-    match words {
-        [python, option, module @ ..] if python.starts_with("python") && option == "-m" => module,
-        words => words,
-    }
 }
 
 /// Returns the values of options, before which letters of `flags` may stand: `-e a,b`, `-ea`, `-re a`, `-e=a`, `--env=a`, `-s a b`.

@@ -11,7 +11,7 @@ use std::cell::Cell;
 use super::called::{self, NODE, Task, TextsOf};
 use super::offer::{MOST_TASKS, takes_one};
 use super::writers;
-use crate::model::check::{self, Does, Done};
+use crate::model::check::{self, Does, Done, of_module};
 use crate::model::init::{Look, has};
 use crate::model::text;
 use tables::{
@@ -427,29 +427,6 @@ fn lacking(path: &str) -> String {
 fn changing(command: &str) -> String {
     let shown = text::clean_line(&text::cut(command, SHOWN));
     format!("`{shown}` changes what git tracks: {FIRST}")
-}
-
-/// Returns the words from the module on that Python is to run.
-fn of_module(words: &[String]) -> &[String] {
-    if !words[0]
-        .rsplit('/')
-        .next()
-        .is_some_and(|it| it.starts_with("python"))
-    {
-        return words;
-    }
-    let mut rest = &words[1..];
-    loop {
-        rest = match rest {
-            [option, module, ..] if option.starts_with('-') && option.ends_with('m') => {
-                let is_plain = !module.is_empty() && !option.starts_with("--");
-                return if is_plain { &rest[1..] } else { words };
-            }
-            [option, _, rest @ ..] if option == "-W" || option == "-X" => rest,
-            [option, rest @ ..] if option.starts_with('-') => rest,
-            _ => return words,
-        };
-    }
 }
 
 /// What an interpreter is given.

@@ -268,8 +268,10 @@ const PRINTS: [&str; 2] = ["echo", "printf"];
 pub(super) const ONLY_SAYS: &str = "it only says something";
 /// What says something, or ends.
 const SAYS: [&str; 6] = [":", "echo", "exit", "false", "printf", "true"];
-/// What stands around what a line checks.
-const AROUND: [&str; 6] = ["cd", "echo", "export", "printf", "set", "true"];
+/// What stands around commands that check, and looks at nothing.
+pub(super) const AROUND: [&str; 8] = [
+    ":", "cd", "echo", "export", "mkdir", "printf", "set", "true",
+];
 /// How many tasks are followed that call each other.
 pub(super) const MOST_TASKS: usize = 64;
 /// What has a shell end well however it ends.
@@ -290,10 +292,14 @@ pub(super) fn no_goal(name: &str, text: &str, texts_of: TextsOf) -> Option<Strin
     }
 }
 
+/// Says whether a command only says something, or ends.
+pub(super) fn says(one: &check::Done) -> bool {
+    SAYS.contains(&one.words[0].as_str())
+}
+
 /// Says why commands tell nothing: they cannot fail, or only say something.
 pub(super) fn tells_nothing(text: &str, texts_of: TextsOf) -> Option<&'static str> {
     let reached = || writers::reached(text, texts_of);
-    let says = |one: &check::Done| SAYS.contains(&one.words[0].as_str());
     let is_passed_by = |one: &check::Done| {
         let mut tasks = called::tasks(one).into_iter().flatten().peekable();
         let is_called = tasks.peek().is_some() && tasks.all(|task| !texts_of(&task).is_empty());

@@ -1,6 +1,7 @@
 //! Whether a check does what the words of another one do. Pure.
 
 use super::called::{self, TextsOf};
+use super::offer::AROUND;
 use super::writers;
 use crate::model::check;
 
@@ -174,8 +175,6 @@ const BESIDES: [(&str, &str, &[&str]); 6] = [
     ("mvn", "verify", &["compile", "package", "test"]),
     ("mvnw", "verify", &["compile", "package", "test"]),
 ];
-/// What stands around commands and looks at nothing.
-const AROUND: [&str; 6] = ["cd", "echo", "export", "mkdir", "printf", "set"];
 
 /// Returns the variables that a check sets by which it may do something else.
 pub(super) fn sets(check: &str) -> Vec<&str> {

@@ -14,7 +14,7 @@ use std::collections::HashSet;
 use super::called::{Task, TextsOf};
 use super::known::{self, changes_tracked};
 use super::offer::{
-    NAMED, NO_NAME, Proposal, Role, by_name, is_check, no_goal, no_goal_of_part, slug,
+    AROUND, NAMED, NO_NAME, Proposal, Role, by_name, is_check, no_goal, no_goal_of_part, slug,
     tells_nothing,
 };
 use super::python::ruff;
@@ -24,10 +24,6 @@ use crate::model::recipes::Rules;
 use crate::model::{check, text};
 use others::Others;
 
-/// What stands around the linters of a recipe, and looks at nothing.
-const AROUND: [&str; 10] = [
-    ":", "cd", "echo", "exit", "export", "mkdir", "printf", "set", "test", "true",
-];
 /// Why what has no recipe makes no goal.
 const RUNS_NOTHING: &str = "it runs nothing";
 /// How much is shown of a name.
@@ -247,7 +243,7 @@ fn calls_more(found: &Found, recipe: &str) -> bool {
     let all = check::done(recipe);
     let all = all.iter().filter(|one| {
         let program = one.words.first().map(String::as_str);
-        !program.is_some_and(|program| AROUND.contains(&program))
+        !program.is_some_and(|it| AROUND.contains(&it) || matches!(it, "exit" | "test"))
     });
     all.map(check::Done::typed).any(|typed| !is_called(&typed))
 }

@@ -5,8 +5,8 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::called::{self, HOOKS, NODE, Place, Task, TextsOf, of_module};
-use crate::model::check::{self, Does, Done};
+use super::called::{self, HOOKS, NODE, Place, Task, TextsOf};
+use crate::model::check::{self, Does, Done, of_module};
 use crate::model::text;
 
 /// Why a task makes no goal that is called as one that changes files.

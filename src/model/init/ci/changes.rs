@@ -45,12 +45,8 @@ pub(super) fn made_before(check: &str) -> Option<String> {
         ("nyc", &["report"]),
     ];
     let reads = |command: &String| {
-        let words: Vec<&str> = command.split(' ').collect();
-        let words = match words.as_slice() {
-            [python, "-m" | "-Im", rest @ ..] if python.starts_with("python") => rest,
-            words => words,
-        };
-        let Some((program, rest)) = words.split_first() else {
+        let words: Vec<String> = command.split(' ').map(str::to_owned).collect();
+        let Some((program, rest)) = check::of_module(&words).split_first() else {
             return false;
         };
         let rest = rest.join(" ");
