@@ -349,7 +349,7 @@ fn each_kind_of_project_has_the_goals_of_its_tools() {
         (
             &[(
                 "Makefile",
-                "all:\n\tcc a.c\ntest: all\nlint:\n\truff check\n",
+                "all:\n\tcc a.c\ntest: all\n\ttest -x a.out\nlint:\n\truff check\n",
             )],
             &["make", "cc", "ruff"],
             &["builds", "tests-pass", "lint-clean"],

@@ -2,6 +2,7 @@
 //! commented out and that are there now. Pure.
 
 use super::ci::GAVE_WAY;
+use super::offer::TOLD;
 use super::render::{NOT_NOW, commented};
 use super::settle::Ids;
 use super::{Found, Proposal, goals, same};
@@ -33,7 +34,7 @@ fn is_told(one: &Proposal, file: &Goals) -> bool {
     })
 }
 
-/// Names no longer what gave way to a goal of CI that neither the file nor what is added has: another one tells the same there.
+/// Names no longer what gave way to a goal that neither the file nor what is added has: another one tells the same there.
 pub fn leave_untold(found: &mut Found, file: &Goals, new: &[Proposal]) {
     let has = |id: &str| {
         let mut ids = file.goals.iter().map(|goal| &goal.id);
@@ -41,6 +42,7 @@ pub fn leave_untold(found: &mut Found, file: &Goals, new: &[Proposal]) {
     };
     found.left_out.retain(|line| {
         let rest = line.strip_suffix(GAVE_WAY);
+        let rest = rest.or_else(|| line.strip_suffix(TOLD));
         rest.and_then(|rest| rest.rsplit(' ').next())
             .is_none_or(has)
     });

@@ -125,7 +125,7 @@ pub(super) struct Task<'w> {
     pub place: Place<'w>,
     /// The file in which it stands, where that is named.
     pub file: Option<&'w str>,
-    /// What a script of package.json is handed.
+    /// What its text is handed, behind all that stands there.
     pub handed: Vec<String>,
 }
 
@@ -218,6 +218,19 @@ impl Runner {
         let mut own = FILES.iter().filter(|it| self.takes.contains(it));
         own.find_map(|option| value_of(words, &[option]))
     }
+
+    /// Returns what the tasks are handed: what stands behind `--`, or behind the name where only one is asked for.
+    fn handed(&self, words: &[String], named: &[&str]) -> Vec<String> {
+        let is_name = |word: &String| named.first() == Some(&word.as_str());
+        let is_of_one = OF_ONE.contains(&self.program);
+        let mut places = words.iter();
+        let from = match places.position(|word| is_of_one && is_name(word) || word == "--") {
+            Some(at) => at + 1,
+            None => words.len(),
+        };
+        let rest = words[from..].iter().filter(|word| *word != "--");
+        rest.cloned().collect()
+    }
 }
 
 /// Returns the tasks that a command runs by their names; none if its program runs none, an empty list if it does something itself.
@@ -232,6 +245,7 @@ pub(super) fn tasks(one: &Done) -> Option<Vec<Task<'_>>> {
     if named.first().is_some_and(|name| is_own(words, name)) {
         return Some(Vec::new());
     }
+    let handed = runner.handed(words, &named);
     if named.is_empty() {
         named.push("");
     }
@@ -247,7 +261,7 @@ pub(super) fn tasks(one: &Done) -> Option<Vec<Task<'_>>> {
         name: without_marks(name),
         place: place.clone(),
         file: runner.file(words),
-        handed: Vec::new(),
+        handed: handed.clone(),
     });
     Some(all.collect())
 }

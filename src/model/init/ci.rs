@@ -30,6 +30,8 @@ const NODE: [&str; 5] = ["npm", "npx", "pnpm", "yarn", "bun"];
 
 /// What is said behind the id of a goal of CI by what gave way to it.
 pub(super) const GAVE_WAY: &str = " of CI tells the same";
+/// Why the goal of a step waits whose job starts services.
+pub(super) const SERVICES: &str = "its job has services: start them, then take the # away";
 
 /// A command that CI runs.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -131,7 +133,8 @@ pub(super) fn propose(
             }
         }
     }
-    let goals = told_once(goals, tasks, found)
+    let texts_of = |task: &Task| tasks.texts_of("", task);
+    let goals = same::told_once((goals, &texts_of), GAVE_WAY, found)
         .into_iter()
         .map(|one| in_place(one, found))
         .collect::<Vec<_>>();
@@ -198,44 +201,6 @@ fn goal(
     }
 }
 
-/// Leaves out of the goals of CI those of which another one does all that they do.
-fn told_once(goals: Vec<Proposal>, tasks: &TaskFiles, found: &mut Found) -> Vec<Proposal> {
-    let texts_of = |task: &Task| tasks.texts_of("", task);
-    let does: Vec<Vec<String>> = goals
-        .iter()
-        .map(|one| same::told(&one.check, &texts_of))
-        .collect();
-    let mut kept: Vec<usize> = Vec::new();
-    for at in 0..goals.len() {
-        let is_told = |by: usize, at: usize| {
-            let (one, other) = (&goals[at], &goals[by]);
-            let is_comparable = one.folder == other.folder
-                && (other.missing.is_none() || one.missing.is_some())
-                && same::sets(&one.check) == same::sets(&other.check);
-            is_comparable && same::does_all_of(&does[by], &does[at])
-        };
-        if let Some(by) = kept.iter().find(|by| is_told(**by, at)) {
-            let by = &goals[*by].id;
-            found.leave_out(format!("{}: {by}{GAVE_WAY}", goals[at].source));
-            continue;
-        }
-        kept.retain(|before| {
-            let is_told = is_told(at, *before);
-            if is_told {
-                let source = &goals[*before].source;
-                found.leave_out(format!("{source}: {}{GAVE_WAY}", goals[at].id));
-            }
-            !is_told
-        });
-        kept.push(at);
-    }
-    let goals = goals.into_iter().enumerate();
-    goals
-        .filter(|(at, _)| kept.contains(at))
-        .map(|(_, one)| one)
-        .collect()
-}
-
 /// Says that a step may need what its job starts beside it, if it, or a task that it runs, does more than look at the files or build them.
 fn waits_for_services(
     step: &Step,
@@ -253,8 +218,7 @@ fn waits_for_services(
         Role::Build | Role::Types | Role::Lint | Role::Docs | Role::Format | Role::Style => true,
         Role::Test | Role::Structure | Role::Coverage => false,
     };
-    (tests || !needs_none)
-        .then(|| "its job has services: start them, then take the # away".to_owned())
+    (tests || !needs_none).then(|| SERVICES.to_owned())
 }
 
 /// Says that a step is for later ones, where its author says so.

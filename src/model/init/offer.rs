@@ -272,6 +272,8 @@ const SAYS: [&str; 6] = [":", "echo", "exit", "false", "printf", "true"];
 pub(super) const AROUND: [&str; 8] = [
     ":", "cd", "echo", "export", "mkdir", "printf", "set", "true",
 ];
+/// What is said behind the id of a goal by what does no more than it.
+pub(super) const TOLD: &str = " tells the same";
 /// How many tasks are followed that call each other.
 pub(super) const MOST_TASKS: usize = 64;
 /// What has a shell end well however it ends.

@@ -1,9 +1,12 @@
-//! Whether a check does what the words of another one do. Pure.
+//! Whether a check does what the words of another one do, and which goals are left out for that. Pure.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::called::{self, TextsOf};
-use super::offer::AROUND;
-use super::writers;
-use crate::model::check;
+use super::ci::{GAVE_WAY, SERVICES};
+use super::offer::{AROUND, Proposal};
+use super::{Found, writers};
+use crate::model::check::{self, Done};
 
 /// Options that change nothing in what is covered, or widen it.
 const WIDENS: [&str; 56] = [
@@ -176,14 +179,23 @@ const BESIDES: [(&str, &str, &[&str]); 6] = [
     ("mvnw", "verify", &["compile", "package", "test"]),
 ];
 
+/// With how many goals that call the same programs one is compared.
+const MOST_ALIKE: usize = 64;
+
+/// A command that a check comes to.
+struct Told {
+    /// What else has it do something else: its folder, what its text sets and turns round, and all of that text where the words do not
+    /// tell what the command is given.
+    around: String,
+    /// Its words, without the program that only starts what they name.
+    command: String,
+}
+
 /// Returns the variables that a check sets by which it may do something else.
-pub(super) fn sets(check: &str) -> Vec<&str> {
+fn sets(check: &str) -> Vec<&str> {
     let is_set = |word: &&str| {
         let name = word.split_once('=').map_or("", |(name, _)| name);
-        !name.is_empty()
-            && name
-                .chars()
-                .all(|c| c.is_ascii_uppercase() || "_0123456789".contains(c))
+        !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
     };
     let all = check.split_whitespace().filter(is_set);
     all.filter(|word| !OF_STRICTNESS.iter().any(|name| word.starts_with(name)))
@@ -191,38 +203,119 @@ pub(super) fn sets(check: &str) -> Vec<&str> {
 }
 
 /// Returns the commands that a check comes to: in place of those that run tasks by their names, what these run.
-pub(super) fn told(check: &str, texts_of: TextsOf) -> Vec<String> {
-    let calls_on = |one: &check::Done| {
-        let tasks = called::tasks(one).into_iter().flatten();
-        tasks.flat_map(|task| texts_of(&task)).next().is_some()
+fn told(check: &str, texts_of: TextsOf) -> Vec<Told> {
+    let calls_on = |one: &Done| {
+        let tasks = called::tasks(one).unwrap_or_default();
+        !tasks.is_empty() && tasks.iter().all(|task| !texts_of(task).is_empty())
     };
-    let all = writers::reached(check, texts_of);
-    let own = all
-        .iter()
-        .filter(|one| !AROUND.contains(&one.words[0].as_str()) && !calls_on(one));
-    own.map(|one| format!("cd {:?} && {}", one.dir, one.typed()))
-        .collect()
+    let mut found = Vec::new();
+    for (text, commands) in writers::texts_reached(check, texts_of) {
+        let turns = |word: &&str| matches!(*word, "!" | "||");
+        let turned = text.split_whitespace().filter(turns).count();
+        let own = commands
+            .into_iter()
+            .filter(|one| !AROUND.contains(&one.words[0].as_str()) && !calls_on(one));
+        // What is looked for, and what is read, are no words of a command.
+        let is_hidden = text.contains('<') || text.split_whitespace().any(|word| word == "find");
+        for mut one in own {
+            let is_unknown = |word: &String| word.contains('$');
+            let is_plain = one.dir.is_some() && !one.words.iter().any(is_unknown);
+            let whole = if is_plain && !is_hidden { "" } else { &text };
+            let around = format!("{:?} {:?} {turned} {whole}", one.dir, sets(&text));
+            one.words = started(&one.words).to_vec();
+            let command = one.typed();
+            found.push(Told { around, command });
+        }
+    }
+    found
+}
+
+/// Returns the words of a command from the script on that a shell runs, or the module that Python does.
+fn started(words: &[String]) -> &[String] {
+    match words {
+        [shell, script @ ..]
+            if matches!(shell.as_str(), "bash" | "sh")
+                && script.first().is_some_and(|it| !it.starts_with('-')) =>
+        {
+            script
+        }
+        [_, option, ..] if matches!(option.as_str(), "-m" | "-Im") => check::of_module(words),
+        words => words,
+    }
+}
+
+/// Leaves out goals of which another one does all that they do. The first one stays, unless it cannot run here and the other can, or
+/// both are of CI and the other does more. Only those are compared that call the same programs, and of these so many.
+pub(super) fn told_once(
+    (mut goals, texts_of): (Vec<Proposal>, TextsOf),
+    how: &str,
+    found: &mut Found,
+) -> Vec<Proposal> {
+    let does: Vec<Vec<Told>> = goals.iter().map(|one| told(&one.check, texts_of)).collect();
+    let runs = |at: usize| goals[at].missing.is_none();
+    let is_told = |by: usize, at: usize| {
+        let sets_alike = || sets(&goals[by].check) == sets(&goals[at].check);
+        (runs(by) || !runs(at)) && sets_alike() && does_all_of(&does[by], &does[at])
+    };
+    let may_go = |before: usize, at: usize| {
+        (how == GAVE_WAY || !runs(before) && runs(at)) && is_told(at, before)
+    };
+    let mut alike: HashMap<BTreeSet<&str>, Vec<usize>> = HashMap::new();
+    // Each with the one that it gives way to.
+    let mut gone: Vec<(usize, usize)> = Vec::new();
+    let tells = |at: &usize| goals[*at].measured.is_none() && !does[*at].is_empty();
+    for at in (0..goals.len()).filter(tells) {
+        let programs = does[at].iter().map(|one| program_of(&one.command));
+        let kept = alike.entry(programs.collect()).or_default();
+        if let Some(by) = kept.iter().find(|by| is_told(**by, at)) {
+            gone.push((at, *by));
+            continue;
+        }
+        let given_way = kept.extract_if(.., |before| may_go(*before, at));
+        gone.extend(given_way.map(|before| (before, at)));
+        if kept.len() < MOST_ALIKE {
+            kept.push(at);
+        }
+    }
+    for (at, by) in &gone {
+        found.leave_out(format!("{}: {}{how}", goals[*at].source, goals[*by].id));
+        if goals[*at].missing.as_deref() == Some(SERVICES) && goals[*by].missing.is_none() {
+            let note = "CI starts services for it: if it fails without, start them first";
+            found.notes.push(format!("{}: {note}", goals[*by].id));
+        }
+        // Who has the one under its other name lacks neither.
+        let same = goals[*at].same.clone();
+        goals[*by].same.extend(same);
+    }
+    let gone: HashSet<usize> = gone.into_iter().map(|(at, _)| at).collect();
+    let goals = goals.into_iter().enumerate();
+    let kept = goals.filter(|(at, _)| !gone.contains(at));
+    kept.map(|(_, one)| one).collect()
+}
+
+/// Returns what the program of a command is called, without the way to it and its version.
+fn program_of(command: &str) -> &str {
+    let word = command.split_whitespace().next().unwrap_or_default();
+    let name = word.rsplit('/').next().unwrap_or(word);
+    name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.')
 }
 
 /// Says whether so many commands do all that others do, each in the same folder.
-pub(super) fn does_all_of(some: &[String], others: &[String]) -> bool {
-    let covers = |one: &String, other: &String| {
-        let (Some((dir, one)), Some((place, other))) =
-            (one.split_once(" && "), other.split_once(" && "))
-        else {
-            return false;
-        };
+fn does_all_of(some: &[Told], others: &[Told]) -> bool {
+    let covers = |one: &Told, other: &Told| {
         let besides = BESIDES.iter().flat_map(|(name, asked, all)| {
-            let is_it = is_called(one, name, asked) && !one.contains("kip");
+            let is_it = is_called(&one.command, name, asked) && !one.command.contains("kip");
             let all = all.iter().filter(move |_| is_it);
-            all.map(move |word| one.replace(asked, word))
+            all.map(move |word| one.command.replace(asked, word))
         });
-        let mut ways = std::iter::once(one.to_owned()).chain(besides);
-        dir == place && ways.any(|way| self::covers(&way, other, other))
+        let mut ways = std::iter::once(one.command.clone()).chain(besides);
+        let other = &other.command;
+        ways.any(|way| self::covers(&way, other, other))
     };
+    let covers = |one: &Told, other: &Told| one.around == other.around && covers(one, other);
     // One that does more in one go is no reason to miss what each of its parts says.
     let is_as_long = !others.is_empty() && some.len() == others.len();
-    let is_covered = |other: &String| some.iter().any(|one| covers(one, other));
+    let is_covered = |other: &Told| some.iter().any(|one| covers(one, other));
     is_as_long && others.iter().all(is_covered)
 }
 

@@ -3,13 +3,12 @@
 
 mod files;
 mod listed;
-mod others;
 mod rake;
 mod tox;
 
 pub(super) use files::TaskFiles;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use super::called::{Task, TextsOf};
 use super::known::{self, changes_tracked};
@@ -22,7 +21,6 @@ use super::writers;
 use super::{Found, Look, split};
 use crate::model::recipes::Rules;
 use crate::model::{check, text};
-use others::Others;
 
 /// Why what has no recipe makes no goal.
 const RUNS_NOTHING: &str = "it runs nothing";
@@ -84,6 +82,8 @@ pub(super) const NAMES: [(Role, &str, &str, &[&str]); 7] = [
 
 /// Proposes goals for Make, just and scripts.
 pub(super) fn propose(look: &dyn Look, tasks: &TaskFiles, found: &mut Found) {
+    // What a target runs may be one of them, and its own name says more.
+    scripts((look, tasks), found);
     if let Some((file, rules)) = tasks.read_by("make", "") {
         found.is_made_with("Make", "");
         named(
@@ -117,7 +117,6 @@ pub(super) fn propose(look: &dyn Look, tasks: &TaskFiles, found: &mut Found) {
             found.leave_out(format!("{file}: {shown}: {why}"));
         }
     }
-    scripts((look, tasks), found);
 }
 
 /// Proposes what bears a known name, for roles that nothing that runs has yet; the others are named.
@@ -135,7 +134,8 @@ fn named(
         cannot_be_a_goal(rules, name, &texts_of).or_else(of_ruff)
     };
     let mut used: HashSet<&str> = HashSet::new();
-    let mut others = Others::of(look);
+    // Each word of what is a goal already, with the goal that has it first.
+    let mut callers: HashMap<&str, &str> = HashMap::new();
     for (role, id, says, names) in NAMES {
         let mut chosen = None;
         for name in names.iter().filter(|name| given.contains(name)) {
@@ -158,7 +158,9 @@ fn named(
         let whole = rules.whole(name);
         let goal = goal(tasks, called, (role, id), (name, &whole)).says(says);
         found.proposals.push(goal);
-        others.add(id, rules.words(name));
+        for word in rules.words(name) {
+            callers.entry(word).or_insert(id);
+        }
     }
     for name in &given {
         let is_known = NAMES.iter().any(|(_, _, _, names)| names.contains(name));
@@ -170,8 +172,7 @@ fn named(
             found.leave_out(format!("{file}: {shown}: {why}"));
             continue;
         }
-        let recipe = rules.lines(name);
-        if let Some(same) = others.telling(name, &recipe) {
+        if let Some(same) = callers.get(name) {
             let shown = text::cut(name, SHOWN);
             found.leave_out(format!("{file}: {shown}: {same} may tell the same"));
             continue;
@@ -219,17 +220,21 @@ pub(super) fn stands_for(found: &Found, role: Role, recipe: &str) -> Option<Stri
     if role == Role::Lint && calls_more(found, recipe) {
         return None;
     }
-    let of_role = |one: &&Proposal| one.role == role && one.folder.is_empty();
+    let in_root = || found.proposals.iter().filter(|one| one.folder.is_empty());
+    let of_role = |one: &&Proposal| one.role == role;
     let does_so = |one: &&Proposal| {
         let mut same = one.same.iter();
         same.any(|same| recipe.contains(same.as_str()))
     };
-    let mut all = found.proposals.iter().filter(of_role);
-    match all.clone().find(does_so) {
+    // What each of the linters does some goal does, of whichever role.
+    let same = in_root().filter(of_role).find(does_so);
+    let same = same.or_else(|| in_root().find(|one| role == Role::Lint && does_so(one)));
+    let mut runs = in_root()
+        .filter(of_role)
+        .filter(|one| one.missing.is_none());
+    match same {
         Some(one) => Some(format!("{} may tell the same", one.id)),
-        None => all
-            .find(|one| one.missing.is_none())
-            .map(|one| instead(&one.id)),
+        None => runs.next().map(|one| instead(&one.id)),
     }
 }
 

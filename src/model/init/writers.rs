@@ -251,10 +251,8 @@ fn of_called(one: &Done, task: &Task, texts_of: TextsOf, left: &mut Left) -> Opt
         return harm.flatten();
     }
     left.open.push(key);
-    let harm = texts.into_iter().find_map(|text| {
-        let whole = [vec![text], task.handed.clone()].concat().join(" ");
-        called(task.name, Some(&whole), texts_of, left)
-    });
+    let mut texts = texts.iter();
+    let harm = texts.find_map(|text| called(task.name, Some(text), texts_of, left));
     left.open.pop();
     harm
 }
@@ -275,7 +273,7 @@ pub(super) fn reached(text: &str, texts_of: TextsOf) -> Vec<Done> {
 }
 
 /// Returns a text and those of the tasks that it runs, each with its commands.
-fn texts_reached(text: &str, texts_of: TextsOf) -> Vec<(String, Vec<Done>)> {
+pub(super) fn texts_reached(text: &str, texts_of: TextsOf) -> Vec<(String, Vec<Done>)> {
     let mut left = Left::default();
     let mut texts = vec![text.to_owned()];
     let mut found = Vec::new();
@@ -408,7 +406,8 @@ mod tests {
             _ => return Vec::new(),
         };
         let is_here = task.place == Place::Folder(String::new());
-        Vec::from_iter((is_here && task.file.is_none()).then(|| text.to_owned()))
+        let whole = [vec![text.to_owned()], task.handed.clone()].concat();
+        Vec::from_iter((is_here && task.file.is_none()).then(|| whole.join(" ")))
     }
 
     #[test]

@@ -100,19 +100,22 @@ impl<'l> TaskFiles<'l> {
         Some((path, names))
     }
 
-    /// Returns the texts of a task that is asked for in the folder `base`, as they run there; none where they are not known. Of a
-    /// shell's script, its text.
+    /// Returns the texts of a task that is asked for in the folder `base`, as they run there, with what they are handed; none where they
+    /// are not known. Of a shell's script, its text.
     pub(in crate::model::init) fn texts_of(&self, base: &str, task: &Task) -> Vec<String> {
         let found = match NODE.contains(&task.program) {
             true => self.scripts(base, task),
             false => Vec::from_iter(self.text_of(base, task)),
         };
-        let entered = found
-            .into_iter()
-            .map(|(home, text)| match way(base, &home) {
+        let handed = task.handed.iter().map(text::shell_word);
+        let entered = found.into_iter().map(|(home, text)| {
+            let whole: Vec<String> = std::iter::once(text).chain(handed.clone()).collect();
+            let text = whole.join(" ");
+            match way(base, &home) {
                 way if way.is_empty() => text,
                 way => format!("cd {}\n{text}", text::shell_word(&way)),
-            });
+            }
+        });
         entered.collect()
     }
 

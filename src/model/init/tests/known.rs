@@ -43,12 +43,17 @@ fn of_step(step: &serde_json::Value) -> Vec<Proposal> {
     let mut files = FILES.to_vec();
     let workflow = workflow.to_string();
     files.push((".github/workflows/ci.yml", &workflow));
-    let found = propose(&Files::of(&files), &WITH_CI);
+    let files = Files::of(&files);
+    let tasks = TaskFiles::of(&files);
+    let packages = node::propose(&files, &tasks, &WITH_CI, &mut Found::default());
+    // Other goals may tell the same, and are none of these tests'.
+    let mut found = Found::default();
+    ci::propose(&files, (&packages, &tasks), &mut found);
+    offer::general(&files, &mut found);
+    settle::settle(&mut found);
     reads_back(&found);
-    let of_ci = found.proposals.into_iter();
-    of_ci
-        .filter(|one| one.source.starts_with(".github"))
-        .collect()
+    found.proposals.retain(|one| one.id != offer::GENERAL);
+    found.proposals
 }
 
 /// Returns why the goal of a command does not run at once, if so.
@@ -333,18 +338,18 @@ fn of_job(job: &serde_json::Value, files: &[(&str, &str)]) -> (Vec<String>, Vec<
 #[test]
 fn of_a_job_with_services_what_only_looks_runs_at_once_and_tests_wait() {
     let job = serde_json::json!({"services": {"db": {"image": "postgres"}}, "steps": [
-        {"run": "mypy ."}, {"run": "pytest"}, {"run": "go build ./..."}, {"run": "make all"},
+        {"run": "mypy ."}, {"run": "pytest"}, {"run": "go build ./..."}, {"run": "make every"},
         {"run": "rector process"},
     ]});
     let (goals, _) = of_job(
         &job,
-        &[("Makefile", "all: test\n\tgo build\ntest:\n\tgo test\n")],
+        &[("Makefile", "every: test\n\tgo build\ntest:\n\tgo test\n")],
     );
     let why = "its job has services: start them, then take the # away";
     let waits = |check: &str| format!("{check}: {why}");
     let all = [
         "go build ./...",
-        &waits("make all"),
+        &waits("make every"),
         &waits("pytest"),
         "mypy .",
         "rector process: evolve does not know what `rector process` does: look first, then take the # away",

@@ -223,3 +223,148 @@ fn a_task_or_script_that_changes_what_git_tracks_or_runs_what_is_not_known_waits
         );
     }
 }
+
+/// Returns a workflow whose job has these steps.
+fn workflow_of(job: &serde_json::Value, steps: &[&str]) -> String {
+    let mut job = job.clone();
+    let steps = steps.iter().map(|run| serde_json::json!({"run": run}));
+    job["steps"] = steps.collect();
+    serde_json::json!({"on": "push", "jobs": {"a": job}}).to_string()
+}
+
+#[test]
+fn what_another_goal_tells_by_any_way_is_one_goal() {
+    let steps = [
+        "cargo lint",
+        "cd frontend && npm run lint",
+        "pnpm -r check",
+        "tox -e lint",
+    ];
+    let workflow = workflow_of(&serde_json::json!({}), &steps);
+    let makefile = "check-all:\n\tpnpm -r check\nlint: ; sh scripts/check-words.sh\n\
+        check-names:\n\t@./scripts/check-words.sh\ncheck-more:\n\tscripts/check-words.sh --all\n";
+    let found = propose(
+        &Files::of(&[
+            (
+                ".cargo/config.toml",
+                "[alias]\nlint = \"clippy --all-targets -- -D warnings\"\n",
+            ),
+            (".github/workflows/ci.yml", &workflow),
+            (
+                ".pre-commit-config.yaml",
+                "repos:\n- repo: https://x\n  hooks: [{id: flake8}]\n",
+            ),
+            ("Cargo.toml", "[package]\nname = \"a\"\n"),
+            ("Makefile", makefile),
+            (
+                "frontend/package.json",
+                r#"{"scripts": {"check": "tsc", "lint": "eslint ."}}"#,
+            ),
+            ("frontend/package-lock.json", ""),
+            ("scripts/check-words.sh", "#!/bin/sh\n! grep -rn wrod src\n"),
+            ("src/lib.rs", ""),
+            (
+                "tox.ini",
+                "[testenv:lint]\ncommands = pre-commit run --all-files\n",
+            ),
+        ]),
+        &WITH_CI,
+    );
+    let of_tasks = |one: &&Proposal| {
+        let mut from = [".github", "Makefile", "scripts"].iter();
+        from.any(|it| one.source.starts_with(it))
+    };
+    let own = found.proposals.iter().filter(of_tasks);
+    let ids: Vec<&str> = own.map(|one| one.id.as_str()).collect();
+    assert_eq!(ids, ["check-words", "check-more"], "{:#?}", found.left_out);
+    let ci = ".github/workflows/ci.yml: a";
+    for line in [
+        format!("{ci}: cargo lint: clippy-clean tells the same"),
+        format!("{ci}: cd frontend && npm run lint: frontend-lint-clean tells the same"),
+        format!("{ci}: tox -e lint: hooks-pass tells the same"),
+        "Makefile: check-all: frontend-checks-pass tells the same".to_owned(),
+        "Makefile: check-names: check-words tells the same".to_owned(),
+    ] {
+        assert!(
+            found.left_out.contains(&line),
+            "{line}: {:#?}",
+            found.left_out
+        );
+    }
+}
+
+#[test]
+fn what_is_handed_to_a_task_or_read_or_not_known_is_no_reason_to_miss_a_check() {
+    let steps = [
+        "npm test -- --grep a",
+        "npm test -- --grep b",
+        "cargo t -p a",
+        "cargo t -p b",
+        "just try a",
+        "just try b",
+        "make suite of=a",
+        "make suite of=b",
+        "python3 - <<E\nimport a\nE",
+        "python3 - <<E\nimport b\nE",
+        "cmp - a < b",
+        "cmp - a < c",
+        "go test $ONE",
+        "go test $TWO",
+        "find . -name a | grep -q x",
+        "find . -name b | grep -q x",
+    ];
+    let makefile = "suite:\n\t./suite $(of)\ncheck-a:\n\tGOOS=linux go vet\ncheck-b:\n\tGOOS=windows go vet\n\
+        check-c:\n\tgrep -q x a || grep -q y b\ncheck-d:\n\tgrep -q x a && grep -q y b\n";
+    let workflow = workflow_of(&serde_json::json!({}), &steps);
+    let files = [
+        (".cargo/config.toml", "[alias]\nt = \"test --quiet\"\n"),
+        (".github/workflows/ci.yml", &workflow),
+        ("Makefile", makefile),
+        ("justfile", "try of='x':\n  ./try {{of}}\n"),
+        ("package.json", r#"{"scripts": {"test": "mocha"}}"#),
+    ];
+    let found = propose(&Files::of(&files), &WITH_CI);
+    let checks: Vec<&str> = found
+        .proposals
+        .iter()
+        .map(|one| one.check.as_str())
+        .collect();
+    let of_make = ["a", "b", "c", "d"].map(|name| format!("make --silent check-{name}"));
+    for check in steps
+        .iter()
+        .copied()
+        .chain(of_make.iter().map(String::as_str))
+    {
+        let is_it = |one: &&str| one.trim_start_matches("set -e\n") == check;
+        assert!(checks.iter().any(is_it), "{check}: {checks:#?}");
+    }
+}
+
+#[test]
+fn what_is_a_goal_already_does_not_wait_for_services_beside_it() {
+    let job = serde_json::json!({"services": {"db": {"image": "postgres"}}});
+    let workflow = workflow_of(&job, &["make test", "make e2e-test"]);
+    let files = [
+        (".github/workflows/ci.yml", workflow.as_str()),
+        (
+            "Makefile",
+            "test:\n\tgo test ./...\ne2e-test:\n\tgo test -tags e2e ./...\n",
+        ),
+    ];
+    let found = propose(&Files::of(&files), &WITH_CI);
+    let shown = |one: &Proposal| (one.check.clone(), one.missing.is_some());
+    let all: Vec<_> = found.proposals.iter().map(shown).collect();
+    let wanted = [("make --silent test", false), ("make e2e-test", true)];
+    for (check, waits) in wanted {
+        assert!(all.contains(&(check.to_owned(), waits)), "{all:?}");
+    }
+    assert_eq!(all.len(), 3, "{all:?}");
+    let line = ".github/workflows/ci.yml: a: make test: tests-pass tells the same";
+    assert!(
+        found.left_out.contains(&line.to_owned()),
+        "{:#?}",
+        found.left_out
+    );
+    let note = "tests-pass: CI starts services for it: if it fails without, start them first";
+    assert!(found.notes.contains(&note.to_owned()), "{:?}", found.notes);
+}
