@@ -50,7 +50,7 @@ pub use tasks::{Used, code_in, included, is_cut, told_in};
 pub use touching::touches;
 pub use unfound::{begins_with, unfound};
 pub use whole::looks_at_everything;
-pub use writing::{Does, Done, changing, done, is_to_look};
+pub use writing::{Does, Done, changing, done, done_in, is_to_look};
 
 /// Returns the files of the repository that `check` runs, relative to its root, in the order of the text. `is_file` says whether
 /// such a path is a file of the repository.

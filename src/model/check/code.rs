@@ -38,6 +38,12 @@ impl Code {
         Code::of(check.to_owned(), root, None, Places::default())
     }
 
+    /// Returns the code of a shell's script of the repository: it starts in the root.
+    pub fn of_script(path: &str, script: &str) -> Code {
+        let (root, path) = (Some(String::new()), Some(path.to_owned()));
+        Code::of(script.to_owned(), root, path, Places::default())
+    }
+
     /// Returns the code as that of a repository that lies there.
     pub fn at(self, root: &Root) -> Code {
         let root = root.clone();

@@ -4,10 +4,11 @@
 mod tools;
 
 use super::call::{Call, stem};
+use super::code::Code;
 use super::machine::{alters, updates};
 use super::outward::{is_gits_change, sends, serves};
+use super::path::{ROOT, join};
 use super::typed;
-use super::walk::calls;
 use tools::{
     EXTENDED, Editor, IN_PLACE, LOOKS, MAY_LOOK, OF_TOOLS, OPTIONS, SPARING, TAKES, TEXT, WRITERS,
     WRITTEN,
@@ -60,12 +61,31 @@ pub fn changing(check: &str) -> Option<String> {
 
 /// Returns the commands of a check, and what each does to files.
 pub fn done(check: &str) -> Vec<Done> {
-    let calls = calls(check);
-    let own = calls.into_iter().filter(|call| !call.is_implied);
+    done_by(&Code::of_check(check))
+}
+
+/// Returns the commands of a shell's script of the repository, by its path, and what each does to files: `$(dirname "$0")/a` is
+/// beside it.
+pub fn done_in(path: &str, script: &str) -> Vec<Done> {
+    let mut all = done_by(&Code::of_script(path, script));
+    for one in &mut all {
+        let dir = one.dir.as_deref().unwrap_or_default();
+        let up = "../".repeat(dir.split('/').filter(|part| !part.is_empty()).count());
+        for word in one.words.iter_mut().filter(|word| word.starts_with(ROOT)) {
+            if let Some(path) = join("", word) {
+                *word = format!("{up}./{path}");
+            }
+        }
+    }
+    all
+}
+
+fn done_by(code: &Code) -> Vec<Done> {
+    let own = code.calls().iter().filter(|call| !call.is_implied);
     let done = own.map(|call| Done {
-        does: does(&call),
-        words: call.words,
-        dir: call.dir,
+        does: does(call),
+        words: call.words.clone(),
+        dir: call.dir.clone(),
     });
     done.collect()
 }

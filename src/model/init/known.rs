@@ -3,17 +3,19 @@
 
 mod modes;
 mod ready;
+mod scripts;
 mod tables;
 mod tracked;
 
 use std::cell::Cell;
 
 use super::called::{self, NODE, Task, TextsOf};
-use super::offer::{MOST_TASKS, takes_one};
+use super::offer::{MOST_TASKS, is_check, takes_one};
 use super::writers;
 use crate::model::check::{self, Does, Done, of_module};
 use crate::model::init::{Look, has};
 use crate::model::text;
+use scripts::Script;
 use tables::{
     ASKED_BY, CHECKERS, CHECKS, COMPILERS, DRIVERS, EXCEPT, GIT, HARMS, INTERPRETERS, Interpreter,
     LEADS, LONG_OF_MAVEN, OF_GRADLE, OF_PLUGINS, OF_TARGETS, OF_TOOLS, PHASES, READS, SHELL,
@@ -33,10 +35,13 @@ pub(super) fn steered(env: &[(String, String)]) -> Option<String> {
     Some(format!("{name} says what runs: {FIRST}"))
 }
 
-/// Says why a shell's script had better not run before somebody has looked at it: it changes what git tracks.
-pub(super) fn changes_tracked(look: &dyn Look, script: &str) -> Option<String> {
-    let what = tracked::changed_by(look, script)?;
-    Some(changing(&what))
+/// Says why a shell's script had better not run before somebody has looked at it.
+pub(super) fn strange_script(
+    look: &dyn Look,
+    texts_of: TextsOf,
+    script: (&str, &str),
+) -> Option<String> {
+    scripts::strange_script((look, texts_of), script, &[], &Cell::new(MOST_TASKS))
 }
 
 /// Says why a check had better not run before somebody has looked at it.
@@ -87,6 +92,7 @@ fn strange_in(
             texts_of,
             before: &all[..at],
             left,
+            script: None,
         };
         let why = command.strange(&all[at])?;
         Some(writers::as_written(check, &why))
@@ -129,12 +135,22 @@ struct Command<'a> {
     before: &'a [Done],
     /// How many tasks are followed that it runs.
     left: &'a Cell<usize>,
+    /// The shell's script in which it stands.
+    script: Option<&'a Script>,
 }
 
 impl Command<'_> {
     fn strange(&self, one: &Done) -> Option<String> {
         let unknown = || Some(unknown(&one.typed()));
-        let Some(dir) = one.dir.as_deref() else {
+        if let Some(verdict) = self.script.and_then(|it| self.strange_in_script(it, one)) {
+            return verdict;
+        }
+        let dir = match self.script {
+            // Most scripts go to the root first, by ways of their own.
+            Some(_) => Some(scripts::known_dir(one).unwrap_or_default()),
+            None => one.dir.as_deref(),
+        };
+        let Some(dir) = dir else {
             return unknown();
         };
         let is_there = dir.is_empty() || check::is_pattern(dir) || self.has_folder(dir);
@@ -251,19 +267,26 @@ impl Command<'_> {
             () if !is_tracked && is_installed => self.knows_name(dir, (name, &words[1..]), does),
             () if !is_tracked && !self.builds() => Known::Lacks(program.to_owned()),
             () if WRAPPERS.contains(&name) => Known::of(asks(name, &words[1..], does)),
-            () => self.knows_script_by_name(dir, program, name),
+            () => self.knows_script_by_name(dir, program, (name, &words[1..])),
         }
     }
 
-    /// The same of a script: it is to be called as one that checks, and to leave alone what git tracks.
-    fn knows_script_by_name(&self, dir: &str, path: &str, name: &str) -> Known {
+    /// The same of a script: it is to be called as one that checks, or told to look, and one of a shell is to run what is known.
+    fn knows_script_by_name(
+        &self,
+        dir: &str,
+        path: &str,
+        (name, rest): (&str, &[String]),
+    ) -> Known {
         let texts = (self.texts_of)(&Task::of_script(path, Some(dir)));
-        let mut changes = texts
+        let path = check::join(dir, path).unwrap_or_default();
+        let mut strange = texts
             .iter()
-            .filter_map(|text| changes_tracked(self.look, text));
-        match changes.next() {
+            .filter_map(|text| self.strange_file(&path, text));
+        match strange.next() {
             Some(why) => Known::Waits(why),
-            None => Known::of(is_called_a_check(name)),
+            None if !texts.is_empty() && is_check(name) => Known::Yes,
+            None => Known::of(is_called_a_check(name) || check::is_to_look(rest)),
         }
     }
 
@@ -312,11 +335,11 @@ impl Command<'_> {
     }
 
     /// The same of what an interpreter is given.
-    fn knows_script(&self, dir: &str, script: Script, does: Does) -> Known {
+    fn knows_script(&self, dir: &str, script: Given, does: Does) -> Known {
         let (file, rest) = match script {
-            Script::Reads => return Known::Yes,
-            Script::Unknown => return Known::No,
-            Script::File(file, rest) => (file, rest),
+            Given::Reads => return Known::Yes,
+            Given::Unknown => return Known::No,
+            Given::File(file, rest) => (file, rest),
         };
         let name = file.trim_end_matches('/').rsplit('/').next();
         let name = name.unwrap_or(file);
@@ -327,7 +350,7 @@ impl Command<'_> {
         match () {
             () if !is_there && !self.builds() => Known::Lacks(file.to_owned()),
             () if WRAPPERS.contains(&name) => Known::of(asks(name, rest, does)),
-            () => self.knows_script_by_name(dir, file, name),
+            () => self.knows_script_by_name(dir, file, (name, rest)),
         }
     }
 
@@ -430,7 +453,7 @@ fn changing(command: &str) -> String {
 }
 
 /// What an interpreter is given.
-enum Script<'a> {
+enum Given<'a> {
     /// It only reads it.
     Reads,
     /// Code, or nothing that is known.
@@ -440,18 +463,18 @@ enum Script<'a> {
 }
 
 impl Interpreter {
-    fn script<'a>(&self, words: &'a [String]) -> Script<'a> {
+    fn script<'a>(&self, words: &'a [String]) -> Given<'a> {
         let mut at = 0;
         while let Some(word) = words.get(at) {
             at += 1;
             let Some(option) = word.strip_prefix('-') else {
-                return Script::File(word, &words[at..]);
+                return Given::File(word, &words[at..]);
             };
             if let Some(long) = option.strip_prefix('-') {
                 match long {
                     "" => {}
-                    "check" | "test" | "version" | "help" => return Script::Reads,
-                    "eval" | "print" => return Script::Unknown,
+                    "check" | "test" | "version" | "help" => return Given::Reads,
+                    "eval" | "print" => return Given::Unknown,
                     "require" | "import" | "loader" => at += 1,
                     _ => {}
                 }
@@ -459,8 +482,8 @@ impl Interpreter {
             }
             for (index, letter) in option.char_indices() {
                 match () {
-                    () if self.code.contains(letter) => return Script::Unknown,
-                    () if self.reads.contains(letter) => return Script::Reads,
+                    () if self.code.contains(letter) => return Given::Unknown,
+                    () if self.reads.contains(letter) => return Given::Reads,
                     () if self.takes.contains(letter) => {
                         at += usize::from(index + 1 == option.len());
                         break;
@@ -470,7 +493,7 @@ impl Interpreter {
                 }
             }
         }
-        Script::Unknown
+        Given::Unknown
     }
 }
 

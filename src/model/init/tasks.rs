@@ -11,7 +11,7 @@ pub(super) use files::TaskFiles;
 use std::collections::{HashMap, HashSet};
 
 use super::called::{Task, TextsOf};
-use super::known::{self, changes_tracked};
+use super::known;
 use super::offer::{
     AROUND, NAMED, NO_NAME, Proposal, Role, by_name, is_check, no_goal, no_goal_of_part, slug,
     tells_nothing,
@@ -315,7 +315,7 @@ fn scripts((look, files): (&dyn Look, &TaskFiles), found: &mut Found) {
         let texts_of = |task: &Task| files.texts_of("", task);
         let body = look.read(path).unwrap_or_default();
         let tells_nothing = || tells_nothing(&body, &texts_of).map(str::to_owned);
-        if let Some(why) = writers::of_script(path, &texts_of).or_else(tells_nothing) {
+        if let Some(why) = writers::of_script((path, &body), &texts_of).or_else(tells_nothing) {
             found.leave_out(format!("{path}: {why}"));
             continue;
         }
@@ -333,10 +333,12 @@ fn scripts((look, files): (&dyn Look, &TaskFiles), found: &mut Found) {
             .says(says)
             .seen_in(path)
             .same_as(&[path]);
-        found.proposals.push(match changes_tracked(look, &body) {
-            Some(why) => goal.lacks(why),
-            None => goal,
-        });
+        found.proposals.push(
+            match known::strange_script(look, &texts_of, (path, &body)) {
+                Some(why) => goal.lacks(why),
+                None => goal,
+            },
+        );
     }
 }
 

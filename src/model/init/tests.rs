@@ -8,6 +8,7 @@ use crate::model::goals::read_goals;
 
 mod known;
 mod later;
+mod scripts;
 mod ways;
 
 /// A repository of these files with their texts; what begins with `!` is there and ignored by git.

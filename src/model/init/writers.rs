@@ -43,9 +43,11 @@ pub(super) fn sends(text: &str, texts_of: TextsOf) -> Option<String> {
 }
 
 /// Says why a script that checks makes no goal: it sends something away, or changes the machine. What files it changes may be its own.
-pub(super) fn of_script(path: &str, texts_of: TextsOf) -> Option<String> {
-    let by_name = sends(&format!("sh {}", text::shell_word(path)), texts_of);
-    by_name.or_else(|| sent_by((path, Some("")), texts_of, &mut Left::default()).map(why))
+pub(super) fn of_script((path, body): (&str, &str), texts_of: TextsOf) -> Option<String> {
+    let mut all = harms(body, texts_of, &mut Left::default()).into_iter();
+    let harm = all.find(|harm| matches!(harm.does, Does::Sends | Does::Alters));
+    let harm = harm.or_else(|| is_called_so(path).then(|| Harm::of(Does::Sends)));
+    harm.map(|harm| why(harm.by(format!("sh {}", text::shell_word(path)))))
 }
 
 /// What is left to follow of the texts of tasks that call each other, and which are being followed.

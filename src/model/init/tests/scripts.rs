@@ -1,0 +1,182 @@
+//! Which scripts that check run at once, by what they run.
+
+use super::*;
+
+/// What stands in the repository of these tests.
+const FILES: [(&str, &str); 9] = [
+    ("Cargo.toml", ""),
+    ("README.md", ""),
+    ("docs/index.md", ""),
+    (
+        "scripts/lib.sh",
+        "log() { printf '%s\\n' \"$*\" >&2; }\nrepo_files() { git ls-files -- \"$@\"; }\n",
+    ),
+    ("scripts/check_links.py", ""),
+    ("src/lib.rs", ""),
+    ("tests/golden.txt", ""),
+    ("tools/gen.py", ""),
+    ("tools/x.sh", "#!/bin/sh\nfrobnicate\n"),
+];
+
+/// Returns what becomes of a script: why it makes no goal, or waits; nothing where it runs at once.
+fn why(body: &str) -> Option<String> {
+    let path = "scripts/check-it.sh";
+    let body = format!("#!/usr/bin/env bash\n{body}\n");
+    let mut files = FILES.to_vec();
+    files.push((path, &body));
+    let found = propose(&Files::of(&files), &PLAIN);
+    reads_back(&found);
+    let left_out = found
+        .left_out
+        .iter()
+        .find_map(|line| line.strip_prefix(path));
+    let mut goals = found.proposals.iter();
+    match (goals.find(|one| one.source == path), left_out) {
+        (Some(goal), None) => goal.missing.clone(),
+        (None, Some(line)) => Some(format!("no goal{line}")),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn scripts_that_only_look_run_at_once() {
+    let all = [
+        // Words that nobody wants in the code.
+        "set -euo pipefail\ncd \"$(dirname \"$0\")/..\"\nstatus=0\nwhile IFS= read -r word; do\n  \
+            if git grep -nwi \"$word\" -- src docs; then status=1; fi\ndone <<'EOF'\nfoo\nbar\nEOF\nexit $status",
+        // Headers with licences.
+        "MISSING=\"$(find src tests -name '*.rs' -print0 | xargs -0 grep -L 'SPDX-License-Identifier' || true)\"\n\
+            if [ -n \"$MISSING\" ]; then\n  echo \"Missing headers in:\" >&2\n  echo \"$MISSING\" >&2\n  exit 1\nfi",
+        // Functions, colours, traps and a folder of its own.
+        "set -eu\nroot=$(git rev-parse --show-toplevel)\ntmp=$(mktemp -d)\ncleanup() { rm -rf \"$tmp\"; }\ntrap cleanup EXIT\n\
+            RED=$(tput setaf 1)\nfail() {\n  printf '%s%s\\n' \"$RED\" \"$1\" >&2\n  exit 1\n}\ncd \"$root\"\n\
+            cp -r docs \"$tmp/docs\"\nmkdir \"$tmp/out\"\n(cd \"$tmp\" && sed -i 's/a/b/' docs/index.md && touch x)\n\
+            diff -r docs \"$tmp/docs\" || fail 'docs differ'",
+        // Each step by a function that is handed the command.
+        "set -e\nrun() {\n  echo \"+ $*\"\n  \"$@\"\n}\nstep() {\n  local name=$1; shift\n  if ! \"$@\"; then echo \"$name failed\"; exit 1; fi\n}\n\
+            run cargo fmt --all -- --check\nstep Clippy cargo clippy --all-targets\nrun cargo test --doc",
+        // What a library beside it has.
+        "source \"$(cd \"$(dirname \"${BASH_SOURCE[0]}\")\" && pwd)/lib.sh\"\nfor f in $(repo_files '*.md'); do\n  \
+            [[ -s $f ]] || { log \"$f is empty\"; bad=1; }\ndone\nexit ${bad:-0}",
+        // Options, choices, arrays and sums.
+        "declare -a bad=()\nstrict=0\nwhile getopts 's' o; do case $o in s) strict=1 ;; *) exit 2 ;; esac; done\nshift $((OPTIND - 1))\n\
+            mapfile -t files < <(git ls-files '*.rs')\nfor f in \"${files[@]}\"; do\n  n=$(wc -l < \"$f\")\n  if (( n > 300 )); then bad+=(\"$f\"); fi\n  \
+            let total+=n\ndone\nif ((${#bad[@]})); then printf '%s\\n' \"${bad[@]}\"; exit 1; fi",
+        // Tools that are called by modules and by other scripts.
+        "set -e\npython3 -m json.tool a.json >/dev/null\npython3 -m compileall -q src\npython3 scripts/check_links.py docs\n\
+            python3 tools/gen.py --check\n./scripts/check-it.sh --list >/dev/null",
+        // The linter of shells, where it is there.
+        "if ! command -v shellcheck >/dev/null 2>&1; then\n  echo 'shellcheck is missing'\n  exit 77\nfi\n\
+            git ls-files '*.sh' | xargs shellcheck --severity=warning",
+        // A version that stands in two places.
+        "version=$(sed -n 's/^version = \"\\(.*\\)\"/\\1/p' Cargo.toml | head -n 1)\n\
+            grep -q \"^## $version\" README.md || { echo \"README lacks $version\"; exit 1; }\n\
+            cargo metadata --no-deps --format-version 1 | jq -r '.packages[].version' | grep -qx \"$version\"",
+        // Files that are built and compared.
+        "set -euo pipefail\nout=\"${TMPDIR:-/tmp}/golden.$$\"\ncargo build --quiet\n./target/debug/app --help > \"$out\"\n\
+            diff -u tests/golden.txt \"$out\"\nrm -f \"$out\"",
+        // A repository of its own.
+        "set -e\ndir=$(mktemp -d)\ncd \"$dir\"\ngit init -q\ngit config user.email a@b.c\necho x > a\ngit add a\ngit commit -qm a\n\
+            test \"$(git rev-list --count HEAD)\" = 1",
+        // Every folder by itself.
+        "for d in src docs; do\n  pushd \"$d\" >/dev/null\n  ! grep -rn 'TODO' .\n  popd >/dev/null\ndone",
+        // What is found by Perl and awk.
+        "bad=$(git ls-files -z | xargs -0 awk 'length > 120 { print FILENAME \":\" FNR }')\n\
+            [ -z \"$bad\" ] || { echo \"$bad\"; exit 1; }\ngit diff --check\n! git ls-files | sort -f | uniq -di | grep .",
+        // Another file system's rights.
+        "git ls-files -s scripts | awk '$1 != \"100755\" { print $4; bad = 1 } END { exit bad }'\nstat -c %a README.md",
+        // Which branch it is compared with.
+        "base=${BASE_REF:-origin/main}\nchanged=$(git diff --name-only \"$(git merge-base HEAD \"$base\")\")\n\
+            if echo \"$changed\" | grep -q '^src/'; then echo \"$changed\" | grep -q '^README.md$'; fi",
+        // Node's packages.
+        "npx --no-install tsc --noEmit\nnode_modules/.bin/eslint .\nnpx markdownlint '**/*.md' --ignore node_modules",
+    ];
+    let other: Vec<_> = all
+        .iter()
+        .filter_map(|body| Some((why(body)?, body)))
+        .collect();
+    assert!(other.is_empty(), "{other:#?}");
+}
+
+#[test]
+fn scripts_that_run_what_is_not_known_wait_and_those_that_do_harm_make_no_goal() {
+    let first = "look first, then take the # away";
+    let unknown = |shown: &str| format!("evolve does not know what `{shown}` does: {first}");
+    let changes = |shown: &str| format!("`{shown}` changes what git tracks: {first}");
+    let sends =
+        |shown: &str| format!("no goal: it sends something away (sh scripts/check-it.sh: {shown})");
+    for (body, expected) in [
+        ("frobnicate --all", unknown("frobnicate --all")),
+        (
+            "run() { \"$@\"; }\nrun frobnicate x",
+            unknown("frobnicate x"),
+        ),
+        (
+            "run() { echo \"$@\"; }\nfrobnicate x",
+            unknown("frobnicate x"),
+        ),
+        ("sh tools/x.sh && grep x y", unknown("frobnicate")),
+        (
+            ". scripts/lib.sh\n. \"$HOME/x.sh\"\ngrep x y",
+            unknown(". $HOME/x.sh"),
+        ),
+        ("\"$TOOL\" --version\ngrep x y", unknown("$TOOL --version")),
+        (
+            "python3 tools/gen.py && git diff --exit-code",
+            unknown("python3 tools/gen.py"),
+        ),
+        (
+            "python3 -c 'import x; x.run()'",
+            unknown("python3 -c 'import x; x.run()'"),
+        ),
+        ("docker run --rm x lint", unknown("docker run --rm x lint")),
+        ("cargo run -p x && grep x y", unknown("cargo run -p x")),
+        ("rm -rf vendor\ngrep x y", unknown("rm -rf vendor")),
+        ("rm -rf src\ngrep x y", changes("rm -rf src")),
+        ("cargo fmt && git diff --exit-code", changes("cargo fmt")),
+        (
+            "git add -A && git diff --cached --exit-code",
+            changes("git add -A"),
+        ),
+        (
+            "find . -name '*.orig' -delete\ngrep x y",
+            format!("it deletes files (find -delete): {first}"),
+        ),
+        ("grep x y\ngit push origin x", sends("git push origin x")),
+        (
+            "pip install x\nx .",
+            "no goal: it changes the machine (sh scripts/check-it.sh: pip install x)".to_owned(),
+        ),
+        (
+            "grep x y || true",
+            "no goal: it succeeds whatever it finds".to_owned(),
+        ),
+    ] {
+        assert_eq!(why(body), Some(expected), "{body}");
+    }
+}
+
+#[test]
+fn a_script_has_one_verdict_whoever_calls_it() {
+    let body = "#!/bin/sh\nfrobnicate\n";
+    let workflow = "on: push\njobs: {a: {steps: [{run: sh scripts/check-release.sh}]}}\n";
+    for (body, waits) in [(body, true), ("#!/bin/sh\ngrep x y\n", false)] {
+        let files = [
+            (
+                "Makefile",
+                "check-a:\n\tsh scripts/check-release.sh --deep\n",
+            ),
+            (".github/workflows/ci.yml", workflow),
+            ("scripts/check-release.sh", body),
+        ];
+        let files = Files::of(&files).without(&["shellcheck"]);
+        let found = propose(&files, &WITH_CI);
+        let own = found.proposals.iter();
+        let own = own.filter(|one| one.id.starts_with("check-"));
+        let own: Vec<_> = own
+            .map(|one| (one.id.as_str(), one.missing.is_some()))
+            .collect();
+        let expected = [("check-a", waits), ("check-release", waits)];
+        assert_eq!(own, expected, "{body}: {:#?}", found.left_out);
+    }
+}
