@@ -23,6 +23,8 @@ pub(in crate::model) struct Rules {
     not_here: Vec<String>,
     /// What is made where nothing is asked for.
     first: Option<String>,
+    /// It makes rules of others: `$(eval $(call rule,a))`.
+    makes_rules: bool,
 }
 
 /// What a target or recipe needs first, and its lines as a shell gets them.
@@ -39,6 +41,7 @@ impl Rules {
         let variables = Variables::of(&text);
         let mut rules = Rules::default();
         for Placed { line, is_certain } in placed(&text) {
+            rules.makes_rules |= line.contains("(eval ") || line.contains("{eval ");
             if let Some(line) = line.strip_prefix('\t') {
                 rules.add_line(recipe(&variables.put_into(line)));
                 continue;
@@ -173,6 +176,11 @@ impl Rules {
             "" => self.first.is_some(),
             name => self.by_name.contains_key(name),
         }
+    }
+
+    /// Says whether a target or recipe is known to run nothing.
+    pub(in crate::model) fn is_empty(&self, name: &str) -> bool {
+        !self.makes_rules && self.whole(name).trim().is_empty()
     }
 
     /// Says whether the lines of all that a target or recipe needs are known.

@@ -3,7 +3,7 @@
 
 mod tools;
 
-use super::call::{Call, stem};
+use super::call::{Call, operands, stem};
 use super::code::Code;
 use super::machine::{alters, updates};
 use super::outward::{is_gits_change, sends, serves};
@@ -148,6 +148,7 @@ fn does_to_files(call: &Call) -> Does {
     };
     let is_of_project = arguments.iter().any(is_of_project);
     let is_asked = own.is_some_and(has) || is_of_project || is_mended || has(OPTIONS);
+    let adds = tool == "npm" && adds_packages(arguments);
     match (writer, own) {
         _ if EXTENDED.contains(&tool.as_str()) && loads_in_place(arguments) => Does::Writes,
         _ if TEXT.contains(&tool.as_str()) => Does::Nothing,
@@ -155,10 +156,20 @@ fn does_to_files(call: &Call) -> Does {
         _ if is_asked && !of_tool(SPARING).is_some_and(has) => Does::Writes,
         (Some((_, looks)), _) if has(looks) => Does::Looks,
         (Some(_), _) => Does::Writes,
+        _ if adds => Does::Writes,
         (None, _) if is_to_look(arguments) => Does::Looks,
         (None, Some(_)) => Does::Nothing,
         (None, None) => Does::Unknown,
     }
+}
+
+/// Says whether npm is told to install packages by their names: it writes them into package.json.
+fn adds_packages(arguments: &[String]) -> bool {
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let takes = |word: &str| matches!(word, "--prefix" | "--workspace" | "-w" | "-C");
+    let operands = operands(&words, takes);
+    let installs = matches!(operands.as_slice(), ["add" | "i" | "install", _, ..]);
+    installs && !words.contains(&"--no-save")
 }
 
 /// Says whether arguments of which nothing is known have an option that tells most tools to look only.
@@ -287,6 +298,11 @@ mod tests {
             ("poetry add x", Some("poetry add x")),
             ("yarn add x", Some("yarn add x")),
             ("npm uninstall x", Some("npm uninstall x")),
+            ("npm install -D x", Some("npm install -D x")),
+            ("npm i x", Some("npm i x")),
+            ("npm install", None),
+            ("npm install --no-save x", None),
+            ("npm install --prefix web", None),
             ("hatch fmt --check", None),
             ("ruff check", None),
             ("ruff check --fix --diff", None),

@@ -200,7 +200,7 @@ impl Command<'_> {
             .filter(|text| !text.trim().is_empty())
             .peekable();
         if texts.peek().is_none() {
-            return by_name();
+            return Known::Unread;
         }
         let strange = |text: &String| {
             let (look, texts_of, left) = (self.look, self.texts_of, self.left);
@@ -239,10 +239,13 @@ impl Command<'_> {
 
     fn knows(&self, dir: &str, words: &[String], does: Does) -> Known {
         let program = words[0].as_str();
-        if program.contains(['$', '`']) {
-            return Known::No;
-        }
         let name = program.rsplit('/').next().unwrap_or(program);
+        if program.contains(['$', '`']) {
+            return match is_among(CHECKERS, name) {
+                true => self.knows_name(dir, (name, &words[1..]), does),
+                false => Known::No,
+            };
+        }
         let is_of_system = ["/bin/", "/usr/bin/", "/usr/local/bin/"]
             .iter()
             .any(|folder| program.strip_prefix(folder) == Some(name));
@@ -260,9 +263,10 @@ impl Command<'_> {
             return Known::No;
         };
         let is_tracked = has(self.look, &path);
-        let is_installed = OF_TOOLS
+        let is_of_tools = OF_TOOLS
             .iter()
             .any(|folder| format!("/{path}").contains(&format!("/{folder}/")));
+        let is_installed = is_of_tools || is_among(CHECKERS, name) && self.look.is_there(&path);
         match () {
             () if !is_tracked && is_installed => self.knows_name(dir, (name, &words[1..]), does),
             () if !is_tracked && !self.builds() => Known::Lacks(program.to_owned()),

@@ -294,7 +294,7 @@ fn left(file: &str, given: &[&str], used: &HashSet<&str>, found: &mut Found) {
 /// Says why a target or recipe makes no goal.
 fn cannot_be_a_goal(rules: &Rules, name: &str, texts_of: TextsOf) -> Option<String> {
     match rules.is_whole(name) {
-        true if rules.whole(name).trim().is_empty() => Some(RUNS_NOTHING.to_owned()),
+        true if rules.is_empty(name) => Some(RUNS_NOTHING.to_owned()),
         true => no_goal(name, &rules.whole(name), texts_of),
         false => no_goal_of_part(name, &rules.whole(name), texts_of),
     }

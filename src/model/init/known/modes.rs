@@ -25,6 +25,7 @@ const OPTIONS: &[(&[&str], &[&str])] = &[
             "-exec",
             "-toolexec",
             "-vettool",
+            "-w",
         ],
     ),
     (&["gotestsum"], &["--post-run-command"]),

@@ -642,6 +642,7 @@ pub(super) const WRAPPERS: &[&str] = &[
 /// What programs are asked for that checks, and is not called so.
 pub(super) const CHECKS: &[(&str, &[&str])] = &[
     ("cypress", &["run"]),
+    ("go", &["env"]),
     ("mix", &["sobelow", "xref"]),
     ("rebar3", &["ct", "eunit", "proper", "xref"]),
 ];

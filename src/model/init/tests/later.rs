@@ -368,3 +368,80 @@ fn what_is_a_goal_already_does_not_wait_for_services_beside_it() {
     let note = "tests-pass: CI starts services for it: if it fails without, start them first";
     assert!(found.notes.contains(&note.to_owned()), "{:?}", found.notes);
 }
+
+#[test]
+fn linters_are_known_by_their_names_wherever_they_lie() {
+    let makefile = "LOCALBIN ?= $(shell pwd)/bin\nlint:\n\t$(LOCALBIN)/golangci-lint run\ncheck-a:\n\t./bin/golangci-lint run --timeout 5m\n\
+        check-b:\n\tnode_modules/.bin/eslint .\ncheck-c:\n\t$$(go env GOPATH)/bin/staticcheck ./...\ncheck-d:\n\t$(LOCALBIN)/setup\n\
+        check-e:\n\tbin/test\ncheck-f:\n\tnode scripts/a.mjs\ncheck-g:\n\tnode scripts/b.mjs --check\ncheck-h:\n\t./bin/revive\n";
+    let files = [
+        ("!bin/golangci-lint", ""),
+        ("!bin/test", ""),
+        ("Makefile", makefile),
+        ("scripts/a.mjs", ""),
+        ("scripts/b.mjs", ""),
+    ];
+    let found = propose(&Files::of(&files), &PLAIN);
+    let own = found
+        .proposals
+        .iter()
+        .filter(|one| one.id != offer::GENERAL);
+    let shown = |one: &Proposal| {
+        let why = one.missing.as_deref().unwrap_or("at once");
+        format!(
+            "{}: {}",
+            one.id,
+            why.replace(": look first, then take the # away", "")
+        )
+    };
+    let all: Vec<String> = own.map(shown).collect();
+    let expected = [
+        "lint-clean: at once",
+        "check-a: at once",
+        "check-b: at once",
+        "check-c: at once",
+        "check-g: at once",
+        "check-d: there is no ./bin/setup",
+        "check-e: there is no bin/test",
+        "check-f: evolve does not know what `node scripts/a.mjs` does",
+        "check-h: there is no ./bin/revive",
+    ];
+    assert_eq!(all, expected);
+}
+
+#[test]
+fn a_target_whose_recipe_make_makes_itself_waits_and_one_that_installs_packages_makes_no_goal() {
+    let makefile = "define rule\n$(1):\n\t./$(1)\nendef\n$(foreach it,check-a,$(eval $(call rule,$(it))))\ncheck-a:\n\
+        check-b:\n\tnpm install eslint\n\tnpx eslint .\ncheck-c:\n\tnpm i -D eslint && npx eslint .\ncheck-d:\n\tmypy .\n";
+    let workflow = workflow_of(&serde_json::json!({}), &["make check-a OF=1"]);
+    let files = [
+        ("Makefile", makefile),
+        (".github/workflows/ci.yml", &workflow),
+    ];
+    let found = propose(&Files::of(&files), &WITH_CI);
+    let own = found
+        .proposals
+        .iter()
+        .filter(|one| one.id != offer::GENERAL);
+    let mut all: Vec<_> = own
+        .map(|one| (one.check.as_str(), one.missing.as_deref()))
+        .collect();
+    all.sort_unstable_by_key(|(check, why)| (why.is_some(), *check));
+    let unread = |shown: &str| {
+        format!("evolve does not find what `{shown}` runs: look first, then take the # away")
+    };
+    let (by_make, by_ci) = (unread("make --silent check-a"), unread("make check-a OF=1"));
+    assert_eq!(
+        all,
+        [
+            ("make --silent check-d", None),
+            ("make --silent check-a", Some(by_make.as_str())),
+            ("make check-a OF=1", Some(by_ci.as_str())),
+        ]
+    );
+    for (name, command) in [("b", "npm install eslint"), ("c", "npm i -D eslint")] {
+        let line =
+            format!("Makefile: check-{name}: it changes files ({command}); a goal only looks");
+        assert!(found.left_out.contains(&line), "{:#?}", found.left_out);
+    }
+}
