@@ -241,7 +241,7 @@ impl Command<'_> {
         let program = words[0].as_str();
         let name = program.rsplit('/').next().unwrap_or(program);
         if program.contains(['$', '`']) {
-            return match is_among(CHECKERS, name) {
+            return match is_checker(name) {
                 true => self.knows_name(dir, (name, &words[1..]), does),
                 false => Known::No,
             };
@@ -266,7 +266,7 @@ impl Command<'_> {
         let is_of_tools = OF_TOOLS
             .iter()
             .any(|folder| format!("/{path}").contains(&format!("/{folder}/")));
-        let is_installed = is_of_tools || is_among(CHECKERS, name) && self.look.is_there(&path);
+        let is_installed = is_of_tools || is_checker(name) && self.look.is_there(&path);
         match () {
             () if !is_tracked && is_installed => self.knows_name(dir, (name, &words[1..]), does),
             () if !is_tracked && !self.builds() => Known::Lacks(program.to_owned()),
@@ -393,6 +393,11 @@ impl Command<'_> {
             is_compiler(name) || is_one(DRIVERS) || is_one(OF_TARGETS) || name == "cmake"
         })
     }
+}
+
+/// Says whether a program is called as one that checks, lints or tests, and does nothing else.
+pub(super) fn is_checker(name: &str) -> bool {
+    is_among(CHECKERS, name)
 }
 
 /// Says whether a program is one of these, be its version behind its name: `gcc-12`.

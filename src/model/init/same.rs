@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use super::called::{self, TextsOf};
 use super::ci::{GAVE_WAY, SERVICES};
 use super::offer::{AROUND, Proposal};
-use super::{Found, writers};
+use super::{Found, known, writers};
 use crate::model::check::{self, Done};
 
 /// Options that change nothing in what is covered, or widen it.
@@ -182,6 +182,9 @@ const BESIDES: [(&str, &str, &[&str]); 6] = [
 /// With how many goals that call the same programs one is compared.
 const MOST_ALIKE: usize = 64;
 
+/// What is said behind the ids of goals by what does no more than all of them.
+const TOLD_BY_ALL: &str = " tell the same";
+
 /// A command that a check comes to.
 struct Told {
     /// What else has it do something else: its folder, what its text sets and turns round, and all of that text where the words do not
@@ -189,6 +192,20 @@ struct Told {
     around: String,
     /// Its words, without the program that only starts what they name.
     command: String,
+}
+
+impl Told {
+    /// Says whether it does all that another one does, in the same folder.
+    fn covers(&self, other: &Told) -> bool {
+        let besides = BESIDES.iter().flat_map(|(name, asked, all)| {
+            let is_it = is_called(&self.command, name, asked) && !self.command.contains("kip");
+            let all = all.iter().filter(move |_| is_it);
+            all.map(move |word| self.command.replace(asked, word))
+        });
+        let mut ways = std::iter::once(self.command.clone()).chain(besides);
+        let own = &other.command;
+        self.around == other.around && ways.any(|way| covers(&way, own, own))
+    }
 }
 
 /// Returns the variables that a check sets by which it may do something else.
@@ -222,7 +239,7 @@ fn told(check: &str, texts_of: TextsOf) -> Vec<Told> {
             let is_plain = one.dir.is_some() && !one.words.iter().any(is_unknown);
             let whole = if is_plain && !is_hidden { "" } else { &text };
             let around = format!("{:?} {:?} {turned} {whole}", one.dir, sets(&text));
-            one.words = started(&one.words).to_vec();
+            one.words = started(&one.words);
             let command = one.typed();
             found.push(Told { around, command });
         }
@@ -230,9 +247,10 @@ fn told(check: &str, texts_of: TextsOf) -> Vec<Told> {
     found
 }
 
-/// Returns the words of a command from the script on that a shell runs, or the module that Python does.
-fn started(words: &[String]) -> &[String] {
-    match words {
+/// Returns the words of a command from the script on that a shell runs, or the module that Python does; of a linter, its name, wherever
+/// it lies.
+fn started(words: &[String]) -> Vec<String> {
+    let words = match words {
         [shell, script @ ..]
             if matches!(shell.as_str(), "bash" | "sh")
                 && script.first().is_some_and(|it| !it.starts_with('-')) =>
@@ -241,11 +259,18 @@ fn started(words: &[String]) -> &[String] {
         }
         [_, option, ..] if matches!(option.as_str(), "-m" | "-Im") => check::of_module(words),
         words => words,
+    };
+    let mut words = words.to_vec();
+    let name = program_of(&words[0]);
+    if known::is_checker(name) {
+        words[0] = name.to_owned();
     }
+    words
 }
 
-/// Leaves out goals of which another one does all that they do. The first one stays, unless it cannot run here and the other can, or
-/// both are of CI and the other does more. Only those are compared that call the same programs, and of these so many.
+/// Leaves out goals of which another one does all that they do, or several do, each a part. The first one stays, unless it cannot run
+/// here and the other can, or both are of CI and the other does more. Only those are compared that call the same programs, and of
+/// these so many.
 pub(super) fn told_once(
     (mut goals, texts_of): (Vec<Proposal>, TextsOf),
     how: &str,
@@ -253,44 +278,91 @@ pub(super) fn told_once(
 ) -> Vec<Proposal> {
     let does: Vec<Vec<Told>> = goals.iter().map(|one| told(&one.check, texts_of)).collect();
     let runs = |at: usize| goals[at].missing.is_none();
-    let is_told = |by: usize, at: usize| {
-        let sets_alike = || sets(&goals[by].check) == sets(&goals[at].check);
-        (runs(by) || !runs(at)) && sets_alike() && does_all_of(&does[by], &does[at])
+    let stands_for = |by: usize, at: usize| {
+        (runs(by) || !runs(at)) && sets(&goals[by].check) == sets(&goals[at].check)
     };
+    let is_told = |by: usize, at: usize| stands_for(by, at) && does_all_of(&does[by], &does[at]);
     let may_go = |before: usize, at: usize| {
         (how == GAVE_WAY || !runs(before) && runs(at)) && is_told(at, before)
     };
     let mut alike: HashMap<BTreeSet<&str>, Vec<usize>> = HashMap::new();
-    // Each with the one that it gives way to.
-    let mut gone: Vec<(usize, usize)> = Vec::new();
+    // Each with those that it gives way to.
+    let mut gone: Vec<(usize, Vec<usize>)> = Vec::new();
     let tells = |at: &usize| goals[*at].measured.is_none() && !does[*at].is_empty();
     for at in (0..goals.len()).filter(tells) {
         let programs = does[at].iter().map(|one| program_of(&one.command));
         let kept = alike.entry(programs.collect()).or_default();
         if let Some(by) = kept.iter().find(|by| is_told(**by, at)) {
-            gone.push((at, *by));
+            gone.push((at, vec![*by]));
             continue;
         }
         let given_way = kept.extract_if(.., |before| may_go(*before, at));
-        gone.extend(given_way.map(|before| (before, at)));
+        gone.extend(given_way.map(|before| (before, vec![at])));
         if kept.len() < MOST_ALIKE {
             kept.push(at);
         }
     }
+    if how != GAVE_WAY {
+        let mut kept: Vec<usize> = alike.into_values().flatten().collect();
+        kept.sort_unstable();
+        gone.extend(told_in_parts(&does, &kept, &stands_for));
+    }
     for (at, by) in &gone {
-        found.leave_out(format!("{}: {}{how}", goals[*at].source, goals[*by].id));
-        if goals[*at].missing.as_deref() == Some(SERVICES) && goals[*by].missing.is_none() {
-            let note = "CI starts services for it: if it fails without, start them first";
-            found.notes.push(format!("{}: {note}", goals[*by].id));
+        let ids: Vec<&str> = by.iter().map(|by| goals[*by].id.as_str()).collect();
+        let how = if by.len() == 1 { how } else { TOLD_BY_ALL };
+        found.leave_out(format!("{}: {}{how}", goals[*at].source, ids.join(", ")));
+        let waits = goals[*at].missing.as_deref() == Some(SERVICES);
+        for by in by {
+            if waits && goals[*by].missing.is_none() {
+                let note = "CI starts services for it: if it fails without, start them first";
+                found.notes.push(format!("{}: {note}", goals[*by].id));
+            }
         }
         // Who has the one under its other name lacks neither.
-        let same = goals[*at].same.clone();
-        goals[*by].same.extend(same);
+        if let [by] = by[..] {
+            let same = goals[*at].same.clone();
+            goals[by].same.extend(same);
+        }
     }
     let gone: HashSet<usize> = gone.into_iter().map(|(at, _)| at).collect();
     let goals = goals.into_iter().enumerate();
     let kept = goals.filter(|(at, _)| !gone.contains(at));
     kept.map(|(_, one)| one).collect()
+}
+
+/// Returns which of these goals do nothing but what others do, each a part of it, with these others.
+fn told_in_parts(
+    does: &[Vec<Told>],
+    goals: &[usize],
+    stands_for: &dyn Fn(usize, usize) -> bool,
+) -> Vec<(usize, Vec<usize>)> {
+    // Those that do least come first.
+    let mut least: Vec<usize> = goals.to_vec();
+    least.sort_by_key(|at| does[*at].len());
+    let mut calling: HashMap<&str, Vec<usize>> = HashMap::new();
+    for at in least {
+        for one in &does[at] {
+            let callers = calling.entry(program_of(&one.command)).or_default();
+            if callers.len() < MOST_ALIKE && callers.last() != Some(&at) {
+                callers.push(at);
+            }
+        }
+    }
+    let parts = |at: usize| {
+        let mut all: Vec<usize> = Vec::new();
+        for one in &does[at] {
+            let mut callers = calling.get(program_of(&one.command))?.iter();
+            let by = callers.find(|by| {
+                let is_part = does[**by].len() < does[at].len() && stands_for(**by, at);
+                is_part && does[**by].iter().any(|it| it.covers(one))
+            })?;
+            if !all.contains(by) {
+                all.push(*by);
+            }
+        }
+        Some((at, all))
+    };
+    goals.iter().filter_map(|at| parts(*at)).collect()
 }
 
 /// Returns what the program of a command is called, without the way to it and its version.
@@ -302,20 +374,9 @@ fn program_of(command: &str) -> &str {
 
 /// Says whether so many commands do all that others do, each in the same folder.
 fn does_all_of(some: &[Told], others: &[Told]) -> bool {
-    let covers = |one: &Told, other: &Told| {
-        let besides = BESIDES.iter().flat_map(|(name, asked, all)| {
-            let is_it = is_called(&one.command, name, asked) && !one.command.contains("kip");
-            let all = all.iter().filter(move |_| is_it);
-            all.map(move |word| one.command.replace(asked, word))
-        });
-        let mut ways = std::iter::once(one.command.clone()).chain(besides);
-        let other = &other.command;
-        ways.any(|way| self::covers(&way, other, other))
-    };
-    let covers = |one: &Told, other: &Told| one.around == other.around && covers(one, other);
     // One that does more in one go is no reason to miss what each of its parts says.
     let is_as_long = !others.is_empty() && some.len() == others.len();
-    let is_covered = |other: &Told| some.iter().any(|one| covers(one, other));
+    let is_covered = |other: &Told| some.iter().any(|one| one.covers(other));
     is_as_long && others.iter().all(is_covered)
 }
 

@@ -221,7 +221,9 @@ pub(super) fn stands_for(found: &Found, role: Role, recipe: &str) -> Option<Stri
         return None;
     }
     let in_root = || found.proposals.iter().filter(|one| one.folder.is_empty());
-    let of_role = |one: &&Proposal| one.role == role;
+    // Of what checks something of its own none stands for another.
+    let is_general = |one: &Proposal| role != Role::Structure || one.id == "checks-pass";
+    let of_role = |one: &&Proposal| one.role == role && is_general(one);
     let does_so = |one: &&Proposal| {
         let mut same = one.same.iter();
         same.any(|same| recipe.contains(same.as_str()))

@@ -343,7 +343,10 @@ fn of_a_job_with_services_what_only_looks_runs_at_once_and_tests_wait() {
     ]});
     let (goals, _) = of_job(
         &job,
-        &[("Makefile", "every: test\n\tgo build\ntest:\n\tgo test\n")],
+        &[(
+            "Makefile",
+            "every: test\n\tgo build ./cmd\ntest:\n\tgo test\n",
+        )],
     );
     let why = "its job has services: start them, then take the # away";
     let waits = |check: &str| format!("{check}: {why}");

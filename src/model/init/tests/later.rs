@@ -294,6 +294,50 @@ fn what_another_goal_tells_by_any_way_is_one_goal() {
 }
 
 #[test]
+fn what_others_tell_in_parts_is_no_goal_unless_it_does_more() {
+    let of = |check: &str| {
+        let makefile =
+            format!("lint:\n\t./bin/golangci-lint run\ntest:\n\tgo test ./...\ncheck: {check}\n");
+        let files = [
+            ("!bin/golangci-lint", ""),
+            (".golangci.yml", ""),
+            ("Makefile", makefile.as_str()),
+            ("a_test.go", ""),
+            ("go.mod", ""),
+            ("scripts/check-words.sh", "#!/bin/sh\n! grep -rn wrod src\n"),
+        ];
+        let found = propose(&Files::of(&files), &PLAIN);
+        let of_make = found
+            .left_out
+            .iter()
+            .filter(|line| line.starts_with("Makefile: check:"));
+        let of_make: Vec<String> = of_make.cloned().collect();
+        let is_goal = found.proposals.iter().any(|one| one.id == "checks-pass");
+        let is_lint = found.proposals.iter().any(|one| one.id == "lint-clean");
+        assert!(!is_lint, "{:#?}", found.proposals);
+        (is_goal, of_make)
+    };
+    for (check, told) in [
+        ("lint test", "tests-pass, golangci-clean tell the same"),
+        (
+            "test\n\tscripts/check-words.sh\n\tgo vet ./...",
+            "tests-pass, check-words, vet-clean tell the same",
+        ),
+        ("test\n\tscripts/check-words.sh\n\tmypy .", ""),
+        ("\n\tscripts/check-words.sh\n\tsome-check", ""),
+        ("lint\n\tGOOS=linux go test ./...", ""),
+    ] {
+        let (is_goal, left_out) = of(check);
+        assert_eq!(is_goal, told.is_empty(), "{check}: {left_out:?}");
+        let line = format!("Makefile: check: {told}");
+        assert!(
+            told.is_empty() || left_out == [line],
+            "{check}: {left_out:?}"
+        );
+    }
+}
+
+#[test]
 fn what_is_handed_to_a_task_or_read_or_not_known_is_no_reason_to_miss_a_check() {
     let steps = [
         "npm test -- --grep a",
