@@ -187,9 +187,14 @@ async fn start(
     sandbox::tell(&repo.private, &sandbox.protections)?;
     let of_path = program::folders_within(&repo.root);
     let of_path = of_path.iter().map(|folder| {
+        // An empty entry stands for the folder where a command runs.
+        let shown = match folder.as_os_str().is_empty() {
+            true => Path::new("."),
+            false => folder,
+        };
         format!(
             "PATH leads into the repository, to {}: an agent can put programs there that checks would run",
-            folder.display()
+            shown.display()
         )
     });
     for warning in warnings.into_iter().chain(of_path) {

@@ -67,7 +67,9 @@ pub fn is_found(name: &str) -> bool {
 
 /// Returns the folders of the PATH in which an agent at work in `tree` could put programs.
 pub fn folders_within(tree: &Path) -> Vec<PathBuf> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
+    let Some(path) = std::env::var_os("PATH") else {
+        return Vec::new();
+    };
     std::env::split_paths(&path)
         .filter(|folder| !is_outside(&tree.join(folder), Some(tree)))
         .collect()
