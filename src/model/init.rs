@@ -169,6 +169,16 @@ impl Found {
         self.tells_little() && self.lacking().next().is_none()
     }
 
+    /// Says whether goals wait only for somebody to look at what they run.
+    pub fn waits_for_a_look(&self) -> bool {
+        let waits = |one: &Proposal| {
+            one.missing
+                .as_ref()
+                .is_some_and(|why| why.ends_with(known::FIRST))
+        };
+        self.lacking().any(waits)
+    }
+
     fn tells_little(&self) -> bool {
         self.runnable().all(|one| one.id == offer::GENERAL)
     }

@@ -166,6 +166,8 @@ pub struct Known<'a> {
     pub is_bare: bool,
     /// Whether there is nothing but what every repository may have.
     pub is_unknown: bool,
+    /// Whether there are checks that wait only for somebody to look at them.
+    pub waits: bool,
     /// The agent that a run would call, or why there is none.
     pub agent: Result<&'a str, &'a str>,
 }
@@ -176,7 +178,7 @@ pub fn next(known: Known<'_>, width: Option<usize>) -> String {
         .file
         .map(|file| format!("git add {file} && git commit -m goals"));
     let mut steps: Vec<(&str, &str)> = Vec::new();
-    if known.is_bare {
+    if known.is_bare && !known.waits {
         steps.push((
             "evolve init --add --write",
             "when what is missing is installed",
@@ -216,6 +218,10 @@ pub fn next(known: Known<'_>, width: Option<usize>) -> String {
             "no tool that evolve knows was found: write goals of your own, this one says little",
         ),
         (Some(true), false) => head(GOOD, "every goal passes: there is nothing to mend"),
+        (_, true) if known.waits => head(
+            ODD,
+            "no tool of this repository runs yet: look at the commands that wait, and take the # away before what may run",
+        ),
         (_, true) => head(ODD, "no tool of this repository could run: see above"),
         (Some(false) | None, false) => String::new(),
     };
@@ -317,6 +323,7 @@ mod tests {
             passes,
             is_bare,
             is_unknown: false,
+            waits: passes == Some(true),
             agent: match is_bare {
                 true => Err("what a run needs: no agent is configured and none is installed"),
                 false => Ok("with claude, the first known agent that is installed"),

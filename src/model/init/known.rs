@@ -23,7 +23,7 @@ use tables::{
 };
 
 /// What the reader is to do about it.
-const FIRST: &str = "look first, then take the # away";
+pub(super) const FIRST: &str = "look first, then take the # away";
 /// Where what is not there comes from.
 const MADE_BEFORE: &str = "an earlier step makes it";
 /// How much is shown of a command.

@@ -8,6 +8,7 @@ use crate::model::check;
 
 /// Options by which a program does more, with a value or without.
 const OPTIONS: &[(&[&str], &[&str])] = &[
+    (&["ava"], &["--update-snapshots", "-u"]),
     (&["cargo"], &["--config"]),
     (&["cypress"], &["--record"]),
     (&["playwright"], &["--update-snapshots", "-u"]),

@@ -51,6 +51,26 @@ fn what_was_commented_out_goes_when_its_goal_comes_unless_somebody_changed_it() 
 }
 
 #[test]
+fn what_waits_for_a_look_is_told_from_what_is_not_installed() {
+    let of = |test: &str| {
+        let package = format!(r#"{{"scripts": {{"test": "{test}"}}}}"#);
+        let files = [("package.json", &*package), ("!node_modules", "")];
+        propose(&Files::of(&files), &PLAIN)
+    };
+    for (test, is_bare, waits) in [
+        ("tape test/*.js", false, false),
+        ("some-runner", true, true),
+    ] {
+        let found = of(test);
+        let told = (found.is_bare(), found.waits_for_a_look());
+        assert_eq!(told, (is_bare, waits), "{test}");
+    }
+    let package = r#"{"scripts": {"test": "jest"}, "devDependencies": {"jest": "1"}}"#;
+    let found = propose(&Files::of(&[("package.json", package)]), &PLAIN);
+    assert!(found.is_bare() && !found.waits_for_a_look());
+}
+
+#[test]
 fn what_gives_way_to_a_step_of_ci_is_named() {
     let workflow = "on: push\njobs:\n  t:\n    steps:\n      - run: make check\n      - run: ./scripts/check-x.sh --all\n      \
         - run: make other\n";
