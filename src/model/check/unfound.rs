@@ -53,25 +53,33 @@ const OF_SHELLS: &[&str] = &[
 const BRINGING: [&str; 2] = [".", "source"];
 
 /// What cargo runs that is installed for itself. Other names may be aliases of the project's.
-const OF_CARGO: [&str; 29] = [
+const OF_CARGO: [&str; 40] = [
     "about",
     "audit",
+    "bloat",
     "careful",
+    "check-external-types",
+    "deadlinks",
     "deny",
+    "docs-rs",
     "expand",
     "fuzz",
     "geiger",
     "hack",
     "hakari",
     "insta",
+    "kani",
     "llvm-cov",
+    "llvm-lines",
     "machete",
     "make",
     "minimal-versions",
+    "miri",
     "msrv",
     "mutants",
     "ndk",
     "nextest",
+    "no-dev-deps",
     "outdated",
     "public-api",
     "rdme",
@@ -79,10 +87,13 @@ const OF_CARGO: [&str; 29] = [
     "shear",
     "sort",
     "spellcheck",
+    "sync-rdme",
     "tarpaulin",
+    "test-all-features",
     "udeps",
     "vet",
     "watch",
+    "zigbuild",
 ];
 
 /// What stands in front of what tells something.
@@ -268,6 +279,7 @@ mod tests {
                 "A=b cargo --locked nextest run && cargo nextest list",
                 vec!["cargo-nextest"],
             ),
+            ("cargo +nightly docs-rs", vec!["cargo-docs-rs"]),
             ("cargo deny check", vec![]),
             ("cargo xtask hack", vec![]),
             ("cargo test hack", vec![]),

@@ -87,6 +87,8 @@ const ASKED: &[(&str, &[&str])] = &[
             "generate-lockfile",
             "init",
             "install",
+            "llvm-cov clean",
+            "miri setup",
             "new",
             "remove",
             "uninstall",
@@ -578,6 +580,7 @@ mod tests {
             "yarn playwright install",
             "./bootstrap",
             "cargo --version",
+            "cargo +nightly miri setup",
             "java -version",
             "id",
             "pip list",
@@ -593,6 +596,7 @@ mod tests {
         }
         for command in [
             "env A=b cargo test",
+            "cargo miri test",
             "sudo make test",
             "rustup run nightly cargo test",
             "corepack pnpm test",
