@@ -323,6 +323,13 @@ impl Command<'_> {
                 file.ends_with("/bin/activate") && is_there
             }),
             () if name == "git" => reads_by_git(rest),
+            // Who answers there an earlier step starts.
+            () if name == "curl" => {
+                let is_own = |it: &String| it.contains("localhost") || it.contains("127.0.0.1");
+                let is_short = |it: &String| it.starts_with('-') && !it.starts_with("--");
+                let keeps = |it: &String| is_short(it) && it.contains(['O', 'J', 'K']);
+                !rest.iter().any(|it| is_own(it) || keeps(it))
+            }
             () if name == "mkdir" => rest.iter().any(|it| it == "-p" || it == "--parents"),
             () if is_one(SHELL) || is_one(CHECKERS) || is_compiler(name) => true,
             () if name == "cmake" => {
@@ -342,6 +349,7 @@ impl Command<'_> {
     fn knows_script(&self, dir: &str, script: Given, does: Does) -> Known {
         let (file, rest) = match script {
             Given::Reads => return Known::Yes,
+            Given::Code(code) => return Known::of(modes::only_reads(code)),
             Given::Unknown => return Known::No,
             Given::File(file, rest) => (file, rest),
         };
@@ -465,7 +473,9 @@ fn changing(command: &str) -> String {
 enum Given<'a> {
     /// It only reads it.
     Reads,
-    /// Code, or nothing that is known.
+    /// Code of Python's or Perl's.
+    Code(&'a str),
+    /// Code of others, or nothing that is known.
     Unknown,
     /// A file, and what that is given.
     File(&'a str, &'a [String]),
@@ -491,7 +501,17 @@ impl Interpreter {
             }
             for (index, letter) in option.char_indices() {
                 match () {
-                    () if self.code.contains(letter) => return Given::Unknown,
+                    () if self.code.contains(letter) => {
+                        let is_read = ["perl", "python"].contains(&self.names[0]);
+                        let rest = &option[index + 1..];
+                        let code = if rest.is_empty() {
+                            words.get(at).map(String::as_str)
+                        } else {
+                            Some(rest)
+                        };
+                        let code = code.filter(|_| is_read && letter != 'i');
+                        return code.map_or(Given::Unknown, Given::Code);
+                    }
                     () if self.reads.contains(letter) => return Given::Reads,
                     () if self.takes.contains(letter) => {
                         at += usize::from(index + 1 == option.len());

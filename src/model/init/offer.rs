@@ -269,8 +269,8 @@ pub(super) const ONLY_SAYS: &str = "it only says something";
 /// What says something, or ends.
 const SAYS: [&str; 6] = [":", "echo", "exit", "false", "printf", "true"];
 /// What stands around commands that check, and looks at nothing.
-pub(super) const AROUND: [&str; 8] = [
-    ":", "cd", "echo", "export", "mkdir", "printf", "set", "true",
+pub(super) const AROUND: [&str; 9] = [
+    ":", "cd", "echo", "export", "mkdir", "printf", "pwd", "set", "true",
 ];
 /// What is said behind the id of a goal by what does no more than it.
 pub(super) const TOLD: &str = " tells the same";

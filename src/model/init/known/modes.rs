@@ -10,6 +10,10 @@ use crate::model::check;
 const OPTIONS: &[(&[&str], &[&str])] = &[
     (&["ava"], &["--update-snapshots", "-u"]),
     (&["cargo"], &["--config"]),
+    (
+        &["curl"],
+        &["--config", "--remote-name", "--remote-name-all"],
+    ),
     (&["cypress"], &["--record"]),
     (&["playwright"], &["--update-snapshots", "-u"]),
     (&["find"], &["-fls", "-fprint", "-fprint0", "-fprintf"]),
@@ -70,6 +74,7 @@ const ASKED: &[(&str, &[&str])] = &[
 const OUTPUTS: &[(&[&str], &[&str])] = &[
     (&["bandit"], &["--output", "-o"]),
     (&["cppcheck", "flake8"], &["--output-file"]),
+    (&["curl"], &["--output", "-o"]),
     (&["eslint"], &["--output-file", "-o"]),
     (&["git"], &["--output"]),
     (&["go"], &["-o"]),
@@ -105,6 +110,45 @@ static ACTS: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"\bsystem\s*\(|\||\bprintf?\b(?:\([^)]*\)|[^;}\n(])*>")
         .expect("BUG: a pattern of ours is no pattern")
 });
+
+/// What code of Python's or Perl's calls that runs, writes, deletes or fetches something, or may be any of these.
+static CALLS: LazyLock<Regex> = LazyLock::new(|| {
+    let words = "chmod|chown|compile|do|eval|exec|fork|getattr|kill|link|makedirs|mkdir|popen|qx|remove|rename|replace|require|rmdir|rmtree|\
+        run|shutil|socket|spawn|subprocess|symlink|syscall|sysopen|system|touch|truncate|unlink|urlopen|use|write";
+    let opens = r"\bopen(?:\s*\([^()]*(?:\([^()]*\)[^()]*)*,|\s+\w)";
+    Regex::new(&format!(r"(?i)\b(?:{words})\w*|__|`|{opens}"))
+        .expect("BUG: a pattern of ours is no pattern")
+});
+/// The modules that Python imports.
+static IMPORTS: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"\b(?:from\s+(?<from>[\w.]+)\s+)?import\s+(?<all>[\w., ]+)")
+        .expect("BUG: a pattern of ours is no pattern")
+});
+
+/// Says whether code of Python's or Perl's is known to look only.
+pub(super) fn only_reads(code: &str) -> bool {
+    const READERS: [&str; 13] = [
+        "ast",
+        "collections",
+        "configparser",
+        "csv",
+        "glob",
+        "itertools",
+        "json",
+        "os",
+        "pathlib",
+        "re",
+        "sys",
+        "tomllib",
+        "yaml",
+    ];
+    let mut modules = IMPORTS.captures_iter(code).flat_map(|found| {
+        let all = found.name("from").or(found.name("all"));
+        let all = all.map_or("", |all| all.as_str()).split(',');
+        all.filter_map(|one| one.trim().split(['.', ' ']).next())
+    });
+    modules.all(|name| READERS.contains(&name)) && !CALLS.is_match(code)
+}
 
 /// Says whether a program that is known is called in a way by which it does more than look, check or build.
 pub(super) fn does_more(name: &str, rest: &[String]) -> bool {
@@ -310,6 +354,32 @@ fn pass_by(chars: &mut std::iter::Peekable<std::str::Chars>, end: char) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn code_that_reads_is_told_from_what_may_do_anything() {
+        for (code, expected) in [
+            ("import json, sys; json.load(open(sys.argv[1]))", true),
+            (
+                "from pathlib import Path; assert Path('a').read_text()",
+                true,
+            ),
+            ("import sys, yaml; yaml.safe_load(sys.stdin)", true),
+            ("print if s/:0$//", true),
+            ("END { exit 1 if $n > 3 } $n++ if length > 100", true),
+            ("import x", false),
+            ("import os; os.system('x')", false),
+            ("import os, x", false),
+            ("from pathlib import Path; Path('a').write_text('')", false),
+            ("open('a', 'w')", false),
+            ("open(os.path.join('a', 'b'), 'w')", false),
+            ("getattr(os, 'sys' + 'tem')('x')", false),
+            ("print `x`", false),
+            ("open F, '>x'", false),
+            ("__import__('x')", false),
+        ] {
+            assert_eq!(only_reads(code), expected, "{code}");
+        }
+    }
 
     #[test]
     fn what_runs_or_writes_by_its_arguments_is_told_from_what_reads() {

@@ -151,6 +151,8 @@ fn what_is_known_to_look_check_or_build_runs_at_once() {
         "cd docs && make html && npm test",
         "make -f docs/Makefile check",
         "mix format --check-formatted",
+        "perl -ne 'exit 1 if /x/' a.txt",
+        "python3 -c 'import json; json.load(open(\"a.txt\"))'",
     ];
     assert_each(&known.map(|command| (command, None)));
 }

@@ -316,8 +316,9 @@ fn what_another_goal_tells_by_any_way_is_one_goal() {
 #[test]
 fn what_others_tell_in_parts_is_no_goal_unless_it_does_more() {
     let of = |check: &str| {
-        let makefile =
-            format!("lint:\n\t./bin/golangci-lint run\ntest:\n\tgo test ./...\ncheck: {check}\n");
+        let makefile = format!(
+            "lint:\n\t$(shell pwd)/bin/golangci-lint run\ntest:\n\tgo test ./...\ncheck: {check}\n"
+        );
         let files = [
             ("!bin/golangci-lint", ""),
             (".golangci.yml", ""),

@@ -88,6 +88,11 @@ fn scripts_that_only_look_run_at_once() {
         // Which branch it is compared with.
         "base=${BASE_REF:-origin/main}\nchanged=$(git diff --name-only \"$(git merge-base HEAD \"$base\")\")\n\
             if echo \"$changed\" | grep -q '^src/'; then echo \"$changed\" | grep -q '^README.md$'; fi",
+        // Links, and files that another language reads.
+        "fail=0\nfor url in $(grep -rhoE 'https://[^ )]+' docs | sort -u); do\n  \
+            code=$(curl -s -o /dev/null -w '%{http_code}' --max-time 20 \"$url\")\n  [[ $code == 2* ]] || fail=1\ndone\nexit $fail",
+        "for f in $(git ls-files '*.json'); do\n  python3 -c 'import json, sys; json.load(open(sys.argv[1]))' \"$f\" || exit 1\ndone",
+        "test -z \"$(find src | xargs grep -c Apache | perl -ne 'print if s/:0$//')\"",
         // Node's packages.
         "npx --no-install tsc --noEmit\nnode_modules/.bin/eslint .\nnpx markdownlint '**/*.md' --ignore node_modules",
     ];
@@ -131,6 +136,14 @@ fn scripts_that_run_what_is_not_known_wait_and_those_that_do_harm_make_no_goal()
         ),
         ("docker run --rm x lint", unknown("docker run --rm x lint")),
         ("cargo run -p x && grep x y", unknown("cargo run -p x")),
+        (
+            "curl -fsSO https://x/y\ngrep x y",
+            unknown("curl -fsSO https://x/y"),
+        ),
+        (
+            "curl -f http://localhost:1/x",
+            unknown("curl -f http://localhost:1/x"),
+        ),
         ("rm -rf vendor\ngrep x y", unknown("rm -rf vendor")),
         ("rm -rf src\ngrep x y", changes("rm -rf src")),
         ("cargo fmt && git diff --exit-code", changes("cargo fmt")),
