@@ -191,20 +191,35 @@ struct Told {
     /// tell what the command is given.
     around: String,
     /// Its words, without the program that only starts what they name.
-    command: String,
+    words: Vec<String>,
 }
 
 impl Told {
+    /// Returns what its program is called, without the way to it and its version.
+    fn program(&self) -> &str {
+        program_of(&self.words[0])
+    }
+
     /// Says whether it does all that another one does, in the same folder.
     fn covers(&self, other: &Told) -> bool {
-        let besides = BESIDES.iter().flat_map(|(name, asked, all)| {
-            let is_it = is_called(&self.command, name, asked) && !self.command.contains("kip");
-            let all = all.iter().filter(move |_| is_it);
-            all.map(move |word| self.command.replace(asked, word))
+        let tokens: Vec<&str> = other.words.iter().map(String::as_str).collect();
+        let skips = || self.words.iter().any(|word| word.contains("kip"));
+        let is_asked = |(name, asked, _): &&(&str, &str, &[&str])| {
+            self.program() == *name && self.words.iter().any(|word| word == asked) && !skips()
+        };
+        let besides = BESIDES.iter().filter(is_asked);
+        let mut besides = besides.flat_map(|(_, asked, all)| {
+            let with = |word: &&str| {
+                let mut words = self.words.clone();
+                let asked = words.iter_mut().filter(|it| it == asked);
+                asked.for_each(|it| *it = (*word).to_owned());
+                words
+            };
+            all.iter().map(with).collect::<Vec<_>>()
         });
-        let mut ways = std::iter::once(self.command.clone()).chain(besides);
-        let own = &other.command;
-        self.around == other.around && ways.any(|way| covers(&way, own, own))
+        let does_all = |words: &[String]| does_all(words, &tokens, &other.words);
+        self.around == other.around
+            && (does_all(&self.words) || besides.any(|words| does_all(&words)))
     }
 }
 
@@ -234,14 +249,13 @@ fn told(check: &str, texts_of: TextsOf) -> Vec<Told> {
             .filter(|one| !AROUND.contains(&one.words[0].as_str()) && !calls_on(one));
         // What is looked for, and what is read, are no words of a command.
         let is_hidden = text.contains('<') || text.split_whitespace().any(|word| word == "find");
-        for mut one in own {
+        for one in own {
             let is_unknown = |word: &String| word.contains('$');
             let is_plain = one.dir.is_some() && !one.words.iter().any(is_unknown);
             let whole = if is_plain && !is_hidden { "" } else { &text };
             let around = format!("{:?} {:?} {turned} {whole}", one.dir, sets(&text));
-            one.words = started(&one.words);
-            let command = one.typed();
-            found.push(Told { around, command });
+            let words = started(&one.words);
+            found.push(Told { around, words });
         }
     }
     found
@@ -290,7 +304,7 @@ pub(super) fn told_once(
     let mut gone: Vec<(usize, Vec<usize>)> = Vec::new();
     let tells = |at: &usize| goals[*at].measured.is_none() && !does[*at].is_empty();
     for at in (0..goals.len()).filter(tells) {
-        let programs = does[at].iter().map(|one| program_of(&one.command));
+        let programs = does[at].iter().map(|one| one.program());
         let kept = alike.entry(programs.collect()).or_default();
         if let Some(by) = kept.iter().find(|by| is_told(**by, at)) {
             gone.push((at, vec![*by]));
@@ -342,7 +356,7 @@ fn told_in_parts(
     let mut calling: HashMap<&str, Vec<usize>> = HashMap::new();
     for at in least {
         for one in &does[at] {
-            let callers = calling.entry(program_of(&one.command)).or_default();
+            let callers = calling.entry(one.program()).or_default();
             if callers.len() < MOST_ALIKE && callers.last() != Some(&at) {
                 callers.push(at);
             }
@@ -351,7 +365,7 @@ fn told_in_parts(
     let parts = |at: usize| {
         let mut all: Vec<usize> = Vec::new();
         for one in &does[at] {
-            let mut callers = calling.get(program_of(&one.command))?.iter();
+            let mut callers = calling.get(one.program())?.iter();
             let by = callers.find(|by| {
                 let is_part = does[**by].len() < does[at].len() && stands_for(**by, at);
                 is_part && does[**by].iter().any(|it| it.covers(one))
@@ -365,9 +379,7 @@ fn told_in_parts(
     goals.iter().filter_map(|at| parts(*at)).collect()
 }
 
-/// Returns what the program of a command is called, without the way to it and its version.
-fn program_of(command: &str) -> &str {
-    let word = command.split_whitespace().next().unwrap_or_default();
+fn program_of(word: &str) -> &str {
     let name = word.rsplit('/').next().unwrap_or(word);
     name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.')
 }
@@ -378,13 +390,6 @@ fn does_all_of(some: &[Told], others: &[Told]) -> bool {
     let is_as_long = !others.is_empty() && some.len() == others.len();
     let is_covered = |other: &Told| some.iter().any(|one| one.covers(other));
     is_as_long && others.iter().all(is_covered)
-}
-
-/// Says whether a command is one of a program that is asked for this.
-fn is_called(command: &str, name: &str, asked: &str) -> bool {
-    let mut words = command.split_whitespace();
-    let program = words.next().unwrap_or_default();
-    program.rsplit('/').next() == Some(name) && words.any(|word| word == asked)
 }
 
 /// Says whether words are a mark in a text, and no command.
