@@ -116,7 +116,12 @@ static CALLS: LazyLock<Regex> = LazyLock::new(|| {
     let words = "chmod|chown|compile|do|eval|exec|fork|getattr|kill|link|makedirs|mkdir|popen|qx|remove|rename|replace|require|rmdir|rmtree|\
         run|shutil|socket|spawn|subprocess|symlink|syscall|sysopen|system|touch|truncate|unlink|urlopen|use|write";
     let opens = r"\bopen(?:\s*\([^()]*(?:\([^()]*\)[^()]*)*,|\s+\w)";
-    Regex::new(&format!(r"(?i)\b(?:{words})\w*|__|`|{opens}"))
+    Regex::new(&format!(r"(?i)\b(?:{words})\w*|__|`|{opens}|\.open\b"))
+        .expect("BUG: a pattern of ours is no pattern")
+});
+/// A path that opens itself to be read.
+static OPENS_ITSELF: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r#"\.open\s*\(\s*(?:(?:mode\s*=\s*)?["'][rbt]+["']\s*)?\)"#)
         .expect("BUG: a pattern of ours is no pattern")
 });
 /// The modules that Python imports.
@@ -147,7 +152,8 @@ pub(super) fn only_reads(code: &str) -> bool {
         let all = all.map_or("", |all| all.as_str()).split(',');
         all.filter_map(|one| one.trim().split(['.', ' ']).next())
     });
-    modules.all(|name| READERS.contains(&name)) && !CALLS.is_match(code)
+    let calls = OPENS_ITSELF.replace_all(code, "");
+    modules.all(|name| READERS.contains(&name)) && !CALLS.is_match(&calls)
 }
 
 /// Says whether a program that is known is called in a way by which it does more than look, check or build.
@@ -364,6 +370,14 @@ mod tests {
                 true,
             ),
             ("import sys, yaml; yaml.safe_load(sys.stdin)", true),
+            ("from pathlib import Path; Path('a').open().read()", true),
+            (
+                "from pathlib import Path; Path('a').open('rb').read()",
+                true,
+            ),
+            ("from pathlib import Path; Path('a').open('w')", false),
+            ("from pathlib import Path; Path('a').open(mode='r+')", false),
+            ("from pathlib import Path; Path('a').open(m)", false),
             ("print if s/:0$//", true),
             ("END { exit 1 if $n > 3 } $n++ if length > 100", true),
             ("import x", false),
