@@ -31,7 +31,7 @@ pub fn write(repo: &Repo, of_git: &Settings, kept: &Kept) -> Result<PathBuf> {
         }
     }
     let path = repo.private.join("excludes");
-    files::replace_unsynced(&path, &lines)?;
+    files::replace(&path, &lines)?;
     Ok(path)
 }
 

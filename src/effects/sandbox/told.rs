@@ -20,7 +20,7 @@ pub fn tell(private: &Path, protections: &Protections) -> Result<()> {
         protections: protections.clone(),
     };
     let text = ledger::line("session", &told)?;
-    files::replace_unsynced(&private.join(TOLD), text.as_bytes())
+    files::replace(&private.join(TOLD), text.as_bytes())
 }
 
 /// Returns what protects whom in the session of the process `pid`, if it said so.
