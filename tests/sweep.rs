@@ -503,8 +503,11 @@ fn kill_ends_a_sweep_at_once_and_it_comes_again() {
     repo.agent_does(&[]);
     let child = repo.spawn_run(&[]);
     let linter = pid_in(&pid);
-    fs::create_dir_all(repo.home().join(".config/evolve")).unwrap();
-    fs::write(repo.home().join(".config/evolve/KILL"), "enough\n").unwrap();
+    let folder = repo.home().join(".config/evolve");
+    fs::create_dir_all(&folder).unwrap();
+    // It acts the moment it is there, with the words that it has then.
+    fs::write(folder.join("words"), "enough\n").unwrap();
+    fs::rename(folder.join("words"), folder.join("KILL")).unwrap();
     let run = finish(child).expect(0);
     assert!(run.stdout.contains("enough"), "{}", run.stdout);
     wait_until("the linter is gone", || !is_alive(linter));
