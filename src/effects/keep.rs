@@ -152,16 +152,21 @@ impl Kept {
 
     /// Adds untracked files that came since these were listed, while the goals of a cycle were measured.
     pub fn add_late<'a>(&mut self, untracked: impl Iterator<Item = &'a Vec<u8>>) {
-        let new: Vec<_> = untracked.filter(|path| !self.is_listed(path)).collect();
-        self.late.extend(new.iter().map(|path| to_hex(path)));
-        self.add(new.into_iter());
+        let new = self.add_new(untracked);
+        self.late.extend(new);
     }
 
     /// Adds untracked files that came since these were listed, when nothing but checks was at work: they made them.
     pub fn add_made<'a>(&mut self, untracked: impl Iterator<Item = &'a Vec<u8>>) {
+        let new = self.add_new(untracked);
+        self.came.extend(new);
+    }
+
+    /// Adds untracked files; returns those that were not listed, in hex.
+    fn add_new<'a>(&mut self, untracked: impl Iterator<Item = &'a Vec<u8>>) -> Vec<String> {
         let new: Vec<_> = untracked.filter(|path| !self.is_listed(path)).collect();
-        self.came.extend(new.iter().map(|path| to_hex(path)));
-        self.add(new.into_iter());
+        self.add(new.iter().copied());
+        new.into_iter().map(|path| to_hex(path)).collect()
     }
 
     /// Copies the untracked files; a copy that `last` made of the very same version is used again.
