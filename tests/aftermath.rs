@@ -210,6 +210,17 @@ fn a_plain_stash_is_enough_and_gives_back_what_it_took() {
     assert!(!repo.has("half"));
 }
 
+/// Runs the loop, which asks a human, as somebody else committed this.
+fn expect_left_to_others(repo: &TestRepo, commit: &str) {
+    let run = repo.run(&[]).expect(11);
+    assert!(
+        run.stdout.contains("somebody else committed"),
+        "{}",
+        run.stdout
+    );
+    assert_eq!(repo.git(&["merge-base", commit, "HEAD"]), commit);
+}
+
 #[test]
 fn a_commit_of_what_was_changed_after_a_crash_stays_and_a_human_is_asked() {
     let repo = repo();
@@ -218,13 +229,7 @@ fn a_commit_of_what_was_changed_after_a_crash_stays_and_a_human_is_asked() {
     repo.run(&[]).expect(3);
     repo.git(&["commit", "-qm", "mine", "tracked"]);
     let mine = repo.head();
-    let run = repo.run(&[]).expect(11);
-    assert!(
-        run.stdout.contains("somebody else committed"),
-        "{}",
-        run.stdout
-    );
-    assert_eq!(repo.git(&["merge-base", &mine, "HEAD"]), mine);
+    expect_left_to_others(&repo, &mine);
     assert_eq!(repo.read("tracked"), "mine\n");
     assert_eq!(repo.read("other"), "text\ntheirs\n");
     assert!(repo.has("half"));
@@ -239,13 +244,7 @@ fn what_is_changed_beside_a_commit_after_a_crash_is_left_alone_as_the_commit_is(
     repo.git(&["commit", "-qm", "mine", "other"]);
     let mine = repo.head();
     repo.write("tracked", "mine, not committed\n");
-    let run = repo.run(&[]).expect(11);
-    assert!(
-        run.stdout.contains("somebody else committed"),
-        "{}",
-        run.stdout
-    );
-    assert_eq!(repo.git(&["merge-base", &mine, "HEAD"]), mine);
+    expect_left_to_others(&repo, &mine);
     assert_eq!(repo.read("tracked"), "mine, not committed\n");
     assert!(repo.has("half"));
     assert_eq!(repo.each("result"), ["interrupted"]);

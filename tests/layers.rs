@@ -61,7 +61,7 @@ fn code() -> Vec<(String, String)> {
             .into_owned();
         let text = fs::read_to_string(&path).unwrap();
         let text = text
-            .split("#[cfg(test)]\nmod tests")
+            .split("#[cfg(test)]\nmod tests {")
             .next()
             .unwrap_or_default()
             .to_owned();
