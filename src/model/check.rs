@@ -34,7 +34,7 @@ use call::Call;
 use steering::{orders, steering};
 use walk::calls;
 
-pub use call::{of_module, operands};
+pub use call::{of_module, operands, program_name};
 pub use code::Code;
 pub use discovery::{Discovery, discovered};
 pub use interpreter::{interpreter, interpreter_in_path};

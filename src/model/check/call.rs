@@ -338,9 +338,14 @@ pub fn of_module(words: &[String]) -> &[String] {
 
 /// Returns the program's name: the last part of its path, without a version at its end.
 pub fn stem(command: &str) -> String {
+    program_name(command).to_owned()
+}
+
+/// The same, of the command's own text.
+pub fn program_name(command: &str) -> &str {
     let name = command.rsplit('/').next().unwrap_or(command);
     match name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.') {
-        "" => name.to_string(),
-        stem => stem.to_string(),
+        "" => name,
+        stem => stem,
     }
 }

@@ -22,7 +22,12 @@ pub struct Code {
 
 impl Code {
     /// Returns a text, run in this folder, maybe as that of a script.
-    pub fn of(text: String, dir: Option<String>, script: Option<String>, places: Places) -> Code {
+    pub(super) fn of(
+        text: String,
+        dir: Option<String>,
+        script: Option<String>,
+        places: Places,
+    ) -> Code {
         Code {
             text,
             dir,

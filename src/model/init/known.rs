@@ -79,10 +79,21 @@ fn strange_in(
         let to = text::clean_line(&text::cut(&to, SHOWN));
         return Some(format!("it writes to {to}: {FIRST}"));
     }
-    if check.split_whitespace().any(|word| word == "-delete") {
+    strange_text((look, texts_of), (check, &all), None, left)
+}
+
+/// The same of a text by its commands; those of a script are judged by what it makes for itself, too.
+fn strange_text(
+    (look, texts_of): (&dyn Look, TextsOf),
+    (text, all): (&str, &[Done]),
+    script: Option<&scripts::Script>,
+    left: &Cell<usize>,
+) -> Option<String> {
+    let has_own = script.is_some_and(|script| script.has_own);
+    if !has_own && text.split_whitespace().any(|word| word == "-delete") {
         return Some(format!("it deletes files (find -delete): {FIRST}"));
     }
-    if let Some(call) = modes::code_for_packages(check) {
+    if let Some(call) = modes::code_for_packages(text) {
         return Some(unknown(&call));
     }
     let mut places = 0..all.len();
@@ -92,10 +103,14 @@ fn strange_in(
             texts_of,
             before: &all[..at],
             left,
-            script: None,
+            script,
         };
         let why = command.strange(&all[at])?;
-        Some(writers::as_written(check, &why))
+        let why = match script {
+            Some(_) => why.replace(MADE_BEFORE, FIRST),
+            None => why,
+        };
+        Some(writers::as_written(text, &why))
     })
 }
 

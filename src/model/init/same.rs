@@ -197,7 +197,7 @@ struct Told {
 impl Told {
     /// Returns what its program is called, without the way to it and its version.
     fn program(&self) -> &str {
-        program_of(&self.words[0])
+        check::program_name(&self.words[0])
     }
 
     /// Says whether it does all that another one does, in the same folder.
@@ -275,7 +275,7 @@ fn started(words: &[String]) -> Vec<String> {
         words => words,
     };
     let mut words = words.to_vec();
-    let name = program_of(&words[0]);
+    let name = check::program_name(&words[0]);
     if known::is_checker(name) {
         words[0] = name.to_owned();
     }
@@ -377,11 +377,6 @@ fn told_in_parts(
         Some((at, all))
     };
     goals.iter().filter_map(|at| parts(*at)).collect()
-}
-
-fn program_of(word: &str) -> &str {
-    let name = word.rsplit('/').next().unwrap_or(word);
-    name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.')
 }
 
 /// Says whether so many commands do all that others do, each in the same folder.

@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::super::offer::takes_one;
-use super::{Command, FIRST, MADE_BEFORE, changing, modes, tracked};
+use super::{Command, changing, strange_text, tracked};
 use crate::model::check::{self, Does, Done};
 use crate::model::init::Look;
 use crate::model::init::called::TextsOf;
@@ -34,7 +34,7 @@ pub(super) struct Script {
     /// Its functions, and whether each runs what it is handed.
     functions: HashMap<String, bool>,
     /// It works on files that it makes for itself.
-    has_own: bool,
+    pub(super) has_own: bool,
     /// It makes a repository of its own.
     has_repository: bool,
     /// The paths of those that are followed already, its own the last.
@@ -88,36 +88,8 @@ pub(in super::super) fn strange_script(
     let mut texts = texts.iter();
     texts.find_map(|(path, text)| {
         let changes = tracked::changed_by(look, text).map(|what| changing(&what));
-        changes.or_else(|| strange_in((look, texts_of), (path, text), &script, left))
-    })
-}
-
-fn strange_in(
-    (look, texts_of): (&dyn Look, TextsOf),
-    (path, text): (&str, &str),
-    script: &Script,
-    left: &Cell<usize>,
-) -> Option<String> {
-    let all = check::done_in(path, text);
-    let mut places = 0..all.len();
-    let deletes = !script.has_own && text.split_whitespace().any(|word| word == "-delete");
-    if deletes {
-        return Some(format!("it deletes files (find -delete): {FIRST}"));
-    }
-    if let Some(call) = modes::code_for_packages(text) {
-        return Some(super::unknown(&call));
-    }
-    places.find_map(|at| {
-        let command = Command {
-            look,
-            texts_of,
-            before: &all[..at],
-            left,
-            script: Some(script),
-        };
-        let why = command.strange(&all[at])?;
-        let why = why.replace(MADE_BEFORE, FIRST);
-        Some(super::writers::as_written(text, &why))
+        let commands = || check::done_in(path, text);
+        changes.or_else(|| strange_text((look, texts_of), (text, &commands()), Some(&script), left))
     })
 }
 
