@@ -1,9 +1,9 @@
 //! What an existing goals file lacks, and the same file with it: every other byte stays as it is, but for goals that `init` wrote
 //! commented out and that are there now. Pure.
 
-use super::ci::GAVE_WAY;
 use super::offer::TOLD;
 use super::render::{NOT_NOW, commented};
+use super::same::GAVE_WAY;
 use super::settle::Ids;
 use super::{Found, Proposal, goals, same};
 use crate::model::goals::{Goal, Goals, read_goals};

@@ -28,11 +28,6 @@ const SHOWN: usize = 60;
 /// Who runs the scripts of package.json.
 const NODE: [&str; 5] = ["npm", "npx", "pnpm", "yarn", "bun"];
 
-/// What is said behind the id of a goal of CI by what gave way to it.
-pub(super) const GAVE_WAY: &str = " of CI tells the same";
-/// Why the goal of a step waits whose job starts services.
-pub(super) const SERVICES: &str = "its job has services: start them, then take the # away";
-
 /// A command that CI runs.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Step {
@@ -134,7 +129,7 @@ pub(super) fn propose(
         }
     }
     let texts_of = |task: &Task| tasks.texts_of("", task);
-    let goals = same::told_once((goals, &texts_of), GAVE_WAY, found)
+    let goals = same::told_once((goals, &texts_of), same::GAVE_WAY, found)
         .into_iter()
         .map(|one| in_place(one, found))
         .collect::<Vec<_>>();
@@ -218,7 +213,7 @@ fn waits_for_services(
         Role::Build | Role::Types | Role::Lint | Role::Docs | Role::Format | Role::Style => true,
         Role::Test | Role::Structure | Role::Coverage => false,
     };
-    (tests || !needs_none).then(|| SERVICES.to_owned())
+    (tests || !needs_none).then(|| same::SERVICES.to_owned())
 }
 
 /// Says that a step is for later ones, where its author says so.
@@ -304,7 +299,7 @@ fn in_place(mut one: Proposal, found: &mut Found) -> Proposal {
         one.is_alone |= first.is_alone;
     }
     for other in gone {
-        found.leave_out(format!("{}: {}{GAVE_WAY}", other.source, one.id));
+        found.leave_out(format!("{}: {}{}", other.source, one.id, same::GAVE_WAY));
     }
     one
 }

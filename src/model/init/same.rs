@@ -3,7 +3,6 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::called::{self, TextsOf};
-use super::ci::{GAVE_WAY, SERVICES};
 use super::offer::{AROUND, Proposal};
 use super::{Found, known, writers};
 use crate::model::check::{self, Done};
@@ -179,6 +178,10 @@ const BESIDES: [(&str, &str, &[&str]); 6] = [
     ("mvnw", "verify", &["compile", "package", "test"]),
 ];
 
+/// What is said behind the id of a goal of CI by what gave way to it.
+pub(super) const GAVE_WAY: &str = " of CI tells the same";
+/// Why the goal of a step waits whose job starts services.
+pub(super) const SERVICES: &str = "its job has services: start them, then take the # away";
 /// With how many goals that call the same programs one is compared.
 const MOST_ALIKE: usize = 64;
 
